@@ -6,6 +6,7 @@
 //!        │  BullyAgent::builder("api-3").score(30).join(&group).start()? ──▶ BullyHandle
 //!        │  handle.is_leader() · handle.changes() · handle.lead(|guard| async …)
 //! ┌──────▼──────────────────────────────────────────────────────────────────────────────┐
+//! │ web        its routes for actix-web (feature `actix-web`)                           │
 //! │ operate    what an operator reads and commands of a running node                    │
 //! │ leader     what an application does with it: a singleton, fenced writes             │
 //! │ agent      one election inside one actor: typed messages in, effects out            │
@@ -67,6 +68,13 @@
         reason = "what tests alone name is public for them alone"
     )
 )]
+#![cfg_attr(
+    feature = "actix-web",
+    allow(
+        clippy::cognitive_complexity,
+        reason = "actix-web has the macros of `tracing` write to `log` as well, and the lint counts what they expand to; the builds without it hold the lint"
+    )
+)]
 
 #[macro_use]
 mod for_tests;
@@ -90,6 +98,9 @@ pub mod store;
 pub mod supervisor;
 #[cfg(feature = "testkit")]
 pub mod testkit;
+#[cfg(feature = "actix-web")]
+#[cfg_attr(docsrs, doc(cfg(feature = "actix-web")))]
+pub mod web;
 
 /// The participants of one bully election. [`group::Group`] is the same for any election.
 ///

@@ -12,7 +12,7 @@ use actix::clock::{Instant, sleep_until};
 
 use crate::{
     agent::{CommandError, LeaveError, Lifecycle, has_timers},
-    protocol::Leader,
+    protocol::{AgentId, Leader},
 };
 
 use super::{Command, Operated, Order, Outcome, Refusal, agent::OperatedAgent, judge::Judge};
@@ -29,7 +29,7 @@ impl Operated {
         if !has_timers() {
             return Outcome::Refused(Refusal::NoRuntime);
         }
-        let agent = match self.choose(&order) {
+        let agent = match self.choose(order.group.as_deref(), order.agent.as_ref()) {
             Ok(agent) => agent,
             Err(refusal) => return Outcome::Refused(refusal),
         };
@@ -71,14 +71,25 @@ impl Operated {
         outcome
     }
 
+    /// The leader that the agent that is meant knows, and whether it is that agent itself.
+    #[cfg(feature = "actix-web")]
+    pub(crate) fn leader(
+        &self,
+        group: Option<&str>,
+        id: Option<&AgentId>,
+    ) -> Result<(Option<Leader>, bool), Refusal> {
+        let status = self.choose(group, id)?.status();
+        Ok((status.leader, status.leading.is_some()))
+    }
+
     /// The one agent that is meant.
-    fn choose(&self, order: &Order) -> Result<&Arc<dyn OperatedAgent>, Refusal> {
+    fn choose(
+        &self,
+        group: Option<&str>,
+        id: Option<&AgentId>,
+    ) -> Result<&Arc<dyn OperatedAgent>, Refusal> {
         let is_meant = |agent: &&Arc<dyn OperatedAgent>| {
-            order
-                .group
-                .as_deref()
-                .is_none_or(|group| agent.group() == group)
-                && order.agent.as_ref().is_none_or(|id| agent.id() == id)
+            group.is_none_or(|group| agent.group() == group) && id.is_none_or(|id| agent.id() == id)
         };
         let mut meant = self.agents.iter().filter(is_meant);
         match (meant.next(), meant.next()) {

@@ -1,0 +1,140 @@
+//! The route that commands.
+//!
+//! Decided here: who may, in which order a request is looked at (its token, then its length, then what it says),
+//! and the status of each outcome.
+
+use actix_web::{
+    HttpRequest, HttpResponse,
+    http::{StatusCode, header},
+    rt,
+    web::{Data, Payload},
+};
+use serde::Serialize;
+
+use crate::operate::{Order, Outcome, Verdict};
+
+use super::{Routes, Token, json, refusal};
+
+/// So many bytes an order has at most.
+const LONGEST: usize = 4096;
+
+pub(super) async fn command(
+    node: Data<Routes>,
+    request: HttpRequest,
+    body: Payload,
+) -> HttpResponse {
+    if let Err(status) = admit(node.token.as_ref(), &request) {
+        let mut response = refusal(
+            status,
+            "a command needs the node's token: Authorization: Bearer TOKEN",
+        );
+        if status == StatusCode::UNAUTHORIZED {
+            let scheme = header::HeaderValue::from_static("Bearer");
+            response
+                .headers_mut()
+                .insert(header::WWW_AUTHENTICATE, scheme);
+        }
+        return response;
+    }
+    // A stranger's body is not even read.
+    let body = match body.to_bytes_limited(LONGEST).await {
+        Ok(Ok(body)) => body,
+        Ok(Err(_)) => return refusal(StatusCode::BAD_REQUEST, "the body did not arrive"),
+        Err(_) => {
+            let message = format!("an order of more than {LONGEST} bytes is not read");
+            return refusal(StatusCode::PAYLOAD_TOO_LARGE, &message);
+        }
+    };
+    let order: Order = match serde_json::from_slice(&body) {
+        Ok(order) => order,
+        Err(error) => {
+            let message =
+                format!("this is no order: {error}; post {{\"command\":\"drain\"}} or another one");
+            return refusal(StatusCode::BAD_REQUEST, &message);
+        }
+    };
+    let operated = node.operated.clone();
+    // A task of its own: a client that closes its connection does not stop a drain half-way.
+    match rt::spawn(async move { operated.carry_out(order).await }).await {
+        Ok(outcome) => told(&outcome),
+        Err(_) => refusal(StatusCode::INTERNAL_SERVER_ERROR, "the server is stopping"),
+    }
+}
+
+/// Whether the request has the token; else the status that says so.
+fn admit(token: Option<&Token>, request: &HttpRequest) -> Result<(), StatusCode> {
+    let given = request
+        .headers()
+        .get(header::AUTHORIZATION)
+        .and_then(|value| bearer(value.as_bytes()))
+        .ok_or(StatusCode::UNAUTHORIZED)?;
+    if token.is_some_and(|token| token.is(given)) {
+        Ok(())
+    } else {
+        Err(StatusCode::FORBIDDEN)
+    }
+}
+
+/// The token of a header `Bearer TOKEN`; the scheme's case does not count (RFC 9110, section 11.1).
+fn bearer(value: &[u8]) -> Option<&[u8]> {
+    let (scheme, token) = value.split_at_checked(b"Bearer ".len())?;
+    let token = token.trim_ascii();
+    (scheme.eq_ignore_ascii_case(b"Bearer ") && !token.is_empty()).then_some(token)
+}
+
+fn told(outcome: &Outcome) -> HttpResponse {
+    #[derive(Serialize)]
+    struct Told<'a> {
+        verdict: Verdict,
+        message: String,
+        #[serde(flatten)]
+        outcome: &'a Outcome,
+    }
+    let verdict = outcome.verdict();
+    let status = match verdict {
+        Verdict::Done => StatusCode::OK,
+        Verdict::Otherwise | Verdict::Refused => StatusCode::CONFLICT,
+        Verdict::Late => StatusCode::GATEWAY_TIMEOUT,
+    };
+    let message = outcome.to_string();
+    json(
+        status,
+        &Told {
+            verdict,
+            message,
+            outcome,
+        },
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_is_read_from_its_header_only_as_it_has_to_be() {
+        assert_eq!(bearer(b"Bearer secret"), Some(&b"secret"[..]));
+        assert_eq!(bearer(b"bEARER   secret "), Some(&b"secret"[..]));
+        for wrong in [
+            &b""[..],
+            b"Bearer",
+            b"Bearer ",
+            b"Bearer    ",
+            b"Basic secret",
+            b"secret",
+        ] {
+            assert_eq!(bearer(wrong), None);
+        }
+    }
+
+    #[test]
+    fn each_outcome_has_its_status() {
+        let status = |outcome: Outcome| told(&outcome).status().as_u16();
+        let leader = None;
+        assert_eq!(status(Outcome::Left { leader }), 200);
+        assert_eq!(status(Outcome::Stopped), 409);
+        let refused = Outcome::Refused(crate::operate::Refusal::NoOther);
+        assert_eq!(status(refused), 409);
+        assert_eq!(status(Outcome::Unheard), 504);
+    }
+}

@@ -1,0 +1,185 @@
+//! Routes of actix-web by which a node is watched and commanded (feature `actix-web`).
+//!
+//! ```
+//! use actix_bully::{operate::Operated, web::{self, Token}};
+//! use actix_web::{App, HttpServer};
+//! # fn demo(handle: &actix_bully::agent::BullyHandle, token: &str) -> Result<(), Box<dyn std::error::Error>> {
+//!
+//! let routes = web::routes(Operated::new(handle)).commands(Token::new(token)?);
+//! let server = HttpServer::new(move || App::new().configure(|app| routes.configure(app)))
+//!     .bind(("127.0.0.1", 8080))?
+//!     .run();
+//! # drop(server);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Routes
+//! All answer JSON, but `/metrics`, and none may be cached (`no-store`). Where they stand is the application's to
+//! choose: `web::scope("/bully").configure(..)` puts all of them below `/bully`.
+//!
+//! | route | answer | status |
+//! |---|---|---|
+//! | `GET /leader` | the leader as this node knows it, and whether it is here | 200; 503 while no leader is known; 307 to another node's own URL if [asked for](Routes::redirect) |
+//! | `GET /health/live` | whether no agent of the node hangs or has ended | 200 or 503: then a restart helps |
+//! | `GET /health/ready` | whether the node's agents run; leadership does not matter unless [asked for](Routes::ready_when_leading) | 200 or 503 |
+//! | `GET /status` | the whole [`Report`](crate::operate::Report) | 200 |
+//! | `GET /metrics` | the text that the application [renders](Routes::metrics) | 200; not mounted without it |
+//! | `POST /commands` | an [`Order`](crate::operate::Order) in, what became of it out; not mounted [without a token](Routes::commands) | 200 done; 409 refused, or something else came of it; 504 nothing known in time; 401 no token, 403 a wrong one; 400, 413 no order |
+//!
+//! Where a node has several agents, `?group=..&agent=..` says of `/leader` which one is meant.
+//!
+//! Every follower answers `/leader` itself with 200: it knows the leader's name, and not where that node's
+//! HTTP server is. An application that knows says so by [`redirect`](Routes::redirect).
+//!
+//! # Commands
+//! ```text
+//! curl -H "Authorization: Bearer $TOKEN" http://127.0.0.1:8080/commands \
+//!      -d '{"command":{"step_down":{"to":"api-2"}},"within_ms":5000}'
+//! {"verdict":"done","message":"api-2 leads in term 7","became":"handed_over","leader":{..}}
+//! ```
+//! A command is awaited and blocks no worker. It goes on where its client closes the connection. The other routes ask for
+//! no token: what they show is no secret to whoever reaches the port, so bind it where only those reach it who
+//! may know. Over plain HTTP the token can be read on the way: put TLS in front of it.
+//!
+//! Decided here: routes, statuses, and who may command. Not here: what is shown and what a command does
+//! ([`operate`](crate::operate)).
+
+mod commands;
+mod read;
+mod token;
+
+use std::{fmt, sync::Arc};
+
+use actix_web::{
+    HttpResponse, Resource,
+    guard::{self, Guard},
+    http::{StatusCode, header},
+    web::{self, Data, ServiceConfig},
+};
+use serde::Serialize;
+
+use crate::{operate::Operated, protocol::Leader};
+
+pub use token::{Token, TokenError};
+
+/// The routes of that node: reading only, until more is asked for.
+pub fn routes(operated: Operated) -> Routes {
+    Routes {
+        operated,
+        token: None,
+        needs_leadership: false,
+        redirect: None,
+        render: None,
+    }
+}
+
+/// The routes of a node, made by [`routes`]. Clones are the same; each worker of a server may have one.
+#[derive(Clone)]
+pub struct Routes {
+    operated: Operated,
+    token: Option<Token>,
+    needs_leadership: bool,
+    redirect: Option<Redirect>,
+    render: Option<Render>,
+}
+
+type Redirect = Arc<dyn Fn(&Leader) -> Option<String> + Send + Sync>;
+type Render = Arc<dyn Fn() -> String + Send + Sync>;
+
+impl Routes {
+    /// Mounts `POST /commands` for those who know this token.
+    #[must_use]
+    pub fn commands(mut self, token: Token) -> Self {
+        self.token = Some(token);
+        self
+    }
+
+    /// Ties `/health/ready` to the leadership: only while all agents of the node lead, it is 200.
+    ///
+    /// For a node whose followers must get no traffic at all. A deployment that waits for each new replica to be ready never
+    /// gets on with it, because a follower is not.
+    #[must_use]
+    pub fn ready_when_leading(mut self) -> Self {
+        self.needs_leadership = true;
+        self
+    }
+
+    /// Answers `/leader` with 307 to the URL that `url` knows of a leader on another node; 200 where it knows none.
+    #[must_use]
+    pub fn redirect(
+        mut self,
+        url: impl Fn(&Leader) -> Option<String> + Send + Sync + 'static,
+    ) -> Self {
+        self.redirect = Some(Arc::new(url));
+        self
+    }
+
+    /// Mounts `/metrics`: the text that `render` gives, as Prometheus reads it. It is called once a request, on a
+    /// worker of the server.
+    ///
+    /// No exporter is forced on the application: `move || prometheus_handle.render()` is what one of them needs.
+    #[must_use]
+    pub fn metrics(mut self, render: impl Fn() -> String + Send + Sync + 'static) -> Self {
+        self.render = Some(Arc::new(render));
+        self
+    }
+
+    /// Mounts the routes: `App::new().configure(|app| routes.configure(app))`.
+    pub fn configure(&self, app: &mut ServiceConfig) {
+        let node = Data::new(self.clone());
+        // To each resource its own data: several nodes may be mounted in one application.
+        let resource = |path: &str| web::resource(path).app_data(Data::clone(&node));
+        let read = || web::route().guard(ReadGuard);
+        app.service(resource("/leader").route(read().to(read::leader)))
+            .service(resource("/health/live").route(read().to(read::live)))
+            .service(resource("/health/ready").route(read().to(read::ready)))
+            .service(resource("/status").route(read().to(read::status)));
+        if self.render.is_some() {
+            app.service(resource("/metrics").route(read().to(read::metrics)));
+        }
+        if self.token.is_some() {
+            let commands: Resource = resource("/commands");
+            app.service(commands.route(web::post().to(commands::command)));
+        }
+    }
+}
+
+impl fmt::Debug for Routes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Routes")
+            .field("operated", &self.operated)
+            .field("has_commands", &self.token.is_some())
+            .field("needs_leadership", &self.needs_leadership)
+            .finish_non_exhaustive()
+    }
+}
+
+/// `GET`, and `HEAD`, by which some load balancers ask.
+struct ReadGuard;
+
+impl Guard for ReadGuard {
+    fn check(&self, ctx: &guard::GuardContext<'_>) -> bool {
+        guard::Get().check(ctx) || guard::Head().check(ctx)
+    }
+}
+
+/// An answer in JSON that is not kept by any cache.
+fn json(status: StatusCode, body: &impl Serialize) -> HttpResponse {
+    match serde_json::to_string(body) {
+        Ok(text) => HttpResponse::build(status)
+            .insert_header((header::CACHE_CONTROL, "no-store"))
+            .content_type("application/json")
+            .body(text),
+        Err(_) => HttpResponse::InternalServerError().finish(),
+    }
+}
+
+/// An answer that says what is wrong, and what to do.
+fn refusal(status: StatusCode, message: &str) -> HttpResponse {
+    #[derive(Serialize)]
+    struct Message<'a> {
+        message: &'a str,
+    }
+    json(status, &Message { message })
+}

@@ -1,0 +1,114 @@
+//! The token that a command needs.
+//!
+//! Decided here: what a token may look like, and that comparing one takes the same time wherever the two differ.
+
+use std::fmt;
+
+use subtle::ConstantTimeEq;
+
+/// The token of those who may command a node: 16 to 512 visible ASCII characters.
+///
+/// Read it from a file or from the environment, never from the command line, where any process of the host sees it.
+/// White space around it is cut, so that a file may end with a line feed. Its `Debug` shows nothing of it.
+#[derive(Clone)]
+pub struct Token(String);
+
+impl Token {
+    /// Checks a token.
+    ///
+    /// # Errors
+    /// [`TokenError`] when it is too short, too long, or could not stand in a header.
+    pub fn new(text: &str) -> Result<Self, TokenError> {
+        let token = text.trim();
+        let len = token.len();
+        if len < LEAST {
+            return Err(TokenError::TooShort { len, least: LEAST });
+        }
+        if len > MOST {
+            return Err(TokenError::TooLong { len, most: MOST });
+        }
+        if !token.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err(TokenError::Forbidden);
+        }
+        Ok(Self(token.to_owned()))
+    }
+
+    /// Whether that is this token. How long it takes tells no more than whether the lengths are equal.
+    pub(super) fn is(&self, other: &[u8]) -> bool {
+        self.0.as_bytes().ct_eq(other).into()
+    }
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Token(..)")
+    }
+}
+
+const LEAST: usize = 16;
+const MOST: usize = 512;
+
+/// Why a token was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TokenError {
+    /// It could be guessed.
+    #[error(
+        "a token of {len} bytes could be guessed: make one of {least} random characters or more"
+    )]
+    TooShort {
+        /// Its length.
+        len: usize,
+        /// The least length.
+        least: usize,
+    },
+    /// It is longer than the limit.
+    #[error("a token of {len} bytes exceeds the limit of {most}: make a shorter one")]
+    TooLong {
+        /// Its length.
+        len: usize,
+        /// The limit.
+        most: usize,
+    },
+    /// It has a character that no header carries.
+    #[error(
+        "a token has visible ASCII characters only: encode it as hexadecimal digits or as base64"
+    )]
+    Forbidden,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_is_checked_and_not_shown() {
+        let good = "0123456789abcdef";
+        let token = Token::new(&format!("  {good}\n")).unwrap();
+        assert!(token.is(good.as_bytes()));
+        for other in [
+            "0123456789abcdeg",
+            "0123456789abcde",
+            "",
+            "0123456789abcdef0",
+        ] {
+            assert!(!token.is(other.as_bytes()), "{other}");
+        }
+        assert_eq!(format!("{token:?}"), "Token(..)");
+        let refused = |text: &str| Token::new(text).unwrap_err();
+        assert_eq!(refused(" \n"), TokenError::TooShort { len: 0, least: 16 });
+        assert_eq!(
+            refused("0123456789abcde"),
+            TokenError::TooShort { len: 15, least: 16 }
+        );
+        assert_eq!(
+            refused(&"x".repeat(513)),
+            TokenError::TooLong {
+                len: 513,
+                most: 512
+            }
+        );
+        assert_eq!(refused("0123456789 abcdef"), TokenError::Forbidden);
+        assert_eq!(refused("0123456789äbcdef"), TokenError::Forbidden);
+    }
+}

@@ -1,0 +1,116 @@
+//! Scenes for the tests of the routes: agents in virtual time, and a service that answers without a socket.
+#![expect(
+    clippy::missing_panics_doc,
+    reason = "a scene that cannot be set fails the test"
+)]
+
+use std::time::Duration;
+
+use actix::clock;
+use actix_bully::{
+    Group,
+    agent::{BullyAgent, BullyHandle},
+    elections::bully::Preemption,
+    testkit::virtual_system,
+    web::Routes,
+};
+use actix_web::{
+    App,
+    body::to_bytes,
+    http::{Method, StatusCode, header::HeaderMap},
+    test::{TestRequest, call_service, init_service},
+    web,
+};
+use serde_json::Value;
+
+/// The token of every node here.
+pub const TOKEN: &str = "0123456789abcdef0123";
+
+/// Runs a test in virtual time, one hour of it at most.
+pub fn play(test: impl Future<Output = ()>) {
+    virtual_system().block_on(async {
+        let ended = clock::timeout(Duration::from_secs(3_600), test).await;
+        assert!(ended.is_ok(), "the test hangs");
+    });
+}
+
+/// Lets every actor do what there is to do.
+pub async fn settle() {
+    clock::sleep(Duration::from_millis(1)).await;
+}
+
+/// Three agents, of which `c` leads.
+pub async fn trio() -> [BullyHandle; 3] {
+    let group = Group::new("orders").expect("a name");
+    let agents = [("c", 3), ("b", 2), ("a", 1)].map(|(name, score)| {
+        let agent = BullyAgent::builder(name).score(score);
+        let agent = agent.preemption(Preemption::Never).join(&group);
+        agent.start().expect("it starts")
+    });
+    settle().await;
+    assert!(agents[0].is_leader());
+    agents
+}
+
+/// An answer.
+#[derive(Debug)]
+pub struct Told {
+    /// The status.
+    pub status: u16,
+    /// The headers.
+    pub headers: HeaderMap,
+    /// The body, as text.
+    pub text: String,
+}
+
+impl Told {
+    /// The body as JSON.
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.text).unwrap_or_else(|_| panic!("{self:?}"))
+    }
+
+    /// A header's text; empty without one.
+    pub fn header(&self, name: &str) -> &str {
+        let value = self.headers.get(name).map(|value| value.to_str());
+        value.and_then(Result::ok).unwrap_or_default()
+    }
+}
+
+/// Asks the routes, which stand below `/bully`.
+pub async fn ask(routes: &Routes, request: TestRequest) -> Told {
+    let scope = web::scope("/bully").configure(|app| routes.configure(app));
+    let service = init_service(App::new().service(scope)).await;
+    let response = call_service(&service, request.to_request()).await;
+    let (status, headers) = (response.status(), response.headers().clone());
+    let body = to_bytes(response.into_body()).await;
+    let text = String::from_utf8(body.unwrap_or_default().to_vec()).expect("text");
+    assert_ne!(status, StatusCode::INTERNAL_SERVER_ERROR, "{text}");
+    Told {
+        status: status.as_u16(),
+        headers,
+        text,
+    }
+}
+
+/// Gets a route.
+pub async fn get(routes: &Routes, path: &str) -> Told {
+    ask(routes, TestRequest::get().uri(&format!("/bully{path}"))).await
+}
+
+/// Posts a command with this header of authorization, if any.
+pub async fn post(routes: &Routes, authorization: Option<&str>, body: &str) -> Told {
+    let request = TestRequest::default()
+        .method(Method::POST)
+        .uri("/bully/commands")
+        .set_payload(body.to_owned());
+    let request = match authorization {
+        Some(value) => request.insert_header(("Authorization", value)),
+        None => request,
+    };
+    ask(routes, request).await
+}
+
+/// Posts a command with the token.
+pub async fn command(routes: &Routes, body: &str) -> Told {
+    post(routes, Some(&format!("Bearer {TOKEN}")), body).await
+}

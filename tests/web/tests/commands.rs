@@ -1,0 +1,167 @@
+//! Who may command by the routes, and what is answered.
+
+use std::time::Duration;
+
+use actix::{Actor, Context, Handler, clock::sleep};
+use actix_bully::{
+    agent::{BullyHandle, Notice},
+    operate::{Operated, Outcome},
+    web::{Routes, Token, routes},
+};
+use actix_bully_web_tests::{TOKEN, command, get, play, post, settle, trio};
+
+fn guarded(agent: &BullyHandle) -> Routes {
+    routes(Operated::new(agent)).commands(Token::new(TOKEN).unwrap())
+}
+
+/// Works, and never says that its work has ended.
+struct Worker;
+
+impl Actor for Worker {
+    type Context = Context<Self>;
+}
+
+impl Handler<Notice> for Worker {
+    type Result = ();
+    fn handle(&mut self, _: Notice, _: &mut Context<Self>) {}
+}
+
+#[test]
+fn without_a_token_there_are_no_commands() {
+    play(async {
+        let [c, _b, _a] = trio().await;
+        let told = command(&routes(Operated::new(&c)), r#"{"command":"drain"}"#).await;
+        assert_eq!(told.status, 404);
+        settle().await;
+        assert!(c.is_leader());
+    });
+}
+
+#[test]
+fn a_stranger_commands_nothing() {
+    play(async {
+        let [c, _b, _a] = trio().await;
+        let node = guarded(&c);
+        let longer = format!("Bearer {TOKEN}0");
+        let basic = format!("Basic {TOKEN}");
+        for (authorization, status) in [
+            (None, 401),
+            (Some("Bearer"), 401),
+            (Some("Bearer   "), 401),
+            (Some(&*basic), 401),
+            (Some(TOKEN), 401),
+            (Some("Bearer wrong"), 403),
+            (Some("Bearer 0123456789abcdef0124"), 403),
+            (Some(&*longer), 403),
+        ] {
+            // What the body says does not matter, not even whether it is too long.
+            for body in [r#"{"command":"drain"}"#, "nonsense", &"x".repeat(100_000)] {
+                let told = post(&node, authorization, body).await;
+                assert_eq!(told.status, status, "{authorization:?}");
+                let asks = told.header("www-authenticate") == "Bearer";
+                assert_eq!(asks, status == 401);
+                assert!(!told.text.contains(TOKEN));
+            }
+        }
+        sleep(Duration::from_secs(1)).await;
+        assert!(c.is_leader(), "nothing was done");
+        assert!(!format!("{node:?}").contains(TOKEN));
+    });
+}
+
+#[test]
+fn a_command_says_what_became_of_it() {
+    play(async {
+        let [c, b, _a] = trio().await;
+        let told = command(&guarded(&c), r#"{"command":{"step_down":{"to":"b"}}}"#).await;
+        assert_eq!(told.status, 200, "{told:?}");
+        assert_eq!(told.header("cache-control"), "no-store");
+        let leader = b.leader().unwrap();
+        assert!(b.is_leader());
+        let (json, term) = (told.json(), leader.term.to_string());
+        assert_eq!(json["verdict"], "done");
+        assert_eq!(json["message"], format!("b leads in term {term}"));
+        let outcome: Outcome = serde_json::from_str(&told.text).unwrap();
+        assert_eq!(outcome, Outcome::HandedOver { leader });
+
+        let told = command(
+            &guarded(&c),
+            r#"{"command":{"set_score":{"score":[2,-5]}}}"#,
+        )
+        .await;
+        assert_eq!(
+            (told.status, &told.json()["became"]),
+            (200, &"score_set".into())
+        );
+        let told = command(&guarded(&b), r#"{"command":"drain","within_ms":5000}"#).await;
+        assert_eq!((told.status, &told.json()["became"]), (200, &"left".into()));
+        assert_eq!(told.json()["leader"]["id"], "c");
+        assert_eq!(get(&guarded(&b), "/health/ready").await.status, 503);
+    });
+}
+
+#[test]
+fn a_command_that_is_refused_says_why() {
+    play(async {
+        let [c, b, _a] = trio().await;
+        for (agent, body, reason) in [
+            (&b, r#"{"command":{"step_down":{}}}"#, "not_leading"),
+            (&c, r#"{"command":{"step_down":{"to":"x"}}}"#, "no_member"),
+            (&c, r#"{"command":"drain","group":"stock"}"#, "no_agent"),
+        ] {
+            let told = command(&guarded(agent), body).await;
+            assert_eq!((told.status, &told.json()["reason"]), (409, &reason.into()));
+        }
+        settle().await;
+        assert!(c.is_leader());
+    });
+}
+
+#[test]
+fn a_command_whose_time_is_over_says_what_is_known() {
+    play(async {
+        let [c, b, _a] = trio().await;
+        let work = Worker.start();
+        let token = c.subscribe_draining(work.clone().recipient()).unwrap();
+        let body = r#"{"command":{"step_down":{}},"within_ms":50}"#;
+        let told = command(&guarded(&c), body).await;
+        assert_eq!(
+            (told.status, &told.json()["became"]),
+            (504, &"still_draining".into())
+        );
+        token.drained().unwrap();
+        settle().await;
+        assert!(b.is_leader(), "it took effect all the same");
+    });
+}
+
+#[test]
+fn what_is_no_order_changes_nothing() {
+    play(async {
+        let [c, _b, _a] = trio().await;
+        let node = guarded(&c);
+        for body in [
+            "",
+            "{}",
+            "\"drain\"",
+            r#"{"command":"crash"}"#,
+            r#"{"command":"drain","x":1}"#,
+            "\u{0}",
+        ] {
+            let told = command(&node, body).await;
+            assert_eq!(told.status, 400, "{body}");
+            assert!(
+                told.json()["message"]
+                    .as_str()
+                    .unwrap()
+                    .contains("this is no order")
+            );
+        }
+        let deep = "[".repeat(4_000);
+        assert_eq!(command(&node, &deep).await.status, 400);
+        let long = format!(r#"{{"command":"drain"{}}}"#, " ".repeat(4_096));
+        assert_eq!(command(&node, &long).await.status, 413);
+        settle().await;
+        assert!(c.is_leader());
+    });
+}

@@ -1,0 +1,208 @@
+//! The arguments.
+//!
+//! Decided here: what can be asked, and of which agent. A token is never an argument: every process of the host
+//! can read those.
+
+use std::{path::PathBuf, time::Duration};
+
+use actix_bully::{
+    operate::{Command, Order},
+    protocol::{AgentId, Score},
+};
+use clap::{Parser, Subcommand};
+
+use crate::failure::CODES;
+
+/// Shows and commands a running node of actix-bully.
+#[derive(Debug, Parser)]
+#[command(name = "bullyctl", version, after_help = CODES)]
+pub(crate) struct Args {
+    /// The socket of the node: the path that it gave to `serve_socket`
+    #[arg(
+        long,
+        value_name = "PATH",
+        required_unless_present = "url",
+        conflicts_with = "url"
+    )]
+    pub(crate) socket: Option<PathBuf>,
+    /// Where the node's routes are mounted, such as `http://127.0.0.1:8080` or `http://127.0.0.1:8080/bully`
+    #[arg(long, value_name = "URL")]
+    pub(crate) url: Option<String>,
+    /// A file with the token that commands by `--url` need
+    #[arg(long, value_name = "FILE", conflicts_with = "socket")]
+    pub(crate) token_file: Option<PathBuf>,
+    /// Send the token to another host although anybody on the way can read it
+    #[arg(long, requires = "token_file")]
+    pub(crate) plaintext: bool,
+    /// Print JSON, for programs
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// What to do
+    #[command(subcommand)]
+    pub(crate) task: Task,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Task {
+    /// Shows the node: its agents, the members of their groups, its peers
+    Status,
+    /// Prints a line whenever the node has another leader, role or state
+    Watch(Watch),
+    /// Hands the leadership over; prints the successor and its term
+    Transfer(Transfer),
+    /// Makes the node ready to be stopped: it hands over and leaves its group for good
+    Drain(Whom),
+    /// Sets the agent's score, or takes it away
+    Score(SetScore),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Watch {
+    /// Looks so often, in seconds
+    #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = seconds)]
+    pub(crate) every: Duration,
+    /// Ends after so many lines; without it, never by itself
+    #[arg(long, value_name = "COUNT")]
+    pub(crate) lines: Option<u64>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Transfer {
+    /// The agent that shall lead; without it, the election decides
+    #[arg(long, value_name = "AGENT")]
+    to: Option<AgentId>,
+    #[command(flatten)]
+    whom: Whom,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct SetScore {
+    /// One to four whole numbers, compared from left to right
+    #[arg(
+        value_name = "NUMBER",
+        num_args = 1..=4,
+        allow_negative_numbers = true,
+        required_unless_present = "withdraw",
+        conflicts_with = "withdraw"
+    )]
+    parts: Vec<i64>,
+    /// Takes the score away: the agent hands over, and is not elected until it has one again
+    #[arg(long)]
+    withdraw: bool,
+    #[command(flatten)]
+    whom: Whom,
+}
+
+/// Which agent of the node, and how long to wait.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Whom {
+    /// The group of the agent, where the node has several
+    #[arg(long, value_name = "GROUP")]
+    group: Option<String>,
+    /// The name of the agent, where the node has several
+    #[arg(long, value_name = "AGENT")]
+    agent: Option<AgentId>,
+    /// How long to wait for what becomes of it, in seconds: 60 at most
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
+    within: Duration,
+}
+
+impl Whom {
+    fn order(&self, command: Command) -> Order {
+        let mut order = Order::new(command).within(self.within);
+        order.group.clone_from(&self.group);
+        order.agent.clone_from(&self.agent);
+        order
+    }
+}
+
+impl Task {
+    /// The command that is given, if one is.
+    pub(crate) fn order(&self) -> Option<Order> {
+        Some(match self {
+            Self::Status | Self::Watch(_) => return None,
+            Self::Transfer(Transfer { to, whom }) => {
+                whom.order(Command::StepDown { to: to.clone() })
+            }
+            Self::Drain(whom) => whom.order(Command::Drain),
+            Self::Score(SetScore {
+                withdraw: true,
+                whom,
+                ..
+            }) => whom.order(Command::WithdrawScore),
+            Self::Score(SetScore { parts, whom, .. }) => whom.order(Command::SetScore {
+                score: score(parts),
+            }),
+        })
+    }
+}
+
+/// What is missing on the right counts as 0.
+fn score(parts: &[i64]) -> Score {
+    let part = |at: usize| parts.get(at).copied().unwrap_or_default();
+    Score::from((part(0), part(1), part(2), part(3)))
+}
+
+/// A span from 0.01 s to an hour.
+fn seconds(text: &str) -> Result<Duration, String> {
+    let wrong = || format!("{text} is not a number of seconds from 0.01 to 3600");
+    let seconds: f64 = text.parse().map_err(|_| wrong())?;
+    if !(0.01..=3600.0).contains(&seconds) {
+        return Err(wrong());
+    }
+    Ok(Duration::from_secs_f64(seconds))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    fn parse(line: &str) -> Result<Args, clap::Error> {
+        Args::try_parse_from(line.split(' '))
+    }
+
+    #[test]
+    fn the_arguments_fit_together() {
+        Args::command().debug_assert();
+    }
+
+    #[test]
+    fn each_task_is_its_command() {
+        let order = |line: &str| {
+            let args = parse(&format!("bullyctl --socket s {line}")).unwrap();
+            let order = args.task.order().unwrap();
+            (order.command, order.within_ms)
+        };
+        let to = Some("b".parse().unwrap());
+        assert_eq!(
+            order("transfer --to b"),
+            (Command::StepDown { to }, Some(10_000))
+        );
+        assert_eq!(order("drain --within 2.5"), (Command::Drain, Some(2_500)));
+        let score = Score::from((2, -50));
+        assert_eq!(order("score 2 -50").0, Command::SetScore { score });
+        assert_eq!(order("score --withdraw").0, Command::WithdrawScore);
+    }
+
+    #[test]
+    fn what_cannot_be_meant_is_refused() {
+        for line in [
+            "bullyctl status",
+            "bullyctl --socket s --url http://x status",
+            "bullyctl --socket s --token-file f status",
+            "bullyctl --socket s score",
+            "bullyctl --socket s score 1 --withdraw",
+            "bullyctl --socket s score 1 2 3 4 5",
+            "bullyctl --socket s score 1.5",
+            "bullyctl --socket s transfer --to a/b",
+            "bullyctl --socket s drain --within 0",
+            "bullyctl --socket s drain --within NaN",
+            "bullyctl --socket s watch --every 4000",
+        ] {
+            assert!(parse(line).is_err(), "{line}");
+        }
+    }
+}

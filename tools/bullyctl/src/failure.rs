@@ -1,0 +1,77 @@
+//! Why there is no answer, with what to do, and the exit code that says so.
+
+use std::{io, path::PathBuf, process::ExitCode};
+
+/// The exit codes, as the help shows them.
+pub(crate) const CODES: &str = "\
+Exit codes:
+  0  done
+  1  refused, or something else came of the command; the text says what
+  2  the arguments are wrong
+  3  no node answers there
+  4  the time is over and nothing is known yet: ask for the status
+  5  not permitted: another user's socket, a token that is missing or wrong
+  6  the answer is not understood: another program, or a later version";
+
+/// The command was refused, or something else came of it.
+pub(crate) const REFUSED: u8 = 1;
+/// Nothing is known yet.
+pub(crate) const LATE: u8 = 4;
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Failure {
+    /// The arguments fit together, and yet cannot be carried out.
+    #[error("{0}")]
+    Usage(&'static str),
+    /// A file of the arguments.
+    #[error("{} cannot be read: {error}", path.display())]
+    File {
+        /// Its path.
+        path: PathBuf,
+        /// The cause.
+        error: io::Error,
+    },
+    /// No node answers.
+    #[error("no node answers at {place}: {cause}; {advice}")]
+    Unreachable {
+        /// Where.
+        place: String,
+        /// The cause.
+        cause: String,
+        /// What to do.
+        advice: &'static str,
+    },
+    /// The node does not answer this user.
+    #[error("not permitted: {0}")]
+    Denied(String),
+    /// The node, or what is in its place, says something else.
+    #[error("the answer is not understood: {0}")]
+    Odd(String),
+    /// Nothing can be printed.
+    #[error("nothing can be printed: {0}")]
+    Output(io::Error),
+}
+
+impl Failure {
+    /// Its exit code.
+    pub(crate) fn code(&self) -> ExitCode {
+        ExitCode::from(match self {
+            Self::Usage(_) | Self::File { .. } => 2,
+            Self::Unreachable { .. } => 3,
+            Self::Denied(_) => 5,
+            Self::Odd(_) | Self::Output(_) => 6,
+        })
+    }
+
+    /// Its name, for programs.
+    pub(crate) fn kind(&self) -> &'static str {
+        match self {
+            Self::Usage(_) | Self::File { .. } => "usage",
+            Self::Unreachable { .. } => "unreachable",
+            Self::Denied(_) => "denied",
+            Self::Odd(_) => "odd",
+            Self::Output(_) => "output",
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! `bullyctl`: shows and commands a running node of actix-bully.
+//!
+//! ```text
+//!   bullyctl --socket /run/orders/bully.sock status
+//!   bullyctl --url http://127.0.0.1:8080 --token-file token transfer --to api-2
+//! ```
+//!
+//! Decided here: the exit codes (`failure.rs` has the table), and that what is asked for goes to the standard
+//! output, as a table for people or as JSON for programs. Not here: the arguments (`args.rs`), how a node is reached
+//! (`node/`), how an answer looks (`show/`).
+
+mod args;
+mod failure;
+mod node;
+mod show;
+mod watch;
+
+use std::{
+    io::{self, Write},
+    process::ExitCode,
+};
+
+use actix_bully::operate::Verdict;
+use clap::Parser;
+use serde::Serialize;
+
+use args::{Args, Task};
+use failure::Failure;
+use node::Node;
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    let is_json = args.json;
+    match run(&args) {
+        Ok(code) => code,
+        // Whoever read the output has enough of it.
+        Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
+            ExitCode::SUCCESS
+        }
+        Err(failure) => {
+            let told = if is_json {
+                print(&show::json(&Failed::from(&failure)))
+            } else {
+                writeln!(io::stderr().lock(), "bullyctl: {failure}").map_err(Failure::Output)
+            };
+            // There is no other place to say that nothing can be said.
+            drop(told);
+            failure.code()
+        }
+    }
+}
+
+fn run(args: &Args) -> Result<ExitCode, Failure> {
+    let node = Node::new(args)?;
+    match &args.task {
+        Task::Status => {
+            let report = node.report()?;
+            print(&if args.json {
+                show::json(&report)
+            } else {
+                show::status(&report)
+            })?;
+        }
+        Task::Watch(watch) => watch::watch(&node, watch, args.json)?,
+        Task::Transfer(_) | Task::Drain(_) | Task::Score(_) => {
+            if let Some(order) = args.task.order() {
+                let outcome = node.order(&order)?;
+                print(&if args.json {
+                    show::json(&show::Told::from(&outcome))
+                } else {
+                    format!("{outcome}\n")
+                })?;
+                return Ok(match outcome.verdict() {
+                    Verdict::Done => ExitCode::SUCCESS,
+                    Verdict::Late => ExitCode::from(failure::LATE),
+                    _ => ExitCode::from(failure::REFUSED),
+                });
+            }
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Prints what was asked for.
+fn print(text: &str) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())
+        .and_then(|()| out.flush())
+        .map_err(Failure::Output)
+}
+
+/// A failure, for programs.
+#[derive(Serialize)]
+struct Failed {
+    error: Fault,
+}
+
+#[derive(Serialize)]
+struct Fault {
+    kind: &'static str,
+    message: String,
+}
+
+impl From<&Failure> for Failed {
+    fn from(failure: &Failure) -> Self {
+        Self {
+            error: Fault {
+                kind: failure.kind(),
+                message: failure.to_string(),
+            },
+        }
+    }
+}

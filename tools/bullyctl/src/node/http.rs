@@ -1,0 +1,213 @@
+//! A node by its routes.
+//!
+//! Decided here: plain HTTP only, and the token leaves the host only if that is asked for in so many words.
+
+use std::{fs, io, net::IpAddr, path::Path, time::Duration};
+
+use actix_bully::operate::{Order, Outcome, Report};
+use serde::{Deserialize, de::DeserializeOwned};
+use ureq::{
+    Agent, Error,
+    http::{Response, StatusCode, Uri},
+};
+
+use super::{MOST, PATIENCE, patience};
+use crate::failure::Failure;
+
+/// The routes of a node.
+pub(crate) struct Routes {
+    base: String,
+    token: Option<String>,
+}
+
+impl Routes {
+    pub(super) fn new(url: &str, token: Option<&Path>, plaintext: bool) -> Result<Self, Failure> {
+        const WRONG: Failure =
+            Failure::Usage("the URL is none: write http://HOST:PORT or http://HOST:PORT/PATH");
+        let uri: Uri = url.parse().map_err(|_| WRONG)?;
+        match uri.scheme_str() {
+            Some("http") => {}
+            Some("https") => {
+                return Err(Failure::Usage(
+                    "bullyctl speaks no TLS: use --socket on the node's host, or a tunnel to it (ssh -L, kubectl port-forward)",
+                ));
+            }
+            _ => return Err(WRONG),
+        }
+        let host = uri.host().ok_or(WRONG)?;
+        let token = token.map(read_token).transpose()?;
+        if token.is_some() && !plaintext && !is_here(host) {
+            return Err(Failure::Usage(
+                "the token would cross the network in plain text: use --socket, a tunnel, or --plaintext where that is no harm",
+            ));
+        }
+        Ok(Self {
+            base: url.trim_end_matches('/').to_owned(),
+            token,
+        })
+    }
+
+    pub(super) fn report(&self) -> Result<Report, Failure> {
+        let answer = agent(PATIENCE).get(format!("{}/status", self.base)).call();
+        let (status, body) = self.read(answer)?;
+        match status {
+            StatusCode::OK => parse(&body),
+            other => Err(self.odd(other, &body)),
+        }
+    }
+
+    pub(super) fn order(&self, order: &Order) -> Result<Outcome, Failure> {
+        let Some(token) = &self.token else {
+            return Err(Failure::Denied(
+                "commands need the node's token: name its file by --token-file".to_owned(),
+            ));
+        };
+        let order_json =
+            serde_json::to_string(order).map_err(|error| Failure::Odd(error.to_string()))?;
+        let answer = agent(patience(order))
+            .post(format!("{}/commands", self.base))
+            .header("Authorization", format!("Bearer {token}"))
+            .header("Content-Type", "application/json")
+            .send(order_json);
+        let (status, body) = self.read(answer)?;
+        match status {
+            StatusCode::OK | StatusCode::CONFLICT | StatusCode::GATEWAY_TIMEOUT => parse(&body),
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Err(Failure::Denied(
+                "the token is not that of this node: is the file the right one?".to_owned(),
+            )),
+            StatusCode::NOT_FOUND => Err(Failure::Denied(
+                "this node takes no commands by its routes: it was given no token, or they are mounted elsewhere".to_owned(),
+            )),
+            other => Err(self.odd(other, &body)),
+        }
+    }
+
+    fn read(
+        &self,
+        answer: Result<Response<ureq::Body>, Error>,
+    ) -> Result<(StatusCode, Vec<u8>), Failure> {
+        let mut answer = answer.map_err(|error| self.unreachable(&error))?;
+        let body = answer.body_mut().with_config().limit(MOST).read_to_vec();
+        let body = body.map_err(|error| self.unreachable(&error))?;
+        Ok((answer.status(), body))
+    }
+
+    fn unreachable(&self, error: &Error) -> Failure {
+        let advice = match error {
+            Error::Timeout(_) => "it hangs, or something on the way does",
+            Error::HostNotFound => "is the name right?",
+            Error::Io(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
+                "does it run, and is that its port?"
+            }
+            _ => "does it run, and are these its routes?",
+        };
+        Failure::Unreachable {
+            place: self.base.clone(),
+            cause: error.to_string(),
+            advice,
+        }
+    }
+
+    fn odd(&self, status: StatusCode, body: &[u8]) -> Failure {
+        #[derive(Deserialize)]
+        struct Refused {
+            message: String,
+        }
+        if status == StatusCode::NOT_FOUND {
+            return Failure::Odd(format!(
+                "{} has no such route: are the node's routes mounted there, or below another path?",
+                self.base
+            ));
+        }
+        Failure::Odd(match serde_json::from_slice::<Refused>(body) {
+            Ok(Refused { message }) => format!("{status}, {message}"),
+            Err(_) => format!("{status}"),
+        })
+    }
+}
+
+/// One request, and no redirects: a token must not follow one.
+fn agent(within: Duration) -> Agent {
+    Agent::config_builder()
+        .timeout_global(Some(within))
+        .http_status_as_error(false)
+        .max_redirects(0)
+        .max_redirects_will_error(false)
+        .proxy(None)
+        .build()
+        .into()
+}
+
+fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, Failure> {
+    serde_json::from_slice(body).map_err(|error| Failure::Odd(error.to_string()))
+}
+
+fn read_token(path: &Path) -> Result<String, Failure> {
+    let text = fs::read_to_string(path).map_err(|error| Failure::File {
+        path: path.to_owned(),
+        error,
+    })?;
+    let token = text.trim();
+    if token.is_empty() || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Err(Failure::Usage(
+            "the token file has to hold one token of visible ASCII characters, and nothing else",
+        ));
+    }
+    Ok(token.to_owned())
+}
+
+/// Whether what is said to that host stays on this one.
+fn is_here(host: &str) -> bool {
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    host.eq_ignore_ascii_case("localhost")
+        || bare
+            .parse()
+            .is_ok_and(|address: IpAddr| address.is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_stays_on_the_host_unless_asked_otherwise() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("token");
+        fs::write(&file, "0123456789abcdef\n").unwrap();
+        let made = |url, plaintext| Routes::new(url, Some(&file), plaintext);
+        for url in [
+            "http://127.0.0.1:80",
+            "http://LOCALHOST",
+            "http://[::1]:8080/bully/",
+        ] {
+            let routes = made(url, false).unwrap_or_else(|error| panic!("{url}: {error}"));
+            assert_eq!(routes.token.as_deref(), Some("0123456789abcdef"));
+        }
+        for url in [
+            "http://10.0.0.1",
+            "http://localhost.example",
+            "http://127.0.0.1.example",
+        ] {
+            assert!(matches!(made(url, false), Err(Failure::Usage(_))), "{url}");
+            assert!(made(url, true).is_ok(), "{url}");
+            assert!(Routes::new(url, None, false).is_ok(), "reading needs none");
+        }
+        for url in [
+            "https://localhost",
+            "ftp://localhost",
+            "localhost:80",
+            "",
+            "http://",
+        ] {
+            assert!(made(url, true).is_err(), "{url}");
+        }
+        fs::write(&file, "two words").unwrap();
+        assert!(matches!(
+            made("http://localhost", false),
+            Err(Failure::Usage(_))
+        ));
+        let none = folder.path().join("none");
+        let refused = Routes::new("http://localhost", Some(&none), false);
+        assert!(matches!(refused, Err(Failure::File { .. })));
+    }
+}

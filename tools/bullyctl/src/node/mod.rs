@@ -1,0 +1,62 @@
+//! A running node, reached by its socket or by its routes.
+
+mod http;
+mod socket;
+
+use std::{path::PathBuf, time::Duration};
+
+use actix_bully::operate::{Order, Outcome, Report};
+
+use crate::{args::Args, failure::Failure};
+use http::Routes;
+
+/// A node.
+pub(crate) enum Node {
+    /// By its socket.
+    Socket(PathBuf),
+    /// By its routes.
+    Routes(Routes),
+}
+
+impl Node {
+    /// The node of these arguments.
+    pub(crate) fn new(args: &Args) -> Result<Self, Failure> {
+        match (&args.socket, &args.url) {
+            (Some(path), _) => Ok(Self::Socket(path.clone())),
+            (None, Some(url)) => {
+                Routes::new(url, args.token_file.as_deref(), args.plaintext).map(Self::Routes)
+            }
+            (None, None) => Err(Failure::Usage("name the node by --socket or by --url")),
+        }
+    }
+
+    /// The node's report.
+    pub(crate) fn report(&self) -> Result<Report, Failure> {
+        match self {
+            Self::Socket(path) => socket::report(path),
+            Self::Routes(routes) => routes.report(),
+        }
+    }
+
+    /// Gives a command; what became of it.
+    pub(crate) fn order(&self, order: &Order) -> Result<Outcome, Failure> {
+        match self {
+            Self::Socket(path) => socket::order(path, order),
+            Self::Routes(routes) => routes.order(order),
+        }
+    }
+}
+
+/// An answer may take so long beside what it waits for.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// So many bytes of an answer are read: a thousand members are a tenth of that.
+const MOST: u64 = 4 << 20;
+
+/// How long to wait for what becomes of a command.
+fn patience(order: &Order) -> Duration {
+    let within = order
+        .within_ms
+        .map_or(Duration::ZERO, Duration::from_millis);
+    within.min(Duration::from_secs(60)) + PATIENCE
+}

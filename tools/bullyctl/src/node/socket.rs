@@ -1,0 +1,118 @@
+//! A node by its local socket.
+
+#[cfg(not(unix))]
+mod none {
+    //! A system without such sockets.
+
+    use std::path::Path;
+
+    use actix_bully::operate::{Order, Outcome, Report};
+
+    use crate::failure::Failure;
+
+    const NONE: Failure = Failure::Usage("this system has no such sockets: use --url");
+
+    pub(crate) fn report(_: &Path) -> Result<Report, Failure> {
+        Err(NONE)
+    }
+
+    pub(crate) fn order(_: &Path, _: &Order) -> Result<Outcome, Failure> {
+        Err(NONE)
+    }
+}
+
+#[cfg(unix)]
+mod unix {
+    //! One line out, one line in.
+
+    use std::{
+        io::{self, ErrorKind, Read, Write},
+        os::unix::net::UnixStream,
+        path::Path,
+        time::Duration,
+    };
+
+    use actix_bully::operate::{Answer, Order, Outcome, Report, Request};
+
+    use crate::{
+        failure::Failure,
+        node::{MOST, PATIENCE, patience},
+    };
+
+    pub(crate) fn report(path: &Path) -> Result<Report, Failure> {
+        match ask(path, &Request::Report, PATIENCE)? {
+            Answer::Report(report) => Ok(report),
+            answer => Err(odd(answer)),
+        }
+    }
+
+    pub(crate) fn order(path: &Path, order: &Order) -> Result<Outcome, Failure> {
+        match ask(path, &Request::Order(order.clone()), patience(order))? {
+            Answer::Outcome(outcome) => Ok(outcome),
+            answer => Err(odd(answer)),
+        }
+    }
+
+    fn ask(path: &Path, request: &Request, within: Duration) -> Result<Answer, Failure> {
+        let mut line =
+            serde_json::to_vec(request).map_err(|error| Failure::Odd(error.to_string()))?;
+        line.push(b'\n');
+        let answer = exchange(path, &line, within).map_err(|error| unreachable(path, &error))?;
+        if answer.is_empty() {
+            let error = io::Error::from(ErrorKind::UnexpectedEof);
+            return Err(unreachable(path, &error));
+        }
+        serde_json::from_slice(&answer).map_err(|error| Failure::Odd(error.to_string()))
+    }
+
+    fn exchange(path: &Path, line: &[u8], within: Duration) -> io::Result<Vec<u8>> {
+        let mut stream = UnixStream::connect(path)?;
+        stream.set_read_timeout(Some(within))?;
+        stream.set_write_timeout(Some(PATIENCE))?;
+        stream.write_all(line)?;
+        let mut answer = Vec::new();
+        stream.take(MOST).read_to_end(&mut answer)?;
+        Ok(answer)
+    }
+
+    fn unreachable(path: &Path, error: &io::Error) -> Failure {
+        let advice = match error.kind() {
+            ErrorKind::PermissionDenied => {
+                return Failure::Denied(format!(
+                    "the socket {} is another user's: run bullyctl as the user of the node, or as root",
+                    path.display()
+                ));
+            }
+            ErrorKind::NotFound => {
+                "is that the path that the node gave to serve_socket, and does the node run?"
+            }
+            ErrorKind::ConnectionRefused => {
+                "the node has ended and left its socket behind: start it again"
+            }
+            ErrorKind::WouldBlock | ErrorKind::TimedOut => {
+                "it hangs, or waits for its disk: look at its log"
+            }
+            _ => "does it run?",
+        };
+        Failure::Unreachable {
+            place: path.display().to_string(),
+            cause: error.to_string(),
+            advice,
+        }
+    }
+
+    fn odd(answer: Answer) -> Failure {
+        match answer {
+            Answer::Error { message } if message.contains("is not answered here") => {
+                Failure::Denied(message)
+            }
+            Answer::Error { message } => Failure::Odd(message),
+            _ => Failure::Odd("it answers another question".to_owned()),
+        }
+    }
+}
+
+#[cfg(not(unix))]
+pub(super) use none::{order, report};
+#[cfg(unix)]
+pub(super) use unix::{order, report};

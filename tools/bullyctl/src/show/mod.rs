@@ -1,0 +1,185 @@
+//! How an answer looks: a table for people, JSON for programs.
+//!
+//! Decided here: what a person reads first. A name that another host chose is printed without control characters,
+//! which could change the terminal. Not here: how columns are laid out (`table.rs`).
+
+mod table;
+
+use std::fmt::Write;
+
+use actix_bully::{
+    agent::Lifecycle,
+    operate::{AgentReport, BridgeReport, MemberReport, Outcome, Report, Verdict},
+    protocol::{MemberKind, Presence},
+};
+use serde::Serialize;
+
+use table::Table;
+
+/// An outcome, for programs: also what it means, and in words.
+#[derive(Serialize)]
+pub(crate) struct Told<'a> {
+    verdict: Verdict,
+    message: String,
+    #[serde(flatten)]
+    outcome: &'a Outcome,
+}
+
+impl<'a> From<&'a Outcome> for Told<'a> {
+    fn from(outcome: &'a Outcome) -> Self {
+        Self {
+            verdict: outcome.verdict(),
+            message: outcome.to_string(),
+            outcome,
+        }
+    }
+}
+
+/// A value as one line of JSON.
+pub(crate) fn json(value: &impl Serialize) -> String {
+    // What is printed here has only keys that are text.
+    serde_json::to_string(value).map_or_else(|_| String::new(), |json| json + "\n")
+}
+
+/// The node, its agents, their groups, its peers.
+pub(crate) fn status(report: &Report) -> String {
+    let mut agents = Table::new(["AGENT", "GROUP", "ROLE", "TERM", "LEADER", "STATE"]);
+    for agent in &report.agents {
+        agents.row([
+            agent.agent.to_string(),
+            agent.group.clone(),
+            agent.role.to_string(),
+            agent.term.to_string(),
+            leader(agent),
+            state(agent),
+        ]);
+    }
+    let mut text = agents.to_string();
+    for agent in &report.agents {
+        text.push('\n');
+        members(agent, &mut text);
+    }
+    if let Some(bridge) = &report.bridge {
+        text.push('\n');
+        peers(bridge, &mut text);
+    }
+    text
+}
+
+/// One agent in one line, without what changes all the time.
+pub(crate) fn line(agent: &AgentReport) -> String {
+    let up = agent
+        .members
+        .iter()
+        .filter(|member| member.presence == Presence::Up);
+    let mut table = Table::bare();
+    table.row([
+        format!("{}/{}", agent.group, agent.agent),
+        agent.role.to_string(),
+        match &agent.leader {
+            Some(leader) => format!("leader {} in term {}", leader.id, leader.term),
+            None => "no leader".to_owned(),
+        },
+        state(agent),
+        format!("{} of {} up", up.count(), agent.member_count),
+    ]);
+    table.to_string()
+}
+
+fn members(agent: &AgentReport, text: &mut String) {
+    let shown = agent.members.len();
+    // Writing to a text cannot fail.
+    writeln!(
+        text,
+        "{} members of {}",
+        agent.member_count,
+        table::clean(&agent.group)
+    )
+    .ok();
+    let mut table = Table::new(["MEMBER", "KIND", "SCORE", "PRESENCE", ""]);
+    let row = |member: &MemberReport| {
+        let leads = agent
+            .leader
+            .as_ref()
+            .is_some_and(|leader| leader.id == member.agent);
+        [
+            member.agent.to_string(),
+            match member.kind {
+                MemberKind::Voter => "voter".to_owned(),
+                MemberKind::Observer => "observer".to_owned(),
+            },
+            member.score.map_or_else(none, |score| score.to_string()),
+            match member.presence {
+                Presence::Unseen => "unseen".to_owned(),
+                Presence::Up => "up".to_owned(),
+                Presence::Suspect => "suspect".to_owned(),
+                Presence::Down => "down".to_owned(),
+            },
+            if leads {
+                "leads".to_owned()
+            } else {
+                String::new()
+            },
+        ]
+    };
+    agent
+        .members
+        .iter()
+        .for_each(|member| table.row(row(member)));
+    text.push_str(&table.to_string());
+    if shown < agent.member_count {
+        writeln!(text, "and {} more", agent.member_count - shown).ok();
+    }
+}
+
+fn peers(bridge: &BridgeReport, text: &mut String) {
+    let node = table::clean(&bridge.node);
+    match &bridge.listens {
+        Some(address) => writeln!(
+            text,
+            "peers of {node}, which listens on {}",
+            table::clean(address)
+        ),
+        None => writeln!(text, "peers of {node}, which does not listen"),
+    }
+    .ok();
+    let mut table = Table::new(["PEER", "ADDRESS", "LINK", "AGENTS", "LOST"]);
+    for peer in &bridge.peers {
+        table.row([
+            peer.node.clone(),
+            peer.address.clone().unwrap_or_else(none),
+            peer.link.clone(),
+            peer.agents.to_string(),
+            peer.lost.to_string(),
+        ]);
+    }
+    text.push_str(&table.to_string());
+}
+
+fn leader(agent: &AgentReport) -> String {
+    agent
+        .leader
+        .as_ref()
+        .map_or_else(none, |leader| leader.id.to_string())
+}
+
+/// What an operator has to know at once.
+fn state(agent: &AgentReport) -> String {
+    let mut words = vec![match agent.lifecycle {
+        Lifecycle::Running => "running",
+        Lifecycle::Down => "down",
+        Lifecycle::Ended => "ended",
+        _ => "unknown",
+    }];
+    if agent.draining {
+        words.push("draining");
+    }
+    if agent.tie_broken {
+        words.push("tie broken");
+    }
+    words.join(", ")
+}
+
+fn none() -> String {
+    "-".to_owned()
+}
