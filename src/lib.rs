@@ -8,6 +8,7 @@
 //! ┌──────▼──────────────────────────────────────────────────────────────────────────────┐
 //! │ web        its routes for actix-web (feature `actix-web`)                           │
 //! │ operate    what an operator reads and commands of a running node                    │
+//! │ config     from a file to a running agent, and its orderly end (feature serde)      │
 //! │ leader     what an application does with it: a singleton, fenced writes             │
 //! │ agent      one election inside one actor: typed messages in, effects out            │
 //! │ remote     the bridge: agents of other hosts as if they were here                   │
@@ -54,7 +55,7 @@
 //! # Read on
 //! [`protocol`] is the contract; [`elections::bully`] the rules and what they promise;
 //! [`agent`] how an actor carries them; [`leader`] what to do with a leadership; [`remote`] how it reaches
-//! other hosts; `testkit` how to break it on purpose.
+//! other hosts; `config`, with the feature `serde`, what an operator may write; `testkit` how to break it on purpose.
 //!
 //! [actix]: https://docs.rs/actix
 #![forbid(unsafe_code)]
@@ -81,6 +82,9 @@ mod for_tests;
 
 pub mod agent;
 pub mod clock;
+#[cfg(feature = "serde")]
+#[cfg_attr(docsrs, doc(cfg(feature = "serde")))]
+pub mod config;
 pub mod elections;
 pub mod group;
 pub mod leader;

@@ -44,6 +44,10 @@ const LAYERS: &[(&str, &str)] = &[
     ),
     ("operate", "protocol group remote agent"),
     ("web", "protocol operate"),
+    (
+        "config",
+        "protocol elections store group remote agent leader",
+    ),
     ("supervisor", ""),
     ("testkit::faults", "protocol"),
     ("testkit::trace", "protocol"),
@@ -84,6 +88,7 @@ const OUTSIDE: &[(&str, &str)] = &[
         "serde serde_json thiserror tracing actix futures tokio rustix std::fs",
     ),
     ("web", "serde serde_json thiserror subtle actix_web"),
+    ("config", "serde thiserror tracing actix toml std::fs::File"),
     ("supervisor", "tracing actix actix_rt"),
     ("testkit::faults", "serde thiserror tracing"),
     ("testkit::trace", "serde thiserror tracing"),

@@ -1,4 +1,4 @@
-//! Real processes of the node example on loopback: killed, stopped, frozen, restarted.
+//! Real processes of the examples `node` and `configured` on loopback: killed, stopped, frozen, restarted.
 //!
 //! The same stories run on hosts of their own, with partitions, in `tests/hosts`.
 #![expect(
@@ -25,12 +25,15 @@ mod loopback;
 
 use std::{
     env, fmt,
-    io::{self, Write},
-    path::PathBuf,
+    io::{self, BufRead, BufReader, Write},
+    path::{Path, PathBuf},
     process::{Child, Command, ExitStatus, Output, Stdio},
+    sync::mpsc::{self, Receiver},
     thread,
     time::{Duration, Instant},
 };
+
+use actix_bully::protocol::Timings;
 
 use cluster::{Cluster, Setting};
 use loopback::Loopback;
@@ -71,10 +74,14 @@ fn play(story: Story) -> Result<(), Wrong> {
 
 /// The example lies beside the tests: it is built with them.
 fn node() -> PathBuf {
+    example("node")
+}
+
+fn example(name: &str) -> PathBuf {
     let mut path = env::current_exe().unwrap_or_default();
     path.pop();
     path.pop();
-    path.join("examples").join("node")
+    path.join("examples").join(name)
 }
 
 #[test]
@@ -163,5 +170,143 @@ fn a_refused_init_leaves_no_file_and_says_what_caused_it() -> Result<(), Wrong> 
         assert!(!fresh.exists(), "the folder was made for it");
         assert!(!folder.path().join("d.vote").exists(), "{why}");
     }
+    Ok(())
+}
+
+/// A process of the example `configured`, and the lines that it says.
+struct Configured {
+    process: Child,
+    lines: Receiver<String>,
+}
+
+impl Configured {
+    /// One of three nodes with one file, which differ by their environment.
+    fn start(file: &Path, folder: &Path, name: &str, address: &str) -> Result<Self, Wrong> {
+        let mut process = Command::new(example("configured"))
+            .arg(file)
+            .env("JOBS_NODE", name)
+            .env("JOBS_LISTEN", address)
+            .env("JOBS_QUORUM_STORE_FILE", folder.join(name))
+            .env("JOBS_QUORUM_CREATE_STORE", "true")
+            .stdout(Stdio::piped())
+            .spawn()?;
+        let said = process
+            .stdout
+            .take()
+            .ok_or_else(|| Wrong(String::from("no output")))?;
+        let (tell, lines) = mpsc::channel();
+        thread::spawn(move || {
+            for line in BufReader::new(said).lines().map_while(Result::ok) {
+                if tell.send(line).is_err() {
+                    return;
+                }
+            }
+        });
+        Ok(Self { process, lines })
+    }
+
+    /// Waits for a line that holds this; the line.
+    fn says(&self, what: &str) -> Result<String, Wrong> {
+        let until = Instant::now() + Duration::from_secs(60);
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            let line = self.lines.recv_timeout(left);
+            let line = line.map_err(|_| Wrong(format!("it never says {what:?}")))?;
+            if line.contains(what) {
+                return Ok(line);
+            }
+        }
+    }
+
+    fn signal(&self, signal: &str) -> Result<(), Wrong> {
+        let pid = self.process.id().to_string();
+        let done = Command::new("kill").args(["-s", signal, &pid]).status()?;
+        done.success()
+            .then_some(())
+            .ok_or_else(|| Wrong(format!("no {signal}")))
+    }
+}
+
+impl Drop for Configured {
+    fn drop(&mut self) {
+        drop(self.process.kill());
+        drop(self.process.wait());
+    }
+}
+
+/// A trio by configuration; whichever leads is asked to end by `signal`.
+fn ends_well_by(signal: &str) -> Result<(), Wrong> {
+    let folder = tempfile::tempdir()?;
+    let file = folder.path().join("jobs.toml");
+    let names = ["a", "b", "c"];
+    let place = Loopback::new(names.len())?;
+    let addresses: Vec<_> = (0..names.len())
+        .map(|host| cluster::Place::address(&place, host))
+        .collect();
+    let mut text =
+        String::from("group = \"jobs\"\npreemption = \"never\"\npeers_name_all = true\n");
+    text += "[quorum]\nvoters = [\"a\", \"b\", \"c\"]\n";
+    for (name, address) in names.iter().zip(&addresses) {
+        for line in [
+            "[[peers]]",
+            &format!("node = \"{name}\""),
+            &format!("address = \"{address}\""),
+        ] {
+            text.extend([line, "\n"]);
+        }
+    }
+    std::fs::write(&file, text)?;
+    let start = |at: usize| Configured::start(&file, folder.path(), names[at], &addresses[at]);
+    let mut nodes = [start(0)?, start(1)?, start(2)?];
+    let first = nodes[0].says(" leads in term ")?;
+    let at = names.iter().position(|name| first.starts_with(name));
+    let leader = at.ok_or_else(|| Wrong(first.clone()))?;
+    for (_, node) in nodes
+        .iter()
+        .enumerate()
+        .filter(|(at, _)| *at != 0 && *at != leader)
+    {
+        node.says(&first)?;
+    }
+    let asked = Instant::now();
+    nodes[leader].signal(signal)?;
+    let other = &nodes[(leader + 1) % names.len()];
+    let next = other.says(" leads in term ")?;
+    let took = asked.elapsed();
+    assert!(!next.starts_with(names[leader]), "{first}, then {next}");
+    let status = ends(&mut nodes[leader].process)?;
+    assert_eq!(status.code(), Some(0), "{status}");
+    nodes[leader].says("has left")?;
+    // A silent end would take that long: it was a hand-over.
+    let silent = Timings::default().worst_case_quorum_failover(2);
+    assert!(took < silent, "{took:?} of {silent:?}");
+    Ok(())
+}
+
+#[test]
+fn a_configured_leader_that_gets_sigterm_hands_over_and_ends_well() -> Result<(), Wrong> {
+    ends_well_by("TERM")
+}
+
+#[test]
+fn a_configured_leader_that_gets_ctrl_c_hands_over_and_ends_well() -> Result<(), Wrong> {
+    ends_well_by("INT")
+}
+
+#[test]
+fn a_wrong_configuration_ends_a_program_with_the_key() -> Result<(), Wrong> {
+    let folder = tempfile::tempdir()?;
+    let file = folder.path().join("jobs.toml");
+    std::fs::write(
+        &file,
+        "node = \"a\"\ngroup = \"g\"\n[[peers]]\nnode = \"b\"\n",
+    )?;
+    let output = Command::new(example("configured")).arg(&file).output()?;
+    let why = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{why}");
+    assert!(
+        why.starts_with("configured: `peers[0].address` is missing: "),
+        "{why}"
+    );
     Ok(())
 }

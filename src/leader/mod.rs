@@ -9,14 +9,19 @@
 //! | applications of several agents and hosts speak to each other | [`Messages`] |
 //! | an actor that runs on the leader only | [`Singleton`] |
 //! | an agent whose application actor is gone withdraws | [`tie_to`](crate::agent::ElectionHandle::tie_to) |
+//! | a process that is asked to end hands over first | [`leave_on_signals`] |
 //! | work that makes no progress is handed over | [`progress_within`](crate::agent::LeaderGuard::progress_within) |
 
 pub mod fence;
 mod messages;
+mod signals;
 mod singleton;
 mod tie;
 
 pub use messages::{Channel, ChannelError, Messages, MessagesError, SendError};
+#[cfg(feature = "serde")]
+pub(crate) use signals::leave_when_asked;
+pub use signals::{ShutdownError, leave_on_signals};
 pub use singleton::{
     Singleton, SingletonBuilder, SingletonError, SingletonHandle, SingletonState, SingletonStatus,
     SteppingDown,

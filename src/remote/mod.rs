@@ -160,3 +160,10 @@ use crate::protocol::PeerMessage;
 pub trait RemoteMessage: PeerMessage + Serialize + DeserializeOwned {}
 
 impl<M: PeerMessage + Serialize + DeserializeOwned> RemoteMessage for M {}
+
+/// Whether a bridge over TCP takes an address for one that can be reached from this host only.
+#[cfg(feature = "serde")]
+pub(crate) fn is_loopback(address: &str) -> bool {
+    use transport::{Tcp, Transport};
+    Tcp::default().is_loopback(address)
+}

@@ -199,6 +199,7 @@ const PRESETS: &[(&str, &[&str])] = &[
     ("benches/failover.rs", &["astra"]), // no failure detector, so no bound
     ("examples/simulate/history.rs", &["astra"]), // drawn with its own election only
     ("examples/node/args.rs", &["astra", "in_process"]), // between hosts
+    ("src/config/check.rs", &["astra"]), // no failure detector, so no agent would notice
 ];
 
 #[test]

@@ -9,6 +9,8 @@ mod chaos;
 mod clocks;
 #[path = "../common/mod.rs"]
 mod common;
+#[cfg(feature = "serde")]
+mod configured;
 mod diagnosis;
 mod elections;
 mod flood;

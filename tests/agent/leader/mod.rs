@@ -3,5 +3,7 @@
 mod fence;
 mod messages;
 mod progress;
+#[cfg(unix)]
+mod signals;
 mod singleton;
 mod tie;

@@ -1,0 +1,76 @@
+//! A node whose operator writes a file: from there to a running agent, and to an orderly end.
+//!
+//! ```text
+//! $ cargo run --example configured -- examples/configured/jobs.toml --check
+//! ```
+//!
+//! Expected output: `examples/expected/configured.txt`, what the file and the environment (`JOBS_SCORE=7`) come
+//! to. Without `--check` the node runs until SIGTERM or Ctrl-C, and hands over before it ends.
+//!
+//! Try next: the three nodes of `examples/README.md`, and the end of the one that leads; a key that is spelled
+//! wrong; `src/config/every_key.toml`, which has every key.
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "an example shows what it does"
+)]
+
+use std::{env, error::Error, process::ExitCode, time::Duration};
+
+use actix::System;
+use actix_bully::{agent::BullyHandle, config::Config};
+use futures::StreamExt;
+
+/// What a hand-over, leaving and a goodbye may take. A service manager has to wait for longer.
+const LEAVING: Duration = Duration::from_secs(10);
+
+fn main() -> ExitCode {
+    let mut arguments = env::args().skip(1);
+    let Some(path) = arguments.next() else {
+        eprintln!("configured: name a file, such as examples/configured/api-1.toml");
+        return ExitCode::from(2);
+    };
+    let done = match arguments.next().as_deref() {
+        Some("--check") => check(&path),
+        _ => System::new().block_on(run(&path)),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(wrong) => {
+            eprintln!("configured: {wrong}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn check(path: &str) -> Result<(), Box<dyn Error>> {
+    let config = Config::load(path, "JOBS")?;
+    println!("{}", serde_json::to_string_pretty(&config)?);
+    Ok(())
+}
+
+async fn run(path: &str) -> Result<(), Box<dyn Error>> {
+    let running = Config::load(path, "JOBS")?.start()?;
+    // From here on a signal does not end the process, but this future.
+    let leaving = running.leave_on_signals(LEAVING);
+    actix::spawn(tell(running.agent().clone()));
+    leaving.await?;
+    println!("{} has left", running.agent().id());
+    Ok(())
+}
+
+/// Says who leads, whenever that changes.
+async fn tell(agent: BullyHandle) {
+    let mut known = None;
+    let mut changes = agent.changes();
+    while let Some(status) = changes.next().await {
+        if status.leader == known {
+            continue;
+        }
+        match &status.leader {
+            Some(leader) => println!("{} leads in term {}", leader.id, leader.term),
+            None => println!("no leader is known"),
+        }
+        known = status.leader;
+    }
+}

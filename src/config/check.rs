@@ -1,0 +1,357 @@
+//! What fits together: the names, the ways between nodes, the voters, the durations.
+//!
+//! Decided here: every contradiction that can be seen in the configuration alone. What a file holds, and
+//! whether a port is free, shows when it starts (`start.rs`).
+
+use std::collections::BTreeSet;
+
+use crate::{
+    elections::{
+        any::AnyConfig,
+        bully::BullyConfig,
+        quorum::{QuorumConfig, QuorumError},
+    },
+    protocol::{AgentId, Timings, TimingsError},
+    remote::{Limits, MayBe, NodeId, is_loopback},
+};
+
+use super::{
+    Config, ConfigError, LimitsSettings, PeerSettings, TimingsPreset, TimingsSettings, value::cut,
+};
+
+/// A configuration that fits together, in the types that builders take.
+#[derive(Debug)]
+pub(super) struct Plan {
+    pub(super) node: AgentId,
+    pub(super) cluster: AgentId,
+    pub(super) group: AgentId,
+    pub(super) election: AnyConfig,
+    pub(super) limits: Limits,
+}
+
+/// Sets what is set.
+macro_rules! set {
+    ($builder:ident, $from:ident: $($name:ident)*) => {
+        $( if let Some(value) = $from.$name { $builder = $builder.$name(value); } )*
+    };
+}
+
+impl Config {
+    /// Whether it could be started, as far as the text alone says: names, addresses, relations between
+    /// durations, contradictions. No file is read and no name is resolved.
+    ///
+    /// # Errors
+    /// [`ConfigError`] names the first key that is wrong.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        self.plan().map(drop)
+    }
+
+    pub(super) fn plan(&self) -> Result<Plan, ConfigError> {
+        let node = name("node", &self.node, "give this node and its agent a name")?;
+        let group = name("group", &self.group, "name what is elected")?;
+        let cluster = name(
+            "cluster",
+            &self.cluster,
+            "name the deployment, or leave the key out",
+        )?;
+        self.check_bridge()?;
+        Ok(Plan {
+            election: self.election(&node)?,
+            limits: self.limits.limits()?,
+            node,
+            cluster,
+            group,
+        })
+    }
+
+    /// Whether messages leave this process.
+    pub(super) fn has_bridge(&self) -> bool {
+        self.listen.is_some() || !self.peers.is_empty()
+    }
+
+    /// The peers without this node itself.
+    pub(super) fn others(&self) -> impl Iterator<Item = (usize, &PeerSettings)> {
+        let is_other =
+            |(_, peer): &(usize, &PeerSettings)| !self.peers_name_all || peer.node != self.node;
+        self.peers.iter().enumerate().filter(is_other)
+    }
+
+    fn check_bridge(&self) -> Result<(), ConfigError> {
+        self.check_credentials()?;
+        if !self.has_bridge() {
+            return Ok(());
+        }
+        node_name("node", &self.node)?;
+        if let Some(listen) = &self.listen {
+            self.check_address("listen", listen)?;
+        }
+        let mut seen = BTreeSet::new();
+        for (at, peer) in self.peers.iter().enumerate() {
+            let key = format!("peers[{at}].node");
+            if peer.node.is_empty() {
+                let advice = "name the node as it names itself";
+                return Err(ConfigError::Missing { key, advice });
+            }
+            node_name(&key, &peer.node)?;
+            if peer.node == self.node && !self.peers_name_all {
+                let advice = "leave this node out of its own peers, or set `peers_name_all = true` where one list serves every node";
+                return Err(contradiction(key, "node", advice));
+            }
+            if !seen.insert(&peer.node) {
+                return Err(ConfigError::Value {
+                    key,
+                    value: cut(&peer.node),
+                    wanted: "a node that is not in the list already",
+                });
+            }
+        }
+        if self.peers_name_all && !seen.contains(&self.node) {
+            let advice = "the list names every node: add this one, or leave `peers_name_all` out";
+            return Err(contradiction("peers_name_all", "node", advice));
+        }
+        self.others()
+            .try_for_each(|(at, peer)| self.check_way(at, peer))
+    }
+
+    /// Whether one side can dial the other, and nothing is read on the way.
+    fn check_way(&self, at: usize, peer: &PeerSettings) -> Result<(), ConfigError> {
+        let key = format!("peers[{at}].address");
+        match &peer.address {
+            Some(address) => self.check_address(&key, address),
+            None if self.listen.is_none() => {
+                let advice =
+                    "neither side can dial the other: say where the peer listens, or set `listen`";
+                Err(ConfigError::Missing { key, advice })
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn check_address(&self, key: &str, address: &str) -> Result<(), ConfigError> {
+        let is_dialled = key != "listen";
+        let port = address.rsplit_once(':').and_then(|(host, port)| {
+            let port: u16 = port.parse().ok()?;
+            (!host.is_empty()).then_some(port)
+        });
+        if port.is_none_or(|port| is_dialled && port == 0) {
+            return Err(ConfigError::Value {
+                key: key.to_owned(),
+                value: cut(address),
+                wanted: "a host and a port, such as \"10.0.0.2:7400\"",
+            });
+        }
+        let is_safe = self.has_tls() || self.dangerous_plaintext || is_loopback(address);
+        if is_safe {
+            return Ok(());
+        }
+        Err(ConfigError::Plaintext {
+            key: key.to_owned(),
+            address: address.to_owned(),
+        })
+    }
+
+    /// Whether any of the three files is named.
+    pub(super) fn has_tls(&self) -> bool {
+        let tls = &self.tls;
+        let files = [&tls.authorities_file, &tls.certificate_file, &tls.key_file];
+        files.iter().any(|file| file.is_some())
+    }
+
+    fn check_credentials(&self) -> Result<(), ConfigError> {
+        let (tls, secret) = (self.has_tls(), self.secret_file.is_some());
+        if tls && secret {
+            let advice = "certificates already prove which node connects: leave the secret out";
+            return Err(contradiction("secret_file", "tls", advice));
+        }
+        if tls && self.dangerous_plaintext {
+            let advice = "with certificates everything is encrypted: leave the word out";
+            return Err(contradiction("dangerous_plaintext", "tls", advice));
+        }
+        let first = if tls { "tls" } else { "secret_file" };
+        if (tls || secret) && !self.has_bridge() {
+            let advice = "without both no other node is reached, and there is nothing to protect";
+            return Err(contradiction(first, "listen, peers", advice));
+        }
+        if self.former_secret_file.is_some() && !secret {
+            let advice = "a former secret is accepted beside the one that takes its place";
+            let key = String::from("secret_file");
+            return Err(ConfigError::Missing { key, advice });
+        }
+        for (key, file) in [
+            ("tls.authorities_file", &self.tls.authorities_file),
+            ("tls.certificate_file", &self.tls.certificate_file),
+            ("tls.key_file", &self.tls.key_file),
+        ] {
+            if tls && file.is_none() {
+                let advice =
+                    "mutual TLS takes the authorities, the certificate of this node, and its key";
+                let key = key.to_owned();
+                return Err(ConfigError::Missing { key, advice });
+            }
+        }
+        if tls && cfg!(not(feature = "tls")) {
+            let (key, feature) = ("tls", "tls");
+            return Err(ConfigError::NoFeature { key, feature });
+        }
+        if secret && cfg!(not(feature = "secret")) {
+            let (key, feature) = ("secret_file", "secret");
+            return Err(ConfigError::NoFeature { key, feature });
+        }
+        Ok(())
+    }
+
+    fn election(&self, node: &AgentId) -> Result<AnyConfig, ConfigError> {
+        let timings = self.timings.timings()?;
+        if self.quorum.voters.is_empty() {
+            if self.quorum != super::QuorumSettings::default() {
+                let advice =
+                    "the section `quorum` needs the names of all voters, the same at every node";
+                let key = String::from("quorum.voters");
+                return Err(ConfigError::Missing { key, advice });
+            }
+            let mut config = BullyConfig {
+                timings,
+                margin: self.margin,
+                ..BullyConfig::default()
+            };
+            config.preemption = self.preemption.unwrap_or(config.preemption);
+            config.drain = self.drain.unwrap_or(config.drain);
+            config.cooldown = self.cooldown.unwrap_or(config.cooldown);
+            config
+                .check()
+                .map_err(|reason| ConfigError::Margin { reason })?;
+            return Ok(AnyConfig::Available(config.into()));
+        }
+        let usual = QuorumConfig::new(self.voters(node)?);
+        let config = QuorumConfig {
+            vote_quorum: self.quorum.vote_quorum,
+            lease_quorum: self.quorum.lease_quorum,
+            timings,
+            preemption: self.preemption.unwrap_or(usual.preemption),
+            margin: self.margin,
+            drain: self.drain,
+            cooldown: self.cooldown.unwrap_or(usual.cooldown),
+            epoch: self.quorum.epoch,
+            ..usual
+        };
+        config.check().map_err(quorum_error)?;
+        Ok(AnyConfig::Quorum(config.into()))
+    }
+
+    /// The voters: those who can be reached, this node among them unless it observes.
+    fn voters(&self, node: &AgentId) -> Result<Vec<AgentId>, ConfigError> {
+        let mut voters = Vec::new();
+        for (at, voter) in self.quorum.voters.iter().enumerate() {
+            let key = format!("quorum.voters[{at}]");
+            let is_known =
+                *voter == self.node || self.others().any(|(_, peer)| peer.node == *voter);
+            voters.push(name(&key, voter, "leave the empty name out")?);
+            if !is_known {
+                return Err(ConfigError::Value {
+                    key,
+                    value: cut(voter),
+                    wanted: "this node or one of `peers`: no other voter can be asked",
+                });
+            }
+        }
+        match (voters.contains(node), self.role) {
+            (false, MayBe::Leader | MayBe::Voter) => {
+                let advice = "add this node to the voters, or set `role = \"observer\"`";
+                return Err(contradiction("quorum.voters", "node", advice));
+            }
+            (true, MayBe::Observer) => {
+                let advice = "an observer does not vote: take this node out of the voters, or make it a \"voter\"";
+                return Err(contradiction("role", "quorum.voters", advice));
+            }
+            (true, MayBe::Leader | MayBe::Voter) if self.quorum.store_file.is_none() => {
+                let advice = "a voter keeps its vote through crashes: name a file on a local disk";
+                let key = String::from("quorum.store_file");
+                return Err(ConfigError::Missing { key, advice });
+            }
+            _ => {}
+        }
+        Ok(voters)
+    }
+}
+
+impl TimingsSettings {
+    fn timings(&self) -> Result<Timings, ConfigError> {
+        let preset = match self.preset {
+            TimingsPreset::Default => Timings::default(),
+            TimingsPreset::Lan => Timings::lan(),
+            TimingsPreset::Wan => Timings::wan(),
+            TimingsPreset::InProcess => Timings::in_process(),
+        };
+        let (lease, promise) = (preset.lease(), preset.promise());
+        let detector = preset.detector();
+        let mut builder = preset.to_builder();
+        set!(builder, self: delay_bound deadline step jitter round);
+        builder = builder.lease(self.lease.unwrap_or(lease), self.promise.unwrap_or(promise));
+        if let Some(usual) = detector {
+            builder = builder.detector(
+                self.heartbeat.unwrap_or(usual.heartbeat),
+                self.detection.unwrap_or(usual.detection),
+            );
+        }
+        builder.build().map_err(|reason| ConfigError::Timings {
+            key: match reason {
+                TimingsError::ZeroDelayBound => "timings.delay_bound",
+                TimingsError::Deadline { .. } => "timings.deadline",
+                TimingsError::Step { .. } => "timings.step",
+                TimingsError::Round { .. } => "timings.round",
+                TimingsError::ZeroHeartbeat => "timings.heartbeat",
+                TimingsError::Detection { .. } => "timings.detection",
+                TimingsError::Lease { .. } => "timings.lease",
+                TimingsError::Promise { .. } => "timings.promise",
+            },
+            reason,
+        })
+    }
+}
+
+impl LimitsSettings {
+    fn limits(&self) -> Result<Limits, ConfigError> {
+        let mut builder = Limits::builder();
+        set!(builder, self: handshake frame inbound rate burst queue ping_after silence dial_min dial_max forget);
+        builder
+            .build()
+            .map_err(|reason| ConfigError::Limits { reason })
+    }
+}
+
+fn name(key: &str, name: &str, advice: &'static str) -> Result<AgentId, ConfigError> {
+    let key = key.to_owned();
+    if name.is_empty() {
+        return Err(ConfigError::Missing { key, advice });
+    }
+    AgentId::new(name).map_err(|reason| ConfigError::Name { key, reason })
+}
+
+fn node_name(key: &str, name: &str) -> Result<(), ConfigError> {
+    let refused = |reason| ConfigError::NodeName {
+        key: key.to_owned(),
+        reason,
+    };
+    NodeId::new(name).map(drop).map_err(refused)
+}
+
+fn contradiction(key: impl Into<String>, other: &str, advice: &'static str) -> ConfigError {
+    ConfigError::Contradiction {
+        key: key.into(),
+        other: other.to_owned(),
+        advice,
+    }
+}
+
+fn quorum_error(reason: QuorumError) -> ConfigError {
+    let key = match &reason {
+        QuorumError::NoVoters | QuorumError::DuplicateVoter { .. } => "quorum.voters",
+        QuorumError::VoteQuorum { .. } => "quorum.vote_quorum",
+        QuorumError::LeaseQuorum { .. } => "quorum.lease_quorum",
+        QuorumError::NoHeartbeat | QuorumError::Wait { .. } => "timings",
+        QuorumError::Preemption { .. } => "preemption",
+        QuorumError::Margin(_) => "margin",
+        QuorumError::Epoch { .. } => "quorum.epoch",
+    };
+    ConfigError::Quorum { key, reason }
+}

@@ -1,0 +1,203 @@
+//! Why a configuration is refused: which key, what it says, and what to do.
+
+use std::{fmt, io, path::PathBuf};
+
+use crate::{
+    elections::{bully::NegativeMargin, quorum::QuorumError},
+    protocol::{IdError, TimingsError},
+    remote::{LimitsError, NodeIdError},
+};
+
+/// Why a configuration is refused. Nothing was started or changed.
+///
+/// What a wrong key holds is repeated where it helps; a key that is unknown, and a text that is no TOML, are
+/// named by their place alone, since a password may stand there by mistake.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// The text is not TOML.
+    #[error("line {line}, column {column} is not TOML: {reason}")]
+    Syntax {
+        /// The line, from 1.
+        line: usize,
+        /// The column, from 1.
+        column: usize,
+        /// What was expected there.
+        reason: Box<str>,
+    },
+    /// The text is longer than a configuration is.
+    #[error("a configuration is no longer than {max} bytes: is this the right file?")]
+    TooLong {
+        /// The longest, in bytes.
+        max: usize,
+    },
+    /// There is no such key.
+    #[error("there is no key `{key}`{}", Similar(*similar, "leave it out"))]
+    UnknownKey {
+        /// Where it stands.
+        key: String,
+        /// The key that is spelled most like it, if one is.
+        similar: Option<&'static str>,
+    },
+    /// A variable of the environment begins with the prefix and names no key.
+    #[error(
+        "the variable {name} names no key{}",
+        Similar(similar.as_deref(), "choose a prefix that nothing else uses")
+    )]
+    UnknownVariable {
+        /// The variable.
+        name: String,
+        /// The variable that is spelled most like it, if one is.
+        similar: Option<String>,
+    },
+    /// A key holds something else than it may.
+    #[error("`{key}` is {value}: it has to be {wanted}")]
+    Value {
+        /// The key, or the variable that set it.
+        key: String,
+        /// What it holds.
+        value: Box<str>,
+        /// What it may hold.
+        wanted: &'static str,
+    },
+    /// A key is missing that this configuration needs.
+    #[error("`{key}` is missing: {advice}")]
+    Missing {
+        /// The key.
+        key: String,
+        /// What to do.
+        advice: &'static str,
+    },
+    /// Two keys contradict each other.
+    #[error("`{key}` contradicts `{other}`: {advice}")]
+    Contradiction {
+        /// One.
+        key: String,
+        /// The other.
+        other: String,
+        /// What to do.
+        advice: &'static str,
+    },
+    /// A name breaks the rules of an agent's name.
+    #[error("the name in `{key}` is refused: {reason}")]
+    Name {
+        /// The key.
+        key: String,
+        /// Why.
+        #[source]
+        reason: IdError,
+    },
+    /// A name breaks the rules of a node's name.
+    #[error("the name in `{key}` is refused: {reason}")]
+    NodeName {
+        /// The key.
+        key: String,
+        /// Why.
+        #[source]
+        reason: NodeIdError,
+    },
+    /// Two durations do not fit together.
+    #[error("`{key}` is refused: {reason}")]
+    Timings {
+        /// The key.
+        key: &'static str,
+        /// Why.
+        #[source]
+        reason: TimingsError,
+    },
+    /// A limit lies outside of its range, or contradicts another one.
+    #[error("`limits.{}` is refused: {reason}", limit_of(reason))]
+    Limits {
+        /// Why.
+        #[source]
+        reason: LimitsError,
+    },
+    /// Voters, quorums and durations do not fit together.
+    #[error("`{key}` is refused: {reason}")]
+    Quorum {
+        /// The key.
+        key: &'static str,
+        /// Why.
+        #[source]
+        reason: QuorumError,
+    },
+    /// A part of the margin is negative.
+    #[error("`margin` is refused: {reason}")]
+    Margin {
+        /// Why.
+        #[source]
+        reason: NegativeMargin,
+    },
+    /// Messages would cross a network that others can read.
+    #[error(
+        "`{key}` is {address:?}, which is not known to be of this host, and nothing is encrypted: add the section `tls`, or `dangerous_plaintext = true` if no other process is on that network"
+    )]
+    Plaintext {
+        /// The key.
+        key: String,
+        /// The address.
+        address: String,
+    },
+    /// The key needs a feature that this build does not have.
+    #[error(
+        "`{key}` needs the feature `{feature}` of actix-bully, which this program was built without"
+    )]
+    NoFeature {
+        /// The key.
+        key: &'static str,
+        /// The feature.
+        feature: &'static str,
+    },
+    /// The file cannot be read.
+    #[error(
+        "the configuration {path:?} cannot be read: is it there, is it text, and may this user read it? ({reason})"
+    )]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        reason: io::Error,
+    },
+}
+
+impl ConfigError {
+    /// The key that is to blame, or the variable that set it, as the text of the error names it.
+    pub fn key(&self) -> Option<String> {
+        match self {
+            Self::UnknownKey { key, .. }
+            | Self::Value { key, .. }
+            | Self::Missing { key, .. }
+            | Self::Contradiction { key, .. }
+            | Self::Name { key, .. }
+            | Self::NodeName { key, .. }
+            | Self::Plaintext { key, .. } => Some(key.clone()),
+            Self::UnknownVariable { name, .. } => Some(name.clone()),
+            Self::Timings { key, .. } | Self::Quorum { key, .. } | Self::NoFeature { key, .. } => {
+                Some((*key).to_owned())
+            }
+            Self::Limits { reason } => Some(format!("limits.{}", limit_of(reason))),
+            Self::Margin { .. } => Some(String::from("margin")),
+            Self::Syntax { .. } | Self::TooLong { .. } | Self::Unreadable { .. } => None,
+        }
+    }
+}
+
+/// The limit that is refused.
+fn limit_of(reason: &LimitsError) -> &'static str {
+    match reason {
+        LimitsError::Range { limit, .. } | LimitsError::Relation { limit, .. } => limit,
+    }
+}
+
+/// Advice for a name that does not exist.
+struct Similar<'a>(Option<&'a str>, &'static str);
+
+impl fmt::Display for Similar<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(similar) => write!(f, ": did you mean `{similar}`?"),
+            None => write!(f, ": {}", self.1),
+        }
+    }
+}

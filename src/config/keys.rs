@@ -1,0 +1,98 @@
+//! Every key, once: what reads a file, what reads variables, and what shows a configuration all walk this
+//! list.
+//!
+//! Decided here: what each key is called, and which field it sets. Its meaning is said at the field
+//! (`settings.rs`) and on the page of the room (`every_key.toml`).
+
+use super::{Config, GrantSettings, PeerSettings, value::Setting};
+
+/// Goes through keys.
+pub(super) trait Visitor {
+    type Error;
+
+    /// One key, and what it is about. The name before a dot is that of the section.
+    fn visit<T: Setting>(&mut self, key: &'static str, field: &mut T) -> Result<(), Self::Error>;
+}
+
+/// What has keys.
+pub(super) trait Keys {
+    /// All of them, in order.
+    fn visit<V: Visitor>(&mut self, visitor: &mut V) -> Result<(), V::Error>;
+}
+
+impl Keys for Config {
+    fn visit<V: Visitor>(&mut self, v: &mut V) -> Result<(), V::Error> {
+        v.visit("node", &mut self.node)?;
+        v.visit("cluster", &mut self.cluster)?;
+        v.visit("group", &mut self.group)?;
+        v.visit("role", &mut self.role)?;
+        v.visit("score", &mut self.score)?;
+        v.visit("listen", &mut self.listen)?;
+        v.visit("peers", &mut self.peers)?;
+        v.visit("peers_name_all", &mut self.peers_name_all)?;
+        v.visit("secret_file", &mut self.secret_file)?;
+        v.visit("former_secret_file", &mut self.former_secret_file)?;
+        v.visit("dangerous_plaintext", &mut self.dangerous_plaintext)?;
+        v.visit("memory_file", &mut self.memory_file)?;
+        v.visit("preemption", &mut self.preemption)?;
+        v.visit("margin", &mut self.margin)?;
+        v.visit("drain", &mut self.drain)?;
+        v.visit("cooldown", &mut self.cooldown)?;
+        self.visit_sections(v)
+    }
+}
+
+impl Config {
+    fn visit_sections<V: Visitor>(&mut self, v: &mut V) -> Result<(), V::Error> {
+        let tls = &mut self.tls;
+        v.visit("tls.authorities_file", &mut tls.authorities_file)?;
+        v.visit("tls.certificate_file", &mut tls.certificate_file)?;
+        v.visit("tls.key_file", &mut tls.key_file)?;
+        let timings = &mut self.timings;
+        v.visit("timings.preset", &mut timings.preset)?;
+        v.visit("timings.delay_bound", &mut timings.delay_bound)?;
+        v.visit("timings.deadline", &mut timings.deadline)?;
+        v.visit("timings.heartbeat", &mut timings.heartbeat)?;
+        v.visit("timings.detection", &mut timings.detection)?;
+        v.visit("timings.step", &mut timings.step)?;
+        v.visit("timings.jitter", &mut timings.jitter)?;
+        v.visit("timings.round", &mut timings.round)?;
+        v.visit("timings.lease", &mut timings.lease)?;
+        v.visit("timings.promise", &mut timings.promise)?;
+        let quorum = &mut self.quorum;
+        v.visit("quorum.voters", &mut quorum.voters)?;
+        v.visit("quorum.epoch", &mut quorum.epoch)?;
+        v.visit("quorum.store_file", &mut quorum.store_file)?;
+        v.visit("quorum.create_store", &mut quorum.create_store)?;
+        v.visit("quorum.vote_quorum", &mut quorum.vote_quorum)?;
+        v.visit("quorum.lease_quorum", &mut quorum.lease_quorum)?;
+        let limits = &mut self.limits;
+        v.visit("limits.handshake", &mut limits.handshake)?;
+        v.visit("limits.frame", &mut limits.frame)?;
+        v.visit("limits.inbound", &mut limits.inbound)?;
+        v.visit("limits.rate", &mut limits.rate)?;
+        v.visit("limits.burst", &mut limits.burst)?;
+        v.visit("limits.queue", &mut limits.queue)?;
+        v.visit("limits.ping_after", &mut limits.ping_after)?;
+        v.visit("limits.silence", &mut limits.silence)?;
+        v.visit("limits.dial_min", &mut limits.dial_min)?;
+        v.visit("limits.dial_max", &mut limits.dial_max)?;
+        v.visit("limits.forget", &mut limits.forget)
+    }
+}
+
+impl Keys for PeerSettings {
+    fn visit<V: Visitor>(&mut self, v: &mut V) -> Result<(), V::Error> {
+        v.visit("node", &mut self.node)?;
+        v.visit("address", &mut self.address)?;
+        v.visit("rights", &mut self.rights)
+    }
+}
+
+impl Keys for GrantSettings {
+    fn visit<V: Visitor>(&mut self, v: &mut V) -> Result<(), V::Error> {
+        v.visit("groups", &mut self.groups)?;
+        v.visit("agents", &mut self.agents)?;
+        v.visit("may_be", &mut self.may_be)
+    }
+}

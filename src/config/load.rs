@@ -1,0 +1,154 @@
+//! Where a configuration comes from: a text, pairs of the environment, a file, another format of serde.
+//!
+//! Decided here: that later sources add to earlier ones, how much is read, and that the file and the
+//! environment are touched by one function alone, [`Config::load`].
+
+use std::{
+    env,
+    fs::File,
+    io::{self, Read},
+    ops::Range,
+    path::Path,
+};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+use toml::Table;
+
+use super::{
+    Config, ConfigError,
+    read::{read_table, read_variables, write_table},
+    value::cut,
+};
+
+impl Config {
+    /// The longest text of a configuration, in bytes.
+    const MAX_LEN: usize = 64 * 1024;
+
+    /// Reads TOML. Keys that are missing have their defaults; what fits together is judged later, by
+    /// [`check`](Self::check): a part may still come [from the environment](Self::with_env).
+    ///
+    /// # Errors
+    /// [`ConfigError`] when the text is no TOML or longer than 64 KiB, has an unknown key, or a key holds
+    /// something else than it may.
+    ///
+    /// # Examples
+    /// ```
+    /// use actix_bully::config::Config;
+    ///
+    /// let config = Config::from_toml(r#"
+    ///     node = "api-1"
+    ///     group = "jobs"
+    ///     score = 30
+    /// "#)?;
+    /// assert_eq!(config.node, "api-1");
+    /// let refused = Config::from_toml("[[peers]]\nadress = \"10.0.0.2:7400\"").unwrap_err();
+    /// assert_eq!(refused.to_string(), "there is no key `peers[0].adress`: did you mean `address`?");
+    /// # Ok::<(), actix_bully::config::ConfigError>(())
+    /// ```
+    pub fn from_toml(text: &str) -> Result<Self, ConfigError> {
+        if text.len() > Self::MAX_LEN {
+            return Err(ConfigError::TooLong { max: Self::MAX_LEN });
+        }
+        let table: Table = toml::from_str(text).map_err(|wrong| {
+            let Range { start, .. } = wrong.span().unwrap_or_default();
+            let before = text.get(..start).unwrap_or_default();
+            let line = before.rsplit('\n').next().unwrap_or_default();
+            ConfigError::Syntax {
+                line: before.matches('\n').count().saturating_add(1),
+                column: line.chars().count().saturating_add(1),
+                reason: wrong.message().into(),
+            }
+        })?;
+        let mut config = Self::default();
+        read_table("", table, &mut config)?;
+        Ok(config)
+    }
+
+    /// Puts variables over what is there: those whose names are the prefix, an underscore and a key in capital
+    /// letters, with an underscore for its dot. With the prefix `JOBS`, `JOBS_NODE` is `node` and
+    /// `JOBS_QUORUM_STORE_FILE` is `quorum.store_file`. Lists are divided by commas, and a peer is
+    /// written `api-2=10.0.0.2:7400`; a list replaces the one before. Other variables do not count.
+    ///
+    /// # Errors
+    /// [`ConfigError`] for a variable with the prefix that names no key, or holds something else than it may.
+    ///
+    /// # Examples
+    /// ```
+    /// use actix_bully::config::Config;
+    ///
+    /// let pod = [("JOBS_NODE".to_owned(), "api-0".to_owned())];
+    /// let config = Config::from_toml("group = \"jobs\"")?.with_env("JOBS", pod)?;
+    /// assert_eq!(config.node, "api-0");
+    /// # Ok::<(), actix_bully::config::ConfigError>(())
+    /// ```
+    pub fn with_env(
+        mut self,
+        prefix: &str,
+        variables: impl IntoIterator<Item = (String, String)>,
+    ) -> Result<Self, ConfigError> {
+        read_variables(prefix, variables, &mut self)?;
+        Ok(self)
+    }
+
+    /// Reads a file of TOML, puts the variables of this process over it, and [checks](Self::check) what
+    /// comes out. At most 64 KiB are read, blocking.
+    ///
+    /// # Errors
+    /// [`ConfigError`].
+    pub fn load(path: impl AsRef<Path>, prefix: &str) -> Result<Self, ConfigError> {
+        let text = read_file(path.as_ref()).map_err(|reason| ConfigError::Unreadable {
+            path: path.as_ref().to_owned(),
+            reason,
+        })?;
+        let mut variables = Vec::new();
+        for (name, value) in env::vars_os() {
+            // A name that is no text begins with no prefix.
+            let Ok(name) = name.into_string() else {
+                continue;
+            };
+            match value.into_string() {
+                Ok(value) => variables.push((name, value)),
+                Err(_) if !name.starts_with(&format!("{prefix}_")) => {}
+                Err(value) => {
+                    return Err(ConfigError::Value {
+                        key: name,
+                        value: cut(&value.to_string_lossy()),
+                        wanted: "UTF-8",
+                    });
+                }
+            }
+        }
+        let config = Self::from_toml(&text)?.with_env(prefix, variables)?;
+        config.check()?;
+        Ok(config)
+    }
+}
+
+fn read_file(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    // One byte more than allowed, by which a longer file is known.
+    let most = u64::try_from(Config::MAX_LEN).unwrap_or(u64::MAX);
+    File::open(path)?
+        .take(most.saturating_add(1))
+        .read_to_string(&mut text)?;
+    Ok(text)
+}
+
+/// Every key that is set, or has a default: as [`Config::from_toml`] reads it. Secrets are in files, of
+/// which it has the paths.
+impl Serialize for Config {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        write_table(self).serialize(serializer)
+    }
+}
+
+/// As [`Config::from_toml`], from any format that describes itself: for a program whose own configuration has
+/// this as a part.
+impl<'de> Deserialize<'de> for Config {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let table = Table::deserialize(deserializer)?;
+        let mut config = Self::default();
+        read_table("", table, &mut config).map_err(D::Error::custom)?;
+        Ok(config)
+    }
+}

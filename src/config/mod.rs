@@ -1,0 +1,89 @@
+//! What an operator writes: from a file and the environment to a running agent, in one call.
+//!
+//! ```text
+//!   jobs.toml ─────▶ from_toml ─┐                      ┌─▶ group, bridge, store
+//!   environment ───▶ with_env ──┼─▶ Config ── start ──▶│
+//!   serde, Rust ────────────────┘   (checked)          └─▶ agent ──▶ RunningNode: leave, leave_on_signals
+//! ```
+//!
+//! ```no_run
+//! use std::time::Duration;
+//! use actix_bully::config::Config;
+//!
+//! fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     actix::System::new().block_on(async {
+//!         let running = Config::load("/etc/jobs.toml", "JOBS")?.start()?;
+//!         let agent = running.agent().clone(); // for the application: `lead`, `changes`, `is_leader`
+//!         // SIGTERM and Ctrl-C: hand over, leave, say goodbye to the peers.
+//!         Ok(running.leave_on_signals(Duration::from_secs(10)).await?)
+//!     })
+//! }
+//! ```
+//!
+//! Decided here: the names of keys, what fits together, the order of a start and of an end. Not here: what
+//! the settings mean to an election ([`elections`](crate::elections)), to an agent ([`agent`](crate::agent)) or to
+//! a bridge ([`remote`](crate::remote)). This room knows all of those, and none of them knows it.
+//!
+//! A text is parsed that the library is given; [`Config::load`] alone reads a file, at most 64 KiB of it, and the
+//! environment of the process. Every error is typed, and names the key: `peers[1].address`.
+//!
+//! # Every key
+//! This is a whole configuration of one of three nodes. A key behind `# ` is one that the others exclude, or
+//! shows its default; all others but `node` and `group` may be left out as well.
+//!
+//! ```toml
+#![doc = include_str!("every_key.toml")]
+//! ```
+//!
+//! # From the environment
+//! [`Config::with_env`] and [`Config::load`] take a prefix. With `JOBS`, the variable `JOBS_NODE` is the key
+//! `node`, and `JOBS_QUORUM_STORE_FILE` is `quorum.store_file`; lists are divided by commas
+//! (`JOBS_QUORUM_VOTERS=api-1,api-2,api-3`), and peers are written `JOBS_PEERS=api-2=10.0.0.2:7400,..`. Rights have no
+//! such form. Choose a prefix that nothing else uses: a variable that begins with it and names no key is
+//! an error. (Kubernetes sets `JOBS_PORT` and others for a Service called `jobs`.)
+//!
+//! # Another choice of voters
+//! Members of different epochs do not hear each other. So voters, or quorums, are changed like this, as
+//! [`quorum`](crate::elections::quorum) explains:
+//!
+//! 1. Write the new `quorum.voters`, and `quorum.epoch` one higher, into every node's configuration.
+//! 2. Stop the old voters: better all, at least so many that the others are no quorum.
+//! 3. Only then start the new ones. A node that was a voter before keeps its store; one that is new
+//!    begins with `create_store = true`, once.
+//!
+//! What a mistake there says:
+//!
+//! | mistake | what says so |
+//! |---|---|
+//! | a node has the old epoch, the others the new one | the event [`Mismatch`](crate::remote::BridgeEvent::Mismatch) of both sides names rules, epoch and voters of both; nothing crosses between them |
+//! | the voters differ, the epoch is the same | the same event; the `list` of its voters differs |
+//! | a node that took part in a later epoch is started with an earlier one | [`RunError::Agent`] because of `quorum.epoch`: it names the epoch of its record |
+//! | the epoch is beyond 16,777,215 | [`ConfigError::Quorum`] of the key `quorum.epoch` |
+//!
+//! # Where to go next
+//! `settings.rs` says what each field means, `keys.rs` lists the keys, `read.rs` and `value.rs` read them,
+//! `check.rs` holds what fits together, `start.rs` and `running.rs` are the two ends of a run.
+
+mod check;
+mod credentials;
+mod duration;
+mod error;
+mod keys;
+mod load;
+mod read;
+mod run_error;
+mod running;
+mod settings;
+mod start;
+#[cfg(test)]
+mod tests;
+mod value;
+
+pub use error::ConfigError;
+pub use run_error::RunError;
+pub use running::RunningNode;
+pub use settings::{
+    Config, GrantSettings, LimitsSettings, PeerSettings, QuorumSettings, TimingsPreset,
+    TimingsSettings, TlsSettings,
+};
+pub use start::Starter;

@@ -1,0 +1,219 @@
+//! Four readers of the one list of keys: a table of TOML, variables of the environment, the table that a
+//! configuration is shown as, and the names of all keys.
+//!
+//! Decided here: that each key is read by its type, that nothing unknown is passed over, and which known
+//! name an unknown one resembles. Not here: which keys there are (`keys.rs`), and what each may hold
+//! (`value.rs`).
+
+use std::{collections::BTreeMap, convert::Infallible};
+
+use toml::{Table, Value};
+
+use super::{
+    ConfigError,
+    keys::{Keys, Visitor},
+    value::{Setting, wrong},
+};
+
+/// Reads a table into what it is about; what the table does not mention stays as it is. `place` stands
+/// before the names of keys in errors.
+pub(super) fn read_table<T: Keys>(
+    place: &str,
+    table: Table,
+    into: &mut T,
+) -> Result<(), ConfigError> {
+    let mut reader = TableReader {
+        place,
+        rest: table,
+        known: Vec::new(),
+    };
+    into.visit(&mut reader)?;
+    reader.must_be_empty()
+}
+
+struct TableReader<'a> {
+    place: &'a str,
+    rest: Table,
+    known: Vec<&'static str>,
+}
+
+impl Visitor for TableReader<'_> {
+    type Error = ConfigError;
+
+    fn visit<T: Setting>(&mut self, key: &'static str, field: &mut T) -> Result<(), ConfigError> {
+        self.known.push(key);
+        let value = match key.split_once('.') {
+            None => self.rest.remove(key),
+            Some((section, name)) => match self.rest.get_mut(section) {
+                None => None,
+                Some(Value::Table(table)) => table.remove(name),
+                Some(other) => {
+                    let place = format!("{}{section}", self.place);
+                    return Err(wrong(&place, other, "a section of its own"));
+                }
+            },
+        };
+        if let Some(value) = value {
+            *field = T::from_value(&format!("{}{key}", self.place), value)?;
+        }
+        Ok(())
+    }
+}
+
+impl TableReader<'_> {
+    /// What is left has no place.
+    fn must_be_empty(self) -> Result<(), ConfigError> {
+        for (name, value) in &self.rest {
+            let section = format!("{name}.");
+            let is_section = self.known.iter().any(|known| known.starts_with(&section));
+            let unknown = if let (Value::Table(table), true) = (value, is_section) {
+                match table.keys().next() {
+                    Some(inner) => format!("{section}{inner}"),
+                    None => continue,
+                }
+            } else {
+                name.clone()
+            };
+            return Err(ConfigError::UnknownKey {
+                similar: most_like(&unknown, self.known.iter().copied()),
+                key: format!("{}{unknown}", self.place),
+            });
+        }
+        Ok(())
+    }
+}
+
+/// Reads the variables that begin with the prefix and an underscore.
+pub(super) fn read_variables<T: Keys>(
+    prefix: &str,
+    variables: impl IntoIterator<Item = (String, String)>,
+    into: &mut T,
+) -> Result<(), ConfigError> {
+    let prefix = format!("{prefix}_");
+    let ours = |(name, _): &(String, String)| name.starts_with(&prefix);
+    let mut reader = VariableReader {
+        rest: variables.into_iter().filter(ours).collect(),
+        prefix,
+        known: Vec::new(),
+    };
+    into.visit(&mut reader)?;
+    match reader.rest.into_keys().next() {
+        None => Ok(()),
+        Some(name) => Err(ConfigError::UnknownVariable {
+            similar: most_like(&name, reader.known.iter().map(String::as_str)).map(str::to_owned),
+            name,
+        }),
+    }
+}
+
+struct VariableReader {
+    prefix: String,
+    rest: BTreeMap<String, String>,
+    known: Vec<String>,
+}
+
+impl Visitor for VariableReader {
+    type Error = ConfigError;
+
+    fn visit<T: Setting>(&mut self, key: &'static str, field: &mut T) -> Result<(), ConfigError> {
+        let name = format!(
+            "{}{}",
+            self.prefix,
+            key.replace('.', "_").to_ascii_uppercase()
+        );
+        if let Some(text) = self.rest.remove(&name) {
+            *field = T::from_text(&name, &text)?;
+        }
+        self.known.push(name);
+        Ok(())
+    }
+}
+
+/// A table that [`read_table`] reads as the same again.
+pub(super) fn write_table<T: Keys + Clone>(from: &T) -> Table {
+    let mut writer = TableWriter(Table::new());
+    // The visitor may change what it visits, and this one does not.
+    match from.clone().visit(&mut writer) {
+        Ok(()) => writer.0,
+    }
+}
+
+struct TableWriter(Table);
+
+impl Visitor for TableWriter {
+    type Error = Infallible;
+
+    fn visit<T: Setting>(&mut self, key: &'static str, field: &mut T) -> Result<(), Infallible> {
+        let Some(value) = field.to_value() else {
+            return Ok(());
+        };
+        match key.split_once('.') {
+            None => {
+                self.0.insert(key.to_owned(), value);
+            }
+            Some((section, name)) => {
+                let section = self.0.entry(section).or_insert_with(|| Table::new().into());
+                if let Value::Table(section) = section {
+                    section.insert(name.to_owned(), value);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The known name that differs by the fewest letters, if that is a slip of the finger.
+fn most_like<'a>(unknown: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let close = |name: &'a str| {
+        let distance = distance(unknown, name);
+        (distance <= 2).then_some((distance, name))
+    };
+    // A key in the wrong place is the same word.
+    let last = |name: &str| name.rsplit('.').next().unwrap_or_default().to_owned();
+    let known: Vec<_> = known.collect();
+    let moved = || {
+        known
+            .iter()
+            .copied()
+            .find(|name| last(name) == last(unknown))
+    };
+    let nearest = known.iter().copied().filter_map(close).min();
+    nearest.map(|(_, name)| name).or_else(moved)
+}
+
+/// How many letters have to be put in, left out or replaced (Levenshtein 1965). Names are short, and one
+/// that is not is cut: it resembles none.
+fn distance(one: &str, other: &str) -> usize {
+    let other: Vec<char> = other.chars().collect();
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (at, letter) in one.chars().take(64).enumerate() {
+        let mut diagonal = at;
+        let mut left = at.saturating_add(1);
+        let mut next = vec![left];
+        for (above, theirs) in row.iter().skip(1).zip(&other) {
+            let replaced = diagonal.saturating_add(usize::from(letter != *theirs));
+            left = replaced.min(left.min(*above).saturating_add(1));
+            next.push(left);
+            diagonal = *above;
+        }
+        row = next;
+    }
+    row.last().copied().unwrap_or_default()
+}
+
+/// The names of all keys, those of a peer as `peers[].node`.
+#[cfg(test)]
+pub(super) fn names<T: Keys + Default>(place: &str) -> Vec<String> {
+    struct Names(Vec<&'static str>);
+    impl Visitor for Names {
+        type Error = Infallible;
+        fn visit<T: Setting>(&mut self, key: &'static str, _: &mut T) -> Result<(), Infallible> {
+            self.0.push(key);
+            Ok(())
+        }
+    }
+    let mut names = Names(Vec::new());
+    match T::default().visit(&mut names) {
+        Ok(()) => names.0.iter().map(|key| format!("{place}{key}")).collect(),
+    }
+}

@@ -1,0 +1,103 @@
+//! Why what a configuration says does not run: which key is to blame, and what the part said that refused it.
+
+use std::fmt;
+
+use crate::{agent::StartError, protocol::MembershipError, remote::BridgeError, store::StoreError};
+
+use super::ConfigError;
+
+/// Why what a configuration says does not run.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// The configuration does not fit together.
+    #[error("the configuration is refused: {0}")]
+    Config(#[from] ConfigError),
+    /// The secret cannot be used.
+    #[cfg(feature = "secret")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "secret")))]
+    #[error("the secret in `{key}` cannot be used: {reason}")]
+    Secret {
+        /// The key.
+        key: &'static str,
+        /// Why.
+        #[source]
+        reason: crate::remote::secret::SecretError,
+    },
+    /// The certificates cannot be used.
+    #[cfg(feature = "tls")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "tls")))]
+    #[error("the files of the section `tls` cannot be used: {reason}")]
+    Tls {
+        /// Why.
+        #[source]
+        reason: crate::remote::tls::TlsError,
+    },
+    /// The store cannot be used.
+    #[error("the store in `quorum.store_file` cannot be used: {reason}")]
+    Store {
+        /// Why.
+        #[source]
+        reason: StoreError,
+    },
+    /// The bridge does not start.
+    #[error("the bridge does not start{}: {reason}", Because(*key))]
+    Bridge {
+        /// The key that is to blame.
+        key: Option<&'static str>,
+        /// Why.
+        #[source]
+        reason: BridgeError,
+    },
+    /// The agent does not start.
+    #[error("the agent does not start{}: {reason}", Because(*key))]
+    Agent {
+        /// The key that is to blame.
+        key: Option<&'static str>,
+        /// Why.
+        #[source]
+        reason: StartError,
+    },
+}
+
+/// The key that an error is blamed on.
+struct Because(Option<&'static str>);
+
+impl fmt::Display for Because {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(key) => write!(f, ", because of `{key}`"),
+            None => Ok(()),
+        }
+    }
+}
+
+pub(super) fn bridge_error(reason: BridgeError) -> RunError {
+    let key = match &reason {
+        BridgeError::Node { .. } => Some("node"),
+        BridgeError::Cluster(_) => Some("cluster"),
+        BridgeError::PeerTaken { .. } | BridgeError::PeerIsSelf { .. } => Some("peers"),
+        BridgeError::OtherNode { .. } => Some("tls.certificate_file"),
+        BridgeError::Plaintext { .. } => Some("dangerous_plaintext"),
+        BridgeError::Listen { .. } => Some("listen"),
+        BridgeError::Memory { .. } => Some("memory_file"),
+        BridgeError::NoGroup
+        | BridgeError::TwoGroups { .. }
+        | BridgeError::Open { .. }
+        | BridgeError::NoRuntime => None,
+    };
+    RunError::Bridge { key, reason }
+}
+
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the others are not due to a key"
+)]
+pub(super) fn agent_error(reason: StartError) -> RunError {
+    let key = match &reason {
+        StartError::Membership(MembershipError::LaterEpoch { .. }) => Some("quorum.epoch"),
+        StartError::Store(_) | StartError::ForeignStore { .. } => Some("quorum.store_file"),
+        _ => None,
+    };
+    RunError::Agent { key, reason }
+}

@@ -1,0 +1,113 @@
+//! What runs, and its orderly end.
+//!
+//! Decided here: the order of the end (hand-over, leaving, goodbye to peers, arbiter), and how a deadline is
+//! shared between them.
+
+use std::time::Duration;
+
+use actix::clock::Instant;
+
+use crate::{
+    agent::{BullyHandle, ElectionArbiter, LeaveError},
+    elections::bully::BullyMessage,
+    group::Group,
+    leader::{ShutdownError, leave_when_asked},
+    remote::BridgeHandle,
+};
+
+/// An agent that a configuration started, with what it runs on.
+///
+/// Keep it as long as the agent is to run. Let it [`leave`](Self::leave) before: with voters, dropping it stops
+/// the thread of the agent and the bridge as a crash does, and waits for its end.
+#[derive(Debug)]
+#[must_use = "dropping it may stop the agent"]
+pub struct RunningNode {
+    pub(super) agent: BullyHandle,
+    pub(super) group: Group<BullyMessage>,
+    pub(super) bridge: Option<BridgeHandle>,
+    #[cfg(feature = "tls")]
+    pub(super) tls: Option<crate::remote::tls::TlsConfig>,
+    /// The thread of the agent and the bridge, where they have one.
+    #[expect(dead_code, reason = "held for its end")]
+    pub(super) arbiter: Option<ElectionArbiter>,
+}
+
+impl RunningNode {
+    /// The agent.
+    pub fn agent(&self) -> &BullyHandle {
+        &self.agent
+    }
+
+    /// The group.
+    pub fn group(&self) -> &Group<BullyMessage> {
+        &self.group
+    }
+
+    /// The bridge, if the configuration has peers or an address to listen at.
+    pub fn bridge(&self) -> Option<&BridgeHandle> {
+        self.bridge.as_ref()
+    }
+
+    /// The certificates, to [`reload`](crate::remote::tls::TlsConfig::reload) them when their files are
+    /// renewed.
+    #[cfg(feature = "tls")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "tls")))]
+    pub fn tls(&self) -> Option<&crate::remote::tls::TlsConfig> {
+        self.tls.as_ref()
+    }
+
+    /// Ends it in the right order: the agent hands over if it leads, and leaves; then the bridge sends what
+    /// waits and says goodbye. An eighth of `deadline` is kept for the goodbye.
+    ///
+    /// # Errors
+    /// [`ShutdownError::Agent`] or [`ShutdownError::Bridge`], the first one. All has ended all the same, unless
+    /// there is no runtime with timers here ([`LeaveError::NoRuntime`]), and nothing was ended.
+    pub async fn leave(&self, deadline: Duration) -> Result<(), ShutdownError> {
+        leave(&self.agent, self.bridge.as_ref(), deadline).await
+    }
+
+    /// Waits for SIGTERM or Ctrl-C, then [leaves](Self::leave); ends when all has ended.
+    ///
+    /// As [`leave_on_signals`](crate::leader::leave_on_signals) says, to the letter: listen from the call on,
+    /// hand over first, and stop the server afterwards. It needs no borrow, but keep this as long as it is
+    /// awaited. With actix-web:
+    ///
+    /// ```ignore
+    /// let leave = running.leave_on_signals(Duration::from_secs(10));
+    /// HttpServer::new(App::new).shutdown_signal(async move { leave.await.ok(); })
+    /// ```
+    ///
+    /// # Errors
+    /// As [`leave`](Self::leave), and [`ShutdownError::Signals`] at once when signals cannot be waited for.
+    pub fn leave_on_signals(
+        &self,
+        deadline: Duration,
+    ) -> impl Future<Output = Result<(), ShutdownError>> + Send + 'static + use<> {
+        let (agent, bridge) = (self.agent.clone(), self.bridge.clone());
+        leave_when_asked(deadline, move |deadline| {
+            let (agent, bridge) = (agent.clone(), bridge.clone());
+            async move { leave(&agent, bridge.as_ref(), deadline).await }
+        })
+    }
+}
+
+async fn leave(
+    agent: &BullyHandle,
+    bridge: Option<&BridgeHandle>,
+    deadline: Duration,
+) -> Result<(), ShutdownError> {
+    let Some(bridge) = bridge else {
+        return Ok(agent.leave(deadline).await?);
+    };
+    let goodbye = deadline / 8;
+    let began = Instant::now();
+    let left = agent.leave(deadline.saturating_sub(goodbye)).await;
+    if left == Err(LeaveError::NoRuntime) {
+        return Ok(left?);
+    }
+    // What the hand-over did not need is the goodbye's.
+    let rest = deadline.saturating_sub(began.elapsed()).max(goodbye);
+    let drained = bridge.drain(rest).await;
+    left?;
+    Ok(drained?)
+}

@@ -1,0 +1,302 @@
+//! From a configuration to a running agent.
+//!
+//! Decided here: the order of a start (files, arbiter, bridge, agent), that a bridge runs beside the agent
+//! whose lease it carries, and which key an error is blamed on. Not here: what fits together (`check.rs`),
+//! and the end (`running.rs`).
+
+use std::{
+    fmt,
+    sync::{Arc, mpsc},
+};
+
+use actix::ArbiterHandle;
+use tracing::{info, warn};
+
+use crate::{
+    agent::{AgentBuilder, BullyAgent, BullyHandle, ElectionArbiter, StartError},
+    elections::{
+        any::{AnyBully, AnyConfig},
+        bully::BullyMessage,
+        quorum::Vote,
+    },
+    group::Group,
+    remote::{BridgeBuilder, BridgeHandle, MayBe, Peer, RemoteBridge, RemoteMessage, Rights},
+    store::{FileStore, StoreError, StoreIdentity},
+};
+
+use super::{
+    Config, ConfigError, PeerSettings, RunError, RunningNode,
+    check::Plan,
+    credentials::Credentials,
+    run_error::{agent_error, bridge_error},
+};
+
+impl Config {
+    /// Starts what the configuration says: the group, the bridge if there are peers or an address to listen at,
+    /// and the agent. With voters the agent and the bridge run on a thread of their own
+    /// ([`ElectionArbiter`]), where no busy neighbour makes a lease late; without on the current arbiter.
+    ///
+    /// It reads the secret or certificates and opens the store: small files, blocking.
+    ///
+    /// # Errors
+    /// [`RunError`] names the key that is to blame, if one is. Nothing runs then; a store that was to be
+    /// made, and the incarnation that the node remembers, may be there.
+    ///
+    /// # Panics
+    /// Outside of the event loop, as every start of an actor does.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::time::Duration;
+    /// use actix_bully::config::Config;
+    ///
+    /// actix::System::new().block_on(async {
+    ///     let config = Config::from_toml("node = \"api-1\"\ngroup = \"jobs\"")?;
+    ///     let running = config.start()?;
+    ///     let leader = running.agent().wait_for_leader(Duration::from_secs(5)).await?;
+    ///     assert_eq!(leader.id, "api-1");
+    ///     running.leave(Duration::from_secs(10)).await?;
+    ///     # Ok::<(), Box<dyn std::error::Error>>(())
+    /// }).unwrap();
+    /// ```
+    pub fn start(&self) -> Result<RunningNode, RunError> {
+        self.starter()?.start()
+    }
+
+    /// As [`start`](Self::start), with more than a text can say: see [`Starter`].
+    ///
+    /// # Errors
+    /// As [`check`](Self::check).
+    pub fn starter(&self) -> Result<Starter, ConfigError> {
+        let plan = self.plan()?;
+        let group = Group::new(plan.group.as_str()).map_err(|_| ConfigError::Missing {
+            key: String::from("group"),
+            advice: "name what is elected",
+        })?;
+        Ok(Starter {
+            config: self.clone(),
+            plan,
+            group,
+            bridge: Vec::new(),
+            agent: Vec::new(),
+            is_here: false,
+        })
+    }
+}
+
+/// A checked configuration, to which a program adds what a text cannot say.
+#[must_use = "nothing runs until `start` is called"]
+pub struct Starter {
+    config: Config,
+    plan: Plan,
+    group: Group<BullyMessage>,
+    bridge: Vec<ChangeBridge>,
+    agent: Vec<ChangeAgent>,
+    is_here: bool,
+}
+
+/// Sent to the arbiter of the bridge.
+type ChangeBridge = Box<dyn FnOnce(BridgeBuilder) -> BridgeBuilder + Send>;
+type ChangeAgent = Box<dyn FnOnce(AgentBuilder<AnyBully>) -> AgentBuilder<AnyBully>>;
+
+impl Starter {
+    /// The group that the agent will join.
+    pub fn group(&self) -> &Group<BullyMessage> {
+        &self.group
+    }
+
+    /// Changes the settings of the agent: its subscribers, its restart policy, its parent. May be called for
+    /// several changes.
+    pub fn agent(
+        mut self,
+        change: impl FnOnce(AgentBuilder<AnyBully>) -> AgentBuilder<AnyBully> + 'static,
+    ) -> Self {
+        self.agent.push(Box::new(change));
+        self
+    }
+
+    /// Changes the settings of the bridge, such as its restart policy. May be called for several changes;
+    /// without peers and an address to listen at there is no bridge, and they are not called.
+    pub fn bridge(
+        mut self,
+        change: impl FnOnce(BridgeBuilder) -> BridgeBuilder + Send + 'static,
+    ) -> Self {
+        self.bridge.push(Box::new(change));
+        self
+    }
+
+    /// Carries another group over the same bridge. Start its agents after [`start`](Self::start).
+    pub fn carry<M: RemoteMessage>(self, group: &Group<M>) -> Self {
+        let group = group.clone();
+        self.bridge(move |bridge| bridge.carry(&group))
+    }
+
+    /// Everything runs on the current arbiter, also with voters: for tests in virtual time, and for a
+    /// program that calls this on an [`ElectionArbiter`] of its own.
+    pub fn on_this_arbiter(mut self) -> Self {
+        self.is_here = true;
+        self
+    }
+
+    /// Starts it all, as [`Config::start`] does.
+    ///
+    /// # Errors
+    /// [`RunError`].
+    ///
+    /// # Panics
+    /// Outside of the event loop, as every start of an actor does.
+    pub fn start(mut self) -> Result<RunningNode, RunError> {
+        let mut agent = self.agent_builder()?;
+        for change in self.agent.drain(..) {
+            agent = change(agent);
+        }
+        let credentials = Credentials::read(&self.config)?;
+        #[cfg(feature = "tls")]
+        let tls = credentials.tls.clone();
+        let keeps_lease = matches!(self.plan.election, AnyConfig::Quorum(_));
+        let arbiter = (keeps_lease && !self.is_here)
+            .then(ElectionArbiter::new)
+            .transpose()
+            .map_err(agent_error)?;
+        let on = arbiter.as_ref().map(ElectionArbiter::handle);
+        let group = self.group.clone();
+        let bridge = self.start_bridge(credentials, on.as_ref())?;
+        let agent = agent.join(&group);
+        let started = match &on {
+            Some(on) => agent.start_in_arbiter(on),
+            None => agent.start(),
+        };
+        let agent: BullyHandle = started.map_err(|reason| {
+            if let Some(bridge) = &bridge {
+                bridge.stop();
+            }
+            agent_error(reason)
+        })?;
+        Ok(RunningNode {
+            agent,
+            group,
+            bridge,
+            #[cfg(feature = "tls")]
+            tls,
+            arbiter,
+        })
+    }
+
+    fn agent_builder(&self) -> Result<AgentBuilder<AnyBully>, RunError> {
+        let builder = BullyAgent::builder(self.plan.node.as_str());
+        let mut builder = match &self.plan.election {
+            AnyConfig::Available(config) => builder.config(Arc::clone(config)),
+            AnyConfig::Astra(config) => builder.astra_config(Arc::clone(config)),
+            AnyConfig::Quorum(config) => builder.quorum_config(Arc::clone(config)),
+        };
+        builder = match self.config.role {
+            MayBe::Leader => builder.score(self.config.score),
+            MayBe::Voter => builder.ineligible(),
+            MayBe::Observer => builder.observer(),
+        };
+        match self.store() {
+            Ok(Some(store)) => Ok(builder.store(store)),
+            Ok(None) => Ok(builder),
+            Err(reason) => Err(RunError::Store { reason }),
+        }
+    }
+
+    fn store(&self) -> Result<Option<FileStore<Vote>>, StoreError> {
+        let Some(path) = &self.config.quorum.store_file else {
+            return Ok(None);
+        };
+        let identity = StoreIdentity {
+            cluster: self.plan.cluster.clone(),
+            group: self.plan.group.clone(),
+            node: self.plan.node.clone(),
+        };
+        let node = &self.plan.node;
+        // What cannot be asked for is opened, and the error says why.
+        match (self.config.quorum.create_store, path.try_exists()) {
+            (true, Ok(false)) => {
+                let store = FileStore::create(path, identity)?;
+                info!(%node, path = %path.display(), "store created: this node has never voted");
+                return Ok(Some(store));
+            }
+            (true, Ok(true)) => warn!(
+                %node,
+                path = %path.display(),
+                "store is there already: take `create_store` out, or a store that is lost is made anew, and its node could vote twice"
+            ),
+            (true, Err(_)) | (false, _) => {}
+        }
+        FileStore::open(path, identity).map(Some)
+    }
+
+    fn start_bridge(
+        self,
+        credentials: Credentials,
+        on: Option<&ArbiterHandle>,
+    ) -> Result<Option<BridgeHandle>, RunError> {
+        if !self.config.has_bridge() {
+            return Ok(None);
+        }
+        let Self {
+            config,
+            plan,
+            group,
+            bridge: changes,
+            ..
+        } = self;
+        let start = move || {
+            let mut bridge = RemoteBridge::builder(&config.node)
+                .cluster(&config.cluster)
+                .limits(plan.limits)
+                .carry(&group);
+            if let Some(listen) = &config.listen {
+                bridge = bridge.listen(listen);
+            }
+            for (_, other) in config.others() {
+                bridge = bridge.peer(peer(other));
+            }
+            if config.dangerous_plaintext {
+                bridge = bridge.dangerous_plaintext();
+            }
+            if let Some(memory) = config.memory_file {
+                bridge = bridge.remember(memory);
+            }
+            bridge = credentials.give(bridge);
+            for change in changes {
+                bridge = change(bridge);
+            }
+            bridge.start()
+        };
+        let started = match on {
+            None => start(),
+            Some(on) => {
+                let (tell, told) = mpsc::channel();
+                on.spawn_fn(move || drop(tell.send(start())));
+                told.recv()
+                    .map_err(|_| agent_error(StartError::NoArbiter))?
+            }
+        };
+        started.map(Some).map_err(bridge_error)
+    }
+}
+
+fn peer(peer: &PeerSettings) -> Peer {
+    let made = match &peer.address {
+        Some(address) => Peer::new(&peer.node, address),
+        None => Peer::inbound(&peer.node),
+    };
+    let Some(grants) = &peer.rights else {
+        return made;
+    };
+    let rights = grants.iter().fold(Rights::none(), |rights, grant| {
+        rights.grant(&grant.groups, &grant.agents, grant.may_be)
+    });
+    made.allow(rights)
+}
+
+impl fmt::Debug for Starter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Starter")
+            .field("config", &self.config)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,146 @@
+//! What does not fit together: each contradiction by its key, with what to do.
+
+use crate::config::tests::{every_line_is_refused, refusal};
+
+const BARE: &str = "node = \"a\"\ngroup = \"g\"";
+const THREE: &str = "node = \"a\"\ngroup = \"g\"\npeers = [{ node = \"b\", address = \"127.0.0.1:2\" }, { node = \"c\", address = \"127.0.0.1:3\" }]";
+
+#[test]
+fn a_node_and_a_group_are_all_that_is_needed() {
+    assert_eq!(refusal(BARE), "accepted");
+    assert_eq!(
+        refusal(""),
+        "`node` is missing: give this node and its agent a name"
+    );
+    assert_eq!(
+        refusal("node = \"a\""),
+        "`group` is missing: name what is elected"
+    );
+    // Without a bridge any agent's name will do.
+    assert_eq!(refusal("node = \"Agent_7\"\ngroup = \"g\""), "accepted");
+}
+
+#[test]
+fn names_that_break_the_rules_are_refused() {
+    every_line_is_refused(
+        "",
+        r#"
+        node = "a b"\ngroup = "g" | the name in `node` is refused: an agent's name has ' ': use printable characters without white space and / * $ # ?
+        node = "a"\ngroup = "g/h" | the name in `group` is refused: an agent's name has '/': use printable characters without white space and / * $ # ?
+        node = "a"\ngroup = "g"\ncluster = "" | `cluster` is missing: name the deployment, or leave the key out
+        node = "A"\ngroup = "g"\nlisten = "127.0.0.1:0" | the name in `node` is refused: a node's name is made of labels joined by dots: 1 to 63 lower-case letters, digits and inner hyphens each
+        node = "a"\ngroup = "g"\npeers = [{ node = "10.0.0.1" }] | the name in `peers[0].node` is refused: the last label of a node's name needs a letter: an address is no name
+    "#,
+    );
+}
+
+#[test]
+fn peers_that_cannot_be_linked_are_refused() {
+    every_line_is_refused(
+        BARE,
+        r#"
+        peers = [{ address = "127.0.0.1:2" }] | `peers[0].node` is missing: name the node as it names itself
+        peers = [{ node = "b" }] | `peers[0].address` is missing: neither side can dial the other: say where the peer listens, or set `listen`
+        peers = [{ node = "b", address = "127.0.0.1" }] | `peers[0].address` is "127.0.0.1": it has to be a host and a port, such as "10.0.0.2:7400"
+        peers = [{ node = "b", address = "127.0.0.1:0" }] | `peers[0].address` is "127.0.0.1:0": it has to be a host and a port, such as "10.0.0.2:7400"
+        listen = ":7400" | `listen` is ":7400": it has to be a host and a port, such as "10.0.0.2:7400"
+        peers = [{ node = "b", address = "127.0.0.1:2" }, { node = "b", address = "127.0.0.1:3" }] | `peers[1].node` is "b": it has to be a node that is not in the list already
+        peers = [{ node = "b", address = "127.0.0.1:2" }, { node = "a", address = "127.0.0.1:3" }] | `peers[1].node` contradicts `node`: leave this node out of its own peers, or set `peers_name_all = true` where one list serves every node
+        peers_name_all = true\nlisten = "127.0.0.1:1"\npeers = [{ node = "b" }] | `peers_name_all` contradicts `node`: the list names every node: add this one, or leave `peers_name_all` out
+    "#,
+    );
+    let all = "peers_name_all = true\npeers = [{ node = \"a\", address = \"127.0.0.1:1\" }, { node = \"b\", address = \"127.0.0.1:2\" }]";
+    assert_eq!(refusal(&format!("{BARE}\n{all}")), "accepted");
+}
+
+#[test]
+fn what_others_can_read_needs_the_word() {
+    let advice = "which is not known to be of this host, and nothing is encrypted: add the section `tls`, or `dangerous_plaintext = true` if no other process is on that network";
+    let peer = "peers = [{ node = \"b\", address = \"10.0.0.2:7400\" }]";
+    for secret in ["", "secret_file = \"s\"\n"] {
+        let said = refusal(&format!("{BARE}\n{secret}listen = \"0.0.0.0:7400\""));
+        assert_eq!(
+            said,
+            format!("`listen` is \"0.0.0.0:7400\", {advice}"),
+            "a secret encrypts nothing"
+        );
+        let said = refusal(&format!("{BARE}\n{secret}{peer}"));
+        assert_eq!(
+            said,
+            format!("`peers[0].address` is \"10.0.0.2:7400\", {advice}")
+        );
+        let word = format!(
+            "{BARE}\n{secret}dangerous_plaintext = true\nlisten = \"0.0.0.0:7400\"\n{peer}"
+        );
+        assert_eq!(refusal(&word), "accepted");
+    }
+    assert_eq!(
+        refusal(&format!("{BARE}\nlisten = \"localhost:0\"")),
+        "accepted"
+    );
+    let tls = "[tls]\nauthorities_file = \"a\"\ncertificate_file = \"c\"\nkey_file = \"k\"";
+    assert_eq!(
+        refusal(&format!("{BARE}\nlisten = \"0.0.0.0:1\"\n{peer}\n{tls}")),
+        "accepted"
+    );
+}
+
+#[test]
+fn credentials_that_contradict_each_other_are_refused() {
+    every_line_is_refused(
+        BARE,
+        r#"
+        listen = "127.0.0.1:0"\nsecret_file = "s"\n[tls]\nkey_file = "k" | `secret_file` contradicts `tls`: certificates already prove which node connects: leave the secret out
+        listen = "127.0.0.1:0"\ndangerous_plaintext = true\n[tls]\nkey_file = "k" | `dangerous_plaintext` contradicts `tls`: with certificates everything is encrypted: leave the word out
+        listen = "127.0.0.1:0"\n[tls]\nkey_file = "k" | `tls.authorities_file` is missing: mutual TLS takes the authorities, the certificate of this node, and its key
+        listen = "127.0.0.1:0"\n[tls]\nauthorities_file = "a"\ncertificate_file = "c" | `tls.key_file` is missing: mutual TLS takes the authorities, the certificate of this node, and its key
+        listen = "127.0.0.1:0"\nformer_secret_file = "s" | `secret_file` is missing: a former secret is accepted beside the one that takes its place
+        secret_file = "s" | `secret_file` contradicts `listen, peers`: without both no other node is reached, and there is nothing to protect
+    "#,
+    );
+}
+
+#[test]
+fn voters_that_cannot_elect_are_refused() {
+    every_line_is_refused(
+        THREE,
+        r#"
+        [quorum]\nepoch = 1 | `quorum.voters` is missing: the section `quorum` needs the names of all voters, the same at every node
+        [quorum]\nstore_file = "v" | `quorum.voters` is missing: the section `quorum` needs the names of all voters, the same at every node
+        [quorum]\nvoters = ["a", "b", "c"] | `quorum.store_file` is missing: a voter keeps its vote through crashes: name a file on a local disk
+        [quorum]\nvoters = ["b", "c"]\nstore_file = "v" | `quorum.voters` contradicts `node`: add this node to the voters, or set `role = "observer"`
+        [quorum]\nvoters = ["a", "b", "d"]\nstore_file = "v" | `quorum.voters[2]` is "d": it has to be this node or one of `peers`: no other voter can be asked
+        [quorum]\nvoters = ["a", "b", "b"]\nstore_file = "v" | `quorum.voters` is refused: the voter b is listed twice: give each its own name
+        [quorum]\nvoters = ["a", ""]\nstore_file = "v" | `quorum.voters[1]` is missing: leave the empty name out
+        [quorum]\nvoters = ["a", "b", "c"]\nstore_file = "v"\nvote_quorum = 1 | `quorum.vote_quorum` is refused: 1 of 3 votes must not elect: two groups could, or no group; ask for 2 to 3
+        [quorum]\nvoters = ["a", "b", "c"]\nstore_file = "v"\nlease_quorum = 1 | `quorum.lease_quorum` is refused: 1 of 3 acknowledgements must not uphold a lease while 2 votes elect: ask for 2 to 3
+        [quorum]\nvoters = ["a", "b", "c"]\nstore_file = "v"\nepoch = 16777216 | `quorum.epoch` is refused: epoch 16777216 exceeds the limit of 16777215: count the changes of the voters, from 0
+        role = "observer"\n[quorum]\nvoters = ["a", "b", "c"]\nstore_file = "v" | `role` contradicts `quorum.voters`: an observer does not vote: take this node out of the voters, or make it a "voter"
+        preemption = "immediately"\n[quorum]\nvoters = ["a", "b", "c"]\nstore_file = "v" | `preemption` is refused: preemption after 0ns must come later than the promise of 900ms ends: raise it, or choose never
+    "#,
+    );
+    for accepted in [
+        "role = \"observer\"\n[quorum]\nvoters = [\"b\", \"c\"]",
+        "role = \"voter\"\n[quorum]\nvoters = [\"a\", \"b\", \"c\"]\nstore_file = \"v\"\nepoch = 16777215",
+    ] {
+        assert_eq!(refusal(&format!("{THREE}\n{accepted}")), "accepted");
+    }
+}
+
+#[test]
+fn durations_and_limits_that_do_not_fit_are_refused() {
+    every_line_is_refused(
+        BARE,
+        r#"
+        [timings]\ndelay_bound = "0s" | `timings.delay_bound` is refused: the delay bound is zero: state the longest one-way delay, such as 10ms
+        [timings]\npreset = "lan"\ndeadline = "18ms" | `timings.deadline` is refused: the deadline of 18ms must exceed twice the delay bound of 9ms: raise the deadline
+        [timings]\nheartbeat = "0ms" | `timings.heartbeat` is refused: the heartbeat interval is zero: state how often a leader is heard, such as 100ms
+        [timings]\npromise = "1ms" | `timings.promise` is refused: a promise of 1ms is too short for a lease of 720ms: make it at least 897.977529ms
+        [limits]\nframe = 12 | `limits.frame` is refused: the limit `frame` is 12: choose from 4096 to 1048576
+        [limits]\ndial_max = "1ms" | `limits.dial_max` is refused: the limit `dial_max` is 1ms: choose from 10ms to 600s
+        [limits]\nsilence = "200ms" | `limits.silence` is refused: the limits `silence` and `ping_after` contradict each other: see the docs of both
+        margin = -1 | `margin` is refused: a margin of -1 has a negative part: use the smallest lead that counts, or 0
+        margin = [1, -1] | `margin` is refused: a margin of (1, -1) has a negative part: use the smallest lead that counts, or 0
+    "#,
+    );
+}

@@ -1,0 +1,182 @@
+//! What no configuration may say, and what an operator is told.
+
+use crate::config::{
+    Config, ConfigError,
+    tests::{blamed, every_line_is_refused},
+};
+
+#[test]
+fn a_text_that_is_no_toml_is_refused_by_its_place_and_not_repeated() {
+    for (text, line, column) in [
+        ("node = hunter2", 1, 8),
+        ("group = \"g\"\nsecret = \"hunter2", 2, 18),
+        ("é = \"a\"\n", 1, 1),
+        ("node = \"a\"\nnode = \"hunter2\"", 2, 1),
+    ] {
+        let refused = Config::from_toml(text).unwrap_err();
+        let ConfigError::Syntax {
+            line: l, column: c, ..
+        } = &refused
+        else {
+            panic!("{refused:?}");
+        };
+        assert_eq!((*l, *c), (line, column), "{text}: {refused}");
+        assert!(
+            !format!("{refused} {refused:?}").contains("hunter2"),
+            "{refused:?}"
+        );
+    }
+}
+
+#[test]
+fn what_is_too_long_is_refused_before_it_is_read() {
+    let text = format!("# {}", "-".repeat(64 * 1024));
+    let refused = Config::from_toml(&text).unwrap_err();
+    let expected = "a configuration is no longer than 65536 bytes: is this the right file?";
+    assert_eq!(refused.to_string(), expected);
+}
+
+#[test]
+fn unknown_keys_are_refused_by_name_and_their_values_not_repeated() {
+    every_line_is_refused(
+        "",
+        r#"
+        nodes = "a" | there is no key `nodes`: did you mean `node`?
+        secret = "hunter2" | there is no key `secret`: leave it out
+        voters = ["a"] | there is no key `voters`: did you mean `quorum.voters`?
+        [quorum]\nstore = "x" | there is no key `quorum.store`: leave it out
+        [quorum]\nepok = 3 | there is no key `quorum.epok`: did you mean `quorum.epoch`?
+        [timing]\npreset = "lan" | there is no key `timing`: leave it out
+        [limits]\ndeadline = "1s" | there is no key `limits.deadline`: did you mean `timings.deadline`?
+        [[peers]]\nnode = "b"\nadress = "b:1" | there is no key `peers[0].adress`: did you mean `address`?
+        [[peers]]\n[[peers]]\nport = 7 | there is no key `peers[1].port`: leave it out
+        [[peers]]\nrights = [{ agent = "*" }] | there is no key `peers[0].rights[0].agent`: did you mean `agents`?
+    "#,
+    );
+}
+
+#[test]
+fn wrong_types_are_refused_with_what_is_wanted() {
+    every_line_is_refused(
+        "",
+        r#"
+        node = 3 | `node` is 3: it has to be text in quotes
+        peers_name_all = "yes" | `peers_name_all` is "yes": it has to be true or false
+        score = "30" | `score` is "30": it has to be a whole number, or a list of one to four of them
+        score = 1.5 | `score` is 1.5: it has to be a whole number, or a list of one to four of them
+        score = [1, 2, 3, 4, 5] | `score` is a list: it has to be a whole number, or a list of one to four of them
+        role = "boss" | `role` is "boss": it has to be "leader", "voter" or "observer"
+        drain = 5 | `drain` is 5: it has to be a duration in quotes: a whole number and ns, us, ms, s, min or h, such as "40ms"
+        drain = "5" | `drain` is "5": it has to be a duration in quotes: a whole number and ns, us, ms, s, min or h, such as "40ms"
+        preemption = "later" | `preemption` is "later": it has to be "immediately", "never" or a duration such as "10s"
+        memory_file = "" | `memory_file` is "": it has to be the path of a file, in quotes
+        peers = "b" | `peers` is "b": it has to be a table for each peer, such as [[peers]]
+        peers = ["b"] | `peers[0]` is "b": it has to be a table for each peer, such as [[peers]]
+        quorum = ["a"] | `quorum` is a list: it has to be a section of its own
+        [quorum]\nvoters = "a" | `quorum.voters` is "a": it has to be a list of names in quotes
+        [quorum]\nvoters = ["a", 2] | `quorum.voters[1]` is 2: it has to be text in quotes
+        [quorum]\nepoch = -1 | `quorum.epoch` is -1: it has to be a whole number that is not negative
+        [timings]\npreset = "astra" | `timings.preset` is "astra": it has to be "default", "lan", "wan" or "in_process"
+        [tls]\nkey_file = 2020-01-01 | `tls.key_file` is 2020-01-01: it has to be the path of a file, in quotes
+        [[peers]]\nnode = "b"\nrights = "all" | `peers[0].rights` is "all": it has to be a list of tables, such as [{ agents = "api-*" }]
+        [[peers]]\nrights = [{ may_be = "king" }] | `peers[0].rights[0].may_be` is "king": it has to be "leader", "voter" or "observer"
+    "#,
+    );
+}
+
+fn with_env(pairs: &[(&str, &str)]) -> Result<Config, ConfigError> {
+    let pairs = pairs
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    Config::from_toml("group = \"jobs\"\nscore = 1")?.with_env("JOBS", pairs)
+}
+
+#[test]
+fn variables_are_put_over_the_file() {
+    let config = with_env(&[
+        ("JOBS_NODE", "api-0"),
+        ("JOBS_SCORE", "2,-50"),
+        ("JOBS_LISTEN", "0.0.0.0:7400"),
+        ("JOBS_PEERS", "api-1=api-1.api:7400, api-2"),
+        ("JOBS_DANGEROUS_PLAINTEXT", "true"),
+        ("JOBS_QUORUM_VOTERS", "api-0,api-1,api-2"),
+        ("JOBS_QUORUM_STORE_FILE", "/data/vote"),
+        ("JOBS_TIMINGS_PRESET", "lan"),
+        ("JOBS_LIMITS_QUEUE", "2097152"),
+        ("NODE", "other"),
+        ("JOBSNODE", "other"),
+    ])
+    .unwrap();
+    config.check().unwrap();
+    assert_eq!(
+        (config.node.as_str(), config.group.as_str()),
+        ("api-0", "jobs")
+    );
+    assert_eq!(config.score, (2, -50).into());
+    assert_eq!(config.peers[0].address.as_deref(), Some("api-1.api:7400"));
+    assert_eq!(
+        (config.peers[1].node.as_str(), &config.peers[1].address),
+        ("api-2", &None)
+    );
+    assert_eq!(config.quorum.voters.len(), 3);
+    assert_eq!(config.limits.queue, Some(2_097_152));
+    assert_eq!(with_env(&[("JOBS_PEERS", "")]).unwrap().peers, []);
+}
+
+#[test]
+fn a_variable_that_is_wrong_is_named_as_it_is_called() {
+    for (name, value, expected) in [
+        (
+            "JOBS_SCORE",
+            "ten",
+            "`JOBS_SCORE` is \"ten\": it has to be a whole number, or a list of one to four of them",
+        ),
+        (
+            "JOBS_QUORUM_CREATE_STORE",
+            "1",
+            "`JOBS_QUORUM_CREATE_STORE` is \"1\": it has to be true or false",
+        ),
+        (
+            "JOBS_QUORUM_EPOC",
+            "hunter2",
+            "the variable JOBS_QUORUM_EPOC names no key: did you mean `JOBS_QUORUM_EPOCH`?",
+        ),
+        (
+            "JOBS_SERVICE_HOST",
+            "hunter2",
+            "the variable JOBS_SERVICE_HOST names no key: choose a prefix that nothing else uses",
+        ),
+    ] {
+        let refused = with_env(&[(name, value)]).unwrap_err();
+        assert_eq!(refused.to_string(), expected);
+        assert_eq!(blamed(&refused), name);
+    }
+}
+
+#[test]
+fn a_file_is_read_as_far_as_a_configuration_goes() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("jobs.toml");
+    let prefix = "ACTIX_BULLY_TEST_OF_LOAD";
+    let missing = Config::load(&path, prefix).unwrap_err();
+    let expected = format!("the configuration {path:?} cannot be read: ");
+    assert!(missing.to_string().starts_with(&expected), "{missing}");
+    #[cfg(unix)]
+    assert!(missing.to_string().contains("No such file"), "{missing}");
+
+    std::fs::write(&path, "node = \"a\"\ngroup = \"g\"").unwrap();
+    assert_eq!(Config::load(&path, prefix).unwrap(), Config::new("a", "g"));
+    std::fs::write(&path, "node = \"a\"").unwrap();
+    let refused = Config::load(&path, prefix).unwrap_err();
+    assert_eq!(blamed(&refused), "group", "it is checked as a whole");
+    std::fs::write(&path, vec![b'#'; 10_000_000]).unwrap();
+    assert!(matches!(
+        Config::load(&path, prefix),
+        Err(ConfigError::TooLong { .. })
+    ));
+    std::fs::write(&path, [0xff, 0xfe]).unwrap();
+    assert!(matches!(
+        Config::load(&path, prefix),
+        Err(ConfigError::Unreadable { .. })
+    ));
+}

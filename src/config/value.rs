@@ -1,0 +1,347 @@
+//! What a key holds: how each type is read from TOML, from a variable of the environment, and written.
+//!
+//! Decided here: that a file says numbers as numbers and texts as texts, while a variable, which is
+//! always text, may say either; lists in a variable are divided by commas. Not here: which keys there
+//! are (`keys.rs`).
+
+use std::{path::PathBuf, time::Duration};
+
+use toml::{Table, Value};
+
+use crate::{elections::bully::Preemption, protocol::Score, remote::MayBe};
+
+use super::{
+    ConfigError, GrantSettings, PeerSettings, TimingsPreset, duration,
+    keys::Keys,
+    read::{read_table, write_table},
+};
+
+/// What one key may hold.
+pub(super) trait Setting: Sized {
+    /// From a file.
+    fn from_value(key: &str, value: Value) -> Result<Self, ConfigError>;
+    /// From a variable.
+    fn from_text(key: &str, text: &str) -> Result<Self, ConfigError>;
+    /// Into a file; nothing for a key that is not set.
+    fn to_value(&self) -> Option<Value>;
+}
+
+/// What has no parts.
+pub(super) trait Leaf: Sized {
+    /// What a user has to write.
+    const WANTED: &'static str;
+    fn parse(text: &str) -> Option<Self>;
+    fn read(value: &Value) -> Option<Self> {
+        value.as_str().and_then(Self::parse)
+    }
+    fn write(&self) -> Value;
+}
+
+impl<T: Leaf> Setting for T {
+    fn from_value(key: &str, value: Value) -> Result<Self, ConfigError> {
+        Self::read(&value).ok_or_else(|| wrong(key, &value, Self::WANTED))
+    }
+    fn from_text(key: &str, text: &str) -> Result<Self, ConfigError> {
+        Self::parse(text).ok_or_else(|| wrong(key, &Value::from(text), Self::WANTED))
+    }
+    fn to_value(&self) -> Option<Value> {
+        Some(self.write())
+    }
+}
+
+impl<T: Leaf> Setting for Option<T> {
+    fn from_value(key: &str, value: Value) -> Result<Self, ConfigError> {
+        T::from_value(key, value).map(Some)
+    }
+    fn from_text(key: &str, text: &str) -> Result<Self, ConfigError> {
+        T::from_text(key, text).map(Some)
+    }
+    fn to_value(&self) -> Option<Value> {
+        self.as_ref().map(Leaf::write)
+    }
+}
+
+/// What stands where something else should, in as few words as help.
+pub(super) fn wrong(key: &str, value: &Value, wanted: &'static str) -> ConfigError {
+    let value: Box<str> = match value {
+        Value::String(text) => cut(text),
+        Value::Table(_) => "a table".into(),
+        Value::Array(_) => "a list".into(),
+        Value::Integer(number) => number.to_string().into(),
+        Value::Float(number) => number.to_string().into(),
+        Value::Boolean(is_so) => is_so.to_string().into(),
+        Value::Datetime(time) => time.to_string().into(),
+    };
+    ConfigError::Value {
+        key: key.to_owned(),
+        value,
+        wanted,
+    }
+}
+
+/// A text in quotes, no longer than a line.
+pub(super) fn cut(text: &str) -> Box<str> {
+    let mut short: String = text.chars().take(LONGEST).collect();
+    if short.len() < text.len() {
+        short.push_str("..");
+    }
+    format!("{short:?}").into()
+}
+
+/// So many characters of a wrong text are repeated.
+const LONGEST: usize = 64;
+
+impl Leaf for String {
+    const WANTED: &'static str = "text in quotes";
+    fn parse(text: &str) -> Option<Self> {
+        Some(text.to_owned())
+    }
+    fn write(&self) -> Value {
+        Value::from(self.as_str())
+    }
+}
+
+impl Leaf for PathBuf {
+    const WANTED: &'static str = "the path of a file, in quotes";
+    fn parse(text: &str) -> Option<Self> {
+        (!text.is_empty()).then(|| Self::from(text))
+    }
+    fn write(&self) -> Value {
+        Value::from(self.to_string_lossy().as_ref())
+    }
+}
+
+impl Leaf for bool {
+    const WANTED: &'static str = "true or false";
+    fn parse(text: &str) -> Option<Self> {
+        text.parse().ok()
+    }
+    fn read(value: &Value) -> Option<Self> {
+        value.as_bool()
+    }
+    fn write(&self) -> Value {
+        Value::from(*self)
+    }
+}
+
+impl Leaf for u64 {
+    const WANTED: &'static str = "a whole number that is not negative";
+    fn parse(text: &str) -> Option<Self> {
+        text.parse().ok()
+    }
+    fn read(value: &Value) -> Option<Self> {
+        value.as_integer().and_then(|number| number.try_into().ok())
+    }
+    fn write(&self) -> Value {
+        Value::from(i64::try_from(*self).unwrap_or(i64::MAX))
+    }
+}
+
+impl Leaf for usize {
+    const WANTED: &'static str = u64::WANTED;
+    fn parse(text: &str) -> Option<Self> {
+        text.parse().ok()
+    }
+    fn read(value: &Value) -> Option<Self> {
+        value.as_integer().and_then(|number| number.try_into().ok())
+    }
+    fn write(&self) -> Value {
+        Value::from(i64::try_from(*self).unwrap_or(i64::MAX))
+    }
+}
+
+impl Leaf for Duration {
+    const WANTED: &'static str =
+        "a duration in quotes: a whole number and ns, us, ms, s, min or h, such as \"40ms\"";
+    fn parse(text: &str) -> Option<Self> {
+        duration::parse(text)
+    }
+    fn write(&self) -> Value {
+        Value::from(duration::show(*self))
+    }
+}
+
+impl Leaf for Score {
+    const WANTED: &'static str = "a whole number, or a list of one to four of them";
+    fn parse(text: &str) -> Option<Self> {
+        let parts: Result<Vec<i64>, _> = text.split(',').map(|part| part.trim().parse()).collect();
+        score(&parts.ok()?)
+    }
+    fn read(value: &Value) -> Option<Self> {
+        match value {
+            Value::Integer(part) => Some(Self::from(*part)),
+            Value::Array(parts) => {
+                let parts: Option<Vec<i64>> = parts.iter().map(Value::as_integer).collect();
+                score(&parts?)
+            }
+            Value::String(_)
+            | Value::Float(_)
+            | Value::Boolean(_)
+            | Value::Datetime(_)
+            | Value::Table(_) => None,
+        }
+    }
+    fn write(&self) -> Value {
+        match self.parts() {
+            [part, 0, 0, 0] => Value::from(part),
+            parts => Value::from(parts.to_vec()),
+        }
+    }
+}
+
+fn score(parts: &[i64]) -> Option<Score> {
+    match *parts {
+        [a] => Some(Score::from(a)),
+        [a, b] => Some(Score::from((a, b))),
+        [a, b, c] => Some(Score::from((a, b, c))),
+        [a, b, c, d] => Some(Score::from((a, b, c, d))),
+        _ => None,
+    }
+}
+
+impl Leaf for MayBe {
+    const WANTED: &'static str = "\"leader\", \"voter\" or \"observer\"";
+    fn parse(text: &str) -> Option<Self> {
+        match text {
+            "leader" => Some(Self::Leader),
+            "voter" => Some(Self::Voter),
+            "observer" => Some(Self::Observer),
+            _ => None,
+        }
+    }
+    fn write(&self) -> Value {
+        Value::from(match self {
+            Self::Leader => "leader",
+            Self::Voter => "voter",
+            Self::Observer => "observer",
+        })
+    }
+}
+
+impl Leaf for TimingsPreset {
+    const WANTED: &'static str = "\"default\", \"lan\", \"wan\" or \"in_process\"";
+    fn parse(text: &str) -> Option<Self> {
+        match text {
+            "default" => Some(Self::Default),
+            "lan" => Some(Self::Lan),
+            "wan" => Some(Self::Wan),
+            "in_process" => Some(Self::InProcess),
+            _ => None,
+        }
+    }
+    fn write(&self) -> Value {
+        Value::from(match self {
+            Self::Default => "default",
+            Self::Lan => "lan",
+            Self::Wan => "wan",
+            Self::InProcess => "in_process",
+        })
+    }
+}
+
+impl Leaf for Preemption {
+    const WANTED: &'static str = "\"immediately\", \"never\" or a duration such as \"10s\"";
+    fn parse(text: &str) -> Option<Self> {
+        match text {
+            "immediately" => Some(Self::Immediately),
+            "never" => Some(Self::Never),
+            after => duration::parse(after).map(Self::After),
+        }
+    }
+    fn write(&self) -> Value {
+        match self {
+            Self::Immediately => Value::from("immediately"),
+            Self::Never => Value::from("never"),
+            Self::After(after) => Value::from(duration::show(*after)),
+        }
+    }
+}
+
+impl Setting for Vec<String> {
+    fn from_value(key: &str, value: Value) -> Result<Self, ConfigError> {
+        let read = |(at, each)| String::from_value(&format!("{key}[{at}]"), each);
+        list(key, value, "a list of names in quotes")?
+            .into_iter()
+            .enumerate()
+            .map(read)
+            .collect()
+    }
+    fn from_text(_: &str, text: &str) -> Result<Self, ConfigError> {
+        Ok(parts(text).map(str::to_owned).collect())
+    }
+    fn to_value(&self) -> Option<Value> {
+        (!self.is_empty()).then(|| Value::from(self.clone()))
+    }
+}
+
+impl Setting for Vec<PeerSettings> {
+    fn from_value(key: &str, value: Value) -> Result<Self, ConfigError> {
+        tables(key, value, "a table for each peer, such as [[peers]]")
+    }
+    fn from_text(_: &str, text: &str) -> Result<Self, ConfigError> {
+        let peer = |part: &str| match part.split_once('=') {
+            Some((node, address)) => PeerSettings::new(node, address),
+            None => PeerSettings::inbound(part),
+        };
+        Ok(parts(text).map(peer).collect())
+    }
+    fn to_value(&self) -> Option<Value> {
+        (!self.is_empty()).then(|| written(self))
+    }
+}
+
+impl Setting for Option<Vec<GrantSettings>> {
+    fn from_value(key: &str, value: Value) -> Result<Self, ConfigError> {
+        tables(
+            key,
+            value,
+            "a list of tables, such as [{ agents = \"api-*\" }]",
+        )
+        .map(Some)
+    }
+    fn from_text(key: &str, text: &str) -> Result<Self, ConfigError> {
+        Err(wrong(key, &Value::from(text), "in a file"))
+    }
+    fn to_value(&self) -> Option<Value> {
+        self.as_deref().map(written)
+    }
+}
+
+/// What stands between commas; an empty text has nothing.
+fn parts(text: &str) -> impl Iterator<Item = &str> {
+    let is_empty = text.trim().is_empty();
+    text.split(',').map(str::trim).filter(move |_| !is_empty)
+}
+
+fn list(key: &str, value: Value, wanted: &'static str) -> Result<Vec<Value>, ConfigError> {
+    if let Value::Array(list) = value {
+        return Ok(list);
+    }
+    Err(wrong(key, &value, wanted))
+}
+
+fn tables<T: Keys + Default>(
+    key: &str,
+    value: Value,
+    wanted: &'static str,
+) -> Result<Vec<T>, ConfigError> {
+    let read = |(at, each)| {
+        let key = format!("{key}[{at}]");
+        if let Value::Table(table) = each {
+            let mut read = T::default();
+            read_table(&format!("{key}."), table, &mut read)?;
+            return Ok(read);
+        }
+        Err(wrong(&key, &each, wanted))
+    };
+    list(key, value, wanted)?
+        .into_iter()
+        .enumerate()
+        .map(read)
+        .collect()
+}
+
+fn written<T: Keys + Clone>(tables: &[T]) -> Value {
+    let write = |each: &T| -> Table { write_table(each) };
+    Value::from(tables.iter().map(write).collect::<Vec<_>>())
+}

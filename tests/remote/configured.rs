@@ -1,0 +1,348 @@
+//! From a configuration to running agents: in one process, over pipes in virtual time, over sockets; and what
+//! is said where that cannot be.
+
+use std::{fs, path::Path, time::Duration};
+
+use actix::{
+    System,
+    clock::{Instant, sleep},
+};
+use actix_bully::{
+    config::{Config, PeerSettings, RunError, RunningNode, TimingsPreset},
+    protocol::Timings,
+    remote::{BridgeEvent, MayBe, NodeIncarnation, transport::Pipes},
+    testkit::VirtualClock,
+};
+
+use super::kit::{MS, id, play, told, until};
+
+/// The least that an operator can write.
+const LEAST: &str = "node = \"api-1\"\ngroup = \"jobs\"\n";
+
+/// One file for three nodes, which differ by their environment.
+const TRIO: &str = r#"
+    group = "jobs"
+    cluster = "test"
+    dangerous_plaintext = true
+    peers_name_all = true
+    [timings]
+    preset = "lan"
+    [quorum]
+    voters = ["a", "b", "c"]
+    [[peers]]
+    node = "a"
+    address = "a:1"
+    [[peers]]
+    node = "b"
+    address = "b:1"
+    [[peers]]
+    node = "c"
+    address = "c:1"
+"#;
+
+fn config(text: &str, variables: &[(&str, &str)]) -> Config {
+    let pairs = variables
+        .iter()
+        .map(|(name, value)| (format!("T_{name}"), (*value).to_owned()));
+    Config::from_toml(text)
+        .unwrap()
+        .with_env("T", pairs)
+        .unwrap()
+}
+
+/// A node of the trio, whose vote lies in that folder.
+fn of_trio(name: &str, folder: &Path, more: &[(&str, &str)]) -> Config {
+    let (listen, score) = (
+        format!("{name}:1"),
+        u32::from(name.as_bytes()[0]).to_string(),
+    );
+    let path = folder.join(name);
+    let path = path.to_str().unwrap();
+    let own = [
+        ("NODE", name),
+        ("LISTEN", &*listen),
+        ("SCORE", &*score),
+        ("QUORUM_STORE_FILE", path),
+    ];
+    config(TRIO, &[&own, more].concat())
+}
+
+/// Starts it in virtual time. `start` counts the starts of all nodes.
+fn start(config: &Config, pipes: &Pipes, start: u64) -> Result<RunningNode, RunError> {
+    let host = pipes.host(&config.node);
+    let starter = config.starter()?.on_this_arbiter();
+    starter
+        .bridge(move |bridge| {
+            bridge
+                .transport(host)
+                .incarnation(NodeIncarnation(start))
+                .seed(7)
+        })
+        .agent(|agent| agent.clock(VirtualClock::new()))
+        .start()
+}
+
+fn all_follow(nodes: &[&RunningNode], leader: &str) -> bool {
+    let follows = |node: &&RunningNode| {
+        node.agent()
+            .leader()
+            .is_some_and(|found| found.id == leader)
+    };
+    nodes.iter().all(follows)
+}
+
+#[test]
+fn two_lines_are_enough_for_an_agent_that_leads_alone() {
+    play(async {
+        let running = config(LEAST, &[]).start().unwrap();
+        let leader = running.agent().wait_for_leader(MS(5_000)).await.unwrap();
+        assert_eq!(leader.id, "api-1");
+        assert!(running.bridge().is_none());
+        assert!(
+            format!("{running:?}").contains("arbiter: None"),
+            "{running:?}"
+        );
+        running.leave(MS(5_000)).await.unwrap();
+        assert_eq!(running.group().members().len(), 0);
+    });
+}
+
+#[test]
+fn an_agent_is_what_the_configuration_says() {
+    play(async {
+        let text = "role = \"voter\"\n[timings]\npreset = \"in_process\"\n";
+        let witness = config(&format!("{LEAST}{text}"), &[]);
+        assert_eq!(witness.timings.preset, TimingsPreset::InProcess);
+        let running = witness.start().unwrap();
+        sleep(MS(60_000)).await;
+        assert!(!running.agent().is_leader(), "a witness never leads");
+        let members = running.group().members();
+        assert_eq!(members.get(&id("api-1")).unwrap().score, None);
+
+        let mut scored = Config::new("a", "g");
+        scored.score = (7, -3).into();
+        let running = scored.start().unwrap();
+        let members = running.group().members();
+        assert_eq!(members.get(&id("a")).unwrap().score, Some((7, -3).into()));
+        scored.role = MayBe::Observer;
+        let running = scored.start().unwrap();
+        sleep(MS(60_000)).await;
+        assert_eq!(running.agent().leader(), None);
+    });
+}
+
+#[test]
+fn a_trio_elects_by_quorum_and_a_leader_that_leaves_hands_over() {
+    play(async {
+        let (pipes, folder) = (Pipes::new(), tempfile::tempdir().unwrap());
+        let first = [("QUORUM_CREATE_STORE", "true")];
+        let begin = |name: &str| start(&of_trio(name, folder.path(), &first), &pipes, 1).unwrap();
+        let [a, b, c] = ["a", "b", "c"].map(begin);
+        until("c leads", || {
+            all_follow(&[&a, &b, &c], "c") && c.agent().is_leader()
+        })
+        .await;
+
+        let asked = Instant::now();
+        c.leave(MS(5_000)).await.unwrap();
+        until("b leads", || b.agent().is_leader()).await;
+        // Not by silence: that takes a promise, and this is a hand-over.
+        assert!(asked.elapsed() < MS(60), "{:?}", asked.elapsed());
+        until("all know", || all_follow(&[&a, &b], "b")).await;
+
+        // A later start opens the store that is there.
+        let c = start(&of_trio("c", folder.path(), &[]), &pipes, 2).unwrap();
+        until("c is back", || all_follow(&[&a, &b, &c], "b")).await;
+    });
+}
+
+#[test]
+fn a_node_without_its_store_does_not_start_unless_it_is_told_that_it_never_voted() {
+    play(async {
+        let (pipes, folder) = (Pipes::new(), tempfile::tempdir().unwrap());
+        let refused = start(&of_trio("a", folder.path(), &[]), &pipes, 1).unwrap_err();
+        let said = refused.to_string();
+        let path = folder.path().join("a").display().to_string();
+        let expected = format!(
+            "the store in `quorum.store_file` cannot be used: {path} is missing: create it for a node that never ran; one that lost it comes back under a new name"
+        );
+        assert_eq!(said, expected);
+        assert!(!folder.path().join("a").exists());
+
+        let first = [("QUORUM_CREATE_STORE", "true")];
+        let running = start(&of_trio("a", folder.path(), &first), &pipes, 1).unwrap();
+        assert!(folder.path().join("a").exists());
+        running.leave(MS(5_000)).await.unwrap();
+        drop(running);
+        // That it may be made does not mean that it is made anew.
+        sleep(MS(1_000)).await;
+        let before = fs::read(folder.path().join("a")).unwrap();
+        let running = start(&of_trio("a", folder.path(), &first), &pipes, 2).unwrap();
+        assert!(fs::read(folder.path().join("a")).unwrap().len() >= before.len());
+        running.leave(MS(5_000)).await.unwrap();
+    });
+}
+
+#[test]
+fn another_epoch_is_told_apart_and_there_is_no_way_back() {
+    play(async {
+        let (pipes, folder) = (Pipes::new(), tempfile::tempdir().unwrap());
+        let first = [("QUORUM_CREATE_STORE", "true")];
+        let next = [("QUORUM_CREATE_STORE", "true"), ("QUORUM_EPOCH", "1")];
+        let a = start(&of_trio("a", folder.path(), &first), &pipes, 1).unwrap();
+        let mut events = a.bridge().unwrap().events();
+        let b = start(&of_trio("b", folder.path(), &next), &pipes, 1).unwrap();
+        sleep(MS(10_000)).await;
+        let mismatch = |event| {
+            let BridgeEvent::Mismatch { theirs, mine, .. } = event else {
+                return None;
+            };
+            Some((mine.epoch, theirs.epoch))
+        };
+        let epochs = told(&mut events).into_iter().find_map(mismatch);
+        assert_eq!(epochs, Some((0, 1)));
+        assert!(!a.agent().is_leader() && !b.agent().is_leader());
+
+        b.leave(MS(5_000)).await.unwrap();
+        drop(b);
+        sleep(MS(1_000)).await;
+        let refused = start(&of_trio("b", folder.path(), &[]), &pipes, 2).unwrap_err();
+        assert_eq!(
+            refused.to_string(),
+            "the agent does not start, because of `quorum.epoch`: the election's configuration refuses the agent: \
+             b has taken part in epoch 1 and cannot go back to 0: start it with the configuration of epoch 1 or later"
+        );
+        // What had begun has ended: its address and its store are free.
+        sleep(MS(1_000)).await;
+        let again = of_trio("b", folder.path(), &[("QUORUM_EPOCH", "1")]);
+        start(&again, &pipes, 3)
+            .unwrap()
+            .leave(MS(5_000))
+            .await
+            .unwrap();
+    });
+}
+
+#[test]
+fn a_start_that_fails_names_the_key_and_the_cause() {
+    System::new().block_on(async {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let taken = taken
+            .local_addr()
+            .map(|at| (taken, at.to_string()))
+            .unwrap();
+        let mut config = Config::new("a", "g");
+        config.listen = Some(taken.1.clone());
+        let said = config.start().unwrap_err().to_string();
+        let expected = format!(
+            "the bridge does not start, because of `listen`: cannot listen at {}: ",
+            taken.1
+        );
+        assert!(said.starts_with(&expected), "{said}");
+
+        config.listen = Some("127.0.0.1:0".to_owned());
+        config.memory_file = Some(at("none").join("node"));
+        let said = config.start().unwrap_err().to_string();
+        assert!(
+            said.starts_with("the bridge does not start, because of `memory_file`: "),
+            "{said}"
+        );
+        config.memory_file = None;
+        refused_secrets(&mut config, &at("secret"));
+
+        config.secret_file = None;
+        config.quorum.voters = vec!["a".to_owned()];
+        config.quorum.store_file = Some(at("vote"));
+        fs::write(at("vote"), "something else").unwrap();
+        let said = config.start().unwrap_err().to_string();
+        assert!(
+            said.starts_with("the store in `quorum.store_file` cannot be used: "),
+            "{said}"
+        );
+
+        let refused = Config::new("a", "").start().unwrap_err();
+        assert_eq!(
+            refused.to_string(),
+            "the configuration is refused: `group` is missing: name what is elected"
+        );
+    });
+}
+
+/// What a file of a secret must not be, and that nothing of it is shown.
+fn refused_secrets(config: &mut Config, path: &Path) {
+    config.secret_file = Some(path.to_owned());
+    let said = config.start().unwrap_err().to_string();
+    assert!(
+        said.starts_with("the secret in `secret_file` cannot be used: cannot read the secret in "),
+        "{said}"
+    );
+    fs::write(path, "hunter2").unwrap();
+    only_for_its_owner(path);
+    let refused = config.start().unwrap_err();
+    let said = format!("{refused} {refused:?} {config:?}");
+    assert!(said.contains("a secret of 7 bytes is too short"), "{said}");
+    assert!(!said.contains("hunter2"), "{said}");
+}
+
+fn only_for_its_owner(path: &Path) {
+    use std::os::unix::fs::PermissionsExt;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o600)).unwrap();
+}
+
+/// A node whose others dial it, or that it dials, over real sockets with a secret.
+fn over_tcp(name: &str, folder: &Path, peers: &[(&str, Option<&RunningNode>)]) -> RunningNode {
+    let mut config = Config::new(name, "jobs");
+    config.listen = Some("127.0.0.1:0".to_owned());
+    config.secret_file = Some(folder.join("secret"));
+    config.memory_file = Some(folder.join(format!("{name}.node")));
+    config.score = u32::from(name.as_bytes()[0]).into();
+    config.quorum.voters = ["a", "b", "c"].map(str::to_owned).to_vec();
+    config.quorum.store_file = Some(folder.join(format!("{name}.vote")));
+    config.quorum.create_store = true;
+    for (peer, running) in peers {
+        let at = running.map(|running| running.bridge().unwrap().local_addr().unwrap());
+        config.peers.push(match at {
+            Some(at) => PeerSettings::new(peer, &at.to_string()),
+            None => PeerSettings::inbound(peer),
+        });
+    }
+    config.start().unwrap()
+}
+
+#[test]
+fn a_trio_over_sockets_runs_on_threads_of_its_own_and_leaves_in_order() {
+    System::new().block_on(async {
+        let folder = tempfile::tempdir().unwrap();
+        let secret = folder.path().join("secret");
+        fs::write(&secret, [7; 32]).unwrap();
+        only_for_its_owner(&secret);
+        let a = over_tcp("a", folder.path(), &[("b", None), ("c", None)]);
+        let b = over_tcp("b", folder.path(), &[("a", Some(&a)), ("c", None)]);
+        let c = over_tcp("c", folder.path(), &[("a", Some(&a)), ("b", Some(&b))]);
+        assert!(
+            format!("{a:?}").contains("arbiter: Some(ElectionArbiter"),
+            "{a:?}"
+        );
+        // This thread is busy for longer than any lease lasts, and it does not show.
+        let busy = Timings::default().worst_case_quorum_failover(2);
+        c.agent()
+            .wait_for_leader(Duration::from_secs(20))
+            .await
+            .unwrap();
+        let leader = |of: &RunningNode| of.agent().leader().map(|found| (found.id, found.term));
+        until("all agree", || {
+            let found = leader(&c);
+            found.is_some() && leader(&a) == found && leader(&b) == found
+        })
+        .await;
+        let before = leader(&c);
+        #[expect(clippy::disallowed_methods, reason = "that is what is tried")]
+        std::thread::sleep(busy);
+        assert_eq!(leader(&c), before);
+        c.leave(Duration::from_secs(10)).await.unwrap();
+        until("b took over", || b.agent().is_leader()).await;
+        assert!(a.group().members().get(&id("c")).is_none(), "it has left");
+    });
+}
