@@ -33,13 +33,11 @@ impl AgentReader {
     }
 
     /// See [`ElectionHandle::is_leader`].
-    #[expect(dead_code, reason = "for messages that follow the leader")]
     pub(crate) fn is_leader(&self) -> bool {
         self.0.is_leader()
     }
 
     /// See [`ElectionHandle::current`].
-    #[expect(dead_code, reason = "for messages that follow the leader")]
     pub(crate) fn current(&self) -> Status {
         self.0.status()
     }

@@ -7,6 +7,7 @@
 //! |---|---|
 //! | a former leader's writes are refused: by an actor, by a database | [`fence`] |
 //! | applications of several agents and hosts speak to each other | [`Messages`] |
+//! | messages find the leader, here or on another host | [`LeaderProxy`] |
 //! | an actor that runs on the leader only | [`Singleton`] |
 //! | an agent whose application actor is gone withdraws | [`tie_to`](crate::agent::ElectionHandle::tie_to) |
 //! | a process that is asked to end hands over first | [`leave_on_signals`] |
@@ -14,11 +15,16 @@
 
 pub mod fence;
 mod messages;
+mod proxy;
 mod signals;
 mod singleton;
 mod tie;
 
 pub use messages::{Channel, ChannelError, Messages, MessagesError, SendError};
+pub use proxy::{
+    LeaderMessage, LeaderProxy, Overflow, ProxyBuilder, ProxyCounts, ProxyError, ProxyStartError,
+    Untaken,
+};
 #[cfg(feature = "serde")]
 pub(crate) use signals::leave_when_asked;
 pub use signals::{ShutdownError, leave_on_signals};

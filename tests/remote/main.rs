@@ -24,6 +24,7 @@ mod pipes;
 #[cfg(feature = "planted")]
 mod planted;
 mod processes;
+mod proxy;
 #[cfg(feature = "secret")]
 mod secrets;
 mod sockets;

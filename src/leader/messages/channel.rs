@@ -59,7 +59,7 @@ impl<M: Serialize> Channel<M> {
     }
 
     fn message(&self, body: &[u8]) -> AppMessage {
-        AppMessage::new(self.name.clone(), Kind::PLAIN, body)
+        AppMessage::new(self.name.clone(), PLAIN, body)
     }
 }
 
@@ -79,13 +79,8 @@ impl<M> fmt::Debug for Channel<M> {
     }
 }
 
-/// What the bytes of an [`AppMessage`] are.
-pub(crate) struct Kind;
-
-impl Kind {
-    /// One message for the actor that is registered.
-    pub(crate) const PLAIN: u8 = 0;
-}
+/// The kind of an [`AppMessage`] that is one message for the actor that is registered.
+const PLAIN: u8 = 0;
 
 /// Encodes a message.
 ///
@@ -144,7 +139,7 @@ impl<M: Send + 'static> TypedInbox<M> {
 impl<M: DeserializeOwned + Send + 'static> Inbox for TypedInbox<M> {
     fn receive(&self, here: &InboxContext<'_>, envelope: &Envelope<AppMessage>) {
         let AppMessage { kind, body, .. } = &envelope.message;
-        match decode(&body.0).filter(|_| *kind == Kind::PLAIN) {
+        match decode(&body.0).filter(|_| *kind == PLAIN) {
             Some(message) => self.to.do_send(Envelope {
                 from: envelope.from.clone(),
                 incarnation: envelope.incarnation,

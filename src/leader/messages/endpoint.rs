@@ -15,6 +15,7 @@ use crate::{
         AppMessage, Envelope, Group, Holder, JoinError, MembersChanged, RemoteEnvelope, Snapshot,
         companion_requirements,
     },
+    leader::proxy::unregistered,
     protocol::{Incarnation, Member, MemberKind, Unheard},
     supervisor::{Deadline, contain},
 };
@@ -109,6 +110,7 @@ impl Endpoint {
                     self.look_by(self.state.instant(next), ctx);
                 }
             }
+            None if unregistered(&self.state, envelope).is_some() => {}
             None => self.state.note_unreadable(),
         }
     }

@@ -31,7 +31,8 @@ pub use channel::Channel;
 pub use error::{ChannelError, MessagesError, SendError};
 
 use channel::TypedInbox;
-pub(crate) use state::{EndpointState, check_name};
+pub(crate) use channel::{decode, encode};
+pub(crate) use state::{EndpointState, Inbox, InboxContext, check_name};
 
 /// Messages of an application between the agents of one group, as one agent sends and receives them. Clones are the
 /// same.
@@ -147,7 +148,6 @@ impl Messages {
         self.0.unreadable()
     }
 
-    #[expect(dead_code, reason = "for what is built on top")]
     pub(crate) fn state(&self) -> &Arc<EndpointState> {
         &self.0
     }

@@ -57,13 +57,22 @@ pub(crate) trait Inbox: Send + Sync {
 }
 
 /// What an inbox may use while the endpoint calls it.
-#[expect(dead_code, reason = "for messages that follow the leader")]
 pub(crate) struct InboxContext<'a> {
     pub(crate) state: &'a Arc<EndpointState>,
     pub(crate) agent: &'a AgentReader,
     /// The members that have an endpoint, as they are now.
     pub(crate) snapshot: &'a Snapshot<AppMessage>,
     pub(crate) now: Time,
+}
+
+impl InboxContext<'_> {
+    /// Sends bytes of that kind to the endpoint of another agent, or leaves it if there is none.
+    pub(crate) fn send(&self, to: &AgentId, name: &AgentId, kind: u8, body: &[u8]) {
+        let message = AppMessage::new(name.clone(), kind, body);
+        let (id, incarnation) = (&self.state.id, self.state.incarnation);
+        self.snapshot
+            .deliver(id, incarnation, &To::One(to.clone()), message);
+    }
 }
 
 impl EndpointState {
@@ -164,7 +173,6 @@ impl EndpointState {
     }
 
     /// Has every inbox look soon, from any thread.
-    #[expect(dead_code, reason = "for messages that follow the leader")]
     pub(crate) fn wake(&self) {
         if !self.is_woken.swap(true, AcqRel)
             && let Some(endpoint) = self.endpoint.get()

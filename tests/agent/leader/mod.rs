@@ -3,6 +3,7 @@
 mod fence;
 mod messages;
 mod progress;
+mod proxy;
 #[cfg(unix)]
 mod signals;
 mod singleton;

@@ -1,0 +1,172 @@
+//! Starts a proxy: checks its settings first, then registers its name with the agent's endpoint.
+//!
+//! Decided here: what can be set, the defaults and the ranges.
+
+use std::{fmt, ops::RangeInclusive, sync::Arc, time::Duration};
+
+use actix::{Actor, Recipient};
+
+use crate::{
+    agent::{AgentReader, ElectionHandle},
+    leader::messages::{Messages, check_name},
+    protocol::Election,
+};
+
+use super::{
+    LeaderMessage, LeaderProxy, Overflow, ProxyStartError,
+    exchange::ProxyBounds,
+    handle::ProxyActor,
+    state::{Handling, ProxyState},
+};
+
+/// Settings of a [`LeaderProxy`].
+#[must_use = "a builder does nothing until `start` is called"]
+pub struct ProxyBuilder<M: LeaderMessage> {
+    agent: AgentReader,
+    name: String,
+    handling: Handling<M>,
+    bounds: ProxyBounds,
+    longest: usize,
+    answer_within: Duration,
+}
+
+impl<M: LeaderMessage> LeaderProxy<M> {
+    /// Names the agent that sends, and the type: all agents of the group know it by this name, so it
+    /// never changes while the type stays as it is. A type whose fields change takes another name.
+    pub fn builder<E: Election>(agent: &ElectionHandle<E>, name: &str) -> ProxyBuilder<M> {
+        ProxyBuilder {
+            agent: agent.reader(),
+            name: name.to_owned(),
+            handling: Handling::Nobody,
+            bounds: ProxyBounds {
+                messages: 1_024,
+                bytes: 1 << 20,
+                overflow: Overflow::RefuseNewest,
+                patience: Duration::from_secs(2),
+            },
+            longest: Messages::MAX_LEN,
+            answer_within: Duration::from_secs(5),
+        }
+    }
+}
+
+impl<M: LeaderMessage> ProxyBuilder<M> {
+    /// The actor that gets the messages while this agent leads. Default: none, for an agent that never leads.
+    pub fn deliver_to(mut self, to: Recipient<M>) -> Self {
+        self.handling = Handling::Fixed(to);
+        self
+    }
+
+    /// As [`deliver_to`](Self::deliver_to), for an actor that comes and goes, as that of a
+    /// [`Singleton`](crate::leader::Singleton) does: `find` is called before each message, and messages wait
+    /// while it finds none. It must be quick, and must not use this proxy.
+    pub fn deliver_to_found(
+        mut self,
+        find: impl Fn() -> Option<Recipient<M>> + Send + Sync + 'static,
+    ) -> Self {
+        self.handling = Handling::Found(Box::new(find));
+        self
+    }
+
+    /// So many messages, and bytes of their encoded form, wait for a leader or for its acknowledgement at most.
+    /// Default: 1,024 messages and 1 MiB. From 1 message and 1 KiB to 1,048,576 messages and 256 MiB.
+    pub fn buffer(mut self, messages: usize, bytes: usize) -> Self {
+        (self.bounds.messages, self.bounds.bytes) = (messages, bytes);
+        self
+    }
+
+    /// What follows when the buffer is full. Default: [`Overflow::RefuseNewest`].
+    pub fn on_full(mut self, overflow: Overflow) -> Self {
+        self.bounds.overflow = overflow;
+        self
+    }
+
+    /// For so long a leader's answer is waited for; then what became of the messages on their way to it
+    /// counts as unknown, and those behind them go on. Choose more than a link may take to come back. Default: 2 s,
+    /// from 100 ms to 10 minutes.
+    pub fn unknown_after(mut self, patience: Duration) -> Self {
+        self.bounds.patience = patience;
+        self
+    }
+
+    /// The deadline of answers that are awaited by the [`recipient`](LeaderProxy::recipient). Default: 5 s,
+    /// from 1 ms to 10 minutes.
+    pub fn answer_within(mut self, within: Duration) -> Self {
+        self.answer_within = within;
+        self
+    }
+
+    /// The longest message, in bytes of its encoded form: the same at every agent, since answers are held to it too.
+    /// It has to fit into a frame of the bridge ([`LimitsBuilder::frame`](crate::remote::LimitsBuilder::frame)). A
+    /// message that the own agent takes at once is not encoded, and not held to it. Default:
+    /// [`Messages::MAX_LEN`], 32 KiB; from 64 bytes to 960 KiB.
+    pub fn longest(mut self, bytes: usize) -> Self {
+        self.longest = bytes;
+        self
+    }
+
+    /// Starts the proxy. It lasts as long as its agent: dropping it ends nothing, and its name stays taken.
+    ///
+    /// # Errors
+    /// [`ProxyStartError`], and nothing was changed.
+    pub fn start(self) -> Result<LeaderProxy<M>, ProxyStartError> {
+        check("messages", self.bounds.messages, 1..=1 << 20)?;
+        check("bytes", self.bounds.bytes, 1 << 10..=256 << 20)?;
+        check("longest", self.longest, 64..=960 << 10)?;
+        check_span("unknown_after", self.bounds.patience, 100..=600_000)?;
+        check_span("answer_within", self.answer_within, 1..=600_000)?;
+        let name = check_name(&self.name)?;
+        let messages = Messages::of_reader(&self.agent)?;
+        let endpoint = messages.state();
+        let state = Arc::new(ProxyState::new(
+            name.clone(),
+            (Arc::clone(endpoint), self.agent),
+            self.handling,
+            self.longest,
+            self.bounds,
+        ));
+        let inbox = Arc::clone(&state);
+        endpoint.register(&name, inbox)?;
+        endpoint.wake();
+        let actor = ProxyActor::new(Arc::clone(&state), self.answer_within);
+        Ok(LeaderProxy::new(state, actor.start()))
+    }
+}
+
+fn check(
+    limit: &'static str,
+    value: usize,
+    range: RangeInclusive<usize>,
+) -> Result<(), ProxyStartError> {
+    let wide = |value: usize| u64::try_from(value).unwrap_or(u64::MAX);
+    let (min, max) = (wide(*range.start()), wide(*range.end()));
+    if range.contains(&value) {
+        return Ok(());
+    }
+    Err(ProxyStartError::Limit {
+        limit,
+        value: wide(value),
+        min,
+        max,
+    })
+}
+
+/// In milliseconds.
+fn check_span(
+    limit: &'static str,
+    value: Duration,
+    range: RangeInclusive<usize>,
+) -> Result<(), ProxyStartError> {
+    let millis = usize::try_from(value.as_millis()).unwrap_or(usize::MAX);
+    check(limit, millis, range)
+}
+
+impl<M: LeaderMessage> fmt::Debug for ProxyBuilder<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ProxyBuilder")
+            .field("agent", self.agent.id())
+            .field("name", &self.name)
+            .field("bounds", &self.bounds)
+            .finish_non_exhaustive()
+    }
+}

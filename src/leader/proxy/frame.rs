@@ -1,0 +1,284 @@
+//! The bytes of a proxy: what a sender says to a leader, and what it is answered.
+//!
+//! ```text
+//!   kind 1, to the leader    to:8 run:8 term:8 first:8, then for each message  ask:8 len:4 bytes
+//!   kind 2, to the sender    to:8 run:8 tag:1 known:1 next:8, then of the leader it names  term:8 name
+//!   kind 3, to the sender    to:8 ask:8 tag:1 bytes
+//! ```
+//!
+//! Numbers are little-endian. `to` is the incarnation of the endpoint that is meant: another one ignores it. A kind 1
+//! without messages asks what has become of the run. `ask` is 0 for a message that wants no answer.
+//!
+//! Decided here: what each byte means, and that bytes which mean nothing are `None`. Lengths are checked against
+//! what has come; nothing is copied for them.
+
+use crate::protocol::{AgentId, Incarnation, Term};
+
+use super::exchange::Refusal;
+
+/// Messages of a run.
+pub(crate) const RUN: u8 = 1;
+/// How far a run was delivered.
+pub(super) const ANSWER: u8 = 2;
+/// The answer of an actor.
+pub(super) const REPLY: u8 = 3;
+
+/// The head of a frame of messages, which follow it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RunHead {
+    pub(crate) to: Incarnation,
+    pub(crate) run: u64,
+    pub(crate) term: Term,
+    pub(crate) first: u64,
+}
+
+impl RunHead {
+    pub(super) fn write(self, out: &mut Vec<u8>) {
+        for number in [self.to.0, self.run, self.term.0, self.first] {
+            out.extend_from_slice(&number.to_le_bytes());
+        }
+    }
+
+    pub(crate) fn read(bytes: &[u8]) -> Option<(Self, RunMessages<'_>)> {
+        let mut rest = bytes;
+        let head = Self {
+            to: Incarnation(number(&mut rest)?),
+            run: number(&mut rest)?,
+            term: Term(number(&mut rest)?),
+            first: number(&mut rest)?,
+        };
+        // Counted first: a frame that is malformed delivers nothing.
+        let count = RunMessages { rest, left: 0 }.count_all()?;
+        Some((head, RunMessages { rest, left: count }))
+    }
+}
+
+/// Appends a message.
+pub(super) fn write_message(ask: u64, bytes: &[u8], out: &mut Vec<u8>) {
+    out.extend_from_slice(&ask.to_le_bytes());
+    let len = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+    out.extend_from_slice(&len.to_le_bytes());
+    out.extend_from_slice(bytes);
+}
+
+/// What a message takes beside its bytes.
+pub(super) const MESSAGE_HEAD: usize = 12;
+
+/// The messages of a frame, one by one: the number of the ask, and the bytes.
+#[derive(Clone, Debug)]
+pub(crate) struct RunMessages<'a> {
+    rest: &'a [u8],
+    left: u64,
+}
+
+impl<'a> RunMessages<'a> {
+    pub(super) fn len(&self) -> u64 {
+        self.left
+    }
+
+    fn count_all(mut self) -> Option<u64> {
+        let mut count = 0_u64;
+        while !self.rest.is_empty() {
+            self.cut()?;
+            count = count.saturating_add(1);
+        }
+        Some(count)
+    }
+
+    fn cut(&mut self) -> Option<(u64, &'a [u8])> {
+        let ask = number(&mut self.rest)?;
+        let (len, rest) = self.rest.split_first_chunk::<4>()?;
+        let len = usize::try_from(u32::from_le_bytes(*len)).ok()?;
+        let (bytes, rest) = rest.split_at_checked(len)?;
+        self.rest = rest;
+        Some((ask, bytes))
+    }
+}
+
+impl<'a> Iterator for RunMessages<'a> {
+    type Item = (u64, &'a [u8]);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.left = self.left.checked_sub(1)?;
+        self.cut()
+    }
+}
+
+/// What a leader says of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct RunAnswer {
+    pub(super) to: Incarnation,
+    pub(super) run: u64,
+    /// `None`: all before `next` was delivered, and the run goes on.
+    pub(super) refusal: Option<Refusal>,
+    pub(super) next: Option<u64>,
+    /// The leader, as the one that refuses sees it.
+    pub(super) leader: Option<(AgentId, Term)>,
+}
+
+impl RunAnswer {
+    pub(super) fn write(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(32);
+        out.extend_from_slice(&self.to.0.to_le_bytes());
+        out.extend_from_slice(&self.run.to_le_bytes());
+        out.push(match self.refusal {
+            None => 0,
+            Some(Refusal::NotLeader) => 1,
+            Some(Refusal::NotReady) => 2,
+            Some(Refusal::Gap) => 3,
+            Some(Refusal::Unregistered) => 4,
+        });
+        out.push(u8::from(self.next.is_some()));
+        out.extend_from_slice(&self.next.unwrap_or_default().to_le_bytes());
+        if let Some((id, term)) = &self.leader {
+            out.extend_from_slice(&term.0.to_le_bytes());
+            out.extend_from_slice(id.as_str().as_bytes());
+        }
+        out
+    }
+
+    pub(super) fn read(bytes: &[u8]) -> Option<Self> {
+        let mut rest = bytes;
+        let (to, run) = (Incarnation(number(&mut rest)?), number(&mut rest)?);
+        let refusal = match byte(&mut rest)? {
+            0 => None,
+            1 => Some(Refusal::NotLeader),
+            2 => Some(Refusal::NotReady),
+            3 => Some(Refusal::Gap),
+            4 => Some(Refusal::Unregistered),
+            _ => return None,
+        };
+        let is_known = byte(&mut rest)? == 1;
+        let next = number(&mut rest)?;
+        let leader = if rest.is_empty() {
+            None
+        } else {
+            let term = Term(number(&mut rest)?);
+            let name = std::str::from_utf8(rest).ok()?;
+            Some((AgentId::new(name).ok()?, term))
+        };
+        Some(Self {
+            to,
+            run,
+            refusal,
+            next: is_known.then_some(next),
+            leader,
+        })
+    }
+}
+
+/// What became of an ask at the leader.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum AskReply<'a> {
+    Answer(&'a [u8]),
+    /// The actor ended with it.
+    Gone,
+    /// The bytes are no message of the type that is registered there.
+    Malformed,
+    /// The answer is too long, or cannot be encoded.
+    TooLong,
+}
+
+impl<'a> AskReply<'a> {
+    pub(super) fn write(self, to: Incarnation, ask: u64) -> Vec<u8> {
+        let (tag, bytes): (u8, &[u8]) = match self {
+            Self::Answer(bytes) => (0, bytes),
+            Self::Gone => (1, &[]),
+            Self::Malformed => (2, &[]),
+            Self::TooLong => (3, &[]),
+        };
+        let mut out = Vec::with_capacity(bytes.len().saturating_add(17));
+        out.extend_from_slice(&to.0.to_le_bytes());
+        out.extend_from_slice(&ask.to_le_bytes());
+        out.push(tag);
+        out.extend_from_slice(bytes);
+        out
+    }
+
+    /// The incarnation that is meant, the ask, and what became of it.
+    pub(super) fn read(bytes: &'a [u8]) -> Option<(Incarnation, u64, Self)> {
+        let mut rest = bytes;
+        let (to, ask) = (Incarnation(number(&mut rest)?), number(&mut rest)?);
+        let reply = match byte(&mut rest)? {
+            0 => Self::Answer(rest),
+            1 => Self::Gone,
+            2 => Self::Malformed,
+            3 => Self::TooLong,
+            _ => return None,
+        };
+        Some((to, ask, reply))
+    }
+}
+
+fn number(rest: &mut &[u8]) -> Option<u64> {
+    let (number, after) = rest.split_first_chunk::<8>()?;
+    *rest = after;
+    Some(u64::from_le_bytes(*number))
+}
+
+fn byte(rest: &mut &[u8]) -> Option<u8> {
+    let (byte, after) = rest.split_first()?;
+    *rest = after;
+    Some(*byte)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_are_read_as_they_were_written_and_nothing_else_is() {
+        let head = RunHead {
+            to: Incarnation(3),
+            run: 4,
+            term: Term(5),
+            first: 6,
+        };
+        let mut out = Vec::new();
+        head.write(&mut out);
+        write_message(0, b"ab", &mut out);
+        write_message(9, b"", &mut out);
+        let (read, messages) = RunHead::read(&out).unwrap();
+        assert_eq!((read, messages.len()), (head, 2));
+        let messages: Vec<_> = messages.collect();
+        assert_eq!(messages, [(0, b"ab".as_slice()), (9, b"")]);
+        for len in (0..out.len()).filter(|len| ![32, 46].contains(len)) {
+            assert!(RunHead::read(&out[..len]).is_none(), "{len}");
+        }
+        let leader = Some((AgentId::new("b").unwrap(), Term(7)));
+        for (refusal, next, leader) in [
+            (None, Some(1), None),
+            (Some(Refusal::NotLeader), None, leader),
+            (Some(Refusal::Unregistered), Some(0), None),
+        ] {
+            let answer = RunAnswer {
+                to: Incarnation(1),
+                run: 2,
+                refusal,
+                next,
+                leader,
+            };
+            assert_eq!(RunAnswer::read(&answer.write()), Some(answer));
+        }
+        assert_eq!(RunAnswer::read(&[9; 26]), None);
+        assert_eq!(RunAnswer::read(&[0; 25]), None);
+        for reply in [AskReply::Answer(b"x"), AskReply::Gone, AskReply::TooLong] {
+            let bytes = reply.write(Incarnation(1), 2);
+            assert_eq!(AskReply::read(&bytes), Some((Incarnation(1), 2, reply)));
+        }
+        assert_eq!(AskReply::read(&[4; 17]), None);
+    }
+
+    #[test]
+    fn no_bytes_make_a_reader_panic() {
+        let mut rng = fastrand::Rng::with_seed(7);
+        for _ in 0..20_000 {
+            let bytes: Vec<u8> = (0..rng.usize(..80)).map(|_| rng.u8(..4)).collect();
+            if let Some((_, messages)) = RunHead::read(&bytes) {
+                assert!(messages.map(|(_, bytes)| bytes.len()).sum::<usize>() <= bytes.len());
+            }
+            RunAnswer::read(&bytes);
+            AskReply::read(&bytes);
+        }
+    }
+}

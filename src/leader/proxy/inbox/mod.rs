@@ -1,0 +1,302 @@
+//! What the endpoint does for a proxy: sends what waits, and takes what comes.
+//!
+//! Decided here: that the agent's own leadership is asked for at each message, right before the actor gets it, and when
+//! a leader says how far it has come. Not here: what may be sent and what is taken; that is for the machines.
+
+use bytes::Bytes;
+
+use crate::{
+    group::{AppMessage, Envelope},
+    leader::messages::{Inbox, InboxContext, decode},
+    protocol::{AgentId, Incarnation, Presence, Term, Time},
+};
+
+use super::{
+    LeaderMessage, ProxyError,
+    exchange::{Answerer, Next, Refusal, Settled, Target},
+    frame::{ANSWER, AskReply, REPLY, RUN, RunAnswer, RunHead, write_message},
+    state::{Inner, ProxyState},
+};
+
+mod leader;
+
+pub(super) use leader::Unacknowledged;
+pub(crate) use leader::unregistered;
+
+impl<M: LeaderMessage> Inbox for ProxyState<M> {
+    fn receive(&self, here: &InboxContext<'_>, envelope: &Envelope<AppMessage>) {
+        let body = &*envelope.message.body.0;
+        let known = match envelope.message.kind {
+            RUN => RunHead::read(body).map(|(head, messages)| {
+                self.take(here, envelope, head, messages);
+            }),
+            ANSWER => RunAnswer::read(body).map(|answer| self.hear(here, envelope, answer)),
+            REPLY => AskReply::read(body).map(|(to, ask, reply)| {
+                if to == self.endpoint.incarnation() {
+                    self.replied(&envelope.from, ask, reply);
+                }
+            }),
+            _ => None,
+        };
+        if known.is_none() {
+            here.state.note_unreadable();
+        }
+    }
+
+    fn look(&self, here: &InboxContext<'_>) -> Option<Time> {
+        let mut inner = self.lock();
+        if inner.version != here.snapshot.version() {
+            inner.version = here.snapshot.version();
+            inner.see_ends(here);
+        }
+        let view = seen_leader(here);
+        if !inner.sender.sees(view.as_ref()) {
+            inner.last = None;
+            inner.sender.see(here.now, view);
+        }
+        let due = self.acknowledge(&mut inner, here);
+        loop {
+            let (next, settled) = inner.sender.next(here.now, MOST, BATCH);
+            inner.settle(&settled);
+            match next {
+                Some(next) => self.send(&mut inner, here, &next),
+                None => break,
+            }
+        }
+        inner.sender.wakes_at().into_iter().chain(due).min()
+    }
+
+    fn end(&self) {
+        Self::end(self);
+    }
+}
+
+impl<M: LeaderMessage> ProxyState<M> {
+    fn send(&self, inner: &mut Inner<M>, here: &InboxContext<'_>, next: &Next) {
+        let (to, run, first, count) = match next {
+            Next::Batch {
+                to,
+                run,
+                first,
+                count,
+            } => (to, *run, *first, *count),
+            Next::Probe { to, run, next } => (to, *run, *next, 0),
+        };
+        if to.id == *here.state.id() {
+            return self.deliver_here(inner, here, to, run, first, count);
+        }
+        let size: usize = inner.sender.in_flight(count).map(|item| item.size).sum();
+        let mut body = Vec::with_capacity(size.saturating_add(32));
+        let head = RunHead {
+            to: to.incarnation,
+            run,
+            term: to.term,
+            first,
+        };
+        head.write(&mut body);
+        let Inner { sender, asks, .. } = inner;
+        for item in sender.in_flight(count) {
+            let mut ask = 0;
+            if item.payload.is_ask {
+                ask = item.id;
+                if let Some(waiting) = asks.get_mut(&ask) {
+                    waiting.to = Some((to.id.clone(), to.incarnation));
+                }
+            }
+            write_message(ask, &item.payload.bytes, &mut body);
+        }
+        here.send(&to.id, &self.name, RUN, &body);
+    }
+
+    /// The own agent is the leader, or was: its messages wait for those before them like any others.
+    fn deliver_here(
+        &self,
+        inner: &mut Inner<M>,
+        here: &InboxContext<'_>,
+        to: &Target,
+        run: u64,
+        first: u64,
+        count: usize,
+    ) {
+        let messages: Vec<(u64, bool, Bytes)> = inner
+            .sender
+            .in_flight(count)
+            .map(|item| (item.id, item.payload.is_ask, item.payload.bytes.clone()))
+            .collect();
+        let leads_in = here.agent.current().leading;
+        let (mut next, mut refused) = (first, None);
+        for (id, is_ask, bytes) in messages {
+            let given = self.give(here, (to.term, leads_in), &bytes, |to, message| {
+                if is_ask {
+                    inner.ask_here(id, to.clone().send(message));
+                } else {
+                    to.do_send(message);
+                }
+            });
+            match given {
+                Ok(Some(())) => {}
+                Ok(None) => inner.answer(id, Err(ProxyError::Malformed)),
+                Err(why) => {
+                    refused = Some(why);
+                    break;
+                }
+            }
+            next = next.saturating_add(1);
+        }
+        let from = Answerer {
+            id: &to.id,
+            incarnation: to.incarnation,
+            run,
+        };
+        let settled = match refused {
+            None => inner.sender.acknowledged(here.now, &from, next),
+            Some(why) => {
+                inner.last = Some(why);
+                let next = Some(next);
+                inner.sender.refused(here.now, &from, next, why, None)
+            }
+        };
+        inner.settle(&settled);
+    }
+
+    /// Gives a message to the actor, if this agent leads in that term; `None` if the bytes are no message.
+    fn give<T>(
+        &self,
+        here: &InboxContext<'_>,
+        (term, leads_in): (Term, Option<Term>),
+        bytes: &[u8],
+        give: impl FnOnce(&actix::Recipient<M>, M) -> T,
+    ) -> Result<Option<T>, Refusal> {
+        if leads_in != Some(term) || !here.agent.is_leader() {
+            return Err(Refusal::NotLeader);
+        }
+        self.handling.with(|to| {
+            let message = decode(bytes);
+            if message.is_none() {
+                here.state.note_unreadable();
+            }
+            message.map(|message| give(to, message))
+        })
+    }
+
+    /// A leader says how far it has come.
+    fn hear(&self, here: &InboxContext<'_>, envelope: &Envelope<AppMessage>, answer: RunAnswer) {
+        if answer.to != self.endpoint.incarnation() {
+            return; // to a former endpoint of this name
+        }
+        let mut inner = self.lock();
+        let from = Answerer {
+            id: &envelope.from,
+            incarnation: envelope.incarnation,
+            run: answer.run,
+        };
+        let settled = match (answer.refusal, answer.next) {
+            (None, Some(next)) => inner.sender.acknowledged(here.now, &from, next),
+            (None, None) => Settled::default(),
+            (Some(why), next) => {
+                inner.last = Some(why);
+                let redirect = answer.leader.and_then(|(id, term)| target(here, id, term));
+                inner.sender.refused(here.now, &from, next, why, redirect)
+            }
+        };
+        inner.settle(&settled);
+    }
+
+    /// The answer to an ask has come.
+    fn replied(&self, from: &AgentId, ask: u64, reply: AskReply<'_>) {
+        let mut inner = self.lock();
+        // None but the agent that was asked may answer.
+        let is_asked = |to: &(AgentId, Incarnation)| to.0 == *from;
+        let waiting = inner.asks.get(&ask);
+        if waiting
+            .and_then(|ask| ask.to.as_ref())
+            .is_some_and(is_asked)
+        {
+            let answer = match reply {
+                AskReply::Answer(bytes) => decode(bytes).ok_or(ProxyError::Malformed),
+                AskReply::Gone => Err(ProxyError::ReceiverGone),
+                AskReply::Malformed => Err(ProxyError::Malformed),
+                AskReply::TooLong => Err(ProxyError::AnswerTooLong),
+            };
+            inner.answer(ask, answer);
+        }
+    }
+}
+
+impl<M: LeaderMessage> Inner<M> {
+    /// The actor here has a message whose sender waits for the answer.
+    fn ask_here(&mut self, id: u64, request: actix::dev::RecipientRequest<M>) {
+        if let Some(ask) = self.asks.remove(&id) {
+            drop(actix::spawn(async move {
+                let answer = request.await.map_err(|_| ProxyError::ReceiverGone);
+                ask.answer.send(answer).ok();
+            }));
+        }
+    }
+
+    fn answer(&mut self, ask: u64, answer: Result<M::Result, ProxyError>) {
+        if let Some(ask) = self.asks.remove(&ask) {
+            ask.answer.send(answer).ok(); // nobody may wait any more
+        }
+    }
+
+    /// Of what was sent to an endpoint that has ended, nothing is heard any more.
+    fn see_ends(&mut self, here: &InboxContext<'_>) {
+        let gone = self.sender.run_to().filter(|to| {
+            let present = endpoint(here, &to.id);
+            present != Some(to.incarnation)
+        });
+        if let Some(Target {
+            id, incarnation, ..
+        }) = gone.cloned()
+        {
+            let settled = self.sender.gone(&id, incarnation);
+            self.settle(&settled);
+        }
+        let is_lost = |to: &Option<(AgentId, Incarnation)>| {
+            let to = to.as_ref();
+            to.is_some_and(|(id, incarnation)| endpoint(here, id) != Some(*incarnation))
+        };
+        let lost = self.asks.iter().filter(|(_, ask)| is_lost(&ask.to));
+        let lost: Vec<u64> = lost.map(|(id, _)| *id).collect();
+        for id in lost {
+            self.answer(id, Err(ProxyError::Unknown));
+        }
+    }
+}
+
+/// The leader, as the own agent sees it, if it takes messages.
+fn seen_leader(here: &InboxContext<'_>) -> Option<Target> {
+    let status = here.agent.current();
+    let leader = status.leader?;
+    let term = if leader.id == *here.state.id() {
+        status.leading?
+    } else {
+        leader.term
+    };
+    target(here, leader.id, term)
+}
+
+fn target(here: &InboxContext<'_>, id: AgentId, term: Term) -> Option<Target> {
+    let incarnation = endpoint(here, &id)?;
+    Some(Target {
+        id,
+        incarnation,
+        term,
+    })
+}
+
+/// The endpoint of an agent, unless its end is confirmed.
+fn endpoint(here: &InboxContext<'_>, id: &AgentId) -> Option<Incarnation> {
+    if id == here.state.id() {
+        return Some(here.state.incarnation());
+    }
+    let member = here.snapshot.members().get(id)?;
+    let is_there = member.presence != Presence::Down;
+    member.incarnation.filter(|_| is_there)
+}
+
+/// So many messages at once, at most.
+const MOST: usize = 1_024;
+/// So many bytes at once, unless one message is longer: they fit into the shortest frame that a bridge may be limited to.
+const BATCH: usize = 3_500;

@@ -1,0 +1,137 @@
+//! Which messages of a run a leader takes: a machine without actor, clock or chance.
+//!
+//! Decided here: that the messages of a run are taken in their order, each once, and that a run of which one message
+//! was refused is over for good: none of it is taken later, whatever has changed by then. So the sender may send
+//! what was refused to another leader. Not here: whether this agent leads; the caller asks at each message.
+
+use std::collections::BTreeMap;
+
+use crate::protocol::{AgentId, Incarnation};
+
+use super::defect::ProxyDefect;
+
+/// The receiving side of one proxy, for all senders.
+#[derive(Debug, Default)]
+pub(super) struct Receiver {
+    sessions: BTreeMap<AgentId, Session>,
+    /// Whether a sender was ever forgotten: one that is not known may have been met before.
+    has_forgotten: bool,
+    defect: Option<ProxyDefect>,
+}
+
+/// What was taken of one sender.
+#[derive(Debug)]
+pub(super) struct Session {
+    incarnation: Incarnation,
+    run: u64,
+    /// Those before this number were delivered; `None` if that is not known.
+    next: Option<u64>,
+    is_closed: bool,
+}
+
+/// Messages of a run that have come: from the number `first` on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arrival {
+    pub(super) incarnation: Incarnation,
+    pub(super) run: u64,
+    pub(super) first: u64,
+    pub(super) count: u64,
+}
+
+/// What becomes of an arrival.
+#[derive(Debug)]
+pub(super) enum Judgement<'a> {
+    /// It is taken, but for its first `skip` messages, which were taken before: deliver one after the other, with
+    /// [`Session::deliver`] for each, or [`Session::close`] it.
+    Take { session: &'a mut Session, skip: u64 },
+    /// The run is over; those before `next` were delivered.
+    Refuse { next: Option<u64> },
+    /// It is of a former run.
+    Ignore,
+}
+
+impl Receiver {
+    #[cfg(test)]
+    pub(super) fn new(defect: Option<ProxyDefect>) -> Self {
+        Self {
+            sessions: BTreeMap::new(),
+            has_forgotten: false,
+            defect,
+        }
+    }
+
+    /// Judges what has come from a sender. A question about a run is an arrival without messages.
+    pub(super) fn judge(&mut self, from: &AgentId, arrival: Arrival) -> Judgement<'_> {
+        let Arrival {
+            incarnation,
+            run,
+            first,
+            count,
+        } = arrival;
+        let has_forgotten = self.has_forgotten;
+        let ignores_gaps = self.defect == Some(ProxyDefect::GapsTaken);
+        let session = self
+            .sessions
+            .entry(from.clone())
+            .or_insert_with(|| Session {
+                next: (first == 0 || !has_forgotten).then_some(0),
+                // What stood before it was lost on its way.
+                is_closed: first != 0,
+                incarnation,
+                run,
+            });
+        if (incarnation, run) < (session.incarnation, session.run) {
+            return Judgement::Ignore;
+        }
+        if incarnation > session.incarnation {
+            (session.incarnation, session.run) = (incarnation, run);
+            (session.next, session.is_closed) = (Some(0), false);
+        } else if run > session.run {
+            // Nothing of it was taken yet, or this would not be the first that is heard of it.
+            session.run = run;
+            (session.next, session.is_closed) = (Some(0), false);
+        }
+        if session.is_closed && self.defect != Some(ProxyDefect::ClosedRunsGoOn) {
+            return Judgement::Refuse { next: session.next };
+        }
+        let next = session.next.unwrap_or_default();
+        if first > next && !ignores_gaps {
+            session.is_closed = true;
+            return Judgement::Refuse { next: session.next };
+        }
+        if first > next {
+            session.next = Some(first);
+        }
+        let skip = next.saturating_sub(first).min(count);
+        Judgement::Take { session, skip }
+    }
+
+    /// Forgets senders that are no members, once there are many of them.
+    pub(super) fn forget(&mut self, is_member: impl Fn(&AgentId) -> bool) {
+        if self.sessions.len() > MANY {
+            self.has_forgotten = true;
+            self.sessions.retain(|id, _| is_member(id));
+        }
+    }
+}
+
+impl Session {
+    /// The next message is delivered.
+    pub(super) fn deliver(&mut self) {
+        self.next = self.next.map(|next| next.saturating_add(1));
+    }
+
+    /// No more of the run is taken, now or later; says up to which number it was.
+    pub(super) fn close(&mut self) -> Option<u64> {
+        self.is_closed = true;
+        self.next
+    }
+
+    /// Up to which number the run was delivered.
+    pub(super) fn next(&self) -> Option<u64> {
+        self.next
+    }
+}
+
+/// Sessions of so many senders are kept in any case.
+const MANY: usize = 4_096;

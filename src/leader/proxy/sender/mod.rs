@@ -1,0 +1,403 @@
+//! What a proxy sends next, and what is known of what it sent: a machine without actor, clock or chance.
+//!
+//! ```text
+//!   push ─▶ buffer ── next ──▶ in flight ── acknowledged ──▶ delivered
+//!             ▲                   │   │
+//!             └──── refused ──────┘   └── no answer, or the leader is gone ──▶ unknown, never sent again
+//! ```
+//!
+//! Messages go out in *runs*: the messages of one run have numbers from 0, go to one leader in one term, and
+//! no other run begins before each of them is delivered, refused or unknown. That is all that order takes: the
+//! leader that refuses one message of a run refuses all that follow in it, and never takes any of them later, so what
+//! it has refused may be sent again, in its order, to it or to another one.
+//!
+//! Decided here: which messages are buffered and for how many there is room, what a run may have in flight, when a
+//! redirect is followed, and when an outcome counts as unknown. Not here: which messages a leader takes
+//! (`receiver.rs`), and how any of this travels.
+
+use std::{collections::VecDeque, time::Duration};
+
+use crate::protocol::{AgentId, Incarnation, Time};
+
+use super::{
+    Overflow,
+    defect::ProxyDefect,
+    exchange::{Answerer, Cancelled, KeptMessage, Next, ProxyBounds, Refusal, Settled, Target},
+};
+
+mod runs;
+
+/// The sending side of one proxy; `P` is what it sends.
+#[derive(Debug)]
+pub(super) struct Sender<P> {
+    bounds: ProxyBounds,
+    buffer: VecDeque<KeptMessage<P>>,
+    /// Of the present run, in order.
+    flight: VecDeque<KeptMessage<P>>,
+    bytes: usize,
+    /// So many bytes of them are in flight.
+    flying: usize,
+    ids: u64,
+    runs: u64,
+    run: Option<Run>,
+    /// The leader, as the own agent sees it.
+    view: Option<Target>,
+    redirect: Redirect,
+    /// Nothing is sent before.
+    paused_until: Time,
+    pauses: u32,
+    /// Runs in a row of which nothing arrived.
+    lost_runs: u32,
+    defect: Option<ProxyDefect>,
+}
+
+/// Messages of one run. The first of those in flight has the number `first`.
+#[derive(Debug)]
+struct Run {
+    number: u64,
+    to: Target,
+    first: u64,
+    /// When it was last heard of, or the first of those in flight was sent.
+    heard: Time,
+    asked: Time,
+}
+
+/// What a former leader has said of its successor.
+#[derive(Debug, PartialEq, Eq)]
+enum Redirect {
+    /// None since the own agent's view has changed.
+    None,
+    Followed(Target),
+    /// It was followed, and is followed no more.
+    Spent,
+}
+
+impl<P> Sender<P> {
+    pub(super) fn new(bounds: ProxyBounds, defect: Option<ProxyDefect>) -> Self {
+        Self {
+            bounds,
+            buffer: VecDeque::new(),
+            flight: VecDeque::new(),
+            bytes: 0,
+            flying: 0,
+            ids: 0,
+            runs: 0,
+            run: None,
+            view: None,
+            redirect: Redirect::None,
+            paused_until: Time::ZERO,
+            pauses: 0,
+            lost_runs: 0,
+            defect,
+        }
+    }
+
+    /// Takes a message; gives back those that were dropped for it.
+    ///
+    /// # Errors
+    /// The message itself, where there is no room for it: nothing was changed.
+    pub(super) fn push(
+        &mut self,
+        size: usize,
+        payload: P,
+        overflow: Overflow,
+    ) -> Result<(u64, Vec<KeptMessage<P>>), P> {
+        let mut dropped = Vec::new();
+        let room = |sender: &Self| {
+            sender.len() < sender.bounds.messages
+                && sender.bytes.saturating_add(size) <= sender.bounds.bytes
+        };
+        // Judged first: nothing is dropped for a message that has no room in the end.
+        let can_ever = match overflow {
+            Overflow::RefuseNewest => room(self),
+            Overflow::DropOldest => {
+                self.flight.len() < self.bounds.messages
+                    && self.flying.saturating_add(size) <= self.bounds.bytes
+            }
+        };
+        if !can_ever {
+            return Err(payload);
+        }
+        while !room(self) {
+            let Some(oldest) = self.buffer.pop_front() else {
+                break;
+            };
+            self.bytes = self.bytes.saturating_sub(oldest.size);
+            dropped.push(oldest);
+        }
+        let id = self.next_id();
+        self.bytes = self.bytes.saturating_add(size);
+        self.buffer.push_back(KeptMessage { id, size, payload });
+        Ok((id, dropped))
+    }
+
+    /// A number for a message that takes no room here.
+    pub(super) fn next_id(&mut self) -> u64 {
+        self.ids = self.ids.saturating_add(1);
+        self.ids
+    }
+
+    /// The own agent sees this leader now.
+    pub(super) fn see(&mut self, now: Time, view: Option<Target>) {
+        if self.view != view {
+            self.view = view;
+            self.redirect = Redirect::None;
+            self.resume(now);
+            self.turn_over(now);
+        }
+    }
+
+    /// The endpoint of that incarnation has ended.
+    pub(super) fn gone(&mut self, id: &AgentId, incarnation: Incarnation) -> Settled<P> {
+        let is_it = |to: &Target| to.id == *id && to.incarnation <= incarnation;
+        if matches!(&self.redirect, Redirect::Followed(to) if is_it(to)) {
+            self.redirect = Redirect::Spent;
+        }
+        if self.run.as_ref().is_some_and(|run| is_it(&run.to)) {
+            return self.give_up_run();
+        }
+        Settled::default()
+    }
+
+    /// The messages of a run up to that number were delivered.
+    pub(super) fn acknowledged(&mut self, now: Time, from: &Answerer<'_>, next: u64) -> Settled<P> {
+        let mut settled = Settled::default();
+        if !self.is_present(from) {
+            return settled;
+        }
+        self.resume(now);
+        self.lost_runs = 0;
+        settled.delivered = self.land(next);
+        if let Some(run) = &mut self.run {
+            run.heard = now;
+        }
+        self.turn_over(now);
+        settled
+    }
+
+    /// The leader takes no more of a run. Up to `next` it has delivered them; `None`: it does not know that.
+    pub(super) fn refused(
+        &mut self,
+        now: Time,
+        from: &Answerer<'_>,
+        next: Option<u64>,
+        why: Refusal,
+        redirect: Option<Target>,
+    ) -> Settled<P> {
+        if !self.is_present(from) && !self.has(ProxyDefect::StaleRefusalCounts) {
+            return Settled::default();
+        }
+        let Some(next) = next else {
+            self.pause(now);
+            return self.give_up_run();
+        };
+        let mut settled = Settled {
+            delivered: self.land(next),
+            ..Settled::default()
+        };
+        let is_progress = settled.delivered > 0;
+        while let Some(item) = self.flight.pop_back() {
+            self.buffer.push_front(item);
+        }
+        self.flying = 0;
+        let was = self.run.take().map(|run| run.to);
+        if is_progress {
+            self.resume(now);
+        }
+        match why {
+            Refusal::NotLeader => self.follow(now, redirect, was.as_ref()),
+            Refusal::NotReady | Refusal::Unregistered => self.pause(now),
+            Refusal::Gap => {
+                self.lost_runs = if is_progress {
+                    0
+                } else {
+                    self.lost_runs.saturating_add(1)
+                };
+                self.pause(now);
+                // It never arrives, whatever the reason: those behind it would wait for ever.
+                if self.lost_runs >= LOST_RUNS
+                    && let Some(item) = self.buffer.pop_front()
+                {
+                    self.lost_runs = 0;
+                    self.bytes = self.bytes.saturating_sub(item.size);
+                    settled.undeliverable.push(item);
+                }
+            }
+        }
+        settled
+    }
+
+    /// What is to be sent at this moment, if anything; ask again until there is nothing. Then
+    /// [`wakes_at`](Self::wakes_at) says when to ask next.
+    pub(super) fn next(
+        &mut self,
+        now: Time,
+        most: usize,
+        bytes: usize,
+    ) -> (Option<Next>, Settled<P>) {
+        let settled = self.out_of_patience(now);
+        if let Some(run) = &mut self.run
+            && !self.flight.is_empty()
+            && now >= run.asked
+        {
+            run.asked = now.after(ASK_AFTER);
+            let (to, number, next) = (run.to.clone(), run.number, run.first);
+            let next = next.saturating_add(count(self.flight.len()));
+            return (
+                Some(Next::Probe {
+                    to,
+                    run: number,
+                    next,
+                }),
+                settled,
+            );
+        }
+        (self.batch(now, most, bytes), settled)
+    }
+
+    fn batch(&mut self, now: Time, most: usize, bytes: usize) -> Option<Next> {
+        let wanted = self.wanted()?.clone();
+        if self.buffer.is_empty() || now < self.paused_until {
+            return None;
+        }
+        match &self.run {
+            // Those in flight first: a message of the next run could overtake them.
+            Some(run) if run.to != wanted => return None,
+            Some(_) => {}
+            None => {
+                self.runs = self.runs.saturating_add(1);
+                self.run = Some(Run {
+                    number: self.runs,
+                    to: wanted.clone(),
+                    first: 0,
+                    heard: now,
+                    asked: now.after(ASK_AFTER),
+                });
+            }
+        }
+        let (mut taken, mut size) = (0_usize, 0_usize);
+        let was_quiet = self.flight.is_empty();
+        while taken < most && self.flight.len() < self.bounds.messages {
+            let Some(item) = self.buffer.front() else {
+                break;
+            };
+            size = size.saturating_add(item.size);
+            if taken > 0 && size > bytes {
+                break;
+            }
+            let Some(item) = self.buffer.pop_front() else {
+                break;
+            };
+            self.flying = self.flying.saturating_add(item.size);
+            self.flight.push_back(item);
+            taken = taken.saturating_add(1);
+        }
+        let run = self.run.as_mut()?;
+        if was_quiet {
+            run.heard = now;
+        }
+        run.asked = now.after(ASK_AFTER);
+        let ahead = count(self.flight.len().saturating_sub(taken));
+        Some(Next::Batch {
+            to: wanted,
+            run: run.number,
+            first: run.first.saturating_add(ahead),
+            count: taken,
+        })
+    }
+
+    /// When something is to be done at the latest.
+    pub(super) fn wakes_at(&self) -> Option<Time> {
+        let run = self.run.as_ref().filter(|_| !self.flight.is_empty());
+        let answer = run.map(|run| run.asked.min(run.heard.after(self.bounds.patience)));
+        let is_waiting = !self.buffer.is_empty() && self.wanted().is_some() && run.is_none();
+        let pause = is_waiting.then_some(self.paused_until);
+        answer.into_iter().chain(pause).min()
+    }
+
+    /// Gives a message up; says whether it was sent.
+    pub(super) fn cancel(&mut self, id: u64) -> Cancelled {
+        let at = self.buffer.iter().position(|item| item.id == id);
+        match at.and_then(|at| self.buffer.remove(at)) {
+            Some(item) => {
+                self.bytes = self.bytes.saturating_sub(item.size);
+                Cancelled::Unsent
+            }
+            None => Cancelled::Sent,
+        }
+    }
+
+    /// The messages that [`Next::Batch`] means.
+    pub(super) fn in_flight(&self, last: usize) -> impl Iterator<Item = &KeptMessage<P>> {
+        let before = self.flight.len().saturating_sub(last);
+        self.flight.iter().skip(before)
+    }
+
+    /// Whether nothing waits and nothing is in flight, so that a message may go its way at once.
+    pub(super) fn is_clear(&self) -> bool {
+        (self.buffer.is_empty() && self.flight.is_empty()) || self.has(ProxyDefect::OwnOvertake)
+    }
+
+    /// Whether the leader is the endpoint of that incarnation.
+    pub(super) fn wants(&self, id: &AgentId) -> bool {
+        self.wanted().is_some_and(|to| to.id == *id)
+    }
+
+    /// Whether the own agent sees that one already.
+    pub(super) fn sees(&self, view: Option<&Target>) -> bool {
+        self.view.as_ref() == view
+    }
+
+    /// Whether a leader is known, be it by a redirect.
+    pub(super) fn has_leader(&self) -> bool {
+        self.wanted().is_some()
+    }
+
+    /// Where those in flight went.
+    pub(super) fn run_to(&self) -> Option<&Target> {
+        self.run.as_ref().map(|run| &run.to)
+    }
+
+    /// Messages that are kept.
+    pub(super) fn len(&self) -> usize {
+        self.buffer.len().saturating_add(self.flight.len())
+    }
+
+    /// Takes everything, at the end.
+    pub(super) fn drain(&mut self) -> (Vec<KeptMessage<P>>, Vec<KeptMessage<P>>) {
+        self.run = None;
+        (self.bytes, self.flying) = (0, 0);
+        (
+            self.buffer.drain(..).collect(),
+            self.flight.drain(..).collect(),
+        )
+    }
+
+    fn wanted(&self) -> Option<&Target> {
+        match &self.redirect {
+            Redirect::Followed(to) => Some(to),
+            Redirect::None | Redirect::Spent => self.view.as_ref(),
+        }
+    }
+
+    fn is_present(&self, from: &Answerer<'_>) -> bool {
+        self.run.as_ref().is_some_and(|run| {
+            run.number == from.run
+                && run.to.id == *from.id
+                && run.to.incarnation == from.incarnation
+        })
+    }
+
+    fn has(&self, defect: ProxyDefect) -> bool {
+        self.defect == Some(defect)
+    }
+}
+
+fn count(items: usize) -> u64 {
+    u64::try_from(items).unwrap_or(u64::MAX)
+}
+
+/// After so much silence a leader is asked what has become of a run.
+const ASK_AFTER: Duration = Duration::from_millis(200);
+/// After so many runs of which nothing arrived, the first message is given up.
+const LOST_RUNS: u32 = 4;

@@ -1,0 +1,105 @@
+//! How a run ends, and to whom the next one goes.
+//!
+//! Decided here: that a redirect is followed once until the own agent sees another leader, how long a refused message
+//! waits before it is sent again, and that a run of which nothing is heard is given up.
+
+use std::time::Duration;
+
+use crate::protocol::Time;
+
+use super::{
+    super::{
+        defect::ProxyDefect,
+        exchange::{Settled, Target},
+    },
+    Redirect, Run, Sender,
+};
+
+impl<P> Sender<P> {
+    pub(super) fn follow(&mut self, now: Time, redirect: Option<Target>, was: Option<&Target>) {
+        let is_new = redirect.as_ref() != was && redirect.as_ref() != self.view.as_ref();
+        match redirect {
+            Some(to) if is_new && self.redirect == Redirect::None => {
+                self.redirect = Redirect::Followed(to);
+            }
+            Some(_) | None => {
+                if self.redirect != Redirect::None {
+                    self.redirect = Redirect::Spent;
+                }
+                self.pause(now);
+            }
+        }
+    }
+
+    /// The longer, the more often nothing came of it.
+    pub(super) fn pause(&mut self, now: Time) {
+        let longer = 1_u32.checked_shl(self.pauses.min(MOST_DOUBLED));
+        self.pauses = self.pauses.saturating_add(1);
+        self.paused_until = now.after(PAUSE.saturating_mul(longer.unwrap_or(1)));
+    }
+
+    pub(super) fn resume(&mut self, now: Time) {
+        (self.pauses, self.paused_until) = (0, now);
+    }
+
+    /// Counts those before that number as delivered.
+    pub(super) fn land(&mut self, next: u64) -> u64 {
+        let Some(run) = &mut self.run else { return 0 };
+        let mut landed: u64 = 0;
+        while run.first < next
+            && let Some(item) = self.flight.pop_front()
+        {
+            self.bytes = self.bytes.saturating_sub(item.size);
+            self.flying = self.flying.saturating_sub(item.size);
+            run.first = run.first.saturating_add(1);
+            landed = landed.saturating_add(1);
+        }
+        landed
+    }
+
+    /// A run whose leader leads no more ends once nothing of it is in flight; until then it is asked for.
+    pub(super) fn turn_over(&mut self, now: Time) {
+        let wanted = self.wanted();
+        let is_over = |run: &Run| wanted != Some(&run.to);
+        if !self.run.as_ref().is_some_and(is_over) {
+            return;
+        }
+        if self.flight.is_empty() {
+            self.run = None;
+        } else if let Some(run) = &mut self.run {
+            run.asked = now;
+        }
+    }
+
+    pub(super) fn out_of_patience(&mut self, now: Time) -> Settled<P> {
+        let patience = self.bounds.patience;
+        let is_over = |run: &Run| now >= run.heard.after(patience);
+        if !self.flight.is_empty() && self.run.as_ref().is_some_and(is_over) {
+            return self.give_up_run();
+        }
+        Settled::default()
+    }
+
+    /// Of those in flight nothing is known any more.
+    pub(super) fn give_up_run(&mut self) -> Settled<P> {
+        self.run = None;
+        if self.has(ProxyDefect::UnknownSentAgain) {
+            while let Some(item) = self.flight.pop_back() {
+                self.buffer.push_front(item);
+            }
+        }
+        self.flying = 0;
+        let unknown: Vec<_> = self.flight.drain(..).collect();
+        let bytes = unknown.iter().map(|item| item.size).sum();
+        self.bytes = self.bytes.saturating_sub(bytes);
+        Settled {
+            unknown,
+            ..Settled::default()
+        }
+    }
+}
+
+/// The first pause before a refused message is sent again.
+const PAUSE: Duration = Duration::from_millis(10);
+/// It doubles so often at most.
+const MOST_DOUBLED: u32 = 5;

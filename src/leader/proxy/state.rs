@@ -1,0 +1,323 @@
+//! One proxy as all threads see it: puts the machines to work.
+//!
+//! Decided here: that a message goes to the actor at once where the own agent leads and nothing waits before it, and
+//! that everything else is done by the endpoint, on its arbiter. Not here: what is sent when (`sender.rs`), what is
+//! taken (`receiver.rs`), and what the endpoint does with what arrives (`inbox.rs`).
+
+use std::{
+    collections::BTreeMap,
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use actix::{Message, Recipient, dev::RecipientRequest};
+use bytes::Bytes;
+use tokio::sync::oneshot;
+use tracing::debug;
+
+use crate::{
+    agent::AgentReader,
+    leader::messages::{EndpointState, encode},
+    protocol::{AgentId, Incarnation},
+};
+
+use super::{
+    LeaderMessage, Overflow, ProxyCounts, ProxyError, Untaken,
+    exchange::{Cancelled, KeptMessage, ProxyBounds, Refusal, Settled},
+    frame::MESSAGE_HEAD,
+    receiver::Receiver,
+    sender::Sender,
+};
+
+/// The shared part of one proxy.
+pub(super) struct ProxyState<M: LeaderMessage> {
+    pub(super) name: AgentId,
+    pub(super) endpoint: Arc<EndpointState>,
+    pub(super) agent: AgentReader,
+    pub(super) handling: Handling<M>,
+    /// The longest message.
+    pub(super) longest: usize,
+    bounds: ProxyBounds,
+    inner: Mutex<Inner<M>>,
+}
+
+/// Which actor handles messages while the own agent leads.
+pub(super) enum Handling<M: Message<Result: Send> + Send + 'static> {
+    Nobody,
+    Fixed(Recipient<M>),
+    /// Asked at each message.
+    Found(Box<dyn Fn() -> Option<Recipient<M>> + Send + Sync>),
+}
+
+impl<M: LeaderMessage> Handling<M> {
+    /// Calls `give` with the actor.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub(super) fn with<T>(&self, give: impl FnOnce(&Recipient<M>) -> T) -> Result<T, Refusal> {
+        let found;
+        let to = match self {
+            Self::Nobody => return Err(Refusal::Unregistered),
+            Self::Fixed(to) => to,
+            Self::Found(find) => {
+                found = find().ok_or(Refusal::NotReady)?;
+                &found
+            }
+        };
+        if !to.connected() {
+            return Err(Refusal::NotReady);
+        }
+        Ok(give(to))
+    }
+}
+
+/// What waits to be sent, or is on its way.
+#[derive(Debug)]
+pub(super) struct Outgoing {
+    pub(super) bytes: Bytes,
+    pub(super) is_ask: bool,
+}
+
+/// The part behind the lock.
+pub(super) struct Inner<M: LeaderMessage> {
+    pub(super) sender: Sender<Outgoing>,
+    pub(super) receiver: Receiver,
+    pub(super) asks: BTreeMap<u64, Ask<M>>,
+    pub(super) counts: ProxyCounts,
+    /// Why the leader took nothing when it was tried last.
+    pub(super) last: Option<Refusal>,
+    /// What is still to be acknowledged, to whom.
+    pub(super) unacknowledged: BTreeMap<AgentId, super::inbox::Unacknowledged>,
+    /// The members that were looked at last.
+    pub(super) version: u64,
+    is_over: bool,
+}
+
+/// A message whose sender waits for the answer.
+pub(super) struct Ask<M: LeaderMessage> {
+    pub(super) answer: AnswerTo<M>,
+    /// The endpoint that it was sent to.
+    pub(super) to: Option<(AgentId, Incarnation)>,
+}
+
+/// Where the answer goes.
+type AnswerTo<M> = oneshot::Sender<Result<<M as Message>::Result, ProxyError>>;
+
+/// How an answer comes.
+pub(super) enum Answer<M: LeaderMessage> {
+    /// From the actor itself, here.
+    Direct(RecipientRequest<M>),
+    /// By the endpoint.
+    Queued(u64, oneshot::Receiver<Result<M::Result, ProxyError>>),
+}
+
+impl<M: LeaderMessage> ProxyState<M> {
+    pub(super) fn new(
+        name: AgentId,
+        (endpoint, agent): (Arc<EndpointState>, AgentReader),
+        handling: Handling<M>,
+        longest: usize,
+        bounds: ProxyBounds,
+    ) -> Self {
+        Self {
+            name,
+            endpoint,
+            agent,
+            handling,
+            longest,
+            bounds,
+            inner: Mutex::new(Inner {
+                sender: Sender::new(bounds, None),
+                receiver: Receiver::default(),
+                asks: BTreeMap::new(),
+                counts: ProxyCounts::default(),
+                last: None,
+                unacknowledged: BTreeMap::new(),
+                version: 0,
+                is_over: false,
+            }),
+        }
+    }
+
+    /// Takes a message that wants no answer.
+    pub(super) fn put(&self, message: M, overflow: Overflow) -> Result<(), ProxyError> {
+        let Some(message) = self.give_at_once(message, Recipient::do_send)? else {
+            return Ok(());
+        };
+        self.queue(&message, overflow, None).map(drop)
+    }
+
+    /// The same with the policy that was chosen.
+    pub(super) fn put_or_count(&self, message: M) {
+        if let Err(reason) = self.put(message, self.bounds.overflow) {
+            debug!(name = %self.name, %reason, "message for the leader refused");
+        }
+    }
+
+    /// Takes a message that wants an answer.
+    pub(super) fn ask(&self, message: M) -> Result<Answer<M>, ProxyError> {
+        let mut direct = None;
+        let given = self.give_at_once(message, |to, message| {
+            // A clone of its own: where the mailbox is full, a later message may else overtake this one.
+            direct = Some(to.clone().send(message));
+        })?;
+        let Some(message) = given else {
+            return direct.map(Answer::Direct).ok_or(ProxyError::Ended);
+        };
+        let (answer, answered) = oneshot::channel();
+        let id = self.queue(&message, self.bounds.overflow, Some(answer))?;
+        Ok(Answer::Queued(id, answered))
+    }
+
+    /// Gives a message to the actor here, if this agent leads and no other message waits; else gives it back.
+    fn give_at_once(
+        &self,
+        message: M,
+        give: impl FnOnce(&Recipient<M>, M),
+    ) -> Result<Option<M>, ProxyError> {
+        let mut inner = self.lock();
+        if inner.is_over {
+            inner.counts.refused = inner.counts.refused.saturating_add(1);
+            return Err(ProxyError::Ended);
+        }
+        let is_next = inner.sender.is_clear() && inner.sender.wants(self.agent.id());
+        if !is_next || !self.agent.is_leader() {
+            return Ok(Some(message));
+        }
+        let mut message = Some(message);
+        // Under the lock: the order of two messages is that in which they passed here.
+        let given = self.handling.with(|to| {
+            if let Some(message) = message.take() {
+                give(to, message);
+            }
+        });
+        if given.is_ok() {
+            inner.counts.delivered = inner.counts.delivered.saturating_add(1);
+        }
+        Ok(message)
+    }
+
+    fn queue(
+        &self,
+        message: &M,
+        overflow: Overflow,
+        answer: Option<AnswerTo<M>>,
+    ) -> Result<u64, ProxyError> {
+        let encoded = encode(message, self.longest);
+        let mut inner = self.lock();
+        let refuse = |mut inner: MutexGuard<'_, Inner<M>>, why: ProxyError| {
+            inner.counts.refused = inner.counts.refused.saturating_add(1);
+            Err(why)
+        };
+        let bytes = match encoded {
+            Ok(bytes) => bytes.freeze(),
+            Err(reason) => return refuse(inner, reason.into()),
+        };
+        if inner.is_over {
+            return refuse(inner, ProxyError::Ended);
+        }
+        let size = bytes.len().saturating_add(MESSAGE_HEAD);
+        let is_ask = answer.is_some();
+        let outgoing = Outgoing { bytes, is_ask };
+        let Ok((id, dropped)) = inner.sender.push(size, outgoing, overflow) else {
+            return refuse(inner, ProxyError::Full);
+        };
+        if let Some(answer) = answer {
+            inner.asks.insert(id, Ask { answer, to: None });
+        }
+        let more = u64::try_from(dropped.len()).unwrap_or(u64::MAX);
+        inner.counts.dropped = inner.counts.dropped.saturating_add(more);
+        fail(&mut inner.asks, &dropped, &ProxyError::Full);
+        drop(inner);
+        self.endpoint.wake();
+        Ok(id)
+    }
+
+    /// The sender of an ask waits no longer; says what to tell it.
+    pub(super) fn give_up(&self, id: u64, within: std::time::Duration) -> ProxyError {
+        let mut inner = self.lock();
+        inner.asks.remove(&id);
+        if inner.is_over {
+            return ProxyError::Ended;
+        }
+        let why = match (inner.sender.has_leader(), inner.last) {
+            (true, Some(Refusal::Unregistered)) => Untaken::Unregistered,
+            (true, Some(Refusal::NotReady)) => Untaken::NotReady,
+            (false, _) | (true, Some(Refusal::NotLeader)) => Untaken::NoLeader,
+            (true, Some(Refusal::Gap) | None) => Untaken::Busy,
+        };
+        match inner.sender.cancel(id) {
+            Cancelled::Unsent => ProxyError::NotTaken { within, why },
+            Cancelled::Sent => ProxyError::Unknown,
+        }
+    }
+
+    /// What became of messages.
+    pub(super) fn counts(&self) -> ProxyCounts {
+        let inner = self.lock();
+        ProxyCounts {
+            waiting: u64::try_from(inner.sender.len()).unwrap_or(u64::MAX),
+            ..inner.counts
+        }
+    }
+
+    /// The agent has ended.
+    pub(super) fn end(&self) {
+        let mut inner = self.lock();
+        inner.is_over = true;
+        let (buffer, flight) = inner.sender.drain();
+        let refused = u64::try_from(buffer.len()).unwrap_or(u64::MAX);
+        let unknown = u64::try_from(flight.len()).unwrap_or(u64::MAX);
+        inner.counts.refused = inner.counts.refused.saturating_add(refused);
+        inner.counts.unknown = inner.counts.unknown.saturating_add(unknown);
+        fail(&mut inner.asks, &buffer, &ProxyError::Ended);
+        let rest = std::mem::take(&mut inner.asks);
+        drop(inner);
+        for ask in rest.into_values() {
+            ask.answer.send(Err(ProxyError::Unknown)).ok();
+        }
+    }
+
+    pub(super) fn lock(&self) -> MutexGuard<'_, Inner<M>> {
+        // What an application's code panics at under the lock leaves the machines whole.
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<M: LeaderMessage> Inner<M> {
+    /// Counts what has become of messages, and tells those who wait for answers.
+    pub(super) fn settle(&mut self, settled: &Settled<Outgoing>) {
+        let counts = &mut self.counts;
+        let count =
+            |items: &[KeptMessage<Outgoing>]| u64::try_from(items.len()).unwrap_or(u64::MAX);
+        counts.delivered = counts.delivered.saturating_add(settled.delivered);
+        counts.unknown = counts.unknown.saturating_add(count(&settled.unknown));
+        let lost = count(&settled.undeliverable);
+        counts.undeliverable = counts.undeliverable.saturating_add(lost);
+        fail(&mut self.asks, &settled.unknown, &ProxyError::Unknown);
+        let lost = &settled.undeliverable;
+        fail(&mut self.asks, lost, &ProxyError::Undeliverable);
+    }
+}
+
+/// Tells those who wait for the answers to these messages.
+fn fail<M: LeaderMessage>(
+    asks: &mut BTreeMap<u64, Ask<M>>,
+    messages: &[KeptMessage<Outgoing>],
+    why: &ProxyError,
+) {
+    for message in messages.iter().filter(|message| message.payload.is_ask) {
+        if let Some(ask) = asks.remove(&message.id) {
+            ask.answer.send(Err(why.clone())).ok();
+        }
+    }
+}
+
+impl<M: LeaderMessage> fmt::Debug for ProxyState<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LeaderProxy")
+            .field("name", &self.name)
+            .field("counts", &self.counts())
+            .finish_non_exhaustive()
+    }
+}

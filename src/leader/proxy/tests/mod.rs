@@ -1,0 +1,6 @@
+//! The machines of a proxy, without a runtime.
+
+mod history;
+mod receiver;
+mod sender;
+mod world;

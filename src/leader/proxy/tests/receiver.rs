@@ -1,0 +1,85 @@
+//! Which messages of a run are taken.
+
+use super::super::receiver::{Arrival, Judgement, Receiver};
+use crate::protocol::{AgentId, Incarnation};
+
+/// What becomes of messages: `Ok` says how many of them were taken before, and all others are taken.
+fn judge(
+    receiver: &mut Receiver,
+    incarnation: u64,
+    run: u64,
+    first: u64,
+    count: u64,
+) -> Result<u64, Option<u64>> {
+    let arrival = Arrival {
+        incarnation: Incarnation(incarnation),
+        run,
+        first,
+        count,
+    };
+    match receiver.judge(&AgentId::new("a").unwrap(), arrival) {
+        Judgement::Take { session, skip } => {
+            (skip..count).for_each(|_| session.deliver());
+            Ok(skip)
+        }
+        Judgement::Refuse { next } => Err(next),
+        Judgement::Ignore => Err(Some(u64::MAX)),
+    }
+}
+
+const IGNORED: Result<u64, Option<u64>> = Err(Some(u64::MAX));
+
+#[test]
+fn a_run_is_taken_in_its_order_and_each_message_once() {
+    let mut receiver = Receiver::default();
+    assert_eq!(judge(&mut receiver, 1, 1, 0, 3), Ok(0));
+    assert_eq!(judge(&mut receiver, 1, 1, 2, 3), Ok(1), "one came before");
+    assert_eq!(judge(&mut receiver, 1, 1, 5, 0), Ok(0), "a question");
+    assert_eq!(judge(&mut receiver, 1, 1, 0, 2), Ok(2), "both came before");
+}
+
+#[test]
+fn a_gap_ends_a_run_for_good() {
+    let mut receiver = Receiver::default();
+    assert_eq!(judge(&mut receiver, 1, 1, 0, 3), Ok(0));
+    assert_eq!(judge(&mut receiver, 1, 1, 4, 1), Err(Some(3)));
+    assert_eq!(judge(&mut receiver, 1, 1, 3, 1), Err(Some(3)), "too late");
+    assert_eq!(judge(&mut receiver, 1, 2, 0, 1), Ok(0));
+    assert_eq!(judge(&mut receiver, 1, 1, 3, 1), IGNORED);
+    assert_eq!(
+        judge(&mut receiver, 1, 4, 2, 1),
+        Err(Some(0)),
+        "none of it came"
+    );
+}
+
+#[test]
+fn of_a_sender_that_may_have_been_forgotten_nothing_is_known() {
+    let mut receiver = Receiver::default();
+    assert_eq!(
+        judge(&mut receiver, 1, 7, 4, 1),
+        Err(Some(0)),
+        "its begin was lost"
+    );
+    for other in 0..5_000 {
+        let arrival = Arrival {
+            incarnation: Incarnation(1),
+            run: 1,
+            first: 0,
+            count: 1,
+        };
+        let id = AgentId::new(&format!("b{other}")).unwrap();
+        receiver.judge(&id, arrival);
+        receiver.forget(|id| id.as_str() == "b7");
+    }
+    assert_eq!(judge(&mut receiver, 1, 7, 4, 1), Err(None));
+    assert_eq!(judge(&mut receiver, 1, 7, 5, 1), Err(None));
+    assert_eq!(judge(&mut receiver, 1, 8, 0, 1), Ok(0));
+    assert_eq!(
+        judge(&mut receiver, 2, 1, 1, 1),
+        Err(Some(0)),
+        "another incarnation"
+    );
+    assert_eq!(judge(&mut receiver, 1, 9, 0, 1), IGNORED, "the former one");
+    assert_eq!(judge(&mut receiver, 2, 2, 0, 1), Ok(0));
+}

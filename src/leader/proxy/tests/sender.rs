@@ -1,0 +1,223 @@
+//! What is sent, to which leader, and what is known of it.
+
+use std::time::Duration;
+
+use super::super::{
+    Overflow,
+    exchange::{Answerer, Cancelled, Next, ProxyBounds, Refusal, Target},
+    sender::Sender,
+};
+use crate::protocol::{AgentId, Incarnation, Term, Time};
+
+fn id(name: &str) -> AgentId {
+    AgentId::new(name).unwrap()
+}
+
+fn target(name: &str, term: u64) -> Target {
+    Target {
+        id: id(name),
+        incarnation: Incarnation(1),
+        term: Term(term),
+    }
+}
+
+fn ms(millis: u64) -> Time {
+    Time::from_millis(millis)
+}
+
+fn sender() -> Sender<&'static str> {
+    let bounds = ProxyBounds {
+        messages: 4,
+        bytes: 100,
+        overflow: Overflow::DropOldest,
+        patience: Duration::from_secs(2),
+    };
+    Sender::new(bounds, None)
+}
+
+fn push(sender: &mut Sender<&'static str>, message: &'static str) {
+    sender.push(10, message, Overflow::RefuseNewest).unwrap();
+}
+
+/// What is sent now: the leader, the run, the first number, and the messages.
+fn sent(
+    sender: &mut Sender<&'static str>,
+    now: Time,
+) -> Option<(String, u64, u64, Vec<&'static str>)> {
+    let (next, settled) = sender.next(now, 10, 1_000);
+    assert_eq!(settled.unknown, []);
+    match next? {
+        Next::Batch {
+            to,
+            run,
+            first,
+            count,
+        } => {
+            let items = sender.in_flight(count).map(|item| item.payload).collect();
+            Some((to.id.to_string(), run, first, items))
+        }
+        Next::Probe { to, run, next } => Some((format!("{}?", to.id), run, next, Vec::new())),
+    }
+}
+
+fn refuse(
+    sender: &mut Sender<&'static str>,
+    now: Time,
+    (from, run): (&str, u64),
+    next: u64,
+    redirect: Option<Target>,
+) {
+    let from = id(from);
+    let peer = Answerer {
+        id: &from,
+        incarnation: Incarnation(1),
+        run,
+    };
+    let settled = sender.refused(now, &peer, Some(next), Refusal::NotLeader, redirect);
+    assert_eq!(settled.unknown, []);
+}
+
+#[test]
+fn messages_wait_for_a_leader_and_go_to_it_in_one_run() {
+    let mut sender = sender();
+    push(&mut sender, "a");
+    assert_eq!(sent(&mut sender, ms(0)), None);
+    assert_eq!(sender.wakes_at(), None, "nothing to wait for but a leader");
+    sender.see(ms(1), Some(target("b", 1)));
+    push(&mut sender, "b");
+    let first = Some(("b".to_owned(), 1, 0, vec!["a", "b"]));
+    assert_eq!(sent(&mut sender, ms(1)), first);
+    push(&mut sender, "c");
+    let second = Some(("b".to_owned(), 1, 2, vec!["c"]));
+    assert_eq!(sent(&mut sender, ms(2)), second);
+    assert_eq!(sent(&mut sender, ms(2)), None);
+}
+
+#[test]
+fn the_buffer_has_room_for_so_many_messages_and_bytes() {
+    let mut sender = sender();
+    for message in ["a", "b", "c", "d"] {
+        push(&mut sender, message);
+    }
+    let refused = sender.push(1, "e", Overflow::RefuseNewest);
+    assert_eq!(refused, Err("e"));
+    let (_, dropped) = sender.push(61, "f", Overflow::DropOldest).unwrap();
+    let dropped: Vec<_> = dropped.into_iter().map(|item| item.payload).collect();
+    assert_eq!(dropped, ["a"]);
+    let (_, dropped) = sender.push(40, "g", Overflow::DropOldest).unwrap();
+    assert_eq!(dropped.len(), 4, "bytes count as well");
+    assert_eq!(sender.push(101, "h", Overflow::DropOldest), Err("h"));
+    assert_eq!(sender.len(), 1, "nothing is dropped for what has no room");
+}
+
+#[test]
+fn what_a_leader_refuses_goes_to_the_one_that_it_names_but_once() {
+    let mut sender = sender();
+    for message in ["a", "b", "c"] {
+        push(&mut sender, message);
+    }
+    sender.see(ms(0), Some(target("b", 1)));
+    sent(&mut sender, ms(0)).unwrap();
+    refuse(&mut sender, ms(1), ("b", 1), 1, Some(target("c", 2)));
+    let redirected = Some(("c".to_owned(), 2, 0, vec!["b", "c"]));
+    assert_eq!(sent(&mut sender, ms(1)), redirected);
+    refuse(&mut sender, ms(2), ("b", 1), 0, Some(target("d", 2)));
+    assert_eq!(
+        sent(&mut sender, ms(2)),
+        None,
+        "the refusal of a former run"
+    );
+    refuse(&mut sender, ms(3), ("c", 2), 0, Some(target("d", 3)));
+    assert_eq!(sent(&mut sender, ms(4)), None, "not a second time");
+    let again = Some(("b".to_owned(), 3, 0, vec!["b", "c"]));
+    assert_eq!(sent(&mut sender, ms(100)), again, "to the one that is seen");
+    refuse(&mut sender, ms(101), ("b", 3), 0, Some(target("c", 2)));
+    assert_eq!(sent(&mut sender, ms(102)), None);
+    sender.see(ms(103), Some(target("d", 3)));
+    let last = Some(("d".to_owned(), 4, 0, vec!["b", "c"]));
+    assert_eq!(sent(&mut sender, ms(103)), last);
+}
+
+#[test]
+fn no_run_begins_before_what_is_in_flight_is_settled() {
+    let mut sender = sender();
+    push(&mut sender, "a");
+    sender.see(ms(0), Some(target("b", 1)));
+    sent(&mut sender, ms(0)).unwrap();
+    push(&mut sender, "b");
+    sender.see(ms(5), Some(target("c", 2)));
+    let asked = Some(("b?".to_owned(), 1, 1, vec![]));
+    assert_eq!(sent(&mut sender, ms(5)), asked, "at once");
+    assert_eq!(sent(&mut sender, ms(5)), None);
+    assert_eq!(sender.wakes_at(), Some(ms(205)));
+    let from = id("b");
+    let peer = Answerer {
+        id: &from,
+        incarnation: Incarnation(1),
+        run: 1,
+    };
+    assert_eq!(sender.acknowledged(ms(6), &peer, 1).delivered, 1);
+    let next = Some(("c".to_owned(), 2, 0, vec!["b"]));
+    assert_eq!(sent(&mut sender, ms(6)), next);
+}
+
+#[test]
+fn what_is_not_answered_is_unknown_and_not_sent_again() {
+    let mut sender = sender();
+    for message in ["a", "b"] {
+        push(&mut sender, message);
+    }
+    sender.see(ms(0), Some(target("b", 1)));
+    sent(&mut sender, ms(0)).unwrap();
+    push(&mut sender, "c");
+    sent(&mut sender, ms(100)).unwrap();
+    let (_, settled) = sender.next(ms(2_000), 10, 1_000);
+    assert_eq!(settled.unknown.len(), 3);
+    assert_eq!((sender.len(), sent(&mut sender, ms(2_001))), (0, None));
+    push(&mut sender, "d");
+    let next = Some(("b".to_owned(), 2, 0, vec!["d"]));
+    assert_eq!(sent(&mut sender, ms(2_002)), next);
+    let gone = sender.gone(&id("b"), Incarnation(1));
+    assert_eq!(gone.unknown.len(), 1, "its end is an outcome as unknown");
+}
+
+#[test]
+fn a_message_that_is_given_up_in_the_buffer_is_not_sent() {
+    let mut sender = sender();
+    let (a, _) = sender.push(1, "a", Overflow::RefuseNewest).unwrap();
+    let (b, _) = sender.push(1, "b", Overflow::RefuseNewest).unwrap();
+    assert_eq!(sender.cancel(a), Cancelled::Unsent);
+    sender.see(ms(0), Some(target("b", 1)));
+    let rest = Some(("b".to_owned(), 1, 0, vec!["b"]));
+    assert_eq!(sent(&mut sender, ms(0)), rest);
+    assert_eq!(sender.cancel(b), Cancelled::Sent);
+}
+
+#[test]
+fn a_message_that_never_arrives_does_not_hold_up_the_others_for_ever() {
+    let mut sender = sender();
+    for message in ["a", "b"] {
+        push(&mut sender, message);
+    }
+    sender.see(ms(0), Some(target("b", 1)));
+    let from = id("b");
+    let mut now = 0;
+    let lost = loop {
+        let (next, _) = sender.next(ms(now), 10, 1_000);
+        let Some(Next::Batch { run, .. }) = next else {
+            now += 1;
+            continue;
+        };
+        let peer = Answerer {
+            id: &from,
+            incarnation: Incarnation(1),
+            run,
+        };
+        let settled = sender.refused(ms(now), &peer, Some(0), Refusal::Gap, None);
+        if let Some(lost) = settled.undeliverable.first() {
+            break (run, lost.payload);
+        }
+    };
+    assert_eq!(lost, (4, "a"));
+    assert_eq!(sender.len(), 1);
+}
