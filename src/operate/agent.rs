@@ -8,7 +8,7 @@ use std::{sync::Arc, time::Duration};
 use futures::{FutureExt, future::BoxFuture};
 
 use crate::{
-    agent::{CommandError, ElectionHandle, LeaveError, Status},
+    agent::{CommandError, Diagnosis, ElectionHandle, LeaveError, Status},
     group::Counts,
     protocol::{AgentId, Election, Members, Score},
 };
@@ -22,6 +22,7 @@ pub(super) trait OperatedAgent: Send + Sync {
     fn status(&self) -> Status;
     fn members(&self) -> Arc<Members>;
     fn counts(&self) -> Counts;
+    fn diagnosis(&self) -> Diagnosis;
     fn step_down(&self, to: Option<AgentId>) -> Result<(), CommandError>;
     fn change_score(&self, score: Option<Score>) -> Result<(), CommandError>;
     fn leave(&self, within: Duration) -> BoxFuture<'_, Result<(), LeaveError>>;
@@ -44,6 +45,9 @@ impl<E: Election> OperatedAgent for ElectionHandle<E> {
     }
     fn counts(&self) -> Counts {
         Self::counts(self)
+    }
+    fn diagnosis(&self) -> Diagnosis {
+        Self::diagnosis(self)
     }
     fn step_down(&self, to: Option<AgentId>) -> Result<(), CommandError> {
         Self::step_down(self, to)

@@ -15,7 +15,9 @@ use crate::{
     protocol::{AgentId, Leader},
 };
 
-use super::{Command, Operated, Order, Outcome, Refusal, agent::OperatedAgent, judge::Judge};
+use super::{
+    Command, CommandRefusal, Operated, Order, Outcome, agent::OperatedAgent, judge::Judge,
+};
 
 /// How often the agent is looked at. A group's members change without waking any reader that is no member.
 const LOOK: Duration = Duration::from_millis(5);
@@ -27,7 +29,7 @@ impl Operated {
     /// dropped, a command that was given already takes effect all the same; a drain may stop half-way.
     pub async fn carry_out(&self, order: Order) -> Outcome {
         if !has_timers() {
-            return Outcome::Refused(Refusal::NoRuntime);
+            return Outcome::Refused(CommandRefusal::NoRuntime);
         }
         let agent = match self.choose(order.group.as_deref(), order.agent.as_ref()) {
             Ok(agent) => agent,
@@ -45,7 +47,7 @@ impl Operated {
     async fn drain(&self, agent: &dyn OperatedAgent, deadline: Instant) -> Outcome {
         let (before, _) = agent.moment();
         if before.status.lifecycle == Lifecycle::Ended {
-            return Outcome::Refused(Refusal::AgentEnded);
+            return Outcome::Refused(CommandRefusal::AgentEnded);
         }
         let mut leader = before
             .status
@@ -59,7 +61,7 @@ impl Operated {
         let outcome = match agent.leave(left(deadline)).await {
             Ok(()) => Outcome::Left { leader },
             Err(LeaveError::TimedOut { .. }) => Outcome::Stopped,
-            Err(LeaveError::NoRuntime) => return Outcome::Refused(Refusal::NoRuntime),
+            Err(LeaveError::NoRuntime) => return Outcome::Refused(CommandRefusal::NoRuntime),
         };
         let mut others = self.agents.iter().map(|agent| agent.status().lifecycle);
         if let Some(bridge) = &self.bridge
@@ -77,7 +79,7 @@ impl Operated {
         &self,
         group: Option<&str>,
         id: Option<&AgentId>,
-    ) -> Result<(Option<Leader>, bool), Refusal> {
+    ) -> Result<(Option<Leader>, bool), CommandRefusal> {
         let status = self.choose(group, id)?.status();
         Ok((status.leader, status.leading.is_some()))
     }
@@ -87,17 +89,17 @@ impl Operated {
         &self,
         group: Option<&str>,
         id: Option<&AgentId>,
-    ) -> Result<&Arc<dyn OperatedAgent>, Refusal> {
+    ) -> Result<&Arc<dyn OperatedAgent>, CommandRefusal> {
         let is_meant = |agent: &&Arc<dyn OperatedAgent>| {
             group.is_none_or(|group| agent.group() == group) && id.is_none_or(|id| agent.id() == id)
         };
         let mut meant = self.agents.iter().filter(is_meant);
         match (meant.next(), meant.next()) {
             (Some(agent), None) => Ok(agent),
-            (None, _) => Err(Refusal::NoAgent {
+            (None, _) => Err(CommandRefusal::NoAgent {
                 agents: names(self.agents.iter()),
             }),
-            (Some(_), Some(_)) => Err(Refusal::Ambiguous {
+            (Some(_), Some(_)) => Err(CommandRefusal::Ambiguous {
                 agents: names(self.agents.iter().filter(is_meant)),
             }),
         }
@@ -128,16 +130,16 @@ async fn follow(agent: &dyn OperatedAgent, command: &Command, deadline: Instant)
     }
 }
 
-fn give(agent: &dyn OperatedAgent, command: &Command) -> Result<(), Refusal> {
+fn give(agent: &dyn OperatedAgent, command: &Command) -> Result<(), CommandRefusal> {
     let given = match command {
         Command::StepDown { to } => agent.step_down(to.clone()),
         Command::SetScore { score } => agent.change_score(Some(*score)),
         Command::WithdrawScore | Command::Drain => agent.change_score(None),
     };
     given.map_err(|error| match error {
-        CommandError::NoMember { id } => Refusal::NoMember { to: id },
-        CommandError::NoSuccessor { id } => Refusal::NoSuccessor { to: id },
-        CommandError::Ended | CommandError::SeveralDraining => Refusal::AgentEnded,
+        CommandError::NoMember { id } => CommandRefusal::NoMember { to: id },
+        CommandError::NoSuccessor { id } => CommandRefusal::NoSuccessor { to: id },
+        CommandError::Ended | CommandError::SeveralDraining => CommandRefusal::AgentEnded,
     })
 }
 

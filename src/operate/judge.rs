@@ -16,7 +16,7 @@ use crate::{
     protocol::{AgentId, Leader, Members, Score, Term},
 };
 
-use super::{Command, Outcome, Refusal};
+use super::{Command, CommandRefusal, Outcome};
 
 /// What an agent shows at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,25 +63,25 @@ impl Judge {
     /// Judges whether that command can be given now.
     ///
     /// # Errors
-    /// [`Refusal`] when it cannot.
+    /// [`CommandRefusal`] when it cannot.
     pub(super) fn new(
         id: &AgentId,
         command: &Command,
         before: &Moment,
         members: &Members,
-    ) -> Result<Self, Refusal> {
+    ) -> Result<Self, CommandRefusal> {
         if before.status.lifecycle == Lifecycle::Ended {
-            return Err(Refusal::AgentEnded);
+            return Err(CommandRefusal::AgentEnded);
         }
         if let Command::StepDown { to } = command {
             if before.status.leading.is_none() {
                 let leader = before.status.leader.clone();
-                return Err(Refusal::NotLeading { leader });
+                return Err(CommandRefusal::NotLeading { leader });
             }
             match to {
                 Some(to) => may_succeed(id, to, members)?,
                 None if before.has_other => {}
-                None => return Err(Refusal::NoOther),
+                None => return Err(CommandRefusal::NoOther),
             }
         }
         Ok(Self {
@@ -163,12 +163,12 @@ enum Succession {
 }
 
 /// Whether that member can take over from `id`.
-fn may_succeed(id: &AgentId, to: &AgentId, members: &Members) -> Result<(), Refusal> {
+fn may_succeed(id: &AgentId, to: &AgentId, members: &Members) -> Result<(), CommandRefusal> {
     let Some(member) = members.get(to) else {
-        return Err(Refusal::NoMember { to: to.clone() });
+        return Err(CommandRefusal::NoMember { to: to.clone() });
     };
     if to == id || !member.is_up() || member.rank().is_none() {
-        return Err(Refusal::NoSuccessor { to: to.clone() });
+        return Err(CommandRefusal::NoSuccessor { to: to.clone() });
     }
     Ok(())
 }

@@ -35,6 +35,12 @@ impl Operated {
         agents.all(|agent| agent.status().lifecycle == Lifecycle::Running)
     }
 
+    /// Whether all agents of the node know a leader.
+    pub fn has_leader(&self) -> bool {
+        let mut agents = self.agents.iter();
+        agents.all(|agent| agent.status().leader.is_some())
+    }
+
     /// Whether all agents of the node lead.
     pub fn is_leading(&self) -> bool {
         let mut agents = self.agents.iter();

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //!   handles of agents ─▶ Operated ── report() ──▶ Report            ─┐  plain data, JSON
-//!   BridgeHandle      ─▶    │     ── carry_out(Order) ──▶ Outcome   ─┘
+//!   BridgeHandle      ─▶    │     ── explain() ──▶ Explanation     │
+//!                           │     ── carry_out(Order) ──▶ Outcome   ─┘
 //!                           ├── serve_socket(path, ..)   a local socket
 //!                           └── web::routes(..)          routes of actix-web, the feature `actix-web`
 //! ```
@@ -20,7 +21,7 @@
 //! # Examples
 //! ```
 //! use actix::prelude::*;
-//! use actix_bully::{Group, agent::BullyAgent, operate::{Command, Operated, Order, Verdict}};
+//! use actix_bully::{Group, agent::BullyAgent, operate::{Command, Operated, Order, OutcomeVerdict}};
 //! use std::time::Duration;
 //!
 //! System::new().block_on(async {
@@ -32,7 +33,7 @@
 //!     let node = Operated::new(&first);
 //!     assert_eq!(node.report().agents[0].members.len(), 2);
 //!     let outcome = node.carry_out(Order::new(Command::StepDown { to: None })).await;
-//!     assert_eq!(outcome.verdict(), Verdict::Done, "{outcome}");
+//!     assert_eq!(outcome.verdict(), OutcomeVerdict::Done, "{outcome}");
 //!     # Ok::<(), Box<dyn std::error::Error>>(())
 //! }).unwrap();
 //! ```
@@ -40,6 +41,7 @@
 mod agent;
 mod carry_out;
 mod command;
+mod explain;
 mod json;
 mod judge;
 mod liveness;
@@ -58,10 +60,11 @@ use std::{
 use crate::{agent::ElectionHandle, protocol::Election, remote::BridgeHandle};
 
 pub use command::{Command, Order};
-pub use outcome::{Outcome, Refusal, Verdict};
-pub use report::{AgentReport, BridgeReport, MemberReport, PeerReport, Report};
+pub use explain::Explanation;
+pub use outcome::{CommandRefusal, Outcome, OutcomeVerdict};
+pub use report::{AgentReport, BridgeReport, LinkReport, MemberReport, Report};
 #[cfg(unix)]
-pub use socket::{Answer, Request, SocketError, SocketGuard, serve_socket};
+pub use socket::{SocketAnswer, SocketError, SocketGuard, SocketRequest, serve_socket};
 
 use agent::OperatedAgent;
 

@@ -70,7 +70,7 @@ pub enum Outcome {
     /// as if it had crashed.
     Stopped,
     /// Nothing was changed.
-    Refused(Refusal),
+    Refused(CommandRefusal),
     /// The time is over: the agent leads no longer, and no other leader is known yet.
     Vacant {
         /// The term of the leadership that it gave up.
@@ -93,7 +93,7 @@ pub enum Outcome {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Verdict {
+pub enum OutcomeVerdict {
     /// It is.
     Done,
     /// Something else came of the command.
@@ -107,19 +107,21 @@ pub enum Verdict {
 impl Outcome {
     /// Whether it is what was asked for.
     #[must_use]
-    pub fn verdict(&self) -> Verdict {
+    pub fn verdict(&self) -> OutcomeVerdict {
         match self {
             Self::HandedOver { .. }
             | Self::ScoreSet { .. }
             | Self::ScoreWithdrawn { .. }
-            | Self::Left { .. } => Verdict::Done,
+            | Self::Left { .. } => OutcomeVerdict::Done,
             Self::LedByAnother { .. }
             | Self::LedAgain { .. }
             | Self::ScoreWaits { .. }
             | Self::Stopped
-            | Self::Ended => Verdict::Otherwise,
-            Self::Refused(_) => Verdict::Refused,
-            Self::Vacant { .. } | Self::StillDraining { .. } | Self::Unheard => Verdict::Late,
+            | Self::Ended => OutcomeVerdict::Otherwise,
+            Self::Refused(_) => OutcomeVerdict::Refused,
+            Self::Vacant { .. } | Self::StillDraining { .. } | Self::Unheard => {
+                OutcomeVerdict::Late
+            }
         }
     }
 }
@@ -189,7 +191,7 @@ impl fmt::Display for Led<'_> {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(tag = "reason", rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Refusal {
+pub enum CommandRefusal {
     /// The agent left or ended for good.
     #[error("the agent has ended: start it again")]
     AgentEnded,
@@ -300,14 +302,14 @@ mod tests {
     #[test]
     fn refusals_as_json_and_as_sentences() {
         check(
-            &Outcome::Refused(Refusal::NotLeading {
+            &Outcome::Refused(CommandRefusal::NotLeading {
                 leader: Some(leader()),
             }),
             r#"{"became":"refused","reason":"not_leading","leader":LEADER}"#,
             "the agent does not lead: b does, command that one",
         );
         check(
-            &Outcome::Refused(Refusal::NoSuccessor {
+            &Outcome::Refused(CommandRefusal::NoSuccessor {
                 to: AgentId::new("c").unwrap(),
             }),
             r#"{"became":"refused","reason":"no_successor","to":"c"}"#,

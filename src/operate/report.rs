@@ -3,7 +3,7 @@
 //! Decided here: what a report shows, and in which order. Terms and incarnations are text in its JSON, because
 //! they may exceed 2^53. Readers must ignore keys that they do not know: later versions have more.
 
-use std::{cmp::Reverse, collections::BTreeMap};
+use std::{cmp::Reverse, collections::BTreeMap, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +18,7 @@ use crate::{
 use super::{Operated, agent::OperatedAgent, json};
 
 /// A node at one moment.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Report {
     /// Its bridge; `None` where it has none.
@@ -88,7 +88,7 @@ pub struct MemberReport {
 }
 
 /// A bridge at one moment.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct BridgeReport {
     /// The node's name.
@@ -96,16 +96,16 @@ pub struct BridgeReport {
     /// Where it listens, if it does.
     pub listens: Option<String>,
     /// Its peers, by name.
-    pub peers: Vec<PeerReport>,
+    pub peers: Vec<LinkReport>,
     /// What crossed, why links were closed and why messages were dropped, as far as that happened at all.
     #[serde(with = "json::counts")]
     pub counts: BTreeMap<String, u64>,
 }
 
 /// A peer of a bridge.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct PeerReport {
+pub struct LinkReport {
     /// Its name.
     pub node: String,
     /// What is dialled; `None` if it has to dial.
@@ -116,6 +116,12 @@ pub struct PeerReport {
     pub agents: usize,
     /// Messages to it that were lost on this side.
     pub lost: u64,
+    /// For how long there has been no link, in milliseconds; `None` while there is one.
+    pub unlinked_ms: Option<f64>,
+    /// Why the last link ended or the last attempt came to nothing, while there is no link. For people.
+    pub last_error: Option<String>,
+    /// How long the last question to it took to be answered, there and back, in milliseconds.
+    pub echo_ms: Option<f64>,
 }
 
 impl Operated {
@@ -213,17 +219,25 @@ fn bridge(bridge: &BridgeHandle) -> BridgeReport {
     }
 }
 
-fn peer(peer: PeerStatus) -> PeerReport {
+fn peer(peer: PeerStatus) -> LinkReport {
     let link = match peer.link {
         LinkStatus::Linked { .. } => "linked",
         LinkStatus::Dialing => "dialing",
         LinkStatus::Waiting => "waiting",
     };
-    PeerReport {
+    LinkReport {
         node: peer.node.to_string(),
         address: peer.address,
         link: link.to_owned(),
         agents: peer.agents,
         lost: peer.lost,
+        unlinked_ms: peer.unlinked_for.map(millis),
+        last_error: peer.last_error,
+        echo_ms: peer.echo.map(millis),
     }
+}
+
+/// Milliseconds, exact to a microsecond.
+fn millis(span: Duration) -> f64 {
+    (span.as_secs_f64() * 1e6).round() / 1e3
 }

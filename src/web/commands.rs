@@ -11,7 +11,7 @@ use actix_web::{
 };
 use serde::Serialize;
 
-use crate::operate::{Order, Outcome, Verdict};
+use crate::operate::{Order, Outcome, OutcomeVerdict};
 
 use super::{Routes, Token, json, refusal};
 
@@ -85,16 +85,16 @@ fn bearer(value: &[u8]) -> Option<&[u8]> {
 fn told(outcome: &Outcome) -> HttpResponse {
     #[derive(Serialize)]
     struct Told<'a> {
-        verdict: Verdict,
+        verdict: OutcomeVerdict,
         message: String,
         #[serde(flatten)]
         outcome: &'a Outcome,
     }
     let verdict = outcome.verdict();
     let status = match verdict {
-        Verdict::Done => StatusCode::OK,
-        Verdict::Otherwise | Verdict::Refused => StatusCode::CONFLICT,
-        Verdict::Late => StatusCode::GATEWAY_TIMEOUT,
+        OutcomeVerdict::Done => StatusCode::OK,
+        OutcomeVerdict::Otherwise | OutcomeVerdict::Refused => StatusCode::CONFLICT,
+        OutcomeVerdict::Late => StatusCode::GATEWAY_TIMEOUT,
     };
     let message = outcome.to_string();
     json(
@@ -133,7 +133,7 @@ mod tests {
         let leader = None;
         assert_eq!(status(Outcome::Left { leader }), 200);
         assert_eq!(status(Outcome::Stopped), 409);
-        let refused = Outcome::Refused(crate::operate::Refusal::NoOther);
+        let refused = Outcome::Refused(crate::operate::CommandRefusal::NoOther);
         assert_eq!(status(refused), 409);
         assert_eq!(status(Outcome::Unheard), 504);
     }

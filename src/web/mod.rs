@@ -21,6 +21,7 @@
 //! | route | answer | status |
 //! |---|---|---|
 //! | `GET /leader` | the leader as this node knows it, and whether it is here | 200; 503 while no leader is known; 307 to another node's own URL if [asked for](Routes::redirect) |
+//! | `GET /health` | why there is no leader, or why this one leads, as each agent [explains](crate::operate::Explanation) it | 200; 503 while an agent knows no leader |
 //! | `GET /health/live` | whether no agent of the node hangs or has ended | 200 or 503: then a restart helps |
 //! | `GET /health/ready` | whether the node's agents run; leadership does not matter unless [asked for](Routes::ready_when_leading) | 200 or 503 |
 //! | `GET /status` | the whole [`Report`](crate::operate::Report) | 200 |
@@ -132,6 +133,7 @@ impl Routes {
         let resource = |path: &str| web::resource(path).app_data(Data::clone(&node));
         let read = || web::route().guard(ReadGuard);
         app.service(resource("/leader").route(read().to(read::leader)))
+            .service(resource("/health").route(read().to(read::health)))
             .service(resource("/health/live").route(read().to(read::live)))
             .service(resource("/health/ready").route(read().to(read::ready)))
             .service(resource("/status").route(read().to(read::status)));

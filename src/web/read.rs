@@ -7,7 +7,10 @@ use actix_web::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::protocol::{AgentId, Leader, shown::ShownLeader};
+use crate::{
+    operate::Explanation,
+    protocol::{AgentId, Leader, shown::ShownLeader},
+};
 
 use super::{Routes, json, refusal};
 
@@ -62,13 +65,25 @@ pub(super) async fn leader(
     }
 }
 
+pub(super) async fn health(node: Data<Routes>) -> HttpResponse {
+    #[derive(Serialize)]
+    struct Health {
+        /// Whether every agent of the node knows a leader.
+        healthy: bool,
+        agents: Vec<Explanation>,
+    }
+    let healthy = node.operated.has_leader();
+    let agents = node.operated.explain();
+    json(good(healthy), &Health { healthy, agents })
+}
+
 pub(super) async fn live(node: Data<Routes>) -> HttpResponse {
     #[derive(Serialize)]
     struct Live {
         live: bool,
     }
     let live = node.operated.is_alive().await;
-    json(health(live), &Live { live })
+    json(good(live), &Live { live })
 }
 
 pub(super) async fn ready(node: Data<Routes>) -> HttpResponse {
@@ -78,7 +93,7 @@ pub(super) async fn ready(node: Data<Routes>) -> HttpResponse {
     }
     let leads = !node.needs_leadership || node.operated.is_leading();
     let ready = leads && node.operated.is_ready();
-    json(health(ready), &Ready { ready })
+    json(good(ready), &Ready { ready })
 }
 
 pub(super) async fn status(node: Data<Routes>) -> HttpResponse {
@@ -95,8 +110,8 @@ pub(super) async fn metrics(node: Data<Routes>) -> HttpResponse {
     }
 }
 
-fn health(good: bool) -> StatusCode {
-    if good {
+fn good(is_good: bool) -> StatusCode {
+    if is_good {
         StatusCode::OK
     } else {
         StatusCode::SERVICE_UNAVAILABLE

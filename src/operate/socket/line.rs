@@ -8,11 +8,11 @@ pub(super) const LONGEST: usize = 4096;
 
 /// A line that is being read.
 #[derive(Debug, Default)]
-pub(super) struct Line(Vec<u8>);
+pub(super) struct RequestLine(Vec<u8>);
 
 /// What a line is after some more bytes.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Progress {
+pub(super) enum LineProgress {
     /// Its end has not come.
     Unfinished,
     /// It is whole.
@@ -21,17 +21,17 @@ pub(super) enum Progress {
     TooLong,
 }
 
-impl Line {
-    pub(super) fn push(&mut self, bytes: &[u8]) -> Progress {
+impl RequestLine {
+    pub(super) fn push(&mut self, bytes: &[u8]) -> LineProgress {
         let end = bytes.iter().position(|byte| *byte == b'\n');
         let more = bytes.get(..end.unwrap_or(bytes.len())).unwrap_or_default();
         if self.0.len() + more.len() > LONGEST {
-            return Progress::TooLong;
+            return LineProgress::TooLong;
         }
         self.0.extend_from_slice(more);
         match end {
-            Some(_) => Progress::Whole,
-            None => Progress::Unfinished,
+            Some(_) => LineProgress::Whole,
+            None => LineProgress::Unfinished,
         }
     }
 
@@ -46,18 +46,18 @@ mod tests {
 
     #[test]
     fn a_line_ends_where_it_says_and_keeps_to_its_limit() {
-        let mut line = Line::default();
-        assert_eq!(line.push(b"\"re"), Progress::Unfinished);
-        assert_eq!(line.push(b""), Progress::Unfinished);
-        assert_eq!(line.push(b"port\"\nand more\n"), Progress::Whole);
+        let mut line = RequestLine::default();
+        assert_eq!(line.push(b"\"re"), LineProgress::Unfinished);
+        assert_eq!(line.push(b""), LineProgress::Unfinished);
+        assert_eq!(line.push(b"port\"\nand more\n"), LineProgress::Whole);
         assert_eq!(line.bytes(), b"\"report\"");
 
-        let mut line = Line::default();
-        assert_eq!(line.push(&[b'x'; LONGEST]), Progress::Unfinished);
-        assert_eq!(line.push(b"\n"), Progress::Whole);
-        let mut line = Line::default();
-        assert_eq!(line.push(&[b'x'; LONGEST]), Progress::Unfinished);
-        assert_eq!(line.push(b"x"), Progress::TooLong);
+        let mut line = RequestLine::default();
+        assert_eq!(line.push(&[b'x'; LONGEST]), LineProgress::Unfinished);
+        assert_eq!(line.push(b"\n"), LineProgress::Whole);
+        let mut line = RequestLine::default();
+        assert_eq!(line.push(&[b'x'; LONGEST]), LineProgress::Unfinished);
+        assert_eq!(line.push(b"x"), LineProgress::TooLong);
         assert!(line.bytes().len() <= LONGEST);
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!   "report"                                        ─▶ {"report":{"bridge":null,"agents":[..]}}
+//!   "diagnosis"                                     ─▶ {"diagnosis":[{"text":"..","diagnosis":{..}}]}
 //!   {"order":{"command":"drain","within_ms":5000}}  ─▶ {"outcome":{"became":"left","leader":{..}}}
 //!   anything else                                   ─▶ {"error":{"message":".."}}
 //! ```
@@ -26,30 +27,39 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 use tracing::warn;
 
-use super::{Operated, Order, Outcome, Report};
+use super::{Explanation, Operated, Order, Outcome, Report};
 use bind::FileIdentity;
 
 /// What a client of the socket asks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[non_exhaustive]
-pub enum Request {
+pub enum SocketRequest {
     /// The report of the node.
     Report,
+    /// Why there is no leader, or why this one leads.
+    Diagnosis,
     /// A command.
     Order(Order),
 }
 
 /// What the socket answers.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Answer {
+pub enum SocketAnswer {
     /// The node as it is.
     Report(Report),
+    /// What each agent of the node finds.
+    Diagnosis(Vec<Explanation>),
     /// What became of the command.
     Outcome(Outcome),
-    /// The request cannot be understood, or is not answered to this user. Nothing was done.
+    /// This user is not answered. Nothing was done.
+    Denied {
+        /// Why, and what to do.
+        message: String,
+    },
+    /// The request cannot be understood. Nothing was done.
     Error {
         /// Why, and what to do.
         message: String,

@@ -18,8 +18,8 @@ use tokio::{
 use tracing::warn;
 
 use super::{
-    Answer, Operated, Request,
-    line::{LONGEST, Line, Progress},
+    Operated, SocketAnswer, SocketRequest,
+    line::{LONGEST, LineProgress, RequestLine},
 };
 
 /// So many connections are answered at one time.
@@ -96,10 +96,12 @@ const ALL: Duration = Duration::from_secs(90);
 /// Hears one line, and says one.
 async fn attend(mut stream: UnixStream, operated: &Operated) -> io::Result<()> {
     let answer = match stream.peer_cred() {
-        Ok(peer) if !may_ask(peer.uid(), geteuid().as_raw()) => error(format_args!(
-            "the user {} is not answered here: ask as the user of the node, or as root",
-            peer.uid()
-        )),
+        Ok(peer) if !may_ask(peer.uid(), geteuid().as_raw()) => SocketAnswer::Denied {
+            message: format!(
+                "the user {} is not answered here: ask as the user of the node, or as root",
+                peer.uid()
+            ),
+        },
         Err(reason) => error(format_args!("the system does not say who asks: {reason}")),
         Ok(_) => match timeout(PATIENCE, hear(&mut stream)).await {
             Ok(Ok(line)) => reply(&line, operated).await,
@@ -124,18 +126,19 @@ const fn may_ask(peer: u32, own: u32) -> bool {
     peer == own || peer == 0
 }
 
-async fn reply(line: &[u8], operated: &Operated) -> Answer {
+async fn reply(line: &[u8], operated: &Operated) -> SocketAnswer {
     match serde_json::from_slice(line) {
-        Ok(Request::Report) => Answer::Report(operated.report()),
-        Ok(Request::Order(order)) => Answer::Outcome(operated.carry_out(order).await),
+        Ok(SocketRequest::Report) => SocketAnswer::Report(operated.report()),
+        Ok(SocketRequest::Diagnosis) => SocketAnswer::Diagnosis(operated.explain()),
+        Ok(SocketRequest::Order(order)) => SocketAnswer::Outcome(operated.carry_out(order).await),
         Err(reason) => error(format_args!(
-            "this is no request: {reason}; ask \"report\" or {{\"order\":{{\"command\":..}}}}"
+            "this is no request: {reason}; ask \"report\", \"diagnosis\" or {{\"order\":{{\"command\":..}}}}"
         )),
     }
 }
 
-fn error(message: std::fmt::Arguments<'_>) -> Answer {
-    Answer::Error {
+fn error(message: std::fmt::Arguments<'_>) -> SocketAnswer {
+    SocketAnswer::Error {
         message: message.to_string(),
     }
 }
@@ -148,7 +151,7 @@ enum HearError {
 }
 
 async fn hear(stream: &mut UnixStream) -> Result<Vec<u8>, HearError> {
-    let mut line = Line::default();
+    let mut line = RequestLine::default();
     let mut bytes = [0; 1024];
     loop {
         let count = stream.read(&mut bytes).await.map_err(HearError::Io)?;
@@ -156,9 +159,9 @@ async fn hear(stream: &mut UnixStream) -> Result<Vec<u8>, HearError> {
             return Err(HearError::Unfinished);
         }
         match line.push(bytes.get(..count).unwrap_or_default()) {
-            Progress::Unfinished => {}
-            Progress::Whole => return Ok(line.bytes().to_vec()),
-            Progress::TooLong => return Err(HearError::TooLong),
+            LineProgress::Unfinished => {}
+            LineProgress::Whole => return Ok(line.bytes().to_vec()),
+            LineProgress::TooLong => return Err(HearError::TooLong),
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::{
     agent::{Lifecycle, Status},
     operate::{
-        Command, Outcome, Refusal,
+        Command, CommandRefusal, Outcome,
         judge::{Judge, Moment},
     },
     protocol::{AgentId, Incarnation, Leader, Member, MemberKind, Members, Role, Score, Term},
@@ -77,7 +77,7 @@ fn step_down(to: Option<&str>) -> Command {
     Command::StepDown { to: to.map(id) }
 }
 
-fn judge(command: &Command, before: &Moment, members: &Members) -> Result<Judge, Refusal> {
+fn judge(command: &Command, before: &Moment, members: &Members) -> Result<Judge, CommandRefusal> {
     Judge::new(&id("a"), command, before, members)
 }
 
@@ -89,11 +89,11 @@ fn given(command: &Command, before: &Moment) -> Judge {
 fn what_cannot_be_done_is_refused_with_the_reason() {
     let all = members(Some(3));
     for (to, refusal) in [
-        ("nobody", Refusal::NoMember { to: id("nobody") }),
-        ("a", Refusal::NoSuccessor { to: id("a") }),
-        ("eye", Refusal::NoSuccessor { to: id("eye") }),
-        ("mute", Refusal::NoSuccessor { to: id("mute") }),
-        ("gone", Refusal::NoSuccessor { to: id("gone") }),
+        ("nobody", CommandRefusal::NoMember { to: id("nobody") }),
+        ("a", CommandRefusal::NoSuccessor { to: id("a") }),
+        ("eye", CommandRefusal::NoSuccessor { to: id("eye") }),
+        ("mute", CommandRefusal::NoSuccessor { to: id("mute") }),
+        ("gone", CommandRefusal::NoSuccessor { to: id("gone") }),
     ] {
         let refused = judge(&step_down(Some(to)), &leads(5), &all);
         assert_eq!(refused.unwrap_err(), refusal);
@@ -103,7 +103,7 @@ fn what_cannot_be_done_is_refused_with_the_reason() {
         let refused = judge(&command, &follows("b", 5), &all).unwrap_err();
         assert_eq!(
             refused,
-            Refusal::NotLeading {
+            CommandRefusal::NotLeading {
                 leader: led.clone()
             }
         );
@@ -111,13 +111,13 @@ fn what_cannot_be_done_is_refused_with_the_reason() {
     let lonely = Moment::of(&id("a"), leads(5).status, &alone());
     assert!(!lonely.has_other);
     let refused = judge(&step_down(None), &lonely, &alone()).unwrap_err();
-    assert_eq!(refused, Refusal::NoOther);
+    assert_eq!(refused, CommandRefusal::NoOther);
     let mut ended = leads(5);
     ended.status.lifecycle = Lifecycle::Ended;
     for command in [step_down(None), Command::WithdrawScore, Command::Drain] {
         assert_eq!(
             judge(&command, &ended, &all).unwrap_err(),
-            Refusal::AgentEnded
+            CommandRefusal::AgentEnded
         );
     }
 }

@@ -11,7 +11,7 @@ use actix_bully::{
     Group,
     agent::{BullyAgent, BullyHandle, Lifecycle},
     elections::bully::Preemption,
-    operate::{Command, Operated, Order, Outcome, Refusal, Verdict},
+    operate::{Command, CommandRefusal, Operated, Order, Outcome, OutcomeVerdict},
     protocol::{Leader, Score},
     testkit::Inject,
 };
@@ -56,7 +56,7 @@ fn a_leader_that_steps_down_names_its_successor_and_the_term() {
         let leader = led_by(&a, "a");
         assert!(a.is_leader() && leader.term > before);
         assert_eq!(outcome, Outcome::HandedOver { leader });
-        assert_eq!(outcome.verdict(), Verdict::Done);
+        assert_eq!(outcome.verdict(), OutcomeVerdict::Done);
         // Whoever the election chooses.
         let outcome = ask(&a, step_down(None)).await;
         assert_eq!(
@@ -75,17 +75,21 @@ fn a_command_that_cannot_be_carried_out_is_refused_and_changes_nothing() {
         let term = c.current().term;
         let leader = c.leader();
         for (agent, command, refusal) in [
-            (&b, step_down(None), Refusal::NotLeading { leader }),
-            (&c, step_down(Some("x")), Refusal::NoMember { to: id("x") }),
+            (&b, step_down(None), CommandRefusal::NotLeading { leader }),
+            (
+                &c,
+                step_down(Some("x")),
+                CommandRefusal::NoMember { to: id("x") },
+            ),
             (
                 &c,
                 step_down(Some("c")),
-                Refusal::NoSuccessor { to: id("c") },
+                CommandRefusal::NoSuccessor { to: id("c") },
             ),
         ] {
             let outcome = ask(agent, command).await;
             assert_eq!(outcome, Outcome::Refused(refusal));
-            assert_eq!(outcome.verdict(), Verdict::Refused);
+            assert_eq!(outcome.verdict(), OutcomeVerdict::Refused);
         }
         settle().await;
         assert!(c.is_leader() && c.current().term == term);
@@ -100,7 +104,7 @@ fn the_last_candidate_keeps_its_leadership_unless_its_score_is_withdrawn() {
         let alone = alone.start().unwrap();
         settle().await;
         let outcome = ask(&alone, step_down(None)).await;
-        assert_eq!(outcome, Outcome::Refused(Refusal::NoOther));
+        assert_eq!(outcome, Outcome::Refused(CommandRefusal::NoOther));
         assert!(alone.is_leader());
         let began = clock::Instant::now();
         let outcome = ask(&alone, Command::WithdrawScore).await;
@@ -121,7 +125,7 @@ fn work_that_does_not_end_in_time_is_said_to_drain_still() {
         let began = clock::Instant::now();
         let outcome = Operated::new(&c).carry_out(order).await;
         assert_eq!(outcome, Outcome::StillDraining { term });
-        assert_eq!(outcome.verdict(), Verdict::Late);
+        assert_eq!(outcome.verdict(), OutcomeVerdict::Late);
         assert!((MS(50)..MS(60)).contains(&began.elapsed()));
         token.drained().unwrap();
         settle().await;
@@ -139,7 +143,7 @@ fn a_leader_that_hangs_is_not_said_to_have_stepped_down() {
         let order = Order::new(step_down(None)).within(MS(20));
         let outcome = Operated::new(&c).carry_out(order).await;
         assert_eq!(outcome, Outcome::Unheard);
-        assert_eq!(outcome.verdict(), Verdict::Late);
+        assert_eq!(outcome.verdict(), OutcomeVerdict::Late);
         assert!(!Operated::new(&c).is_alive().await);
     });
 }
@@ -168,7 +172,7 @@ fn a_score_counts_when_the_outcome_says_so() {
         );
         assert!(b.is_leader());
         let outcome = ask(&c, Command::WithdrawScore).await;
-        assert_eq!(outcome.verdict(), Verdict::Done, "twice is once");
+        assert_eq!(outcome.verdict(), OutcomeVerdict::Done, "twice is once");
 
         let gone = Scribe(Log::default()).start();
         b.tie_to(&gone).unwrap();
@@ -176,7 +180,7 @@ fn a_score_counts_when_the_outcome_says_so() {
         clock::sleep(MS(200)).await;
         let outcome = ask(&b, Command::SetScore { score }).await;
         assert_eq!(outcome, Outcome::ScoreWaits { score });
-        assert_eq!(outcome.verdict(), Verdict::Otherwise);
+        assert_eq!(outcome.verdict(), OutcomeVerdict::Otherwise);
     });
 }
 
@@ -197,7 +201,7 @@ fn a_drained_node_has_handed_over_before_it_left() {
         assert_eq!(members.len(), 2, "it is no member any more");
         assert!(node.is_alive().await, "it ended on purpose");
         let again = node.carry_out(Order::new(Command::Drain)).await;
-        assert_eq!(again, Outcome::Refused(Refusal::AgentEnded));
+        assert_eq!(again, Outcome::Refused(CommandRefusal::AgentEnded));
         // One that does not lead leaves as well.
         let outcome = ask(&a, Command::Drain).await;
         assert_eq!(
@@ -262,18 +266,18 @@ fn where_several_agents_may_be_meant_one_has_to_be_named() {
         };
         let refused = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
         let all = refused(&["orders/c", "orders/b", "stock/c"]);
-        let ambiguous = |agents| Outcome::Refused(Refusal::Ambiguous { agents });
+        let ambiguous = |agents| Outcome::Refused(CommandRefusal::Ambiguous { agents });
         assert_eq!(order(None, None).await, ambiguous(all.clone()));
         let two = refused(&["orders/c", "orders/b"]);
         assert_eq!(order(Some("orders"), None).await, ambiguous(two));
-        let unknown = Outcome::Refused(Refusal::NoAgent { agents: all });
+        let unknown = Outcome::Refused(CommandRefusal::NoAgent { agents: all });
         assert_eq!(order(Some("stock"), Some("b")).await, unknown);
         for (group, agent) in [
             (Some("stock"), None),
             (None, Some("b")),
             (Some("orders"), Some("c")),
         ] {
-            assert_eq!(order(group, agent).await.verdict(), Verdict::Done);
+            assert_eq!(order(group, agent).await.verdict(), OutcomeVerdict::Done);
         }
     });
 }

@@ -77,3 +77,19 @@ fn members_that_cannot_be_elected_come_last() {
         );
     });
 }
+
+#[test]
+fn an_explanation_is_the_diagnosis_in_both_forms() {
+    play(async {
+        let [c, b, _a] = trio().await;
+        let explained = Operated::new(&c).agent(&b).explain();
+        for (agent, explanation) in [&c, &b].into_iter().zip(explained) {
+            let diagnosis = agent.diagnosis();
+            assert_eq!(explanation.text, diagnosis.to_string());
+            assert_eq!(
+                explanation.diagnosis,
+                serde_json::to_value(&diagnosis).unwrap()
+            );
+        }
+    });
+}

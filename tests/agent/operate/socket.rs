@@ -19,7 +19,9 @@ use actix::System;
 use actix_bully::{
     Group,
     agent::{BullyAgent, BullyHandle},
-    operate::{Answer, Command, Operated, Order, Outcome, Request, SocketError, serve_socket},
+    operate::{
+        Command, Operated, Order, Outcome, SocketAnswer, SocketError, SocketRequest, serve_socket,
+    },
     protocol::Timings,
 };
 use tokio::task::spawn_blocking;
@@ -27,7 +29,7 @@ use tokio::task::spawn_blocking;
 use crate::stage::MS;
 
 /// Says these bytes, and ends; hears the answer.
-fn say(path: &Path, bytes: &[u8]) -> Answer {
+fn say(path: &Path, bytes: &[u8]) -> SocketAnswer {
     let mut stream = UnixStream::connect(path).unwrap();
     stream
         .set_read_timeout(Some(Duration::from_secs(30)))
@@ -38,21 +40,21 @@ fn say(path: &Path, bytes: &[u8]) -> Answer {
     hear(stream)
 }
 
-fn hear(mut stream: UnixStream) -> Answer {
+fn hear(mut stream: UnixStream) -> SocketAnswer {
     let mut answer = Vec::new();
     // What it did not read makes the end of the connection a reset.
     stream.read_to_end(&mut answer).ok();
     serde_json::from_slice(&answer).unwrap()
 }
 
-fn ask(path: &Path, request: &Request) -> Answer {
+fn ask(path: &Path, request: &SocketRequest) -> SocketAnswer {
     let mut line = serde_json::to_vec(request).unwrap();
     line.push(b'\n');
     say(path, &line)
 }
 
-fn message(answer: Answer) -> String {
-    let Answer::Error { message } = answer else {
+fn message(answer: SocketAnswer) -> String {
+    let SocketAnswer::Error { message } = answer else {
         return format!("{answer:?}");
     };
     message
@@ -86,18 +88,21 @@ fn a_node_is_shown_and_commanded_line_by_line() {
             let to = Command::StepDown {
                 to: Some("b".parse().unwrap()),
             };
-            let order = Request::Order(Order::new(to));
-            (ask(&asked, &Request::Report), ask(&asked, &order))
+            let order = SocketRequest::Order(Order::new(to));
+            (ask(&asked, &SocketRequest::Report), ask(&asked, &order))
         })
         .await
         .unwrap();
-        let Answer::Report(report) = report else {
+        let SocketAnswer::Report(report) = report else {
             panic!("{report:?}")
         };
         assert_eq!(report.agents[0].leading, Some(report.agents[0].term));
         let leader = b.leader().unwrap();
         assert!(b.is_leader());
-        assert_eq!(outcome, Answer::Outcome(Outcome::HandedOver { leader }));
+        assert_eq!(
+            outcome,
+            SocketAnswer::Outcome(Outcome::HandedOver { leader })
+        );
     });
 }
 
@@ -131,7 +136,7 @@ fn only_a_socket_that_was_left_behind_is_replaced() {
         let first = serve().unwrap();
         assert!(matches!(serve(), Err(SocketError::InUse { .. })));
         assert!(
-            matches!(ask(&path, &Request::Report), Answer::Report(_)),
+            matches!(ask(&path, &SocketRequest::Report), SocketAnswer::Report(_)),
             "it is served still"
         );
         drop(first);
@@ -203,8 +208,15 @@ fn what_is_no_request_is_answered_with_what_is_wrong() {
         // What follows a line is not looked at.
         assert!(matches!(
             say(&path, b"\"report\"\n\"crash\"\n"),
-            Answer::Report(_)
+            SocketAnswer::Report(_)
         ));
+        let SocketAnswer::Diagnosis(agents) = ask(&path, &SocketRequest::Diagnosis) else {
+            panic!("another answer")
+        };
+        assert!(
+            agents[0].text.starts_with("a leads g in term "),
+            "{agents:?}"
+        );
         assert!(a.is_leader(), "nothing was done");
     });
 }
@@ -228,7 +240,7 @@ fn a_hundred_clients_are_answered_although_some_say_nothing() {
             })
             .collect();
         for stream in asking {
-            assert!(matches!(hear(stream), Answer::Report(_)));
+            assert!(matches!(hear(stream), SocketAnswer::Report(_)));
         }
         for stream in silent {
             assert!(message(hear(stream)).contains("no request arrived within 5s"));
@@ -248,9 +260,12 @@ fn a_report_is_answered_although_the_threads_of_the_application_hang() {
         serve_socket(&path, Operated::new(&agent)).unwrap()
     });
     // Nothing drives the agent now.
-    assert!(matches!(ask(&path, &Request::Report), Answer::Report(_)));
+    assert!(matches!(
+        ask(&path, &SocketRequest::Report),
+        SocketAnswer::Report(_)
+    ));
     let order = Order::new(Command::SetScore { score: 1.into() }).within(MS(50));
-    let outcome = ask(&path, &Request::Order(order));
-    assert_eq!(outcome, Answer::Outcome(Outcome::Unheard));
+    let outcome = ask(&path, &SocketRequest::Order(order));
+    assert_eq!(outcome, SocketAnswer::Outcome(Outcome::Unheard));
     drop(system);
 }

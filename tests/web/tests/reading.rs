@@ -45,6 +45,10 @@ fn without_a_leader_the_node_is_unavailable_for_that_and_ready_all_the_same() {
             (503, r#"{"leader":null,"here":false}"#)
         );
         assert_eq!(told.header("cache-control"), "no-store");
+        let told = get(&plain, "/health").await;
+        assert_eq!((told.status, &told.json()["healthy"]), (503, &false.into()));
+        let why = told.json()["agents"][0]["diagnosis"]["findings"].to_string();
+        assert!(why.contains("none_eligible"), "{why}");
         assert_eq!(get(&plain, "/health/ready").await.status, 200);
         assert_eq!(get(&plain, "/health/live").await.status, 200);
     });
@@ -123,6 +127,24 @@ fn an_agent_that_hangs_is_not_alive() {
 }
 
 #[test]
+fn health_is_the_diagnosis_of_each_agent() {
+    play(async {
+        let [c, b, _a] = trio().await;
+        let told = get(&routes(Operated::new(&b).agent(&c)), "/health").await;
+        assert_eq!((told.status, &told.json()["healthy"]), (200, &true.into()));
+        let agents = &told.json()["agents"];
+        assert_eq!(agents[0]["diagnosis"]["node"], "b");
+        assert!(
+            agents[1]["text"]
+                .as_str()
+                .unwrap()
+                .starts_with("c leads orders"),
+            "{agents}"
+        );
+    });
+}
+
+#[test]
 fn the_status_is_the_report() {
     play(async {
         let [c, _b, _a] = trio().await;
@@ -157,7 +179,13 @@ fn a_route_is_asked_by_its_own_methods() {
         let [c, _b, _a] = trio().await;
         let node = routes(Operated::new(&c));
         settle().await;
-        for path in ["/leader", "/health/live", "/health/ready", "/status"] {
+        for path in [
+            "/leader",
+            "/health",
+            "/health/live",
+            "/health/ready",
+            "/status",
+        ] {
             let request = |method| {
                 TestRequest::default()
                     .method(method)

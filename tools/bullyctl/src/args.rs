@@ -47,6 +47,8 @@ pub(crate) struct Args {
 pub(crate) enum Task {
     /// Shows the node: its agents, the members of their groups, its peers
     Status,
+    /// Explains why there is no leader, or why this one leads, and says what to do
+    Diagnosis,
     /// Prints a line whenever the node has another leader, role or state
     Watch(Watch),
     /// Hands the leadership over; prints the successor and its term
@@ -121,7 +123,7 @@ impl Task {
     /// The command that is given, if one is.
     pub(crate) fn order(&self) -> Option<Order> {
         Some(match self {
-            Self::Status | Self::Watch(_) => return None,
+            Self::Status | Self::Diagnosis | Self::Watch(_) => return None,
             Self::Transfer(Transfer { to, whom }) => {
                 whom.order(Command::StepDown { to: to.clone() })
             }

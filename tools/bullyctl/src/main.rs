@@ -20,7 +20,7 @@ use std::{
     process::ExitCode,
 };
 
-use actix_bully::operate::Verdict;
+use actix_bully::operate::OutcomeVerdict;
 use clap::Parser;
 use serde::Serialize;
 
@@ -61,6 +61,14 @@ fn run(args: &Args) -> Result<ExitCode, Failure> {
                 show::status(&report)
             })?;
         }
+        Task::Diagnosis => {
+            let agents = node.diagnosis()?;
+            print(&if args.json {
+                show::json(&agents)
+            } else {
+                show::diagnosis(&agents)
+            })?;
+        }
         Task::Watch(watch) => watch::watch(&node, watch, args.json)?,
         Task::Transfer(_) | Task::Drain(_) | Task::Score(_) => {
             if let Some(order) = args.task.order() {
@@ -71,8 +79,8 @@ fn run(args: &Args) -> Result<ExitCode, Failure> {
                     format!("{outcome}\n")
                 })?;
                 return Ok(match outcome.verdict() {
-                    Verdict::Done => ExitCode::SUCCESS,
-                    Verdict::Late => ExitCode::from(failure::LATE),
+                    OutcomeVerdict::Done => ExitCode::SUCCESS,
+                    OutcomeVerdict::Late => ExitCode::from(failure::LATE),
                     _ => ExitCode::from(failure::REFUSED),
                 });
             }

@@ -38,7 +38,7 @@ n2      voter  20     up
 n1      voter  10     up
 
 peers of n2, which listens on {own}
-PEER  ADDRESS          LINK    AGENTS  LOST
+PEER  ADDRESS          LINK    AGENTS  LOST  LAST ERROR
 n1    {one}  linked  1       0
 n3    {three}  linked  1       0
 ",
@@ -57,6 +57,32 @@ n3    {three}  linked  1       0
     assert_eq!(nodes.by_url("n2", "status").out, said.out);
     let by_url: Report = nodes.by_url("n2", "status --json").read();
     assert_eq!(by_url.agents[0].leader, report.agents[0].leader);
+}
+
+#[test]
+fn a_diagnosis_says_why_and_what_to_do() {
+    let nodes = Nodes::start();
+    let said = nodes.by_socket("n3", "diagnosis");
+    assert_eq!((said.code, &*said.err), (0, ""), "{said:?}");
+    assert!(said.out.starts_with("n3 leads orders in term "), "{said:?}");
+    let told: Value = nodes.by_url("n1", "diagnosis --json").read();
+    assert_eq!(told[0]["diagnosis"]["leader"]["id"], "n3");
+    // Without a leader the routes answer with 503, and explain it all the same.
+    for node in ["n1", "n2", "n3"] {
+        assert_eq!(nodes.by_socket(node, "score --withdraw").code, 0);
+    }
+    for said in [
+        nodes.by_socket("n1", "diagnosis"),
+        nodes.by_url("n1", "diagnosis"),
+    ] {
+        assert_eq!(said.code, 0, "{said:?}");
+        assert!(
+            said.out
+                .starts_with("n1 has known no leader of orders for "),
+            "{said:?}"
+        );
+        assert!(said.out.contains("\n- "), "{said:?}");
+    }
 }
 
 #[test]
@@ -341,6 +367,15 @@ fn what_is_no_node_is_not_understood() {
             "{said:?}"
         );
     }
+    let said = answered(
+        &path,
+        "{\"denied\":{\"message\":\"the user 7 is not answered here\"}}\n",
+    );
+    assert_eq!(said.code, 5, "{said:?}");
+    assert_eq!(
+        said.err,
+        "bullyctl: not permitted: the user 7 is not answered here\n"
+    );
     let said = answered(&path, "");
     assert_eq!(said.code, 3, "one that says nothing is none: {said:?}");
 }

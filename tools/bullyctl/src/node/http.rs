@@ -4,7 +4,7 @@
 
 use std::{fs, io, net::IpAddr, path::Path, time::Duration};
 
-use actix_bully::operate::{Order, Outcome, Report};
+use actix_bully::operate::{Explanation, Order, Outcome, Report};
 use serde::{Deserialize, de::DeserializeOwned};
 use ureq::{
     Agent, Error,
@@ -52,6 +52,22 @@ impl Routes {
         let (status, body) = self.read(answer)?;
         match status {
             StatusCode::OK => parse(&body),
+            other => Err(self.odd(other, &body)),
+        }
+    }
+
+    pub(super) fn diagnosis(&self) -> Result<Vec<Explanation>, Failure> {
+        #[derive(Deserialize)]
+        struct Health {
+            agents: Vec<Explanation>,
+        }
+        let answer = agent(PATIENCE).get(format!("{}/health", self.base)).call();
+        let (status, body) = self.read(answer)?;
+        match status {
+            // While there is no leader, which is what is asked about.
+            StatusCode::OK | StatusCode::SERVICE_UNAVAILABLE => {
+                parse(&body).map(|Health { agents }| agents)
+            }
             other => Err(self.odd(other, &body)),
         }
     }

@@ -5,7 +5,7 @@ mod socket;
 
 use std::{path::PathBuf, time::Duration};
 
-use actix_bully::operate::{Order, Outcome, Report};
+use actix_bully::operate::{Explanation, Order, Outcome, Report};
 
 use crate::{args::Args, failure::Failure};
 use http::Routes;
@@ -35,6 +35,14 @@ impl Node {
         match self {
             Self::Socket(path) => socket::report(path),
             Self::Routes(routes) => routes.report(),
+        }
+    }
+
+    /// What each agent of the node finds.
+    pub(crate) fn diagnosis(&self) -> Result<Vec<Explanation>, Failure> {
+        match self {
+            Self::Socket(path) => socket::diagnosis(path),
+            Self::Routes(routes) => routes.diagnosis(),
         }
     }
 

@@ -6,13 +6,17 @@ mod none {
 
     use std::path::Path;
 
-    use actix_bully::operate::{Order, Outcome, Report};
+    use actix_bully::operate::{Explanation, Order, Outcome, Report};
 
     use crate::failure::Failure;
 
     const NONE: Failure = Failure::Usage("this system has no such sockets: use --url");
 
     pub(crate) fn report(_: &Path) -> Result<Report, Failure> {
+        Err(NONE)
+    }
+
+    pub(crate) fn diagnosis(_: &Path) -> Result<Vec<Explanation>, Failure> {
         Err(NONE)
     }
 
@@ -32,7 +36,7 @@ mod unix {
         time::Duration,
     };
 
-    use actix_bully::operate::{Answer, Order, Outcome, Report, Request};
+    use actix_bully::operate::{Explanation, Order, Outcome, Report, SocketAnswer, SocketRequest};
 
     use crate::{
         failure::Failure,
@@ -40,20 +44,31 @@ mod unix {
     };
 
     pub(crate) fn report(path: &Path) -> Result<Report, Failure> {
-        match ask(path, &Request::Report, PATIENCE)? {
-            Answer::Report(report) => Ok(report),
+        match ask(path, &SocketRequest::Report, PATIENCE)? {
+            SocketAnswer::Report(report) => Ok(report),
+            answer => Err(odd(answer)),
+        }
+    }
+
+    pub(crate) fn diagnosis(path: &Path) -> Result<Vec<Explanation>, Failure> {
+        match ask(path, &SocketRequest::Diagnosis, PATIENCE)? {
+            SocketAnswer::Diagnosis(agents) => Ok(agents),
             answer => Err(odd(answer)),
         }
     }
 
     pub(crate) fn order(path: &Path, order: &Order) -> Result<Outcome, Failure> {
-        match ask(path, &Request::Order(order.clone()), patience(order))? {
-            Answer::Outcome(outcome) => Ok(outcome),
+        match ask(path, &SocketRequest::Order(order.clone()), patience(order))? {
+            SocketAnswer::Outcome(outcome) => Ok(outcome),
             answer => Err(odd(answer)),
         }
     }
 
-    fn ask(path: &Path, request: &Request, within: Duration) -> Result<Answer, Failure> {
+    fn ask(
+        path: &Path,
+        request: &SocketRequest,
+        within: Duration,
+    ) -> Result<SocketAnswer, Failure> {
         let mut line =
             serde_json::to_vec(request).map_err(|error| Failure::Odd(error.to_string()))?;
         line.push(b'\n');
@@ -101,18 +116,16 @@ mod unix {
         }
     }
 
-    fn odd(answer: Answer) -> Failure {
+    fn odd(answer: SocketAnswer) -> Failure {
         match answer {
-            Answer::Error { message } if message.contains("is not answered here") => {
-                Failure::Denied(message)
-            }
-            Answer::Error { message } => Failure::Odd(message),
+            SocketAnswer::Denied { message } => Failure::Denied(message),
+            SocketAnswer::Error { message } => Failure::Odd(message),
             _ => Failure::Odd("it answers another question".to_owned()),
         }
     }
 }
 
 #[cfg(not(unix))]
-pub(super) use none::{order, report};
+pub(super) use none::{diagnosis, order, report};
 #[cfg(unix)]
-pub(super) use unix::{order, report};
+pub(super) use unix::{diagnosis, order, report};

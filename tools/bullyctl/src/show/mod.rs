@@ -9,7 +9,9 @@ use std::fmt::Write;
 
 use actix_bully::{
     agent::Lifecycle,
-    operate::{AgentReport, BridgeReport, MemberReport, Outcome, Report, Verdict},
+    operate::{
+        AgentReport, BridgeReport, Explanation, MemberReport, Outcome, OutcomeVerdict, Report,
+    },
     protocol::{MemberKind, Presence},
 };
 use serde::Serialize;
@@ -19,7 +21,7 @@ use table::Table;
 /// An outcome, for programs: also what it means, and in words.
 #[derive(Serialize)]
 pub(crate) struct Told<'a> {
-    verdict: Verdict,
+    verdict: OutcomeVerdict,
     message: String,
     #[serde(flatten)]
     outcome: &'a Outcome,
@@ -64,6 +66,12 @@ pub(crate) fn status(report: &Report) -> String {
         peers(bridge, &mut text);
     }
     text
+}
+
+/// The findings of each agent, line by line.
+pub(crate) fn diagnosis(agents: &[Explanation]) -> String {
+    let lines = agents.iter().flat_map(|agent| agent.text.lines());
+    lines.map(|line| table::clean(line) + "\n").collect()
 }
 
 /// One agent in one line, without what changes all the time.
@@ -143,7 +151,7 @@ fn peers(bridge: &BridgeReport, text: &mut String) {
         None => writeln!(text, "peers of {node}, which does not listen"),
     }
     .ok();
-    let mut table = Table::new(["PEER", "ADDRESS", "LINK", "AGENTS", "LOST"]);
+    let mut table = Table::new(["PEER", "ADDRESS", "LINK", "AGENTS", "LOST", "LAST ERROR"]);
     for peer in &bridge.peers {
         table.row([
             peer.node.clone(),
@@ -151,6 +159,7 @@ fn peers(bridge: &BridgeReport, text: &mut String) {
             peer.link.clone(),
             peer.agents.to_string(),
             peer.lost.to_string(),
+            peer.last_error.clone().unwrap_or_default(),
         ]);
     }
     text.push_str(&table.to_string());
