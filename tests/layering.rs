@@ -46,7 +46,7 @@ const LAYERS: &[(&str, &str)] = &[
     ("web", "protocol operate"),
     (
         "config",
-        "protocol elections store group remote agent leader",
+        "protocol elections store group remote agent leader operate",
     ),
     ("supervisor", ""),
     ("testkit::faults", "protocol"),

@@ -12,6 +12,7 @@ use crate::{
     elections::bully::BullyMessage,
     group::Group,
     leader::{ShutdownError, leave_when_asked},
+    operate::Operated,
     remote::BridgeHandle,
 };
 
@@ -46,6 +47,15 @@ impl RunningNode {
     /// The bridge, if the configuration has peers or an address to listen at.
     pub fn bridge(&self) -> Option<&BridgeHandle> {
         self.bridge.as_ref()
+    }
+
+    /// The agent and its bridge, as an operator sees and commands them.
+    pub fn operated(&self) -> Operated {
+        let operated = Operated::new(&self.agent);
+        match &self.bridge {
+            Some(bridge) => operated.bridge(bridge),
+            None => operated,
+        }
     }
 
     /// The certificates, to [`reload`](crate::remote::tls::TlsConfig::reload) them when their files are

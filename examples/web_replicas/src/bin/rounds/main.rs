@@ -1,0 +1,173 @@
+//! Three replicas, and rounds in which the one that runs the job ends: killed, frozen, asked to stop, on a full
+//! disk. Whatever happens, no row with a lower fence may follow one with a higher fence, and nobody may be without the
+//! job for longer than the bound that is printed.
+//!
+//! ```text
+//! cargo run -p web-replicas --bin rounds -- 10
+//! ```
+//!
+//! The full disk is a small one in memory, mounted where this program alone sees it; where no such mount is allowed,
+//! those rounds are left out, and the last line says so.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "processes live in real time, and no runtime is here that could be held up"
+)]
+
+mod database;
+mod disk;
+mod replica;
+
+use std::{
+    env,
+    error::Error,
+    process::ExitCode,
+    time::{Duration, Instant},
+};
+
+use actix_bully::protocol::Timings;
+
+use database::{Database, Row};
+use replica::Replicas;
+
+type Wrong = Box<dyn Error>;
+
+/// How the replica that runs the job ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    /// `kill -9`.
+    Kill,
+    /// It stands still for longer than its lease, and goes on.
+    Freeze,
+    /// SIGTERM: it hands over.
+    Terminate,
+    /// The disk with its vote is full when it is killed, and when it comes back.
+    FullDisk,
+}
+
+const ENDS: [End; 4] = [End::Kill, End::Freeze, End::Terminate, End::FullDisk];
+
+/// How long anything may take that has to happen.
+const SOON: Duration = Duration::from_secs(20);
+/// The job writes a row so often.
+const INTERVAL: Duration = Duration::from_millis(20);
+/// What a new leader's job may take to begin, and a database to be written, on a machine with other work.
+const START: Duration = Duration::from_millis(150);
+
+fn main() -> ExitCode {
+    let rounds = env::args().nth(1).map_or(Ok(10), |text| text.parse());
+    let Ok(rounds) = rounds else {
+        eprintln!("rounds: name a number of rounds, such as 10");
+        return ExitCode::from(2);
+    };
+    if let Some(code) = disk::in_own_namespace() {
+        return code;
+    }
+    match play(rounds) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(wrong) => {
+            eprintln!("rounds: {wrong}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The longest without a row, as the timings promise it: the two other voters are well.
+fn bound() -> Duration {
+    Timings::lan().worst_case_quorum_failover(1) + INTERVAL + START
+}
+
+fn play(rounds: usize) -> Result<(), Wrong> {
+    let mut replicas = Replicas::start()?;
+    let database = Database::open(&replicas.database())?;
+    println!("a row every {INTERVAL:?}; bound of a gap: {:?}", bound());
+    println!("round  end        from   to     fence  gap ms");
+    let mut held = 0;
+    let mut longest = [Duration::ZERO; ENDS.len()];
+    for round in 0..rounds {
+        let at = round % ENDS.len();
+        let end = ENDS[at];
+        if end == End::FullDisk && !replicas.has_small_disks() {
+            continue;
+        }
+        let before = database.leader(SOON)?;
+        let gap = loop {
+            act(&mut replicas, &before.node, end)?;
+            // One that was frozen in the midst of a transaction holds the others up: that is SQLite's, not ours.
+            if end != End::Freeze || database.is_free()? {
+                break database.next(&before, SOON)?;
+            }
+            held += 1;
+            replicas.thaw(&before.node)?;
+            database.leader(SOON)?;
+        };
+        let Row { node, fence, .. } = &gap.first;
+        let millis = gap.lasted.as_millis();
+        println!(
+            "{round:>5}  {:<9}  {:<5}  {node:<5}  {fence:>5}  {millis:>6}",
+            name(end),
+            before.node
+        );
+        longest[at] = longest[at].max(gap.lasted);
+        if gap.lasted > bound() {
+            return Err(format!("round {round}: {millis} ms without the job").into());
+        }
+        recover(&mut replicas, &before.node, end)?;
+        replicas.agree(SOON)?;
+        database.check()?;
+    }
+    let rows = database.check()?;
+    replicas.stop()?;
+    for (end, longest) in ENDS.iter().zip(longest) {
+        println!("longest gap, {}: {} ms", name(*end), longest.as_millis());
+    }
+    println!("{rows} rows, and none with a lower fence after a higher one");
+    if held > 0 {
+        println!("frozen in the midst of a transaction, and thawed: {held} times");
+    }
+    if !replicas.has_small_disks() {
+        println!("full disk: left out, this user cannot mount a small one");
+    }
+    Ok(())
+}
+
+fn act(replicas: &mut Replicas, leader: &str, end: End) -> Result<(), Wrong> {
+    match end {
+        End::Kill => replicas.kill(leader),
+        End::Freeze => replicas.freeze(leader),
+        End::Terminate => replicas.terminate(leader),
+        End::FullDisk => {
+            replicas.fill(leader)?;
+            replicas.kill(leader)
+        }
+    }
+}
+
+fn recover(replicas: &mut Replicas, former: &str, end: End) -> Result<(), Wrong> {
+    match end {
+        End::Kill | End::Terminate => replicas.restart(former),
+        End::Freeze => replicas.thaw(former),
+        End::FullDisk => {
+            // It may end at once, or try until its policy gives it up: it must not lead.
+            replicas.restart_without_hope(former)?;
+            let until = Instant::now() + Duration::from_millis(500);
+            while Instant::now() < until {
+                if replicas.leads(former) {
+                    return Err(format!("{former} leads without a vote on its disk").into());
+                }
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            replicas.make_room(former)?;
+            replicas.kill(former)?;
+            replicas.restart(former)
+        }
+    }
+}
+
+const fn name(end: End) -> &'static str {
+    match end {
+        End::Kill => "kill -9",
+        End::Freeze => "freeze",
+        End::Terminate => "SIGTERM",
+        End::FullDisk => "full disk",
+    }
+}

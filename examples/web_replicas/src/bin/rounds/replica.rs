@@ -1,0 +1,298 @@
+//! Three processes of the replica, and what can be done to them.
+
+use std::{
+    env, fs,
+    io::{BufRead, BufReader, Read, Write},
+    net::{TcpListener, TcpStream},
+    path::{Path, PathBuf},
+    process::{Child, ChildStdout, Command, Stdio},
+    thread::{self, sleep},
+    time::{Duration, Instant},
+};
+
+use rustix::process::{Pid, Signal, kill_process};
+use tempfile::TempDir;
+
+use super::{SOON, Wrong, database::Database, disk};
+
+const NAMES: [&str; 3] = ["api-1", "api-2", "api-3"];
+
+pub(crate) struct Replicas {
+    folder: TempDir,
+    all: Vec<Replica>,
+    has_small_disks: bool,
+}
+
+struct Replica {
+    name: &'static str,
+    folder: PathBuf,
+    process: Option<Child>,
+    /// Where its routes are.
+    http: String,
+}
+
+impl Replicas {
+    /// Starts all three, for the first time.
+    pub(crate) fn start() -> Result<Self, Wrong> {
+        let folder = TempDir::new()?;
+        // All at once, so that they differ.
+        let ports: Result<Vec<_>, _> = NAMES
+            .iter()
+            .map(|_| TcpListener::bind("127.0.0.1:0"))
+            .collect();
+        let ports: Result<Vec<_>, _> = ports?.iter().map(TcpListener::local_addr).collect();
+        let ports = ports?;
+        let peers = NAMES.iter().zip(&ports);
+        let peers =
+            peers.map(|(name, at)| format!("[[peers]]\nnode = \"{name}\"\naddress = \"{at}\"\n"));
+        let peers: String = peers.collect();
+        let mut all = Vec::new();
+        let mut has_small_disks = true;
+        for (name, at) in NAMES.into_iter().zip(&ports) {
+            let own = folder.path().join(name);
+            let disk = own.join("disk");
+            fs::create_dir_all(&disk)?;
+            has_small_disks &= disk::mount(&disk);
+            let vote = disk.join("vote");
+            let config = format!(
+                "node = {name:?}\ngroup = \"jobs\"\nlisten = \"{at}\"\npeers_name_all = true\npreemption = \"never\"\n\
+                 cooldown = \"1s\"\n[timings]\npreset = \"lan\"\n\
+                 [quorum]\nvoters = {NAMES:?}\nstore_file = \"{}\"\n{peers}",
+                vote.display()
+            );
+            fs::write(own.join("config.toml"), config)?;
+            all.push(Replica {
+                name,
+                folder: own,
+                process: None,
+                http: String::new(),
+            });
+        }
+        let mut replicas = Self {
+            folder,
+            all,
+            has_small_disks,
+        };
+        let database = replicas.database();
+        drop(Database::open(&database)?);
+        for replica in &mut replicas.all {
+            replica.launch(&database, true)?;
+        }
+        for replica in &mut replicas.all {
+            replica.listen()?;
+        }
+        replicas.agree(SOON)?;
+        Ok(replicas)
+    }
+
+    pub(crate) const fn has_small_disks(&self) -> bool {
+        self.has_small_disks
+    }
+
+    pub(crate) fn database(&self) -> PathBuf {
+        self.folder.path().join("jobs.sqlite")
+    }
+
+    pub(crate) fn restart(&mut self, name: &str) -> Result<(), Wrong> {
+        let database = self.database();
+        let replica = self.find(name)?;
+        replica.launch(&database, false)?;
+        replica.listen()
+    }
+
+    /// Starts one that may well end at once.
+    pub(crate) fn restart_without_hope(&mut self, name: &str) -> Result<(), Wrong> {
+        let database = self.database();
+        let replica = self.find(name)?;
+        replica.launch(&database, false)?;
+        replica.listen().or(Ok(()))
+    }
+
+    pub(crate) fn kill(&mut self, name: &str) -> Result<(), Wrong> {
+        if let Some(mut process) = self.find(name)?.process.take() {
+            process.kill()?;
+            process.wait()?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn freeze(&mut self, name: &str) -> Result<(), Wrong> {
+        self.find(name)?.signal(Signal::STOP)
+    }
+
+    pub(crate) fn thaw(&mut self, name: &str) -> Result<(), Wrong> {
+        self.find(name)?.signal(Signal::CONT)
+    }
+
+    /// Asks it to stop, and waits until it has; it has to end well.
+    pub(crate) fn terminate(&mut self, name: &str) -> Result<(), Wrong> {
+        let replica = self.find(name)?;
+        replica.signal(Signal::TERM)?;
+        let Some(mut process) = replica.process.take() else {
+            return Ok(());
+        };
+        let end = Instant::now() + SOON;
+        while Instant::now() < end {
+            match process.try_wait()? {
+                Some(status) if status.success() => return Ok(()),
+                Some(status) => return Err(format!("{name} ended with {status}").into()),
+                None => sleep(Duration::from_millis(5)),
+            }
+        }
+        process.kill()?;
+        Err(format!("{name} does not end within {SOON:?} of SIGTERM").into())
+    }
+
+    pub(crate) fn fill(&mut self, name: &str) -> Result<(), Wrong> {
+        disk::fill(&self.find(name)?.folder.join("disk"))
+    }
+
+    pub(crate) fn make_room(&mut self, name: &str) -> Result<(), Wrong> {
+        disk::make_room(&self.find(name)?.folder.join("disk"))
+    }
+
+    /// Whether it says that it leads.
+    pub(crate) fn leads(&self, name: &str) -> bool {
+        let replica = self.all.iter().find(|replica| replica.name == name);
+        replica
+            .and_then(Replica::leader)
+            .is_some_and(|leader| leader == name)
+    }
+
+    /// Waits until all three follow one leader.
+    pub(crate) fn agree(&self, within: Duration) -> Result<(), Wrong> {
+        let end = Instant::now() + within;
+        loop {
+            let leaders: Vec<_> = self.all.iter().map(Replica::leader).collect();
+            let first = leaders.first().and_then(Option::as_ref);
+            if first.is_some() && leaders.iter().all(|leader| leader.as_ref() == first) {
+                return Ok(());
+            }
+            if Instant::now() > end {
+                return Err(
+                    format!("the replicas do not agree within {within:?}: {leaders:?}").into(),
+                );
+            }
+            sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// Ends all, the leader last.
+    pub(crate) fn stop(&mut self) -> Result<(), Wrong> {
+        for name in NAMES {
+            if !self.leads(name) {
+                self.terminate(name)?;
+            }
+        }
+        let left: Vec<_> = self
+            .all
+            .iter()
+            .filter(|one| one.process.is_some())
+            .map(|one| one.name)
+            .collect();
+        left.into_iter().try_for_each(|name| self.terminate(name))
+    }
+
+    fn find(&mut self, name: &str) -> Result<&mut Replica, Wrong> {
+        let found = self.all.iter_mut().find(|replica| replica.name == name);
+        found.ok_or_else(|| format!("there is no {name}").into())
+    }
+}
+
+impl Replica {
+    fn launch(&mut self, database: &Path, first: bool) -> Result<(), Wrong> {
+        let program = env::current_exe()?.with_file_name("web-replicas");
+        let log = fs::File::options()
+            .create(true)
+            .append(true)
+            .open(self.folder.join("log"))?;
+        let process = Command::new(program)
+            .arg(self.folder.join("config.toml"))
+            .env("JOBS_QUORUM_CREATE_STORE", first.to_string())
+            .env("DATABASE", database)
+            .env("HTTP", "127.0.0.1:0")
+            .stdout(Stdio::piped())
+            .stderr(log)
+            .spawn()?;
+        self.process = Some(process);
+        Ok(())
+    }
+
+    /// Reads where its routes are.
+    fn listen(&mut self) -> Result<(), Wrong> {
+        self.http.clear();
+        let stdout = self
+            .process
+            .as_mut()
+            .and_then(|process| process.stdout.take());
+        let mut lines = BufReader::new(stdout.ok_or("it was not started")?);
+        let mut line = String::new();
+        lines.read_line(&mut line)?;
+        let at = line.trim().strip_prefix("http://");
+        self.http = at.ok_or_else(|| self.complaint())?.to_owned();
+        drain(lines);
+        Ok(())
+    }
+
+    fn complaint(&self) -> String {
+        let log = fs::read_to_string(self.folder.join("log")).unwrap_or_default();
+        format!(
+            "{} does not start: {}",
+            self.name,
+            log.lines().last().unwrap_or_default()
+        )
+    }
+
+    fn signal(&self, signal: Signal) -> Result<(), Wrong> {
+        let process = self
+            .process
+            .as_ref()
+            .ok_or_else(|| format!("{} does not run", self.name))?;
+        let pid = Pid::from_raw(i32::try_from(process.id())?).ok_or("a process has a number")?;
+        Ok(kill_process(pid, signal)?)
+    }
+
+    /// Which leader it knows, by its route.
+    fn leader(&self) -> Option<String> {
+        let body = get(&self.http, "/leader").ok()?;
+        let name = body.split("\"leader\"").nth(1)?;
+        NAMES
+            .into_iter()
+            .find(|known| name.contains(&format!("\"{known}\"")))
+            .map(str::to_owned)
+    }
+}
+
+/// What it prints later must not fill the pipe.
+fn drain(mut lines: BufReader<ChildStdout>) {
+    thread::spawn(move || std::io::copy(&mut lines, &mut std::io::sink()));
+}
+
+/// The body, if the status is 200.
+fn get(at: &str, path: &str) -> Result<String, Wrong> {
+    let mut stream = TcpStream::connect(at)?;
+    stream.set_read_timeout(Some(Duration::from_millis(500)))?;
+    write!(
+        stream,
+        "GET {path} HTTP/1.1\r\nhost: {at}\r\nconnection: close\r\n\r\n"
+    )?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer)?;
+    let (head, body) = answer.split_once("\r\n\r\n").ok_or("no answer")?;
+    if head.starts_with("HTTP/1.1 200") {
+        Ok(body.to_owned())
+    } else {
+        Err(head.to_owned().into())
+    }
+}
+
+impl Drop for Replicas {
+    fn drop(&mut self) {
+        for replica in &mut self.all {
+            if let Some(mut process) = replica.process.take() {
+                process.kill().ok();
+                process.wait().ok();
+            }
+        }
+    }
+}

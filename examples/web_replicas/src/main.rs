@@ -1,0 +1,80 @@
+//! One of three web servers; the leader among them writes a row every 20 ms.
+//! ```text
+//! web-replicas config.toml        the routes are at http://$HTTP, the rows in the SQLite file $DATABASE
+//! ```
+use std::{env, error::Error, time::Duration};
+
+use actix::prelude::*;
+use actix_bully::agent::LeaderGuard;
+use actix_bully::leader::{Singleton, SteppingDown, fence::FenceNumber, fence::sql};
+use actix_bully::{config::Config, web};
+use actix_web::{App, HttpServer};
+use metrics_exporter_prometheus::PrometheusBuilder;
+use rusqlite::{Connection, TransactionBehavior::Immediate};
+
+/// What only one of the replicas may do.
+struct Job {
+    leader: LeaderGuard,
+    database: Connection,
+}
+
+impl Job {
+    fn write(&mut self) -> Result<(), Box<dyn Error>> {
+        let fence = FenceNumber::of(&self.leader)?;
+        let transaction = self.database.transaction_with_behavior(Immediate)?;
+        let admitted = transaction.execute(sql::ADMIT, (fence.get(), "job"))?;
+        sql::check(fence, admitted)?;
+        let row = "INSERT INTO job (fence, node, at) VALUES ($1, $2, unixepoch('subsec'))";
+        transaction.execute(row, (fence.get(), self.leader.token().node.as_str()))?;
+        Ok(transaction.commit()?)
+    }
+}
+
+impl Actor for Job {
+    type Context = Context<Self>;
+    fn started(&mut self, ctx: &mut Context<Self>) {
+        ctx.run_interval(Duration::from_millis(20), |job, ctx| {
+            if let Err(wrong) = job.write() {
+                eprintln!("the job ends: {wrong}");
+                ctx.stop(); // another replica takes it over
+            }
+        });
+    }
+}
+
+impl Handler<SteppingDown> for Job {
+    type Result = ();
+    fn handle(&mut self, _: SteppingDown, ctx: &mut Context<Self>) {
+        ctx.stop();
+    }
+}
+
+fn open(path: &str) -> rusqlite::Result<Connection> {
+    let database = Connection::open(path)?;
+    database.busy_timeout(Duration::from_secs(5))?;
+    database.execute(sql::CREATE_TABLE, ())?;
+    database.execute(sql::FIRST_USE, ["job"])?;
+    database.execute("CREATE TABLE IF NOT EXISTS job (fence, node, at)", ())?;
+    Ok(database)
+}
+
+#[actix_web::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let metrics = PrometheusBuilder::new().install_recorder()?;
+    let path = env::var("DATABASE")?;
+    open(&path)?;
+    let node = Config::load(env::args().nth(1).ok_or("name a configuration")?, "JOBS")?.start()?;
+    let job = move |leader| Job {
+        leader,
+        database: open(&path).expect("it was opened before"),
+    };
+    Singleton::builder(node.agent(), job).start()?;
+    let routes = web::routes(node.operated()).metrics(move || metrics.render());
+    let leave = node.leave_on_signals(Duration::from_secs(5));
+    let server = HttpServer::new(move || App::new().configure(|app| routes.configure(app)));
+    let server = server.bind(env::var("HTTP")?)?.shutdown_signal(async move {
+        leave.await.ok();
+    });
+    println!("http://{}", server.addrs()[0]);
+    Ok(server.run().await?)
+}
