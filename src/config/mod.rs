@@ -60,6 +60,10 @@
 //! | a node that took part in a later epoch is started with an earlier one | [`RunError::Agent`] because of `quorum.epoch`: it names the epoch of its record |
 //! | the epoch is beyond 16,777,215 | [`ConfigError::Quorum`] of the key `quorum.epoch` |
 //!
+//! # Where it runs
+//! `examples/deploy` in the repository has pages for systemd, for Kubernetes with a volume for
+//! each vote, and for one without. Tests read their files as a node would.
+//!
 //! # Where to go next
 //! `settings.rs` says what each field means, `keys.rs` lists the keys, `read.rs` and `value.rs` read them,
 //! `check.rs` holds what fits together, `start.rs` and `running.rs` are the two ends of a run.

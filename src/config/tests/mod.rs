@@ -1,6 +1,7 @@
 //! What is read, what is refused and how that is said, what fits together, and that the page has every key.
 
 mod check;
+mod deploy;
 mod page;
 mod random;
 mod refused;

@@ -1,11 +1,12 @@
 //! Whole bridges with TLS over real sockets: they elect, and no other process takes part.
 
-use std::{future::Future, net::SocketAddr, time::Duration};
+use std::{future::Future, net::SocketAddr, path::Path, time::Duration};
 
 use actix::{System, clock::timeout};
 use actix_bully::{
     Group,
     agent::{BullyAgent, BullyHandle},
+    config::{Config, PeerSettings, RunError, RunningNode},
     protocol::{Time, Timings},
     remote::{
         BridgeBuilder, BridgeError, BridgeEvent, BridgeHandle, Closed, ClusterId, Farewell, Limits,
@@ -380,5 +381,66 @@ fn the_end_of_a_certificate_is_told_a_week_before() {
         let told = told(&a);
         let _b = Host::tls("b", &[("a", Some(&a))], &trust.config("b"));
         assert_eq!(told.await, None);
+    });
+}
+
+/// A node by its configuration, whose certificates lie in files of that folder.
+fn configured(
+    name: &str,
+    authority: &Authority,
+    folder: &Path,
+    peer: PeerSettings,
+) -> Result<RunningNode, RunError> {
+    let leaf = authority.node(name);
+    let write = |file: String, pem: &str| {
+        let path = folder.join(file);
+        std::fs::write(&path, pem).expect("a file can be written");
+        path
+    };
+    let mut config = Config::new(name, "jobs");
+    config.listen = Some("127.0.0.1:0".to_owned());
+    config.tls.authorities_file = Some(write("ca.pem".to_owned(), &authority.pem));
+    config.tls.certificate_file = Some(write(format!("{name}.pem"), &leaf.certificate));
+    config.tls.key_file = Some(write(format!("{name}.key"), &leaf.key));
+    config.score = i64::from(name.as_bytes()[0]).into();
+    config.peers = vec![peer];
+    config.start()
+}
+
+#[test]
+fn nodes_whose_configuration_names_certificates_elect_together() {
+    System::new().block_on(async {
+        let authority = Authority::new("ours");
+        let folder = tempfile::tempdir().expect("a folder can be made");
+        let inbound = PeerSettings::inbound("b");
+        let a = configured("a", &authority, folder.path(), inbound).expect("it starts");
+        let at = a.bridge().and_then(BridgeHandle::local_addr);
+        let at = at.expect("it listens").to_string();
+        let b = configured("b", &authority, folder.path(), PeerSettings::new("a", &at));
+        let b = b.expect("it starts");
+        let followed = async {
+            while a.agent().leader().is_none_or(|leader| leader.id != "b") {
+                actix::clock::sleep(Duration::from_millis(2)).await;
+            }
+        };
+        timeout(DEADLINE, followed).await.expect("a follows b, by way of TLS");
+        let tls = a.tls().expect("it has certificates");
+        assert_eq!(tls.node().as_str(), "a");
+        tls.reload().expect("the files are there");
+        b.leave(DEADLINE).await.expect("it leaves");
+        assert!(a.agent().wait_for_leader(DEADLINE).await.is_ok_and(|leader| leader.id == "a"));
+
+        let other = Config::new("c", "jobs");
+        let mut wrong = other;
+        wrong.listen = Some("127.0.0.1:0".to_owned());
+        wrong.tls.authorities_file = Some(folder.path().join("ca.pem"));
+        wrong.tls.certificate_file = Some(folder.path().join("a.pem"));
+        wrong.tls.key_file = Some(folder.path().join("a.key"));
+        let said = wrong.start().expect_err("that is the certificate of another node").to_string();
+        let expected = "the bridge does not start, because of `tls.certificate_file`: this bridge is c, but its certificate is that of a";
+        assert!(said.starts_with(expected), "{said}");
+        wrong.tls.key_file = Some(folder.path().join("none"));
+        let said = wrong.start().expect_err("there is no such file").to_string();
+        assert!(said.starts_with("the files of the section `tls` cannot be used: the private key cannot be read from"), "{said}");
     });
 }

@@ -1,0 +1,206 @@
+//! The operators' pages in `examples/deploy`: what they start, node by node, and that graces and names fit.
+
+use std::collections::BTreeMap;
+
+use crate::config::Config;
+
+const PAGE: &str = include_str!("../../../examples/deploy/README.md");
+const UNIT: &str = include_str!("../../../examples/deploy/jobs.service");
+const UNIT_FILE: &str = include_str!("../../../examples/deploy/jobs.toml");
+const QUORUM: &str = include_str!("../../../examples/deploy/quorum.yaml");
+const AVAILABLE: &str = include_str!("../../../examples/deploy/available.yaml");
+const PROGRAM: &str = include_str!("../../../examples/configured/main.rs");
+
+/// What `configured` takes to hand over and leave, and actix-web to let requests end, in seconds.
+const LEAVING: u64 = 10;
+const SERVER: u64 = 30;
+
+/// The value of the first line that has this key, wherever it stands.
+fn value<'a>(text: &'a str, key: &str) -> &'a str {
+    let found = text.lines().find_map(|line| {
+        let line = line.trim().trim_start_matches("- ");
+        line.strip_prefix(key)
+    });
+    found.unwrap_or_else(|| panic!("no {key}")).trim()
+}
+
+fn number(text: &str, key: &str) -> u64 {
+    value(text, key).parse().unwrap()
+}
+
+/// The file in a `ConfigMap`: all lines that stand further to the right.
+fn embedded(yaml: &str) -> String {
+    let (_, rest) = yaml.split_once("  jobs.toml: |\n").unwrap();
+    let inner = rest
+        .lines()
+        .take_while(|line| line.is_empty() || line.starts_with("    "));
+    inner.map(str::trim).collect::<Vec<_>>().join("\n")
+}
+
+/// The variables of the container, as Kubernetes gives them to that pod.
+fn variables(yaml: &str, pod: &str) -> BTreeMap<String, String> {
+    let mut lines = yaml.lines().map(str::trim).peekable();
+    let mut found = BTreeMap::new();
+    while let Some(line) = lines.next() {
+        let Some(name) = line.strip_prefix("- name: JOBS_") else {
+            continue;
+        };
+        let value = match lines.next().unwrap() {
+            "valueFrom:" => {
+                assert_eq!(lines.next(), Some("fieldRef:"));
+                assert_eq!(lines.next(), Some("fieldPath: metadata.name"));
+                pod.to_owned()
+            }
+            given => given
+                .strip_prefix("value: ")
+                .unwrap()
+                .trim_matches('"')
+                .to_owned(),
+        };
+        found.insert(format!("JOBS_{name}"), value.replace("$(JOBS_NODE)", pod));
+    }
+    found
+}
+
+/// The configuration of each node is one that starts, and all say the same of the cluster.
+fn configurations(nodes: &[String], one: impl Fn(&str) -> Config) -> Vec<Config> {
+    let all: Vec<_> = nodes.iter().map(|node| one(node)).collect();
+    for (config, node) in all.iter().zip(nodes) {
+        if cfg!(feature = "tls") {
+            config
+                .check()
+                .unwrap_or_else(|wrong| panic!("{node}: {wrong}"));
+        }
+        assert_eq!(config.node, *node);
+        let peers: Vec<_> = config.peers.iter().map(|peer| peer.node.clone()).collect();
+        assert_eq!(peers, nodes, "the list names every node");
+        let port = config.listen.as_ref().unwrap().rsplit(':').next().unwrap();
+        for peer in &config.peers {
+            let address = peer.address.as_ref().unwrap();
+            assert!(
+                address.starts_with(&peer.node) && address.ends_with(&format!(":{port}")),
+                "{address}"
+            );
+        }
+        assert!(config.peers_name_all && !config.dangerous_plaintext);
+        assert!(config.quorum.voters.is_empty() || config.quorum.voters == nodes);
+    }
+    all
+}
+
+fn of_pods(yaml: &str) -> Vec<Config> {
+    let pods: Vec<_> = (0..number(yaml, "replicas:"))
+        .map(|at| format!("jobs-{at}"))
+        .collect();
+    configurations(&pods, |pod| {
+        let config = Config::from_toml(&embedded(yaml)).unwrap();
+        config.with_env("JOBS", variables(yaml, pod)).unwrap()
+    })
+}
+
+#[test]
+fn the_unit_and_its_file_start_three_voters() {
+    let hosts = ["jobs-1", "jobs-2", "jobs-3"].map(str::to_owned);
+    let all = configurations(&hosts, |host| {
+        let pair = value(UNIT, "Environment=").replace("%l", host);
+        let (name, value) = pair.split_once('=').unwrap();
+        let pairs = [(name.to_owned(), value.to_owned())];
+        Config::from_toml(UNIT_FILE)
+            .unwrap()
+            .with_env("JOBS", pairs)
+            .unwrap()
+    });
+    let state = format!("/var/lib/{}/", value(UNIT, "StateDirectory="));
+    for config in all {
+        assert!(config.quorum.store_file.unwrap().starts_with(&state));
+        assert!(config.memory_file.unwrap().starts_with(&state));
+        assert!(
+            !config.quorum.create_store,
+            "a drop-in says so, for the first start"
+        );
+        assert_eq!(config.quorum.voters.len(), 3);
+    }
+    assert_eq!(value(UNIT, "KillSignal="), "SIGTERM");
+    assert!(number(UNIT, "TimeoutStopSec=") > LEAVING + SERVER);
+    // What the page lets an operator write for the first start is a variable of ours.
+    let first = PAGE.split("Environment=").nth(1).unwrap();
+    let (name, rest) = first.split_once('=').unwrap();
+    let given = rest.split('\\').next().unwrap().to_owned();
+    let config = Config::default()
+        .with_env("JOBS", [(name.to_owned(), given)])
+        .unwrap();
+    assert!(config.quorum.create_store);
+}
+
+#[test]
+fn the_pods_with_a_volume_are_three_voters() {
+    for config in of_pods(QUORUM) {
+        assert_eq!(config.quorum.voters.len(), 3);
+        assert!(config.quorum.create_store, "for the first rollout");
+        let mounted = value(QUORUM, "mountPath:");
+        for kept in [&config.quorum.store_file, &config.memory_file] {
+            assert!(kept.as_ref().unwrap().starts_with(mounted), "{kept:?}");
+        }
+        let key = config.tls.key_file.unwrap();
+        assert_eq!(
+            key.to_str().unwrap(),
+            format!("/etc/jobs/tls/{}.key", config.node)
+        );
+    }
+    let (_, claims) = QUORUM.split_once("volumeClaimTemplates:").unwrap();
+    assert_eq!(value(claims, "name:"), "state");
+    assert!(QUORUM.contains("- name: state\n              mountPath: /var/lib/jobs\n"));
+    assert!(number(QUORUM, "maxUnavailable:") == 1);
+    // The command on the page takes out what the file has.
+    assert!(PAGE.contains("kubectl set env statefulset/jobs JOBS_QUORUM_CREATE_STORE-\n"));
+}
+
+#[test]
+fn the_pods_without_a_volume_do_not_vote() {
+    for config in of_pods(AVAILABLE) {
+        assert_eq!(config.quorum, crate::config::QuorumSettings::default());
+        assert_eq!(config.memory_file, None, "nothing is kept that is lost");
+    }
+    for kept in [
+        "volumeClaimTemplates",
+        "emptyDir",
+        "JOBS_QUORUM",
+        "/var/lib",
+    ] {
+        assert!(!AVAILABLE.contains(kept), "{kept}");
+    }
+}
+
+#[test]
+fn pods_find_each_other_and_have_the_time_to_hand_over() {
+    assert!(PROGRAM.contains(&format!(
+        "LEAVING: Duration = Duration::from_secs({LEAVING})"
+    )));
+    for yaml in [QUORUM, AVAILABLE] {
+        let config = Config::from_toml(&embedded(yaml)).unwrap();
+        let (_, port) = config.listen.as_ref().unwrap().split_once(':').unwrap();
+        assert_eq!(value(yaml, "port:"), port);
+        assert_eq!(value(yaml, "containerPort:"), port);
+        let (_, service) = yaml.split_once("kind: Service\n").unwrap();
+        let name = value(service, "name:");
+        assert_eq!(value(yaml, "serviceName:"), name);
+        for peer in &config.peers {
+            let address = peer.address.as_ref().unwrap();
+            assert_eq!(*address, format!("{}.{name}:{port}", peer.node));
+        }
+        assert_eq!(value(yaml, "clusterIP:"), "None");
+        assert_eq!(value(yaml, "publishNotReadyAddresses:"), "true");
+        assert_eq!(value(yaml, "enableServiceLinks:"), "false");
+        assert_eq!(value(yaml, "podManagementPolicy:"), "Parallel");
+        let grace = number(yaml, "terminationGracePeriodSeconds:");
+        assert!(
+            grace > number(yaml, "seconds:") + LEAVING + SERVER,
+            "{grace}"
+        );
+        let probes: Vec<_> = yaml
+            .lines()
+            .filter_map(|line| line.trim().strip_prefix("path: "))
+            .collect();
+        assert_eq!(probes, ["/health/ready", "/health/live"]);
+    }
+}
