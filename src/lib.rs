@@ -88,6 +88,12 @@ pub mod config;
 pub mod elections;
 pub mod group;
 pub mod leader;
+#[cfg(feature = "metrics")]
+#[cfg_attr(docsrs, doc(cfg(feature = "metrics")))]
+pub mod metrics;
+#[cfg(not(feature = "metrics"))]
+#[path = "metrics/off.rs"]
+mod metrics;
 pub mod operate;
 #[cfg(not(feature = "planted"))]
 #[expect(unreachable_pub, reason = "the tests of the tests name it")]

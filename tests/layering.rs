@@ -27,16 +27,17 @@ mod touches;
 const LAYERS: &[(&str, &str)] = &[
     ("protocol", ""),
     ("elections", "protocol"),
+    ("metrics", "protocol group"),
     ("store", "protocol planted"),
     ("clock", "protocol"),
     ("group", "protocol planted"),
     (
         "remote",
-        "protocol elections store group supervisor planted",
+        "protocol elections store group supervisor metrics planted",
     ),
     (
         "agent",
-        "protocol elections store clock group supervisor planted",
+        "protocol elections store clock group supervisor metrics planted",
     ),
     (
         "leader",
@@ -69,6 +70,7 @@ const OUTSIDE: &[(&str, &str)] = &[
         "store",
         "serde thiserror tracing std::fs tempfile crc32fast serde_json rustix::fs tokio::sync tokio::runtime",
     ),
+    ("metrics", "metrics"),
     ("clock", "serde thiserror tracing rustix tokio::time"),
     ("group", "serde thiserror tracing actix"),
     (

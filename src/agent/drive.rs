@@ -40,6 +40,7 @@ impl<E: Election> Agent<E> {
             return;
         }
         self.shared.vitals().note_step(now);
+        self.shared.sample(now);
         let mut out = pool::take::<E>();
         self.machine.handle(now, input, &mut out);
 

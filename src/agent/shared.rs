@@ -21,6 +21,7 @@ use tracing::Span;
 use crate::{
     clock::Clock,
     group::{AppMessage, Group},
+    metrics::AgentMeter,
     planted::{Defect, has},
     protocol::{AgentId, Event, Incarnation, Leader, MemberKind, Score, Time, View},
 };
@@ -47,6 +48,7 @@ pub(super) struct SharedState {
     is_fenced: bool,
     leadership: LeadershipMachine,
     vitals: Vitals,
+    meter: AgentMeter,
     /// A lock of its own: events are sent under it, so that those of two threads arrive in one
     /// order at every subscriber. To send wakes tasks, and takes a millisecond where there are
     /// thousands of subscribers; readers of the leadership must not wait for that.
@@ -70,6 +72,7 @@ impl SharedState {
     ) -> Self {
         Self {
             vitals: Vitals::new(assumed, clock.now()),
+            meter: AgentMeter::new(membership.name(), id.as_str()),
             id,
             clock,
             membership,
@@ -83,6 +86,22 @@ impl SharedState {
     /// What the agent publishes of itself beside its leadership.
     pub(super) fn vitals(&self) -> &Vitals {
         &self.vitals
+    }
+
+    /// What an operator measures of the agent.
+    pub(super) fn meter(&self) -> &AgentMeter {
+        &self.meter
+    }
+
+    /// Brings what is only sampled up to date, if that is due.
+    pub(super) fn sample(&self, now: Time) {
+        self.meter.sample(now, || self.membership.counts());
+    }
+
+    /// Logs and measures what subscribers were told.
+    fn note_told(&self, event: &Event, is_change: bool) {
+        log::log(event, is_change);
+        self.meter.told(event, is_change);
     }
 
     /// Why there is no leader, or why this one leads.
@@ -126,11 +145,21 @@ impl SharedState {
     /// Publishes what a step gave, after all of its effects.
     pub(super) fn grow(&self, by: Incarnation, view: &View) {
         let note = |leader: &Leader| self.membership.note_leader(leader.clone());
-        self.leadership.grow(by, self.now(), view, note);
+        let now = self.now();
+        // Without the feature nothing of this is compiled.
+        if cfg!(feature = "metrics")
+            && self.is_fenced
+            && let Remaining::For(left) = self.leadership.remaining(now)
+            && view.leading.is_some()
+            && view.valid_until > now.after(left)
+        {
+            self.meter.renewed(left);
+        }
+        self.leadership.grow(by, now, view, note);
         if let Some(term) = view.leading {
             let regained = self.subscribers().regain(&self.id, by, term);
             if let Some(event) = regained {
-                log::log(&event, false); // in the span of the step
+                self.note_told(&event, false); // in the span of the step
             }
         }
     }
@@ -150,7 +179,7 @@ impl SharedState {
         if subscribers.tell(&self.id, by, event) {
             let is_change = subscribers.is_change(event);
             drop(subscribers); // a log may be slow
-            log::log(event, is_change);
+            self.note_told(event, is_change);
         }
     }
 
@@ -165,6 +194,7 @@ impl SharedState {
     pub(super) fn end(&self, scope: Scope) {
         let ended = self.leadership.end(scope);
         self.vitals.note_end(self.now());
+        self.meter.led_after(None);
         let lost = self.subscribers().end(&self.id, ended.incarnation);
         self.log(lost);
         if ended.is_confirmed || has(Defect::EndConfirmedEarly) {
@@ -182,7 +212,7 @@ impl SharedState {
     /// Logs what happened outside of a step.
     pub(super) fn log(&self, told: Option<Event>) {
         if let Some(event) = told {
-            self.span().in_scope(|| log::log(&event, false));
+            self.span().in_scope(|| self.note_told(&event, false));
         }
     }
 
@@ -254,11 +284,13 @@ impl SharedState {
     /// The work of a lead future has panicked.
     pub(super) fn note_work_panic(&self) {
         self.leadership.note_work_panic();
+        self.meter.work_panicked();
     }
 
     /// The work of a lead future has not gone on for too long.
     pub(super) fn note_work_stall(&self) {
         self.leadership.note_work_stall();
+        self.meter.work_stalled();
     }
 
     /// For how long that tenure still holds, as things are.

@@ -56,7 +56,10 @@ impl<E: Election> Agent<E> {
             return;
         }
         let vitals = self.shared.vitals();
-        vitals.note_prospects(prospects, has_leader, self.shared.now());
+        let leaderless = vitals.note_prospects(prospects, has_leader, self.shared.now());
+        if leaderless.is_some() || !has_leader {
+            self.shared.meter().led_after(leaderless);
+        }
         if has_leader {
             self.vacancy.vacant = None;
         } else if self.vacancy.vacant.is_none() {

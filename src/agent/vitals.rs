@@ -122,16 +122,23 @@ impl Vitals {
         (nanos > 0).then(|| Time::from_nanos(nanos))
     }
 
-    /// The agent's prospects are others than before, or it has a leader and had none, or the other way.
-    pub(super) fn note_prospects(&self, prospects: Prospects, has_leader: bool, now: Time) {
+    /// The agent's prospects are others than before, or it has a leader and had none, or the other way. Says for
+    /// how long it had none, when that is over.
+    pub(super) fn note_prospects(
+        &self,
+        prospects: Prospects,
+        has_leader: bool,
+        now: Time,
+    ) -> Option<Duration> {
         let mut signs = self.signs();
         signs.prospects = prospects;
         if has_leader {
-            signs.leaderless_since = None;
             signs.is_clock_slow = false;
-        } else {
-            signs.leaderless_since.get_or_insert(now);
+            let since = signs.leaderless_since.take();
+            return since.map(|since| now.since(since));
         }
+        signs.leaderless_since.get_or_insert(now);
+        None
     }
 
     /// The present incarnation has ended, and what it knew of a leader with it.

@@ -24,6 +24,7 @@ mod leadership;
 mod leases;
 mod leave;
 mod logs;
+mod metrics;
 mod operate;
 mod outside;
 mod panics;

@@ -19,6 +19,7 @@ mod load;
 #[path = "../common/logging.rs"]
 mod logging;
 mod messages;
+mod metrics;
 mod names;
 mod pipes;
 #[cfg(feature = "planted")]

@@ -272,6 +272,8 @@ impl Actor for RemoteBridge {
         }
         self.listen(ctx);
         expiry::watch(Arc::clone(&self.shared), ctx);
+        #[cfg(feature = "metrics")]
+        super::sample::watch(Arc::clone(&self.shared), ctx);
         for peer in self.shared.peers() {
             self.watch(peer, ctx);
         }

@@ -18,6 +18,8 @@ mod memory;
 pub(crate) mod message;
 mod noise;
 pub(crate) mod peers;
+#[cfg(feature = "metrics")]
+mod sample;
 pub(crate) mod shared;
 pub(crate) mod status;
 pub(crate) mod task;

@@ -17,7 +17,10 @@ use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
 use tracing::{debug, warn};
 
 use crate::group::companion_of;
-use crate::protocol::{AgentId, Leaders, Requirements, Term, Time};
+use crate::{
+    metrics::BridgeMeter,
+    protocol::{AgentId, Leaders, Requirements, Term, Time},
+};
 
 use crate::remote::{
     BridgeCounters, Closed, Credential, GroupRules, GroupStanding, Introduction, Limits, NodeId,
@@ -51,6 +54,7 @@ pub(crate) struct BridgeState {
     pub(crate) gate: Arc<Gate>,
     pub(crate) counters: BridgeCounters,
     pub(crate) meter: Meter,
+    pub(crate) instruments: BridgeMeter,
     pub(crate) events: Events,
     peers: Mutex<BTreeMap<NodeId, Arc<PeerState>>>,
     rng: Mutex<Rng>,
@@ -98,6 +102,7 @@ impl BridgeState {
             .iter()
             .map(|_| GroupTermGuard::default())
             .collect();
+        let instruments = BridgeMeter::new(parts.me.node.as_str());
         Self {
             gate: Arc::new(Gate::new(&parts.limits)),
             me: parts.me,
@@ -111,6 +116,7 @@ impl BridgeState {
             is_over: AtomicBool::new(false),
             counters: BridgeCounters::new(),
             meter: Meter::default(),
+            instruments,
             events: Events::default(),
             peers: Mutex::default(),
             rng: Mutex::new(Rng::with_seed(parts.seed)),

@@ -4,7 +4,7 @@
 //! silent. What has arrived is handled in turns of [`TURN`]; between two of them the agents get
 //! theirs: a peer within its rates can make much work, but no other task waits for all of it.
 
-use std::{convert::Infallible, pin::pin, rc::Rc};
+use std::{convert::Infallible, pin::pin, rc::Rc, time::Duration};
 
 use actix::clock::{Instant, sleep_until};
 use futures::future::{Either, select};
@@ -263,6 +263,8 @@ impl Common {
             let took = self.shared.now().since(since).as_nanos();
             let took = u64::try_from(took).unwrap_or(u64::MAX);
             self.peer.health.echoed(took);
+            let (peer, echo) = (self.link.peer.as_str(), Duration::from_nanos(took));
+            self.shared.instruments.echo(peer, echo);
             let longest = &self.shared.meter.echo_nanos;
             longest.fetch_max(took, std::sync::atomic::Ordering::Relaxed);
         }

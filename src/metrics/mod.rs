@@ -1,0 +1,158 @@
+//! What an operator's metrics show of agents and bridges, through the facade crate [`metrics`](::metrics);
+//! feature `metrics`.
+//!
+//! Decided here: the names, and what is measured where. Not here: where numbers go. That is a recorder, which an
+//! application installs, such as `metrics-exporter-prometheus`. Install it before agents and bridges start: each
+//! takes its instruments once.
+//!
+//! | name | kind | unit | labels | meaning |
+//! |---|---|---|---|---|
+//! | `bully_is_leader` | gauge | | group, node | 1 while the agent leads, else 0 |
+//! | `bully_has_leader` | gauge | | group, node | 1 while the agent knows a leader, else 0 |
+//! | `bully_term` | gauge | | group, node | the term that the agent last led or followed in |
+//! | `bully_leadership_acquired_total` | counter | | group, node | how often the agent began to lead |
+//! | `bully_leadership_lost_total` | counter | | group, node, reason | how often it ceased to lead, and why |
+//! | `bully_leader_followed_total` | counter | | group, node | how often it followed another leader than before |
+//! | `bully_leaderless_seconds` | histogram | seconds | group, node | a time without a leader, when it is over |
+//! | `bully_lease_left_seconds` | histogram | seconds | group, node | what was left of the lease when it was renewed; quorum mode |
+//! | `bully_work_panics_total` | counter | | group, node | panics of the work of a leader |
+//! | `bully_work_stalls_total` | counter | | group, node | step-downs because the work made no progress |
+//! | `bully_group_messages_total` | counter | | group | messages that agents of this process sent, one for each receiver |
+//! | `bully_group_dropped_total` | counter | | group, reason | messages that did not reach an agent of this process |
+//! | `bully_link_up` | gauge | | node, peer | 1 while the peer is linked, else 0 |
+//! | `bully_link_echo_seconds` | histogram | seconds | node, peer | from a question to its answer, there and back |
+//! | `bully_link_lost_total` | counter | | node, peer | messages to the peer that were lost on this side |
+//! | `bully_links_total` | counter | | node | links that became ready |
+//! | `bully_dials_total` | counter | | node | attempts to dial |
+//! | `bully_links_closed_total` | counter | | node, reason | links that were closed or never came to be, and why |
+//! | `bully_remote_dropped_total` | counter | | node, reason | messages of other hosts that were dropped, and why |
+//! | `bully_remote_messages_total` | counter | | node, direction | messages that crossed, `in` or `out` |
+//! | `bully_remote_bytes_total` | counter | bytes | node, direction | bytes that crossed, `in` or `out` |
+//!
+//! `group` is the group's name and `node` the agent's; where `peer` or `direction` stands beside it, or links are
+//! counted, `node` is the bridge's. So there are as many series as agents and peers, times the few reasons.
+//! A leadership that runs out while its agent hangs is told by the clock where it has subscribers, and else when the
+//! agent goes on. Counts of messages, links and
+//! drops are brought up to date every five seconds, so that no message costs anything.
+//!
+//! An alert that is worth waking someone: `max by (group) (bully_has_leader) == 0` for longer than an election takes.
+
+mod agent;
+mod bridge;
+#[cfg(test)]
+mod tests;
+
+use ::metrics::{Unit, describe_counter, describe_gauge, describe_histogram};
+
+pub(crate) use agent::AgentMeter;
+pub(crate) use bridge::{BridgeMeter, Direction};
+
+/// One series of numbers, as the table of this [module](self) has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Series {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is.
+    pub kind: SeriesKind,
+    /// Its unit, if it has one.
+    pub unit: Option<&'static str>,
+    /// The names of its labels.
+    pub labels: &'static [&'static str],
+    /// What it means.
+    pub help: &'static str,
+}
+
+/// What a [`Series`] is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SeriesKind {
+    /// It only grows.
+    Counter,
+    /// It goes up and down.
+    Gauge,
+    /// A distribution.
+    Histogram,
+}
+
+/// Tells the recorder what each series means. Call it once, after the recorder was installed.
+pub fn describe() {
+    for series in ALL {
+        let (name, help) = (series.name, series.help);
+        let unit = match series.unit {
+            Some(SECONDS) => Unit::Seconds,
+            Some(BYTES) => Unit::Bytes,
+            Some(_) | None => Unit::Count,
+        };
+        match series.kind {
+            SeriesKind::Counter => describe_counter!(name, unit, help),
+            SeriesKind::Gauge => describe_gauge!(name, unit, help),
+            SeriesKind::Histogram => describe_histogram!(name, unit, help),
+        }
+    }
+}
+
+/// All series, in the order of the table.
+pub const fn series() -> &'static [Series] {
+    ALL
+}
+
+const SECONDS: &str = "seconds";
+const BYTES: &str = "bytes";
+const AGENT: &[&str] = &["group", "node"];
+
+macro_rules! series {
+    ($($constant:ident $name:literal $kind:ident $unit:expr, $labels:expr, $help:literal;)*) => {
+        $(pub(crate) const $constant: &str = $name;)*
+        const ALL: &[Series] = &[$(Series {
+            name: $name,
+            kind: SeriesKind::$kind,
+            unit: $unit,
+            labels: $labels,
+            help: $help,
+        }),*];
+    };
+}
+series! {
+    IS_LEADER "bully_is_leader" Gauge None, AGENT,
+        "1 while the agent leads, else 0";
+    HAS_LEADER "bully_has_leader" Gauge None, AGENT,
+        "1 while the agent knows a leader, else 0";
+    TERM "bully_term" Gauge None, AGENT,
+        "the term that the agent last led or followed in";
+    ACQUIRED "bully_leadership_acquired_total" Counter None, AGENT,
+        "how often the agent began to lead";
+    LOST "bully_leadership_lost_total" Counter None, &["group", "node", "reason"],
+        "how often it ceased to lead, and why";
+    FOLLOWED "bully_leader_followed_total" Counter None, AGENT,
+        "how often it followed another leader than before";
+    LEADERLESS "bully_leaderless_seconds" Histogram Some(SECONDS), AGENT,
+        "a time without a leader, when it is over";
+    LEASE_LEFT "bully_lease_left_seconds" Histogram Some(SECONDS), AGENT,
+        "what was left of the lease when it was renewed; quorum mode";
+    WORK_PANICS "bully_work_panics_total" Counter None, AGENT,
+        "panics of the work of a leader";
+    WORK_STALLS "bully_work_stalls_total" Counter None, AGENT,
+        "step-downs because the work made no progress";
+    MESSAGES "bully_group_messages_total" Counter None, &["group"],
+        "messages that agents of this process sent, one for each receiver";
+    DROPPED "bully_group_dropped_total" Counter None, &["group", "reason"],
+        "messages that did not reach an agent of this process";
+    LINK_UP "bully_link_up" Gauge None, &["node", "peer"],
+        "1 while the peer is linked, else 0";
+    ECHO "bully_link_echo_seconds" Histogram Some(SECONDS), &["node", "peer"],
+        "from a question to its answer, there and back";
+    LINK_LOST "bully_link_lost_total" Counter None, &["node", "peer"],
+        "messages to the peer that were lost on this side";
+    LINKS "bully_links_total" Counter None, &["node"],
+        "links that became ready";
+    DIALS "bully_dials_total" Counter None, &["node"],
+        "attempts to dial";
+    LINKS_CLOSED "bully_links_closed_total" Counter None, &["node", "reason"],
+        "links that were closed or never came to be, and why";
+    REMOTE_DROPPED "bully_remote_dropped_total" Counter None, &["node", "reason"],
+        "messages of other hosts that were dropped, and why";
+    REMOTE_MESSAGES "bully_remote_messages_total" Counter None, &["node", "direction"],
+        "messages that crossed, `in` or `out`";
+    REMOTE_BYTES "bully_remote_bytes_total" Counter Some(BYTES), &["node", "direction"],
+        "bytes that crossed, `in` or `out`";
+}

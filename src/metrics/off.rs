@@ -1,0 +1,41 @@
+//! Without the feature `metrics`: the same instruments, which have no size and do nothing, so that their calls are
+//! gone when the crate is compiled.
+#![expect(
+    clippy::unused_self,
+    reason = "they are called as the instruments with the feature are"
+)]
+
+use std::time::Duration;
+
+use crate::{
+    group::Counts,
+    protocol::{Event, Time},
+};
+
+#[derive(Debug)]
+pub(crate) struct AgentMeter;
+
+impl AgentMeter {
+    pub(crate) const fn new(_group: &str, _node: &str) -> Self {
+        Self
+    }
+    pub(crate) const fn told(&self, _event: &Event, _is_change: bool) {}
+    pub(crate) const fn led_after(&self, _leaderless: Option<Duration>) {}
+    pub(crate) const fn renewed(&self, _left: Duration) {}
+    pub(crate) const fn work_panicked(&self) {}
+    pub(crate) const fn work_stalled(&self) {}
+    pub(crate) fn sample(&self, _now: Time, _counts: impl FnOnce() -> Counts) {}
+}
+
+#[derive(Debug)]
+pub(crate) struct BridgeMeter;
+
+impl BridgeMeter {
+    pub(crate) const fn new(_node: &str) -> Self {
+        Self
+    }
+    pub(crate) const fn echo(&self, _peer: &str, _took: Duration) {}
+}
+
+/// Nothing of either takes room.
+const _: () = assert!(size_of::<AgentMeter>() == 0 && size_of::<BridgeMeter>() == 0);

@@ -1,0 +1,45 @@
+//! Brings the metrics of a bridge up to date, from its own timer: no frame and no message costs anything.
+
+use std::{sync::Arc, time::Duration};
+
+use actix::{AsyncContext, Context};
+
+use super::{
+    LinkStatus, RemoteBridge,
+    shared::{BridgeState, PeerState, lock},
+};
+use crate::{metrics::Direction, remote::Closed};
+
+/// Samples as long as the actor runs.
+pub(super) fn watch(shared: Arc<BridgeState>, ctx: &mut Context<RemoteBridge>) {
+    shared.sample();
+    ctx.run_interval(AGAIN, move |_, _| shared.sample());
+}
+
+/// How often.
+const AGAIN: Duration = Duration::from_secs(5);
+
+impl BridgeState {
+    fn sample(&self) {
+        let (to, traffic, counts) = (&self.instruments, self.meter.read(), self.counters.read());
+        to.links(traffic.links, traffic.dials);
+        to.crossed(Direction::In, traffic.messages_in, traffic.bytes_in);
+        to.crossed(Direction::Out, traffic.messages_out, traffic.bytes_out);
+        // Those of links first, then those of messages.
+        for (at, (reason, times)) in counts.iter().enumerate() {
+            if at < Closed::NAMES.len() {
+                to.closed(reason, times);
+            } else {
+                to.dropped(reason, times);
+            }
+        }
+        self.peers().iter().for_each(|peer| self.sample_link(peer));
+    }
+
+    /// After a change of its link, and with everything else.
+    pub(crate) fn sample_link(&self, peer: &PeerState) {
+        let is_up = matches!(*lock(&peer.stage), LinkStatus::Linked { .. });
+        let lost = peer.agents().outbox.lost();
+        self.instruments.link(peer.node.as_str(), is_up, lost);
+    }
+}
