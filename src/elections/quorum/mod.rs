@@ -55,7 +55,7 @@
 //!
 //! A minority has no leader: the former one stops itself before another can start. A leader that hangs
 //! considers itself leader until its lease ends ([`View::valid_until`]); a step after that begins with
-//! the loss. Members may have different [`Timings`](crate::protocol::Timings), as in the midst of a
+//! the loss. Members may have different [`Timings`], as in the midst of a
 //! rolling change: none of the above depends on their being equal. Another list of voters is another
 //! [`epoch`]; its page says how to change them.
 //!
