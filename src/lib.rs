@@ -123,7 +123,8 @@ pub mod web;
 // `Group::new("x")` by itself would not compile.
 pub type Group = group::Group<elections::bully::BullyMessage>;
 
-/// The README's programs compile, and run as far as they are meant to.
+/// The README's programs compile, and run as far as they are meant to; those marked `ignore` are pieces of an example
+/// (`tests/layering.rs` compares them).
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 pub struct Readme;

@@ -3,7 +3,7 @@
 //!
 //! The rule is the two tables and the few lines after them. How Rust is read for it: `mentions.rs`. What a
 //! new message, timer or preset has to touch: `touches.rs`; a new option of an election: `options.rs`. That
-//! errors say their causes: `causes.rs`.
+//! errors say their causes: `causes.rs`; that pages show programs that are built: `pieces.rs`.
 #![expect(clippy::expect_used, reason = "what cannot be read fails the test")]
 
 use std::fs;
@@ -20,6 +20,8 @@ mod loops;
 mod mentions;
 #[path = "layering/options.rs"]
 mod options;
+#[path = "layering/pieces.rs"]
+mod pieces;
 #[path = "layering/touches.rs"]
 mod touches;
 

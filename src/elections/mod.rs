@@ -11,7 +11,12 @@
 //! | [`reorganization`] | the paper's: two at work have the same coordinator and task, at every instant | deadline > 2 × the longest delay, no loss, no pause, a durable record |
 //! | [`invitation`] | agreement in each group; one group, under the highest-ranked, once messages are on time | a durable record |
 //!
-//! The bully, ASTRA and the quorum share their messages, so that a user sees one type.
+//! The bully, ASTRA and the quorum share their messages, so that a user sees one type. What each of these three
+//! promises, cell by cell with a test that proves it (`tests/simulation/promises`), and with the default timings:
+//!
+#![doc = include_str!("promises.md")]
+//!
+//! A quorum is two more lines of configuration, or `.quorum(["api-1", "api-2", "api-3"]).store(..)`.
 //!
 //! # Which one is for whom
 //!

@@ -61,6 +61,24 @@
 //! - **Names.** An agent belongs to the node that announced it first. A node that announces it as well is
 //!   told apart by an event, and gets the name when it is free.
 //!
+//! # Security
+//! It listens on loopback unless you say otherwise; plain text goes over a network only by a method that is called
+//! `dangerous_plaintext`. With the feature `tls`: TLS 1.3, both ends with a certificate of your own authority
+//! whose one name is the node's, reloadable while it runs; `examples/certificates` makes throw-away ones.
+//! **Without TLS a bridge believes what names its peers give**, and any local user can connect to loopback: such a
+//! stranger can say that a leader has ended, and then two consider themselves leader. With the feature `secret` both
+//! ends of every connection prove that they know one secret before anything else is read, by challenge and
+//! response; it can be changed host by host. It encrypts nothing. A bridge with neither says so once, when
+//! it starts.
+//!
+//! A peer may speak for every agent of the groups carried, unless you say for which, and as what they may
+//! speak (`Peer::allow`): one that goes beyond that loses its link. What comes from a network is bounded
+//! before it is read: frames, names, rates, connections, time.
+//!
+//! Trusted are peers within their rights; covered are the network, strangers, and peers that send nonsense; not
+//! covered are peers that lie within their rights, and hosts that are taken over. `remote::tls` and
+//! `remote::secret` have the threat model, `remote::wire` every byte.
+//!
 //! # What it is not
 //! Every node is linked to every other one that it exchanges messages with: nothing is passed on.
 //! That is right for a few dozen hosts. In available mode each side of a partition elects a leader;

@@ -153,3 +153,29 @@ fn timings_made_in_rust_are_shown_by_field() {
         assert_eq!(election.timings, timings);
     }
 }
+
+/// Every node of the README's three hosts, from its file and what its environment adds.
+#[test]
+fn the_readmes_three_hosts_could_be_started() {
+    let readme = include_str!("../../../README.md");
+    let files = readme.split("```toml\n").skip(1);
+    let file = files
+        .filter_map(|rest| rest.split_once("\n```"))
+        .map(|(file, _)| file);
+    let files: Vec<&str> = file.filter(|file| file.contains("node = ")).collect();
+    assert_eq!(files.len(), 1);
+    for node in ["api-1", "api-2", "api-3"] {
+        let later = [("JOBS_NODE", node), ("JOBS_QUORUM_CREATE_STORE", "false")];
+        let later = later.map(|(key, value)| (key.to_owned(), value.to_owned()));
+        let config = Config::from_toml(files[0])
+            .unwrap()
+            .with_env("JOBS", later)
+            .unwrap();
+        if cfg!(feature = "tls") {
+            config.check().unwrap();
+        }
+        assert_eq!(config.node, node);
+        assert!(!config.quorum.create_store);
+        assert_eq!(config.quorum.voters, ["api-1", "api-2", "api-3"]);
+    }
+}

@@ -1,24 +1,26 @@
-//! What a configured peer may do before the application says otherwise, as the README and its docs put it.
+//! What a configured peer may do before the application says otherwise, as its docs put it.
 
 use crate::remote::{MayBe, Peer, Rights};
 
-const README: &str = include_str!("../../../README.md");
+const PAGE: &str = include_str!("../mod.rs");
 const DOCS: &str = include_str!("../bridge/builder.rs");
 
 /// A text as one line, without the marks of comments.
 fn flat(text: &str) -> String {
-    let lines = text
-        .lines()
-        .map(|line| line.trim().trim_start_matches("///"));
+    let lines = text.lines().map(|line| {
+        line.trim()
+            .trim_start_matches("///")
+            .trim_start_matches("//!")
+    });
     let words: Vec<&str> = lines.flat_map(str::split_whitespace).collect();
     words.join(" ")
 }
 
 #[test]
 fn a_peer_may_speak_for_every_agent_unless_it_is_said_for_which() {
-    let readme = "A peer may speak for every agent of the groups carried, unless you say for which, \
+    let page = "A peer may speak for every agent of the groups carried, unless you say for which, \
                   and as what they may speak (`Peer::allow`): one that goes beyond that loses its link.";
-    assert!(flat(README).contains(readme));
+    assert!(flat(PAGE).contains(page));
     let docs = "It may speak for any agent of the groups carried, as a leader, a voter or an \
                 observer, unless [`allow`](Self::allow) says otherwise.";
     assert!(flat(DOCS).contains(docs));

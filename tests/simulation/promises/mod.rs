@@ -1,6 +1,6 @@
-//! What the README promises is what is checked here.
+//! What the page of the elections and the README promise is what is checked here.
 //!
-//! Each cell of the table is here with the property that proves it on the simulator: what is
+//! Each cell of the page's table is here with the property that proves it on the simulator: what is
 //! said never to happen does not, what is said to be possible does. No promise changes
 //! without its test: the texts have to be the same, cell by cell.
 #![expect(
@@ -17,7 +17,7 @@ mod partition;
 
 const COLUMNS: [&str; 3] = ["available (default)", "ASTRA rules", "quorum"];
 
-/// What the README says in one cell, and what proves it.
+/// What the page says in one cell, and what proves it.
 struct Promise {
     text: &'static str,
     property: fn(),
@@ -146,12 +146,52 @@ const WORDS: [(&str, [&str; 3]); 3] = [
     ),
 ];
 
-/// The rows of the README's table, cell by cell, the title first.
-fn table() -> Vec<Vec<&'static str>> {
-    let readme = include_str!("../../../README.md");
-    let (_, after) = readme
-        .split_once("<!-- promises: checked by tests/simulation/promises -->")
-        .unwrap();
+/// What the README says in short words, and the row of the page that it is short for.
+const SHORT: [(&str, [&str; 2], &str); 6] = [
+    (
+        "leads",
+        [
+            "the highest in rank that can be reached",
+            "the highest in rank that a majority can reach",
+        ],
+        "who leads",
+    ),
+    (
+        "at once",
+        [
+            "one; two for a moment when something changes",
+            "one, while clock rates err by less than 11 %",
+        ],
+        "leaders at once, messages within the delay bound",
+    ),
+    (
+        "under a partition",
+        ["one on each side", "one where the majority is"],
+        "under a partition",
+    ),
+    (
+        "a leader that hangs",
+        ["says no after 0.9 s", "says no after 0.72 s"],
+        "a leader that hangs",
+    ),
+    (
+        "its token",
+        [
+            "an epoch: tells old from new",
+            "a fence: a database may compare it",
+        ],
+        "token",
+    ),
+    (
+        "needs",
+        ["nothing", "a majority of voters, a store, TLS or a secret"],
+        "needs",
+    ),
+];
+
+/// The rows of a table of promises, cell by cell, the title first.
+fn table(page: &'static str, begin: &str) -> Vec<Vec<&'static str>> {
+    let (_, after) = page.split_once(begin).unwrap();
     let (table, _) = after.split_once("<!-- end of promises -->").unwrap();
     let lines = table.lines().map(str::trim).filter(|line| !line.is_empty());
     let cells = |line: &'static str| {
@@ -164,8 +204,31 @@ fn table() -> Vec<Vec<&'static str>> {
 }
 
 #[test]
-fn the_readme_says_what_is_checked() {
-    let mut table = table();
+fn the_readme_says_it_in_short_words() {
+    let page = include_str!("../../../README.md");
+    let begin = "<!-- promises in short words: checked by tests/simulation/promises -->";
+    let mut table = table(page, begin);
+    assert_eq!(
+        table.remove(0),
+        ["", "available (default)", "quorum (`voters`)"]
+    );
+    table.remove(0);
+    let expected = SHORT.map(|(name, [available, quorum], _)| vec![name, available, quorum]);
+    assert_eq!(table, expected);
+    for (_, _, row) in SHORT {
+        let promised = PROMISES.iter().any(|(name, _)| *name == row);
+        assert!(
+            promised || WORDS.iter().any(|(name, _)| *name == row),
+            "{row}"
+        );
+    }
+}
+
+#[test]
+fn the_page_says_what_is_checked() {
+    let page = include_str!("../../../src/elections/promises.md");
+    let begin = "<!-- promises: checked by tests/simulation/promises -->";
+    let mut table = table(page, begin);
     let rule = table.remove(1);
     assert_eq!(rule, ["---"; 4]);
     let title = table.remove(0);

@@ -1,0 +1,51 @@
+//! A piece of a program on a page is a piece of a program that is built.
+//!
+//! Decided here: what `<!-- program: PATH -->` before a block means: each part of the block, as `// ..` divides it, stands
+//! in that file.
+
+use super::touches::{is_published, read};
+
+/// The pages with such blocks.
+const PAGES: [&str; 1] = ["README.md"];
+
+#[test]
+fn a_piece_of_a_program_is_one_of_an_example() {
+    if is_published() {
+        return;
+    }
+    let mut parts = 0;
+    for page in PAGES {
+        for (path, block) in blocks(&read(page)) {
+            let program = lines(&read(path));
+            for part in block.split("// ..") {
+                parts += 1;
+                assert!(
+                    program.contains(lines(part).trim()),
+                    "{page}: not in {path}: {part}"
+                );
+            }
+        }
+    }
+    assert!(parts >= 3, "only {parts} parts");
+}
+
+#[test]
+fn the_pieces_of_a_page_are_found() {
+    let page = "text\n<!-- program: a.rs -->\n```rust,ignore\none();\n    // ..\ntwo();\n```\n";
+    let found: Vec<_> = blocks(page).collect();
+    assert_eq!(found, [("a.rs", "one();\n    // ..\ntwo();\n")]);
+}
+
+fn blocks(page: &str) -> impl Iterator<Item = (&str, &str)> {
+    page.split("<!-- program: ").skip(1).filter_map(|rest| {
+        let (path, rest) = rest.split_once(" -->\n```rust,ignore\n")?;
+        let (block, _) = rest.split_once("```\n")?;
+        Some((path, block))
+    })
+}
+
+/// Without what stands at the ends of lines.
+fn lines(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().map(str::trim).collect();
+    lines.join("\n")
+}
