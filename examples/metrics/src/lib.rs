@@ -1,0 +1,173 @@
+//! A recorder for Prometheus, and the page that it fetches.
+//!
+//! Decided here: the buckets of the histograms, and as much of HTTP as a page needs. An application that has a web
+//! server gives the same text from a route of its own.
+
+use std::{io, rc::Rc, time::Duration};
+
+use actix_bully::metrics;
+use metrics_exporter_prometheus::{BuildError, Matcher, PrometheusBuilder, PrometheusHandle};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{TcpListener, TcpStream},
+    time::timeout,
+};
+
+/// Makes every agent and bridge that starts from now on write to a recorder for Prometheus; gives back its page.
+///
+/// # Errors
+/// When the process has a recorder already.
+pub fn install() -> Result<PrometheusHandle, BuildError> {
+    let spans = Matcher::Suffix("_seconds".to_owned());
+    let builder = PrometheusBuilder::new().set_buckets_for_metric(spans, &BUCKETS)?;
+    let page = builder.install_recorder()?;
+    metrics::describe();
+    Ok(page)
+}
+
+/// From a link within a rack to a group that has had no leader for minutes, in seconds.
+const BUCKETS: [f64; 14] = [
+    0.001, 0.003, 0.01, 0.03, 0.1, 0.2, 0.3, 0.5, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0,
+];
+
+/// Answers `GET /metrics`, for as long as it runs.
+pub async fn serve(listener: TcpListener, page: PrometheusHandle) {
+    let page = Rc::new(page);
+    loop {
+        let Ok((stream, _)) = listener.accept().await else {
+            tokio::time::sleep(PAUSE).await; // as when no file descriptor is left
+            continue;
+        };
+        let page = Rc::clone(&page);
+        actix_rt::spawn(async move {
+            // A caller that says nothing must not stay for ever; one that is gone needs no answer.
+            drop(timeout(LONGEST, answer(stream, &page)).await);
+        });
+    }
+}
+
+async fn answer(mut stream: TcpStream, page: &PrometheusHandle) -> io::Result<()> {
+    let mut head = Vec::with_capacity(MOST);
+    while !head.windows(4).any(|end| end == b"\r\n\r\n") {
+        if head.len() >= MOST || stream.read_buf(&mut head).await? == 0 {
+            return Ok(());
+        }
+    }
+    let (status, text) = if head.starts_with(b"GET /metrics ") {
+        page.run_upkeep(); // histograms gather until then
+        ("200 OK", page.render())
+    } else {
+        ("404 Not Found", "the page is /metrics\n".to_owned())
+    };
+    let length = text.len();
+    let head = format!(
+        "HTTP/1.1 {status}\r\ncontent-type: text/plain; version=0.0.4\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n"
+    );
+    stream.write_all(head.as_bytes()).await?;
+    stream.write_all(text.as_bytes()).await?;
+    stream.shutdown().await
+}
+
+/// The longest head of a request, in bytes.
+const MOST: usize = 8 * 1024;
+/// For how long a caller is heard.
+const LONGEST: Duration = Duration::from_secs(5);
+/// So long no connection is taken after a failure.
+const PAUSE: Duration = Duration::from_millis(100);
+
+#[cfg(test)]
+mod tests {
+    use std::{collections::BTreeSet, net::SocketAddr};
+
+    use actix_bully::{
+        Group,
+        agent::BullyAgent,
+        metrics::{SeriesKind, series},
+    };
+    use tokio::time::sleep;
+
+    use super::*;
+
+    async fn fetch(at: SocketAddr, path: &str) -> String {
+        let mut stream = TcpStream::connect(at).await.unwrap();
+        let request = format!("GET {path} HTTP/1.1\r\nhost: {at}\r\n\r\n");
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.unwrap();
+        answer
+    }
+
+    /// Looks until a line is on the page, for ten seconds at most.
+    async fn until(at: SocketAddr, line: &str) -> String {
+        let page = async {
+            loop {
+                let page = fetch(at, "/metrics").await;
+                if page.lines().any(|other| other == line) {
+                    return page;
+                }
+                sleep(Duration::from_millis(20)).await;
+            }
+        };
+        let page = timeout(Duration::from_secs(10), page).await;
+        page.unwrap_or_else(|_| panic!("never on the page: {line}"))
+    }
+
+    #[actix_rt::test]
+    async fn the_page_shows_who_leads_and_all_series_of_agents() {
+        let page = install().unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let at = listener.local_addr().unwrap();
+        actix_rt::spawn(serve(listener, page));
+        let group = Group::new("jobs").unwrap();
+        let start = |(name, score)| {
+            let agent = BullyAgent::builder(name).score(score).join(&group);
+            agent.start().unwrap()
+        };
+        let agents = [("a", 1), ("b", 2), ("c", 3)].map(start);
+        let page = until(at, r#"bully_is_leader{group="jobs",node="c"} 1"#).await;
+        assert!(page.starts_with("HTTP/1.1 200 OK\r\n"));
+        assert!(page.contains("\nbully_is_leader{group=\"jobs\",node=\"a\"} 0\n"));
+        assert!(
+            page.contains("# HELP bully_has_leader 1 while the agent knows a leader, else 0\n")
+        );
+        assert!(page.contains("# TYPE bully_leaderless_seconds histogram\n"));
+        agents[2].step_down(None).unwrap();
+        let lost = r#"bully_leadership_lost_total{group="jobs",node="c",reason="resigned"} 1"#;
+        let page = until(at, lost).await;
+        let of_agents = series().iter().filter(|row| row.labels.contains(&"group"));
+        for row in of_agents {
+            let kind = format!("{:?}", row.kind).to_lowercase();
+            let line = format!("# TYPE {} {kind}\n", row.name);
+            assert!(page.contains(&line), "{line} is not on the page");
+        }
+        assert!(fetch(at, "/").await.starts_with("HTTP/1.1 404 "));
+    }
+
+    /// The names of this crate's series in the board.
+    fn names_in(board: &str) -> BTreeSet<&str> {
+        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let words = board.split(|c| !is_part(c));
+        words.filter(|word| word.starts_with("bully_")).collect()
+    }
+
+    #[test]
+    fn the_board_shows_every_series_and_no_other() {
+        let board = include_str!("../board.json");
+        let read: serde_json::Value = serde_json::from_str(board).unwrap();
+        assert!(read["panels"].as_array().unwrap().len() > 8);
+        let names = names_in(board);
+        let shown = |row: &&actix_bully::metrics::Series| match row.kind {
+            // What a histogram is made of on the page.
+            SeriesKind::Histogram => names.contains(&*format!("{}_bucket", row.name)),
+            SeriesKind::Counter | SeriesKind::Gauge => names.contains(row.name),
+        };
+        let shown: Vec<_> = series().iter().filter(shown).map(|row| row.name).collect();
+        let all: Vec<_> = series().iter().map(|row| row.name).collect();
+        assert_eq!(shown, all, "what the board shows, and what there is");
+        assert_eq!(
+            names.len(),
+            all.len(),
+            "a name that is no series: {names:?}"
+        );
+    }
+}
