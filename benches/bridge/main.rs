@@ -1,21 +1,22 @@
 //! What the bridge costs beside a connection that is written by hand: small messages over loopback
 //! TCP, from one thread to another.
 //!
-//! `cargo bench --bench bridge` in this folder. Three ways of carrying the same message:
+//! `cargo bench --bench bridge` in this folder. Four ways of carrying the same message:
 //!
 //! | | names | encoded, decoded by | ends |
 //! |---|---|---|---|
 //! | bridge | group, sender, its incarnation, receiver | rmp-serde, the strict decoder | in an actor |
 //! | by hand (`by_hand.rs`) | sender, receiver | rmp-serde, rmp-serde | in an actor |
+//! | proxy (`proxied.rs`) | as the bridge, once for many | rmp-serde, the strict decoder | in the leader's actor |
 //! | payload only (`payload.rs`) | none | rmp-serde, the strict decoder | in the reader |
 //!
-//! The aims are against the connection by hand: it does for actors what the bridge does, without its
-//! checks, limits, counters and order. Payload only has no aim: no application could use it, since no actor
+//! The aims of the bridge are against the connection by hand: it does for actors what the bridge does, without its
+//! checks, limits, counters and order. The aim of the proxy is against the bridge. Payload only has no aim: no application could use it, since no actor
 //! gets anything; it shows how much of the rest is frames, sockets and the codec.
 //!
 //! All hold the sender back in the same way. They are measured in turn; the ratios are medians of
 //! rounds. CPU is that of the process, both ends together. Fails when a ratio misses its aim.
-//! `-- --only bridge` (or `by-hand`, `payload`) sends one backlog that way: something to profile.
+//! `-- --only bridge` (or `by-hand`, `payload`, `proxy`) sends one backlog that way: something to profile.
 #![expect(
     clippy::disallowed_methods,
     clippy::print_stdout,
@@ -29,6 +30,7 @@ mod cost;
 mod message;
 mod ours;
 mod payload;
+mod proxied;
 mod tally;
 
 use std::{
@@ -48,12 +50,15 @@ use cost::{Cost, cost, median};
 use message::message;
 use ours::Bridged;
 use payload::Payload;
+use proxied::Proxied;
 use tally::Tally;
 
 /// Throughput of a backlog, as a share of that by hand.
 const LEAST_THROUGHPUT: f64 = 0.8;
 /// CPU for each message of a backlog, as a multiple of that by hand.
 const MOST_CPU: f64 = 1.3;
+/// Time for each message of a backlog by a proxy, as a multiple of that by the bridge alone.
+const MOST_PROXY: f64 = 1.3;
 
 /// A message that is lost is waited for in vain.
 const LONGEST: Duration = Duration::from_secs(240);
@@ -85,9 +90,10 @@ const ROWS: &[Row] = &[
     },
 ];
 
-/// The three ways, the same tally for all.
+/// The four ways, the same tally for all.
 struct Ways {
     bridge: Bridged,
+    proxy: Proxied,
     by_hand: ByHand,
     payload: Payload,
 }
@@ -95,6 +101,7 @@ struct Ways {
 /// What one round took.
 struct Costs {
     bridge: Cost,
+    proxy: Cost,
     by_hand: Cost,
     payload: Cost,
 }
@@ -123,6 +130,7 @@ fn main() -> ExitCode {
         let mut ways = Ways {
             by_hand: ByHand::dial(&by_hand, Arc::clone(&tally)).await,
             payload: Payload::dial(&payload, Arc::clone(&tally)).await,
+            proxy: Proxied::link(&near.led, Arc::clone(&tally)).await,
             bridge: Bridged::link(near, Arc::clone(&tally)).await,
         };
         let measured = match only {
@@ -145,7 +153,8 @@ fn serve(bridge: String, tally: Arc<Tally>) -> (SocketAddr, SocketAddr) {
         actix_bully_benches::system().block_on(async {
             let by_hand = by_hand::serve(Arc::clone(&tally)).await;
             let payload = payload::serve(Arc::clone(&tally)).await;
-            let _bridge = ours::serve(tally, &bridge);
+            let bridge = ours::serve(Arc::clone(&tally), &bridge);
+            let _leader = proxied::serve(&bridge.led, tally);
             told.send((by_hand, payload)).expect("it waits for that");
             std::future::pending::<()>().await;
         });
@@ -161,8 +170,9 @@ impl Ways {
             "bridge" => self.bridge.send(window, messages).await,
             "by-hand" => self.by_hand.send(window, messages).await,
             "payload" => self.payload.send(window, messages).await,
+            "proxy" => self.proxy.send(window, messages).await,
             other => {
-                println!("{other} is none of bridge, by-hand, payload");
+                println!("{other} is none of bridge, by-hand, payload, proxy");
                 return ExitCode::FAILURE;
             }
         }
@@ -192,7 +202,7 @@ impl Ways {
         }
         if missed {
             println!(
-                "\nmissed: a backlog's throughput is to be >= {LEAST_THROUGHPUT}, its cpu <= {MOST_CPU}"
+                "\nmissed: a backlog's throughput is to be >= {LEAST_THROUGHPUT}, its cpu <= {MOST_CPU}; by a proxy its time <= {MOST_PROXY} of the bridge's"
             );
             return ExitCode::FAILURE;
         }
@@ -206,6 +216,7 @@ impl Ways {
             let costs = Costs {
                 by_hand: cost(messages, self.by_hand.send(window, messages)).await,
                 bridge: cost(messages, self.bridge.send(window, messages)).await,
+                proxy: cost(messages, self.proxy.send(window, messages)).await,
                 payload: cost(messages, self.payload.send(window, messages)).await,
             };
             if round > 0 || plan.rounds == 1 {
@@ -216,14 +227,18 @@ impl Ways {
     }
 
     async fn round_trips(&mut self, plan: &Plan) {
-        let mut times: [Vec<Duration>; 3] = Default::default();
+        let mut times: [Vec<Duration>; 4] = Default::default();
         for _ in 0..plan.rounds {
             times[0].extend(self.by_hand.echo(plan.echoes).await);
             times[1].extend(self.bridge.echo(plan.echoes).await);
             times[2].extend(self.payload.echo(plan.echoes).await);
+            times[3].extend(self.proxy.echo(plan.echoes).await);
         }
         println!("\n{:<14} {:>10} {:>11}", "round trip", "p50 us", "p99 us");
-        for (name, times) in ["by hand", "bridge", "payload only"].iter().zip(&mut times) {
+        for (name, times) in ["by hand", "bridge", "payload only", "ask by proxy"]
+            .iter()
+            .zip(&mut times)
+        {
             times.sort_unstable();
             let share = |percent: usize| {
                 let at = (times.len() * percent / 100).min(times.len() - 1);
@@ -238,7 +253,17 @@ impl Ways {
 fn line(row: &Row, costs: &[Costs]) -> bool {
     let (through, cpu) = beside(row, "by hand", costs, |costs| costs.by_hand);
     beside(row, "payload only", costs, |costs| costs.payload);
-    row.has_aim && (through < LEAST_THROUGHPUT || cpu > MOST_CPU)
+    let proxy = costs
+        .iter()
+        .map(|costs| costs.proxy.wall / costs.bridge.wall);
+    let proxy = median(proxy.collect());
+    let cpu_of = costs.iter().map(|costs| costs.proxy.cpu / costs.bridge.cpu);
+    println!(
+        "{:<12} proxy, of the bridge's time: {proxy:.2}, of its cpu: {:.2}",
+        row.name,
+        median(cpu_of.collect())
+    );
+    row.has_aim && (through < LEAST_THROUGHPUT || cpu > MOST_CPU || proxy > MOST_PROXY)
 }
 
 fn beside(row: &Row, name: &str, costs: &[Costs], base: fn(&Costs) -> Cost) -> (f64, f64) {

@@ -27,12 +27,15 @@ fn id(name: &str) -> AgentId {
 /// A group and its bridge.
 pub(crate) struct Host {
     group: Group,
+    /// Of agents, whose leader gets messages by a proxy.
+    pub(crate) led: Group,
     bridge: BridgeHandle,
 }
 
 /// Starts one; the other one is called the other of `a` and `b`.
 pub(crate) fn host(name: &str, peer: Option<&str>) -> Host {
     let group = Group::new("bench").expect("a valid name");
+    let led = Group::new("led").expect("a valid name");
     let other = if name == "a" { "b" } else { "a" };
     let peer = peer.map_or_else(|| Peer::inbound(other), |at| Peer::new(other, at));
     // A benchmark is a flood, and a busy machine no silent peer.
@@ -40,15 +43,17 @@ pub(crate) fn host(name: &str, peer: Option<&str>) -> Host {
         .rate(1 << 30)
         .burst(1 << 30)
         .queue(16 << 20)
+        .mailbox(16 << 20)
         .silence(Duration::from_secs(60));
     let bridge = RemoteBridge::builder(name)
         .limits(limits.build().expect("within the ranges"))
         .listen("127.0.0.1:0")
         .peer(peer)
         .carry(&group)
+        .carry(&led)
         .start()
         .expect("it starts");
-    Host { group, bridge }
+    Host { group, led, bridge }
 }
 
 impl Host {

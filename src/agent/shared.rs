@@ -373,7 +373,7 @@ impl SharedState {
     }
 
     pub(super) fn is_leader(&self) -> bool {
-        self.leadership.is_leading(self.now())
+        self.leadership.is_leading_by(|| self.now())
     }
 
     /// Whether no other incarnation follows.

@@ -7,7 +7,13 @@
 use std::{
     collections::BTreeMap,
     fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{
+            AtomicBool, AtomicU64,
+            Ordering::{Acquire, Relaxed, Release},
+        },
+    },
 };
 
 use actix::{Message, Recipient, dev::RecipientRequest};
@@ -38,6 +44,11 @@ pub(super) struct ProxyState<M: LeaderMessage> {
     /// The longest message.
     pub(super) longest: usize,
     bounds: ProxyBounds,
+    /// Whether a message may go to the actor here without the lock: the own agent leads as far as the endpoint
+    /// knows, and nothing waits. Written under the lock only.
+    is_direct: AtomicBool,
+    /// So many messages did.
+    direct: AtomicU64,
     inner: Mutex<Inner<M>>,
 }
 
@@ -126,6 +137,8 @@ impl<M: LeaderMessage> ProxyState<M> {
             handling,
             longest,
             bounds,
+            is_direct: AtomicBool::new(false),
+            direct: AtomicU64::new(0),
             inner: Mutex::new(Inner {
                 sender: Sender::new(bounds, None),
                 receiver: Receiver::default(),
@@ -141,7 +154,7 @@ impl<M: LeaderMessage> ProxyState<M> {
 
     /// Takes a message that wants no answer.
     pub(super) fn put(&self, message: M, overflow: Overflow) -> Result<(), ProxyError> {
-        let Some(message) = self.give_at_once(message, Recipient::do_send)? else {
+        let Some(message) = self.give_at_once(message, Recipient::do_send) else {
             return Ok(());
         };
         self.queue(&message, overflow, None).map(drop)
@@ -160,7 +173,7 @@ impl<M: LeaderMessage> ProxyState<M> {
         let given = self.give_at_once(message, |to, message| {
             // A clone of its own: where the mailbox is full, a later message may else overtake this one.
             direct = Some(to.clone().send(message));
-        })?;
+        });
         let Some(message) = given else {
             return direct.map(Answer::Direct).ok_or(ProxyError::Ended);
         };
@@ -170,31 +183,28 @@ impl<M: LeaderMessage> ProxyState<M> {
     }
 
     /// Gives a message to the actor here, if this agent leads and no other message waits; else gives it back.
-    fn give_at_once(
-        &self,
-        message: M,
-        give: impl FnOnce(&Recipient<M>, M),
-    ) -> Result<Option<M>, ProxyError> {
-        let mut inner = self.lock();
-        if inner.is_over {
-            inner.counts.refused = inner.counts.refused.saturating_add(1);
-            return Err(ProxyError::Ended);
-        }
-        let is_next = inner.sender.is_clear() && inner.sender.wants(self.agent.id());
-        if !is_next || !self.agent.is_leader() {
-            return Ok(Some(message));
+    fn give_at_once(&self, message: M, give: impl FnOnce(&Recipient<M>, M)) -> Option<M> {
+        // Without the lock, which takes as long as all else here: a message of this thread that waits has cleared
+        // this, and the messages of two threads have no order.
+        if !self.is_direct.load(Acquire) || !self.agent.is_leader() {
+            return Some(message);
         }
         let mut message = Some(message);
-        // Under the lock: the order of two messages is that in which they passed here.
         let given = self.handling.with(|to| {
             if let Some(message) = message.take() {
                 give(to, message);
             }
         });
         if given.is_ok() {
-            inner.counts.delivered = inner.counts.delivered.saturating_add(1);
+            self.direct.fetch_add(1, Relaxed);
         }
-        Ok(message)
+        message
+    }
+
+    /// Notes whether the next message may go to the actor here; called with the lock.
+    pub(super) fn note_direct(&self, inner: &Inner<M>) {
+        let is_next = inner.sender.is_clear() && inner.sender.wants(self.agent.id());
+        self.is_direct.store(is_next && !inner.is_over, Release);
     }
 
     fn queue(
@@ -225,6 +235,7 @@ impl<M: LeaderMessage> ProxyState<M> {
         if let Some(answer) = answer {
             inner.asks.insert(id, Ask { answer, to: None });
         }
+        self.note_direct(&inner);
         let more = u64::try_from(dropped.len()).unwrap_or(u64::MAX);
         inner.counts.dropped = inner.counts.dropped.saturating_add(more);
         fail(&mut inner.asks, &dropped, &ProxyError::Full);
@@ -256,6 +267,10 @@ impl<M: LeaderMessage> ProxyState<M> {
     pub(super) fn counts(&self) -> ProxyCounts {
         let inner = self.lock();
         ProxyCounts {
+            delivered: inner
+                .counts
+                .delivered
+                .saturating_add(self.direct.load(Relaxed)),
             waiting: u64::try_from(inner.sender.len()).unwrap_or(u64::MAX),
             ..inner.counts
         }
@@ -265,6 +280,7 @@ impl<M: LeaderMessage> ProxyState<M> {
     pub(super) fn end(&self) {
         let mut inner = self.lock();
         inner.is_over = true;
+        self.note_direct(&inner);
         let (buffer, flight) = inner.sender.drain();
         let refused = u64::try_from(buffer.len()).unwrap_or(u64::MAX);
         let unknown = u64::try_from(flight.len()).unwrap_or(u64::MAX);

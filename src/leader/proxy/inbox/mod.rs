@@ -63,6 +63,7 @@ impl<M: LeaderMessage> Inbox for ProxyState<M> {
                 None => break,
             }
         }
+        self.note_direct(&inner);
         inner.sender.wakes_at().into_iter().chain(due).min()
     }
 

@@ -1,0 +1,101 @@
+//! The same by a proxy over two bridges: from the sender's agent here to the leader's actor there.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use actix::{Actor, Context, Handler, Message, clock::sleep};
+use actix_bully::{
+    Group,
+    agent::{BullyAgent, BullyHandle},
+    elections::bully::BullyMessage,
+    leader::LeaderProxy,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::{message::message, tally::Tally};
+
+/// A message of an application, of the same size.
+#[derive(Message, Serialize, Deserialize)]
+#[rtype(result = "()")]
+struct Job(BullyMessage);
+
+/// The receiving end.
+struct Sink(Arc<Tally>);
+
+impl Actor for Sink {
+    type Context = Context<Self>;
+}
+
+impl Handler<Job> for Sink {
+    type Result = ();
+    fn handle(&mut self, job: Job, _: &mut Context<Self>) {
+        drop(job);
+        self.0.note(); // what is asked is answered by the proxy
+    }
+}
+
+fn agent(group: &Group, name: &str, score: i32) -> BullyHandle {
+    let agent = BullyAgent::builder(name).score(score).join(group);
+    agent.start().expect("the name is free")
+}
+
+/// Starts the leader, and the actor that its messages end in.
+pub(crate) fn serve(group: &Group, tally: Arc<Tally>) -> BullyHandle {
+    let leader = agent(group, "leader", 2);
+    LeaderProxy::builder(&leader, "job")
+        .deliver_to(Sink(tally).start().recipient())
+        .start()
+        .expect("the name is free");
+    leader
+}
+
+/// The sending end.
+pub(crate) struct Proxied {
+    jobs: LeaderProxy<Job>,
+    tally: Arc<Tally>,
+}
+
+impl Proxied {
+    /// Joins, and waits until the other end leads.
+    pub(crate) async fn link(group: &Group, tally: Arc<Tally>) -> Self {
+        let agent = agent(group, "follower", 1);
+        let jobs = LeaderProxy::builder(&agent, "job")
+            .buffer(1 << 20, 256 << 20)
+            .start()
+            .expect("the name is free");
+        while agent.leader().is_none_or(|leader| leader.id != *"leader") {
+            sleep(Duration::from_millis(1)).await;
+        }
+        let mut linked = Self { jobs, tally };
+        linked.echo(1).await;
+        linked
+    }
+
+    /// Sends that many messages; returns when all have arrived.
+    pub(crate) async fn send(&mut self, window: usize, messages: usize) {
+        let step = self.tally.open(window);
+        for turn in 0..messages / step {
+            self.tally.wait(step).await;
+            for counter in 0..step {
+                let counter = u64::try_from(turn * step + counter).expect("a count");
+                self.jobs.do_send(Job(message(counter)));
+            }
+        }
+        self.tally.close(step).await;
+    }
+
+    /// Asks one after the other; how long until each was answered.
+    pub(crate) async fn echo(&mut self, rounds: usize) -> Vec<Duration> {
+        self.tally.answer();
+        let mut times = Vec::with_capacity(rounds);
+        for _ in 0..rounds {
+            let began = Instant::now();
+            let answered = self.jobs.send(Job(message(1)), Duration::from_secs(60));
+            answered.await.expect("the other end leads");
+            times.push(began.elapsed());
+        }
+        times
+    }
+}

@@ -1,0 +1,126 @@
+//! What a proxy costs beside a direct `do_send`, where the sender's own agent leads: bursts of messages to the same
+//! actor, both ways in turn.
+//!
+//! What a proxy adds is one reading of the agent's clock for each message, which takes about as long as a send within a
+//! long burst; so the longest burst has no aim.
+//!
+//! `cargo bench --bench proxy` in this folder. Ratios are medians of rounds, of pairs that follow each other. Fails when
+//! a ratio misses its aim. What a proxy costs across hosts: `bridge/`.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    clippy::cast_precision_loss,
+    clippy::as_conversions,
+    reason = "a measurement reads the real clock; figures are for people"
+)]
+
+use std::{
+    process::ExitCode,
+    time::{Duration, Instant},
+};
+
+use actix::{Actor, Addr, Context, Handler, Message};
+use actix_bully::{Group, agent::BullyAgent, leader::LeaderProxy};
+use serde::{Deserialize, Serialize};
+
+/// A burst by a proxy, as a multiple of one by an address, until all are handled.
+const MOST: f64 = 2.0;
+
+#[derive(Message, Serialize, Deserialize)]
+#[rtype(result = "()")]
+struct Job {
+    number: u64,
+    size: u64,
+}
+
+#[derive(Message)]
+#[rtype(result = "u64")]
+struct Sum;
+
+#[derive(Default)]
+struct Sink(u64);
+
+impl Actor for Sink {
+    type Context = Context<Self>;
+}
+
+impl Handler<Job> for Sink {
+    type Result = ();
+    fn handle(&mut self, job: Job, _: &mut Context<Self>) {
+        self.0 += job.number ^ job.size;
+    }
+}
+
+impl Handler<Sum> for Sink {
+    type Result = u64;
+    fn handle(&mut self, _: Sum, _: &mut Context<Self>) -> u64 {
+        self.0
+    }
+}
+
+fn main() -> ExitCode {
+    let is_test = std::env::args().any(|arg| arg == "--test");
+    let rounds = if is_test { 3 } else { 400 };
+    actix_bully_benches::system().block_on(async {
+        let group = Group::new("bench").expect("a valid name");
+        let agent = BullyAgent::builder("a")
+            .join(&group)
+            .start()
+            .expect("it starts");
+        let sink = Sink::default().start();
+        let proxy = LeaderProxy::builder(&agent, "job").deliver_to(sink.clone().recipient());
+        let proxy = proxy.start().expect("it starts");
+        let led = agent.wait_for_leader(Duration::from_secs(5)).await;
+        led.expect("it leads");
+        actix::clock::sleep(Duration::from_millis(10)).await;
+        println!(
+            "{:>6}  {:>10}  {:>10}  {:>6}",
+            "burst", "direct ns", "proxy ns", "ratio"
+        );
+        let mut missed = false;
+        for (burst, has_aim) in [(10_u64, true), (100, true), (1_000, false)] {
+            let mut pairs = Vec::new();
+            for _ in 0..rounds {
+                let direct = time(burst, &sink, |job| sink.do_send(job)).await;
+                let proxied = time(burst, &sink, |job| proxy.do_send(job)).await;
+                pairs.push((direct, proxied));
+            }
+            let of = |value: fn(&(f64, f64)) -> f64| {
+                let mut all: Vec<f64> = pairs.iter().map(value).collect();
+                all.sort_by(f64::total_cmp);
+                all[all.len() / 2]
+            };
+            let ratio = of(|(direct, proxied)| proxied / direct);
+            println!(
+                "{burst:>6}  {:>10.0}  {:>10.0}  {ratio:>6.2}",
+                of(|pair| pair.0),
+                of(|pair| pair.1)
+            );
+            missed |= has_aim && ratio > MOST;
+        }
+        let counts = proxy.counts();
+        assert_eq!(
+            counts.delivered,
+            rounds * 1_110,
+            "all went straight to the actor: {counts:?}"
+        );
+        if missed && !is_test {
+            println!("missed: a burst by a proxy is to take <= {MOST} of one by an address");
+            return ExitCode::FAILURE;
+        }
+        ExitCode::SUCCESS
+    })
+}
+
+/// Nanoseconds for each message of a burst, until the actor has handled all.
+async fn time(burst: u64, sink: &Addr<Sink>, send: impl Fn(Job)) -> f64 {
+    let began = Instant::now();
+    for number in 0..burst {
+        send(Job {
+            number,
+            size: burst,
+        });
+    }
+    sink.send(Sum).await.expect("it runs");
+    began.elapsed().as_secs_f64() * 1e9 / burst as f64
+}
