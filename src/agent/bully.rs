@@ -16,7 +16,7 @@ use crate::{
             Ack, Claim, ClaimReply, Elect, Elected, Heartbeat, Nack, Ok, Resign, Takeover, Yield,
         },
         policy::Preemption,
-        quorum::QuorumConfig,
+        quorum::{QuorumConfig, QuorumError},
     },
     group::Envelope,
     protocol::{AgentId, Input, Score, Timings},
@@ -107,6 +107,26 @@ impl AgentBuilder<AnyBully> {
             ..QuorumConfig::new(ids)
         };
         self.quorum_config(Arc::new(config))
+    }
+
+    /// Which choice of voters it is: one higher with every change of them; the same at every member. Default: 0.
+    /// At most 16,777,215. Call it after [`quorum`](Self::quorum), which begins with 0 again; without voters it is
+    /// refused. The page of [`quorum`](crate::elections::quorum) says how voters are changed.
+    ///
+    /// Members of different epochs do not hear each other: within a process
+    /// [`JoinError::Epoch`](crate::group::JoinError::Epoch) says so, across hosts
+    /// [`BridgeEvent::Mismatch`](crate::remote::BridgeEvent::Mismatch). An agent that took part in a later epoch
+    /// does not start in an earlier one.
+    pub fn epoch(self, epoch: u64) -> Self {
+        if !matches!(self.config, AnyConfig::Quorum(_)) {
+            return self.refuse(QuorumError::NoVoters);
+        }
+        self.configure(
+            // These have no voters, and were refused above.
+            |_| {},
+            |_| {},
+            |config| config.epoch = epoch,
+        )
     }
 
     /// How long an agent waits for each thing; the same at every member. Default: [`Timings::default`].

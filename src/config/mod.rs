@@ -44,7 +44,8 @@
 //!
 //! # Another choice of voters
 //! Members of different epochs do not hear each other. So voters, or quorums, are changed like this, as
-//! [`quorum`](crate::elections::quorum) explains:
+//! [`quorum`](crate::elections::quorum) explains (in Rust it is
+//! [`AgentBuilder::epoch`](crate::agent::AgentBuilder::epoch)):
 //!
 //! 1. Write the new `quorum.voters`, and `quorum.epoch` one higher, into every node's configuration.
 //! 2. Stop the old voters: better all, at least so many that the others are no quorum.

@@ -22,7 +22,6 @@ const NO_SETTER: Reasons = &[
         "rare: users write the struct",
     ),
     ("QuorumConfig", "wait", "rare: users write the struct"),
-    ("QuorumConfig", "epoch", "rare: users write the struct"),
 ];
 
 /// An option that fuzzing does not vary, and why. A length of time needs no reason: whichever timer is

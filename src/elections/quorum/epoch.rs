@@ -1,8 +1,8 @@
 //! Epochs: one choice of voters after another, and never two at a time.
 //!
 //! The voters are fixed in the configuration. Another list of voters, or other quorums, are another
-//! *epoch*: `QuorumConfig { epoch: 1, ..QuorumConfig::new(..) }`, then 2, and so on. Members of different epochs do not hear each other: groups refuse to mix them, and what comes from
-//! another epoch is dropped.
+//! *epoch*: `.quorum(..).epoch(1)` of an agent's builder, `epoch = 1` in a configuration, then 2, and so on. Members of
+//! different epochs do not hear each other: groups refuse to mix them, and what comes from another epoch is dropped.
 //!
 //! # How to change the voters
 //! 1. Stop the old voters: at least so many that the others are no quorum for a lease, better all. A
