@@ -9,7 +9,7 @@
 //! │ web        its routes for actix-web (feature `actix-web`)                           │
 //! │ operate    what an operator reads and commands of a running node                    │
 //! │ config     from a file to a running agent, and its orderly end (feature serde)      │
-//! │ leader     what an application does with it: a singleton, fenced writes             │
+//! │ leader     what an application does with it: a singleton, schedules, fenced writes  │
 //! │ agent      one election inside one actor: typed messages in, effects out            │
 //! │ remote     the bridge: agents of other hosts as if they were here                   │
 //! │ group      who takes part in one election, and where the messages of each go        │
@@ -45,6 +45,7 @@
 //! | *lease*, *promise*, *fence* | how long a leader is sure to be the only one; what a voter grants it; the number that keeps a former one out | |
 //! | *drain*, *hand-over* | the work of a leader ends; the next one takes its place | |
 //! | *singleton*, *gate* | an actor that runs on the leader only; what refuses the writes of former leaders | |
+//! | *schedule*, *tick* | work that is due at certain times; one of these times, and its work | cron job |
 //! | *cool-down* | for so long an agent that stepped down is not elected again | |
 //! | *slot*, *rank-staggered delay* | what an agent waits, the longer the lower its rank, before it holds an election | |
 //! | *link*, *route* | a connection that both bridges accept; how a member is reached | |

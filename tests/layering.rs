@@ -43,7 +43,7 @@ const LAYERS: &[(&str, &str)] = &[
     ),
     (
         "leader",
-        "protocol elections clock group remote supervisor agent planted",
+        "protocol elections store clock group remote supervisor agent planted",
     ),
     ("operate", "protocol group remote agent"),
     ("web", "protocol operate"),
@@ -85,7 +85,7 @@ const OUTSIDE: &[(&str, &str)] = &[
     ),
     (
         "leader",
-        "serde thiserror tracing actix tokio bytes rmp_serde futures",
+        "serde thiserror tracing actix tokio bytes rmp_serde futures chrono croner",
     ),
     (
         "operate",

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::{
-    group::{AppMessage, Counts, Group, PeerReport, ReachableMember},
+    group::{AppMessage, Attachments, Counts, Group, PeerReport, ReachableMember},
     protocol::{AgentId, Incarnation, Leader, MemberKind, Members, PeerMessage, Requirements},
 };
 
@@ -25,6 +25,8 @@ pub(super) trait GroupMembership: Send + Sync {
     fn requirements(&self) -> Option<Requirements>;
     fn reach(&self) -> Vec<ReachableMember>;
     fn peers(&self) -> Vec<PeerReport>;
+    /// What layers above keep of the group in this process.
+    fn kept(&self) -> &Attachments;
 }
 
 impl<M: PeerMessage> GroupMembership for Group<M> {
@@ -69,5 +71,8 @@ impl<M: PeerMessage> GroupMembership for Group<M> {
     }
     fn peers(&self) -> Vec<PeerReport> {
         Self::peers(self)
+    }
+    fn kept(&self) -> &Attachments {
+        Self::kept(self)
     }
 }

@@ -100,5 +100,5 @@ pub use progress::Progress;
 pub(crate) use progress::check_span;
 pub use status::{Lifecycle, Status};
 
-pub(crate) use reader::AgentReader;
+pub(crate) use reader::{AgentReader, WeakAgentReader};
 pub(crate) use wait::{can_spawn_here, has_timers};

@@ -1,12 +1,16 @@
 //! What the layers above read of an agent, whatever its election.
 
-use std::{any::Any, fmt, sync::Arc};
+use std::{
+    any::Any,
+    fmt,
+    sync::{Arc, Weak},
+};
 
 use futures::Stream;
 
 use crate::{
     group::{AppMessage, Group},
-    protocol::{AgentId, Election},
+    protocol::{AgentId, Election, MemberKind, Requirements},
 };
 
 use super::{ElectionHandle, Status, handle::changes, shared::SharedState};
@@ -14,6 +18,16 @@ use super::{ElectionHandle, Status, handle::changes, shared::SharedState};
 /// Reads one agent, as a handle does. Clones are the same agent.
 #[derive(Clone)]
 pub(crate) struct AgentReader(Arc<SharedState>);
+
+/// The same for what the agent itself keeps: it does not keep the agent.
+#[derive(Clone)]
+pub(crate) struct WeakAgentReader(Weak<SharedState>);
+
+impl WeakAgentReader {
+    pub(crate) fn upgrade(&self) -> Option<AgentReader> {
+        self.0.upgrade().map(AgentReader)
+    }
+}
 
 impl<E: Election> ElectionHandle<E> {
     /// The same agent for a reader that does not name its election.
@@ -23,6 +37,10 @@ impl<E: Election> ElectionHandle<E> {
 }
 
 impl AgentReader {
+    pub(crate) fn downgrade(&self) -> WeakAgentReader {
+        WeakAgentReader(Arc::downgrade(&self.0))
+    }
+
     pub(crate) fn id(&self) -> &AgentId {
         self.0.id()
     }
@@ -57,7 +75,22 @@ impl AgentReader {
         self.0.companion()
     }
 
-    /// What an upper layer keeps of this agent as long as it is there; `make` makes it where there is none.
+    /// What a member of the group takes part as, if it is one.
+    pub(crate) fn kind(&self, id: &AgentId) -> Option<MemberKind> {
+        self.0.membership().kind(id)
+    }
+
+    /// Whether agents of other hosts may take part.
+    pub(crate) fn is_open(&self) -> bool {
+        !self.0.membership().members().is_closed()
+    }
+
+    /// What the group's agents share.
+    pub(crate) fn requirements(&self) -> Option<Requirements> {
+        self.0.membership().requirements()
+    }
+
+    /// What upper layers keep of this agent as long as it is there; `make` makes it where there is none.
     ///
     /// # Errors
     /// What `make` failed with: nothing is kept.
@@ -65,7 +98,18 @@ impl AgentReader {
         &self,
         make: impl FnOnce() -> Result<Arc<T>, R>,
     ) -> Result<Arc<T>, R> {
-        self.0.attached(make)
+        self.0.attached().find(make)
+    }
+
+    /// The same of its group, as long as that is there.
+    ///
+    /// # Errors
+    /// As there.
+    pub(crate) fn attached_to_group<T: Any + Send + Sync, R>(
+        &self,
+        make: impl FnOnce() -> Result<Arc<T>, R>,
+    ) -> Result<Arc<T>, R> {
+        self.0.membership().kept().find(make)
     }
 }
 

@@ -11,7 +11,6 @@
 //! ```
 
 use std::{
-    any::Any,
     fmt,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
@@ -20,7 +19,7 @@ use tracing::Span;
 
 use crate::{
     clock::Clock,
-    group::{AppMessage, Group},
+    group::{AppMessage, Attachments, Group},
     metrics::AgentMeter,
     planted::{Defect, has},
     protocol::{AgentId, Event, Incarnation, Leader, MemberKind, Score, Time, View},
@@ -53,12 +52,9 @@ pub(super) struct SharedState {
     /// order at every subscriber. To send wakes tasks, and takes a millisecond where there are
     /// thousands of subscribers; readers of the leadership must not wait for that.
     subscribers: Mutex<Subscribers>,
-    /// What an upper layer keeps of this agent, once.
-    attached: Mutex<Option<Attached>>,
+    /// What upper layers keep of this agent.
+    attached: Attachments,
 }
-
-/// Kept for an agent; its owner knows the type.
-type Attached = Arc<dyn Any + Send + Sync>;
 
 impl SharedState {
     pub(super) fn new(
@@ -79,7 +75,7 @@ impl SharedState {
             is_fenced,
             leadership: LeadershipMachine::new(first, score),
             subscribers: Mutex::default(),
-            attached: Mutex::default(),
+            attached: Attachments::default(),
         }
     }
 
@@ -325,23 +321,9 @@ impl SharedState {
         self.membership.companion()
     }
 
-    /// What an upper layer keeps of this agent; `make` makes it where there is none.
-    ///
-    /// # Errors
-    /// What `make` failed with: nothing is kept.
-    pub(super) fn attached<T: Any + Send + Sync, R>(
-        &self,
-        make: impl FnOnce() -> Result<Arc<T>, R>,
-    ) -> Result<Arc<T>, R> {
-        let mut attached = self.attached.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = attached.clone().and_then(|known| known.downcast().ok());
-        if let Some(known) = known {
-            return Ok(known);
-        }
-        let new: Arc<T> = make()?;
-        let kept: Attached = Arc::<T>::clone(&new);
-        *attached = Some(kept);
-        Ok(new)
+    /// What upper layers keep of this agent.
+    pub(super) const fn attached(&self) -> &Attachments {
+        &self.attached
     }
 
     pub(super) fn id(&self) -> &AgentId {

@@ -10,10 +10,11 @@
 //! | `testkit::VirtualClock` | as if | yes | tests: time passes only where a test lets it |
 //!
 //! There is no fallback to wall time, which jumps: where a clock cannot be had, its constructor
-//! says so.
+//! says so. [`WallClock`] is for what is due at an hour of the day, and for nothing else.
 
 mod boot;
 mod runtime;
+mod wall;
 
 use std::fmt::Debug;
 
@@ -21,6 +22,7 @@ use crate::protocol::Time;
 
 pub use boot::{BootClock, ClockError};
 pub use runtime::RuntimeClock;
+pub use wall::{SystemWallClock, WallClock, WallTime};
 
 /// A monotonic clock; readings of different clocks have nothing in common.
 pub trait Clock: Debug + Send + Sync {

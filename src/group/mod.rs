@@ -27,6 +27,7 @@
 mod companion;
 mod counters;
 mod error;
+mod kept;
 mod mailbox;
 mod message;
 mod peers;
@@ -72,6 +73,7 @@ use crate::protocol::{
 pub(crate) use companion::{AppMessage, companion_of, companion_requirements};
 pub use counters::Counts;
 pub use error::{GroupError, Holder, JoinError, OpenError};
+pub(crate) use kept::Attachments;
 pub(crate) use mailbox::{RemoteEnvelope, Size};
 pub use message::{Envelope, MembersChanged};
 pub use peers::PeerReport;
@@ -113,6 +115,7 @@ struct GroupState<M: PeerMessage> {
     reporters: Reporters,
     registry: Mutex<Registry<M>>,
     companion: OnceLock<Option<Group<AppMessage>>>,
+    kept: Attachments,
 }
 
 impl<M: PeerMessage> Group<M> {
@@ -138,6 +141,11 @@ impl<M: PeerMessage> Group<M> {
     /// The counts of messages so far: sent, and lost for each reason.
     pub fn counters(&self) -> Counts {
         self.0.delivery.counters.read()
+    }
+
+    /// What layers above keep of the group in this process.
+    pub(crate) fn kept(&self) -> &Attachments {
+        &self.0.kept
     }
 
     /// The newest membership, for a reader that is no member.
@@ -197,6 +205,7 @@ impl<M: PeerMessage> Group<M> {
             reporters: Reporters::default(),
             registry: Mutex::new(Registry::new(notify_later(Weak::clone(shared)))),
             companion: OnceLock::new(),
+            kept: Attachments::default(),
         }))
     }
 

@@ -1,15 +1,15 @@
-//! A clock for tests: of a runtime whose time is virtual, so that no host can suspend it.
+//! Clocks for tests: of a runtime whose time is virtual, so that no host can suspend it.
 
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicU64, Ordering::Relaxed},
+        atomic::{AtomicI64, AtomicU64, Ordering::Relaxed},
     },
     time::Duration,
 };
 
 use crate::{
-    clock::{Clock, RuntimeClock},
+    clock::{Clock, RuntimeClock, WallClock, WallTime},
     protocol::Time,
 };
 
@@ -60,6 +60,49 @@ impl Clock for VirtualClock {
 
     fn counts_suspend(&self) -> bool {
         true
+    }
+}
+
+/// Wall time that passes with a paused runtime, and that a test sets. Clones are the same clock.
+#[derive(Clone, Debug)]
+pub struct VirtualWallClock {
+    began: WallTime,
+    passed: RuntimeClock,
+    /// In milliseconds.
+    ahead: Arc<AtomicI64>,
+}
+
+impl VirtualWallClock {
+    /// A clock that shows this time now.
+    pub fn new(now: WallTime) -> Self {
+        Self {
+            began: now,
+            passed: RuntimeClock::new(),
+            ahead: Arc::default(),
+        }
+    }
+
+    /// Another host's clock: the same time now, and set by itself.
+    #[must_use]
+    pub fn another(&self) -> Self {
+        let ahead = AtomicI64::new(self.ahead.load(Relaxed));
+        Self {
+            ahead: Arc::new(ahead),
+            ..self.clone()
+        }
+    }
+
+    /// Sets it: so many milliseconds ahead of where it would be if it had never been set, or behind.
+    pub fn set_ahead(&self, millis: i64) {
+        self.ahead.store(millis, Relaxed);
+    }
+}
+
+impl WallClock for VirtualWallClock {
+    fn now(&self) -> WallTime {
+        let passed = Duration::from_nanos(self.passed.now().as_nanos());
+        let time = self.began.after(passed).as_millis();
+        WallTime::from_millis(time.saturating_add_signed(self.ahead.load(Relaxed)))
     }
 }
 

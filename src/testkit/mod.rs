@@ -43,7 +43,7 @@ mod process;
 mod store;
 mod system;
 
-pub use clock::VirtualClock;
+pub use clock::{VirtualClock, VirtualWallClock};
 pub use events::{EventLog, LoggedEvent, Unexpected};
 pub use inject::{CrashBridge, Inject};
 pub use kept::KeptStore;

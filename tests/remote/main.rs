@@ -26,6 +26,7 @@ mod pipes;
 mod planted;
 mod processes;
 mod proxy;
+mod schedules;
 #[cfg(feature = "secret")]
 mod secrets;
 mod sockets;

@@ -11,7 +11,7 @@ use crate::{
         vitals::Assumptions,
     },
     clock::{Clock, RuntimeClock},
-    group::{AppMessage, Counts, Group, PeerReport, ReachableMember},
+    group::{AppMessage, Attachments, Counts, Group, PeerReport, ReachableMember},
     protocol::{
         AgentId, Event, Incarnation, Leader, MemberKind, Members, Requirements, Role, Term, Time,
         View,
@@ -21,7 +21,8 @@ use crate::{
 const FIRST: Incarnation = Incarnation(1);
 
 /// A group that hears and says nothing.
-struct Nowhere;
+#[derive(Default)]
+struct Nowhere(Attachments);
 
 impl GroupMembership for Nowhere {
     fn name(&self) -> &'static str {
@@ -54,6 +55,9 @@ impl GroupMembership for Nowhere {
     fn peers(&self) -> Vec<PeerReport> {
         Vec::new()
     }
+    fn kept(&self) -> &Attachments {
+        &self.0
+    }
 }
 
 fn leading(id: &AgentId, until: Time) -> View {
@@ -75,7 +79,7 @@ fn leading(id: &AgentId, until: Time) -> View {
 async fn a_leadership_that_is_renewed_within_the_grace_period_is_kept_and_any_other_is_lost() {
     tokio::time::pause();
     let id: AgentId = "x".parse().expect("a name");
-    let (clock, membership) = (Arc::new(RuntimeClock::new()), Box::new(Nowhere));
+    let (clock, membership) = (Arc::new(RuntimeClock::new()), Box::new(Nowhere::default()));
     let start = clock.now();
     let assumed = Assumptions::new(MemberKind::Voter, None);
     let shared = SharedState::new(id.clone(), clock, membership, false, FIRST, None, assumed);

@@ -4,6 +4,7 @@ mod fence;
 mod messages;
 mod progress;
 mod proxy;
+mod schedule;
 #[cfg(unix)]
 mod signals;
 mod singleton;

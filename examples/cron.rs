@@ -1,0 +1,116 @@
+//! A nightly report of three replicas: one of them runs it, and a fail-over neither repeats nor loses it.
+//!
+//! ```text
+//! $ cargo run --example cron
+//! ```
+//!
+//! Expected output: `examples/expected/cron.txt`. The leader crashes in the night before the report, then
+//! in the middle of one, then while no replica is there to run it. The report that was broken off is not begun again,
+//! since it asks for `Misfire::Late`; the job that asks for `Misfire::AtLeastOnce` is, and says that it is a repetition.
+//!
+//! Time is virtual here, so that three days take no time. Between hosts each replica has a bridge as well, and a
+//! `FileStore` for what it acknowledges: see the page of `leader::schedule`.
+#![expect(clippy::print_stdout, reason = "an example shows what it does")]
+
+use std::{error::Error, time::Duration};
+
+use actix::{System, clock::sleep};
+use actix_bully::{
+    Group,
+    agent::{BullyAgent, BullyHandle},
+    clock::{RuntimeClock, WallTime},
+    elections::bully::Preemption,
+    leader::schedule::{Misfire, Tick},
+    store::MemoryStore,
+    supervisor::RestartPolicy,
+    testkit::{Inject, VirtualClock, VirtualWallClock},
+};
+
+const MINUTE: Duration = Duration::from_secs(60);
+const HOUR: Duration = Duration::from_secs(3_600);
+const VOTERS: [&str; 3] = ["api-1", "api-2", "api-3"];
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .start_paused(true)
+        .build()?;
+    System::with_tokio_rt(move || runtime).block_on(run())
+}
+
+async fn run() -> Result<(), Box<dyn Error>> {
+    // Midnight of a Friday.
+    let wall = VirtualWallClock::new(WallTime::from_millis(1_767_312_000_000));
+    let time = RuntimeClock::new();
+    let group = Group::new("demo")?;
+    let mut replicas = Vec::new();
+    for (score, name) in (1..).zip(VOTERS) {
+        let agent = BullyAgent::builder(name)
+            .quorum(VOTERS)
+            .score(score)
+            .preemption(Preemption::Never) // a report takes longer than a hand-over waits
+            .store(MemoryStore::new())
+            .clock(VirtualClock::from(time)) // across hosts the default is right
+            .restart_policy(patient()?)
+            .join(&group)
+            .start()?;
+        agent.schedules().clock(wall.clone()).start()?;
+        agent
+            .cron("nightly", "0 3 * * *")
+            .misfire(Misfire::Late { within: HOUR })
+            .start(report)?;
+        agent
+            .cron("invoices", "0 3 * * *")
+            .misfire(Misfire::AtLeastOnce)
+            .start(report)?;
+        replicas.push(agent);
+    }
+
+    println!("-- the leader crashes at 02:59");
+    sleep(2 * HOUR + 59 * MINUTE).await;
+    crash(&replicas);
+    sleep(21 * HOUR + MINUTE).await;
+
+    println!("-- on the second night in the middle of a report, which takes 10 minutes");
+    sleep(3 * HOUR + 5 * MINUTE).await;
+    crash(&replicas);
+    sleep(20 * HOUR + 55 * MINUTE).await;
+
+    println!("-- on the third night no replica may lead from 02:00 to 03:30");
+    sleep(2 * HOUR).await;
+    for replica in &replicas {
+        replica.withdraw_score()?;
+    }
+    sleep(HOUR + 30 * MINUTE).await;
+    for (score, replica) in (1..).zip(&replicas) {
+        replica.set_score(score)?;
+    }
+    sleep(HOUR).await;
+    Ok(())
+}
+
+/// The work.
+async fn report(tick: Tick) {
+    let late = if tick.is_late { ", late" } else { "" };
+    let repeat = if tick.is_repeat { ", again" } else { "" };
+    let leader = tick.leader.token().node;
+    println!(
+        "{}  {leader} begins {}{late}{repeat}",
+        tick.due, tick.schedule
+    );
+    sleep(10 * MINUTE).await;
+    println!("{}  {leader} has ended {}", tick.due, tick.schedule);
+}
+
+/// A panic of the leading agent, without its noise.
+fn crash(replicas: &[BullyHandle]) {
+    for replica in replicas.iter().filter(|replica| replica.is_leader()) {
+        replica.addr().do_send(Inject::Crash);
+    }
+}
+
+/// A crashed agent comes back after a minute.
+fn patient() -> Result<RestartPolicy, Box<dyn Error>> {
+    let policy = RestartPolicy::builder().window(HOUR);
+    Ok(policy.backoff_base(MINUTE).backoff_max(MINUTE).build()?)
+}

@@ -1,0 +1,47 @@
+//! What layers above keep of a group, or of an agent: one thing of each type.
+//!
+//! Decided here: that all who ask for it find the same thing. Not here: what it is.
+
+use std::{
+    any::Any,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+/// See the [module](self).
+#[derive(Default)]
+pub(crate) struct Attachments(Mutex<Vec<Arc<dyn Any + Send + Sync>>>);
+
+impl Attachments {
+    /// The one of that type, which is made when it is first asked for.
+    ///
+    /// # Errors
+    /// What `make` failed with: nothing is kept.
+    pub(crate) fn find<T: Any + Send + Sync, E>(
+        &self,
+        make: impl FnOnce() -> Result<Arc<T>, E>,
+    ) -> Result<Arc<T>, E> {
+        // What is added under the lock is whole at once, so there is nothing to be poisoned.
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = all.iter().find_map(|one| Arc::clone(one).downcast().ok());
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        let new: Arc<T> = make()?;
+        all.push(Arc::<T>::clone(&new));
+        Ok(new)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_is_one_of_each_type_and_a_failure_leaves_nothing() {
+        let kept = Attachments::default();
+        assert_eq!(kept.find::<u32, _>(|| Err("none")), Err("none"));
+        let first = kept.find(|| Ok::<_, &str>(Arc::new(7_u32)));
+        assert_eq!(kept.find(|| Ok(Arc::new(8_u32))), first);
+        assert_eq!(*kept.find(|| Ok::<_, &str>(Arc::new(9_u8))).unwrap(), 9);
+    }
+}

@@ -1,0 +1,161 @@
+//! How an agent begins with schedules: its store, its clock, and whose acknowledgement counts.
+//!
+//! Decided here: what is refused, and that an agent begins once. Not here: what it does then (`service.rs`).
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use crate::{
+    agent::{AgentReader, ElectionHandle},
+    clock::{SystemWallClock, WallClock},
+    leader::{Messages, MessagesError},
+    protocol::{AgentId, Election, Leaders, Requirements},
+    store::{MemoryStore, TermStore},
+};
+
+use super::{
+    ScheduleError,
+    poll::Audience,
+    register::ScheduleRecord,
+    service::{BegunStore, RecordStore, ScheduleService},
+};
+
+/// What users may set for an agent's schedules.
+#[derive(Debug, Default)]
+pub(super) struct BeginSettings {
+    pub(super) store: Option<RecordStore>,
+    pub(super) clock: Option<Arc<dyn WallClock>>,
+}
+
+/// The agent's part; it begins with the defaults unless it has begun.
+pub(super) fn service_of<E: Election>(
+    agent: &ElectionHandle<E>,
+) -> Result<Arc<ScheduleService>, ScheduleError> {
+    let agent = agent.reader();
+    // Before the search, which holds a lock that this takes as well.
+    let messages = messages_of(&agent)?;
+    agent.attached(|| start(&agent, &messages, BeginSettings::default()))
+}
+
+/// Begins with these settings.
+///
+/// # Errors
+/// [`ScheduleError::Begun`] if the agent has begun.
+pub(super) fn begin<E: Election>(
+    agent: &ElectionHandle<E>,
+    settings: BeginSettings,
+) -> Result<(), ScheduleError> {
+    let agent = agent.reader();
+    let messages = messages_of(&agent)?;
+    let mut is_first = false;
+    agent.attached(|| {
+        is_first = true;
+        start(&agent, &messages, settings)
+    })?;
+    if is_first {
+        return Ok(());
+    }
+    let agent = agent.id().clone();
+    Err(ScheduleError::Begun { agent })
+}
+
+fn messages_of(agent: &AgentReader) -> Result<Messages, ScheduleError> {
+    Messages::of_reader(agent).map_err(|reason| match reason {
+        MessagesError::Ended => ended(agent),
+        MessagesError::NoSystem => ScheduleError::NoSystem,
+        reason @ (MessagesError::GroupName { .. } | MessagesError::Join(_)) => {
+            ScheduleError::Messages(reason)
+        }
+    })
+}
+
+fn ended(agent: &AgentReader) -> ScheduleError {
+    let agent = agent.id().clone();
+    ScheduleError::Ended { agent }
+}
+
+fn start(
+    agent: &AgentReader,
+    messages: &Messages,
+    settings: BeginSettings,
+) -> Result<Arc<ScheduleService>, ScheduleError> {
+    let id = agent.id();
+    let requirements = agent.requirements().ok_or_else(|| ended(agent))?;
+    let store = settings.store.unwrap_or_else(|| in_memory(agent));
+    if requirements.relies_on_votes() && agent.is_open() && store.is_volatile() {
+        return Err(ScheduleError::VolatileStore);
+    }
+    let is_foreign =
+        |group: &AgentId, node: &AgentId| node != id || group.as_str() != agent.group();
+    if let Some(owner) = store.identity()
+        && is_foreign(&owner.group, &owner.node)
+    {
+        let owner = Box::new(owner.clone());
+        return Err(ScheduleError::ForeignStore { owner });
+    }
+    let clock = settings.clock.unwrap_or_else(|| Arc::new(SystemWallClock));
+    let store = BegunStore::new(store)?;
+    let voters = voters(&requirements);
+    let service = ScheduleService::start(agent, messages, voters, clock, store)?;
+    Ok(Arc::new(service))
+}
+
+/// The records of agents that named no store: each outlasts all starts of its agent in this process.
+#[derive(Default)]
+struct MemoryRecords(Mutex<BTreeMap<AgentId, MemoryStore<ScheduleRecord>>>);
+
+fn in_memory(agent: &AgentReader) -> RecordStore {
+    let made = agent.attached_to_group(|| Ok::<_, ()>(Arc::<MemoryRecords>::default()));
+    let records = made.unwrap_or_default();
+    let mut records = records.0.lock().unwrap_or_else(PoisonError::into_inner);
+    Arc::new(records.entry(agent.id().clone()).or_default().clone())
+}
+
+/// The voters whose acknowledgement counts, where there is one leader in each term.
+fn voters(requirements: &Requirements) -> Option<Audience> {
+    let electorate = requirements.voters?;
+    let names = requirements.names.as_ref()?;
+    if requirements.leaders != Leaders::PerTerm {
+        return None;
+    }
+    let read = usize::try_from(electorate.vote_quorum).unwrap_or(usize::MAX);
+    let read = read.min(names.len());
+    // One more than are left when a reading has enough: the two have a voter in common.
+    let write = names.len().saturating_sub(read).saturating_add(1);
+    Some(Audience::Voters {
+        voters: names.iter().cloned().collect(),
+        read,
+        write,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::{Electorate, Rules};
+
+    #[test]
+    fn every_reading_and_every_writing_have_a_voter_in_common() {
+        const RULES: Rules = Rules::new("x");
+        for count in 1..8 {
+            let names: Vec<_> = (0..count)
+                .map(|name| AgentId::new(&name.to_string()).unwrap())
+                .collect();
+            for votes in count / 2 + 1..=count {
+                let requirements = Requirements {
+                    leaders: Leaders::PerTerm,
+                    voters: Some(Electorate::new(&names, votes, count)),
+                    names: Some(names.as_slice().into()),
+                    ..Requirements::new(RULES)
+                };
+                let Some(Audience::Voters { read, write, .. }) = voters(&requirements) else {
+                    panic!("there are voters");
+                };
+                assert_eq!((read, read + write), (votes, count + 1));
+            }
+        }
+        assert_eq!(voters(&Requirements::new(RULES)), None);
+    }
+}

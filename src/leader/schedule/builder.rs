@@ -1,0 +1,241 @@
+//! Starts schedules: checks everything first, then changes something.
+//!
+//! Decided here: what can be set, the defaults, and that a start which is refused leaves nothing behind.
+
+use std::{cell::RefCell, fmt, sync::Arc, time::Duration};
+
+use actix::Recipient;
+use futures::future::{FutureExt, abortable};
+use tracing::warn;
+
+use crate::{
+    agent::{ElectionHandle, can_spawn_here},
+    clock::WallClock,
+    protocol::{AgentId, Election},
+    store::TermStore,
+};
+
+use super::{
+    Misfire, ScheduleError, ScheduleHandle, ScheduleState, Tick,
+    begin::{BeginSettings, begin, service_of},
+    due::{DueTimes, Every, next},
+    handle::StatusRecord,
+    interface::{Rule, TickFailed},
+    register::ScheduleRecord,
+    run::{Schedule, TickWork},
+    service::ScheduleService,
+};
+
+impl<E: Election> ElectionHandle<E> {
+    /// A schedule that is due at every multiple of `interval` since 1970 began (UTC): of an hour, at each full
+    /// hour. It takes whole milliseconds, at least 100.
+    ///
+    /// The name is that of the schedule in the group: every agent starts it with the same name, rule and
+    /// [`Misfire`], and the one of the leader runs. See the [module](crate::leader::schedule).
+    pub fn every(&self, name: &str, interval: Duration) -> ScheduleBuilder<E> {
+        let every = Every::new(interval);
+        self.scheduled(
+            name,
+            every.map(|every| -> Box<dyn DueTimes> { Box::new(every) }),
+        )
+    }
+
+    /// A schedule by any rule; see [`every`](Self::every).
+    pub fn schedule(&self, name: &str, times: impl DueTimes) -> ScheduleBuilder<E> {
+        self.scheduled(name, Ok(Box::new(times)))
+    }
+
+    /// A schedule by a cron expression, in UTC; see [`every`](Self::every), and
+    /// [`Cron`](crate::leader::schedule::Cron) for the expressions and for other time zones.
+    #[cfg(feature = "cron")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "cron")))]
+    pub fn cron(&self, name: &str, expression: &str) -> ScheduleBuilder<E> {
+        let cron = super::Cron::new(expression);
+        self.scheduled(
+            name,
+            cron.map(|cron| -> Box<dyn DueTimes> { Box::new(cron) }),
+        )
+    }
+
+    /// What this agent needs for schedules, where the defaults will not do: voters of several hosts set a store.
+    pub fn schedules(&self) -> SchedulesBuilder<E> {
+        SchedulesBuilder {
+            agent: self.clone(),
+            settings: BeginSettings::default(),
+        }
+    }
+
+    fn scheduled(
+        &self,
+        name: &str,
+        times: Result<Box<dyn DueTimes>, ScheduleError>,
+    ) -> ScheduleBuilder<E> {
+        ScheduleBuilder {
+            agent: self.clone(),
+            name: name.to_owned(),
+            times,
+            misfire: Misfire::default(),
+        }
+    }
+}
+
+/// Settings of a schedule; made by [`ElectionHandle::every`] and its like.
+#[must_use = "a builder does nothing until `start` is called"]
+pub struct ScheduleBuilder<E: Election> {
+    agent: ElectionHandle<E>,
+    name: String,
+    times: Result<Box<dyn DueTimes>, ScheduleError>,
+    misfire: Misfire,
+}
+
+impl<E: Election> ScheduleBuilder<E> {
+    /// What becomes of a tick that cannot begin in time. Default: [`Misfire::Skip`].
+    pub const fn misfire(mut self, misfire: Misfire) -> Self {
+        self.misfire = misfire;
+        self
+    }
+
+    /// Starts the schedule, in a task of this thread, until the agent has left or ended for good, or
+    /// [`ScheduleHandle::stop`]. Dropping the handle does not end it.
+    ///
+    /// `work` is called for each tick, on the leader only, and one tick runs at a time: those that become due
+    /// meanwhile are missed. Its future is dropped where it stands when the leadership is lost; a hand-over waits for
+    /// it, up to the limit set. A panic is logged and counted, and changes nothing else; with
+    /// [`Misfire::AtLeastOnce`] the tick is run again, after 1 s, 2 s and so on up to 60 s.
+    ///
+    /// # Errors
+    /// [`ScheduleError`], and nothing was changed.
+    pub fn start<F, W>(self, mut work: F) -> Result<ScheduleHandle, ScheduleError>
+    where
+        F: FnMut(Tick) -> W + 'static,
+        W: Future<Output = ()> + 'static,
+    {
+        self.launch(Box::new(move |tick| work(tick).map(Ok).boxed_local()))
+    }
+
+    /// As [`start`](Self::start), for an actor: each tick is sent to it, and runs until it has answered. A tick
+    /// whose actor is gone has failed.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn start_for(self, actor: Recipient<Tick>) -> Result<ScheduleHandle, ScheduleError> {
+        self.launch(Box::new(move |tick| {
+            let answer = actor.send(tick);
+            async move { answer.await.map_err(|_| TickFailed) }.boxed_local()
+        }))
+    }
+
+    fn launch(self, work: TickWork) -> Result<ScheduleHandle, ScheduleError> {
+        let Self {
+            agent,
+            name,
+            times,
+            misfire,
+        } = self;
+        let (name, times) = (AgentId::new(&name)?, times?);
+        if !can_spawn_here() {
+            return Err(ScheduleError::NoSystem);
+        }
+        let service = service_of(&agent)?;
+        let now = service.clock.now();
+        let schedule = || name.clone();
+        if next(&*times, now).is_none() {
+            let schedule = schedule();
+            return Err(ScheduleError::NeverFires { schedule });
+        }
+        if !service.take_name(&name) {
+            let (schedule, agent) = (schedule(), agent.id().clone());
+            return Err(ScheduleError::Taken { schedule, agent });
+        }
+        let record = Arc::<StatusRecord>::default();
+        let schedule = Schedule {
+            rule: Rule {
+                name: schedule(),
+                times,
+                misfire,
+            },
+            work: RefCell::new(work),
+            service,
+            record: Arc::clone(&record),
+        };
+        let ending = ScheduleEnding {
+            name: name.clone(),
+            service: Arc::clone(&schedule.service),
+            record: Arc::clone(&record),
+        };
+        let (led, abort) = abortable(async move {
+            let led = agent.lead(|leader| schedule.lead(leader)).await;
+            if let Err(reason) = led {
+                warn!(node = %agent.id(), %reason, "schedule ended");
+            }
+        });
+        drop(actix::spawn(async move {
+            let _ending = ending;
+            // Aborted or not, it is dropped by then.
+            led.await.ok();
+        })); // it ends with the agent
+        Ok(ScheduleHandle::new(name, record, abort))
+    }
+}
+
+/// Frees the name of a schedule that has ended, however it came about.
+struct ScheduleEnding {
+    name: AgentId,
+    service: Arc<ScheduleService>,
+    record: Arc<StatusRecord>,
+}
+
+impl Drop for ScheduleEnding {
+    fn drop(&mut self) {
+        self.service.free_name(&self.name);
+        self.record.rest(ScheduleState::Ended);
+    }
+}
+
+/// What an agent needs for schedules; made by [`ElectionHandle::schedules`]. Voters on which no schedule runs, as
+/// witnesses, call [`start`](Self::start) too: their acknowledgement counts.
+#[must_use = "a builder does nothing until `start` is called"]
+#[derive(Debug)]
+pub struct SchedulesBuilder<E: Election> {
+    agent: ElectionHandle<E>,
+    settings: BeginSettings,
+}
+
+impl<E: Election> SchedulesBuilder<E> {
+    /// Where the agent keeps how far the schedules are. A voter whose group reaches other hosts needs one that
+    /// survives its process, [`FileStore`](crate::store::FileStore), with the agent's own
+    /// [identity](crate::store::StoreIdentity) and a file of its own. Default: memory, which is kept as long
+    /// as the group.
+    pub fn store(mut self, store: impl TermStore<ScheduleRecord> + 'static) -> Self {
+        self.settings.store = Some(Arc::new(store));
+        self
+    }
+
+    /// The clock by which ticks are due. Default: the host's,
+    /// [`SystemWallClock`](crate::clock::SystemWallClock).
+    pub fn clock(mut self, clock: impl WallClock + 'static) -> Self {
+        self.settings.clock = Some(Arc::new(clock));
+        self
+    }
+
+    /// Lets the agent acknowledge ticks, from now on until it has left or ended for good.
+    ///
+    /// # Errors
+    /// [`ScheduleError`], and nothing was changed. [`ScheduleError::Begun`] after the first schedule.
+    pub fn start(self) -> Result<(), ScheduleError> {
+        if !can_spawn_here() {
+            return Err(ScheduleError::NoSystem);
+        }
+        begin(&self.agent, self.settings)
+    }
+}
+
+impl<E: Election> fmt::Debug for ScheduleBuilder<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ScheduleBuilder")
+            .field("agent", self.agent.id())
+            .field("name", &self.name)
+            .field("misfire", &self.misfire)
+            .finish_non_exhaustive()
+    }
+}

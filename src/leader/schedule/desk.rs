@@ -1,0 +1,162 @@
+//! One agent's answers, each of which waits until what it says is stored.
+//!
+//! Decided here: the order of storing and answering. An agent that is restarted knows all that it has ever
+//! acknowledged, so what a restart forgets does not matter. Not here: the answers (`register.rs`), and the store.
+
+use std::mem;
+
+use crate::{clock::WallTime, protocol::AgentId};
+
+use super::{message::ScheduleMessage, register::ScheduleRecord};
+
+/// See the [module](self).
+#[derive(Debug, Default)]
+pub(super) struct Desk {
+    record: ScheduleRecord,
+    /// What the store is known to hold.
+    stored: ScheduleRecord,
+    /// What is being stored, and the answers that may leave then.
+    saving: Option<(ScheduleRecord, Vec<Reply>)>,
+    waiting: Vec<Reply>,
+}
+
+/// An answer, and to which agent it goes.
+pub(super) type Reply = (AgentId, ScheduleMessage);
+
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum DeskStep {
+    Nothing,
+    Store(ScheduleRecord),
+    Answer(Vec<Reply>),
+}
+
+/// So many answers wait for the store; further questions are asked again.
+const MOST: usize = 1_024;
+
+impl Desk {
+    /// Begins with what the store holds.
+    pub(super) fn new(stored: ScheduleRecord) -> Self {
+        Self {
+            record: stored.clone(),
+            stored,
+            ..Self::default()
+        }
+    }
+
+    /// A leader asks. What is no question changes nothing.
+    pub(super) fn ask(&mut self, from: AgentId, said: &ScheduleMessage, now: WallTime) -> DeskStep {
+        if self.waiting.len() >= MOST {
+            return DeskStep::Nothing;
+        }
+        let answer = match said {
+            ScheduleMessage::Read(read) => self.record.read(&from, read),
+            ScheduleMessage::Write(write) => self.record.write(&from, write, now),
+            ScheduleMessage::Held(_) | ScheduleMessage::Refused(_) => return DeskStep::Nothing,
+        };
+        self.waiting.push((from, answer));
+        self.step()
+    }
+
+    /// What was to be stored is stored, or could not be: then the answers are lost, and asked for again.
+    pub(super) fn saved(&mut self, is_stored: bool) -> (Vec<Reply>, DeskStep) {
+        let Some((record, answers)) = self.saving.take() else {
+            return (Vec::new(), DeskStep::Nothing);
+        };
+        if !is_stored {
+            self.waiting.clear();
+            return (Vec::new(), DeskStep::Nothing);
+        }
+        self.stored = record;
+        (answers, self.step())
+    }
+
+    fn step(&mut self) -> DeskStep {
+        if self.saving.is_some() || self.waiting.is_empty() {
+            return DeskStep::Nothing;
+        }
+        let answers = mem::take(&mut self.waiting);
+        if self.record == self.stored {
+            return DeskStep::Answer(answers);
+        }
+        self.saving = Some((self.record.clone(), answers));
+        DeskStep::Store(self.record.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        leader::schedule::message::{Held, LeaderNumber, Mark, Write},
+        protocol::{Incarnation, Round, Term},
+    };
+
+    const NOW: WallTime = WallTime::from_millis(100_000);
+
+    fn id(name: &str) -> AgentId {
+        AgentId::new(name).unwrap()
+    }
+
+    fn write(millis: u64) -> ScheduleMessage {
+        ScheduleMessage::Write(Write {
+            round: Round::default(),
+            ballot: LeaderNumber {
+                term: Term(1),
+                incarnation: Incarnation(1),
+            },
+            schedule: id("x"),
+            mark: Mark::at(WallTime::from_millis(millis)),
+        })
+    }
+
+    fn held(millis: u64) -> Reply {
+        let mark = Some(Mark::at(WallTime::from_millis(millis)));
+        let round = Round::default();
+        (id("a"), ScheduleMessage::Held(Held { round, mark }))
+    }
+
+    fn stored(step: DeskStep) -> ScheduleRecord {
+        match step {
+            DeskStep::Store(record) => record,
+            DeskStep::Nothing | DeskStep::Answer(_) => panic!("nothing is stored"),
+        }
+    }
+
+    #[test]
+    fn an_answer_waits_until_it_is_stored() {
+        let mut desk = Desk::default();
+        let first = stored(desk.ask(id("a"), &write(10), NOW));
+        // Said again it is no news, and waits all the same; so does what comes meanwhile.
+        assert_eq!(desk.ask(id("a"), &write(10), NOW), DeskStep::Nothing);
+        assert_eq!(desk.ask(id("a"), &write(20), NOW), DeskStep::Nothing);
+        let (answers, step) = desk.saved(true);
+        assert_eq!(answers, [held(10)]);
+        let second = stored(step);
+        assert_ne!(first, second);
+        let (answers, step) = desk.saved(true);
+        assert_eq!(answers, [held(10), held(20)]);
+        assert_eq!(step, DeskStep::Nothing);
+        // What is stored is acknowledged at once.
+        let known = desk.ask(id("a"), &write(20), NOW);
+        assert_eq!(known, DeskStep::Answer(vec![held(20)]));
+        assert_eq!(Desk::new(second).ask(id("a"), &write(20), NOW), known);
+    }
+
+    #[test]
+    fn what_could_not_be_stored_is_not_acknowledged_until_it_is() {
+        let mut desk = Desk::default();
+        stored(desk.ask(id("a"), &write(10), NOW));
+        assert_eq!(desk.saved(false), (vec![], DeskStep::Nothing));
+        stored(desk.ask(id("a"), &write(10), NOW));
+        assert_eq!(desk.saved(true).0, [held(10)]);
+    }
+
+    #[test]
+    fn a_store_that_hangs_holds_so_many_answers_and_no_more() {
+        let mut desk = Desk::default();
+        for _ in 0..2 * MOST {
+            desk.ask(id("a"), &write(10), NOW);
+        }
+        assert_eq!(desk.waiting.len(), MOST);
+    }
+}

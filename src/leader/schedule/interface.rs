@@ -1,0 +1,82 @@
+//! What goes into the machine of a schedule, and what comes out.
+//!
+//! Not here: what the machine makes of it (`machine.rs`).
+
+use crate::{
+    clock::WallTime,
+    protocol::{AgentId, Round, Time},
+};
+
+use super::{
+    due::DueTimes,
+    message::{LeaderNumber, ScheduleMessage},
+    planner::Misfire,
+    poll::{Audience, PollOutcome},
+};
+
+/// What is fixed for a schedule.
+pub(super) struct Rule {
+    pub(super) name: AgentId,
+    pub(super) times: Box<dyn DueTimes>,
+    pub(super) misfire: Misfire,
+}
+
+/// One moment, by both clocks: the wall's says what is due, the other one how long a question has waited.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Now {
+    pub(super) wall: WallTime,
+    pub(super) time: Time,
+}
+
+#[derive(Debug)]
+pub(super) enum ScheduleInput {
+    Start,
+    Answer {
+        from: AgentId,
+        round: Round,
+        outcome: PollOutcome,
+    },
+    /// The time that `wake` named has come, or others count by now.
+    Look {
+        audience: Audience,
+        ballot: LeaderNumber,
+    },
+    /// The work of the tick that runs has ended, well or not.
+    Ended(Result<(), TickFailed>),
+    /// The agent hands over: what runs is ended, and nothing begins.
+    StepDown,
+}
+
+/// The work of a tick panicked, or could not be given to its actor.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TickFailed;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum ScheduleEffect {
+    Say {
+        to: Vec<AgentId>,
+        said: ScheduleMessage,
+    },
+    Run(DueTick),
+    /// Nothing is left to do before the agent hands over.
+    Finish,
+}
+
+/// A tick that may begin now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct DueTick {
+    pub(super) due: WallTime,
+    pub(super) is_late: bool,
+    pub(super) is_repeat: bool,
+}
+
+/// What happened to the ticks of one agent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct TickCounts {
+    pub(super) begun: u64,
+    pub(super) late: u64,
+    pub(super) repeated: u64,
+    pub(super) skipped: u64,
+    pub(super) failed: u64,
+    pub(super) refused: u64,
+}

@@ -1,0 +1,446 @@
+//! One schedule under one leadership, as a pure machine: it asks what is known, and lets no tick begin that the
+//! group does not know of.
+//!
+//! ```text
+//!             nothing known
+//!   Reading ────────────────▶ Founding ("it begins now")
+//!      │ known                   │ acknowledged
+//!      ▼                         ▼           due               acknowledged
+//!   Waiting ◀────────────────────┴── Waiting ─────▶ Claiming ───────────────▶ Running
+//!      ▲                                ▲              │ missed by then          │ ended
+//!      └────────────────────────────────┴──────────────┴─────────────────────────┘
+//! ```
+//!
+//! Decided here: the order of reading, writing and running. Not here: when enough have answered (`poll.rs`), and
+//! what is due (`planner.rs`).
+
+use std::time::Duration;
+
+use crate::{
+    clock::WallTime,
+    protocol::{AgentId, Round, Time},
+};
+
+use super::{
+    due::next,
+    interface::{DueTick, Now, Rule, ScheduleEffect, ScheduleInput, TickCounts, TickFailed},
+    message::{LeaderNumber, Mark, MarkRefusal, Read, ScheduleMessage, Write},
+    planner::{Misfire, NextTick, ON_TIME, TickPlan, plan},
+    poll::{Audience, Poll, PollOutcome, Purpose},
+};
+
+#[derive(Debug)]
+enum ScheduleStage {
+    Reading(Poll),
+    Founding(Poll, Mark),
+    /// The next due time, if there is one.
+    Waiting(Option<WallTime>),
+    Claiming(Poll, TickClaim),
+    Running(WallTime),
+    /// The work failed, and is tried again after that time.
+    Pausing(Time),
+    Finished,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct TickClaim {
+    due: WallTime,
+    mark: Mark,
+}
+
+/// Wall time may be set while a tick is waited for: so often it is read.
+pub(super) const LOOK: Duration = Duration::from_millis(250);
+
+/// After work that failed; twice as long after each further failure, up to [`LONGEST_PAUSE`].
+const PAUSE: Duration = Duration::from_secs(1);
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+
+/// See the [module](self).
+pub(super) struct ScheduleMachine<'a> {
+    rule: &'a Rule,
+    ballot: LeaderNumber,
+    audience: Audience,
+    rounds: Round,
+    stage: ScheduleStage,
+    /// That a tick is done with is told beside the waiting for the next one.
+    confirming: Option<Poll>,
+    /// What the group is known to know, and what this leader added.
+    mark: Mark,
+    /// Due times up to this one are not considered again.
+    settled: WallTime,
+    /// Some agent obeys a later leader.
+    is_refused: bool,
+    is_stepping_down: bool,
+    is_established: bool,
+    failures: u32,
+    counts: TickCounts,
+}
+
+impl<'a> ScheduleMachine<'a> {
+    /// `rounds` is the last question that was asked in this process, `counts` what was counted so far.
+    pub(super) fn new(
+        rule: &'a Rule,
+        ballot: LeaderNumber,
+        audience: Audience,
+        rounds: Round,
+        counts: TickCounts,
+    ) -> Self {
+        Self {
+            rule,
+            ballot,
+            audience,
+            rounds,
+            stage: ScheduleStage::Waiting(None),
+            confirming: None,
+            mark: Mark::default(),
+            settled: WallTime::default(),
+            is_refused: false,
+            is_stepping_down: false,
+            is_established: false,
+            failures: 0,
+            counts,
+        }
+    }
+
+    pub(super) const fn counts(&self) -> TickCounts {
+        self.counts
+    }
+
+    /// The last due time that was begun, as far as it is known.
+    pub(super) const fn last(&self) -> WallTime {
+        self.mark.begun
+    }
+
+    /// The next due time.
+    pub(super) fn upcoming(&self) -> Option<WallTime> {
+        match &self.stage {
+            ScheduleStage::Waiting(due) => *due,
+            ScheduleStage::Claiming(_, claim) => Some(claim.due),
+            ScheduleStage::Running(due) => next(&*self.rule.times, *due),
+            ScheduleStage::Reading(_)
+            | ScheduleStage::Founding(..)
+            | ScheduleStage::Pausing(_)
+            | ScheduleStage::Finished => None,
+        }
+    }
+
+    /// Whether the group has acknowledged the leader.
+    pub(super) const fn is_established(&self) -> bool {
+        self.is_established
+    }
+
+    pub(super) const fn is_running(&self) -> bool {
+        matches!(self.stage, ScheduleStage::Running(_))
+    }
+
+    /// After how long it is to look again.
+    pub(super) fn wake(&self, now: Now) -> Option<Duration> {
+        let stage = match &self.stage {
+            ScheduleStage::Reading(poll)
+            | ScheduleStage::Founding(poll, _)
+            | ScheduleStage::Claiming(poll, _) => Some(poll.look_in(now.time)),
+            ScheduleStage::Waiting(Some(due)) => Some(due.since(now.wall).min(LOOK)),
+            ScheduleStage::Pausing(until) => Some(until.since(now.time)),
+            ScheduleStage::Waiting(None) | ScheduleStage::Running(_) | ScheduleStage::Finished => {
+                None
+            }
+        };
+        let confirming = self.confirming.as_ref().map(|poll| poll.look_in(now.time));
+        stage.into_iter().chain(confirming).min()
+    }
+
+    pub(super) fn handle(&mut self, now: Now, input: ScheduleInput, out: &mut Vec<ScheduleEffect>) {
+        match input {
+            ScheduleInput::Start => self.read(now, out),
+            ScheduleInput::Answer {
+                from,
+                round,
+                outcome,
+            } => self.answer(now, from, round, outcome, out),
+            ScheduleInput::Look { audience, ballot } => {
+                self.audience = audience;
+                self.look(now, ballot, out);
+            }
+            ScheduleInput::Ended(end) => self.ended(now, end, out),
+            ScheduleInput::StepDown => {
+                self.is_stepping_down = true;
+                self.settle(now, out);
+            }
+        }
+    }
+
+    fn answer(
+        &mut self,
+        now: Now,
+        from: AgentId,
+        round: Round,
+        outcome: PollOutcome,
+        out: &mut Vec<ScheduleEffect>,
+    ) {
+        let asked = match &mut self.stage {
+            ScheduleStage::Reading(poll)
+            | ScheduleStage::Founding(poll, _)
+            | ScheduleStage::Claiming(poll, _) => Some(poll),
+            ScheduleStage::Waiting(_)
+            | ScheduleStage::Running(_)
+            | ScheduleStage::Pausing(_)
+            | ScheduleStage::Finished => None,
+        };
+        let asked = asked.into_iter().chain(&mut self.confirming);
+        let poll = asked.into_iter().find(|poll| poll.round == round);
+        let Some(poll) = poll else { return };
+        if let Err(why) = outcome {
+            self.counts.refused += 1;
+            self.is_refused |= why == MarkRefusal::Older;
+        }
+        poll.note(from, outcome);
+        self.settle(now, out);
+    }
+
+    fn look(&mut self, now: Now, ballot: LeaderNumber, out: &mut Vec<ScheduleEffect>) {
+        // A leadership that was renewed in a later term asks anew, between two ticks: another leader may have
+        // been heard meanwhile.
+        let is_between = !matches!(
+            self.stage,
+            ScheduleStage::Running(_) | ScheduleStage::Finished
+        );
+        if self.is_refused && is_between && ballot > self.ballot {
+            self.is_refused = false;
+            self.ballot = ballot;
+            return self.read(now, out);
+        }
+        if let ScheduleStage::Claiming(_, TickClaim { due, .. }) = self.stage
+            && self.rule.misfire != Misfire::AtLeastOnce
+        {
+            let plan = self.plan(now);
+            if plan.next != NextTick::Now(due) {
+                return self.give_up(now, plan, out);
+            }
+        }
+        self.say_again(now, out);
+        self.settle(now, out);
+    }
+
+    /// It is too late for the tick that is claimed.
+    fn give_up(&mut self, now: Now, plan: TickPlan, out: &mut Vec<ScheduleEffect>) {
+        if self.is_stepping_down {
+            self.counts.skipped = self.counts.skipped.saturating_add(1);
+            return self.finish(out);
+        }
+        self.follow(now, plan, out);
+    }
+
+    fn say_again(&mut self, now: Now, out: &mut Vec<ScheduleEffect>) {
+        let asked = match &mut self.stage {
+            ScheduleStage::Reading(poll) => Some((poll, None)),
+            ScheduleStage::Founding(poll, mark) => Some((poll, Some(*mark))),
+            ScheduleStage::Claiming(poll, claim) => Some((poll, Some(claim.mark))),
+            ScheduleStage::Waiting(_)
+            | ScheduleStage::Running(_)
+            | ScheduleStage::Pausing(_)
+            | ScheduleStage::Finished => None,
+        };
+        let confirmed = self.confirming.as_mut().map(|poll| (poll, Some(self.mark)));
+        for (poll, mark) in asked.into_iter().chain(confirmed) {
+            let to = poll.say_again(&self.audience, now.time);
+            let said = said(self.rule, self.ballot, poll.round, mark);
+            if !to.is_empty() {
+                out.push(ScheduleEffect::Say { to, said });
+            }
+        }
+    }
+
+    /// Goes on where something has come to its end.
+    fn settle(&mut self, now: Now, out: &mut Vec<ScheduleEffect>) {
+        let is_carried = |poll: &Poll| poll.is_carried(&self.audience, now.time);
+        if self.confirming.as_ref().is_some_and(is_carried) {
+            self.confirming = None;
+        }
+        match &self.stage {
+            ScheduleStage::Reading(poll) if is_carried(poll) => match poll.best {
+                Some(mark) => self.establish(now, mark, out),
+                None => self.found(now, out),
+            },
+            ScheduleStage::Founding(poll, mark) if is_carried(poll) => {
+                let mark = poll.best.unwrap_or(*mark);
+                self.establish(now, mark, out);
+            }
+            ScheduleStage::Claiming(poll, claim) if is_carried(poll) => {
+                let (claim, best) = (*claim, poll.best.unwrap_or(claim.mark));
+                self.claimed(now, claim, best, out);
+            }
+            ScheduleStage::Waiting(_) => self.go_on(now, out),
+            ScheduleStage::Pausing(until) if *until <= now.time => self.go_on(now, out),
+            ScheduleStage::Pausing(_) | ScheduleStage::Reading(_) | ScheduleStage::Founding(..)
+                if self.is_stepping_down =>
+            {
+                self.finish(out);
+            }
+            ScheduleStage::Reading(_)
+            | ScheduleStage::Founding(..)
+            | ScheduleStage::Claiming(..)
+            | ScheduleStage::Running(_)
+            | ScheduleStage::Pausing(_)
+            | ScheduleStage::Finished => {}
+        }
+    }
+
+    fn read(&mut self, now: Now, out: &mut Vec<ScheduleEffect>) {
+        self.confirming = None;
+        let poll = self.ask(now, None, out);
+        self.stage = ScheduleStage::Reading(poll);
+    }
+
+    /// No agent knows of the schedule: it begins now, for all leaders that follow.
+    fn found(&mut self, now: Now, out: &mut Vec<ScheduleEffect>) {
+        let mark = Mark::at(now.wall);
+        let poll = self.ask(now, Some(mark), out);
+        self.stage = ScheduleStage::Founding(poll, mark);
+    }
+
+    fn establish(&mut self, now: Now, mark: Mark, out: &mut Vec<ScheduleEffect>) {
+        self.is_established = true;
+        self.mark = self.mark.join(mark);
+        self.settled = self.settled.max(self.known());
+        self.go_on(now, out);
+    }
+
+    /// No due time up to this one is run, whatever a clock says.
+    const fn known(&self) -> WallTime {
+        match self.rule.misfire {
+            Misfire::AtLeastOnce => self.mark.done,
+            Misfire::Skip | Misfire::Late { .. } => self.mark.begun,
+        }
+    }
+
+    /// Waits for the next due time, or claims the one that is due.
+    fn go_on(&mut self, now: Now, out: &mut Vec<ScheduleEffect>) {
+        if self.is_stepping_down {
+            // The successor would repeat what it does not know to be done with.
+            if self.confirming.is_none() {
+                self.finish(out);
+            } else {
+                self.stage = ScheduleStage::Waiting(None);
+            }
+            return;
+        }
+        let plan = self.plan(now);
+        self.follow(now, plan, out);
+    }
+
+    fn plan(&mut self, now: Now) -> TickPlan {
+        // What was skipped by a clock that was ahead, and was set back, was not missed.
+        if now.wall < self.settled {
+            self.settled = self.known();
+        }
+        plan(&*self.rule.times, self.rule.misfire, self.settled, now.wall)
+    }
+
+    fn follow(&mut self, now: Now, plan: TickPlan, out: &mut Vec<ScheduleEffect>) {
+        self.counts.skipped = self.counts.skipped.saturating_add(plan.skipped);
+        self.settled = plan.settled;
+        match plan.next {
+            NextTick::Now(due) => self.claim(now, due, out),
+            NextTick::At(due) => self.stage = ScheduleStage::Waiting(Some(due)),
+            NextTick::Never => self.stage = ScheduleStage::Waiting(None),
+        }
+    }
+
+    fn claim(&mut self, now: Now, due: WallTime, out: &mut Vec<ScheduleEffect>) {
+        let begun = self.mark.begun.max(due);
+        let done = match self.rule.misfire {
+            Misfire::AtLeastOnce => self.mark.done,
+            Misfire::Skip | Misfire::Late { .. } => begun,
+        };
+        let mark = self.mark.join(Mark { begun, done });
+        // It says what the one before would say.
+        self.confirming = None;
+        let poll = self.ask(now, Some(mark), out);
+        self.stage = ScheduleStage::Claiming(poll, TickClaim { due, mark });
+    }
+
+    /// The group knows that a tick begins.
+    fn claimed(&mut self, now: Now, claim: TickClaim, known: Mark, out: &mut Vec<ScheduleEffect>) {
+        let TickClaim { due, mark } = claim;
+        let is_repeat = due <= self.mark.begun;
+        self.mark = self.mark.join(mark);
+        let is_once = self.rule.misfire != Misfire::AtLeastOnce;
+        // In the available mode another leader may be further.
+        if is_once && (known.begun > due || !self.rule.misfire.admits(due, now.wall)) {
+            self.counts.skipped = self.counts.skipped.saturating_add(1);
+            return self.establish(now, known, out);
+        }
+        let is_late = now.wall.since(due) > ON_TIME;
+        self.counts.begun += 1;
+        self.counts.late += u64::from(is_late);
+        self.counts.repeated += u64::from(is_repeat);
+        self.stage = ScheduleStage::Running(due);
+        out.push(ScheduleEffect::Run(DueTick {
+            due,
+            is_late,
+            is_repeat,
+        }));
+    }
+
+    fn ended(&mut self, now: Now, end: Result<(), TickFailed>, out: &mut Vec<ScheduleEffect>) {
+        let ScheduleStage::Running(due) = self.stage else {
+            return;
+        };
+        let is_once = self.rule.misfire != Misfire::AtLeastOnce;
+        if end.is_ok() {
+            self.failures = 0;
+        } else {
+            self.counts.failed += 1;
+            self.failures = self.failures.saturating_add(1);
+        }
+        if end.is_err() && !is_once {
+            let pause = 2_u32.saturating_pow(self.failures.saturating_sub(1));
+            let pause = PAUSE.saturating_mul(pause).min(LONGEST_PAUSE);
+            self.stage = ScheduleStage::Pausing(now.time.after(pause));
+            return self.settle(now, out);
+        }
+        self.settled = self.settled.max(due);
+        if !is_once {
+            self.mark = self.mark.join(Mark::at(due));
+            let mark = self.mark;
+            let poll = self.ask(now, Some(mark), out);
+            self.confirming = Some(poll);
+        }
+        self.stage = ScheduleStage::Waiting(None);
+        self.go_on(now, out);
+    }
+
+    fn finish(&mut self, out: &mut Vec<ScheduleEffect>) {
+        self.stage = ScheduleStage::Finished;
+        out.push(ScheduleEffect::Finish);
+    }
+
+    /// Asks all that count: to tell what they know, or to keep this.
+    fn ask(&mut self, now: Now, mark: Option<Mark>, out: &mut Vec<ScheduleEffect>) -> Poll {
+        self.rounds.counter = self.rounds.counter.saturating_add(1);
+        let round = self.rounds;
+        out.push(ScheduleEffect::Say {
+            to: self.audience.members().iter().cloned().collect(),
+            said: said(self.rule, self.ballot, round, mark),
+        });
+        let purpose = mark.map_or(Purpose::Read, |_| Purpose::Write);
+        Poll::new(round, purpose, now.time)
+    }
+}
+
+fn said(rule: &Rule, ballot: LeaderNumber, round: Round, mark: Option<Mark>) -> ScheduleMessage {
+    let schedule = rule.name.clone();
+    match mark {
+        None => ScheduleMessage::Read(Read {
+            round,
+            ballot,
+            schedule,
+        }),
+        Some(mark) => ScheduleMessage::Write(Write {
+            round,
+            ballot,
+            schedule,
+            mark,
+        }),
+    }
+}

@@ -1,0 +1,166 @@
+//! What the agents say to each other about schedules.
+//!
+//! Decided here: the messages. Not here: what is answered (`register.rs`), and how they cross
+//! ([`Messages`](crate::leader::Messages)).
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    clock::WallTime,
+    protocol::{AgentId, Incarnation, Round, Term},
+};
+
+/// The messages: two that a leader says, and the two answers. They are registered under this name, with which
+/// no other form may go.
+pub(super) const NAME: &str = "!schedules";
+
+/// See [`NAME`].
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(super) enum ScheduleMessage {
+    Read(Read),
+    Write(Write),
+    Held(Held),
+    Refused(Refused),
+}
+
+/// "What do you know of this schedule? And obey no earlier leader."
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(super) struct Read {
+    pub(super) round: Round,
+    pub(super) ballot: LeaderNumber,
+    pub(super) schedule: AgentId,
+}
+
+/// "Keep this of this schedule."
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(super) struct Write {
+    pub(super) round: Round,
+    pub(super) ballot: LeaderNumber,
+    pub(super) schedule: AgentId,
+    pub(super) mark: Mark,
+}
+
+/// "Your leadership is obeyed; this is what I keep."
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(super) struct Held {
+    pub(super) round: Round,
+    pub(super) mark: Option<Mark>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(super) struct Refused {
+    pub(super) round: Round,
+    pub(super) why: MarkRefusal,
+}
+
+/// Why an agent keeps nothing of what it was told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(super) enum MarkRefusal {
+    /// It obeys a later leader.
+    Older,
+    /// By its clock the due time lies too far ahead.
+    Early,
+    /// It keeps as many schedules as it may.
+    Full,
+}
+
+/// The leadership in which a leader speaks, without its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub(super) struct LeaderNumber {
+    pub(super) term: Term,
+    pub(super) incarnation: Incarnation,
+}
+
+/// A leadership: later ones are larger. In the quorum mode the term alone decides, since no two leaders have
+/// one term.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub(super) struct LeaderBallot {
+    pub(super) number: LeaderNumber,
+    pub(super) node: AgentId,
+}
+
+/// How far a schedule is.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+pub(super) struct Mark {
+    /// No later due time was begun.
+    pub(super) begun: WallTime,
+    /// All due times up to this one are done with.
+    pub(super) done: WallTime,
+}
+
+impl Mark {
+    /// All up to that time is done with.
+    pub(super) const fn at(time: WallTime) -> Self {
+        Self {
+            begun: time,
+            done: time,
+        }
+    }
+
+    /// What both know.
+    pub(super) fn join(self, other: Self) -> Self {
+        Self {
+            begun: self.begun.max(other.begun),
+            done: self.done.max(other.done),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::remote::{Limits, internals::wire::decode_payload};
+
+    fn every() -> [ScheduleMessage; 7] {
+        let round = Round {
+            incarnation: Incarnation(7),
+            counter: 1 << 40,
+        };
+        let ballot = LeaderNumber {
+            term: Term(5),
+            incarnation: Incarnation(2),
+        };
+        let schedule = AgentId::new("nightly").unwrap();
+        let mark = Mark::at(WallTime::from_millis(1_767_323_045_500));
+        let read = Read {
+            round,
+            ballot,
+            schedule: schedule.clone(),
+        };
+        let write = Write {
+            round,
+            ballot,
+            schedule,
+            mark,
+        };
+        let held = |mark| ScheduleMessage::Held(Held { round, mark });
+        let refused = |why| ScheduleMessage::Refused(Refused { round, why });
+        [
+            ScheduleMessage::Read(read),
+            ScheduleMessage::Write(write),
+            held(None),
+            held(Some(mark)),
+            refused(MarkRefusal::Older),
+            refused(MarkRefusal::Early),
+            refused(MarkRefusal::Full),
+        ]
+    }
+
+    #[test]
+    fn every_message_crosses_and_nothing_longer_or_shorter_does() {
+        let bounds = Limits::default().bounds();
+        let decode = |bytes: &[u8]| decode_payload::<ScheduleMessage>(bytes, bounds).ok();
+        for message in every() {
+            let bytes = rmp_serde::to_vec(&message).unwrap();
+            assert_eq!(decode(&bytes).as_ref(), Some(&message));
+            assert!(bytes.len() < 100, "{message:?}: {} bytes", bytes.len());
+            for cut in 0..bytes.len() {
+                assert_eq!(decode(&bytes[..cut]), None, "{message:?} cut to {cut}");
+            }
+            let longer: Vec<_> = bytes.iter().copied().chain([0]).collect();
+            assert_eq!(decode(&longer), None);
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Work that is due at certain times, and is run once in the group: by the leader.
+//!
+//! ```text
+//!   agent.every("report", HOUR)                      the other agents
+//!     .misfire(Misfire::Late { within })          ┌──────────────────────┐
+//!     .start(|tick| async move { .. })            │ "report": 03:00 begun│ store
+//!                                                 └──────────────────────┘
+//!   new leader ── how far is "report"? ──────────────▶ enough of them answer
+//!       03:00  ── "report": 03:00 begins ────────────▶ enough have stored it
+//!              ── work(tick)                           a successor begins after 03:00
+//! ```
+//!
+//! A tick has an identity, the schedule's name and its due time. Due times are moments of wall time that follow from
+//! the rule alone (multiples of an interval since 1970, a cron expression), so all agents compute the same.
+//! Each agent starts the same schedules; those of the leader run.
+//!
+//! ```
+//! use std::time::Duration;
+//! use actix_bully::{Group, agent::BullyAgent, leader::schedule::Misfire};
+//!
+//! # actix::System::new().block_on(async {
+//! let group = Group::new("demo")?;
+//! let agent = BullyAgent::builder("api-1").join(&group).start()?;
+//! let nightly = agent
+//!     .every("report", Duration::from_secs(24 * 3_600))
+//!     .misfire(Misfire::Late { within: Duration::from_secs(3_600) })
+//!     .start(|tick| async move {
+//!         println!("the report of {}, as {}", tick.due, tick.key());
+//!     })?;
+//! assert_eq!(nightly.status().begun, 0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # }).unwrap();
+//! ```
+//!
+//! # What becomes of a tick that falls into a fail-over
+//! | [`Misfire`] | begins | how often | for |
+//! |---|---|---|---|
+//! | `Skip`, the default | within a second after it is due, or not at all | at most once | what the next tick makes up for |
+//! | `Late { within }` | within that span; of several that were missed only the last | at most once | a nightly report |
+//! | `AtLeastOnce` | however late, each of several in its order | until it has ended well once | what must not be lost, and takes [`Tick::key`] for what was done |
+//!
+//! "At most once" holds in the quorum mode, whatever happens to agents, hosts, links and clocks. In the available
+//! mode two leaders, one on each side of a partition, may run one tick each; otherwise the successor of a leader knows
+//! what any agent knows that can be reached. "Once" is about the beginning: what a leader that crashed
+//! in the middle of a tick has left undone is left so, but for `AtLeastOnce`.
+//!
+//! A tick whose work runs when the next one is due delays that one, which is then missed. A hand-over waits for the
+//! work, up to its limit. No schedule changes who leads: work that panics is counted and logged.
+//!
+//! # Why nothing repeats
+//! - Before a tick begins, the leader's due time was stored by so many voters that every quorum which elects has
+//!   one of them; a new leader asks such a quorum before its first tick. An agent that has heard a new leader
+//!   acknowledges nothing of the former one.
+//! - An agent acknowledges only what its store holds. What a restart forgets does not matter.
+//! - A due time that is not later than the last one is never run, whatever a clock says.
+//!
+//! # Clocks
+//! | the clock | then |
+//! |---|---|
+//! | of a new leader is behind | nothing is run until it is past the last due time |
+//! | is set back while it leads | the same |
+//! | is set forward | what lies between was missed |
+//! | of the leader is more than 10 s ahead of those of most others | they acknowledge nothing: no tick, instead of those of a year at once. It is counted ([`ScheduleStatus::refused`]) |
+//!
+//! # Across hosts
+//! - A bridge that carries the group carries what agents say of schedules: there is nothing to add.
+//! - A voter of the quorum mode gets a store: `agent.schedules().store(FileStore::open(..)?).start()?`, beside
+//!   that of its votes. A start without one is refused. Who loses the file has lost what it acknowledged, as with
+//!   a vote: it comes back under another name.
+//! - Every voter takes part, a witness by `agent.schedules().start()?`. In the available mode agents that take
+//!   [`Messages`](crate::leader::Messages) and no part cost half a second for each tick, for which they are asked.
+//!
+//! When the voters change to another epoch, add or remove one at a time and let the others keep their stores: then
+//! every new quorum has a voter that knows what the old ones acknowledged.
+//!
+//! # Where to go next
+//! `machine.rs` is the leader's side and `register.rs` what each agent keeps, both pure, with `planner.rs` (what is
+//! due) and `poll.rs` (when enough have answered); `tests/` plays histories of them. `run.rs` drives the machine,
+//! `service.rs` and `desk.rs` answer and store, `begin.rs` says with whom.
+
+mod begin;
+mod builder;
+#[cfg(feature = "cron")]
+mod cron;
+mod desk;
+mod due;
+mod error;
+mod handle;
+mod interface;
+mod machine;
+mod message;
+mod planner;
+mod poll;
+mod register;
+mod run;
+mod service;
+#[cfg(test)]
+mod tests;
+mod tick;
+
+pub use builder::{ScheduleBuilder, SchedulesBuilder};
+#[cfg(feature = "cron")]
+#[cfg_attr(docsrs, doc(cfg(feature = "cron")))]
+pub use cron::Cron;
+pub use due::DueTimes;
+pub use error::ScheduleError;
+pub use handle::{ScheduleHandle, ScheduleState, ScheduleStatus};
+pub use planner::Misfire;
+pub use register::ScheduleRecord;
+pub use tick::Tick;

@@ -1,0 +1,228 @@
+//! One question of a leader to the others, and the answers so far.
+//!
+//! Decided here: when enough have answered. Not here: what is asked, and what follows (`machine.rs`).
+
+use std::{collections::BTreeSet, time::Duration};
+
+use crate::protocol::{AgentId, Round, Time};
+
+use super::message::{Mark, MarkRefusal};
+
+/// The agents whose acknowledgement counts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Audience {
+    /// The quorum mode: the voters of the configuration. Every `read` of them have one in common with every `write` of
+    /// them, so that what was written is read.
+    Voters {
+        voters: BTreeSet<AgentId>,
+        read: usize,
+        write: usize,
+    },
+    /// The available mode: those that can be reached now, the leader itself among them.
+    Reachable(BTreeSet<AgentId>),
+}
+
+impl Audience {
+    pub(super) const fn members(&self) -> &BTreeSet<AgentId> {
+        match self {
+            Self::Voters { voters, .. } => voters,
+            Self::Reachable(members) => members,
+        }
+    }
+}
+
+/// Whether a question reads or writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    Read,
+    Write,
+}
+
+/// A question that goes on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Poll {
+    pub(super) round: Round,
+    purpose: Purpose,
+    began: Time,
+    /// When it was said last.
+    said: Time,
+    held: BTreeSet<AgentId>,
+    /// Those by whose clocks the due time lies too far ahead.
+    early: BTreeSet<AgentId>,
+    pub(super) best: Option<Mark>,
+}
+
+/// What an agent answered.
+pub(super) type PollOutcome = Result<Option<Mark>, MarkRefusal>;
+
+/// A question is said again after this time, to those that have not acknowledged it.
+pub(super) const AGAIN: Duration = Duration::from_millis(200);
+
+/// In the available mode an agent that does not answer is waited for no longer.
+pub(super) const PATIENCE: Duration = Duration::from_millis(500);
+
+impl Poll {
+    pub(super) const fn new(round: Round, purpose: Purpose, now: Time) -> Self {
+        Self {
+            round,
+            purpose,
+            began: now,
+            said: now,
+            held: BTreeSet::new(),
+            early: BTreeSet::new(),
+            best: None,
+        }
+    }
+
+    /// Notes an answer to this question.
+    pub(super) fn note(&mut self, from: AgentId, outcome: PollOutcome) {
+        match outcome {
+            Ok(mark) => {
+                self.early.remove(&from);
+                self.held.insert(from);
+                self.best = match (self.best, mark) {
+                    (Some(best), Some(mark)) => Some(best.join(mark)),
+                    (best, mark) => best.or(mark),
+                };
+            }
+            Err(MarkRefusal::Early) => {
+                self.early.insert(from);
+            }
+            Err(MarkRefusal::Older | MarkRefusal::Full) => {}
+        }
+    }
+
+    /// Whether enough have acknowledged it.
+    pub(super) fn is_carried(&self, audience: &Audience, now: Time) -> bool {
+        let heard = |members: &BTreeSet<AgentId>| self.held.intersection(members).count();
+        match audience {
+            Audience::Voters {
+                voters,
+                read,
+                write,
+            } => {
+                let needed = match self.purpose {
+                    Purpose::Read => *read,
+                    Purpose::Write => *write,
+                };
+                heard(voters) >= needed
+            }
+            Audience::Reachable(members) => {
+                let early = self.early.intersection(members).count();
+                let all = heard(members) + early >= members.len();
+                // Of two clocks the leader's decides.
+                let is_believed = heard(members) >= early.max(1);
+                is_believed && (all || now.since(self.began) >= PATIENCE)
+            }
+        }
+    }
+
+    /// When it is to be looked at again.
+    pub(super) fn look_in(&self, now: Time) -> Duration {
+        self.said.after(AGAIN).since(now)
+    }
+
+    /// Those to say it to again now.
+    pub(super) fn say_again(&mut self, audience: &Audience, now: Time) -> Vec<AgentId> {
+        if !self.look_in(now).is_zero() {
+            return Vec::new();
+        }
+        self.said = now;
+        audience.members().difference(&self.held).cloned().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::WallTime;
+
+    fn ids(names: &[&str]) -> BTreeSet<AgentId> {
+        names
+            .iter()
+            .map(|name| AgentId::new(name).unwrap())
+            .collect()
+    }
+
+    fn note(poll: &mut Poll, name: &str, outcome: PollOutcome) {
+        poll.note(AgentId::new(name).unwrap(), outcome);
+    }
+
+    fn poll(purpose: Purpose) -> Poll {
+        Poll::new(Round::default(), purpose, Time::ZERO)
+    }
+
+    #[test]
+    fn in_the_quorum_mode_voters_count_once_and_others_never() {
+        let audience = Audience::Voters {
+            voters: ids(&["a", "b", "c", "d", "e"]),
+            read: 4,
+            write: 2,
+        };
+        for (purpose, needed) in [(Purpose::Read, 4), (Purpose::Write, 2)] {
+            let mut poll = poll(purpose);
+            for stranger in ["a", "a", "x", "y", "z"] {
+                note(&mut poll, stranger, Ok(None));
+            }
+            for (heard, name) in ["b", "c", "d", "e"].into_iter().enumerate() {
+                assert_eq!(poll.is_carried(&audience, Time::MAX), heard + 1 >= needed);
+                note(&mut poll, name, Ok(None));
+            }
+        }
+        let mut poll = poll(Purpose::Write);
+        note(&mut poll, "a", Ok(None));
+        note(&mut poll, "b", Err(MarkRefusal::Older));
+        note(&mut poll, "c", Err(MarkRefusal::Early));
+        assert!(!poll.is_carried(&audience, Time::MAX));
+    }
+
+    #[test]
+    fn in_the_available_mode_those_that_can_be_reached_are_waited_for() {
+        let audience = Audience::Reachable(ids(&["a", "b", "c"]));
+        let late = Time::ZERO.after(PATIENCE);
+        let mut poll = poll(Purpose::Write);
+        assert!(!poll.is_carried(&audience, late), "not even itself");
+        note(&mut poll, "a", Ok(None));
+        note(&mut poll, "b", Ok(None));
+        assert!(!poll.is_carried(&audience, Time::ZERO));
+        assert!(poll.is_carried(&audience, late));
+        // One that is gone is not waited for.
+        let fewer = Audience::Reachable(ids(&["a", "b"]));
+        assert!(poll.is_carried(&fewer, Time::ZERO));
+    }
+
+    #[test]
+    fn most_clocks_decide_whether_a_due_time_lies_ahead() {
+        let mut poll = poll(Purpose::Write);
+        note(&mut poll, "a", Ok(None));
+        note(&mut poll, "b", Err(MarkRefusal::Early));
+        let two = Audience::Reachable(ids(&["a", "b"]));
+        assert!(poll.is_carried(&two, Time::ZERO), "the leader's decides");
+        note(&mut poll, "c", Err(MarkRefusal::Early));
+        let three = Audience::Reachable(ids(&["a", "b", "c"]));
+        assert!(!poll.is_carried(&three, Time::MAX));
+        note(&mut poll, "c", Ok(None));
+        assert!(poll.is_carried(&three, Time::MAX), "it is due by now");
+    }
+
+    #[test]
+    fn the_furthest_answer_counts() {
+        let mut poll = poll(Purpose::Read);
+        let mark = |seconds| Some(Mark::at(WallTime::from_millis(seconds)));
+        for (name, outcome) in [("a", mark(5)), ("b", None), ("c", mark(9)), ("d", mark(7))] {
+            note(&mut poll, name, Ok(outcome));
+        }
+        assert_eq!(poll.best, mark(9));
+    }
+
+    #[test]
+    fn a_question_is_said_again_to_those_that_have_not_acknowledged_it() {
+        let audience = Audience::Reachable(ids(&["a", "b", "c"]));
+        let mut poll = poll(Purpose::Read);
+        note(&mut poll, "b", Ok(None));
+        assert!(poll.say_again(&audience, Time::from_millis(199)).is_empty());
+        let again = poll.say_again(&audience, Time::from_millis(200));
+        assert_eq!(again.into_iter().collect::<BTreeSet<_>>(), ids(&["a", "c"]));
+        assert!(poll.say_again(&audience, Time::from_millis(399)).is_empty());
+    }
+}

@@ -1,0 +1,212 @@
+//! What one agent keeps of the schedules, and which leader it obeys.
+//!
+//! Decided here: what is answered to a leader. No leader is obeyed after a later one was heard; what is kept only
+//! grows; and a due time that lies far ahead by the own clock is not kept, so that one host whose clock is wrong
+//! does not use up the due times of a year. Not here: that an answer leaves only after what it says is stored
+//! (`desk.rs`).
+
+use std::{collections::BTreeMap, time::Duration};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{clock::WallTime, protocol::AgentId};
+
+use super::message::{
+    Held, LeaderBallot, Mark, MarkRefusal, Read, Refused, ScheduleMessage, Write,
+};
+
+/// What one agent must not forget of the schedules: the latest leader that it heard, and how far each schedule
+/// is. It is the record of the store of [`SchedulesBuilder::store`](super::SchedulesBuilder::store), as in
+/// `FileStore::<ScheduleRecord>::open(..)`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ScheduleRecord {
+    pub(super) promised: Option<LeaderBallot>,
+    pub(super) marks: BTreeMap<AgentId, Mark>,
+}
+
+/// An agent keeps no more schedules than this: what a leader says is bounded by nothing else.
+const MOST: usize = 256;
+
+/// A due time may lie so far ahead, by the clock of the agent that keeps it.
+pub(super) const AHEAD: Duration = Duration::from_secs(10);
+
+impl ScheduleRecord {
+    /// Answers a leader's question.
+    pub(super) fn read(&mut self, from: &AgentId, read: &Read) -> ScheduleMessage {
+        let ballot = LeaderBallot {
+            number: read.ballot,
+            node: from.clone(),
+        };
+        let round = read.round;
+        match self.obey(ballot) {
+            Ok(()) => ScheduleMessage::Held(Held {
+                round,
+                mark: self.marks.get(&read.schedule).copied(),
+            }),
+            Err(why) => ScheduleMessage::Refused(Refused { round, why }),
+        }
+    }
+
+    /// Keeps what a leader says.
+    pub(super) fn write(
+        &mut self,
+        from: &AgentId,
+        write: &Write,
+        now: WallTime,
+    ) -> ScheduleMessage {
+        let ballot = LeaderBallot {
+            number: write.ballot,
+            node: from.clone(),
+        };
+        let round = write.round;
+        match self.keep(ballot, write, now) {
+            Ok(mark) => ScheduleMessage::Held(Held {
+                round,
+                mark: Some(mark),
+            }),
+            Err(why) => ScheduleMessage::Refused(Refused { round, why }),
+        }
+    }
+
+    fn obey(&mut self, ballot: LeaderBallot) -> Result<(), MarkRefusal> {
+        if self.promised.as_ref().is_some_and(|held| *held > ballot) {
+            return Err(MarkRefusal::Older);
+        }
+        self.promised = Some(ballot);
+        Ok(())
+    }
+
+    fn keep(
+        &mut self,
+        ballot: LeaderBallot,
+        write: &Write,
+        now: WallTime,
+    ) -> Result<Mark, MarkRefusal> {
+        self.obey(ballot)?;
+        let known = self.marks.get(&write.schedule).copied();
+        if known.is_none() && self.marks.len() >= MOST {
+            return Err(MarkRefusal::Full);
+        }
+        let mark = write.mark.join(known.unwrap_or(write.mark));
+        let is_new = known.is_none_or(|known| mark.begun > known.begun);
+        if is_new && mark.begun > now.after(AHEAD) {
+            return Err(MarkRefusal::Early);
+        }
+        self.marks.insert(write.schedule.clone(), mark);
+        Ok(mark)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        leader::schedule::message::LeaderNumber,
+        protocol::{Incarnation, Round, Term},
+    };
+
+    fn id(name: &str) -> AgentId {
+        AgentId::new(name).unwrap()
+    }
+
+    const fn number(term: u64) -> LeaderNumber {
+        LeaderNumber {
+            term: Term(term),
+            incarnation: Incarnation(1),
+        }
+    }
+
+    fn read(record: &mut ScheduleRecord, term: u64, schedule: &str) -> ScheduleMessage {
+        let read = Read {
+            round: Round::default(),
+            ballot: number(term),
+            schedule: id(schedule),
+        };
+        record.read(&id("a"), &read)
+    }
+
+    fn write(
+        record: &mut ScheduleRecord,
+        term: u64,
+        schedule: &str,
+        seconds: u64,
+    ) -> ScheduleMessage {
+        let write = Write {
+            round: Round::default(),
+            ballot: number(term),
+            schedule: id(schedule),
+            mark: Mark::at(WallTime::from_millis(seconds * 1_000)),
+        };
+        record.write(&id("a"), &write, WallTime::from_millis(100_000))
+    }
+
+    fn held(seconds: Option<u64>) -> ScheduleMessage {
+        ScheduleMessage::Held(Held {
+            round: Round::default(),
+            mark: seconds.map(|seconds| Mark::at(WallTime::from_millis(seconds * 1_000))),
+        })
+    }
+
+    fn refused(why: MarkRefusal) -> ScheduleMessage {
+        let round = Round::default();
+        ScheduleMessage::Refused(Refused { round, why })
+    }
+
+    #[test]
+    fn what_was_written_is_read_and_never_decreases() {
+        let mut record = ScheduleRecord::default();
+        assert_eq!(read(&mut record, 1, "x"), held(None));
+        assert_eq!(write(&mut record, 1, "x", 50), held(Some(50)));
+        assert_eq!(write(&mut record, 1, "x", 40), held(Some(50)));
+        assert_eq!(read(&mut record, 1, "x"), held(Some(50)));
+        assert_eq!(read(&mut record, 1, "y"), held(None));
+    }
+
+    #[test]
+    fn no_leader_is_obeyed_after_a_later_one_was_heard() {
+        let mut record = ScheduleRecord::default();
+        assert_eq!(write(&mut record, 1, "x", 50), held(Some(50)));
+        // A question is enough, of whatever schedule.
+        assert_eq!(read(&mut record, 2, "y"), held(None));
+        assert_eq!(write(&mut record, 1, "x", 60), refused(MarkRefusal::Older));
+        assert_eq!(read(&mut record, 1, "x"), refused(MarkRefusal::Older));
+        assert_eq!(write(&mut record, 3, "x", 60), held(Some(60)));
+        assert_eq!(read(&mut record, 2, "x"), refused(MarkRefusal::Older));
+    }
+
+    #[test]
+    fn a_due_time_far_ahead_is_not_kept() {
+        let mut record = ScheduleRecord::default();
+        assert_eq!(write(&mut record, 1, "x", 110), held(Some(110)));
+        assert_eq!(write(&mut record, 1, "x", 111), refused(MarkRefusal::Early));
+        assert_eq!(read(&mut record, 1, "x"), held(Some(110)));
+        // What is kept already may be said again, whatever the clock says by now.
+        let mark = Mark::at(WallTime::from_millis(500_000));
+        record.marks.insert(id("x"), mark);
+        assert_eq!(write(&mut record, 1, "x", 500), held(Some(500)));
+    }
+
+    #[test]
+    fn so_many_schedules_are_kept_and_no_more() {
+        let mut record = ScheduleRecord::default();
+        for schedule in 0..MOST {
+            assert_eq!(
+                write(&mut record, 1, &schedule.to_string(), 1),
+                held(Some(1))
+            );
+        }
+        assert_eq!(write(&mut record, 1, "more", 1), refused(MarkRefusal::Full));
+        assert_eq!(write(&mut record, 1, "0", 2), held(Some(2)));
+    }
+
+    #[test]
+    fn a_record_is_stored_as_it_is() {
+        let mut record = ScheduleRecord::default();
+        write(&mut record, 3, "x", 50);
+        let stored = serde_json::to_string(&record).unwrap();
+        assert_eq!(
+            serde_json::from_str::<ScheduleRecord>(&stored).unwrap(),
+            record
+        );
+    }
+}

@@ -1,0 +1,319 @@
+//! What one agent does for the schedules of its group: it keeps what leaders say, answers them, and asks the
+//! others while it leads.
+//!
+//! ```text
+//!   leader's schedule ── say ──▶ Channel<ScheduleMessage> ──▶ ServiceActor of each agent ──▶ store
+//!          ▲                                              │ once it is stored
+//!          └──────── route of the question ◀──────────────┘
+//! ```
+//!
+//! Decided here: the way of questions and answers. Not here: what is answered (`register.rs`) and when an answer may
+//! leave (`desk.rs`). The agent's own answer takes the same way as those of others.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use actix::{Actor, ActorFutureExt, AsyncContext, Context, Handler, WrapFuture};
+use tokio::sync::mpsc;
+use tracing::{debug, warn};
+
+use crate::{
+    agent::{AgentReader, WeakAgentReader},
+    clock::WallClock,
+    group::Envelope,
+    leader::{Channel, Messages},
+    protocol::{AgentId, Incarnation, MemberKind, Round},
+    store::{Generation, StoreError, TermStore},
+};
+
+use super::{
+    ScheduleError,
+    desk::{Desk, DeskStep, Reply},
+    message::{NAME, ScheduleMessage},
+    poll::{Audience, PollOutcome},
+    register::ScheduleRecord,
+};
+
+/// Where one agent's record is kept.
+pub(super) type RecordStore = Arc<dyn TermStore<ScheduleRecord>>;
+
+/// One agent's part, as its schedules see it.
+pub(super) struct ScheduleService {
+    pub(super) clock: Arc<dyn WallClock>,
+    id: AgentId,
+    /// The agent keeps this service.
+    agent: WeakAgentReader,
+    /// Of the agent's endpoint for messages: later than that of any former process.
+    incarnation: Incarnation,
+    /// The voters and their quorums, in the quorum mode.
+    voters: Option<Audience>,
+    channel: Channel<ScheduleMessage>,
+    routes: Arc<Routes>,
+    /// The schedules that run here.
+    names: Mutex<BTreeSet<AgentId>>,
+}
+
+/// An answer, with the agent that gave it.
+#[derive(Debug)]
+pub(super) struct ScheduleAnswer {
+    pub(super) from: AgentId,
+    pub(super) round: Round,
+    pub(super) outcome: PollOutcome,
+}
+
+/// Which answers go where: each leadership of a schedule asks under numbers of its own.
+#[derive(Debug, Default)]
+struct Routes(Mutex<RouteTable>);
+
+#[derive(Debug, Default)]
+struct RouteTable {
+    last: u64,
+    open: BTreeMap<u64, mpsc::Sender<ScheduleAnswer>>,
+}
+
+/// So many bits count the questions of one leadership of a schedule: one each millisecond for 50 days, before its
+/// numbers would be those of the next one.
+const NUMBERS: u32 = 32;
+
+/// So many answers wait for a schedule; what is lost is asked for again.
+const ANSWERS: usize = 256;
+
+impl Routes {
+    fn open(&self) -> (u64, mpsc::Receiver<ScheduleAnswer>) {
+        let (sender, answers) = mpsc::channel(ANSWERS);
+        let mut table = self.table();
+        table.last = table.last.saturating_add(1);
+        let number = table.last;
+        table.open.insert(number, sender);
+        (number, answers)
+    }
+
+    fn pass(&self, answer: ScheduleAnswer) {
+        let number = answer.round.counter >> NUMBERS;
+        if let Some(route) = self.table().open.get(&number) {
+            route.try_send(answer).ok();
+        }
+    }
+
+    fn close(&self, number: u64) {
+        self.table().open.remove(&number);
+    }
+
+    fn table(&self) -> MutexGuard<'_, RouteTable> {
+        // Each change under the lock is whole at once.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The questions of one leadership of a schedule, until it is dropped.
+pub(super) struct LeaderQuestions {
+    service: Arc<ScheduleService>,
+    number: u64,
+    pub(super) answers: mpsc::Receiver<ScheduleAnswer>,
+}
+
+impl LeaderQuestions {
+    /// The number before the first question.
+    pub(super) fn before_first(&self) -> Round {
+        Round {
+            incarnation: self.service.incarnation,
+            counter: self.number << NUMBERS,
+        }
+    }
+}
+
+impl Drop for LeaderQuestions {
+    fn drop(&mut self) {
+        self.service.routes.close(self.number);
+    }
+}
+
+impl ScheduleService {
+    /// Begins to answer, on this thread, until the agent has left or ended for good.
+    ///
+    /// # Errors
+    /// [`ScheduleError`], and nothing is kept.
+    pub(super) fn start(
+        agent: &AgentReader,
+        messages: &Messages,
+        voters: Option<Audience>,
+        clock: Arc<dyn WallClock>,
+        store: BegunStore,
+    ) -> Result<Self, ScheduleError> {
+        let incarnation = messages.state().incarnation();
+        let channel = messages.channel(NAME).map_err(ScheduleError::Channel)?;
+        let routes = Arc::<Routes>::default();
+        let actor = ServiceActor {
+            agent: agent.id().clone(),
+            incarnation,
+            voters: voters.clone(),
+            channel,
+            clock: Arc::clone(&clock),
+            desk: Desk::new(store.record),
+            store: store.store,
+            generation: store.generation,
+            routes: Arc::clone(&routes),
+        };
+        let inbox = actor.start().recipient();
+        let channel = messages.register(NAME, inbox);
+        Ok(Self {
+            clock,
+            id: agent.id().clone(),
+            agent: agent.downgrade(),
+            incarnation,
+            voters,
+            channel: channel.map_err(ScheduleError::Channel)?,
+            routes,
+            names: Mutex::default(),
+        })
+    }
+
+    pub(super) fn questions(self: &Arc<Self>) -> LeaderQuestions {
+        let (number, answers) = self.routes.open();
+        LeaderQuestions {
+            service: Arc::clone(self),
+            number,
+            answers,
+        }
+    }
+
+    /// Those whose acknowledgement counts now.
+    pub(super) fn audience(&self) -> Audience {
+        self.voters.clone().unwrap_or_else(|| {
+            let mut up = BTreeSet::from([self.id.clone()]);
+            if let Some(agent) = self.agent.upgrade()
+                && let Some(group) = agent.companion()
+            {
+                let is_voter = |id: &AgentId| agent.kind(id) == Some(MemberKind::Voter);
+                let members = group.members();
+                let reachable = members.iter().filter(|member| member.is_up());
+                up.extend(reachable.map(|member| member.id.clone()).filter(is_voter));
+            }
+            Audience::Reachable(up)
+        })
+    }
+
+    /// Says this to those agents; to those that cannot be reached it will be said again.
+    pub(super) fn say(&self, to: &[AgentId], said: &ScheduleMessage) {
+        for to in to {
+            self.channel.send_to(to, said).ok();
+        }
+    }
+
+    /// Keeps the name of a schedule; says whether it was free.
+    pub(super) fn take_name(&self, name: &AgentId) -> bool {
+        self.names().insert(name.clone())
+    }
+
+    pub(super) fn free_name(&self, name: &AgentId) {
+        self.names().remove(name);
+    }
+
+    fn names(&self) -> MutexGuard<'_, BTreeSet<AgentId>> {
+        self.names.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A store that was begun, and what it held.
+pub(super) struct BegunStore {
+    store: RecordStore,
+    generation: Generation,
+    record: ScheduleRecord,
+}
+
+impl BegunStore {
+    pub(super) fn new(store: RecordStore) -> Result<Self, StoreError> {
+        let generation = store.begin()?;
+        let record = store.load()?.unwrap_or_default();
+        Ok(Self {
+            store,
+            generation,
+            record,
+        })
+    }
+}
+
+/// Answers for one agent. It ends when the agent's endpoint does, which gives up its address.
+struct ServiceActor {
+    agent: AgentId,
+    incarnation: Incarnation,
+    voters: Option<Audience>,
+    channel: Channel<ScheduleMessage>,
+    clock: Arc<dyn WallClock>,
+    desk: Desk,
+    store: RecordStore,
+    generation: Generation,
+    routes: Arc<Routes>,
+}
+
+impl Actor for ServiceActor {
+    type Context = Context<Self>;
+}
+
+impl ServiceActor {
+    fn follow(&mut self, step: DeskStep, ctx: &mut Context<Self>) {
+        match step {
+            DeskStep::Nothing => {}
+            DeskStep::Answer(replies) => self.reply(replies),
+            DeskStep::Store(record) => {
+                let saving = self.store.save(self.generation, record);
+                let stored = saving.into_actor(self).map(|saved, actor, ctx| {
+                    if let Err(reason) = &saved {
+                        warn!(node = %actor.agent, %reason, "schedules not stored: nothing is acknowledged");
+                    }
+                    let (replies, step) = actor.desk.saved(saved.is_ok());
+                    actor.reply(replies);
+                    actor.follow(step, ctx);
+                });
+                ctx.spawn(stored);
+            }
+        }
+    }
+
+    fn reply(&self, replies: Vec<Reply>) {
+        for (to, said) in replies {
+            debug!(node = %self.agent, peer = %to, answer = ?said, "schedule answered");
+            self.channel.send_to(&to, &said).ok();
+        }
+    }
+}
+
+impl Handler<Envelope<ScheduleMessage>> for ServiceActor {
+    type Result = ();
+
+    fn handle(&mut self, envelope: Envelope<ScheduleMessage>, ctx: &mut Context<Self>) {
+        let Envelope { from, message, .. } = envelope;
+        let (round, outcome) = match message {
+            said @ (ScheduleMessage::Read(_) | ScheduleMessage::Write(_)) => {
+                // No other agent leads in the quorum mode.
+                let may_lead = |voters: &Audience| voters.members().contains(&from);
+                if self.voters.as_ref().is_none_or(may_lead) {
+                    let step = self.desk.ask(from, &said, self.clock.now());
+                    self.follow(step, ctx);
+                }
+                return;
+            }
+            ScheduleMessage::Held(held) => (held.round, Ok(held.mark)),
+            ScheduleMessage::Refused(refused) => (refused.round, Err(refused.why)),
+        };
+        // What a former process of this agent asked is answered to nobody.
+        if round.incarnation == self.incarnation {
+            self.routes.pass(ScheduleAnswer {
+                from,
+                round,
+                outcome,
+            });
+        }
+    }
+}
+
+impl fmt::Debug for ScheduleService {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ScheduleService")
+            .field("agent", &self.id)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,431 @@
+//! A seeded world of agents: messages are lost, delayed, doubled and overtake each other; agents crash and come
+//! back with what they stored; their clocks differ, and are set; several believe that they lead.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    mem,
+    time::Duration,
+};
+
+use fastrand::Rng;
+
+use super::super::{
+    desk::{Desk, DeskStep, Reply},
+    interface::{DueTick, Now, Rule, ScheduleEffect, ScheduleInput, TickCounts, TickFailed},
+    machine::ScheduleMachine,
+    message::{LeaderNumber, ScheduleMessage},
+    poll::Audience,
+    register::ScheduleRecord,
+};
+use crate::{
+    clock::WallTime,
+    protocol::{AgentId, Incarnation, Round, Term, Time},
+};
+
+/// How many agents there are.
+pub(super) const AGENTS: usize = 5;
+
+/// One agent: what its host keeps, and what is lost when it crashes.
+struct Host<'a> {
+    /// Milliseconds by which its clock is ahead.
+    ahead: i64,
+    incarnation: u64,
+    disk: ScheduleRecord,
+    life: Option<Life<'a>>,
+}
+
+struct Life<'a> {
+    desk: Desk,
+    /// Its leadership, if it believes in one, with its number.
+    leads: Option<(u64, ScheduleMachine<'a>)>,
+    /// When the leader looks again.
+    look_at: u64,
+    rounds: u64,
+}
+
+enum Happening {
+    Arrives {
+        from: usize,
+        to: usize,
+        said: ScheduleMessage,
+    },
+    /// The disk of that incarnation is done.
+    Stored {
+        host: usize,
+        incarnation: u64,
+        record: ScheduleRecord,
+        is_stored: bool,
+    },
+    Look {
+        host: usize,
+        leadership: u64,
+    },
+    Ends {
+        host: usize,
+        leadership: u64,
+        tick: DueTick,
+        is_well: bool,
+    },
+}
+
+/// A tick that began.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct BegunTick {
+    pub(super) tick: DueTick,
+    /// When, by its leader's clock.
+    pub(super) at: WallTime,
+}
+
+pub(super) struct World<'a> {
+    rule: &'a Rule,
+    pub(super) rng: Rng,
+    pub(super) now: u64,
+    hosts: Vec<Host<'a>>,
+    queue: BTreeMap<(u64, u64), Happening>,
+    events: u64,
+    term: u64,
+    pub(super) is_calm: bool,
+    /// Agents that hear nobody else.
+    cut: BTreeSet<usize>,
+    pub(super) begun: Vec<BegunTick>,
+    pub(super) done: BTreeSet<WallTime>,
+    /// The due times after this one have to be run, by the first leadership that was acknowledged.
+    pub(super) origin: Option<WallTime>,
+}
+
+const DAWN: u64 = 1_000_000;
+
+pub(super) fn id(host: usize) -> AgentId {
+    AgentId::new(&host.to_string()).unwrap()
+}
+
+impl<'a> World<'a> {
+    pub(super) fn new(rule: &'a Rule, seed: u64) -> Self {
+        let mut rng = Rng::with_seed(seed);
+        let hosts = (0..AGENTS).map(|_| Host {
+            ahead: rng.i64(-4_000..=4_000),
+            incarnation: 0,
+            disk: ScheduleRecord::default(),
+            life: None,
+        });
+        let mut world = Self {
+            rule,
+            hosts: hosts.collect(),
+            rng,
+            now: 0,
+            queue: BTreeMap::new(),
+            events: 0,
+            term: 0,
+            is_calm: false,
+            cut: BTreeSet::new(),
+            begun: Vec::new(),
+            done: BTreeSet::new(),
+            origin: None,
+        };
+        (0..AGENTS).for_each(|host| world.start(host));
+        world
+    }
+
+    pub(super) fn wall(&self, host: usize) -> WallTime {
+        let time = DAWN + self.now;
+        WallTime::from_millis(time.saturating_add_signed(self.hosts[host].ahead))
+    }
+
+    fn moment(&self, host: usize) -> Now {
+        Now {
+            wall: self.wall(host),
+            time: Time::from_millis(self.now),
+        }
+    }
+
+    fn push(&mut self, after: u64, happening: Happening) {
+        self.events += 1;
+        self.queue
+            .insert((self.now + after, self.events), happening);
+    }
+
+    // ---- faults ---------------------------------------------------------------------------------
+
+    pub(super) fn start(&mut self, host: usize) {
+        let host = &mut self.hosts[host];
+        if host.life.is_none() {
+            host.incarnation += 1;
+            host.life = Some(Life {
+                desk: Desk::new(host.disk.clone()),
+                leads: None,
+                look_at: u64::MAX,
+                rounds: 0,
+            });
+        }
+    }
+
+    pub(super) fn crash(&mut self, host: usize) {
+        self.hosts[host].life = None;
+    }
+
+    pub(super) fn set_clock(&mut self, host: usize, ahead: i64) {
+        self.hosts[host].ahead = ahead;
+    }
+
+    pub(super) fn cut(&mut self, cut: BTreeSet<usize>) {
+        self.cut = cut;
+    }
+
+    /// An agent is elected; those before believe on.
+    pub(super) fn elect(&mut self, host: usize) {
+        self.term += 1;
+        let (number, rule) = (self.term, self.rule);
+        let audience = Audience::Voters {
+            voters: (0..AGENTS).map(id).collect(),
+            read: AGENTS / 2 + 1,
+            write: AGENTS / 2 + 1,
+        };
+        let incarnation = Incarnation(self.hosts[host].incarnation);
+        let Some(life) = &mut self.hosts[host].life else {
+            return;
+        };
+        let ballot = LeaderNumber {
+            term: Term(number),
+            incarnation,
+        };
+        let rounds = Round {
+            incarnation,
+            counter: life.rounds,
+        };
+        life.rounds += 1 << 20;
+        life.look_at = u64::MAX;
+        life.leads = Some((
+            number,
+            ScheduleMachine::new(rule, ballot, audience, rounds, TickCounts::default()),
+        ));
+        self.lead(host, number, ScheduleInput::Start);
+    }
+
+    pub(super) fn step_down(&mut self, host: usize) {
+        if let Some(number) = self.leads(host) {
+            self.lead(host, number, ScheduleInput::StepDown);
+        }
+    }
+
+    /// It leads no longer, at once.
+    pub(super) fn depose(&mut self, host: usize) {
+        if let Some(life) = &mut self.hosts[host].life {
+            life.leads = None;
+        }
+    }
+
+    fn leads(&self, host: usize) -> Option<u64> {
+        let leads = self.hosts[host].life.as_ref()?.leads.as_ref();
+        leads.map(|(number, _)| *number)
+    }
+
+    // ---- one step -------------------------------------------------------------------------------
+
+    /// Lets this much time pass.
+    pub(super) fn run_for(&mut self, millis: u64) {
+        let end = self.now + millis;
+        while let Some(next) = self.queue.first_entry() {
+            if next.key().0 > end {
+                break;
+            }
+            self.now = next.key().0;
+            let happening = next.remove();
+            self.happen(happening);
+        }
+        self.now = end;
+    }
+
+    fn happen(&mut self, happening: Happening) {
+        match happening {
+            Happening::Arrives { from, to, said } => self.arrive(from, to, said),
+            Happening::Stored {
+                host,
+                incarnation,
+                record,
+                is_stored,
+            } => {
+                if is_stored && self.hosts[host].incarnation == incarnation {
+                    // What was on its way to the disk when the host crashed may be there or not.
+                    self.hosts[host].disk = record;
+                }
+                self.stored(host, incarnation, is_stored);
+            }
+            Happening::Look { host, leadership } => {
+                let now = self.now;
+                if self.leads(host) != Some(leadership) {
+                    return;
+                }
+                match &mut self.hosts[host].life {
+                    Some(life) if life.look_at == now => life.look_at = u64::MAX,
+                    Some(_) | None => return,
+                }
+                let number = LeaderNumber {
+                    term: Term(leadership),
+                    incarnation: Incarnation(self.hosts[host].incarnation),
+                };
+                let audience = Audience::Voters {
+                    voters: (0..AGENTS).map(id).collect(),
+                    read: AGENTS / 2 + 1,
+                    write: AGENTS / 2 + 1,
+                };
+                let look = ScheduleInput::Look {
+                    audience,
+                    ballot: number,
+                };
+                self.lead(host, leadership, look);
+            }
+            Happening::Ends {
+                host,
+                leadership,
+                tick,
+                is_well,
+            } => {
+                if self.leads(host) == Some(leadership) {
+                    if is_well {
+                        self.done.insert(tick.due);
+                    }
+                    let end = is_well.then_some(()).ok_or(TickFailed);
+                    self.lead(host, leadership, ScheduleInput::Ended(end));
+                }
+            }
+        }
+    }
+
+    fn arrive(&mut self, from: usize, to: usize, said: ScheduleMessage) {
+        let wall = self.wall(to);
+        let Some(life) = &mut self.hosts[to].life else {
+            return;
+        };
+        let (round, outcome) = match said {
+            ScheduleMessage::Read(_) | ScheduleMessage::Write(_) => {
+                let step = life.desk.ask(id(from), &said, wall);
+                return self.desk(to, step);
+            }
+            ScheduleMessage::Held(held) => (held.round, Ok(held.mark)),
+            ScheduleMessage::Refused(refused) => (refused.round, Err(refused.why)),
+        };
+        if let Some(number) = self.leads(to) {
+            let from = id(from);
+            let answer = ScheduleInput::Answer {
+                from,
+                round,
+                outcome,
+            };
+            self.lead(to, number, answer);
+        }
+    }
+
+    fn desk(&mut self, host: usize, step: DeskStep) {
+        match step {
+            DeskStep::Nothing => {}
+            DeskStep::Answer(replies) => self.reply(host, replies),
+            DeskStep::Store(record) => {
+                let incarnation = self.hosts[host].incarnation;
+                let is_stored = self.is_calm || self.rng.u32(..20) > 0;
+                let after = self.rng.u64(1..60);
+                let stored = Happening::Stored {
+                    host,
+                    incarnation,
+                    record,
+                    is_stored,
+                };
+                self.push(after, stored);
+            }
+        }
+    }
+
+    fn stored(&mut self, host: usize, incarnation: u64, is_stored: bool) {
+        let of = &mut self.hosts[host];
+        if let Some(life) = of.life.as_mut().filter(|_| of.incarnation == incarnation) {
+            let (replies, step) = life.desk.saved(is_stored);
+            self.reply(host, replies);
+            self.desk(host, step);
+        }
+    }
+
+    fn reply(&mut self, host: usize, replies: Vec<Reply>) {
+        for (to, said) in replies {
+            self.send(host, to.as_str().parse().unwrap(), &said);
+        }
+    }
+
+    fn send(&mut self, from: usize, to: usize, said: &ScheduleMessage) {
+        if from == to {
+            let said = said.clone();
+            return self.push(0, Happening::Arrives { from, to, said });
+        }
+        let is_cut = self.cut.contains(&from) != self.cut.contains(&to);
+        let copies = match self.rng.u32(..20) {
+            _ if is_cut => 0,
+            _ if self.is_calm => 1,
+            0..3 => 0,
+            3 => 2,
+            _ => 1,
+        };
+        for _ in 0..copies {
+            // Now and then later than anything waits for.
+            let slow = !self.is_calm && self.rng.u32(..10) == 0;
+            let after = self.rng.u64(1..if slow { 20_000 } else { 80 });
+            let said = said.clone();
+            self.push(after, Happening::Arrives { from, to, said });
+        }
+    }
+
+    fn lead(&mut self, host: usize, number: u64, input: ScheduleInput) {
+        let moment = self.moment(host);
+        let mut effects = Vec::new();
+        let Some(life) = &mut self.hosts[host].life else {
+            return;
+        };
+        let leads = life.leads.as_mut();
+        let Some((_, machine)) = leads.filter(|(leads, _)| *leads == number) else {
+            return;
+        };
+        machine.handle(moment, input, &mut effects);
+        if machine.is_established() && self.origin.is_none() {
+            self.origin = Some(machine.last());
+        }
+        let wake = machine.wake(moment);
+        for effect in mem::take(&mut effects) {
+            self.effect(host, number, moment.wall, effect);
+        }
+        if let Some(wake) = wake {
+            let after = u64::try_from(wake.as_millis()).unwrap().max(1);
+            match &mut self.hosts[host].life {
+                Some(life) if life.look_at > self.now + after => life.look_at = self.now + after,
+                Some(_) | None => return,
+            }
+            let look = Happening::Look {
+                host,
+                leadership: number,
+            };
+            self.push(after, look);
+        }
+    }
+
+    fn effect(&mut self, host: usize, number: u64, at: WallTime, effect: ScheduleEffect) {
+        match effect {
+            ScheduleEffect::Say { to, said } => {
+                for to in to {
+                    self.send(host, to.as_str().parse().unwrap(), &said);
+                }
+            }
+            ScheduleEffect::Run(tick) => {
+                self.begun.push(BegunTick { tick, at });
+                let is_well = self.is_calm || self.rng.u32(..10) > 0;
+                // Longer than the interval now and then.
+                let after = self.rng.u64(1..if self.is_calm { 50 } else { 3_000 });
+                let ends = Happening::Ends {
+                    host,
+                    leadership: number,
+                    tick,
+                    is_well,
+                };
+                self.push(after, ends);
+            }
+            ScheduleEffect::Finish => self.depose(host),
+        }
+    }
+}
+
+pub(super) const INTERVAL: Duration = Duration::from_secs(1);

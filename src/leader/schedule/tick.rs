@@ -1,0 +1,52 @@
+//! What the work of a tick is given.
+
+use std::fmt;
+
+use actix::Message;
+
+use crate::{
+    agent::{Fence, LeaderGuard},
+    clock::WallTime,
+    protocol::AgentId,
+};
+
+/// One tick of a schedule. Its identity is the schedule's name and the due time, the same at every agent.
+#[derive(Clone, Message)]
+#[rtype(result = "()")]
+#[non_exhaustive]
+pub struct Tick {
+    /// The schedule's name.
+    pub schedule: AgentId,
+    /// When it was due.
+    pub due: WallTime,
+    /// Whether it begins more than a second after it was due.
+    pub is_late: bool,
+    /// Whether it may have been run before, by this leader or another: with
+    /// [`Misfire::AtLeastOnce`](super::Misfire::AtLeastOnce) only.
+    pub is_repeat: bool,
+    /// The leadership in which it runs.
+    pub leader: LeaderGuard,
+}
+
+impl Tick {
+    /// The identity as a text, `nightly@1767323045000`: a key for what must not be done twice.
+    pub fn key(&self) -> String {
+        format!("{}@{}", self.schedule, self.due.as_millis())
+    }
+
+    /// The newest fence of this leadership, for each write of the work; `None` in the available mode.
+    pub fn fence(&self) -> Option<Fence> {
+        self.leader.fence()
+    }
+}
+
+impl fmt::Debug for Tick {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tick")
+            .field("schedule", &self.schedule)
+            .field("due", &self.due)
+            .field("is_late", &self.is_late)
+            .field("is_repeat", &self.is_repeat)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,124 @@
+//! What does not start, and that it changes nothing.
+
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
+
+use actix::clock;
+use actix_bully::{
+    Group,
+    agent::BullyAgent,
+    clock::WallTime,
+    leader::schedule::{Misfire, ScheduleError, ScheduleRecord, Tick},
+    store::{MemoryStore, TermStore as _},
+    testkit::FaultyStore,
+};
+
+use super::kit::{DAWN, SECOND, begin, every_second, noting};
+use crate::{
+    stage::{Log, MS, Stage, play, settle},
+    toy::{Act, Toy},
+};
+
+async fn nothing(_: Tick) {}
+
+#[test]
+fn what_makes_no_sense_is_refused_and_touches_nothing() {
+    play(async {
+        let stage = Stage::new();
+        let toy = Toy::builder("toy", &stage).start().unwrap();
+        begin(&toy);
+        stage.prompt(&toy, &[Act::Acquire(1)]).await;
+        for interval in [Duration::ZERO, MS(99), Duration::from_micros(100_100)] {
+            let refused = toy.every("x", interval).start(nothing).unwrap_err();
+            let is_interval =
+                matches!(refused, ScheduleError::Interval { interval: i } if i == interval);
+            assert!(is_interval, "{refused}");
+        }
+        let refused = toy.every("x y", SECOND).start(nothing).unwrap_err();
+        assert!(matches!(refused, ScheduleError::Name(_)), "{refused}");
+        let past = BTreeSet::from([DAWN]);
+        let refused = toy.schedule("x", past).start(nothing).unwrap_err();
+        assert!(
+            matches!(refused, ScheduleError::NeverFires { .. }),
+            "{refused}"
+        );
+        let never = |_: WallTime| None;
+        let refused = toy.schedule("x", never).start(nothing).unwrap_err();
+        assert!(
+            matches!(refused, ScheduleError::NeverFires { .. }),
+            "{refused}"
+        );
+        let refused = toy.cron("x", "61 * * * *").start(nothing).unwrap_err();
+        assert!(matches!(refused, ScheduleError::Cron { .. }), "{refused}");
+        let refused = toy.cron("x", "0 0 31 2 *").start(nothing).unwrap_err();
+        assert!(
+            matches!(refused, ScheduleError::NeverFires { .. }),
+            "{refused}"
+        );
+
+        // None of them has taken the name.
+        toy.every("x", SECOND).start(nothing).unwrap();
+        let refused = toy.every("x", SECOND).start(nothing).unwrap_err();
+        assert!(matches!(refused, ScheduleError::Taken { .. }), "{refused}");
+        let refused = toy.schedules().start().unwrap_err();
+        assert!(matches!(refused, ScheduleError::Begun { .. }), "{refused}");
+        assert!(toy.is_leader());
+
+        toy.leave(SECOND).await.unwrap();
+        let refused = toy.every("y", SECOND).start(nothing).unwrap_err();
+        assert!(matches!(refused, ScheduleError::Ended { .. }), "{refused}");
+    });
+}
+
+#[test]
+fn outside_of_a_system_no_schedule_starts() {
+    let mut agent = None;
+    play(async {
+        let group = Group::new("g").unwrap();
+        agent = Some(BullyAgent::builder("a").join(&group).start().unwrap());
+    });
+    let agent = agent.unwrap();
+    let refused = agent.every("x", SECOND).start(nothing).unwrap_err();
+    let known = matches!(
+        refused,
+        ScheduleError::NoSystem | ScheduleError::Ended { .. }
+    );
+    assert!(known, "{refused}");
+}
+
+#[test]
+fn nothing_runs_that_is_not_stored() {
+    play(async {
+        let stage = Stage::new();
+        let toy = Toy::builder("toy", &stage).start().unwrap();
+        let log = Log::default();
+        let store = Arc::new(FaultyStore::new(MemoryStore::<ScheduleRecord>::new()));
+        let clock = actix_bully::testkit::VirtualWallClock::new(DAWN);
+        let schedules = toy.schedules().clock(clock).store(Arc::clone(&store));
+        schedules.start().unwrap();
+        let schedule = every_second(&toy, Misfire::Skip, noting(&log, Duration::ZERO));
+        stage.prompt(&toy, &[Act::Acquire(1)]).await;
+        clock::sleep(MS(1_100)).await;
+        assert_eq!(log.take(), ["1000"]);
+        store.fill();
+        clock::sleep(MS(2_000)).await;
+        assert_eq!(log.take(), [""; 0]);
+        assert!(toy.is_leader());
+        store.make_room();
+        clock::sleep(MS(2_000)).await;
+        assert_eq!(
+            log.take(),
+            ["3000", "4000", "5000"],
+            "the third within a second"
+        );
+        // A store that hangs, likewise.
+        store.hold();
+        clock::sleep(MS(3_000)).await;
+        assert_eq!(log.take(), [""; 0]);
+        store.release();
+        settle().await;
+        clock::sleep(MS(1_000)).await;
+        assert_eq!(log.take().last().map(String::as_str), Some("9000"));
+        assert!(schedule.status().skipped >= 2, "{:?}", schedule.status());
+        assert!(store.load().unwrap().is_some());
+    });
+}

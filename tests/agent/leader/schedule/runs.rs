@@ -1,0 +1,296 @@
+//! When ticks run, and what becomes of those that cannot.
+
+use std::{collections::BTreeSet, time::Duration};
+
+use actix::{Actor, Context, Handler, ResponseFuture, clock};
+use actix_bully::{
+    clock::WallTime,
+    leader::schedule::{Misfire, ScheduleState, Tick},
+    testkit::Inject,
+};
+
+use super::kit::{DAWN, SECOND, begin, every_second, line, noting, panicking};
+use crate::{
+    stage::{Log, MS, Stage, play, settle},
+    toy::{Act, Toy},
+};
+
+#[test]
+fn a_tick_runs_at_each_multiple_while_the_agent_leads_and_only_then() {
+    play(async {
+        let stage = Stage::new();
+        let toy = Toy::builder("toy", &stage).start().unwrap();
+        let log = Log::default();
+        begin(&toy);
+        let schedule = every_second(&toy, Misfire::Skip, noting(&log, Duration::ZERO));
+        clock::sleep(MS(2_300)).await;
+        assert_eq!(log.take(), [""; 0]);
+        assert_eq!(schedule.status().state, ScheduleState::Following);
+
+        stage.prompt(&toy, &[Act::Acquire(1)]).await;
+        assert_eq!(schedule.status().state, ScheduleState::Waiting);
+        assert_eq!(schedule.status().next, Some(DAWN.after(3 * SECOND)));
+        clock::sleep(MS(3_000)).await;
+        assert_eq!(log.take(), ["3000", "4000", "5000"]);
+        stage.prompt(&toy, &[Act::Renew(2)]).await;
+        clock::sleep(MS(1_000)).await;
+        assert_eq!(log.take(), ["6000"], "a renewal changes nothing");
+
+        stage.prompt(&toy, &[Act::Lose]).await;
+        clock::sleep(MS(3_000)).await;
+        assert_eq!(log.take(), [""; 0]);
+        assert_eq!(schedule.status().next, None);
+        // What was due meanwhile is missed: 7, 8 and 9, of which the last is 0.3 s late.
+        stage.prompt(&toy, &[Act::Acquire(5)]).await;
+        clock::sleep(MS(1_000)).await;
+        assert_eq!(log.take(), ["9000", "10000"]);
+        let status = schedule.status();
+        assert_eq!((status.begun, status.skipped, status.late), (6, 2, 0));
+        assert_eq!(status.last, Some(DAWN.after(10 * SECOND)));
+
+        toy.addr().do_send(Inject::Crash);
+        clock::sleep(MS(2_500)).await;
+        assert_eq!(log.take(), [""; 0], "a new incarnation does not lead");
+        stage.prompt(&toy, &[Act::Acquire(7)]).await;
+        clock::sleep(MS(1_000)).await;
+        assert_eq!(log.take(), ["12000", "13000"]);
+        toy.leave(SECOND).await.unwrap();
+        settle().await;
+        assert_eq!(schedule.status().state, ScheduleState::Ended);
+    });
+}
+
+#[test]
+fn a_tick_that_was_missed_is_run_late_or_made_up_for_as_asked() {
+    play(async {
+        let stage = Stage::new();
+        let toy = Toy::builder("toy", &stage).start().unwrap();
+        begin(&toy);
+        let within = 3 * SECOND;
+        let [skip, late, least] = [
+            ("skip", Misfire::Skip),
+            ("late", Misfire::Late { within }),
+            ("least", Misfire::AtLeastOnce),
+        ]
+        .map(|(name, misfire)| {
+            let log = Log::default();
+            let every = toy.every(name, 10 * SECOND).misfire(misfire);
+            let started = every.start(noting(&log, Duration::ZERO));
+            (log, started.unwrap())
+        });
+        let logs = [&skip.0, &late.0, &least.0];
+        stage.prompt(&toy, &[Act::Acquire(1)]).await;
+        clock::sleep(MS(10_100)).await;
+        assert_eq!(logs.map(Log::take), [["10000"]; 3]);
+        // At 32 s: two were missed, the last one 2 s ago.
+        stage.prompt(&toy, &[Act::Lose]).await;
+        clock::sleep(MS(21_900)).await;
+        stage.prompt(&toy, &[Act::Acquire(2)]).await;
+        clock::sleep(MS(200)).await;
+        assert_eq!(skip.0.take(), [""; 0]);
+        assert_eq!(late.0.take(), ["30000 late"]);
+        assert_eq!(least.0.take(), ["20000 late", "30000 late"]);
+        // At 56 s: the last one was 6 s ago, longer than `within`.
+        stage.prompt(&toy, &[Act::Lose]).await;
+        clock::sleep(MS(23_800)).await;
+        stage.prompt(&toy, &[Act::Acquire(3)]).await;
+        clock::sleep(MS(200)).await;
+        assert_eq!([skip.0.take(), late.0.take()], [[""; 0], [""; 0]]);
+        assert_eq!(least.0.take(), ["40000 late", "50000 late"]);
+        clock::sleep(MS(5_000)).await;
+        assert_eq!(logs.map(Log::take), [["60000"]; 3]);
+        let counts = [&skip.1, &late.1, &least.1].map(|schedule| {
+            let status = schedule.status();
+            (status.begun, status.late, status.skipped, status.repeated)
+        });
+        // The last leadership has skipped anew what the one before did.
+        assert_eq!(counts, [(2, 0, 6, 0), (3, 1, 3, 0), (6, 4, 0, 0)]);
+    });
+}
+
+#[test]
+fn work_that_takes_longer_than_the_interval_does_not_overlap() {
+    play(async {
+        let stage = Stage::new();
+        let toy = Toy::builder("toy", &stage).start().unwrap();
+        let log = Log::default();
+        begin(&toy);
+        let schedule = every_second(&toy, Misfire::Skip, noting(&log, MS(2_400)));
+        stage.prompt(&toy, &[Act::Acquire(1)]).await;
+        clock::sleep(MS(6_500)).await;
+        let ticks = ["1000", "1000 done", "3000", "3000 done", "5000"];
+        assert_eq!(log.take(), ticks);
+        let status = schedule.status();
+        assert_eq!((status.begun, status.skipped), (3, 2));
+        assert_eq!(status.state, ScheduleState::Running);
+    });
+}
+
+#[test]
+fn work_that_panics_changes_nothing_but_a_count() {
+    play(async {
+        let stage = Stage::new();
+        let toy = Toy::builder("toy", &stage).start().unwrap();
+        let log = Log::default();
+        begin(&toy);
+        let schedule = every_second(&toy, Misfire::Skip, panicking(&log, 2));
+        stage.prompt(&toy, &[Act::Acquire(1)]).await;
+        clock::sleep(MS(4_000)).await;
+        assert_eq!(log.take(), ["1000", "2000", "3000", "4000"]);
+        assert_eq!(schedule.status().failed, 2);
+        assert!(toy.is_leader());
+        assert_eq!(toy.current().work_panics, 0);
+    });
+}
+
+#[test]
+fn what_must_not_be_lost_is_tried_until_it_has_ended_well() {
+    play(async {
+        let stage = Stage::new();
+        let toy = Toy::builder("toy", &stage).start().unwrap();
+        let log = Log::default();
+        begin(&toy);
+        let schedule = every_second(&toy, Misfire::AtLeastOnce, panicking(&log, 2));
+        stage.prompt(&toy, &[Act::Acquire(1)]).await;
+        clock::sleep(MS(1_500)).await;
+        assert_eq!(log.take(), ["1000"]);
+        clock::sleep(MS(1_000)).await; // after a second, and after two more
+        assert_eq!(log.take(), ["1000 again"]);
+        clock::sleep(MS(2_500)).await;
+        let caught_up = ["1000 late again", "2000 late", "3000", "4000", "5000"];
+        assert_eq!(log.take(), caught_up);
+        let status = schedule.status();
+        assert_eq!((status.failed, status.repeated, status.late), (2, 2, 2));
+
+        // What was in the midst of its work at the loss is run again by the next leader.
+        stage.prompt(&toy, &[Act::Lose]).await;
+        schedule.stop();
+        settle().await;
+        every_second(&toy, Misfire::AtLeastOnce, noting(&log, MS(600)));
+        stage.prompt(&toy, &[Act::Acquire(2)]).await;
+        clock::sleep(MS(1_200)).await;
+        assert_eq!(log.take(), ["6000"]);
+        stage.prompt(&toy, &[Act::Lose]).await;
+        clock::sleep(MS(100)).await;
+        stage.prompt(&toy, &[Act::Acquire(3)]).await;
+        clock::sleep(MS(650)).await;
+        assert_eq!(log.take(), ["6000 again", "6000 done"]);
+    });
+}
+
+#[test]
+fn a_hand_over_waits_for_the_tick_that_runs() {
+    play(async {
+        let stage = Stage::new();
+        let toy = Toy::builder("toy", &stage).start().unwrap();
+        let log = Log::default();
+        begin(&toy);
+        every_second(&toy, Misfire::AtLeastOnce, noting(&log, MS(500)));
+        stage.prompt(&toy, &[Act::Acquire(1)]).await;
+        clock::sleep(MS(1_300)).await;
+        stage.inputs.take();
+        toy.step_down(None).unwrap();
+        clock::sleep(MS(100)).await;
+        assert_eq!(stage.inputs.take(), ["toy.1 step down"]);
+        assert!(toy.is_leader(), "the work is not done");
+        clock::sleep(MS(200)).await;
+        assert_eq!(log.take(), ["1000", "1000 done"]);
+        assert_eq!(stage.inputs.take(), ["toy.1 drained"]);
+        // Between two ticks it waits for nothing, and what was done is not repeated.
+        stage.prompt(&toy, &[Act::Acquire(2)]).await;
+        clock::sleep(MS(10)).await;
+        stage.inputs.take();
+        toy.step_down(None).unwrap();
+        settle().await;
+        settle().await;
+        assert_eq!(stage.inputs.take(), ["toy.1 step down", "toy.1 drained"]);
+        assert_eq!(log.take(), [""; 0]);
+    });
+}
+
+#[test]
+fn a_schedule_that_is_stopped_frees_its_name_and_leaves_the_leader_alone() {
+    play(async {
+        let stage = Stage::new();
+        let toy = Toy::builder("toy", &stage).start().unwrap();
+        let log = Log::default();
+        begin(&toy);
+        let schedule = every_second(&toy, Misfire::Skip, noting(&log, MS(500)));
+        stage.prompt(&toy, &[Act::Acquire(1)]).await;
+        clock::sleep(MS(1_300)).await;
+        schedule.stop();
+        settle().await;
+        assert_eq!(schedule.status().state, ScheduleState::Ended);
+        let again = every_second(&toy, Misfire::Skip, noting(&log, Duration::ZERO));
+        clock::sleep(MS(1_000)).await;
+        // Its work was dropped, and the same tick is not run again.
+        assert_eq!(log.take(), ["1000", "2000"]);
+        assert!(toy.is_leader());
+        assert_eq!(again.status().begun, 1);
+    });
+}
+
+/// Takes its time for each tick, and answers when it is done.
+struct Worker(Log);
+
+impl Actor for Worker {
+    type Context = Context<Self>;
+}
+
+impl Handler<Tick> for Worker {
+    type Result = ResponseFuture<()>;
+    fn handle(&mut self, tick: Tick, _: &mut Context<Self>) -> Self::Result {
+        let log = self.0.clone();
+        assert!(tick.leader.is_leader());
+        assert_eq!(tick.fence().is_some(), tick.leader.fence().is_some());
+        log.add(format_args!("{} {}", line(&tick), tick.key()));
+        Box::pin(clock::sleep(MS(1_400)))
+    }
+}
+
+#[test]
+fn an_actor_gets_each_tick_and_runs_until_it_has_answered() {
+    play(async {
+        let stage = Stage::new();
+        let toy = Toy::builder("toy", &stage).start().unwrap();
+        let log = Log::default();
+        begin(&toy);
+        let worker = Worker(log.clone()).start();
+        let every = toy.every("job", 2 * SECOND);
+        let schedule = every.start_for(worker.recipient()).unwrap();
+        stage.prompt(&toy, &[Act::Acquire(1)]).await;
+        clock::sleep(MS(3_000)).await;
+        assert_eq!(log.take(), ["2000 job@1767323042000"]);
+        assert_eq!(schedule.status().state, ScheduleState::Running);
+        clock::sleep(MS(500)).await;
+        assert_eq!(schedule.status().state, ScheduleState::Waiting);
+        // Its last address was that of the schedule: ended, it fails no more than its ticks.
+        assert_eq!(schedule.status().failed, 0);
+    });
+}
+
+#[test]
+fn a_rule_of_the_application_and_its_end() {
+    play(async {
+        let stage = Stage::new();
+        let toy = Toy::builder("toy", &stage).start().unwrap();
+        let log = Log::default();
+        begin(&toy);
+        let launches: BTreeSet<WallTime> = [1_500, 1_700, 4_000].map(|m| DAWN.after(MS(m))).into();
+        let schedule = toy.schedule("launch", launches);
+        let schedule = schedule.start(noting(&log, Duration::ZERO)).unwrap();
+        stage.prompt(&toy, &[Act::Acquire(1)]).await;
+        clock::sleep(MS(60_000)).await;
+        assert_eq!(log.take(), ["1500", "1700", "4000"]);
+        let status = schedule.status();
+        assert_eq!((status.next, status.state), (None, ScheduleState::Waiting));
+        assert!(
+            toy.is_leader(),
+            "a schedule without an end to come ends nothing"
+        );
+        toy.step_down(None).unwrap();
+        settle().await;
+        settle().await;
+        assert!(!toy.is_leader());
+    });
+}
