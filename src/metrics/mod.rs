@@ -1,4 +1,4 @@
-//! What an operator's metrics show of agents and bridges, through the facade crate [`metrics`](::metrics);
+//! What an operator's metrics show of agents and bridges, through the facade crate [`metrics`];
 //! feature `metrics`.
 //!
 //! Decided here: the names, and what is measured where. Not here: where numbers go. That is a recorder, which an

@@ -40,7 +40,7 @@ pub struct EventLog {
     agent: AgentId,
     events: UnboundedReceiver<LoggedEvent>,
     /// Whoever holds its address keeps it alive.
-    _listener: Addr<Listener>,
+    _listener: Addr<EventListener>,
 }
 
 /// An event, and when it came, counted from the beginning of the [`EventLog`].
@@ -61,7 +61,7 @@ impl EventLog {
     pub fn of<E: Election>(agent: &ElectionHandle<E>) -> Result<Self, CommandError> {
         let (into, events) = unbounded();
         let clock = RuntimeClock::new();
-        let listener = Listener { into, clock }.start();
+        let listener = EventListener { into, clock }.start();
         agent.subscribe(listener.clone().recipient())?;
         Ok(Self {
             agent: agent.id().clone(),
@@ -170,16 +170,16 @@ impl fmt::Display for Unexpected {
 
 /// Writes down what the agent says.
 #[derive(Debug)]
-struct Listener {
+struct EventListener {
     into: UnboundedSender<LoggedEvent>,
     clock: RuntimeClock,
 }
 
-impl Actor for Listener {
+impl Actor for EventListener {
     type Context = Context<Self>;
 }
 
-impl Handler<Notice> for Listener {
+impl Handler<Notice> for EventListener {
     type Result = ();
 
     fn handle(&mut self, Notice { event, .. }: Notice, _: &mut Context<Self>) {

@@ -56,11 +56,11 @@ use tokio::task::LocalSet;
 /// });
 /// ```
 #[derive(Clone)]
-pub struct Process(Rc<Shared>);
+pub struct Process(Rc<ProcessOwner>);
 
-struct Shared(Rc<RefCell<State>>);
+struct ProcessOwner(Rc<RefCell<ProcessState>>);
 
-struct State {
+struct ProcessState {
     tasks: Tasks,
     is_frozen: bool,
     driver: Option<Waker>,
@@ -73,7 +73,7 @@ enum Tasks {
     Killed,
 }
 
-impl State {
+impl ProcessState {
     /// The tasks, if they are idle; they are busy then.
     fn take(&mut self) -> Option<LocalSet> {
         match mem::replace(&mut self.tasks, Tasks::Busy) {
@@ -101,13 +101,13 @@ impl Process {
     /// # Panics
     /// Outside of a System, as every start of an actor does.
     pub fn new() -> Self {
-        let state = Rc::new(RefCell::new(State {
+        let state = Rc::new(RefCell::new(ProcessState {
             tasks: Tasks::Idle(LocalSet::new()),
             is_frozen: false,
             driver: None,
         }));
-        actix_rt::spawn(Driver(Rc::clone(&state)));
-        Self(Rc::new(Shared(state)))
+        actix_rt::spawn(ProcessDriver(Rc::clone(&state)));
+        Self(Rc::new(ProcessOwner(state)))
     }
 
     /// Calls `start` inside of the process: the actors and local tasks that it starts belong to it. In a
@@ -148,12 +148,12 @@ impl Process {
         self.0.kill();
     }
 
-    fn state(&self) -> RefMut<'_, State> {
+    fn state(&self) -> RefMut<'_, ProcessState> {
         self.0.0.borrow_mut()
     }
 }
 
-impl Shared {
+impl ProcessOwner {
     fn kill(&self) {
         // Dropped only when the state is free again: what ends may look at the process.
         let tasks = mem::replace(&mut self.0.borrow_mut().tasks, Tasks::Killed);
@@ -169,7 +169,7 @@ impl Shared {
     }
 }
 
-impl Drop for Shared {
+impl Drop for ProcessOwner {
     fn drop(&mut self) {
         self.kill();
     }
@@ -192,9 +192,9 @@ impl fmt::Debug for Process {
 }
 
 /// Polls the tasks of a process, unless it is frozen.
-struct Driver(Rc<RefCell<State>>);
+struct ProcessDriver(Rc<RefCell<ProcessState>>);
 
-impl Future for Driver {
+impl Future for ProcessDriver {
     type Output = ();
 
     fn poll(self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<()> {

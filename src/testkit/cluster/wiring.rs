@@ -64,7 +64,7 @@ impl<E: Election> Wiring<E> {
 }
 
 /// Starts an application's agent and what belongs to it.
-pub(super) type Start<E> =
+pub(super) type StartWired<E> =
     dyn Fn(&Wiring<E>) -> Result<ElectionHandle<E>, Box<dyn Error + Send + Sync>>;
 
 /// How an agent of a cluster comes to be.
@@ -72,7 +72,7 @@ pub(super) enum Making<E: Election> {
     /// By the cluster's own settings.
     Plain,
     /// By the application.
-    Wired(Rc<Start<E>>),
+    Wired(Rc<StartWired<E>>),
 }
 
 impl<E: Election> Clone for Making<E> {
@@ -156,7 +156,7 @@ impl<E: Election> Cluster<E> {
     pub(super) fn wire(
         &self,
         name: &str,
-        start: &Start<E>,
+        start: &StartWired<E>,
         clock: VirtualClock,
         store: MemoryStore<E::Durable>,
         comes_back: bool,

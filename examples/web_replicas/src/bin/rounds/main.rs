@@ -113,6 +113,7 @@ fn play(rounds: usize) -> Result<(), Wrong> {
         }
         recover(&mut replicas, &before.node, end)?;
         replicas.agree(SOON)?;
+        replicas.check_pages()?;
         database.check()?;
     }
     let rows = database.check()?;

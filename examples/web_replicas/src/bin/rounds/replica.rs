@@ -177,6 +177,28 @@ impl Replicas {
         }
     }
 
+    /// What an operator's tools ask is answered by all of them: alive, ready, and one of three leads.
+    pub(crate) fn check_pages(&self) -> Result<(), Wrong> {
+        let mut leading = 0;
+        for replica in &self.all {
+            get(&replica.http, "/health/live")?;
+            get(&replica.http, "/health/ready")?;
+            let metrics = get(&replica.http, "/metrics")?;
+            let series = format!(
+                "bully_is_leader{{group=\"jobs\",node=\"{}\"}} ",
+                replica.name
+            );
+            let value = metrics.lines().find_map(|line| line.strip_prefix(&series));
+            leading += value
+                .ok_or_else(|| format!("no {series}in {metrics}"))?
+                .parse::<u32>()?;
+        }
+        if leading == 1 {
+            return Ok(());
+        }
+        Err(format!("{leading} replicas say by their metrics that they lead").into())
+    }
+
     /// Ends all, the leader last.
     pub(crate) fn stop(&mut self) -> Result<(), Wrong> {
         for name in NAMES {
