@@ -8,7 +8,7 @@
 //! in the middle of one, then while no replica is there to run it. The report that was broken off is not begun again,
 //! since it asks for `Misfire::Late`; the job that asks for `Misfire::AtLeastOnce` is, and says that it is a repetition.
 //!
-//! Time is virtual here, so that three days take no time. Between hosts each replica has a bridge as well, and a
+//! Time is virtual here, and the days between are left out. Between hosts each replica has a bridge as well, and a
 //! `FileStore` for what it acknowledges: see the page of `leader::schedule`.
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
 
@@ -39,8 +39,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 async fn run() -> Result<(), Box<dyn Error>> {
-    // Midnight of a Friday.
-    let wall = VirtualWallClock::new(WallTime::from_millis(1_767_312_000_000));
+    // Two minutes before a report is due.
+    let wall = VirtualWallClock::new(WallTime::from_millis(1_767_322_680_000));
     let time = RuntimeClock::new();
     let group = Group::new("demo")?;
     let mut replicas = Vec::new();
@@ -67,25 +67,27 @@ async fn run() -> Result<(), Box<dyn Error>> {
     }
 
     println!("-- the leader crashes at 02:59");
-    sleep(2 * HOUR + 59 * MINUTE).await;
+    sleep(MINUTE).await;
     crash(&replicas);
-    sleep(21 * HOUR + MINUTE).await;
+    sleep(16 * MINUTE).await;
 
     println!("-- on the second night in the middle of a report, which takes 10 minutes");
-    sleep(3 * HOUR + 5 * MINUTE).await;
+    wall.set_ahead(85_380_000); // from 03:15 to 02:58
+    sleep(7 * MINUTE).await;
     crash(&replicas);
-    sleep(20 * HOUR + 55 * MINUTE).await;
+    sleep(25 * MINUTE).await;
 
-    println!("-- on the third night no replica may lead from 02:00 to 03:30");
-    sleep(2 * HOUR).await;
+    println!("-- on the third night no replica may lead from 02:59 to 03:20");
+    wall.set_ahead(169_860_000); // from 03:30 to 02:58
+    sleep(MINUTE).await;
     for replica in &replicas {
         replica.withdraw_score()?;
     }
-    sleep(HOUR + 30 * MINUTE).await;
+    sleep(21 * MINUTE).await;
     for (score, replica) in (1..).zip(&replicas) {
         replica.set_score(score)?;
     }
-    sleep(HOUR).await;
+    sleep(15 * MINUTE).await;
     Ok(())
 }
 
