@@ -43,7 +43,7 @@ const LAYERS: &[(&str, &str)] = &[
     ),
     (
         "leader",
-        "protocol elections store clock group remote supervisor agent planted",
+        "protocol elections store clock group remote supervisor metrics agent planted",
     ),
     ("operate", "protocol group remote agent"),
     ("web", "protocol operate"),

@@ -75,6 +75,12 @@ impl AgentReader {
         self.0.companion()
     }
 
+    /// Calls `show` whenever the metrics of the agent are brought up to date, until it says that it has nothing to
+    /// show any more; never without the feature `metrics`.
+    pub(crate) fn sample_also(&self, show: impl Fn() -> bool + Send + Sync + 'static) {
+        self.0.sample_also(show);
+    }
+
     /// What a member of the group takes part as, if it is one.
     pub(crate) fn kind(&self, id: &AgentId) -> Option<MemberKind> {
         self.0.membership().kind(id)

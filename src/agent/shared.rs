@@ -94,6 +94,11 @@ impl SharedState {
         self.meter.sample(now, || self.membership.counts());
     }
 
+    /// Has counts shown whenever those of the agent are.
+    pub(super) fn sample_also(&self, show: impl Fn() -> bool + Send + Sync + 'static) {
+        self.meter.also(show);
+    }
+
     /// Logs and measures what subscribers were told.
     fn note_told(&self, event: &Event, is_change: bool) {
         log::log(event, is_change);

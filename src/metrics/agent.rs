@@ -1,7 +1,10 @@
 //! What is measured of one agent, and of its group.
 
 use std::{
-    sync::atomic::{AtomicU64, Ordering::Relaxed},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
     time::Duration,
 };
 
@@ -32,6 +35,8 @@ pub(crate) struct AgentMeter {
     stalls: Counter,
     /// When the counts of the group are due, by the agent's clock.
     due: AtomicU64,
+    /// What else shows its counts then.
+    others: Mutex<Vec<Sampler>>,
 }
 
 impl AgentMeter {
@@ -48,6 +53,7 @@ impl AgentMeter {
             panics: counter!(WORK_PANICS, &labels),
             stalls: counter!(WORK_STALLS, &labels),
             due: AtomicU64::new(0),
+            others: Mutex::default(),
             group: group.to_owned(),
             node: node.to_owned(),
         };
@@ -113,6 +119,12 @@ impl AgentMeter {
         self.stalls.increment(1);
     }
 
+    /// Calls `show` whenever counts are brought up to date, until it says that it has nothing to show any more.
+    pub(crate) fn also(&self, show: impl Fn() -> bool + Send + Sync + 'static) {
+        let mut others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
+        others.push(Box::new(show));
+    }
+
     /// Brings the counts of the group up to date, if that is due.
     pub(crate) fn sample(&self, now: Time, counts: impl FnOnce() -> Counts) {
         if now.as_nanos() < self.due.load(Relaxed) {
@@ -130,8 +142,13 @@ impl AgentMeter {
         ] {
             counter!(DROPPED, "group" => group(), "reason" => reason).absolute(dropped);
         }
+        let mut others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
+        others.retain(|show| show());
     }
 }
+
+/// Shows counts; says whether there will be more.
+type Sampler = Box<dyn Fn() -> bool + Send + Sync>;
 
 /// The label of a reason.
 const fn name(reason: LostReason) -> &'static str {

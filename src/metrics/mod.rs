@@ -19,6 +19,8 @@
 //! | `bully_work_stalls_total` | counter | | group, node | step-downs because the work made no progress |
 //! | `bully_group_messages_total` | counter | | group | messages that agents of this process sent, one for each receiver |
 //! | `bully_group_dropped_total` | counter | | group, reason | messages that did not reach an agent of this process |
+//! | `bully_proxy_waiting` | gauge | | group, node, proxy | messages of a `LeaderProxy` that wait, or are on their way |
+//! | `bully_proxy_messages_total` | counter | | group, node, proxy, outcome | what became of a proxy's messages |
 //! | `bully_link_up` | gauge | | node, peer | 1 while the peer is linked, else 0 |
 //! | `bully_link_echo_seconds` | histogram | seconds | node, peer | from a question to its answer, there and back |
 //! | `bully_link_lost_total` | counter | | node, peer | messages to the peer that were lost on this side |
@@ -29,16 +31,17 @@
 //! | `bully_remote_messages_total` | counter | | node, direction | messages that crossed, `in` or `out` |
 //! | `bully_remote_bytes_total` | counter | bytes | node, direction | bytes that crossed, `in` or `out` |
 //!
-//! `group` is the group's name and `node` the agent's; where `peer` or `direction` stands beside it, or links are
+//! `group` is the group's name, `node` the agent's and `proxy` that of the messages' type; where `peer` or `direction` stands beside it, or links are
 //! counted, `node` is the bridge's. So there are as many series as agents and peers, times the few reasons.
 //! A leadership that runs out while its agent hangs is told by the clock where it has subscribers, and else when the
 //! agent goes on. Counts of messages, links and
-//! drops are brought up to date every five seconds, so that no message costs anything.
+//! drops, and those of proxies, are brought up to date every five seconds, so that no message costs anything.
 //!
 //! An alert that is worth waking someone: `max by (group) (bully_has_leader) == 0` for longer than an election takes.
 
 mod agent;
 mod bridge;
+mod proxy;
 #[cfg(test)]
 mod tests;
 
@@ -46,6 +49,7 @@ use ::metrics::{Unit, describe_counter, describe_gauge, describe_histogram};
 
 pub(crate) use agent::AgentMeter;
 pub(crate) use bridge::{BridgeMeter, Direction};
+pub(crate) use proxy::ProxyMeter;
 
 /// One series of numbers, as the table of this [module](self) has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,6 +103,7 @@ pub const fn series() -> &'static [Series] {
 const SECONDS: &str = "seconds";
 const BYTES: &str = "bytes";
 const AGENT: &[&str] = &["group", "node"];
+const PROXY: &[&str] = &["group", "node", "proxy"];
 
 macro_rules! series {
     ($($constant:ident $name:literal $kind:ident $unit:expr, $labels:expr, $help:literal;)*) => {
@@ -137,6 +142,10 @@ series! {
         "messages that agents of this process sent, one for each receiver";
     DROPPED "bully_group_dropped_total" Counter None, &["group", "reason"],
         "messages that did not reach an agent of this process";
+    PROXY_WAITING "bully_proxy_waiting" Gauge None, PROXY,
+        "messages of a `LeaderProxy` that wait, or are on their way";
+    PROXY_MESSAGES "bully_proxy_messages_total" Counter None, &["group", "node", "proxy", "outcome"],
+        "what became of a proxy's messages";
     LINK_UP "bully_link_up" Gauge None, &["node", "peer"],
         "1 while the peer is linked, else 0";
     ECHO "bully_link_echo_seconds" Histogram Some(SECONDS), &["node", "peer"],

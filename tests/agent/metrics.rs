@@ -8,16 +8,18 @@
 
 use std::collections::BTreeMap;
 
-use actix::clock;
+use actix::{Actor, Context, Handler, Message, clock};
 use actix_bully::{
     Group,
     agent::{BullyAgent, BullyHandle},
+    leader::LeaderProxy,
     metrics::{SeriesKind, series},
     protocol::Timings,
     store::MemoryStore,
     testkit::{Inject, VirtualClock},
 };
 use metrics_util::debugging::{DebugValue, DebuggingRecorder, Snapshotter};
+use serde::{Deserialize, Serialize};
 
 use crate::stage::{MS, play};
 
@@ -155,6 +157,47 @@ fn what_was_left_of_a_lease_is_measured_when_it_is_renewed() {
         let usual = left.iter().filter(|left| (0.170..0.190).contains(*left));
         assert!(usual.count() > 30, "{left:?}");
         assert!(left.iter().all(|left| *left < 0.240), "{left:?}");
+    });
+}
+
+/// Goes to the leader.
+#[derive(Message, Serialize, Deserialize)]
+#[rtype(result = "()")]
+struct Job(u64);
+
+struct Worker;
+
+impl Actor for Worker {
+    type Context = Context<Self>;
+}
+
+impl Handler<Job> for Worker {
+    type Result = ();
+    fn handle(&mut self, _: Job, _: &mut Context<Self>) {}
+}
+
+#[test]
+fn what_waits_for_a_leader_and_what_became_of_it() {
+    measured(async |snapshotter| {
+        let group = Group::new("jobs").unwrap();
+        let agent = BullyAgent::builder("a").ineligible().join(&group);
+        let agent = agent.timings(Timings::lan()).start().unwrap();
+        let proxy = LeaderProxy::<Job>::builder(&agent, "job")
+            .deliver_to(Worker.start().recipient())
+            .start()
+            .unwrap();
+        for number in 0..3 {
+            proxy.do_send(Job(number));
+        }
+        clock::sleep(MS(11_000)).await;
+        let waiting = "bully_proxy_waiting{group=jobs,node=a,proxy=job}";
+        assert_eq!(look(&snapshotter)[waiting], gauge(3.0));
+        agent.set_score(1).unwrap();
+        clock::sleep(MS(11_000)).await;
+        let seen = look(&snapshotter);
+        assert_eq!(seen[waiting], gauge(0.0));
+        let delivered = "bully_proxy_messages_total{group=jobs,node=a,proxy=job,outcome=delivered}";
+        assert_eq!(seen[delivered], DebugValue::Counter(3));
     });
 }
 

@@ -134,7 +134,9 @@ mod tests {
         agents[2].step_down(None).unwrap();
         let lost = r#"bully_leadership_lost_total{group="jobs",node="c",reason="resigned"} 1"#;
         let page = until(at, lost).await;
-        let of_agents = series().iter().filter(|row| row.labels.contains(&"group"));
+        let of_agents = series()
+            .iter()
+            .filter(|row| row.labels.contains(&"group") && !row.labels.contains(&"proxy"));
         for row in of_agents {
             let kind = format!("{:?}", row.kind).to_lowercase();
             let line = format!("# TYPE {} {kind}\n", row.name);

@@ -9,11 +9,12 @@ use actix::{Actor, Recipient};
 use crate::{
     agent::{AgentReader, ElectionHandle},
     leader::messages::{Messages, check_name},
-    protocol::Election,
+    metrics::ProxyMeter,
+    protocol::{AgentId, Election},
 };
 
 use super::{
-    LeaderMessage, LeaderProxy, Overflow, ProxyStartError,
+    LeaderMessage, LeaderProxy, Overflow, ProxyCounts, ProxyStartError,
     exchange::ProxyBounds,
     handle::ProxyActor,
     state::{Handling, ProxyState},
@@ -125,12 +126,36 @@ impl<M: LeaderMessage> ProxyBuilder<M> {
             self.longest,
             self.bounds,
         ));
+        measure(&state, &name);
         let inbox = Arc::clone(&state);
         endpoint.register(&name, inbox)?;
         endpoint.wake();
         let actor = ProxyActor::new(Arc::clone(&state), self.answer_within);
         Ok(LeaderProxy::new(state, actor.start()))
     }
+}
+
+/// Has the counts of a proxy shown with those of its agent.
+fn measure<M: LeaderMessage>(state: &Arc<ProxyState<M>>, name: &AgentId) {
+    let agent = &state.agent;
+    let meter = ProxyMeter::new(agent.group(), agent.id().as_str(), name.as_str());
+    let state = Arc::downgrade(state);
+    agent.sample_also(move || {
+        let Some(state) = state.upgrade() else {
+            return false;
+        };
+        let ProxyCounts {
+            delivered,
+            dropped,
+            refused,
+            unknown,
+            undeliverable,
+            waiting,
+        } = state.counts();
+        let outcomes = [delivered, dropped, refused, unknown, undeliverable];
+        meter.show(waiting, outcomes);
+        true
+    });
 }
 
 fn check(

@@ -1,0 +1,56 @@
+//! What is measured of one proxy of messages to the leader.
+
+use ::metrics::{Counter, Gauge, counter, gauge};
+
+use super::{PROXY_MESSAGES, PROXY_WAITING};
+
+/// The instruments of one proxy.
+pub(crate) struct ProxyMeter {
+    waiting: Gauge,
+    outcomes: [Counter; OUTCOMES.len()],
+}
+
+/// The label of each number that is given to [`ProxyMeter::show`].
+const OUTCOMES: [&str; 5] = [
+    "delivered",
+    "dropped",
+    "refused",
+    "unknown",
+    "undeliverable",
+];
+
+impl ProxyMeter {
+    pub(crate) fn new(group: &str, node: &str, proxy: &str) -> Self {
+        let labels = || {
+            [
+                ("group", group.to_owned()),
+                ("node", node.to_owned()),
+                ("proxy", proxy.to_owned()),
+            ]
+        };
+        let outcome = |name: &str| {
+            let [group, node, proxy] = labels();
+            counter!(
+                PROXY_MESSAGES,
+                &[group, node, proxy, ("outcome", name.to_owned())]
+            )
+        };
+        Self {
+            waiting: gauge!(PROXY_WAITING, &labels()),
+            outcomes: OUTCOMES.map(outcome),
+        }
+    }
+
+    /// So many wait; and what became of the others so far: delivered, dropped, refused, unknown, undeliverable.
+    #[expect(
+        clippy::as_conversions,
+        clippy::cast_precision_loss,
+        reason = "a gauge is a float; a buffer holds far fewer than 2^53"
+    )]
+    pub(crate) fn show(&self, waiting: u64, outcomes: [u64; OUTCOMES.len()]) {
+        self.waiting.set(waiting as f64);
+        for (counter, count) in self.outcomes.iter().zip(outcomes) {
+            counter.absolute(count);
+        }
+    }
+}
