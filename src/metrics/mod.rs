@@ -37,6 +37,9 @@
 //! agent goes on. Counts of messages, links and
 //! drops, and those of proxies, are brought up to date every five seconds, so that no message costs anything.
 //!
+//! An exporter may gather histograms until its page is asked for: with `metrics-exporter-prometheus`, call
+//! `run_upkeep` of its handle now and then where nobody may ask.
+//!
 //! An alert that is worth waking someone: `max by (group) (bully_has_leader) == 0` for longer than an election takes.
 
 mod agent;

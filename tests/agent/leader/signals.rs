@@ -61,8 +61,9 @@ fn a_signal_makes_an_agent_leave_and_a_second_one_at_once() {
         let agent = start("busy");
         agent.wait_for_leader(within).await.unwrap();
         let (tell, mut draining) = tokio::sync::watch::channel(false);
+        // Held: an agent does not keep its subscribers alive.
         let worker = Stubborn { is_draining: tell }.start();
-        let draining_token = agent.subscribe_draining(worker.recipient());
+        let draining_token = agent.subscribe_draining(worker.clone().recipient());
         assert!(draining_token.is_ok());
         // Listens already, before it is polled.
         let left = leave_on_signals(&agent, Duration::from_secs(3_600));
@@ -81,6 +82,7 @@ fn a_signal_makes_an_agent_leave_and_a_second_one_at_once() {
         );
         assert!(!agent.is_leader());
         assert_eq!(agent.current().lifecycle, Lifecycle::Ended);
+        drop(worker);
     });
 }
 
