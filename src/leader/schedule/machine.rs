@@ -58,6 +58,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// See the [module](self).
 pub(super) struct ScheduleMachine<'a> {
     rule: &'a Rule,
+    own: AgentId,
     ballot: LeaderNumber,
     audience: Audience,
     rounds: Round,
@@ -80,6 +81,7 @@ impl<'a> ScheduleMachine<'a> {
     /// `rounds` is the last question that was asked in this process, `counts` what was counted so far.
     pub(super) fn new(
         rule: &'a Rule,
+        own: AgentId,
         ballot: LeaderNumber,
         audience: Audience,
         rounds: Round,
@@ -87,6 +89,7 @@ impl<'a> ScheduleMachine<'a> {
     ) -> Self {
         Self {
             rule,
+            own,
             ballot,
             audience,
             rounds,
@@ -167,6 +170,7 @@ impl<'a> ScheduleMachine<'a> {
                 self.settle(now, out);
             }
         }
+        self.say_again(now, out);
     }
 
     fn answer(
@@ -217,7 +221,6 @@ impl<'a> ScheduleMachine<'a> {
                 return self.give_up(now, plan, out);
             }
         }
-        self.say_again(now, out);
         self.settle(now, out);
     }
 
@@ -419,12 +422,13 @@ impl<'a> ScheduleMachine<'a> {
     fn ask(&mut self, now: Now, mark: Option<Mark>, out: &mut Vec<ScheduleEffect>) -> Poll {
         self.rounds.counter = self.rounds.counter.saturating_add(1);
         let round = self.rounds;
+        let purpose = mark.map_or(Purpose::Read, |_| Purpose::Write);
+        let poll = Poll::new(round, purpose, now.time, &self.own);
         out.push(ScheduleEffect::Say {
-            to: self.audience.members().iter().cloned().collect(),
+            to: poll.left(&self.audience),
             said: said(self.rule, self.ballot, round, mark),
         });
-        let purpose = mark.map_or(Purpose::Read, |_| Purpose::Write);
-        Poll::new(round, purpose, now.time)
+        poll
     }
 }
 

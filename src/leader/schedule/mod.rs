@@ -60,7 +60,7 @@
 //! | of a new leader is behind | nothing is run until it is past the last due time |
 //! | is set back while it leads | the same |
 //! | is set forward | what lies between was missed |
-//! | of the leader is more than 10 s ahead of those of most others | they acknowledge nothing: no tick, instead of those of a year at once. It is counted ([`ScheduleStatus::refused`]) |
+//! | of the leader is more than 10 s ahead of those of most others | they acknowledge nothing, and the leader's own agent, which is asked last, keeps nothing: no tick, instead of those of a year at once. It is counted ([`ScheduleStatus::refused`]) |
 //!
 //! # Across hosts
 //! - A bridge that carries the group carries what agents say of schedules: there is nothing to add.

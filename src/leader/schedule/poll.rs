@@ -46,6 +46,9 @@ pub(super) struct Poll {
     began: Time,
     /// When it was said last.
     said: Time,
+    /// The leader's own agent, until it is asked to keep what enough of the others have kept. By a clock that is wrong
+    /// it would keep alone what no other agent believes, and a successor that reads it there would wait for that time.
+    own: Option<AgentId>,
     held: BTreeSet<AgentId>,
     /// Those by whose clocks the due time lies too far ahead.
     early: BTreeSet<AgentId>,
@@ -62,12 +65,18 @@ pub(super) const AGAIN: Duration = Duration::from_millis(200);
 pub(super) const PATIENCE: Duration = Duration::from_millis(500);
 
 impl Poll {
-    pub(super) const fn new(round: Round, purpose: Purpose, now: Time) -> Self {
+    /// What is written is written to the own agent last.
+    pub(super) fn new(round: Round, purpose: Purpose, now: Time, own: &AgentId) -> Self {
+        let own = match purpose {
+            Purpose::Read => None,
+            Purpose::Write => Some(own.clone()),
+        };
         Self {
             round,
             purpose,
             began: now,
             said: now,
+            own,
             held: BTreeSet::new(),
             early: BTreeSet::new(),
             best: None,
@@ -94,7 +103,11 @@ impl Poll {
 
     /// Whether enough have acknowledged it.
     pub(super) fn is_carried(&self, audience: &Audience, now: Time) -> bool {
-        let heard = |members: &BTreeSet<AgentId>| self.held.intersection(members).count();
+        self.is_carried_by(&self.held, audience, now)
+    }
+
+    fn is_carried_by(&self, held: &BTreeSet<AgentId>, audience: &Audience, now: Time) -> bool {
+        let heard = |members: &BTreeSet<AgentId>| held.intersection(members).count();
         match audience {
             Audience::Voters {
                 voters,
@@ -117,18 +130,37 @@ impl Poll {
         }
     }
 
+    /// The own agent, once nothing but its acknowledgement may be missing.
+    fn take_own(&mut self, audience: &Audience, now: Time) -> Option<AgentId> {
+        let own = self.own.as_ref()?;
+        let mut held = self.held.clone();
+        held.insert(own.clone());
+        let is_next = self.is_carried_by(&held, audience, now);
+        self.own
+            .take_if(|own| is_next && audience.members().contains(own))
+    }
+
     /// When it is to be looked at again.
     pub(super) fn look_in(&self, now: Time) -> Duration {
         self.said.after(AGAIN).since(now)
     }
 
-    /// Those to say it to again now.
+    /// Those that are asked and have not acknowledged it.
+    pub(super) fn left(&self, audience: &Audience) -> Vec<AgentId> {
+        let left = audience.members().difference(&self.held);
+        left.filter(|id| self.own.as_ref() != Some(id))
+            .cloned()
+            .collect()
+    }
+
+    /// Those to say it to now: again to those that are left, or for the first time to the own agent.
     pub(super) fn say_again(&mut self, audience: &Audience, now: Time) -> Vec<AgentId> {
+        let own = self.take_own(audience, now);
         if !self.look_in(now).is_zero() {
-            return Vec::new();
+            return own.into_iter().collect();
         }
         self.said = now;
-        audience.members().difference(&self.held).cloned().collect()
+        self.left(audience)
     }
 }
 
@@ -149,7 +181,54 @@ mod tests {
     }
 
     fn poll(purpose: Purpose) -> Poll {
-        Poll::new(Round::default(), purpose, Time::ZERO)
+        let own = AgentId::new("a").unwrap();
+        Poll::new(Round::default(), purpose, Time::ZERO, &own)
+    }
+
+    fn names(ids: Vec<AgentId>) -> Vec<String> {
+        ids.into_iter().map(|id| id.to_string()).collect()
+    }
+
+    #[test]
+    fn the_own_agent_keeps_what_enough_of_the_others_have_kept() {
+        let voters = ids(&["a", "b", "c", "d", "e"]);
+        let (read, write) = (3, 3);
+        let quorum = Audience::Voters {
+            voters,
+            read,
+            write,
+        };
+        let mut poll = poll(Purpose::Write);
+        assert_eq!(names(poll.left(&quorum)), ["b", "c", "d", "e"]);
+        note(&mut poll, "b", Ok(None));
+        note(&mut poll, "c", Err(MarkRefusal::Early));
+        assert_eq!(names(poll.say_again(&quorum, Time::ZERO)), [""; 0]);
+        let again = Time::ZERO.after(AGAIN);
+        assert_eq!(names(poll.say_again(&quorum, again)), ["c", "d", "e"]);
+        note(&mut poll, "d", Ok(None));
+        assert_eq!(names(poll.say_again(&quorum, again)), ["a"]);
+        assert_eq!(names(poll.say_again(&quorum, again)), [""; 0], "once");
+        let later = again.after(AGAIN);
+        assert_eq!(names(poll.say_again(&quorum, later)), ["a", "c", "e"]);
+    }
+
+    #[test]
+    fn an_agent_that_is_asked_alone_keeps_it_at_once_or_when_it_has_waited() {
+        let mut alone = poll(Purpose::Write);
+        let only = Audience::Reachable(ids(&["a"]));
+        assert_eq!(names(alone.left(&only)), [""; 0]);
+        assert_eq!(names(alone.say_again(&only, Time::ZERO)), ["a"]);
+        let two = Audience::Reachable(ids(&["a", "b"]));
+        let mut silent = poll(Purpose::Write);
+        assert_eq!(names(silent.say_again(&two, Time::ZERO)), [""; 0]);
+        let late = Time::ZERO.after(PATIENCE);
+        assert_eq!(names(silent.say_again(&two, late)), ["a", "b"]);
+        // One that does not take part is not asked, and reading asks all at once.
+        let mut stranger = poll(Purpose::Write);
+        let others = Audience::Reachable(ids(&["b"]));
+        note(&mut stranger, "b", Ok(None));
+        assert_eq!(names(stranger.say_again(&others, Time::ZERO)), [""; 0]);
+        assert_eq!(names(poll(Purpose::Read).left(&two)), ["a", "b"]);
     }
 
     #[test]

@@ -69,6 +69,7 @@ impl Schedule {
         let questions = self.service.questions();
         let machine = ScheduleMachine::new(
             &self.rule,
+            leader.token().node.clone(),
             ballot(&leader),
             self.service.audience(),
             questions.before_first(),

@@ -159,3 +159,24 @@ fn with_at_least_once_every_due_time_is_run_to_its_end() {
     }
     assert!(repeated > 60, "{repeated}");
 }
+
+#[test]
+fn a_leader_whose_clock_is_far_ahead_uses_up_no_due_time_of_its_successors() {
+    for seed in 0..20 {
+        let rule = rule(Misfire::Skip);
+        let mut world = World::new(&rule, seed);
+        world.is_calm = true;
+        world.elect(0);
+        world.run_for(5_000);
+        let before = world.begun.len();
+        assert!(before > 0, "seed {seed}");
+        world.set_clock(0, 365 * 24 * 3_600_000);
+        world.run_for(5_000);
+        assert_eq!(world.begun.len(), before, "seed {seed}");
+        // It follows, and says what it knows to whoever asks.
+        world.depose(0);
+        world.elect(1);
+        world.run_for(15_000);
+        assert!(world.begun.len() > before, "seed {seed}");
+    }
+}

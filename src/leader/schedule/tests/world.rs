@@ -196,7 +196,14 @@ impl<'a> World<'a> {
         life.look_at = u64::MAX;
         life.leads = Some((
             number,
-            ScheduleMachine::new(rule, ballot, audience, rounds, TickCounts::default()),
+            ScheduleMachine::new(
+                rule,
+                id(host),
+                ballot,
+                audience,
+                rounds,
+                TickCounts::default(),
+            ),
         ));
         self.lead(host, number, ScheduleInput::Start);
     }
