@@ -16,7 +16,7 @@ use serde::{
 
 use crate::protocol::{AgentId, Leaders, MinimumRole, PeerMessage, Requirements, Rules};
 
-use super::Group;
+use super::{Group, LocalWire};
 
 /// The companion's name is its group's with this at the end. No other group's name ends like this.
 pub(super) const SUFFIX: &str = "!messages";
@@ -38,9 +38,17 @@ impl<M: PeerMessage> Group<M> {
     /// The companion of this group in this process, made at the first call; `None` where the group's name
     /// is too long for it.
     pub(crate) fn companion(&self) -> Option<Group<AppMessage>> {
+        self.companion_by(None)
+    }
+
+    /// The same; if this is the call that makes it, its local messages all go through `wire`.
+    pub(super) fn companion_by(
+        &self,
+        wire: Option<Arc<dyn LocalWire<AppMessage>>>,
+    ) -> Option<Group<AppMessage>> {
         let make = || {
             let name = AgentId::new(&format!("{}{SUFFIX}", self.0.name)).ok()?;
-            Some(Group::of_name(name, None))
+            Some(Group::of_name(name, wire))
         };
         self.0.companion.get_or_init(make).clone()
     }

@@ -379,6 +379,18 @@ impl<M: PeerMessage> Group<M> {
         Self::make(name, Some(wire))
     }
 
+    /// The same; what applications say to each other goes through a wire of its own.
+    pub(crate) fn with_wires(
+        name: &str,
+        wire: Arc<dyn LocalWire<M>>,
+        applications: Arc<dyn LocalWire<AppMessage>>,
+    ) -> Result<Self, GroupError> {
+        let group = Self::with_wire(name, wire)?;
+        // Made here, at the first call: whoever asks for it later gets this one.
+        group.companion_by(Some(applications));
+        Ok(group)
+    }
+
     /// The incarnation of a member in this process is up.
     pub fn up(&self, id: &AgentId, incarnation: Incarnation) -> bool {
         let mark = |member: &mut Member| member.mark_up(incarnation);

@@ -13,6 +13,7 @@
 //! | to test | there is |
 //! |---|---|
 //! | your agents, with your options and your actors, under crash, freeze and partition | [`ClusterBuilder::wired`](cluster::ClusterBuilder::wired) |
+//! | what becomes of your messages to the leader when it is cut off, frozen or killed | the same: [messages of applications](cluster#messages-of-applications) meet the cluster's faults |
 //! | hosts with bridges, in one process and virtual time | [`Pipes`](crate::remote::transport::Pipes) as [`transport`](crate::remote::BridgeBuilder::transport), a [`Process`] for each, a [`KeptStore`] for its votes |
 //! | a host that stands still, or is killed | [`Process::freeze`], [`Process::kill`] |
 //! | a lease that runs out | [`Cluster::expire`](cluster::Cluster::expire), [`VirtualClock::skip`] |

@@ -12,6 +12,7 @@ mod commands;
 mod common;
 mod crashes;
 mod links;
+mod messages;
 mod runs;
 mod same_events;
 mod scale;

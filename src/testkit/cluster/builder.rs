@@ -10,7 +10,7 @@ use actix::System;
 
 use super::{
     Cluster, ClusterError,
-    hub::{Hub, ToHub},
+    hub::{ApplicationsToHub, Hub, ToHub},
     journal::Journal,
     wiring::Making,
 };
@@ -170,7 +170,8 @@ impl<E: Election> ClusterBuilder<E> {
         let journal = Arc::new(Mutex::new(Journal::new(clock, network, trace)));
         let hub = Hub::begin(&journal);
         let wire = Arc::new(ToHub(hub.clone().recipient()));
-        let group = Group::with_wire(GROUP, wire)
+        let applications = Arc::new(ApplicationsToHub(hub.clone().recipient()));
+        let group = Group::with_wires(GROUP, wire, applications)
             .map_err(|wrong| refused(GROUP, StartError::Id(id_error(wrong))))?;
         let mut cluster = Cluster {
             config: self.config,

@@ -1,7 +1,8 @@
 //! The one actor through which all messages and all events of a cluster go.
 //!
-//! Decided here: that there is one mailbox for both. An agent's messages and events are recorded in
-//! the order in which it sent them, and two runs that send the same have the same record.
+//! Decided here: that there is one mailbox for all. An agent's messages, those of its application among
+//! them, and its events are recorded in the order in which it sent them, and two runs that send the same
+//! have the same record.
 
 use std::sync::Arc;
 
@@ -11,10 +12,13 @@ use actix::{
 };
 use futures::StreamExt;
 
-use super::journal::{SharedJournal, open};
+use super::{
+    journal::{SharedJournal, open},
+    parcel::Parcel,
+};
 use crate::{
     agent::{ElectionHandle, Lifecycle, Notice, Status},
-    group::{Envelope, LocalWire},
+    group::{AppMessage, Envelope, LocalWire},
     protocol::{AgentId, Election, PeerMessage},
     supervisor::{Deadline, Supervision},
 };
@@ -53,25 +57,30 @@ impl<M: PeerMessage> Actor for Hub<M> {
     }
 }
 
-/// A message leaves.
+/// A message of the election leaves.
 #[derive(Message)]
 #[rtype(result = "()")]
-pub(super) struct Carry<M: PeerMessage> {
-    to: AgentId,
-    envelope: Envelope<M>,
-    inbox: Recipient<Envelope<M>>,
-}
+pub(super) struct Carry<M: PeerMessage>(Parcel<M>);
 
 impl<M: PeerMessage> Handler<Carry<M>> for Hub<M> {
     type Result = ();
 
-    fn handle(&mut self, carry: Carry<M>, ctx: &mut Context<Self>) {
-        let Carry {
-            to,
-            envelope,
-            inbox,
-        } = carry;
-        open(&self.journal).carry(to, envelope, inbox);
+    fn handle(&mut self, Carry(parcel): Carry<M>, ctx: &mut Context<Self>) {
+        open(&self.journal).carry(parcel);
+        self.deliver(ctx);
+    }
+}
+
+/// A message of an application leaves.
+#[derive(Message)]
+#[rtype(result = "()")]
+pub(super) struct CarryApplication(Parcel<AppMessage>);
+
+impl<M: PeerMessage> Handler<CarryApplication> for Hub<M> {
+    type Result = ();
+
+    fn handle(&mut self, CarryApplication(parcel): CarryApplication, ctx: &mut Context<Self>) {
+        open(&self.journal).carry_application(parcel);
         self.deliver(ctx);
     }
 }
@@ -144,11 +153,22 @@ pub(super) struct ToHub<M: PeerMessage>(pub(super) Recipient<Carry<M>>);
 
 impl<M: PeerMessage> LocalWire<M> for ToHub<M> {
     fn carry(&self, to: &AgentId, envelope: Envelope<M>, inbox: &Recipient<Envelope<M>>) {
-        let (to, inbox) = (to.clone(), inbox.clone());
-        self.0.do_send(Carry {
-            to,
-            envelope,
-            inbox,
-        });
+        self.0.do_send(Carry(Parcel::new(to, envelope, inbox)));
+    }
+}
+
+/// The same for what applications say to each other.
+#[derive(Debug)]
+pub(super) struct ApplicationsToHub(pub(super) Recipient<CarryApplication>);
+
+impl LocalWire<AppMessage> for ApplicationsToHub {
+    fn carry(
+        &self,
+        to: &AgentId,
+        envelope: Envelope<AppMessage>,
+        inbox: &Recipient<Envelope<AppMessage>>,
+    ) {
+        let parcel = Parcel::new(to, envelope, inbox);
+        self.0.do_send(CarryApplication(parcel));
     }
 }

@@ -5,43 +5,25 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    iter,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
-use actix::{Recipient, prelude::SendError};
+use actix::prelude::SendError;
 use futures::channel::oneshot;
 
+use super::parcel::{Load, Parcel, Worth};
 use crate::{
     clock::{Clock, RuntimeClock},
-    group::Envelope,
+    group::{AppMessage, Envelope},
     protocol::{AgentId, Event, PeerMessage, Role, Time},
     supervisor::{Exit, Supervision},
     testkit::{
-        faults::{Fate, Network},
+        faults::{Arrivals, Fate, Network},
         trace::{Happening, Trace},
     },
 };
-
-/// A message on its way.
-#[derive(Clone, Debug)]
-pub(super) struct Parcel<M: PeerMessage> {
-    pub(super) to: AgentId,
-    pub(super) envelope: Envelope<M>,
-    pub(super) inbox: Recipient<Envelope<M>>,
-    pub(super) worth: Worth,
-}
-
-/// What a message is to an election.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Worth {
-    /// Part of it.
-    Election,
-    /// A repeated message, but not the same as before.
-    Changed,
-    /// Nothing that was not said before.
-    Nothing,
-}
 
 /// See the [module's page](self).
 #[derive(Debug)]
@@ -49,7 +31,7 @@ pub(super) struct Journal<M: PeerMessage> {
     clock: RuntimeClock,
     pub(super) network: Network,
     pub(super) trace: Trace,
-    under_way: BTreeMap<(Time, u64), Parcel<M>>,
+    under_way: BTreeMap<(Time, u64), Load<M>>,
     sequence: u64,
     /// What each said last of what it repeats.
     said: BTreeMap<(AgentId, AgentId), M>,
@@ -100,45 +82,36 @@ impl<M: PeerMessage> Journal<M> {
 
     // ---- messages ----------------------------------------------------------------------------
 
-    /// A message leaves.
-    pub(super) fn carry(
-        &mut self,
-        to: AgentId,
-        envelope: Envelope<M>,
-        inbox: Recipient<Envelope<M>>,
-    ) {
-        let now = self.now();
-        let worth = self.worth(&to, &envelope);
-        let parcel = Parcel {
-            to,
-            envelope,
-            inbox,
-            worth,
-        };
+    /// A message of the election leaves.
+    pub(super) fn carry(&mut self, parcel: Parcel<M>) {
+        let worth = self.worth(&parcel);
         if worth != Worth::Nothing {
             self.stir();
         }
         self.messages += u64::from(worth == Worth::Election);
-        let Parcel { to, envelope, .. } = &parcel;
-        let (from, message) = (&envelope.from, &envelope.message);
-        let arrivals = match self.network.fate_of(message.kind(), now, from, to) {
-            Fate::Arrives(arrivals) => arrivals,
-            Fate::Lost(why) => return self.trace.lost(now, from, to, message, why),
+        let Some(arrivals) = self.fate(&parcel) else {
+            return;
         };
-        let first = self.on_the_grid(now, arrivals.first(), from, to);
-        let copies = arrivals.iter().skip(1);
-        let copies: Vec<_> = copies
-            .map(|at| self.on_the_grid(now, at, from, to))
-            .collect();
-        let all = std::iter::once(first).chain(copies.iter().copied());
-        self.trace.sent(now, from, to, message, all);
-        for at in copies {
-            self.send_off(at, parcel.clone());
-        }
-        self.send_off(first, parcel);
+        let (from, to) = (&parcel.envelope.from, &parcel.to);
+        let arrivals = arrivals.iter().map(|at| self.on_the_grid(at, from, to));
+        self.send_off(arrivals.collect(), parcel, |parcel| {
+            Load::Agent(parcel, worth)
+        });
     }
 
-    fn worth(&mut self, to: &AgentId, envelope: &Envelope<M>) -> Worth {
+    /// A message of an application leaves. The network treats it like any other, but it arrives at most once and in
+    /// order, as over a bridge; and no settlement waits for it.
+    pub(super) fn carry_application(&mut self, parcel: Parcel<AppMessage>) {
+        let Some(arrivals) = self.fate(&parcel) else {
+            return;
+        };
+        let (from, to) = (&parcel.envelope.from, &parcel.to);
+        let at = self.on_the_grid(arrivals.first(), from, to);
+        let at = self.latest(from, to).map_or(at, |latest| latest.max(at));
+        self.send_off(vec![at], parcel, Load::Application);
+    }
+
+    fn worth(&mut self, Parcel { to, envelope, .. }: &Parcel<M>) -> Worth {
         let Envelope { from, message, .. } = envelope;
         if !message.is_repeated() {
             return Worth::Election;
@@ -152,23 +125,54 @@ impl<M: PeerMessage> Journal<M> {
         }
     }
 
-    fn send_off(&mut self, at: Time, parcel: Parcel<M>) {
-        self.sequence += 1;
-        self.under_way.insert((at, self.sequence), parcel);
+    /// When the network lets it arrive; what never does is recorded.
+    fn fate<T: PeerMessage>(&mut self, parcel: &Parcel<T>) -> Option<Arrivals> {
+        let now = self.now();
+        let Parcel { to, envelope, .. } = parcel;
+        let (from, message) = (&envelope.from, &envelope.message);
+        match self.network.fate_of(message.kind(), now, from, to) {
+            Fate::Arrives(arrivals) => Some(arrivals),
+            Fate::Lost(why) => {
+                self.trace.lost(now, from, to, message, why);
+                None
+            }
+        }
+    }
+
+    fn send_off<T: PeerMessage>(
+        &mut self,
+        arrivals: Vec<Time>,
+        parcel: Parcel<T>,
+        load: impl Fn(Parcel<T>) -> Load<M>,
+    ) {
+        let now = self.now();
+        let Parcel { to, envelope, .. } = &parcel;
+        let shown = arrivals.iter().copied();
+        self.trace
+            .sent(now, &envelope.from, to, &envelope.message, shown);
+        let parcels = iter::repeat_n(parcel, arrivals.len());
+        for (at, parcel) in arrivals.into_iter().zip(parcels) {
+            self.sequence += 1;
+            self.under_way.insert((at, self.sequence), load(parcel));
+        }
     }
 
     /// Whole milliseconds, as timers fire on a grid of them; but what takes no time takes none,
     /// unless an earlier message of the same pair is still under way.
-    fn on_the_grid(&self, now: Time, at: Time, from: &AgentId, to: &AgentId) -> Time {
+    fn on_the_grid(&self, at: Time, from: &AgentId, to: &AgentId) -> Time {
+        let now = self.now();
         if at > now {
             let nanos = at.as_nanos().checked_next_multiple_of(MILLISECOND);
             return Time::from_nanos(nanos.unwrap_or(u64::MAX));
         }
-        let same = |parcel: &Parcel<M>| parcel.envelope.from == *from && parcel.to == *to;
+        self.latest(from, to).unwrap_or(now)
+    }
+
+    /// When the last message of this pair arrives that is under way.
+    fn latest(&self, from: &AgentId, to: &AgentId) -> Option<Time> {
         let mut ahead = self.under_way.iter().rev();
-        ahead
-            .find(|(_, parcel)| same(parcel))
-            .map_or(now, |((at, _), _)| *at)
+        let last = ahead.find(|(_, load)| load.is_between(from, to));
+        last.map(|((at, _), _)| *at)
     }
 
     /// Delivers what is due; says when to look again.
@@ -179,19 +183,25 @@ impl<M: PeerMessage> Journal<M> {
             if at > now {
                 return Some(at.since(now));
             }
-            let parcel = first.remove();
-            self.put(now, parcel);
+            match first.remove() {
+                Load::Agent(parcel, worth) => {
+                    self.put(now, parcel);
+                    if worth != Worth::Nothing {
+                        self.stir();
+                    }
+                }
+                Load::Application(parcel) => self.put(now, parcel),
+            }
         }
         None
     }
 
     /// As the group does without a network: what is repeated anyway is dropped at a full mailbox.
-    fn put(&mut self, now: Time, parcel: Parcel<M>) {
+    fn put<T: PeerMessage>(&mut self, now: Time, parcel: Parcel<T>) {
         let Parcel {
             to,
             envelope,
             inbox,
-            worth,
         } = parcel;
         let (from, message) = (envelope.from.clone(), envelope.message.clone());
         let dropped = if !inbox.connected() {
@@ -206,9 +216,6 @@ impl<M: PeerMessage> Journal<M> {
             inbox.do_send(envelope);
             None
         };
-        if worth != Worth::Nothing {
-            self.stir();
-        }
         match dropped {
             None => self.trace.delivered(now, &from, &to, &message),
             Some(why) => self.trace.dropped(now, &from, &to, &message, why),
@@ -217,8 +224,8 @@ impl<M: PeerMessage> Journal<M> {
 
     /// How many messages that may change something are under way to agents that run.
     pub(super) fn under_way(&self, listens: impl Fn(&AgentId) -> bool) -> usize {
-        let counts = |parcel: &&Parcel<M>| parcel.worth != Worth::Nothing && listens(&parcel.to);
-        self.under_way.values().filter(counts).count()
+        let receivers = self.under_way.values().filter_map(Load::matters_to);
+        receivers.filter(|id| listens(id)).count()
     }
 
     // ---- what agents tell -------------------------------------------------------------------

@@ -30,14 +30,21 @@
 //! Decided here: nothing about elections. The agents are real ones ([`agent`](crate::agent)); only
 //! their messages take the way through one actor, which loses, delays and records them.
 //!
+//! # Messages of applications
+//! What the applications of the agents say to each other ([`Messages`](crate::leader::Messages), and what is built on
+//! them: a [`LeaderProxy`](crate::leader::LeaderProxy), schedules) meets the same faults: an isolated agent gets none and
+//! reaches none. They arrive at most once and in order, as over a bridge, whatever is done to the agents' own
+//! messages. In the trace and for [`Network::ignore`](crate::testkit::faults::Network::ignore) their kind is
+//! `application`; [`settle`](Cluster::settle) does not wait for them.
+//!
 //! # Virtual time
 //! A cluster makes no runtime. In a System whose clock is paused it runs in virtual time: waiting
 //! costs nothing, and two runs with the same seed have the same trace, byte for byte. Feature
 //! `testkit` has such a System. On the real clock the order of events is up to the clock.
 //!
 //! # Where to go next
-//! `wiring.rs` puts agents of an application's own making into a cluster. `verbs.rs` is what can be done to agents, `links.rs` to the network; `settle.rs` says what settled
-//! means. The example `cluster` offers all of that as text.
+//! `wiring.rs` puts agents of an application's own making into a cluster. `verbs.rs` is what can be done to agents,
+//! `links.rs` to the network; `parcel.rs` is what is under way, `settle.rs` says what settled means. The example `cluster` offers all of that as text.
 
 mod agent;
 mod builder;
@@ -46,6 +53,7 @@ mod hub;
 mod journal;
 mod judge;
 mod links;
+mod parcel;
 mod settle;
 mod start;
 mod status;

@@ -269,8 +269,11 @@ fn with_at_least_once_no_tick_is_lost_and_a_repetition_says_so() {
         assert!(missing.is_empty(), "{missing:?}");
         assert!(last - first > 90_000, "{}", last - first);
         for (due, runs) in &history.runs {
-            assert_eq!(runs.named_repeats + 1, runs.begun, "{due}: {runs:?}");
-            repeated += runs.named_repeats;
+            // Each beginning after the first one says so. The first one may as well: a leader that was cut off
+            // had it acknowledged, and never learned of that.
+            let unnamed = runs.begun - runs.named_repeats;
+            assert!(unnamed <= 1, "{due}: {runs:?}");
+            repeated += runs.begun - 1;
         }
     }
     assert!(repeated > 5, "{repeated}");

@@ -1,0 +1,69 @@
+//! Messages under way between the agents of a cluster.
+//!
+//! Decided here: that what applications say to each other is carried like what their agents say, and is no part of
+//! an election. Not here: what becomes of a message, and in which order they arrive (`journal.rs`).
+
+use actix::Recipient;
+
+use crate::{
+    group::{AppMessage, Envelope},
+    protocol::{AgentId, PeerMessage},
+};
+
+/// A message on its way.
+#[derive(Clone, Debug)]
+pub(super) struct Parcel<M: PeerMessage> {
+    pub(super) to: AgentId,
+    pub(super) envelope: Envelope<M>,
+    pub(super) inbox: Recipient<Envelope<M>>,
+}
+
+impl<M: PeerMessage> Parcel<M> {
+    pub(super) fn new(to: &AgentId, envelope: Envelope<M>, inbox: &Recipient<Envelope<M>>) -> Self {
+        let (to, inbox) = (to.clone(), inbox.clone());
+        Self {
+            to,
+            envelope,
+            inbox,
+        }
+    }
+}
+
+/// What is under way.
+#[derive(Clone, Debug)]
+pub(super) enum Load<M: PeerMessage> {
+    /// What an agent says, and what that is to the election.
+    Agent(Parcel<M>, Worth),
+    /// What an application says.
+    Application(Parcel<AppMessage>),
+}
+
+/// What a message is to an election.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Worth {
+    /// Part of it.
+    Election,
+    /// A repeated message, but not the same as before.
+    Changed,
+    /// Nothing that was not said before.
+    Nothing,
+}
+
+impl<M: PeerMessage> Load<M> {
+    /// Whether it is on its way from that agent to that one.
+    pub(super) fn is_between(&self, from: &AgentId, to: &AgentId) -> bool {
+        let (sender, receiver) = match self {
+            Self::Agent(parcel, _) => (&parcel.envelope.from, &parcel.to),
+            Self::Application(parcel) => (&parcel.envelope.from, &parcel.to),
+        };
+        sender == from && receiver == to
+    }
+
+    /// The receiver of one that may change something for the election.
+    pub(super) fn matters_to(&self) -> Option<&AgentId> {
+        match self {
+            Self::Agent(_, Worth::Nothing) | Self::Application(_) => None,
+            Self::Agent(parcel, Worth::Election | Worth::Changed) => Some(&parcel.to),
+        }
+    }
+}
