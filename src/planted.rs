@@ -62,12 +62,14 @@ pub enum Defect {
     QueueUnbounded,
     /// Bridge: the agents of a peer that cannot be reached are taken for ended.
     SilenceIsConfirmed,
+    /// Bridge: one voter's word suffices for a term that is far ahead.
+    OneVoterVouches,
 }
 
 #[cfg(feature = "planted")]
 impl Defect {
     /// All of them.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 24] = [
         Self::EndedSteps,
         Self::EndedSaves,
         Self::RevokedLast,
@@ -91,6 +93,7 @@ impl Defect {
         Self::FormerIsPassed,
         Self::QueueUnbounded,
         Self::SilenceIsConfirmed,
+        Self::OneVoterVouches,
     ];
 }
 
@@ -163,6 +166,11 @@ mod tests {
                 Defect::QueueUnbounded,
                 "remote::carry::outbox::tests::over_its_limit_a_queue_of_a_slow_peer_is_given_up_and_the_loss_is_counted",
                 "20,000 messages are more than 1 MiB",
+            ),
+            (
+                Defect::OneVoterVouches,
+                "remote::carry::terms::tests::a_voter_that_lies_is_believed_as_far_as_an_honest_one_goes",
+                "right: Ok(false)",
             ),
         ];
         again::are_found("lib", VARIABLE, &cases);

@@ -335,6 +335,9 @@ pub enum DropReason {
     /// [`LimitsBuilder::mailbox`](super::LimitsBuilder::mailbox) allows, or is full: it does not keep up. Counted
     /// once for each receiver.
     MailboxFull,
+    /// A voter named a term that is more than 2^20 above the highest known here, and not yet a quorum of voters has named
+    /// one as high: this node was cut off for long, or that voter lies.
+    UnvouchedTerm,
 }
 
 impl DropReason {
@@ -346,6 +349,7 @@ impl DropReason {
         "former_incarnation",
         "refused_name",
         "mailbox_full",
+        "unvouched_term",
     ];
 
     /// The name under which it is counted.
@@ -358,6 +362,7 @@ impl DropReason {
             Self::FormerIncarnation => "former_incarnation",
             Self::RefusedName => "refused_name",
             Self::MailboxFull => "mailbox_full",
+            Self::UnvouchedTerm => "unvouched_term",
         }
     }
 
@@ -369,6 +374,7 @@ impl DropReason {
             Self::FormerIncarnation => 3,
             Self::RefusedName => 4,
             Self::MailboxFull => 5,
+            Self::UnvouchedTerm => 6,
         }
     }
 }

@@ -5,6 +5,7 @@
     reason = "a scene that cannot be set fails the test"
 )]
 
+mod ages;
 mod chaos;
 mod clocks;
 #[path = "../common/mod.rs"]

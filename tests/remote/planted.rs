@@ -23,6 +23,11 @@ fn a_bridges_defects_are_found_between_hosts() {
             "load::a_full_queue_closes_the_link_and_its_messages_are_counted",
             "1 MiB is not that much",
         ),
+        (
+            Defect::OneVoterVouches,
+            "ages::the_word_of_one_voter_takes_no_group_to_the_end_of_its_terms",
+            "one word sufficed",
+        ),
     ];
     again::are_found("remote", VARIABLE, &cases);
 }

@@ -64,7 +64,7 @@ pub(crate) fn believer(hosts: &[&Host]) -> Option<String> {
 }
 
 /// Three hosts, whose voters all follow `c1`.
-async fn elected(pipes: &Pipes, folder: &Path) -> [Host; 3] {
+pub(crate) async fn elected(pipes: &Pipes, folder: &Path) -> [Host; 3] {
     let hosts = ["a", "b", "c"].map(|name| host(pipes, name, 1_000, folder));
     until("c1 leads", || {
         believer(&hosts.each_ref()).as_deref() == Some("c1")

@@ -295,10 +295,10 @@ impl BridgeState {
         }
     }
 
-    /// Whether a peer may name this term in a group.
-    pub(crate) fn admit(&self, group: usize, term: Term) -> Result<(), Closed> {
+    /// Whether a peer may name this term of a leader in a group, and whether it is heard.
+    pub(crate) fn admit(&self, group: usize, term: Term) -> Result<bool, Closed> {
         let guard = self.terms(group);
-        guard.map_or(Ok(()), |guard| Ok(guard.admit(term)?))
+        guard.map_or(Ok(true), |guard| Ok(guard.admit(term, None)?))
     }
 
     /// The guard of the terms of a group.

@@ -193,11 +193,15 @@ impl<M: RemoteMessage> Mailboxes for TypedMailboxes<'_, M> {
             let kind = message.kind();
             return Err(Closed::Role { kind });
         }
+        let is_member = self.route.remote.has(&self.snapshot, sender.from);
         if let Some(term) = message.term() {
-            self.terms.admit(term)?;
+            let by = Some(sender.from).filter(|_| is_member);
+            if !self.terms.admit(term, by)? {
+                return Ok(Err(DropReason::UnvouchedTerm));
+            }
         }
         // Another agent has the name: this is not the member that the others know by it.
-        if !self.route.remote.has(&self.snapshot, sender.from) {
+        if !is_member {
             return Ok(Err(DropReason::RefusedName));
         }
         let incoming = Envelope {

@@ -4,11 +4,11 @@
 //! one. Not here: which terms are refused; that is [`TermGuard`].
 
 use std::sync::{
-    Mutex,
+    Arc, Mutex,
     atomic::{AtomicU64, Ordering::Relaxed},
 };
 
-use crate::protocol::{Requirements, Term};
+use crate::protocol::{AgentId, Requirements, Term};
 
 use crate::remote::{TermFault, TermGuard, bridge::shared::lock};
 
@@ -25,12 +25,18 @@ struct KnownTerms {
     /// The rules and the epoch whose terms these are.
     rules: Option<(String, u64)>,
     terms: TermGuard,
+    /// The voters whose words count, and how many of them elect a leader; none where none are chosen, or as
+    /// long as no agent here says which.
+    voters: Option<(Arc<[AgentId]>, usize)>,
 }
 
 impl GroupTermGuard {
     /// The group follows these rules from now on.
     pub(crate) fn follow(&self, requirements: &Requirements) {
         self.count_from(requirements.rules.name(), requirements.epoch);
+        let quorum = requirements.voters.map(|voters| voters.vote_quorum);
+        let quorum = quorum.and_then(|quorum| usize::try_from(quorum).ok());
+        lock(&self.known).voters = requirements.names.clone().zip(quorum);
     }
 
     /// The terms are those of some rules and an epoch from now on: those of the agents here or, as long
@@ -42,30 +48,37 @@ impl GroupTermGuard {
         if !known.rules.as_ref().is_some_and(are_same) {
             *known = KnownTerms {
                 rules: Some((rules.to_owned(), epoch)),
-                terms: TermGuard::new(),
+                ..KnownTerms::default()
             };
             self.unknown_from.store(0, Relaxed);
         }
     }
 
-    /// Takes a peer's term, or refuses it; see [`TermGuard::admit`].
-    pub(crate) fn admit(&self, term: Term) -> Result<(), TermFault> {
+    /// Takes the term that an agent of a peer names, or refuses it; says whether it may be heard. `from` is that agent,
+    /// if the name is its own here. See [`TermGuard::hear`]; where no voters are chosen, [`TermGuard::admit`].
+    pub(crate) fn admit(&self, term: Term, from: Option<&AgentId>) -> Result<bool, TermFault> {
         if term.0 < self.unknown_from.load(Relaxed) {
-            return Ok(()); // what the guard would say, and it would note nothing
+            return Ok(true); // what the guard would say, and it would note nothing
         }
         let mut known = lock(&self.known);
-        known.terms.admit(term)?;
-        let highest = known.terms.highest();
-        let unknown_from = highest.map_or(0, |term| term.0.saturating_add(1));
+        let KnownTerms { terms, voters, .. } = &mut *known;
+        let is_heard = match voters {
+            None => terms.admit(term).map(|()| true)?,
+            Some((names, quorum)) => match from.filter(|from| names.contains(from)) {
+                Some(voter) => terms.hear(term, voter, *quorum)?,
+                None => terms.hear_other(term)?,
+            },
+        };
+        let unknown_from = terms.highest().map_or(0, |term| term.0.saturating_add(1));
         self.unknown_from.store(unknown_from, Relaxed);
-        Ok(())
+        Ok(is_heard)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::Rules;
+    use crate::protocol::{Electorate, Rules};
 
     fn of_epoch(epoch: u64) -> Requirements {
         Requirements {
@@ -82,7 +95,8 @@ mod tests {
         let last = TermGuard::LAST.0;
         for term in [0, 7, 7, 3, 8 + jump, 7 + jump, 9, last + 1, 8 + jump, last] {
             let term = Term(term);
-            assert_eq!(guard.admit(term), plain.admit(term), "{term}");
+            let admitted = plain.admit(term).map(|()| true);
+            assert_eq!(guard.admit(term, None), admitted, "{term}");
             assert_eq!(lock(&guard.known).terms, plain, "{term}");
         }
     }
@@ -91,19 +105,50 @@ mod tests {
     fn other_rules_have_other_terms() {
         let guard = GroupTermGuard::default();
         guard.follow(&of_epoch(1));
-        assert_eq!(guard.admit(Term(1 << 40)), Ok(()));
+        assert_eq!(guard.admit(Term(1 << 40), None), Ok(true));
         guard.follow(&of_epoch(1));
-        assert_eq!(guard.admit(Term(5)), Ok(()), "far below what is known");
+        assert_eq!(
+            guard.admit(Term(5), None),
+            Ok(true),
+            "far below what is known"
+        );
         let (term, known) = (Term(1 << 41), Term(1 << 40));
         let fault = TermFault::Jump { term, known };
         assert_eq!(
-            guard.admit(term),
+            guard.admit(term, None),
             Err(fault),
             "the same rules, the same terms"
         );
         guard.follow(&of_epoch(2));
-        assert_eq!(guard.admit(Term(5)), Ok(()));
+        assert_eq!(guard.admit(Term(5), None), Ok(true));
         let (term, known) = (Term(1 << 40), Term(5));
-        assert_eq!(guard.admit(term), Err(TermFault::Jump { term, known }));
+        assert_eq!(
+            guard.admit(term, None),
+            Err(TermFault::Jump { term, known })
+        );
+    }
+
+    #[test]
+    fn the_voters_of_the_agents_here_vouch_and_no_others() {
+        let names = ["a", "b", "c"].map(|name| AgentId::new(name).unwrap());
+        let [_, b, c] = &names;
+        let guard = GroupTermGuard::default();
+        let requirements = Requirements {
+            voters: Some(Electorate::new(&names, 2, 2)),
+            names: Some(names.to_vec().into()),
+            ..of_epoch(1)
+        };
+        guard.follow(&requirements);
+        assert_eq!(guard.admit(Term(5), Some(b)), Ok(true));
+        let term = Term(1 << 40);
+        let stranger = AgentId::new("d").unwrap();
+        for other in [Some(&stranger), None] {
+            assert_eq!(guard.admit(term, other), Ok(false), "{other:?} is no voter");
+        }
+        assert_eq!(guard.admit(term, Some(b)), Ok(false));
+        // The same rules once more, as when another agent joins here.
+        guard.follow(&requirements);
+        assert_eq!(guard.admit(term, Some(c)), Ok(true));
+        assert_eq!(guard.admit(term, None), Ok(true), "it is known now");
     }
 }

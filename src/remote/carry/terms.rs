@@ -5,18 +5,29 @@
 //! links; the first term ever learned is taken as it is. The term zero is none: an agent that has just begun
 //! says it, and what others know is not measured by that.
 //!
-//! A node that has known little for long, since it began anew without a record while it was cut
-//! off, refuses a group that is 2^20 elections further. Started once more within reach of the
-//! group, it learns the group's term first.
+//! | rule | what it decides |
+//! |---|---|
+//! | `one-word-goes-2^20-elections` | a term that is no further ahead of the highest known is taken from any peer |
+//! | `a-quorum-vouches` | one that is further is taken up to what as many voters have named as elect a leader |
+//!
+//! A group that held more elections while this node was cut off has a quorum that took part in them, and
+//! all of these voters know the term. One voter that lies, or fewer than a quorum, can only be taken at the word of an
+//! honest one. Until enough have named it the term is not heard, and the links stay. Where no voters are
+//! chosen no quorum can vouch: started once more within reach of the group, such a node learns
+//! the group's term first.
 
-use std::fmt;
+use std::{collections::BTreeMap, fmt};
 
-use crate::protocol::Term;
+use crate::planted::{Defect, has};
+use crate::protocol::{AgentId, Term};
 
 /// What is known of the terms of one group here.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TermGuard {
     highest: Option<Term>,
+    /// The highest term that each voter has named, of those that were too far ahead. Voters are as many as
+    /// this node's own configuration names.
+    words: BTreeMap<AgentId, Term>,
 }
 
 impl TermGuard {
@@ -59,6 +70,48 @@ impl TermGuard {
         }
         self.note(term);
         Ok(())
+    }
+
+    /// Takes the term that a voter names, or notes it as this voter's word until `quorum` voters have named terms as
+    /// high; says whether it was taken. Give it only voters of this node's own configuration.
+    ///
+    /// # Errors
+    /// [`TermFault::Last`]: close the link. Nothing has changed.
+    pub fn hear(&mut self, term: Term, voter: &AgentId, quorum: usize) -> Result<bool, TermFault> {
+        if self.hear_other(term)? {
+            return Ok(true);
+        }
+        let word = self.words.entry(voter.clone()).or_default();
+        *word = term.max(*word);
+        if let Some(vouched) = self.vouched(quorum) {
+            self.note(vouched);
+        }
+        Ok(self.admit(term).is_ok())
+    }
+
+    /// Takes the term that another agent names in a group whose voters are known; says whether it was taken. It vouches
+    /// for none.
+    ///
+    /// # Errors
+    /// [`TermFault::Last`]: close the link. Nothing has changed.
+    pub fn hear_other(&mut self, term: Term) -> Result<bool, TermFault> {
+        match self.admit(term) {
+            Ok(()) => Ok(true),
+            Err(TermFault::Jump { .. }) => Ok(false),
+            Err(last @ TermFault::Last { .. }) => Err(last),
+        }
+    }
+
+    /// The highest term that so many voters have reached: if fewer lie, an honest one has.
+    fn vouched(&self, quorum: usize) -> Option<Term> {
+        let enough = if has(Defect::OneVoterVouches) {
+            1
+        } else {
+            quorum
+        };
+        let mut words: Vec<Term> = self.words.values().copied().collect();
+        words.sort_unstable_by(|one, other| other.cmp(one));
+        words.get(enough.checked_sub(1)?).copied()
     }
 }
 
@@ -129,5 +182,77 @@ mod tests {
         let mut guard = TermGuard::new();
         assert_eq!(guard.admit(TermGuard::LAST), Ok(()));
         assert_eq!(guard.admit(term), Err(TermFault::Last { term }));
+    }
+
+    fn id(name: &str) -> AgentId {
+        AgentId::new(name).unwrap()
+    }
+
+    /// A guard that knows term 5, of a group in which two voters elect.
+    fn cut_off() -> TermGuard {
+        let mut guard = TermGuard::new();
+        guard.note(Term(5));
+        guard
+    }
+
+    const YEARS: Term = Term(TermGuard::MAX_JUMP * 9);
+
+    #[test]
+    fn a_term_that_a_quorum_of_voters_names_is_taken_however_far_it_is() {
+        let mut guard = cut_off();
+        assert_eq!(guard.hear(YEARS, &id("b"), 2), Ok(false));
+        assert_eq!(guard.highest(), Some(Term(5)));
+        assert_eq!(guard.hear(Term(YEARS.0 + 3), &id("c"), 2), Ok(true));
+        assert_eq!(guard.hear(YEARS, &id("b"), 2), Ok(true));
+        assert_eq!(guard.highest(), Some(Term(YEARS.0 + 3)));
+    }
+
+    #[test]
+    fn a_voter_vouches_once_however_often_it_says_so() {
+        let mut guard = cut_off();
+        for further in 0..100 {
+            let term = Term(YEARS.0 + further);
+            assert_eq!(guard.hear(term, &id("b"), 2), Ok(false), "{term}");
+        }
+        assert_eq!(guard.highest(), Some(Term(5)));
+    }
+
+    #[test]
+    fn a_voter_that_lies_is_believed_as_far_as_an_honest_one_goes() {
+        let mut guard = cut_off();
+        assert_eq!(guard.hear(TermGuard::LAST, &id("liar"), 2), Ok(false));
+        assert_eq!(guard.hear(YEARS, &id("b"), 2), Ok(true));
+        assert_eq!(guard.highest(), Some(YEARS), "and not what the liar said");
+        assert_eq!(guard.hear(TermGuard::LAST, &id("liar"), 2), Ok(false));
+        let next = Term(YEARS.0 + 1);
+        assert_eq!(guard.hear(next, &id("c"), 2), Ok(true));
+        assert_eq!(
+            guard.highest(),
+            Some(next),
+            "nor is its word kept for later"
+        );
+    }
+
+    #[test]
+    fn what_an_agent_says_that_is_no_voter_vouches_for_nothing() {
+        let mut guard = cut_off();
+        assert_eq!(guard.hear(YEARS, &id("b"), 2), Ok(false));
+        assert_eq!(guard.hear_other(YEARS), Ok(false));
+        let (term, known) = (YEARS, Term(5));
+        assert_eq!(guard.admit(YEARS), Err(TermFault::Jump { term, known }));
+        assert_eq!(guard.highest(), Some(known));
+    }
+
+    #[test]
+    fn no_quorum_vouches_for_the_last_terms() {
+        let mut guard = cut_off();
+        let term = Term(TermGuard::LAST.0 + 1);
+        for voter in ["b", "c", "d"] {
+            assert_eq!(
+                guard.hear(term, &id(voter), 2),
+                Err(TermFault::Last { term })
+            );
+        }
+        assert_eq!(guard, cut_off());
     }
 }

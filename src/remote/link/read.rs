@@ -18,8 +18,8 @@ use tracing::warn;
 use crate::{
     protocol::{AgentId, Member, Presence},
     remote::{
-        BridgeEvent, Closed, FrameVerdict, GroupRules, GroupStanding, Inbound, RosterChange,
-        bridge::status::Meter, transport::Stream, wire::Frames,
+        BridgeEvent, Closed, DropReason, FrameVerdict, GroupRules, GroupStanding, Inbound,
+        RosterChange, bridge::status::Meter, transport::Stream, wire::Frames,
     },
 };
 
@@ -206,12 +206,15 @@ impl Common {
     }
 
     /// Something changed among the agents there.
-    fn apply(&self, change: RosterChange) -> Result<(), Closed> {
+    fn apply(&self, mut change: RosterChange) -> Result<(), Closed> {
         let shared = &self.shared;
         let group = change.group;
         if let Some(leader) = &change.leader {
             // First: a roster with an absurd term ends the link, and must have changed nothing.
-            shared.admit(group, leader.term)?;
+            if !shared.admit(group, leader.term)? {
+                shared.counters.dropped(DropReason::UnvouchedTerm);
+                change.leader = None;
+            }
         }
         if let Some(side) = self.groups.get(group) {
             let mut theirs = side.theirs.borrow_mut();
