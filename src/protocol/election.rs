@@ -122,7 +122,7 @@ pub trait PeerMessage: Clone + Debug + Display + PartialEq + Hash + Send + Unpin
     }
 
     /// The highest term that the message names, if its election has terms: a bridge closes the
-    /// link of a peer that names one which no honest peer can know.
+    /// link of a peer that names one which no honest peer can know, or does not hear it.
     fn term(&self) -> Option<Term> {
         None
     }

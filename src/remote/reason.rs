@@ -89,6 +89,11 @@ pub enum Closed {
     /// More bytes than the limit.
     #[error("the peer sends faster than the limit")]
     Rate,
+    /// This side has more groups or agents than the peer said that it takes: nothing is announced that it would refuse.
+    #[error(
+        "this side has more groups or agents than the peer takes: raise `groups` and `agents` of the peer's limits"
+    )]
+    PeerLimit,
     /// The peer does not read: its queue is full, too old, or a write took too long.
     #[error("the peer reads too slowly")]
     SlowPeer,
@@ -160,6 +165,7 @@ closed_table! {
     26 "secret" Self::Secret(_),
     27 "role" Self::Role { .. },
     28 "openings" Self::Openings,
+    29 "peer_limit" Self::PeerLimit,
 }
 
 impl Closed {
@@ -191,6 +197,7 @@ impl Closed {
             | Self::Term(_)
             | Self::TooManyAgents
             | Self::Rate
+            | Self::PeerLimit
             | Self::SlowPeer
             | Self::Silent
             | Self::TooManyConnections
@@ -338,6 +345,9 @@ pub enum DropReason {
     /// A voter named a term that is more than 2^20 above the highest known here, and not yet a quorum of voters has named
     /// one as high: this node was cut off for long, or that voter lies.
     UnvouchedTerm,
+    /// A message of an agent here has more items, longer texts or a longer frame than the peer said that it takes: it was
+    /// not sent, since the peer would close the link for it.
+    TooMuchForPeer,
 }
 
 impl DropReason {
@@ -350,6 +360,7 @@ impl DropReason {
         "refused_name",
         "mailbox_full",
         "unvouched_term",
+        "too_much_for_peer",
     ];
 
     /// The name under which it is counted.
@@ -363,6 +374,7 @@ impl DropReason {
             Self::RefusedName => "refused_name",
             Self::MailboxFull => "mailbox_full",
             Self::UnvouchedTerm => "unvouched_term",
+            Self::TooMuchForPeer => "too_much_for_peer",
         }
     }
 
@@ -375,6 +387,7 @@ impl DropReason {
             Self::RefusedName => 4,
             Self::MailboxFull => 5,
             Self::UnvouchedTerm => 6,
+            Self::TooMuchForPeer => 7,
         }
     }
 }

@@ -16,6 +16,7 @@ mod diagnosis;
 mod elections;
 mod flood;
 mod kit;
+mod limits;
 mod load;
 #[path = "../common/logging.rs"]
 mod logging;

@@ -73,6 +73,11 @@ impl Announcer {
         known.or_else(|| self.leaving.get(id).copied())
     }
 
+    /// How many agents the other side has numbers for.
+    pub(crate) fn agents(&self) -> usize {
+        self.known.len().saturating_add(self.leaving.len())
+    }
+
     /// What the agents that have left said last is written: their numbers mean no agent now.
     pub(crate) fn forget_left(&mut self) {
         self.leaving.clear();

@@ -1,7 +1,8 @@
 //! Messages by the numbers that the two sides of a link gave their agents.
 //!
 //! Decided here: that of two messages in a row with the same sender or receiver, the names are looked
-//! up once. Good for one frame: between two, agents may come and go.
+//! up once; and that a message to more agents than the peer takes in one array is said once for each part of them. Good
+//! for one frame: between two, agents may come and go.
 
 use bytes::BytesMut;
 
@@ -20,6 +21,8 @@ pub(super) struct Numbering<'a, 'b> {
     common: &'a Common,
     /// Room for the receivers of one message.
     several: &'a mut Vec<u32>,
+    /// So many receivers of one message the peer takes.
+    most: usize,
     from: Memo<'b>,
     to: Memo<'b>,
 }
@@ -30,6 +33,7 @@ type Memo<'b> = Option<(u32, &'b AgentId, u32)>;
 impl<'a, 'b> Numbering<'a, 'b> {
     pub(super) const fn new(common: &'a Common, several: &'a mut Vec<u32>) -> Self {
         Self {
+            most: common.link.allowance.bounds.items,
             common,
             several,
             from: None,
@@ -53,35 +57,37 @@ impl<'a, 'b> Numbering<'a, 'b> {
         let Some(from) = known(&mut self.from, message.group, &message.from, look) else {
             return false;
         };
-        let one;
-        let to = match &message.to {
-            Receivers::All => Targets::All,
+        let mut put = |to| {
+            let payload = |out: &mut BytesMut| {
+                out.extend_from_slice(payload);
+                Ok::<(), std::convert::Infallible>(())
+            };
+            let written = writer.push(message.group, from, message.incarnation, to, payload);
+            written.is_ok()
+        };
+        match &message.to {
+            Receivers::All => put(Targets::All),
             Receivers::One(id) => {
                 let look = |id: &AgentId| side.theirs.borrow().get(id).copied();
-                one = known(&mut self.to, message.group, id, look);
-                Targets::Some(one.as_slice())
+                let one = known(&mut self.to, message.group, id, look);
+                one.is_some() && put(Targets::Some(one.as_slice()))
             }
-            Receivers::Several(several) => self.several(side, several),
-        };
-        if to == Targets::Some(&[]) {
-            return false;
+            Receivers::Several(several) => {
+                let most = self.most.max(1);
+                let several = self.several(side, several);
+                !several.is_empty() && several.chunks(most).all(|some| put(Targets::Some(some)))
+            }
         }
-        let payload = |out: &mut BytesMut| {
-            out.extend_from_slice(payload);
-            Ok::<(), std::convert::Infallible>(())
-        };
-        let written = writer.push(message.group, from, message.incarnation, to, payload);
-        written.is_ok()
     }
 
-    fn several(&mut self, side: &GroupSide, several: &[AgentId]) -> Targets<'_> {
+    fn several(&mut self, side: &GroupSide, several: &[AgentId]) -> &[u32] {
         let theirs = side.theirs.borrow();
         self.several.clear();
         self.several
             .extend(several.iter().filter_map(|id| theirs.get(id)));
         // The wire has one spelling: a peer takes numbers in any other order for malformed.
         self.several.sort_unstable();
-        Targets::Some(self.several)
+        self.several
     }
 }
 

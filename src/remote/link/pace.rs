@@ -26,7 +26,7 @@ pub(crate) struct WritePace {
 impl WritePace {
     /// Towards a peer that takes this much.
     pub(crate) fn new(limits: &Limits, theirs: Allowance, now: Time) -> Self {
-        let Allowance { rate, burst } = Allowance::of(limits).and(theirs);
+        let Allowance { rate, burst, .. } = Allowance::of(limits).and(theirs);
         let (rate, burst) = (below(rate), burst.checked_div(2).unwrap_or_default());
         Self {
             rate,

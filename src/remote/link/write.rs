@@ -20,7 +20,7 @@ use tokio::{
 
 use crate::protocol::Requirements;
 use crate::remote::{
-    Closed,
+    Closed, DropReason,
     bridge::status::Meter,
     carry::{Batch, Queued, RosterUpdate},
     link::pace::WritePace,
@@ -180,6 +180,9 @@ impl LinkWriter {
         }
         messages.clear();
         self.spare = messages;
+        for _ in 0..outbox.take_refused() {
+            common.shared.counters.dropped(DropReason::TooMuchForPeer);
+        }
         for (group, content) in after {
             self.roster(group, None, &content);
             if let Some(side) = common.groups.get(group) {
@@ -200,7 +203,7 @@ impl LinkWriter {
     ///
     /// # Errors
     /// When it turns out only now that the other side follows other rules: over the next link
-    /// nothing will cross for that group.
+    /// nothing will cross for that group. And when it would have to be told of more than it takes.
     fn announce(&mut self, messages: &Batch) -> Result<Vec<(usize, RosterContent)>, Closed> {
         let common = Rc::clone(&self.common);
         let mut after = Vec::new();
@@ -229,6 +232,7 @@ impl LinkWriter {
                 }
                 common.shared.follow(group, mine);
             }
+            self.keeps_to_the_peers_limits(group)?;
             self.roster(group, opens, &before);
             if !went.left.is_empty() {
                 // An agent of another node may have been refused because one here had its name.
@@ -237,6 +241,15 @@ impl LinkWriter {
             after.push((group, went));
         }
         Ok(after)
+    }
+
+    /// What the peer would close the link for is not announced: here it is known by how much, and what to do.
+    fn keeps_to_the_peers_limits(&self, group: usize) -> Result<(), Closed> {
+        let (sides, theirs) = (&self.common.groups, self.common.link.allowance);
+        let told = sides.iter().map(|side| side.told.borrow().agents());
+        let agents = told.fold(0, usize::saturating_add);
+        let is_within = group < theirs.groups && agents <= theirs.agents;
+        is_within.then_some(()).ok_or(Closed::PeerLimit)
     }
 
     fn roster(&mut self, group: usize, opens: Option<Requirements>, content: &RosterContent) {
@@ -257,8 +270,7 @@ impl LinkWriter {
         });
         let mut pieces = RosterUpdate::pieces(
             content,
-            most.min(RosterFrame::MAX_MEMBERS)
-                .min(common.shared.limits.items()),
+            most.min(RosterFrame::MAX_MEMBERS).min(self.items()),
         );
         // Even if no agent is left here: the peer has to learn the rules, and which agents are gone.
         if pieces.is_empty() && opening.is_some() {
@@ -276,7 +288,8 @@ impl LinkWriter {
         &mut self,
         messages: &mut Peekable<impl Iterator<Item = (&'a Queued, &'a [u8])>>,
     ) {
-        let (frame, most) = (self.frame(), self.common.shared.limits.messages());
+        let limits = &self.common.shared.limits;
+        let (frame, most) = (self.frame(), limits.messages().min(self.items()));
         let outbox = &self.common.outbox;
         let seq = self.seq.saturating_add(1);
         let mut writer = MessagesWriter::begin(seq, &mut self.out);
@@ -291,7 +304,7 @@ impl LinkWriter {
                 if !writer.is_empty() {
                     break; // the first of the next frame
                 }
-                outbox.count_lost(1); // longer than any frame
+                outbox.count_refused(); // longer than any frame
             }
             messages.next();
         }
@@ -301,6 +314,12 @@ impl LinkWriter {
             self.frames = self.frames.saturating_add(1);
             self.messages = self.messages.saturating_add(count);
         }
+    }
+
+    /// The most entries of one array: as many as both sides allow.
+    fn items(&self) -> usize {
+        let theirs = self.common.link.allowance.bounds.items;
+        theirs.min(self.common.shared.limits.items())
     }
 
     /// The longest frame: as long as both sides allow.

@@ -149,9 +149,17 @@ fn two_sides_agree_on_one_link() {
 #[test]
 fn a_side_learns_how_much_the_other_takes() {
     let small = Limits::builder().rate(70_000).burst(140_000);
+    let small = small.depth(5).items(66).text(257).groups(7).agents(8);
     let theirs = Allowance {
         rate: 70_000,
         burst: 140_000,
+        bounds: Bounds {
+            depth: 5,
+            items: 66,
+            text: 257,
+        },
+        groups: 7,
+        agents: 8,
     };
     let mut out = BytesMut::new();
     let me = Introduction {

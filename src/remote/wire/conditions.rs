@@ -5,7 +5,7 @@
 
 use bytes::BytesMut;
 
-use super::{WireError, frame::Kind, read::Cursor, write};
+use super::{Bounds, WireError, frame::Kind, read::Cursor, write};
 use crate::remote::{Challenge, EndDigest, Limits};
 
 /// The conditions of one side of a link.
@@ -21,13 +21,20 @@ pub struct LinkConditions {
     pub end: Option<EndDigest>,
 }
 
-/// How much a side takes before it closes a link for it: [`Limits::rate`] and [`Limits::burst`].
+/// How much a side takes before it closes a link for it, as its [`Limits`] say. The longest frame is in HELLO.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Allowance {
     /// Bytes per second in the long run; 64 KiB at least.
     pub rate: u64,
     /// Bytes at once on top of that; 128 KiB at least.
     pub burst: u64,
+    /// What a message may be made of, and the most entries of one array of a frame. No less than the least that
+    /// [`Limits`] may be set to.
+    pub bounds: Bounds,
+    /// The most groups that the other side may announce.
+    pub groups: usize,
+    /// The most agents that it may announce, in all groups.
+    pub agents: usize,
 }
 
 impl Allowance {
@@ -35,6 +42,12 @@ impl Allowance {
     pub const MIN_RATE: u64 = 64 * 1024;
     /// The smallest that [`burst`](Self::burst) may be, in bytes.
     pub const MIN_BURST: u64 = 128 * 1024;
+    /// The least that [`bounds`](Self::bounds) may be: what elections say fits.
+    pub const MIN_BOUNDS: Bounds = Bounds {
+        depth: 4,
+        items: 64,
+        text: 256,
+    };
 
     /// What these limits allow a peer.
     #[must_use]
@@ -43,6 +56,9 @@ impl Allowance {
         Self {
             rate: number(limits.rate()),
             burst: number(limits.burst()),
+            bounds: limits.bounds(),
+            groups: limits.groups(),
+            agents: limits.agents(),
         }
     }
 
@@ -52,12 +68,40 @@ impl Allowance {
         Self {
             rate: self.rate.min(other.rate),
             burst: self.burst.min(other.burst),
+            bounds: Bounds {
+                depth: self.bounds.depth.min(other.bounds.depth),
+                items: self.bounds.items.min(other.bounds.items),
+                text: self.bounds.text.min(other.bounds.text),
+            },
+            groups: self.groups.min(other.groups),
+            agents: self.agents.min(other.agents),
         }
+    }
+
+    const fn counts(&self) -> [usize; 4] {
+        [
+            self.bounds.items,
+            self.bounds.text,
+            self.groups,
+            self.agents,
+        ]
+    }
+
+    /// Whether a link can be of any use to a side that is allowed this much: with less a frame could not be sent at
+    /// all, or only once in hours.
+    fn is_enough(&self) -> bool {
+        let (bounds, least) = (self.bounds, Self::MIN_BOUNDS);
+        self.rate >= Self::MIN_RATE
+            && self.burst >= Self::MIN_BURST
+            && bounds.depth >= least.depth
+            && bounds.items >= least.items
+            && bounds.text >= least.text
+            && self.groups.min(self.agents) >= 1
     }
 }
 
 impl LinkConditions {
-    pub(super) const ITEMS: usize = 5;
+    pub(super) const ITEMS: usize = 10;
 
     /// Appends the frame.
     pub fn encode(&self, out: &mut BytesMut) {
@@ -67,6 +111,10 @@ impl LinkConditions {
             write_some(self.challenge.map(|challenge| challenge.0), out);
             write::unsigned(out, self.allowance.rate);
             write::unsigned(out, self.allowance.burst);
+            write::unsigned(out, self.allowance.bounds.depth.into());
+            for count in self.allowance.counts() {
+                write::unsigned(out, u64::try_from(count).unwrap_or(u64::MAX));
+            }
             write_some(self.end.map(|end| end.0), out);
         });
     }
@@ -78,13 +126,18 @@ impl LinkConditions {
             allowance: Allowance {
                 rate: cursor.unsigned()?,
                 burst: cursor.unsigned()?,
+                bounds: Bounds {
+                    depth: cursor.small()?,
+                    items: cursor.small()?,
+                    text: cursor.small()?,
+                },
+                groups: cursor.small()?,
+                agents: cursor.small()?,
             },
             end: read_some(cursor)?.map(EndDigest),
         };
-        let Allowance { rate, burst } = conditions.allowance;
-        // With less a frame could not be sent at all, or only once in hours.
-        let holds = rate >= Allowance::MIN_RATE && burst >= Allowance::MIN_BURST;
-        holds.then_some(conditions).ok_or(WireError::Value)
+        let is_enough = conditions.allowance.is_enough();
+        is_enough.then_some(conditions).ok_or(WireError::Value)
     }
 }
 

@@ -63,6 +63,13 @@ pub struct Bounds {
     pub text: usize,
 }
 
+impl Bounds {
+    /// Whether every payload of that length is within these bounds, in items and texts: each takes its bytes.
+    pub(in crate::remote) fn fit_any(&self, len: usize) -> bool {
+        len <= self.items.min(self.text)
+    }
+}
+
 impl Default for Bounds {
     fn default() -> Self {
         crate::remote::Limits::default().bounds()

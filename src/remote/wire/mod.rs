@@ -8,7 +8,8 @@
 //!
 //!  9b 00 ………  HELLO    0, "bully", min, max, cluster, node, incarnation, nonce: 8 bytes,
 //!                      longest frame, features, required                  the same for ever
-//!  95 07 ………  CONDITIONS  7, challenge?: 32 bytes, rate, burst, end?: 32 bytes
+//!  9a 07 ………  CONDITIONS  7, challenge?: 32 bytes, rate, burst,
+//!                         depth, items, text, groups, agents, end?: 32 bytes
 //!  93 01 ………  READY    1, link: 16 bytes, [proof: 32 bytes ..]               two at most
 //!  97 02 ………  ROSTER   2, seq, group, opening?, [left ..], [member ..], leader?
 //!                         opening: [name, rules, epoch, voters?]
@@ -55,7 +56,7 @@
 //! | version | since | what changed |
 //! |---|---|---|
 //! | 1 | 0.1 | the first |
-//! | 2 | 0.2 | CONDITIONS between HELLO and READY: the rate and burst that a side takes, a challenge if it asks for a proof, room for the digest of an end; READY carries proofs; an opening names voters and quorums; a quorum's acknowledgement names what it promises, and its messages have [reserved fields](crate::elections::message) |
+//! | 2 | 0.2 | CONDITIONS between HELLO and READY: the limits that a side keeps to when it reads, a challenge if it asks for a proof, room for the digest of an end; READY carries proofs; an opening names voters and quorums; a quorum's acknowledgement names what it promises, and its messages have [reserved fields](crate::elections::message) |
 //!
 //! Both sides name the range they speak; the newest common one counts. HELLO and GOODBYE keep
 //! their form in all versions, so that any two can at least say why they part. This release speaks

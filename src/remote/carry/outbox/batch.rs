@@ -53,10 +53,7 @@ impl Batch {
     /// All messages, with what they say.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&Queued, &[u8])> {
         let messages = self.entries.iter().flatten();
-        messages.map(|message| {
-            let payload = self.payloads.get(message.payload.clone());
-            (message, payload.unwrap_or_default())
-        })
+        messages.map(|message| (message, self.written(&message.payload)))
     }
 
     /// Writes what the next message says; says where.
@@ -64,6 +61,11 @@ impl Batch {
         self.payloads.truncate(self.end); // what a panic may have left
         encode_payload(message, &mut self.payloads)?;
         Ok(self.end..self.payloads.len())
+    }
+
+    /// What was written there.
+    pub(super) fn written(&self, payload: &Range<usize>) -> &[u8] {
+        self.payloads.get(payload.clone()).unwrap_or_default()
     }
 
     /// Appends the message whose payload was written last; says its number.

@@ -26,7 +26,11 @@ use crate::{
     group::{AppMessage, Envelope},
     planted::{Defect, has},
     protocol::{AgentId, Incarnation, Member},
-    remote::{Limits, LinkId, RemoteMessage, link::pace, wire::Allowance},
+    remote::{
+        Limits, LinkId, RemoteMessage,
+        link::pace,
+        wire::{Allowance, Bounds, decode_payload},
+    },
 };
 
 /// The queue towards one node.
@@ -43,11 +47,17 @@ pub(crate) struct Outbox {
     /// Notifies the writer when the queue is over its limit.
     full: Notify,
     lost: AtomicU64,
+    /// Of those, the ones that the peer would not take, as far as they are not counted elsewhere yet.
+    refused: AtomicU64,
+    /// How deep a message may nest that this node takes: the types of a cluster are the same at all nodes.
+    depth: u8,
 }
 
 #[derive(Debug, Default)]
 struct OutboxQueue {
     messages: Batch,
+    /// What a message may be made of that the peer takes.
+    bounds: Bounds,
     /// The numbers of the repeated messages.
     repeated: BTreeMap<RepeatKey, u64>,
     bytes: usize,
@@ -135,16 +145,22 @@ impl Outbox {
             most: AtomicUsize::new(most(limits, Allowance::of(limits))),
             time: limits.queue_time(),
             grace_period: limits.write_time().checked_div(32).unwrap_or_default(),
-            queue: Mutex::default(),
+            queue: Mutex::new(OutboxQueue {
+                bounds: limits.bounds(),
+                ..OutboxQueue::default()
+            }),
             wake: Notify::new(),
             full: Notify::new(),
             lost: AtomicU64::new(0),
+            refused: AtomicU64::new(0),
+            depth: limits.depth(),
         }
     }
 
-    /// From now on no more waits than a peer takes in time that takes this much.
+    /// From now on nothing waits that a peer would not take that takes this much, and no more than it takes in time.
     pub(crate) fn keep_to(&self, limits: &Limits, theirs: Allowance) {
         self.most.store(most(limits, theirs), Relaxed);
+        self.lock().bounds = theirs.bounds;
     }
 
     /// Something else than a message has to be sent.
@@ -172,6 +188,17 @@ impl Outbox {
     /// Counts messages that were lost on their way out of here.
     pub(crate) fn count_lost(&self, messages: u64) {
         self.lost.fetch_add(messages, Relaxed);
+    }
+
+    /// Counts a message that the peer would not take: so it is lost here, and the link stays.
+    pub(crate) fn count_refused(&self) {
+        self.lost.fetch_add(1, Relaxed);
+        self.refused.fetch_add(1, Relaxed);
+    }
+
+    /// How many of those there were since the last call.
+    pub(crate) fn take_refused(&self) -> u64 {
+        self.refused.swap(0, Relaxed)
     }
 
     /// From now on this link takes the messages out.
@@ -271,6 +298,11 @@ impl Outbox {
                 return error!(%reason, kind = message.kind(), "message not sent");
             }
         };
+        let (bounds, said) = (queue.bounds, queue.messages.written(&payload));
+        let is_plain = bounds.fit_any(said.len()) && bounds.depth >= self.depth;
+        if !is_plain && decode_payload::<M>(said, bounds).is_err() {
+            return self.count_refused();
+        }
         let was_empty = queue.messages.is_empty();
         let repeats = message.is_repeated().then(|| message.kind());
         let is_burst = queue.state == QueueState::Linked && repeats.is_none() && !was_empty;

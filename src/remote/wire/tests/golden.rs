@@ -6,11 +6,13 @@ use crate::{
     elections::message::{BullyMessage, Heartbeat},
     protocol::{AgentId, Electorate, Incarnation, Member, MemberKind, Presence, Score, Term},
     remote::{
-        Challenge, ClusterId, EndDigest, Farewell, LinkId, NodeId, NodeIncarnation, Nonce, Proof,
+        Challenge, ClusterId, EndDigest, Farewell, Limits, LinkId, NodeId, NodeIncarnation, Nonce,
+        Proof,
         wire::{
-            Allowance, Features, Frame, Hello, LeaderHint, LinkConditions, MessagesWriter, Opening,
-            RawReceivers, RosterContent, RosterFrame, Targets, Versions, WireError, decode_payload,
-            encode_goodbye, encode_payload, encode_ping, encode_pong, encode_proof, encode_ready,
+            Allowance, Bounds, Features, Frame, Hello, LeaderHint, LinkConditions, MessagesWriter,
+            Opening, RawReceivers, RosterContent, RosterFrame, Targets, Versions, WireError,
+            decode_payload, encode_goodbye, encode_payload, encode_ping, encode_pong, encode_proof,
+            encode_ready,
         },
     },
 };
@@ -110,10 +112,16 @@ fn version_2_conditions() {
         allowance: Allowance {
             rate: 16 << 20,
             burst: 32 << 20,
+            bounds: bounds(),
+            groups: 1_024,
+            agents: 16_384,
         },
         end: None,
     };
-    let golden = hex("0000000e 95 07 c0 ce01000000 ce02000000 c0");
+    let counts = "08 cd0400 cd0100 cd0400 cd4000";
+    let golden = hex(&format!(
+        "0000001b 9a 07 c0 ce01000000 ce02000000 {counts} c0"
+    ));
     assert_eq!(written(|out| conditions.encode(out)), golden);
     let frame = Frame::decode(body(&golden), bounds());
     assert_eq!(frame, Ok(Frame::Conditions(conditions)));
@@ -122,7 +130,7 @@ fn version_2_conditions() {
     conditions.end = Some(EndDigest([0xee; 32]));
     let (cc, ee) = ("cc".repeat(32), "ee".repeat(32));
     let golden = hex(&format!(
-        "00000050 95 07 c420 {cc} ce01000000 ce02000000 c420 {ee}"
+        "0000005d 9a 07 c420 {cc} ce01000000 ce02000000 {counts} c420 {ee}"
     ));
     assert_eq!(written(|out| conditions.encode(out)), golden);
     let frame = Frame::decode(body(&golden), bounds());
@@ -132,19 +140,63 @@ fn version_2_conditions() {
 /// With less nothing could be sent, or a frame in hours.
 #[test]
 fn a_peer_that_takes_next_to_nothing_is_malformed() {
-    let read = |rate, burst| {
+    let least = Allowance {
+        rate: 65_536,
+        burst: 131_072,
+        bounds: Allowance::MIN_BOUNDS,
+        groups: 1,
+        agents: 1,
+    };
+    let read = |less: fn(&mut Allowance)| {
+        let mut allowance = least;
+        less(&mut allowance);
         let conditions = LinkConditions {
             challenge: None,
-            allowance: Allowance { rate, burst },
+            allowance,
             end: None,
         };
         let bytes = written(|out| conditions.encode(out));
         Frame::decode(body(&bytes), bounds()).map(drop)
     };
-    assert_eq!(read(65_536, 131_072), Ok(()));
-    assert_eq!(read(u64::MAX, u64::MAX), Ok(()));
-    assert_eq!(read(65_535, 131_072), Err(WireError::Value));
-    assert_eq!(read(65_536, 131_071), Err(WireError::Value));
+    assert_eq!(read(|_| {}), Ok(()));
+    assert_eq!(
+        read(|most| (most.rate, most.burst) = (u64::MAX, u64::MAX)),
+        Ok(())
+    );
+    let too_little: [fn(&mut Allowance); 7] = [
+        |of| of.rate -= 1,
+        |of| of.burst -= 1,
+        |of| of.bounds.depth -= 1,
+        |of| of.bounds.items -= 1,
+        |of| of.bounds.text -= 1,
+        |of| of.groups -= 1,
+        |of| of.agents -= 1,
+    ];
+    for (at, less) in too_little.into_iter().enumerate() {
+        assert_eq!(read(less), Err(WireError::Value), "field {at}");
+    }
+}
+
+/// Whatever an operator chooses, others can keep to it.
+#[test]
+fn the_least_that_a_side_may_take_is_what_its_limits_may_be_set_to() {
+    let Bounds { depth, items, text } = Allowance::MIN_BOUNDS;
+    let least = || {
+        Limits::builder()
+            .depth(depth)
+            .items(items)
+            .text(text)
+            .groups(1)
+            .agents(1)
+    };
+    assert!(least().build().is_ok());
+    for lower in [
+        least().depth(depth - 1),
+        least().items(items - 1),
+        least().text(text - 1),
+    ] {
+        assert!(lower.build().is_err());
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod batch;
 mod kinds;
+mod refused;
 
 use actix::clock::sleep;
 use bytes::BytesMut;

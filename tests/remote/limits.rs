@@ -1,0 +1,114 @@
+//! Hosts with limits that differ: each keeps to those of its peer, so that no link is closed for them.
+
+use actix::clock::sleep;
+use actix_bully::{
+    elections::bully::{BullyMessage, Elect},
+    protocol::{AgentId, Incarnation, Round, Term, To},
+    remote::{Closed, DropReason, Limits, LimitsBuilder, transport::Pipes},
+};
+
+use super::kit::{Host, MS, builder, id, play, until};
+
+/// Two hosts; `b` takes less than `a`, whose limits are the defaults.
+fn hosts(pipes: &Pipes, less: &LimitsBuilder) -> [Host; 2] {
+    let host = |name: &'static str, peer: &'static str, limits: Limits| {
+        Host::with(|group| builder(pipes, name, &[peer]).limits(limits).carry(group))
+    };
+    let less = less.build().unwrap();
+    [host("a", "b", Limits::default()), host("b", "a", less)]
+}
+
+/// The links that a host closed because its peer broke a rule.
+fn breaches(host: &Host) -> Vec<(&'static str, u64)> {
+    let ordinary = ["replaced", "goodbye", "lost", "leaving"];
+    let counters = host.bridge.counters();
+    let counted = counters
+        .iter()
+        .filter(|(name, n)| *n > 0 && !ordinary.contains(name));
+    counted.collect()
+}
+
+fn elect(counter: u64) -> BullyMessage {
+    let incarnation = Incarnation(1);
+    Elect {
+        round: Round {
+            incarnation,
+            counter,
+        },
+        score: 1.into(),
+        seen: Term(0),
+        takeover: None,
+    }
+    .into()
+}
+
+#[test]
+fn many_agents_elect_with_a_peer_that_takes_short_frames_of_few_items() {
+    play(async {
+        let pipes = Pipes::new();
+        let low = Limits::builder().frame(4 << 10).items(64).depth(4);
+        let [mut a, mut b] = hosts(&pipes, &low);
+        for k in 0..100 {
+            a.agent(&format!("a{k:02}"), k);
+        }
+        for k in 0..100 {
+            b.agent(&format!("b{k:02}"), 200 - k);
+        }
+        until("b00 leads", || a.follows("b00") && b.follows("b00")).await;
+        sleep(MS(1_000)).await;
+        let incarnation = a.group.members().get(&id("a00")).unwrap().incarnation;
+
+        // More messages than it takes in a frame, and one to more agents than it takes in an array.
+        let before = b.bridge.traffic().messages_in;
+        let from = id("a00");
+        for counter in 0..1_000 {
+            let to = To::One(id("b01"));
+            a.group
+                .deliver(&from, incarnation.unwrap(), &to, elect(counter));
+        }
+        sleep(MS(5)).await;
+        let arrived = b.bridge.traffic().messages_in - before;
+        assert!((1_000..1_010).contains(&arrived), "{arrived}");
+        let told = b.group.counters().sent;
+        let most: Vec<AgentId> = (1..100).map(|k| id(&format!("b{k:02}"))).collect();
+        let to = To::Set(most.into());
+        a.group.deliver(&from, incarnation.unwrap(), &to, elect(7));
+        sleep(MS(5)).await;
+        let told = b.group.counters().sent - told;
+        assert!(told >= 99, "{told} of 99 were told");
+        assert_eq!((breaches(&a), breaches(&b)), (vec![], vec![]));
+        assert_eq!(a.bridge.peers()[0].lost, 0);
+    });
+}
+
+#[test]
+fn more_agents_than_the_peer_takes_are_not_announced_and_this_side_says_why() {
+    play(async {
+        let pipes = Pipes::new();
+        let [mut a, mut b] = hosts(&pipes, &Limits::builder().agents(3));
+        b.agent("b1", 9);
+        for k in 1..=3 {
+            a.agent(&format!("a{k}"), k);
+        }
+        until("b1 leads", || a.follows("b1") && b.follows("b1")).await;
+        assert_eq!((breaches(&a), breaches(&b)), (vec![], vec![]));
+        a.agent("a4", 4);
+        until("one too many", || {
+            a.bridge.counters().closed(Closed::PeerLimit) > 0
+        })
+        .await;
+        sleep(MS(3_000)).await;
+        assert_eq!(b.bridge.counters().closed(Closed::TooManyAgents), 0);
+        let why = a.bridge.peers()[0].last_error.clone().unwrap();
+        assert!(why.contains("raise `groups` and `agents`"), "{why}");
+        assert!(b.group.members().get(&id("a4")).is_none());
+
+        // One less, and they agree again.
+        let left = a.agents.remove(0).leave(MS(1_000)).await;
+        assert!(left.is_ok(), "{left:?}");
+        until("all follow b1", || a.follows("b1")).await;
+        until("a4 is known", || b.group.members().get(&id("a4")).is_some()).await;
+        assert_eq!(b.bridge.counters().closed(Closed::TooManyAgents), 0);
+        assert_eq!(a.bridge.counters().dropped(DropReason::TooMuchForPeer), 0);
+    });
+}
