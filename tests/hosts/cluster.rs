@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use super::{
     Wrong,
     check::{self, Belief},
-    log::{Line, Log},
+    log::{Line, Log, leads},
 };
 
 /// Where the nodes are.
@@ -57,6 +57,8 @@ struct Node {
     process: Option<Child>,
     incarnation: u32,
     frozen: bool,
+    /// How much longer its host was up when it is started next, in seconds.
+    up_before: u64,
 }
 
 /// How long anything may take that has to happen.
@@ -98,6 +100,16 @@ impl<P: Place> Cluster<P> {
     /// What did not work.
     pub(crate) fn restart(&mut self, host: usize) -> Result<(), Wrong> {
         self.launch(host, false)
+    }
+
+    /// Starts a node again, with the store that it had, on a host that has been up for so many seconds
+    /// more than this machine: its clock reads that much more.
+    ///
+    /// # Errors
+    /// What did not work.
+    pub(crate) fn restart_up_before(&mut self, host: usize, seconds: u64) -> Result<(), Wrong> {
+        self.nodes[host].up_before = seconds;
+        self.restart(host)
     }
 
     /// Starts a node whose store is gone; says what it says about that.
@@ -329,7 +341,8 @@ impl<P: Place> Cluster<P> {
     }
 
     fn launch(&mut self, host: usize, first: bool) -> Result<(), Wrong> {
-        let mut command = self.net.program(host, &self.program);
+        let up_before = self.nodes[host].up_before;
+        let mut command = at_clock(up_before, self.net.program(host, &self.program));
         command.args(["--name", &name(host), "--score", &host.to_string()]);
         command.args(["--listen", &self.net.address(host)]);
         command.args([
@@ -361,7 +374,8 @@ impl<P: Place> Cluster<P> {
         let node = &mut self.nodes[host];
         node.incarnation += 1;
         if let Some(output) = process.stdout.take() {
-            self.log.follow(host, node.incarnation, output);
+            let ahead = Duration::from_secs(up_before);
+            self.log.follow(host, node.incarnation, ahead, output);
         }
         node.process = Some(process);
         node.frozen = false;
@@ -402,6 +416,20 @@ impl<P: Place> Drop for Cluster<P> {
     }
 }
 
+/// The same program by a clock that reads so many seconds more, in a time namespace of its own.
+fn at_clock(seconds: u64, program: Command) -> Command {
+    if seconds == 0 {
+        return program;
+    }
+    let mut command = Command::new("unshare");
+    command.args(["--time", "--boottime", &seconds.to_string()]);
+    command
+        .arg("--")
+        .arg(program.get_program())
+        .args(program.get_args());
+    command
+}
+
 /// The name of a host and of its node.
 pub(crate) fn name(host: usize) -> String {
     let label = u8::try_from(host).map(|host| char::from(b'a' + host));
@@ -418,14 +446,4 @@ fn follows(lines: &[Line], host: usize, newest: &[u32]) -> Option<(usize, u64)> 
     let leader = last.leader()?;
     let host = (0..newest.len()).find(|host| name(*host) == leader)?;
     Some((host, last.term()?))
-}
-
-/// Whether that leader works in that term.
-fn leads(lines: &[Line], (host, term): (usize, u64), newest: &[u32]) -> bool {
-    lines.iter().rev().any(|line| {
-        line.host == host
-            && Some(&line.incarnation) == newest.get(host)
-            && line.event == "works"
-            && line.term() == Some(term)
-    })
 }

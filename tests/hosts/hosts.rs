@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Needs root, and the Debian packages iproute2 and nftables. `--list` names the scenarios, `--few`
-//! runs the eight that every change has to pass, names run those, `--nemesis SECONDS` draws faults
+//! runs the nine that every change has to pass, names run those, `--nemesis SECONDS` draws faults
 //! by a seed.
 #![expect(
     clippy::print_stdout,

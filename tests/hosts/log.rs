@@ -12,7 +12,7 @@ use serde_json::Value;
 /// One line of one incarnation of one node.
 #[derive(Clone, Debug)]
 pub(crate) struct Line {
-    /// Microseconds since the machine was booted.
+    /// Microseconds since this machine was booted, whatever the clock of its host reads.
     pub(crate) t: u64,
     /// Which host.
     pub(crate) host: usize,
@@ -41,12 +41,18 @@ impl Line {
 pub(crate) struct Log(Arc<(Mutex<Vec<Line>>, Condvar)>);
 
 impl Log {
-    /// Reads what a process prints until it ends.
-    pub(crate) fn follow(&self, host: usize, incarnation: u32, output: impl Read + Send + 'static) {
+    /// Reads what a process prints until it ends; its clock is that much ahead of this machine's.
+    pub(crate) fn follow(
+        &self,
+        host: usize,
+        incarnation: u32,
+        ahead: Duration,
+        output: impl Read + Send + 'static,
+    ) {
         let log = self.clone();
         thread::spawn(move || {
             for text in BufReader::new(output).lines().map_while(Result::ok) {
-                if let Some(line) = line(host, incarnation, &text) {
+                if let Some(line) = line(host, incarnation, ahead, &text) {
                     log.lines().push(line);
                     log.0.1.notify_all();
                 }
@@ -81,13 +87,24 @@ impl Log {
 /// A condition may depend on more than the lines: it is looked at this often anyway.
 const TICK: Duration = Duration::from_millis(5);
 
-fn line(host: usize, incarnation: u32, text: &str) -> Option<Line> {
+fn line(host: usize, incarnation: u32, ahead: Duration, text: &str) -> Option<Line> {
     let rest: Value = serde_json::from_str(text).ok()?;
+    let read = Duration::from_micros(rest.get("t")?.as_u64()?);
     Some(Line {
-        t: rest.get("t")?.as_u64()?,
+        t: u64::try_from(read.checked_sub(ahead)?.as_micros()).ok()?,
         host,
         incarnation,
         event: rest.get("event")?.as_str()?.to_owned(),
         rest,
+    })
+}
+
+/// Whether that leader works in that term.
+pub(crate) fn leads(lines: &[Line], (host, term): (usize, u64), newest: &[u32]) -> bool {
+    lines.iter().rev().any(|line| {
+        line.host == host
+            && Some(&line.incarnation) == newest.get(host)
+            && line.event == "works"
+            && line.term() == Some(term)
     })
 }

@@ -53,6 +53,8 @@
 //! voter is free again, the lease that rested on it has ended. A restart forgets promises, so the voter
 //! abstains until the longest that it may have given is over.
 //!
+//! What clocks may do to it, and what was tried, is on the page [`clocks`].
+//!
 //! A minority has no leader: the former one stops itself before another can start. A leader that hangs
 //! considers itself leader until its lease ends ([`View::valid_until`]); a step after that begins with
 //! the loss. Members may have different [`Timings`], as in the midst of a
@@ -112,6 +114,7 @@
 //! An observer only follows.
 
 mod candidate;
+pub mod clocks;
 mod config;
 mod consent;
 mod core;

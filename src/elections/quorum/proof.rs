@@ -92,5 +92,6 @@
 //! # What remains outside
 //! A host whose clocks all stop while the world goes on (a frozen virtual machine) breaks the
 //! assumption: then still at most one leads per *term*, and a resource that refuses a token below the
-//! highest it has seen is safe. A store that is lost is worse than a crash: its agent needs another
+//! highest it has seen is safe. The page [`clocks`](super::clocks) says for how long, and what else was tried.
+//! A store that is lost is worse than a crash: its agent needs another
 //! name, or observes.

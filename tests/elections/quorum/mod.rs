@@ -8,6 +8,7 @@
 )]
 
 mod chaos;
+mod clocks;
 mod epochs;
 mod faults;
 mod incarnations;

@@ -3,6 +3,7 @@
 //! Each ends with everything healed and all agreed; then the merged lines of all nodes are checked
 //! for two leaders at once. A scenario also makes sure that its fault really happened.
 
+mod clocks;
 mod incarnations;
 mod network;
 mod partitions;
@@ -234,6 +235,13 @@ pub(crate) const ALL: &[Scenario] = &[
         "SIGTERM: the leader hands over first",
         incarnations::hand_over,
     ),
+    quorum(
+        "boot_clocks_differ",
+        3,
+        "hosts that were booted years apart, and one that is booted again",
+        clocks::booted_years_apart,
+    )
+    .first(),
     quorum(
         "store_lost",
         3,
