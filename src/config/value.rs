@@ -124,31 +124,24 @@ impl Leaf for bool {
     }
 }
 
-impl Leaf for u64 {
-    const WANTED: &'static str = "a whole number that is not negative";
-    fn parse(text: &str) -> Option<Self> {
-        text.parse().ok()
-    }
-    fn read(value: &Value) -> Option<Self> {
-        value.as_integer().and_then(|number| number.try_into().ok())
-    }
-    fn write(&self) -> Value {
-        Value::from(i64::try_from(*self).unwrap_or(i64::MAX))
-    }
+/// Numbers that are not negative.
+macro_rules! whole_numbers {
+    ($($number:ty)*) => { $(
+        impl Leaf for $number {
+            const WANTED: &'static str = "a whole number that is not negative";
+            fn parse(text: &str) -> Option<Self> {
+                text.parse().ok()
+            }
+            fn read(value: &Value) -> Option<Self> {
+                value.as_integer().and_then(|number| number.try_into().ok())
+            }
+            fn write(&self) -> Value {
+                Value::from(i64::try_from(*self).unwrap_or(i64::MAX))
+            }
+        }
+    )* };
 }
-
-impl Leaf for usize {
-    const WANTED: &'static str = u64::WANTED;
-    fn parse(text: &str) -> Option<Self> {
-        text.parse().ok()
-    }
-    fn read(value: &Value) -> Option<Self> {
-        value.as_integer().and_then(|number| number.try_into().ok())
-    }
-    fn write(&self) -> Value {
-        Value::from(i64::try_from(*self).unwrap_or(i64::MAX))
-    }
-}
+whole_numbers!(u64 usize);
 
 impl Leaf for Duration {
     const WANTED: &'static str =
@@ -199,43 +192,46 @@ fn score(parts: &[i64]) -> Option<Score> {
     }
 }
 
-impl Leaf for MayBe {
-    const WANTED: &'static str = "\"leader\", \"voter\" or \"observer\"";
+/// One of a few words.
+trait Word: Copy + 'static {
+    const ALL: &'static [Self];
+    const WANTED: &'static str;
+    fn word(self) -> &'static str;
+}
+
+impl<T: Word> Leaf for T {
+    const WANTED: &'static str = <Self as Word>::WANTED;
     fn parse(text: &str) -> Option<Self> {
-        match text {
-            "leader" => Some(Self::Leader),
-            "voter" => Some(Self::Voter),
-            "observer" => Some(Self::Observer),
-            _ => None,
-        }
+        let mut all = Self::ALL.iter().copied();
+        all.find(|one| one.word() == text)
     }
     fn write(&self) -> Value {
-        Value::from(match self {
-            Self::Leader => "leader",
-            Self::Voter => "voter",
-            Self::Observer => "observer",
-        })
+        Value::from(self.word())
     }
 }
 
-impl Leaf for TimingsPreset {
-    const WANTED: &'static str = "\"default\", \"lan\", \"wan\" or \"in_process\"";
-    fn parse(text: &str) -> Option<Self> {
-        match text {
-            "default" => Some(Self::Default),
-            "lan" => Some(Self::Lan),
-            "wan" => Some(Self::Wan),
-            "in_process" => Some(Self::InProcess),
-            _ => None,
+impl Word for MayBe {
+    const ALL: &'static [Self] = &[Self::Leader, Self::Voter, Self::Observer];
+    const WANTED: &'static str = "\"leader\", \"voter\" or \"observer\"";
+    fn word(self) -> &'static str {
+        match self {
+            Self::Leader => "leader",
+            Self::Voter => "voter",
+            Self::Observer => "observer",
         }
     }
-    fn write(&self) -> Value {
-        Value::from(match self {
+}
+
+impl Word for TimingsPreset {
+    const ALL: &'static [Self] = &[Self::Default, Self::Lan, Self::Wan, Self::InProcess];
+    const WANTED: &'static str = "\"default\", \"lan\", \"wan\" or \"in_process\"";
+    fn word(self) -> &'static str {
+        match self {
             Self::Default => "default",
             Self::Lan => "lan",
             Self::Wan => "wan",
             Self::InProcess => "in_process",
-        })
+        }
     }
 }
 
