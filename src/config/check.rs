@@ -8,11 +8,13 @@ use std::collections::BTreeSet;
 use crate::{
     elections::{
         any::AnyConfig,
-        bully::BullyConfig,
+        bully::{BullyConfig, BullyMessage},
         quorum::{QuorumConfig, QuorumError},
     },
+    group::Group,
     protocol::{AgentId, Timings, TimingsError},
     remote::{Limits, MayBe, NodeId, is_loopback},
+    store::StoreIdentity,
 };
 
 use super::{
@@ -22,9 +24,9 @@ use super::{
 /// A configuration that fits together, in the types that builders take.
 #[derive(Debug)]
 pub(super) struct Plan {
-    pub(super) node: AgentId,
-    pub(super) cluster: AgentId,
-    pub(super) group: AgentId,
+    /// Who it is: the names that its store is made for.
+    pub(super) identity: StoreIdentity,
+    pub(super) group: Group<BullyMessage>,
     pub(super) election: AnyConfig,
     pub(super) limits: Limits,
 }
@@ -47,19 +49,26 @@ impl Config {
     }
 
     pub(super) fn plan(&self) -> Result<Plan, ConfigError> {
-        let node = name("node", &self.node, "give this node and its agent a name")?;
-        let group = name("group", &self.group, "name what is elected")?;
-        let cluster = name(
-            "cluster",
-            &self.cluster,
-            "name the deployment, or leave the key out",
-        )?;
+        let identity = StoreIdentity {
+            node: name("node", &self.node, "give this node and its agent a name")?,
+            group: name("group", &self.group, "name what is elected")?,
+            cluster: name(
+                "cluster",
+                &self.cluster,
+                "name the deployment, or leave the key out",
+            )?,
+        };
+        // By now it is a name: what is refused is the end that this crate's own groups have.
+        let group = Group::new(&self.group).map_err(|_| ConfigError::Value {
+            key: String::from("group"),
+            value: cut(&self.group),
+            wanted: "a name that does not end in \"!messages\", as those of this crate's own groups do",
+        })?;
         self.check_bridge()?;
         Ok(Plan {
-            election: self.election(&node)?,
+            election: self.election(&identity.node)?,
             limits: self.limits.limits()?,
-            node,
-            cluster,
+            identity,
             group,
         })
     }

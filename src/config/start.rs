@@ -21,7 +21,7 @@ use crate::{
     },
     group::Group,
     remote::{BridgeBuilder, BridgeHandle, MayBe, Peer, RemoteBridge, RemoteMessage, Rights},
-    store::{FileStore, StoreError, StoreIdentity},
+    store::{FileStore, StoreError},
 };
 
 use super::{
@@ -68,15 +68,9 @@ impl Config {
     /// # Errors
     /// As [`check`](Self::check).
     pub fn starter(&self) -> Result<Starter, ConfigError> {
-        let plan = self.plan()?;
-        let group = Group::new(plan.group.as_str()).map_err(|_| ConfigError::Missing {
-            key: String::from("group"),
-            advice: "name what is elected",
-        })?;
         Ok(Starter {
+            plan: self.plan()?,
             config: self.clone(),
-            plan,
-            group,
             bridge: Vec::new(),
             agent: Vec::new(),
             is_here: false,
@@ -89,7 +83,6 @@ impl Config {
 pub struct Starter {
     config: Config,
     plan: Plan,
-    group: Group<BullyMessage>,
     bridge: Vec<ChangeBridge>,
     agent: Vec<ChangeAgent>,
     is_here: bool,
@@ -102,7 +95,7 @@ type ChangeAgent = Box<dyn FnOnce(AgentBuilder<AnyBully>) -> AgentBuilder<AnyBul
 impl Starter {
     /// The group that the agent will join.
     pub fn group(&self) -> &Group<BullyMessage> {
-        &self.group
+        &self.plan.group
     }
 
     /// Changes the settings of the agent: its subscribers, its restart policy, its parent. May be called for
@@ -159,7 +152,7 @@ impl Starter {
             .transpose()
             .map_err(agent_error)?;
         let on = arbiter.as_ref().map(ElectionArbiter::handle);
-        let group = self.group.clone();
+        let group = self.plan.group.clone();
         let bridge = self.start_bridge(credentials, on.as_ref())?;
         let agent = agent.join(&group);
         let started = match &on {
@@ -183,7 +176,7 @@ impl Starter {
     }
 
     fn agent_builder(&self) -> Result<AgentBuilder<AnyBully>, RunError> {
-        let builder = BullyAgent::builder(self.plan.node.as_str());
+        let builder = BullyAgent::builder(self.plan.identity.node.as_str());
         let mut builder = match &self.plan.election {
             AnyConfig::Available(config) => builder.config(Arc::clone(config)),
             AnyConfig::Astra(config) => builder.astra_config(Arc::clone(config)),
@@ -205,12 +198,8 @@ impl Starter {
         let Some(path) = &self.config.quorum.store_file else {
             return Ok(None);
         };
-        let identity = StoreIdentity {
-            cluster: self.plan.cluster.clone(),
-            group: self.plan.group.clone(),
-            node: self.plan.node.clone(),
-        };
-        let node = &self.plan.node;
+        let identity = self.plan.identity.clone();
+        let node = &self.plan.identity.node;
         // What cannot be asked for is opened, and the error says why.
         match (self.config.quorum.create_store, path.try_exists()) {
             (true, Ok(false)) => {
@@ -239,7 +228,6 @@ impl Starter {
         let Self {
             config,
             plan,
-            group,
             bridge: changes,
             ..
         } = self;
@@ -247,7 +235,7 @@ impl Starter {
             let mut bridge = RemoteBridge::builder(&config.node)
                 .cluster(&config.cluster)
                 .limits(plan.limits)
-                .carry(&group);
+                .carry(&plan.group);
             if let Some(listen) = &config.listen {
                 bridge = bridge.listen(listen);
             }
