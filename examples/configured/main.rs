@@ -27,7 +27,7 @@ const LEAVING: Duration = Duration::from_secs(10);
 fn main() -> ExitCode {
     let mut arguments = env::args().skip(1);
     let Some(path) = arguments.next() else {
-        eprintln!("configured: name a file, such as examples/configured/api-1.toml");
+        eprintln!("configured: name a file, such as examples/configured/jobs.toml");
         return ExitCode::from(2);
     };
     let done = match arguments.next().as_deref() {
