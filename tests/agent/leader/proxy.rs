@@ -287,6 +287,7 @@ fn a_leader_with_nothing_registered_is_told_apart() {
         let error = a.jobs.send(Job(4), SOON).await.unwrap_err();
         assert_eq!(error, ProxyError::Malformed);
         assert_eq!(scene.numbers(), [0; 0]);
+        assert!(leader.is_leader());
     });
 }
 
@@ -359,6 +360,7 @@ fn settings_and_messages_beyond_the_limits_are_refused() {
         let too_long = ProxyError::TooLong { len: 102, max: 100 };
         assert_eq!(long, Err(too_long));
         assert_eq!(proxy.counts().refused, 1);
+        assert!(b.agent.is_leader());
         drop(to_b);
     });
 }

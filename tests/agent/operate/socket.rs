@@ -160,6 +160,7 @@ fn only_a_socket_that_was_left_behind_is_replaced() {
             matches!(refused, Err(SocketError::Foreign { .. })),
             "{refused:?}"
         );
+        assert!(a.is_leader(), "a socket is nothing to the election");
     });
 }
 

@@ -123,6 +123,7 @@ fn work_that_takes_longer_than_the_interval_does_not_overlap() {
         let status = schedule.status();
         assert_eq!((status.begun, status.skipped), (3, 2));
         assert_eq!(status.state, ScheduleState::Running);
+        assert!(toy.is_leader());
     });
 }
 
