@@ -15,7 +15,7 @@
     reason = "an example shows what it does"
 )]
 
-use std::{env, error::Error, process::ExitCode, time::Duration};
+use std::{env, error::Error, io, process::ExitCode, time::Duration};
 
 use actix::System;
 use actix_bully::{agent::BullyHandle, config::Config};
@@ -50,6 +50,8 @@ fn check(path: &str) -> Result<(), Box<dyn Error>> {
 }
 
 async fn run(path: &str) -> Result<(), Box<dyn Error>> {
+    // The library tells what it does by `tracing`, and warns by it: without this nobody would hear.
+    tracing_subscriber::fmt().with_writer(io::stderr).init();
     let running = Config::load(path, "JOBS")?.start()?;
     // From here on a signal does not end the process, but this future.
     let leaving = running.leave_on_signals(LEAVING);

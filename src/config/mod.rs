@@ -25,7 +25,9 @@
 //! a bridge ([`remote`](crate::remote)). This room knows all of those, and none of them knows it.
 //!
 //! A text is parsed that the library is given; [`Config::load`] alone reads a file, at most 64 KiB of it, and the
-//! environment of the process. Every error is typed, and names the key: `peers[1].address`.
+//! environment of the process. Every error is typed, and names the key: `peers[1].address`. Print it by `{}`: a `main` that
+//! returns it shows its `Debug` form, without what to do. What happens later is told by `tracing`, warnings too: install a
+//! subscriber, as the example `configured` does.
 //!
 //! # Every key
 //! This is a whole configuration of one of three nodes. A key behind `# ` is one that the others exclude, or

@@ -74,7 +74,14 @@ fn advice(args: &Args) -> String {
     format!(
         "valid for {} days, keys are for their owner only (mode 0600)\n\
          \n\
-         Give each host ca.pem and its own two files, then:\n\
+         Give each host ca.pem and its own two files; then, in its configuration:\n\
+         \n    \
+         [tls]\n    \
+         authorities_file = \"{folder}/ca.pem\"\n    \
+         certificate_file = \"{folder}/{node}.pem\"\n    \
+         key_file = \"{folder}/{node}.key\"\n\
+         \n\
+         or in the program:\n\
          \n    \
          TlsConfig::builder()\n        \
          .authorities_file(\"{folder}/ca.pem\")\n        \

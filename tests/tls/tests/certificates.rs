@@ -69,7 +69,12 @@ async fn nodes_meet_with_what_the_example_made() {
     let made = make(&folder, &["node-a", "node-b"]);
     let said = String::from_utf8(made.stdout).expect("text");
     assert!(made.status.success(), "{said}");
-    for part in ["authority: ", "node node-a: ", "TlsConfig::builder()"] {
+    for part in [
+        "authority: ",
+        "node node-a: ",
+        "[tls]\n",
+        "TlsConfig::builder()",
+    ] {
         assert!(said.contains(part), "{part:?} is not in {said}");
     }
     let expected = [
