@@ -32,7 +32,7 @@ impl<E: Election> Agent<E> {
         if !matches!(self.readiness, Readiness::Free) {
             return; // the incarnation has ended; messages and timers wait for a record by themselves
         }
-        let _span = self.shared.span().entered();
+        let span = self.shared.span().entered();
         // The clock is read before the question: what an incarnation promises from here on counts
         // from a moment at which no other one could have begun.
         let now = self.shared.now();
@@ -56,6 +56,7 @@ impl<E: Election> Agent<E> {
             self.shared.shrink(self.incarnation, kept);
         }
         pool::put::<E>(out);
+        drop(span); // what follows may be a step, with a span of its own
         self.follow_up(&view, ctx);
     }
 
@@ -141,7 +142,7 @@ impl<E: Election> Agent<E> {
     }
 
     fn saved(&mut self, saved: Result<(), StoreError>, ctx: &mut Context<Self>) {
-        let _span = self.shared.span().entered();
+        let span = self.shared.span().entered();
         let Readiness::Saving(effects) = mem::replace(&mut self.readiness, Readiness::Free) else {
             return;
         };
@@ -160,6 +161,7 @@ impl<E: Election> Agent<E> {
         // By the clock as it is now: the lease may have run out while the disk was busy.
         let view = self.machine.view(self.shared.now());
         self.carry_out(&mut effects.into_iter(), &view, ctx);
+        drop(span);
         self.follow_up(&view, ctx);
     }
 

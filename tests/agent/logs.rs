@@ -149,6 +149,24 @@ fn a_leadership_that_runs_out_is_logged_though_its_agent_hangs() {
     });
 }
 
+#[test]
+fn a_leader_that_leaves_names_itself_once_in_each_line() {
+    logged(Level::INFO, async |lines| {
+        let agents = three();
+        clock::sleep(MS(1_000)).await;
+        lines.take();
+        agents[2].leave(MS(1_000)).await.unwrap();
+        let left = lines.take();
+        let own = "INFO bully.agent{node=c group=\"jobs\"}: ";
+        for line in [
+            "leader drains term=1",
+            "leadership lost term=1 reason=resigned",
+        ] {
+            assert!(left.contains(&format!("{own}{line}")), "{left:#?}");
+        }
+    });
+}
+
 /// The group has nothing that an election could end with until one gets a score.
 #[test]
 fn while_no_agent_leads_each_says_why_every_ten_seconds() {
