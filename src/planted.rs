@@ -64,12 +64,14 @@ pub enum Defect {
     SilenceIsConfirmed,
     /// Bridge: one voter's word suffices for a term that is far ahead.
     OneVoterVouches,
+    /// Bridge: a lease counts on voters of version 1, whatever their timings.
+    FirstVersionCounts,
 }
 
 #[cfg(feature = "planted")]
 impl Defect {
     /// All of them.
-    pub const ALL: [Self; 24] = [
+    pub const ALL: [Self; 25] = [
         Self::EndedSteps,
         Self::EndedSaves,
         Self::RevokedLast,
@@ -94,6 +96,7 @@ impl Defect {
         Self::QueueUnbounded,
         Self::SilenceIsConfirmed,
         Self::OneVoterVouches,
+        Self::FirstVersionCounts,
     ];
 }
 

@@ -58,7 +58,7 @@ impl Link {
             peer: NodeId::new("host-b").expect("a name"),
             incarnation: NodeIncarnation(1),
             link: LinkId([0; 16]),
-            version: 1,
+            version: 2,
             features: Features(0),
             frame: limits.frame(),
             allowance: Allowance::of(limits),

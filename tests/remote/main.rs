@@ -33,5 +33,6 @@ mod schedules;
 mod secrets;
 mod sockets;
 mod strangers;
+mod versions;
 mod voters;
 mod warnings;

@@ -28,6 +28,11 @@ fn a_bridges_defects_are_found_between_hosts() {
             "ages::the_word_of_one_voter_takes_no_group_to_the_end_of_its_terms",
             "one word sufficed",
         ),
+        (
+            Defect::FirstVersionCounts,
+            "versions::a_lease_that_counts_on_version_1_with_other_timings_would_be_a_second_leader",
+            "believe that they lead",
+        ),
     ];
     again::are_found("remote", VARIABLE, &cases);
 }

@@ -15,7 +15,7 @@ use actix_bully::{
 
 use super::kit::{Host, MS, builder, id, play, told, until};
 
-const VOTERS: [&str; 3] = ["a1", "b1", "c1"];
+pub(crate) const VOTERS: [&str; 3] = ["a1", "b1", "c1"];
 
 /// The one voter of a host; its record survives the host.
 pub(crate) fn voter(host: &mut Host, name: &str, folder: &Path) -> BullyHandle {
@@ -37,7 +37,7 @@ fn voter_with(host: &mut Host, name: &str, folder: &Path, config: QuorumConfig) 
     host.voter(name, weight, folder, config)
 }
 
-fn others(name: &str) -> Vec<&'static str> {
+pub(crate) fn others(name: &str) -> Vec<&'static str> {
     ["a", "b", "c"].into_iter().filter(|n| *n != name).collect()
 }
 

@@ -17,70 +17,15 @@ use crate::{
     supervisor::{Guardian, RestartPolicy, Supervision},
 };
 
-use super::memory;
+use super::{Peer, memory};
 use crate::remote::{
     BridgeError, BridgeHandle, ClusterId, Credential, Introduction, Limits, NodeId,
-    NodeIncarnation, RemoteBridge, RemoteMessage, Rights,
+    NodeIncarnation, RemoteBridge, RemoteMessage,
     bridge::shared::{BridgeState, Parts},
     carry::{Carried, Carrier},
     transport::{Listener, Security, Tcp, Transport},
+    wire::Versions,
 };
-
-/// A node that may connect, and be connected to.
-#[derive(Clone, Debug)]
-pub struct Peer {
-    node: String,
-    pub(crate) address: Option<String>,
-    pub(crate) rights: Rights,
-}
-
-impl Peer {
-    /// The peer of that name, at that address: `host:port`. The name of the host is resolved anew
-    /// at each attempt. It may speak for any agent of the groups carried, as a leader, a voter or an
-    /// observer, unless [`allow`](Self::allow) says otherwise.
-    pub fn new(node: &str, address: &str) -> Self {
-        let address = Some(address.to_owned());
-        Self {
-            address,
-            ..Self::inbound(node)
-        }
-    }
-
-    /// The peer of that name, which dials this side. If its process ends, that is noticed by the
-    /// elections' own deadlines only, because it cannot be dialled: give it an address where you can.
-    pub fn inbound(node: &str) -> Self {
-        Self {
-            node: node.to_owned(),
-            address: None,
-            rights: Rights::all(),
-        }
-    }
-
-    /// For which agents it may speak, and as what; replaces what was allowed before. What an agent says
-    /// beyond that is not heard, and ends the link.
-    #[must_use]
-    pub fn allow(mut self, rights: Rights) -> Self {
-        self.rights = rights;
-        self
-    }
-
-    /// Whether a bridge can have it; its name.
-    pub(crate) fn check(
-        &self,
-        shared: &BridgeState,
-        may_be_read: bool,
-    ) -> Result<NodeId, BridgeError> {
-        let node = node_id(&self.node)?;
-        if node == shared.me.node {
-            return Err(BridgeError::PeerIsSelf { node });
-        }
-        if let Some(address) = &self.address {
-            let is_safe = shared.security.is_some() || may_be_read;
-            check_address(&*shared.transport, address, is_safe)?;
-        }
-        Ok(node)
-    }
-}
 
 /// Settings of a bridge, made by [`RemoteBridge::builder`].
 #[must_use = "a builder does nothing until `start` is called"]
@@ -98,6 +43,7 @@ pub struct BridgeBuilder {
     credential: Option<Arc<dyn Credential>>,
     is_dangerous: bool,
     incarnation: Option<NodeIncarnation>,
+    versions: Versions,
     memory: Option<std::path::PathBuf>,
     seed: Option<u64>,
     policy: RestartPolicy,
@@ -122,6 +68,7 @@ impl BridgeBuilder {
             credential: None,
             is_dangerous: false,
             incarnation: None,
+            versions: Versions::OURS,
             memory: None,
             seed: None,
             policy: RestartPolicy::default(),
@@ -132,6 +79,13 @@ impl BridgeBuilder {
     /// The cluster; nodes of different ones refuse each other. Default: `default`.
     pub fn cluster(mut self, name: &str) -> Self {
         name.clone_into(&mut self.cluster);
+        self
+    }
+
+    /// Speaks these versions and no others, as a node of an earlier release does.
+    #[cfg(feature = "testkit")]
+    pub fn versions(mut self, versions: Versions) -> Self {
+        self.versions = versions;
         self
     }
 
@@ -270,7 +224,10 @@ impl BridgeBuilder {
         let carried = check_groups(carried.collect())?;
         let incarnation = self.begin_incarnation()?;
         let shared = Arc::new(BridgeState::new(Parts {
-            me: Introduction::new(node.clone(), cluster, incarnation),
+            me: Introduction {
+                versions: self.versions,
+                ..Introduction::new(node.clone(), cluster, incarnation)
+            },
             limits: self.limits,
             transport: self.transport,
             security: self.security,
@@ -282,7 +239,7 @@ impl BridgeBuilder {
         }));
         for peer in self.peers {
             let node = peer.check(&shared, self.is_dangerous)?;
-            if !shared.add(&node, peer.address, peer.rights) {
+            if !shared.add(&node, peer) {
                 return Err(BridgeError::PeerTaken { node });
             }
         }
@@ -355,14 +312,14 @@ impl BridgeBuilder {
     }
 }
 
-fn node_id(name: &str) -> Result<NodeId, BridgeError> {
+pub(super) fn node_id(name: &str) -> Result<NodeId, BridgeError> {
     NodeId::new(name).map_err(|reason| BridgeError::Node {
         name: name.to_owned(),
         reason,
     })
 }
 
-fn check_address(
+pub(super) fn check_address(
     transport: &dyn Transport,
     address: &str,
     is_safe: bool,

@@ -58,7 +58,7 @@ impl BridgeHandle {
     /// [`Plaintext`](BridgeError::Plaintext).
     pub fn add_peer(&self, peer: Peer) -> Result<(), BridgeError> {
         let node = peer.check(&self.shared, self.is_dangerous)?;
-        if !self.shared.add(&node, peer.address, peer.rights) {
+        if !self.shared.add(&node, peer) {
             return Err(BridgeError::PeerTaken { node });
         }
         self.addr.do_send(AddPeer(node));

@@ -17,6 +17,7 @@ mod health;
 mod memory;
 pub(crate) mod message;
 mod noise;
+mod peer;
 pub(crate) mod peers;
 #[cfg(feature = "metrics")]
 mod sample;
@@ -25,9 +26,10 @@ pub(crate) mod status;
 pub(crate) mod task;
 
 pub use actor::RemoteBridge;
-pub use builder::{BridgeBuilder, Peer};
+pub use builder::BridgeBuilder;
 pub use counters::{BridgeCounters, BridgeCounts};
 pub use error::{BridgeError, DrainTimedOut};
 pub use events::BridgeEvent;
 pub use handle::BridgeHandle;
+pub use peer::Peer;
 pub use status::{LinkStatus, PeerStatus, Traffic};

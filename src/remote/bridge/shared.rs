@@ -24,7 +24,7 @@ use crate::{
 
 use crate::remote::{
     BridgeCounters, Closed, Credential, GroupRules, GroupStanding, Introduction, Limits, NodeId,
-    Nonce, Rights,
+    Nonce, Peer, Rights,
     bridge::{
         events::{BridgeEvent, Events},
         gate::Gate,
@@ -35,7 +35,7 @@ use crate::remote::{
     },
     carry::{Carried, GroupTermGuard, Lost, NodeRoute, PeerAgents},
     transport::{Listener, Security, Transport},
-    wire::Opening,
+    wire::{FirstTimings, Opening, Versions, first_carries},
 };
 
 /// The constant part of a bridge, and its agents.
@@ -72,6 +72,8 @@ pub(crate) struct PeerState {
     pub(crate) node: NodeId,
     pub(crate) address: Option<String>,
     pub(crate) rights: Rights,
+    /// What is known of its timings while it speaks version 1.
+    pub(crate) first_timings: FirstTimings,
     pub(crate) agents: Mutex<PeerAgents>,
     /// Its routes into the groups, in the order of the bridge.
     pub(crate) routes: Vec<Arc<dyn NodeRoute>>,
@@ -166,7 +168,7 @@ impl BridgeState {
     }
 
     /// Adds a peer; says whether it was new.
-    pub(crate) fn add(&self, node: &NodeId, address: Option<String>, rights: Rights) -> bool {
+    pub(crate) fn add(&self, node: &NodeId, peer: Peer) -> bool {
         let mut peers = lock(&self.peers);
         if peers.contains_key(node) {
             return false;
@@ -177,8 +179,9 @@ impl BridgeState {
         let peer = PeerState {
             routes: agents.routes(),
             node: node.clone(),
-            address,
-            rights,
+            address: peer.address,
+            rights: peer.rights,
+            first_timings: peer.first_timings,
             refusals: Arc::clone(agents.refusals()),
             agents: Mutex::new(agents),
             stage: Mutex::new(LinkStatus::Waiting),
@@ -233,14 +236,33 @@ impl BridgeState {
         })
     }
 
-    /// Whether this side carries a group that a peer opens, by the same rules.
-    pub(crate) fn standing(&self, opening: &Opening<'_>) -> GroupStanding {
+    /// What the agents of a group here share.
+    pub(crate) fn requirements(&self, group: &str) -> Option<Requirements> {
+        self.carried
+            .iter()
+            .find(|c| c.name() == group)?
+            .requirements()
+    }
+
+    /// Whether this side carries a group that a peer opens on a link of that version, by the same rules.
+    pub(crate) fn standing(&self, version: u16, opening: &Opening<'_>) -> GroupStanding {
         let at = self.carried.iter().position(|c| c.name() == opening.name);
         let Some((at, carried)) = at.and_then(|at| Some((at, self.carried.get(at)?))) else {
             return GroupStanding::Unknown;
         };
+        if version == Versions::FIRST && !first_carries(opening.rules) {
+            return GroupStanding::Mismatch;
+        }
         match carried.requirements() {
-            Some(mine) if !GroupRules::from(&mine).are(&opening.into()) => GroupStanding::Mismatch,
+            Some(mine)
+                if !GroupRules::from(&mine).are(&GroupRules::opened(
+                    version,
+                    opening,
+                    Some(&mine),
+                )) =>
+            {
+                GroupStanding::Mismatch
+            }
             Some(_) => GroupStanding::Carried(at),
             None => {
                 // The first term of the peers' next epoch would else seem absurd, and end the link.

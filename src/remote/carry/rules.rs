@@ -7,7 +7,7 @@ use crate::{
     protocol::{Electorate, Requirements},
 };
 
-use crate::remote::wire::Opening;
+use crate::remote::wire::{Opening, Versions};
 
 /// What all members of a group have to agree on. Where two nodes differ, nothing crosses for that
 /// group.
@@ -29,12 +29,19 @@ impl GroupRules {
     }
 }
 
-impl From<&Opening<'_>> for GroupRules {
-    fn from(opening: &Opening<'_>) -> Self {
+impl GroupRules {
+    /// Those that a peer names on a link of that version. In version 1 it names no voters: they are taken for those of the
+    /// members here, as release 0.1 takes ours for its own.
+    pub(crate) fn opened(version: u16, opening: &Opening<'_>, mine: Option<&Requirements>) -> Self {
+        let voters = if version == Versions::FIRST {
+            mine.and_then(|mine| mine.voters)
+        } else {
+            opening.voters
+        };
         Self {
             rules: opening.rules.to_owned(),
             epoch: opening.epoch,
-            voters: opening.voters,
+            voters,
         }
     }
 }

@@ -257,9 +257,16 @@ impl Handshake {
             // The timer of the driver may be late: no link is made after the deadline all the same.
             return Err(Closed::HandshakeTimeout);
         }
-        match (state, Frame::decode(body, self.bounds)?) {
+        let version = match &state {
+            HandshakeState::Agreeing(link) | HandshakeState::Accepting(link) => link.version,
+            HandshakeState::Greeting | HandshakeState::Over => Versions::OURS.max, // HELLO is the same in all
+        };
+        match (state, Frame::decode_of(version, body, self.bounds)?) {
             (HandshakeState::Greeting, Frame::Hello(hello)) => {
                 let established = self.judge(&hello, look_up)?;
+                if established.version == Versions::FIRST {
+                    return self.accept_first(established, out);
+                }
                 self.transcript.hear(body);
                 self.state_conditions(out);
                 Ok((
@@ -299,6 +306,22 @@ impl Handshake {
             ) => Err(Closed::Goodbye(why)),
             _ => Err(Closed::Protocol),
         }
+    }
+
+    /// Version 1 has no CONDITIONS, and no proofs.
+    fn accept_first(
+        &self,
+        established: Established,
+        out: &mut BytesMut,
+    ) -> Result<(HandshakeState, HandshakeProgress), Closed> {
+        if self.asking.is_some() {
+            return Err(Closed::Secret(SecretFault::NotThere));
+        }
+        wire::encode_first_ready(established.link, out);
+        Ok((
+            HandshakeState::Accepting(Box::new(established)),
+            HandshakeProgress::Waiting,
+        ))
     }
 
     fn state_conditions(&mut self, out: &mut BytesMut) {
@@ -393,8 +416,9 @@ impl Handshake {
             version,
             features: me.features.and(hello.features),
             frame: usize::try_from(hello.frame).unwrap_or(usize::MAX),
-            // A substitute until CONDITIONS say what the peer takes.
-            allowance: self.allowance,
+            // Until CONDITIONS say what the peer takes; in version 1 they never do, and the defaults of release 0.1
+            // were those of this one.
+            allowance: self.allowance.and(Allowance::of(&Limits::default())),
             end: None,
             rights,
         })

@@ -77,8 +77,11 @@ impl LinkReader {
             Meter::add(&shared.meter.frames_in, 1);
             let mut opened = None;
             let verdict = self.inbound.frame(now, body, |opening| {
-                let standing = shared.standing(opening);
-                opened = Some((standing, opening.name.to_owned(), opening.into()));
+                let version = common.link.version;
+                let standing = shared.standing(version, opening);
+                let mine = shared.requirements(opening.name);
+                let theirs = GroupRules::opened(version, opening, mine.as_ref());
+                opened = Some((standing, opening.name.to_owned(), theirs));
                 standing
             })?;
             if let Some((standing, name, theirs)) = opened {

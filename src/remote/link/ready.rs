@@ -15,12 +15,14 @@ use futures::future::{Either, select};
 use tokio::{io::split, sync::oneshot};
 
 use crate::{
+    planted::{Defect, has},
     protocol::{AgentId, Time},
     remote::{
         Closed, Established, GroupRules,
         bridge::shared::{BridgeState, PeerState},
         carry::{Announcer, Carried, LookAtMembers, Outbox},
         transport::Stream,
+        wire::{FirstTimings, Versions},
     },
 };
 
@@ -58,6 +60,24 @@ pub(super) struct GroupSide {
     pub(super) theirs: RefCell<BTreeMap<AgentId, u32>>,
     /// The rules that the other side follows, if they were not found to be others.
     pub(super) rules: RefCell<Option<GroupRules>>,
+}
+
+impl Common {
+    /// What is known of the timings that count in a group there, if the link speaks version 1.
+    pub(super) fn first(&self, group: usize) -> Option<FirstTimings> {
+        if self.link.version != Versions::FIRST {
+            return None;
+        }
+        let rules = self.groups.get(group).map(|side| side.rules.borrow());
+        let rules = rules.as_ref().and_then(|rules| rules.as_ref());
+        let is_leased = rules.is_none_or(|theirs| theirs.rules == "quorum");
+        let is_equal = !is_leased || has(Defect::FirstVersionCounts);
+        Some(if is_equal {
+            FirstTimings::Equal
+        } else {
+            self.peer.first_timings
+        })
+    }
 }
 
 impl Connection {

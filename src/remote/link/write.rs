@@ -25,7 +25,10 @@ use crate::remote::{
     carry::{Batch, Queued, RosterUpdate},
     link::pace::WritePace,
     transport::Stream,
-    wire::{MessagesWriter, Opening, RosterContent, RosterFrame, encode_ping, encode_pong},
+    wire::{
+        MessagesWriter, Opening, RosterContent, RosterFrame, Versions, encode_ping, encode_pong,
+        first_carries,
+    },
 };
 
 use super::{numbers::Numbering, ready::Common};
@@ -213,6 +216,11 @@ impl LinkWriter {
                 continue;
             }
             let local = (side.look)();
+            let rules = local.requirements.as_ref().map(|mine| mine.rules);
+            let is_first = common.link.version == Versions::FIRST;
+            if is_first && rules.is_some_and(|of| !first_carries(of.name())) {
+                continue; // to be told once the peer is updated: the next link begins anew
+            }
             let RosterUpdate {
                 opens,
                 before,
@@ -278,7 +286,9 @@ impl LinkWriter {
         }
         for piece in pieces {
             self.seq = self.seq.saturating_add(1);
-            RosterFrame::encode(self.seq, number, opening.take(), &piece, &mut self.out);
+            let version = common.link.version;
+            let opening = opening.take();
+            RosterFrame::encode_of(version, self.seq, number, opening, &piece, &mut self.out);
             self.frames = self.frames.saturating_add(1);
         }
     }

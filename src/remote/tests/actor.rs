@@ -14,7 +14,8 @@ use crate::{
     group::{Envelope, Group, RemoteLink},
     protocol::{AgentId, Incarnation, Term},
     remote::{
-        Closed, Established, Limits, LinkId, LinkStatus, NodeIncarnation, RemoteBridge, Rights,
+        Closed, Established, Limits, LinkId, LinkStatus, NodeIncarnation, Peer, RemoteBridge,
+        Rights,
         bridge::{
             message::{ConnectionEnded, ConnectionOutcome, DrainLinks, LinkReady, RemovePeer},
             peers::{ConnId, Origin},
@@ -53,7 +54,8 @@ impl Stage {
             seed: 7,
             began: actix::clock::Instant::now(),
         }));
-        assert!(shared.add(&node("b"), address.map(str::to_owned), Rights::all()));
+        let peer = address.map_or_else(|| Peer::inbound("b"), |address| Peer::new("b", address));
+        assert!(shared.add(&node("b"), peer));
         let peer = shared.peer(&node("b")).unwrap();
         Self {
             bridge: RemoteBridge::new(Arc::clone(&shared)).start(),

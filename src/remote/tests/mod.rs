@@ -5,6 +5,7 @@
 )]
 
 mod actor;
+mod first;
 mod handshake;
 mod inbound;
 mod limits;

@@ -3,7 +3,7 @@
 use crate::remote::{MayBe, Peer, Rights};
 
 const PAGE: &str = include_str!("../mod.rs");
-const DOCS: &str = include_str!("../bridge/builder.rs");
+const DOCS: &str = include_str!("../bridge/peer.rs");
 
 /// A text as one line, without the marks of comments.
 fn flat(text: &str) -> String {

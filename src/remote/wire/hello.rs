@@ -18,7 +18,12 @@ pub struct Versions {
 
 impl Versions {
     /// What this release speaks.
-    pub const OURS: Self = Self { min: 2, max: 2 };
+    pub const OURS: Self = Self {
+        min: Self::FIRST,
+        max: 2,
+    };
+    /// The version of release 0.1.
+    pub const FIRST: u16 = 1;
 
     /// The newest that both speak.
     #[must_use]

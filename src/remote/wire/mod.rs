@@ -60,7 +60,7 @@
 //!
 //! Both sides name the range they speak; the newest common one counts. HELLO and GOODBYE keep
 //! their form in all versions, so that any two can at least say why they part. This release speaks
-//! version 2 only: it and a node of release 0.1 refuse each other, and both say so.
+//! both: `first.rs` says what a link of version 1 carries, and that no lease counts on it.
 //!
 //! # Where to read on
 //! [`Frames`] cuts the stream, [`Frame`] is one of them. [`Messages`] and [`RosterFrame`] are the two
@@ -70,6 +70,7 @@
 
 mod conditions;
 mod error;
+mod first;
 mod frame;
 mod frames;
 mod hello;
@@ -89,6 +90,7 @@ for_tests! {
     use {
         conditions::{Allowance, LinkConditions},
         error::Bounds,
+        first::{FirstTimings, encode_first_ready, from_first, to_first},
         frame::{Frame, encode_goodbye, encode_ping, encode_pong, encode_proof},
         frames::Frames,
         hello::{Features, Hello, Versions},
@@ -99,6 +101,8 @@ for_tests! {
         roster::{LeaderHint, Opening, RosterFrame, RosterContent},
     };
 }
+
+pub(super) use first::first_carries;
 
 #[cfg(feature = "testkit")]
 pub use frame::encode_ready;

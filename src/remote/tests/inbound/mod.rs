@@ -46,7 +46,7 @@ impl InboundLink {
             peer: node("host-b"),
             incarnation: NodeIncarnation(1),
             link: LinkId([0; 16]),
-            version: 1,
+            version: 2,
             features: Features(0),
             allowance: Allowance::of(&Limits::default()),
             end: None,

@@ -1,0 +1,76 @@
+//! What an operator says of another node.
+//!
+//! Decided here: nothing that is not checked elsewhere. What becomes of a peer: [`peers`](super::peers).
+
+use super::{
+    builder::{check_address, node_id},
+    shared::BridgeState,
+};
+use crate::remote::{BridgeError, NodeId, Rights, wire::FirstTimings};
+
+/// A node that may connect, and be connected to.
+#[derive(Clone, Debug)]
+pub struct Peer {
+    node: String,
+    pub(crate) address: Option<String>,
+    pub(crate) rights: Rights,
+    pub(crate) first_timings: FirstTimings,
+}
+
+impl Peer {
+    /// The peer of that name, at that address: `host:port`. The name of the host is resolved anew
+    /// at each attempt. It may speak for any agent of the groups carried, as a leader, a voter or an
+    /// observer, unless [`allow`](Self::allow) says otherwise.
+    pub fn new(node: &str, address: &str) -> Self {
+        let address = Some(address.to_owned());
+        Self {
+            address,
+            ..Self::inbound(node)
+        }
+    }
+
+    /// The peer of that name, which dials this side. If its process ends, that is noticed by the
+    /// elections' own deadlines only, because it cannot be dialled: give it an address where you can.
+    pub fn inbound(node: &str) -> Self {
+        Self {
+            node: node.to_owned(),
+            address: None,
+            rights: Rights::all(),
+            first_timings: FirstTimings::Unknown,
+        }
+    }
+
+    /// For which agents it may speak, and as what; replaces what was allowed before. What an agent says
+    /// beyond that is not heard, and ends the link.
+    #[must_use]
+    pub fn allow(mut self, rights: Rights) -> Self {
+        self.rights = rights;
+        self
+    }
+
+    /// Its agents have the timings of those here, for as long as it is of release 0.1, whose voters do not say what they
+    /// promise. Without this no lease and no vote counts on them, so that a quorum needs enough voters of one release: two of
+    /// three have it, two of four have not. With it and with other timings there, two may lead. A later release says what it promises, and this changes nothing.
+    #[must_use]
+    pub const fn with_equal_timings(mut self) -> Self {
+        self.first_timings = FirstTimings::Equal;
+        self
+    }
+
+    /// Whether a bridge can have it; its name.
+    pub(crate) fn check(
+        &self,
+        shared: &BridgeState,
+        may_be_read: bool,
+    ) -> Result<NodeId, BridgeError> {
+        let node = node_id(&self.node)?;
+        if node == shared.me.node {
+            return Err(BridgeError::PeerIsSelf { node });
+        }
+        if let Some(address) = &self.address {
+            let is_safe = shared.security.is_some() || may_be_read;
+            check_address(&*shared.transport, address, is_safe)?;
+        }
+        Ok(node)
+    }
+}
