@@ -1,4 +1,5 @@
-//! A nightly report of three replicas: one of them runs it, and a fail-over neither repeats nor loses it.
+//! A nightly report of three replicas: one of them runs it, and a fail-over neither repeats nor loses it. And what
+//! customers ask to be reminded of, by a stream at each replica.
 //!
 //! ```text
 //! $ cargo run --example cron
@@ -25,6 +26,7 @@ use actix_bully::{
     supervisor::RestartPolicy,
     testkit::{Inject, VirtualClock, VirtualWallClock},
 };
+use futures::channel::mpsc;
 
 const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(3_600);
@@ -43,7 +45,7 @@ async fn run() -> Result<(), Box<dyn Error>> {
     let wall = VirtualWallClock::new(WallTime::from_millis(1_767_322_680_000));
     let time = RuntimeClock::new();
     let group = Group::new("demo")?;
-    let mut replicas = Vec::new();
+    let (mut replicas, mut customers) = (Vec::new(), Vec::new());
     for (score, name) in (1..).zip(VOTERS) {
         let agent = BullyAgent::builder(name)
             .quorum(VOTERS)
@@ -63,6 +65,13 @@ async fn run() -> Result<(), Box<dyn Error>> {
             .cron("invoices", "0 3 * * *")
             .misfire(Misfire::AtLeastOnce)
             .start(report)?;
+        // Each replica reads the same: rows of a database, or what is published to all.
+        let (customer, reminders) = mpsc::unbounded();
+        agent
+            .schedule_stream("reminder", reminders)
+            .misfire(Misfire::Late { within: HOUR })
+            .start(report)?;
+        customers.push(customer);
         replicas.push(agent);
     }
 
@@ -88,6 +97,13 @@ async fn run() -> Result<(), Box<dyn Error>> {
         replica.set_score(score)?;
     }
     sleep(15 * MINUTE).await;
+
+    println!("-- at 03:35 a customer asks to be reminded at 03:40, and the leader crashes");
+    for customer in customers {
+        customer.unbounded_send(WallTime::from_millis(1_767_498_000_000))?;
+    }
+    crash(&replicas);
+    sleep(16 * MINUTE).await;
     Ok(())
 }
 

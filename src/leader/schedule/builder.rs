@@ -5,12 +5,16 @@
 use std::{cell::RefCell, fmt, sync::Arc, time::Duration};
 
 use actix::Recipient;
-use futures::future::{FutureExt, abortable};
+use futures::{
+    Stream, StreamExt,
+    future::{AbortHandle, FutureExt, abortable},
+    stream::BoxStream,
+};
 use tracing::warn;
 
 use crate::{
     agent::{ElectionHandle, can_spawn_here},
-    clock::WallClock,
+    clock::{WallClock, WallTime},
     protocol::{AgentId, Election},
     store::TermStore,
 };
@@ -19,6 +23,7 @@ use super::{
     Misfire, ScheduleError, ScheduleHandle, ScheduleState, Tick,
     begin::{BeginSettings, begin, service_of},
     due::{DueTimes, Every, next},
+    feed::{Feed, until_done},
     handle::StatusRecord,
     interface::{Rule, TickFailed},
     register::ScheduleRecord,
@@ -36,13 +41,53 @@ impl<E: Election> ElectionHandle<E> {
         let every = Every::new(interval);
         self.scheduled(
             name,
-            every.map(|every| -> Box<dyn DueTimes> { Box::new(every) }),
+            every.map(|every| ScheduleTimes::Rule(Box::new(every))),
         )
     }
 
     /// A schedule by any rule; see [`every`](Self::every).
     pub fn schedule(&self, name: &str, times: impl DueTimes) -> ScheduleBuilder<E> {
-        self.scheduled(name, Ok(Box::new(times)))
+        self.scheduled(name, Ok(ScheduleTimes::Rule(Box::new(times))))
+    }
+
+    /// A schedule by any stream of due times, for those that follow from no rule: what users ask to be reminded
+    /// of, rows of a table. See [`every`](Self::every) for the rest.
+    ///
+    /// Each agent of the group reads a stream of its own, whether it leads or not, and all streams have to tell the
+    /// same due times: a moment that the data names, not the one at which a stream was polled. They may be told
+    /// early and in any order.
+    ///
+    /// | the stream | then |
+    /// |---|---|
+    /// | tells a time that has passed, as after a fail-over | [`Misfire`] decides, if it is later than the last one that was begun in the group |
+    /// | tells one again, or after a later one has begun or was skipped | it is not run, and [counted](crate::leader::schedule::ScheduleStatus::misordered) |
+    /// | tells nothing | nothing is run |
+    /// | tells more than it is asked for | it is read 1,024 due times ahead. An agent that follows drops what it has missed but the last, or with [`Misfire::AtLeastOnce`] reads on when it leads |
+    /// | ends | what it told is run; then the schedule is [done](ScheduleState::Done) |
+    /// | panics | the same, and it is logged; then the schedule has [ended](ScheduleState::Ended) |
+    ///
+    /// ```
+    /// use actix_bully::{Group, agent::BullyAgent, clock::WallTime, leader::schedule::Tick};
+    /// use futures::channel::mpsc;
+    ///
+    /// # actix::System::new().block_on(async {
+    /// let group = Group::new("demo")?;
+    /// let agent = BullyAgent::builder("api-1").join(&group).start()?;
+    /// let (remind, reminders) = mpsc::channel(64);
+    /// agent
+    ///     .schedule_stream("reminders", reminders)
+    ///     .start(|tick: Tick| async move { println!("{} is due", tick.key()) })?;
+    /// // On every replica, for each row that a user adds:
+    /// remind.clone().try_send(WallTime::from_millis(1_767_323_045_000))?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn schedule_stream(
+        &self,
+        name: &str,
+        times: impl Stream<Item = WallTime> + Send + 'static,
+    ) -> ScheduleBuilder<E> {
+        self.scheduled(name, Ok(ScheduleTimes::Stream(times.boxed())))
     }
 
     /// A schedule by a cron expression, in UTC; see [`every`](Self::every), and
@@ -51,10 +96,7 @@ impl<E: Election> ElectionHandle<E> {
     #[cfg_attr(docsrs, doc(cfg(feature = "cron")))]
     pub fn cron(&self, name: &str, expression: &str) -> ScheduleBuilder<E> {
         let cron = super::Cron::new(expression);
-        self.scheduled(
-            name,
-            cron.map(|cron| -> Box<dyn DueTimes> { Box::new(cron) }),
-        )
+        self.scheduled(name, cron.map(|cron| ScheduleTimes::Rule(Box::new(cron))))
     }
 
     /// What this agent needs for schedules, where the defaults will not do: voters of several hosts set a store.
@@ -68,7 +110,7 @@ impl<E: Election> ElectionHandle<E> {
     fn scheduled(
         &self,
         name: &str,
-        times: Result<Box<dyn DueTimes>, ScheduleError>,
+        times: Result<ScheduleTimes, ScheduleError>,
     ) -> ScheduleBuilder<E> {
         ScheduleBuilder {
             agent: self.clone(),
@@ -84,8 +126,14 @@ impl<E: Election> ElectionHandle<E> {
 pub struct ScheduleBuilder<E: Election> {
     agent: ElectionHandle<E>,
     name: String,
-    times: Result<Box<dyn DueTimes>, ScheduleError>,
+    times: Result<ScheduleTimes, ScheduleError>,
     misfire: Misfire,
+}
+
+/// Where due times come from.
+enum ScheduleTimes {
+    Rule(Box<dyn DueTimes>),
+    Stream(BoxStream<'static, WallTime>),
 }
 
 impl<E: Election> ScheduleBuilder<E> {
@@ -139,7 +187,10 @@ impl<E: Election> ScheduleBuilder<E> {
         let service = service_of(&agent)?;
         let now = service.clock.now();
         let schedule = || name.clone();
-        if next(&*times, now).is_none() {
+        // Of a stream it is not known.
+        if let ScheduleTimes::Rule(times) = &times
+            && next(&**times, now).is_none()
+        {
             let schedule = schedule();
             return Err(ScheduleError::NeverFires { schedule });
         }
@@ -148,34 +199,65 @@ impl<E: Election> ScheduleBuilder<E> {
             return Err(ScheduleError::Taken { schedule, agent });
         }
         let record = Arc::<StatusRecord>::default();
+        let (times, feed) = match times {
+            ScheduleTimes::Rule(times) => (times, None),
+            ScheduleTimes::Stream(stream) => {
+                let feed = Feed {
+                    schedule: schedule(),
+                    stream,
+                    window: Arc::default(),
+                    misfire,
+                    clock: Arc::clone(&service.clock),
+                    record: Arc::clone(&record),
+                };
+                (feed.times(), Some(feed))
+            }
+        };
         let schedule = Schedule {
             rule: Rule {
                 name: schedule(),
                 times,
                 misfire,
             },
+            stream: feed.as_ref().map(|feed| Arc::clone(&feed.window)),
             work: RefCell::new(work),
             service,
             record: Arc::clone(&record),
         };
-        let ending = ScheduleEnding {
-            name: name.clone(),
-            service: Arc::clone(&schedule.service),
-            record: Arc::clone(&record),
-        };
-        let (led, abort) = abortable(async move {
+        let abort = spawn(agent, schedule, feed);
+        Ok(ScheduleHandle::new(name, record, abort))
+    }
+}
+
+/// Runs a schedule in a task of this thread; it ends with the agent, with its stream, or when it is told to.
+fn spawn<E: Election>(
+    agent: ElectionHandle<E>,
+    schedule: Schedule,
+    feed: Option<Feed>,
+) -> AbortHandle {
+    let mut ending = ScheduleEnding {
+        name: schedule.rule.name.clone(),
+        service: Arc::clone(&schedule.service),
+        record: Arc::clone(&schedule.record),
+        state: ScheduleState::Ended,
+    };
+    let (led, abort) = abortable(async move {
+        let led = async {
             let led = agent.lead(|leader| schedule.lead(leader)).await;
             if let Err(reason) = led {
                 warn!(node = %agent.id(), %reason, "schedule ended");
             }
-        });
-        drop(actix::spawn(async move {
-            let _ending = ending;
-            // Aborted or not, it is dropped by then.
-            led.await.ok();
-        })); // it ends with the agent
-        Ok(ScheduleHandle::new(name, record, abort))
-    }
+        };
+        until_done(led, feed).await
+    });
+    drop(actix::spawn(async move {
+        // Aborted or not, what led is dropped by then.
+        if let Ok(state) = led.await {
+            ending.state = state;
+        }
+        drop(ending);
+    }));
+    abort
 }
 
 /// Frees the name of a schedule that has ended, however it came about.
@@ -183,12 +265,13 @@ struct ScheduleEnding {
     name: AgentId,
     service: Arc<ScheduleService>,
     record: Arc<StatusRecord>,
+    state: ScheduleState,
 }
 
 impl Drop for ScheduleEnding {
     fn drop(&mut self) {
         self.service.free_name(&self.name);
-        self.record.rest(ScheduleState::Ended);
+        self.record.rest(self.state);
     }
 }
 

@@ -78,6 +78,9 @@ pub struct ScheduleStatus {
     /// How many answers refused what this host asked: the agent obeys a later leader, a due time lies more than 10 s
     /// ahead by its clock, or it keeps 256 schedules already.
     pub refused: u64,
+    /// How many due times the schedule's [stream](crate::agent::ElectionHandle::schedule_stream) told again, or after
+    /// a later one had begun or was skipped: they are not run.
+    pub misordered: u64,
 }
 
 /// What a schedule does on this host.
@@ -93,8 +96,11 @@ pub enum ScheduleState {
     Waiting,
     /// The work of a tick runs.
     Running,
-    /// No tick follows: the agent left or ended for good, or the schedule was stopped.
+    /// No tick follows: the agent left or ended for good, the schedule was stopped, or its stream panicked.
     Ended,
+    /// No tick follows: the schedule's stream has ended, and each due time that it told is done with. An agent
+    /// that follows finds that out when it leads.
+    Done,
 }
 
 /// What the task of a schedule notes for its handles.
@@ -130,7 +136,12 @@ impl StatusRecord {
             skipped,
             failed,
             refused,
+            misordered: status.misordered,
         };
+    }
+
+    pub(super) fn note_misordered(&self, misordered: u64) {
+        self.status().misordered = misordered;
     }
 
     /// What was counted so far.

@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use crate::{
     clock::WallTime,
-    protocol::{AgentId, Round, Time},
+    protocol::{AgentId, Round},
 };
 
 use super::{
@@ -27,26 +27,9 @@ use super::{
     message::{LeaderNumber, Mark, MarkRefusal, Read, ScheduleMessage, Write},
     planner::{Misfire, NextTick, ON_TIME, TickPlan, plan},
     poll::{Audience, Poll, PollOutcome, Purpose},
+    stage::{ScheduleStage, TickClaim},
+    window::Frontier,
 };
-
-#[derive(Debug)]
-enum ScheduleStage {
-    Reading(Poll),
-    Founding(Poll, Mark),
-    /// The next due time, if there is one.
-    Waiting(Option<WallTime>),
-    Claiming(Poll, TickClaim),
-    Running(WallTime),
-    /// The work failed, and is tried again after that time.
-    Pausing(Time),
-    Finished,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct TickClaim {
-    due: WallTime,
-    mark: Mark,
-}
 
 /// Wall time may be set while a tick is waited for: so often it is read.
 pub(super) const LOOK: Duration = Duration::from_millis(250);
@@ -136,6 +119,23 @@ impl<'a> ScheduleMachine<'a> {
         matches!(self.stage, ScheduleStage::Running(_))
     }
 
+    /// How far it is, for what tells it due times.
+    pub(super) fn frontier(&self) -> Frontier {
+        Frontier {
+            known: self.known(),
+            settled: self.settled,
+            busy: self.stage.busy(),
+        }
+    }
+
+    /// Whether nothing is due, now or later, and the group knows of all that was.
+    pub(super) fn is_idle(&self) -> bool {
+        matches!(self.stage, ScheduleStage::Waiting(None))
+            && self.is_established
+            && self.confirming.is_none()
+            && next(&*self.rule.times, self.settled).is_none()
+    }
+
     /// After how long it is to look again.
     pub(super) fn wake(&self, now: Now) -> Option<Duration> {
         let stage = match &self.stage {
@@ -181,17 +181,9 @@ impl<'a> ScheduleMachine<'a> {
         outcome: PollOutcome,
         out: &mut Vec<ScheduleEffect>,
     ) {
-        let asked = match &mut self.stage {
-            ScheduleStage::Reading(poll)
-            | ScheduleStage::Founding(poll, _)
-            | ScheduleStage::Claiming(poll, _) => Some(poll),
-            ScheduleStage::Waiting(_)
-            | ScheduleStage::Running(_)
-            | ScheduleStage::Pausing(_)
-            | ScheduleStage::Finished => None,
-        };
-        let asked = asked.into_iter().chain(&mut self.confirming);
-        let poll = asked.into_iter().find(|poll| poll.round == round);
+        let asked = self.stage.asked().map(|(poll, _)| poll);
+        let mut asked = asked.into_iter().chain(&mut self.confirming);
+        let poll = asked.find(|poll| poll.round == round);
         let Some(poll) = poll else { return };
         if let Err(why) = outcome {
             self.counts.refused += 1;
@@ -234,15 +226,7 @@ impl<'a> ScheduleMachine<'a> {
     }
 
     fn say_again(&mut self, now: Now, out: &mut Vec<ScheduleEffect>) {
-        let asked = match &mut self.stage {
-            ScheduleStage::Reading(poll) => Some((poll, None)),
-            ScheduleStage::Founding(poll, mark) => Some((poll, Some(*mark))),
-            ScheduleStage::Claiming(poll, claim) => Some((poll, Some(claim.mark))),
-            ScheduleStage::Waiting(_)
-            | ScheduleStage::Running(_)
-            | ScheduleStage::Pausing(_)
-            | ScheduleStage::Finished => None,
-        };
+        let asked = self.stage.asked();
         let confirmed = self.confirming.as_mut().map(|poll| (poll, Some(self.mark)));
         for (poll, mark) in asked.into_iter().chain(confirmed) {
             let to = poll.say_again(&self.audience, now.time);

@@ -11,7 +11,8 @@
 //! ```
 //!
 //! A tick has an identity, the schedule's name and its due time. Due times are moments of wall time that follow from
-//! the rule alone (multiples of an interval since 1970, a cron expression), so all agents compute the same.
+//! the rule alone (multiples of an interval since 1970, a cron expression), so all agents compute the same; or each
+//! agent reads them from [a stream of its own](crate::agent::ElectionHandle::schedule_stream).
 //! Each agent starts the same schedules; those of the leader run.
 //!
 //! ```
@@ -75,8 +76,9 @@
 //!
 //! # Where to go next
 //! `machine.rs` is the leader's side and `register.rs` what each agent keeps, both pure, with `planner.rs` (what is
-//! due) and `poll.rs` (when enough have answered); `tests/` plays histories of them. `run.rs` drives the machine,
-//! `service.rs` and `desk.rs` answer and store, `begin.rs` says with whom.
+//! due), `window.rs` (what a stream told) and `poll.rs` (when enough have answered); `tests/` plays histories of
+//! them. `run.rs` drives the machine, `feed.rs` reads the stream, `service.rs` and `desk.rs` answer and store,
+//! `begin.rs` says with whom.
 
 mod begin;
 mod builder;
@@ -85,6 +87,7 @@ mod cron;
 mod desk;
 mod due;
 mod error;
+mod feed;
 mod handle;
 mod interface;
 mod machine;
@@ -94,9 +97,11 @@ mod poll;
 mod register;
 mod run;
 mod service;
+mod stage;
 #[cfg(test)]
 mod tests;
 mod tick;
+mod window;
 
 pub use builder::{ScheduleBuilder, SchedulesBuilder};
 #[cfg(feature = "cron")]

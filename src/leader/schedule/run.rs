@@ -22,6 +22,7 @@ use crate::{
 };
 
 use super::{
+    feed::DueStream,
     handle::{ScheduleState, StatusRecord},
     interface::{DueTick, Now, Rule, ScheduleEffect, ScheduleInput, TickFailed},
     machine::ScheduleMachine,
@@ -37,6 +38,8 @@ pub(super) type TickWork = Box<dyn FnMut(Tick) -> LocalBoxFuture<'static, Result
 /// What a schedule is made of, through all leaderships.
 pub(super) struct Schedule {
     pub(super) rule: Rule,
+    /// What the stream told, where it is no other rule.
+    pub(super) stream: Option<Arc<DueStream>>,
     pub(super) work: RefCell<TickWork>,
     pub(super) service: Arc<ScheduleService>,
     pub(super) record: Arc<StatusRecord>,
@@ -54,18 +57,21 @@ struct ScheduleTenure<'a> {
 }
 
 /// Notes the end of a leadership, however it comes about.
-struct Resting<'a>(&'a StatusRecord);
+struct Resting<'a>(&'a Schedule);
 
 impl Drop for Resting<'_> {
     fn drop(&mut self) {
-        self.0.rest(ScheduleState::Following);
+        self.0.record.rest(ScheduleState::Following);
+        if let Some(stream) = &self.0.stream {
+            stream.follow();
+        }
     }
 }
 
 impl Schedule {
     /// Runs what is due until the agent has to hand over.
     pub(super) async fn lead(&self, leader: LeaderGuard) {
-        let _resting = Resting(&self.record);
+        let _resting = Resting(self);
         let questions = self.service.questions();
         let machine = ScheduleMachine::new(
             &self.rule,
@@ -98,35 +104,41 @@ fn ballot(leader: &LeaderGuard) -> LeaderNumber {
 
 impl ScheduleTenure<'_> {
     async fn run(mut self) {
+        let schedule = self.schedule;
         let watch = self.leader.clone();
         let mut stepping_down = pin!(async move { watch.stepping_down().await });
-        let mut is_told = false;
+        let mut must_hand_over = false;
         let mut was_established = false;
         let mut input = ScheduleInput::Start;
         let mut effects = Vec::new();
         loop {
             let now = self.now();
             self.machine.handle(now, input, &mut effects);
-            self.schedule.record.note(&self.machine);
+            schedule.record.note(&self.machine);
+            if let Some(stream) = &schedule.stream {
+                stream.lead(self.machine.frontier(), self.machine.is_idle());
+            }
             if self.machine.is_established() && !was_established {
                 was_established = true;
                 self.warn_of_clocks(now);
             }
             for effect in effects.drain(..) {
                 match effect {
-                    ScheduleEffect::Say { to, said } => self.schedule.service.say(&to, &said),
+                    ScheduleEffect::Say { to, said } => schedule.service.say(&to, &said),
                     ScheduleEffect::Run(tick) => self.begin(tick),
                     ScheduleEffect::Finish => return,
                 }
             }
             let wake = self.machine.wake(self.now());
             let mut timer = pin!(OptionFuture::from(wake.map(sleep)));
+            let told = schedule.stream.as_deref().map(DueStream::told);
+            let mut told = pin!(OptionFuture::from(told));
             let next = poll_fn(|task| {
                 if let Some(end) = self.poll_work(task) {
                     return Poll::Ready(ScheduleInput::Ended(end));
                 }
-                if !is_told && stepping_down.as_mut().poll(task).is_ready() {
-                    is_told = true;
+                if !must_hand_over && stepping_down.as_mut().poll(task).is_ready() {
+                    must_hand_over = true;
                     return Poll::Ready(ScheduleInput::StepDown);
                 }
                 if let Poll::Ready(Some(answer)) = self.questions.answers.poll_recv(task) {
@@ -136,9 +148,10 @@ impl ScheduleTenure<'_> {
                         outcome: answer.outcome,
                     });
                 }
-                if let Poll::Ready(Some(())) = timer.as_mut().poll(task) {
+                let is_told = told.as_mut().poll(task) == Poll::Ready(Some(()));
+                if is_told || timer.as_mut().poll(task) == Poll::Ready(Some(())) {
                     return Poll::Ready(ScheduleInput::Look {
-                        audience: self.schedule.service.audience(),
+                        audience: schedule.service.audience(),
                         ballot: ballot(&self.leader),
                     });
                 }

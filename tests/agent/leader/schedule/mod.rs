@@ -9,3 +9,4 @@ mod cluster;
 mod kit;
 mod refused;
 mod runs;
+mod streams;

@@ -1,0 +1,244 @@
+//! Reads the stream of a schedule, on each agent its own, for as long as the schedule lasts.
+//!
+//! Decided here: the pace, so that no stream keeps its arbiter busy, and that a stream which panics ends nothing but
+//! itself. Not here: what is taken, and when it is read on (`window.rs`).
+
+use std::{
+    future::poll_fn,
+    pin::pin,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    task::Poll,
+};
+
+use actix::clock::sleep;
+use futures::{
+    StreamExt,
+    future::{Either, select},
+    stream::BoxStream,
+};
+use tokio::{
+    sync::{Notify, futures::Notified},
+    task::yield_now,
+};
+use tracing::{error, info, warn};
+
+use crate::{
+    clock::{WallClock, WallTime},
+    protocol::AgentId,
+    supervisor::contain,
+};
+
+use super::{
+    due::DueTimes,
+    handle::{ScheduleState, StatusRecord},
+    machine::LOOK,
+    planner::Misfire,
+    window::{DueWindow, Frontier, MOST, Offer},
+};
+
+/// The window of a schedule, as its leader and the reader of the stream share it. Both run in one task.
+#[derive(Debug, Default)]
+pub(super) struct DueStream {
+    window: Mutex<DueWindow>,
+    /// Something was told.
+    told: Notify,
+    /// There may be room again.
+    room: Notify,
+    /// Nothing is left to run.
+    done: Notify,
+}
+
+impl DueStream {
+    /// Waits until something was told.
+    pub(super) fn told(&self) -> Notified<'_> {
+        self.told.notified()
+    }
+
+    /// The leader is so far; `is_idle` if it waits for nothing.
+    pub(super) fn lead(&self, frontier: Frontier, is_idle: bool) {
+        let mut window = self.window();
+        if window.lead(frontier) {
+            self.room.notify_one();
+        }
+        if is_idle && window.has_ended() {
+            self.done.notify_one();
+        }
+    }
+
+    /// The agent does not lead any more.
+    pub(super) fn follow(&self) {
+        self.window().follow();
+    }
+
+    fn window(&self) -> MutexGuard<'_, DueWindow> {
+        // Each change under the lock is whole at once.
+        self.window.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl DueTimes for Arc<DueStream> {
+    fn next_after(&self, time: WallTime) -> Option<WallTime> {
+        self.window().times().next_after(time)
+    }
+}
+
+/// Reads a stream into its window.
+pub(super) struct Feed {
+    pub(super) schedule: AgentId,
+    pub(super) stream: BoxStream<'static, WallTime>,
+    pub(super) window: Arc<DueStream>,
+    pub(super) misfire: Misfire,
+    pub(super) clock: Arc<dyn WallClock>,
+    pub(super) record: Arc<StatusRecord>,
+}
+
+impl Feed {
+    /// What it tells, as a rule.
+    pub(super) fn times(&self) -> Box<dyn DueTimes> {
+        Box::new(Arc::clone(&self.window))
+    }
+
+    /// Ends when the stream has ended and nothing of it is left to run; says what the schedule is then.
+    pub(super) async fn run(mut self) -> ScheduleState {
+        let end = self.read().await;
+        let schedule = &self.schedule;
+        self.window.window().end();
+        self.window.told.notify_one();
+        self.window.done.notified().await;
+        info!(%schedule, "schedule done: its stream has ended, and so has the last tick");
+        end
+    }
+
+    async fn read(&mut self) -> ScheduleState {
+        let mut in_a_row = Pace::default();
+        loop {
+            while !self.has_room() {
+                let room = pin!(self.window.room.notified());
+                select(room, pin!(sleep(LOOK))).await;
+            }
+            let due = match self.next().await {
+                Ok(Some(due)) => due,
+                Ok(None) => return ScheduleState::Done,
+                Err(reason) => {
+                    let schedule = &self.schedule;
+                    error!(%schedule, reason, "stream of a schedule panicked: it tells no more");
+                    return ScheduleState::Ended;
+                }
+            };
+            let offer = self.offer(due);
+            match in_a_row.read(offer) {
+                Rest::No => {}
+                Rest::Yield => yield_now().await,
+                Rest::Look => sleep(LOOK).await,
+            }
+        }
+    }
+
+    fn has_room(&self) -> bool {
+        let now = self.clock.now();
+        self.window.window().has_room(self.misfire, now)
+    }
+
+    /// What the stream tells next; the text of its panic, if it panics.
+    async fn next(&mut self) -> Result<Option<WallTime>, String> {
+        let stream = &mut self.stream;
+        poll_fn(|task| match contain(|| stream.poll_next_unpin(task)) {
+            Ok(polled) => polled.map(Ok),
+            Err(reason) => Poll::Ready(Err(reason)),
+        })
+        .await
+    }
+
+    fn offer(&self, due: WallTime) -> Offer {
+        let (offer, misordered) = {
+            let mut window = self.window.window();
+            (window.offer(due), window.misordered())
+        };
+        match offer {
+            Offer::Taken => self.window.told.notify_one(),
+            Offer::Passed => {}
+            Offer::Misordered => {
+                self.record.note_misordered(misordered);
+                if misordered == 1 {
+                    let schedule = &self.schedule;
+                    warn!(
+                        %schedule, %due,
+                        "stream of a schedule told a due time again or too late: such are counted and not run"
+                    );
+                }
+            }
+        }
+        offer
+    }
+}
+
+/// How much was read in a row without a rest.
+#[derive(Debug, Default)]
+struct Pace {
+    read: usize,
+    misordered: usize,
+}
+
+/// What comes before the next reading.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rest {
+    No,
+    Yield,
+    Look,
+}
+
+/// After so much that a stream had ready, others on its arbiter come first.
+const BURST: usize = 64;
+
+impl Pace {
+    /// A stream that tells nothing but what it told before is not read as fast as it can tell it.
+    fn read(&mut self, offer: Offer) -> Rest {
+        self.read = self.read.saturating_add(1);
+        self.misordered = match offer {
+            Offer::Misordered => self.misordered.saturating_add(1),
+            Offer::Taken | Offer::Passed => 0,
+        };
+        if self.misordered >= MOST {
+            *self = Self::default();
+            return Rest::Look;
+        }
+        if self.read >= BURST {
+            self.read = 0;
+            return Rest::Yield;
+        }
+        Rest::No
+    }
+}
+
+/// The future of a schedule that is led: with a stream it ends when that has nothing more.
+pub(super) async fn until_done(led: impl Future<Output = ()>, feed: Option<Feed>) -> ScheduleState {
+    let led = pin!(led);
+    let Some(feed) = feed else {
+        led.await;
+        return ScheduleState::Ended;
+    };
+    match select(led, pin!(feed.run())).await {
+        Either::Left(((), _)) => ScheduleState::Ended,
+        // What led is dropped, as by a stop: the agent goes on leading without the schedule.
+        Either::Right((end, _)) => end,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stream_that_has_more_than_anybody_needs_lets_others_run() {
+        let mut pace = Pace::default();
+        let rests: Vec<_> = (0..2 * BURST).map(|_| pace.read(Offer::Passed)).collect();
+        let yields = rests.iter().filter(|rest| **rest == Rest::Yield).count();
+        assert_eq!((yields, rests[BURST - 1]), (2, Rest::Yield));
+        let mut pace = Pace::default();
+        let rests: Vec<_> = (0..4 * MOST)
+            .map(|_| pace.read(Offer::Misordered))
+            .collect();
+        let looks = rests.iter().filter(|rest| **rest == Rest::Look).count();
+        assert_eq!((looks, rests[MOST - 1]), (4, Rest::Look));
+    }
+}

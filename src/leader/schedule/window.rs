@@ -1,0 +1,257 @@
+//! The due times that an agent's own stream has told and that may still be run.
+//!
+//! Decided here: which of them are taken, how many are kept, and when the stream is read on. Not here: the reading
+//! (`feed.rs`), and which of them is run (`planner.rs`, for which they are a rule like any other).
+
+use std::collections::BTreeSet;
+
+use crate::clock::WallTime;
+
+use super::planner::Misfire;
+
+/// See the [module](self).
+#[derive(Debug, Default)]
+pub(super) struct DueWindow {
+    times: BTreeSet<WallTime>,
+    /// The latest that the stream has told.
+    latest: WallTime,
+    frontier: Frontier,
+    leads: Leads,
+    misordered: u64,
+    has_ended: bool,
+}
+
+/// How far a leader is with a schedule.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Frontier {
+    /// All up to this one are done with, in the whole group.
+    pub(super) known: WallTime,
+    /// Those up to this one are not considered again, as long as the clock goes on.
+    pub(super) settled: WallTime,
+    /// What is claimed or run now: with its end all before it are done with.
+    pub(super) busy: Option<WallTime>,
+}
+
+/// Whether the agent leads, and says by its [`Frontier`] what it needs no more.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Leads {
+    #[default]
+    No,
+    Yes,
+}
+
+/// What became of a due time that the stream told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Offer {
+    Taken,
+    /// The group is further than the stream: another leader has run it, or what followed it.
+    Passed,
+    /// It was told before, or comes after a later one that has begun or was skipped.
+    Misordered,
+}
+
+/// So many due times are kept, and the stream is read no further.
+pub(super) const MOST: usize = 1_024;
+
+impl DueWindow {
+    /// The stream tells a due time.
+    pub(super) fn offer(&mut self, due: WallTime) -> Offer {
+        let is_newest = due > self.latest;
+        self.latest = self.latest.max(due);
+        let Frontier { settled, busy, .. } = self.frontier;
+        let is_open = due > settled && busy.is_none_or(|busy| due > busy);
+        if is_open && self.times.insert(due) {
+            return Offer::Taken;
+        }
+        if is_newest {
+            return Offer::Passed;
+        }
+        self.misordered = self.misordered.saturating_add(1);
+        Offer::Misordered
+    }
+
+    /// The stream tells no more.
+    pub(super) fn end(&mut self) {
+        self.has_ended = true;
+    }
+
+    /// The agent leads, and is so far; says whether that makes room.
+    pub(super) fn lead(&mut self, frontier: Frontier) -> bool {
+        let was_full = self.is_full();
+        self.frontier = frontier;
+        self.leads = Leads::Yes;
+        self.drop_until(frontier.known);
+        was_full
+    }
+
+    /// The agent does not lead any more: how far the others are is not known, but that they do not go back.
+    pub(super) fn follow(&mut self) {
+        self.leads = Leads::No;
+        self.frontier.settled = self.frontier.known;
+        self.frontier.busy = None;
+    }
+
+    /// Whether the stream is to be read on. Where too much is kept, what is needed least makes room.
+    pub(super) fn has_room(&mut self, misfire: Misfire, now: WallTime) -> bool {
+        if self.is_full() {
+            match (self.leads, misfire) {
+                // What was skipped is forgotten, even if the clock should be set back.
+                (Leads::Yes, _) => self.drop_until(self.frontier.settled),
+                // It may be that none of them was run: they are read on when the group tells how far it is.
+                (Leads::No, Misfire::AtLeastOnce) => {}
+                // Of those that were missed, only the last is ever run.
+                (Leads::No, Misfire::Skip | Misfire::Late { .. }) => {
+                    let newest = self.times.range(..=now).next_back().copied();
+                    self.times = self.times.split_off(&newest.unwrap_or_default());
+                }
+            }
+        }
+        !self.is_full()
+    }
+
+    /// The due times, as a rule.
+    pub(super) const fn times(&self) -> &BTreeSet<WallTime> {
+        &self.times
+    }
+
+    /// How many came again or too late.
+    pub(super) const fn misordered(&self) -> u64 {
+        self.misordered
+    }
+
+    pub(super) const fn has_ended(&self) -> bool {
+        self.has_ended
+    }
+
+    fn is_full(&self) -> bool {
+        self.times.len() >= MOST
+    }
+
+    fn drop_until(&mut self, time: WallTime) {
+        if self.times.first().is_some_and(|first| *first <= time) {
+            self.times = self.times.split_off(&time);
+            self.times.remove(&time);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::leader::schedule::planner::{NextTick, plan};
+
+    const LATE: Misfire = Misfire::Late {
+        within: Duration::from_secs(3_600),
+    };
+
+    const fn at(seconds: u64) -> WallTime {
+        WallTime::from_millis(seconds * 1_000)
+    }
+
+    fn seconds(window: &DueWindow) -> Vec<u64> {
+        let times = window.times().iter();
+        times.map(|due| due.as_millis() / 1_000).collect()
+    }
+
+    /// A leader that is so far.
+    fn front(known: u64, settled: u64, busy: Option<u64>) -> Frontier {
+        Frontier {
+            known: at(known),
+            settled: at(settled),
+            busy: busy.map(at),
+        }
+    }
+
+    fn offer_all(window: &mut DueWindow, times: impl IntoIterator<Item = u64>) -> Vec<Offer> {
+        times.into_iter().map(|due| window.offer(at(due))).collect()
+    }
+
+    #[test]
+    fn what_comes_in_any_order_is_sorted_and_what_comes_again_is_counted() {
+        use Offer::{Misordered, Taken};
+        let mut window = DueWindow::default();
+        let offers = offer_all(&mut window, [30, 10, 20, 10, 30, 40]);
+        assert_eq!(offers, [Taken, Taken, Taken, Misordered, Misordered, Taken]);
+        assert_eq!(seconds(&window), [10, 20, 30, 40]);
+        assert_eq!(window.misordered(), 2);
+    }
+
+    #[test]
+    fn what_comes_after_a_later_one_has_begun_is_not_run() {
+        let mut window = DueWindow::default();
+        offer_all(&mut window, [10, 40]);
+        window.lead(front(10, 20, None));
+        assert_eq!(seconds(&window), [40], "the group is past 10");
+        assert_eq!(window.offer(at(15)), Offer::Misordered, "it was skipped");
+        assert_eq!(window.offer(at(30)), Offer::Taken, "it is still to come");
+        window.lead(front(10, 20, Some(30)));
+        assert_eq!(window.offer(at(25)), Offer::Misordered, "30 runs");
+        assert_eq!(seconds(&window), [30, 40], "and may have to run again");
+        assert_eq!(window.misordered(), 2);
+        // The next leadership asks the group anew, and what was only skipped counts again.
+        window.follow();
+        assert_eq!(window.offer(at(15)), Offer::Taken);
+    }
+
+    #[test]
+    fn what_another_leader_has_run_is_passed_over_and_is_no_disorder() {
+        let mut window = DueWindow::default();
+        window.lead(front(500, 500, None));
+        let offers = offer_all(&mut window, (1..=600).step_by(100));
+        assert_eq!(offers[..5], [Offer::Passed; 5]);
+        assert_eq!(offers[5], Offer::Taken);
+        assert_eq!((seconds(&window), window.misordered()), (vec![501], 0));
+    }
+
+    #[test]
+    fn a_stream_without_an_end_fills_so_much_and_no_more() {
+        let most = u64::try_from(MOST).unwrap();
+        for misfire in [Misfire::Skip, LATE, Misfire::AtLeastOnce] {
+            let mut window = DueWindow::default();
+            for now in 1..10 * most {
+                if window.has_room(misfire, at(now)) {
+                    window.offer(at(now));
+                }
+                assert!(window.times().len() <= MOST);
+            }
+            let newest = 10 * most - 1;
+            if misfire == Misfire::AtLeastOnce {
+                // None of them may be lost: the oldest are kept, and the rest of the stream waits.
+                assert_eq!(seconds(&window), (1..=most).collect::<Vec<_>>());
+                window.lead(front(newest, newest, None));
+                assert!(window.has_room(misfire, at(newest)));
+                assert!(window.times().is_empty());
+            } else {
+                let plan = plan(window.times(), misfire, at(1), at(newest));
+                assert_eq!(plan.next, NextTick::Now(at(newest)));
+            }
+        }
+    }
+
+    #[test]
+    fn what_lies_ahead_is_kept_and_the_rest_of_the_stream_waits() {
+        let most = u64::try_from(MOST).unwrap();
+        let mut window = DueWindow::default();
+        offer_all(&mut window, 1..=most);
+        assert!(!window.has_room(Misfire::Skip, at(1)));
+        assert!(window.has_room(Misfire::Skip, at(3)));
+        assert_eq!(seconds(&window)[0], 3, "of the missed ones the last");
+    }
+
+    #[test]
+    fn a_leader_keeps_what_a_clock_set_back_would_ask_for_until_the_room_is_needed() {
+        let most = u64::try_from(MOST).unwrap();
+        let mut window = DueWindow::default();
+        offer_all(&mut window, 1..most);
+        assert!(!window.lead(front(1, 500, None)));
+        assert_eq!(seconds(&window)[0], 2);
+        offer_all(&mut window, [most, most + 1]);
+        assert!(window.has_room(Misfire::AtLeastOnce, at(500)));
+        assert_eq!(seconds(&window)[0], 501);
+        offer_all(&mut window, most + 2..most + 502);
+        assert!(!window.has_room(Misfire::AtLeastOnce, at(500)));
+        assert!(window.lead(front(600, 600, None)), "it has room again");
+    }
+}

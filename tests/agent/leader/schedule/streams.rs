@@ -1,0 +1,276 @@
+//! Due times that a stream tells: any order, again, too late, none, too many, an end.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a scene that cannot be set fails the test"
+)]
+
+use std::{panic::resume_unwind, time::Duration};
+
+use actix::clock;
+use actix_bully::{
+    agent::ElectionHandle,
+    clock::WallTime,
+    leader::schedule::{Misfire, ScheduleHandle, ScheduleState},
+    protocol::Election,
+    testkit::{VirtualWallClock, cluster::Cluster},
+};
+use futures::{
+    Stream, StreamExt,
+    channel::mpsc::{UnboundedSender, unbounded},
+    stream,
+};
+
+use super::kit::{DAWN, SECOND, begin, line, noting};
+use crate::{
+    stage::{Log, MS, Stage, play, settle},
+    toy::{Act, Toy},
+};
+
+fn at(millis: u64) -> WallTime {
+    DAWN.after(MS(millis))
+}
+
+/// A schedule by that stream, whose ticks are written down.
+fn told<E: Election>(
+    agent: &ElectionHandle<E>,
+    misfire: Misfire,
+    times: impl Stream<Item = WallTime> + Send + 'static,
+    log: &Log,
+) -> ScheduleHandle {
+    let schedule = agent.schedule_stream("told", times).misfire(misfire);
+    schedule.start(noting(log, Duration::ZERO)).unwrap()
+}
+
+fn tell(to: &UnboundedSender<WallTime>, millis: &[u64]) {
+    for due in millis {
+        to.unbounded_send(at(*due)).unwrap();
+    }
+}
+
+#[test]
+fn a_stream_is_run_in_the_order_of_its_due_times_and_the_schedule_is_done_with_it() {
+    play(async {
+        let stage = Stage::new();
+        let toy = Toy::builder("toy", &stage).start().unwrap();
+        let log = Log::default();
+        begin(&toy);
+        let (to, times) = unbounded();
+        let schedule = told(&toy, Misfire::Skip, times, &log);
+        stage.prompt(&toy, &[Act::Acquire(1)]).await;
+        let status = schedule.status();
+        assert_eq!((status.state, status.next), (ScheduleState::Waiting, None));
+        tell(&to, &[3_000, 1_000, 2_000, 1_000]);
+        clock::sleep(MS(1_500)).await;
+        assert_eq!(log.take(), ["1000"]);
+        assert_eq!(schedule.status().next, Some(at(2_000)));
+        // Sooner than what is waited for; twice; before what has begun; 0.4 s ago.
+        tell(&to, &[1_700, 1_700, 900, 1_100]);
+        clock::sleep(MS(1_600)).await;
+        assert_eq!(log.take(), ["1100", "1700", "2000", "3000"]);
+        let status = schedule.status();
+        assert_eq!((status.begun, status.misordered), (5, 3));
+        assert_eq!(status.state, ScheduleState::Waiting);
+
+        tell(&to, &[5_000]);
+        drop(to);
+        clock::sleep(MS(1_800)).await;
+        assert_eq!(schedule.status().state, ScheduleState::Waiting);
+        clock::sleep(MS(200)).await;
+        assert_eq!(log.take(), ["5000"]);
+        assert_eq!(schedule.status().state, ScheduleState::Done);
+        assert!(toy.is_leader(), "a schedule that is done ends nothing else");
+        // Its name is free; what has passed is no tick, however often it is told.
+        let again = told(
+            &toy,
+            Misfire::Skip,
+            stream::iter([at(5_000), at(6_000)]),
+            &log,
+        );
+        clock::sleep(MS(1_500)).await;
+        assert_eq!(log.take(), ["6000"]);
+        assert_eq!(again.status().state, ScheduleState::Done);
+    });
+}
+
+#[test]
+fn a_stream_that_tells_nothing_runs_nothing_and_keeps_nobody_waiting() {
+    play(async {
+        let stage = Stage::new();
+        let toy = Toy::builder("toy", &stage).start().unwrap();
+        let log = Log::default();
+        begin(&toy);
+        let schedule = told(&toy, Misfire::AtLeastOnce, stream::pending(), &log);
+        stage.prompt(&toy, &[Act::Acquire(1)]).await;
+        clock::sleep(MS(60_000)).await;
+        let status = schedule.status();
+        assert_eq!((status.state, status.next), (ScheduleState::Waiting, None));
+        stage.inputs.take();
+        toy.step_down(None).unwrap();
+        settle().await;
+        settle().await;
+        assert_eq!(stage.inputs.take(), ["toy.1 step down", "toy.1 drained"]);
+        assert!(!toy.is_leader());
+    });
+}
+
+#[test]
+fn what_was_told_while_none_led_is_left_to_the_choice() {
+    play(async {
+        let stage = Stage::new();
+        let toy = Toy::builder("toy", &stage).start().unwrap();
+        begin(&toy);
+        let within = 3 * SECOND;
+        let logs = [
+            Misfire::Skip,
+            Misfire::Late { within },
+            Misfire::AtLeastOnce,
+        ]
+        .map(|misfire| {
+            let log = Log::default();
+            let (to, times) = unbounded();
+            let name = format!("{misfire:?}").chars().take(4).collect::<String>();
+            let schedule = toy.schedule_stream(&name, times).misfire(misfire);
+            let schedule = schedule.start(noting(&log, Duration::ZERO)).unwrap();
+            (log, to, schedule)
+        });
+        let take = || logs.each_ref().map(|(log, ..)| log.take());
+        stage.prompt(&toy, &[Act::Acquire(1)]).await;
+        stage.prompt(&toy, &[Act::Lose]).await;
+        clock::sleep(MS(8_000)).await;
+        // Before and while it leads again: what has passed by then, and what follows.
+        for (_, to, _) in &logs {
+            tell(to, &[4_000, 6_000]);
+        }
+        settle().await;
+        assert_eq!(take(), [[""; 0]; 3], "it follows");
+        stage.prompt(&toy, &[Act::Acquire(2)]).await;
+        for (_, to, _) in &logs {
+            tell(to, &[7_700, 9_000]);
+        }
+        clock::sleep(MS(1_500)).await;
+        let [skip, late, least] = take();
+        assert_eq!(skip, ["7700", "9000"]);
+        assert_eq!(late, ["6000 late", "7700", "9000"]);
+        assert_eq!(least, ["4000 late", "6000 late", "7700", "9000"]);
+        let skipped = logs.each_ref().map(|(_, _, schedule)| {
+            let status = schedule.status();
+            (status.skipped, status.misordered)
+        });
+        assert_eq!(skipped, [(2, 0), (1, 0), (0, 0)]);
+    });
+}
+
+#[test]
+fn each_agent_reads_a_stream_of_its_own_and_no_due_time_runs_twice() {
+    play(async {
+        let mut cluster = Cluster::builder().agents(3).quorum().start().unwrap();
+        let log = Log::default();
+        let wall = VirtualWallClock::new(DAWN);
+        let mut schedules = Vec::new();
+        for (lag, name) in (0..).zip(["agent-1", "agent-2", "agent-3"]) {
+            let agent = cluster.handle(name).unwrap();
+            agent.schedules().clock(wall.clone()).start().unwrap();
+            // The same times at each agent, at other moments.
+            let times = stream::iter(1..=20_u64).then(move |second| async move {
+                clock::sleep(MS(200 * lag + 300)).await;
+                at(second * 1_000)
+            });
+            let log = log.clone();
+            let schedule = agent.schedule_stream("told", times.boxed());
+            let started = schedule.start(move |tick| {
+                log.add(format_args!("{} {}", tick.leader.token().node, line(&tick)));
+                async {}
+            });
+            schedules.push(started.unwrap());
+        }
+        cluster.settle().await.unwrap();
+        clock::sleep(MS(8_000)).await;
+        cluster.crash("agent-3").await.unwrap();
+        clock::sleep(MS(30_000)).await;
+        let lines = log.take();
+        let due = |line: &String| line.split(' ').nth(1).unwrap().parse::<u64>().unwrap();
+        let all: Vec<_> = lines.iter().map(due).collect();
+        assert!(all.is_sorted_by(|a, b| a < b), "{lines:?}");
+        assert!(all.len() >= 15 && all.last() == Some(&20_000), "{lines:?}");
+        let states = schedules.iter().map(|schedule| schedule.status().state);
+        let [_, done, crashed] = states.collect::<Vec<_>>().try_into().unwrap();
+        // The one that led last knows that nothing is left.
+        assert_eq!(done, ScheduleState::Done);
+        assert_ne!(crashed, ScheduleState::Done);
+    });
+}
+
+#[test]
+fn more_than_is_kept_is_read_when_there_is_room_and_none_of_it_is_lost() {
+    play(async {
+        let stage = Stage::new();
+        let toy = Toy::builder("toy", &stage).start().unwrap();
+        let log = Log::default();
+        begin(&toy);
+        let (to, times) = unbounded();
+        let schedule = told(&toy, Misfire::AtLeastOnce, times, &log);
+        stage.prompt(&toy, &[Act::Acquire(1)]).await;
+        stage.prompt(&toy, &[Act::Lose]).await;
+        tell(
+            &to,
+            &(1..=3_000).map(|second| second * 1_000).collect::<Vec<_>>(),
+        );
+        clock::sleep(MS(3_000_500)).await;
+        assert_eq!(to.len(), 3_000 - 1_024, "what is not kept is not read");
+        stage.prompt(&toy, &[Act::Acquire(2)]).await;
+        clock::sleep(MS(10_000)).await;
+        assert_eq!(schedule.status().begun, 3_000);
+        let due = |line: String| line.split(' ').next().unwrap().parse::<u64>().unwrap();
+        let all: Vec<_> = log.take().into_iter().map(due).collect();
+        assert!(all.is_sorted_by(|a, b| a < b));
+    });
+}
+
+#[test]
+fn a_stream_without_an_end_or_without_sense_leaves_the_arbiter_to_others() {
+    play(async {
+        let stage = Stage::new();
+        let toy = Toy::builder("toy", &stage).start().unwrap();
+        let [flood, stuck] = [Log::default(), Log::default()];
+        begin(&toy);
+        let times = stream::iter(0..).map(|tenth| DAWN.after(MS(100) * tenth));
+        let endless = toy.schedule_stream("flood", times);
+        endless.start(noting(&flood, Duration::ZERO)).unwrap();
+        let times = stream::repeat(at(2_000));
+        let again = toy.schedule_stream("stuck", times);
+        let again = again.start(noting(&stuck, Duration::ZERO)).unwrap();
+        // For longer than is kept at a time, as a follower and as the leader.
+        clock::sleep(MS(110_010)).await;
+        stage.prompt(&toy, &[Act::Acquire(1)]).await;
+        clock::sleep(MS(110_000)).await;
+        assert_eq!(flood.take().len(), 1_100);
+        assert_eq!(stuck.take(), [""; 0]);
+        // 1,024 of them in a quarter of a second.
+        assert!(again.status().misordered < 220_010 * 1_024 / 250 + 2_048);
+        assert!(toy.is_leader());
+    });
+}
+
+#[test]
+fn a_stream_that_panics_ends_its_schedule_after_what_it_told_and_nothing_else() {
+    play(async {
+        let stage = Stage::new();
+        let toy = Toy::builder("toy", &stage).start().unwrap();
+        let log = Log::default();
+        begin(&toy);
+        let times = stream::iter(1..).map(|second| {
+            if second > 2 {
+                // Without the noise of a panic.
+                resume_unwind(Box::new("a bug in the stream"));
+            }
+            DAWN.after(SECOND * second)
+        });
+        let schedule = told(&toy, Misfire::Skip, times, &log);
+        stage.prompt(&toy, &[Act::Acquire(1)]).await;
+        clock::sleep(MS(3_000)).await;
+        assert_eq!(log.take(), ["1000", "2000"]);
+        assert_eq!(schedule.status().state, ScheduleState::Ended);
+        assert!(toy.is_leader());
+        assert_eq!(toy.current().work_panics, 0);
+    });
+}
