@@ -14,7 +14,7 @@
 //! Decided here: the order of reading, writing and running. Not here: when enough have answered (`poll.rs`), and
 //! what is due (`planner.rs`).
 
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
 use crate::{
     clock::WallTime,
@@ -44,6 +44,8 @@ pub(super) struct ScheduleMachine<'a> {
     own: AgentId,
     ballot: LeaderNumber,
     audience: Audience,
+    /// Those that had no answer when a question was carried without them, and have given none since.
+    silent: BTreeSet<AgentId>,
     rounds: Round,
     stage: ScheduleStage,
     /// That a tick is done with is told beside the waiting for the next one.
@@ -75,6 +77,7 @@ impl<'a> ScheduleMachine<'a> {
             own,
             ballot,
             audience,
+            silent: BTreeSet::new(),
             rounds,
             stage: ScheduleStage::Waiting(None),
             confirming: None,
@@ -181,6 +184,7 @@ impl<'a> ScheduleMachine<'a> {
         outcome: PollOutcome,
         out: &mut Vec<ScheduleEffect>,
     ) {
+        self.silent.remove(&from);
         let asked = self.stage.asked().map(|(poll, _)| poll);
         let mut asked = asked.into_iter().chain(&mut self.confirming);
         let poll = asked.find(|poll| poll.round == round);
@@ -239,6 +243,12 @@ impl<'a> ScheduleMachine<'a> {
 
     /// Goes on where something has come to its end.
     fn settle(&mut self, now: Now, out: &mut Vec<ScheduleEffect>) {
+        if let Some((poll, _)) = self.stage.asked()
+            && poll.is_carried(&self.audience, now.time)
+        {
+            let unheard = poll.unheard(&self.audience);
+            self.silent.extend(unheard.cloned());
+        }
         let is_carried = |poll: &Poll| poll.is_carried(&self.audience, now.time);
         if self.confirming.as_ref().is_some_and(is_carried) {
             self.confirming = None;
@@ -407,7 +417,7 @@ impl<'a> ScheduleMachine<'a> {
         self.rounds.counter = self.rounds.counter.saturating_add(1);
         let round = self.rounds;
         let purpose = mark.map_or(Purpose::Read, |_| Purpose::Write);
-        let poll = Poll::new(round, purpose, now.time, &self.own);
+        let poll = Poll::new(round, purpose, now.time, &self.own, &self.silent);
         out.push(ScheduleEffect::Say {
             to: poll.left(&self.audience),
             said: said(self.rule, self.ballot, round, mark),

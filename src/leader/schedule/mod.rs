@@ -69,7 +69,8 @@
 //!   that of its votes. A start without one is refused. Who loses the file has lost what it acknowledged, as with
 //!   a vote: it comes back under another name.
 //! - Every voter takes part, a witness by `agent.schedules().start()?`. In the available mode agents that take
-//!   [`Messages`](crate::leader::Messages) and no part cost half a second for each tick, for which they are asked.
+//!   [`Messages`](crate::leader::Messages) and no part cost each leadership half a second, once: a question to them
+//!   might be under way. Then they are asked, and not waited for until they answer.
 //!
 //! When the voters change to another epoch, add or remove one at a time and let the others keep their stores: then
 //! every new quorum has a voter that knows what the old ones acknowledged.

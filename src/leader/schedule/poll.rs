@@ -29,6 +29,15 @@ impl Audience {
             Self::Reachable(members) => members,
         }
     }
+
+    /// Those that are waited for because they can be reached, and not because they vote.
+    fn reachable(&self) -> impl Iterator<Item = &AgentId> {
+        let members = match self {
+            Self::Voters { .. } => None,
+            Self::Reachable(members) => Some(members),
+        };
+        members.into_iter().flatten()
+    }
 }
 
 /// Whether a question reads or writes.
@@ -49,6 +58,8 @@ pub(super) struct Poll {
     /// The leader's own agent, until it is asked to keep what enough of the others have kept. By a clock that is wrong
     /// it would keep alone what no other agent believes, and a successor that reads it there would wait for that time.
     own: Option<AgentId>,
+    /// Those that can be reached, and are asked without being waited for.
+    silent: BTreeSet<AgentId>,
     held: BTreeSet<AgentId>,
     /// Those by whose clocks the due time lies too far ahead.
     early: BTreeSet<AgentId>,
@@ -61,12 +72,18 @@ pub(super) type PollOutcome = Result<Option<Mark>, MarkRefusal>;
 /// A question is said again after this time, to those that have not acknowledged it.
 pub(super) const AGAIN: Duration = Duration::from_millis(200);
 
-/// In the available mode an agent that does not answer is waited for no longer.
+/// In the available mode an agent that does not answer is waited for no longer: it may have no part in schedules.
 pub(super) const PATIENCE: Duration = Duration::from_millis(500);
 
 impl Poll {
     /// What is written is written to the own agent last.
-    pub(super) fn new(round: Round, purpose: Purpose, now: Time, own: &AgentId) -> Self {
+    pub(super) fn new(
+        round: Round,
+        purpose: Purpose,
+        now: Time,
+        own: &AgentId,
+        silent: &BTreeSet<AgentId>,
+    ) -> Self {
         let own = match purpose {
             Purpose::Read => None,
             Purpose::Write => Some(own.clone()),
@@ -77,6 +94,7 @@ impl Poll {
             began: now,
             said: now,
             own,
+            silent: silent.clone(),
             held: BTreeSet::new(),
             early: BTreeSet::new(),
             best: None,
@@ -122,12 +140,24 @@ impl Poll {
             }
             Audience::Reachable(members) => {
                 let early = self.early.intersection(members).count();
-                let all = heard(members) + early >= members.len();
+                let is_here = |id: &AgentId| held.contains(id) || self.early.contains(id);
+                let all = members
+                    .iter()
+                    .all(|id| is_here(id) || self.silent.contains(id));
                 // Of two clocks the leader's decides.
                 let is_believed = heard(members) >= early.max(1);
                 is_believed && (all || now.since(self.began) >= PATIENCE)
             }
         }
+    }
+
+    /// Those that can be reached, and of whom no answer has come.
+    pub(super) fn unheard<'a>(
+        &'a self,
+        audience: &'a Audience,
+    ) -> impl Iterator<Item = &'a AgentId> {
+        let is_heard = |id: &&AgentId| self.held.contains(*id) || self.early.contains(*id);
+        audience.reachable().filter(move |id| !is_heard(id))
     }
 
     /// The own agent, once nothing but its acknowledgement may be missing.
@@ -182,7 +212,7 @@ mod tests {
 
     fn poll(purpose: Purpose) -> Poll {
         let own = AgentId::new("a").unwrap();
-        Poll::new(Round::default(), purpose, Time::ZERO, &own)
+        Poll::new(Round::default(), purpose, Time::ZERO, &own, &ids(&[]))
     }
 
     fn names(ids: Vec<AgentId>) -> Vec<String> {
@@ -265,6 +295,12 @@ mod tests {
         note(&mut poll, "b", Ok(None));
         assert!(!poll.is_carried(&audience, Time::ZERO));
         assert!(poll.is_carried(&audience, late));
+        // One that let another question run out of patience is asked, and not waited for.
+        let mut knowing = poll.clone();
+        knowing.silent = ids(&["c"]);
+        assert!(knowing.is_carried(&audience, Time::ZERO));
+        assert_eq!(names(knowing.unheard(&audience).cloned().collect()), ["c"]);
+        assert_eq!(names(knowing.left(&audience)), ["c"]);
         // One that is gone is not waited for.
         let fewer = Audience::Reachable(ids(&["a", "b"]));
         assert!(poll.is_carried(&fewer, Time::ZERO));

@@ -1,0 +1,119 @@
+//! The available mode, where those that can be reached are waited for.
+
+use std::collections::BTreeSet;
+
+use super::{
+    super::{
+        due::Every,
+        interface::{Now, Rule, ScheduleEffect, ScheduleInput, TickCounts},
+        machine::ScheduleMachine,
+        message::{LeaderNumber, ScheduleMessage},
+        planner::Misfire,
+        poll::Audience,
+    },
+    world::{INTERVAL, id},
+};
+use crate::{
+    clock::WallTime,
+    protocol::{Incarnation, Round, Term, Time},
+};
+
+/// A leader, agent 0, beside agent 1.
+struct Scene<'a> {
+    machine: ScheduleMachine<'a>,
+    millis: u64,
+    last: Option<Round>,
+    /// Whether agent 1 was asked.
+    asked: bool,
+    begun: Vec<u64>,
+}
+
+fn both() -> Audience {
+    Audience::Reachable(BTreeSet::from([id(0), id(1)]))
+}
+
+const BALLOT: LeaderNumber = LeaderNumber {
+    term: Term(1),
+    incarnation: Incarnation(1),
+};
+
+impl Scene<'_> {
+    fn put(&mut self, input: ScheduleInput) {
+        let now = Now {
+            wall: WallTime::from_millis(self.millis),
+            time: Time::from_millis(self.millis),
+        };
+        let mut effects = Vec::new();
+        self.machine.handle(now, input, &mut effects);
+        for effect in effects {
+            match effect {
+                ScheduleEffect::Say { to, said } => {
+                    self.asked |= to.contains(&id(1));
+                    self.last = match said {
+                        ScheduleMessage::Read(read) => Some(read.round),
+                        ScheduleMessage::Write(write) => Some(write.round),
+                        ScheduleMessage::Held(_) | ScheduleMessage::Refused(_) => None,
+                    };
+                }
+                ScheduleEffect::Run(_) => {
+                    self.begun.push(self.millis);
+                    self.put(ScheduleInput::Ended(Ok(())));
+                }
+                ScheduleEffect::Finish => {}
+            }
+        }
+    }
+
+    /// Agent 0 answers at once, the other if it does.
+    fn run_until(&mut self, millis: u64, does_answer: bool) {
+        while self.millis < millis {
+            self.millis += 10;
+            let (audience, ballot) = (both(), BALLOT);
+            self.put(ScheduleInput::Look { audience, ballot });
+            for from in 0..=usize::from(does_answer) {
+                if let Some(round) = self.last {
+                    let (from, outcome) = (id(from), Ok(None));
+                    self.put(ScheduleInput::Answer {
+                        from,
+                        round,
+                        outcome,
+                    });
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn one_that_has_no_part_in_schedules_delays_the_first_question_and_no_tick() {
+    let rule = Rule {
+        name: id(9),
+        times: Box::new(Every::new(INTERVAL).unwrap()),
+        misfire: Misfire::Skip,
+    };
+    let rounds = Round::default();
+    let mut scene = Scene {
+        machine: ScheduleMachine::new(&rule, id(0), BALLOT, both(), rounds, TickCounts::default()),
+        millis: 100,
+        last: None,
+        asked: false,
+        begun: Vec::new(),
+    };
+    scene.put(ScheduleInput::Start);
+    scene.run_until(500, false);
+    assert!(!scene.machine.is_established(), "it may only be slow");
+    scene.run_until(3_500, false);
+    assert!(scene.machine.is_established());
+    assert_eq!(scene.begun, [1_000, 2_000, 3_000]);
+    assert!(std::mem::take(&mut scene.asked));
+    scene.run_until(4_000, false);
+    assert!(scene.asked, "it is asked, whatever it answers");
+    assert_eq!(scene.begun.pop(), Some(4_000));
+    // It answers, and is waited for again.
+    scene.run_until(5_500, true);
+    assert_eq!(scene.begun[3..], [5_000]);
+    scene.run_until(6_490, false);
+    assert_eq!(scene.begun.len(), 4);
+    scene.run_until(7_500, false);
+    assert_eq!(scene.begun[4..], [6_500, 7_000], "for half a second, once");
+}
