@@ -20,6 +20,8 @@ mod proxy;
 pub mod schedule;
 mod signals;
 mod singleton;
+#[cfg(test)]
+mod tests;
 mod tie;
 
 pub use messages::{Channel, ChannelError, Messages, MessagesError, SendError};

@@ -14,3 +14,14 @@ pub(super) enum ProxyDefect {
     /// A receiver goes on with a run that it has refused.
     ClosedRunsGoOn,
 }
+
+impl ProxyDefect {
+    #[cfg(test)]
+    pub(super) const ALL: [Self; 5] = [
+        Self::UnknownSentAgain,
+        Self::StaleRefusalCounts,
+        Self::OwnOvertake,
+        Self::GapsTaken,
+        Self::ClosedRunsGoOn,
+    ];
+}

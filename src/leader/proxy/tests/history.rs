@@ -130,13 +130,7 @@ fn each_message_is_delivered_at_most_once_in_order_and_none_is_lost_in_silence()
 
 #[test]
 fn a_rule_that_is_broken_is_found() {
-    for defect in [
-        ProxyDefect::UnknownSentAgain,
-        ProxyDefect::StaleRefusalCounts,
-        ProxyDefect::OwnOvertake,
-        ProxyDefect::GapsTaken,
-        ProxyDefect::ClosedRunsGoOn,
-    ] {
+    for defect in ProxyDefect::ALL {
         let found = (0..200).find_map(|seed| World::play(seed, Some(defect)).err());
         assert!(found.is_some(), "{defect:?} is not found");
     }

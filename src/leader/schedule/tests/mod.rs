@@ -1,7 +1,13 @@
-//! The pure parts together: leaders and the agents that acknowledge, in a seeded world.
+//! The pure parts together: leaders and the agents that acknowledge, in seeded worlds.
 //!
-//! `world.rs` is the world, `histories.rs` holds it to what is promised. `available.rs` is the mode without votes.
+//! `world.rs` is a world of their own, in which disks fail and any agent may believe that it leads at any time;
+//! `histories.rs` holds it to what is promised. `app.rs` puts them into the simulator's world, beside the election that
+//! they follow, and `simulated.rs` holds them to the same under each of its faults. `available.rs` is the mode without
+//! votes.
 
+mod app;
 mod available;
 mod histories;
+mod office;
+mod simulated;
 mod world;
