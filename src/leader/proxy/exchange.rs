@@ -12,6 +12,9 @@ pub(super) struct Target {
     pub(super) id: AgentId,
     /// The incarnation of its endpoint.
     pub(super) incarnation: Incarnation,
+    /// The last one that was known of it on another host, if it has moved. Each host numbers incarnations for itself, so
+    /// that of a moved agent may be the one that it had before.
+    pub(super) former: Option<Incarnation>,
     pub(super) term: Term,
 }
 

@@ -244,8 +244,8 @@ impl<M: LeaderMessage> Inner<M> {
     /// Of what was sent to an endpoint that has ended, nothing is heard any more.
     fn see_ends(&mut self, here: &InboxContext<'_>) {
         let gone = self.sender.run_to().filter(|to| {
-            let present = endpoint(here, &to.id);
-            present != Some(to.incarnation)
+            let present = target(here, to.id.clone(), to.term);
+            present.as_ref() != Some(to)
         });
         if let Some(Target {
             id, incarnation, ..
@@ -280,7 +280,9 @@ fn seen_leader(here: &InboxContext<'_>) -> Option<Target> {
 
 fn target(here: &InboxContext<'_>, id: AgentId, term: Term) -> Option<Target> {
     let incarnation = endpoint(here, &id)?;
+    let member = here.snapshot.members().get(&id);
     Some(Target {
+        former: member.and_then(|member| member.former),
         id,
         incarnation,
         term,

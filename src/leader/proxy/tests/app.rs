@@ -136,6 +136,7 @@ impl Clerk {
     fn target(here: &Here<'_>, id: &AgentId, term: Term) -> Option<Target> {
         let incarnation = Self::endpoint(here, id)?;
         Some(Target {
+            former: None, // an agent of the simulator has one host
             id: id.clone(),
             incarnation,
             term,

@@ -15,6 +15,7 @@ fn id(name: &str) -> AgentId {
 
 fn target(name: &str, term: u64) -> Target {
     Target {
+        former: None,
         id: id(name),
         incarnation: Incarnation(1),
         term: Term(term),

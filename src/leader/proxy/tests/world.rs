@@ -92,6 +92,7 @@ pub(super) fn id(at: usize) -> AgentId {
 
 fn target((at, incarnation, term): (usize, u64, u64)) -> Target {
     Target {
+        former: None,
         id: id(at),
         incarnation: Incarnation(incarnation),
         term: Term(term),
