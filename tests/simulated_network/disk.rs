@@ -5,12 +5,14 @@
 //! history of one process it stands for a store in memory.
 
 use std::{
+    fmt::Debug,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
 use actix_bully::{
     elections::quorum::Vote,
+    leader::schedule::ScheduleRecord,
     protocol::AgentId,
     store::{Generation, Generations, Saving, StoreError, TermStore},
 };
@@ -78,6 +80,22 @@ impl<D> Disk<D> {
         })
     }
 
+    /// An empty one of the same owner, for another record.
+    #[must_use]
+    pub fn of_another_kind<O>(&self) -> Disk<O> {
+        self.with(|platter| {
+            Disk(Arc::new(Mutex::new(Platter {
+                record: None,
+                generations: Generations::default(),
+                rng: platter.rng.clone(),
+                slowest: platter.slowest,
+                owner: platter.owner.clone(),
+                is_volatile: platter.is_volatile,
+                ledger: platter.ledger.clone(),
+            })))
+        })
+    }
+
     /// Loses what was written.
     pub fn forget(&self) {
         self.with(|platter| platter.record = None);
@@ -88,8 +106,24 @@ impl<D> Disk<D> {
     }
 }
 
-impl TermStore<Vote> for Disk<Vote> {
-    fn load(&self) -> Result<Option<Vote>, StoreError> {
+/// What is written on a disk.
+pub trait OnDisk: Clone + Debug + Send + 'static {
+    /// The ledger learns that it is there.
+    fn is_written(&self, owner: &AgentId, ledger: &Ledger);
+}
+
+impl OnDisk for Vote {
+    fn is_written(&self, owner: &AgentId, ledger: &Ledger) {
+        ledger.wrote(owner, self);
+    }
+}
+
+impl OnDisk for ScheduleRecord {
+    fn is_written(&self, _: &AgentId, _: &Ledger) {}
+}
+
+impl<D: OnDisk> TermStore<D> for Disk<D> {
+    fn load(&self) -> Result<Option<D>, StoreError> {
         Ok(self.with(|platter| platter.record.clone()))
     }
 
@@ -97,7 +131,7 @@ impl TermStore<Vote> for Disk<Vote> {
         Ok(self.with(|platter| platter.generations.begin()))
     }
 
-    fn save(&self, by: Generation, record: Vote) -> Saving {
+    fn save(&self, by: Generation, record: D) -> Saving {
         let disk = self.clone();
         Box::pin(async move {
             // A crash while it is on its way there, or on its way back.
@@ -108,7 +142,7 @@ impl TermStore<Vote> for Disk<Vote> {
             sleep(Duration::from_millis(there)).await;
             disk.with(|platter| {
                 platter.generations.check(by)?;
-                platter.ledger.wrote(&platter.owner, &record);
+                record.is_written(&platter.owner, &platter.ledger);
                 platter.record = Some(record);
                 Ok(())
             })?;

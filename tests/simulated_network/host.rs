@@ -32,6 +32,7 @@ use tokio::{
 };
 
 use crate::{
+    application,
     clock::SimulatedClock,
     freeze::Freezer,
     member::{Member, Place},
@@ -290,8 +291,7 @@ impl Host {
         settings: Settings,
     ) -> turmoil::Result<BridgeHandle> {
         let name = self.name();
-        let elapsed = turmoil::sim_elapsed().unwrap_or_default().as_millis();
-        let wall = TODAY.saturating_add_signed(settings.wall) + u64::try_from(elapsed)?;
+        let wall = wall_of(settings.wall);
         // Whatever the clock shows, later than the last one: as a bridge does that keeps it in a file.
         let incarnation = (wall * 1_000 + place.process).max(self.last.get() + 1);
         self.last.set(incarnation);
@@ -317,7 +317,7 @@ impl Host {
         Ok(bridge.carry(group).start()?)
     }
 
-    fn start(&self, process: &Process, setting: &Setting, member: &Member) -> turmoil::Result {
+    fn start(&self, process: &Process, setting: &Setting, member: &Rc<Member>) -> turmoil::Result {
         let serial = process.starts.borrow().len();
         if setting.plan.is_forgetful {
             member.disk.borrow().forget();
@@ -365,6 +365,7 @@ impl Host {
             _drainers: [(20, true), (120, false)].map(drainer).into(),
         };
         process.starts.borrow_mut().push(started);
+        application::start(&agent, setting, process.settings.wall, member);
         let (host, number) = (process.place.host, process.place.process);
         spawn_local(work(
             agent,
@@ -375,6 +376,12 @@ impl Host {
         ));
         Ok(())
     }
+}
+
+/// What a wall clock shows that is wrong by so many milliseconds.
+pub(crate) fn wall_of(wrong_by: i64) -> u64 {
+    let elapsed = turmoil::sim_elapsed().unwrap_or_default().as_millis();
+    TODAY.saturating_add_signed(wrong_by) + u64::try_from(elapsed).unwrap_or(u64::MAX)
 }
 
 /// An error with its causes.

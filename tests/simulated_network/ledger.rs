@@ -4,19 +4,20 @@
 //! the voter itself), and that neither votes nor records are ever forgotten by the checker.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
 use actix::Recipient;
 use actix_bully::{
+    clock::WallTime,
     elections::{bully::BullyMessage, quorum::Vote},
     group::{Envelope, LocalWire},
     protocol::{AgentId, PeerMessage, Term},
 };
 
-use crate::check::Broken;
+use crate::{check::Broken, setting::agent_of};
 
 /// The votes and records of one history. Clones are the same.
 #[derive(Clone, Debug, Default)]
@@ -31,6 +32,11 @@ struct Entries {
     /// Which agent does not hear which, until when in simulated time.
     silent: BTreeMap<(AgentId, AgentId), Duration>,
     counts: BTreeMap<&'static str, u64>,
+    /// The due times that have begun.
+    begun: BTreeSet<WallTime>,
+    /// The messages that were handled, of each agent, and the last one of each of its starts.
+    handled: BTreeSet<(usize, u64)>,
+    last: BTreeMap<(usize, u64), u64>,
     broken: Option<Broken>,
 }
 
@@ -96,6 +102,30 @@ impl Ledger {
         until.is_some_and(|until| now < *until)
     }
 
+    /// Notes that a tick begins: a due time does so once.
+    pub fn begun(&self, due: WallTime) {
+        self.count(TICK);
+        if !self.entries().begun.insert(due) {
+            self.breaks(format!("the tick of {due} began twice"));
+        }
+    }
+
+    /// Notes that a leader handles a message of a start of an agent.
+    pub fn handled(&self, member: usize, start: u64, number: u64) {
+        self.count(MESSAGE);
+        let (is_new, last) = {
+            let mut entries = self.entries();
+            let last = entries.last.insert((member, start), number);
+            (entries.handled.insert((member, number)), last)
+        };
+        let agent = agent_of(member);
+        if !is_new {
+            self.breaks(format!("message {number} of {agent} was handled twice"));
+        } else if last > Some(number) {
+            self.breaks(format!("message {number} of {agent} was handled late"));
+        }
+    }
+
     /// Counts something that happened inside of a process.
     pub fn count(&self, what: &'static str) {
         *self.entries().counts.entry(what).or_default() += 1;
@@ -149,3 +179,7 @@ impl LocalWire<BullyMessage> for Ledger {
         }
     }
 }
+
+/// How a tick that begins is counted, and a message that a leader handles.
+pub const TICK: &str = "tick begun";
+pub const MESSAGE: &str = "message handled";

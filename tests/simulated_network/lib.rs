@@ -11,10 +11,11 @@
 //! | `members.rs` | which agent starts where |
 //! | `wire.rs`, `clock.rs`, `disk.rs`, `freeze.rs` | what is simulated |
 //! | `kinds.rs`, `faults.rs`, `ways.rs` | what can happen |
-//! | `check.rs`, `ledger.rs`, `work.rs` | what must hold |
+//! | `check.rs`, `ledger.rs`, `work.rs`, `application.rs` | what must hold |
 //! | `history.rs` | the order of all that |
 //! | `many.rs`, `run.rs` | many seeds on all cores, and what they have to have met |
 
+mod application;
 pub mod check;
 pub mod clock;
 pub mod disk;

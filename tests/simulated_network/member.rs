@@ -5,10 +5,11 @@
 
 use std::{
     cell::{Cell, RefCell},
+    rc::Rc,
     time::Duration,
 };
 
-use actix_bully::{elections::quorum::Vote, protocol::AgentId};
+use actix_bully::{elections::quorum::Vote, leader::schedule::ScheduleRecord, protocol::AgentId};
 
 use crate::{disk::Disk, plan::Speed};
 
@@ -21,6 +22,10 @@ pub struct Member {
     pub id: AgentId,
     /// Its record, which goes where it goes.
     pub disk: RefCell<Disk<Vote>>,
+    /// How far its schedules are; goes where it goes.
+    pub marks: Disk<ScheduleRecord>,
+    /// How many messages it has sent to the leader.
+    pub numbers: Rc<Cell<u64>>,
     /// The host that it belongs to.
     pub home: Cell<usize>,
     /// The timings of its next start.
@@ -65,6 +70,8 @@ impl Member {
         Self {
             index,
             id,
+            marks: disk.of_another_kind(),
+            numbers: Rc::default(),
             disk: RefCell::new(disk),
             home: Cell::new(home),
             speed: Cell::new(speed),

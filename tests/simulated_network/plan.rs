@@ -35,6 +35,8 @@ pub struct Plan {
     pub clocks: [u64; 5],
     /// Whether disks forget what was written; never drawn, because it breaks promises.
     pub is_forgetful: bool,
+    /// Whether agents have schedules and proxies; never drawn, because it changes what is sent.
+    pub has_application: bool,
     /// The timings that each agent starts with.
     pub speeds: [Speed; 5],
     /// The timings of agents are changed, one after the other.
@@ -69,6 +71,7 @@ impl Plan {
             disk: rng.u64(0..=5),
             clocks: [(); 5].map(|()| rng.u64(90..=110)), // leases allow for 11 %
             is_forgetful: false,
+            has_application: false,
             speeds,
             is_rolling,
             kinds: kinds.clone(),

@@ -3,7 +3,7 @@
 use std::{cell::Cell, collections::BTreeSet, ops::Range, time::Duration};
 
 use actix_bully::{
-    clock::Clock,
+    clock::{Clock, WallTime},
     elections::quorum::Vote,
     protocol::{Term, Time},
 };
@@ -14,8 +14,8 @@ use crate::{
     clock::SimulatedClock,
     freeze::Freezer,
     history::{Tale, play_with},
-    kinds::Fault,
-    ledger::Ledger,
+    kinds::{Fault, Kinds},
+    ledger::{Ledger, MESSAGE, TICK},
     many::{Sum, play, play_all, play_twice},
     plan::Plan,
     setting::agent_of,
@@ -117,6 +117,57 @@ fn a_second_vote_or_a_record_that_goes_back_breaks_a_history() {
     assert_eq!(ledger.check(), Ok(()));
     ledger.wrote(&a, &record(2));
     assert!(ledger.check().is_err_and(|why| why.contains("record")));
+}
+
+/// The kinds of faults are those of every other history: each is drawn here as well.
+#[test]
+fn schedules_and_proxies_keep_their_promises_under_every_kind_of_fault() {
+    let play = |seed, kinds: &Kinds| {
+        play_with(seed, kinds, |plan| {
+            plan.has_application = true;
+            plan.is_quorum = true;
+        })
+    };
+    let sum = play_all(&(0..60), &Fault::all(), 2, play);
+    let broken = |(seed, tale): &(u64, Tale)| (*seed, tale.broken.clone());
+    assert_eq!(sum.broken.as_ref().map(broken), None);
+    for fault in Fault::ALL {
+        let happened = |what: &&str| {
+            sum.seen
+                .contains_key(&format!("{} met {what}", fault.name()))
+        };
+        let met = ["leader", "other", "no agent"];
+        assert!(met.iter().any(happened), "{} never happened", fault.name());
+    }
+    let (ticks, messages) = (sum.seen[TICK], sum.seen[MESSAGE]);
+    assert!(ticks > 300 && messages > 3_000, "{ticks}, {messages}");
+}
+
+#[test]
+fn a_second_beginning_or_a_message_out_of_order_breaks_a_history() {
+    let ledger = Ledger::default();
+    let at = WallTime::from_millis;
+    ledger.begun(at(1));
+    ledger.begun(at(2));
+    ledger.handled(0, 1, 1);
+    ledger.handled(0, 1, 3);
+    ledger.handled(0, 2, 2); // of another start
+    assert_eq!(ledger.check(), Ok(()));
+    ledger.begun(at(1));
+    assert!(ledger.check().is_err_and(|why| why.contains("began twice")));
+    ledger.handled(0, 1, 3);
+    assert!(
+        ledger
+            .check()
+            .is_err_and(|why| why.contains("handled twice"))
+    );
+    ledger.handled(0, 2, 5);
+    ledger.handled(0, 2, 4);
+    assert!(
+        ledger
+            .check()
+            .is_err_and(|why| why.contains("handled late"))
+    );
 }
 
 /// The first seed whose history is broken, and what was.
