@@ -58,6 +58,8 @@ What a history is held to, after every step unless it says otherwise:
   bully, astra    with --bounded, and with --seeds in every history of an odd seed: one leads, or two
                   for two delays at most
   quorum          I1 to I12
+  diskless        I1 to I9 without what is said of disks, and I12; of the terms while a majority of the voters
+                  remembers, and in histories of odd seeds for ever
   ballot          UniqueBallot, RisingTrust, RisingLeadership, DiskFirst, MajorityHeard
   ring            no agent waits for the dead; an election gives way to none but a stronger one
   reorganization  the count is durable; GM1 in every history of an odd seed, which has only the faults

@@ -28,6 +28,9 @@ pub(crate) enum Protocol {
     Astra,
     /// The quorum mode: every invariant is checked after every step
     Quorum,
+    /// The quorum mode without disks: the same invariants; terms increase while a majority remembers, and
+    /// in histories of odd seeds, whose clocks agree, for ever
+    Diskless,
     /// The ballot leader election: its ballots are checked after every step
     Ballot,
     /// The ring
@@ -47,14 +50,23 @@ impl Protocol {
     }
 
     /// Whether such a fault can happen to it.
-    pub(crate) const fn takes(self, fault: Fault) -> bool {
-        fault.is_general() || matches!(self, Self::Quorum)
+    pub(crate) fn takes(self, fault: Fault) -> bool {
+        match self {
+            Self::Quorum => fault != Fault::Outage,
+            Self::Diskless => fault.is_general() || fault == Fault::Outage,
+            Self::Bully
+            | Self::Astra
+            | Self::Ballot
+            | Self::Ring
+            | Self::Reorganization
+            | Self::Invitation => fault.is_general(),
+        }
     }
 
     /// Whether a run of many histories owes it that such a fault meets an agent in such a situation.
     pub(crate) fn owes(self, fault: Fault, situation: Situation) -> bool {
         match self {
-            Self::Quorum => QuorumScenario::is_reachable(fault, situation),
+            Self::Quorum | Self::Diskless => QuorumScenario::is_reachable(fault, situation),
             Self::Bully
             | Self::Astra
             | Self::Ballot
@@ -147,6 +159,14 @@ impl Plan {
                     ..outcome
                 })
             }
+            Protocol::Diskless => {
+                let mut scenario = QuorumScenario::diskless(self.seed, self.nodes)?;
+                let outcome = self.run_in(trace, &mut scenario);
+                Ok(Outcome {
+                    elections: scenario.elections(),
+                    ..outcome
+                })
+            }
             Protocol::Ballot => {
                 let mut scenario = BallotScenario::drawn(self.seed, self.nodes)?;
                 let outcome = self.run_in(trace, &mut scenario);
@@ -217,6 +237,7 @@ impl Plan {
     const fn skew(&self) -> u32 {
         match self.protocol {
             Protocol::Quorum if self.seed % 2 == 1 => 110_000,
+            Protocol::Diskless => QuorumScenario::diskless_skew(self.seed),
             Protocol::Quorum
             | Protocol::Bully
             | Protocol::Astra

@@ -16,8 +16,8 @@ use actix_bully::{
         astra::{Astra, AstraConfig},
         bully::{
             Ack, Bully, BullyConfig, BullyMessage, BullyTimer, Claim, ClaimReply, Elect, Elected,
-            Heartbeat, Leadership, Micros, Nack, Ok as Answer, Preemption, Refusal, Resign,
-            Takeover, Yield,
+            Heartbeat, Leadership, Micros, Nack, Ok as Answer, Preemption, Recover, Recovered,
+            Refusal, Resign, Takeover, Yield,
         },
         quorum::{QuorumBully, QuorumConfig, Vote},
     },
@@ -201,7 +201,7 @@ fn message(choices: &mut Choices<'_>, now: Time) -> BullyMessage {
     let (score, round) = (score(choices), round(choices));
     let sent_at = some(choices, |choices| time(choices, now));
     let retry = Micros(u64::from(choices.byte()) << 10);
-    match choices.below(11) {
+    match choices.below(13) {
         0 => Elect {
             round,
             score,
@@ -268,6 +268,13 @@ fn message(choices: &mut Choices<'_>, now: Time) -> BullyMessage {
         }
         .into(),
         9 => Nack { term }.into(),
+        10 => Recover { round, seen }.into(),
+        11 => Recovered {
+            round,
+            term,
+            recovering: choices.one_in(2),
+        }
+        .into(),
         _ => Takeover { term }.into(),
     }
 }

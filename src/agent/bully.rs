@@ -13,7 +13,8 @@ use crate::{
         astra::AstraConfig,
         bully::BullyConfig,
         message::{
-            Ack, Claim, ClaimReply, Elect, Elected, Heartbeat, Nack, Ok, Resign, Takeover, Yield,
+            Ack, Claim, ClaimReply, Elect, Elected, Heartbeat, Nack, Ok, Recover, Recovered,
+            Resign, Takeover, Yield,
         },
         policy::Preemption,
         quorum::{QuorumConfig, QuorumError},
@@ -263,5 +264,6 @@ macro_rules! handle_messages {
     )* };
 }
 handle_messages!(
-    Elect, Ok, Yield, Elected, Heartbeat, Resign, Claim, ClaimReply, Ack, Nack, Takeover
+    Elect, Ok, Yield, Elected, Heartbeat, Resign, Claim, ClaimReply, Ack, Nack, Takeover, Recover,
+    Recovered
 );

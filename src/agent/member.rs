@@ -136,7 +136,9 @@ impl Handler<Envelope<BullyMessage>> for ByType {
             | BullyMessage::ClaimReply(_)
             | BullyMessage::Ack(_)
             | BullyMessage::Nack(_)
-            | BullyMessage::Takeover(_) => {}
+            | BullyMessage::Takeover(_)
+            | BullyMessage::Recover(_)
+            | BullyMessage::Recovered(_) => {}
         }
     }
 }

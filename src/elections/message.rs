@@ -13,6 +13,8 @@
 //! | [`Nack`] | – | – | – | I know a higher term |
 //! | [`Takeover`] | – | – | – | a quorum agrees that I take your place |
 //! | [`Resign`] | – | – | I lead no longer | the same |
+//! | [`Recover`] | – | – | – | without a disk: I have forgotten; which term do you know? |
+//! | [`Recovered`] | – | – | – | that one |
 //!
 //! All are flat and small. The sender's name and incarnation travel beside them. A field that only one
 //! mode needs is `None` in the other. The decoder bounds how long a message is, not what its spans and
@@ -24,8 +26,6 @@
 //!
 //! | field | room for |
 //! |---|---|
-//! | [`Ack::incarnation`], [`ClaimReply::incarnation`] | which incarnation of the receiver is answered: a voter without a disk is not to extend what it said to an earlier one |
-//! | [`Claim::released_incarnation`] | which incarnation resigned the released leadership |
 //! | [`Claim::prepared`] | a vote asked for ahead: the leadership after whose end it counts, and when it was asked for |
 //! | [`Vote::prepared`] | such a vote, given |
 //! | [`Vote::voters`] | the voters, once they change without a stop |
@@ -192,8 +192,8 @@ pub struct Claim {
     pub score: Score,
     /// A leadership that its holder has resigned, as the candidate knows from the holder itself.
     pub released: Option<Leadership>,
-    /// Reserved: `None`.
-    pub released_incarnation: Option<Reserved>,
+    /// Without disks: the incarnation that resigned it.
+    pub released_incarnation: Option<Incarnation>,
     /// Reserved: `None`.
     pub prepared: Option<Reserved>,
 }
@@ -211,8 +211,8 @@ pub struct ClaimReply {
     /// If not: for how much longer this voter is bound to another agent or abstains, so when to ask
     /// again. Zero if the term itself is refused.
     pub retry: Micros,
-    /// Reserved: `None`.
-    pub incarnation: Option<Reserved>,
+    /// Without disks: the incarnation of the candidate that this answers.
+    pub incarnation: Option<Incarnation>,
 }
 
 /// "I heard you, and support no other agent for a while."
@@ -229,8 +229,8 @@ pub struct Ack {
     /// For how long the voter supports no other agent, by its own clock, from when it heard what this
     /// answers: no lease may count on more. Rounded down.
     pub promise: Micros,
-    /// Reserved: `None`.
-    pub incarnation: Option<Reserved>,
+    /// Without disks: the incarnation of the leader that this answers.
+    pub incarnation: Option<Incarnation>,
 }
 
 /// "I know a higher term than the one you lead in."
@@ -247,6 +247,28 @@ pub struct Nack {
 pub struct Takeover {
     /// The term that the leader leads in.
     pub term: Term,
+}
+
+/// "I have begun without a memory: which term do you know?"
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Recover {
+    /// The asker's round; an answer echoes it.
+    pub round: Round,
+    /// The highest term that the asker has followed since it began.
+    pub seen: Term,
+}
+
+/// "That one."
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Recovered {
+    /// The round this answers.
+    pub round: Round,
+    /// The highest term that the sender took part in, as far as it knows.
+    pub term: Term,
+    /// Whether the sender has begun without a memory itself, and does not know again what was before.
+    pub recovering: bool,
 }
 
 /// One leadership, named by who led and in which term.
@@ -309,6 +331,8 @@ messages! {
         Ack(m) => "ack", m.term;
         Nack(m) => "nack", m.term;
         Takeover(m) => "takeover", m.term;
+        Recover(m) => "recover", m.seen;
+        Recovered(m) => "recovered", m.term;
     }
 }
 
@@ -324,9 +348,13 @@ impl PeerMessage for BullyMessage {
                 MinimumRole::Observer
             }
             // Answers, and an observer is never asked.
-            Self::Ok(_) | Self::Yield(_) | Self::ClaimReply(_) | Self::Ack(_) | Self::Nack(_) => {
-                MinimumRole::Voter
-            }
+            Self::Ok(_)
+            | Self::Yield(_)
+            | Self::ClaimReply(_)
+            | Self::Ack(_)
+            | Self::Nack(_)
+            | Self::Recover(_)
+            | Self::Recovered(_) => MinimumRole::Voter,
             Self::Elect(_)
             | Self::Elected(_)
             | Self::Heartbeat(_)
@@ -379,6 +407,9 @@ impl fmt::Display for BullyMessage {
             Self::Ack(m) => write!(f, "ack term {} echo {}", m.term, m.echo),
             Self::Nack(m) => write!(f, "nack knows term {}", m.term),
             Self::Takeover(m) => write!(f, "takeover of term {}", m.term),
+            Self::Recover(m) => write!(f, "recover {}", m.round),
+            Self::Recovered(m) if m.recovering => write!(f, "recovers itself, {}", m.round),
+            Self::Recovered(m) => write!(f, "remembers term {}, {}", m.term, m.round),
         }
     }
 }

@@ -31,4 +31,6 @@ pub enum BullyTimer {
     Round,
     /// Quorum mode, a leader: the lease may have ended.
     Lease,
+    /// Quorum mode without a disk: an incarnation asks the others what they remember.
+    Recover,
 }

@@ -4,7 +4,7 @@
 //! elect two leaders in one term, so they are compared, in one process and between hosts, and not
 //! trusted to be equal. Timings need not be: a lease counts on no more than was promised.
 
-use std::fmt;
+use std::{fmt, time::Duration};
 
 use super::AgentId;
 
@@ -18,7 +18,8 @@ pub struct Electorate {
     /// How many acknowledgements uphold a leadership.
     pub lease_quorum: u32,
     /// A digest of the voters' names: FNV-1a, 64 bits, over the sorted names, each with a zero byte
-    /// behind it, which no name contains. It finds mistakes; it is no proof against malice.
+    /// behind it, which no name contains; for voters without disks, over what they must agree on beside that.
+    /// It finds mistakes; it is no proof against malice.
     pub list: u64,
 }
 
@@ -30,9 +31,7 @@ impl Electorate {
         // Two members may list the same voters in different orders.
         names.sort_unstable();
         let bytes = names.iter().flat_map(|name| name.bytes().chain([0]));
-        let list = bytes.fold(OFFSET, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(PRIME)
-        });
+        let list = mix(OFFSET, bytes);
         Self {
             voters: count(voters.len()),
             vote_quorum: count(vote_quorum),
@@ -40,6 +39,22 @@ impl Electorate {
             list,
         }
     }
+
+    /// Of voters without a disk, that agree on their promise and their round as well: an incarnation knows no
+    /// longer what the one before promised.
+    #[must_use]
+    pub fn without_disks(mut self, promise: Duration, round: Duration) -> Self {
+        for span in [promise, round] {
+            self.list = mix(self.list, span.as_nanos().to_be_bytes());
+        }
+        self
+    }
+}
+
+fn mix(hash: u64, bytes: impl IntoIterator<Item = u8>) -> u64 {
+    bytes.into_iter().fold(hash, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(PRIME)
+    })
 }
 
 impl fmt::Display for Electorate {
@@ -63,6 +78,7 @@ const PRIME: u64 = 0x0100_0000_01b3;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
 
     fn of(names: &[&str]) -> Electorate {
         let names: Vec<_> = names
@@ -84,6 +100,19 @@ mod tests {
             assert_ne!(of(other).list, of(&["a", "b", "c"]).list, "{other:?}");
         }
         assert_ne!(of(&["a", "bc"]).list, of(&["ab", "c"]).list);
+    }
+
+    #[test]
+    fn voters_without_disks_agree_on_their_promise_and_their_round() {
+        let (one, two) = (Duration::from_millis(1), Duration::from_millis(2));
+        let all = [
+            of(&["a"]),
+            of(&["a"]).without_disks(one, one),
+            of(&["a"]).without_disks(one, two),
+            of(&["a"]).without_disks(two, one),
+        ];
+        let lists: BTreeSet<_> = all.iter().map(|e| e.list).collect();
+        assert_eq!(lists.len(), all.len());
     }
 
     /// It crosses between hosts of different releases: its value must never change.

@@ -107,6 +107,9 @@ pub enum Leaders {
     /// At most one in each term, ever, whatever the network and the clocks do: the term is a
     /// fencing token.
     PerTerm,
+    /// At most one at any instant; and one in each term, the terms increasing, while a majority of the
+    /// voters keeps its memory, or no wall clock was ahead of one that is used later.
+    PerInstant,
     /// In the end one on each side of a partition: so two, for as long as it lasts, and maybe in
     /// one term.
     PerSide,

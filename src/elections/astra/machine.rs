@@ -174,7 +174,9 @@ impl State {
             | BullyMessage::ClaimReply(_)
             | BullyMessage::Ack(_)
             | BullyMessage::Nack(_)
-            | BullyMessage::Takeover(_) => Next::ignore(step, "a message of the quorum mode"),
+            | BullyMessage::Takeover(_)
+            | BullyMessage::Recover(_)
+            | BullyMessage::Recovered(_) => Next::ignore(step, "a message of the quorum mode"),
         }
     }
 

@@ -209,7 +209,9 @@ impl State {
             | BullyMessage::ClaimReply(_)
             | BullyMessage::Ack(_)
             | BullyMessage::Nack(_)
-            | BullyMessage::Takeover(_) => {
+            | BullyMessage::Takeover(_)
+            | BullyMessage::Recover(_)
+            | BullyMessage::Recovered(_) => {
                 return Next::ignore(step, "a message of the quorum mode");
             }
         };

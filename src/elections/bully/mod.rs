@@ -118,7 +118,7 @@ for_tests! {
     use crate::elections::{
         message::{
             Ack, BullyMessage, Claim, ClaimReply, Heartbeat, Leadership, Micros, Nack, Refusal,
-            Reserved, Resign, Takeover, Yield,
+            Recover, Recovered, Reserved, Resign, Takeover, Yield,
         },
         timer::BullyTimer,
     };

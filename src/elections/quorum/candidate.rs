@@ -46,7 +46,7 @@ impl Asking {
             return Err(Next::own_slot(before));
         }
         let seen = core.voter.seen;
-        let Some(term) = core.config.term_above(seen) else {
+        let Some(term) = core.config.next_term(now, seen) else {
             core.ignore(Role::Follower, "the terms have come to their end");
             return Err(Next::Stay);
         };
@@ -180,7 +180,9 @@ impl Claiming {
         let released = core.voter.resigned.clone();
         // Asked again, since consent took a while: this agent may have promised something meanwhile.
         let voter = &core.voter;
-        let blocked = voter.blocked(&core.config, now, &core.me.id, released.as_ref());
+        let by = voter.resigned_by;
+        let free = released.as_ref().map(|led| (led, by));
+        let blocked = voter.blocked(&core.config, now, &core.me.id, free);
         let Some(score) = core.me.eligible().filter(|_| blocked.is_zero()) else {
             return Err(Next::again(blocked, before));
         };
@@ -196,7 +198,7 @@ impl Claiming {
                 term,
                 score,
                 released,
-                released_incarnation: None,
+                released_incarnation: by,
                 prepared: None,
             },
             out,
@@ -216,11 +218,19 @@ impl Claiming {
     pub(super) fn on_claim_reply(
         &mut self,
         core: &Core,
+        now: Time,
         from: &AgentId,
         reply: &ClaimReply,
     ) -> Next {
         if self.term != reply.term {
             core.ignore(Role::Candidate, "an answer to another claim");
+            return Next::Stay;
+        }
+        if reply.granted && !core.counts(reply, now < self.due) {
+            core.ignore(
+                Role::Candidate,
+                "a vote for another incarnation, or too late",
+            );
             return Next::Stay;
         }
         if reply.granted {

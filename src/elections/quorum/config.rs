@@ -7,6 +7,8 @@
 
 use std::time::Duration;
 
+#[cfg(any(test, feature = "testkit"))]
+use super::Diskless;
 use super::{Defect, epoch::LAST_EPOCH};
 use crate::elections::{
     policy::{NegativeMargin, Preemption},
@@ -62,6 +64,11 @@ pub struct QuorumConfig {
     /// says how to change the voters. Default: 0; at most 16,777,215. Every change of voters or quorums
     /// takes a higher one; one of timings does not.
     pub epoch: u64,
+    /// Voters without a store, by the rules of [`diskless`](super::diskless), in tests and simulations. Default: each voter
+    /// has a store.
+    #[doc(hidden)]
+    #[cfg(any(test, feature = "testkit"))]
+    pub diskless: Option<Diskless>,
     /// A rule that is broken on purpose, in tests of the tests.
     #[doc(hidden)]
     #[cfg(any(test, feature = "planted"))]
@@ -82,6 +89,8 @@ impl QuorumConfig {
             cooldown: Duration::from_secs(60),
             wait: None,
             epoch: 0,
+            #[cfg(any(test, feature = "testkit"))]
+            diskless: None,
             #[cfg(any(test, feature = "planted"))]
             defect: None,
         }
@@ -117,7 +126,11 @@ impl QuorumConfig {
 
         /// The voters and quorums in short: what all members of an epoch must agree on.
         fn electorate(&self) -> Electorate {
-            Electorate::new(&self.voters, self.vote_quorum(), self.lease_quorum())
+            let voters = Electorate::new(&self.voters, self.vote_quorum(), self.lease_quorum());
+            match self.diskless() {
+                None => voters,
+                Some(_) => voters.without_disks(self.timings.promise(), self.timings.round()),
+            }
         }
     }
 

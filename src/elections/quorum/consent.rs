@@ -114,7 +114,8 @@ impl Core {
     /// Whether this voter would have `from` take over the leadership of another agent: if it would be
     /// free once that is resigned.
     pub(super) fn judge_takeover(&self, now: Time, from: &AgentId, target: &Leadership) -> Verdict {
-        let blocked = self.voter.blocked(&self.config, now, from, Some(target));
+        let released = Some((target, None)); // whichever incarnation: nothing rests on this answer
+        let blocked = self.voter.blocked(&self.config, now, from, released);
         if !blocked.is_zero() {
             return Verdict::not_for(blocked);
         }

@@ -79,7 +79,10 @@ impl Core {
             // From now on this record belongs to its epoch: no earlier one takes it back.
             self.voter.write(&self.config, now, first, None, out);
         }
-        let quarantine = self.voter.begin(&self.config, now);
+        let mut quarantine = self.voter.begin(&self.config, now);
+        if self.me.is_voter() && self.config.diskless().is_some() {
+            quarantine = self.voter.forget(&self.config, now, out);
+        }
         let leader = self.me.members.leader();
         if leader.is_some_and(|leader| leader.id != self.me.id) {
             quarantine.max(self.config.timings.promise()) // that leader will be heard before
@@ -109,30 +112,28 @@ impl Core {
 
     /// Tells a leader that this voter supports it. The promise is written before: an acknowledgement
     /// that outlived a crash would otherwise carry a lease which the next incarnation knows nothing of.
-    pub(super) fn acknowledge(
-        &mut self,
-        now: Time,
-        from: &AgentId,
-        term: Term,
-        echo: Time,
-        out: &mut Out,
-    ) {
-        if !self.me.is_voter() {
+    pub(super) fn acknowledge(&mut self, now: Time, leader: &Leader, echo: Time, out: &mut Out) {
+        if !self.binds() {
             return;
         }
         self.voter.write_promise(&self.config, now, out);
         out.send(
-            from,
+            &leader.id,
             Ack {
-                term,
+                term: leader.term,
                 echo,
                 // Without a score the leader does not choose it as a successor in its cool-down.
                 score: self.me.score.filter(|_| !self.is_cooling_down(now)),
                 // Rounded down: a leader must not count on more than this voter keeps.
                 promise: Micros::at_most(self.config.timings.promise()),
-                incarnation: None,
+                incarnation: self.config.life(leader.incarnation),
             },
         );
+    }
+
+    /// Whether this agent binds itself to a leader: a voter, once it knows again what it has forgotten.
+    pub(super) fn binds(&self) -> bool {
+        self.me.is_voter() && self.voter.recovery.is_none()
     }
 
     // ---- scores and slots -------------------------------------------------------------------
@@ -221,7 +222,7 @@ impl Core {
         };
         let voter = &self.voter;
         self.flapping.note_leader(now, id, term, steady, |before| {
-            voter.has_resigned(&before.id, before.term)
+            voter.has_resigned(&before.id, before.term, None)
         });
     }
 

@@ -86,7 +86,7 @@ impl Following {
         adopt_term(core, now, &leader, out);
         // There is a leader: after it this voter may object to each agent once more.
         core.objected.clear();
-        if core.me.is_voter() {
+        if core.binds() {
             core.voter.promise = Some(Promise {
                 holder: leader.id.clone(),
                 incarnation: leader.incarnation,
@@ -147,7 +147,7 @@ impl Following {
         }
         (self.last, self.due) = (now, until);
         out.set_timer(BullyTimer::Election, until.since(now));
-        core.acknowledge(now, from, said.term, sent_at, out);
+        core.acknowledge(now, &self.leader, sent_at, out);
         self.consider_takeover(core, now, out);
         true
     }

@@ -54,6 +54,8 @@ pub(super) enum Lease {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Raise {
     term: Term,
+    /// Without disks: a vote counts until then, and then it is claimed anew.
+    due: Option<Time>,
     votes: BTreeSet<AgentId>,
 }
 
@@ -155,7 +157,8 @@ impl Leading {
         out: &mut Out,
     ) {
         // An echo from the future can only be forged: it would make a lease of any length.
-        if ack.term != self.term || ack.echo > now {
+        let is_meant = core.config.is_meant(ack, core.me.incarnation);
+        if ack.term != self.term || ack.echo > now || !is_meant {
             return core.ignore(Role::Leader, "an acknowledgement of something else");
         }
         // A lost heartbeat or two do not end steady contact.
@@ -233,7 +236,7 @@ impl Leading {
         self.heartbeat = now.after(interval);
         self.tell_score(now, out);
         out.set_timer(BullyTimer::Heartbeat, interval);
-        self.claim_raise(core, out); // the first claim may have been lost
+        self.repeat_raise(core, now, out);
         self.renew(core, now, out); // a quorum of one needs no other voter
     }
 
@@ -297,16 +300,29 @@ impl Leading {
     /// `raise-term-without-gap`: claims a term above `seen`. The voters that support this leader may
     /// vote for it, since a promise names its holder and not a term.
     fn raise(&mut self, core: &mut Core, now: Time, seen: Term, out: &mut Out) {
-        let Some(term) = core.config.term_above(core.voter.seen.max(seen)) else {
+        let Some(term) = core.config.next_term(now, core.voter.seen.max(seen)) else {
             return core.ignore(Role::Leader, "the terms have come to their end");
         };
         core.vote_for_myself(now, term, out);
         self.raise = Some(Raise {
             term,
+            due: core.claim_ends(now),
             votes: [core.me.id.clone()].into(),
         });
         self.claim_raise(core, out);
         self.finish_raise(core, now, out);
+    }
+
+    /// The first claim may have been lost. A vote for it that comes too late counts no more.
+    fn repeat_raise(&mut self, core: &mut Core, now: Time, out: &mut Out) {
+        let expired = |raise: &Raise| raise.due.is_some_and(|due| now >= due);
+        match &self.raise {
+            Some(raise) if expired(raise) => {
+                let term = raise.term;
+                self.raise(core, now, term, out);
+            }
+            Some(_) | None => self.claim_raise(core, out),
+        }
     }
 
     fn claim_raise(&self, core: &Core, out: &mut Out) {
@@ -335,6 +351,10 @@ impl Leading {
     ) {
         match &mut self.raise {
             Some(raise) if raise.term == reply.term && reply.granted => {
+                if !core.counts(reply, raise.due.is_none_or(|due| now < due)) {
+                    return core
+                        .ignore(Role::Leader, "a vote for another incarnation, or too late");
+                }
                 raise.votes.insert(from.clone());
                 self.finish_raise(core, now, out);
             }

@@ -10,7 +10,7 @@
 use std::{mem, sync::Arc};
 
 use super::{
-    BullyMessage, BullyTimer, Claim, ClaimReply, Nack, Out, QuorumBully,
+    BullyMessage, BullyTimer, Claim, ClaimReply, Nack, Out, QuorumBully, Sender,
     candidate::{Asking, Claiming},
     consent,
     core::CooldownEnds,
@@ -184,6 +184,7 @@ impl QuorumBully {
             }
             (BullyTimer::Lease, State::Leading(leading)) => leading.on_lease_due(now, out),
             (BullyTimer::Drain, State::Leading(leading)) => leading.on_drain_due(core, now, out),
+            (BullyTimer::Recover, _) => self.on_recover_due(now, out),
             (_, state) => state.ignore(core, "its role does not wait for that timer"),
         }
     }
@@ -210,10 +211,10 @@ impl QuorumBully {
         if !self.core.config.voters.contains(from) || *from == self.core.me.id {
             return self.ignore("not from another voter");
         }
-        // To adopt such a term would use up the numbers of this epoch.
-        if message.term() > self.core.config.last_term() {
+        if self.core.is_beyond(now, &message) {
             return self.ignore("a term out of all measure");
         }
+        let sender = (from, incarnation);
         let is_told = matches!(
             message,
             BullyMessage::Elected(_) | BullyMessage::Heartbeat(_) | BullyMessage::Resign(_)
@@ -233,9 +234,12 @@ impl QuorumBully {
             BullyMessage::Elect(elect) => {
                 consent::on_elect(&mut self.core, &mut self.state, now, from, &elect, out)
             }
-            BullyMessage::Claim(claim) => return self.on_claim(now, from, &claim, out),
+            BullyMessage::Claim(claim) => return self.on_claim(now, sender, &claim, out),
             BullyMessage::Resign(resign) => {
-                resign::on_resign(&mut self.core, &mut self.state, from, &resign, out)
+                resign::on_resign(&mut self.core, &mut self.state, now, sender, &resign, out)
+            }
+            BullyMessage::Recover(_) | BullyMessage::Recovered(_) => {
+                self.on_recovery(now, from, &message, out)
             }
             BullyMessage::Ok(_)
             | BullyMessage::Yield(_)
@@ -273,6 +277,8 @@ impl QuorumBully {
             | BullyMessage::Elected(_)
             | BullyMessage::Heartbeat(_)
             | BullyMessage::Claim(_)
+            | BullyMessage::Recover(_)
+            | BullyMessage::Recovered(_)
             | BullyMessage::Resign(_) => {}
         }
         match (message, &mut self.state) {
@@ -287,7 +293,7 @@ impl QuorumBully {
             }
             (BullyMessage::Ok(ok), State::Following(following)) => following.on_ok(now, from, ok),
             (BullyMessage::ClaimReply(reply), State::Claiming(claiming)) => {
-                return claiming.on_claim_reply(core, from, reply);
+                return claiming.on_claim_reply(core, now, from, reply);
             }
             (BullyMessage::ClaimReply(reply), State::Leading(leading)) => {
                 leading.on_claim_reply(core, now, from, reply, out);
@@ -307,7 +313,8 @@ impl QuorumBully {
     }
 
     /// `Claim`: always answered, whatever the role. A refused claim changes nothing durable.
-    fn on_claim(&mut self, now: Time, from: &AgentId, claim: &Claim, out: &mut Out) {
+    fn on_claim(&mut self, now: Time, sender: Sender<'_>, claim: &Claim, out: &mut Out) {
+        let (from, incarnation) = sender;
         let core = &mut self.core;
         core.learn_score(from, Some(claim.score));
         let lease = self.state.lease(now, &core.config);
@@ -325,7 +332,7 @@ impl QuorumBully {
                 seen: self.core.voter.record.term,
                 granted: refused.is_none(),
                 retry: refused.unwrap_or_default().into(),
-                incarnation: None,
+                incarnation: self.core.config.life(incarnation),
             },
         );
     }
@@ -365,8 +372,13 @@ impl QuorumBully {
             return self.ignore("an older announcement");
         }
         // It was sent before the `Resign`; it must bind this voter no more.
-        if self.core.voter.has_resigned(from, said.term) {
+        let life = self.core.config.resigned_life(incarnation);
+        if self.core.voter.has_resigned(from, said.term, life) {
             return self.ignore("that leadership was resigned");
+        }
+        let voter = &self.core.voter;
+        if voter.is_bound_elsewhere(&self.core.config, now, from, incarnation) {
+            return self.ignore("a promise to another incarnation");
         }
         self.core.learn_score(from, Some(said.score));
         let known = self.state.following();
@@ -381,9 +393,9 @@ impl QuorumBully {
             term: said.term,
         };
         let following = Following::begin(&mut self.core, now, known, leader, said, out);
-        self.state = State::Following(following);
         self.core
-            .acknowledge(now, from, said.term, said.sent_at, out);
+            .acknowledge(now, &following.leader, said.sent_at, out);
+        self.state = State::Following(following);
     }
 }
 

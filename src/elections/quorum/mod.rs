@@ -105,13 +105,17 @@
 //! | `Nack` | − | − | − | raises its term; without a lease: vacant |
 //! | `Takeover` | − | − | − | drains, if the grace period is over |
 //! | `Resign` | its leader's: claims if named, else defers | the same | asking and named: claims | − |
+//! | `Recover` | without disks: says what it remembers | the same | the same | the same |
+//! | `Recovered` | without disks: takes part if enough remember | the same; own slot | − | − |
 //! | `Members` | leader's confirmed end: own slot, in steps of d | the same, if it is bound to the one that ended | does not wait for a voter that is down | − |
-//! | `TimedOut` | `Election`: own slot; `Round`: no takeover | `Election`: asks | `Round`: decides, or again | `Heartbeat`, `Lease`, `Drain`; `Round`: gives up |
+//! | `TimedOut` | `Election`: own slot; `Round`: no takeover; `Recover`: asks what others remember | `Election`: asks | `Round`: decides, or again | `Heartbeat`, `Lease`, `Drain`; `Round`: gives up |
 //! | `Campaign` | asks to take over | asks now, unless bound | − | `Heartbeat` |
 //! | `SetScore` | the leader hears of it | own slot | asks again | `Heartbeat`; `None`: drains |
 //! | `StepDown`, `Drained` | − | − | − | drains; resigns |
 //!
 //! An observer only follows.
+//!
+//! In simulations voters may have no disk: [`diskless`] has the rules that take its place.
 
 mod candidate;
 pub mod clocks;
@@ -119,6 +123,8 @@ mod config;
 mod consent;
 mod core;
 mod defect;
+#[doc(hidden)]
+pub mod diskless;
 pub mod epoch;
 mod flapping;
 mod follower;
@@ -144,6 +150,8 @@ pub(crate) use defect::Defect;
 pub use defect::Defect;
 
 pub use crate::elections::vote::Vote;
+#[doc(hidden)]
+pub use diskless::Diskless;
 
 for_tests! {
     use crate::elections::timer::BullyTimer;
@@ -156,7 +164,7 @@ use crate::elections::message::{
 };
 use crate::elections::shared::{Participant, check_listed};
 use crate::protocol::{
-    AgentId, ClockKind, EffectsOf, Election, Identity, InputOf, Leaders, MemberKind,
+    AgentId, ClockKind, EffectsOf, Election, Identity, Incarnation, InputOf, Leaders, MemberKind,
     MembershipError, Prospects, Requirements, Role, Rules, Storage, Time, Timings, View,
 };
 use state::State;
@@ -165,7 +173,12 @@ use voter::Voter;
 
 type Out = EffectsOf<QuorumBully>;
 
+/// Who said something, and in which incarnation.
+type Sender<'a> = (&'a AgentId, Incarnation);
+
 const RULES: Rules = Rules::new("quorum");
+/// Voters with and without a disk are no group: they do not understand each other's votes.
+const DISKLESS: Rules = Rules::new("quorum-diskless");
 
 /// One agent's side of a quorum election; see the [module's page](self).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -213,8 +226,14 @@ impl Election for QuorumBully {
             // Two quorums of votes meet in a voter, and a voter has one durable vote in each term
             // (the [`proof`]). That needs no clock; the lease, which keeps two from leading at one
             // instant in different terms, does.
-            leaders: Leaders::PerTerm,
-            storage: Storage::of_voters(kind),
+            leaders: match config.diskless() {
+                None => Leaders::PerTerm,
+                Some(_) => Leaders::PerInstant,
+            },
+            storage: match config.diskless() {
+                None => Storage::of_voters(kind),
+                Some(_) => Storage::Nothing,
+            },
             clock: match kind {
                 MemberKind::Voter => ClockKind::CountsSuspend,
                 MemberKind::Observer => ClockKind::Any, // it promises nothing, and never leads
@@ -222,7 +241,10 @@ impl Election for QuorumBully {
             epoch: config.epoch,
             voters: Some(config.electorate()),
             names: Some(config.voters.as_slice().into()),
-            ..Requirements::new(RULES)
+            ..Requirements::new(match config.diskless() {
+                None => RULES,
+                Some(_) => DISKLESS,
+            })
         })
     }
 

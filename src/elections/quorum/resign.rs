@@ -8,7 +8,7 @@
 use std::time::Duration;
 
 use super::{
-    BullyTimer, Defect, Leadership, Out, Resign, Takeover,
+    BullyTimer, Defect, Leadership, Out, Resign, Sender, Takeover,
     core::Core,
     leader::{Leading, Lease, Leaving},
     state::{Certainty, Next, Predecessor, Start, State},
@@ -150,6 +150,7 @@ impl Leading {
         }
         self.lose(LostReason::Resigned, out); // `Lost` is published before `Resign` can leave
         core.voter.resigned = Some(core.leadership(term));
+        core.voter.resigned_by = core.config.life(core.me.incarnation);
         // The successor has not announced itself yet: that long it has its chance.
         core.cooldown.campaign = now.after(core.config.wait());
         if !cooldown.is_zero() {
@@ -177,7 +178,8 @@ impl Leading {
 pub(super) fn on_resign(
     core: &mut Core,
     state: &mut State,
-    from: &AgentId,
+    now: Time,
+    (from, incarnation): Sender<'_>,
     resign: &Resign,
     out: &mut Out,
 ) -> Next {
@@ -187,6 +189,7 @@ pub(super) fn on_resign(
             id: from.clone(),
             term: resign.term,
         },
+        core.config.resigned_life(incarnation),
     );
     let is_named = resign.successor.as_ref() == Some(&core.me.id);
     let before = match state {
@@ -217,7 +220,10 @@ pub(super) fn on_resign(
     // Only in the very next term: a record above it has seen another election meanwhile.
     let next = resign.term.next();
     let is_next = next.is_some_and(|next| core.voter.record.term <= next);
-    match (&resign.successor, core.voter.seen.next()) {
+    match (
+        &resign.successor,
+        core.config.next_term(now, core.voter.seen),
+    ) {
         (Some(_), Some(term)) if is_named && is_next && core.me.eligible().is_some() => {
             Next::Become(Start::Claim { term, before })
         }

@@ -9,7 +9,7 @@
 
 use std::time::Duration;
 
-use super::{Defect, Out, QuorumConfig, Vote};
+use super::{Defect, Out, QuorumConfig, Vote, diskless::Recovery};
 use crate::elections::message::{Claim, Leadership, Micros};
 use crate::protocol::{AgentId, Incarnation, Term, Time};
 
@@ -24,8 +24,12 @@ pub(super) struct Voter {
     quarantine: Option<Time>,
     /// The newest leadership that is known to be resigned.
     pub(super) resigned: Option<Leadership>,
+    /// Without disks: the incarnation that resigned it.
+    pub(super) resigned_by: Option<Incarnation>,
     /// The highest term heard of; never below that of the record.
     pub(super) seen: Term,
+    /// Without a disk: what an incarnation does until it takes part.
+    pub(super) recovery: Option<Recovery>,
 }
 
 /// What a voter promised a leader: to support no other agent.
@@ -39,9 +43,12 @@ pub(super) struct Promise {
 }
 
 impl Promise {
-    /// Whether `released` names the leadership that the promise supports, or a later one.
-    fn is_released_by(&self, released: &Leadership) -> bool {
-        released.id == self.holder && self.term <= released.term
+    /// Whether `released` names the leadership that the promise supports, or a later one; of that
+    /// incarnation, where one is named.
+    fn is_released_by(&self, released: &Leadership, by: Option<Incarnation>) -> bool {
+        released.id == self.holder
+            && self.term <= released.term
+            && by.is_none_or(|incarnation| incarnation == self.incarnation)
     }
 }
 
@@ -53,6 +60,8 @@ impl Voter {
             promise: None,
             quarantine: None,
             resigned: None,
+            resigned_by: None,
+            recovery: None,
         }
     }
 
@@ -104,7 +113,7 @@ impl Voter {
         }
         self.record = record;
         self.hear(term);
-        if !config.has(Defect::VolatileVote) {
+        if config.diskless().is_none() && !config.has(Defect::VolatileVote) {
             // Emitted here, so that no caller can send a vote or an acknowledgement in front of it: a
             // voter that crashes in between has said nothing that it does not remember.
             out.persist(self.record.clone());
@@ -141,13 +150,14 @@ impl Voter {
     }
 
     /// For how long this voter must not support `candidate`; zero if it may now. `released` is a
-    /// leadership that is known to be resigned: a promise to it binds no longer.
+    /// leadership that is known to be resigned, and by which incarnation if that matters: a promise to it
+    /// binds no longer.
     pub(super) fn blocked(
         &self,
         config: &QuorumConfig,
         now: Time,
         candidate: &AgentId,
-        released: Option<&Leadership>,
+        released: Option<(&Leadership, Option<Incarnation>)>,
     ) -> Duration {
         let abstains = if config.has(Defect::NoQuarantine) {
             Duration::ZERO
@@ -158,8 +168,12 @@ impl Voter {
         if !abstains.is_zero() {
             return abstains;
         }
+        if self.recovery.is_some() {
+            return config.timings.round(); // the others have not answered yet
+        }
         let promise = self.promise.as_ref().filter(|promise| {
-            promise.holder != *candidate && !released.is_some_and(|r| promise.is_released_by(r))
+            promise.holder != *candidate
+                && !released.is_some_and(|(led, by)| promise.is_released_by(led, by))
         });
         promise.map_or(Duration::ZERO, |promise| promise.until.since(now))
     }
@@ -181,7 +195,12 @@ impl Voter {
         if let Some(until) = lease {
             return Some(until.since(now));
         }
-        let blocked = self.blocked(config, now, from, claim.released.as_ref());
+        // Without disks a resignation says nothing unless it says whose.
+        let by = claim.released_incarnation;
+        let is_said = by.is_some() || config.resigned_life(Incarnation(0)).is_none();
+        let released = claim.released.as_ref().filter(|_| is_said);
+        let released = released.map(|led| (led, by.and_then(|by| config.resigned_life(by))));
+        let blocked = self.blocked(config, now, from, released);
         if !blocked.is_zero() && !config.has(Defect::GrantIgnoresPromise) {
             return Some(blocked);
         }
@@ -217,21 +236,31 @@ impl Voter {
 
     /// `resignation-is-final`: that leadership and those before it are over, and so is what was
     /// promised to them.
-    pub(super) fn note_resignation(&mut self, config: &QuorumConfig, resigned: Leadership) {
+    pub(super) fn note_resignation(
+        &mut self,
+        config: &QuorumConfig,
+        resigned: Leadership,
+        by: Option<Incarnation>,
+    ) {
         self.hear(resigned.term);
         let any = config.has(Defect::ResignVoidsAny);
         self.promise
-            .take_if(|promise| promise.is_released_by(&resigned) || any);
+            .take_if(|promise| promise.is_released_by(&resigned, by) || any);
         let known = self.resigned.as_ref();
         // Messages overtake each other: an earlier resignation must not hide a later one.
         if known.is_none_or(|known| known.term <= resigned.term) {
-            self.resigned = Some(resigned);
+            (self.resigned, self.resigned_by) = (Some(resigned), by);
         }
     }
 
-    /// Whether that agent resigned its leadership of `term`, or of a later one.
-    pub(super) fn has_resigned(&self, id: &AgentId, term: Term) -> bool {
+    /// Whether that agent resigned its leadership of `term`, or of a later one; in that incarnation, where
+    /// one is named on both sides.
+    pub(super) fn has_resigned(&self, id: &AgentId, term: Term, by: Option<Incarnation>) -> bool {
         let resigned = self.resigned.as_ref();
-        resigned.is_some_and(|known| known.id == *id && known.term >= term)
+        let is_same = self
+            .resigned_by
+            .zip(by)
+            .is_none_or(|(one, other)| one == other);
+        is_same && resigned.is_some_and(|known| known.id == *id && known.term >= term)
     }
 }

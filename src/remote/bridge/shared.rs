@@ -331,12 +331,13 @@ impl BridgeState {
     /// Says once of each group whether hosts that lose each other may have two leaders: within a
     /// process nothing comes between the agents, so that a user may never have met that before.
     fn warn_of_two_leaders(&self, group: usize, leaders: Leaders) {
-        if leaders == Leaders::PerTerm || !lock(&self.warned).insert(group) {
+        let is_safe = matches!(leaders, Leaders::PerTerm | Leaders::PerInstant);
+        if is_safe || !lock(&self.warned).insert(group) {
             return;
         }
         let group = self.carried.get(group).map(|carried| carried.name());
         match leaders {
-            Leaders::PerTerm => {}
+            Leaders::PerTerm | Leaders::PerInstant => {}
             Leaders::PerSide => warn!(
                 group,
                 "group reaches other hosts, and each side of a partition elects a leader: use the quorum election (.quorum(..)) where that must not be"

@@ -194,6 +194,7 @@ pub fn to_first(payload: &[u8], timings: FirstTimings, out: &mut BytesMut) -> bo
         }),
         BullyMessage::Nack(m) => FirstMessage::Nack(m),
         BullyMessage::Takeover(m) => FirstMessage::Takeover(m),
+        BullyMessage::Recover(_) | BullyMessage::Recovered(_) => return false, // all have disks there
     };
     encode_payload(&message, out).is_ok()
 }

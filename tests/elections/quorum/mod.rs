@@ -9,6 +9,7 @@
 
 mod chaos;
 mod clocks;
+mod diskless;
 mod epochs;
 mod faults;
 mod incarnations;

@@ -7,13 +7,15 @@
 use std::collections::BTreeMap;
 
 use actix_bully::{
-    elections::quorum::{Defect, QuorumConfig, QuorumError},
+    elections::quorum::{Defect, QuorumConfig, QuorumError, diskless},
+    protocol::Term,
     testkit::sim::{World, chaos::chaos},
 };
 use actix_bully_oracles::{QuorumScenario, Watched};
 
 use crate::quorum::{
     chaos::{options, seeds, size},
+    diskless::{a_year_ahead, forgotten_vote},
     incarnations::{cut_leader_with_drift, forgetful},
     kit::{Group, ms},
 };
@@ -98,5 +100,64 @@ fn s61_a_promise_no_longer_than_the_lease_is_not_safe() {
         let mut net = cut_leader_with_drift(group, seed);
         net.world.run_for(ms(500));
         assert_eq!(breaks(&net.world), Some("PromiseKept:"), "seed {seed}");
+    }
+}
+
+/// The rules of voters without disks. What histories do not find, because clocks that agree make up for it or
+/// because it takes a message of long ago, directed ones and the unit tests of its rule find always.
+#[test]
+fn planted_defects_of_voters_without_disks_are_found() -> Result<(), QuorumError> {
+    use diskless::Defect::{BoundToNobody, CountedTerms, ShortAbstention};
+    for (defect, invariant) in [
+        (CountedTerms, "LeaderPerTerm"),
+        (ShortAbstention, "PromiseKept"),
+        (BoundToNobody, "PromiseKept"),
+    ] {
+        let mut found = None;
+        for seed in seeds(100) {
+            let n = size(seed);
+            let mut scenario = QuorumScenario::planted_diskless(seed, n, defect)?;
+            let skew = QuorumScenario::diskless_skew(seed);
+            let report = chaos(seed, n, &options(skew), &mut scenario);
+            if let Some(violation) = report.violation {
+                found = Some((seed, violation.what));
+                break;
+            }
+        }
+        println!("{defect:?}: {found:?}");
+        assert!(
+            found.is_some_and(|(_, what)| what.starts_with(invariant)),
+            "{defect:?}"
+        );
+    }
+    Ok(())
+}
+
+/// A voter that forgot its vote meets one that never knew of it.
+#[test]
+fn a_voter_that_asks_too_few_lets_the_terms_fall() {
+    use diskless::Defect::{NoRecovery, SilenceIsAnAnswer};
+    for defect in [None, Some(NoRecovery), Some(SilenceIsAnAnswer)] {
+        let mut net = forgotten_vote(defect);
+        net.world.run_for(ms(2_000));
+        let broken = net.world.violation().map(|v| v.what.as_str());
+        match defect {
+            None => assert_eq!((broken, net.believers()), (None, vec![])),
+            Some(_) => assert!(broken.is_some_and(|what| what.starts_with("TokenMonotone"))),
+        }
+    }
+}
+
+#[test]
+fn where_every_term_is_taken_a_wrong_clock_wins() {
+    for (defect, leads) in [(None, false), (Some(diskless::Defect::AnyTerm), true)] {
+        let mut net = a_year_ahead(defect);
+        net.world.run_for(ms(3_000));
+        let year = Term(90_000_000_000 + 300 * 86_400_000);
+        let ahead = net.believers().iter().any(|id| {
+            let term = net.world.view(id).and_then(|view| view.leading);
+            term > Some(year)
+        });
+        assert_eq!(ahead, leads, "{defect:?}");
     }
 }

@@ -6,6 +6,7 @@
 mod announce;
 mod command;
 mod config;
+mod diskless;
 mod elect;
 mod epoch;
 mod lease;
@@ -72,6 +73,9 @@ impl Machine for QuorumBully {
 
     fn needed_timers(&self) -> BTreeSet<BullyTimer> {
         let mut timers = BTreeSet::new();
+        if self.core.voter.recovery.is_some() {
+            timers.insert(BullyTimer::Recover);
+        }
         match &self.state {
             State::Vacant(vacant) => {
                 timers.extend((vacant.due < Time::MAX).then_some(BullyTimer::Election));
@@ -97,7 +101,8 @@ impl Machine for QuorumBully {
     }
 
     fn is_planted(&self) -> bool {
-        self.core.config.defect.is_some()
+        let diskless = self.core.config.diskless();
+        self.core.config.defect.is_some() || diskless.is_some_and(|own| own.defect.is_some())
     }
 
     /// A leader resigns after it has lost.
@@ -113,7 +118,9 @@ impl Machine for QuorumBully {
             | BullyMessage::ClaimReply(_)
             | BullyMessage::Ack(_)
             | BullyMessage::Nack(_)
-            | BullyMessage::Takeover(_) => {}
+            | BullyMessage::Takeover(_)
+            | BullyMessage::Recover(_)
+            | BullyMessage::Recovered(_) => {}
         }
     }
 
@@ -130,6 +137,7 @@ impl Suite for QuorumBully {
         BullyTimer::Heartbeat,
         BullyTimer::Lease,
         BullyTimer::Drain,
+        BullyTimer::Recover,
     ];
     const DRAIN: (BullyTimer, u64) = (BullyTimer::Drain, DRAIN);
     const PHASES: &'static [&'static str] = &[
@@ -142,7 +150,12 @@ impl Suite for QuorumBully {
     const LEADS_BY_THE_CLOCK: bool = true;
 
     fn configs() -> Vec<Arc<QuorumConfig>> {
-        vec![Arc::new(config())]
+        let diskless = Some(super::Diskless::default());
+        let forgetful = QuorumConfig {
+            diskless,
+            ..config()
+        };
+        vec![Arc::new(config()), Arc::new(forgetful)]
     }
 
     fn phase(&self) -> &'static str {

@@ -1,6 +1,7 @@
 //! What others say to the machine under test, and it to them.
 
 use super::*;
+use crate::elections::message::{Recover, Recovered};
 
 pub(super) fn leadership(name: &str, term: u64) -> Leadership {
     let (id, term) = (id(name), Term(term));
@@ -141,6 +142,19 @@ pub(super) fn every_message(me: &Kit) -> Vec<BullyMessage> {
         all.extend([grants(term).into(), refuses(term, term, 50).into()]);
         all.extend([nack(term).into(), resign(term, None).into()]);
         all.push(Takeover { term: Term(term) }.into());
+        let seen = Term(term);
+        for counter in [0, 1, 2] {
+            let round = round(counter);
+            all.push(Recover { round, seen }.into());
+            for recovering in [false, true] {
+                let answer = Recovered {
+                    round,
+                    term: seen,
+                    recovering,
+                };
+                all.push(answer.into());
+            }
+        }
     }
     all
 }

@@ -13,7 +13,7 @@ use super::{bounds, hex, written};
 use crate::{
     elections::message::{
         Ack, BullyMessage, Claim, ClaimReply, Elect, Elected, Heartbeat, Leadership, Micros, Nack,
-        Ok as Answer, Refusal, Resign, Takeover, Yield,
+        Ok as Answer, Recover, Recovered, Refusal, Resign, Takeover, Yield,
     },
     protocol::{AgentId, Incarnation, PeerMessage, Round, Score, Term, Time},
     remote::wire::{Bounds, WireError, decode_payload, encode_payload},
@@ -149,9 +149,50 @@ fn votes() -> Vec<BullyMessage> {
     ]
 }
 
+/// Only voters without disks say these.
+fn diskless() -> Vec<BullyMessage> {
+    let (round, term, seen) = (ROUND, TERM, SEEN);
+    let incarnation = Some(ROUND.incarnation);
+    let recovered = |recovering| Recovered {
+        round,
+        term,
+        recovering,
+    };
+    let of_a_life = votes().into_iter().filter_map(|message| {
+        if let BullyMessage::Ack(ack) = &message {
+            let ack = ack.clone();
+            return Some(Ack { incarnation, ..ack }.into());
+        }
+        if let BullyMessage::ClaimReply(reply) = &message {
+            let reply = reply.clone();
+            return Some(
+                ClaimReply {
+                    incarnation,
+                    ..reply
+                }
+                .into(),
+            );
+        }
+        if let BullyMessage::Claim(claim) = &message
+            && claim.released.is_some()
+        {
+            let mut claim = claim.clone();
+            claim.released_incarnation = incarnation;
+            return Some(claim.into());
+        }
+        None
+    });
+    let recovery = [
+        Recover { round, seen }.into(),
+        recovered(false).into(),
+        recovered(true).into(),
+    ];
+    of_a_life.chain(recovery).collect()
+}
+
 #[test]
 fn every_message_of_the_bully_crosses() {
-    for message in [questions(), announcements(), votes()].concat() {
+    for message in [questions(), announcements(), votes(), diskless()].concat() {
         round_trip(&message);
     }
 }
@@ -159,7 +200,7 @@ fn every_message_of_the_bully_crosses() {
 /// A field that comes, goes or moves shows here, and is a new version of the wire.
 #[test]
 fn every_message_of_the_bully_has_its_bytes() {
-    let messages = [questions(), announcements(), votes()].concat();
+    let messages = [questions(), announcements(), votes(), diskless()].concat();
     let line = |message: &BullyMessage| {
         let bytes = encode(message);
         let digits: Vec<_> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -173,7 +214,7 @@ fn every_message_of_the_bully_has_its_bytes() {
     let golden = fs::read_to_string(&file).unwrap();
     assert_eq!(written, golden, "BLESS=1 rewrites it");
     let kinds: BTreeSet<_> = messages.iter().map(PeerMessage::kind).collect();
-    assert_eq!(kinds.len(), 11, "one of each kind: {kinds:?}");
+    assert_eq!(kinds.len(), 13, "one of each kind: {kinds:?}");
 }
 
 #[derive(Debug, PartialEq, Serialize, Deserialize)]

@@ -64,11 +64,13 @@ pub enum Fault {
     OtherTimings,
     /// One agent after the other restarts with the same new timings.
     RollingChange,
+    /// Several agents restart at the same moment, or all.
+    Outage,
 }
 
 impl Fault {
     /// Every kind. New ones come last, so that histories with faults by name stay as they are.
-    pub const ALL: [Self; 28] = [
+    pub const ALL: [Self; 29] = [
         Self::Loss,
         Self::Duplication,
         Self::Reordering,
@@ -97,13 +99,18 @@ impl Fault {
         Self::Forgotten,
         Self::OtherTimings,
         Self::RollingChange,
+        Self::Outage,
     ];
 
     /// Whether it can happen in every election: only the quorum election promises anything to
-    /// members with different timings.
+    /// members with different timings, and only without disks is it more than several crashes that many
+    /// restart at once.
     #[must_use]
     pub const fn is_general(self) -> bool {
-        !matches!(self, Self::OtherTimings | Self::RollingChange)
+        !matches!(
+            self,
+            Self::OtherTimings | Self::RollingChange | Self::Outage
+        )
     }
 
     /// Its name as one word, as it is read: `one-way-cut`.
@@ -144,6 +151,7 @@ impl fmt::Display for Fault {
             Self::Forgotten => "forgotten",
             Self::OtherTimings => "other timings",
             Self::RollingChange => "rolling change",
+            Self::Outage => "outage",
         })
     }
 }

@@ -140,6 +140,7 @@ impl Nemesis {
             Fault::Forgotten => forget(world, random),
             Fault::OtherTimings => timings::differ(world, scenario, random),
             Fault::RollingChange => self.rolling.go_on(world, scenario, random),
+            Fault::Outage => outage(world, random),
         };
         if let Some(situation) = met {
             self.coverage.hit(fault, situation);
@@ -345,6 +346,22 @@ fn restart<E: Election>(world: &mut World<E>, random: &mut SplitMix64) -> Option
     let agent = random.pick(&dead)?;
     let begins = world.restart(agent);
     world.situation(agent).filter(|_| begins)
+}
+
+/// Some agents that run, two or more, or all, crash and restart at the same moment; what one of them does then.
+fn outage<E: Election>(world: &mut World<E>, random: &mut SplitMix64) -> Option<Situation> {
+    let running = world.agents().filter(|id| world.is_running(id));
+    let mut some: Vec<AgentId> = running.cloned().collect();
+    random.shuffle(&mut some);
+    if random.chance(500) {
+        some.truncate(2);
+    }
+    for agent in &some {
+        world.crash(agent);
+    }
+    let begin = some.iter().filter(|agent| world.restart(agent)).count();
+    let last = some.last().filter(|_| begin > 1)?;
+    world.situation(last)
 }
 
 /// Does this to some agent; what that one was doing before, if it was done.

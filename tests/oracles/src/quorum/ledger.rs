@@ -14,7 +14,7 @@ use actix_bully::{
         bully::{Ack, Claim, Leadership, Micros},
         quorum::{QuorumConfig, Vote},
     },
-    protocol::{AgentId, Incarnation, Members, Term, Time},
+    protocol::{AgentId, Incarnation, Members, Term, Time, Timings},
 };
 
 /// The record of one history.
@@ -36,6 +36,10 @@ pub(super) struct Ledger {
     last_resigned: Term,
     /// What each voter wrote and promised.
     voters: Vec<Voter>,
+    /// Without disks: who has begun, and not said anything yet that rests on a memory.
+    forgetful: BTreeSet<AgentId>,
+    /// Without disks: no wall clock is ahead of another, so that terms increase whatever is forgotten.
+    pub(super) has_right_clocks: bool,
     /// The first broken invariant.
     pub(super) broken: Option<String>,
     /// How many leaderships began.
@@ -90,8 +94,27 @@ impl Ledger {
             .get_or_insert_with(|| format!("{invariant}: {what}"));
     }
 
+    /// A voter without a disk begins: it remembers nothing. When so many do not that no quorum remembers, terms
+    /// increase only by the clocks.
+    fn forgets(&mut self, me: &AgentId, config: &QuorumConfig) {
+        self.votes.retain(|(voter, _), _| voter != me);
+        if !config.voters.contains(me) {
+            return;
+        }
+        self.forgetful.insert(me.clone());
+        let remember = config.voters.len().saturating_sub(self.forgetful.len());
+        if remember < config.vote_quorum() && !self.has_right_clocks {
+            (self.token, self.last_elected) = (Term::ZERO, Term::ZERO);
+            self.announced.clear();
+            self.elected.clear();
+        }
+    }
+
     /// An incarnation begins with this record.
-    pub(super) fn begins(&mut self, me: &AgentId, vote: Vote) {
+    pub(super) fn begins(&mut self, me: &AgentId, vote: Vote, config: &QuorumConfig) {
+        if config.diskless.is_some() {
+            self.forgets(me, config);
+        }
         match self.voter_mut(me) {
             Some(voter) => voter.disk = vote,
             None => self.voters.push(Voter {
@@ -110,6 +133,12 @@ impl Ledger {
         let Some(voter) = self.voter_mut(me) else {
             return;
         };
+        if config.diskless.is_some() {
+            let t = &config.timings;
+            voter.quarantine = now.after(Timings::least_promise(t.promise() + t.round()));
+            voter.promise = None;
+            return;
+        }
         let record = voter.disk.term;
         let used = record > Term::ZERO && config.lease_quorum() > 1;
         let bound = used || config.is_arrival(record);
@@ -123,6 +152,9 @@ impl Ledger {
     }
 
     pub(super) fn persists(&mut self, now: Time, me: &AgentId, vote: &Vote, config: &QuorumConfig) {
+        if config.diskless.is_some() {
+            self.breaks("Diskless", &format!("{me} writes"));
+        }
         let Some(voter) = self.voter_mut(me) else {
             return;
         };
@@ -154,18 +186,27 @@ impl Ledger {
         claim: &Claim,
         config: &QuorumConfig,
     ) {
-        let term = claim.term;
-        self.speaks(me, term, "a vote");
+        let (term, diskless) = (claim.term, config.diskless.is_some());
+        if diskless {
+            self.forgetful.remove(me);
+        } else {
+            self.speaks(me, term, "a vote");
+        }
         let vote = self.votes.entry((me.clone(), term));
         if vote.or_insert_with(|| candidate.clone()) != candidate {
             self.breaks("VoteOnce", &format!("{me} votes twice in term {term}"));
         }
-        if self.is_bound(now, me, candidate, claim.released.as_ref()) {
+        let released = claim.released.as_ref();
+        let released = released.map(|led| (led, claim.released_incarnation));
+        if self.is_bound(now, me, candidate, released) {
             let what = format!("{me} votes for {candidate} in term {term}");
             self.breaks("PromiseKept", &what);
         }
         if let Some(voter) = self.voter_mut(me) {
             voter.promise.take_if(|p| p.holder != *candidate); // it was free, or was released
+        }
+        if diskless {
+            return; // votes are forgotten, or come too late: who announces itself has counted enough
         }
         let grants = self.grants.entry((term, candidate.clone())).or_default();
         grants.insert(me.clone());
@@ -188,13 +229,16 @@ impl Ledger {
         now: Time,
         me: &AgentId,
         candidate: &AgentId,
-        released: Option<&Leadership>,
+        released: Option<(&Leadership, Option<Incarnation>)>,
     ) -> bool {
         let Some(voter) = self.voter(me) else {
             return false;
         };
         let promised = voter.promise.as_ref().is_some_and(|p| {
-            let free = |l: &Leadership| l.id == p.holder && l.term >= p.term;
+            let free = |(led, by): (&Leadership, Option<Incarnation>)| {
+                let is_life = by.is_none_or(|by| by == p.incarnation);
+                led.id == p.holder && led.term >= p.term && is_life
+            };
             now < p.until && p.holder != *candidate && !released.is_some_and(free)
         });
         promised || now < voter.quarantine
@@ -209,13 +253,11 @@ impl Ledger {
         ack: &Ack,
         config: &QuorumConfig,
     ) {
-        let term = ack.term;
-        self.speaks(me, term, "an acknowledgement");
-        let span = config.timings.promise();
-        let recorded = self.voter(me).map(|voter| voter.disk.promise);
-        if ack.promise > Micros::at_most(span) || recorded.is_none_or(|kept| kept < ack.promise) {
-            let what = format!("{me} promises more than it keeps in its record");
-            self.breaks("DiskFirst", &what);
+        let (term, span) = (ack.term, config.timings.promise());
+        if config.diskless.is_some() {
+            self.binds(now, me, leader);
+        } else {
+            self.records(me, ack, span);
         }
         let until = now.after(span);
         let (holder, incarnation) = (leader.0.clone(), leader.1);
@@ -230,10 +272,42 @@ impl Ledger {
         }
     }
 
-    /// `me` hears that an agent resigned.
-    pub(super) fn hears_resign(&mut self, me: &AgentId, from: &AgentId, term: Term) {
+    /// Without disks: a voter that abstains, or is bound to another incarnation, acknowledges none.
+    fn binds(&mut self, now: Time, me: &AgentId, leader: (&AgentId, Incarnation)) {
+        self.forgetful.remove(me);
+        let Some(voter) = self.voter(me) else {
+            return;
+        };
+        let is_other = |p: &&Promise| (&p.holder, p.incarnation) != leader && now < p.until;
+        let promise = voter.promise.as_ref();
+        if now < voter.quarantine || promise.is_some_and(|p| is_other(&p)) {
+            let what = format!("{me} acknowledges {} while it is bound", leader.0);
+            self.breaks("PromiseKept", &what);
+        }
+    }
+
+    /// `DiskFirst`: no promise is given that the record does not keep.
+    fn records(&mut self, me: &AgentId, ack: &Ack, span: Duration) {
+        self.speaks(me, ack.term, "an acknowledgement");
+        let recorded = self.voter(me).map(|voter| voter.disk.promise);
+        if ack.promise > Micros::at_most(span) || recorded.is_none_or(|kept| kept < ack.promise) {
+            let what = format!("{me} promises more than it keeps in its record");
+            self.breaks("DiskFirst", &what);
+        }
+    }
+
+    /// `me` hears that an agent resigned; without disks, in which incarnation.
+    pub(super) fn hears_resign(
+        &mut self,
+        me: &AgentId,
+        (from, by): (&AgentId, Option<Incarnation>),
+        term: Term,
+    ) {
         if let Some(voter) = self.voter_mut(me) {
-            let released = |p: &mut Promise| p.holder == *from && p.term <= term;
+            let released = |p: &mut Promise| {
+                let is_life = by.is_none_or(|by| by == p.incarnation);
+                p.holder == *from && p.term <= term && is_life
+            };
             voter.promise.take_if(released);
         }
     }
@@ -249,7 +323,11 @@ impl Ledger {
         }
     }
 
-    pub(super) fn announces(&mut self, me: &AgentId, term: Term) {
+    pub(super) fn announces(&mut self, me: &AgentId, term: Term, config: &QuorumConfig) {
+        if config.diskless.is_some() {
+            self.last_elected = self.last_elected.max(term);
+            self.elected.entry(term).or_insert_with(|| me.clone());
+        }
         let first = self.announced.entry(term).or_insert_with(|| me.clone());
         if first != me {
             let what = format!("{first} and {me} lead in term {term}");

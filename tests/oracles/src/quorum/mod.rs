@@ -19,6 +19,7 @@
 //!
 //! And once all is healed, one leader: the highest-ranked voter, if it may preempt.
 
+mod diskless;
 mod ledger;
 mod watch;
 
@@ -28,6 +29,8 @@ use std::{
 };
 
 pub use watch::{Watch, Watched};
+
+use self::diskless::Hosts;
 
 use actix_bully::{
     elections::{
@@ -50,6 +53,8 @@ pub struct QuorumScenario {
     watch: Watch,
     /// The longest of the promises that members of this history give.
     slowest: Timings,
+    /// Of voters without disks.
+    hosts: Hosts,
 }
 
 impl QuorumScenario {
@@ -62,6 +67,7 @@ impl QuorumScenario {
     pub fn unsound(config: QuorumConfig, sound: QuorumConfig) -> Self {
         Self {
             slowest: sound.timings.clone(),
+            hosts: Hosts::default(),
             watch: Watch {
                 config: Arc::new(config),
                 sound: Arc::new(sound),
@@ -107,7 +113,7 @@ impl QuorumScenario {
     /// leader, and a leader knows itself.
     pub fn is_reachable(fault: Fault, situation: Situation) -> bool {
         let Situation { role, has_leader } = situation;
-        if matches!(fault, Fault::Restart | Fault::Join) {
+        if matches!(fault, Fault::Restart | Fault::Join | Fault::Outage) {
             return role == Role::Follower && !has_leader; // as an incarnation begins
         }
         match role {
@@ -120,6 +126,11 @@ impl QuorumScenario {
     /// The rules' parameters, and the record.
     pub const fn watch(&self) -> &Watch {
         &self.watch
+    }
+
+    /// The rules' parameters as they ought to be.
+    pub fn sound(&self) -> &QuorumConfig {
+        &self.watch.sound
     }
 
     /// How many leaderships began in this history.
@@ -173,6 +184,9 @@ impl Scenario for QuorumScenario {
     /// Now and then a voter is a witness; an agent that is not listed observes.
     fn participant(&mut self, id: AgentId, random: &mut SplitMix64) -> Participant<Watched> {
         let watch = self.watch.clone();
+        if watch.sound.diskless.is_some() {
+            return self.without_disk(id, random);
+        }
         if !watch.sound.voters.contains(&id) {
             return Participant::observer(id, watch);
         }
@@ -200,12 +214,16 @@ impl Scenario for QuorumScenario {
             Preemption::Immediately | Preemption::Never => Duration::ZERO,
         };
         let pauses = (t.promise() + config.drain()) * 3 + config.cooldown;
-        let all = t.promise() * 4 + rounds + grace + pauses;
+        let all = t.promise() * 4 + rounds + grace + pauses + self.recovers_within();
         all + all * skew / 1_000_000 * 2
     }
 
-    fn takes(&self, _fault: Fault) -> bool {
-        true
+    /// Without disks all have the same promise, and many restart at once.
+    fn takes(&self, fault: Fault) -> bool {
+        match &self.watch.sound.diskless {
+            None => fault != Fault::Outage,
+            Some(_) => fault.is_general() || fault == Fault::Outage,
+        }
     }
 
     /// Leases and promises up to five times as long, and heartbeats as rare; every other promise as
@@ -283,6 +301,9 @@ impl Scenario for QuorumScenario {
     /// then all voters return.
     fn healed(&mut self, world: &mut World<Watched>) {
         let config = Arc::clone(&self.watch.sound);
+        if config.diskless.is_some() {
+            return self.all_return(world);
+        }
         if config.vote_quorum() == config.lease_quorum() {
             return;
         }

@@ -49,6 +49,23 @@ impl Watch {
         }
     }
 
+    /// Voters without a disk, one of them on a host whose wall clock showed this when its own clock showed zero.
+    #[must_use]
+    pub fn on_host(&self, wall_at_zero: u64) -> Self {
+        let host = |config: &Arc<QuorumConfig>| {
+            let mut config = QuorumConfig::clone(config);
+            if let Some(diskless) = &mut config.diskless {
+                diskless.wall_at_zero = wall_at_zero;
+            }
+            Arc::new(config)
+        };
+        Self {
+            config: host(&self.config),
+            sound: host(&self.sound),
+            ledger: Arc::clone(&self.ledger),
+        }
+    }
+
     /// A member with other timings, in the same record.
     pub(super) fn retimed(&self, timings: &Timings, grace: Duration) -> Result<Self, QuorumError> {
         let retimed = |config: &QuorumConfig| {
@@ -82,7 +99,7 @@ impl Election for Watched {
     fn new(identity: Identity, watch: &Watch, durable: Option<Vote>) -> Self {
         let (id, kind) = (identity.id.clone(), identity.kind);
         let vote = durable.clone().unwrap_or_default();
-        watch.ledger().begins(&id, vote);
+        watch.ledger().begins(&id, vote, &watch.sound);
         Self {
             id,
             kind,
@@ -139,7 +156,10 @@ impl Watched {
             } => match message {
                 BullyMessage::Elect(_) => return Asked::Probe,
                 BullyMessage::Claim(claim) => return Asked::Claim(from.clone(), claim.clone()),
-                BullyMessage::Resign(resign) => ledger.hears_resign(&self.id, from, resign.term),
+                BullyMessage::Resign(resign) => {
+                    let by = self.watch.sound.diskless.as_ref().map(|_| *incarnation);
+                    ledger.hears_resign(&self.id, (from, by), resign.term);
+                }
                 BullyMessage::Elected(_) | BullyMessage::Heartbeat(_) => {
                     return Asked::Told(from.clone(), *incarnation);
                 }
@@ -199,7 +219,9 @@ impl Watched {
                 let leader = (from, *incarnation);
                 ledger.promises(now, &self.id, leader, ack, sound);
             }
-            (BullyMessage::Elected(elected), _) => ledger.announces(&self.id, elected.term),
+            (BullyMessage::Elected(elected), _) => {
+                ledger.announces(&self.id, elected.term, sound);
+            }
             (BullyMessage::Resign(resign), _) => ledger.resigns(&self.id, resign.term),
             (_, _) => {}
         }

@@ -1,0 +1,236 @@
+//! An incarnation without a memory: for how long it abstains, and whom it asks before it votes.
+//!
+//! ```text
+//! Start ──── abstains ──────────────┬── E ──┐ enough others have answered: it votes above their terms
+//!   │ votes of before may count │   asks    until ── not yet: asks again, every E or H
+//! ```
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
+
+use super::Defect;
+use crate::elections::{
+    message::{Recover, Recovered},
+    quorum::{BullyTimer, Out, QuorumConfig, core::Core, voter::Voter},
+};
+use crate::protocol::{AgentId, Round, Term, Time, Timings};
+
+/// What an incarnation does before it takes part.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(in crate::elections::quorum) struct Recovery {
+    /// `abstain-without-memory`: the end of that.
+    until: Time,
+    /// When it asks, or asks again.
+    due: Time,
+    /// What it asked last, and first.
+    round: Option<Round>,
+    first: Option<Round>,
+    /// The others that remember, with the terms that they named; once said it holds for this incarnation.
+    remember: BTreeMap<AgentId, Term>,
+    /// The others that recover themselves, by their answers to the last round.
+    recover: BTreeSet<AgentId>,
+    /// The highest term that any of these named.
+    highest: Term,
+}
+
+/// What an incarnation may rest on that has forgotten everything.
+enum Memory {
+    /// Of a quorum of others.
+    Others,
+    /// There is none: the clock's.
+    Clock,
+}
+
+impl QuorumConfig {
+    /// For how long an incarnation without a disk abstains: until no promise of an earlier one holds, and no
+    /// vote of it counts, by whatever clocks.
+    pub(in crate::elections::quorum) fn abstention(&self) -> Duration {
+        let t = &self.timings;
+        if self.forgoes(Defect::ShortAbstention) {
+            return t.promise() / 2;
+        }
+        Timings::least_promise(t.promise().saturating_add(t.round()))
+    }
+
+    /// The longest from when all voters of a majority have begun until one of them leads, while `above` that outrank it
+    /// are not there. All that begin later than the first are waited for.
+    ///
+    /// ((P + E) (1 + r) / (1 - r) + max(E, H)) / (1 - r) + S × `above` + J + 2 E + 5 d without disks, for the clock-rate error
+    /// r = 11 %; with disks the first part is P / (1 - r).
+    #[doc(hidden)]
+    #[cfg(any(test, feature = "testkit"))]
+    pub fn worst_case_start(&self, above: u32) -> Duration {
+        let t = &self.timings;
+        let abstains = match self.diskless() {
+            None => t.promise(),
+            Some(_) => self.abstention().saturating_add(self.asks_every()),
+        };
+        abstains
+            .saturating_mul(100)
+            .checked_div(89)
+            .unwrap_or_default()
+            .saturating_add(t.step().saturating_mul(above))
+            .saturating_add(t.jitter())
+            .saturating_add(t.round().saturating_mul(2))
+            .saturating_add(t.delay_bound().saturating_mul(5))
+    }
+
+    /// How long an incarnation waits before it asks again.
+    fn asks_every(&self) -> Duration {
+        self.timings.round().max(self.heartbeat())
+    }
+}
+
+impl Recovery {
+    fn begin(config: &QuorumConfig, now: Time) -> Self {
+        let (until, round) = (now.after(config.abstention()), config.timings.round());
+        // `ask-after-the-claims`: by then no vote of an earlier incarnation counts any more.
+        let claims = now.after(Timings::least_promise(round));
+        let last = now.after(config.abstention().saturating_sub(round));
+        let due = if config.forgoes(Defect::EarlyAnswers) {
+            now
+        } else {
+            claims.max(last)
+        };
+        Self {
+            until,
+            due,
+            round: None,
+            first: None,
+            remember: BTreeMap::new(),
+            recover: BTreeSet::new(),
+            highest: Term::ZERO,
+        }
+    }
+
+    /// Takes an answer. A recovering voter may recover at any time, so that is news of the last round only.
+    fn hear(&mut self, from: &AgentId, answer: &Recovered) {
+        let is_mine = self.first.is_some_and(|first| {
+            first.incarnation == answer.round.incarnation && first <= answer.round
+        });
+        if !is_mine || self.round.is_none_or(|last| last < answer.round) {
+            return;
+        }
+        if !answer.recovering {
+            self.remember.insert(from.clone(), answer.term);
+        } else if self.round == Some(answer.round) {
+            self.recover.insert(from.clone());
+        }
+        self.highest = self.highest.max(answer.term);
+    }
+
+    /// What this incarnation may rest on now; `is_late` once the last round has had its time.
+    fn memory(&self, config: &QuorumConfig, now: Time, is_late: bool) -> Option<Memory> {
+        if now < self.until {
+            return None;
+        }
+        let (others, quorum) = (config.voters.len().saturating_sub(1), config.vote_quorum());
+        if self.remember.len() >= quorum || config.forgoes(Defect::NoRecovery) {
+            return Some(Memory::Others); // `recover-by-a-quorum`
+        }
+        // `recover-by-the-clock`: those that recover cannot be among those that remember.
+        let answered = self
+            .recover
+            .iter()
+            .filter(|id| !self.remember.contains_key(*id));
+        let answered = answered.count().saturating_add(self.remember.len());
+        let possible = others.saturating_sub(self.recover.len());
+        let is_lost = possible < quorum || config.forgoes(Defect::SilenceIsAnAnswer);
+        (is_late && is_lost && answered.saturating_add(1) >= quorum).then_some(Memory::Clock)
+    }
+}
+
+impl Voter {
+    /// `abstain-without-memory`: begins to recover, and says for how long it abstains at least.
+    pub(in crate::elections::quorum) fn forget(
+        &mut self,
+        config: &QuorumConfig,
+        now: Time,
+        out: &mut Out,
+    ) -> Duration {
+        let recovery = Recovery::begin(config, now);
+        out.set_timer(BullyTimer::Recover, recovery.due.since(now));
+        let span = recovery.until.since(now);
+        self.recovery = Some(recovery);
+        span
+    }
+}
+
+impl Core {
+    /// `Recovered`: says whether this incarnation takes part from now on.
+    pub(super) fn on_recovered(
+        &mut self,
+        now: Time,
+        from: &AgentId,
+        answer: &Recovered,
+        out: &mut Out,
+    ) -> bool {
+        let Some(recovery) = &mut self.voter.recovery else {
+            return false;
+        };
+        recovery.hear(from, answer);
+        let recovered = self.recover(now, false, out);
+        if recovered {
+            out.cancel_timer(BullyTimer::Recover);
+        }
+        recovered
+    }
+
+    /// Asks, asks again, or takes part: whatever is due. Says whether it takes part from now on.
+    pub(super) fn on_recover_due(&mut self, now: Time, out: &mut Out) -> bool {
+        let Some(recovery) = &self.voter.recovery else {
+            return false;
+        };
+        if now < recovery.due {
+            out.set_timer(BullyTimer::Recover, recovery.due.since(now));
+            return false;
+        }
+        let has_asked = recovery.round.is_some();
+        if self.recover(now, has_asked, out) {
+            return true;
+        }
+        let round = self.next_round();
+        let (again, round_trip) = (self.config.asks_every(), self.config.timings.round());
+        let seen = self.voter.record.term;
+        let Some(recovery) = &mut self.voter.recovery else {
+            return false;
+        };
+        // The first time it asks so that the answers are there when it need not abstain any more.
+        let wait = if has_asked || now >= recovery.until {
+            again
+        } else {
+            recovery.until.since(now).max(round_trip)
+        };
+        recovery.recover.clear();
+        recovery.round = Some(round);
+        recovery.first = recovery.first.or(Some(round));
+        recovery.due = now.after(wait);
+        out.set_timer(BullyTimer::Recover, wait);
+        self.ask_voters(Recover { round, seen }, out);
+        false
+    }
+
+    /// Takes part, if there is a memory to rest on.
+    fn recover(&mut self, now: Time, is_late: bool, out: &mut Out) -> bool {
+        let Some(recovery) = &self.voter.recovery else {
+            return false;
+        };
+        let floor = match recovery.memory(&self.config, now, is_late) {
+            None => return false,
+            Some(Memory::Others) => recovery.highest,
+            Some(Memory::Clock) => {
+                let clock = self.config.clock_term(now).0.saturating_sub(1);
+                recovery.highest.max(Term(clock))
+            }
+        };
+        self.voter.recovery = None;
+        let record = &self.voter.record;
+        if record.term < floor || record.term == floor && record.voted_for.is_none() {
+            // It may have voted in that term before, for whomever: for another agent it does so no more.
+            self.vote_for_myself(now, floor, out);
+        }
+        true
+    }
+}

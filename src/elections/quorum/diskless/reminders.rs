@@ -1,0 +1,71 @@
+//! Who is asked by one that recovers, and what the machine does when it has recovered itself.
+
+use crate::elections::{
+    message::{BullyMessage, Recover, Recovered},
+    quorum::{
+        Out, QuorumBully,
+        core::Core,
+        state::{Next, State},
+    },
+};
+use crate::protocol::{AgentId, Time};
+
+impl QuorumBully {
+    /// `Recover`, `Recovered`: in every role.
+    pub(in crate::elections::quorum) fn on_recovery(
+        &mut self,
+        now: Time,
+        from: &AgentId,
+        message: &BullyMessage,
+        out: &mut Out,
+    ) -> Next {
+        let core = &mut self.core;
+        if core.config.diskless().is_none() {
+            return self.state.ignore(core, "voters here have disks");
+        }
+        if let BullyMessage::Recover(question) = message {
+            core.remind(from, question, out);
+        }
+        if let BullyMessage::Recovered(answer) = message
+            && core.on_recovered(now, from, answer, out)
+        {
+            return self.takes_part();
+        }
+        Next::Stay
+    }
+
+    /// It is time to ask, or to ask again.
+    pub(in crate::elections::quorum) fn on_recover_due(
+        &mut self,
+        now: Time,
+        out: &mut Out,
+    ) -> Next {
+        if self.core.on_recover_due(now, out) {
+            self.takes_part()
+        } else {
+            Next::Stay
+        }
+    }
+
+    /// This incarnation takes part from now on, and has a slot if no agent leads.
+    fn takes_part(&mut self) -> Next {
+        match &mut self.state {
+            State::Vacant(vacant) => Next::own_slot(vacant.before.take()),
+            State::Following(_) | State::Asking(_) | State::Claiming(_) | State::Leading(_) => {
+                Next::Stay
+            }
+        }
+    }
+}
+
+impl Core {
+    /// A question changes nothing here.
+    fn remind(&self, from: &AgentId, question: &Recover, out: &mut Out) {
+        let answer = Recovered {
+            round: question.round,
+            term: self.voter.record.term,
+            recovering: self.voter.recovery.is_some(),
+        };
+        out.send(from, answer);
+    }
+}

@@ -1,0 +1,169 @@
+//! `answer-this-life`, `votes-expire`, `bound-to-one-life`: one name, several incarnations.
+
+use super::*;
+
+/// Has claimed a term by the clock; which one.
+fn claiming(config: QuorumConfig) -> (Kit, u64) {
+    let mut me = recovered(config, OLD);
+    me.later(2 * S + 10).fire(BullyTimer::Election).whatever();
+    let rounds = me.machine.core.rounds;
+    let seen = me.hear(LOW, yields_at(rounds, OLD));
+    drop(seen);
+    let seen = me.hear(HIGH, yields_at(rounds, OLD));
+    let messages = seen.messages();
+    let [BullyMessage::Claim(claim)] = messages[..] else {
+        panic!("{messages:?}");
+    };
+    let term = claim.term.0;
+    (me, term)
+}
+
+/// A vote for that incarnation.
+fn vote_for(incarnation: u64, term: u64) -> ClaimReply {
+    ClaimReply {
+        incarnation: Some(Incarnation(incarnation)),
+        ..grants(term)
+    }
+}
+
+fn ack_of(incarnation: u64, term: u64, echo: Time) -> Ack {
+    Ack {
+        incarnation: Some(Incarnation(incarnation)),
+        ..ack(term, echo, 1)
+    }
+}
+
+fn is_elected(me: &Kit) -> bool {
+    matches!(me.machine.state, State::Leading(_))
+}
+
+#[test]
+fn a_vote_for_another_incarnation_does_not_count() {
+    for (defect, counts) in [(None, false), (Some(Forgone::VotesOfAnyLife), true)] {
+        let (me, term) = claiming(forgetful(defect));
+        let mut other = me.clone();
+        other.hear(LOW, vote_for(0, term)).whatever();
+        assert_eq!(is_elected(&other), counts, "{defect:?}");
+        let mut mine = me;
+        mine.hear(LOW, vote_for(1, term)).whatever();
+        assert!(is_elected(&mine));
+    }
+}
+
+/// The voter may have restarted since and have abstained for as long as votes count.
+#[test]
+fn a_vote_that_comes_too_late_does_not_count() {
+    for (defect, counts) in [(None, false), (Some(Forgone::LateVotes), true)] {
+        let (mut me, term) = claiming(forgetful(defect));
+        me.later(E).hear(LOW, vote_for(1, term)).whatever(); // its timer is late
+        assert_eq!(is_elected(&me), counts, "{defect:?}");
+    }
+}
+
+/// It echoes a clock of another boot: that might extend a lease by hours.
+#[test]
+fn an_acknowledgement_of_another_incarnation_does_not_count() {
+    for (defect, counts) in [(None, false), (Some(Forgone::AcksOfAnyLife), true)] {
+        let (mut me, term) = claiming(forgetful(defect));
+        me.hear(LOW, vote_for(1, term)).whatever();
+        me.hear(LOW, ack_of(0, term, me.now)).whatever();
+        assert_eq!(me.view().leading.is_some(), counts, "{defect:?}");
+        me.hear(LOW, ack_of(1, term, me.now)).whatever();
+        assert_eq!(me.view().leading, Some(Term(term)));
+    }
+}
+
+#[test]
+fn who_is_answered_is_named() {
+    let mut me = recovered(forgetful(None), OLD);
+    let seen = me.hear_incarnation(HIGH, 7, heartbeat(OLD, 9));
+    let promised = Ack {
+        incarnation: Some(Incarnation(7)),
+        ..ack(OLD, SAID, 5)
+    };
+    assert_eq!(seen.messages(), [&promised.into()]);
+    me.later(P);
+    let seen = me.hear_incarnation(LOW, 3, claim(BEGINS, 1));
+    assert_eq!(seen.messages(), [&vote_for(3, BEGINS).into()]);
+}
+
+/// A resignation of a forgotten incarnation arrives late, in a higher term, while its next one leads.
+#[test]
+fn a_resignation_of_another_incarnation_voids_nothing() {
+    for (defect, voids) in [(None, false), (Some(Forgone::ResignationOfAnyLife), true)] {
+        let mut me = recovered(forgetful(defect), OLD);
+        me.hear_incarnation(HIGH, 2, heartbeat(OLD, 9)).whatever();
+        me.hear_incarnation(HIGH, 1, resign(BEGINS, None))
+            .whatever();
+        let seen = me.hear(LOW, claim(BEGINS + 1, 1));
+        assert_eq!(granted(&seen), voids, "{defect:?}");
+        let seen = me.hear_incarnation(HIGH, 2, heartbeat(OLD, 9));
+        assert_eq!(acknowledged(&seen), !voids, "{defect:?}");
+    }
+}
+
+/// The same, as a candidate knows it.
+#[test]
+fn a_claim_frees_a_voter_only_of_the_incarnation_that_resigned() {
+    for (released_by, votes) in [(Some(1), false), (None, false), (Some(2), true)] {
+        let mut me = recovered(forgetful(None), OLD);
+        me.hear_incarnation(HIGH, 2, heartbeat(OLD, 9)).whatever();
+        let seen = me.hear(
+            LOW,
+            Claim {
+                released: Some(leadership(HIGH, OLD)),
+                released_incarnation: released_by.map(Incarnation),
+                ..claim(BEGINS, 1)
+            },
+        );
+        assert_eq!(granted(&seen), votes, "{released_by:?}");
+    }
+}
+
+#[test]
+fn a_resignation_names_who_resigned_to_the_successors_voters() {
+    let mut me = recovered(forgetful(None), OLD);
+    me.hear_incarnation(HIGH, 2, heartbeat(OLD, 9)).whatever();
+    let seen = me.hear_incarnation(HIGH, 2, resign(OLD, Some(ME)));
+    let claims = claimed(&seen).map(|claim| (claim.released, claim.released_incarnation));
+    let released = (Some(leadership(HIGH, OLD)), Some(Incarnation(2)));
+    assert_eq!(claims, Some(released));
+}
+
+/// An announcement of a forgotten election, sent long ago, in a higher term than the live leader's.
+#[test]
+fn a_higher_term_does_not_free_a_voter_from_its_promise() {
+    for (defect, follows) in [(None, false), (Some(Forgone::BoundToNobody), true)] {
+        let mut me = recovered(forgetful(defect), OLD);
+        me.hear_incarnation(HIGH, 2, heartbeat(OLD, 9)).whatever();
+        let strangers = [(LOW, 1), (HIGH, 1)];
+        for (from, incarnation) in strangers {
+            let mut me = me.clone();
+            let seen = me.hear_incarnation(from, incarnation, elected(BEGINS, 1));
+            assert_eq!(acknowledged(&seen), follows, "{from}, {defect:?}");
+        }
+        me.later(P);
+        assert!(
+            acknowledged(&me.hear(LOW, elected(BEGINS, 1))),
+            "it is free"
+        );
+    }
+}
+
+/// A standing leader's claim of a higher term has the same limit, and is made anew after it.
+#[test]
+fn a_vote_for_a_raised_term_expires() {
+    let (mut me, term) = claiming(forgetful(None));
+    me.hear(LOW, vote_for(1, term)).whatever();
+    me.hear(LOW, ack_of(1, term, me.now)).whatever();
+    let raised = |seen: &Seen| claimed(seen).map(|claim| claim.term.0);
+    let first = raised(&me.hear(HIGH, nack(term + 5))).unwrap();
+    assert_eq!(first, term + 6);
+    me.later(E).hear(LOW, vote_for(1, first)).whatever();
+    assert_eq!(me.view().leading, Some(Term(term)), "too late");
+    me.later(H - E);
+    let again = raised(&me.fire(BullyTimer::Heartbeat)).unwrap();
+    assert!(again > first);
+    me.hear(LOW, vote_for(1, again)).whatever();
+    assert_eq!(me.view().leading, Some(Term(again)));
+}

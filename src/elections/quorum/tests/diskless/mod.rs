@@ -1,0 +1,96 @@
+//! Voters without a disk, rule by rule.
+
+mod lives;
+mod recovery;
+mod terms;
+
+use super::*;
+use crate::elections::{
+    message::{Recover, Recovered},
+    quorum::diskless::{Defect as Forgone, Diskless},
+};
+use crate::protocol::Round;
+
+/// What the wall clock showed when this agent's own clock showed zero, and when a test begins.
+const WALL: u64 = 90_000_000_000;
+const BEGINS: u64 = WALL + 1_000;
+
+/// (P + E) (1 + r) / (1 - r), in milliseconds, rounded up; it asks E before.
+const ABSTAINS: u64 = 163;
+const ASKS: u64 = 158;
+
+fn forgetful(defect: impl Into<Option<Forgone>>) -> QuorumConfig {
+    let diskless = Diskless {
+        wall_at_zero: WALL,
+        defect: defect.into(),
+    };
+    valid(QuorumConfig {
+        diskless: Some(diskless),
+        ..config()
+    })
+}
+
+/// LOW, ME, HIGH, and two more.
+fn five(defect: impl Into<Option<Forgone>>) -> QuorumConfig {
+    valid(QuorumConfig {
+        voters: [LOW, ME, HIGH, "v4", "v5"].map(id).into(),
+        ..forgetful(defect)
+    })
+}
+
+fn remembers(counter: u64, term: u64) -> Recovered {
+    Recovered {
+        round: round(counter),
+        term: Term(term),
+        recovering: false,
+    }
+}
+
+fn recovers(counter: u64, term: u64) -> Recovered {
+    Recovered {
+        recovering: true,
+        ..remembers(counter, term)
+    }
+}
+
+/// An incarnation has begun.
+fn begun(config: QuorumConfig) -> Kit {
+    Kit::new(&Arc::new(config), MemberKind::Voter, Some(5)).started()
+}
+
+/// It has asked, once.
+fn asking(config: QuorumConfig) -> Kit {
+    let mut me = begun(config);
+    me.later(ASKS).fire(BullyTimer::Recover).whatever();
+    me
+}
+
+/// Both others remember that term: it takes part again.
+fn recovered(config: QuorumConfig, term: u64) -> Kit {
+    let mut me = asking(config);
+    me.later(ABSTAINS - ASKS);
+    me.hear(LOW, remembers(1, term)).whatever();
+    me.hear(HIGH, remembers(1, term)).whatever();
+    assert!(me.machine.core.binds());
+    me
+}
+
+fn granted(seen: &Seen) -> bool {
+    let grants = |m: &&BullyMessage| matches!(m, BullyMessage::ClaimReply(r) if r.granted);
+    seen.messages().iter().any(grants)
+}
+
+fn acknowledged(seen: &Seen) -> bool {
+    let acks = |m: &&BullyMessage| matches!(m, BullyMessage::Ack(_));
+    seen.messages().iter().any(acks)
+}
+
+fn claimed(seen: &Seen) -> Option<Claim> {
+    seen.messages().into_iter().find_map(|m| {
+        if let BullyMessage::Claim(claim) = m {
+            Some(claim.clone())
+        } else {
+            None
+        }
+    })
+}

@@ -1,0 +1,196 @@
+//! `abstain-without-memory`, `recover-by-a-quorum`, `recover-by-the-clock`, `ask-after-the-claims`.
+
+use super::*;
+
+#[test]
+fn an_incarnation_abstains_and_stores_nothing() {
+    let mut me = begun(forgetful(None));
+    me.later(ABSTAINS - 1);
+    assert!(!acknowledged(&me.hear(HIGH, heartbeat(OLD, 9))));
+    assert_eq!(
+        me.leader().as_deref(),
+        Some(HIGH),
+        "it follows all the same"
+    );
+    for question in [elect(OLD, 1).into(), BullyMessage::from(claim(OLD + 1, 1))] {
+        let seen = me.hear(LOW, question);
+        assert!(!seen.writes() && !granted(&seen));
+        let answers = seen.messages();
+        assert!(matches!(
+            answers[..],
+            [BullyMessage::Ok(_) | BullyMessage::ClaimReply(_)]
+        ));
+    }
+}
+
+/// Planted: half a promise is not enough.
+#[test]
+fn who_abstains_for_too_short_a_time_votes_against_its_own_promise() {
+    for (defect, votes) in [(None, false), (Some(Forgone::ShortAbstention), true)] {
+        let mut me = begun(forgetful(defect));
+        for _ in 0..4 {
+            me.later(P / 4).fire(BullyTimer::Recover).whatever();
+            for counter in 1..4 {
+                me.hear(LOW, remembers(counter, OLD)).whatever();
+                me.hear(HIGH, remembers(counter, OLD)).whatever();
+            }
+        }
+        let seen = me.hear(LOW, claim(BEGINS, 1));
+        assert_eq!(granted(&seen), votes, "after {P} ms, with {defect:?}");
+    }
+}
+
+#[test]
+fn it_asks_and_takes_part_above_what_a_quorum_of_others_remembers() {
+    let mut me = begun(forgetful(None));
+    me.later(ASKS)
+        .fire(BullyTimer::Recover)
+        .set(BullyTimer::Recover, E)
+        .asked(Recover {
+            round: round(1),
+            seen: Term::ZERO,
+        })
+        .nothing_else_happened();
+    me.hear(LOW, remembers(1, 7)).nothing_else_happened();
+    me.hear(HIGH, remembers(1, 9)).nothing_else_happened();
+    assert!(!me.machine.core.binds(), "it still abstains");
+    let seen = me.later(ABSTAINS - ASKS).fire(BullyTimer::Recover);
+    assert!(!seen.writes());
+    seen.whatever();
+    assert!(me.machine.core.binds());
+    assert_eq!(me.durable(), (9, Some(ME.into())), "it may have voted in 9");
+    for term in [7, 9] {
+        assert!(!granted(&me.hear(LOW, claim(term, 1))), "in {term}");
+    }
+    assert!(granted(&me.hear(LOW, claim(BEGINS, 1))));
+}
+
+/// Of three voters one has restarted and another one is gone: no leader until it returns.
+#[test]
+fn silence_is_no_answer() {
+    for (defect, takes_part) in [(None, false), (Some(Forgone::SilenceIsAnAnswer), true)] {
+        let mut me = asking(forgetful(defect));
+        me.hear(LOW, remembers(1, OLD)).whatever();
+        for _ in 0..5 {
+            me.later(H).fire(BullyTimer::Recover).whatever();
+        }
+        assert_eq!(me.machine.core.binds(), takes_part, "{defect:?}");
+    }
+}
+
+/// Planted: an incarnation that asks nobody votes for a second candidate in one term.
+#[test]
+fn who_asks_nobody_may_vote_in_a_term_that_is_over() {
+    for (defect, votes) in [(None, false), (Some(Forgone::NoRecovery), true)] {
+        let mut me = begun(forgetful(defect));
+        me.later(ABSTAINS).fire(BullyTimer::Recover).whatever();
+        assert_eq!(granted(&me.hear(LOW, claim(OLD, 1))), votes, "{defect:?}");
+    }
+}
+
+#[test]
+fn where_too_many_have_forgotten_the_clock_decides() {
+    let mut me = asking(forgetful(None));
+    me.hear(LOW, recovers(1, 0)).nothing_else_happened();
+    me.later(ABSTAINS - ASKS);
+    assert!(!me.machine.core.binds(), "not before the round is over");
+    me.fire(BullyTimer::Recover).whatever();
+    let (floor, _) = me.durable();
+    assert_eq!(floor, BEGINS + ABSTAINS - 1);
+    assert!(!granted(&me.hear(LOW, claim(floor, 1))));
+    assert!(granted(&me.hear(LOW, claim(floor + 1, 1))));
+}
+
+/// What a voter that recovers answers was true then; who remembers goes on to remember.
+#[test]
+fn an_answer_of_one_that_recovers_counts_for_its_round_only() {
+    let mut me = asking(forgetful(None));
+    me.later(E + 1).fire(BullyTimer::Recover).whatever();
+    me.hear(LOW, recovers(1, 0)).nothing_else_happened();
+    me.later(H).fire(BullyTimer::Recover).whatever();
+    assert!(!me.machine.core.binds());
+    me.hear(HIGH, remembers(1, 3)).nothing_else_happened();
+    me.hear(LOW, remembers(2, 4)).whatever();
+    assert!(me.machine.core.binds());
+}
+
+#[test]
+fn answers_to_another_incarnation_count_for_nothing() {
+    let mut me = asking(forgetful(None));
+    let old = |counter| Recovered {
+        round: Round {
+            incarnation: Incarnation(0),
+            counter,
+        },
+        ..remembers(1, 3)
+    };
+    me.later(ABSTAINS - ASKS);
+    for counter in [0, 1, 2, u64::MAX] {
+        me.hear(LOW, old(counter)).nothing_else_happened();
+        me.hear(HIGH, old(counter)).nothing_else_happened();
+    }
+    me.hear(HIGH, remembers(2, 3)).nothing_else_happened(); // never asked
+    me.hear(LOW, remembers(2, 3)).nothing_else_happened();
+    assert!(!me.machine.core.binds());
+}
+
+#[test]
+fn a_voter_says_what_it_remembers_and_whether_it_does() {
+    let question = Recover {
+        round: round(8),
+        seen: Term::ZERO,
+    };
+    let mut me = recovered(forgetful(None), OLD);
+    me.hear(LOW, question.clone())
+        .sent(LOW, remembers(8, OLD))
+        .nothing_else_happened();
+    begun(forgetful(None))
+        .hear(LOW, question.clone())
+        .sent(LOW, recovers(8, 0))
+        .nothing_else_happened();
+    Kit::vacant().hear(LOW, question).nothing_else_happened(); // it has a disk
+}
+
+#[test]
+fn the_only_voter_rests_on_its_clock() {
+    let config = valid(QuorumConfig {
+        voters: vec![id(ME)],
+        ..forgetful(None)
+    });
+    let mut me = asking(config);
+    assert_eq!(me.view().leading, None);
+    me.later(E).fire(BullyTimer::Recover).whatever();
+    assert_eq!(me.view().leading, Some(Term(BEGINS + ABSTAINS)));
+}
+
+/// An answer that was given before the former incarnation's votes had to be counted does not know of them.
+///
+/// Of five: this voter voted in 9, and restarted. LOW, `v4` and `v5` answer before HIGH's claim reaches LOW, whose
+/// vote is the third. So all that this voter asked know nothing of 9; and when LOW restarts in its turn and
+/// asks this one, `v4` and `v5`, only the leader remembers.
+#[test]
+fn answers_from_before_the_claims_were_over_count_for_nothing() {
+    for (defect, votes) in [(None, false), (Some(Forgone::EarlyAnswers), true)] {
+        let mut me = Kit::voter(&Arc::new(five(defect)));
+        let up = |name| Member::up(id(name), MemberKind::Voter, None, Incarnation(1));
+        me.members.join(["v4", "v5"].map(up));
+        me.start().whatever();
+        let asks = me.later(1).fire(BullyTimer::Recover);
+        assert_eq!(asks.messages().is_empty(), defect.is_none(), "{defect:?}");
+        for voter in [LOW, "v4", "v5"] {
+            me.hear(voter, remembers(1, OLD)).whatever();
+        }
+        // Meanwhile LOW votes. When this one asks in time LOW knows of the term 9.
+        me.later(ASKS - 1).fire(BullyTimer::Recover).whatever();
+        me.later(ABSTAINS - ASKS)
+            .fire(BullyTimer::Recover)
+            .whatever();
+        if !me.machine.core.binds() {
+            for (voter, term) in [(LOW, 9), ("v4", OLD), ("v5", OLD)] {
+                me.hear(voter, remembers(1, term)).whatever();
+            }
+        }
+        assert!(me.machine.core.binds());
+        assert_eq!(granted(&me.hear("v4", claim(9, 1))), votes, "{defect:?}");
+    }
+}

@@ -1,0 +1,130 @@
+//! `term-by-the-clock`, `no-term-ahead`, and what all members of a group share.
+
+use super::*;
+
+/// So far ahead another's clock may be, in milliseconds.
+const AHEAD: u64 = 10_000;
+
+/// The term of the first claim.
+fn claimed(config: QuorumConfig, remembered: u64) -> u64 {
+    let mut me = recovered(config, remembered);
+    me.later(2 * S + 10).fire(BullyTimer::Election).whatever();
+    let rounds = me.machine.core.rounds;
+    me.hear(LOW, yields_at(rounds, remembered)).whatever();
+    let seen = me.hear(HIGH, yields_at(rounds, remembered));
+    match seen.messages()[..] {
+        [BullyMessage::Claim(claim)] => claim.term.0,
+        ref other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_claim_is_for_what_the_clock_says_or_the_term_after_those_seen() {
+    let by_the_clock = BEGINS + ABSTAINS + 2 * S + 10;
+    assert_eq!(claimed(forgetful(None), OLD), by_the_clock);
+    let ahead = by_the_clock + 77;
+    assert_eq!(claimed(forgetful(None), ahead), ahead + 1);
+    // Planted: where all have forgotten, the terms begin again.
+    assert_eq!(claimed(forgetful(Forgone::CountedTerms), OLD), OLD + 1);
+}
+
+#[test]
+fn an_epoch_has_its_own_clock_terms() {
+    let config = |epoch| QuorumConfig {
+        epoch,
+        ..forgetful(None)
+    };
+    let first = |epoch| config(epoch).first_term();
+    let me = recovered(config(1), first(1).0 + 3);
+    let (now, seen) = (me.now, me.machine.core.voter.seen);
+    let next = |epoch, seen| config(epoch).next_term(now, seen).unwrap();
+    assert!(next(1, seen) > first(1) && next(1, seen) < first(2));
+    // A clock of another century stays within the epoch.
+    let mut mad = config(1);
+    mad.diskless.as_mut().unwrap().wall_at_zero = u64::MAX;
+    assert_eq!(mad.next_term(now, seen), Some(mad.last_term()));
+    assert!(first(2) > mad.last_term());
+}
+
+/// A clock that is years ahead at one voter would use up what the others' clocks are good for.
+#[test]
+fn no_vote_is_given_and_nothing_is_learned_far_ahead_of_the_own_clock() {
+    for (defect, takes) in [(None, false), (Some(Forgone::AnyTerm), true)] {
+        let me = recovered(forgetful(defect), OLD);
+        let highest = BEGINS + ABSTAINS + AHEAD;
+        for (term, counts) in [(highest, true), (highest + 1, takes)] {
+            let seen = me.clone().hear(LOW, claim(term, 1));
+            assert_eq!(granted(&seen), counts, "{term}, {defect:?}");
+            for hearsay in [
+                BullyMessage::from(elect(term, 1)),
+                objects(1, term).into(),
+                yields_at(1, term).into(),
+                refuses(OLD, term, 5).into(),
+                nack(term).into(),
+            ] {
+                let mut me = me.clone();
+                me.hear(LOW, hearsay.clone()).whatever();
+                let learned = me.machine.core.voter.seen == Term(term);
+                assert_eq!(learned, counts, "{hearsay}, {defect:?}");
+            }
+        }
+    }
+}
+
+/// A quorum has voted for it: this voter's own clock may be the one that is wrong.
+#[test]
+fn a_leader_far_ahead_of_the_own_clock_is_followed() {
+    let mut me = recovered(forgetful(None), OLD);
+    let ahead = BEGINS * 2;
+    assert!(acknowledged(&me.hear(HIGH, elected(ahead, 9))));
+    // The one after it is no further than one more.
+    me.later(P);
+    assert!(granted(&me.hear(LOW, claim(ahead + 1, 1))));
+}
+
+#[test]
+fn a_fresh_voter_takes_what_the_others_remember_whatever_its_clock_says() {
+    let me = recovered(forgetful(None), BEGINS * 3);
+    assert_eq!(me.durable().0, BEGINS * 3);
+}
+
+fn requirements(config: &QuorumConfig) -> crate::protocol::Requirements {
+    QuorumBully::requirements(&Arc::new(config.clone()), &id(ME), MemberKind::Voter).unwrap()
+}
+
+#[test]
+fn voters_with_and_without_disks_are_no_group_and_neither_are_two_promises() {
+    use crate::protocol::{Leaders, Storage};
+    let (disks, none) = (requirements(&config()), requirements(&forgetful(None)));
+    assert!(!disks.are_like(&none) && disks.rules != none.rules);
+    assert_eq!(none.storage, Storage::Nothing);
+    assert_eq!(
+        none.leaders,
+        Leaders::PerInstant,
+        "the token is no fence by itself"
+    );
+    let other = |timings: Timings| QuorumConfig {
+        timings,
+        ..forgetful(None)
+    };
+    let t = Timings::in_process();
+    let promise = t.clone().to_builder().lease(t.lease(), t.promise() * 2);
+    assert!(!none.are_like(&requirements(&other(promise.build().unwrap()))));
+    let detector = t.detector().unwrap();
+    let heartbeat = t
+        .clone()
+        .to_builder()
+        .detector(detector.heartbeat, detector.detection * 2);
+    assert!(none.are_like(&requirements(&other(heartbeat.build().unwrap()))));
+}
+
+/// The wait is in the configuration's own words: what a user prints before it begins.
+#[test]
+fn the_longest_start_has_a_formula() {
+    let config = forgetful(None);
+    let ms = Duration::from_millis;
+    let abstains = (ms(P) + ms(E)) * 111 / 89;
+    let least = abstains + ms(E); // it asks once, and is elected in two rounds
+    let worst = config.worst_case_start(2);
+    assert!(worst > least && worst < (least + ms(W)) * 2, "{worst:?}");
+}

@@ -1,0 +1,335 @@
+//! Voters without disks: one restarts, two, all, again while they abstain, one after the other; clocks that are
+//! wrong. Every invariant after every step; and each rule broken on purpose is found.
+
+use std::time::Duration;
+
+use actix_bully::{
+    elections::quorum::{QuorumError, diskless::Defect},
+    protocol::{AgentId, Term},
+    testkit::{
+        faults::Conditions,
+        sim::{Participant, World, chaos::chaos},
+        trace::Trace,
+    },
+};
+use actix_bully_oracles::{QuorumScenario, Watched};
+
+use crate::losses::{LossSuite, Scene};
+use crate::quorum::{
+    chaos::{options, seeds, size},
+    kit::{Group, Net, id, ms},
+};
+
+/// What the wall clocks show when a history begins.
+const DAY: u64 = 90_000_000_000;
+
+/// (P + E) (1 + r) / (1 - r), rounded up.
+const ABSTAINS: u64 = 163;
+
+/// Some voters on hosts whose wall clocks differ from the right one by so many milliseconds.
+fn world(n: i32, seed: u64, ppm: &[i32], wrong: &[i64]) -> Net {
+    planted(n, seed, ppm, wrong, None)
+}
+
+/// A voter whose clock is a year ahead is the highest in rank.
+pub(crate) fn a_year_ahead(defect: Option<Defect>) -> Net {
+    planted(3, 1, &[], &[0, 0, 365 * 86_400_000], defect)
+}
+
+/// `b` voted for `c`, whose clock is ahead, and has forgotten that; it meets `a`, which never knew.
+pub(crate) fn forgotten_vote(defect: Option<Defect>) -> Net {
+    let mut net = planted(3, 1, &[], &[0, 0, 9_000], defect);
+    let (leader, first) = led_within(&mut net, start(3));
+    assert_eq!(leader.as_str(), "c");
+    net.world.partition([["a"], ["b"], ["c"]]);
+    net.run(400);
+    net.world.partition([["b", "c"]]);
+    net.run(300);
+    let second = net.world.view("c").and_then(|view| view.leading);
+    assert!(second > first.next(), "by the clock");
+    restart(&mut net, &["b"]);
+    net.world.partition([["a", "b"]]);
+    net
+}
+
+fn planted(n: i32, seed: u64, ppm: &[i32], wrong: &[i64], defect: Option<Defect>) -> Net {
+    let group = Group::of(n).sticky();
+    let has_right_clocks = ppm.is_empty() && wrong.is_empty();
+    let scenario = QuorumScenario::without_disks(&group.config(), defect, has_right_clocks);
+    let voters = group.names().into_iter().enumerate().map(|(at, id)| {
+        let offset = 1_000 * u64::try_from(at).unwrap();
+        let wrong = wrong.get(at).copied().unwrap_or(0);
+        let wall = (DAY - offset).saturating_add_signed(wrong);
+        Participant {
+            clock_offset: ms(offset),
+            clock_ppm: ppm.get(at).copied().unwrap_or(0),
+            ..Participant::voter(id, Some(1.into()), scenario.watch().on_host(wall))
+        }
+    });
+    let voters: Vec<_> = voters.collect();
+    let conditions = Conditions::builder().delay(Duration::from_micros(100)..=ms(1));
+    let world = World::builder(seed)
+        .agents(voters)
+        .trace(Trace::new().with_repeated())
+        .conditions(conditions.build().unwrap());
+    Net::new(world.build(), scenario)
+}
+
+/// The longest that a group may take to begin.
+fn start(n: i32) -> Duration {
+    let group = Group::of(n);
+    let scenario = QuorumScenario::without_disks(&group.config(), None, true);
+    let above = u32::try_from(n - 1).unwrap();
+    scenario.sound().worst_case_start(above)
+}
+
+/// Some agent leads within that time; in which term.
+#[track_caller]
+fn led_within(net: &mut Net, limit: Duration) -> (AgentId, Term) {
+    let led = net
+        .world
+        .run_until(|world| !world.believers().is_empty(), limit);
+    assert!(led, "no leader within {limit:?}: {:?}", net.world);
+    net.run(30); // all have heard of it
+    let leader = net.leader();
+    (leader.id, leader.term)
+}
+
+fn restart(net: &mut Net, names: &[&str]) {
+    for name in names {
+        assert!(net.world.crash(name));
+    }
+    for name in names {
+        assert!(net.world.restart(name));
+    }
+}
+
+#[test]
+fn a_group_begins_within_its_formula_whatever_its_clocks() {
+    let mut longest = Duration::ZERO;
+    for seed in 0..60 {
+        for n in [1, 2, 3, 5] {
+            for ppm in [
+                [0; 5],
+                [-110_000; 5],
+                [110_000, -110_000, 0, -110_000, 110_000],
+            ] {
+                let mut net = world(n, seed, &ppm, &[]);
+                led_within(&mut net, start(n));
+                longest = longest.max(net.world.now().since(actix_bully::protocol::Time::ZERO));
+            }
+        }
+    }
+    println!("longest {longest:?} of {:?}", start(5));
+}
+
+#[test]
+fn one_that_restarts_disturbs_nobody_and_takes_part_again() {
+    let mut net = world(3, 1, &[], &[]);
+    let (leader, term) = led_within(&mut net, start(3));
+    let others: Vec<_> = ["a", "b", "c"]
+        .into_iter()
+        .filter(|n| *n != leader.as_str())
+        .collect();
+    for name in &others {
+        restart(&mut net, &[name]);
+        net.run(ABSTAINS + 60);
+        assert_eq!(net.believers(), [leader.to_string()]);
+    }
+    assert_eq!(net.leader().term, term, "it has led on all the time");
+}
+
+#[test]
+fn when_the_leader_restarts_the_next_one_has_a_higher_term() {
+    for seed in 0..30 {
+        let mut net = world(3, seed, &[], &[]);
+        let (leader, before) = led_within(&mut net, start(3));
+        restart(&mut net, &[leader.as_str()]);
+        let (_, after) = led_within(&mut net, start(3));
+        assert!(after > before);
+    }
+}
+
+#[test]
+fn two_of_three_restart_at_once() {
+    for seed in 0..30 {
+        let mut net = world(3, seed, &[], &[]);
+        let (_, before) = led_within(&mut net, start(3));
+        restart(&mut net, &["a", "c"]);
+        let limit = start(3) + ms(125);
+        net.run(1);
+        let gone = net
+            .world
+            .run_until(|world| world.believers().is_empty(), limit);
+        assert!(gone, "one of three supports nobody");
+        let (_, after) = led_within(&mut net, limit);
+        assert!(after > before);
+    }
+}
+
+#[test]
+fn all_restart_at_once() {
+    for seed in 0..30 {
+        let mut net = world(3, seed, &[], &[]);
+        let (_, before) = led_within(&mut net, start(3));
+        restart(&mut net, &["a", "b", "c"]);
+        let (_, after) = led_within(&mut net, start(3));
+        assert!(after > before, "{after} after {before}: the clocks agree");
+    }
+}
+
+#[test]
+fn all_restart_again_while_they_abstain() {
+    for seed in 0..30 {
+        let mut net = world(3, seed, &[], &[]);
+        let (_, before) = led_within(&mut net, start(3));
+        for _ in 0..3 {
+            restart(&mut net, &["a", "b", "c"]);
+            net.run(ABSTAINS - 1);
+            assert!(net.believers().is_empty(), "each begins to wait anew");
+        }
+        let (_, after) = led_within(&mut net, start(3));
+        assert!(after > before);
+    }
+}
+
+/// Safe, and not refused: nobody leads while too few have recovered.
+#[test]
+fn a_rolling_restart_that_is_faster_than_they_abstain() {
+    for seed in 0..30 {
+        for n in [3, 5] {
+            let mut net = world(n, seed, &[], &[]);
+            let (_, before) = led_within(&mut net, start(n));
+            let names = Group::of(n).names();
+            for name in names.iter().chain(&names) {
+                restart(&mut net, &[name.as_str()]);
+                net.run(ABSTAINS / 3);
+            }
+            assert!(net.believers().is_empty());
+            let (_, after) = led_within(&mut net, start(n));
+            assert!(after > before);
+        }
+    }
+}
+
+/// The same, each after the one before has recovered: somebody leads nearly all the time, and a majority remembers,
+/// so that not even wrong clocks matter.
+#[test]
+fn a_rolling_restart_that_is_slow_enough_needs_no_clocks() {
+    for seed in 0..30 {
+        let mut net = world(3, seed, &[], &[-9_000, 0, 5_000]);
+        let (_, before) = led_within(&mut net, start(3) * 3);
+        for name in ["a", "b", "c"] {
+            restart(&mut net, &[name]);
+            net.run(ABSTAINS + 100);
+        }
+        let (_, after) = led_within(&mut net, start(3));
+        assert!(after > before, "{after} after {before}");
+    }
+}
+
+/// The price of not taking silence for an answer.
+#[test]
+fn one_has_restarted_and_one_is_gone() {
+    let mut net = world(3, 1, &[], &[]);
+    let (leader, _) = led_within(&mut net, start(3));
+    let mut others = ["a", "b", "c"]
+        .into_iter()
+        .filter(|n| *n != leader.as_str());
+    let (gone, restarts) = (others.next().unwrap(), others.next().unwrap());
+    assert!(net.world.crash(gone));
+    net.run(10);
+    restart(&mut net, &[restarts]);
+    net.run(2_000);
+    assert!(net.believers().is_empty());
+    assert!(net.world.restart(gone));
+    led_within(&mut net, start(3) + ms(125));
+}
+
+/// What the token's condition means: all forget, and the clocks that they come back with are behind.
+#[test]
+fn clocks_that_step_back_while_all_forget_let_the_terms_fall() {
+    let mut net = world(3, 1, &[], &[0, 0, 0]);
+    let (_, before) = led_within(&mut net, start(3));
+    for (at, name) in ["a", "b", "c"].into_iter().enumerate() {
+        net.world.crash(name);
+        let offset = 1_000 * u64::try_from(at).unwrap();
+        let watch = net.watch().on_host(DAY - offset - 60_000);
+        assert!(net.world.reconfigure(name, watch));
+    }
+    for name in ["a", "b", "c"] {
+        assert!(net.world.restart(name));
+    }
+    let (_, after) = led_within(&mut net, start(3));
+    assert!(after < before, "still one leader at a time, and no fence");
+}
+
+/// A voter whose clock is a year ahead leads nobody, and takes nobody along.
+#[test]
+fn a_clock_that_is_a_year_ahead_is_outvoted() {
+    for seed in 0..10 {
+        let year = 365 * 86_400_000;
+        let mut net = world(3, seed, &[], &[0, 0, year]);
+        let led = |world: &World<Watched>| world.believers().iter().any(|b| *b != id("c"));
+        assert!(net.world.run_until(led, ms(3_000)), "{:?}", net.world);
+        net.run(500);
+        let terms: Vec<_> = net.acquired().into_iter().map(|(_, who)| who).collect();
+        assert!(!terms.contains(&String::from("c")), "{terms:?}");
+    }
+}
+
+/// What only voters without disks say.
+const KINDS: [&str; 2] = ["recover", "recovered"];
+
+/// All agree on some leader: the first to recover may be any of them.
+#[track_caller]
+fn some_leader(world: &mut World<Watched>, _: &str) {
+    let led = |world: &World<Watched>| world.agreed().is_some() && world.believers().len() == 1;
+    let ends = world.run_until(led, start(3) * 2);
+    assert_eq!(world.violation(), None, "{}", world.trace().to_text());
+    assert!(ends, "{}", world.trace().to_text());
+}
+
+#[test]
+fn s22_one_message_of_a_recovery_is_lost() {
+    let began = |seed| world(3, seed, &[], &[]).world;
+    let led = |seed| {
+        let mut net = world(3, seed, &[], &[]);
+        led_within(&mut net, start(3));
+        net.world
+    };
+    let all_restart = |world: &mut World<Watched>| {
+        for name in ["a", "b", "c"] {
+            world.crash(name);
+            world.restart(name);
+        }
+    };
+    let one_restarts = |world: &mut World<Watched>| {
+        world.crash("c");
+        world.restart("c");
+    };
+    let scene = Scene::lasting(ms(400));
+    let losses = LossSuite {
+        kinds: &KINDS,
+        scenes: vec![
+            scene(began, |_| {}, "any"),
+            scene(led, all_restart, "any"),
+            scene(led, one_restarts, "any"),
+        ],
+        seeds: 0..5,
+        then: some_leader,
+    };
+    losses.lose_each(8);
+}
+
+#[test]
+fn chaos_breaks_nothing_and_ends_in_agreement() -> Result<(), QuorumError> {
+    for seed in seeds(60) {
+        let n = size(seed);
+        let mut scenario = QuorumScenario::diskless(seed, n)?;
+        let skew = QuorumScenario::diskless_skew(seed);
+        let report = chaos(seed, n, &options(skew), &mut scenario);
+        assert!(report.violation.is_none(), "n {n}: {report}");
+    }
+    Ok(())
+}

@@ -1,0 +1,132 @@
+//! The same without disks: which wall clocks the hosts have, and when all have recovered.
+//!
+//! What is owed is the same, but for the terms: they increase while a majority remembers, and after that
+//! where no wall clock is ahead of another. Every other history has such clocks, the others rates as
+//! different as promises allow.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use super::{QuorumScenario, Watched, draw, timings_of};
+use actix_bully::{
+    elections::quorum::{Diskless, QuorumConfig, QuorumError, diskless::Defect},
+    protocol::{AgentId, Timings},
+    testkit::{
+        faults::SplitMix64,
+        sim::{Participant, World, chaos::Scenario},
+    },
+};
+
+/// What the wall clocks of all hosts show when a history begins: some day in 2026.
+const DAY: u64 = 90_000_000_000;
+
+/// The wall clock of each voter's host.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Hosts {
+    at_zero: BTreeMap<AgentId, u64>,
+}
+
+impl QuorumScenario {
+    /// The first `n` agents of a history, voters without disks. That of an odd seed has clocks that agree; it
+    /// must be run with no skew.
+    ///
+    /// # Errors
+    /// [`QuorumError::NoVoters`] when `n` is zero.
+    pub fn diskless(seed: u64, n: usize) -> Result<Self, QuorumError> {
+        Self::forgetful(seed, n, None)
+    }
+
+    /// The same with a rule broken on purpose.
+    ///
+    /// # Errors
+    /// As [`diskless`](Self::diskless).
+    pub fn planted_diskless(seed: u64, n: usize, defect: Defect) -> Result<Self, QuorumError> {
+        Self::forgetful(seed, n, Some(defect))
+    }
+
+    /// By how many parts in a million clocks may run fast or slow in the history of that seed.
+    pub const fn diskless_skew(seed: u64) -> u32 {
+        match seed % 4 {
+            0 => 50_000,
+            2 => 110_000,
+            _ => 0,
+        }
+    }
+
+    fn forgetful(seed: u64, n: usize, defect: Option<Defect>) -> Result<Self, QuorumError> {
+        // By the slowest timings a history would take so long that its clocks differ by more than 10 s.
+        let drawn = timings_of(seed);
+        let timings = if drawn == Timings::wan() {
+            Timings::default()
+        } else {
+            drawn
+        };
+        let config = draw(seed, n, timings)?;
+        let has_right_clocks = Self::diskless_skew(seed) == 0;
+        Ok(Self::without_disks(&config, defect, has_right_clocks))
+    }
+
+    /// These voters, without disks. Terms are owed to increase for ever if their clocks agree.
+    pub fn without_disks(
+        config: &QuorumConfig,
+        defect: Option<Defect>,
+        has_right_clocks: bool,
+    ) -> Self {
+        let with = |defect| QuorumConfig {
+            diskless: Some(Diskless {
+                defect,
+                ..Diskless::default()
+            }),
+            ..config.clone()
+        };
+        let scenario = Self::unsound(with(defect), with(None));
+        scenario.watch.ledger().has_right_clocks = has_right_clocks;
+        scenario
+    }
+
+    /// As with a disk, but for the clocks.
+    pub(super) fn without_disk(
+        &mut self,
+        id: AgentId,
+        random: &mut SplitMix64,
+    ) -> Participant<Watched> {
+        if !self.watch.sound.voters.contains(&id) {
+            return Participant::observer(id, self.watch.clone());
+        }
+        let score = self.score(random);
+        let skew = i32::try_from(random.between(0, 100_000)).unwrap_or(0) - 50_000;
+        let offset = random.below(100_000);
+        let is_right = self.watch.ledger().has_right_clocks;
+        // A voter that comes back has the clocks that it had.
+        let at_zero = self.hosts.at_zero.entry(id.clone());
+        let at_zero = *at_zero.or_insert(DAY - offset);
+        Participant {
+            clock_offset: Duration::from_millis(DAY - at_zero),
+            clock_ppm: if is_right { 0 } else { skew },
+            ..Participant::voter(id, score, self.watch.on_host(at_zero))
+        }
+    }
+
+    /// An incarnation abstains, asks until it is answered, and may have begun as others did.
+    pub(super) fn recovers_within(&self) -> Duration {
+        let config = &self.watch.sound;
+        let Some(_) = &config.diskless else {
+            return Duration::ZERO;
+        };
+        let t = &config.timings;
+        let again = t
+            .detector()
+            .map_or(t.round(), |d| d.heartbeat.max(t.round()));
+        Timings::least_promise(t.promise() + t.round()) * 2 + again * 4
+    }
+
+    /// One that has restarted and one that is gone leave no leader to three: so all return.
+    pub(super) fn all_return(&self, world: &mut World<Watched>) {
+        for id in &self.watch.sound.voters {
+            let score = world.score(id).or_else(|| Some(1.into()));
+            world.restart(id);
+            let at_zero = self.hosts.at_zero.get(id).copied().unwrap_or(DAY);
+            let watch = self.watch.on_host(at_zero);
+            world.join(Participant::voter(id.clone(), score, watch));
+        }
+    }
+}
