@@ -213,6 +213,7 @@ pub fn honest(host: &str, counts: &BridgeCounts, happened: &Kinds) -> Result<(),
     let is_due = |name: &str| match name {
         "refused_name" => has(happened, &MOVES),
         "mismatch" => has(happened, &OTHER_RULES),
+        "unequal_timings" => has(happened, &[Fault::OtherVersion]),
         _ => MAY_BE.contains(&name),
     };
     let wrong = |(name, n): &(&'static str, u64)| *n > 0 && !is_due(name);
@@ -261,7 +262,7 @@ fn has(happened: &Kinds, any: &[Fault]) -> bool {
 const OTHER_RULES: [Fault; 2] = [Fault::OtherVoters, Fault::NextEpoch];
 
 /// After these a name may be announced by two hosts for a while.
-const MOVES: [Fault; 4] = [
+pub const MOVES: [Fault; 4] = [
     Fault::Move,
     Fault::MoveUnseen,
     Fault::MoveFromDead,

@@ -150,19 +150,11 @@ impl Faults {
                 let span = Duration::from_millis(rng.u64(100..=60_000));
                 self.hosts.iter().for_each(|host| host.clock.suspend(span));
             }
-            Fault::WallAhead => self.bounce(sim, k, Settings::of_wall(10 * YEAR)),
-            Fault::WallBack => self.bounce(sim, k, Settings::of_wall(-HOUR)),
-            Fault::OtherVoters => {
-                let wanted = Settings {
-                    has_other_voters: true,
-                    ..Settings::default()
-                };
-                self.bounce(sim, k, wanted);
-            }
-            Fault::NextEpoch => {
-                self.epoch += 1;
-                self.bounce(sim, k, Settings::default());
-            }
+            Fault::WallAhead
+            | Fault::WallBack
+            | Fault::OtherVoters
+            | Fault::OtherVersion
+            | Fault::NextEpoch => self.reconfigure(sim, k, fault),
             Fault::MoveFromDead => {
                 let down = [Down::Off, Down::Killed][rng.usize(..2)];
                 self.end(sim, k, down);
@@ -181,6 +173,27 @@ impl Faults {
                 }
             }
         }
+    }
+
+    /// A process starts again with something else configured, or by another wall clock.
+    fn reconfigure(&mut self, sim: &mut Sim<'_>, k: usize, fault: Fault) {
+        let wanted = match fault {
+            Fault::WallAhead => Settings::of_wall(10 * YEAR),
+            Fault::WallBack => Settings::of_wall(-HOUR),
+            Fault::OtherVoters => Settings {
+                has_other_voters: true,
+                ..Settings::default()
+            },
+            Fault::OtherVersion => Settings {
+                is_first_version: true,
+                ..Settings::default()
+            },
+            _ => {
+                self.epoch += 1;
+                Settings::default()
+            }
+        };
+        self.bounce(sim, k, wanted);
     }
 
     /// What happens to an agent.

@@ -17,7 +17,9 @@ use actix::{Actor, Addr};
 use actix_bully::{
     Group,
     agent::{BullyAgent, BullyHandle},
-    remote::{BridgeEvent, BridgeHandle, NodeIncarnation, Peer, RemoteBridge},
+    remote::{
+        BridgeEvent, BridgeHandle, NodeIncarnation, Peer, RemoteBridge, internals::wire::Versions,
+    },
     supervisor::RestartPolicy,
     testkit::Inject,
 };
@@ -303,6 +305,9 @@ impl Host {
             .seed(setting.seed ^ (place.process * 1_000) ^ self.index as u64)
             .limits(Plan::limits())
             .restart_policy(restarts()?);
+        if settings.is_first_version {
+            bridge = bridge.versions(Versions { min: 1, max: 1 });
+        }
         for (other, peer) in NAMES[..setting.plan.hosts].iter().enumerate() {
             if other == self.index {
                 continue;

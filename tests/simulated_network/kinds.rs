@@ -66,6 +66,8 @@ pub enum Fault {
     OtherVoters,
     /// A process is restarted with the next epoch.
     NextEpoch,
+    /// A process is restarted that speaks version 1 of the wire alone, as release 0.1 does.
+    OtherVersion,
 }
 
 /// Which kinds a history may draw.
@@ -73,7 +75,7 @@ pub type Kinds = BTreeSet<Fault>;
 
 impl Fault {
     /// All of them.
-    pub const ALL: [Self; 31] = [
+    pub const ALL: [Self; 32] = [
         Self::Cut,
         Self::CutOneWay,
         Self::Hold,
@@ -105,6 +107,7 @@ impl Fault {
         Self::Retime,
         Self::OtherVoters,
         Self::NextEpoch,
+        Self::OtherVersion,
     ];
 
     /// Its name in a log.
@@ -142,6 +145,7 @@ impl Fault {
             Self::Retime => "retime",
             Self::OtherVoters => "other-voters",
             Self::NextEpoch => "next-epoch",
+            Self::OtherVersion => "other-version",
         }
     }
 
@@ -151,9 +155,16 @@ impl Fault {
         Self::ALL.into_iter().find(|fault| fault.name() == name)
     }
 
-    /// All kinds.
+    /// All kinds of one release.
     #[must_use]
     pub fn all() -> Kinds {
+        let all = Self::ALL.into_iter();
+        all.filter(|fault| *fault != Self::OtherVersion).collect()
+    }
+
+    /// All kinds, with a group that is upgraded host by host and back. Without them every history stays what it was.
+    #[must_use]
+    pub fn of_both_versions() -> Kinds {
         Self::ALL.into_iter().collect()
     }
 
@@ -161,7 +172,8 @@ impl Fault {
     pub(crate) const fn weight(self) -> u32 {
         match self {
             Self::CutOneWay | Self::SlowReader | Self::MoveUnseen | Self::Hang => 2,
-            Self::Silence => 4, // histories of one process are few
+            Self::Silence => 4,      // histories of one process are few
+            Self::OtherVersion => 8, // so that many hosts speak it at a time
             _ => 1,
         }
     }

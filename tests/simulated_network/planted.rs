@@ -4,6 +4,7 @@
 use actix_bully::planted::{Defect, VARIABLE};
 
 use crate::{
+    check::MOVES,
     kinds::Fault,
     many::{play, play_all},
 };
@@ -19,16 +20,37 @@ fn sixty_histories_keep_every_promise() {
     assert_eq!(broken, None);
 }
 
+/// Where no agent moves, no name is ever another agent's.
+#[test]
+fn thirty_histories_in_which_no_agent_moves_keep_every_promise() {
+    let mut kinds = Fault::all();
+    kinds.retain(|fault| !MOVES.contains(fault));
+    let sum = play_all(&(0..30), &kinds, 1, play);
+    let broken = sum.broken.map(|(seed, tale)| (seed, tale.broken));
+    assert_eq!(broken, None);
+}
+
+/// Among them hosts of release 0.1, which do not say what they promise.
+#[test]
+fn sixty_histories_of_both_versions_keep_every_promise() {
+    let sum = play_all(&(0..60), &Fault::of_both_versions(), 1, play);
+    let broken = sum.broken.map(|(seed, tale)| (seed, tale.broken));
+    assert_eq!(broken, None);
+}
+
 #[test]
 fn defects_of_agents_and_bridges_are_found() {
     let test = "planted::sixty_histories_keep_every_promise";
+    let still = "planted::thirty_histories_in_which_no_agent_moves_keep_every_promise";
+    let mixed = "planted::sixty_histories_of_both_versions_keep_every_promise";
     let cases = [
         (Defect::WorksAfterLease, test, "ran after its leadership"),
         (Defect::FirstDrainsAll, test, "before its work had ended"),
         (Defect::SendsBeforeRecord, test, "with a record of"),
         (Defect::ReportOfAnyRoute, test, "b knows 2 members"),
-        (Defect::AnyEpochJoined, test, "counted term"),
-        (Defect::SilenceIsConfirmed, test, "counted refused_name"),
+        (Defect::AnyEpochJoined, test, "counted unvouched_term"),
+        (Defect::FirstVersionCounts, mixed, "lead at the same time"),
+        (Defect::SilenceIsConfirmed, still, "counted refused_name"),
     ];
     again::are_found("simulated_network", VARIABLE, &cases);
 }

@@ -8,6 +8,7 @@
 //!     --log          the log of each
 //!     --faults a,b   these kinds of faults only; all unless given
 //!     --without a,b  all kinds but these
+//!     --versions     hosts that speak version 1 of the wire as well
 //! ```
 
 use std::{
@@ -37,7 +38,7 @@ fn main() -> ExitCode {
         Ok(options) => options,
         Err(wrong) => {
             eprintln!(
-                "{wrong}; there are: --seeds A..B --twice --threads N --log --faults a,b --without a,b"
+                "{wrong}; there are: --seeds A..B --twice --threads N --log --faults a,b --without a,b --versions"
             );
             return ExitCode::from(2);
         }
@@ -82,6 +83,7 @@ fn options(mut words: impl Iterator<Item = String>) -> Result<Options, String> {
         match word.as_str() {
             "--seeds" => options.seeds = seeds(&value()?)?,
             "--threads" => options.threads = number::<usize>(&value()?)?.max(1),
+            "--versions" => options.kinds = Fault::of_both_versions(),
             "--twice" => options.is_twice = true,
             "--log" => options.is_logged = true,
             "--faults" => options.kinds = kinds(&value()?)?,

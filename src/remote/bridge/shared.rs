@@ -238,31 +238,23 @@ impl BridgeState {
 
     /// What the agents of a group here share.
     pub(crate) fn requirements(&self, group: &str) -> Option<Requirements> {
-        self.carried
-            .iter()
-            .find(|c| c.name() == group)?
-            .requirements()
+        let mut carried = self.carried.iter();
+        carried.find(|c| c.name() == group)?.requirements()
     }
 
     /// Whether this side carries a group that a peer opens on a link of that version, by the same rules.
     pub(crate) fn standing(&self, version: u16, opening: &Opening<'_>) -> GroupStanding {
-        let at = self.carried.iter().position(|c| c.name() == opening.name);
-        let Some((at, carried)) = at.and_then(|at| Some((at, self.carried.get(at)?))) else {
+        let mut carried = self.carried.iter().enumerate();
+        let Some((at, carried)) = carried.find(|(_, c)| c.name() == opening.name) else {
             return GroupStanding::Unknown;
         };
         if version == Versions::FIRST && !first_carries(opening.rules) {
             return GroupStanding::Mismatch;
         }
-        match carried.requirements() {
-            Some(mine)
-                if !GroupRules::from(&mine).are(&GroupRules::opened(
-                    version,
-                    opening,
-                    Some(&mine),
-                )) =>
-            {
-                GroupStanding::Mismatch
-            }
+        let mine = carried.requirements();
+        let theirs = GroupRules::opened(version, opening, mine.as_ref());
+        match mine {
+            Some(mine) if !GroupRules::from(&mine).are(&theirs) => GroupStanding::Mismatch,
             Some(_) => GroupStanding::Carried(at),
             None => {
                 // The first term of the peers' next epoch would else seem absurd, and end the link.
@@ -319,8 +311,8 @@ impl BridgeState {
 
     /// Whether a peer may name this term of a leader in a group, and whether it is heard.
     pub(crate) fn admit(&self, group: usize, term: Term) -> Result<bool, Closed> {
-        let guard = self.terms(group);
-        guard.map_or(Ok(true), |guard| Ok(guard.admit(term, None)?))
+        self.terms(group)
+            .map_or(Ok(true), |guard| Ok(guard.admit(term, None)?))
     }
 
     /// The guard of the terms of a group.
