@@ -43,7 +43,8 @@ pub(crate) struct Setting {
 #[derive(Debug)]
 pub(crate) struct Cluster<P: Place> {
     setting: Setting,
-    program: PathBuf,
+    /// What each node runs.
+    pub(crate) programs: Vec<PathBuf>,
     folder: TempDir,
     /// Where they are: on hosts with cables and rules between them, or side by side.
     pub(crate) net: P,
@@ -76,7 +77,7 @@ impl<P: Place> Cluster<P> {
     pub(crate) fn start(program: &Path, net: P, setting: Setting) -> Result<Self, Wrong> {
         let mut cluster = Self {
             setting,
-            program: program.to_path_buf(),
+            programs: vec![program.to_path_buf(); setting.hosts],
             folder: TempDir::new()?,
             net,
             log: Log::default(),
@@ -118,6 +119,14 @@ impl<P: Place> Cluster<P> {
     /// If it runs all the same.
     pub(crate) fn restart_without_store(&mut self, host: usize) -> Result<String, Wrong> {
         fs::remove_dir_all(self.store(host))?;
+        self.restart_refused(host)
+    }
+
+    /// Starts a node that finds it cannot run; says what it says about that.
+    ///
+    /// # Errors
+    /// If it runs all the same.
+    pub(crate) fn restart_refused(&mut self, host: usize) -> Result<String, Wrong> {
         self.launch(host, false)?;
         let process = self.nodes[host].process.take();
         let Some(process) = process else {
@@ -126,7 +135,7 @@ impl<P: Place> Cluster<P> {
         let done = process.wait_with_output()?;
         let said = fs::read_to_string(self.complaints(host))?;
         if done.status.success() {
-            return Err(Wrong(String::from("a node without its store runs")));
+            return Err(Wrong(String::from("a node that cannot vote runs")));
         }
         Ok(said)
     }
@@ -342,7 +351,8 @@ impl<P: Place> Cluster<P> {
 
     fn launch(&mut self, host: usize, first: bool) -> Result<(), Wrong> {
         let up_before = self.nodes[host].up_before;
-        let mut command = at_clock(up_before, self.net.program(host, &self.program));
+        let program = self.net.program(host, &self.programs[host]);
+        let mut command = at_clock(up_before, program);
         command.args(["--name", &name(host), "--score", &host.to_string()]);
         command.args(["--listen", &self.net.address(host)]);
         command.args([
