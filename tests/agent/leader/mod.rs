@@ -9,3 +9,4 @@ mod schedule;
 mod signals;
 mod singleton;
 mod tie;
+mod trouble;

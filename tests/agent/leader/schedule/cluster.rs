@@ -10,7 +10,6 @@ use std::{cell::RefCell, collections::BTreeMap, rc::Rc, time::Duration};
 
 use actix::clock;
 use actix_bully::{
-    agent::ElectionHandle,
     clock::{WallClock as _, WallTime},
     leader::schedule::{Misfire, Tick},
     testkit::{VirtualWallClock, cluster::Cluster},
@@ -18,9 +17,16 @@ use actix_bully::{
 use fastrand::Rng;
 
 use super::kit::{DAWN, SECOND};
-use crate::stage::{MS, play};
+use crate::{
+    leader::trouble::{NAMES, Trouble, each_happened, restart, target},
+    stage::{MS, play},
+};
 
-const NAMES: [&str; 5] = ["agent-1", "agent-2", "agent-3", "agent-4", "agent-5"];
+/// What happens to an agent, or to its clock.
+enum Fault {
+    Of(Trouble),
+    Clock,
+}
 
 /// What happened to one due time.
 #[derive(Clone, Copy, Debug, Default)]
@@ -104,51 +110,27 @@ impl Scene {
         every.start(work).unwrap();
     }
 
-    /// One fault, or none if it does not fit; says which.
-    async fn fault(&mut self) -> &'static str {
-        let leads = |name: &&str| {
-            self.cluster
-                .handle(name)
-                .is_ok_and(ElectionHandle::is_leader)
-        };
-        let leader = NAMES.into_iter().find(leads);
-        let any = self.rng.choice(NAMES);
-        let Some(name) = leader.filter(|_| self.rng.u32(..4) > 0).or(any) else {
-            return "none";
-        };
-        let cluster = &mut self.cluster;
-        let (what, done) = match self.rng.u32(..11) {
-            0 | 1 => ("crash", cluster.crash(name).await.is_ok()),
-            2 | 3 => ("restart", self.restart()),
-            4 => ("hang", cluster.hang(name).await.is_ok()),
-            5 => {
-                let resumed = NAMES.map(|name| cluster.resume(name).is_ok());
-                ("resume", resumed.contains(&true))
-            }
-            6 => ("step down", cluster.step_down(name, None).is_ok()),
-            7 => ("isolate", cluster.isolate(name).is_ok()),
-            8 => {
-                cluster.heal();
-                ("heal", true)
-            }
+    /// One fault; `None` if it does not fit.
+    async fn fault(&mut self) -> Option<Fault> {
+        let name = target(&self.cluster, &mut self.rng)?;
+        let trouble = match self.rng.u32(..11) {
+            0 | 1 => Trouble::Crash,
+            2 | 3 => Trouble::Restart,
+            4 => Trouble::Hang,
+            5 => Trouble::Resume,
+            6 => Trouble::StepDown,
+            7 => Trouble::Isolate,
+            8 => Trouble::Heal,
             9 => {
                 self.set_clock(name, 4_000);
-                ("clock", true)
+                return Some(Fault::Clock);
             }
-            _ => ("stop", cluster.stop(name).await.is_ok()),
+            _ => Trouble::Stop,
         };
-        if done { what } else { "none" }
-    }
-
-    fn restart(&mut self) -> bool {
-        let mut restarted = false;
-        for name in NAMES {
-            if self.cluster.restart(name).is_ok() {
-                self.serve(name);
-                restarted = true;
-            }
+        for name in trouble.befall(&mut self.cluster, name).await? {
+            self.serve(name);
         }
-        restarted
+        Some(Fault::Of(trouble))
     }
 
     /// Everything is well again, for a minute.
@@ -158,7 +140,9 @@ impl Scene {
             self.cluster.resume(name).ok();
             self.set_clock(name, 500);
         }
-        self.restart();
+        for name in restart(&mut self.cluster) {
+            self.serve(name);
+        }
         // The longest cool-down, and a minute.
         clock::sleep(Duration::from_secs(120)).await;
     }
@@ -189,17 +173,21 @@ impl History {
 
 /// Plays histories of faults; returns what became of each.
 fn histories(misfire: Misfire) -> Vec<History> {
-    let mut happened: BTreeMap<&str, u32> = BTreeMap::new();
+    let (mut happened, mut clocks) = (BTreeMap::new(), 0);
     let mut histories = Vec::new();
     for seed in 0..5 {
         let history = Shared::default();
         let shared = Rc::clone(&history);
-        let seen = &mut happened;
+        let (seen, clocks) = (&mut happened, &mut clocks);
         play(async move {
             let mut scene = Scene::new(misfire, seed, shared);
             for _ in 0..40 {
                 clock::sleep(MS(scene.rng.u64(10..3_000))).await;
-                *seen.entry(scene.fault().await).or_default() += 1;
+                match scene.fault().await {
+                    Some(Fault::Of(trouble)) => *seen.entry(trouble).or_default() += 1,
+                    Some(Fault::Clock) => *clocks += 1,
+                    None => {}
+                }
             }
             scene.calm().await;
         });
@@ -213,20 +201,8 @@ fn histories(misfire: Misfire) -> Vec<History> {
         );
         histories.push(history);
     }
-    let all = [
-        "crash",
-        "restart",
-        "hang",
-        "resume",
-        "step down",
-        "isolate",
-        "heal",
-        "clock",
-        "stop",
-    ];
-    for what in all {
-        assert!(happened.contains_key(what), "{what} never happened");
-    }
+    each_happened(&happened);
+    assert!(clocks > 0, "no clock was ever set");
     histories
 }
 

@@ -11,7 +11,10 @@ use actix_bully::{
 use fastrand::Rng;
 
 use super::worker::restarts;
-use crate::stage::{MS, play};
+use crate::{
+    leader::trouble::{NAMES, Trouble, each_happened, restart, target},
+    stage::{MS, play},
+};
 
 /// What all actors of a history write down.
 #[derive(Debug, Default)]
@@ -96,8 +99,6 @@ impl Drop for Writer {
     }
 }
 
-const NAMES: [&str; 5] = ["agent-1", "agent-2", "agent-3", "agent-4", "agent-5"];
-
 /// Starts a writer on that agent's leaderships.
 fn serve(cluster: &Cluster, name: &str, history: &Rc<RefCell<History>>, seed: u64) {
     let Ok(handle) = cluster.handle(name) else {
@@ -116,52 +117,32 @@ fn serve(cluster: &Cluster, name: &str, history: &Rc<RefCell<History>>, seed: u6
     assert!(builder.start().is_ok(), "it starts");
 }
 
-/// One fault, or none if it does not fit; says which.
+/// One fault; `None` if it does not fit.
 async fn fault(
     cluster: &mut Cluster,
     rng: &mut Rng,
     history: &Rc<RefCell<History>>,
-) -> &'static str {
-    let leader = NAMES.into_iter().find(|name| {
-        let handle = cluster.handle(name);
-        handle.is_ok_and(actix_bully::agent::ElectionHandle::is_leader)
-    });
-    // Mostly the leader, whose faults concern its actor.
-    let any = NAMES.get(rng.usize(..NAMES.len())).copied();
-    let Some(name) = leader.filter(|_| rng.u32(..4) > 0).or(any) else {
-        return "none";
+) -> Option<Trouble> {
+    let name = target(cluster, rng)?;
+    let trouble = match rng.u32(..9) {
+        0 => Trouble::Crash,
+        1 | 2 => Trouble::Restart,
+        3 => Trouble::Hang,
+        4 => Trouble::Resume,
+        5 => Trouble::StepDown,
+        6 => Trouble::Isolate,
+        7 => Trouble::Heal,
+        _ => Trouble::Stop,
     };
-    let (what, done) = match rng.u32(..9) {
-        0 => ("crash", cluster.crash(name).await.is_ok()),
-        1 | 2 => {
-            let mut restarted = false;
-            for name in NAMES {
-                if cluster.restart(name).is_ok() {
-                    serve(cluster, name, history, rng.u64(..));
-                    restarted = true;
-                }
-            }
-            ("restart", restarted)
-        }
-        3 => ("hang", cluster.hang(name).await.is_ok()),
-        4 => {
-            let resumed = NAMES.map(|name| cluster.resume(name).is_ok());
-            ("resume", resumed.contains(&true))
-        }
-        5 => ("step down", cluster.step_down(name, None).is_ok()),
-        6 => ("isolate", cluster.isolate(name).is_ok()),
-        7 => {
-            cluster.heal();
-            ("heal", true)
-        }
-        _ => ("stop", cluster.stop(name).await.is_ok()),
-    };
-    if done { what } else { "none" }
+    for name in trouble.befall(cluster, name).await? {
+        serve(cluster, name, history, rng.u64(..));
+    }
+    Some(trouble)
 }
 
 #[test]
 fn never_do_two_actors_run_at_once_whatever_happens() {
-    let mut happened: BTreeMap<&str, u32> = BTreeMap::new();
+    let mut happened: BTreeMap<Trouble, u32> = BTreeMap::new();
     let (mut starts, mut told, mut panics) = (0, 0, 0);
     for seed in 0..10 {
         let seen = &mut happened;
@@ -176,16 +157,16 @@ fn never_do_two_actors_run_at_once_whatever_happens() {
             }
             for _ in 0..40 {
                 clock::sleep(MS(rng.u64(10..3_000))).await;
-                *seen
-                    .entry(fault(&mut cluster, &mut rng, &shared).await)
-                    .or_default() += 1;
+                if let Some(trouble) = fault(&mut cluster, &mut rng, &shared).await {
+                    *seen.entry(trouble).or_default() += 1;
+                }
             }
             cluster.heal();
             for name in NAMES {
                 cluster.resume(name).ok();
-                if cluster.restart(name).is_ok() {
-                    serve(&cluster, name, &shared, rng.u64(..));
-                }
+            }
+            for name in restart(&mut cluster) {
+                serve(&cluster, name, &shared, rng.u64(..));
             }
             // Long enough for a cool-down, and for panics of the last seconds to be forgiven.
             let mut patience = 600;
@@ -206,17 +187,6 @@ fn never_do_two_actors_run_at_once_whatever_happens() {
         assert!(history.ticks > 100, "seed {seed}: {}", history.ticks);
     }
     println!("{happened:?}, {starts} starts, {told} told, {panics} panics");
-    for what in [
-        "crash",
-        "restart",
-        "hang",
-        "resume",
-        "step down",
-        "isolate",
-        "heal",
-        "stop",
-    ] {
-        assert!(happened.contains_key(what), "{what} never happened");
-    }
+    each_happened(&happened);
     assert!(starts > 100 && told > 5 && panics > 10);
 }
