@@ -137,6 +137,11 @@ fn quorum_histories_keep_every_invariant() {
 }
 
 #[test]
+fn histories_without_disks_keep_every_invariant() {
+    keeps_every_invariant("diskless", 40);
+}
+
+#[test]
 fn ballots_keep_every_invariant() {
     keeps_every_invariant("ballot", 40);
 }

@@ -1,5 +1,6 @@
 //! Voters without a disk, rule by rule.
 
+mod forgotten;
 mod lives;
 mod recovery;
 mod terms;
