@@ -12,11 +12,9 @@ use fastrand::Rng;
 use tracing::{debug, error, warn};
 
 use crate::{
-    group::{Envelope, Group, MembersChanged, RemoteEnvelope, Snapshot},
+    group::{Envelope, MembersChanged, RemoteEnvelope, Snapshot},
     planted::{Defect, has},
-    protocol::{
-        AgentId, Birth, Election, Event, Identity, Incarnation, Input, MemberKind, Score, Unheard,
-    },
+    protocol::{Birth, Election, Event, Identity, Incarnation, Input, Score, Unheard},
     store::{Generation, StoreError, TermStore},
     supervisor::Deadline,
 };
@@ -28,9 +26,10 @@ use super::{
         AgentCommand, AgentTask, Drained, DrainingToken, Notice, Subscribe, SubscribeDraining,
     },
     shared::SharedState,
+    spec::Spec,
     subscribers::{OnlyDraining, SubscriberId, SubscriberKind},
     timers::{Timers, generator},
-    vacancy::VacancyWatch,
+    vacancy::{Published, Vacancy},
 };
 
 /// One election inside one actor: typed messages in, effects out.
@@ -41,6 +40,7 @@ use super::{
 pub struct Agent<E: Election> {
     pub(super) spec: Arc<Spec<E>>,
     pub(super) shared: Arc<SharedState>,
+    pub(super) store: Option<Arc<dyn TermStore<E::Durable>>>,
 
     // One incarnation.
     pub(super) incarnation: Incarnation,
@@ -56,17 +56,9 @@ pub struct Agent<E: Election> {
     pub(super) generation: Generation,
     pub(super) has_saved: bool,
     pub(super) readiness: Readiness<E>,
-    pub(super) vacancy: VacancyWatch,
-}
-
-/// The settings that all incarnations of an agent are made from.
-pub(super) struct Spec<E: Election> {
-    pub(super) id: AgentId,
-    pub(super) kind: MemberKind,
-    pub(super) config: E::Config,
-    pub(super) group: Group<E::Message>,
-    pub(super) store: Option<Arc<dyn TermStore<E::Durable>>>,
-    pub(super) seed: u64,
+    pub(super) published: Published,
+    /// Boxed: nearly always there is a leader.
+    pub(super) vacancy: Option<Box<Vacancy>>,
 }
 
 /// The contents of a store, as an incarnation finds them.
@@ -99,6 +91,7 @@ impl<E: Election> Agent<E> {
     pub(super) fn new(
         spec: Arc<Spec<E>>,
         shared: Arc<SharedState>,
+        store: Option<Arc<dyn TermStore<E::Durable>>>,
         incarnation: Incarnation,
         birth: Birth,
         stored: StoredState<E::Durable>,
@@ -123,9 +116,11 @@ impl<E: Election> Agent<E> {
             generation: stored.generation,
             has_saved: false,
             readiness: Readiness::Free,
-            vacancy: VacancyWatch::default(),
+            published: Published::Nothing,
+            vacancy: None,
             spec,
             shared,
+            store,
         }
     }
 
@@ -135,7 +130,7 @@ impl<E: Election> Agent<E> {
             return None;
         }
         // An agent that forgot what it promised could promise it again to another agent.
-        let stored = StoredState::take_over(self.spec.store.as_deref()).inspect_err(|reason| {
+        let stored = StoredState::take_over(self.store.as_deref()).inspect_err(|reason| {
             error!(node = %self.spec.id, %reason, "record not readable");
             let failure = Some(reason.to_string());
             self.shared.vitals().note_saved(failure, self.shared.now());
@@ -155,6 +150,7 @@ impl<E: Election> Agent<E> {
             Self::new(
                 Arc::clone(&self.spec),
                 Arc::clone(&self.shared),
+                self.store.clone(),
                 incarnation,
                 Birth::Restarted,
                 stored,

@@ -19,14 +19,8 @@ use crate::{
 };
 
 use super::{
-    Agent, ElectionHandle, Notice, StartError,
-    actor::{Spec, StoredState},
-    leadership::Scope,
-    membership::GroupMembership,
-    shared::SharedState,
-    subscribers::SubscriberKind,
-    vitals::Assumptions,
-    wait::is_local_task,
+    Agent, ElectionHandle, Notice, StartError, actor::StoredState, leadership::Scope,
+    shared::SharedState, spec::Spec, subscribers::SubscriberKind, wait::is_local_task,
 };
 
 /// Settings of an agent.
@@ -257,36 +251,26 @@ impl<E: Election> AgentBuilder<E> {
         let stored = stored.inspect_err(|_| {
             group.leave(&id, incarnation);
         })?;
-        let membership: Box<dyn GroupMembership> = Box::new(group.clone());
-        // A term is a fence only where no other leader ever has it.
-        let is_fenced = requirements.leaders == Leaders::PerTerm;
-        let name = id.clone();
-        let assumed = Assumptions::new(self.kind, E::timings(&self.config));
-        let shared = SharedState::new(
-            name,
-            clock,
-            membership,
-            is_fenced,
-            incarnation,
-            self.score,
-            assumed,
-        );
+        let spec = Arc::new(Spec {
+            id,
+            kind: self.kind,
+            // A term is a fence only where no other leader ever has it.
+            is_fenced: requirements.leaders == Leaders::PerTerm,
+            config: self.config,
+            group,
+            seed: self.seed,
+        });
+        let settings = Arc::<Spec<E>>::clone(&spec);
+        let shared = SharedState::new(settings, clock, incarnation, self.score);
         for to in self.subscribers.drain(..) {
             let mut subscribers = shared.subscribers();
             let id = subscribers.next_id();
             subscribers.add(id, &to, SubscriberKind::Listening);
         }
-        let spec = Spec {
-            id,
-            kind: self.kind,
-            config: self.config,
-            group,
-            store: self.store,
-            seed: self.seed,
-        };
         Ok(PreparedAgent {
-            spec: Arc::new(spec),
+            spec,
             shared: Arc::new(shared),
+            store: self.store,
             incarnation,
             birth: self.birth,
             stored,
@@ -315,6 +299,7 @@ pub(super) fn choose_clock(
 struct PreparedAgent<E: Election> {
     spec: Arc<Spec<E>>,
     shared: Arc<SharedState>,
+    store: Option<Arc<dyn TermStore<E::Durable>>>,
     incarnation: Incarnation,
     birth: Birth,
     stored: StoredState<E::Durable>,
@@ -338,6 +323,7 @@ impl<E: Election> PreparedAgent<E> {
     /// Makes the first incarnation, as a member of the group.
     fn birth(&mut self) -> impl FnOnce(&mut Context<Agent<E>>) -> Agent<E> + Send + use<E> {
         let (spec, shared) = (Arc::clone(&self.spec), Arc::clone(&self.shared));
+        let store = self.store.take();
         let (incarnation, birth) = (self.incarnation, self.birth);
         let stored = StoredState {
             generation: self.stored.generation,
@@ -345,7 +331,7 @@ impl<E: Election> PreparedAgent<E> {
         };
         move |ctx| {
             join_group(&spec, &shared, incarnation, &ctx.address());
-            Agent::new(spec, shared, incarnation, birth, stored)
+            Agent::new(spec, shared, store, incarnation, birth, stored)
         }
     }
 

@@ -86,7 +86,7 @@ impl<E: Election> Agent<E> {
             }
             match effect {
                 Effect::Persist(record) => {
-                    if let Some(store) = &self.spec.store {
+                    if let Some(store) = &self.store {
                         let saving = store.save(self.generation, record);
                         if has(Defect::SendsBeforeRecord) {
                             self.save(Vec::new(), saving, ctx);
@@ -245,7 +245,8 @@ impl<E: Election> Agent<E> {
     }
 
     fn rearm(&self, ctx: &Context<Self>) {
-        match self.vacancy.earliest(self.timers.next()) {
+        let due = [self.timers.next(), self.vacancy_due()];
+        match due.into_iter().flatten().min() {
             // To set it anew could wake the task once more for nothing.
             Some(at) if self.deadline.get() == Some(at) => {}
             Some(at) => self.deadline.set_in(ctx, at),

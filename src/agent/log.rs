@@ -5,12 +5,15 @@
 
 use tracing::{Span, debug, error_span, info, warn};
 
-use crate::protocol::{AgentId, Event, LostReason};
+use crate::protocol::{Event, LostReason};
+
+use super::spec::AgentSettings;
 
 /// The span of everything that an agent logs. Its level is the highest, because a span is left out where its
 /// level is, and a warning has to say of which agent it is where only warnings are kept.
-pub(super) fn span(agent: &AgentId, group: &str) -> Span {
-    error_span!("bully.agent", node = %agent, group)
+pub(super) fn span(of: &dyn AgentSettings) -> Span {
+    // Each step asks for it; where no subscriber listens, the names are not even looked up.
+    error_span!("bully.agent", node = %of.id(), group = of.group().name())
 }
 
 /// Logs an event. `is_change` says that another agent leads than the log said last, or that none does.

@@ -74,6 +74,7 @@ mod pool;
 mod progress;
 mod reader;
 mod shared;
+mod spec;
 mod status;
 mod status_json;
 mod subscribers;

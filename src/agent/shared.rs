@@ -13,6 +13,7 @@
 use std::{
     fmt,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
 };
 
 use tracing::Span;
@@ -33,6 +34,7 @@ use super::{
     log,
     membership::GroupMembership,
     phase::{AgentTenure, Departure},
+    spec::AgentSettings,
     status::Status,
     subscribers::Subscribers,
     vitals::{Assumptions, Vitals},
@@ -40,11 +42,8 @@ use super::{
 
 /// The shared state of one agent, of all its incarnations.
 pub(super) struct SharedState {
-    id: AgentId,
+    settings: Arc<dyn AgentSettings>,
     clock: Arc<dyn Clock>,
-    membership: Box<dyn GroupMembership>,
-    /// Whether the election promises at most one leader per term, so that its tokens are fences.
-    is_fenced: bool,
     leadership: LeadershipMachine,
     vitals: Vitals,
     meter: AgentMeter,
@@ -58,21 +57,17 @@ pub(super) struct SharedState {
 
 impl SharedState {
     pub(super) fn new(
-        id: AgentId,
+        settings: Arc<dyn AgentSettings>,
         clock: Arc<dyn Clock>,
-        membership: Box<dyn GroupMembership>,
-        is_fenced: bool,
         first: Incarnation,
         score: Option<Score>,
-        assumed: Assumptions,
     ) -> Self {
+        let (group, node) = (settings.group().name(), settings.id().as_str());
         Self {
-            vitals: Vitals::new(assumed, clock.now()),
-            meter: AgentMeter::new(membership.name(), id.as_str()),
-            id,
+            vitals: Vitals::new(clock.now()),
+            meter: AgentMeter::new(group, node),
+            settings,
             clock,
-            membership,
-            is_fenced,
             leadership: LeadershipMachine::new(first, score),
             subscribers: Mutex::default(),
             attached: Attachments::default(),
@@ -84,14 +79,14 @@ impl SharedState {
         &self.vitals
     }
 
-    /// What an operator measures of the agent.
-    pub(super) fn meter(&self) -> &AgentMeter {
-        &self.meter
+    /// The agent has a leader after that time without one; or `None`, and it has none.
+    pub(super) fn note_led(&self, leaderless: Option<Duration>) {
+        self.meter.led_after(leaderless);
     }
 
     /// Brings what is only sampled up to date, if that is due.
     pub(super) fn sample(&self, now: Time) {
-        self.meter.sample(now, || self.membership.counts());
+        self.meter.sample(now, || self.membership().counts());
     }
 
     /// Has counts shown whenever those of the agent are.
@@ -108,23 +103,28 @@ impl SharedState {
     /// Why there is no leader, or why this one leads.
     pub(super) fn diagnosis(&self) -> Diagnosis {
         let facts = Facts {
-            id: self.id.clone(),
+            id: self.id().clone(),
             now: self.now(),
             status: self.status(),
             score: self.score(),
-            assumed: self.vitals.assumed,
+            assumed: self.assumed(),
             signs: self.vitals.read(),
             last_step: self.vitals.last_step(),
-            requirements: self.membership.requirements(),
-            members: self.membership.reach(),
-            peers: self.membership.peers(),
+            requirements: self.membership().requirements(),
+            members: self.membership().reach(),
+            peers: self.membership().peers(),
         };
-        Diagnosis::new(self.membership.name().to_owned(), facts)
+        Diagnosis::new(self.membership().name().to_owned(), facts)
+    }
+
+    /// What the agent's configuration assumes.
+    pub(super) fn assumed(&self) -> Assumptions {
+        Assumptions::new(self.settings.kind(), self.settings.timings())
     }
 
     /// Whether the tokens of this agent's leaderships are fences.
     pub(super) fn is_fenced(&self) -> bool {
-        self.is_fenced
+        self.settings.is_fenced()
     }
 
     // ---- by the agent, in a step ------------------------------------------------------------
@@ -139,17 +139,17 @@ impl SharedState {
     /// the leadership.
     pub(super) fn shrink(&self, by: Incarnation, kept: Option<&View>) {
         if self.leadership.shrink(by, kept) {
-            self.membership.forget_leader(&self.id, by);
+            self.membership().forget_leader(self.id(), by);
         }
     }
 
     /// Publishes what a step gave, after all of its effects.
     pub(super) fn grow(&self, by: Incarnation, view: &View) {
-        let note = |leader: &Leader| self.membership.note_leader(leader.clone());
+        let note = |leader: &Leader| self.membership().note_leader(leader.clone());
         let now = self.now();
         // Without the feature nothing of this is compiled.
         if cfg!(feature = "metrics")
-            && self.is_fenced
+            && self.is_fenced()
             && let Remaining::For(left) = self.leadership.remaining(now)
             && view.leading.is_some()
             && view.valid_until > now.after(left)
@@ -158,7 +158,7 @@ impl SharedState {
         }
         self.leadership.grow(by, now, view, note);
         if let Some(term) = view.leading {
-            let regained = self.subscribers().regain(&self.id, by, term);
+            let regained = self.subscribers().regain(self.id(), by, term);
             if let Some(event) = regained {
                 self.note_told(&event, false); // in the span of the step
             }
@@ -177,7 +177,7 @@ impl SharedState {
 
     pub(super) fn tell(&self, by: Incarnation, event: &Event) {
         let mut subscribers = self.subscribers();
-        if subscribers.tell(&self.id, by, event) {
+        if subscribers.tell(self.id(), by, event) {
             let is_change = subscribers.is_change(event);
             drop(subscribers); // a log may be slow
             self.note_told(event, is_change);
@@ -195,19 +195,19 @@ impl SharedState {
     pub(super) fn end(&self, scope: Scope) {
         let ended = self.leadership.end(scope);
         self.vitals.note_end(self.now());
-        self.meter.led_after(None);
-        let lost = self.subscribers().end(&self.id, ended.incarnation);
+        self.note_led(None);
+        let lost = self.subscribers().end(self.id(), ended.incarnation);
         self.log(lost);
         if ended.is_confirmed || has(Defect::EndConfirmedEarly) {
             self.confirm(ended);
         } else {
-            self.membership.suspect(&self.id, ended.incarnation);
+            self.membership().suspect(self.id(), ended.incarnation);
         }
     }
 
     /// The span of what the agent logs.
     pub(super) fn span(&self) -> Span {
-        log::span(&self.id, self.membership.name())
+        log::span(&*self.settings)
     }
 
     /// Logs what happened outside of a step.
@@ -219,11 +219,11 @@ impl SharedState {
 
     /// Nothing acts on that incarnation's leadership any more.
     fn confirm(&self, ended: IncarnationEnd) {
-        self.membership.down(&self.id, ended.incarnation);
+        self.membership().down(self.id(), ended.incarnation);
         match ended.departure {
             None => {}
-            Some(Departure::Left) => self.membership.leave(&self.id, ended.incarnation),
-            Some(Departure::Retired) => self.membership.retire(&self.id, ended.incarnation),
+            Some(Departure::Left) => self.membership().leave(self.id(), ended.incarnation),
+            Some(Departure::Retired) => self.membership().retire(self.id(), ended.incarnation),
         }
     }
 
@@ -318,12 +318,12 @@ impl SharedState {
 
     /// The group's name.
     pub(super) fn group(&self) -> &str {
-        self.membership.name()
+        self.membership().name()
     }
 
     /// Where the agents' applications speak to each other.
     pub(super) fn companion(&self) -> Option<Group<AppMessage>> {
-        self.membership.companion()
+        self.membership().companion()
     }
 
     /// What upper layers keep of this agent.
@@ -332,20 +332,20 @@ impl SharedState {
     }
 
     pub(super) fn id(&self) -> &AgentId {
-        &self.id
+        self.settings.id()
     }
 
     /// The agent's group.
     pub(super) fn membership(&self) -> &dyn GroupMembership {
-        &*self.membership
+        self.settings.group()
     }
 
     /// Whether the agent may be asked to hand over to that member.
     pub(super) fn check_successor(&self, to: &AgentId) -> Result<(), CommandError> {
         let id = to.clone();
-        match self.membership.kind(to) {
+        match self.membership().kind(to) {
             None => Err(CommandError::NoMember { id }),
-            Some(MemberKind::Voter) if *to != self.id => Ok(()),
+            Some(MemberKind::Voter) if to != self.id() => Ok(()),
             Some(MemberKind::Voter | MemberKind::Observer) => Err(CommandError::NoSuccessor { id }),
         }
     }
@@ -374,7 +374,7 @@ impl SharedState {
         if leads {
             status
         } else {
-            status.without_own(&self.id)
+            status.without_own(self.id())
         }
     }
 
@@ -394,7 +394,7 @@ impl SharedState {
 impl fmt::Debug for SharedState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SharedState")
-            .field("id", &self.id)
+            .field("id", self.id())
             .field("status", &self.status())
             .finish_non_exhaustive()
     }

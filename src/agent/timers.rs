@@ -24,6 +24,8 @@ impl<T: Copy + Ord, I: Copy + Ord> Timers<T, I> {
     pub(super) fn set(&mut self, timer: T, at: I) {
         self.cancel(timer);
         let index = self.0.partition_point(|set| *set < (at, timer));
+        // No more than are set at once, which is one for most agents, out of a few.
+        self.0.reserve_exact(1);
         self.0.insert(index, (at, timer));
     }
 

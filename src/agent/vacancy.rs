@@ -12,39 +12,22 @@ use crate::protocol::{Election, Prospects, View};
 
 use super::Agent;
 
-/// Watches for how long an incarnation has known no leader.
-#[derive(Clone, Debug, Default)]
-pub(super) struct VacancyWatch {
-    /// What was published last; `None` before the first step.
-    told: Option<(Prospects, bool)>,
-    vacant: Option<Vacancy>,
+/// What an incarnation has published of its prospects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Published {
+    Nothing,
+    /// That it knows a leader, and waits for nothing.
+    Calm,
+    /// Anything else, which each step publishes anew.
+    Other,
 }
 
 /// There is no leader.
 #[derive(Clone, Copy, Debug)]
-struct Vacancy {
+pub(super) struct Vacancy {
     since: Instant,
     /// The next warning.
     due: Instant,
-}
-
-impl VacancyWatch {
-    /// Whether this is other than what was published.
-    fn is_update(&mut self, prospects: Prospects, has_leader: bool) -> bool {
-        let now = Some((prospects, has_leader));
-        let is_update = self.told != now;
-        self.told = now;
-        is_update
-    }
-
-    /// That timer, or the warning if it is due before.
-    pub(super) fn earliest(&self, timer: Option<Instant>) -> Option<Instant> {
-        let due = self.vacant.map(|vacant| vacant.due);
-        match (timer, due) {
-            (Some(timer), Some(due)) => Some(timer.min(due)),
-            (timer, due) => timer.or(due),
-        }
-    }
 }
 
 impl<E: Election> Agent<E> {
@@ -52,26 +35,39 @@ impl<E: Election> Agent<E> {
     /// takes no lock and reads no clock here.
     pub(super) fn watch_vacancy(&mut self, view: &View) {
         let (prospects, has_leader) = (self.machine.prospects(), view.leader.is_some());
-        if !self.vacancy.is_update(prospects, has_leader) {
+        let is_calm = has_leader && waits_for_nothing(&prospects);
+        if is_calm && self.published == Published::Calm {
             return;
         }
-        let vitals = self.shared.vitals();
-        let leaderless = vitals.note_prospects(prospects, has_leader, self.shared.now());
-        if leaderless.is_some() || !has_leader {
-            self.shared.meter().led_after(leaderless);
-        }
+        self.published = if is_calm {
+            Published::Calm
+        } else {
+            Published::Other
+        };
+        let shared = &self.shared;
+        let (vitals, now) = (shared.vitals(), || shared.now());
+        let leaderless = vitals.note_prospects(prospects, has_leader, now);
         if has_leader {
-            self.vacancy.vacant = None;
-        } else if self.vacancy.vacant.is_none() {
+            self.vacancy = None;
+            if leaderless.is_some() {
+                shared.note_led(leaderless);
+            }
+        } else if self.vacancy.is_none() {
+            shared.note_led(None);
             let since = Instant::now();
-            let due = since.checked_add(vitals.assumed.patience);
-            self.vacancy.vacant = due.map(|due| Vacancy { since, due });
+            let due = since.checked_add(shared.assumed().patience);
+            self.vacancy = due.map(|due| Box::new(Vacancy { since, due }));
         }
+    }
+
+    /// When a warning is due.
+    pub(super) fn vacancy_due(&self) -> Option<Instant> {
+        self.vacancy.as_ref().map(|vacancy| vacancy.due)
     }
 
     /// Warns if that is due.
     pub(super) fn warn_of_vacancy(&mut self, now: Instant) {
-        let Some(vacant) = self.vacancy.vacant.as_mut().filter(|v| v.due <= now) else {
+        let Some(vacant) = self.vacancy.as_mut().filter(|v| v.due <= now) else {
             return;
         };
         vacant.due = now.checked_add(AGAIN).unwrap_or(vacant.due);
@@ -90,6 +86,18 @@ impl<E: Election> Agent<E> {
             );
         });
     }
+}
+
+/// Whether they are those of an agent that only follows, or only leads. How a live leader gives way is no part of
+/// that: it is a policy, which an incarnation does not change.
+const fn waits_for_nothing(prospects: &Prospects) -> bool {
+    let Prospects {
+        cooldown_until,
+        waits_until,
+        takeover_at,
+        preemption: _,
+    } = prospects;
+    cooldown_until.is_none() && waits_until.is_none() && takeover_at.is_none()
 }
 
 /// How often it is warned.

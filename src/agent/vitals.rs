@@ -16,8 +16,6 @@ use crate::protocol::{MemberKind, Prospects, Time, Timings};
 /// What is published of one agent, through all its incarnations.
 #[derive(Debug)]
 pub(super) struct Vitals {
-    /// What never changes.
-    pub(super) assumed: Assumptions,
     /// When the agent last did something, in nanoseconds of its clock; 0 before its first step.
     last_step: AtomicU64,
     signs: Mutex<VitalSigns>,
@@ -46,8 +44,8 @@ pub(super) struct VitalSigns {
     pub(super) leaderless_since: Option<Time>,
     /// Since when a record is on its way to the store.
     pub(super) saving_since: Option<Time>,
-    /// The last failure of the store, if nothing was stored since, and when it was.
-    pub(super) store_failure: Option<(String, Time)>,
+    /// The last failure of the store, if nothing was stored since, and when it was. Boxed: few agents ever have one.
+    pub(super) store_failure: Option<Box<(String, Time)>>,
     /// The clock went far slower than the timers while there was no leader.
     pub(super) is_clock_slow: bool,
 }
@@ -99,13 +97,12 @@ const SLOTS: u32 = 8;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 impl Vitals {
-    pub(super) fn new(assumed: Assumptions, now: Time) -> Self {
+    pub(super) fn new(now: Time) -> Self {
         let signs = VitalSigns {
             leaderless_since: Some(now),
             ..VitalSigns::default()
         };
         Self {
-            assumed,
             last_step: AtomicU64::new(0),
             signs: Mutex::new(signs),
         }
@@ -122,22 +119,22 @@ impl Vitals {
         (nanos > 0).then(|| Time::from_nanos(nanos))
     }
 
-    /// The agent's prospects are others than before, or it has a leader and had none, or the other way. Says for
-    /// how long it had none, when that is over.
+    /// The agent's prospects, and whether it has a leader, which may be as before. Says for how long it had none,
+    /// when that is over.
     pub(super) fn note_prospects(
         &self,
         prospects: Prospects,
         has_leader: bool,
-        now: Time,
+        now: impl FnOnce() -> Time,
     ) -> Option<Duration> {
         let mut signs = self.signs();
         signs.prospects = prospects;
         if has_leader {
             signs.is_clock_slow = false;
             let since = signs.leaderless_since.take();
-            return since.map(|since| now.since(since));
+            return since.map(|since| now().since(since));
         }
-        signs.leaderless_since.get_or_insert(now);
+        signs.leaderless_since.get_or_insert_with(now);
         None
     }
 
@@ -157,7 +154,7 @@ impl Vitals {
     pub(super) fn note_saved(&self, failure: Option<String>, now: Time) {
         let mut signs = self.signs();
         signs.saving_since = None;
-        signs.store_failure = failure.map(|text| (text, now));
+        signs.store_failure = failure.map(|text| Box::new((text, now)));
     }
 
     /// By the timers so much time has passed without a leader; says how much it was by the agent's clock.
@@ -184,19 +181,18 @@ mod tests {
     use super::*;
 
     fn vitals() -> Vitals {
-        let assumed = Assumptions::new(MemberKind::Voter, Some(&Timings::lan()));
-        Vitals::new(assumed, Time::from_millis(1))
+        Vitals::new(Time::from_millis(1))
     }
 
     #[test]
     fn the_time_without_a_leader_counts_from_its_beginning() {
         let (vitals, at) = (vitals(), Time::from_millis);
         let none = Prospects::default();
-        vitals.note_prospects(none, false, at(5));
+        vitals.note_prospects(none, false, || at(5));
         assert_eq!(vitals.read().leaderless_since, Some(at(1)));
-        vitals.note_prospects(none, true, at(7));
+        vitals.note_prospects(none, true, || at(7));
         assert_eq!(vitals.read().leaderless_since, None);
-        vitals.note_prospects(none, false, at(9));
+        vitals.note_prospects(none, false, || at(9));
         vitals.note_end(at(11));
         assert_eq!(vitals.read().leaderless_since, Some(at(9)));
     }
@@ -209,7 +205,7 @@ mod tests {
         assert!(!vitals.read().is_clock_slow);
         vitals.note_vacancy(second, at(2));
         assert!(vitals.read().is_clock_slow);
-        vitals.note_prospects(Prospects::default(), true, at(3));
+        vitals.note_prospects(Prospects::default(), true, || at(3));
         assert!(!vitals.read().is_clock_slow);
     }
 
@@ -219,7 +215,7 @@ mod tests {
         vitals.note_saving(at(2));
         assert_eq!(vitals.read().saving_since, Some(at(2)));
         vitals.note_saved(Some("full".to_owned()), at(3));
-        let failure = Some(("full".to_owned(), at(3)));
+        let failure = Some(Box::new(("full".to_owned(), at(3))));
         assert_eq!(vitals.read().store_failure, failure);
         vitals.note_saved(None, at(4));
         assert_eq!(vitals.read(), vitals_at_first());

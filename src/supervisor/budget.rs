@@ -3,7 +3,6 @@
 //! Decided here: the one decision that follows a failure. Not here: what counts as a failure and what
 //! time it is (`guardian.rs`), the numbers (`policy.rs`).
 
-use std::collections::VecDeque;
 use std::time::Duration;
 
 use super::policy::RestartPolicy;
@@ -12,14 +11,14 @@ use super::policy::RestartPolicy;
 #[derive(Debug)]
 pub(crate) struct RestartBudget {
     policy: RestartPolicy,
-    failures: VecDeque<Duration>,
+    failures: Vec<Duration>,
 }
 
 impl RestartBudget {
     pub(crate) fn new(policy: RestartPolicy) -> Self {
         Self {
             policy,
-            failures: VecDeque::new(),
+            failures: Vec::new(),
         }
     }
 
@@ -27,7 +26,7 @@ impl RestartBudget {
     pub(crate) fn spend(&mut self, now: Duration) -> Decision {
         self.failures
             .retain(|&failure| now.saturating_sub(failure) <= self.policy.window());
-        self.failures.push_back(now);
+        self.failures.push(now);
         match self.policy.max_restarts().checked_sub(self.failures.len()) {
             Some(left) => Decision::Restart {
                 after: self.policy.backoff(self.failures.len()),

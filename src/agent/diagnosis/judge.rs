@@ -101,7 +101,8 @@ impl Facts {
             Lifecycle::Down => found.push(Finding::Down),
             Lifecycle::Running => self.judge_progress(found),
         }
-        if let Some((reason, at)) = &self.signs.store_failure {
+        if let Some(failure) = &self.signs.store_failure {
+            let (reason, at) = &**failure;
             found.push(Finding::StoreFails {
                 reason: reason.clone(),
                 since: self.now.since(*at),

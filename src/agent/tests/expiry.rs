@@ -6,59 +6,14 @@ use actix::{AsyncContext, Context, clock::sleep};
 
 use super::IdleSubscriber;
 use crate::{
-    agent::{
-        membership::GroupMembership, shared::SharedState, subscribers::SubscriberKind,
-        vitals::Assumptions,
-    },
+    agent::{shared::SharedState, spec::Spec, subscribers::SubscriberKind},
     clock::{Clock, RuntimeClock},
-    group::{AppMessage, Attachments, Counts, Group, PeerReport, ReachableMember},
-    protocol::{
-        AgentId, Event, Incarnation, Leader, MemberKind, Members, Requirements, Role, Term, Time,
-        View,
-    },
+    elections::any::{AnyBully, AnyConfig},
+    group::Group,
+    protocol::{AgentId, Event, Incarnation, Leader, MemberKind, Role, Term, Time, View},
 };
 
 const FIRST: Incarnation = Incarnation(1);
-
-/// A group that hears and says nothing.
-#[derive(Default)]
-struct Nowhere(Attachments);
-
-impl GroupMembership for Nowhere {
-    fn name(&self) -> &'static str {
-        "nowhere"
-    }
-    fn note_leader(&self, _: Leader) {}
-    fn forget_leader(&self, _: &AgentId, _: Incarnation) {}
-    fn suspect(&self, _: &AgentId, _: Incarnation) {}
-    fn down(&self, _: &AgentId, _: Incarnation) {}
-    fn retire(&self, _: &AgentId, _: Incarnation) {}
-    fn leave(&self, _: &AgentId, _: Incarnation) {}
-    fn kind(&self, _: &AgentId) -> Option<MemberKind> {
-        None
-    }
-    fn companion(&self) -> Option<Group<AppMessage>> {
-        None
-    }
-    fn members(&self) -> Arc<Members> {
-        Arc::default()
-    }
-    fn counts(&self) -> Counts {
-        Counts::default()
-    }
-    fn requirements(&self) -> Option<Requirements> {
-        None
-    }
-    fn reach(&self) -> Vec<ReachableMember> {
-        Vec::new()
-    }
-    fn peers(&self) -> Vec<PeerReport> {
-        Vec::new()
-    }
-    fn kept(&self) -> &Attachments {
-        &self.0
-    }
-}
 
 fn leading(id: &AgentId, until: Time) -> View {
     let term = Term(1);
@@ -79,11 +34,17 @@ fn leading(id: &AgentId, until: Time) -> View {
 async fn a_leadership_that_is_renewed_within_the_grace_period_is_kept_and_any_other_is_lost() {
     tokio::time::pause();
     let id: AgentId = "x".parse().expect("a name");
-    let (clock, membership) = (Arc::new(RuntimeClock::new()), Box::new(Nowhere::default()));
+    let clock = Arc::new(RuntimeClock::new());
     let start = clock.now();
-    let assumed = Assumptions::new(MemberKind::Voter, None);
-    let shared = SharedState::new(id.clone(), clock, membership, false, FIRST, None, assumed);
-    let shared = Arc::new(shared);
+    let spec: Spec<AnyBully> = Spec {
+        id: id.clone(),
+        kind: MemberKind::Voter,
+        is_fenced: false,
+        config: AnyConfig::default(),
+        group: Group::new("nowhere").expect("a name"),
+        seed: 0,
+    };
+    let shared = Arc::new(SharedState::new(Arc::new(spec), clock, FIRST, None));
     let subscriber = Context::<IdleSubscriber>::new();
     let to = subscriber.address().recipient();
     let listener = shared.subscribers().next_id();

@@ -264,7 +264,7 @@ impl Election for QuorumBully {
             State::Asking(_) | State::Claiming(_) | State::Leading(_) => (None, None),
         };
         Prospects {
-            cooldown_until: Some(core.cooldown.yields),
+            cooldown_until: Some(core.cooldown.yields).filter(|until| *until > Time::ZERO),
             // One that is not eligible has no slot.
             waits_until: waits_until.filter(|due| *due < Time::MAX),
             takeover_at,

@@ -47,7 +47,7 @@ fn an_agent_that_hangs_though_it_has_timers() {
 #[test]
 fn a_store_that_fails_or_is_slow() {
     let mut facts = vacant();
-    facts.signs.store_failure = Some(("no space".to_owned(), Time::from_millis(58_000)));
+    facts.signs.store_failure = Some(Box::new(("no space".to_owned(), Time::from_millis(58_000))));
     assert_eq!(
         found(&facts),
         [Finding::StoreFails {
@@ -231,7 +231,7 @@ fn the_worst_comes_first() {
     facts.members[2].is_reachable = false;
     facts.status.role = Role::Candidate;
     facts.score = None;
-    facts.signs.store_failure = Some(("no space".to_owned(), NOW));
+    facts.signs.store_failure = Some(Box::new(("no space".to_owned(), NOW)));
     facts.peers = vec![PeerReport {
         unlinked_for: Some(MS(5)),
         ..peer("host-c")
