@@ -13,9 +13,9 @@
 //! was ended from outside takes no step any more. Not here: what any of it means. A steady step
 //! allocates nothing.
 
-use std::{future::poll_fn, mem, panic::resume_unwind, sync::Arc, task::Poll, time::Duration};
+use std::{mem, panic::resume_unwind, time::Duration};
 
-use actix::{ActorContext, ActorFutureExt, AsyncContext, Context, WrapFuture, clock::Instant};
+use actix::{ActorContext, ActorFutureExt, AsyncContext, Context, clock::Instant};
 use tracing::error;
 
 use crate::{
@@ -24,7 +24,7 @@ use crate::{
     store::{Saving, StoreError},
 };
 
-use super::{Agent, pool, timers::draw};
+use super::{Agent, pool, saving::RecordWait, timers::draw};
 
 impl<E: Election> Agent<E> {
     /// One input, and all that follows from it.
@@ -88,6 +88,7 @@ impl<E: Election> Agent<E> {
                 Effect::Persist(record) => {
                     if let Some(store) = &self.store {
                         let saving = store.save(self.generation, record);
+                        self.begin_vacancy(view);
                         if has(Defect::SendsBeforeRecord) {
                             self.save(Vec::new(), saving, ctx);
                             continue;
@@ -122,23 +123,14 @@ impl<E: Election> Agent<E> {
     }
 
     /// The rest of the step waits for the record, and so does everything else.
-    fn save(&mut self, effects: Vec<EffectOf<E>>, mut saving: Saving, ctx: &mut Context<Self>) {
+    fn save(&mut self, effects: Vec<EffectOf<E>>, saving: Saving, ctx: &mut Context<Self>) {
         self.readiness = Readiness::Saving(effects);
         self.shared.vitals().note_saving(self.shared.now());
-        // Asked at each poll: a record that waited while its incarnation was ended is not written.
-        let (shared, incarnation) = (Arc::clone(&self.shared), self.incarnation);
-        let saving = poll_fn(move |task| {
-            if shared.is_present(incarnation) || has(Defect::EndedSaves) {
-                saving.as_mut().poll(task).map(Some)
-            } else {
-                Poll::Ready(None)
-            }
-        });
         let saved = |saved: Option<_>, agent: &mut Self, ctx: &mut Context<Self>| match saved {
             Some(saved) => agent.saved(saved, ctx),
             None => agent.stop(ctx),
         };
-        ctx.wait(saving.into_actor(self).map(saved));
+        ctx.wait(RecordWait::new(saving).map(saved));
     }
 
     fn saved(&mut self, saved: Result<(), StoreError>, ctx: &mut Context<Self>) {

@@ -49,7 +49,7 @@
 //! # Where to go next
 //! `drive.rs` carries out a step; `actor.rs` is the mailbox, `leadership.rs` the state machine that
 //! all threads see, `shared.rs` what handles read, `lead.rs` the work of a leader, `subscribers.rs`
-//! the subscribers of events, `diagnosis/` and `vitals.rs` why there is no leader, `vacancy.rs` the warning of it, `progress.rs` the probe of work, `eligibility.rs` the score that counts, `builder.rs` the start.
+//! the subscribers of events, `diagnosis/` and `vitals.rs` why there is no leader, `vacancy.rs` the warning of it, `saving.rs` the wait for a record, `progress.rs` the probe of work, `eligibility.rs` the score that counts, `builder.rs` the start.
 
 mod actor;
 mod arbiter;
@@ -73,6 +73,7 @@ mod phase;
 mod pool;
 mod progress;
 mod reader;
+mod saving;
 mod shared;
 mod spec;
 mod status;

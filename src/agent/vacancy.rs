@@ -1,7 +1,8 @@
 //! The warning that no agent leads, from an agent's own timers.
 //!
 //! Decided here: when it is due. First when every election has had its time, and then every ten seconds until
-//! there is a leader again. Not here: what it says (`diagnosis/`).
+//! there is a leader again; also while the store keeps everything else of the agent waiting (`saving.rs`). Not
+//! here: what it says (`diagnosis/`).
 
 use std::time::Duration;
 
@@ -34,7 +35,19 @@ impl<E: Election> Agent<E> {
     /// After a step: publishes what people may ask for, and watches a leadership that is vacant. A steady step
     /// takes no lock and reads no clock here.
     pub(super) fn watch_vacancy(&mut self, view: &View) {
-        let (prospects, has_leader) = (self.machine.prospects(), view.leader.is_some());
+        self.watch(view.leader.is_some());
+    }
+
+    /// Before the rest of a step waits for its record: a vacancy begins at once, and it ends with the record, as all
+    /// that a step gives.
+    pub(super) fn begin_vacancy(&mut self, view: &View) {
+        if view.leader.is_none() || self.published == Published::Nothing {
+            self.watch(false);
+        }
+    }
+
+    fn watch(&mut self, has_leader: bool) {
+        let prospects = self.machine.prospects();
         let is_calm = has_leader && waits_for_nothing(&prospects);
         if is_calm && self.published == Published::Calm {
             return;

@@ -13,7 +13,9 @@ use actix::{Actor, clock};
 use actix_bully::{
     Group,
     agent::{BullyAgent, BullyHandle},
-    testkit::Inject,
+    protocol::Timings,
+    store::MemoryStore,
+    testkit::{FaultyStore, Inject, VirtualClock},
 };
 use tracing::Level;
 
@@ -200,5 +202,79 @@ fn while_no_agent_leads_each_says_why_every_ten_seconds() {
         agents[0].withdraw_score().unwrap();
         clock::sleep(patience + MS(1_000)).await;
         assert_eq!(lines.take().len(), 2, "the time counts anew");
+    });
+}
+
+/// Everything else of an agent waits for its record, its timers too.
+#[test]
+fn an_agent_whose_store_hangs_says_so_every_ten_seconds() {
+    logged(Level::WARN, async |lines| {
+        let group = Group::new("jobs").unwrap();
+        let store = Arc::new(FaultyStore::new(MemoryStore::new()));
+        store.hold();
+        let agent = BullyAgent::builder("a").score(1).quorum(["a"]);
+        let agent = agent.clock(VirtualClock::new()).store(Arc::clone(&store));
+        let agent = agent.join(&group).start().unwrap();
+        clock::sleep(MS(4_149)).await;
+        assert!(lines.take().is_empty(), "an election may take so long");
+        clock::sleep(MS(2)).await;
+        let is_told = |line: &String, seconds: &str| {
+            let said = format!(
+                "WARN bully.agent{{node=a group=\"jobs\"}}: no leader for {seconds} s: a record has been on its way to the store for"
+            );
+            line.starts_with(&said) && line.contains("the disk is too slow or hangs")
+        };
+        let first = lines.take();
+        assert!(first.len() == 1 && is_told(&first[0], "4.2"), "{first:#?}");
+        clock::sleep(MS(10_000)).await;
+        let next = lines.take();
+        assert!(next.len() == 1 && is_told(&next[0], "14.2"), "{next:#?}");
+        clock::sleep(MS(60_000)).await;
+        assert_eq!(lines.take().len(), 6);
+
+        store.release();
+        clock::sleep(MS(60_000)).await;
+        // It had won at once, and its lease was over before the record was durable.
+        let lost =
+            "WARN bully.agent{node=a group=\"jobs\"}: leadership lost term=1 reason=lease expired";
+        assert_eq!(lines.take(), [lost]);
+        assert!(agent.is_leader(), "it has won again");
+    });
+}
+
+/// The successor finds its leader gone in the step whose record never gets to its disk.
+#[test]
+fn a_store_that_hangs_as_the_leader_is_gone_is_told_as_well() {
+    logged(Level::WARN, async |lines| {
+        let group = Group::new("jobs").unwrap();
+        let names = ["a", "b", "c"];
+        let stores = names.map(|_| Arc::new(FaultyStore::new(MemoryStore::new())));
+        let agents: Vec<BullyHandle> = (1..)
+            .zip(names)
+            .zip(&stores)
+            .map(|((score, name), store)| {
+                let agent = BullyAgent::builder(name).score(score).quorum(names);
+                let agent = agent.clock(VirtualClock::new()).store(Arc::clone(store));
+                agent.timings(Timings::lan()).join(&group).start().unwrap()
+            })
+            .collect();
+        clock::sleep(MS(5_000)).await;
+        assert!(agents[2].is_leader());
+        for store in &stores {
+            store.hold();
+        }
+        lines.take();
+        agents[2].leave(MS(1_000)).await.unwrap();
+        clock::sleep(MS(30_000)).await;
+        let told = lines.take();
+        let of = |name: &str| {
+            let of = format!("WARN bully.agent{{node={name} group=\"jobs\"}}: no leader for");
+            let of = told.iter().filter(|line| line.starts_with(&of));
+            of.collect::<Vec<_>>()
+        };
+        assert_eq!(of("a").len(), 3, "it has nothing to store: {told:#?}");
+        let names_the_store = |line: &&String| line.contains("a record has been on its way");
+        assert_eq!(of("b").len(), 3, "{told:#?}");
+        assert!(of("b").iter().all(names_the_store), "{told:#?}");
     });
 }
