@@ -21,7 +21,7 @@ use tracing::Span;
 use crate::{
     clock::Clock,
     group::{AppMessage, Attachments, Group},
-    metrics::AgentMeter,
+    metrics::{AgentMeter, AgentSeries},
     planted::{Defect, has},
     protocol::{AgentId, Event, Incarnation, Leader, MemberKind, Score, Time, View},
 };
@@ -62,10 +62,9 @@ impl SharedState {
         first: Incarnation,
         score: Option<Score>,
     ) -> Self {
-        let (group, node) = (settings.group().name(), settings.id().as_str());
         Self {
             vitals: Vitals::new(clock.now()),
-            meter: AgentMeter::new(group, node),
+            meter: AgentMeter::new(series(&*settings)),
             settings,
             clock,
             leadership: LeadershipMachine::new(first, score),
@@ -81,12 +80,13 @@ impl SharedState {
 
     /// The agent has a leader after that time without one; or `None`, and it has none.
     pub(super) fn note_led(&self, leaderless: Option<Duration>) {
-        self.meter.led_after(leaderless);
+        series(&*self.settings).led_after(leaderless);
     }
 
     /// Brings what is only sampled up to date, if that is due.
     pub(super) fn sample(&self, now: Time) {
-        self.meter.sample(now, || self.membership().counts());
+        let counts = || (self.group(), self.membership().counts());
+        self.meter.sample(now, counts);
     }
 
     /// Has counts shown whenever those of the agent are.
@@ -97,7 +97,7 @@ impl SharedState {
     /// Logs and measures what subscribers were told.
     fn note_told(&self, event: &Event, is_change: bool) {
         log::log(event, is_change);
-        self.meter.told(event, is_change);
+        series(&*self.settings).told(event, is_change);
     }
 
     /// Why there is no leader, or why this one leads.
@@ -285,13 +285,13 @@ impl SharedState {
     /// The work of a lead future has panicked.
     pub(super) fn note_work_panic(&self) {
         self.leadership.note_work_panic();
-        self.meter.work_panicked();
+        series(&*self.settings).work_panicked();
     }
 
     /// The work of a lead future has not gone on for too long.
     pub(super) fn note_work_stall(&self) {
         self.leadership.note_work_stall();
-        self.meter.work_stalled();
+        series(&*self.settings).work_stalled();
     }
 
     /// For how long that tenure still holds, as things are.
@@ -388,6 +388,14 @@ impl SharedState {
         self.subscribers
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What is measured when the leadership of an agent changes.
+fn series(settings: &dyn AgentSettings) -> AgentSeries<'_> {
+    AgentSeries {
+        group: settings.group().name(),
+        node: settings.id().as_str(),
     }
 }
 

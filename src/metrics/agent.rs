@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use ::metrics::{Counter, Gauge, Histogram, counter, gauge, histogram};
+use ::metrics::{Histogram, counter, gauge, histogram};
 
 use crate::{
     group::Counts,
@@ -20,19 +20,82 @@ use super::{
     TERM, WORK_PANICS, WORK_STALLS,
 };
 
-/// The instruments of one agent, through all its incarnations.
+/// The series of one agent.
+///
+/// They are asked for by their names: what they count happens when a leadership changes, and each of thousands of
+/// agents would keep all of them for that.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AgentSeries<'a> {
+    pub(crate) group: &'a str,
+    pub(crate) node: &'a str,
+}
+
+impl AgentSeries<'_> {
+    fn labels(self) -> [(&'static str, String); 2] {
+        let Self { group, node } = self;
+        [("group", group.to_owned()), ("node", node.to_owned())]
+    }
+
+    /// From then on they are there, so that an alert sees an agent that never leads.
+    fn begin(self) {
+        let labels = self.labels();
+        for gauge in [IS_LEADER, HAS_LEADER] {
+            gauge!(gauge, &labels).set(0.0);
+        }
+        gauge!(TERM, &labels).increment(0.0);
+        for counter in [ACQUIRED, FOLLOWED, WORK_PANICS, WORK_STALLS] {
+            counter!(counter, &labels).increment(0);
+        }
+        drop(histogram!(LEADERLESS, &labels));
+    }
+
+    /// What the agent's subscribers are told. `is_change` says that another agent leads than before.
+    pub(crate) fn told(self, event: &Event, is_change: bool) {
+        let labels = self.labels();
+        match event {
+            Event::Acquired { term } => {
+                counter!(ACQUIRED, &labels).increment(1);
+                gauge!(IS_LEADER, &labels).set(1.0);
+                show_term(&labels, *term);
+            }
+            Event::Renewed { term } => show_term(&labels, *term),
+            Event::Draining { .. } | Event::NoLeader { .. } => {}
+            Event::Lost { reason, .. } => {
+                gauge!(IS_LEADER, &labels).set(0.0);
+                let [group, node] = labels;
+                let reason = ("reason", name(*reason).to_owned());
+                counter!(LOST, &[group, node, reason]).increment(1);
+            }
+            Event::NewLeader(leader) => {
+                show_term(&labels, leader.term);
+                if is_change {
+                    counter!(FOLLOWED, &labels).increment(1);
+                }
+            }
+        }
+    }
+
+    /// The agent has a leader after that time without one; or `None`, and it has none.
+    pub(crate) fn led_after(self, leaderless: Option<Duration>) {
+        let labels = self.labels();
+        gauge!(HAS_LEADER, &labels).set(if leaderless.is_some() { 1.0 } else { 0.0 });
+        if let Some(leaderless) = leaderless {
+            histogram!(LEADERLESS, &labels).record(leaderless.as_secs_f64());
+        }
+    }
+
+    pub(crate) fn work_panicked(self) {
+        counter!(WORK_PANICS, &self.labels()).increment(1);
+    }
+
+    pub(crate) fn work_stalled(self) {
+        counter!(WORK_STALLS, &self.labels()).increment(1);
+    }
+}
+
+/// What a steady step measures of an agent, through all its incarnations.
 pub(crate) struct AgentMeter {
-    group: String,
-    node: String,
-    is_leader: Gauge,
-    has_leader: Gauge,
-    term: Gauge,
-    acquired: Counter,
-    followed: Counter,
-    leaderless: Histogram,
     lease_left: Histogram,
-    panics: Counter,
-    stalls: Counter,
     /// When the counts of the group are due, by the agent's clock.
     due: AtomicU64,
     /// What else shows its counts then.
@@ -40,69 +103,12 @@ pub(crate) struct AgentMeter {
 }
 
 impl AgentMeter {
-    pub(crate) fn new(group: &str, node: &str) -> Self {
-        let labels = [("group", group.to_owned()), ("node", node.to_owned())];
-        let meter = Self {
-            is_leader: gauge!(IS_LEADER, &labels),
-            has_leader: gauge!(HAS_LEADER, &labels),
-            term: gauge!(TERM, &labels),
-            acquired: counter!(ACQUIRED, &labels),
-            followed: counter!(FOLLOWED, &labels),
-            leaderless: histogram!(LEADERLESS, &labels),
-            lease_left: histogram!(LEASE_LEFT, &labels),
-            panics: counter!(WORK_PANICS, &labels),
-            stalls: counter!(WORK_STALLS, &labels),
+    pub(crate) fn new(series: AgentSeries<'_>) -> Self {
+        series.begin();
+        Self {
+            lease_left: histogram!(LEASE_LEFT, &series.labels()),
             due: AtomicU64::new(0),
             others: Mutex::default(),
-            group: group.to_owned(),
-            node: node.to_owned(),
-        };
-        // There from the start, so that an alert sees an agent that never leads.
-        meter.is_leader.set(0.0);
-        meter.has_leader.set(0.0);
-        meter
-    }
-
-    /// What the agent's subscribers are told. `is_change` says that another agent leads than before.
-    pub(crate) fn told(&self, event: &Event, is_change: bool) {
-        match event {
-            Event::Acquired { term } => {
-                self.acquired.increment(1);
-                self.is_leader.set(1.0);
-                self.term(*term);
-            }
-            Event::Renewed { term } => self.term(*term),
-            Event::Draining { .. } | Event::NoLeader { .. } => {}
-            Event::Lost { reason, .. } => {
-                self.is_leader.set(0.0);
-                let reason = name(*reason);
-                let (group, node) = (self.group.clone(), self.node.clone());
-                counter!(LOST, "group" => group, "node" => node, "reason" => reason).increment(1);
-            }
-            Event::NewLeader(leader) => {
-                self.term(leader.term);
-                if is_change {
-                    self.followed.increment(1);
-                }
-            }
-        }
-    }
-
-    #[expect(
-        clippy::as_conversions,
-        clippy::cast_precision_loss,
-        reason = "a gauge is a float; beyond 2^53 it rounds the term"
-    )]
-    fn term(&self, term: Term) {
-        self.term.set(term.0 as f64);
-    }
-
-    /// The agent has a leader after that time without one; or `None`, and it has none.
-    pub(crate) fn led_after(&self, leaderless: Option<Duration>) {
-        self.has_leader
-            .set(if leaderless.is_some() { 1.0 } else { 0.0 });
-        if let Some(leaderless) = leaderless {
-            self.leaderless.record(leaderless.as_secs_f64());
         }
     }
 
@@ -111,28 +117,20 @@ impl AgentMeter {
         self.lease_left.record(left.as_secs_f64());
     }
 
-    pub(crate) fn work_panicked(&self) {
-        self.panics.increment(1);
-    }
-
-    pub(crate) fn work_stalled(&self) {
-        self.stalls.increment(1);
-    }
-
     /// Calls `show` whenever counts are brought up to date, until it says that it has nothing to show any more.
     pub(crate) fn also(&self, show: impl Fn() -> bool + Send + Sync + 'static) {
         let mut others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
         others.push(Box::new(show));
     }
 
-    /// Brings the counts of the group up to date, if that is due.
-    pub(crate) fn sample(&self, now: Time, counts: impl FnOnce() -> Counts) {
+    /// Brings the counts of the group, which come with its name, up to date, if that is due.
+    pub(crate) fn sample<'a>(&self, now: Time, counts: impl FnOnce() -> (&'a str, Counts)) {
         if now.as_nanos() < self.due.load(Relaxed) {
             return;
         }
         self.due.store(now.after(AGAIN).as_nanos(), Relaxed);
-        let counts = counts();
-        let group = || self.group.clone();
+        let (group, counts) = counts();
+        let group = || group.to_owned();
         counter!(MESSAGES, "group" => group()).absolute(counts.sent);
         for (reason, dropped) in [
             ("mailbox_full", counts.full),
@@ -145,6 +143,15 @@ impl AgentMeter {
         let mut others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
         others.retain(|show| show());
     }
+}
+
+#[expect(
+    clippy::as_conversions,
+    clippy::cast_precision_loss,
+    reason = "a gauge is a float; beyond 2^53 it rounds the term"
+)]
+fn show_term(labels: &[(&'static str, String); 2], term: Term) {
+    gauge!(TERM, labels).set(term.0 as f64);
 }
 
 /// Shows counts; says whether there will be more.

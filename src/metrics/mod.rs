@@ -2,8 +2,8 @@
 //! feature `metrics`.
 //!
 //! Decided here: the names, and what is measured where. Not here: where numbers go. That is a recorder, which an
-//! application installs, such as `metrics-exporter-prometheus`. Install it before agents and bridges start: each
-//! takes its instruments once.
+//! application installs, such as `metrics-exporter-prometheus`. Install it before agents and bridges start: some
+//! instruments are taken once, and what was counted before is lost.
 //!
 //! | name | kind | unit | labels | meaning |
 //! |---|---|---|---|---|
@@ -50,7 +50,7 @@ mod tests;
 
 use ::metrics::{Unit, describe_counter, describe_gauge, describe_histogram};
 
-pub(crate) use agent::AgentMeter;
+pub(crate) use agent::{AgentMeter, AgentSeries};
 pub(crate) use bridge::{BridgeMeter, Direction};
 pub(crate) use proxy::ProxyMeter;
 

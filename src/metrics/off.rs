@@ -12,20 +12,30 @@ use crate::{
     protocol::{Event, Time},
 };
 
+#[derive(Clone, Copy, Debug)]
+#[expect(dead_code, reason = "nothing is measured")]
+pub(crate) struct AgentSeries<'a> {
+    pub(crate) group: &'a str,
+    pub(crate) node: &'a str,
+}
+
+impl AgentSeries<'_> {
+    pub(crate) const fn told(self, _event: &Event, _is_change: bool) {}
+    pub(crate) const fn led_after(self, _leaderless: Option<Duration>) {}
+    pub(crate) const fn work_panicked(self) {}
+    pub(crate) const fn work_stalled(self) {}
+}
+
 #[derive(Debug)]
 pub(crate) struct AgentMeter;
 
 impl AgentMeter {
-    pub(crate) const fn new(_group: &str, _node: &str) -> Self {
+    pub(crate) const fn new(_series: AgentSeries<'_>) -> Self {
         Self
     }
-    pub(crate) const fn told(&self, _event: &Event, _is_change: bool) {}
-    pub(crate) const fn led_after(&self, _leaderless: Option<Duration>) {}
     pub(crate) const fn renewed(&self, _left: Duration) {}
-    pub(crate) const fn work_panicked(&self) {}
-    pub(crate) const fn work_stalled(&self) {}
     pub(crate) fn also(&self, _show: impl Fn() -> bool + Send + Sync + 'static) {}
-    pub(crate) fn sample(&self, _now: Time, _counts: impl FnOnce() -> Counts) {}
+    pub(crate) fn sample<'a>(&self, _now: Time, _counts: impl FnOnce() -> (&'a str, Counts)) {}
 }
 
 #[derive(Debug)]
@@ -48,7 +58,7 @@ impl ProxyMeter {
     pub(crate) const fn show(&self, _waiting: u64, _outcomes: [u64; 5]) {}
 }
 
-/// None of them takes room.
+/// None of what is kept takes room.
 const _: () = assert!(
     size_of::<AgentMeter>() == 0 && size_of::<BridgeMeter>() == 0 && size_of::<ProxyMeter>() == 0
 );
