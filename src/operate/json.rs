@@ -15,7 +15,7 @@ use serde::{
     de::{Error, SeqAccess, Visitor},
 };
 
-use crate::protocol::{AgentId, Incarnation, Leader, Score, Term};
+use crate::protocol::{AgentId, Incarnation, Leader, Score, Term, shown::ShownLeader};
 
 /// The largest number that a 64-bit float holds together with all smaller ones.
 const EXACT: u64 = 1 << 53;
@@ -58,14 +58,8 @@ impl<T: Numbered> Visitor<'_> for Reading<T> {
 
 /// A number as text.
 pub(super) mod text {
-    use super::{Deserializer, Numbered, PhantomData, Reading, Serializer};
-
-    pub(crate) fn serialize<T: Numbered, S: Serializer>(
-        value: &T,
-        to: S,
-    ) -> Result<S::Ok, S::Error> {
-        to.collect_str(value)
-    }
+    use super::{Deserializer, Numbered, PhantomData, Reading};
+    pub(crate) use crate::protocol::shown::text as serialize;
 
     pub(crate) fn deserialize<'de, T: Numbered, D: Deserializer<'de>>(
         from: D,
@@ -76,18 +70,12 @@ pub(super) mod text {
 
 /// The same of a number that may be missing.
 pub(super) mod optional_text {
-    use super::{Deserialize, Deserializer, Numbered, Serialize, Serializer, text};
+    use super::{Deserialize, Deserializer, Numbered, text};
+    pub(crate) use crate::protocol::shown::optional_text as serialize;
 
-    #[derive(Serialize, Deserialize)]
-    #[serde(bound(serialize = "T: Numbered", deserialize = "T: Numbered"))]
-    struct Text<T>(#[serde(with = "text")] T);
-
-    pub(crate) fn serialize<T: Numbered + Copy, S: Serializer>(
-        value: &Option<T>,
-        to: S,
-    ) -> Result<S::Ok, S::Error> {
-        value.map(Text).serialize(to)
-    }
+    #[derive(Deserialize)]
+    #[serde(bound(deserialize = "T: Numbered"))]
+    struct Text<T>(#[serde(deserialize_with = "text::deserialize")] T);
 
     pub(crate) fn deserialize<'de, T: Numbered, D: Deserializer<'de>>(
         from: D,
@@ -96,24 +84,14 @@ pub(super) mod optional_text {
     }
 }
 
-/// A leader with its numbers as text.
-#[derive(Serialize, Deserialize)]
+/// A leader as [`ShownLeader`] writes it.
+#[derive(Deserialize)]
 struct Shown {
     id: AgentId,
-    #[serde(with = "text")]
+    #[serde(deserialize_with = "text::deserialize")]
     incarnation: Incarnation,
-    #[serde(with = "text")]
+    #[serde(deserialize_with = "text::deserialize")]
     term: Term,
-}
-
-impl From<&Leader> for Shown {
-    fn from(leader: &Leader) -> Self {
-        Self {
-            id: leader.id.clone(),
-            incarnation: leader.incarnation,
-            term: leader.term,
-        }
-    }
 }
 
 impl From<Shown> for Leader {
@@ -128,10 +106,10 @@ impl From<Shown> for Leader {
 
 /// A leader.
 pub(super) mod leader {
-    use super::{Deserialize, Deserializer, Leader, Serialize, Serializer, Shown};
+    use super::{Deserialize, Deserializer, Leader, Serialize, Serializer, Shown, ShownLeader};
 
     pub(crate) fn serialize<S: Serializer>(value: &Leader, to: S) -> Result<S::Ok, S::Error> {
-        Shown::from(value).serialize(to)
+        ShownLeader::from(value).serialize(to)
     }
 
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Leader, D::Error> {
@@ -141,13 +119,13 @@ pub(super) mod leader {
 
 /// A leader that may be missing.
 pub(super) mod optional_leader {
-    use super::{Deserialize, Deserializer, Leader, Serialize, Serializer, Shown};
+    use super::{Deserialize, Deserializer, Leader, Serialize, Serializer, Shown, ShownLeader};
 
     pub(crate) fn serialize<S: Serializer>(
         value: &Option<Leader>,
         to: S,
     ) -> Result<S::Ok, S::Error> {
-        value.as_ref().map(Shown::from).serialize(to)
+        value.as_ref().map(ShownLeader::from).serialize(to)
     }
 
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(

@@ -3,7 +3,7 @@
 //! Decided here: what a report shows, and in which order. Terms and incarnations are text in its JSON, because
 //! they may exceed 2^53. Readers must ignore keys that they do not know: later versions have more.
 
-use std::{cmp::Reverse, collections::BTreeMap, time::Duration};
+use std::{cmp::Reverse, collections::BTreeMap};
 
 use serde::{Deserialize, Serialize};
 
@@ -11,6 +11,7 @@ use crate::{
     agent::{Lifecycle, Status},
     protocol::{
         AgentId, Incarnation, Leader, Member, MemberKind, Members, Presence, Role, Score, Term,
+        shown::in_millis,
     },
     remote::{BridgeHandle, LinkStatus, PeerStatus},
 };
@@ -231,13 +232,8 @@ fn peer(peer: PeerStatus) -> LinkReport {
         link: link.to_owned(),
         agents: peer.agents,
         lost: peer.lost,
-        unlinked_ms: peer.unlinked_for.map(millis),
+        unlinked_ms: peer.unlinked_for.map(in_millis),
         last_error: peer.last_error,
-        echo_ms: peer.echo.map(millis),
+        echo_ms: peer.echo.map(in_millis),
     }
-}
-
-/// Milliseconds, exact to a microsecond.
-fn millis(span: Duration) -> f64 {
-    (span.as_secs_f64() * 1e6).round() / 1e3
 }

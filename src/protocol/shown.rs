@@ -63,6 +63,7 @@ pub(crate) fn optional_millis<S: Serializer>(
     span.map(in_millis).serialize(to)
 }
 
-fn in_millis(span: Duration) -> f64 {
+/// Milliseconds, exact to a microsecond.
+pub(crate) fn in_millis(span: Duration) -> f64 {
     (span.as_secs_f64() * 1e6).round() / 1e3
 }
