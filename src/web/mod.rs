@@ -119,7 +119,8 @@ impl Routes {
     /// Mounts `/metrics`: the text that `render` gives, as Prometheus reads it. It is called once a request, on a
     /// worker of the server.
     ///
-    /// No exporter is forced on the application: `move || prometheus_handle.render()` is what one of them needs.
+    /// No exporter is forced on the application: `move || prometheus_handle.render()` is what one of them needs, and
+    /// its `run_upkeep` now and then, on a thread or in a task of the application, where no scraper may ask for long.
     #[must_use]
     pub fn metrics(mut self, render: impl Fn() -> String + Send + Sync + 'static) -> Self {
         self.render = Some(Arc::new(render));

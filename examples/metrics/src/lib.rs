@@ -33,6 +33,7 @@ const BUCKETS: [f64; 14] = [
 /// Answers `GET /metrics`, for as long as it runs.
 pub async fn serve(listener: TcpListener, page: PrometheusHandle) {
     let page = Rc::new(page);
+    actix_rt::spawn(upkeep(Rc::clone(&page)));
     loop {
         let Ok((stream, _)) = listener.accept().await else {
             tokio::time::sleep(PAUSE).await; // as when no file descriptor is left
@@ -46,6 +47,14 @@ pub async fn serve(listener: TcpListener, page: PrometheusHandle) {
     }
 }
 
+/// Histograms gather until the page is asked for, which nobody may do for days.
+async fn upkeep(page: Rc<PrometheusHandle>) {
+    loop {
+        page.run_upkeep();
+        tokio::time::sleep(UPKEEP).await;
+    }
+}
+
 async fn answer(mut stream: TcpStream, page: &PrometheusHandle) -> io::Result<()> {
     let mut head = Vec::with_capacity(MOST);
     while !head.windows(4).any(|end| end == b"\r\n\r\n") {
@@ -54,7 +63,7 @@ async fn answer(mut stream: TcpStream, page: &PrometheusHandle) -> io::Result<()
         }
     }
     let (status, text) = if head.starts_with(b"GET /metrics ") {
-        page.run_upkeep(); // histograms gather until then
+        page.run_upkeep(); // what was described since the last one is shown then
         ("200 OK", page.render())
     } else {
         ("404 Not Found", "the page is /metrics\n".to_owned())
@@ -72,6 +81,8 @@ async fn answer(mut stream: TcpStream, page: &PrometheusHandle) -> io::Result<()
 const MOST: usize = 8 * 1024;
 /// For how long a caller is heard.
 const LONGEST: Duration = Duration::from_secs(5);
+/// How often what was gathered is summed up.
+const UPKEEP: Duration = Duration::from_secs(5);
 /// So long no connection is taken after a failure.
 const PAUSE: Duration = Duration::from_millis(100);
 

@@ -1,13 +1,10 @@
-//! One of three web servers; the leader among them writes a row every 20 ms.
-//! ```text
-//! web-replicas config.toml        the routes are at http://$HTTP, the rows in the SQLite file $DATABASE
-//! ```
-use std::{env, error::Error, time::Duration};
+//! `web-replicas config.toml`: one of three web servers; the leader among them writes a row every 20 ms. The routes are
+//! at `http://$HTTP`, the rows in the SQLite file `$DATABASE`.
+use std::{env, error::Error, iter::repeat_with, thread, time::Duration};
 
 use actix::prelude::*;
-use actix_bully::agent::LeaderGuard;
 use actix_bully::leader::{Singleton, SteppingDown, fence::FenceNumber, fence::sql};
-use actix_bully::{config::Config, web};
+use actix_bully::{agent::LeaderGuard, config::Config, web};
 use actix_web::{App, HttpServer};
 use metrics_exporter_prometheus::PrometheusBuilder;
 use rusqlite::{Connection, TransactionBehavior::Immediate};
@@ -61,6 +58,9 @@ fn open(path: &str) -> rusqlite::Result<Connection> {
 #[actix_web::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     let metrics = PrometheusBuilder::new().install_recorder()?;
+    let page = metrics.clone(); // its histograms would gather for as long as no scraper asks
+    let upkeep = repeat_with(move || page.run_upkeep());
+    thread::spawn(|| upkeep.for_each(|()| thread::park_timeout(Duration::from_secs(5))));
     let path = env::var("DATABASE")?;
     open(&path)?;
     let node = Config::load(env::args().nth(1).ok_or("name a configuration")?, "JOBS")?.start()?;
