@@ -157,7 +157,8 @@ impl Facts {
 
     fn judge_echo(&self, peer: &PeerReport) -> Option<Finding> {
         let (echo, assumed) = peer.echo.zip(self.assumed.delay_bound)?;
-        // There and back; the rest of the bound is for what an agent does in between.
+        // There and back; the rest of the bound is for what an agent does in between. So `default`, which assumes 40 ms
+        // one way, is no advice for an echo of 153 ms: its round of 100 ms would be over before an answer comes.
         let one_way = echo / 2;
         if one_way <= assumed {
             return None;

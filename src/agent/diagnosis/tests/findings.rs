@@ -140,6 +140,8 @@ fn an_echo_that_takes_longer_than_the_timings_assume() {
     assert_eq!(found(&slow(MS(18))), [], "9 ms there and 9 ms back");
     let of = |echo, advice| assert_eq!(found(&slow(echo)), [lan(echo, advice)]);
     of(MS(19), Some("Timings::default()"));
+    of(MS(80), Some("Timings::default()"));
+    of(MS(81), Some("Timings::wan()"));
     of(MS(153), Some("Timings::wan()"));
     of(MS(601), None);
 }
