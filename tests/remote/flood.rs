@@ -7,6 +7,7 @@ use actix_bully::{
     elections::bully::{BullyMessage, Resign},
     protocol::{AgentId, Incarnation, Term, To},
     remote::{DropReason, Limits, transport::Pipes},
+    testkit::Inject,
 };
 
 use super::kit::{Host, MS, builder, id, play, until};
@@ -165,7 +166,7 @@ fn messages_for_an_agent_that_has_left_do_not_close_the_link() {
     });
 }
 
-/// The agent there has no turn between the messages of one frame.
+/// The agent there takes no message while they come.
 #[test]
 fn a_message_for_which_a_mailbox_has_no_room_is_counted() {
     play(async {
@@ -175,6 +176,7 @@ fn a_message_for_which_a_mailbox_has_no_room_is_counted() {
         let [a, b] = &hosts;
         let sent = || b.group.counters().sent;
         let (before, came) = (sent(), b.bridge.traffic().messages_in);
+        b.agents[0].addr().do_send(Inject::hang(sleep(MS(10))));
         say(a, 1_000);
         until("all have come", || {
             b.bridge.traffic().messages_in >= came + 1_000

@@ -33,7 +33,7 @@ impl Common {
         let mut open: Option<(usize, Box<dyn Mailboxes + '_>)> = None;
         while let Some(message) = messages.read_next()? {
             count = count.saturating_add(1);
-            turn.add(1);
+            turn.read(message.payload.len());
             match inbound.sender(now, &message)? {
                 Err(why) => shared.counters.dropped(why),
                 Ok(sender) => {

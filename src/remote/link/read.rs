@@ -2,12 +2,17 @@
 //!
 //! Decided here: what is done about each verdict of [`Inbound`], and how long the other side may be
 //! silent. What has arrived is handled in turns of [`TURN`]; between two of them the agents get
-//! theirs: a peer within its rates can make much work, but no other task waits for all of it.
+//! theirs: a peer within its rates can make much work, but no other task waits for all of it. After a wait
+//! for bytes the first turns are short ([`FIRST`]): the receivers work on what came first, and answer it, while the rest
+//! is read.
 
 use std::{convert::Infallible, pin::pin, rc::Rc, time::Duration};
 
 use actix::clock::{Instant, sleep_until};
-use futures::future::{Either, select};
+use futures::{
+    FutureExt,
+    future::{Either, select},
+};
 use tokio::{
     io::{AsyncReadExt, ReadHalf},
     task::yield_now,
@@ -70,7 +75,7 @@ impl LinkReader {
             let now = shared.now();
             let Some(body) = self.frames.next(now)? else {
                 turn.end().await;
-                self.read().await?;
+                self.read(&mut turn).await?;
                 continue;
             };
             turn.took(1).await;
@@ -113,7 +118,7 @@ impl LinkReader {
     }
 
     /// Waits for bytes, for as long as the other side may take.
-    async fn read(&mut self) -> Result<(), Closed> {
+    async fn read(&mut self, turn: &mut WorkTurn) -> Result<(), Closed> {
         let common = Rc::clone(&self.common);
         let shared = &common.shared;
         let silent = common.heard.get().after(shared.limits.silence());
@@ -123,10 +128,15 @@ impl LinkReader {
             Some(_) | None => (silent, Closed::Silent),
         };
         let until: Instant = shared.instant(until);
-        let reading = pin!(self.stream.read_buf(self.frames.room()));
-        let read = match select(reading, pin!(sleep_until(until))).await {
-            Either::Left((read, _)) => read,
-            Either::Right(_) => return Err(late),
+        let mut reading = pin!(self.stream.read_buf(self.frames.room()));
+        let read = if let Some(read) = reading.as_mut().now_or_never() {
+            read // of a backlog, whose turns go on
+        } else {
+            *turn = WorkTurn::default();
+            match select(reading, pin!(sleep_until(until))).await {
+                Either::Left((read, _)) => read,
+                Either::Right(_) => return Err(late),
+            }
         };
         let Ok(bytes @ 1..) = read else {
             return Err(Closed::Lost);
@@ -139,11 +149,24 @@ impl LinkReader {
 }
 
 /// What was done since all other tasks had their turn.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct WorkTurn {
     work: usize,
+    /// So much of it may be done while a task waits for it.
+    most: usize,
     /// A task waits for it.
     is_due: bool,
+}
+
+impl Default for WorkTurn {
+    /// The first one.
+    fn default() -> Self {
+        Self {
+            work: 0,
+            most: FIRST,
+            is_due: false,
+        }
+    }
 }
 
 impl WorkTurn {
@@ -155,6 +178,12 @@ impl WorkTurn {
         }
     }
 
+    /// Notes a message of so many bytes; the caller ends the turn when it is over.
+    pub(super) fn read(&mut self, bytes: usize) {
+        let parts = bytes.checked_div(PART).unwrap_or_default();
+        self.add(parts.saturating_add(1));
+    }
+
     /// Notes work that others wait for; the caller ends the turn when it is over.
     pub(super) const fn add(&mut self, work: usize) {
         self.work = self.work.saturating_add(work);
@@ -162,7 +191,8 @@ impl WorkTurn {
     }
 
     pub(super) const fn is_over(&self) -> bool {
-        self.work >= TURN
+        let most = if self.is_due { self.most } else { TURN };
+        self.work >= most
     }
 
     pub(super) async fn end(&mut self) {
@@ -170,7 +200,10 @@ impl WorkTurn {
         if self.is_due {
             yield_now().await;
         }
-        *self = Self::default();
+        *self = Self {
+            most: self.most.saturating_mul(2).min(TURN),
+            ..Self::default()
+        };
     }
 }
 
@@ -280,6 +313,10 @@ impl Common {
 /// So many frames, messages, receivers of messages and changes of members are handled in one turn:
 /// less than a millisecond.
 const TURN: usize = 256;
+/// So many in the first turn in which receivers wait, and twice as many in each that follows.
+const FIRST: usize = 16;
+/// Every so many bytes of a message count like another one.
+const PART: usize = 64;
 /// What a roster counts beside: the group is told, and the next member that looks has all of it merged.
 const ROSTER: usize = 256;
 /// So many answers to PINGs wait at most.
@@ -315,6 +352,26 @@ mod tests {
             assert_eq!(turns.get(), 5);
             turn.took(1_000 * TURN).await;
             assert_eq!(turns.get(), 6);
+        });
+    }
+
+    #[test]
+    fn receivers_have_a_turn_soon_and_a_backlog_is_not_held_up_by_them() {
+        System::new().block_on(async {
+            let mut turn = WorkTurn::default();
+            let mut turns = Vec::new();
+            for _ in 0..6 {
+                let mut messages = 0;
+                while !turn.is_over() {
+                    turn.read(PART - 1);
+                    messages += 1;
+                }
+                turn.end().await;
+                turns.push(messages);
+            }
+            assert_eq!(turns, [16, 32, 64, 128, 256, 256]);
+            turn.read(TURN * PART);
+            assert!(turn.is_over(), "a long message is the work of many");
         });
     }
 }
