@@ -295,17 +295,16 @@ impl LeadershipMachine {
 
     /// Whether the agent considers itself leader at that moment: the one reading without the lock.
     pub(super) fn is_leading(&self, now: Time) -> bool {
-        let until = self.until.load(Ordering::Acquire);
-        until == u64::MAX || until > now.as_nanos()
+        self.is_leading_by(|until| now < until)
     }
 
     /// The same, for a reader whose clock need not be read where no lease limits the leadership: that takes longer than all
-    /// else here.
-    pub(super) fn is_leading_by(&self, clock: impl FnOnce() -> Time) -> bool {
+    /// else here. `is_ahead` says whether that moment lies ahead.
+    pub(super) fn is_leading_by(&self, is_ahead: impl FnOnce(Time) -> bool) -> bool {
         match self.until.load(Ordering::Acquire) {
             0 => false,
             u64::MAX => true,
-            until => until > clock().as_nanos(),
+            until => is_ahead(Time::from_nanos(until)),
         }
     }
 

@@ -360,7 +360,8 @@ impl SharedState {
     }
 
     pub(super) fn is_leader(&self) -> bool {
-        self.leadership.is_leading_by(|| self.now())
+        self.leadership
+            .is_leading_by(|until| self.clock.is_before(until))
     }
 
     /// Whether no other incarnation follows.

@@ -29,6 +29,12 @@ pub trait Clock: Debug + Send + Sync {
     /// A reading; never smaller than an earlier one, and never [`Time::MAX`].
     fn now(&self) -> Time;
 
+    /// Whether that moment still lies ahead: the same as `now() < at`, for clocks that tell this sooner than what
+    /// they show. It is asked for each message that goes to the leader.
+    fn is_before(&self, at: Time) -> bool {
+        self.now() < at
+    }
+
     /// Whether it runs on while the host is suspended. A lease is safe only by a clock that does:
     /// one that stops would let a host wake up as a leader long after another was elected.
     fn counts_suspend(&self) -> bool;

@@ -38,6 +38,12 @@ impl Clock for RuntimeClock {
         Time::ZERO.after(self.start.elapsed())
     }
 
+    fn is_before(&self, at: Time) -> bool {
+        // To compare two instants takes less than the span between them.
+        let at = self.start.checked_add(at.since(Time::ZERO));
+        at.is_none_or(|at| Instant::now() < at)
+    }
+
     fn counts_suspend(&self) -> bool {
         false
     }
