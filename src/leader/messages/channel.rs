@@ -90,7 +90,7 @@ pub(crate) fn encode<M: Serialize + ?Sized>(
     message: &M,
     max: usize,
 ) -> Result<BytesMut, SendError> {
-    let mut out = BytesMut::new();
+    let mut out = BytesMut::with_capacity(FEW_BYTES);
     encode_payload(message, &mut out).map_err(|reason| SendError::Unencodable {
         reason: reason.to_string().into(),
     })?;
@@ -100,6 +100,9 @@ pub(crate) fn encode<M: Serialize + ?Sized>(
     }
     Ok(out)
 }
+
+/// Most messages have room in so many bytes: one that grows byte by byte is moved again and again.
+const FEW_BYTES: usize = 128;
 
 /// Decodes a message; `None` if the bytes are none. What the type's own code panics at is contained.
 pub(crate) fn decode<M: DeserializeOwned>(bytes: &[u8]) -> Option<M> {

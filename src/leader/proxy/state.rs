@@ -61,24 +61,31 @@ pub(super) enum Handling<M: Message<Result: Send> + Send + 'static> {
 }
 
 impl<M: LeaderMessage> Handling<M> {
-    /// Calls `give` with the actor.
+    /// Calls `give` with the actor and what it is to get.
     ///
     /// # Errors
-    /// Why there is none.
-    pub(super) fn with<T>(&self, give: impl FnOnce(&Recipient<M>) -> T) -> Result<T, Refusal> {
+    /// Why there is no actor, and what it would have got.
+    pub(super) fn with<V, T>(
+        &self,
+        value: V,
+        give: impl FnOnce(&Recipient<M>, V) -> T,
+    ) -> Result<T, (Refusal, V)> {
         let found;
         let to = match self {
-            Self::Nobody => return Err(Refusal::Unregistered),
+            Self::Nobody => return Err((Refusal::Unregistered, value)),
             Self::Fixed(to) => to,
-            Self::Found(find) => {
-                found = find().ok_or(Refusal::NotReady)?;
-                &found
-            }
+            Self::Found(find) => match find() {
+                Some(to) => {
+                    found = to;
+                    &found
+                }
+                None => return Err((Refusal::NotReady, value)),
+            },
         };
         if !to.connected() {
-            return Err(Refusal::NotReady);
+            return Err((Refusal::NotReady, value));
         }
-        Ok(give(to))
+        Ok(give(to, value))
     }
 }
 
@@ -189,16 +196,13 @@ impl<M: LeaderMessage> ProxyState<M> {
         if !self.is_direct.load(Acquire) || !self.agent.is_leader() {
             return Some(message);
         }
-        let mut message = Some(message);
-        let given = self.handling.with(|to| {
-            if let Some(message) = message.take() {
-                give(to, message);
+        match self.handling.with(message, give) {
+            Ok(()) => {
+                self.direct.fetch_add(1, Relaxed);
+                None
             }
-        });
-        if given.is_ok() {
-            self.direct.fetch_add(1, Relaxed);
+            Err((_, message)) => Some(message),
         }
-        message
     }
 
     /// Notes whether the next message may go to the actor here; called with the lock.
@@ -220,7 +224,8 @@ impl<M: LeaderMessage> ProxyState<M> {
             Err(why)
         };
         let bytes = match encoded {
-            Ok(bytes) => bytes.freeze(),
+            // As long as it is: the room that it was encoded in is free for the next one.
+            Ok(bytes) => Bytes::copy_from_slice(&bytes),
             Err(reason) => return refuse(inner, reason.into()),
         };
         if inner.is_over {

@@ -171,13 +171,14 @@ impl<M: LeaderMessage> ProxyState<M> {
         if leads_in != Some(term) || !here.agent.is_leader() {
             return Err(Refusal::NotLeader);
         }
-        self.handling.with(|to| {
+        let given = self.handling.with(bytes, |to, bytes| {
             let message = decode(bytes);
             if message.is_none() {
                 here.state.note_unreadable();
             }
             message.map(|message| give(to, message))
-        })
+        });
+        given.map_err(|(why, _)| why)
     }
 
     /// A leader says how far it has come.
@@ -301,5 +302,6 @@ fn endpoint(here: &InboxContext<'_>, id: &AgentId) -> Option<Incarnation> {
 
 /// So many messages at once, at most.
 const MOST: usize = 1_024;
-/// So many bytes at once, unless one message is longer: they fit into the shortest frame that a bridge may be limited to.
-const BATCH: usize = 3_500;
+/// So many bytes at once, unless one message is longer: the leader's actor has its turn between two of them, so that it
+/// works while the next are on their way. They fit into the shortest frame that a bridge may be limited to.
+const BATCH: usize = 2_000;
