@@ -9,15 +9,16 @@ use std::{
     time::Duration,
 };
 
-use actix::{Actor, Context, Handler, clock::sleep};
+use actix::{Actor, Context, Handler};
 use actix_bully::{
     Group,
     agent::{BullyAgent, BullyHandle},
     group::{Envelope, GroupError},
     leader::{ChannelError, Messages, MessagesError, SendError},
-    testkit::virtual_system,
 };
 use serde::{Deserialize, Serialize};
+
+use crate::stage::{play, settle};
 
 /// What was heard, with the sender.
 type Heard = Arc<Mutex<Vec<String>>>;
@@ -55,17 +56,13 @@ fn agents<const N: usize>(names: [&str; N]) -> [BullyHandle; N] {
     names.map(|name| BullyAgent::builder(name).join(&group).start().unwrap())
 }
 
-async fn settle() {
-    sleep(Duration::from_millis(1)).await;
-}
-
 fn take(heard: &Heard) -> Vec<String> {
     std::mem::take(&mut *heard.lock().unwrap())
 }
 
 #[test]
 fn each_agent_hears_the_types_that_it_has_registered_in_order() {
-    virtual_system().block_on(async {
+    play(async {
         let [one, two, three] = agents(["a1", "a2", "a3"]);
         let heard = Heard::default();
         let listener = Listener(Arc::clone(&heard)).start();
@@ -94,7 +91,7 @@ fn each_agent_hears_the_types_that_it_has_registered_in_order() {
 
 #[test]
 fn what_cannot_be_sent_or_read_is_told() {
-    virtual_system().block_on(async {
+    play(async {
         let [one, two] = agents(["a1", "a2"]);
         let heard = Heard::default();
         let listener = Listener(Arc::clone(&heard)).start();
@@ -133,7 +130,7 @@ fn what_cannot_be_sent_or_read_is_told() {
 
 #[test]
 fn messages_end_with_their_agent_and_begin_with_the_next_one_of_its_name() {
-    virtual_system().block_on(async {
+    play(async {
         let group = Group::new("g").unwrap();
         let start = |name: &str| BullyAgent::builder(name).join(&group).start().unwrap();
         let (one, two) = (start("a1"), start("a2"));
@@ -162,7 +159,7 @@ fn messages_end_with_their_agent_and_begin_with_the_next_one_of_its_name() {
 
 #[test]
 fn a_group_has_room_for_the_name_of_its_messages() {
-    virtual_system().block_on(async {
+    play(async {
         let name = "x".repeat(248);
         let group = Group::new(&name).unwrap();
         let agent = BullyAgent::builder("a").join(&group).start().unwrap();

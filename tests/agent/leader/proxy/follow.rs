@@ -1,0 +1,146 @@
+//! Messages find the leader, each once and in order, whoever leads meanwhile.
+
+use std::{cell::Cell, sync::Arc, time::Duration};
+
+use actix::{Addr, clock::sleep};
+use actix_bully::{
+    Group,
+    agent::{BullyAgent, LeaderGuard},
+    leader::{LeaderProxy, Singleton},
+    testkit::Inject,
+};
+
+use super::kit::{Job, SOON, Scene, Worker, settle};
+use crate::stage::{MS, play};
+
+#[test]
+fn messages_wait_for_a_leader_and_reach_it_in_order() {
+    play(async {
+        let scene = Scene::new();
+        let [a, b] = [scene.host("a", 1), scene.host("b", 2)];
+        for number in 0..10 {
+            a.jobs.do_send(Job(number));
+            b.jobs.do_send(Job(100 + number));
+        }
+        assert_eq!(scene.take(), []);
+        settle().await;
+        assert!(b.agent.is_leader());
+        let done = scene.take();
+        assert!(done.iter().all(|(at, _)| at == "b"), "{done:?}");
+        let of = |range: std::ops::Range<u64>| {
+            let numbers = done.iter().map(|(_, number)| *number);
+            numbers
+                .filter(|n| range.contains(n))
+                .eq(range.start..range.start + 10)
+        };
+        assert!(of(0..100) && of(100..200), "{done:?}");
+        assert_eq!(a.jobs.send(Job(7), SOON).await.unwrap(), "b did 7");
+        assert_eq!(b.jobs.send(Job(8), SOON).await.unwrap(), "b did 8");
+        settle().await;
+        assert_eq!(a.jobs.counts().delivered, 11);
+        assert_eq!((a.jobs.counts().waiting, b.jobs.counts().waiting), (0, 0));
+    });
+}
+
+#[test]
+fn messages_follow_the_leader_each_once_and_in_order() {
+    play(async {
+        let scene = Scene::new();
+        let hosts = [scene.host("a", 1), scene.host("b", 2), scene.host("c", 3)];
+        settle().await;
+        let sent = Cell::new(0);
+        let put = |count: u64| {
+            for _ in 0..count {
+                hosts[0].jobs.do_send(Job(sent.get()));
+                sent.set(sent.get() + 1);
+            }
+        };
+        put(3);
+        hosts[2].agent.step_down(None).unwrap();
+        for _ in 0..400 {
+            put(1);
+            sleep(MS(1)).await;
+        }
+        hosts[1].agent.withdraw_score().unwrap();
+        for _ in 0..400 {
+            put(2);
+            sleep(MS(1)).await;
+        }
+        settle().await;
+        let done = scene.take();
+        let leaders: std::collections::BTreeSet<_> = done.iter().map(|(at, _)| at).collect();
+        assert!(leaders.len() >= 2, "{leaders:?}");
+        let numbers: Vec<_> = done.iter().map(|(_, number)| *number).collect();
+        assert!(numbers.iter().copied().eq(0..sent.get()), "{numbers:?}");
+        assert_eq!(hosts[0].jobs.counts().unknown, 0, "hand-overs cost nothing");
+    });
+}
+
+#[test]
+fn a_leader_that_hangs_costs_what_was_on_its_way_and_nothing_else() {
+    play(async {
+        let scene = Scene::new();
+        let hosts = [scene.host("a", 1), scene.host("b", 2), scene.host("c", 3)];
+        settle().await;
+        hosts[2].agent.addr().do_send(Inject::Crash);
+        for number in 0..50 {
+            hosts[0].jobs.do_send(Job(number));
+            sleep(MS(20)).await;
+        }
+        sleep(Duration::from_secs(5)).await;
+        let (numbers, counts) = (scene.numbers(), hosts[0].jobs.counts());
+        assert!(numbers.is_sorted_by(|one, next| one < next), "{numbers:?}");
+        let arrived = u64::try_from(numbers.len()).unwrap();
+        assert_eq!(arrived + counts.unknown, 50, "{counts:?}");
+        assert_eq!(counts.delivered, arrived);
+    });
+}
+
+#[test]
+fn a_recipient_of_it_goes_the_same_way() {
+    play(async {
+        let scene = Scene::new();
+        let [a, _b] = [scene.host("a", 1), scene.host("b", 2)];
+        let recipient = a.jobs.recipient();
+        recipient.do_send(Job(1));
+        let answer = recipient.send(Job(2)).await.unwrap();
+        recipient.do_send(Job(3));
+        settle().await;
+        assert_eq!(answer, "b did 2");
+        assert_eq!(scene.numbers(), [1, 2, 3]);
+        let alone = BullyAgent::builder("x").ineligible();
+        let alone = alone.join(&Group::new("other").unwrap()).start().unwrap();
+        let nowhere = LeaderProxy::<Job>::builder(&alone, "job").answer_within(MS(50));
+        let nowhere = nowhere.start().unwrap().recipient();
+        let closed = nowhere.send(Job(1)).await;
+        assert!(matches!(closed, Err(actix::MailboxError::Closed)));
+    });
+}
+
+#[test]
+fn a_singleton_gets_the_messages_wherever_it_runs() {
+    play(async {
+        let scene = Scene::new();
+        let hosts = [("a", 1), ("b", 2)].map(|(name, score)| {
+            let agent = scene.agent(name, score);
+            let (at, done) = (name.to_owned(), Arc::clone(&scene.done));
+            let worker = move |_: LeaderGuard| Worker {
+                at: at.clone(),
+                done: Arc::clone(&done),
+            };
+            let singleton = Singleton::builder(&agent, worker).start().unwrap();
+            let found = move || singleton.addr().map(Addr::recipient);
+            let jobs = LeaderProxy::builder(&agent, "job").deliver_to_found(found);
+            (agent, jobs.start().unwrap())
+        });
+        let [(_, from_a), (b, _)] = &hosts;
+        (0..5).for_each(|number| from_a.do_send(Job(number)));
+        settle().await;
+        b.leave(SOON).await.unwrap();
+        (5..10).for_each(|number| from_a.do_send(Job(number)));
+        settle().await;
+        let done = scene.take();
+        let expected = (0..10).map(|n| (if n < 5 { "b" } else { "a" }.to_owned(), n));
+        assert!(done.iter().cloned().eq(expected), "{done:?}");
+    });
+}

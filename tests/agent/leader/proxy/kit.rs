@@ -1,0 +1,139 @@
+//! A scene of proxies: agents of one process, each with a worker that writes down what it has done.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a scene that cannot be set fails the test"
+)]
+
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use actix::{Actor, ActorContext, Addr, Context, Handler, Message, ResponseFuture, clock::sleep};
+use actix_bully::{
+    Group,
+    agent::{BullyAgent, BullyHandle},
+    leader::{LeaderProxy, SteppingDown},
+};
+use serde::{Deserialize, Serialize};
+
+use crate::stage::MS;
+
+pub(super) const SOON: Duration = Duration::from_secs(1);
+
+/// Is answered with the agent's name and the number.
+#[derive(Debug, Message, Serialize, Deserialize)]
+#[rtype(result = "String")]
+pub(super) struct Job(pub(super) u64);
+
+#[derive(Message, Serialize, Deserialize)]
+#[rtype(result = "usize")]
+pub(super) struct Text(pub(super) String);
+
+/// Takes its time.
+#[derive(Message, Serialize, Deserialize)]
+#[rtype(result = "u64")]
+pub(super) struct Slow(pub(super) u64);
+
+/// What was handled, by which agent's worker.
+pub(super) type Done = Arc<Mutex<Vec<(String, u64)>>>;
+
+pub(super) struct Worker {
+    pub(super) at: String,
+    pub(super) done: Done,
+}
+
+impl Actor for Worker {
+    type Context = Context<Self>;
+}
+
+impl Handler<Job> for Worker {
+    type Result = String;
+    fn handle(&mut self, Job(number): Job, ctx: &mut Context<Self>) -> String {
+        if number == u64::MAX {
+            ctx.stop();
+        }
+        self.done.lock().unwrap().push((self.at.clone(), number));
+        format!("{} did {number}", self.at)
+    }
+}
+
+impl Handler<Text> for Worker {
+    type Result = usize;
+    fn handle(&mut self, Text(text): Text, _: &mut Context<Self>) -> usize {
+        text.len()
+    }
+}
+
+impl Handler<Slow> for Worker {
+    type Result = ResponseFuture<u64>;
+    fn handle(&mut self, Slow(millis): Slow, _: &mut Context<Self>) -> ResponseFuture<u64> {
+        Box::pin(async move {
+            sleep(MS(millis)).await;
+            millis
+        })
+    }
+}
+
+impl Handler<SteppingDown> for Worker {
+    type Result = ();
+    fn handle(&mut self, _: SteppingDown, ctx: &mut Context<Self>) {
+        ctx.stop();
+    }
+}
+
+/// An agent with its worker and its proxy.
+pub(super) struct Host {
+    pub(super) agent: BullyHandle,
+    pub(super) worker: Addr<Worker>,
+    pub(super) jobs: LeaderProxy<Job>,
+}
+
+pub(super) struct Scene {
+    pub(super) group: Group,
+    pub(super) done: Done,
+}
+
+impl Scene {
+    pub(super) fn new() -> Self {
+        let (group, done) = (Group::new("g").unwrap(), Done::default());
+        Self { group, done }
+    }
+
+    pub(super) fn agent(&self, name: &str, score: i32) -> BullyHandle {
+        let agent = BullyAgent::builder(name).score(score).join(&self.group);
+        agent.start().unwrap()
+    }
+
+    pub(super) fn worker(&self, name: &str) -> Addr<Worker> {
+        let (at, done) = (name.to_owned(), Arc::clone(&self.done));
+        Worker { at, done }.start()
+    }
+
+    pub(super) fn host(&self, name: &str, score: i32) -> Host {
+        let (agent, worker) = (self.agent(name, score), self.worker(name));
+        let jobs = LeaderProxy::builder(&agent, "job")
+            .deliver_to(worker.clone().recipient())
+            .start()
+            .unwrap();
+        Host {
+            agent,
+            worker,
+            jobs,
+        }
+    }
+
+    pub(super) fn take(&self) -> Vec<(String, u64)> {
+        std::mem::take(&mut *self.done.lock().unwrap())
+    }
+
+    /// The numbers of the jobs that were done, in order.
+    pub(super) fn numbers(&self) -> Vec<u64> {
+        self.take().into_iter().map(|(_, number)| number).collect()
+    }
+}
+
+/// Long enough for an election, and for what waited for it.
+pub(super) async fn settle() {
+    sleep(MS(500)).await;
+}

@@ -1,0 +1,193 @@
+//! What is not taken, or not answered, and what its sender is told.
+
+use actix::clock::sleep;
+use actix_bully::{
+    agent::BullyAgent,
+    leader::{ChannelError, LeaderProxy, Overflow, ProxyError, ProxyStartError, Untaken},
+};
+
+use super::kit::{Host, Job, SOON, Scene, Slow, Text, settle};
+use crate::stage::{MS, play};
+
+#[test]
+fn what_no_leader_takes_in_time_is_not_sent() {
+    play(async {
+        let scene = Scene::new();
+        let alone = BullyAgent::builder("a").ineligible().join(&scene.group);
+        let alone = alone.start().unwrap();
+        let jobs = LeaderProxy::<Job>::builder(&alone, "job").start().unwrap();
+        let why = jobs.send(Job(1), SOON).await.unwrap_err();
+        let no_leader = ProxyError::NotTaken {
+            within: SOON,
+            why: Untaken::NoLeader,
+        };
+        assert_eq!(why, no_leader);
+        assert_eq!(jobs.counts().waiting, 0, "given up, and not sent later");
+        drop(jobs.send(Job(2), SOON)); // never polled, never sent
+        let dropped = actix::clock::timeout(MS(5), jobs.send(Job(3), SOON)).await;
+        assert!(dropped.is_err());
+        let b = scene.host("b", 1);
+        settle().await;
+        assert!(b.agent.is_leader());
+        assert_eq!(scene.numbers(), [0; 0]);
+    });
+}
+
+#[test]
+fn a_leader_with_nothing_registered_is_told_apart() {
+    play(async {
+        let scene = Scene::new();
+        let a = scene.host("a", 1);
+        let leader = scene.agent("b", 2);
+        settle().await;
+        assert!(leader.is_leader());
+        let untaken = |why| ProxyError::NotTaken { within: SOON, why };
+        // No messages at all, then none of that name, then one without an actor.
+        let error = a.jobs.send(Job(1), SOON).await.unwrap_err();
+        assert_eq!(error, untaken(Untaken::NoLeader));
+        LeaderProxy::<Text>::builder(&leader, "text")
+            .start()
+            .unwrap();
+        let error = a.jobs.send(Job(2), SOON).await.unwrap_err();
+        assert_eq!(error, untaken(Untaken::Unregistered));
+        let at_b = LeaderProxy::<Text>::builder(&leader, "job");
+        let worker = scene.worker("b");
+        a.jobs.do_send(Job(3));
+        settle().await;
+        assert_eq!(
+            a.jobs.counts().waiting,
+            1,
+            "kept until something is registered"
+        );
+        // Another type under the name: it reads no job.
+        at_b.deliver_to(worker.recipient()).start().unwrap();
+        settle().await;
+        assert_eq!(a.jobs.counts().waiting, 0);
+        let error = a.jobs.send(Job(4), SOON).await.unwrap_err();
+        assert_eq!(error, ProxyError::Malformed);
+        assert_eq!(scene.numbers(), [0; 0]);
+        assert!(leader.is_leader());
+    });
+}
+
+#[test]
+fn the_buffer_is_bounded_and_what_has_no_room_is_counted() {
+    play(async {
+        let scene = Scene::new();
+        let alone = BullyAgent::builder("a").ineligible().join(&scene.group);
+        let alone = alone.start().unwrap();
+        let proxy = |name, overflow| {
+            LeaderProxy::<Job>::builder(&alone, name)
+                .buffer(3, 1 << 10)
+                .on_full(overflow)
+                .start()
+                .unwrap()
+        };
+        let newest = proxy("newest", Overflow::RefuseNewest);
+        let oldest = proxy("oldest", Overflow::DropOldest);
+        (0..5).for_each(|number| newest.do_send(Job(number)));
+        (0..5).for_each(|number| oldest.do_send(Job(number)));
+        for full in [&newest, &oldest] {
+            assert_eq!(full.try_send(Job(9)), Err(ProxyError::Full));
+        }
+        assert_eq!(newest.send(Job(9), SOON).await, Err(ProxyError::Full));
+        let counts = (newest.counts(), oldest.counts());
+        assert_eq!((counts.0.refused, counts.0.waiting), (4, 3));
+        assert_eq!((counts.1.refused, counts.1.dropped), (1, 2));
+        // The oldest is an ask by now: it is told.
+        let ask = oldest.send(Job(5), SOON);
+        let more = async { (6..9).for_each(|number| oldest.do_send(Job(number))) };
+        let (told, ()) = futures::future::join(ask, more).await;
+        assert_eq!(told, Err(ProxyError::Full));
+        let b = scene.agent("b", 1);
+        let worker = scene.worker("b").recipient::<Job>();
+        let at_b = LeaderProxy::builder(&b, "oldest").deliver_to(worker);
+        at_b.start().unwrap();
+        settle().await;
+        assert_eq!(scene.numbers(), [6, 7, 8]);
+    });
+}
+
+#[test]
+fn settings_and_messages_beyond_the_limits_are_refused() {
+    play(async {
+        let scene = Scene::new();
+        let b = scene.host("b", 2);
+        let a = scene.agent("a", 1);
+        let texts = || LeaderProxy::<Text>::builder(&a, "text");
+        let refused = texts().buffer(0, 1 << 20).start().unwrap_err();
+        let limit = |error| {
+            let ProxyStartError::Limit { limit, .. } = error else {
+                unreachable!("{error}")
+            };
+            limit
+        };
+        assert_eq!(limit(refused), "messages");
+        let refused = texts().unknown_after(MS(1)).start().unwrap_err();
+        assert_eq!(limit(refused), "unknown_after");
+        let to_b = LeaderProxy::<Text>::builder(&b.agent, "text");
+        let to_b = to_b.deliver_to(b.worker.clone().recipient()).start();
+        let proxy = texts().longest(100).start().unwrap();
+        let taken = texts().start().unwrap_err();
+        assert!(matches!(
+            taken,
+            ProxyStartError::Name(ChannelError::Taken { .. })
+        ));
+        settle().await;
+        assert_eq!(proxy.send(Text("x".repeat(90)), SOON).await, Ok(90));
+        let long = proxy.send(Text("x".repeat(100)), SOON).await;
+        let too_long = ProxyError::TooLong { len: 102, max: 100 };
+        assert_eq!(long, Err(too_long));
+        assert_eq!(proxy.counts().refused, 1);
+        assert!(b.agent.is_leader());
+        drop(to_b);
+    });
+}
+
+#[test]
+fn an_actor_that_ends_with_a_message_answers_it_with_that() {
+    play(async {
+        let scene = Scene::new();
+        let [a, b] = [scene.host("a", 1), scene.host("b", 2)];
+        settle().await;
+        let slow = |host: &Host| {
+            let proxy = LeaderProxy::<Slow>::builder(&host.agent, "slow");
+            let proxy = proxy.deliver_to(host.worker.clone().recipient());
+            proxy.start().unwrap()
+        };
+        let [from_a, from_b] = [slow(&a), slow(&b)];
+        sleep(MS(5)).await;
+        assert_eq!(from_a.send(Slow(20), SOON).await, Ok(20));
+        let late = from_a.send(Slow(2_000), SOON).await;
+        assert_eq!(late, Err(ProxyError::Unknown), "it may come to an end");
+        assert_eq!(
+            from_b.send(Slow(2_000), SOON).await,
+            Err(ProxyError::Unknown)
+        );
+        a.jobs.do_send(Job(u64::MAX)); // stops the worker
+        settle().await;
+        for from in [&a, &b] {
+            let error = from.jobs.send(Job(1), SOON).await.unwrap_err();
+            let why = Untaken::NotReady;
+            assert_eq!(error, ProxyError::NotTaken { within: SOON, why });
+        }
+    });
+}
+
+#[test]
+fn a_proxy_ends_with_its_agent() {
+    play(async {
+        let scene = Scene::new();
+        let alone = BullyAgent::builder("a").ineligible().join(&scene.group);
+        let alone = alone.start().unwrap();
+        let jobs = LeaderProxy::<Job>::builder(&alone, "job").start().unwrap();
+        let waiting = jobs.clone();
+        let ask = actix::spawn(async move { waiting.send(Job(1), SOON).await });
+        sleep(MS(1)).await;
+        alone.leave(SOON).await.unwrap();
+        assert_eq!(ask.await.unwrap(), Err(ProxyError::Ended));
+        assert_eq!(jobs.try_send(Job(2)), Err(ProxyError::Ended));
+        let ended = LeaderProxy::<Job>::builder(&alone, "again").start();
+        assert!(matches!(ended, Err(ProxyStartError::Messages(_))));
+    });
+}
