@@ -1,8 +1,9 @@
 //! What a proxy costs beside a direct `do_send`, where the sender's own agent leads: bursts of messages to the same
 //! actor, both ways in turn.
 //!
-//! What a proxy adds is one reading of the agent's clock for each message, which takes about as long as a send within a
-//! long burst; so the longest burst has no aim.
+//! What a proxy adds is, for the most part, one reading of the agent's clock for each message: a leadership that has run
+//! out is not to be served, however short the time since the message before. That takes two thirds of a send within a
+//! long burst, so the longest one has a limit of its own instead of the aim, which is 2.
 //!
 //! `cargo bench --bench proxy` in this folder. Ratios are medians of rounds, of pairs that follow each other. Fails when
 //! a ratio misses its aim. What a proxy costs across hosts: `bridge/`.
@@ -23,8 +24,8 @@ use actix::{Actor, Addr, Context, Handler, Message};
 use actix_bully::{Group, agent::BullyAgent, leader::LeaderProxy};
 use serde::{Deserialize, Serialize};
 
-/// A burst by a proxy, as a multiple of one by an address, until all are handled.
-const MOST: f64 = 2.0;
+/// How long a burst is, and what it may take by a proxy, as a multiple of one by an address, until all are handled.
+const BURSTS: [(u64, f64); 3] = [(10, 2.0), (100, 2.0), (1_000, 2.2)];
 
 #[derive(Message, Serialize, Deserialize)]
 #[rtype(result = "()")]
@@ -60,7 +61,7 @@ impl Handler<Sum> for Sink {
 
 fn main() -> ExitCode {
     let is_test = std::env::args().any(|arg| arg == "--test");
-    let rounds = if is_test { 3 } else { 400 };
+    let rounds = if is_test { 3 } else { 4_000 };
     actix_bully_benches::system().block_on(async {
         let group = Group::new("bench").expect("a valid name");
         let agent = BullyAgent::builder("a")
@@ -78,7 +79,7 @@ fn main() -> ExitCode {
             "burst", "direct ns", "proxy ns", "ratio"
         );
         let mut missed = false;
-        for (burst, has_aim) in [(10_u64, true), (100, true), (1_000, false)] {
+        for (burst, most) in BURSTS {
             let mut pairs = Vec::new();
             for _ in 0..rounds {
                 let direct = time(burst, &sink, |job| sink.do_send(job)).await;
@@ -96,7 +97,7 @@ fn main() -> ExitCode {
                 of(|pair| pair.0),
                 of(|pair| pair.1)
             );
-            missed |= has_aim && ratio > MOST;
+            missed |= ratio > most;
         }
         let counts = proxy.counts();
         assert_eq!(
@@ -105,7 +106,7 @@ fn main() -> ExitCode {
             "all went straight to the actor: {counts:?}"
         );
         if missed && !is_test {
-            println!("missed: a burst by a proxy is to take <= {MOST} of one by an address");
+            println!("missed: a burst by a proxy is to take no more of one by an address than this: {BURSTS:?}");
             return ExitCode::FAILURE;
         }
         ExitCode::SUCCESS

@@ -4,12 +4,7 @@
 //!
 //! It checks nothing, bounds nothing and forgets no peer: the least that does the same.
 
-use std::{
-    collections::BTreeMap,
-    net::SocketAddr,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{collections::BTreeMap, net::SocketAddr, sync::Arc, time::Duration};
 
 use actix::{Actor, Addr, Context, Handler, Message};
 use actix_bully::elections::bully::BullyMessage;
@@ -159,29 +154,23 @@ impl ByHand {
 
     /// Sends that many messages; returns when all have arrived.
     pub(crate) async fn send(&mut self, window: usize, messages: usize) {
-        let step = self.tally.open(window);
-        for turn in 0..messages / step {
-            self.tally.wait(step).await;
-            for counter in 0..step {
-                let counter = u64::try_from(turn * step + counter).expect("a count");
-                self.writer.feed(NEAR, FAR, &message(counter)).await;
+        let writer = &mut self.writer;
+        let send = async |counters| {
+            for counter in counters {
+                writer.feed(NEAR, FAR, &message(counter)).await;
             }
-            self.writer.flush().await;
-        }
-        self.tally.close(step).await;
+            writer.flush().await;
+        };
+        self.tally.backlog(window, messages, send).await;
     }
 
     /// Sends one message after the other; how long until each was answered.
     pub(crate) async fn echo(&mut self, rounds: usize) -> Vec<Duration> {
-        self.tally.answer();
-        let mut times = Vec::with_capacity(rounds);
-        for _ in 0..rounds {
-            let began = Instant::now();
+        let ask = async || {
             self.writer.feed(NEAR, FAR, &message(1)).await;
             self.writer.flush().await;
             self.heard.notified().await;
-            times.push(began.elapsed());
-        }
-        times
+        };
+        self.tally.round_trips(rounds, ask).await
     }
 }

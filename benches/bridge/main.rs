@@ -15,7 +15,12 @@
 //! gets anything; it shows how much of the rest is frames, sockets and the codec.
 //!
 //! All hold the sender back in the same way. They are measured in turn; the ratios are medians of
-//! rounds. CPU is that of the process, both ends together. Fails when a ratio misses its aim.
+//! rounds. CPU is that of the process, both ends together. Each end has a core of its own where there are two, as two
+//! hosts have. Fails when a ratio misses its aim.
+//!
+//! With thousands ahead both ends have work at any time, and what counts is how much of it there is. With 96 ahead the
+//! sender waits for the receiver: what counts is that neither end keeps back what the other one needs to go on.
+//!
 //! `-- --only bridge` (or `by-hand`, `payload`, `proxy`) sends one backlog that way: something to profile.
 #![expect(
     clippy::disallowed_methods,
@@ -26,6 +31,7 @@
 )]
 
 mod by_hand;
+mod cores;
 mod cost;
 mod message;
 mod ours;
@@ -46,6 +52,7 @@ use actix_bully::remote::internals::wire::encode_payload;
 use bytes::BytesMut;
 
 use by_hand::ByHand;
+use cores::have_core;
 use cost::{Cost, cost, median};
 use message::message;
 use ours::Bridged;
@@ -53,8 +60,6 @@ use payload::Payload;
 use proxied::Proxied;
 use tally::Tally;
 
-/// Throughput of a backlog, as a share of that by hand.
-const LEAST_THROUGHPUT: f64 = 0.8;
 /// CPU for each message of a backlog, as a multiple of that by hand.
 const MOST_CPU: f64 = 1.3;
 /// Time for each message of a backlog by a proxy, as a multiple of that by the bridge alone.
@@ -74,19 +79,20 @@ struct Plan {
 struct Row {
     name: &'static str,
     window: usize,
-    has_aim: bool,
+    /// Throughput by the bridge, as a share of that by hand.
+    least: f64,
 }
 
 const ROWS: &[Row] = &[
     Row {
         name: "4,000 ahead",
         window: 4_000,
-        has_aim: true,
+        least: 0.8,
     },
     Row {
         name: "96 ahead",
         window: 96,
-        has_aim: false,
+        least: 0.9,
     },
 ];
 
@@ -117,9 +123,9 @@ fn main() -> ExitCode {
         }
     } else {
         Plan {
-            rounds: 15,
-            messages: 200_000,
-            echoes: 2_000,
+            rounds: 60,
+            messages: 48_000,
+            echoes: 500,
         }
     };
     let tally = Arc::new(Tally::default());
@@ -127,6 +133,7 @@ fn main() -> ExitCode {
     actix_bully_benches::system().block_on(async {
         let near = ours::host("a", None);
         let (by_hand, payload) = serve(near.address(), far);
+        have_core(0); // only now: a thread that it starts begins with what it may have
         let mut ways = Ways {
             by_hand: ByHand::dial(&by_hand, Arc::clone(&tally)).await,
             payload: Payload::dial(&payload, Arc::clone(&tally)).await,
@@ -146,10 +153,11 @@ fn main() -> ExitCode {
     })
 }
 
-/// Starts the far ends of all three on a thread of their own.
+/// Starts the far ends of all four on a thread of their own.
 fn serve(bridge: String, tally: Arc<Tally>) -> (SocketAddr, SocketAddr) {
     let (told, addresses) = mpsc::channel();
     thread::spawn(move || {
+        have_core(1);
         actix_bully_benches::system().block_on(async {
             let by_hand = by_hand::serve(Arc::clone(&tally)).await;
             let payload = payload::serve(Arc::clone(&tally)).await;
@@ -202,7 +210,8 @@ impl Ways {
         }
         if missed {
             println!(
-                "\nmissed: a backlog's throughput is to be >= {LEAST_THROUGHPUT}, its cpu <= {MOST_CPU}; by a proxy its time <= {MOST_PROXY} of the bridge's"
+                "\nmissed: a backlog's cpu is to be <= {MOST_CPU}; by a proxy its time <= {MOST_PROXY} of the bridge's; its throughput >= that of its row: {:?}",
+                ROWS.iter().map(|row| row.least).collect::<Vec<_>>()
             );
             return ExitCode::FAILURE;
         }
@@ -263,7 +272,7 @@ fn line(row: &Row, costs: &[Costs]) -> bool {
         row.name,
         median(cpu_of.collect())
     );
-    row.has_aim && (through < LEAST_THROUGHPUT || cpu > MOST_CPU || proxy > MOST_PROXY)
+    through < row.least || cpu > MOST_CPU || proxy > MOST_PROXY
 }
 
 fn beside(row: &Row, name: &str, costs: &[Costs], base: fn(&Costs) -> Cost) -> (f64, f64) {

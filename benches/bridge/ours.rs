@@ -1,9 +1,6 @@
 //! The same over two bridges: from a group's delivery here to an actor's mailbox there.
 
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{sync::Arc, time::Duration};
 
 use actix::{Actor, Context, Handler, clock::sleep};
 use actix_bully::{
@@ -179,32 +176,25 @@ impl Bridged {
 
     /// Sends that many messages; returns when all have arrived.
     pub(crate) async fn send(&mut self, window: usize, messages: usize) {
-        let step = self.tally.open(window);
         let (from, to) = (id(NEAR), To::One(id(FAR)));
         let snapshot = self.host.group.snapshot(&from);
-        for turn in 0..messages / step {
-            self.tally.wait(step).await;
-            for counter in 0..step {
-                let counter = u64::try_from(turn * step + counter).expect("a count");
+        let send = async |counters| {
+            for counter in counters {
                 snapshot.deliver(&from, self.incarnation, &to, message(counter));
             }
-        }
-        self.tally.close(step).await;
+        };
+        self.tally.backlog(window, messages, send).await;
     }
 
     /// Sends one message after the other; how long until each was answered.
     pub(crate) async fn echo(&mut self, rounds: usize) -> Vec<Duration> {
-        self.tally.answer();
         let (from, to) = (id(NEAR), To::One(id(FAR)));
-        let mut times = Vec::with_capacity(rounds);
-        for _ in 0..rounds {
-            let began = Instant::now();
+        let ask = async || {
             self.host
                 .group
                 .deliver(&from, self.incarnation, &to, message(1));
             self.heard.notified().await;
-            times.push(began.elapsed());
-        }
-        times
+        };
+        self.tally.round_trips(rounds, ask).await
     }
 }

@@ -1,11 +1,7 @@
 //! Less than any application could use: a frame carries a message and no names, by the codec of the bridge, and
 //! no actor gets it. It shows what frames, sockets and the codec take by themselves.
 
-use std::{
-    net::SocketAddr,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use actix_bully::{
     elections::bully::BullyMessage,
@@ -73,33 +69,27 @@ impl Payload {
 
     /// Sends that many messages; returns when all have arrived.
     pub(crate) async fn send(&mut self, window: usize, messages: usize) {
-        let step = self.tally.open(window);
-        for turn in 0..messages / step {
-            self.tally.wait(step).await;
-            for counter in 0..step {
-                let counter = u64::try_from(turn * step + counter).expect("a count");
-                let frame = encode(&message(counter), &mut self.arena);
-                self.stream.feed(frame).await.expect("it listens");
+        let (stream, arena) = (&mut self.stream, &mut self.arena);
+        let send = async |counters| {
+            for counter in counters {
+                let frame = encode(&message(counter), arena);
+                stream.feed(frame).await.expect("it listens");
             }
-            SinkExt::<Bytes>::flush(&mut self.stream)
-                .await
-                .expect("it listens");
-        }
-        self.tally.close(step).await;
+            let flushed = SinkExt::<Bytes>::flush(stream).await;
+            flushed.expect("it listens");
+        };
+        self.tally.backlog(window, messages, send).await;
     }
 
     /// Sends one message after the other; how long until each was answered.
     pub(crate) async fn echo(&mut self, rounds: usize) -> Vec<Duration> {
-        self.tally.answer();
-        let mut times = Vec::with_capacity(rounds);
-        for _ in 0..rounds {
-            let began = Instant::now();
-            let frame = encode(&message(1), &mut self.arena);
-            self.stream.send(frame).await.expect("it listens");
-            let answer = self.stream.next().await.expect("an answer");
+        let (stream, arena) = (&mut self.stream, &mut self.arena);
+        let ask = async || {
+            let frame = encode(&message(1), arena);
+            stream.send(frame).await.expect("it listens");
+            let answer = stream.next().await.expect("an answer");
             decode(&answer.expect("an answer"));
-            times.push(began.elapsed());
-        }
-        times
+        };
+        self.tally.round_trips(rounds, ask).await
     }
 }

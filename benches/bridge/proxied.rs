@@ -1,9 +1,6 @@
 //! The same by a proxy over two bridges: from the sender's agent here to the leader's actor there.
 
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{sync::Arc, time::Duration};
 
 use actix::{Actor, Context, Handler, Message, clock::sleep};
 use actix_bully::{
@@ -75,27 +72,20 @@ impl Proxied {
 
     /// Sends that many messages; returns when all have arrived.
     pub(crate) async fn send(&mut self, window: usize, messages: usize) {
-        let step = self.tally.open(window);
-        for turn in 0..messages / step {
-            self.tally.wait(step).await;
-            for counter in 0..step {
-                let counter = u64::try_from(turn * step + counter).expect("a count");
+        let send = async |counters| {
+            for counter in counters {
                 self.jobs.do_send(Job(message(counter)));
             }
-        }
-        self.tally.close(step).await;
+        };
+        self.tally.backlog(window, messages, send).await;
     }
 
     /// Asks one after the other; how long until each was answered.
     pub(crate) async fn echo(&mut self, rounds: usize) -> Vec<Duration> {
-        self.tally.answer();
-        let mut times = Vec::with_capacity(rounds);
-        for _ in 0..rounds {
-            let began = Instant::now();
+        let ask = async || {
             let answered = self.jobs.send(Job(message(1)), Duration::from_secs(60));
             answered.await.expect("the other end leads");
-            times.push(began.elapsed());
-        }
-        times
+        };
+        self.tally.round_trips(rounds, ask).await
     }
 }

@@ -1,6 +1,11 @@
-//! How the sender is held back: it may be so many messages ahead, and is told in steps.
+//! How the sender is held back: it may be so many messages ahead, and is told in steps. And how it asks one after the
+//! other.
 
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::{
+    ops::Range,
+    sync::atomic::{AtomicUsize, Ordering::Relaxed},
+    time::{Duration, Instant},
+};
 
 use tokio::sync::Semaphore;
 
@@ -37,29 +42,47 @@ impl Tally {
         false
     }
 
-    /// From now on messages are answered.
-    pub(crate) fn answer(&self) {
-        self.step.store(0, Relaxed);
-    }
-
-    /// From now on so many may be under way; how many to send at once.
-    pub(crate) fn open(&self, window: usize) -> usize {
+    /// Has that many messages sent, by their numbers, of which so many may be under way; returns when all have arrived.
+    pub(crate) async fn backlog(
+        &self,
+        window: usize,
+        messages: usize,
+        mut send: impl AsyncFnMut(Range<u64>),
+    ) {
         let step = (window / 8).max(1);
         self.step.store(step, Relaxed);
         self.arrived.store(0, Relaxed);
         self.credits.add_permits(step * 8);
-        step
+        let each = u64::try_from(step).expect("a count");
+        let mut sent = 0;
+        for _ in 0..messages / step {
+            self.wait(step).await;
+            send(sent..sent + each).await;
+            sent += each;
+        }
+        self.wait(step * 8).await;
+    }
+
+    /// Has one message sent after the other, each answered; how long each of them took.
+    pub(crate) async fn round_trips(
+        &self,
+        rounds: usize,
+        mut ask: impl AsyncFnMut(),
+    ) -> Vec<Duration> {
+        self.step.store(0, Relaxed);
+        let mut times = Vec::with_capacity(rounds);
+        for _ in 0..rounds {
+            let began = Instant::now();
+            ask().await;
+            times.push(began.elapsed());
+        }
+        times
     }
 
     /// Waits until that many more may be sent.
-    pub(crate) async fn wait(&self, messages: usize) {
+    async fn wait(&self, messages: usize) {
         let messages = u32::try_from(messages).expect("a small window");
         let credits = self.credits.acquire_many(messages).await;
         credits.expect("it is never closed").forget();
-    }
-
-    /// Waits until all have arrived.
-    pub(crate) async fn close(&self, step: usize) {
-        self.wait(step * 8).await;
     }
 }

@@ -107,18 +107,16 @@ impl Telepathy {
 
     /// Sends that many messages; returns when all have arrived.
     pub(crate) async fn send(&self, window: usize, messages: usize) {
-        let step = self.tally.open(window);
-        for turn in 0..messages / step {
-            self.tally.wait(step).await;
-            for counter in 0..step {
+        let send = async |counters| {
+            for counter in counters {
                 self.sink.do_send(Call {
                     incarnation: 1_000,
-                    counter: u64::try_from(turn * step + counter).expect("a count"),
+                    counter,
                     score: (30, -500, 0, 0),
                     seen: 7,
                 });
             }
-        }
-        self.tally.close(step).await;
+        };
+        self.tally.backlog(window, messages, send).await;
     }
 }
