@@ -10,7 +10,7 @@
 use std::{mem, sync::Arc};
 
 use super::{
-    BullyMessage, BullyTimer, Claim, ClaimReply, Nack, Out, QuorumBully, Sender,
+    BullyMessage, BullyTimer, Claim, ClaimReply, Nack, Out, QuorumBully, SenderIncarnation,
     candidate::{Asking, Claiming},
     consent,
     core::CooldownEnds,
@@ -313,7 +313,7 @@ impl QuorumBully {
     }
 
     /// `Claim`: always answered, whatever the role. A refused claim changes nothing durable.
-    fn on_claim(&mut self, now: Time, sender: Sender<'_>, claim: &Claim, out: &mut Out) {
+    fn on_claim(&mut self, now: Time, sender: SenderIncarnation<'_>, claim: &Claim, out: &mut Out) {
         let (from, incarnation) = sender;
         let core = &mut self.core;
         core.learn_score(from, Some(claim.score));

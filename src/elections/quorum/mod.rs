@@ -174,7 +174,7 @@ use voter::Voter;
 type Out = EffectsOf<QuorumBully>;
 
 /// Who said something, and in which incarnation.
-type Sender<'a> = (&'a AgentId, Incarnation);
+type SenderIncarnation<'a> = (&'a AgentId, Incarnation);
 
 const RULES: Rules = Rules::new("quorum");
 /// Voters with and without a disk are no group: they do not understand each other's votes.

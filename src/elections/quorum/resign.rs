@@ -8,7 +8,7 @@
 use std::time::Duration;
 
 use super::{
-    BullyTimer, Defect, Leadership, Out, Resign, Sender, Takeover,
+    BullyTimer, Defect, Leadership, Out, Resign, SenderIncarnation, Takeover,
     core::Core,
     leader::{Leading, Lease, Leaving},
     state::{Certainty, Next, Predecessor, Start, State},
@@ -179,7 +179,7 @@ pub(super) fn on_resign(
     core: &mut Core,
     state: &mut State,
     now: Time,
-    (from, incarnation): Sender<'_>,
+    (from, incarnation): SenderIncarnation<'_>,
     resign: &Resign,
     out: &mut Out,
 ) -> Next {

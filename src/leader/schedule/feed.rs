@@ -110,7 +110,7 @@ impl Feed {
     }
 
     async fn read(&mut self) -> ScheduleState {
-        let mut in_a_row = Pace::default();
+        let mut in_a_row = FeedPace::default();
         loop {
             while !self.has_room() {
                 let room = pin!(self.window.room.notified());
@@ -174,7 +174,7 @@ impl Feed {
 
 /// How much was read in a row without a rest.
 #[derive(Debug, Default)]
-struct Pace {
+struct FeedPace {
     read: usize,
     misordered: usize,
 }
@@ -190,7 +190,7 @@ enum Rest {
 /// After so much that a stream had ready, others on its arbiter come first.
 const BURST: usize = 64;
 
-impl Pace {
+impl FeedPace {
     /// A stream that tells nothing but what it told before is not read as fast as it can tell it.
     fn read(&mut self, offer: Offer) -> Rest {
         self.read = self.read.saturating_add(1);
@@ -230,11 +230,11 @@ mod tests {
 
     #[test]
     fn a_stream_that_has_more_than_anybody_needs_lets_others_run() {
-        let mut pace = Pace::default();
+        let mut pace = FeedPace::default();
         let rests: Vec<_> = (0..2 * BURST).map(|_| pace.read(Offer::Passed)).collect();
         let yields = rests.iter().filter(|rest| **rest == Rest::Yield).count();
         assert_eq!((yields, rests[BURST - 1]), (2, Rest::Yield));
-        let mut pace = Pace::default();
+        let mut pace = FeedPace::default();
         let rests: Vec<_> = (0..4 * MOST)
             .map(|_| pace.read(Offer::Misordered))
             .collect();

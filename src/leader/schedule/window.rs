@@ -16,7 +16,7 @@ pub(super) struct DueWindow {
     /// The latest that the stream has told.
     latest: WallTime,
     frontier: Frontier,
-    leads: Leads,
+    leads: WindowLeads,
     misordered: u64,
     has_ended: bool,
 }
@@ -34,7 +34,7 @@ pub(super) struct Frontier {
 
 /// Whether the agent leads, and says by its [`Frontier`] what it needs no more.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Leads {
+enum WindowLeads {
     #[default]
     No,
     Yes,
@@ -79,14 +79,14 @@ impl DueWindow {
     pub(super) fn lead(&mut self, frontier: Frontier) -> bool {
         let was_full = self.is_full();
         self.frontier = frontier;
-        self.leads = Leads::Yes;
+        self.leads = WindowLeads::Yes;
         self.drop_until(frontier.known);
         was_full
     }
 
     /// The agent does not lead any more: how far the others are is not known, but that they do not go back.
     pub(super) fn follow(&mut self) {
-        self.leads = Leads::No;
+        self.leads = WindowLeads::No;
         self.frontier.settled = self.frontier.known;
         self.frontier.busy = None;
     }
@@ -96,11 +96,11 @@ impl DueWindow {
         if self.is_full() {
             match (self.leads, misfire) {
                 // What was skipped is forgotten, even if the clock should be set back.
-                (Leads::Yes, _) => self.drop_until(self.frontier.settled),
+                (WindowLeads::Yes, _) => self.drop_until(self.frontier.settled),
                 // It may be that none of them was run: they are read on when the group tells how far it is.
-                (Leads::No, Misfire::AtLeastOnce) => {}
+                (WindowLeads::No, Misfire::AtLeastOnce) => {}
                 // Of those that were missed, only the last is ever run.
-                (Leads::No, Misfire::Skip | Misfire::Late { .. }) => {
+                (WindowLeads::No, Misfire::Skip | Misfire::Late { .. }) => {
                     let newest = self.times.range(..=now).next_back().copied();
                     self.times = self.times.split_off(&newest.unwrap_or_default());
                 }
