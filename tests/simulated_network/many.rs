@@ -47,7 +47,7 @@ impl Sum {
         }
     }
 
-    fn merge(&mut self, other: Self) {
+    pub(crate) fn merge(&mut self, other: Self) {
         self.histories += other.histories;
         for (what, times) in other.seen {
             *self.seen.entry(what).or_default() += times;
