@@ -9,7 +9,7 @@ use actix::{
     Actor, AsyncContext, Context, Handler, MessageResult, Recipient, Supervised, clock::Instant,
 };
 use fastrand::Rng;
-use tracing::{debug, error, warn};
+use tracing::{debug, error, info, warn};
 
 use crate::{
     group::{Envelope, MembersChanged, RemoteEnvelope, Snapshot},
@@ -87,6 +87,17 @@ impl<D> StoredState<D> {
 }
 
 impl<E: Election> Agent<E> {
+    /// Says once for each incarnation that it has no memory, and what that costs.
+    fn log_recovery(&self) {
+        if let Some(recovers) = self.machine.prospects().recovers {
+            let abstains = recovers.until.since(self.shared.now());
+            self.shared.span().in_scope(|| {
+                let seconds = abstains.as_secs_f64();
+                info!("abstains for {seconds:.1} s, since it has no record");
+            });
+        }
+    }
+
     /// An incarnation that has not begun.
     pub(super) fn new(
         spec: Arc<Spec<E>>,
@@ -256,6 +267,7 @@ impl<E: Election> Actor for Agent<E> {
         let members = Arc::clone(snapshot.members());
         self.snapshot = Some(snapshot);
         self.step(Input::Start(members), ctx);
+        self.log_recovery();
     }
 }
 

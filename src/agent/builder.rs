@@ -8,10 +8,10 @@ use std::{fmt, sync::Arc};
 use actix::{Addr, ArbiterHandle, AsyncContext, Context, Recipient, System};
 
 use crate::{
-    clock::{BootClock, Clock, RuntimeClock},
+    clock::{BootClock, Clock, RuntimeClock, SystemWallClock, WallClock},
     group::Group,
     protocol::{
-        AgentId, Birth, ClockKind, Election, Incarnation, Leaders, Member, MemberKind, PeerMessage,
+        AgentId, Birth, ClockKind, Election, Incarnation, Member, MemberKind, PeerMessage,
         Requirements, Score, Storage,
     },
     store::{StoreIdentity, TermStore},
@@ -32,7 +32,10 @@ pub struct AgentBuilder<E: Election> {
     pub(super) config: E::Config,
     group: Option<Group<E::Message>>,
     clock: Option<Arc<dyn Clock>>,
+    wall: Arc<dyn WallClock>,
     store: Option<Arc<dyn TermStore<E::Durable>>>,
+    /// The store is left out where the election refuses one.
+    is_store_spare: bool,
     seed: u64,
     birth: Birth,
     policy: RestartPolicy,
@@ -52,7 +55,9 @@ impl<E: Election> Agent<E> {
             config,
             group: None,
             clock: None,
+            wall: Arc::new(SystemWallClock),
             store: None,
+            is_store_spare: false,
             seed: 0,
             birth: Birth::Started,
             policy: RestartPolicy::default(),
@@ -96,6 +101,13 @@ impl<E: Election> AgentBuilder<E> {
         self
     }
 
+    /// The wall clock that the agent reads once, at its start. Default: the host's.
+    #[cfg(feature = "testkit")]
+    pub fn wall_clock(mut self, clock: impl WallClock + 'static) -> Self {
+        self.wall = Arc::new(clock);
+        self
+    }
+
     /// Where the agent keeps what must survive a crash. Needed only by elections that have such a
     /// record.
     ///
@@ -105,6 +117,13 @@ impl<E: Election> AgentBuilder<E> {
     pub fn store(mut self, store: impl TermStore<E::Durable> + 'static) -> Self {
         self.store = Some(Arc::new(store));
         self
+    }
+
+    /// The same for tests that do not know the election: a store that it refuses is left out.
+    #[cfg(feature = "testkit")]
+    pub(crate) fn store_if_kept(mut self, store: impl TermStore<E::Durable> + 'static) -> Self {
+        self.is_store_spare = true;
+        self.store(store)
     }
 
     /// Begins the agent's random numbers (jitter), together with its name and incarnation. Default: 0.
@@ -194,10 +213,13 @@ impl<E: Election> AgentBuilder<E> {
     ) -> Result<(), StartError> {
         let Some(store) = &self.store else {
             return match requirements.storage {
-                Storage::Nothing => Ok(()),
+                Storage::Nothing | Storage::Refused => Ok(()),
                 Storage::Record => Err(StartError::NoStore),
             };
         };
+        if requirements.storage == Storage::Refused {
+            return Err(StartError::StoreRefused);
+        }
         let reaches_others = !group.members().is_closed();
         if requirements.relies_on_votes() && store.is_volatile() && reaches_others {
             return Err(StartError::VolatileStore);
@@ -238,6 +260,9 @@ impl<E: Election> AgentBuilder<E> {
         let id = AgentId::new(&self.name)?;
         let group = self.group.take().ok_or(StartError::NotJoined)?;
         let requirements = E::requirements(&self.config, &id, self.kind)?;
+        if self.is_store_spare && requirements.storage == Storage::Refused {
+            self.store = None;
+        }
         self.check_store(&requirements, &group)?;
         let clock = choose_clock(self.clock.take(), requirements.clock)?;
         // Asked first: a start that is refused here takes neither the name nor the store.
@@ -254,9 +279,8 @@ impl<E: Election> AgentBuilder<E> {
         let spec = Arc::new(Spec {
             id,
             kind: self.kind,
-            // A term is a fence only where no other leader ever has it.
-            is_fenced: requirements.leaders == Leaders::PerTerm,
-            config: self.config,
+            leaders: requirements.leaders,
+            config: E::on_host(self.config, wall_at_zero(&*clock, &*self.wall)),
             group,
             seed: self.seed,
         });
@@ -293,6 +317,13 @@ pub(super) fn choose_clock(
         (None, ClockKind::CountsSuspend) => Ok(Arc::new(BootClock::new()?)),
         (None, ClockKind::Any) => Ok(Arc::new(RuntimeClock::new())),
     }
+}
+
+/// What the wall clock showed when the agent's clock showed zero, in milliseconds since 1970.
+fn wall_at_zero(clock: &dyn Clock, wall: &dyn WallClock) -> i64 {
+    let millis = |of: u64| i64::try_from(of).unwrap_or(i64::MAX);
+    let passed = millis(clock.now().as_nanos() / 1_000_000);
+    millis(wall.now().as_millis()).saturating_sub(passed)
 }
 
 /// An agent whose name is reserved and whose settings are in order.

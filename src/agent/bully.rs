@@ -17,7 +17,7 @@ use crate::{
             Resign, Takeover, Yield,
         },
         policy::Preemption,
-        quorum::{QuorumConfig, QuorumError},
+        quorum::{Diskless, QuorumConfig, QuorumError},
     },
     group::Envelope,
     protocol::{AgentId, Input, Score, Timings},
@@ -108,6 +108,49 @@ impl AgentBuilder<AnyBully> {
             ..QuorumConfig::new(ids)
         };
         self.quorum_config(Arc::new(config))
+    }
+
+    /// The voters have no disk, as in containers without a volume: the others' memory and the clocks take the place of a
+    /// [`store`](Self::store), which is refused. The same at every member. Call it after [`quorum`](Self::quorum).
+    ///
+    /// One agent leads at any instant, as with disks. The price: each start waits, at the longest for
+    /// [`worst_case_start`](Self::worst_case_start), and the token is a
+    /// [`ConditionalFence`](super::ConditionalFence). The page [`diskless`](crate::elections::quorum::diskless) has the rules.
+    ///
+    /// # Examples
+    /// ```
+    /// use actix_bully::{Group, agent::{BullyAgent, StartError}, store::MemoryStore};
+    ///
+    /// actix::System::new().block_on(async {
+    ///     let group = Group::new("demo")?;
+    ///     let agent = |name| BullyAgent::builder(name).quorum(["a", "b", "c"]).diskless().join(&group);
+    ///     let with_store = agent("a").store(MemoryStore::new()).start();
+    ///     assert!(matches!(with_store, Err(StartError::StoreRefused)));
+    ///     let agents = [agent("a").start()?, agent("b").start()?, agent("c").start()?];
+    ///     let leader = agents[0].wait_for_leader(std::time::Duration::from_secs(10)).await?;
+    ///     assert_eq!(leader.id, "c");
+    ///     # Ok::<(), Box<dyn std::error::Error>>(())
+    /// }).unwrap();
+    /// ```
+    pub fn diskless(self) -> Self {
+        if !matches!(self.config, AnyConfig::Quorum(_)) {
+            return self.refuse(StartError::DisklessWithoutVoters);
+        }
+        self.configure(
+            // These have no voters, and were refused above.
+            |_| {},
+            |_| {},
+            |config| config.diskless = Some(Diskless::default()),
+        )
+    }
+
+    /// [`QuorumConfig::worst_case_start`] of these settings, if all voters are there: the longest from when a majority of
+    /// them has begun until one leads. `None` without voters.
+    pub fn worst_case_start(&self) -> Option<Duration> {
+        match &self.config {
+            AnyConfig::Available(_) | AnyConfig::Astra(_) => None,
+            AnyConfig::Quorum(config) => Some(config.worst_case_start(0)),
+        }
     }
 
     /// Which choice of voters it is: one higher with every change of them; the same at every member. Default: 0.

@@ -32,6 +32,14 @@ pub enum StartError {
     /// The election has a record to keep, and no store was named for it.
     #[error("this election must keep a record through crashes: call `store(..)` before `start()`")]
     NoStore,
+    /// The voters have no disk, and a store was named.
+    #[error(
+        "this election's voters have no disk, and a store was named: take `diskless()` out to keep the votes, or the store to do without"
+    )]
+    StoreRefused,
+    /// The voters are to have no disk, and there are no voters.
+    #[error("only voters do without a disk: call `quorum([..])` before `diskless()`")]
+    DisklessWithoutVoters,
     /// The election keeps leases, and there is no clock for them.
     #[error("this election needs a clock that counts a suspended host: {0}")]
     NoClock(#[from] ClockError),

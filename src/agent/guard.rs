@@ -9,7 +9,7 @@ use std::{fmt, sync::Arc};
 use actix::Recipient;
 use serde::Serialize;
 
-use crate::protocol::{AgentId, Incarnation, Term, shown};
+use crate::protocol::{AgentId, Incarnation, Leaders, Term, shown};
 
 use super::{
     leadership::Remaining, message::AgentCommand, phase::AgentTenure, progress::Progress,
@@ -42,13 +42,24 @@ impl LeaderGuard {
     }
 
     /// The newest token of this leadership as a fence; `None` where the election does not promise
-    /// at most one leader per term (the available mode).
+    /// at most one leader per term: in the available mode, and of voters without a disk, which have a
+    /// [`conditional_fence`](Self::conditional_fence).
     ///
     /// Send it along with each write. The resource remembers the largest that it has seen, and
     /// refuses smaller ones: then a leader that was paused in the middle of a write cannot undo
     /// what its successor has written since.
     pub fn fence(&self) -> Option<Fence> {
-        self.shared.is_fenced().then(|| Fence(self.token()))
+        let is_fence = self.shared.leaders() == Leaders::PerTerm;
+        is_fence.then(|| Fence(self.token()))
+    }
+
+    /// The newest token of this leadership, where it is a fence under a condition; `None` where it is one without
+    /// ([`fence`](Self::fence)), and where it is none.
+    ///
+    /// Voters without a disk have it ([`BullyBuilder::diskless`](super::BullyBuilder::diskless)).
+    pub fn conditional_fence(&self) -> Option<ConditionalFence> {
+        let is_conditional = self.shared.leaders() == Leaders::PerInstant;
+        is_conditional.then(|| ConditionalFence(self.token()))
     }
 
     /// Whether this leadership still holds, checked against the clock at this moment.
@@ -138,6 +149,44 @@ impl Fence {
     }
 }
 
+/// A token that is a fence under a condition: later leaders have larger terms while a majority of the voters keeps its
+/// memory, or else while no wall clock that was used was ahead of one that is used later.
+///
+/// All voters without a disk restart at once, and the clocks of a majority were set back: then a former leader's write
+/// may pass. No gate takes this token unless [`accept`](Self::accept) says that the condition holds here.
+///
+/// ```
+/// use actix_bully::agent::LeaderGuard;
+/// use actix_bully::leader::fence::{FenceNumber, NoFence};
+/// fn number(leader: &LeaderGuard) -> Result<FenceNumber, NoFence> {
+///     match leader.conditional_fence() {
+///         // Our hosts' clocks are never set back by more than a restart takes.
+///         Some(fence) => FenceNumber::try_from(&fence.accept()),
+///         None => FenceNumber::of(leader),
+///     }
+/// }
+/// ```
+///
+/// ```compile_fail,E0277
+/// use actix_bully::{agent::ConditionalFence, leader::fence::FenceNumber};
+/// fn send_along(fence: &ConditionalFence) -> FenceNumber {
+///     FenceNumber::try_from(fence).unwrap() // the condition was not accepted
+/// }
+/// ```
+///
+/// As JSON it is its [`Epoch`].
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(transparent)]
+pub struct ConditionalFence(Epoch);
+
+impl ConditionalFence {
+    /// As a fence: the caller knows that the condition holds.
+    #[must_use]
+    pub fn accept(self) -> Fence {
+        Fence(self.0)
+    }
+}
+
 impl fmt::Display for Fence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
@@ -163,7 +212,10 @@ mod tests {
         };
         let shown = r#"{"term":"18446744073709551615","node":"a","incarnation":"7"}"#;
         assert_eq!(serde_json::to_string(&epoch).expect("it is JSON"), shown);
-        let fence = Fence(epoch);
+        let conditional = ConditionalFence(epoch);
+        let json = serde_json::to_string(&conditional);
+        assert_eq!(json.expect("it is JSON"), shown);
+        let fence = conditional.accept();
         assert_eq!(serde_json::to_string(&fence).expect("it is JSON"), shown);
     }
 }

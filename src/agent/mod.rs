@@ -40,6 +40,7 @@
 //! | `leadership lost` | info if it was handed over or the group was reorganized, else (a crash, a stall, a lease that ran out, isolation, another leader in a later term) warn | `term`, `reason` |
 //! | `leader followed` | info where another agent leads than before, debug where the same one leads in a later term | `leader`, `term` |
 //! | `leader gone` | info, once until there is a leader again | `term` |
+//! | `abstains for .. s, since it has no record` | info, once for each incarnation of a voter without a disk | |
 //! | `leadership renewed` | debug | `term` |
 //! | `no leader for ..: ..`, with the first findings of the [diagnosis](Diagnosis) | warn, after the longest time that an election may take, then every 10 s until there is a leader | `since_ms`, `findings`: how many there are |
 //!
@@ -93,7 +94,7 @@ pub use builder::AgentBuilder;
 pub use bully::{BullyAgent, BullyBuilder, BullyHandle};
 pub use diagnosis::{Diagnosis, Finding, NotLeading, VoterCount};
 pub use error::{CommandError, LeadError, LeaveError, ProgressError, StartError, WaitError};
-pub use guard::{Epoch, Fence, LeaderGuard};
+pub use guard::{ConditionalFence, Epoch, Fence, LeaderGuard};
 pub use handle::ElectionHandle;
 pub use lead::OnPanic;
 pub use member::BullyMember;

@@ -23,7 +23,7 @@ use crate::{
     group::{AppMessage, Attachments, Group},
     metrics::{AgentMeter, AgentSeries},
     planted::{Defect, has},
-    protocol::{AgentId, Event, Incarnation, Leader, MemberKind, Score, Time, View},
+    protocol::{AgentId, Event, Incarnation, Leader, Leaders, MemberKind, Score, Time, View},
 };
 
 use super::{
@@ -122,9 +122,9 @@ impl SharedState {
         Assumptions::new(self.settings.kind(), self.settings.timings())
     }
 
-    /// Whether the tokens of this agent's leaderships are fences.
-    pub(super) fn is_fenced(&self) -> bool {
-        self.settings.is_fenced()
+    /// How many may lead at once: what the tokens of this agent's leaderships are good for.
+    pub(super) fn leaders(&self) -> Leaders {
+        self.settings.leaders()
     }
 
     // ---- by the agent, in a step ------------------------------------------------------------
@@ -149,7 +149,7 @@ impl SharedState {
         let now = self.now();
         // Without the feature nothing of this is compiled.
         if cfg!(feature = "metrics")
-            && self.is_fenced()
+            && matches!(self.leaders(), Leaders::PerTerm | Leaders::PerInstant)
             && let Remaining::For(left) = self.leadership.remaining(now)
             && view.leading.is_some()
             && view.valid_until > now.after(left)

@@ -5,7 +5,7 @@
 
 use crate::{
     group::Group,
-    protocol::{AgentId, Election, MemberKind, Timings},
+    protocol::{AgentId, Election, Leaders, MemberKind, Timings},
 };
 
 use super::membership::GroupMembership;
@@ -14,8 +14,8 @@ use super::membership::GroupMembership;
 pub(super) struct Spec<E: Election> {
     pub(super) id: AgentId,
     pub(super) kind: MemberKind,
-    /// Whether the election promises at most one leader per term, so that its tokens are fences.
-    pub(super) is_fenced: bool,
+    /// How many may lead at once: what its tokens are good for.
+    pub(super) leaders: Leaders,
     pub(super) config: E::Config,
     pub(super) group: Group<E::Message>,
     pub(super) seed: u64,
@@ -25,7 +25,7 @@ pub(super) struct Spec<E: Election> {
 pub(super) trait AgentSettings: Send + Sync {
     fn id(&self) -> &AgentId;
     fn kind(&self) -> MemberKind;
-    fn is_fenced(&self) -> bool;
+    fn leaders(&self) -> Leaders;
     fn group(&self) -> &dyn GroupMembership;
     fn timings(&self) -> Option<&Timings>;
 }
@@ -37,8 +37,8 @@ impl<E: Election> AgentSettings for Spec<E> {
     fn kind(&self) -> MemberKind {
         self.kind
     }
-    fn is_fenced(&self) -> bool {
-        self.is_fenced
+    fn leaders(&self) -> Leaders {
+        self.leaders
     }
     fn group(&self) -> &dyn GroupMembership {
         &self.group

@@ -109,8 +109,10 @@ const fn waits_for_nothing(prospects: &Prospects) -> bool {
         waits_until,
         takeover_at,
         preemption: _,
+        recovers,
     } = prospects;
-    cooldown_until.is_none() && waits_until.is_none() && takeover_at.is_none()
+    let waits = cooldown_until.is_some() || waits_until.is_some() || takeover_at.is_some();
+    !waits && recovers.is_none()
 }
 
 /// How often it is warned.

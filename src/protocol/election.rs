@@ -86,6 +86,14 @@ pub trait Election: Sized + Debug + Unpin + 'static {
         kind: MemberKind,
     ) -> Result<Requirements, MembershipError>;
 
+    /// The same parameters for a participant on a host whose wall clock showed this when the participant's own clock
+    /// showed zero: in milliseconds since 1970 began in UTC, negative before. A driver that has a wall clock asks
+    /// once, when it is told to start a participant. Default: unchanged; few elections need the wall clock.
+    #[must_use]
+    fn on_host(config: Self::Config, _wall_at_zero: i64) -> Self::Config {
+        config
+    }
+
     /// Whether this participant's record fits the configuration; asked when the record was loaded,
     /// before an incarnation begins. Default: any record does.
     ///

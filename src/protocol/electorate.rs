@@ -21,6 +21,9 @@ pub struct Electorate {
     /// behind it, which no name contains; for voters without disks, over what they must agree on beside that.
     /// It finds mistakes; it is no proof against malice.
     pub list: u64,
+    /// Of voters without disks the promise P and the round E, on which they agree as well; `None` with disks. To the
+    /// microsecond: they are for people, the digest compares them.
+    pub spans: Option<(Duration, Duration)>,
 }
 
 impl Electorate {
@@ -37,6 +40,7 @@ impl Electorate {
             vote_quorum: count(vote_quorum),
             lease_quorum: count(lease_quorum),
             list,
+            spans: None,
         }
     }
 
@@ -47,6 +51,11 @@ impl Electorate {
         for span in [promise, round] {
             self.list = mix(self.list, span.as_nanos().to_be_bytes());
         }
+        let whole = |span: Duration| {
+            let micros = u64::try_from(span.as_micros()).unwrap_or(u64::MAX);
+            Duration::from_micros(micros)
+        };
+        self.spans = Some((whole(promise), whole(round)));
         self
     }
 }
@@ -64,11 +73,19 @@ impl fmt::Display for Electorate {
             vote_quorum,
             lease_quorum,
             list,
+            spans,
         } = self;
         write!(
             f,
             "{voters} voters (list {list:016x}), {vote_quorum} to elect and {lease_quorum} for a lease"
-        )
+        )?;
+        match spans {
+            Some((promise, round)) => write!(
+                f,
+                ", without disks, with a promise of {promise:?} and a round of {round:?}"
+            ),
+            None => Ok(()),
+        }
     }
 }
 
@@ -113,6 +130,14 @@ mod tests {
         ];
         let lists: BTreeSet<_> = all.iter().map(|e| e.list).collect();
         assert_eq!(lists.len(), all.len());
+    }
+
+    #[test]
+    fn the_timings_that_voters_without_disks_agree_on_are_named() {
+        let ms = Duration::from_millis;
+        let text = of(&["a"]).without_disks(ms(900), ms(100)).to_string();
+        let end = ", without disks, with a promise of 900ms and a round of 100ms";
+        assert!(text.ends_with(end), "{text}");
     }
 
     /// It crosses between hosts of different releases: its value must never change.

@@ -52,7 +52,7 @@ pub use input::{Input, InputOf};
 pub use member::{Member, MemberKind, Presence};
 pub use members::Members;
 pub use minimum_role::MinimumRole;
-pub use prospects::{Preemption, Prospects};
+pub use prospects::{Preemption, Prospects, Recovering};
 pub use rank::{Rank, Score};
 pub use requirements::{
     ClockKind, Leaders, MembershipError, NotifyOrder, Requirements, Rules, Storage,

@@ -24,6 +24,22 @@ pub struct Prospects {
     pub takeover_at: Option<Time>,
     /// When a live leader gives way, by this participant's policy; `None` where its election has none.
     pub preemption: Option<Preemption>,
+    /// That it has no memory of an earlier incarnation, and takes no part until it has recovered.
+    pub recovers: Option<Recovering>,
+}
+
+/// How far an incarnation is that keeps no record and asks the others what they remember.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Recovering {
+    /// It abstains until then at least.
+    pub until: Time,
+    /// So many other voters have answered.
+    pub answers: u32,
+    /// So many of these recover themselves.
+    pub recover: u32,
+    /// So many that remember are needed.
+    pub needed: u32,
 }
 
 /// When a live leader gives way to an agent of a higher rank. It is the leader's policy; a vacant

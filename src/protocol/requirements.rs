@@ -120,8 +120,10 @@ pub enum Leaders {
 /// What a participant has to keep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Storage {
-    /// Nothing.
+    /// Nothing; a store that it has all the same is not read.
     Nothing,
+    /// Nothing, and a store is refused: whoever names one relies on a record that the rules do without.
+    Refused,
     /// A record that survives a crash.
     Record,
 }

@@ -9,6 +9,8 @@ use serde::Serialize;
 
 use crate::protocol::{AgentId, Role, shown};
 
+use super::words::{Article, Names, Recovery, Span};
+
 /// One thing that a [`Diagnosis`](super::Diagnosis) found. As text it is one sentence that says what to do.
 ///
 /// As JSON it has its name as `kind`, its fields, and the sentence as `text`; spans are milliseconds.
@@ -125,6 +127,18 @@ pub enum Finding {
         #[serde(rename = "left_ms", serialize_with = "shown::millis")]
         left: Duration,
     },
+    /// This agent keeps no record, and takes no part until others have said what they remember.
+    Recovers {
+        /// For how long it abstains still; zero if it only waits for answers. As JSON: `left_ms`.
+        #[serde(rename = "left_ms", serialize_with = "shown::millis")]
+        left: Duration,
+        /// So many of the other voters have answered.
+        answers: u32,
+        /// So many of these recover themselves, and remember nothing.
+        recover: u32,
+        /// So many that remember are needed.
+        needed: u32,
+    },
     /// This agent has not begun yet.
     Starting,
     /// These timings have no failure detector, and no agent has been asked to start an election.
@@ -210,13 +224,14 @@ impl Finding {
             Self::VotersAway { .. } => 16,
             Self::CoolsDown { .. } => 17,
             Self::Waits { .. } => 18,
-            Self::Starting => 19,
-            Self::NotAsked => 20,
-            Self::ElectionUnderWay { .. } => 21,
-            Self::Drains => 22,
-            Self::Outranked { .. } => 23,
-            Self::HighestLeads { .. } => 24,
-            Self::Observer => 25,
+            Self::Recovers { .. } => 19,
+            Self::Starting => 20,
+            Self::NotAsked => 21,
+            Self::ElectionUnderWay { .. } => 22,
+            Self::Drains => 23,
+            Self::Outranked { .. } => 24,
+            Self::HighestLeads { .. } => 25,
+            Self::Observer => 26,
         }
     }
 }
@@ -309,6 +324,18 @@ impl fmt::Display for Finding {
                 "this agent holds an election in {}: it lets agents of higher rank go first, and keeps what it promised before",
                 Span(*left)
             ),
+            Self::Recovers {
+                left,
+                answers,
+                recover,
+                needed,
+            } => Recovery {
+                left: *left,
+                answers: *answers,
+                recover: *recover,
+                needed: *needed,
+            }
+            .fmt(f),
             Self::Starting => f.write_str(
                 "this agent has not begun yet: its arbiter is busy, or was just started",
             ),
@@ -386,54 +413,5 @@ impl fmt::Display for NotLeading {
             Self::Never => f.write_str("but a live leader never gives way by this policy"),
             Self::Unknown => f.write_str("and takes over soon, unless it cools down"),
         }
-    }
-}
-
-/// A span as people read it.
-pub(super) struct Span(pub(super) Duration);
-
-impl fmt::Display for Span {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0 < Duration::from_secs(1) {
-            write!(f, "{} ms", self.0.as_millis())
-        } else {
-            write!(f, "{:.1} s", self.0.as_secs_f64())
-        }
-    }
-}
-
-/// The names of a few; of many, how many more there are.
-struct Names<'a>(&'a [AgentId]);
-
-impl fmt::Display for Names<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0.is_empty() {
-            return f.write_str("more of them");
-        }
-        for (at, name) in self.0.iter().take(A_FEW).enumerate() {
-            let comma = if at > 0 { ", " } else { "" };
-            write!(f, "{comma}{name}")?;
-        }
-        match self.0.len().saturating_sub(A_FEW) {
-            0 => Ok(()),
-            more => write!(f, " and {more} more"),
-        }
-    }
-}
-
-/// So many names are said.
-const A_FEW: usize = 5;
-
-/// A role in a sentence.
-struct Article(Role);
-
-impl fmt::Display for Article {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self.0 {
-            Role::Follower => "a follower",
-            Role::Candidate => "a candidate",
-            Role::Waiting => "waiting for an agent of higher rank",
-            Role::Leader => "the leader",
-        })
     }
 }

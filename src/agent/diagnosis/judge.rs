@@ -111,6 +111,14 @@ impl Facts {
         if self.signs.is_clock_slow {
             found.push(Finding::ClockIsSlow);
         }
+        if let Some(recovers) = self.signs.prospects.recovers {
+            found.push(Finding::Recovers {
+                left: self.left(Some(recovers.until)).unwrap_or_default(),
+                answers: recovers.answers,
+                recover: recovers.recover,
+                needed: recovers.needed,
+            });
+        }
         if self.assumed.kind == MemberKind::Observer {
             found.push(Finding::Observer);
         } else if self.status.tie_broken {
@@ -204,6 +212,8 @@ impl Facts {
         let prospects = &self.signs.prospects;
         if let Some(left) = self.left(prospects.cooldown_until) {
             found.push(Finding::CoolsDown { left });
+        } else if prospects.recovers.is_some() {
+            // It has no slot before.
         } else if let Some(left) = self.left(prospects.waits_until) {
             found.push(Finding::Waits { left });
         }

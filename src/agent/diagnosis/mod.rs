@@ -15,6 +15,7 @@ mod finding;
 mod judge;
 #[cfg(test)]
 mod tests;
+mod words;
 
 use std::{fmt, time::Duration};
 
@@ -31,7 +32,7 @@ use crate::{
 pub use finding::{Finding, NotLeading};
 pub(super) use judge::Facts;
 
-use finding::Span;
+use words::Span;
 
 /// Why a group has no leader, or why this one leads, as one agent sees it; see
 /// [`ElectionHandle::diagnosis`](super::ElectionHandle::diagnosis).

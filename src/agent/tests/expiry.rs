@@ -39,7 +39,7 @@ async fn a_leadership_that_is_renewed_within_the_grace_period_is_kept_and_any_ot
     let spec: Spec<AnyBully> = Spec {
         id: id.clone(),
         kind: MemberKind::Voter,
-        is_fenced: false,
+        leaders: crate::protocol::Leaders::Unpromised,
         config: AnyConfig::default(),
         group: Group::new("nowhere").expect("a name"),
         seed: 0,

@@ -82,6 +82,15 @@ impl Election for AnyBully {
         }
     }
 
+    fn on_host(config: AnyConfig, wall_at_zero: i64) -> AnyConfig {
+        match config {
+            config @ (AnyConfig::Available(_) | AnyConfig::Astra(_)) => config,
+            AnyConfig::Quorum(config) => {
+                AnyConfig::Quorum(QuorumBully::on_host(config, wall_at_zero))
+            }
+        }
+    }
+
     fn admits(
         config: &AnyConfig,
         agent: &AgentId,

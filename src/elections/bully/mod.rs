@@ -197,6 +197,7 @@ impl Election for Bully {
             waits_until,
             takeover_at,
             preemption: Some(self.core.config.preemption),
+            recovers: None,
         }
     }
 

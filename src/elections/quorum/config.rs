@@ -7,9 +7,7 @@
 
 use std::time::Duration;
 
-#[cfg(any(test, feature = "testkit"))]
-use super::Diskless;
-use super::{Defect, epoch::LAST_EPOCH};
+use super::{Defect, Diskless, epoch::LAST_EPOCH};
 use crate::elections::{
     policy::{NegativeMargin, Preemption},
     shared::{detector_of, duplicate_voter, in_order, majority},
@@ -64,10 +62,8 @@ pub struct QuorumConfig {
     /// says how to change the voters. Default: 0; at most 16,777,215. Every change of voters or quorums
     /// takes a higher one; one of timings does not.
     pub epoch: u64,
-    /// Voters without a store, by the rules of [`diskless`](super::diskless), in tests and simulations. Default: each voter
-    /// has a store.
-    #[doc(hidden)]
-    #[cfg(any(test, feature = "testkit"))]
+    /// Voters without a store, by the rules of [`diskless`](super::diskless); the same at every member. Default: each
+    /// voter has a store.
     pub diskless: Option<Diskless>,
     /// A rule that is broken on purpose, in tests of the tests.
     #[doc(hidden)]
@@ -89,7 +85,6 @@ impl QuorumConfig {
             cooldown: Duration::from_secs(60),
             wait: None,
             epoch: 0,
-            #[cfg(any(test, feature = "testkit"))]
             diskless: None,
             #[cfg(any(test, feature = "planted"))]
             defect: None,

@@ -46,11 +46,16 @@ pub(super) const LAST_EPOCH: u64 = (1 << (u64::BITS - BITS)) - 1;
 /// is not believed: it is nonsense, and adopting it would use up the numbers.
 pub(super) const TERMS: u64 = (1 << BITS) - (1 << 20);
 
+/// The term before the first election of an epoch.
+pub(super) const fn first_term(epoch: u64) -> Term {
+    Term(epoch << BITS)
+}
+
 impl QuorumConfig {
     for_tests! {
         /// The term before the first election of this epoch: above all terms of earlier epochs.
         const fn first_term(&self) -> Term {
-            Term(self.epoch << BITS)
+            first_term(self.epoch)
         }
     }
 

@@ -115,7 +115,7 @@
 //!
 //! An observer only follows.
 //!
-//! In simulations voters may have no disk: [`diskless`] has the rules that take its place.
+//! Voters may have no disk: [`diskless`] has the rules that take its place, and what they cost.
 
 mod candidate;
 pub mod clocks;
@@ -123,7 +123,6 @@ mod config;
 mod consent;
 mod core;
 mod defect;
-#[doc(hidden)]
 pub mod diskless;
 pub mod epoch;
 mod flapping;
@@ -150,7 +149,6 @@ pub(crate) use defect::Defect;
 pub use defect::Defect;
 
 pub use crate::elections::vote::Vote;
-#[doc(hidden)]
 pub use diskless::Diskless;
 
 for_tests! {
@@ -177,8 +175,6 @@ type Out = EffectsOf<QuorumBully>;
 type SenderIncarnation<'a> = (&'a AgentId, Incarnation);
 
 const RULES: Rules = Rules::new("quorum");
-/// Voters with and without a disk are no group: they do not understand each other's votes.
-const DISKLESS: Rules = Rules::new("quorum-diskless");
 
 /// One agent's side of a quorum election; see the [module's page](self).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -232,7 +228,7 @@ impl Election for QuorumBully {
             },
             storage: match config.diskless() {
                 None => Storage::of_voters(kind),
-                Some(_) => Storage::Nothing,
+                Some(_) => Storage::Refused,
             },
             clock: match kind {
                 MemberKind::Voter => ClockKind::CountsSuspend,
@@ -243,9 +239,17 @@ impl Election for QuorumBully {
             names: Some(config.voters.as_slice().into()),
             ..Requirements::new(match config.diskless() {
                 None => RULES,
-                Some(_) => DISKLESS,
+                Some(_) => diskless::RULES,
             })
         })
+    }
+
+    fn on_host(mut config: Self::Config, wall_at_zero: i64) -> Self::Config {
+        // Agents with stores go on sharing one.
+        if config.diskless().is_some() {
+            Arc::make_mut(&mut config).set_wall_clock(wall_at_zero);
+        }
+        config
     }
 
     fn admits(
@@ -269,6 +273,7 @@ impl Election for QuorumBully {
             waits_until: waits_until.filter(|due| *due < Time::MAX),
             takeover_at,
             preemption: Some(core.config.preemption),
+            recovers: core.recovering(),
         }
     }
 

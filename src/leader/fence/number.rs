@@ -43,10 +43,15 @@ impl FenceNumber {
     /// The newest fence of this leadership. Ask for each write anew: it grows when the leadership is renewed.
     ///
     /// # Errors
-    /// [`NoFence::Unpromised`] where the election may have two leaders of one term; [`NoFence::TooLarge`] where no
+    /// [`NoFence::Unpromised`] where the election may have two leaders of one term; [`NoFence::Conditional`] where its
+    /// voters have no disk, and nobody said that this will do; [`NoFence::TooLarge`] where no
     /// `i64` holds the fence.
     pub fn of(guard: &LeaderGuard) -> Result<Self, NoFence> {
-        Self::try_from(&guard.fence().ok_or(NoFence::Unpromised)?)
+        let without = || match guard.conditional_fence() {
+            Some(_) => NoFence::Conditional,
+            None => NoFence::Unpromised,
+        };
+        Self::try_from(&guard.fence().ok_or_else(without)?)
     }
 
     /// The integer, not negative: for a column or a parameter of a statement.
@@ -99,6 +104,11 @@ pub enum NoFence {
     /// The election may have two leaders of one term, so that its tokens are no fences.
     #[error("this election promises no fence: start its agents with `.quorum(..)` and a store")]
     Unpromised,
+    /// The voters have no disk, so that the token is a fence under a condition.
+    #[error(
+        "voters without a disk promise a fence only while their clocks are not set back: give the voters stores, or accept that by `FenceNumber::try_from(&conditional_fence.accept())`"
+    )]
+    Conditional,
     /// No `i64` holds the fence: the voters were changed too often, or count their epochs from too high a number.
     #[error(
         "the fence {number} does not fit into an i64: count the epochs of the voters from 0, up to 8388607"

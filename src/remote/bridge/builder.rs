@@ -12,6 +12,7 @@ use std::{
 use actix::{Recipient, clock::Instant};
 
 use crate::{
+    clock::{SystemWallClock, WallClock},
     group::Group,
     protocol::Incarnation,
     supervisor::{Guardian, RestartPolicy, Supervision},
@@ -46,6 +47,7 @@ pub struct BridgeBuilder {
     versions: Versions,
     memory: Option<std::path::PathBuf>,
     seed: Option<u64>,
+    wall: Arc<dyn WallClock>,
     policy: RestartPolicy,
     parent: Option<Recipient<Supervision<NodeId>>>,
 }
@@ -71,6 +73,7 @@ impl BridgeBuilder {
             versions: Versions::OURS,
             memory: None,
             seed: None,
+            wall: Arc::new(SystemWallClock),
             policy: RestartPolicy::default(),
             parent: None,
         }
@@ -188,6 +191,13 @@ impl BridgeBuilder {
         self
     }
 
+    /// The wall clock that terms are measured by, of voters without a disk. Default: the host's.
+    #[cfg(feature = "testkit")]
+    pub fn wall_clock(mut self, clock: impl WallClock + 'static) -> Self {
+        self.wall = Arc::new(clock);
+        self
+    }
+
     /// How the bridge is restarted after a crash. Default: [`RestartPolicy::transient`].
     pub fn restart_policy(mut self, policy: RestartPolicy) -> Self {
         self.policy = policy;
@@ -236,6 +246,7 @@ impl BridgeBuilder {
             listener,
             seed: self.seed.unwrap_or_else(|| fastrand::u64(..)),
             began: Instant::now(),
+            wall: self.wall,
         }));
         for peer in self.peers {
             let node = peer.check(&shared, self.is_dangerous)?;

@@ -18,6 +18,7 @@ use tracing::{debug, warn};
 
 use crate::group::companion_of;
 use crate::{
+    clock::WallClock,
     metrics::BridgeMeter,
     protocol::{AgentId, Leaders, Requirements, Term, Time},
 };
@@ -95,6 +96,7 @@ pub(crate) struct Parts {
     pub(crate) listener: Option<Box<dyn Listener>>,
     pub(crate) seed: u64,
     pub(crate) began: Instant,
+    pub(crate) wall: Arc<dyn WallClock>,
 }
 
 impl BridgeState {
@@ -102,7 +104,7 @@ impl BridgeState {
         let guards = parts
             .carried
             .iter()
-            .map(|_| GroupTermGuard::default())
+            .map(|_| GroupTermGuard::new(Arc::clone(&parts.wall)))
             .collect();
         let instruments = BridgeMeter::new(parts.me.node.as_str());
         Self {
@@ -302,10 +304,10 @@ impl BridgeState {
     }
 
     /// The agents of a group here follow these rules from now on.
-    pub(crate) fn follow(&self, group: usize, requirements: &Requirements) {
+    pub(crate) fn follow(&self, group: usize, requirements: &Requirements, votes: bool) {
         self.warn_of_two_leaders(group, requirements.leaders);
         if let Some(guard) = self.guards.get(group) {
-            guard.follow(requirements);
+            guard.follow(requirements, votes);
         }
     }
 

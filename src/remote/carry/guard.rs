@@ -10,11 +10,19 @@ use std::sync::{
 
 use crate::protocol::{AgentId, Requirements, Term};
 
-use crate::remote::{TermFault, TermGuard, bridge::shared::lock};
+use crate::{
+    clock::{SystemWallClock, WallClock},
+    elections::quorum::diskless::latest_term,
+    remote::{TermFault, TermGuard, bridge::shared::lock},
+};
+
+use super::terms::Reach;
 
 /// Which terms peers may name in a group. Other rules have other terms.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct GroupTermGuard {
+    /// Where terms go by it.
+    wall: Arc<dyn WallClock>,
     known: Mutex<KnownTerms>,
     /// Terms below this one are known; written under the lock only.
     unknown_from: AtomicU64,
@@ -28,15 +36,48 @@ struct KnownTerms {
     /// The voters whose words count, and how many of them elect a leader; none where none are chosen, or as
     /// long as no agent here says which.
     voters: Option<(Arc<[AgentId]>, usize)>,
+    /// Whether an agent here votes, and so asks the others.
+    votes: bool,
+}
+
+impl KnownTerms {
+    /// How far one word goes at this time.
+    fn reach(&self, wall: &dyn WallClock) -> Reach {
+        let by_clock = |(rules, epoch): &(String, u64)| {
+            latest_term(rules, *epoch, wall.now().as_millis())
+        };
+        match self.rules.as_ref().and_then(by_clock) {
+            None => Reach::Steps,
+            Some(latest) if self.votes => Reach::Clock(latest),
+            Some(latest) => Reach::ClockOrSteps(latest),
+        }
+    }
+}
+
+impl Default for GroupTermGuard {
+    fn default() -> Self {
+        Self::new(Arc::new(SystemWallClock))
+    }
 }
 
 impl GroupTermGuard {
-    /// The group follows these rules from now on.
-    pub(crate) fn follow(&self, requirements: &Requirements) {
+    /// A guard that knows no term; where terms go by a clock, they go by this one.
+    pub(crate) fn new(wall: Arc<dyn WallClock>) -> Self {
+        Self {
+            wall,
+            known: Mutex::default(),
+            unknown_from: AtomicU64::default(),
+        }
+    }
+
+    /// The group follows these rules from now on; `votes` says whether an agent here is a voter.
+    pub(crate) fn follow(&self, requirements: &Requirements, votes: bool) {
         self.count_from(requirements.rules.name(), requirements.epoch);
         let quorum = requirements.voters.map(|voters| voters.vote_quorum);
         let quorum = quorum.and_then(|quorum| usize::try_from(quorum).ok());
-        lock(&self.known).voters = requirements.names.clone().zip(quorum);
+        let mut known = lock(&self.known);
+        known.voters = requirements.names.clone().zip(quorum);
+        known.votes = votes;
     }
 
     /// The terms are those of some rules and an epoch from now on: those of the agents here or, as long
@@ -61,6 +102,8 @@ impl GroupTermGuard {
             return Ok(true); // what the guard would say, and it would note nothing
         }
         let mut known = lock(&self.known);
+        let reach = known.reach(&*self.wall);
+        known.terms.set_reach(reach);
         let KnownTerms { terms, voters, .. } = &mut *known;
         let is_heard = match voters {
             None => terms.admit(term).map(|()| true)?,
@@ -90,7 +133,7 @@ mod tests {
     #[test]
     fn it_says_what_the_plain_guard_says() {
         let (guard, mut plain) = (GroupTermGuard::default(), TermGuard::new());
-        guard.follow(&of_epoch(1));
+        guard.follow(&of_epoch(1), true);
         let jump = TermGuard::MAX_JUMP;
         let last = TermGuard::LAST.0;
         for term in [0, 7, 7, 3, 8 + jump, 7 + jump, 9, last + 1, 8 + jump, last] {
@@ -104,9 +147,9 @@ mod tests {
     #[test]
     fn other_rules_have_other_terms() {
         let guard = GroupTermGuard::default();
-        guard.follow(&of_epoch(1));
+        guard.follow(&of_epoch(1), true);
         assert_eq!(guard.admit(Term(1 << 40), None), Ok(true));
-        guard.follow(&of_epoch(1));
+        guard.follow(&of_epoch(1), true);
         assert_eq!(
             guard.admit(Term(5), None),
             Ok(true),
@@ -119,13 +162,42 @@ mod tests {
             Err(fault),
             "the same rules, the same terms"
         );
-        guard.follow(&of_epoch(2));
+        guard.follow(&of_epoch(2), true);
         assert_eq!(guard.admit(Term(5), None), Ok(true));
         let (term, known) = (Term(1 << 40), Term(5));
         assert_eq!(
             guard.admit(term, None),
             Err(TermFault::Jump { term, known })
         );
+    }
+
+    #[test]
+    fn voters_without_disks_go_by_the_clock() {
+        /// A clock that stands still: five seconds into 2024.
+        #[derive(Debug)]
+        struct Standing;
+        impl WallClock for Standing {
+            fn now(&self) -> crate::clock::WallTime {
+                crate::clock::WallTime::from_millis(1_704_067_205_000)
+            }
+        }
+        let [a, b, c] = ["a", "b", "c"].map(|name| AgentId::new(name).unwrap());
+        let names = [a, b.clone(), c.clone()];
+        let requirements = Requirements {
+            voters: Some(Electorate::new(&names, 2, 2)),
+            names: Some(names.to_vec().into()),
+            ..Requirements::new(Rules::new("quorum-diskless"))
+        };
+        let guard = GroupTermGuard::new(Arc::new(Standing));
+        guard.follow(&requirements, true);
+        assert_eq!(guard.admit(Term(15_001), Some(&b)), Ok(false));
+        assert_eq!(guard.admit(Term(15_000), Some(&b)), Ok(true));
+        assert_eq!(guard.admit(Term(20_000), Some(&b)), Ok(false));
+        assert_eq!(guard.admit(Term(20_000), Some(&c)), Ok(true), "a quorum");
+        // A node whose agents only observe never hears of a quorum.
+        let observes = GroupTermGuard::new(Arc::new(Standing));
+        observes.follow(&requirements, false);
+        assert_eq!(observes.admit(Term(20_000), Some(&b)), Ok(true));
     }
 
     #[test]
@@ -138,7 +210,7 @@ mod tests {
             names: Some(names.to_vec().into()),
             ..of_epoch(1)
         };
-        guard.follow(&requirements);
+        guard.follow(&requirements, true);
         assert_eq!(guard.admit(Term(5), Some(b)), Ok(true));
         let term = Term(1 << 40);
         let stranger = AgentId::new("d").unwrap();
@@ -147,7 +219,7 @@ mod tests {
         }
         assert_eq!(guard.admit(term, Some(b)), Ok(false));
         // The same rules once more, as when another agent joins here.
-        guard.follow(&requirements);
+        guard.follow(&requirements, true);
         assert_eq!(guard.admit(term, Some(c)), Ok(true));
         assert_eq!(guard.admit(term, None), Ok(true), "it is known now");
     }

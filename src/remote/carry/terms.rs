@@ -8,6 +8,7 @@
 //! | rule | what it decides |
 //! |---|---|
 //! | `one-word-goes-2^20-elections` | a term that is no further ahead of the highest known is taken from any peer |
+//! | `one-word-goes-by-the-clock` | where terms go by the wall clock, instead: one that is no later than 10 s ahead of the clock here, or one above the highest known |
 //! | `a-quorum-vouches` | one that is further is taken up to what as many voters have named as elect a leader |
 //!
 //! A group that held more elections while this node was cut off has a quorum that took part in them, and
@@ -28,6 +29,19 @@ pub struct TermGuard {
     /// The highest term that each voter has named, of those that were too far ahead. Voters are as many as
     /// this node's own configuration names.
     words: BTreeMap<AgentId, Term>,
+    reach: Reach,
+}
+
+/// How far one word goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// Terms are counted: 2^20 above the highest known, and the first one is taken as it is.
+    #[default]
+    Steps,
+    /// Terms go by the wall clock: up to this one, or one above the highest known.
+    Clock(Term),
+    /// The same at a node without a voter, which asks nobody and so never hears a quorum: what either allows.
+    ClockOrSteps(Term),
 }
 
 impl TermGuard {
@@ -55,6 +69,22 @@ impl TermGuard {
         }
     }
 
+    /// How far one word goes from now on.
+    pub(crate) const fn set_reach(&mut self, reach: Reach) {
+        self.reach = reach;
+    }
+
+    /// The last term that one word is enough for; `None` if it is for any.
+    fn last_within(&self) -> Option<Term> {
+        let known = self.highest;
+        let above = |by: u64| known.map(|known| Term(known.0.saturating_add(by)));
+        match self.reach {
+            Reach::Steps => above(Self::MAX_JUMP),
+            Reach::Clock(latest) => Some(above(1).map_or(latest, |next| next.max(latest))),
+            Reach::ClockOrSteps(latest) => above(Self::MAX_JUMP).map(|far| far.max(latest)),
+        }
+    }
+
     /// Takes a peer's term, or refuses it.
     ///
     /// # Errors
@@ -63,9 +93,8 @@ impl TermGuard {
         if term > Self::LAST {
             return Err(TermFault::Last { term });
         }
-        if let Some(known) = self.highest
-            && term.0.saturating_sub(known.0) > Self::MAX_JUMP
-        {
+        if self.last_within().is_some_and(|last| term > last) {
+            let known = self.highest.unwrap_or_default();
             return Err(TermFault::Jump { term, known });
         }
         self.note(term);
@@ -123,7 +152,7 @@ pub enum TermFault {
         /// The term.
         term: Term,
     },
-    /// It is more than 2^20 above the highest known.
+    /// It is more than 2^20 above the highest known, or later than the clock here allows.
     Jump {
         /// The term.
         term: Term,
@@ -254,5 +283,64 @@ mod tests {
             );
         }
         assert_eq!(guard, cut_off());
+    }
+}
+
+#[cfg(test)]
+mod clocks {
+    //! Where terms go by the wall clock, the clock here says how far one word goes.
+    use super::*;
+
+    const LATEST: Term = Term(90_000_000_000);
+
+    fn by_clock() -> TermGuard {
+        let mut guard = TermGuard::new();
+        guard.set_reach(Reach::Clock(LATEST));
+        guard
+    }
+
+    fn hears(guard: &mut TermGuard, term: u64, voter: &str) -> bool {
+        let voter = AgentId::new(voter).unwrap();
+        guard.hear(Term(term), &voter, 2).unwrap()
+    }
+
+    #[test]
+    fn one_word_goes_as_far_as_the_clock_allows_and_one_step_beyond_what_is_known() {
+        let mut guard = by_clock();
+        assert!(!hears(&mut guard, LATEST.0 + 1, "b"), "be it the first");
+        assert!(hears(&mut guard, LATEST.0, "b"));
+        assert!(hears(&mut guard, LATEST.0 + 1, "b"), "one more than is known");
+        assert!(!hears(&mut guard, LATEST.0 + 3, "b"));
+        assert!(hears(&mut guard, 7, "b"), "old terms are the core's business");
+    }
+
+    #[test]
+    fn elections_a_day_apart_are_no_jump() {
+        let mut guard = by_clock();
+        assert!(hears(&mut guard, 1_000, "b"));
+        assert!(hears(&mut guard, 1_000 + 86_400_000, "c"), "more than 2^20");
+    }
+
+    #[test]
+    fn a_quorum_whose_clocks_are_ahead_is_believed() {
+        let mut guard = by_clock();
+        let ahead = LATEST.0 + 3_600_000;
+        assert!(!hears(&mut guard, ahead, "b"));
+        assert!(!hears(&mut guard, ahead, "b"), "it vouches once");
+        assert!(hears(&mut guard, ahead, "c"));
+        assert!(hears(&mut guard, ahead + 1, "b"), "and elections go on from there");
+    }
+
+    #[test]
+    fn a_node_without_voters_takes_what_it_hears_first() {
+        let mut guard = TermGuard::new();
+        guard.set_reach(Reach::ClockOrSteps(LATEST));
+        assert_eq!(guard.admit(Term(LATEST.0 * 2)), Ok(()));
+        let mut guard = TermGuard::new();
+        guard.set_reach(Reach::ClockOrSteps(LATEST));
+        guard.note(Term(5));
+        assert_eq!(guard.admit(LATEST), Ok(()), "by the clock");
+        let (term, known) = (Term(LATEST.0 * 2), LATEST);
+        assert_eq!(guard.admit(term), Err(TermFault::Jump { term, known }));
     }
 }

@@ -18,7 +18,7 @@ use tokio::{
     sync::oneshot,
 };
 
-use crate::protocol::Requirements;
+use crate::protocol::{Member, Requirements};
 use crate::remote::{
     Closed, DropReason,
     bridge::status::Meter,
@@ -217,6 +217,7 @@ impl LinkWriter {
             }
             let local = (side.look)();
             let rules = local.requirements.as_ref().map(|mine| mine.rules);
+            let votes = local.members.iter().any(Member::is_voter);
             let is_first = common.link.version == Versions::FIRST;
             if is_first && rules.is_some_and(|of| !first_carries(of.name())) {
                 continue; // to be told once the peer is updated: the next link begins anew
@@ -238,7 +239,7 @@ impl LinkWriter {
                     // A group is judged when it is opened: the next link opens and judges it anew.
                     return Err(Closed::Lost);
                 }
-                common.shared.follow(group, mine);
+                common.shared.follow(group, mine, votes);
             }
             self.keeps_to_the_peers_limits(group)?;
             self.roster(group, opens, &before);

@@ -13,7 +13,7 @@
 //!  93 01 ………  READY    1, link: 16 bytes, [proof: 32 bytes ..]               two at most
 //!  97 02 ………  ROSTER   2, seq, group, opening?, [left ..], [member ..], leader?
 //!                         opening: [name, rules, epoch, voters?]
-//!                         voters:  [how many, to elect, for a lease, digest of their names]
+//!                         voters:  [how many, to elect, for a lease, digest of their names; without disks P and E in us]
 //!                         member:  [agent, name, kind, score?, presence, incarnation?, ended?]
 //!                         leader:  [agent, incarnation, term]
 //!  93 03 ………  MESSAGES  3, seq, [message ..]

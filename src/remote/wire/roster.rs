@@ -4,6 +4,8 @@
 //! roster begins a group anew on a link; the ones that follow say what changed. A roster that is
 //! longer than a frame is an opening one with the first agents, and more for the others.
 
+use std::time::Duration;
+
 use bytes::BytesMut;
 
 use super::{
@@ -208,11 +210,16 @@ fn write_opening(version: u16, opening: Option<Opening<'_>>, out: &mut BytesMut)
     let Some(voters) = opening.voters else {
         return write::nil(out);
     };
-    write::array(out, 4);
+    write::array(out, if voters.spans.is_some() { 6 } else { 4 });
     write::unsigned(out, voters.voters.into());
     write::unsigned(out, voters.vote_quorum.into());
     write::unsigned(out, voters.lease_quorum.into());
     write::unsigned(out, voters.list);
+    if let Some((promise, round)) = voters.spans {
+        for span in [promise, round] {
+            write::unsigned(out, u64::try_from(span.as_micros()).unwrap_or(u64::MAX));
+        }
+    }
 }
 
 fn write_hint(hint: Option<LeaderHint>, out: &mut BytesMut) {
@@ -291,13 +298,22 @@ fn electorate(cursor: &mut Cursor<'_>) -> Result<Option<Electorate>, WireError> 
     if cursor.nil() {
         return Ok(None);
     }
-    cursor.array_of(4)?;
-    Ok(Some(Electorate {
+    let fields = cursor.array()?;
+    if !matches!(fields, 4 | 6) {
+        return Err(WireError::Type);
+    }
+    let mut voters = Electorate {
         voters: cursor.small()?,
         vote_quorum: cursor.small()?,
         lease_quorum: cursor.small()?,
         list: cursor.unsigned()?,
-    }))
+        spans: None,
+    };
+    if fields == 6 {
+        let (promise, round) = (cursor.unsigned()?, cursor.unsigned()?);
+        voters.spans = Some((Duration::from_micros(promise), Duration::from_micros(round)));
+    }
+    Ok(Some(voters))
 }
 
 fn incarnation(cursor: &mut Cursor<'_>) -> Result<Option<Incarnation>, WireError> {

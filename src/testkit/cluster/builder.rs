@@ -16,18 +16,19 @@ use super::{
 };
 use crate::{
     agent::StartError,
-    clock::RuntimeClock,
+    clock::{RuntimeClock, WallTime},
     elections::{
         any::{AnyBully, AnyConfig},
         astra::AstraConfig,
         bully::BullyConfig,
         policy::Preemption,
-        quorum::QuorumConfig,
+        quorum::{Diskless, QuorumConfig},
     },
     group::{Group, GroupError},
     protocol::{AgentId, Election, IdError, MemberKind, Score, Timings},
     supervisor::RestartPolicy,
     testkit::{
+        VirtualWallClock,
         faults::{Conditions, Network},
         trace::Trace,
     },
@@ -180,6 +181,7 @@ impl<E: Election> ClusterBuilder<E> {
             timeout: self.timeout.unwrap_or(self.needed),
             least: self.least,
             clock,
+            wall: VirtualWallClock::new(DAWN),
             stores: BTreeMap::new(),
             journal,
             hub,
@@ -244,6 +246,25 @@ impl ClusterBuilder {
             Err(wrong) => {
                 self.refused.get_or_insert_with(|| wrong.into());
                 self
+            }
+        }
+    }
+
+    /// The voters have no disk: what each of them kept is gone when it restarts. Call it after
+    /// [`quorum`](Self::quorum).
+    pub fn diskless(mut self) -> Self {
+        match &self.config {
+            AnyConfig::Available(_) | AnyConfig::Astra(_) => {
+                let reason = StartError::DisklessWithoutVoters;
+                self.refused.get_or_insert(reason);
+                self
+            }
+            AnyConfig::Quorum(config) => {
+                let made = QuorumConfig {
+                    diskless: Some(Diskless::default()),
+                    ..QuorumConfig::clone(config)
+                };
+                self.follow(made)
             }
         }
     }
@@ -341,6 +362,8 @@ pub(super) fn refused(name: &str, source: StartError) -> ClusterError {
 /// No one else uses the group of a cluster, so any name will do.
 const GROUP: &str = "cluster";
 const REMEMBERED: usize = 100_000;
+/// What the hosts' clocks show at first: 2026 began.
+const DAWN: WallTime = WallTime::from_millis(1_767_225_600_000);
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The name is a constant that is neither.

@@ -84,7 +84,7 @@ use crate::{
     protocol::{Election, Leader, Time},
     store::MemoryStore,
     supervisor::RestartPolicy,
-    testkit::{Inject, trace::Trace},
+    testkit::{Inject, VirtualWallClock, trace::Trace},
 };
 
 /// Agents of one election in this process; see the [module's page](self).
@@ -100,6 +100,7 @@ pub struct Cluster<E: Election = AnyBully> {
     /// How many voters a side needs to elect.
     least: usize,
     clock: RuntimeClock,
+    wall: VirtualWallClock,
     /// What each agent must not forget: outlasts its crashes, not the cluster.
     stores: BTreeMap<String, MemoryStore<E::Durable>>,
     journal: SharedJournal<E::Message>,
@@ -109,6 +110,11 @@ pub struct Cluster<E: Election = AnyBully> {
 }
 
 impl<E: Election> Cluster<E> {
+    /// The wall clock of all hosts, to be set: an agent reads it when it starts.
+    pub const fn wall_clock(&self) -> &VirtualWallClock {
+        &self.wall
+    }
+
     /// What an application would hold of that agent. After a [`restart`](Self::restart) it is
     /// another one.
     ///

@@ -89,8 +89,9 @@ impl<E: Election> Cluster<E> {
     ) -> Result<ElectionHandle<E>, ClusterError> {
         let mut agent = Agent::<E>::with_config(name, self.config.clone())
             .join(&self.group)
-            .store(kept)
+            .store_if_kept(kept)
             .clock(clock.clone())
+            .wall_clock(self.wall.clone())
             .seed(self.seed)
             .restart_policy(self.policy.clone())
             .parent(self.hub.clone().recipient())

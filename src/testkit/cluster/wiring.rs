@@ -11,7 +11,7 @@ use crate::{
     group::Group,
     protocol::{Election, MemberKind},
     store::MemoryStore,
-    testkit::{Process, VirtualClock},
+    testkit::{Process, VirtualClock, VirtualWallClock},
 };
 
 /// What a closure of [`ClusterBuilder::wired`](super::ClusterBuilder::wired) is given at each start of its
@@ -21,6 +21,7 @@ pub struct Wiring<E: Election> {
     name: String,
     group: Group<E::Message>,
     clock: VirtualClock,
+    wall: VirtualWallClock,
     store: MemoryStore<E::Durable>,
     seed: u64,
     hub: actix::Addr<Hub<E::Message>>,
@@ -44,14 +45,15 @@ impl<E: Election> Wiring<E> {
         &self.process
     }
 
-    /// An agent of the cluster: in its group, by its clock, with a store that outlives the process, and in its
-    /// trace. All else is the builder's: score, election, restart policy. What is set afterwards counts, such
+    /// An agent of the cluster: in its group, by its clock, with a store that outlives the process unless its voters
+    /// have no disk, and in its trace. All else is the builder's: score, election, restart policy. What is set afterwards counts, such
     /// as another store; it may subscribe others, but not have another parent, group or clock.
     pub fn prepare(&self, agent: AgentBuilder<E>) -> AgentBuilder<E> {
         let agent = agent
             .join(&self.group)
-            .store(self.store.clone())
+            .store_if_kept(self.store.clone())
             .clock(self.clock.clone())
+            .wall_clock(self.wall.clone())
             .seed(self.seed)
             .parent(self.hub.clone().recipient())
             .subscribe(self.hub.clone().recipient());
@@ -165,6 +167,7 @@ impl<E: Election> Cluster<E> {
             name: name.to_owned(),
             group: self.group.clone(),
             clock,
+            wall: self.wall.clone(),
             store,
             seed: self.seed,
             hub: self.hub.clone(),

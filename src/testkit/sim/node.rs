@@ -196,7 +196,7 @@ impl<E: Election> Node<E> {
     /// Whether its election asks it for a record.
     pub(super) fn keeps_record(&self) -> bool {
         let requirements = self.requirements.as_ref();
-        requirements.is_some_and(|asked| asked.storage != Storage::Nothing)
+        requirements.is_some_and(|asked| asked.storage == Storage::Record)
     }
 
     /// The epoch that its messages carry.

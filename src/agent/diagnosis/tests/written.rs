@@ -104,6 +104,12 @@ fn each_finding_is_one_line() {
         },
         Finding::LeaderUnreachable { leader: id("a") },
         Finding::Drains,
+        Finding::Recovers {
+            left,
+            answers: 0,
+            recover: 0,
+            needed: 2,
+        },
     ];
     for finding in &all {
         let text = finding.to_string();

@@ -23,9 +23,9 @@
 //! *Terms increase* while a majority of the voters keeps its memory, or else while no wall clock that was
 //! used was ahead of one that is used later. So a token is a fence only under that condition.
 //!
-//! One process has a name at a time: two of one name are two voters where the others count one.
+//! One process has a name at a time: two of one name are two voters where the others count one. A node that is
+//! linked to one process refuses another one of its name, which says so and takes no part.
 //!
-//! No agent can be configured so yet: a bridge still measures terms by steps, not by the clock.//!
 //! # Why the terms increase
 //! *While a majority remembers.* Let an earlier incarnation of a voter v have voted in the term t for an agent
 //! that was elected. That took Qv votes within E of the claim (`votes-expire`), so it was over before v asks
@@ -56,34 +56,46 @@ pub(crate) use defect::Defect;
 pub use defect::Defect;
 
 pub(super) use recovery::Recovery;
+pub(crate) use term::latest_term;
 
 use super::QuorumConfig;
+use crate::protocol::Rules;
+
+/// Voters with and without a disk are no group: they do not understand each other's votes.
+pub(super) const RULES: Rules = Rules::new("quorum-diskless");
 
 /// What a voter without a disk has in its place: the wall clock, and the others' memory.
+///
+/// [`Diskless::default`] is all that an application says: an agent reads the wall clock itself, once, when it is started.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct Diskless {
     /// What the wall clock showed when the agent's own clock showed zero, in milliseconds since 2024 began
-    /// in UTC; 0 for a clock that shows an earlier time. Read once: a wall clock that is set later
-    /// changes nothing.
-    pub wall_at_zero: u64,
+    /// in UTC; negative where that was earlier. Read once: a wall clock that is set later changes nothing.
+    /// An agent puts its own reading in the place of what is written here.
+    #[doc(hidden)]
+    pub wall_at_zero: i64,
     /// A rule that is broken on purpose, in tests of the tests.
     #[doc(hidden)]
     #[cfg(any(test, feature = "planted"))]
     pub defect: Option<Defect>,
 }
 
+/// When 2024 began, in milliseconds since 1970 began: 40 bits of milliseconds last from then until 2058.
+const YEAR_2024: i64 = 1_704_067_200_000;
+
 impl QuorumConfig {
     /// The rules of voters without a disk, where these are in force.
-    #[cfg(any(test, feature = "testkit"))]
     pub(super) const fn diskless(&self) -> Option<&Diskless> {
         self.diskless.as_ref()
     }
 
-    /// Every voter has a disk: no agent can be configured otherwise.
-    #[cfg(not(any(test, feature = "testkit")))]
-    #[expect(clippy::unused_self, reason = "tests ask the configuration")]
-    pub(super) const fn diskless(&self) -> Option<&Diskless> {
-        None
+    /// The same for an agent on a host whose wall clock showed this when the agent's own clock showed zero, in
+    /// milliseconds since 1970 began.
+    pub(super) fn set_wall_clock(&mut self, wall_at_zero: i64) {
+        if let Some(own) = &mut self.diskless {
+            own.wall_at_zero = wall_at_zero.saturating_sub(YEAR_2024);
+        }
     }
 
     /// Whether that rule of voters without a disk is broken on purpose.

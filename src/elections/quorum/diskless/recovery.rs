@@ -15,7 +15,7 @@ use crate::elections::{
     message::{Recover, Recovered},
     quorum::{BullyTimer, Out, QuorumConfig, core::Core, voter::Voter},
 };
-use crate::protocol::{AgentId, Round, Term, Time, Timings};
+use crate::protocol::{AgentId, Recovering, Round, Term, Time, Timings};
 
 /// What an incarnation does before it takes part.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -59,8 +59,19 @@ impl QuorumConfig {
     ///
     /// ((P + E) (1 + r) / (1 - r) + max(E, H)) / (1 - r) + S × `above` + J + 2 E + 5 d without disks, for the clock-rate error
     /// r = 11 %; with disks the first part is P / (1 - r).
-    #[doc(hidden)]
-    #[cfg(any(test, feature = "testkit"))]
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use actix_bully::elections::quorum::{Diskless, QuorumConfig};
+    /// use actix_bully::protocol::{AgentId, Timings};
+    /// let voters = ["api-1", "api-2", "api-3"].map(|name| AgentId::new(name).unwrap());
+    /// let config = QuorumConfig {
+    ///     timings: Timings::lan(),
+    ///     diskless: Some(Diskless::default()),
+    ///     ..QuorumConfig::new(voters)
+    /// };
+    /// assert!(config.worst_case_start(0) < Duration::from_secs(1));
+    /// ```
     pub fn worst_case_start(&self, above: u32) -> Duration {
         let t = &self.timings;
         let abstains = match self.diskless() {
@@ -121,6 +132,19 @@ impl Recovery {
         self.highest = self.highest.max(answer.term);
     }
 
+    /// How far it is, for people.
+    fn progress(&self, config: &QuorumConfig) -> Recovering {
+        let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        let recover = self.recover.iter();
+        let recover = recover.filter(|id| !self.remember.contains_key(*id)).count();
+        Recovering {
+            until: self.until,
+            answers: count(self.remember.len().saturating_add(recover)),
+            recover: count(recover),
+            needed: count(config.vote_quorum()),
+        }
+    }
+
     /// What this incarnation may rest on now; `is_late` once the last round has had its time.
     fn memory(&self, config: &QuorumConfig, now: Time, is_late: bool) -> Option<Memory> {
         if now < self.until {
@@ -159,6 +183,12 @@ impl Voter {
 }
 
 impl Core {
+    /// How far this incarnation is, if it recovers.
+    pub(in crate::elections::quorum) fn recovering(&self) -> Option<Recovering> {
+        let recovery = self.voter.recovery.as_ref()?;
+        Some(recovery.progress(&self.config))
+    }
+
     /// `Recovered`: says whether this incarnation takes part from now on.
     pub(super) fn on_recovered(
         &mut self,

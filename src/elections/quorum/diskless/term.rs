@@ -5,15 +5,29 @@
 
 use std::time::Duration;
 
-use super::{Defect, Diskless};
+use super::{Defect, Diskless, RULES, YEAR_2024};
 use crate::elections::{
     message::BullyMessage,
-    quorum::{QuorumConfig, core::Core, epoch::TERMS},
+    quorum::{
+        QuorumConfig,
+        core::Core,
+        epoch::{TERMS, first_term},
+    },
 };
 use crate::protocol::{Term, Time};
 
 /// `no-term-ahead`: so far ahead of this agent's clock another's may be.
 const AHEAD: Duration = Duration::from_secs(10);
+
+/// The latest term that others may name, by a wall clock that shows so many milliseconds since 1970 began; `None` for
+/// rules that only count their terms.
+pub(crate) fn latest_term(rules: &str, epoch: u64, wall: u64) -> Option<Term> {
+    let since = wall.saturating_sub(YEAR_2024.unsigned_abs());
+    let ahead = u64::try_from(AHEAD.as_millis()).unwrap_or(u64::MAX);
+    let latest = since.saturating_add(ahead).min(TERMS);
+    let is_ours = rules == RULES.name();
+    is_ours.then(|| Term(first_term(epoch).0.saturating_add(latest)))
+}
 
 impl QuorumConfig {
     /// The term to claim, above those seen; with a disk the next one. `term-by-the-clock`: without one, what
@@ -53,9 +67,10 @@ impl Core {
 }
 
 impl Diskless {
-    /// The wall clock, as this agent's own clock has counted it since it was read.
+    /// The wall clock, as this agent's own clock has counted it since it was read; 0 before 2024.
     fn wall(&self, now: Time) -> u64 {
-        self.wall_at_zero.saturating_add(now.as_nanos() / 1_000_000)
+        let passed = now.as_nanos() / 1_000_000;
+        passed.saturating_add_signed(self.wall_at_zero)
     }
 }
 
@@ -77,5 +92,23 @@ const fn is_vouched_for(message: &BullyMessage) -> bool {
         | BullyMessage::Claim(_)
         | BullyMessage::ClaimReply(_)
         | BullyMessage::Nack(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bridge_measures_terms_by_the_same_clock_as_the_voters() {
+        let wall = YEAR_2024.unsigned_abs() + 5_000;
+        let latest = |rules, epoch, wall| latest_term(rules, epoch, wall);
+        let of = |term| Some(Term(term));
+        assert_eq!(latest("quorum-diskless", 0, wall), of(15_000));
+        assert_eq!(latest("quorum-diskless", 1, wall), of((1 << 40) + 15_000));
+        assert_eq!(latest("quorum-diskless", 0, 7), of(10_000), "before 2024");
+        assert_eq!(latest("quorum-diskless", 0, u64::MAX), of(TERMS));
+        assert_eq!(latest("quorum", 0, wall), None);
+        assert_eq!(latest("available", 0, wall), None);
     }
 }

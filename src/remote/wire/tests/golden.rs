@@ -223,6 +223,7 @@ fn version_2_roster() {
             vote_quorum: 3,
             lease_quorum: 4,
             list: 258,
+            spans: None,
         }),
     };
     let golden = hex(
@@ -280,4 +281,30 @@ fn version_2_messages() {
     assert_eq!(message.to, RawReceivers::One(5));
     assert_eq!(decode_payload(message.payload, bounds()), Ok(said));
     assert_eq!(messages.next(), None);
+}
+
+/// Voters without disks name the timings that they agree on.
+#[test]
+fn version_2_roster_without_disks() {
+    let micros = std::time::Duration::from_micros;
+    let opening = Opening {
+        name: "g",
+        rules: "quorum-diskless",
+        epoch: 0,
+        voters: Some(Electorate {
+            voters: 3,
+            vote_quorum: 2,
+            lease_quorum: 2,
+            list: 258,
+            spans: Some((micros(900_000), micros(100))),
+        }),
+    };
+    let encoded = written(|out| RosterFrame::encode(1, 5, Some(opening), &content(), out));
+    let voters = hex("96 03 02 02 cd0102 ce000dbba0 64");
+    let has = encoded.windows(voters.len()).any(|part| part == voters);
+    assert!(has, "{encoded:02x?}");
+    let Ok(Frame::Roster(roster)) = Frame::decode(body(&encoded), bounds()) else {
+        panic!("a roster");
+    };
+    assert_eq!(roster.opening, Some(opening));
 }

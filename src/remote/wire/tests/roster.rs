@@ -36,6 +36,7 @@ fn a_sender_can_compute_what_fits() {
             vote_quorum: u32::MAX,
             lease_quorum: u32::MAX,
             list: u64::MAX,
+            spans: Some((LONGEST, LONGEST)),
         }),
     };
     let mut content = RosterContent {
@@ -97,3 +98,5 @@ fn a_roster_has_one_form() {
         assert_eq!(content(&hex(&bad)), Err(why), "{bad}");
     }
 }
+
+const LONGEST: std::time::Duration = std::time::Duration::from_micros(u64::MAX);

@@ -71,12 +71,13 @@ impl QuorumScenario {
         defect: Option<Defect>,
         has_right_clocks: bool,
     ) -> Self {
-        let with = |defect| QuorumConfig {
-            diskless: Some(Diskless {
-                defect,
-                ..Diskless::default()
-            }),
-            ..config.clone()
+        let with = |defect| {
+            let mut diskless = Diskless::default();
+            diskless.defect = defect;
+            QuorumConfig {
+                diskless: Some(diskless),
+                ..config.clone()
+            }
         };
         let scenario = Self::unsound(with(defect), with(None));
         scenario.watch.ledger().has_right_clocks = has_right_clocks;

@@ -55,7 +55,7 @@ impl Watch {
         let host = |config: &Arc<QuorumConfig>| {
             let mut config = QuorumConfig::clone(config);
             if let Some(diskless) = &mut config.diskless {
-                diskless.wall_at_zero = wall_at_zero;
+                diskless.wall_at_zero = i64::try_from(wall_at_zero).unwrap_or(i64::MAX);
             }
             Arc::new(config)
         };

@@ -22,7 +22,7 @@ const ASKS: u64 = 158;
 
 fn forgetful(defect: impl Into<Option<Forgone>>) -> QuorumConfig {
     let diskless = Diskless {
-        wall_at_zero: WALL,
+        wall_at_zero: i64::try_from(WALL).unwrap(),
         defect: defect.into(),
     };
     valid(QuorumConfig {

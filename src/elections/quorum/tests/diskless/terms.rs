@@ -41,7 +41,7 @@ fn an_epoch_has_its_own_clock_terms() {
     assert!(next(1, seen) > first(1) && next(1, seen) < first(2));
     // A clock of another century stays within the epoch.
     let mut mad = config(1);
-    mad.diskless.as_mut().unwrap().wall_at_zero = u64::MAX;
+    mad.diskless.as_mut().unwrap().wall_at_zero = i64::MAX;
     assert_eq!(mad.next_term(now, seen), Some(mad.last_term()));
     assert!(first(2) > mad.last_term());
 }
@@ -97,7 +97,7 @@ fn voters_with_and_without_disks_are_no_group_and_neither_are_two_promises() {
     use crate::protocol::{Leaders, Storage};
     let (disks, none) = (requirements(&config()), requirements(&forgetful(None)));
     assert!(!disks.are_like(&none) && disks.rules != none.rules);
-    assert_eq!(none.storage, Storage::Nothing);
+    assert_eq!(none.storage, Storage::Refused);
     assert_eq!(
         none.leaders,
         Leaders::PerInstant,
