@@ -10,7 +10,8 @@
 //! | `testkit::VirtualClock` | as if | yes | tests: time passes only where a test lets it |
 //!
 //! There is no fallback to wall time, which jumps: where a clock cannot be had, its constructor
-//! says so. [`WallClock`] is for what is due at an hour of the day, and for nothing else.
+//! says so. [`WallClock`] is for what is due at an hour of the day, and for the terms of
+//! [voters without a disk](crate::elections::quorum::diskless): no lease is measured by it.
 
 mod boot;
 mod runtime;

@@ -1,7 +1,7 @@
-//! Wall time, for what is due at an hour of the day.
+//! Wall time, for what is due at an hour of the day, and for terms that no disk keeps.
 //!
-//! Decided here: its precision and its text. Not here: any lease or timer; wall time jumps, so nothing that
-//! elects depends on it, and schedules are built so that no jump repeats anything.
+//! Decided here: its precision and its text. Not here: any lease or timer; wall time jumps, so how many lead never
+//! depends on it, and schedules are built so that no jump repeats anything.
 
 use std::{
     fmt::{self, Debug},
@@ -113,7 +113,7 @@ pub struct SystemWallClock;
 impl WallClock for SystemWallClock {
     #[expect(
         clippy::disallowed_methods,
-        reason = "what is due at an hour of the day can be told by no other clock"
+        reason = "what is due at an hour of the day, and which term is later, can be told by no other clock"
     )]
     fn now(&self) -> WallTime {
         SystemTime::now().into()

@@ -9,7 +9,7 @@ use crate::{
     elections::{
         any::AnyConfig,
         bully::{BullyConfig, BullyMessage},
-        quorum::{QuorumConfig, QuorumError},
+        quorum::{Diskless, QuorumConfig, QuorumError},
     },
     group::Group,
     protocol::{AgentId, Timings, TimingsError},
@@ -231,6 +231,7 @@ impl Config {
                 .map_err(|reason| ConfigError::Margin { reason })?;
             return Ok(AnyConfig::Available(config.into()));
         }
+        self.check_store()?;
         let usual = QuorumConfig::new(self.voters(node)?);
         let config = QuorumConfig {
             vote_quorum: self.quorum.vote_quorum,
@@ -241,10 +242,27 @@ impl Config {
             drain: self.drain,
             cooldown: self.cooldown.unwrap_or(usual.cooldown),
             epoch: self.quorum.epoch,
+            diskless: self.quorum.diskless.then(Diskless::default),
             ..usual
         };
         config.check().map_err(quorum_error)?;
         Ok(AnyConfig::Quorum(config.into()))
+    }
+
+    /// Voters without a disk keep no vote.
+    fn check_store(&self) -> Result<(), ConfigError> {
+        let quorum = &self.quorum;
+        let kept = [
+            ("quorum.store_file", quorum.store_file.is_some()),
+            ("quorum.create_store", quorum.create_store),
+        ];
+        match kept.into_iter().find(|(_, is_set)| *is_set) {
+            Some((key, _)) if quorum.diskless => {
+                let advice = "voters without a disk keep no vote: leave the store out, or `diskless` where there is a disk that stays";
+                Err(contradiction(key, "quorum.diskless", advice))
+            }
+            Some(_) | None => Ok(()),
+        }
     }
 
     /// The voters: those who can be reached, this node among them unless it observes.
@@ -272,8 +290,10 @@ impl Config {
                 let advice = "an observer does not vote: take this node out of the voters, or make it a \"voter\"";
                 return Err(contradiction("role", "quorum.voters", advice));
             }
-            (true, MayBe::Leader | MayBe::Voter) if self.quorum.store_file.is_none() => {
-                let advice = "a voter keeps its vote through crashes: name a file on a local disk";
+            (true, MayBe::Leader | MayBe::Voter)
+                if self.quorum.store_file.is_none() && !self.quorum.diskless =>
+            {
+                let advice = "a voter keeps its vote through crashes: name a file on a local disk, or set `diskless = true` at every node where there is none";
                 let key = String::from("quorum.store_file");
                 return Err(ConfigError::Missing { key, advice });
             }

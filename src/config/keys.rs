@@ -62,6 +62,7 @@ impl Config {
         let quorum = &mut self.quorum;
         v.visit("quorum.voters", &mut quorum.voters)?;
         v.visit("quorum.epoch", &mut quorum.epoch)?;
+        v.visit("quorum.diskless", &mut quorum.diskless)?;
         v.visit("quorum.store_file", &mut quorum.store_file)?;
         v.visit("quorum.create_store", &mut quorum.create_store)?;
         v.visit("quorum.vote_quorum", &mut quorum.vote_quorum)?;

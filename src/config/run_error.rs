@@ -96,6 +96,7 @@ pub(super) fn bridge_error(reason: BridgeError) -> RunError {
 pub(super) fn agent_error(reason: StartError) -> RunError {
     let key = match &reason {
         StartError::Membership(MembershipError::LaterEpoch { .. }) => Some("quorum.epoch"),
+        StartError::StoreRefused => Some("quorum.diskless"),
         StartError::Store(_) | StartError::ForeignStore { .. } => Some("quorum.store_file"),
         _ => None,
     };

@@ -191,7 +191,10 @@ pub struct QuorumSettings {
     /// Which choice of voters it is. Default: 0. Raise it by one with every change of `voters`,
     /// `vote_quorum` or `lease_quorum`.
     pub epoch: u64,
-    /// The file of this node's votes. Needed, unless the node observes.
+    /// The voters have no disk, as in containers without a volume; the same at every node. Default: false. Each start waits,
+    /// and the token is a fence under a condition: see [`diskless`](crate::elections::quorum::diskless).
+    pub diskless: bool,
+    /// The file of this node's votes. Needed, unless the node observes or the voters have no disk.
     pub store_file: Option<PathBuf>,
     /// Makes that file if it is not there. Default: false. To make it is to say that this node never voted:
     /// set it for the first start of a node, and not for later ones.

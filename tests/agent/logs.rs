@@ -42,9 +42,14 @@ impl Lines {
     /// The lines about leaders since the last call, in the order of their text: agents of one process hear of a
     /// change in an order that means nothing.
     fn take(&self) -> Vec<String> {
+        self.about("lead")
+    }
+
+    /// The same of another word.
+    fn about(&self, word: &str) -> Vec<String> {
         let bytes = std::mem::take(&mut *self.0.lock().unwrap());
         let text = String::from_utf8(bytes).unwrap();
-        let lines = text.lines().filter(|line| line.contains("lead"));
+        let lines = text.lines().filter(|line| line.contains(word));
         let mut lines: Vec<_> = lines.map(|line| line.trim().to_owned()).collect();
         lines.sort();
         lines
@@ -166,6 +171,29 @@ fn a_leader_that_leaves_names_itself_once_in_each_line() {
         ] {
             assert!(left.contains(&format!("{own}{line}")), "{left:#?}");
         }
+    });
+}
+
+/// Known beforehand, and said once for each incarnation: a restart within the process is one.
+#[test]
+fn a_voter_without_a_record_says_how_long_it_abstains() {
+    logged(Level::INFO, async |lines| {
+        let group = Group::new("jobs").unwrap();
+        let agent = BullyAgent::builder("a").quorum(["a"]).diskless();
+        assert!(agent.worst_case_start().unwrap() > MS(1_250));
+        let agent = agent
+            .clock(VirtualClock::new())
+            .join(&group)
+            .start()
+            .unwrap();
+        clock::sleep(MS(60_000)).await;
+        let said =
+            ["INFO bully.agent{node=a group=\"jobs\"}: abstains for 1.2 s, since it has no record"];
+        assert_eq!(lines.about("abstains"), said);
+        assert!(agent.is_leader());
+        agent.addr().do_send(Inject::Crash);
+        clock::sleep(MS(60_000)).await;
+        assert_eq!(lines.about("abstains"), said);
     });
 }
 

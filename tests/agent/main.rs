@@ -13,6 +13,7 @@ mod bully;
 mod commands;
 mod deadline;
 mod diagnosis;
+mod diskless;
 mod draining;
 mod effects;
 mod events;

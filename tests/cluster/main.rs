@@ -11,6 +11,7 @@ mod commands;
 #[path = "../common/mod.rs"]
 mod common;
 mod crashes;
+mod diskless;
 mod links;
 mod messages;
 mod runs;

@@ -1,14 +1,15 @@
 //! The operators' pages in `examples/deploy`: what they start, node by node, and that graces and names fit.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
-use crate::config::Config;
+use crate::{config::Config, elections::any::AnyConfig, protocol::Timings};
 
 const PAGE: &str = include_str!("../../../examples/deploy/README.md");
 const UNIT: &str = include_str!("../../../examples/deploy/jobs.service");
 const UNIT_FILE: &str = include_str!("../../../examples/deploy/jobs.toml");
 const QUORUM: &str = include_str!("../../../examples/deploy/quorum.yaml");
 const AVAILABLE: &str = include_str!("../../../examples/deploy/available.yaml");
+const DISKLESS: &str = include_str!("../../../examples/deploy/diskless.yaml");
 const PROGRAM: &str = include_str!("../../../examples/configured/main.rs");
 
 /// What `configured` takes to hand over and leave, and actix-web to let requests end, in seconds.
@@ -172,11 +173,37 @@ fn the_pods_without_a_volume_do_not_vote() {
 }
 
 #[test]
+fn the_pods_that_vote_without_a_volume_keep_nothing_and_wait_as_the_page_says() {
+    let shown = |span: Duration| format!("{:.1} s", span.as_secs_f64());
+    for config in of_pods(DISKLESS) {
+        assert!(config.quorum.diskless && config.quorum.voters.len() == 3);
+        assert_eq!(config.quorum.store_file, None);
+        assert_eq!(config.memory_file, None, "nothing is kept that is lost");
+        if cfg!(feature = "tls") {
+            let AnyConfig::Quorum(election) = config.plan().unwrap().election else {
+                panic!("voters");
+            };
+            let start = shown(election.worst_case_start(0));
+            assert!(PAGE.contains(&format!("within\n  {start} (`")), "{start}");
+        }
+    }
+    let t = Timings::default();
+    let abstains = shown(Timings::least_promise(t.promise() + t.round()));
+    let said = format!("abstains for {abstains}, since it has no record");
+    assert!(PAGE.contains(&said), "{said}");
+    assert!(DISKLESS.contains(&format!("abstains for {abstains}, and asks")));
+    assert!(number(DISKLESS, "minReadySeconds:") >= 5 && number(DISKLESS, "maxUnavailable:") == 1);
+    for kept in ["volumeClaimTemplates", "emptyDir", "/var/lib"] {
+        assert!(!DISKLESS.contains(kept), "{kept}");
+    }
+}
+
+#[test]
 fn pods_find_each_other_and_have_the_time_to_hand_over() {
     assert!(PROGRAM.contains(&format!(
         "LEAVING: Duration = Duration::from_secs({LEAVING})"
     )));
-    for yaml in [QUORUM, AVAILABLE] {
+    for yaml in [QUORUM, DISKLESS, AVAILABLE] {
         let config = Config::from_toml(&embedded(yaml)).unwrap();
         let (_, port) = config.listen.as_ref().unwrap().split_once(':').unwrap();
         assert_eq!(value(yaml, "port:"), port);

@@ -43,9 +43,8 @@ struct KnownTerms {
 impl KnownTerms {
     /// How far one word goes at this time.
     fn reach(&self, wall: &dyn WallClock) -> Reach {
-        let by_clock = |(rules, epoch): &(String, u64)| {
-            latest_term(rules, *epoch, wall.now().as_millis())
-        };
+        let by_clock =
+            |(rules, epoch): &(String, u64)| latest_term(rules, *epoch, wall.now().as_millis());
         match self.rules.as_ref().and_then(by_clock) {
             None => Reach::Steps,
             Some(latest) if self.votes => Reach::Clock(latest),

@@ -309,9 +309,15 @@ mod clocks {
         let mut guard = by_clock();
         assert!(!hears(&mut guard, LATEST.0 + 1, "b"), "be it the first");
         assert!(hears(&mut guard, LATEST.0, "b"));
-        assert!(hears(&mut guard, LATEST.0 + 1, "b"), "one more than is known");
+        assert!(
+            hears(&mut guard, LATEST.0 + 1, "b"),
+            "one more than is known"
+        );
         assert!(!hears(&mut guard, LATEST.0 + 3, "b"));
-        assert!(hears(&mut guard, 7, "b"), "old terms are the core's business");
+        assert!(
+            hears(&mut guard, 7, "b"),
+            "old terms are the core's business"
+        );
     }
 
     #[test]
@@ -328,7 +334,10 @@ mod clocks {
         assert!(!hears(&mut guard, ahead, "b"));
         assert!(!hears(&mut guard, ahead, "b"), "it vouches once");
         assert!(hears(&mut guard, ahead, "c"));
-        assert!(hears(&mut guard, ahead + 1, "b"), "and elections go on from there");
+        assert!(
+            hears(&mut guard, ahead + 1, "b"),
+            "and elections go on from there"
+        );
     }
 
     #[test]

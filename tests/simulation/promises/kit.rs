@@ -3,7 +3,11 @@
 use std::{sync::Arc, time::Duration};
 
 use actix_bully::{
-    elections::{AnyBully, AnyConfig, bully::BullyConfig, quorum::QuorumConfig},
+    elections::{
+        AnyBully, AnyConfig,
+        bully::BullyConfig,
+        quorum::{Diskless, QuorumConfig},
+    },
     protocol::{AgentId, Score, Timings},
     testkit::{
         faults::{Conditions, SplitMix64},
@@ -17,6 +21,7 @@ pub(crate) enum Mode {
     Available,
     Astra,
     Quorum,
+    Diskless,
 }
 
 pub(crate) fn names(n: usize) -> Vec<AgentId> {
@@ -27,7 +32,7 @@ pub(crate) fn names(n: usize) -> Vec<AgentId> {
 impl Mode {
     pub(crate) fn timings(self) -> Timings {
         match self {
-            Self::Available | Self::Quorum => Timings::lan(),
+            Self::Available | Self::Quorum | Self::Diskless => Timings::lan(),
             Self::Astra => Timings::astra(),
         }
     }
@@ -36,9 +41,10 @@ impl Mode {
         match self {
             Self::Available => AnyConfig::Available(Arc::new(available())),
             Self::Astra => AnyConfig::Astra(Arc::default()),
-            Self::Quorum => {
+            Self::Quorum | Self::Diskless => {
                 let config = QuorumConfig {
                     timings: self.timings(),
+                    diskless: (self == Self::Diskless).then(Diskless::default),
                     ..QuorumConfig::new(names(n))
                 };
                 AnyConfig::Quorum(Arc::new(config))

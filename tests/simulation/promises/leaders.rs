@@ -209,9 +209,13 @@ pub(crate) fn astra_does_not_notice_that_it_hangs() {
 }
 
 pub(crate) fn quorum_ends_with_its_lease() {
-    let lease = Mode::Quorum.timings().lease();
+    ends_with_its_lease(Mode::Quorum);
+}
+
+pub(crate) fn ends_with_its_lease(mode: Mode) {
+    let lease = mode.timings().lease();
     for seed in 0..20 {
-        let took = hangs(Mode::Quorum, seed, Duration::from_secs(600));
+        let took = hangs(mode, seed, Duration::from_secs(600));
         assert!(took <= lease, "seed {seed}: {took:?}");
     }
 }

@@ -11,11 +11,17 @@
     reason = "what does not hold fails the test"
 )]
 
+mod diskless;
 mod kit;
 mod leaders;
 mod partition;
 
-const COLUMNS: [&str; 3] = ["available (default)", "ASTRA rules", "quorum"];
+const COLUMNS: [&str; 4] = [
+    "available (default)",
+    "ASTRA rules",
+    "quorum, diskless",
+    "quorum",
+];
 
 /// What the page says in one cell, and what proves it.
 struct Promise {
@@ -28,7 +34,7 @@ const fn promise(text: &'static str, property: fn()) -> Promise {
 }
 
 /// The rows with a property for each column.
-const PROMISES: [(&str, [Promise; 3]); 6] = [
+const PROMISES: [(&str, [Promise; 4]); 6] = [
     (
         "leaders at once, messages within the delay bound",
         [
@@ -40,6 +46,7 @@ const PROMISES: [(&str, [Promise; 3]); 6] = [
                 "the same, while deadline > 2 × delay and no agent pauses",
                 leaders::astra_within_the_delay_bound,
             ),
+            promise("one", diskless::within_the_delay_bound),
             promise("one", leaders::quorum_within_the_delay_bound),
         ],
     ),
@@ -55,6 +62,10 @@ const PROMISES: [(&str, [Promise; 3]); 6] = [
                 leaders::astra_on_any_network,
             ),
             promise(
+                "one, while clock rates err by less than 11 %, hosts prove who they are and a name has one process",
+                diskless::on_any_network,
+            ),
+            promise(
                 "one, while clock rates err by less than 11 % and hosts prove who they are (TLS or a secret)",
                 leaders::quorum_on_any_network,
             ),
@@ -67,6 +78,10 @@ const PROMISES: [(&str, [Promise; 3]); 6] = [
             promise(
                 "each side that asks has a leader",
                 partition::each_side_that_asks_has_a_leader,
+            ),
+            promise(
+                "the side with a majority has a leader, the others none",
+                diskless::only_the_majority_has_a_leader,
             ),
             promise(
                 "the side with a majority has a leader, the others none",
@@ -86,6 +101,10 @@ const PROMISES: [(&str, [Promise; 3]); 6] = [
                 partition::astra_heals_at_the_next_election,
             ),
             promise(
+                "one leader within the printed formula, if none restarted meanwhile",
+                diskless::heals_within_the_formula,
+            ),
+            promise(
                 "one leader within the printed formula",
                 partition::quorum_heals_within_the_formula,
             ),
@@ -96,6 +115,10 @@ const PROMISES: [(&str, [Promise; 3]); 6] = [
         [
             promise("possible", leaders::available_shares_a_term),
             promise("possible", leaders::astra_shares_a_term),
+            promise(
+                "never while a majority of the voters keeps its memory, or no clock was ahead of one used later",
+                diskless::shares_no_term_while_a_majority_remembers,
+            ),
             promise("never", leaders::quorum_shares_no_term),
         ],
     ),
@@ -112,6 +135,10 @@ const PROMISES: [(&str, [Promise; 3]); 6] = [
             ),
             promise(
                 "says no when its lease ends (0.72 s)",
+                diskless::ends_with_its_lease,
+            ),
+            promise(
+                "says no when its lease ends (0.72 s)",
                 leaders::quorum_ends_with_its_lease,
             ),
         ],
@@ -119,12 +146,13 @@ const PROMISES: [(&str, [Promise; 3]); 6] = [
 ];
 
 /// The rows that are no promise of how many lead: their words are held too.
-const WORDS: [(&str, [&str; 3]); 3] = [
+const WORDS: [(&str, [&str; 4]); 3] = [
     (
         "who leads",
         [
             "the highest in rank that can be reached",
             "the highest in rank that can be reached",
+            "the highest in rank that a majority can reach; a healthy leader is left in place for 10 s",
             "the highest in rank that a majority can reach; a healthy leader is left in place for 10 s",
         ],
     ),
@@ -133,6 +161,7 @@ const WORDS: [(&str, [&str; 3]); 3] = [
         [
             "an epoch: tells an old announcement from a new one",
             "none: terms order nothing",
+            "a fence (`ConditionalFence`) while a majority of the voters keeps its memory, or no clock was ahead of one used later",
             "a fence: safe to compare at a database",
         ],
     ),
@@ -141,17 +170,19 @@ const WORDS: [(&str, [&str; 3]); 3] = [
         [
             "deadline > 2 × delay bound",
             "deadline > 2 × delay bound, and an agent that is told to campaign",
+            "a majority of voters, a wait at each start (1.2 s), wall clocks within 10 s of each other, a clock that counts a suspended host",
             "a majority of voters, a store for the vote, a clock that counts a suspended host",
         ],
     ),
 ];
 
 /// What the README says in short words, and the row of the page that it is short for.
-const SHORT: [(&str, [&str; 2], &str); 6] = [
+const SHORT: [(&str, [&str; 3], &str); 6] = [
     (
         "leads",
         [
             "the highest in rank that can be reached",
+            "the same as with stores",
             "the highest in rank that a majority can reach",
         ],
         "who leads",
@@ -160,31 +191,45 @@ const SHORT: [(&str, [&str; 2], &str); 6] = [
         "at once",
         [
             "one; two for a moment when something changes",
+            "one, while also a name has one process",
             "one, while clock rates err by less than 11 %",
         ],
         "leaders at once, messages within the delay bound",
     ),
     (
         "under a partition",
-        ["one on each side", "one where the majority is"],
+        [
+            "one on each side",
+            "one where the majority is",
+            "one where the majority is",
+        ],
         "under a partition",
     ),
     (
         "a leader that hangs",
-        ["says no after 0.9 s", "says no after 0.72 s"],
+        [
+            "says no after 0.9 s",
+            "says no after 0.72 s",
+            "says no after 0.72 s",
+        ],
         "a leader that hangs",
     ),
     (
         "its token",
         [
             "an epoch: tells old from new",
+            "a fence while clocks are not set back",
             "a fence: a database may compare it",
         ],
         "token",
     ),
     (
         "needs",
-        ["nothing", "a majority of voters, a store, TLS or a secret"],
+        [
+            "nothing",
+            "a majority of voters, 1.2 s at each start, TLS or a secret",
+            "a majority of voters, a store, TLS or a secret",
+        ],
         "needs",
     ),
 ];
@@ -210,10 +255,16 @@ fn the_readme_says_it_in_short_words() {
     let mut table = table(page, begin);
     assert_eq!(
         table.remove(0),
-        ["", "available (default)", "quorum (`voters`)"]
+        [
+            "",
+            "available (default)",
+            "quorum, no disk (`diskless`)",
+            "quorum (`voters`)"
+        ]
     );
     table.remove(0);
-    let expected = SHORT.map(|(name, [available, quorum], _)| vec![name, available, quorum]);
+    let expected = SHORT
+        .map(|(name, [available, diskless, quorum], _)| vec![name, available, diskless, quorum]);
     assert_eq!(table, expected);
     for (_, _, row) in SHORT {
         let promised = PROMISES.iter().any(|(name, _)| *name == row);
@@ -230,7 +281,7 @@ fn the_page_says_what_is_checked() {
     let begin = "<!-- promises: checked by tests/simulation/promises -->";
     let mut table = table(page, begin);
     let rule = table.remove(1);
-    assert_eq!(rule, ["---"; 4]);
+    assert_eq!(rule, ["---"; 5]);
     let title = table.remove(0);
     assert_eq!(title[1..], COLUMNS);
     for row in &table {

@@ -18,7 +18,7 @@ pub(crate) fn divided(mode: Mode, seed: u64) -> (World<AnyBully>, Vec<Vec<AgentI
     let silent = u32::try_from(n).unwrap();
     let long = match mode {
         Mode::Available => timings.worst_case_failover(silent).unwrap(),
-        Mode::Quorum => timings.worst_case_quorum_failover(silent) * 2,
+        Mode::Quorum | Mode::Diskless => timings.worst_case_quorum_failover(silent) * 2,
         Mode::Astra => timings.deadline(),
     };
     world.run_for(long);
@@ -77,9 +77,13 @@ pub(crate) fn each_side_that_asks_has_a_leader() {
 }
 
 pub(crate) fn only_the_majority_has_a_leader() {
+    the_majority_alone_has_a_leader(Mode::Quorum);
+}
+
+pub(crate) fn the_majority_alone_has_a_leader(mode: Mode) {
     let (mut with, mut without) = (0, 0);
     for seed in 0..200 {
-        let (world, sides) = divided(Mode::Quorum, seed);
+        let (world, sides) = divided(mode, seed);
         assert_eq!(world.violation(), None);
         let n = size(seed);
         let majority = sides.iter().find(|side| side.len() * 2 > n);
@@ -135,11 +139,15 @@ pub(crate) fn astra_heals_at_the_next_election() {
 }
 
 pub(crate) fn quorum_heals_within_the_formula() {
+    heals_within_the_formula(Mode::Quorum);
+}
+
+pub(crate) fn heals_within_the_formula(mode: Mode) {
     for seed in 0..200 {
-        let (mut world, _) = divided(Mode::Quorum, seed);
+        let (mut world, _) = divided(mode, seed);
         world.heal();
         let above = u32::try_from(size(seed)).unwrap() - 1;
-        let limit = Mode::Quorum.timings().worst_case_quorum_failover(above);
+        let limit = mode.timings().worst_case_quorum_failover(above);
         let settled = world.settle(limit);
         settled.unwrap_or_else(|why| panic!("seed {seed}: {why}"));
     }

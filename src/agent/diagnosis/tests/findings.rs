@@ -266,6 +266,7 @@ fn a_voter_without_a_record_says_how_far_it_is() {
     assert_eq!(recovers(1_200, 0, 0), text(abstains));
     let waits = "1 other voters have answered, 1 of the 2 that it needs remember: start the others, or mend the links";
     assert_eq!(recovers(0, 1, 0), text(waits));
-    let others = "2 other voters have answered, 0 of the 2 that it needs remember, and 2 recover themselves";
+    let others =
+        "2 other voters have answered, 0 of the 2 that it needs remember, and 2 recover themselves";
     assert_eq!(recovers(0, 2, 2), text(others));
 }

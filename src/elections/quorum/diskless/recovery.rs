@@ -136,7 +136,9 @@ impl Recovery {
     fn progress(&self, config: &QuorumConfig) -> Recovering {
         let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         let recover = self.recover.iter();
-        let recover = recover.filter(|id| !self.remember.contains_key(*id)).count();
+        let recover = recover
+            .filter(|id| !self.remember.contains_key(*id))
+            .count();
         Recovering {
             until: self.until,
             answers: count(self.remember.len().saturating_add(recover)),

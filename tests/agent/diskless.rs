@@ -1,0 +1,195 @@
+//! Voters without a disk: what a start refuses and reads, and what their tokens are.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a scene that cannot be set fails the test"
+)]
+
+use std::{cell::RefCell, rc::Rc, sync::Arc, time::Duration};
+
+use actix::clock;
+use actix_bully::{
+    Group,
+    agent::{BullyAgent, BullyBuilder, BullyHandle, ConditionalFence, LeaderGuard, StartError},
+    clock::WallTime,
+    elections::quorum::{Diskless, QuorumConfig},
+    leader::fence::{FenceNumber, FencingGate, NoFence},
+    protocol::Timings,
+    store::MemoryStore,
+    testkit::{VirtualClock, VirtualWallClock},
+};
+
+use crate::stage::{MS, id, play};
+
+/// 2026 began, and how many milliseconds that was after 2024 did.
+const DAWN: WallTime = WallTime::from_millis(1_767_225_600_000);
+const SINCE_2024: u64 = 63_158_400_000;
+
+/// A voter that is a majority by itself.
+fn voter(group: &Group, wall: &VirtualWallClock) -> BullyBuilder {
+    BullyAgent::builder("a")
+        .timings(Timings::lan())
+        .quorum(["a"])
+        .diskless()
+        .clock(VirtualClock::new())
+        .wall_clock(wall.clone())
+        .join(group)
+}
+
+/// The tokens of this agent's next leadership: its fence by a strict gate, and the one under a condition.
+async fn next_tokens(
+    agent: &BullyHandle,
+) -> (Result<FenceNumber, NoFence>, Option<ConditionalFence>) {
+    let found = Rc::new(RefCell::new(None));
+    let work = |guard: LeaderGuard| {
+        assert_eq!(guard.fence(), None);
+        let tokens = (FenceNumber::of(&guard), guard.conditional_fence());
+        found.borrow_mut().get_or_insert(tokens);
+        async move { guard.stepping_down().await }
+    };
+    let wait = async {
+        while found.borrow().is_none() {
+            clock::sleep(MS(1)).await;
+        }
+    };
+    futures::future::select(Box::pin(agent.lead(work)), Box::pin(wait)).await;
+    let found = found.borrow_mut().take();
+    found.unwrap()
+}
+
+async fn next_term(agent: &BullyHandle) -> u64 {
+    let (_, token) = next_tokens(agent).await;
+    token.unwrap().accept().number()
+}
+
+#[test]
+fn a_store_beside_is_refused_and_nothing_is_started() {
+    play(async {
+        let group = Group::new("jobs").unwrap();
+        let wall = VirtualWallClock::new(DAWN);
+        for builder in [
+            voter(&group, &wall).store(MemoryStore::new()),
+            BullyAgent::builder("a")
+                .store(MemoryStore::new())
+                .quorum(["a"])
+                .diskless()
+                .join(&group),
+            BullyAgent::builder("o")
+                .quorum(["a"])
+                .diskless()
+                .store(MemoryStore::new())
+                .observer()
+                .join(&group),
+        ] {
+            let error = builder.start().unwrap_err();
+            assert!(matches!(error, StartError::StoreRefused), "{error}");
+            let advice = "take `diskless()` out to keep the votes, or the store to do without";
+            assert!(error.to_string().ends_with(advice), "{error}");
+            assert!(group.members().is_empty());
+        }
+        let error = BullyAgent::builder("a").diskless().join(&group).start();
+        let error = error.unwrap_err();
+        assert!(
+            matches!(error, StartError::DisklessWithoutVoters),
+            "{error}"
+        );
+        assert!(error.to_string().contains("call `quorum([..])` before"));
+        voter(&group, &wall).start().unwrap();
+    });
+}
+
+#[test]
+fn voters_with_and_without_a_disk_do_not_share_a_group_and_neither_do_two_promises() {
+    play(async {
+        let group = Group::new("jobs").unwrap();
+        let voters = ["a", "b"];
+        let start = |name, config: QuorumConfig| {
+            let agent = BullyAgent::builder(name).quorum_config(Arc::new(config));
+            agent.clock(VirtualClock::new()).join(&group)
+        };
+        let config = |timings| QuorumConfig {
+            timings,
+            diskless: Some(Diskless::default()),
+            ..QuorumConfig::new(voters.map(id))
+        };
+        let first = start("a", config(Timings::lan())).start().unwrap();
+        let with = QuorumConfig {
+            diskless: None,
+            ..config(Timings::lan())
+        };
+        let with = start("b", with).store(MemoryStore::new()).start();
+        let error = with.unwrap_err().to_string();
+        assert!(error.contains("quorum-diskless"), "{error}");
+        let error = start("b", config(Timings::default())).start().unwrap_err();
+        let error = error.to_string();
+        for named in ["a promise of 900ms", "a promise of 300ms"] {
+            assert!(error.contains(named), "{error}");
+        }
+        drop(first);
+    });
+}
+
+#[test]
+fn a_gate_takes_the_token_only_if_the_condition_is_accepted() {
+    play(async {
+        let group = Group::new("jobs").unwrap();
+        let agent = voter(&group, &VirtualWallClock::new(DAWN)).start().unwrap();
+        let (strict, token) = next_tokens(&agent).await;
+        assert_eq!(strict, Err(NoFence::Conditional));
+        let advice = NoFence::Conditional.to_string();
+        assert!(advice.contains("give the voters stores"), "{advice}");
+        let accepted = token.unwrap().accept();
+        let number = FenceNumber::try_from(&accepted).unwrap();
+        assert_eq!(FencingGate::default().admit(number), Ok(()));
+        assert_eq!(u64::try_from(number.get()), Ok(accepted.number()));
+    });
+}
+
+#[test]
+fn the_wall_clock_is_read_at_the_start_and_not_afterwards() {
+    play(async {
+        let group = Group::new("jobs").unwrap();
+        let wall = VirtualWallClock::new(DAWN);
+        let agent = voter(&group, &wall).start().unwrap();
+        wall.set_ahead(86_400_000);
+        let term = next_term(&agent).await;
+        let passed = term - SINCE_2024;
+        assert!((1..1_000).contains(&passed), "{passed} ms after the start");
+        // The same agent started once more: a day later by the clock that was set.
+        agent.leave(MS(1_000)).await.unwrap();
+        let agent = voter(&group, &wall).start().unwrap();
+        assert!(next_term(&agent).await > term + 86_000_000);
+    });
+}
+
+/// The agent's own clock counts from the boot of its host.
+#[test]
+fn a_host_that_was_booted_before_2024_has_the_same_terms() {
+    play(async {
+        let group = Group::new("jobs").unwrap();
+        let own = VirtualClock::new();
+        own.skip(Duration::from_secs(10 * 365 * 86_400));
+        let builder = voter(&group, &VirtualWallClock::new(DAWN)).clock(own);
+        let agent = builder.start().unwrap();
+        let passed = next_term(&agent).await - SINCE_2024;
+        assert!((1..1_000).contains(&passed), "{passed} ms after the start");
+    });
+}
+
+#[test]
+fn agents_with_stores_go_on_sharing_their_configuration() {
+    play(async {
+        let group = Group::new("jobs").unwrap();
+        let config = Arc::new(QuorumConfig::new(["a", "b"].map(id)));
+        let start = |name| {
+            let agent = BullyAgent::builder(name).quorum_config(Arc::clone(&config));
+            let agent = agent.store(MemoryStore::new()).clock(VirtualClock::new());
+            agent.join(&group).start().unwrap()
+        };
+        let agents = ["a", "b"].map(start);
+        assert!(
+            Arc::strong_count(&config) > 4,
+            "the agents and their machines"
+        );
+        drop(agents);
+    });
+}

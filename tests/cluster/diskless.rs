@@ -1,0 +1,278 @@
+//! Voters without a disk: what a restart forgets, what it costs, and what holds all the same.
+
+use std::time::Duration;
+
+use actix::clock;
+use actix_bully::{
+    agent::{Finding, Lifecycle},
+    elections::quorum::{Diskless, QuorumConfig},
+    protocol::{AgentId, Term, Timings},
+    supervisor::RestartPolicy,
+    testkit::{
+        cluster::{Cluster, ClusterBuilder},
+        faults::Conditions,
+    },
+};
+
+use super::{MS, leaders, settled, test};
+
+const ALL: [&str; 3] = ["agent-1", "agent-2", "agent-3"];
+
+fn three() -> ClusterBuilder {
+    Cluster::builder()
+        .agents(3)
+        .quorum()
+        .diskless()
+        .timings(Timings::lan())
+        .network(Conditions::delayed(MS(1)))
+}
+
+fn config() -> QuorumConfig {
+    let voters = ALL.map(|name| AgentId::new(name).unwrap());
+    QuorumConfig {
+        timings: Timings::lan(),
+        diskless: Some(Diskless::default()),
+        ..QuorumConfig::new(voters)
+    }
+}
+
+/// (P + E) (1 + r) / (1 - r), in whole milliseconds: so long an incarnation abstains.
+fn abstention() -> Duration {
+    let t = Timings::lan();
+    let span = Timings::least_promise(t.promise() + t.round());
+    span - Duration::from_nanos((span.subsec_nanos() % 1_000_000).into())
+}
+
+/// So much time passes, and at no instant two agents believe that they lead. Says for how much of it one did.
+async fn watched(cluster: &Cluster, span: Duration) -> Duration {
+    let (mut led, step) = (Duration::ZERO, MS(1));
+    for _ in 0..span.as_millis() {
+        clock::sleep(step).await;
+        let believers = cluster.believers();
+        assert!(believers.len() <= 1, "{believers:?}");
+        led += step * u32::try_from(believers.len()).unwrap();
+    }
+    led
+}
+
+/// The term of the leader that the cluster settles on.
+async fn settled_term(cluster: &Cluster) -> (String, Term) {
+    let now = cluster.settle().await.unwrap();
+    let name = leaders(&now)[0].to_owned();
+    let leader = cluster.leader_of(&name).unwrap().unwrap();
+    (name, leader.term)
+}
+
+async fn restart_all(cluster: &mut Cluster, names: &[&str]) {
+    cluster.crash_all(names.iter().copied()).await.unwrap();
+    for name in names {
+        cluster.restart(name).unwrap();
+    }
+}
+
+#[test]
+fn a_group_begins_after_its_voters_have_abstained_and_within_the_worst_case() {
+    test(|| async {
+        let cluster = three().start().unwrap();
+        assert_eq!(watched(&cluster, abstention()).await, Duration::ZERO);
+        let rest = config().worst_case_start(0) - abstention();
+        assert!(watched(&cluster, rest).await > Duration::ZERO);
+        assert_eq!(settled_term(&cluster).await.0, "agent-3");
+    });
+}
+
+#[test]
+fn when_all_voters_restart_at_once_one_leads_after_the_wait_in_a_later_term() {
+    test(|| async {
+        let mut cluster = settled(three()).await;
+        let (_, before) = settled_term(&cluster).await;
+        for _ in 0..3 {
+            restart_all(&mut cluster, &ALL).await;
+            assert_eq!(watched(&cluster, abstention()).await, Duration::ZERO);
+            watched(&cluster, config().worst_case_start(0) - abstention()).await;
+            let (leader, after) = settled_term(&cluster).await;
+            assert_eq!(leader, "agent-3");
+            assert!(after > before, "{after} after {before}, by the clock alone");
+        }
+    });
+}
+
+#[test]
+fn when_two_of_three_restart_at_once_the_third_and_the_clocks_are_memory_enough() {
+    test(|| async {
+        for two in [&ALL[..2], &ALL[1..]] {
+            let mut cluster = settled(three()).await;
+            let (_, before) = settled_term(&cluster).await;
+            restart_all(&mut cluster, two).await;
+            watched(&cluster, config().worst_case_start(2) * 2).await;
+            assert!(settled_term(&cluster).await.1 > before, "{two:?}");
+        }
+    });
+}
+
+#[test]
+fn a_follower_that_restarts_disturbs_nobody() {
+    test(|| async {
+        let mut cluster = settled(three()).await;
+        let before = settled_term(&cluster).await;
+        restart_all(&mut cluster, &["agent-1"]).await;
+        let span = abstention() * 2;
+        assert_eq!(watched(&cluster, span).await, span, "agent-3 leads on");
+        assert_eq!(settled_term(&cluster).await, before);
+        // It takes part again: with it and the leader alone there is a quorum.
+        cluster.crash("agent-2").await.unwrap();
+        let span = abstention() * 2;
+        assert_eq!(watched(&cluster, span).await, span);
+    });
+}
+
+#[test]
+fn a_leader_that_restarts_is_followed_by_another_in_a_later_term() {
+    test(|| async {
+        let mut cluster = settled(three()).await;
+        let (_, before) = settled_term(&cluster).await;
+        restart_all(&mut cluster, &["agent-3"]).await;
+        watched(&cluster, abstention() * 2).await;
+        let (leader, after) = settled_term(&cluster).await;
+        assert_eq!(
+            leader, "agent-2",
+            "agent-3 abstained, and waits for its turn"
+        );
+        assert!(after > before);
+    });
+}
+
+/// Each voter restarts before the one before it has recovered: too few acknowledge, and the leadership ends.
+#[test]
+fn a_rolling_restart_that_is_faster_than_the_wait_is_safe_and_leaves_no_leader_meanwhile() {
+    test(|| async {
+        let mut cluster = settled(three()).await;
+        let (_, before) = settled_term(&cluster).await;
+        let pause = abstention() / 3;
+        for round in 0..4 {
+            for name in ALL {
+                restart_all(&mut cluster, &[name]).await;
+                let led = watched(&cluster, pause).await;
+                assert!(
+                    round == 0 || led.is_zero(),
+                    "{name} in round {round}: {led:?}"
+                );
+            }
+        }
+        watched(&cluster, config().worst_case_start(2) * 2).await;
+        assert!(settled_term(&cluster).await.1 > before);
+    });
+}
+
+#[test]
+fn a_rolling_restart_that_waits_each_time_keeps_a_leader() {
+    test(|| async {
+        let mut cluster = settled(three()).await;
+        let (_, before) = settled_term(&cluster).await;
+        for name in ["agent-1", "agent-2"] {
+            restart_all(&mut cluster, &[name]).await;
+            let span = abstention() * 2;
+            assert_eq!(watched(&cluster, span).await, span, "{name}");
+        }
+        assert_eq!(
+            settled_term(&cluster).await.1,
+            before,
+            "agent-3 all the time"
+        );
+    });
+}
+
+/// The price: what a voter that is gone remembers nobody can tell.
+#[test]
+fn one_that_restarted_and_one_that_is_gone_leave_no_leader_until_it_returns_and_say_so() {
+    test(|| async {
+        let mut cluster = settled(three()).await;
+        cluster.crash("agent-3").await.unwrap();
+        restart_all(&mut cluster, &["agent-1"]).await;
+        watched(&cluster, abstention()).await;
+        assert_eq!(watched(&cluster, abstention() * 4).await, Duration::ZERO);
+        let diagnosis = cluster.handle("agent-1").unwrap().diagnosis();
+        let said = diagnosis.findings.iter().find_map(|finding| match finding {
+            Finding::Recovers {
+                left,
+                answers,
+                recover,
+                needed,
+                ..
+            } => Some((*left, *answers, *recover, *needed)),
+            _ => None,
+        });
+        assert_eq!(said, Some((Duration::ZERO, 1, 0, 2)), "{diagnosis}");
+        let text = diagnosis.to_string();
+        assert!(text.contains("start the others"), "{text}");
+        cluster.restart("agent-3").unwrap();
+        watched(&cluster, config().worst_case_start(2) * 2).await;
+        cluster.settle().await.unwrap();
+    });
+}
+
+#[test]
+fn a_clock_that_was_set_back_lowers_no_term_while_a_majority_remembers() {
+    test(|| async {
+        let mut cluster = settled(three()).await;
+        let (_, mut before) = settled_term(&cluster).await;
+        cluster.wall_clock().set_ahead(-3_600_000);
+        for name in ["agent-3", "agent-2", "agent-3"] {
+            restart_all(&mut cluster, &[name]).await;
+            watched(&cluster, abstention() * 3).await;
+            let (_, after) = settled_term(&cluster).await;
+            assert!(after >= before, "{after} after {before}");
+            before = after;
+        }
+    });
+}
+
+/// The condition of the token: no memory, and clocks that were set back.
+#[test]
+fn clocks_set_back_between_two_restarts_of_all_lower_the_term_and_still_one_leads() {
+    test(|| async {
+        let mut cluster = settled(three()).await;
+        let (_, before) = settled_term(&cluster).await;
+        cluster.wall_clock().set_ahead(-3_600_000);
+        restart_all(&mut cluster, &ALL).await;
+        watched(&cluster, config().worst_case_start(0)).await;
+        let (_, after) = settled_term(&cluster).await;
+        assert!(after < before, "which is why no gate takes it unasked");
+        cluster.wall_clock().set_ahead(0);
+        restart_all(&mut cluster, &ALL).await;
+        watched(&cluster, config().worst_case_start(0)).await;
+        assert!(settled_term(&cluster).await.1 > before);
+    });
+}
+
+/// A restart within a living process is no exception: the supervisor carries the name over, and no record.
+#[test]
+fn a_supervised_restart_forgets_and_abstains() {
+    test(|| async {
+        let policy = RestartPolicy::transient();
+        let mut cluster = settled(three().supervised(policy)).await;
+        cluster.crash("agent-1").await.unwrap();
+        let handle = cluster.handle("agent-1").unwrap();
+        while handle.current().lifecycle != Lifecycle::Running {
+            clock::sleep(MS(1)).await;
+        }
+        clock::sleep(MS(1)).await;
+        assert_eq!(handle.id(), &AgentId::new("agent-1").unwrap());
+        let recovers = |finding: &Finding| matches!(finding, Finding::Recovers { .. });
+        assert!(handle.diagnosis().findings.iter().any(recovers));
+        // It acknowledges nothing: the leader and it are no quorum.
+        cluster.crash("agent-2").await.unwrap();
+        watched(&cluster, Timings::lan().lease() + MS(50)).await;
+        assert_eq!(watched(&cluster, MS(50)).await, Duration::ZERO);
+        watched(&cluster, config().worst_case_start(2) * 3).await;
+        cluster.settle().await.unwrap();
+    });
+}
+
+#[test]
+fn without_voters_nobody_can_do_without_a_disk() {
+    test(|| async {
+        let refused = Cluster::builder().agents(3).diskless().start().unwrap_err();
+        assert!(refused.to_string().contains("quorum([..])"), "{refused}");
+    });
+}
