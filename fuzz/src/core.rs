@@ -19,7 +19,7 @@ use actix_bully::{
             Heartbeat, Leadership, Micros, Nack, Ok as Answer, Preemption, Recover, Recovered,
             Refusal, Resign, Takeover, Yield,
         },
-        quorum::{QuorumBully, QuorumConfig, Vote},
+        quorum::{Diskless, QuorumBully, QuorumConfig, Vote},
     },
     protocol::{
         AgentId, Birth, Effect, Effects, Election, Event, Identity, Incarnation, Input, Leader,
@@ -33,13 +33,12 @@ struct Made {
     astra: Arc<AstraConfig>,
     /// By preemption, and whether a successor has to be better by a margin.
     bully: [[Arc<BullyConfig>; 2]; 3],
-    /// Of one to three voters: by default; with a margin, and leaders left alone; with all votes and no
-    /// acknowledgement but the leader's own.
-    quorum: [[Arc<QuorumConfig>; 3]; 3],
+    /// Of one to three voters: without disks; by default; with a margin, and leaders left alone; with all votes and
+    /// no acknowledgement but the leader's own.
+    quorum: [[Arc<QuorumConfig>; 4]; 3],
 }
 
-/// A value that is fixed here, or takes the place of a spare one (4 and 5 of the rules in [`check`] mean the
-/// same), leaves all bytes where they are. A choice that takes a byte moves every later one: each file of
+/// A value that is fixed here, or takes the place of a spare one, leaves all bytes where they are. A choice that takes a byte moves every later one: each file of
 /// `corpus/core` then plays another history. No test expects an outcome of a file, but what the file was
 /// kept for is lost until fuzzing finds it again.
 static MADE: LazyLock<Made> = LazyLock::new(|| {
@@ -66,6 +65,10 @@ static MADE: LazyLock<Made> = LazyLock::new(|| {
             timings: timings.clone(),
             ..QuorumConfig::new(names.iter().take(voters).cloned())
         };
+        let forgetful = QuorumConfig {
+            diskless: Some(Diskless::default()),
+            ..default.clone()
+        };
         let left_alone = QuorumConfig {
             preemption: Preemption::Never,
             margin: Some(Score::from(2)),
@@ -76,7 +79,7 @@ static MADE: LazyLock<Made> = LazyLock::new(|| {
             lease_quorum: Some(1),
             ..default.clone()
         };
-        [default, left_alone, unanimous].map(|config| {
+        [forgetful, default, left_alone, unanimous].map(|config| {
             config.check().expect("a quorum");
             Arc::new(config)
         })
@@ -100,7 +103,7 @@ pub fn check(data: &[u8]) {
             run::<Bully>(&mut choices, &MADE.bully[policy][margin], None);
         }
         rules => {
-            let options = usize::from(rules.saturating_sub(5));
+            let options = usize::from(rules.saturating_sub(4));
             let voters = usize::from(choices.below(3));
             let durable = choices.one_in(2).then(|| Vote {
                 term: term(&mut choices),
@@ -108,7 +111,10 @@ pub fn check(data: &[u8]) {
                 promise: Micros(u64::from(choices.byte()) * 10_000),
                 ..Vote::default()
             });
-            run::<QuorumBully>(&mut choices, &MADE.quorum[voters][options], durable);
+            let config = &MADE.quorum[voters][options];
+            // Drawn all the same: the bytes stay where they are.
+            let durable = durable.filter(|_| config.diskless.is_none());
+            run::<QuorumBully>(&mut choices, config, durable);
         }
     }
 }

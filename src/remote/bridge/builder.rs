@@ -12,7 +12,6 @@ use std::{
 use actix::{Recipient, clock::Instant};
 
 use crate::{
-    clock::{SystemWallClock, WallClock},
     group::Group,
     protocol::Incarnation,
     supervisor::{Guardian, RestartPolicy, Supervision},
@@ -23,7 +22,7 @@ use crate::remote::{
     BridgeError, BridgeHandle, ClusterId, Credential, Introduction, Limits, NodeId,
     NodeIncarnation, RemoteBridge, RemoteMessage,
     bridge::shared::{BridgeState, Parts},
-    carry::{Carried, Carrier},
+    carry::{Carried, Carrier, WallMillis},
     transport::{Listener, Security, Tcp, Transport},
     wire::Versions,
 };
@@ -47,7 +46,7 @@ pub struct BridgeBuilder {
     versions: Versions,
     memory: Option<std::path::PathBuf>,
     seed: Option<u64>,
-    wall: Arc<dyn WallClock>,
+    wall: WallMillis,
     policy: RestartPolicy,
     parent: Option<Recipient<Supervision<NodeId>>>,
 }
@@ -73,7 +72,7 @@ impl BridgeBuilder {
             versions: Versions::OURS,
             memory: None,
             seed: None,
-            wall: Arc::new(SystemWallClock),
+            wall: WallMillis::new(wall_millis),
             policy: RestartPolicy::default(),
             parent: None,
         }
@@ -191,10 +190,11 @@ impl BridgeBuilder {
         self
     }
 
-    /// The wall clock that terms are measured by, of voters without a disk. Default: the host's.
+    /// The wall clock that terms are measured by, of voters without a disk, in milliseconds since 1970 began.
+    /// Default: the host's.
     #[cfg(feature = "testkit")]
-    pub fn wall_clock(mut self, clock: impl WallClock + 'static) -> Self {
-        self.wall = Arc::new(clock);
+    pub fn wall_clock(mut self, now: impl Fn() -> u64 + Send + Sync + 'static) -> Self {
+        self.wall = WallMillis::new(now);
         self
     }
 
@@ -375,14 +375,19 @@ fn open(carried: &[Arc<dyn Carried>], floor: Incarnation) -> Result<(), BridgeEr
 /// Milliseconds of the wall clock, and chance for two starts in one of them. A clock that is wrong
 /// makes peers refuse this node until they forget it, unless it remembers its last incarnation.
 fn by_wall_clock() -> NodeIncarnation {
+    let millis = wall_millis().min(u64::MAX >> CHANCE);
+    NodeIncarnation(millis << CHANCE | u64::from(fastrand::u16(..)))
+}
+
+/// Milliseconds since 1970 began; 0 before.
+fn wall_millis() -> u64 {
     #[expect(
         clippy::disallowed_methods,
         reason = "nothing else that every host has grows over restarts"
     )]
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     let millis = since.map_or(0, |since| since.as_millis());
-    let millis = u64::try_from(millis).unwrap_or(u64::MAX >> CHANCE);
-    NodeIncarnation(millis << CHANCE | u64::from(fastrand::u16(..)))
+    u64::try_from(millis).unwrap_or(u64::MAX)
 }
 
 /// So many bits of chance.

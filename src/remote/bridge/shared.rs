@@ -18,7 +18,6 @@ use tracing::{debug, warn};
 
 use crate::group::companion_of;
 use crate::{
-    clock::WallClock,
     metrics::BridgeMeter,
     protocol::{AgentId, Leaders, Requirements, Term, Time},
 };
@@ -34,7 +33,7 @@ use crate::remote::{
         peers::ConnId,
         status::{LinkStatus, Meter},
     },
-    carry::{Carried, GroupTermGuard, Lost, NodeRoute, PeerAgents},
+    carry::{Carried, GroupTermGuard, Lost, NodeRoute, PeerAgents, WallMillis},
     transport::{Listener, Security, Transport},
     wire::{FirstTimings, Opening, Versions, first_carries},
 };
@@ -96,7 +95,7 @@ pub(crate) struct Parts {
     pub(crate) listener: Option<Box<dyn Listener>>,
     pub(crate) seed: u64,
     pub(crate) began: Instant,
-    pub(crate) wall: Arc<dyn WallClock>,
+    pub(crate) wall: WallMillis,
 }
 
 impl BridgeState {
@@ -104,7 +103,7 @@ impl BridgeState {
         let guards = parts
             .carried
             .iter()
-            .map(|_| GroupTermGuard::new(Arc::clone(&parts.wall)))
+            .map(|_| GroupTermGuard::new(parts.wall.clone()))
             .collect();
         let instruments = BridgeMeter::new(parts.me.node.as_str());
         Self {

@@ -3,26 +3,48 @@
 //! Decided here: that a term which is known already takes no lock: most messages name the present
 //! one. Not here: which terms are refused; that is [`TermGuard`].
 
-use std::sync::{
-    Arc, Mutex,
-    atomic::{AtomicU64, Ordering::Relaxed},
+use std::{
+    fmt,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
 };
 
 use crate::protocol::{AgentId, Requirements, Term};
 
 use crate::{
-    clock::{SystemWallClock, WallClock},
     elections::quorum::diskless::latest_term,
     remote::{TermFault, TermGuard, bridge::shared::lock},
 };
 
 use super::terms::Reach;
 
+/// A wall clock: milliseconds since 1970 began.
+#[derive(Clone)]
+pub(crate) struct WallMillis(Arc<dyn Fn() -> u64 + Send + Sync>);
+
+impl WallMillis {
+    pub(crate) fn new(now: impl Fn() -> u64 + Send + Sync + 'static) -> Self {
+        Self(Arc::new(now))
+    }
+
+    fn now(&self) -> u64 {
+        (self.0)()
+    }
+}
+
+impl fmt::Debug for WallMillis {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("WallMillis").field(&self.now()).finish()
+    }
+}
+
 /// Which terms peers may name in a group. Other rules have other terms.
 #[derive(Debug)]
 pub(crate) struct GroupTermGuard {
     /// Where terms go by it.
-    wall: Arc<dyn WallClock>,
+    wall: WallMillis,
     known: Mutex<KnownTerms>,
     /// Terms below this one are known; written under the lock only.
     unknown_from: AtomicU64,
@@ -42,9 +64,8 @@ struct KnownTerms {
 
 impl KnownTerms {
     /// How far one word goes at this time.
-    fn reach(&self, wall: &dyn WallClock) -> Reach {
-        let by_clock =
-            |(rules, epoch): &(String, u64)| latest_term(rules, *epoch, wall.now().as_millis());
+    fn reach(&self, wall: &WallMillis) -> Reach {
+        let by_clock = |(rules, epoch): &(String, u64)| latest_term(rules, *epoch, wall.now());
         match self.rules.as_ref().and_then(by_clock) {
             None => Reach::Steps,
             Some(latest) if self.votes => Reach::Clock(latest),
@@ -53,15 +74,9 @@ impl KnownTerms {
     }
 }
 
-impl Default for GroupTermGuard {
-    fn default() -> Self {
-        Self::new(Arc::new(SystemWallClock))
-    }
-}
-
 impl GroupTermGuard {
     /// A guard that knows no term; where terms go by a clock, they go by this one.
-    pub(crate) fn new(wall: Arc<dyn WallClock>) -> Self {
+    pub(crate) fn new(wall: WallMillis) -> Self {
         Self {
             wall,
             known: Mutex::default(),
@@ -101,7 +116,7 @@ impl GroupTermGuard {
             return Ok(true); // what the guard would say, and it would note nothing
         }
         let mut known = lock(&self.known);
-        let reach = known.reach(&*self.wall);
+        let reach = known.reach(&self.wall);
         known.terms.set_reach(reach);
         let KnownTerms { terms, voters, .. } = &mut *known;
         let is_heard = match voters {
@@ -131,7 +146,7 @@ mod tests {
 
     #[test]
     fn it_says_what_the_plain_guard_says() {
-        let (guard, mut plain) = (GroupTermGuard::default(), TermGuard::new());
+        let (guard, mut plain) = (GroupTermGuard::new(WallMillis::new(|| 0)), TermGuard::new());
         guard.follow(&of_epoch(1), true);
         let jump = TermGuard::MAX_JUMP;
         let last = TermGuard::LAST.0;
@@ -145,7 +160,7 @@ mod tests {
 
     #[test]
     fn other_rules_have_other_terms() {
-        let guard = GroupTermGuard::default();
+        let guard = GroupTermGuard::new(WallMillis::new(|| 0));
         guard.follow(&of_epoch(1), true);
         assert_eq!(guard.admit(Term(1 << 40), None), Ok(true));
         guard.follow(&of_epoch(1), true);
@@ -172,14 +187,8 @@ mod tests {
 
     #[test]
     fn voters_without_disks_go_by_the_clock() {
-        /// A clock that stands still: five seconds into 2024.
-        #[derive(Debug)]
-        struct Standing;
-        impl WallClock for Standing {
-            fn now(&self) -> crate::clock::WallTime {
-                crate::clock::WallTime::from_millis(1_704_067_205_000)
-            }
-        }
+        // Five seconds into 2024.
+        let wall = || WallMillis::new(|| 1_704_067_205_000);
         let [a, b, c] = ["a", "b", "c"].map(|name| AgentId::new(name).unwrap());
         let names = [a, b.clone(), c.clone()];
         let requirements = Requirements {
@@ -187,14 +196,14 @@ mod tests {
             names: Some(names.to_vec().into()),
             ..Requirements::new(Rules::new("quorum-diskless"))
         };
-        let guard = GroupTermGuard::new(Arc::new(Standing));
+        let guard = GroupTermGuard::new(wall());
         guard.follow(&requirements, true);
         assert_eq!(guard.admit(Term(15_001), Some(&b)), Ok(false));
         assert_eq!(guard.admit(Term(15_000), Some(&b)), Ok(true));
         assert_eq!(guard.admit(Term(20_000), Some(&b)), Ok(false));
         assert_eq!(guard.admit(Term(20_000), Some(&c)), Ok(true), "a quorum");
         // A node whose agents only observe never hears of a quorum.
-        let observes = GroupTermGuard::new(Arc::new(Standing));
+        let observes = GroupTermGuard::new(wall());
         observes.follow(&requirements, false);
         assert_eq!(observes.admit(Term(20_000), Some(&b)), Ok(true));
     }
@@ -203,7 +212,7 @@ mod tests {
     fn the_voters_of_the_agents_here_vouch_and_no_others() {
         let names = ["a", "b", "c"].map(|name| AgentId::new(name).unwrap());
         let [_, b, c] = &names;
-        let guard = GroupTermGuard::default();
+        let guard = GroupTermGuard::new(WallMillis::new(|| 0));
         let requirements = Requirements {
             voters: Some(Electorate::new(&names, 2, 2)),
             names: Some(names.to_vec().into()),

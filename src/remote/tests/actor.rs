@@ -53,7 +53,7 @@ impl Stage {
             listener: None,
             seed: 7,
             began: actix::clock::Instant::now(),
-            wall: Arc::new(crate::clock::SystemWallClock),
+            wall: crate::remote::carry::WallMillis::new(|| 0),
         }));
         let peer = address.map_or_else(|| Peer::inbound("b"), |address| Peer::new("b", address));
         assert!(shared.add(&node("b"), peer));
