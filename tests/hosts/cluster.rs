@@ -8,12 +8,15 @@ use std::{
     time::Duration,
 };
 
+#[path = "cluster/agreement.rs"] // relative to this file, wherever it is included
+mod agreement;
+
 use tempfile::TempDir;
 
 use super::{
     Wrong,
     check::{self, Belief},
-    log::{Line, Log, leads},
+    log::{Line, Log},
 };
 
 /// Where the nodes are.
@@ -64,8 +67,6 @@ struct Node {
 
 /// How long anything may take that has to happen.
 pub(crate) const SOON: Duration = Duration::from_secs(15);
-/// How long to wait before one looks again.
-const TURN: Duration = Duration::from_millis(100);
 /// How often a leader says that it leads, in milliseconds.
 const PULSE: &str = "2";
 
@@ -236,65 +237,6 @@ impl<P: Place> Cluster<P> {
         all
     }
 
-    /// Waits until all that run say that the same one of them leads; returns it.
-    ///
-    /// # Errors
-    /// The leader that each follows, when they do not agree in time.
-    pub(crate) fn agree(&mut self) -> Result<usize, Wrong> {
-        let running = self.running();
-        self.agree_among(&running)
-    }
-
-    /// Waits until all follow the one of the highest rank: no node takes over from it any more.
-    ///
-    /// # Errors
-    /// As [`agree`](Self::agree).
-    pub(crate) fn highest_leads(&mut self) -> Result<usize, Wrong> {
-        let highest = self.setting.hosts - 1;
-        for _ in 0..50 {
-            if self.agree()? == highest {
-                return Ok(highest);
-            }
-            self.log.wait(TURN, |_| None::<()>);
-        }
-        Err(Wrong(format!("{} does not lead", name(highest))))
-    }
-
-    /// Waits until these say that the same one of them leads, and it does.
-    ///
-    /// # Errors
-    /// As [`agree`](Self::agree).
-    pub(crate) fn agree_among(&self, some: &[usize]) -> Result<usize, Wrong> {
-        let newest: Vec<u32> = self.nodes.iter().map(|node| node.incarnation).collect();
-        let agreed = self.log.wait(SOON, |lines| {
-            let first = follows(lines, *some.first()?, &newest)?;
-            let agrees = |host: &usize| follows(lines, *host, &newest) == Some(first);
-            (some.contains(&first.0) && some.iter().all(agrees) && leads(lines, first, &newest))
-                .then_some(first.0)
-        });
-        agreed.ok_or_else(|| {
-            let lines = self.log.lines();
-            let said = some.iter().map(|host| {
-                let followed = follows(&lines, *host, &newest);
-                format!("{} follows {followed:?}", name(*host))
-            });
-            Wrong(said.collect::<Vec<_>>().join(", "))
-        })
-    }
-
-    /// Waits until none of these says that it leads, for so long as a leader would have shown.
-    ///
-    /// # Errors
-    /// The nodes that do.
-    pub(crate) fn none_leads(&self, some: &[usize], after: Duration) -> Result<(), Wrong> {
-        let pause = self.pulses_pause(some, after);
-        if pause {
-            return Ok(());
-        }
-        let names: Vec<_> = some.iter().map(|host| name(*host)).collect();
-        Err(Wrong(format!("one of {} still leads", names.join(", "))))
-    }
-
     /// What has been said since some line.
     pub(crate) fn since(&self, line: usize) -> Vec<Line> {
         self.log.lines().get(line..).unwrap_or_default().to_vec()
@@ -332,21 +274,6 @@ impl<P: Place> Cluster<P> {
         } else {
             Ok(())
         }
-    }
-
-    /// Waits for `after` without a pulse of these hosts.
-    fn pulses_pause(&self, some: &[usize], after: Duration) -> bool {
-        let works = |line: &&Line| line.event == "works" && some.contains(&line.host);
-        let mut seen = None;
-        let mut since = std::time::Instant::now();
-        let quiet = self.log.wait(SOON, |lines| {
-            let last = lines.iter().rposition(|line| works(&line));
-            if last != seen {
-                (seen, since) = (last, std::time::Instant::now());
-            }
-            (since.elapsed() >= after).then_some(())
-        });
-        quiet.is_some()
     }
 
     fn launch(&mut self, host: usize, first: bool) -> Result<(), Wrong> {
@@ -444,16 +371,4 @@ fn at_clock(seconds: u64, program: Command) -> Command {
 pub(crate) fn name(host: usize) -> String {
     let label = u8::try_from(host).map(|host| char::from(b'a' + host));
     label.map_or_else(|_| format!("n{host}"), String::from)
-}
-
-/// The leader that a node follows at last, and in which term.
-fn follows(lines: &[Line], host: usize, newest: &[u32]) -> Option<(usize, u64)> {
-    let last = lines.iter().rev().find(|line| {
-        line.host == host
-            && Some(&line.incarnation) == newest.get(host)
-            && ["leader", "no_leader"].contains(&line.event.as_str())
-    })?;
-    let leader = last.leader()?;
-    let host = (0..newest.len()).find(|host| name(*host) == leader)?;
-    Some((host, last.term()?))
 }

@@ -7,7 +7,8 @@
 //!
 //! Needs root, and the Debian packages iproute2 and nftables. `--list` names the scenarios, `--few`
 //! runs the nine that every change has to pass, names run those, `--nemesis SECONDS` draws faults
-//! by a seed.
+//! by a seed, and `--operations SECONDS` draws what operators do as well; with `--old PATH` its nodes begin with
+//! that program, and are upgraded.
 #![expect(
     clippy::print_stdout,
     clippy::indexing_slicing,
@@ -20,6 +21,7 @@ mod cluster;
 mod log;
 mod nemesis;
 mod net;
+mod operations;
 mod scenarios;
 
 use std::{env, fmt, io, path::PathBuf, process::ExitCode, time::Instant};
@@ -56,7 +58,11 @@ impl From<io::Error> for Wrong {
 struct Order {
     node: PathBuf,
     scenarios: Vec<&'static Scenario>,
-    nemesis: Option<(u64, u64)>,
+    nemesis: Option<u64>,
+    operations: Option<u64>,
+    /// What the nodes run before they are upgraded.
+    old: Option<PathBuf>,
+    seed: u64,
     list: bool,
 }
 
@@ -65,21 +71,30 @@ fn ordered() -> Result<Order, Wrong> {
         node: PathBuf::from("target/release/examples/node"),
         scenarios: Vec::new(),
         nemesis: None,
+        operations: None,
+        old: None,
+        seed: 1,
         list: false,
     };
-    let (mut few, mut seed) = (false, 1);
+    let mut few = false;
     let mut arguments = env::args().skip(1);
     let number = |text: Option<String>| {
         let text = text.and_then(|text| text.parse().ok());
-        text.ok_or_else(|| Wrong(String::from("say a number after --nemesis and --seed")))
+        text.ok_or_else(|| {
+            Wrong(String::from(
+                "say a number after --nemesis, --operations and --seed",
+            ))
+        })
     };
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
             "--node" => order.node = arguments.next().unwrap_or_default().into(),
             "--few" => few = true,
             "--list" => order.list = true,
-            "--seed" => seed = number(arguments.next())?,
-            "--nemesis" => order.nemesis = Some((number(arguments.next())?, seed)),
+            "--seed" => order.seed = number(arguments.next())?,
+            "--nemesis" => order.nemesis = Some(number(arguments.next())?),
+            "--operations" => order.operations = Some(number(arguments.next())?),
+            "--old" => order.old = arguments.next().map(PathBuf::from),
             name => order.scenarios.push(
                 scenarios::ALL
                     .iter()
@@ -88,8 +103,8 @@ fn ordered() -> Result<Order, Wrong> {
             ),
         }
     }
-    order.nemesis = order.nemesis.map(|(seconds, _)| (seconds, seed));
-    if order.scenarios.is_empty() && order.nemesis.is_none() {
+    let drawn = order.nemesis.or(order.operations);
+    if few || order.scenarios.is_empty() && drawn.is_none() {
         let chosen = scenarios::ALL.iter().filter(|one| one.first || !few);
         order.scenarios.extend(chosen);
     }
@@ -108,32 +123,33 @@ fn carry_out(order: &Order) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let (mut passed, mut failed) = (0, 0);
-    for scenario in &order.scenarios {
-        let began = Instant::now();
-        let outcome = scenario.run(&order.node);
+    let mut tell = |name: &str, began: Instant, outcome: Result<String, Wrong>| {
         let took = began.elapsed().as_secs_f64();
         match outcome {
             Ok(remark) => {
                 passed += 1;
-                println!("ok      {:32} {took:5.1} s  {remark}", scenario.name);
+                println!("ok      {name:32} {took:5.1} s  {remark}");
             }
             Err(wrong) => {
                 failed += 1;
-                println!("FAILED  {:32} {took:5.1} s  {wrong}", scenario.name);
+                println!("FAILED  {name:32} {took:5.1} s  {wrong}");
             }
         }
+    };
+    for scenario in &order.scenarios {
+        let began = Instant::now();
+        tell(scenario.name, began, scenario.run(&order.node));
     }
-    if let Some((seconds, seed)) = order.nemesis {
-        match nemesis::run(&order.node, seconds, seed) {
-            Ok(remark) => {
-                passed += 1;
-                println!("ok      nemesis, seed {seed}: {remark}");
-            }
-            Err(wrong) => {
-                failed += 1;
-                println!("FAILED  nemesis, seed {seed}: {wrong}");
-            }
-        }
+    let seed = order.seed;
+    if let Some(seconds) = order.nemesis {
+        let began = Instant::now();
+        let outcome = nemesis::run(&order.node, seconds, seed);
+        tell(&format!("nemesis, seed {seed}"), began, outcome);
+    }
+    if let Some(seconds) = order.operations {
+        let began = Instant::now();
+        let outcome = operations::run(&order.node, order.old.as_deref(), seconds, seed);
+        tell(&format!("operations, seed {seed}"), began, outcome);
     }
     println!("{passed} passed, {failed} failed");
     ExitCode::from(u8::from(failed > 0))

@@ -78,10 +78,10 @@ fn mend(cluster: &mut Hosts) -> Result<(), Wrong> {
 }
 
 /// `SplitMix64`: the same seed draws the same faults.
-struct Random(u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
-    fn below(&mut self, limit: u64) -> u64 {
+    pub(crate) fn below(&mut self, limit: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -89,7 +89,13 @@ impl Random {
         (z ^ (z >> 31)) % limit
     }
 
+    /// A place in a list of so many; 0 if it is empty.
+    pub(crate) fn up_to(&mut self, len: usize) -> usize {
+        let limit = u64::try_from(len).unwrap_or(1).max(1);
+        usize::try_from(self.below(limit)).unwrap_or(0)
+    }
+
     fn host(&mut self) -> usize {
-        usize::try_from(self.below(5)).unwrap_or(0)
+        self.up_to(5)
     }
 }

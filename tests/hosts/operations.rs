@@ -1,0 +1,169 @@
+//! What happens to a group over the years, in minutes: its nodes are upgraded, killed, stopped, frozen and cut off, in an
+//! order that a seed draws, over a network that loses packets all the time.
+//!
+//! Decided here: what is done, and what has to hold afterwards. At any moment one node leads at most, its terms
+//! increase over all upgrades, and once all is healed every node follows one leader.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
+
+use crate::{
+    Wrong,
+    cluster::Setting,
+    nemesis::Random,
+    net::{Hosts, Net},
+};
+
+/// So many percent of all packets are lost, whatever else happens.
+const LOSS: u32 = 2;
+/// After so many operations all is healed and checked.
+const ROUND: u64 = 8;
+
+/// Operates five hosts for so many seconds; says what happened. With an old program the nodes begin with that one, and
+/// are upgraded one by one.
+///
+/// # Errors
+/// What should not have been.
+pub(crate) fn run(
+    node: &Path,
+    old: Option<&Path>,
+    seconds: u64,
+    seed: u64,
+) -> Result<String, Wrong> {
+    let setting = Setting {
+        hosts: 5,
+        quorum: true,
+        timings: "default",
+        preempt: 1_000,
+    };
+    let first = old.unwrap_or(node);
+    let cluster = Hosts::start(first, Net::up(setting.hosts)?, setting)?;
+    let mut group = Operated {
+        cluster,
+        random: Random(seed),
+        node: node.to_path_buf(),
+        counts: BTreeMap::new(),
+    };
+    group.wire()?;
+    let until = Instant::now() + Duration::from_secs(seconds);
+    let mut operations = 0_u64;
+    while Instant::now() < until {
+        operations += 1;
+        group.operate()?;
+        let pause = Duration::from_millis(group.random.below(1_200));
+        group.cluster.log.wait(pause, |_| None::<()>);
+        if operations.is_multiple_of(ROUND) {
+            group.settle()?;
+        }
+    }
+    group.settle()?;
+    let counts = group.counts.iter();
+    let counts: Vec<_> = counts.map(|(what, n)| format!("{what} {n}")).collect();
+    Ok(format!(
+        "{operations} operations ({}), {} leaderships, never two at once",
+        counts.join(", "),
+        group.cluster.beliefs().len(),
+    ))
+}
+
+/// The group, and what was done to it so far.
+struct Operated {
+    cluster: Hosts,
+    random: Random,
+    /// The program of this release.
+    node: PathBuf,
+    counts: BTreeMap<&'static str, u64>,
+}
+
+impl Operated {
+    fn operate(&mut self) -> Result<(), Wrong> {
+        let running = self.cluster.running();
+        let Some(&host) = running.get(self.random.up_to(running.len())) else {
+            return self.mend(); // all of them are down or frozen
+        };
+        let others = self.cluster.others(host);
+        let other = others[self.random.up_to(others.len())];
+        let what = match self.random.below(8) {
+            0 => {
+                self.cluster.isolate(host)?;
+                "isolated"
+            }
+            1 => {
+                self.cluster.net.cut_one_way(host, other)?;
+                "cut one way"
+            }
+            2 => {
+                let rest: Vec<_> = others.into_iter().filter(|one| *one != other).collect();
+                self.cluster.split(&[host, other], &rest)?;
+                "split"
+            }
+            3 => {
+                self.cluster.net.plug(host, false)?;
+                "unplugged"
+            }
+            4 => {
+                self.cluster.freeze(host)?;
+                "frozen"
+            }
+            5 => {
+                self.cluster.kill(host)?;
+                "killed"
+            }
+            6 => {
+                self.cluster.stop(host)?;
+                "stopped"
+            }
+            _ => return self.upgrade(host),
+        };
+        self.count(what);
+        Ok(())
+    }
+
+    /// A host that has been upgraded is restarted in the same way: nothing else is left to do.
+    fn upgrade(&mut self, host: usize) -> Result<(), Wrong> {
+        let is_old = self.cluster.programs[host] != self.node;
+        self.cluster.stop(host)?;
+        self.cluster.programs[host].clone_from(&self.node);
+        self.cluster.restart(host)?;
+        self.count(if is_old { "upgraded" } else { "restarted" });
+        Ok(())
+    }
+
+    fn count(&mut self, what: &'static str) {
+        *self.counts.entry(what).or_default() += 1;
+    }
+
+    /// Heals all, brings every node back, and checks.
+    fn settle(&mut self) -> Result<(), Wrong> {
+        self.mend()?;
+        self.cluster.agree()?;
+        self.cluster.verdict()
+    }
+
+    /// Heals the network, and brings every host back.
+    fn mend(&mut self) -> Result<(), Wrong> {
+        self.cluster.net.heal()?;
+        self.wire()?;
+        for host in self.cluster.all() {
+            self.cluster.revive(host)?;
+        }
+        Ok(())
+    }
+
+    /// The network as it is at its best.
+    fn wire(&self) -> Result<(), Wrong> {
+        let hosts = self.cluster.all();
+        for (from, to) in hosts
+            .iter()
+            .flat_map(|a| hosts.iter().map(move |b| (*a, *b)))
+        {
+            if from != to {
+                self.cluster.net.lose(from, to, LOSS)?;
+            }
+        }
+        Ok(())
+    }
+}
