@@ -45,6 +45,8 @@ pub enum Defect {
     ForgottenWhenOpened,
     /// Store: a save that failed at the renaming is taken for one that changed nothing.
     FailureIsForgotten,
+    /// Store: what stands beside a file of format 1 is not read.
+    SupplementNotRead,
 
     /// Bridge: a report about a member counts, whichever node sends it.
     ReportOfAnyRoute,
@@ -71,7 +73,7 @@ pub enum Defect {
 #[cfg(feature = "planted")]
 impl Defect {
     /// All of them.
-    pub const ALL: [Self; 25] = [
+    pub const ALL: [Self; 26] = [
         Self::EndedSteps,
         Self::EndedSaves,
         Self::RevokedLast,
@@ -87,6 +89,7 @@ impl Defect {
         Self::DamagedIsFresh,
         Self::ForgottenWhenOpened,
         Self::FailureIsForgotten,
+        Self::SupplementNotRead,
         Self::ReportOfAnyRoute,
         Self::ReplacedLinkCounts,
         Self::AnyEpochJoined,

@@ -45,6 +45,9 @@ pub(crate) struct Args {
     /// Creates that file: this node has never voted. Once for each node
     #[arg(long, requires = "store")]
     pub(crate) init: bool,
+    /// Brings a file of release 0.1 to the present format, which that release refuses: no way back
+    #[arg(long, requires = "store")]
+    pub(crate) upgrade_store: bool,
     /// How long to wait for what; the same at every node
     #[arg(long, value_enum, default_value_t)]
     pub(crate) timings: Preset,

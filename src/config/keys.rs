@@ -65,6 +65,7 @@ impl Config {
         v.visit("quorum.diskless", &mut quorum.diskless)?;
         v.visit("quorum.store_file", &mut quorum.store_file)?;
         v.visit("quorum.create_store", &mut quorum.create_store)?;
+        v.visit("quorum.upgrade_store", &mut quorum.upgrade_store)?;
         v.visit("quorum.vote_quorum", &mut quorum.vote_quorum)?;
         v.visit("quorum.lease_quorum", &mut quorum.lease_quorum)?;
         let limits = &mut self.limits;
@@ -86,7 +87,8 @@ impl Keys for PeerSettings {
     fn visit<V: Visitor>(&mut self, v: &mut V) -> Result<(), V::Error> {
         v.visit("node", &mut self.node)?;
         v.visit("address", &mut self.address)?;
-        v.visit("rights", &mut self.rights)
+        v.visit("rights", &mut self.rights)?;
+        v.visit("equal_timings", &mut self.equal_timings)
     }
 }
 

@@ -31,6 +31,10 @@ pub(super) struct Disk {
     /// Without links, so that a change of the working directory does not matter.
     folder: PathBuf,
     path: PathBuf,
+    /// Where what format 1 has no room for stands.
+    supplement: PathBuf,
+    /// What is durable there.
+    beside: Option<Vec<u8>>,
     /// The file that has the name.
     pub(super) held: Locked,
     files: Files,
@@ -48,6 +52,11 @@ impl Disk {
         let name = name.map_err(|kind| failed(kind.into()))?;
         let folder = fs::canonicalize(folder_of(named)).map_err(failed)?;
         let path = folder.join(name);
+        let supplement = supplement_of(&path);
+        // It says that a node ran here before, and may have voted.
+        if fs::symlink_metadata(&supplement).is_ok() {
+            return Err(StoreError::Exists { path: supplement });
+        }
         let file = write_beside(&files, named, &path, text)?;
         // The rename itself refuses: a file that came after a look would be lost with its votes.
         let held = files.rename(file, &path, Clobber::Never).map_err(|error| {
@@ -65,6 +74,8 @@ impl Disk {
             named: named.into(),
             folder,
             path,
+            supplement,
+            beside: None,
             held: Locked::new(held),
             files,
         })
@@ -99,7 +110,9 @@ impl Disk {
                 return Ok(Self {
                     named: named.into(),
                     folder,
+                    supplement: supplement_of(&path),
                     path,
+                    beside: None,
                     held,
                     files,
                 });
@@ -129,18 +142,90 @@ impl Disk {
         Ok(text)
     }
 
+    /// Where the supplement is, and what it holds, of which at most `max` bytes and one more; `None` if there
+    /// is none.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`], and [`StoreError::Supplement`] for what is not a file.
+    pub(super) fn read_supplement(
+        &self,
+        max: usize,
+    ) -> Result<(&Path, Option<Vec<u8>>), StoreError> {
+        let path = &*self.supplement;
+        let failed = |source| io_error(path, source);
+        match fs::symlink_metadata(path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok((path, None)),
+            Err(error) => return Err(failed(error)),
+            // Asked before it is opened: the opening of a pipe waits for a writer.
+            Ok(there) if there.is_file() => {}
+            Ok(_) => {
+                return Err(StoreError::Supplement {
+                    path: path.into(),
+                    damage: Damage::NotAFile,
+                });
+            }
+        }
+        let limit = u64::try_from(max).unwrap_or(u64::MAX).saturating_add(1);
+        let mut text = Vec::new();
+        File::open(path)
+            .and_then(|file| file.take(limit).read_to_end(&mut text))
+            .map_err(failed)?;
+        Ok((path, Some(text)))
+    }
+
+    /// Puts a new supplement in the place of the present one, unless that says the same. It is durable when
+    /// this returns.
+    ///
+    /// # Errors
+    /// [`Unsaved`], which says whether the one before it is known to be there.
+    pub(super) fn replace_supplement(&mut self, text: &[u8]) -> Result<(), Unsaved> {
+        if self.beside.as_deref() == Some(text) {
+            return Ok(());
+        }
+        self.check_name()?;
+        let file = write_beside(&self.files, &self.supplement, &self.supplement, text);
+        let file = file.map_err(Unsaved::AsBefore)?;
+        let failed = |source| Unsaved::InDoubt(io_error(&self.supplement, source));
+        // Its lock ends here: the lock of the store's own file is what counts.
+        let renamed = self.files.rename(file, &self.supplement, Clobber::Always);
+        drop(Locked::new(renamed.map_err(failed)?));
+        self.files.sync_folder(&self.folder).map_err(failed)?;
+        self.beside = Some(text.to_vec());
+        Ok(())
+    }
+
+    /// Removes the supplement of a file that needs none any more.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`].
+    pub(super) fn remove_supplement(&mut self) -> Result<(), StoreError> {
+        self.beside = None;
+        match fs::remove_file(&self.supplement) {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                Err(io_error(&self.supplement, error))
+            }
+            Ok(()) | Err(_) => Ok(()),
+        }
+    }
+
+    /// Another file of that name may hold votes that this store knows nothing of.
+    fn check_name(&self) -> Result<(), Unsaved> {
+        let failed = |source| Unsaved::InDoubt(io_error(&self.named, source));
+        if lock::has_name(self.held.file(), &self.path).map_err(failed)? {
+            return Ok(());
+        }
+        Err(Unsaved::InDoubt(StoreError::Replaced {
+            path: self.named.clone(),
+        }))
+    }
+
     /// Puts a new file in the place of the present one. It is durable when this returns.
     ///
     /// # Errors
     /// [`Unsaved`], which says whether the file before it is known to be there.
     pub(super) fn replace(&mut self, text: &[u8]) -> Result<(), Unsaved> {
+        self.check_name()?;
         let failed = |source| Unsaved::InDoubt(io_error(&self.named, source));
-        // Another file of that name may hold votes that this store knows nothing of.
-        if !lock::has_name(self.held.file(), &self.path).map_err(failed)? {
-            return Err(Unsaved::InDoubt(StoreError::Replaced {
-                path: self.named.clone(),
-            }));
-        }
         if has(Defect::WrittenInPlace) {
             return fs::write(&self.path, text).map_err(failed);
         }
@@ -163,7 +248,8 @@ impl Disk {
         let failed = |source| io_error(&self.named, source);
         for entry in fs::read_dir(&self.folder).map_err(failed)? {
             let entry = entry.map_err(failed)?;
-            if is_beside(&self.path, &entry.path()) {
+            let entry_path = entry.path();
+            if is_beside(&self.path, &entry_path) || is_beside(&self.supplement, &entry_path) {
                 fs::remove_file(entry.path()).map_err(failed)?;
             }
         }
@@ -186,6 +272,13 @@ pub(super) fn folder_of(named: &Path) -> &Path {
         Some(parent) if parent != Path::new("") => parent,
         _ => Path::new("."),
     }
+}
+
+/// Where the supplement of a store's file is. Release 0.1 leaves a file of that name alone.
+fn supplement_of(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".supplement");
+    name.into()
 }
 
 /// A new file beside the one of that path: locked, and with its contents on the disk, but not its

@@ -34,6 +34,16 @@ pub enum StoreError {
         /// What is wrong with it.
         damage: Damage,
     },
+    /// What stands beside a file of format 1 cannot be trusted.
+    #[error(
+        "{path} is damaged, {damage}: it keeps the longest promise of this node; keep the node down for the longest that any of its configurations had, then remove this file"
+    )]
+    Supplement {
+        /// The path of the supplement.
+        path: PathBuf,
+        /// What is wrong with it.
+        damage: Damage,
+    },
     /// The file belongs to another node.
     #[error("{path} belongs to {found}, not to {expected}: check the path and the names")]
     Foreign {
@@ -125,6 +135,15 @@ pub enum StoreError {
         /// The limit in bytes.
         max: usize,
     },
+    /// The store is kept in format 1 for release 0.1, which would act against that part of the record. Nothing
+    /// was written.
+    #[error(
+        "format 1 of a store, which release 0.1 reads, has no room for `{field}`: upgrade the store first, when no node goes back to that release"
+    )]
+    NotUpgraded {
+        /// The field of the record.
+        field: &'static str,
+    },
     /// The record would be another one when read again. Nothing was written.
     #[error("a record changes when it is read again: serialize all of its fields")]
     Altered,
@@ -148,6 +167,7 @@ impl StoreError {
             Self::Exists { .. }
             | Self::Missing { .. }
             | Self::Damaged { .. }
+            | Self::Supplement { .. }
             | Self::Foreign { .. }
             | Self::Version { .. }
             | Self::Record { .. }
@@ -157,6 +177,7 @@ impl StoreError {
             | Self::Superseded { .. }
             | Self::Encode(_)
             | Self::TooLarge { .. }
+            | Self::NotUpgraded { .. }
             | Self::Altered
             | Self::NoRuntime
             | Self::NotAvailable => false,

@@ -16,7 +16,8 @@ use super::{
     Generation, Generations, Incarnations, Saving, StoreError, StoreIdentity, TermStore,
     disk::{Disk, Unsaved},
     files::Files,
-    format::{self, FileState},
+    first::{self, FileTexts, Supplement},
+    format::{self, FileState, Format},
 };
 use crate::{
     planted::{Defect, has},
@@ -36,8 +37,10 @@ use crate::{
 /// one, and a later save may do better. Once one has failed at the renaming or after it, the disk
 /// may hold either: every later save and load fails too, until the file is opened again.
 ///
-/// A file of an earlier release is brought to the present format when it is opened, and cannot be
-/// opened by that release any more.
+/// A file of release 0.1 stays in its format 1, so that a node can go back to that release, until the operator
+/// calls [`upgrade`](Self::upgrade). What format 1 has no room for is kept in a second file beside it,
+/// `NAME.supplement`: move or copy both, or none. A new store has format 2. As long as there is a way back, nodes
+/// keep the timings that they had: release 0.1 does not know what this one has promised.
 ///
 /// The file is locked as long as the store exists, and it may be read by its owner only. It
 /// belongs on a local disk: the locks and syncs of a network's file system may promise less.
@@ -84,7 +87,7 @@ struct Shared<D> {
 /// What is known of the disk.
 #[derive(Debug)]
 enum DiskState<D> {
-    Durable(FileState<D>),
+    Durable(FileState<D>, Format),
     /// A save failed: the disk holds what it held, or what was tried.
     InDoubt,
 }
@@ -96,7 +99,7 @@ where
     /// The store of a node that never ran. Blocks for two syncs.
     ///
     /// # Errors
-    /// [`StoreError::Exists`] when there is anything of that name; others when it cannot be
+    /// [`StoreError::Exists`] when there is anything of that name, or the supplement of such a store; others when it cannot be
     /// written. Nothing was changed.
     pub fn create(path: impl AsRef<Path>, identity: StoreIdentity) -> Result<Self, StoreError> {
         Self::create_on(path.as_ref(), identity, Files::default())
@@ -106,12 +109,37 @@ where
     /// that it is known to be durable, and a disk that fails shows it at the start.
     ///
     /// # Errors
-    /// [`StoreError::Missing`], [`StoreError::Damaged`], [`StoreError::Version`],
+    /// [`StoreError::Missing`], [`StoreError::Damaged`], [`StoreError::Supplement`], [`StoreError::Version`],
     /// [`StoreError::Foreign`] or [`StoreError::Record`] when there is no record of this node that could be trusted;
     /// [`StoreError::InUse`] when another process or agent has it open; [`StoreError::Full`] when there is no
     /// room to write it again. The record was not changed.
     pub fn open(path: impl AsRef<Path>, identity: StoreIdentity) -> Result<Self, StoreError> {
         Self::open_on(path.as_ref(), identity, Files::default())
+    }
+
+    /// Brings a store of format 1 to the present one, and removes what stood beside it: **final**, since release
+    /// 0.1 refuses the file from then on, in words. Call it when no node goes back to that release. A store that
+    /// has the present format stays as it is. Blocks for two syncs, and for a save that is on its way.
+    ///
+    /// # Errors
+    /// [`StoreError::Full`] and the store is as it was; others, and it may have either format: open it again.
+    pub fn upgrade(&self) -> Result<(), StoreError> {
+        let mut disk = lock(&self.shared.disk);
+        let (kept, format) = self.shared.kept()?;
+        if format == Format::First {
+            let written = self.shared.replace(&mut disk, &kept, Format::Second);
+            self.shared.know(kept, Format::Second, written)?;
+        }
+        // Only now: before, the file alone would have forgotten what it says.
+        disk.remove_supplement()
+    }
+
+    /// The format of the file: 1 as long as release 0.1 can read it, else 2.
+    ///
+    /// # Errors
+    /// [`StoreError::Failed`] when a save failed before.
+    pub fn format(&self) -> Result<u8, StoreError> {
+        self.shared.kept().map(|(_, format)| format.version())
     }
 
     pub(super) fn create_on(
@@ -122,7 +150,7 @@ where
         let kept = FileState::nothing();
         let text = format::encode::<D>(&identity, &kept.as_ref())?;
         let disk = Disk::create(path, &text, files)?;
-        Ok(Self::new(disk, identity, kept))
+        Ok(Self::new(disk, identity, kept, Format::Second))
     }
 
     pub(super) fn open_on(
@@ -140,15 +168,32 @@ where
             Err(StoreError::Damaged { .. }) if has(Defect::DamagedIsFresh) => FileState::nothing(),
             kept => kept?,
         };
+        let format = Format::of(&text);
+        let kept = match format {
+            Format::First => {
+                let (beside, found) = disk.read_supplement(format::MAX_LEN)?;
+                let found = found.filter(|_| !has(Defect::SupplementNotRead));
+                let found = found.map(|text| Supplement::decode(beside, &text, &identity));
+                first::join(disk.named(), &text, kept, found.transpose()?)?
+            }
+            Format::Second => kept,
+        };
         disk.tidy()?;
-        let text = format::encode(&identity, &kept.as_ref())?;
-        match disk.replace(&text) {
-            Ok(()) => Ok(Self::new(disk, identity, kept)),
+        if format == Format::Second {
+            // A crash at the end of an upgrade may have left it.
+            disk.remove_supplement()?;
+        }
+        let store = Self::new(disk, identity, kept.clone(), format);
+        let written = store
+            .shared
+            .replace(&mut lock(&store.shared.disk), &kept, format);
+        match written {
+            Ok(()) => Ok(store),
             Err(Unsaved::AsBefore(error) | Unsaved::InDoubt(error)) => Err(error),
         }
     }
 
-    fn new(disk: Disk, identity: StoreIdentity, kept: FileState<D>) -> Self {
+    fn new(disk: Disk, identity: StoreIdentity, kept: FileState<D>, format: Format) -> Self {
         Self {
             turn: Arc::default(),
             shared: Arc::new(Shared {
@@ -156,7 +201,7 @@ where
                 path: disk.named().into(),
                 generations: Generations::after(kept.generation),
                 disk: Mutex::new(disk),
-                known: Mutex::new(DiskState::Durable(kept)),
+                known: Mutex::new(DiskState::Durable(kept, format)),
             }),
         }
     }
@@ -166,10 +211,10 @@ impl<D> Shared<D>
 where
     D: Clone + PartialEq + Serialize + DeserializeOwned,
 {
-    /// What the disk is known to hold.
-    fn kept(&self) -> Result<FileState<D>, StoreError> {
+    /// What the disk is known to hold, and in which format.
+    fn kept(&self) -> Result<(FileState<D>, Format), StoreError> {
         match &*lock(&self.known) {
-            DiskState::Durable(kept) => Ok(kept.clone()),
+            DiskState::Durable(kept, format) => Ok((kept.clone(), *format)),
             DiskState::InDoubt => Err(StoreError::Failed {
                 path: self.path.to_path_buf(),
             }),
@@ -182,13 +227,41 @@ where
         change: impl FnOnce(FileState<D>) -> Result<FileState<D>, StoreError>,
     ) -> Result<(), StoreError> {
         let mut disk = lock(&self.disk);
-        let kept = change(self.kept()?)?;
-        let text = format::encode(&self.identity, &kept.as_ref())?;
-        let written = disk.replace(&text);
+        let (kept, format) = self.kept()?;
+        let kept = change(kept)?;
+        let written = self.replace(&mut disk, &kept, format);
+        self.know(kept, format, written)
+    }
+
+    /// Puts this in the place of what the disk holds.
+    fn replace(&self, disk: &mut Disk, kept: &FileState<D>, format: Format) -> Result<(), Unsaved> {
+        match format {
+            Format::First => {
+                let texts = first::encode(&self.identity, &kept.as_ref());
+                let FileTexts { file, supplement } = texts.map_err(Unsaved::AsBefore)?;
+                // This order, so that a file that cannot be written leaves the record as before: what the
+                // supplement says is true beside either.
+                disk.replace_supplement(&supplement)?;
+                disk.replace(&file)
+            }
+            Format::Second => {
+                let text = format::encode(&self.identity, &kept.as_ref());
+                disk.replace(&text.map_err(Unsaved::AsBefore)?)
+            }
+        }
+    }
+
+    /// Notes what became of a write.
+    fn know(
+        &self,
+        kept: FileState<D>,
+        format: Format,
+        written: Result<(), Unsaved>,
+    ) -> Result<(), StoreError> {
         // Locked only after the write: a load must not wait for the disk.
         let mut known = lock(&self.known);
         match written {
-            Ok(()) => *known = DiskState::Durable(kept),
+            Ok(()) => *known = DiskState::Durable(kept, format),
             Err(Unsaved::AsBefore(error)) => return Err(error),
             Err(Unsaved::InDoubt(error)) if has(Defect::FailureIsForgotten) => return Err(error),
             Err(Unsaved::InDoubt(error)) => {
@@ -228,7 +301,7 @@ where
     /// The disk is not read: no other process writes there. A record that was on its way when its
     /// agent crashed may be missing; nothing of that step left.
     fn load(&self) -> Result<Option<D>, StoreError> {
-        self.shared.kept().map(|kept| kept.record)
+        self.shared.kept().map(|(kept, _)| kept.record)
     }
 
     fn save(&self, by: Generation, record: D) -> Saving {
@@ -261,7 +334,7 @@ where
     D: Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send + 'static,
 {
     fn last(&self) -> Result<Incarnation, StoreError> {
-        self.shared.kept().map(|kept| kept.incarnation)
+        self.shared.kept().map(|(kept, _)| kept.incarnation)
     }
 
     /// Blocks for two syncs, and for a save that is on its way.

@@ -21,8 +21,8 @@
 //! | 2 | since 0.2 | `generation` and `incarnation` as well; at most 65,536 bytes |
 //!
 //! Beginning and end are the same in every version, so a damaged file is never taken for one of
-//! another version. One of an earlier version is read, and written anew in the present one when it
-//! is opened; one of a later version is refused.
+//! another version. One of an earlier version is read, and kept in that version until the operator
+//! upgrades it (`first.rs`); one of a later version is refused.
 //!
 //! Exactly one text of the present version belongs to what it says: what is decoded must encode to
 //! the bytes that were read. So nothing that a file says is ever skipped, such as a field that a
@@ -52,6 +52,31 @@ const BEGINNING: &str = "actix-bully store ";
 const VERSION: u8 = 2;
 const CHECKSUM_LEN: usize = 15;
 
+/// In which format a file is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Format {
+    /// Version 1, and a supplement beside it.
+    First,
+    Second,
+}
+
+impl Format {
+    pub(super) const fn version(self) -> u8 {
+        match self {
+            Self::First => 1,
+            Self::Second => VERSION,
+        }
+    }
+
+    /// Of a text that [`decode`] has taken.
+    pub(super) fn of(text: &[u8]) -> Self {
+        match check(text, BEGINNING) {
+            Ok(1) => Self::First,
+            Ok(_) | Err(_) => Self::Second,
+        }
+    }
+}
+
 /// What a file says beside its identity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FileState<R> {
@@ -74,7 +99,7 @@ struct Contents<R> {
 }
 
 /// Version 1.
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Contents1<R> {
     cluster: AgentId,
@@ -125,7 +150,7 @@ where
         path: path.into(),
         damage,
     };
-    let version = check(text).map_err(damaged)?;
+    let version = check(text, BEGINNING).map_err(damaged)?;
     if !(1..=VERSION).contains(&version) {
         return Err(StoreError::Version {
             path: path.into(),
@@ -200,18 +225,43 @@ fn keeps_all(before: &Value, after: &Value) -> bool {
 }
 
 fn write<D: Serialize>(identity: &StoreIdentity, kept: &FileState<&D>) -> io::Result<Vec<u8>> {
-    let mut text = format!("{BEGINNING}{VERSION}\n").into_bytes();
-    serde_json::to_writer(
-        &mut text,
-        &Contents {
-            cluster: identity.cluster.clone(),
-            group: identity.group.clone(),
-            node: identity.node.clone(),
-            generation: kept.generation.number(),
-            incarnation: kept.incarnation,
-            record: kept.record,
-        },
-    )?;
+    let contents = Contents {
+        cluster: identity.cluster.clone(),
+        group: identity.group.clone(),
+        node: identity.node.clone(),
+        generation: kept.generation.number(),
+        incarnation: kept.incarnation,
+        record: kept.record,
+    };
+    seal(BEGINNING, VERSION, &contents)
+}
+
+/// The text of version 1, byte for byte as release 0.1 would write it.
+pub(super) fn write_1<R: Serialize>(identity: &StoreIdentity, record: &R) -> io::Result<Vec<u8>> {
+    let contents = Contents1 {
+        cluster: identity.cluster.clone(),
+        group: identity.group.clone(),
+        node: identity.node.clone(),
+        record,
+    };
+    seal(BEGINNING, 1, &contents)
+}
+
+/// Whether the record of a text of version 1 names that field itself.
+pub(super) fn names_1(text: &[u8], field: &str) -> bool {
+    let json = json_line(text).unwrap_or_default();
+    let contents = serde_json::from_slice::<Contents1<Value>>(json);
+    contents.is_ok_and(|contents| contents.record.get(field).is_some())
+}
+
+/// The three lines of every file.
+pub(super) fn seal<C: Serialize>(
+    beginning: &str,
+    version: u8,
+    contents: &C,
+) -> io::Result<Vec<u8>> {
+    let mut text = format!("{beginning}{version}\n").into_bytes();
+    serde_json::to_writer(&mut text, contents)?;
     text.write_all(b"\n")?;
     let checksum = checksum_line(&text);
     text.write_all(checksum.as_bytes())?;
@@ -258,12 +308,12 @@ impl<R> FileState<R> {
 }
 
 /// The version of a text that begins and ends as in every version.
-fn check(text: &[u8]) -> Result<u8, Damage> {
+pub(super) fn check(text: &[u8], beginning: &str) -> Result<u8, Damage> {
     if text.len() > MAX_LEN {
         return Err(Damage::TooLarge { max: MAX_LEN });
     }
     let after = text
-        .strip_prefix(BEGINNING.as_bytes())
+        .strip_prefix(beginning.as_bytes())
         .ok_or(Damage::Header)?;
     let (sealed, seal) = text
         .split_last_chunk::<CHECKSUM_LEN>()
@@ -278,7 +328,7 @@ fn check(text: &[u8]) -> Result<u8, Damage> {
         .ok_or(Damage::Form)
 }
 
-fn json_line(text: &[u8]) -> Option<&[u8]> {
+pub(super) fn json_line(text: &[u8]) -> Option<&[u8]> {
     text.split(|byte| *byte == b'\n').nth(1)
 }
 

@@ -11,12 +11,13 @@
 //! [`Election::Durable`](crate::protocol::Election::Durable).
 //!
 //! Read on: [`TermStore`] is the contract, [`FileStore`] says what an operator has to know,
-//! `format.rs` what the file looks like, `disk.rs` how it is replaced, `generation.rs` which agent may write.
+//! `format.rs` what the file looks like, `first.rs` how release 0.1 can still read it, `disk.rs` how it is replaced, `generation.rs` which agent may write.
 
 mod disk;
 mod error;
 mod file;
 mod files;
+mod first;
 mod format;
 mod generation;
 mod identity;

@@ -48,6 +48,8 @@ pub(crate) struct Cluster<P: Place> {
     setting: Setting,
     /// What each node runs.
     pub(crate) programs: Vec<PathBuf>,
+    /// What each node is told beside the rest.
+    pub(crate) flags: Vec<Option<&'static str>>,
     folder: TempDir,
     /// Where they are: on hosts with cables and rules between them, or side by side.
     pub(crate) net: P,
@@ -79,6 +81,7 @@ impl<P: Place> Cluster<P> {
         let mut cluster = Self {
             setting,
             programs: vec![program.to_path_buf(); setting.hosts],
+            flags: vec![None; setting.hosts],
             folder: TempDir::new()?,
             net,
             log: Log::default(),
@@ -299,6 +302,7 @@ impl<P: Place> Cluster<P> {
             command.arg(self.setting.preempt.to_string());
             command.arg("--store").arg(self.store(host));
         }
+        command.args(self.flags[host]);
         if first {
             command.arg("--init");
         }

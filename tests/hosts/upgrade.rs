@@ -102,7 +102,7 @@ fn main() -> ExitCode {
     ExitCode::from(u8::from(failed > 0))
 }
 
-/// Upgrades the nodes in this order; a leader of each mixture is killed, and one stands still. How many terms there were.
+/// Up in this order, back to the old release, up again, then the new record: how many terms there were.
 fn upgraded(releases: &Releases, order: &[usize; 3], end: End) -> Result<usize, Wrong> {
     let setting = Setting {
         hosts: 3,
@@ -111,13 +111,37 @@ fn upgraded(releases: &Releases, order: &[usize; 3], end: End) -> Result<usize, 
         preempt: 1_000,
     };
     let mut cluster = Cluster::start(&releases.old, Loopback::new(3)?, setting)?;
+    roll(&mut cluster, &releases.new, order, end)?;
+    // Half of the way back, in the other order; then all of it: no store keeps the old release away.
+    let back: Vec<_> = order.iter().rev().copied().collect();
+    roll(&mut cluster, &releases.old, &back[..1], end)?;
+    roll(&mut cluster, &releases.new, &back[..1], end)?;
+    roll(&mut cluster, &releases.old, &back, end)?;
+    roll(&mut cluster, &releases.new, order, end)?;
+    // The operator enables the new record, node by node, and the way back ends: the old release refuses it in words.
     for host in order {
-        match end {
-            End::Asked => cluster.stop(*host)?,
-            End::Killed => cluster.kill(*host)?,
-        }
+        cluster.flags[*host] = Some("--upgrade-store");
+        replace(&mut cluster, &releases.new, *host, end)?;
+        cluster.agree()?;
+        cluster.flags[*host] = None;
+        refused(&mut cluster, &releases.old, *host)?;
         cluster.programs[*host].clone_from(&releases.new);
         cluster.restart(*host)?;
+        cluster.agree()?;
+        cluster.verdict()?;
+    }
+    Ok(cluster.beliefs().len())
+}
+
+/// Gives these nodes that release, one after the other; a leader of each mixture is killed, and one stands still.
+fn roll(
+    cluster: &mut Cluster<Loopback>,
+    to: &Path,
+    order: &[usize],
+    end: End,
+) -> Result<(), Wrong> {
+    for host in order {
+        replace(cluster, to, *host, end)?;
         let leader = cluster.agree()?;
         cluster.kill(leader)?;
         cluster.restart(leader)?;
@@ -129,22 +153,30 @@ fn upgraded(releases: &Releases, order: &[usize; 3], end: End) -> Result<usize, 
         cluster.agree()?;
         cluster.verdict()?;
     }
-    // The way back ends where a store has the new record: the old release refuses it in words.
-    let last = order[2];
-    cluster.stop(last)?;
-    cluster.programs[last].clone_from(&releases.old);
-    let said = cluster.restart_refused(last)?;
-    if !said.contains("has format 2, this release reads format 1") {
-        return Err(Wrong(format!(
-            "{} goes back without a word: {said}",
-            name(last)
-        )));
+    Ok(())
+}
+
+/// Ends a node and starts it with that release.
+fn replace(cluster: &mut Cluster<Loopback>, to: &Path, host: usize, end: End) -> Result<(), Wrong> {
+    match end {
+        End::Asked => cluster.stop(host)?,
+        End::Killed => cluster.kill(host)?,
     }
-    cluster.programs[last].clone_from(&releases.new);
-    cluster.restart(last)?;
-    cluster.agree()?;
-    cluster.verdict()?;
-    Ok(cluster.beliefs().len())
+    cluster.programs[host] = to.to_path_buf();
+    cluster.restart(host)
+}
+
+/// The old release does not start with the new record, and says why.
+fn refused(cluster: &mut Cluster<Loopback>, old: &Path, host: usize) -> Result<(), Wrong> {
+    cluster.stop(host)?;
+    cluster.programs[host] = old.to_path_buf();
+    let said = cluster.restart_refused(host)?;
+    if said.contains("has format 2, this release reads format 1") {
+        Ok(())
+    } else {
+        let name = name(host);
+        Err(Wrong(format!("{name} goes back without a word: {said}")))
+    }
 }
 
 /// The programs that the command line names; `None`: there is no old one, and why was said.

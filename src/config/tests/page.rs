@@ -129,7 +129,9 @@ fn a_configuration_is_shown_as_it_is_read() {
     let expected = serde_json::json!({
         "node": "a", "cluster": "default", "group": "g", "role": "leader", "score": 0,
         "peers_name_all": false, "dangerous_plaintext": false, "timings": { "preset": "default" },
-        "quorum": { "epoch": 0, "create_store": false, "diskless": false },
+        "quorum": {
+            "epoch": 0, "create_store": false, "upgrade_store": false, "diskless": false,
+        },
     });
     assert_eq!(shown, expected);
 }

@@ -2,4 +2,5 @@
 
 mod calls;
 mod disk;
+mod first;
 mod format;

@@ -1,6 +1,6 @@
 //! Which agent may write to a store that several have had, and what a store of an earlier release becomes.
 
-use std::{fs, future::poll_fn, sync::Arc, task::Poll};
+use std::{fs, future::poll_fn, sync::Arc, task::Poll, time::Duration};
 
 use actix_bully::{
     elections::quorum,
@@ -119,13 +119,15 @@ crc32 da2d377f
 "#;
 
 #[actix_rt::test]
-async fn a_store_of_release_0_1_is_read_and_upgraded() {
+async fn a_store_of_release_0_1_is_read_and_stays_so_until_it_is_upgraded() {
     let (_folder, path) = place();
     fs::write(&path, VOTED).expect("written");
     let store = open(&path).expect("it is whole");
     assert_eq!(store.load().expect("it works"), Some(vote(7)));
-    let text = fs::read_to_string(&path).expect("text");
-    assert!(text.starts_with("actix-bully store 2\n"), "{text}");
+    let text = || fs::read_to_string(&path).expect("text");
+    assert_eq!(text(), VOTED);
+    store.upgrade().expect("there is room");
+    assert!(text().starts_with("actix-bully store 2\n"), "{}", text());
     keep(&store, vote(8)).await.expect("saved");
     drop(store);
     let store = open(&path).expect("whole");
@@ -145,8 +147,38 @@ fn the_vote_of_release_0_1_is_the_vote_of_this_one() {
     };
     assert_eq!(found, expected);
     drop(store);
-    let store = FileStore::<quorum::Vote>::open(&path, identity("api-1")).expect("upgraded");
+    let store = FileStore::<quorum::Vote>::open(&path, identity("api-1")).expect("as before");
     assert_eq!(store.load().expect("it works"), Some(expected));
+}
+
+/// The incarnation that a node begins with is later than the last that it remembers, whatever its clock shows.
+#[actix_rt::test]
+async fn the_longest_promise_and_the_last_incarnation_outlast_the_way_back() {
+    let (_folder, path) = place();
+    fs::write(&path, VOTED).expect("written");
+    let open = || FileStore::<quorum::Vote>::open(&path, identity("api-1")).expect("whole");
+    let store = open();
+    let record = quorum::Vote {
+        promise: Duration::from_secs(9).into(),
+        ..store.load().expect("it works").expect("there is one")
+    };
+    let begun = store.begin().expect("it works");
+    store.save(begun, record.clone()).await.expect("saved");
+    store.remember(Incarnation(900)).expect("there is room");
+    drop(store);
+    let text = fs::read_to_string(&path).expect("text");
+    assert_eq!(text, VOTED, "what release 0.1 takes, byte for byte");
+    // It votes: another term, in its own format.
+    let voted = text.replace("\"term\":7", "\"term\":8");
+    let lines = voted.split_inclusive('\n').take(2).collect::<String>();
+    let sum = crc32fast::hash(lines.as_bytes());
+    fs::write(&path, format!("{lines}crc32 {sum:08x}\n")).expect("written");
+    let store = open();
+    let found = store.load().expect("it works").expect("there is one");
+    assert_eq!((found.term.0, found.promise), (8, record.promise));
+    // The clock went back: the next one would be 500 by it.
+    store.remember(Incarnation(500)).expect("nothing to do");
+    assert_eq!(store.last().expect("it works"), Incarnation(900));
 }
 
 #[test]
