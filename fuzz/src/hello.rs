@@ -11,7 +11,7 @@ use actix_bully::{
         Challenge, ClusterId, Credential, Limits, LinkId, NodeId, NodeIncarnation, Proof, Rights,
         internals::{
             Acquaintance, Handshake, HandshakeProgress, Introduction, Nonce,
-            wire::{Frame, Frames, Hello},
+            wire::{Frame, Frames, Hello, Versions},
         },
     },
 };
@@ -59,12 +59,13 @@ pub fn check(data: &[u8]) {
         handshake = handshake.asking(Arc::new(Lock), challenge);
     }
     let (mut is_proved, mut has_agreed) = (false, false);
+    let mut version = Versions::OURS.max;
     let mut frames = Frames::new(&limits);
     for bytes in stream.chunks(Limits::READ_AHEAD) {
         frames.feed(bytes);
         assert!(frames.capacity() <= limits.early_frame() + 4 + Limits::READ_AHEAD);
         while let Ok(Some(body)) = frames.next(now) {
-            if let Ok(frame) = Frame::decode(body, limits.bounds()) {
+            if let Ok(frame) = Frame::decode_of(version, body, limits.bounds()) {
                 match &frame {
                     Frame::Conditions(conditions) => {
                         has_agreed = conditions.challenge.is_some() == is_asking;
@@ -72,7 +73,7 @@ pub fn check(data: &[u8]) {
                     Frame::Ready { proofs, .. } => is_proved |= proofs.contains(&RIGHT),
                     _ => {}
                 }
-                again::compare(body, frame);
+                again::compare(version, body, frame);
             }
             let mut said = None;
             let look_up = |hello: &Hello| {
@@ -85,13 +86,14 @@ pub fn check(data: &[u8]) {
             let progress = handshake.receive(now, body, look_up, &mut out);
             let is_owed = dialled.is_some() || !is_asking || is_proved;
             assert!(
-                is_owed || !has_ready(&out, &limits),
+                is_owed || !has_ready(version, &out, &limits),
                 "a proof for a stranger"
             );
             if let Some(hello) = &said {
                 assert_eq!(hello.cluster, me.cluster);
                 assert_ne!(hello.node, me.node);
                 assert!(dialled.as_ref().is_none_or(|node| *node == hello.node));
+                version = me.versions.common(hello.versions).unwrap_or(version);
             }
             match progress {
                 Err(_) => return,
@@ -103,12 +105,14 @@ pub fn check(data: &[u8]) {
                 }
                 Ok(HandshakeProgress::Ready(link)) => {
                     assert_eq!(how & 2, 0, "a stranger is never ready");
+                    let is_first = link.version == Versions::FIRST;
                     assert!(
-                        has_agreed && is_proved == is_asking,
+                        is_first || has_agreed && is_proved == is_asking,
                         "a proof if one is asked for"
                     );
+                    assert!(!is_first || !is_asking, "version 1 proves nothing");
                     assert!(how & 4 == 0 || link.incarnation >= NodeIncarnation(50));
-                    assert_eq!(link.version, 2);
+                    assert_eq!(link.version, version);
                     assert_ne!(link.link, LinkId([0; 16]));
                     return;
                 }
@@ -118,11 +122,11 @@ pub fn check(data: &[u8]) {
 }
 
 /// Whether this side has said READY.
-fn has_ready(said: &[u8], limits: &Limits) -> bool {
+fn has_ready(version: u16, said: &[u8], limits: &Limits) -> bool {
     let mut frames = Frames::new(limits);
     frames.feed(said);
     while let Ok(Some(body)) = frames.next(Time::ZERO) {
-        if let Ok(Frame::Ready { .. }) = Frame::decode(body, limits.bounds()) {
+        if let Ok(Frame::Ready { .. }) = Frame::decode_of(version, body, limits.bounds()) {
             return true;
         }
     }

@@ -33,6 +33,7 @@
 //! From a file of an earlier version it is taken so, and all that the file does say has to come
 //! back unchanged. In a file of the present version the same field has to be there, since what is
 //! decoded would encode to another text. So a record changes only together with the version.
+//! Where the file stands in an earlier version, the field stands beside it or is refused there: `first.rs` lists which.
 
 use std::{io, io::Write, path::Path};
 
