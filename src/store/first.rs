@@ -168,6 +168,30 @@ where
     })
 }
 
+/// For tests: what is found of a record that was saved in format 1, with its supplement or without.
+///
+/// # Errors
+/// As when it is saved, and as when it is found.
+#[cfg(feature = "testkit")]
+pub fn found_in_first_format<D>(
+    identity: &StoreIdentity,
+    record: &D,
+    is_beside: bool,
+) -> Result<Option<D>, StoreError>
+where
+    D: PartialEq + Serialize + DeserializeOwned,
+{
+    let kept = FileState {
+        record: Some(record),
+        ..FileState::nothing()
+    };
+    let (texts, nowhere) = (encode(identity, &kept)?, Path::new(""));
+    let file = format::decode(nowhere, &texts.file, identity)?;
+    let supplement = Supplement::decode(nowhere, &texts.supplement, identity)?;
+    let found = join(nowhere, &texts.file, file, is_beside.then_some(supplement));
+    found.map(|found| found.record)
+}
+
 impl Supplement {
     /// What a supplement says; the path is for the errors.
     ///

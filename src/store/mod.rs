@@ -38,6 +38,8 @@ pub use memory::MemoryStore;
 for_tests! {
     use error::Damage;
 }
+#[cfg(feature = "testkit")]
+pub use first::found_in_first_format;
 
 use crate::protocol::Incarnation;
 

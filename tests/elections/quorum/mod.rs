@@ -12,6 +12,7 @@ mod clocks;
 mod diskless;
 mod epochs;
 mod faults;
+mod formats;
 mod incarnations;
 mod kit;
 mod losses;

@@ -27,7 +27,7 @@ pub use astra::AstraScenario;
 pub use ballot::BallotScenario;
 pub use bully::BullyScenario;
 pub use invitation::InvitationScenario;
-pub use quorum::{QuorumScenario, Watch, Watched};
+pub use quorum::{Kept, QuorumScenario, Watch, Watched};
 pub use reorganization::ReorganizationScenario;
 pub use ring::RingScenario;
 

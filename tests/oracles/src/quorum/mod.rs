@@ -28,7 +28,7 @@ use std::{
     time::Duration,
 };
 
-pub use watch::{Watch, Watched};
+pub use watch::{Kept, Watch, Watched};
 
 use self::diskless::Hosts;
 
@@ -72,6 +72,7 @@ impl QuorumScenario {
                 config: Arc::new(config),
                 sound: Arc::new(sound),
                 ledger: Arc::new(Mutex::default()),
+                kept: Kept::Whole,
             },
         }
     }
@@ -107,6 +108,13 @@ impl QuorumScenario {
             ..sound.clone()
         };
         Ok(Self::unsound(planted, sound))
+    }
+
+    /// Voters find their records so when they restart.
+    #[must_use]
+    pub fn kept(mut self, kept: Kept) -> Self {
+        self.watch.kept = kept;
+        self
     }
 
     /// Whether such a fault can meet a voter in such a situation. An agent that asks or defers knows no

@@ -17,6 +17,7 @@ use actix_bully::{
         AgentId, Effect, EffectOf, EffectsOf, Election, Event, Identity, Incarnation, Input,
         InputOf, MemberKind, MembershipError, Requirements, Time, Timings, View,
     },
+    store::{StoreIdentity, found_in_first_format},
 };
 
 /// A [`QuorumBully`] whose every step is held against the invariants.
@@ -35,6 +36,37 @@ pub struct Watch {
     /// The parameters as they ought to be, whatever is planted in the others.
     pub(super) sound: Arc<QuorumConfig>,
     pub(super) ledger: Arc<Mutex<Ledger>>,
+    pub(super) kept: Kept,
+}
+
+/// Where a voter finds its record when it restarts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Kept {
+    /// As it was saved.
+    #[default]
+    Whole,
+    /// In a file that release 0.1 can read, and what stands beside it.
+    FirstFormat,
+    /// In that file alone, as if nothing stood beside it: a defect.
+    FirstFormatAlone,
+}
+
+impl Kept {
+    /// The record that is found, through the texts of the files.
+    fn found(self, record: Option<Vote>) -> Option<Vote> {
+        let is_beside = match self {
+            Self::Whole => return record,
+            Self::FirstFormat => true,
+            Self::FirstFormatAlone => false,
+        };
+        let name = || "x".parse().expect("a name");
+        let identity = StoreIdentity {
+            cluster: name(),
+            group: name(),
+            node: name(),
+        };
+        found_in_first_format(&identity, &record?, is_beside).expect("a vote fits into format 1")
+    }
 }
 
 impl Watch {
@@ -45,6 +77,7 @@ impl Watch {
         Self {
             sound: Arc::clone(&config),
             config,
+            kept: self.kept,
             ledger: Arc::clone(&self.ledger),
         }
     }
@@ -62,6 +95,7 @@ impl Watch {
         Self {
             config: host(&self.config),
             sound: host(&self.sound),
+            kept: self.kept,
             ledger: Arc::clone(&self.ledger),
         }
     }
@@ -81,6 +115,7 @@ impl Watch {
         Ok(Self {
             config: retimed(&self.config)?,
             sound: retimed(&self.sound)?,
+            kept: self.kept,
             ledger: Arc::clone(&self.ledger),
         })
     }
@@ -103,7 +138,7 @@ impl Election for Watched {
         Self {
             id,
             kind,
-            machine: QuorumBully::new(identity, &watch.config, durable),
+            machine: QuorumBully::new(identity, &watch.config, watch.kept.found(durable)),
             watch: watch.clone(),
         }
     }
