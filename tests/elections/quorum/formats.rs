@@ -12,17 +12,16 @@ use super::chaos::{options, seeds, size};
 fn no_voter_notices_in_which_format_its_record_is_kept() -> Result<(), QuorumError> {
     for seed in seeds(60) {
         let n = size(seed);
-        let mut played = [Kept::Whole, Kept::FirstFormat].map(|kept| {
+        let mut played = Vec::new();
+        for kept in [Kept::Whole, Kept::FirstFormat] {
             let mut options = options(110_000);
             options.trace = Trace::digesting();
             let mut scenario = QuorumScenario::drawn(seed, n)?.kept(kept);
             let report = chaos(seed, n, &options, &mut scenario);
             assert!(report.violation.is_none(), "n {n}: {report}");
-            Ok::<_, QuorumError>(report.trace.digest())
-        });
-        let [whole, first] = &mut played;
-        assert_eq!(whole, first, "seed {seed}");
-        assert!(matches!(whole, Ok(Some(_))), "seed {seed}");
+            played.push(report.trace.digest().unwrap());
+        }
+        assert_eq!(played[0], played[1], "seed {seed}");
     }
     Ok(())
 }
