@@ -54,6 +54,10 @@ pub enum Closed {
     /// A later incarnation of the peer is known.
     #[error("a former incarnation of the peer")]
     Stale,
+    /// An earlier process of the peer's name is linked, and voters here have no disk: the later one takes no part as
+    /// long as that one lives.
+    #[error("an earlier process of the peer's name is linked")]
+    NameHeld,
     /// The peer answered with another link's name.
     #[error("a frame of another link")]
     WrongLink,
@@ -166,6 +170,7 @@ closed_table! {
     27 "role" Self::Role { .. },
     28 "openings" Self::Openings,
     29 "peer_limit" Self::PeerLimit,
+    30 "name_held" Self::NameHeld,
 }
 
 impl Closed {
@@ -180,6 +185,7 @@ impl Closed {
             Self::Auth => Some(Farewell::Auth),
             Self::Secret(_) => Some(Farewell::Secret),
             Self::Stale => Some(Farewell::Stale),
+            Self::NameHeld => Some(Farewell::NameHeld),
             Self::Replaced => Some(Farewell::Replaced),
             Self::Leaving => Some(Farewell::Leaving),
             Self::HandshakeTimeout
@@ -267,6 +273,8 @@ pub enum Farewell {
     Replaced,
     /// 8: the two sides do not know the same secret; since version 2.
     Secret,
+    /// 9: "an earlier process of your name is linked here"; since version 2.
+    NameHeld,
     /// Any other number.
     Other(u8),
 }
@@ -285,6 +293,7 @@ impl Farewell {
             Self::Feature => 6,
             Self::Replaced => 7,
             Self::Secret => 8,
+            Self::NameHeld => 9,
             Self::Other(code) => code,
         }
     }
@@ -302,6 +311,7 @@ impl From<u8> for Farewell {
             6 => Self::Feature,
             7 => Self::Replaced,
             8 => Self::Secret,
+            9 => Self::NameHeld,
             other => Self::Other(other),
         }
     }
@@ -319,6 +329,9 @@ impl std::fmt::Display for Farewell {
             Self::Feature => f.write_str("a required feature is missing"),
             Self::Replaced => f.write_str("another link replaces this one"),
             Self::Secret => f.write_str("the two sides do not know the same secret"),
+            Self::NameHeld => f.write_str(
+                "an earlier process of this node's name is linked there, and this one takes no part while that one lives",
+            ),
             Self::Other(code) => write!(f, "reason {code}"),
         }
     }

@@ -13,6 +13,7 @@ mod common;
 #[cfg(feature = "serde")]
 mod configured;
 mod diagnosis;
+mod diskless;
 mod elections;
 mod flood;
 mod kit;

@@ -50,7 +50,8 @@ impl PeerHealth {
             Some(
                 Closed::IsSelf
                     | Closed::Stale
-                    | Closed::Goodbye(Farewell::IsSelf | Farewell::Stale)
+                    | Closed::NameHeld
+                    | Closed::Goodbye(Farewell::IsSelf | Farewell::Stale | Farewell::NameHeld)
             )
         );
         *lock(&self.trouble) = Some(Trouble {
@@ -153,6 +154,8 @@ mod tests {
             Closed::Stale,
             Closed::Goodbye(Farewell::Stale),
             Closed::Goodbye(Farewell::IsSelf),
+            Closed::NameHeld,
+            Closed::Goodbye(Farewell::NameHeld),
         ] {
             assert_eq!(health(disputed), Some((disputed.to_string(), true)));
         }

@@ -181,6 +181,11 @@ impl PeerAgents {
         self.note_refusals();
     }
 
+    /// The incarnation that is linked, if one is.
+    pub(crate) fn linked(&self) -> Option<NodeIncarnation> {
+        self.latest.filter(|_| self.link.is_some())
+    }
+
     /// The latest incarnation of the node that counts against an earlier one: it is not remembered for ever,
     /// lest a number that was once too high keep the node out.
     pub(crate) fn latest_at(&self, now: Time, forget: Duration) -> Option<NodeIncarnation> {

@@ -31,10 +31,11 @@ impl GroupRules {
 
 impl GroupRules {
     /// Those that a peer names on a link of that version. In version 1 it names no voters: they are taken for those of the
-    /// members here, as release 0.1 takes ours for its own.
+    /// members here by the same rules, as release 0.1 takes ours for its own.
     pub(crate) fn opened(version: u16, opening: &Opening<'_>, mine: Option<&Requirements>) -> Self {
         let voters = if version == Versions::FIRST {
-            mine.and_then(|mine| mine.voters)
+            mine.filter(|mine| mine.rules.name() == opening.rules)
+                .and_then(|mine| mine.voters)
         } else {
             opening.voters
         };

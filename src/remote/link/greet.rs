@@ -9,7 +9,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tracing::warn;
 
 use crate::{
-    protocol::Time,
+    protocol::{Storage, Time},
     remote::{
         Acquaintance, Closed, Established, Farewell, Handshake, HandshakeProgress, NodeId,
         bridge::{gate::Pass, peers::DialError, shared::PeerState},
@@ -120,6 +120,8 @@ impl Failed {
             | Some(
                 Closed::HandshakeTimeout | Closed::Leaving | Closed::Goodbye(Farewell::Leaving),
             ) => DialError::NoAnswer,
+            // What is left of a process that was killed is linked for no longer than it is silent.
+            Some(Closed::NameHeld | Closed::Goodbye(Farewell::NameHeld)) => DialError::NoAnswer,
             Some(_) => DialError::Rejected,
         }
     }
@@ -297,10 +299,16 @@ impl Connection {
         }
         let peer = self.shared.peer(&hello.node)?;
         let (now, forget) = (self.shared.now(), self.shared.limits.forget());
-        let latest = peer.agents().latest_at(now, forget);
+        let (latest, linked) = {
+            let agents = peer.agents();
+            (agents.latest_at(now, forget), agents.linked())
+        };
+        let mut carried = self.shared.carried.iter().filter_map(|c| c.requirements());
+        let is_held = linked.is_some() && carried.any(|of| of.storage == Storage::Refused);
         Some(Acquaintance {
             rights: peer.rights.clone(),
             latest,
+            held_by: linked.filter(|_| is_held),
         })
     }
 }

@@ -84,6 +84,9 @@ pub struct Acquaintance {
     pub rights: Rights,
     /// The latest incarnation of it that was ever met, if any.
     pub latest: Option<NodeIncarnation>,
+    /// The incarnation of it that is linked, where no later one may take its place while it lives: voters without a
+    /// disk would be two under one name.
+    pub held_by: Option<NodeIncarnation>,
 }
 
 /// One side of the handshake of one connection.
@@ -404,10 +407,17 @@ impl Handshake {
         {
             return Err(Closed::Auth);
         }
-        let Acquaintance { rights, latest } = look_up(hello).ok_or(Closed::Auth)?;
+        let Acquaintance {
+            rights,
+            latest,
+            held_by,
+        } = look_up(hello).ok_or(Closed::Auth)?;
         // The same incarnation is welcome: its link broke, and it comes back.
         if latest.is_some_and(|latest| latest > hello.incarnation) {
             return Err(Closed::Stale);
+        }
+        if held_by.is_some_and(|held_by| held_by < hello.incarnation) {
+            return Err(Closed::NameHeld);
         }
         Ok(Established {
             peer: hello.node.clone(),

@@ -43,6 +43,7 @@ fn hear(
     let known = Acquaintance {
         rights: Rights::all(),
         latest: None,
+        ..Acquaintance::default()
     };
     side.receive(NOW, body, |_| Some(known), out)
 }

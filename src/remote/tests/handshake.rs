@@ -54,6 +54,7 @@ fn known() -> Acquaintance {
     Acquaintance {
         rights: Rights::all(),
         latest: None,
+        ..Acquaintance::default()
     }
 }
 
@@ -289,6 +290,25 @@ fn a_stranger_is_told_no_more_than_that_it_may_not() {
     );
 }
 
+/// Where voters have no disk: what is left of a process is linked for no longer than it is silent.
+#[test]
+fn a_later_process_of_a_name_waits_while_the_earlier_one_is_linked() {
+    let meet = |held_by| {
+        let mut side = Side::new(introduction("host-a"), 1);
+        side.known = Some(Acquaintance {
+            rights: Rights::all(),
+            latest: held_by,
+            held_by,
+        });
+        answer(&mut side, &hello(|_| ()))
+    };
+    let parted = (Some(Closed::NameHeld), Some(Farewell::NameHeld));
+    assert_eq!(meet(Some(NodeIncarnation(99))), parted);
+    let same = Some(NodeIncarnation(100));
+    assert_eq!(meet(same), (None, None), "its own link broke");
+    assert_eq!(meet(None), (None, None));
+}
+
 /// The breach "old incarnation".
 #[test]
 fn a_former_incarnation_of_a_peer_is_told_so() {
@@ -297,6 +317,7 @@ fn a_former_incarnation_of_a_peer_is_told_so() {
         side.known = Some(Acquaintance {
             rights: Rights::all(),
             latest: Some(NodeIncarnation(latest)),
+            ..Acquaintance::default()
         });
         answer(side, &hello(|_| ()))
     };

@@ -128,6 +128,7 @@ impl ProvingSide {
         let known = Acquaintance {
             rights: Rights::all(),
             latest: None,
+            ..Acquaintance::default()
         };
         let heard = self
             .handshake

@@ -94,6 +94,7 @@ fn greeted(handshake: &mut Handshake, body: &[u8]) -> Result<Option<Box<Establis
     let known = Some(Acquaintance {
         rights: Rights::all(),
         latest: None,
+        ..Acquaintance::default()
     });
     let progress = handshake.receive(NOW, body, |_| known, &mut BytesMut::new())?;
     Ok(match progress {
@@ -154,6 +155,7 @@ pub(crate) fn greetings() -> Vec<u8> {
             let known = Some(Acquaintance {
                 rights: Rights::all(),
                 latest: None,
+                ..Acquaintance::default()
             });
             let progress = side.receive(NOW, &frame[4..], |_| known, out);
             assert_eq!(progress, Ok(HandshakeProgress::Waiting));

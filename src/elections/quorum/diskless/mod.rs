@@ -24,7 +24,9 @@
 //! used was ahead of one that is used later. So a token is a fence only under that condition.
 //!
 //! One process has a name at a time: two of one name are two voters where the others count one. A node that is
-//! linked to one process refuses another one of its name, which says so and takes no part.
+//! linked to one process refuses a later one of its name, which says why and takes no part: it recovers by the others'
+//! answers alone. Where no node is linked to both, as across a partition, the two are not seen: whatever starts
+//! processes has to see to it that the former one has ended.
 //!
 //! # Why the terms increase
 //! *While a majority remembers.* Let an earlier incarnation of a voter v have voted in the term t for an agent

@@ -1,0 +1,248 @@
+//! Voters without a disk across three hosts: what a restart costs, and two processes of one name.
+
+use actix::clock::sleep;
+use actix_bully::{
+    agent::{BullyAgent, BullyHandle, Finding},
+    clock::{WallClock as _, WallTime},
+    elections::quorum::QuorumConfig,
+    protocol::{Term, Timings},
+    remote::{
+        BridgeBuilder, BridgeEvent, Closed, NodeIncarnation, Peer, RemoteBridge, transport::Pipes,
+        wire::Versions,
+    },
+    testkit::{VirtualClock, VirtualWallClock},
+};
+
+use super::{
+    kit::{Host, MS, address, builder, id, play, told, until},
+    voters::{believer, others},
+};
+
+const VOTERS: [&str; 3] = ["a1", "b1", "c1"];
+
+/// 2026 began.
+const DAWN: WallTime = WallTime::from_millis(1_767_225_600_000);
+
+fn voter(host: &mut Host, name: &str, timings: Timings, wall: &VirtualWallClock) -> BullyHandle {
+    let score = name.bytes().next().map_or(0, i32::from);
+    let agent = BullyAgent::builder(name)
+        .score(score)
+        .timings(timings)
+        .quorum(VOTERS)
+        .diskless()
+        .clock(VirtualClock::new())
+        .wall_clock(wall.clone())
+        .join(&host.group)
+        .start()
+        .unwrap();
+    host.agents.push(agent.clone());
+    agent
+}
+
+fn process(bridge: BridgeBuilder, name: &str, incarnation: u64, wall: &VirtualWallClock) -> Host {
+    let shown = wall.clone();
+    let mut host = Host::with(|group| {
+        let bridge = bridge.incarnation(NodeIncarnation(incarnation));
+        bridge
+            .wall_clock(move || shown.now().as_millis())
+            .carry(group)
+    });
+    voter(&mut host, &format!("{name}1"), Timings::lan(), wall);
+    host
+}
+
+fn host(pipes: &Pipes, name: &'static str, incarnation: u64, wall: &VirtualWallClock) -> Host {
+    process(builder(pipes, name, &others(name)), name, incarnation, wall)
+}
+
+/// A later process of the node `b`, on another host: as a pod that is started while the one before still runs.
+fn twin(pipes: &Pipes, wall: &VirtualWallClock) -> Host {
+    let bridge = RemoteBridge::builder("b")
+        .cluster("test")
+        .transport(pipes.host("elsewhere"))
+        .listen(&address("elsewhere"))
+        .seed(7);
+    let peer = |bridge: BridgeBuilder, name| bridge.peer(Peer::new(name, &address(name)));
+    let bridge = ["a", "c"].into_iter().fold(bridge, peer);
+    process(bridge, "b", 2_000, wall)
+}
+
+async fn elected(pipes: &Pipes, incarnation: u64, wall: &VirtualWallClock) -> ([Host; 3], Term) {
+    let hosts = ["a", "b", "c"].map(|name| host(pipes, name, incarnation, wall));
+    let all = || hosts.iter().all(|host| host.follows("c1"));
+    until("c1 leads", || {
+        believer(&hosts.each_ref()).as_deref() == Some("c1") && all()
+    })
+    .await;
+    let term = hosts[2].agents[0].leader().unwrap().term;
+    (hosts, term)
+}
+
+#[test]
+fn three_hosts_that_are_killed_at_once_elect_in_a_later_term_after_the_wait() {
+    play(async {
+        let (pipes, wall) = (Pipes::new(), VirtualWallClock::new(DAWN));
+        let mut before = Term::ZERO;
+        for incarnation in 1_000..1_003 {
+            let (hosts, term) = elected(&pipes, incarnation, &wall).await;
+            assert!(term > before, "{term} after {before}");
+            before = term;
+            for host in hosts {
+                host.stop().await;
+            }
+        }
+    });
+}
+
+/// A day passes without an election: by steps such a term would be far beyond what one word is good for.
+#[test]
+fn an_election_a_day_later_is_heard_at_once() {
+    play(async {
+        let (pipes, wall) = (Pipes::new(), VirtualWallClock::new(DAWN));
+        let ([a, b, c], term) = elected(&pipes, 1_000, &wall).await;
+        sleep(MS(86_400_000 / 8)).await;
+        assert!(c.agents[0].is_leader());
+        c.stop().await;
+        until("b1 leads", || b.agents[0].is_leader() && a.follows("b1")).await;
+        let later = b.agents[0].leader().unwrap().term;
+        assert!(later.0 > term.0 + (1 << 20), "{later} after {term}");
+        let dropped = [&a, &b].map(|host| host.bridge.counters().closed(Closed::Stale));
+        assert_eq!(dropped, [0, 0]);
+    });
+}
+
+#[test]
+fn a_later_process_of_a_name_takes_no_part_while_the_earlier_one_lives_and_says_why() {
+    play(async {
+        let (pipes, wall) = (Pipes::new(), VirtualWallClock::new(DAWN));
+        let ([a, b, c], term) = elected(&pipes, 1_000, &wall).await;
+        let twin = twin(&pipes, &wall);
+        for _ in 0..10_000 {
+            sleep(MS(1)).await;
+            assert_eq!(believer(&[&a, &b, &c, &twin]).as_deref(), Some("c1"));
+            assert!(!twin.is_linked("a") && !twin.is_linked("c"));
+        }
+        assert_eq!(c.agents[0].leader().unwrap().term, term);
+        assert!(b.is_linked("a") && b.is_linked("c") && b.follows("c1"));
+        for holder in [&a, &c] {
+            assert!(holder.bridge.counters().closed(Closed::NameHeld) > 0);
+        }
+        let diagnosis = twin.agents[0].diagnosis();
+        let said = diagnosis.to_string();
+        assert!(
+            said.contains("an earlier process of this node's name"),
+            "{said}"
+        );
+        let is_twice = |finding: &Finding| matches!(finding, Finding::NodeNameTwice { .. });
+        assert_eq!(diagnosis.findings.iter().filter(|f| is_twice(f)).count(), 2);
+        let recovers = |of: &Host| {
+            let findings = of.agents[0].diagnosis().findings;
+            let recovers = |finding: &Finding| matches!(finding, Finding::Recovers { .. });
+            findings.iter().any(recovers)
+        };
+        assert!(recovers(&twin) && !recovers(&b));
+
+        // The earlier one ends: from then on the later one is that voter.
+        b.stop().await;
+        until("the twin is let in", || {
+            twin.is_linked("a") && twin.is_linked("c")
+        })
+        .await;
+        until("it takes part", || !recovers(&twin) && twin.follows("c1")).await;
+        assert_eq!(believer(&[&a, &c, &twin]).as_deref(), Some("c1"));
+    });
+}
+
+/// A process that was stopped and goes on finds its name taken by the one that was started meanwhile.
+#[test]
+fn a_process_whose_link_is_silent_holds_its_name_no_longer() {
+    play(async {
+        let (pipes, wall) = (Pipes::new(), VirtualWallClock::new(DAWN));
+        let ([a, b, c], _) = elected(&pipes, 1_000, &wall).await;
+        pipes.partition("a", "b");
+        pipes.partition("b", "c");
+        let twin = twin(&pipes, &wall);
+        until("the twin is let in", || {
+            twin.is_linked("a") && twin.is_linked("c")
+        })
+        .await;
+        pipes.heal("a", "b");
+        pipes.heal("b", "c");
+        until("it takes part", || {
+            believer(&[&a, &b, &c, &twin]);
+            twin.follows("c1")
+        })
+        .await;
+        sleep(MS(10_000)).await;
+        assert!(
+            !b.is_linked("a") && !b.is_linked("c"),
+            "a former incarnation"
+        );
+        assert!(a.bridge.counters().closed(Closed::Stale) > 0);
+    });
+}
+
+#[test]
+fn other_timings_at_another_host_are_refused_and_both_are_named() {
+    play(async {
+        let (pipes, wall) = (Pipes::new(), VirtualWallClock::new(DAWN));
+        let a = host(&pipes, "a", 1_000, &wall);
+        let mut events = a.bridge.events();
+        let mut b = Host::with(|group| builder(&pipes, "b", &others("b")).carry(group));
+        voter(&mut b, "b1", Timings::default(), &wall);
+        sleep(MS(2_000)).await;
+        let (theirs, mine) = mismatch(&told(&mut events)).unwrap();
+        assert!(
+            theirs.contains("a promise of 900ms and a round of 100ms"),
+            "{theirs}"
+        );
+        assert!(
+            mine.contains("a promise of 300ms and a round of 20ms"),
+            "{mine}"
+        );
+        let diagnosis = a.agents[0].diagnosis().to_string();
+        assert!(
+            diagnosis.contains(&theirs) && diagnosis.contains(&mine),
+            "{diagnosis}"
+        );
+    });
+}
+
+/// A node of release 0.1 has voters with stores: it does not know these rules.
+#[test]
+fn a_node_of_version_1_is_refused_and_both_rules_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    play(async {
+        let (pipes, wall) = (Pipes::new(), VirtualWallClock::new(DAWN));
+        let a = host(&pipes, "a", 1_000, &wall);
+        let mut events = a.bridge.events();
+        let versions = Versions { min: 1, max: 1 };
+        let mut b = Host::with(|group| {
+            let bridge = builder(&pipes, "b", &others("b"));
+            bridge.versions(versions).carry(group)
+        });
+        b.voter("b1", 1, folder.path(), QuorumConfig::new(VOTERS.map(id)));
+        sleep(MS(2_000)).await;
+        assert!(a.is_linked("b"));
+        let said = mismatch(&told(&mut events)).unwrap();
+        assert_eq!(said.0, "quorum rules, epoch 0");
+        assert!(
+            said.1
+                .starts_with("quorum-diskless rules, epoch 0, 3 voters"),
+            "{}",
+            said.1
+        );
+        assert!(a.group.members().get(&id("b1")).is_none());
+        assert!(b.group.members().get(&id("a1")).is_none());
+    });
+}
+
+/// What an operator reads of two rules: theirs, and those here.
+fn mismatch(events: &[BridgeEvent]) -> Option<(String, String)> {
+    events.iter().find_map(|event| {
+        if let BridgeEvent::Mismatch { theirs, mine, .. } = event {
+            return Some((theirs.to_string(), mine.to_string()));
+        }
+        None
+    })
+}
