@@ -181,15 +181,19 @@ struct Configured {
 
 impl Configured {
     /// One of three nodes with one file, which differ by their environment.
-    fn start(file: &Path, folder: &Path, name: &str, address: &str) -> Result<Self, Wrong> {
-        let mut process = Command::new(example("configured"))
-            .arg(file)
-            .env("JOBS_NODE", name)
-            .env("JOBS_LISTEN", address)
-            .env("JOBS_QUORUM_STORE_FILE", folder.join(name))
-            .env("JOBS_QUORUM_CREATE_STORE", "true")
-            .stdout(Stdio::piped())
-            .spawn()?;
+    fn start(trio: &Trio, at: usize, votes: Votes) -> Result<Self, Wrong> {
+        let mut command = Command::new(example("configured"));
+        command
+            .arg(&trio.file)
+            .env("JOBS_NODE", NAMES[at])
+            .env("JOBS_LISTEN", &trio.addresses[at]);
+        match votes {
+            Votes::Stored => command
+                .env("JOBS_QUORUM_STORE_FILE", trio.folder.path().join(NAMES[at]))
+                .env("JOBS_QUORUM_CREATE_STORE", "true"),
+            Votes::Forgotten => command.env("JOBS_QUORUM_DISKLESS", "true"),
+        };
+        let mut process = command.stdout(Stdio::piped()).spawn()?;
         let said = process
             .stdout
             .take()
@@ -234,11 +238,26 @@ impl Drop for Configured {
     }
 }
 
-/// A trio by configuration; whichever leads is asked to end by `signal`.
-fn ends_well_by(signal: &str) -> Result<(), Wrong> {
+/// What becomes of a vote when its process ends.
+#[derive(Clone, Copy)]
+enum Votes {
+    Stored,
+    Forgotten,
+}
+
+const NAMES: [&str; 3] = ["a", "b", "c"];
+
+/// One file for three nodes, and where they listen.
+struct Trio {
+    folder: tempfile::TempDir,
+    file: PathBuf,
+    addresses: Vec<String>,
+}
+
+fn trio() -> Result<Trio, Wrong> {
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("jobs.toml");
-    let names = ["a", "b", "c"];
+    let names = NAMES;
     let place = Loopback::new(names.len())?;
     let addresses: Vec<_> = (0..names.len())
         .map(|host| cluster::Place::address(&place, host))
@@ -256,7 +275,17 @@ fn ends_well_by(signal: &str) -> Result<(), Wrong> {
         }
     }
     std::fs::write(&file, text)?;
-    let start = |at: usize| Configured::start(&file, folder.path(), names[at], &addresses[at]);
+    Ok(Trio {
+        folder,
+        file,
+        addresses,
+    })
+}
+
+/// A trio by configuration; whichever leads is asked to end by `signal`.
+fn ends_well_by(signal: &str) -> Result<(), Wrong> {
+    let (trio, names) = (trio()?, NAMES);
+    let start = |at: usize| Configured::start(&trio, at, Votes::Stored);
     let mut nodes = [start(0)?, start(1)?, start(2)?];
     let first = nodes[0].says(" leads in term ")?;
     let at = names.iter().position(|name| first.starts_with(name));
@@ -280,6 +309,31 @@ fn ends_well_by(signal: &str) -> Result<(), Wrong> {
     // A silent end would take that long: it was a hand-over.
     let silent = Timings::default().worst_case_quorum_failover(2);
     assert!(took < silent, "{took:?} of {silent:?}");
+    Ok(())
+}
+
+/// Nothing of a process is left but the clock of its host.
+#[test]
+fn voters_without_a_disk_that_are_all_killed_elect_in_a_later_term() -> Result<(), Wrong> {
+    let trio = trio()?;
+    let mut before = 0;
+    for _ in 0..3 {
+        let began = Instant::now();
+        let start = |at: usize| Configured::start(&trio, at, Votes::Forgotten);
+        let nodes = [start(0)?, start(1)?, start(2)?];
+        let first = nodes[0].says(" leads in term ")?;
+        for node in &nodes[1..] {
+            node.says(&first)?;
+        }
+        let t = Timings::default();
+        let abstains = Timings::least_promise(t.promise() + t.round());
+        assert!(began.elapsed() >= abstains, "{:?}", began.elapsed());
+        let (_, term) = first.rsplit_once(' ').unwrap_or_default();
+        let term: u64 = term.parse().map_err(|_| Wrong(first.clone()))?;
+        assert!(term > before, "{term} after {before}");
+        before = term;
+        drop(nodes); // by SIGKILL, all of them
+    }
     Ok(())
 }
 
