@@ -26,7 +26,7 @@ mod loopback;
 use std::{
     env, fmt,
     io::{self, BufRead, BufReader, Write},
-    path::{Path, PathBuf},
+    path::PathBuf,
     process::{Child, Command, ExitStatus, Output, Stdio},
     sync::mpsc::{self, Receiver},
     thread,
