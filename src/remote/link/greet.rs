@@ -115,13 +115,15 @@ impl Failed {
             None if self.is_refused => DialError::Refused,
             Some(Closed::IsSelf | Closed::Goodbye(Farewell::IsSelf)) => DialError::Itself,
             Some(Closed::Lost) => DialError::Dropped,
-            // A peer that leaves has nothing against this node: no penalty for the next dial.
+            // A peer that leaves has nothing against this node: no penalty for the next dial. Nor for a name that is
+            // held: what is left of a process that was killed is linked for no longer than it is silent.
             None
             | Some(
-                Closed::HandshakeTimeout | Closed::Leaving | Closed::Goodbye(Farewell::Leaving),
+                Closed::HandshakeTimeout
+                | Closed::Leaving
+                | Closed::NameHeld
+                | Closed::Goodbye(Farewell::Leaving | Farewell::NameHeld),
             ) => DialError::NoAnswer,
-            // What is left of a process that was killed is linked for no longer than it is silent.
-            Some(Closed::NameHeld | Closed::Goodbye(Farewell::NameHeld)) => DialError::NoAnswer,
             Some(_) => DialError::Rejected,
         }
     }
