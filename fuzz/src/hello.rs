@@ -81,6 +81,7 @@ pub fn check(data: &[u8]) {
                 (how & 2 == 0).then(|| Acquaintance {
                     rights: Rights::all(),
                     latest: (how & 4 != 0).then_some(NodeIncarnation(50)),
+                    ..Acquaintance::default()
                 })
             };
             let progress = handshake.receive(now, body, look_up, &mut out);
