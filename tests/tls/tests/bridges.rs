@@ -260,6 +260,7 @@ async fn hello(mut stream: TlsStream<TcpStream>, name: &str) -> Result<(), Close
         Some(Acquaintance {
             rights: Rights::all(),
             latest: None,
+            ..Acquaintance::default()
         })
     };
     loop {
