@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`rules`] | what a model asks of an election: its machine, and what may never be |
 //! | [`bully`], [`quorum`], [`ledger`] | the elections, and what is held against them |
+//! | [`diskless`] | the quorum election of voters without a disk |
 //! | [`ballot`], [`reorganization`], [`ring`], [`invitation`] | the same, of other papers |
 //! | [`timed`] | a model with clocks, delays and crashes; [`relative`] when two moments are the same |
 //! | [`actors`] | a model without time, on the checker's own actors |
@@ -19,6 +20,7 @@ pub mod actors;
 pub mod ballot;
 pub mod bully;
 pub mod case;
+pub mod diskless;
 pub mod invitation;
 pub mod ledger;
 pub mod quorum;

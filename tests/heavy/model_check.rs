@@ -24,6 +24,11 @@ fn the_quorum_election_keeps_its_invariants() {
 }
 
 #[test]
+fn voters_without_a_disk_keep_theirs_and_rules_that_are_missed_are_found() {
+    check(Group::Diskless);
+}
+
+#[test]
 fn the_other_elections_keep_their_promises() {
     check(Group::Others);
 }
@@ -55,7 +60,12 @@ fn the_readme_says_what_is_found() {
         };
         is_in_readme(&case.name, &format!("| {end} | {unique} |"));
     }
-    for group in [Group::Others, Group::Invitation, Group::Soak] {
+    for group in [
+        Group::Diskless,
+        Group::Others,
+        Group::Invitation,
+        Group::Soak,
+    ] {
         for case in group.cases() {
             let (unique, _) = case.size;
             is_in_readme(&case.name, &format!("| {} | {unique} |", case.end));

@@ -52,6 +52,11 @@ pub trait Rules: Clone + Debug + Sized + Send + Sync + 'static {
     /// A reading older than this is old: at least the longest span of the rules, less one tick.
     fn memory(&self) -> Duration;
 
+    /// Whether what an agent does depends on the date, and not only on how long ago something was.
+    fn reads_wall_clocks(&self) -> bool {
+        false
+    }
+
     /// What an incarnation is told at its beginning, after `Start`.
     fn taught(&self, _who: usize) -> Vec<InputOf<Self::Election>> {
         Vec::new()
@@ -76,6 +81,17 @@ pub trait Rules: Clone + Debug + Sized + Send + Sync + 'static {
     /// What the world does about an effect at once, instead of carrying it out.
     fn shortcut(&self, _effect: &EffectOf<Self::Election>) -> Option<Vec<InputOf<Self::Election>>> {
         None
+    }
+
+    /// Whether this is a question, or its answer, that arrives at once or never. Each that is asked when this timer
+    /// is due is heard by all, or by any of them.
+    fn is_call(&self, _message: &MessageOf<Self>) -> bool {
+        false
+    }
+
+    /// Whether calls are made when that is due.
+    fn makes_calls(&self, _timer: TimerOf<Self>) -> bool {
+        false
     }
 
     /// Records what a node did.

@@ -3,6 +3,7 @@
 //! Decided here: which bounds are worth it, and what the README's tables say. A number that changes
 //! without a change of the rules is a fault of the model; with one, it is looked at and written anew.
 
+mod diskless;
 mod invitation;
 mod others;
 mod planted;
@@ -22,6 +23,8 @@ pub enum Group {
     Threshold,
     /// Is the quorum election safe?
     Quorum,
+    /// Is it safe where voters have no disk?
+    Diskless,
     /// Do the other elections keep what they promise?
     Others,
     /// Does the invitation election agree within each group?
@@ -34,10 +37,11 @@ pub enum Group {
 
 impl Group {
     /// All of them, in order.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::WithoutTime,
         Self::Threshold,
         Self::Quorum,
+        Self::Diskless,
         Self::Others,
         Self::Invitation,
         Self::Planted,
@@ -50,6 +54,7 @@ impl Group {
             Self::WithoutTime => "without-time",
             Self::Threshold => "threshold",
             Self::Quorum => "quorum",
+            Self::Diskless => "diskless",
             Self::Others => "others",
             Self::Invitation => "invitation",
             Self::Planted => "planted",
@@ -63,6 +68,7 @@ impl Group {
             Self::WithoutTime => "Without time: any timer may fire, any message may wait for ever",
             Self::Threshold => "Plain bully: messages take D ticks at most, the deadline is T",
             Self::Quorum => "Quorum election, three voters",
+            Self::Diskless => "Quorum election, three voters without a disk",
             Self::Others => "The other elections, three voters",
             Self::Invitation => "Invitation election: agreement within each group, not one leader",
             Self::Planted => "Quorum election, one rule broken on purpose",
@@ -76,6 +82,7 @@ impl Group {
             Self::WithoutTime => without_time::cases(),
             Self::Threshold => threshold::cases(),
             Self::Quorum => quorum::cases(),
+            Self::Diskless => diskless::cases(),
             Self::Others => others::cases(),
             Self::Invitation => invitation::cases(),
             Self::Planted => planted::cases(),

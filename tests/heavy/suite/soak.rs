@@ -8,13 +8,14 @@ use crate::{
 };
 
 use super::{
-    invitation,
+    diskless, invitation,
     others::{BEST, ballot, dies, reorganization, returns, ring, ring_for_one},
     quorum, threshold,
 };
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = quorums();
+    cases.push(diskless::soak());
     cases.extend(invitations());
     cases.extend(bullies());
     cases.extend(others());

@@ -19,11 +19,10 @@ impl<R: Rules> Lab<R> {
         match action {
             Action::Deliver(at) => self.deliver(world, *at),
             Action::Lose(at) => drop(world.wire.remove(*at)),
-            Action::Fire(agent, position) => {
-                let mut host = Host::clone(&world.nodes[*agent].host);
-                let armed = host.timers.remove(*position);
-                world.await_time(*agent, armed.from);
-                self.step(world, *agent, host, Input::TimedOut(armed.timer), None);
+            Action::Fire(agent, position) => self.fire(world, *agent, *position),
+            Action::Call(agent, position, deaf) => {
+                self.fire(world, *agent, *position);
+                self.call(world, *deaf);
             }
             Action::Tick(slow) => self.tick(world, *slow),
             Action::Crash(agent) => self.crash(world, *agent),
@@ -63,6 +62,61 @@ impl<R: Rules> Lab<R> {
         self.step(world, agent, host, start, None);
         for input in self.rules.taught(agent) {
             self.tell(world, agent, input);
+        }
+    }
+
+    /// What happens before the search begins.
+    pub(super) fn play_prologue(&self, world: &mut World<R>) {
+        if self.bounds.prologue == 0 {
+            return;
+        }
+        let mut lab = self.clone();
+        (lab.bounds.wire, lab.bounds.delay) = (usize::MAX, None);
+        while world.now < self.bounds.prologue {
+            lab.calm(world);
+            lab.tick(world, None);
+        }
+        lab.calm(world);
+    }
+
+    /// Whatever is due now.
+    fn calm(&self, world: &mut World<R>) {
+        loop {
+            if !world.wire.is_empty() {
+                self.act(world, &Action::Deliver(0));
+                continue;
+            }
+            let due = |agent: usize| {
+                let now = world.clock(agent);
+                let timers = &world.nodes[agent].host.timers;
+                let position = timers.iter().position(|armed| armed.from <= now)?;
+                Some(Action::Fire(agent, position))
+            };
+            let Some(fire) = (0..self.bounds.n).rev().find_map(due) else {
+                return;
+            };
+            self.act(world, &fire);
+        }
+    }
+
+    fn fire(&self, world: &mut World<R>, agent: usize, position: usize) {
+        let mut host = Host::clone(&world.nodes[agent].host);
+        let armed = host.timers.remove(position);
+        world.await_time(agent, armed.from);
+        self.step(world, agent, host, Input::TimedOut(armed.timer), None);
+    }
+
+    /// Questions and answers arrive at once, but for those to these.
+    fn call(&self, world: &mut World<R>, deaf: u32) {
+        let is_call = |sent: &SentMessage<MessageOf<R>>| match &sent.content {
+            Content::Said(message) => self.rules.is_call(message),
+            Content::Members => false,
+        };
+        world
+            .wire
+            .retain(|sent| !is_call(sent) || deaf & (1 << sent.to) == 0);
+        while let Some(at) = world.wire.iter().position(is_call) {
+            self.deliver(world, at);
         }
     }
 
@@ -256,7 +310,8 @@ impl<R: Rules> Lab<R> {
     ) {
         let mut add = |to| {
             let is_gone = self.is_final(world) && world.is_dead(to);
-            if is_gone || world.wire.len() >= self.bounds.wire {
+            let is_full = world.wire.len() >= self.bounds.wire;
+            if is_gone || is_full && !self.rules.is_call(&message) {
                 return;
             }
             world.wire.push(SentMessage {

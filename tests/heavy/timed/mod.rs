@@ -51,6 +51,9 @@ pub struct Bounds {
     pub wire: usize,
     /// Whether a message that fits may be lost as well; otherwise it may wait for ever.
     pub loss: bool,
+    /// So many ticks pass in good order before the search begins: every message arrives at once, and every timer
+    /// fires when it is due.
+    pub prologue: u16,
     /// The last tick, if there is one.
     pub horizon: Option<u16>,
     /// What may be done to the group.
@@ -108,6 +111,7 @@ impl Bounds {
             order: Order::Any,
             wire: usize::MAX,
             loss: false,
+            prologue: 0,
             horizon: None,
             budget: Budget {
                 campaigners: vec![true; n],
@@ -155,6 +159,8 @@ pub enum Action {
     Lose(usize),
     /// The timer at this position of that node is due.
     Fire(usize, usize),
+    /// The same of a timer at which questions are asked; to these, a bit each, they never arrive.
+    Call(usize, usize, u32),
     /// Time passes; one clock may miss it.
     Tick(Option<usize>),
     /// An incarnation ends.
@@ -183,6 +189,7 @@ impl<R: Rules> Model for Lab<R> {
         for agent in 0..self.bounds.n {
             self.begin(&mut world, agent);
         }
+        self.play_prologue(&mut world);
         vec![world]
     }
 
@@ -198,7 +205,11 @@ impl<R: Rules> Model for Lab<R> {
         for (agent, slot) in world.nodes.iter().enumerate() {
             let now = at(slot.clock);
             for (position, armed) in slot.host.timers.iter().enumerate() {
-                if armed.from <= now || self.bounds.clocks == Clocks::Jump {
+                let may_fire = armed.from <= now || self.bounds.clocks == Clocks::Jump;
+                if may_fire && self.rules.makes_calls(armed.timer) {
+                    let deaf = (0..1u32 << self.bounds.n).filter(|deaf| deaf & (1 << agent) == 0);
+                    actions.extend(deaf.map(|deaf| Action::Call(agent, position, deaf)));
+                } else if may_fire {
                     actions.push(Action::Fire(agent, position));
                 }
             }

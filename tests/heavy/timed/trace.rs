@@ -58,6 +58,16 @@ fn told<R: Rules>(world: &World<R>, action: &Action) -> String {
             let armed = world.nodes[*agent].host.timers[*at];
             format!("{}       {:?} is due", name(*agent), armed.timer)
         }
+        Action::Call(agent, at, deaf) => {
+            let armed = world.nodes[*agent].host.timers[*at];
+            let deaf = (0..world.nodes.len()).filter(|to| deaf & (1 << to) != 0);
+            let deaf: Vec<_> = deaf.map(|to| name(to).to_string()).collect();
+            let unheard = match &deaf[..] {
+                [] => String::new(),
+                deaf => format!(", unheard by {}", deaf.join(", ")),
+            };
+            format!("{}       {:?} is due{unheard}", name(*agent), armed.timer)
+        }
         Action::Tick(None) => "time passes".into(),
         Action::Tick(Some(agent)) => {
             format!("time passes, but not by the clock of {}", name(*agent))

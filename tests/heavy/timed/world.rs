@@ -37,6 +37,7 @@ pub struct World<R: Rules> {
     pub ledger: R::Ledger,
     memory: Duration,
     counts_time: bool,
+    counts_clocks: bool,
 }
 
 /// A machine, and where it runs; shared between worlds that differ elsewhere.
@@ -148,6 +149,7 @@ impl<R: Rules> World<R> {
             ledger: R::Ledger::default(),
             memory: rules.memory(),
             counts_time: bounds.horizon.is_some(),
+            counts_clocks: rules.reads_wall_clocks(),
         }
     }
 
@@ -278,6 +280,11 @@ impl<R: Rules> Hash for World<R> {
         state.write_u64(self.members_digest);
         if self.counts_time {
             self.now.hash(state);
+        }
+        if self.counts_clocks {
+            for slot in &self.nodes {
+                slot.clock.hash(state);
+            }
         }
     }
 }

@@ -1,0 +1,156 @@
+//! The quorum election between three voters without a disk: some restart, or all, and forget everything; and those
+//! of its rules that take nothing but that to be missed, each broken on purpose.
+//!
+//! Not found here, and why: `AnyTerm` takes a clock that is ten seconds ahead, `EarlyAnswers` five voters (three ask both
+//! others, and so the leader), and the other five messages that are on their way for longer than there is room for.
+
+use actix_bully::elections::quorum::diskless::Defect;
+
+use crate::{
+    case::{Case, Search, timed},
+    diskless::{Forgetful, Walls},
+    timed::{Aim, Bounds, Crash, Lab},
+};
+
+/// A leader leads by then.
+const BEGUN: u16 = 5;
+
+/// Some clocks are so far behind.
+const WRONG: Walls = Walls::Behind(8);
+
+pub(super) fn cases() -> Vec<Case> {
+    let mut cases = holds();
+    cases.extend(planted());
+    cases
+}
+
+fn holds() -> Vec<Case> {
+    vec![
+        Case::holds(
+            "no disk: one restarts, D=1, 4 ticks",
+            299_462,
+            37,
+            search(Walls::Right, None, 4, |b| {
+                (b.budget.crashes, b.delay) = (1, Some(1));
+            }),
+        ),
+        Case::holds(
+            "no disk: one restarts, no bound on delays, 3 ticks",
+            78_107,
+            28,
+            search(Walls::Right, None, 3, |b| b.budget.crashes = 1),
+        ),
+        Case::holds(
+            "no disk: one restarts, D=1, a slow clock, 3 ticks",
+            114_975,
+            28,
+            search(Walls::Right, None, 3, |b| {
+                (b.budget.crashes, b.budget.slow, b.delay) = (1, 1, Some(1));
+            }),
+        ),
+        Case::holds(
+            "no disk: two restart, or one twice, D=0, 4 ticks",
+            257_075,
+            38,
+            search(Walls::Right, None, 4, |b| {
+                (b.budget.crashes, b.delay) = (2, Some(0));
+            }),
+        ),
+        Case::holds(
+            "no disk: all restart, D=0, 3 ticks",
+            189_379,
+            30,
+            search(Walls::Right, None, 3, |b| {
+                (b.budget.crashes, b.delay) = (3, Some(0));
+            }),
+        ),
+        Case::holds(
+            "no disk: one restarts, wrong clocks, D=1, 3 ticks",
+            33_755,
+            28,
+            search(WRONG, None, 3, |b| {
+                (b.budget.crashes, b.delay) = (1, Some(1));
+            }),
+        ),
+        Case::holds(
+            "no disk: two restart, wrong clocks, D=0, 3 ticks",
+            43_000,
+            29,
+            search(WRONG, None, 3, |b| {
+                (b.budget.crashes, b.delay) = (2, Some(0));
+            }),
+        ),
+    ]
+}
+
+fn planted() -> Vec<Case> {
+    vec![
+        Case::breaks(
+            "no disk: an abstention of half a promise",
+            67_080,
+            ("NoRivalElected", 14),
+            search(Walls::Right, Some(Defect::ShortAbstention), 3, |b| {
+                (b.budget.crashes, b.budget.slow, b.delay) = (1, 1, Some(1));
+            }),
+        ),
+        Case::breaks(
+            "no disk: terms that are only counted",
+            31_018,
+            ("TokenMonotone", 18),
+            search(Walls::Right, Some(Defect::CountedTerms), 3, |b| {
+                (b.budget.crashes, b.delay) = (2, Some(0));
+            }),
+        ),
+        Case::breaks(
+            "no disk: a voter that recovers without asking",
+            881,
+            ("TokenMonotone", 16),
+            search(Walls::Behind(3), Some(Defect::NoRecovery), 3, |b| {
+                (b.budget.crashes, b.delay) = (1, Some(0));
+            }),
+        ),
+        Case::breaks(
+            "no disk: silence that is taken for an answer",
+            299_589,
+            ("LeaderPerTerm", 17),
+            search(WRONG, Some(Defect::SilenceIsAnAnswer), 4, |b| {
+                b.budget.crashes = 1;
+            }),
+        ),
+    ]
+}
+
+/// The same, further.
+pub(super) fn soak() -> Case {
+    let further = search(Walls::Right, None, 4, |b| b.budget.crashes = 1);
+    Case::holds(
+        "no disk: one restarts, no bound on delays, 4 ticks",
+        990_268,
+        37,
+        further,
+    )
+}
+
+/// So many ticks after the prologue, with one message on its way at most.
+fn search(
+    walls: Walls,
+    defect: Option<Defect>,
+    ticks: u16,
+    change: impl Fn(&mut Bounds),
+) -> Search {
+    let mut bounds = Bounds::new(3);
+    (bounds.wire, bounds.crash) = (1, Crash::Unseen);
+    (bounds.prologue, bounds.horizon) = (BEGUN, Some(BEGUN + ticks));
+    change(&mut bounds);
+    let mut rules = Forgetful::new(walls, defect);
+    rules.crashes = bounds.budget.crashes;
+    timed(Lab {
+        rules,
+        bounds,
+        aim: if defect.is_some() {
+            Aim::Shortest
+        } else {
+            Aim::Everything
+        },
+    })
+}
