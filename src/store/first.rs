@@ -86,7 +86,7 @@ pub(super) struct FileTexts {
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Contents {
+struct SupplementContents {
     cluster: AgentId,
     group: AgentId,
     node: AgentId,
@@ -216,7 +216,7 @@ impl Supplement {
         }
         let form = || damaged(Damage::Form);
         let json = format::json_line(text).ok_or_else(form)?;
-        let contents: Contents = serde_json::from_slice(json).map_err(|_| form())?;
+        let contents: SupplementContents = serde_json::from_slice(json).map_err(|_| form())?;
         let found = StoreIdentity {
             cluster: contents.cluster,
             group: contents.group,
@@ -247,7 +247,7 @@ impl Supplement {
     }
 
     fn write(&self, identity: &StoreIdentity) -> Result<Vec<u8>, StoreError> {
-        let contents = Contents {
+        let contents = SupplementContents {
             cluster: identity.cluster.clone(),
             group: identity.group.clone(),
             node: identity.node.clone(),

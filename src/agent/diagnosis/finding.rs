@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::protocol::{AgentId, Role, shown};
 
-use super::words::{Article, Names, Recovery, Span};
+use super::words::{Article, Names, RecoveryWords, Span};
 
 /// One thing that a [`Diagnosis`](super::Diagnosis) found. As text it is one sentence that says what to do.
 ///
@@ -329,7 +329,7 @@ impl fmt::Display for Finding {
                 answers,
                 recover,
                 needed,
-            } => Recovery {
+            } => RecoveryWords {
                 left: *left,
                 answers: *answers,
                 recover: *recover,

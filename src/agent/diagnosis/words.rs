@@ -56,14 +56,14 @@ impl fmt::Display for Article {
 }
 
 /// How far an agent is that has no record.
-pub(super) struct Recovery {
+pub(super) struct RecoveryWords {
     pub(super) left: Duration,
     pub(super) answers: u32,
     pub(super) recover: u32,
     pub(super) needed: u32,
 }
 
-impl fmt::Display for Recovery {
+impl fmt::Display for RecoveryWords {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
             left,

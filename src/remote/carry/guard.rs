@@ -18,7 +18,7 @@ use crate::{
     remote::{TermFault, TermGuard, bridge::shared::lock},
 };
 
-use super::terms::Reach;
+use super::terms::TermReach;
 
 /// A wall clock: milliseconds since 1970 began.
 #[derive(Clone)]
@@ -64,12 +64,12 @@ struct KnownTerms {
 
 impl KnownTerms {
     /// How far one word goes at this time.
-    fn reach(&self, wall: &WallMillis) -> Reach {
+    fn reach(&self, wall: &WallMillis) -> TermReach {
         let by_clock = |(rules, epoch): &(String, u64)| latest_term(rules, *epoch, wall.now());
         match self.rules.as_ref().and_then(by_clock) {
-            None => Reach::Steps,
-            Some(latest) if self.votes => Reach::Clock(latest),
-            Some(latest) => Reach::ClockOrSteps(latest),
+            None => TermReach::Steps,
+            Some(latest) if self.votes => TermReach::Clock(latest),
+            Some(latest) => TermReach::ClockOrSteps(latest),
         }
     }
 }

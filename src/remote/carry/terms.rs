@@ -29,12 +29,12 @@ pub struct TermGuard {
     /// The highest term that each voter has named, of those that were too far ahead. Voters are as many as
     /// this node's own configuration names.
     words: BTreeMap<AgentId, Term>,
-    reach: Reach,
+    reach: TermReach,
 }
 
 /// How far one word goes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Reach {
+pub(crate) enum TermReach {
     /// Terms are counted: 2^20 above the highest known, and the first one is taken as it is.
     #[default]
     Steps,
@@ -70,7 +70,7 @@ impl TermGuard {
     }
 
     /// How far one word goes from now on.
-    pub(crate) const fn set_reach(&mut self, reach: Reach) {
+    pub(crate) const fn set_reach(&mut self, reach: TermReach) {
         self.reach = reach;
     }
 
@@ -79,9 +79,9 @@ impl TermGuard {
         let known = self.highest;
         let above = |by: u64| known.map(|known| Term(known.0.saturating_add(by)));
         match self.reach {
-            Reach::Steps => above(Self::MAX_JUMP),
-            Reach::Clock(latest) => Some(above(1).map_or(latest, |next| next.max(latest))),
-            Reach::ClockOrSteps(latest) => above(Self::MAX_JUMP).map(|far| far.max(latest)),
+            TermReach::Steps => above(Self::MAX_JUMP),
+            TermReach::Clock(latest) => Some(above(1).map_or(latest, |next| next.max(latest))),
+            TermReach::ClockOrSteps(latest) => above(Self::MAX_JUMP).map(|far| far.max(latest)),
         }
     }
 
@@ -295,7 +295,7 @@ mod clocks {
 
     fn by_clock() -> TermGuard {
         let mut guard = TermGuard::new();
-        guard.set_reach(Reach::Clock(LATEST));
+        guard.set_reach(TermReach::Clock(LATEST));
         guard
     }
 
@@ -343,10 +343,10 @@ mod clocks {
     #[test]
     fn a_node_without_voters_takes_what_it_hears_first() {
         let mut guard = TermGuard::new();
-        guard.set_reach(Reach::ClockOrSteps(LATEST));
+        guard.set_reach(TermReach::ClockOrSteps(LATEST));
         assert_eq!(guard.admit(Term(LATEST.0 * 2)), Ok(()));
         let mut guard = TermGuard::new();
-        guard.set_reach(Reach::ClockOrSteps(LATEST));
+        guard.set_reach(TermReach::ClockOrSteps(LATEST));
         guard.note(Term(5));
         assert_eq!(guard.admit(LATEST), Ok(()), "by the clock");
         let (term, known) = (Term(LATEST.0 * 2), LATEST);
