@@ -71,8 +71,10 @@ pub struct Drainer {
     pub ledger: Ledger,
     /// Whether another one may not lead before that.
     pub is_quorum: bool,
-    /// The hand-over that it works for.
-    pub drains: Option<SpawnHandle>,
+    /// How long the agent waits for it: then it hands over all the same.
+    pub limit: Duration,
+    /// The hand-over that it works for, and when it began.
+    pub drains: Option<(SpawnHandle, Instant)>,
 }
 
 impl Actor for Drainer {
@@ -85,7 +87,7 @@ impl Handler<Notice> for Drainer {
     fn handle(&mut self, notice: Notice, ctx: &mut Context<Self>) {
         match notice.event {
             Event::Draining { .. } if self.drains.is_none() => {
-                self.drains = Some(ctx.run_later(self.ending, |drainer, ctx| {
+                let ends = ctx.run_later(self.ending, |drainer, ctx| {
                     drainer.drains = None;
                     if let Some(token) = &*drainer.token.borrow() {
                         token.drained().ok(); // it may have ended
@@ -93,16 +95,19 @@ impl Handler<Notice> for Drainer {
                     if drainer.is_short {
                         ctx.stop();
                     }
-                }));
+                });
+                self.drains = Some((ends, Instant::now()));
             }
             Event::Lost { term, reason } => {
-                let Some(drains) = self.drains.take() else {
+                let Some((ends, began)) = self.drains.take() else {
                     return;
                 };
-                ctx.cancel_future(drains);
-                // A hand-over; not a lease that ran out, nor an end. In available mode another one may
-                // have announced itself meanwhile.
-                if self.is_quorum && reason == LostReason::Resigned {
+                ctx.cancel_future(ends);
+                // A hand-over; not a lease that ran out, nor an end, nor a host that stood still for so long that
+                // the time of the work was over. In available mode another one may have announced itself
+                // meanwhile.
+                let in_time = began.elapsed() < self.limit;
+                if self.is_quorum && reason == LostReason::Resigned && in_time {
                     let agent = &self.id;
                     let broken = format!("{agent} handed {term} over before its work had ended");
                     self.ledger.breaks(broken);
