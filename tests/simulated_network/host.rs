@@ -40,7 +40,7 @@ use crate::{
     member::{Member, Place},
     plan::Plan,
     setting::{NAMES, Setting, Settings},
-    work::{Drainer, work},
+    work::{Drainer, time_to_end, work},
 };
 
 /// A host, with or without a process.
@@ -349,12 +349,6 @@ impl Host {
         let agent = agent.join(&process.group).start()?;
         member.disk.replace(disk);
         member.starts.set(member.starts.get() + 1);
-        let timings = speed.timings();
-        // The default of a quorum, by the fastest of the clocks here.
-        let limit = timings
-            .lease()
-            .saturating_sub(timings.delay_bound() * 2)
-            .mul_f64(0.9);
         let drainer = |(ending, is_short)| {
             let drainer = Drainer {
                 id: member.id.clone(),
@@ -363,7 +357,7 @@ impl Host {
                 is_short,
                 ledger: setting.ledger.clone(),
                 is_quorum: setting.plan.is_quorum,
-                limit,
+                limit: time_to_end(&speed.timings()),
                 drains: None,
             };
             let token = Rc::clone(&drainer.token);

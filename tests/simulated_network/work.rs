@@ -9,7 +9,7 @@ use std::{cell::RefCell, collections::BTreeSet, rc::Rc, time::Duration};
 use actix::prelude::*;
 use actix_bully::{
     agent::{BullyHandle, DrainingToken, LeaderGuard, Notice},
-    protocol::{AgentId, Event, LostReason},
+    protocol::{AgentId, Event, LostReason, Timings},
 };
 use futures::future::{Either, select};
 use tokio::time::{Instant, sleep};
@@ -75,6 +75,13 @@ pub struct Drainer {
     pub limit: Duration,
     /// The hand-over that it works for, and when it began.
     pub drains: Option<(SpawnHandle, Instant)>,
+}
+
+/// How long the work of a leader of a quorum may take to end, by the fastest of the clocks here.
+#[must_use]
+pub fn time_to_end(timings: &Timings) -> Duration {
+    let limit = timings.lease().saturating_sub(timings.delay_bound() * 2);
+    limit.mul_f64(0.9)
 }
 
 impl Actor for Drainer {
