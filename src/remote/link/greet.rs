@@ -299,7 +299,7 @@ impl Connection {
         let (now, forget) = (self.shared.now(), self.shared.limits.forget());
         let latest = peer.agents().latest_at(now, forget);
         Some(Acquaintance {
-            rights: peer.rights.clone(),
+            rights: peer.rights.get(),
             latest,
         })
     }
