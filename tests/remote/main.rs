@@ -14,6 +14,7 @@ mod common;
 mod configured;
 mod diagnosis;
 mod elections;
+mod epochs;
 mod flood;
 mod kit;
 mod limits;
