@@ -67,7 +67,7 @@ use std::{
 use actix::{Actor, Addr, Arbiter, Context, Handler, Recipient};
 
 use crate::protocol::{
-    AgentId, Incarnation, Leader, Member, Members, PeerMessage, Requirements, Score, To,
+    AgentId, Incarnation, Leader, Member, MemberKind, Members, PeerMessage, Requirements, Score, To,
 };
 
 pub(crate) use companion::{AppMessage, companion_of, companion_requirements};
@@ -251,6 +251,23 @@ macro_rules! drive_members {
                 requirements: Requirements,
             ) -> Result<Incarnation, JoinError> {
                 self.registry().reserve(id, &self.0.name, requirements)
+            }
+
+            /// A member of this process goes on as its election says now: in a later epoch, as a voter or an
+            /// observer. Bridges tell their peers. An incarnation that has ended changes nothing.
+            ///
+            /// # Errors
+            /// [`JoinError::Voters`] when another member names other voters in that epoch, and the others of
+            /// [`reserve`](Self::reserve) but [`JoinError::Taken`].
+            $vis fn advance(
+                &self,
+                id: &AgentId,
+                incarnation: Incarnation,
+                kind: MemberKind,
+                requirements: Requirements,
+            ) -> Result<(), JoinError> {
+                let mut registry = self.registry();
+                registry.advance(id, &self.0.name, incarnation, kind, requirements)
             }
 
             /// Adds a member whose name was reserved for this incarnation of it; says whether this was the

@@ -27,7 +27,7 @@ pub struct Member {
     pub former: Option<Incarnation>,
 }
 
-/// Whether a member is asked, or only told. Fixed when it joins.
+/// Whether a member is asked, or only told. Fixed when it joins, unless its election changes its voters while it runs.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -185,6 +185,7 @@ impl Member {
     pub(crate) fn bring_up_to_date(&mut self, newest: &Self) -> bool {
         let before = self.clone();
         self.score = newest.score;
+        self.kind = newest.kind;
         if let Some(ended) = newest.ended {
             self.mark_down(ended);
         }

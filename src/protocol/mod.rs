@@ -55,7 +55,7 @@ pub use minimum_role::MinimumRole;
 pub use prospects::{Preemption, Prospects, Recovering};
 pub use rank::{Rank, Score};
 pub use requirements::{
-    ClockKind, Leaders, MembershipError, NotifyOrder, Requirements, Rules, Storage,
+    ClockKind, Epochs, Leaders, MembershipError, NotifyOrder, Requirements, Rules, Storage,
 };
 pub use time::Time;
 pub use timings::{Detector, Timings};

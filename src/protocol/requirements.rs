@@ -7,7 +7,7 @@
 
 use std::{fmt, sync::Arc};
 
-use super::{AgentId, Electorate, MemberKind};
+use super::{AgentId, Electorate, MemberKind, Term};
 
 /// What an election promises, and what it asks for that of one participant and of its group.
 ///
@@ -32,9 +32,10 @@ pub struct Requirements {
     pub clock: ClockKind,
     /// In which order a group notifies its members of a change.
     pub notify: NotifyOrder,
-    /// Which choice of voters the configuration is: only members of the same hear each other. 0
-    /// where there are none to choose.
+    /// Which choice of voters the configuration is. 0 where there are none to choose.
     pub epoch: u64,
+    /// Whether members of different epochs hear each other; the same for all that follow these rules.
+    pub epochs: Epochs,
     /// The voters and quorums; `None` where there are none to choose. All members of an epoch have
     /// the same.
     pub voters: Option<Electorate>,
@@ -53,17 +54,26 @@ impl Requirements {
             clock: ClockKind::Any,
             notify: NotifyOrder::AllAtOnce,
             epoch: 0,
+            epochs: Epochs::Apart,
             voters: None,
             names: None,
         }
     }
 
     for_tests! {
-        /// Whether two participants can be in one group: they have the same rules, epoch and voters.
-        /// What each of them stores, and by which clock, is its own.
+        /// Whether two participants say the same of their group: rules, epoch and voters. What each of them
+        /// stores, and by which clock, is its own.
         fn are_like(&self, other: &Self) -> bool {
             let shared = |of: &Self| (of.rules, of.epoch, of.voters);
             shared(self) == shared(other)
+        }
+
+        /// Whether two participants can be in one group: they say the same of it, or they are of different epochs and
+        /// their rules learn of the later one. One epoch has one list of voters in any case.
+        fn may_meet(&self, other: &Self) -> bool {
+            let learn = self.epochs != Epochs::Apart && other.epochs != Epochs::Apart;
+            let is_other_epoch = self.rules == other.rules && self.epoch != other.epoch;
+            self.are_like(other) || learn && is_other_epoch
         }
 
         /// Whether this participant's record is a vote that other hosts rely on: one leader per term
@@ -73,6 +83,28 @@ impl Requirements {
                 (self.leaders, self.storage),
                 (Leaders::PerTerm, Storage::Record)
             )
+        }
+    }
+}
+
+/// Whether members of different epochs hear each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Epochs {
+    /// Never: a group refuses to mix them.
+    Apart,
+    /// Always: a member of an earlier epoch is told of the later one by those that are in it.
+    Learned {
+        /// So many of the lower bits of a term count the elections of one epoch; those above are the epoch.
+        term_bits: u32,
+    },
+}
+
+impl Epochs {
+    /// The epoch that a term is of, where terms say it.
+    pub(crate) fn of(self, term: Term) -> Option<u64> {
+        match self {
+            Self::Apart => None,
+            Self::Learned { term_bits } => Some(term.0.checked_shr(term_bits).unwrap_or(0)),
         }
     }
 }
@@ -201,5 +233,53 @@ impl MembershipError {
     /// Of what the check of a configuration says.
     pub(crate) fn config(error: impl fmt::Display) -> Self {
         Self::Config(error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(epochs: Epochs, epoch: u64, names: &[&str]) -> Requirements {
+        let names: Vec<_> = names
+            .iter()
+            .map(|name| AgentId::new(name).unwrap())
+            .collect();
+        Requirements {
+            epoch,
+            epochs,
+            voters: Some(Electorate::new(&names, 2, 2)),
+            ..Requirements::new(Rules::new("lottery"))
+        }
+    }
+
+    #[test]
+    fn epochs_meet_where_both_learn_of_them_and_one_epoch_has_one_list() {
+        let (three, four) = (&["a", "b", "c"], &["a", "b", "c", "d"]);
+        let learned = Epochs::Learned { term_bits: 40 };
+        let mine = of(learned, 1, three);
+        assert!(mine.may_meet(&mine) && mine.may_meet(&of(learned, 1, &["c", "a", "b"])));
+        assert!(mine.may_meet(&of(learned, 2, four)) && of(learned, 2, four).may_meet(&mine));
+        assert!(
+            !mine.may_meet(&of(learned, 1, four)),
+            "one epoch, two lists"
+        );
+        assert!(!mine.may_meet(&of(Epochs::Apart, 2, four)));
+        assert!(!of(Epochs::Apart, 1, three).may_meet(&of(Epochs::Apart, 2, three)));
+        let other = Requirements {
+            rules: Rules::new("raffle"),
+            ..of(learned, 2, four)
+        };
+        assert!(!mine.may_meet(&other));
+    }
+
+    #[test]
+    fn a_term_says_its_epoch_where_epochs_are_learned() {
+        let learned = Epochs::Learned { term_bits: 40 };
+        let epochs = [0, 7, 1 << 40, (5 << 40) + 3, u64::MAX].map(|term| learned.of(Term(term)));
+        assert_eq!(epochs, [0, 0, 1, 5, (1 << 24) - 1].map(Some));
+        assert_eq!(Epochs::Apart.of(Term(5 << 40)), None);
+        let odd = Epochs::Learned { term_bits: 64 };
+        assert_eq!(odd.of(Term(u64::MAX)), Some(0));
     }
 }

@@ -5,6 +5,7 @@
 //! routes, and many at once are gathered likewise. A change notifies the members that have looked
 //! since the last one.
 
+mod epochs;
 mod merge;
 mod open;
 mod records;
@@ -21,16 +22,17 @@ use crate::protocol::{
 };
 
 use super::{
-    JoinError, Snapshot, Unshared,
+    JoinError, Snapshot,
     rank_set::RankSet,
     signal::Signal,
     snapshot::{Delivery, Route},
 };
+use epochs::check_alike;
 
 pub(super) struct Registry<M: PeerMessage> {
     /// Every name in use, and those whose holder ended for good.
     names: BTreeMap<AgentId, NameRecord>,
-    /// What all of them share, as the first one stated it; `None` before there was one.
+    /// What all of them share, as the first one of the latest epoch stated it; `None` before there was one.
     requirements: Option<Requirements>,
     /// Every incarnation that is handed out is later than this one.
     floor: Incarnation,
@@ -164,6 +166,9 @@ impl<M: PeerMessage> Registry<M> {
             // Where no name is in use the members of an epoch are gone, and the next one may begin.
             Some(theirs) if theirs.are_like(&mine) || !is_unused() => {
                 check_alike(id, group, theirs, &mine)?;
+                if theirs.epoch < mine.epoch {
+                    self.requirements = Some(mine);
+                }
             }
             Some(_) | None => self.requirements = Some(mine),
         }
@@ -386,46 +391,6 @@ impl<M: PeerMessage> Registry<M> {
             }
         }
     }
-}
-
-/// Whether an agent that would join shares what the members share.
-fn check_alike(
-    id: &AgentId,
-    group: &AgentId,
-    theirs: &Requirements,
-    mine: &Requirements,
-) -> Result<(), JoinError> {
-    let (id, group) = (id.clone(), group.clone());
-    if theirs.rules != mine.rules {
-        return Err(JoinError::Rules {
-            id,
-            group,
-            theirs: theirs.rules,
-            mine: mine.rules,
-        });
-    }
-    if theirs.epoch != mine.epoch {
-        return Err(JoinError::Epoch {
-            id,
-            group,
-            theirs: theirs.epoch,
-            mine: mine.epoch,
-        });
-    }
-    if theirs.voters != mine.voters {
-        return Err(JoinError::Voters {
-            id,
-            group,
-            epoch: mine.epoch,
-            theirs: theirs.voters.map(Box::new),
-            mine: mine.voters.map(Box::new),
-            unshared: Box::new(Unshared::between(
-                theirs.names.as_deref().unwrap_or_default(),
-                mine.names.as_deref().unwrap_or_default(),
-            )),
-        });
-    }
-    Ok(())
 }
 
 /// Up to this many are removed, or noted, one by one.

@@ -141,7 +141,8 @@ impl<M: PeerMessage> Registry<M> {
         let Some((known, route)) = self.entry(id).filter(|(_, its)| counts(its, by)) else {
             return false;
         };
-        let (mut member, score, route) = (known.clone(), known.score, Arc::clone(route));
+        let rank = (known.score, known.kind);
+        let (mut member, route) = (known.clone(), Arc::clone(route));
         if !mark(&mut member) {
             return false;
         }
@@ -150,7 +151,7 @@ impl<M: PeerMessage> Registry<M> {
             self.freshness = Freshness::OldRoutes;
         }
         let at = self.members.index_of(id).filter(|at| {
-            let is_ranked_alike = member.score == score;
+            let is_ranked_alike = (member.score, member.kind) == rank;
             is_ranked_alike && !self.staged.contains_key(id) && self.members.has_room(*at)
         });
         if let Some(at) = at {

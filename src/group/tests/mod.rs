@@ -1,6 +1,7 @@
 //! The parts of a group that need no runtime; `tests/group/` has the rest.
 
 mod deliver;
+mod epochs;
 mod report;
 
 use std::sync::Mutex;

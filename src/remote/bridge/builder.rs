@@ -250,7 +250,7 @@ impl BridgeBuilder {
         }));
         for peer in self.peers {
             let node = peer.check(&shared, self.is_dangerous)?;
-            if !shared.add(&node, peer) {
+            if !shared.configure(&node, peer) {
                 return Err(BridgeError::PeerTaken { node });
             }
         }

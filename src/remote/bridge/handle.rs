@@ -58,7 +58,7 @@ impl BridgeHandle {
     /// [`Plaintext`](BridgeError::Plaintext).
     pub fn add_peer(&self, peer: Peer) -> Result<(), BridgeError> {
         let node = peer.check(&self.shared, self.is_dangerous)?;
-        if !self.shared.add(&node, peer) {
+        if !self.shared.configure(&node, peer) {
             return Err(BridgeError::PeerTaken { node });
         }
         self.addr.do_send(AddPeer(node));
@@ -69,10 +69,63 @@ impl BridgeHandle {
     /// more. Says whether there was one.
     pub fn remove_peer(&self, node: &NodeId) -> bool {
         let is_known = self.shared.peer(node).is_some();
+        lock(&self.shared.book).forget(node);
         // Here, before the actor comes to it: its agents are no members any more when this returns.
         self.shared.remove(node);
         self.addr.do_send(RemovePeer(node.clone()));
         is_known
+    }
+
+    /// The voters of a group are found there from now on: each voter, its node, and what is dialled. Says why contacts
+    /// were not used. Until an election says it by itself.
+    #[doc(hidden)]
+    #[cfg(feature = "testkit")]
+    pub fn decree_peers(
+        &self,
+        group: &str,
+        voters: &[(crate::protocol::AgentId, NodeId, Option<String>)],
+    ) -> Vec<String> {
+        use super::decreed::{PeerChanges, VoterContact};
+
+        let contacts: Vec<_> = voters
+            .iter()
+            .map(|(voter, node, address)| VoterContact {
+                voter: voter.clone(),
+                node: node.clone(),
+                address: address.clone(),
+            })
+            .collect();
+        let is_safe = self.is_dangerous || self.shared.security.is_some();
+        let transport = &self.shared.transport;
+        let may_dial = |address: &str| is_safe || transport.is_loopback(address);
+        let PeerChanges {
+            add,
+            change,
+            remove,
+            refused,
+        } = lock(&self.shared.book).decree(self.node(), group, &contacts, may_dial);
+        for node in &remove {
+            self.shared.remove(node);
+            self.addr.do_send(RemovePeer(node.clone()));
+        }
+        for (node, (address, rights)) in add {
+            let peer = match address {
+                Some(address) => Peer::new(node.as_str(), &address),
+                None => Peer::inbound(node.as_str()),
+            };
+            if self.shared.add(&node, peer.allow(rights)) {
+                self.addr.do_send(AddPeer(node));
+            }
+        }
+        for (node, rights) in change {
+            if let Some(peer) = self.shared.peer(&node) {
+                peer.rights.set(rights);
+            }
+        }
+        let refused = refused.iter();
+        let told =
+            refused.map(|(contact, why)| format!("{} at {}: {why}", contact.voter, contact.node));
+        told.collect()
     }
 
     /// The state of the link with each peer, ordered by name.

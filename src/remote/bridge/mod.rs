@@ -8,6 +8,11 @@ mod accept;
 mod actor;
 mod builder;
 mod counters;
+#[cfg_attr(
+    not(any(test, feature = "testkit")),
+    expect(dead_code, reason = "elections do not decree peers by themselves yet")
+)]
+mod decreed;
 mod error;
 mod events;
 mod expiry;

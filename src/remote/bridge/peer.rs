@@ -74,3 +74,16 @@ impl Peer {
         Ok(node)
     }
 }
+
+impl BridgeState {
+    /// Adds a peer that an operator names; says whether it was new.
+    pub(crate) fn configure(&self, node: &NodeId, peer: Peer) -> bool {
+        let sources = (peer.address.clone(), peer.rights.clone());
+        let is_new = self.add(node, peer);
+        if is_new {
+            let (address, rights) = sources;
+            super::shared::lock(&self.book).configure(node, address, rights);
+        }
+        is_new
+    }
+}

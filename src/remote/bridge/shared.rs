@@ -24,8 +24,9 @@ use crate::{
 
 use crate::remote::{
     BridgeCounters, Closed, Credential, GroupRules, GroupStanding, Introduction, Limits, NodeId,
-    Nonce, Peer, Rights,
+    Nonce, Peer,
     bridge::{
+        decreed::PeerBook,
         events::{BridgeEvent, Events},
         gate::Gate,
         health::PeerHealth,
@@ -33,7 +34,7 @@ use crate::remote::{
         peers::ConnId,
         status::{LinkStatus, Meter},
     },
-    carry::{Carried, GroupTermGuard, Lost, NodeRoute, PeerAgents, WallMillis},
+    carry::{Carried, GroupTermGuard, LiveRights, Lost, NodeRoute, PeerAgents, WallMillis},
     transport::{Listener, Security, Transport},
     wire::{FirstTimings, Opening, Versions, first_carries},
 };
@@ -57,6 +58,8 @@ pub(crate) struct BridgeState {
     pub(crate) instruments: BridgeMeter,
     pub(crate) events: Events,
     peers: Mutex<BTreeMap<NodeId, Arc<PeerState>>>,
+    /// Who named them.
+    pub(crate) book: Mutex<PeerBook>,
     rng: Mutex<Rng>,
     /// What was told of connections that were refused.
     noise: Mutex<Noise>,
@@ -71,7 +74,7 @@ pub(crate) struct BridgeState {
 pub(crate) struct PeerState {
     pub(crate) node: NodeId,
     pub(crate) address: Option<String>,
-    pub(crate) rights: Rights,
+    pub(crate) rights: LiveRights,
     /// What is known of its timings while it speaks version 1.
     pub(crate) first_timings: FirstTimings,
     pub(crate) agents: Mutex<PeerAgents>,
@@ -122,6 +125,7 @@ impl BridgeState {
             instruments,
             events: Events::default(),
             peers: Mutex::default(),
+            book: Mutex::default(),
             rng: Mutex::new(Rng::with_seed(parts.seed)),
             noise: Mutex::default(),
             warned: Mutex::default(),
@@ -181,7 +185,7 @@ impl BridgeState {
             routes: agents.routes(),
             node: node.clone(),
             address: peer.address,
-            rights: peer.rights,
+            rights: LiveRights::new(peer.rights),
             first_timings: peer.first_timings,
             refusals: Arc::clone(agents.refusals()),
             agents: Mutex::new(agents),
@@ -255,7 +259,7 @@ impl BridgeState {
         let mine = carried.requirements();
         let theirs = GroupRules::opened(version, opening, mine.as_ref());
         match mine {
-            Some(mine) if !GroupRules::from(&mine).are(&theirs) => GroupStanding::Mismatch,
+            Some(mine) if !theirs.meet(version, &mine) => GroupStanding::Mismatch,
             Some(_) => GroupStanding::Carried(at),
             None => {
                 // The first term of the peers' next epoch would else seem absurd, and end the link.

@@ -1,7 +1,8 @@
 //! The guard of one group against burnt terms, as all links of a bridge share it.
 //!
 //! Decided here: that a term which is known already takes no lock: most messages name the present
-//! one. Not here: which terms are refused; that is [`TermGuard`].
+//! one; and that terms of other epochs do not move those of this one, where members learn of epochs. Not here:
+//! which terms are refused; that is [`TermGuard`], and of later epochs [`LaterEpochs`].
 
 use std::{
     fmt,
@@ -11,14 +12,14 @@ use std::{
     },
 };
 
-use crate::protocol::{AgentId, Requirements, Term};
+use crate::protocol::{AgentId, Epochs, Requirements, Term};
 
 use crate::{
     elections::quorum::diskless::latest_term,
     remote::{TermFault, TermGuard, bridge::shared::lock},
 };
 
-use super::terms::TermReach;
+use super::{epochs::LaterEpochs, terms::TermReach};
 
 /// A wall clock: milliseconds since 1970 began.
 #[derive(Clone)]
@@ -55,8 +56,15 @@ struct KnownTerms {
     /// The rules and the epoch whose terms these are.
     rules: Option<(String, u64)>,
     terms: TermGuard,
-    /// The voters whose words count, and how many of them elect a leader; none where none are chosen, or as
-    /// long as no agent here says which.
+    later: LaterEpochs,
+    /// What the agents here say; `None` while there are none.
+    here: Option<AgentsHere>,
+}
+
+#[derive(Debug)]
+struct AgentsHere {
+    epochs: Epochs,
+    /// The voters whose words count, and how many of them elect a leader; none where none are chosen.
     voters: Option<(Arc<[AgentId]>, usize)>,
     /// Whether an agent here votes, and so asks the others.
     votes: bool,
@@ -68,9 +76,18 @@ impl KnownTerms {
         let by_clock = |(rules, epoch): &(String, u64)| latest_term(rules, *epoch, wall.now());
         match self.rules.as_ref().and_then(by_clock) {
             None => TermReach::Steps,
-            Some(latest) if self.votes => TermReach::Clock(latest),
+            Some(latest) if self.here.as_ref().is_some_and(|here| here.votes) => TermReach::Clock(latest),
             Some(latest) => TermReach::ClockOrSteps(latest),
         }
+    }
+}
+
+impl AgentsHere {
+    /// That agent, if its word counts, and how many words are enough.
+    fn voter<'a>(&self, from: Option<&'a AgentId>) -> Option<(&'a AgentId, usize)> {
+        let (names, quorum) = self.voters.as_ref()?;
+        let voter = from.filter(|from| names.contains(from))?;
+        Some((voter, *quorum))
     }
 }
 
@@ -89,9 +106,11 @@ impl GroupTermGuard {
         self.count_from(requirements.rules.name(), requirements.epoch);
         let quorum = requirements.voters.map(|voters| voters.vote_quorum);
         let quorum = quorum.and_then(|quorum| usize::try_from(quorum).ok());
-        let mut known = lock(&self.known);
-        known.voters = requirements.names.clone().zip(quorum);
-        known.votes = votes;
+        lock(&self.known).here = Some(AgentsHere {
+            epochs: requirements.epochs,
+            voters: requirements.names.clone().zip(quorum),
+            votes,
+        });
     }
 
     /// The terms are those of some rules and an epoch from now on: those of the agents here or, as long
@@ -116,19 +135,48 @@ impl GroupTermGuard {
             return Ok(true); // what the guard would say, and it would note nothing
         }
         let mut known = lock(&self.known);
+        if let Some(is_heard) = known.admit_of_other_epoch(term, from)? {
+            return Ok(is_heard);
+        }
         let reach = known.reach(&self.wall);
         known.terms.set_reach(reach);
-        let KnownTerms { terms, voters, .. } = &mut *known;
-        let is_heard = match voters {
-            None => terms.admit(term).map(|()| true)?,
-            Some((names, quorum)) => match from.filter(|from| names.contains(from)) {
-                Some(voter) => terms.hear(term, voter, *quorum)?,
+        let KnownTerms { terms, here, .. } = &mut *known;
+        let is_heard = match here {
+            // No agent hears it. Peers of two epochs may be linked, so it is no fault of either.
+            None => terms.hear_other(term)?,
+            Some(AgentsHere { voters: None, .. }) => terms.admit(term).map(|()| true)?,
+            Some(here) => match here.voter(from) {
+                Some((voter, quorum)) => terms.hear(term, voter, quorum)?,
                 None => terms.hear_other(term)?,
             },
         };
         let unknown_from = terms.highest().map_or(0, |term| term.0.saturating_add(1));
         self.unknown_from.store(unknown_from, Relaxed);
         Ok(is_heard)
+    }
+}
+
+impl KnownTerms {
+    /// Whether a term of another epoch may be heard, where members learn of epochs: it moves no term of this one.
+    /// `None` for a term of this epoch.
+    fn admit_of_other_epoch(
+        &mut self,
+        term: Term,
+        from: Option<&AgentId>,
+    ) -> Result<Option<bool>, TermFault> {
+        let (Some(here), Some((_, present))) = (&self.here, &self.rules) else {
+            return Ok(None);
+        };
+        let Some(epoch) = here.epochs.of(term).filter(|epoch| epoch != present) else {
+            return Ok(None);
+        };
+        if term > TermGuard::LAST {
+            return Err(TermFault::Last { term });
+        }
+        let voter = here.voter(from);
+        // Who is behind is told what was decreed since, and can burn nothing.
+        let is_heard = epoch < *present || self.later.hear(*present, epoch, voter);
+        Ok(Some(is_heard))
     }
 }
 
@@ -230,5 +278,70 @@ mod tests {
         guard.follow(&requirements, true);
         assert_eq!(guard.admit(term, Some(c)), Ok(true));
         assert_eq!(guard.admit(term, None), Ok(true), "it is known now");
+    }
+
+    /// Three voters, of rules that learn of epochs.
+    fn learning(epoch: u64) -> (Requirements, [AgentId; 3]) {
+        let names = ["a", "b", "c"].map(|name| AgentId::new(name).unwrap());
+        let requirements = Requirements {
+            epochs: Epochs::Learned { term_bits: 40 },
+            voters: Some(Electorate::new(&names, 2, 2)),
+            names: Some(names.to_vec().into()),
+            ..of_epoch(epoch)
+        };
+        (requirements, names)
+    }
+
+    fn term(epoch: u64, count: u64) -> Term {
+        Term((epoch << 40) + count)
+    }
+
+    #[test]
+    fn terms_of_other_epochs_are_heard_and_move_none_of_this_one() {
+        let guard = GroupTermGuard::new(WallMillis::new(|| 0));
+        let (requirements, [a, b, c]) = learning(1);
+        guard.follow(&requirements, true);
+        // The first words that come are of the epochs beside: this one's terms are not measured by them.
+        for other in [term(0, 1 << 30), term(2, 1 << 30)] {
+            assert_eq!(guard.admit(other, Some(&a)), Ok(true), "{other}");
+            assert_eq!(lock(&guard.known).terms.highest(), None);
+        }
+        assert_eq!(guard.admit(term(1, 5), Some(&b)), Ok(true));
+        assert_eq!(
+            guard.admit(term(2, 7), None),
+            Ok(true),
+            "a voter that was added"
+        );
+        let burnt = term(1, 1 << 30);
+        assert_eq!(guard.admit(burnt, Some(&c)), Ok(false));
+        assert_eq!(lock(&guard.known).terms.highest(), Some(term(1, 5)));
+        // The agents here are told of the next epoch: its terms count from its beginning.
+        guard.follow(&learning(2).0, true);
+        assert_eq!(guard.admit(term(2, 7), Some(&b)), Ok(true));
+        assert_eq!(guard.admit(term(2, 1 << 30), Some(&b)), Ok(false));
+    }
+
+    #[test]
+    fn the_last_epoch_is_no_peers_to_name_alone() {
+        let guard = GroupTermGuard::new(WallMillis::new(|| 0));
+        let (requirements, [a, b, _]) = learning(1);
+        guard.follow(&requirements, true);
+        let last = term((1 << 24) - 2, 1);
+        for (from, is_heard) in [(None, false), (Some(&a), false), (Some(&a), false)] {
+            assert_eq!(guard.admit(last, from), Ok(is_heard));
+        }
+        assert_eq!(guard.admit(last, Some(&b)), Ok(true));
+        let beyond = Term(TermGuard::LAST.0 + 1);
+        let fault = TermFault::Last { term: beyond };
+        assert_eq!(guard.admit(beyond, Some(&a)), Err(fault));
+    }
+
+    #[test]
+    fn peers_of_two_epochs_stay_linked_where_no_agent_hears_them() {
+        let guard = GroupTermGuard::new(WallMillis::new(|| 0));
+        guard.count_from("quorum", 0);
+        assert_eq!(guard.admit(term(0, 9), None), Ok(true));
+        assert_eq!(guard.admit(term(1, 1), None), Ok(false));
+        assert_eq!(guard.admit(term(0, 10), None), Ok(true));
     }
 }

@@ -8,6 +8,7 @@
 //! Decided here: what crosses of a group. Not here: how it looks on the wire, and which agents may say it.
 
 mod announce;
+mod epochs;
 mod group;
 mod guard;
 mod outbox;
@@ -21,6 +22,7 @@ pub(crate) use group::{Carried, Carrier, LocalMembers, LookAtMembers, Lost, Mail
 pub(crate) use guard::{GroupTermGuard, WallMillis};
 pub(crate) use outbox::{Batch, GroupSink, Outbox, Queued, Receivers};
 pub(crate) use registry::PeerAgents;
+pub(crate) use rights::LiveRights;
 pub use rights::{AllowedNames, MayBe, Rights};
 pub use rules::GroupRules;
 pub use terms::{TermFault, TermGuard};

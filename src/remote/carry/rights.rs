@@ -5,6 +5,11 @@
 //! under. What a message says must be within the rights of the agent that says it. Not here: which
 //! node a peer is; a certificate or the peer table says that.
 
+use std::sync::{
+    Mutex, PoisonError,
+    atomic::{AtomicU64, Ordering::Acquire},
+};
+
 use crate::protocol::{MemberKind, MinimumRole};
 
 /// What the agents behind a peer may be; each allows what is listed before it.
@@ -126,6 +131,39 @@ impl Rights {
     pub(crate) fn of(&self, group: &str, agent: &str) -> Option<MayBe> {
         let covers = |grant: &&Grant| grant.groups.cover(group) && grant.agents.cover(agent);
         self.0.iter().filter(covers).map(|grant| grant.may_be).max()
+    }
+}
+
+/// The rights of a peer as they are now: a decree may add to them while links run.
+#[derive(Debug)]
+pub(crate) struct LiveRights {
+    now: Mutex<Rights>,
+    version: AtomicU64,
+}
+
+impl LiveRights {
+    pub(crate) const fn new(rights: Rights) -> Self {
+        Self {
+            now: Mutex::new(rights),
+            version: AtomicU64::new(0),
+        }
+    }
+
+    pub(crate) fn get(&self) -> Rights {
+        let now = self.now.lock().unwrap_or_else(PoisonError::into_inner);
+        now.clone()
+    }
+
+    #[cfg(any(test, feature = "testkit"))]
+    pub(crate) fn set(&self, rights: Rights) {
+        *self.now.lock().unwrap_or_else(PoisonError::into_inner) = rights;
+        self.version
+            .fetch_add(1, std::sync::atomic::Ordering::Release);
+    }
+
+    /// A number that grows with each change: whoever reads it before [`get`](Self::get) misses none.
+    pub(crate) fn version(&self) -> u64 {
+        self.version.load(Acquire)
     }
 }
 

@@ -308,7 +308,7 @@ impl Connection {
         let mut carried = self.shared.carried.iter().filter_map(|c| c.requirements());
         let is_held = linked.is_some() && carried.any(|of| of.storage == Storage::Refused);
         Some(Acquaintance {
-            rights: peer.rights.clone(),
+            rights: peer.rights.get(),
             latest,
             held_by: linked.filter(|_| is_held),
         })

@@ -28,13 +28,15 @@ use crate::{
     },
 };
 
-use super::ready::Common;
+use super::ready::{Common, Opened};
 
 pub(super) struct LinkReader {
     common: Rc<Common>,
     stream: ReadHalf<Box<dyn Stream>>,
     frames: Frames,
     inbound: Inbound,
+    /// Which rights of the peer it knows.
+    rights: u64,
 }
 
 impl LinkReader {
@@ -45,11 +47,14 @@ impl LinkReader {
     ) -> Self {
         let now = common.shared.now();
         let inbound = Inbound::new(&common.link, &common.shared.limits, now);
+        // Those of the greeting: whatever changed since is read before the first frame.
+        let rights = u64::MAX;
         Self {
             common,
             stream,
             frames,
             inbound,
+            rights,
         }
     }
 
@@ -73,6 +78,7 @@ impl LinkReader {
         let mut turn = WorkTurn::default();
         loop {
             let now = shared.now();
+            self.follow_rights()?;
             let Some(body) = self.frames.next(now)? else {
                 turn.end().await;
                 self.read(&mut turn).await?;
@@ -115,6 +121,17 @@ impl LinkReader {
                 }
             }
         }
+    }
+
+    /// What the peer may is changed by decrees while its link runs.
+    fn follow_rights(&mut self) -> Result<(), Closed> {
+        let live = &self.common.peer.rights;
+        let version = live.version();
+        if version == self.rights {
+            return Ok(());
+        }
+        self.rights = version;
+        self.inbound.follow_rights(live.get())
     }
 
     /// Waits for bytes, for as long as the other side may take.
@@ -219,7 +236,10 @@ impl Common {
         if let Some(side) = self.groups.get(group) {
             side.theirs.borrow_mut().clear();
             let is_carried = matches!(standing, GroupStanding::Carried(_));
-            *side.rules.borrow_mut() = is_carried.then(|| theirs.clone());
+            *side.opened.borrow_mut() = Some(Opened {
+                theirs: theirs.clone(),
+                is_carried,
+            });
         }
         let mine = shared.carried.get(group).and_then(|c| c.requirements());
         if standing != GroupStanding::Mismatch {

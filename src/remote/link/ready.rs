@@ -48,6 +48,13 @@ pub(super) struct Common {
     pub(super) asked: Cell<Option<(u64, Time)>>,
 }
 
+/// What the other side said of a group, and what was made of it.
+pub(super) struct Opened {
+    pub(super) theirs: GroupRules,
+    /// It was not found to follow other rules.
+    pub(super) is_carried: bool,
+}
+
 /// One group, as the two sides know it.
 pub(super) struct GroupSide {
     /// The agents that run here, as the other side was told.
@@ -58,8 +65,8 @@ pub(super) struct GroupSide {
     pub(super) is_dirty: Arc<AtomicBool>,
     /// The agents that run there, by the numbers of the other side.
     pub(super) theirs: RefCell<BTreeMap<AgentId, u32>>,
-    /// The rules that the other side follows, if they were not found to be others.
-    pub(super) rules: RefCell<Option<GroupRules>>,
+    /// What the other side said when it opened the group, once it has.
+    pub(super) opened: RefCell<Option<Opened>>,
 }
 
 impl Common {
@@ -68,9 +75,10 @@ impl Common {
         if self.link.version != Versions::FIRST {
             return None;
         }
-        let rules = self.groups.get(group).map(|side| side.rules.borrow());
-        let rules = rules.as_ref().and_then(|rules| rules.as_ref());
-        let is_leased = rules.is_none_or(|theirs| theirs.rules == "quorum");
+        let opened = self.groups.get(group).map(|side| side.opened.borrow());
+        let opened = opened.as_ref().and_then(|opened| opened.as_ref());
+        let carried = opened.filter(|opened| opened.is_carried);
+        let is_leased = carried.is_none_or(|opened| opened.theirs.rules == "quorum");
         let is_equal = !is_leased || has(Defect::FirstVersionCounts);
         Some(if is_equal {
             FirstTimings::Equal
@@ -145,7 +153,7 @@ impl Connection {
                 look,
                 is_dirty,
                 theirs: RefCell::default(),
-                rules: RefCell::default(),
+                opened: RefCell::default(),
             }
         };
         self.shared.carried.iter().map(side).collect()

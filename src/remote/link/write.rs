@@ -31,7 +31,10 @@ use crate::remote::{
     },
 };
 
-use super::{numbers::Numbering, ready::Common};
+use super::{
+    numbers::Numbering,
+    ready::{Common, Opened},
+};
 
 pub(super) struct LinkWriter {
     common: Rc<Common>,
@@ -231,11 +234,11 @@ impl LinkWriter {
                 waiting.any(|message| message.is_of(group, member))
             });
             if let Some(mine) = &opens {
-                let theirs = side.rules.borrow();
-                if theirs
-                    .as_ref()
-                    .is_some_and(|theirs| !theirs.are(&mine.into()))
-                {
+                let opened = side.opened.borrow();
+                let version = common.link.version;
+                let is_judged_otherwise =
+                    |opened: &Opened| opened.theirs.meet(version, mine) != opened.is_carried;
+                if opened.as_ref().is_some_and(is_judged_otherwise) {
                     // A group is judged when it is opened: the next link opens and judges it anew.
                     return Err(Closed::Lost);
                 }

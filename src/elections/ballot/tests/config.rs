@@ -130,6 +130,7 @@ fn a_voter_needs_a_record_and_has_to_be_listed() {
             clock: ClockKind::Any,
             notify: NotifyOrder::AllAtOnce,
             epoch: 0,
+            epochs: crate::protocol::Epochs::Apart,
             voters: Some(config.electorate()),
             names: Some(["a", "b"].map(id).into()),
         })

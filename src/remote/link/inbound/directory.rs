@@ -32,6 +32,8 @@ pub(super) struct AnnouncedAgent {
     pub(super) id: AgentId,
     pub(super) incarnation: Option<Incarnation>,
     pub(super) may_be: MayBe,
+    /// What it must be allowed to be, as it was announced.
+    pub(super) needed: MayBe,
     pub(super) ended: Option<Incarnation>,
 }
 
@@ -74,6 +76,21 @@ impl LinkDirectory {
     /// Takes the number of an agent away.
     pub(super) fn remove(&mut self, group: u32, number: u32) -> Option<AnnouncedAgent> {
         self.group_mut(group)?.remove(number)
+    }
+
+    /// Judges all agents anew, by what the peer may now; says whether each may still be what it was announced as.
+    pub(super) fn rejudge(&mut self, may_be: impl Fn(&AgentId, &AgentId) -> Option<MayBe>) -> bool {
+        let mut are_allowed = true;
+        for group in self.groups.iter_mut().flatten() {
+            let name = &group.name;
+            for agent in group.agents.iter_mut().flatten() {
+                match may_be(name, &agent.id) {
+                    Some(may_be) if may_be >= agent.needed => agent.may_be = may_be,
+                    Some(_) | None => are_allowed = false,
+                }
+            }
+        }
+        are_allowed
     }
 
     /// Whether another number stands for that group already.

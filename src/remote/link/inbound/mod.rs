@@ -131,6 +131,21 @@ impl Inbound {
         }
     }
 
+    /// The peer has these rights from now on.
+    ///
+    /// # Errors
+    /// [`Closed::FromNotAllowed`] when one of its agents may no longer be what it was announced as.
+    pub(crate) fn follow_rights(&mut self, rights: Rights) -> Result<(), Closed> {
+        self.rights = rights;
+        let rights = &self.rights;
+        let may_be = |group: &AgentId, agent: &AgentId| of_group(rights, group, agent);
+        if self.directory.rejudge(may_be) {
+            Ok(())
+        } else {
+            Err(Closed::FromNotAllowed)
+        }
+    }
+
     /// Notes that bytes were read.
     ///
     /// # Errors
@@ -323,15 +338,14 @@ impl Inbound {
         let name = self.directory.group(group).map(|group| &group.name);
         let name = name.ok_or(Closed::Protocol)?;
         let needed = MayBe::needed_by(member.kind, member.score.is_some());
-        // Who may speak for an agent may send what its application says.
-        let group_of_rights = companion_of(name.as_str()).unwrap_or(name.as_str());
-        let may_be = self.rights.of(group_of_rights, member.id.as_str());
+        let may_be = of_group(&self.rights, name, &member.id);
         let may_be = may_be.filter(|may_be| *may_be >= needed);
         let agent = AnnouncedAgent {
             id: member.id.clone(),
             incarnation: member.incarnation,
             ended: member.ended,
             may_be: may_be.ok_or(Closed::FromNotAllowed)?,
+            needed,
         };
         let known = self.directory.set(group, number, agent);
         known.ok_or(Closed::Protocol)?;
@@ -341,4 +355,10 @@ impl Inbound {
         }
         Ok(())
     }
+}
+
+/// What a peer's agent may be in a group. Who may speak for an agent may send what its application says.
+fn of_group(rights: &Rights, group: &AgentId, agent: &AgentId) -> Option<MayBe> {
+    let group = companion_of(group.as_str()).unwrap_or(group.as_str());
+    rights.of(group, agent.as_str())
 }

@@ -58,12 +58,19 @@ impl<'a> NamedReceivers<'a> {
 /// What has to be told of one group.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct RosterUpdate {
-    /// The group begins anew, by other rules or with other voters.
+    /// The group begins anew, by other rules, or in another epoch.
     pub(crate) opens: Option<Requirements>,
     /// Before the messages that wait.
     pub(crate) before: RosterContent,
     /// After them.
     pub(crate) after: RosterContent,
+}
+
+/// A group begins anew.
+struct RosterOpening {
+    requirements: Requirements,
+    /// Its agents keep the numbers that they had, as far as no number is left out.
+    is_renumbered: bool,
 }
 
 impl Announcer {
@@ -131,25 +138,15 @@ impl Announcer {
         has_said: impl Fn(&Member) -> bool,
     ) -> RosterUpdate {
         let mut announcement = RosterUpdate::default();
-        let is_said = |now: &Requirements| {
-            self.requirements
-                .as_ref()
-                .is_some_and(|said| said.are_like(now))
-        };
-        if let Some(now) = local.requirements.filter(|now| !is_said(now)) {
-            // Other rules: all agents of before are gone, and the numbers begin anew.
-            *self = Self {
-                requirements: Some(now.clone()),
-                // A late message by a former number is still no mistake of the other side.
-                given: self.given,
-                ..Self::default()
-            };
-            announcement.opens = Some(now);
-        }
+        let opening = self.open(local.requirements, &local.members);
+        let is_anew = opening
+            .as_ref()
+            .is_some_and(|opening| opening.is_renumbered);
+        announcement.opens = opening.map(|opening| opening.requirements);
         let mut gone = mem::take(&mut self.known);
         for member in local.members {
             let was = gone.remove(&member.id);
-            if was.as_ref().is_some_and(|(_, known)| *known == member) {
+            if !is_anew && was.as_ref().is_some_and(|(_, known)| *known == member) {
                 self.known.extend(was.map(|was| (member.id.clone(), was)));
                 continue;
             }
@@ -157,7 +154,8 @@ impl Announcer {
                 Some((number, _)) => *number,
                 None => self.free_number(gone.len()),
             };
-            let is_known = was.is_some_and(|(_, known)| known.incarnation == member.incarnation);
+            let is_same = |(_, known): &(u32, Member)| known.incarnation == member.incarnation;
+            let is_known = !is_anew && was.as_ref().is_some_and(is_same);
             let is_down = member.presence == Presence::Down;
             // Of one that came and went since the last look, the messages would be dropped there as those of
             // an ended incarnation. Without messages no member there has to take it for up for a moment.
@@ -187,9 +185,63 @@ impl Announcer {
             self.names.remove(&number);
             self.free.insert(number);
         }
+        if is_anew {
+            // The other side takes no number before those below it.
+            announcement
+                .before
+                .members
+                .sort_by_key(|(number, _)| *number);
+        }
         // After the members: a leader that has just come has its number by now.
         announcement.before.leader = self.hint(local.leader);
         announcement
+    }
+
+    /// Begins the group anew if that is to be said of it now.
+    fn open(&mut self, now: Option<Requirements>, members: &[Member]) -> Option<RosterOpening> {
+        let said = self.requirements.take();
+        let Some(requirements) = now.filter(|now| !said.as_ref().is_some_and(|s| s.are_like(now)))
+        else {
+            self.requirements = said;
+            return None;
+        };
+        let is_renumbered = said.is_some_and(|said| said.rules == requirements.rules);
+        if is_renumbered {
+            self.renumber(members);
+        } else {
+            // Other rules: all agents of before are gone, and the numbers begin anew.
+            *self = Self {
+                // A late message by a former number is still no mistake of the other side.
+                given: self.given,
+                ..Self::default()
+            };
+        }
+        self.requirements = Some(requirements.clone());
+        Some(RosterOpening {
+            requirements,
+            is_renumbered,
+        })
+    }
+
+    /// Another epoch of the same rules: all agents are told anew, and keep their numbers, by which messages to them may
+    /// be under way. Those beyond the last number have to fill the places of agents that have left: no number is left out.
+    fn renumber(&mut self, members: &[Member]) {
+        let is_there = |id: &AgentId| members.binary_search_by(|member| member.id.cmp(id)).is_ok();
+        self.known.retain(|id, _| is_there(id));
+        let most = u32::try_from(members.len()).unwrap_or(u32::MAX);
+        let taken: BTreeSet<u32> = self.known.values().map(|(number, _)| *number).collect();
+        self.free = (0..most).filter(|number| !taken.contains(number)).collect();
+        self.names.clear();
+        for (id, (number, _)) in &mut self.known {
+            if *number >= most
+                && let Some(free) = self.free.pop_first()
+            {
+                *number = free;
+            }
+            self.names.insert(*number, id.clone());
+        }
+        self.leaving.clear();
+        self.leader = None;
     }
 
     /// The smallest number that no agent has; `others` agents are known beside those listed.
@@ -250,201 +302,4 @@ impl RosterUpdate {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::protocol::{Incarnation, MemberKind, Rules, Term};
-
-    fn up(name: &str, incarnation: u64) -> Member {
-        let id = AgentId::new(name).unwrap();
-        Member::up(
-            id,
-            MemberKind::Voter,
-            Some(1.into()),
-            Incarnation(incarnation),
-        )
-    }
-
-    fn rules(name: &'static str) -> Requirements {
-        Requirements::new(Rules::new(name))
-    }
-
-    fn local(members: &[Member]) -> LocalMembers {
-        let requirements = Some(rules("available"));
-        let members = members.to_vec();
-        LocalMembers {
-            requirements,
-            members,
-            leader: None,
-        }
-    }
-
-    /// Where no message waits.
-    fn update(announcer: &mut Announcer, local: LocalMembers) -> RosterUpdate {
-        announcer.update(local, |_| false)
-    }
-
-    fn down(mut member: Member) -> Member {
-        member.presence = Presence::Down;
-        member.ended = member.incarnation;
-        member
-    }
-
-    #[test]
-    fn an_agent_that_comes_is_told_before_the_messages_and_one_that_goes_after_them() {
-        let mut announcer = Announcer::default();
-        let announcement = update(&mut announcer, local(&[up("a", 1), up("b", 1)]));
-        assert_eq!(announcement.opens, Some(rules("available")));
-        assert_eq!(
-            announcement.before.members,
-            [(0, up("a", 1)), (1, up("b", 1))]
-        );
-
-        let announcement = update(&mut announcer, local(&[down(up("a", 1)), up("c", 1)]));
-        assert_eq!(announcement.opens, None);
-        assert_eq!(announcement.before.members, [(2, up("c", 1))]);
-        assert_eq!(announcement.after.members, [(0, down(up("a", 1)))]);
-        assert_eq!(announcement.after.left, [1]);
-        let names = [0, 1, 2].map(|number| announcer.name(number).is_some());
-        assert_eq!(names, [true, false, true]);
-        let given = [0, 1, 2, 3].map(|number| announcer.was_given(number));
-        assert_eq!(given, [true, true, true, false]);
-
-        let announcement = update(&mut announcer, local(&[up("a", 2), up("c", 1), up("d", 1)]));
-        let again = [(0, up("a", 2)), (1, up("d", 1))];
-        assert_eq!(
-            announcement.before.members, again,
-            "a free number is given again"
-        );
-        assert_eq!(announcement.after, RosterContent::default());
-        assert_eq!(
-            update(&mut announcer, local(&[up("a", 2), up("c", 1), up("d", 1)])),
-            RosterUpdate::default()
-        );
-    }
-
-    #[test]
-    fn numbers_stay_dense_and_belong_to_one_agent() {
-        let mut announcer = Announcer::default();
-        let mut rng = fastrand::Rng::with_seed(7);
-        for _ in 0..300 {
-            let here: Vec<_> = (0..20u32).filter(|_| rng.bool()).collect();
-            let members: Vec<_> = here.iter().map(|k| up(&format!("n{k:02}"), 1)).collect();
-            update(&mut announcer, local(&members));
-            let numbers: BTreeSet<_> = announcer.known.values().map(|(n, _)| *n).collect();
-            assert_eq!(numbers.len(), here.len());
-            assert!(numbers.iter().all(|number| *number < 40));
-        }
-    }
-
-    #[test]
-    fn other_rules_begin_a_group_anew() {
-        let mut announcer = Announcer::default();
-        assert_eq!(
-            update(&mut announcer, LocalMembers::default()),
-            RosterUpdate::default(),
-            "no agent, no rules"
-        );
-        update(&mut announcer, local(&[up("a", 1), up("b", 1)]));
-        let requirements = Some(rules("quorum"));
-        let members = vec![up("b", 2)];
-        let announcement = update(
-            &mut announcer,
-            LocalMembers {
-                requirements: requirements.clone(),
-                members,
-                leader: None,
-            },
-        );
-        assert_eq!(announcement.opens, requirements);
-        assert_eq!(announcement.before.members, [(0, up("b", 2))]);
-        assert!(announcement.after.left.is_empty());
-        let given = [0, 1, 2].map(|number| announcer.was_given(number));
-        assert_eq!(
-            given,
-            [true, true, false],
-            "messages to them may be under way"
-        );
-    }
-
-    #[test]
-    fn an_agent_that_has_left_keeps_its_number_until_its_last_messages_are_written() {
-        let mut announcer = Announcer::default();
-        update(&mut announcer, local(&[up("a", 1), up("b", 1)]));
-        update(&mut announcer, local(&[up("b", 1)]));
-        let a = AgentId::new("a").unwrap();
-        assert_eq!((announcer.number(&a), announcer.name(0)), (Some(0), None));
-        announcer.forget_left();
-        assert_eq!(announcer.number(&a), None);
-    }
-
-    #[test]
-    fn a_long_roster_is_told_in_pieces_and_nothing_of_it_is_left_out() {
-        let members = |from: u32, to: u32| {
-            let named = (from..to).map(|k| (k, up(&format!("n{k}"), 1)));
-            RosterContent {
-                members: named.collect(),
-                ..RosterContent::default()
-            }
-        };
-        let left = |left: &[u32]| RosterContent {
-            left: left.to_vec(),
-            ..RosterContent::default()
-        };
-        let content = RosterContent {
-            left: vec![7, 8, 9],
-            ..members(0, 3)
-        };
-        let pieces = [left(&[7, 8]), left(&[9]), members(0, 2), members(2, 3)];
-        assert_eq!(RosterUpdate::pieces(&content, 2), pieces);
-        assert_eq!(RosterUpdate::pieces(&RosterContent::default(), 2), []);
-        let leader = Some(LeaderHint {
-            agent: 1,
-            incarnation: Incarnation(1),
-            term: Term(4),
-        });
-        let hint = RosterContent {
-            leader,
-            ..RosterContent::default()
-        };
-        assert_eq!(RosterUpdate::pieces(&hint, 2), [hint]);
-    }
-
-    #[test]
-    fn the_leader_is_a_hint_that_is_told_once() {
-        let mut announcer = Announcer::default();
-        let leader = || {
-            let id = AgentId::new("b").unwrap();
-            let (incarnation, term) = (Incarnation(1), Term(4));
-            Some(Leader {
-                id,
-                incarnation,
-                term,
-            })
-        };
-        let with = |leader| LocalMembers {
-            leader,
-            ..local(&[up("a", 1), up("b", 1)])
-        };
-        let announcement = update(&mut announcer, with(leader()));
-        let hint = announcement.before.leader.unwrap();
-        assert_eq!((hint.agent, hint.term), (1, Term(4)));
-        assert_eq!(update(&mut announcer, with(leader())).before.leader, None);
-        let pieces = RosterUpdate::pieces(&announcement.before, 1);
-        assert_eq!(pieces.len(), 2);
-        assert!(pieces[0].leader.is_none() && pieces[1].leader.is_some());
-    }
-
-    #[test]
-    fn an_agent_that_came_and_went_is_told_as_ended_after_its_messages() {
-        let mut announcer = Announcer::default();
-        let says = |member: &Member| member.id.as_str() != "c";
-        update(&mut announcer, local(&[up("a", 1)]));
-        // Since then `a` was restarted and crashed, and `b` and `c` came and crashed; `c` said nothing.
-        let now = [up("a", 2), up("b", 1), up("c", 1)].map(down);
-        let announcement = announcer.update(local(&now), says);
-        let before = [(0, up("a", 2)), (1, up("b", 1)), (2, down(up("c", 1)))];
-        assert_eq!(announcement.before.members, before);
-        let after = [(0, down(up("a", 2))), (1, down(up("b", 1)))];
-        assert_eq!(announcement.after.members, after);
-    }
-}
+mod tests;

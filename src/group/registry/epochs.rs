@@ -1,0 +1,92 @@
+//! What the members of a group share, and how it changes while they run.
+//!
+//! Decided here: that one epoch has one list of voters, and that the group is what its member of the latest epoch
+//! says. Where the rules [learn](crate::protocol::Epochs::Learned) of epochs, members of several are here at once for
+//! a moment: those behind are told by the others.
+
+use std::mem;
+
+use crate::{
+    group::{JoinError, Unshared},
+    protocol::{AgentId, Incarnation, MemberKind, PeerMessage, Requirements},
+};
+
+use super::Registry;
+
+impl<M: PeerMessage> Registry<M> {
+    /// A running agent goes on as its election says now: in a later epoch, and as a voter or an observer. Those that
+    /// watch the group hear of it. An incarnation that has ended changes nothing.
+    pub(in crate::group) fn advance(
+        &mut self,
+        id: &AgentId,
+        group: &AgentId,
+        incarnation: Incarnation,
+        kind: MemberKind,
+        mine: Requirements,
+    ) -> Result<(), JoinError> {
+        let name = self.names.get(id);
+        if name.is_none_or(|name| !name.is_held_by(incarnation)) {
+            return Ok(());
+        }
+        if let Some(theirs) = &self.requirements {
+            check_alike(id, group, theirs, &mine)?;
+        }
+        // The next agent of its name must not come without the record of this epoch.
+        let noted = self.records.get_mut(id);
+        if let Some(noted) = noted.filter(|noted| noted.epoch < mine.epoch) {
+            *noted = mine.clone();
+        }
+        let is_later = |theirs: &Requirements| theirs.epoch < mine.epoch;
+        let is_new = self.requirements.as_ref().is_none_or(is_later);
+        if is_new {
+            self.requirements = Some(mine);
+        }
+        let is_other_kind = self.mark(id, None, |member| {
+            mem::replace(&mut member.kind, kind) != kind
+        });
+        if is_new || is_other_kind {
+            self.changed();
+        }
+        Ok(())
+    }
+}
+
+/// Whether an agent that would join shares what the members share.
+pub(super) fn check_alike(
+    id: &AgentId,
+    group: &AgentId,
+    theirs: &Requirements,
+    mine: &Requirements,
+) -> Result<(), JoinError> {
+    if theirs.may_meet(mine) {
+        return Ok(());
+    }
+    let (id, group) = (id.clone(), group.clone());
+    if theirs.rules != mine.rules {
+        return Err(JoinError::Rules {
+            id,
+            group,
+            theirs: theirs.rules,
+            mine: mine.rules,
+        });
+    }
+    if theirs.epoch != mine.epoch {
+        return Err(JoinError::Epoch {
+            id,
+            group,
+            theirs: theirs.epoch,
+            mine: mine.epoch,
+        });
+    }
+    Err(JoinError::Voters {
+        id,
+        group,
+        epoch: mine.epoch,
+        theirs: theirs.voters.map(Box::new),
+        mine: mine.voters.map(Box::new),
+        unshared: Box::new(Unshared::between(
+            theirs.names.as_deref().unwrap_or_default(),
+            mine.names.as_deref().unwrap_or_default(),
+        )),
+    })
+}
