@@ -178,6 +178,11 @@ mod tests {
                 "remote::carry::terms::tests::a_voter_that_lies_is_believed_as_far_as_an_honest_one_goes",
                 "right: Ok(false)",
             ),
+            (
+                Defect::OneVoterVouches,
+                "remote::carry::epochs::tests::a_near_epoch_is_heard_and_a_far_one_only_if_a_quorum_of_voters_names_it",
+                "one, however often",
+            ),
         ];
         again::are_found("lib", VARIABLE, &cases);
     }

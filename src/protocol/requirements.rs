@@ -276,7 +276,7 @@ mod tests {
     #[test]
     fn a_term_says_its_epoch_where_epochs_are_learned() {
         let learned = Epochs::Learned { term_bits: 40 };
-        let epochs = [0, 7, 1 << 40, (5 << 40) + 3, u64::MAX].map(|term| learned.of(Term(term)));
+        let epochs = [0, 7, 1 << 40, 5 << 40 | 3, u64::MAX].map(|term| learned.of(Term(term)));
         assert_eq!(epochs, [0, 0, 1, 5, (1 << 24) - 1].map(Some));
         assert_eq!(Epochs::Apart.of(Term(5 << 40)), None);
         let odd = Epochs::Learned { term_bits: 64 };

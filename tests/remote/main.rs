@@ -15,6 +15,7 @@ mod configured;
 mod diagnosis;
 mod diskless;
 mod elections;
+mod epochs;
 mod flood;
 mod kit;
 mod limits;

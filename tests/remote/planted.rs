@@ -14,6 +14,16 @@ fn a_bridges_defects_are_found_between_hosts() {
             "no agent has crossed",
         ),
         (
+            Defect::AnyEpochJoined,
+            "epochs::one_epoch_with_two_lists_is_refused_until_one_of_them_is_told_of_the_next",
+            "one epoch has one list",
+        ),
+        (
+            Defect::OneVoterVouches,
+            "epochs::an_absurd_epoch_is_heard_only_if_a_quorum_names_it",
+            "never: one word is refused",
+        ),
+        (
             Defect::KindsReplaced,
             "elections::a_ring_of_two_hosts_acknowledges_every_heartbeat",
             "beat_ack",

@@ -58,7 +58,6 @@ pub(crate) struct BridgeState {
     pub(crate) instruments: BridgeMeter,
     pub(crate) events: Events,
     peers: Mutex<BTreeMap<NodeId, Arc<PeerState>>>,
-    /// Who named them.
     pub(crate) book: Mutex<PeerBook>,
     rng: Mutex<Rng>,
     /// What was told of connections that were refused.

@@ -76,7 +76,9 @@ impl KnownTerms {
         let by_clock = |(rules, epoch): &(String, u64)| latest_term(rules, *epoch, wall.now());
         match self.rules.as_ref().and_then(by_clock) {
             None => TermReach::Steps,
-            Some(latest) if self.here.as_ref().is_some_and(|here| here.votes) => TermReach::Clock(latest),
+            Some(latest) if self.here.as_ref().is_some_and(|here| here.votes) => {
+                TermReach::Clock(latest)
+            }
             Some(latest) => TermReach::ClockOrSteps(latest),
         }
     }
@@ -293,7 +295,7 @@ mod tests {
     }
 
     fn term(epoch: u64, count: u64) -> Term {
-        Term((epoch << 40) + count)
+        Term(epoch << 40 | count)
     }
 
     #[test]

@@ -1,0 +1,264 @@
+//! Agents of several epochs on two hosts, where their rules learn of epochs; and peers that a decree names.
+
+use std::sync::{Arc, Mutex};
+
+use actix::{Actor, Addr, Context, Handler, clock::sleep};
+use actix_bully::{
+    elections::bully::{BullyMessage, Nack},
+    group::{Envelope, MembersChanged},
+    protocol::{
+        AgentId, Electorate, Epochs, Incarnation, Member, MemberKind, Requirements, Rules, Term, To,
+    },
+    remote::{Closed, DropReason, MayBe, Peer, Rights, transport::Pipes},
+};
+
+use super::kit::{Host, MS, address, builder, id, node, play, until};
+
+/// A member that writes down the terms that it hears.
+#[derive(Clone, Default)]
+struct Scribe(Arc<Mutex<Vec<u64>>>);
+
+impl Actor for Scribe {
+    type Context = Context<Self>;
+}
+
+impl Handler<MembersChanged> for Scribe {
+    type Result = ();
+    fn handle(&mut self, _: MembersChanged, _: &mut Context<Self>) {}
+}
+
+impl Handler<Envelope<BullyMessage>> for Scribe {
+    type Result = ();
+    fn handle(&mut self, envelope: Envelope<BullyMessage>, _: &mut Context<Self>) {
+        if let BullyMessage::Nack(Nack { term }) = envelope.message {
+            self.0.lock().unwrap().push(term.0);
+        }
+    }
+}
+
+fn of(epoch: u64, voters: &[&str]) -> Requirements {
+    let names: Vec<AgentId> = voters.iter().map(|name| id(name)).collect();
+    Requirements {
+        epoch,
+        epochs: Epochs::Learned { term_bits: 40 },
+        voters: Some(Electorate::new(&names, 2, 2)),
+        names: Some(names.into()),
+        ..Requirements::new(Rules::new("lottery"))
+    }
+}
+
+const THREE: &[&str] = &["a1", "b1", "c1"];
+const FOUR: &[&str] = &["a1", "b1", "c1", "d1"];
+
+struct Joined {
+    name: AgentId,
+    incarnation: Incarnation,
+    heard: Scribe,
+    _addr: Addr<Scribe>,
+}
+
+fn join(host: &Host, name: &str, kind: MemberKind, requirements: &Requirements) -> Joined {
+    let name = id(name);
+    let incarnation = host.group.reserve(&name, requirements.clone()).unwrap();
+    let heard = Scribe::default();
+    let addr = heard.clone().start();
+    let (inbox, changes) = (addr.clone().recipient(), addr.clone().recipient());
+    let member = Member::up(name.clone(), kind, Some(1.into()), incarnation);
+    assert!(host.group.join(member, inbox, changes));
+    Joined {
+        name,
+        incarnation,
+        heard,
+        _addr: addr,
+    }
+}
+
+impl Joined {
+    fn says(&self, host: &Host, epoch: u64, count: u64) {
+        let term = Term(epoch << 40 | count);
+        let nack = BullyMessage::Nack(Nack { term });
+        host.group
+            .deliver(&self.name, self.incarnation, &To::All, nack);
+    }
+
+    async fn hears(&self, epoch: u64, count: u64) {
+        let term = epoch << 40 | count;
+        let has = || self.heard.0.lock().unwrap().contains(&term);
+        until("it is heard", has).await;
+    }
+
+    fn goes_to(&self, host: &Host, requirements: &Requirements) {
+        let (id, voter) = (&self.name, MemberKind::Voter);
+        let requirements = requirements.clone();
+        host.group
+            .advance(id, self.incarnation, voter, requirements)
+            .unwrap();
+    }
+}
+
+fn knows(host: &Host, name: &str) -> bool {
+    host.group.members().get(&id(name)).is_some()
+}
+
+async fn two_hosts(pipes: &Pipes) -> [Host; 2] {
+    let hosts = [
+        Host::start(pipes, "a", &["b"]),
+        Host::start(pipes, "b", &["a"]),
+    ];
+    until("linked", || {
+        hosts[0].is_linked("b") && hosts[1].is_linked("a")
+    })
+    .await;
+    hosts
+}
+
+#[test]
+fn agents_go_to_another_epoch_over_a_link_that_stays() {
+    play(async {
+        let pipes = Pipes::new();
+        let [a, b] = two_hosts(&pipes).await;
+        let voter = MemberKind::Voter;
+        let a1 = join(&a, "a1", voter, &of(0, THREE));
+        let b2 = join(&b, "b2", voter, &of(0, THREE));
+        let b1 = join(&b, "b1", voter, &of(0, THREE));
+        until("all meet", || {
+            knows(&a, "b1") && knows(&a, "b2") && knows(&b, "a1")
+        })
+        .await;
+        b1.says(&b, 0, 7);
+        a1.hears(0, 7).await;
+
+        // One side goes first: the other one hears it, and answers in its own epoch.
+        a1.goes_to(&a, &of(1, FOUR));
+        a1.says(&a, 1, 1);
+        b1.hears(1, 1).await;
+        b2.hears(1, 1).await;
+        b1.says(&b, 0, 8);
+        a1.hears(0, 8).await;
+        b1.goes_to(&b, &of(1, FOUR));
+        b2.goes_to(&b, &of(1, FOUR));
+        b2.says(&b, 1, 2);
+        a1.hears(1, 2).await;
+        for (host, peer) in [(&a, "b"), (&b, "a")] {
+            assert!(host.is_linked(peer));
+            let counters = host.bridge.counters();
+            let links: u64 = [Closed::Lost, Closed::Protocol, Closed::FromNotAllowed]
+                .map(|why| counters.closed(why))
+                .iter()
+                .sum();
+            assert_eq!((links, counters.dropped(DropReason::Mismatch)), (0, 0));
+            assert_eq!(host.group.requirements(), Some(of(1, FOUR)));
+        }
+    });
+}
+
+#[test]
+fn one_epoch_with_two_lists_is_refused_until_one_of_them_is_told_of_the_next() {
+    play(async {
+        let pipes = Pipes::new();
+        let [a, b] = two_hosts(&pipes).await;
+        let voter = MemberKind::Voter;
+        let a1 = join(&a, "a1", voter, &of(1, THREE));
+        let _b1 = join(&b, "b1", voter, &of(1, FOUR));
+        sleep(MS(3_000)).await;
+        let have_met = knows(&a, "b1") || knows(&b, "a1");
+        assert!(!have_met, "one epoch has one list");
+        a1.goes_to(&a, &of(2, FOUR));
+        until("they meet", || knows(&a, "b1") && knows(&b, "a1")).await;
+    });
+}
+
+#[test]
+fn an_absurd_epoch_is_heard_only_if_a_quorum_names_it() {
+    play(async {
+        let pipes = Pipes::new();
+        let [a, b] = two_hosts(&pipes).await;
+        let voter = MemberKind::Voter;
+        let a1 = join(&a, "a1", voter, &of(0, THREE));
+        let b1 = join(&b, "b1", voter, &of(0, THREE));
+        let c1 = join(&b, "c1", voter, &of(0, THREE));
+        let x1 = join(&b, "x1", voter, &of(0, THREE));
+        until("all meet", || {
+            ["b1", "c1", "x1"].iter().all(|name| knows(&a, name))
+        })
+        .await;
+        let last = (1 << 24) - 2;
+        for liar in [&b1, &x1] {
+            liar.says(&b, last, 1);
+        }
+        let unvouched = || a.bridge.counters().dropped(DropReason::UnvouchedTerm);
+        until("one word is refused", || unvouched() == 2).await;
+        b1.says(&b, 0, 9);
+        a1.hears(0, 9).await;
+        assert!(
+            a.is_linked("b"),
+            "the numbers of its own epoch are as before"
+        );
+        assert!(a1.heard.0.lock().unwrap().iter().all(|term| *term == 9));
+        c1.says(&b, last, 1);
+        a1.hears(last, 1).await;
+    });
+}
+
+#[test]
+fn a_decree_makes_the_node_of_a_voter_a_peer_for_that_voter_alone() {
+    play(async {
+        let pipes = Pipes::new();
+        let a = Host::start(&pipes, "a", &[]);
+        let b = Host::start(&pipes, "b", &["a"]);
+        let _b1 = join(&b, "b1", MemberKind::Voter, &of(0, THREE));
+        sleep(MS(1_000)).await;
+        assert!(
+            !a.is_linked("b") && !knows(&a, "b1"),
+            "no operator named it"
+        );
+
+        let contact = (id("b1"), node("b"), Some(address("b")));
+        assert!(a.bridge.decree_peers("g", &[contact]).is_empty());
+        until("they are linked", || a.is_linked("b") && knows(&a, "b1")).await;
+        let _b2 = join(&b, "b2", MemberKind::Voter, &of(0, THREE));
+        let beyond = || a.bridge.counters().closed(Closed::FromNotAllowed);
+        until("refused", || beyond() > 0).await;
+        assert!(!knows(&a, "b2"));
+
+        assert!(a.bridge.decree_peers("g", &[]).is_empty());
+        sleep(MS(1_000)).await;
+        assert!(a.bridge.peers().is_empty() && !knows(&a, "b1"));
+    });
+}
+
+#[test]
+fn a_decree_adds_to_what_was_configured_while_the_link_runs_and_takes_only_that_away() {
+    play(async {
+        let pipes = Pipes::new();
+        let rights = Rights::none().grant("g", "b1", MayBe::Observer);
+        let peer = Peer::new("b", &address("b")).allow(rights);
+        let a = Host::with(|group| builder(&pipes, "a", &[]).peer(peer).carry(group));
+        let b = Host::start(&pipes, "b", &["a"]);
+        let b1 = join(&b, "b1", MemberKind::Observer, &of(0, THREE));
+        let _a1 = join(&a, "a1", MemberKind::Voter, &of(0, THREE));
+        until("it observes", || knows(&a, "b1")).await;
+        let refused = || a.bridge.counters().closed(Closed::FromNotAllowed);
+
+        let contact = (id("b1"), node("b"), Some("elsewhere:1".to_owned()));
+        assert!(a.bridge.decree_peers("g", &[contact]).is_empty());
+        b1.goes_to(&b, &of(1, FOUR));
+        let is_voter = || {
+            let members = a.group.members();
+            members.get(&id("b1")).is_some_and(Member::is_voter)
+        };
+        until("it votes", is_voter).await;
+        assert_eq!((refused(), a.is_linked("b")), (0, true));
+
+        a.bridge.decree_peers("g", &[]);
+        until("a voter is more than was configured", || refused() > 0).await;
+        let kind = MemberKind::Observer;
+        b.group
+            .advance(&b1.name, b1.incarnation, kind, of(2, THREE))
+            .unwrap();
+        until("it observes again", || {
+            a.is_linked("b") && knows(&a, "b1") && !is_voter()
+        })
+        .await;
+    });
+}
