@@ -337,7 +337,7 @@ impl Election for RaftElection {
                     self.node.transfer_leader(number);
                 }
             }
-            Input::Members(_) | Input::SetScore(_) | Input::Drained => {}
+            Input::Members(_) | Input::SetScore(_) | Input::Drained | Input::ChangeVoters(_) => {}
         }
         self.be_patient();
         self.obey(out);

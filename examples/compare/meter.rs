@@ -141,6 +141,7 @@ impl<E: Election> Metered<E> {
             Input::SetScore(score) => Input::SetScore(score),
             Input::StepDown { to } => Input::StepDown { to },
             Input::Drained => Input::Drained,
+            Input::ChangeVoters(change) => Input::ChangeVoters(change),
         }
     }
 

@@ -263,6 +263,7 @@ fn message(choices: &mut Choices<'_>, now: Time) -> BullyMessage {
             granted: choices.one_in(2),
             retry,
             incarnation: None,
+            seal: None,
         }
         .into(),
         8 => Ack {
@@ -442,6 +443,7 @@ fn heard(event: &Event, leads: Option<Term>) -> Option<Term> {
         (Event::Renewed { term }, Some(old)) if *term > old => Some(*term),
         (Event::Draining { term, .. }, Some(old)) if *term == old => leads,
         (Event::Lost { term, .. }, Some(old)) if *term == old => None,
+        (Event::Voters(_), _) => leads,
         (Event::NewLeader(_) | Event::NoLeader { .. }, None) => None,
         _ => panic!("{event:?} while leading in {leads:?}"),
     }

@@ -13,8 +13,8 @@ use crate::{
         astra::AstraConfig,
         bully::BullyConfig,
         message::{
-            Ack, Claim, ClaimReply, Elect, Elected, Heartbeat, Nack, Ok, Recover, Recovered,
-            Resign, Takeover, Yield,
+            Ack, AskChange, ChangeAnswer, Claim, ClaimReply, Elect, Elected, Heartbeat, Install,
+            Nack, Ok, Recover, Recovered, Resign, Seal, Sealed, Takeover, Yield,
         },
         policy::Preemption,
         quorum::{Diskless, QuorumConfig, QuorumError},
@@ -307,6 +307,22 @@ macro_rules! handle_messages {
     )* };
 }
 handle_messages!(
-    Elect, Ok, Yield, Elected, Heartbeat, Resign, Claim, ClaimReply, Ack, Nack, Takeover, Recover,
-    Recovered
+    Elect,
+    Ok,
+    Yield,
+    Elected,
+    Heartbeat,
+    Resign,
+    Claim,
+    ClaimReply,
+    Ack,
+    Nack,
+    Takeover,
+    Recover,
+    Recovered,
+    Seal,
+    Sealed,
+    Install,
+    AskChange,
+    ChangeAnswer
 );

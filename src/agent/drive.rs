@@ -179,7 +179,10 @@ impl<E: Election> Agent<E> {
                 self.shared.drain(self.incarnation);
             }
             Event::Acquired { .. } | Event::Lost { .. } => self.drain = Drain::No,
-            Event::Renewed { .. } | Event::NewLeader(_) | Event::NoLeader { .. } => {}
+            Event::Renewed { .. }
+            | Event::NewLeader(_)
+            | Event::NoLeader { .. }
+            | Event::Voters(_) => {}
         }
         self.shared.tell(self.incarnation, event);
     }

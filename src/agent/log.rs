@@ -34,6 +34,7 @@ pub(super) fn log(event: &Event, is_change: bool) {
         }
         Event::NoLeader { term } if is_change => info!(%term, "leader gone"),
         Event::NoLeader { term } => debug!(%term, "leader gone"),
+        Event::Voters(event) => info!("{event}"),
     }
 }
 
@@ -41,7 +42,10 @@ pub(super) fn log(event: &Event, is_change: bool) {
 /// host or the network, which an operator may want to look into.
 fn is_wanted(reason: LostReason) -> bool {
     match reason {
-        LostReason::Resigned | LostReason::Outranked | LostReason::Reorganized => true,
+        LostReason::Resigned
+        | LostReason::Outranked
+        | LostReason::Reorganized
+        | LostReason::VotersChange => true,
         LostReason::Ended
         | LostReason::Isolated
         | LostReason::LeaseExpired

@@ -138,7 +138,12 @@ impl Handler<Envelope<BullyMessage>> for ByType {
             | BullyMessage::Nack(_)
             | BullyMessage::Takeover(_)
             | BullyMessage::Recover(_)
-            | BullyMessage::Recovered(_) => {}
+            | BullyMessage::Recovered(_)
+            | BullyMessage::Seal(_)
+            | BullyMessage::Sealed(_)
+            | BullyMessage::Install(_)
+            | BullyMessage::AskChange(_)
+            | BullyMessage::ChangeAnswer(_) => {}
         }
     }
 }

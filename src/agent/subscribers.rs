@@ -89,7 +89,7 @@ impl Subscribers {
             (Event::Lost { .. } | Event::Renewed { .. } | Event::Draining { .. }, None) => {
                 return false;
             }
-            (Event::NewLeader(_) | Event::NoLeader { .. }, _) => {}
+            (Event::NewLeader(_) | Event::NoLeader { .. } | Event::Voters(_), _) => {}
         }
         let working = &mut self.working;
         self.all.retain(|id, subscriber| {
@@ -117,7 +117,8 @@ impl Subscribers {
             Event::Acquired { .. }
             | Event::Renewed { .. }
             | Event::Draining { .. }
-            | Event::Lost { .. } => return false,
+            | Event::Lost { .. }
+            | Event::Voters(_) => return false,
         };
         let is_change = now != self.logged.as_ref();
         if is_change {

@@ -15,6 +15,10 @@
 //! | [`Resign`] | – | – | I lead no longer | the same |
 //! | [`Recover`] | – | – | – | without a disk: I have forgotten; which term do you know? |
 //! | [`Recovered`] | – | – | – | that one |
+//! | [`Seal`] | – | – | – | support no leader of this epoch; that list of voters shall follow |
+//! | [`Sealed`] | – | – | – | I have sealed |
+//! | [`Install`] | – | – | – | that list was decided |
+//! | [`AskChange`], [`ChangeAnswer`] | – | – | – | to the leader: change the voters; its answer |
 //!
 //! All are flat and small. The sender's name and incarnation travel beside them. A field that only one
 //! mode needs is `None` in the other. The decoder bounds how long a message is, not what its spans and
@@ -28,18 +32,21 @@
 //! |---|---|
 //! | [`Claim::prepared`] | a vote asked for ahead: the leadership after whose end it counts, and when it was asked for |
 //! | [`Vote::prepared`] | such a vote, given |
-//! | [`Vote::voters`] | the voters, once they change without a stop |
 //!
 //! `Elected`, `Heartbeat` and `Resign` need none: the incarnation that speaks travels beside them.
 //!
 //! [`Vote::prepared`]: crate::elections::vote::Vote::prepared
-//! [`Vote::voters`]: crate::elections::vote::Vote::voters
 
-use std::{fmt, time::Duration};
+mod change;
+mod text;
+
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::elections::shared::messages;
+pub use change::{AskChange, ChangeAnswer, Install, Seal, Sealed};
+
+use crate::elections::{shared::messages, vote::SealRecord};
 use crate::protocol::{
     AgentId, Incarnation, Leader, MinimumRole, PeerMessage, Round, Score, Term, Time,
 };
@@ -213,6 +220,8 @@ pub struct ClaimReply {
     pub retry: Micros,
     /// Without disks: the incarnation of the candidate that this answers.
     pub incarnation: Option<Incarnation>,
+    /// The seal of this epoch that the voter has taken, if it has.
+    pub seal: Option<Box<SealRecord>>,
 }
 
 /// "I heard you, and support no other agent for a while."
@@ -333,6 +342,11 @@ messages! {
         Takeover(m) => "takeover", m.term;
         Recover(m) => "recover", m.seen;
         Recovered(m) => "recovered", m.term;
+        Seal(m) => "seal", m.term;
+        Sealed(m) => "sealed", m.term;
+        Install(m) => "install", m.term;
+        AskChange(m) => "ask_change", m.term;
+        ChangeAnswer(m) => "change_answer", m.term;
     }
 }
 
@@ -354,13 +368,19 @@ impl PeerMessage for BullyMessage {
             | Self::Ack(_)
             | Self::Nack(_)
             | Self::Recover(_)
-            | Self::Recovered(_) => MinimumRole::Voter,
+            | Self::Recovered(_)
+            | Self::Sealed(_)
+            | Self::Install(_) => MinimumRole::Voter,
+            // It decides nothing: the leader does.
+            Self::AskChange(_) => MinimumRole::Observer,
             Self::Elect(_)
             | Self::Elected(_)
             | Self::Heartbeat(_)
             | Self::Resign(_)
             | Self::Claim(_)
-            | Self::Takeover(_) => MinimumRole::Leader,
+            | Self::Takeover(_)
+            | Self::Seal(_)
+            | Self::ChangeAnswer(_) => MinimumRole::Leader,
         }
     }
 
@@ -371,66 +391,6 @@ impl PeerMessage for BullyMessage {
     fn term(&self) -> Option<Term> {
         Some(self.term())
     }
-}
-
-impl fmt::Display for BullyMessage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Elect(m) => {
-                write!(f, "elect {} score {}", m.round, m.score)?;
-                and(f, "to take over", m.takeover.as_ref())
-            }
-            Self::Ok(m) => {
-                write!(f, "ok {}", m.round)?;
-                and(f, "but", m.refusal.as_ref())
-            }
-            Self::Yield(m) => {
-                write!(f, "yield {}", m.round)?;
-                and(f, "releasing term", m.released.as_ref())
-            }
-            Self::Elected(m) => {
-                write!(f, "elected term {} score {}", m.term, m.score)?;
-                let answer = m.answer.as_ref();
-                answer.map_or(Ok(()), |round| write!(f, ", answering {round}"))
-            }
-            Self::Heartbeat(m) => write!(f, "heartbeat term {}", m.term),
-            Self::Resign(m) => {
-                write!(f, "resign term {}", m.term)?;
-                and(f, "for", m.successor.as_ref())
-            }
-            Self::Claim(m) => {
-                write!(f, "claim term {} score {}", m.term, m.score)?;
-                and(f, "released:", m.released.as_ref())
-            }
-            Self::ClaimReply(m) if m.granted => write!(f, "grants term {}", m.term),
-            Self::ClaimReply(m) => write!(f, "refuses term {}, knows {}", m.term, m.seen),
-            Self::Ack(m) => write!(f, "ack term {} echo {}", m.term, m.echo),
-            Self::Nack(m) => write!(f, "nack knows term {}", m.term),
-            Self::Takeover(m) => write!(f, "takeover of term {}", m.term),
-            Self::Recover(m) => write!(f, "recover {}", m.round),
-            Self::Recovered(m) if m.recovering => write!(f, "recovers itself, {}", m.round),
-            Self::Recovered(m) => write!(f, "remembers term {}, {}", m.term, m.round),
-        }
-    }
-}
-
-impl fmt::Display for Leadership {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} in term {}", self.id, self.term)
-    }
-}
-
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::LeaderAlive { retry } => write!(f, "not free for {:?}", Duration::from(*retry)),
-            Self::Stale => f.write_str("stale"),
-        }
-    }
-}
-
-fn and(f: &mut fmt::Formatter<'_>, word: &str, what: Option<impl fmt::Display>) -> fmt::Result {
-    what.map_or(Ok(()), |what| write!(f, " {word} {what}"))
 }
 
 fn term_of(leadership: Option<&Leadership>) -> Term {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     elections::message::{Micros, Reserved},
-    protocol::{AgentId, Term},
+    protocol::{AgentId, Decree, Term},
 };
 
 /// What a voter must not forget: its term, whom it gave its vote in that term, and for how long it
@@ -30,7 +30,41 @@ pub struct Vote {
     /// Reserved: `None`.
     #[serde(default)]
     pub prepared: Option<Reserved>,
-    /// Reserved: `None`.
+    /// Once the voters were changed while the group ran, or began to be: what of that is durable.
     #[serde(default)]
-    pub voters: Option<Reserved>,
+    pub voters: Option<Box<VotersRecord>>,
+}
+
+/// What a voter must not forget of a change of the voters.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct VotersRecord {
+    /// The list of this epoch, if it was decided by the voters of the one before.
+    pub installed: Option<Decree>,
+    /// The seal of this epoch that the voter has taken.
+    pub seal: Option<SealRecord>,
+}
+
+/// A voter's word that it supports no leader of this epoch up to that term.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SealRecord {
+    /// The term of whoever asked for it.
+    pub term: Term,
+    /// The list that shall follow.
+    pub next: Decree,
+}
+
+impl Vote {
+    /// The list that was decided for this epoch, if one was.
+    pub fn installed(&self) -> Option<&Decree> {
+        self.voters
+            .as_ref()
+            .and_then(|voters| voters.installed.as_ref())
+    }
+
+    /// The seal that was taken in this epoch, if one was.
+    pub fn seal(&self) -> Option<&SealRecord> {
+        self.voters.as_ref().and_then(|voters| voters.seal.as_ref())
+    }
 }

@@ -59,7 +59,7 @@ impl AgentSeries<'_> {
                 show_term(&labels, *term);
             }
             Event::Renewed { term } => show_term(&labels, *term),
-            Event::Draining { .. } | Event::NoLeader { .. } => {}
+            Event::Draining { .. } | Event::NoLeader { .. } | Event::Voters(_) => {}
             Event::Lost { reason, .. } => {
                 gauge!(IS_LEADER, &labels).set(0.0);
                 let [group, node] = labels;
@@ -168,6 +168,7 @@ const fn name(reason: LostReason) -> &'static str {
         LostReason::LeaseExpired => "lease_expired",
         LostReason::Isolated => "isolated",
         LostReason::Reorganized => "reorganized",
+        LostReason::VotersChange => "voters_change",
     }
 }
 

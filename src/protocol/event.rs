@@ -9,7 +9,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{AgentId, Incarnation, Term};
+use super::{AgentId, Incarnation, Term, VotersEvent};
 
 /// A change of the leader, as one agent sees it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -46,6 +46,8 @@ pub enum Event {
         /// The term of the one that is gone.
         term: Term,
     },
+    /// The voters were changed while the group runs, or a change was answered.
+    Voters(Box<VotersEvent>),
 }
 
 impl fmt::Display for Event {
@@ -60,6 +62,7 @@ impl fmt::Display for Event {
             }
             Self::NewLeader(leader) => write!(f, "follows {} in term {}", leader.id, leader.term),
             Self::NoLeader { term } => write!(f, "has no leader since term {term}"),
+            Self::Voters(event) => event.fmt(f),
         }
     }
 }
@@ -85,6 +88,8 @@ pub enum LostReason {
     /// The group is being reorganized, because a member was found outside of it; the same agent may
     /// lead next.
     Reorganized,
+    /// The voters change: a leader of the next list follows.
+    VotersChange,
 }
 
 impl fmt::Display for LostReason {
@@ -98,6 +103,7 @@ impl fmt::Display for LostReason {
             Self::LeaseExpired => "lease expired",
             Self::Isolated => "isolated",
             Self::Reorganized => "reorganized",
+            Self::VotersChange => "voters change",
         })
     }
 }

@@ -16,7 +16,7 @@
 
 use std::sync::Arc;
 
-use super::{AgentId, Election, Incarnation, Members, Score};
+use super::{AgentId, Election, Incarnation, Members, Score, VoterChange};
 
 /// One thing that happened; see [`Election::handle`].
 #[derive(Clone, Debug, PartialEq)]
@@ -50,6 +50,9 @@ pub enum Input<M, T> {
     },
     /// The work of a leader that steps down has ended.
     Drained,
+    /// The user's command to change the voters while the group runs. An election without such voters ignores
+    /// it; others answer with [`Event::Voters`](super::Event::Voters). Given again until then, it does no harm.
+    ChangeVoters(Box<VoterChange>),
 }
 
 /// The input of a machine of that kind. Machines with the same messages and timers share it.

@@ -20,6 +20,7 @@
 //! [`Timings`] says how long to wait and why.
 
 mod admission;
+mod change;
 mod effect;
 mod election;
 mod electorate;
@@ -43,6 +44,7 @@ mod timings_builder;
 mod view;
 
 pub use admission::Unheard;
+pub use change::{ChangeError, Changed, Contact, Decree, NewVoter, VoterChange, VotersEvent};
 pub use effect::{After, Effect, EffectOf, Effects, EffectsOf, MessageOf, To};
 pub use election::{Birth, Election, Identity, PeerMessage};
 pub use electorate::Electorate;

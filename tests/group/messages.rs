@@ -88,6 +88,7 @@ fn answers() -> Vec<BullyMessage> {
         granted,
         retry,
         incarnation: None,
+        seal: None,
     };
     let yields = Yield {
         round: ROUND,

@@ -191,7 +191,7 @@ impl Election for AsWritten {
                 self.believe(&from, incarnation, out);
             }
             Input::SetScore(score) => self.me.score = score,
-            Input::StepDown { .. } | Input::Drained => {}
+            Input::StepDown { .. } | Input::Drained | Input::ChangeVoters(_) => {}
         }
     }
 

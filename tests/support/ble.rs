@@ -205,7 +205,11 @@ impl Election for AsWritten {
                 }
             }
             Input::Members(all) => self.all = all,
-            Input::Campaign | Input::SetScore(_) | Input::StepDown { .. } | Input::Drained => {}
+            Input::Campaign
+            | Input::SetScore(_)
+            | Input::StepDown { .. }
+            | Input::Drained
+            | Input::ChangeVoters(_) => {}
         }
     }
 

@@ -310,7 +310,10 @@ impl Election for Node {
             }
             Input::TimedOut(Timer::Recovery) | Input::Campaign => self.start_election(out),
             Input::Members(peers) => self.peers = peers,
-            Input::SetScore(_) | Input::StepDown { .. } | Input::Drained => {}
+            Input::SetScore(_)
+            | Input::StepDown { .. }
+            | Input::Drained
+            | Input::ChangeVoters(_) => {}
         }
     }
 

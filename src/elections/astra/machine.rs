@@ -137,6 +137,7 @@ impl State {
                 Some(tenure) => tenure.drain(to, step),
                 None => Next::ignore(step, "it does not lead"),
             },
+            Input::ChangeVoters(_) => Next::ignore(step, "its voters do not change"),
             Input::Drained => match self.tenure() {
                 Some(tenure) => tenure.on_drained(step),
                 None => Next::ignore(step, "it does not lead"),
@@ -176,7 +177,12 @@ impl State {
             | BullyMessage::Nack(_)
             | BullyMessage::Takeover(_)
             | BullyMessage::Recover(_)
-            | BullyMessage::Recovered(_) => Next::ignore(step, "a message of the quorum mode"),
+            | BullyMessage::Recovered(_)
+            | BullyMessage::Seal(_)
+            | BullyMessage::Sealed(_)
+            | BullyMessage::Install(_)
+            | BullyMessage::AskChange(_)
+            | BullyMessage::ChangeAnswer(_) => Next::ignore(step, "a message of the quorum mode"),
         }
     }
 

@@ -29,7 +29,8 @@ impl Ballot {
             | Input::Members(_)
             | Input::Campaign
             | Input::StepDown { .. }
-            | Input::Drained => self.ignore("it has not started"),
+            | Input::Drained
+            | Input::ChangeVoters(_) => self.ignore("it has not started"),
         }
     }
 
@@ -82,6 +83,7 @@ impl Ballot {
                 self.drain(now, to, cooldown, out);
             }
             Input::Drained => self.on_drained(now, out),
+            Input::ChangeVoters(_) => self.ignore("its voters do not change"),
         }
     }
 

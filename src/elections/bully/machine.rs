@@ -181,6 +181,7 @@ impl State {
             Input::SetScore(score) => self.on_set_score(*score, step),
             Input::StepDown { to } => self.on_step_down(to.clone(), step),
             Input::Drained => self.on_drained(step),
+            Input::ChangeVoters(_) => Next::ignore(step, "its voters do not change"),
         }
     }
 
@@ -211,7 +212,12 @@ impl State {
             | BullyMessage::Nack(_)
             | BullyMessage::Takeover(_)
             | BullyMessage::Recover(_)
-            | BullyMessage::Recovered(_) => {
+            | BullyMessage::Recovered(_)
+            | BullyMessage::Seal(_)
+            | BullyMessage::Sealed(_)
+            | BullyMessage::Install(_)
+            | BullyMessage::AskChange(_)
+            | BullyMessage::ChangeAnswer(_) => {
                 return Next::ignore(step, "a message of the quorum mode");
             }
         };

@@ -117,8 +117,9 @@ pub use crate::elections::{
 for_tests! {
     use crate::elections::{
         message::{
-            Ack, BullyMessage, Claim, ClaimReply, Heartbeat, Leadership, Micros, Nack, Refusal,
-            Recover, Recovered, Reserved, Resign, Takeover, Yield,
+            Ack, AskChange, BullyMessage, ChangeAnswer, Claim, ClaimReply, Heartbeat, Install,
+            Leadership, Micros, Nack, Refusal,
+            Recover, Recovered, Reserved, Resign, Seal, Sealed, Takeover, Yield,
         },
         timer::BullyTimer,
     };

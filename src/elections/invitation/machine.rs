@@ -71,6 +71,7 @@ impl InvitationElection {
                     Next::Ignore("it does not lead")
                 }
             }
+            Input::ChangeVoters(_) => Next::Ignore("its voters do not change"),
             Input::Drained => {
                 if let State::Leader(leading) = &self.state {
                     leading.on_drained()

@@ -11,8 +11,10 @@ use tracing::debug;
 use super::{
     BullyTimer, Claim, ClaimReply, Elect, Ok, Out, Refusal, Yield,
     core::Core,
+    seal::higher,
     state::{Next, Predecessor, Start, State},
 };
+use crate::elections::vote::SealRecord;
 use crate::protocol::{AgentId, Role, Round, Score, Term, Time};
 
 /// The questions before a claim.
@@ -166,6 +168,8 @@ pub(super) struct Claiming {
     retry: Duration,
     due: Time,
     before: Option<Predecessor>,
+    /// The seal of the highest term that the votes reported, this agent's own included.
+    seal: Option<Box<SealRecord>>,
 }
 
 impl Claiming {
@@ -212,6 +216,7 @@ impl Claiming {
             retry: Duration::ZERO,
             due: now.after(wait),
             before,
+            seal: core.voter.record.seal().cloned().map(Box::new),
         }))
     }
 
@@ -234,6 +239,7 @@ impl Claiming {
             return Next::Stay;
         }
         if reply.granted {
+            self.seal = higher(self.seal.take(), reply.seal.as_deref());
             self.votes.insert(from.clone());
             return self.count(core);
         }
@@ -248,7 +254,15 @@ impl Claiming {
         if self.votes.len() < core.config.vote_quorum() {
             return Next::Stay;
         }
-        Next::Become(Start::Lead { term: self.term })
+        let term = self.term;
+        Next::Become(match &self.seal {
+            // `adopt-highest-seal`: that list may have been decided, so no other can be.
+            Some(seal) => Start::Seal {
+                term,
+                next: Box::new(seal.next.clone()),
+            },
+            None => Start::Lead { term },
+        })
     }
 
     /// The votes for this claim count all the same, unless the agent is eligible no longer.

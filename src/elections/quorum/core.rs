@@ -23,6 +23,7 @@ use crate::elections::{
 };
 use crate::protocol::{
     AgentId, Incarnation, Leader, Members, Presence, Role, Round, Score, Term, Time, To,
+    VoterChange,
 };
 
 /// The data of an agent that no role owns.
@@ -43,6 +44,10 @@ pub(super) struct Core {
     pub(super) observed: Time,
     /// How many rounds this incarnation has asked.
     pub(super) rounds: u64,
+    /// Whether this agent has a store, so that it may vote once it is listed.
+    pub(super) has_store: bool,
+    /// The change of the voters that this agent was asked for, and has not answered.
+    pub(super) asked: Option<Box<VoterChange>>,
 }
 
 /// After this agent stepped down. No timer: each rule compares the time when it asks.
@@ -68,6 +73,8 @@ impl Core {
             flapping: Flapping::default(),
             observed: Time::ZERO,
             rounds: 0,
+            has_store: false,
+            asked: None,
         }
     }
 

@@ -51,6 +51,15 @@ pub(super) const fn first_term(epoch: u64) -> Term {
     Term(epoch << BITS)
 }
 
+/// The epoch of a term; `None` for one that no epoch has.
+pub(super) const fn epoch_of(term: Term) -> Option<u64> {
+    if term.0 & ((1 << BITS) - 1) <= TERMS {
+        Some(term.0 >> BITS)
+    } else {
+        None
+    }
+}
+
 impl QuorumConfig {
     for_tests! {
         /// The term before the first election of this epoch: above all terms of earlier epochs.

@@ -20,7 +20,7 @@ use super::{
     state::{Next, State},
 };
 use crate::elections::shared::Handover;
-use crate::protocol::{AgentId, Event, LostReason, Role, Score, Term, Time, Timings};
+use crate::protocol::{AgentId, Decree, Event, LostReason, Role, Score, Term, Time, Timings};
 
 /// No promise, however short, makes a leader speak more often.
 const SHORTEST_INTERVAL: Duration = Duration::from_millis(5);
@@ -65,6 +65,8 @@ pub(super) struct Leaving {
     pub(super) handover: Handover,
     /// For how long this agent lets others go first afterwards.
     pub(super) cooldown: Duration,
+    /// The list of voters for whose sake it ends, if it does for that.
+    pub(super) next: Option<Box<Decree>>,
 }
 
 // ---- the lease -------------------------------------------------------------------------------
@@ -339,6 +341,11 @@ impl Leading {
                 out,
             );
         }
+    }
+
+    /// Whether it claims a higher term.
+    pub(super) const fn is_raising(&self) -> bool {
+        self.raise.is_some()
     }
 
     pub(super) fn on_claim_reply(

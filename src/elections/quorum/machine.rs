@@ -15,8 +15,10 @@ use super::{
     consent,
     core::CooldownEnds,
     follower::{Following, TimedAnnouncement},
+    install::enter,
     leader::Leading,
     resign,
+    seal::Sealing,
     state::{Certainty, Next, Predecessor, Start, State},
     vacant::Vacant,
 };
@@ -29,7 +31,13 @@ impl QuorumBully {
             Input::Start(members) => {
                 let wait = self.core.start(now, members, out);
                 let before = None;
-                self.proceed(now, Next::Become(Start::OwnSlot { wait, before }), out);
+                let is_out = self.core.has_store && !self.core.me.is_voter();
+                let next = if self.core.installed().is_some() && is_out {
+                    Start::Tell
+                } else {
+                    Start::OwnSlot { wait, before }
+                };
+                self.proceed(now, Next::Become(next), out);
             }
             Input::SetScore(score) => self.core.me.score = score,
             Input::Received { .. }
@@ -37,7 +45,8 @@ impl QuorumBully {
             | Input::Members(_)
             | Input::Campaign
             | Input::StepDown { .. }
-            | Input::Drained => self.ignore("it has not started"),
+            | Input::Drained
+            | Input::ChangeVoters(_) => self.ignore("it has not started"),
         }
     }
 
@@ -67,12 +76,13 @@ impl QuorumBully {
             Input::SetScore(score) => self.on_set_score(now, score, out),
             Input::StepDown { to } => self.on_step_down(now, to, out),
             Input::Drained => self.drained(now, out),
+            Input::ChangeVoters(change) => self.on_change(now, change, out),
         };
         self.proceed(now, next, out);
     }
 
     /// Changes the role until one stays.
-    fn proceed(&mut self, now: Time, mut next: Next, out: &mut Out) {
+    pub(super) fn proceed(&mut self, now: Time, mut next: Next, out: &mut Out) {
         while let Next::Become(start) = next {
             self.state = State::Vacant(Vacant::IDLE); // whatever begins, the role before is over
             let core = &mut self.core;
@@ -83,6 +93,9 @@ impl QuorumBully {
                 Start::Ask { before } => Asking::begin(core, now, before, out),
                 Start::Claim { term, before } => Claiming::begin(core, now, term, before, out),
                 Start::Lead { term } => Leading::begin(core, now, term, out),
+                Start::Seal { term, next } => Sealing::begin(core, now, term, next, out),
+                Start::Enter { decree, from } => enter(core, now, &decree, from.as_ref(), out),
+                Start::Tell => Sealing::tell(core, now, out),
             };
             next = match begun {
                 Ok(state) => {
@@ -99,6 +112,7 @@ impl QuorumBully {
         match &mut self.state {
             State::Asking(asking) => asking.decide(&self.core, now),
             State::Claiming(claiming) => claiming.count(&self.core),
+            State::Sealing(sealing) => sealing.count(&self.core),
             State::Leading(leading) => {
                 leading.renew(&mut self.core, now, out);
                 Next::Stay
@@ -125,7 +139,9 @@ impl QuorumBully {
             State::Vacant(vacant) => return vacant.campaign(),
             State::Following(following) => following.ask_to_take_over(&mut self.core, now, out),
             State::Leading(leading) => leading.tell_score(now, out),
-            State::Asking(_) | State::Claiming(_) => self.ignore("an election is under way"),
+            State::Asking(_) | State::Claiming(_) | State::Sealing(_) => {
+                self.ignore("an election is under way");
+            }
         }
         Next::Stay
     }
@@ -144,7 +160,9 @@ impl QuorumBully {
             State::Asking(_) => Asking::on_set_score(score, out),
             State::Claiming(_) => Claiming::on_set_score(score, out),
             State::Leading(leading) => leading.on_set_score(core, now, score, out),
-            State::Following(_) => self.state.ignore(core, "the leader hears of it"),
+            State::Following(_) | State::Sealing(_) => {
+                self.state.ignore(core, "no election needs it")
+            }
         }
     }
 
@@ -176,6 +194,10 @@ impl QuorumBully {
                 Next::Stay
             }
             (BullyTimer::Round, State::Asking(asking)) => asking.on_round_due(core, now, out),
+            (BullyTimer::Round, State::Sealing(sealing)) => {
+                sealing.on_round_due(core, now, out);
+                Next::Stay
+            }
             (BullyTimer::Round, State::Claiming(claiming)) => claiming.on_round_due(now, out),
             (BullyTimer::Round, State::Leading(leading)) => leading.on_round_due(core, now, out),
             (BullyTimer::Heartbeat, State::Leading(leading)) => {
@@ -208,6 +230,16 @@ impl QuorumBully {
         {
             return;
         }
+        if let BullyMessage::Install(install) = message {
+            return self.on_install(now, from, install, out);
+        }
+        if *from != self.core.me.id && self.is_of_another_epoch(from, &message, out) {
+            return;
+        }
+        if let BullyMessage::AskChange(ask) = &message {
+            let next = self.on_ask_change(now, from, ask, out); // an observer may ask, too
+            return self.proceed(now, next, out);
+        }
         if !self.core.config.voters.contains(from) || *from == self.core.me.id {
             return self.ignore("not from another voter");
         }
@@ -217,7 +249,10 @@ impl QuorumBully {
         let sender = (from, incarnation);
         let is_told = matches!(
             message,
-            BullyMessage::Elected(_) | BullyMessage::Heartbeat(_) | BullyMessage::Resign(_)
+            BullyMessage::Elected(_)
+                | BullyMessage::Heartbeat(_)
+                | BullyMessage::Resign(_)
+                | BullyMessage::ChangeAnswer(_)
         );
         if !is_told && !self.core.me.is_voter() {
             return self.ignore("an observer is told, never asked");
@@ -241,11 +276,18 @@ impl QuorumBully {
             BullyMessage::Recover(_) | BullyMessage::Recovered(_) => {
                 self.on_recovery(now, from, &message, out)
             }
+            BullyMessage::Seal(seal) => return self.on_seal(now, from, &seal, out),
+            BullyMessage::ChangeAnswer(answer) => {
+                self.core.answer_change(&answer.change, answer.outcome, out);
+                Next::Stay
+            }
+            BullyMessage::Install(_) | BullyMessage::AskChange(_) => Next::Stay, // heard above
             BullyMessage::Ok(_)
             | BullyMessage::Yield(_)
             | BullyMessage::ClaimReply(_)
             | BullyMessage::Ack(_)
             | BullyMessage::Nack(_)
+            | BullyMessage::Sealed(_)
             | BullyMessage::Takeover(_) => self.on_answer(now, from, &message, out),
         };
         self.proceed(now, next, out);
@@ -279,6 +321,11 @@ impl QuorumBully {
             | BullyMessage::Claim(_)
             | BullyMessage::Recover(_)
             | BullyMessage::Recovered(_)
+            | BullyMessage::Seal(_)
+            | BullyMessage::Sealed(_)
+            | BullyMessage::Install(_)
+            | BullyMessage::AskChange(_)
+            | BullyMessage::ChangeAnswer(_)
             | BullyMessage::Resign(_) => {}
         }
         match (message, &mut self.state) {
@@ -298,6 +345,10 @@ impl QuorumBully {
             (BullyMessage::ClaimReply(reply), State::Leading(leading)) => {
                 leading.on_claim_reply(core, now, from, reply, out);
             }
+            (BullyMessage::Sealed(sealed), State::Sealing(sealing)) => {
+                return sealing.on_sealed(core, from, sealed);
+            }
+            (BullyMessage::Nack(_), State::Sealing(sealing)) => return sealing.on_nack(core, out),
             (BullyMessage::Ack(ack), State::Leading(leading)) => {
                 leading.on_ack(core, now, from, ack, out);
             }
@@ -333,6 +384,15 @@ impl QuorumBully {
                 granted: refused.is_none(),
                 retry: refused.unwrap_or_default().into(),
                 incarnation: self.core.config.life(incarnation),
+                // `report-seal`
+                seal: self
+                    .core
+                    .voter
+                    .record
+                    .seal()
+                    .cloned()
+                    .map(Box::new)
+                    .filter(|_| refused.is_none()),
             },
         );
     }
@@ -380,6 +440,9 @@ impl QuorumBully {
         if voter.is_bound_elsewhere(&self.core.config, now, from, incarnation) {
             return self.ignore("a promise to another incarnation");
         }
+        if self.core.is_sealed_against(now, from, said.term, out) {
+            return self.ignore("it has sealed that term");
+        }
         self.core.learn_score(from, Some(said.score));
         let known = self.state.following();
         match known {
@@ -417,9 +480,11 @@ impl QuorumBully {
                     id,
                     certainty: Certainty::Confirmed,
                 })),
-                State::Following(_) | State::Asking(_) | State::Claiming(_) | State::Leading(_) => {
-                    Next::Stay
-                }
+                State::Following(_)
+                | State::Asking(_)
+                | State::Claiming(_)
+                | State::Sealing(_)
+                | State::Leading(_) => Next::Stay,
             };
             self.proceed(now, next, out);
         } else if let State::Following(following) = &self.state

@@ -118,6 +118,7 @@
 //! Voters may have no disk: [`diskless`] has the rules that take its place, and what they cost.
 
 mod candidate;
+mod change;
 pub mod clocks;
 mod config;
 mod consent;
@@ -127,11 +128,13 @@ pub mod diskless;
 pub mod epoch;
 mod flapping;
 mod follower;
+mod install;
 mod leader;
 mod lease;
 mod machine;
 pub mod proof;
 mod resign;
+mod seal;
 mod state;
 mod vacant;
 mod voter;
@@ -148,14 +151,14 @@ pub(crate) use defect::Defect;
 #[doc(hidden)]
 pub use defect::Defect;
 
-pub use crate::elections::vote::Vote;
+pub use crate::elections::vote::{SealRecord, Vote, VotersRecord};
 pub use diskless::Diskless;
 
 for_tests! {
     use crate::elections::timer::BullyTimer;
 }
 
-use self::core::Core;
+use self::{core::Core, epoch::epoch_of};
 use crate::elections::message::{
     Ack, BullyMessage, Claim, ClaimReply, Elect, Elected, Heartbeat, Leadership, Nack, Ok, Refusal,
     Resign, Takeover, Yield,
@@ -192,13 +195,26 @@ impl Election for QuorumBully {
 
     /// Without a record nothing was ever written under this name: never pass `None` for a record
     /// that was lost. A voter that is not in the configuration's list takes part as an observer.
-    fn new(mut identity: Identity, config: &Self::Config, durable: Option<Vote>) -> Self {
-        if !config.voters.contains(&identity.id) {
-            identity.kind = MemberKind::Observer;
-        }
-        let voter = Voter::new(durable.unwrap_or_default(), config.first_term());
+    fn new(identity: Identity, config: &Self::Config, durable: Option<Vote>) -> Self {
+        let mut record = durable.unwrap_or_default();
+        let config = match record.installed() {
+            // What was decided counts, not what was typed before.
+            Some(list) if list.epoch >= config.epoch => Arc::new(config.of(list)),
+            Some(_) | None => {
+                // Another epoch was typed: the voters were changed while the group stood still.
+                if epoch_of(record.term).is_none_or(|epoch| epoch < config.epoch) {
+                    record.voters = None;
+                }
+                Arc::clone(config)
+            }
+        };
+        let voter = Voter::new(record, config.first_term());
+        let has_store = identity.kind == MemberKind::Voter;
+        let mut core = Core::new(Participant::new(identity), &config, voter);
+        core.has_store = has_store;
+        core.adopt(config);
         Self {
-            core: Core::new(Participant::new(identity), config, voter),
+            core,
             state: State::Vacant(Vacant::IDLE),
         }
     }
@@ -257,7 +273,14 @@ impl Election for QuorumBully {
         agent: &AgentId,
         vote: Option<&Vote>,
     ) -> Result<(), MembershipError> {
-        vote.map_or(Ok(()), |vote| config.check_term(agent, vote.term))
+        let is_decided = |vote: &&Vote| {
+            let list = vote.installed();
+            list.is_some_and(|list| Some(list.epoch) == epoch_of(vote.term))
+        };
+        match vote.filter(|vote| !is_decided(vote)) {
+            Some(vote) => config.check_term(agent, vote.term),
+            None => Ok(()), // the record knows the voters of its epoch itself
+        }
     }
 
     fn prospects(&self) -> Prospects {
@@ -265,7 +288,9 @@ impl Election for QuorumBully {
         let (waits_until, takeover_at) = match &self.state {
             State::Vacant(vacant) => (Some(vacant.due), None),
             State::Following(following) => (None, following.takes_over_at(core)),
-            State::Asking(_) | State::Claiming(_) | State::Leading(_) => (None, None),
+            State::Asking(_) | State::Claiming(_) | State::Sealing(_) | State::Leading(_) => {
+                (None, None)
+            }
         };
         Prospects {
             cooldown_until: Some(core.cooldown.yields).filter(|until| *until > Time::ZERO),
@@ -290,6 +315,7 @@ impl Election for QuorumBully {
             | State::Following(_)
             | State::Asking(_)
             | State::Claiming(_)
+            | State::Sealing(_)
             | State::Leading(_) => None,
         };
         let leader = match leading {

@@ -109,15 +109,28 @@ impl Leading {
         self.leaving = Some(Leaving {
             handover: Handover::begin(now, self.term, to, limit, BullyTimer::Drain, out),
             cooldown,
+            next: None,
         });
         Next::Stay
     }
 
     pub(super) fn on_drained(&self, core: &mut Core, now: Time, out: &mut Out) -> Next {
-        let Some(Leaving { handover, cooldown }) = &self.leaving else {
+        let Some(leaving) = &self.leaving else {
             core.ignore(Role::Leader, "it does not step down");
             return Next::Stay;
         };
+        let Leaving {
+            handover,
+            cooldown,
+            next,
+        } = leaving;
+        // A term that is still being claimed is not this agent's to seal in: it resigns the one it led.
+        if let Some(next) = next.clone().filter(|_| !self.is_raising()) {
+            self.lose(LostReason::VotersChange, out); // `lose-before-seal`
+            core.voter.resigned = Some(core.leadership(self.term));
+            let term = self.term;
+            return Next::Become(Start::Seal { term, next });
+        }
         self.resign(core, now, handover.to.clone(), *cooldown, out)
     }
 
@@ -205,6 +218,7 @@ pub(super) fn on_resign(
         | State::Following(_)
         | State::Asking(_)
         | State::Claiming(_)
+        | State::Sealing(_)
         | State::Leading(_) => {
             core.ignore(
                 state.role(),

@@ -19,9 +19,10 @@ use super::{
     core::Core,
     follower::Following,
     leader::Leading,
+    seal::Sealing,
     vacant::{Posture, Vacant},
 };
-use crate::protocol::{AgentId, LostReason, Role, Term, Time};
+use crate::protocol::{AgentId, Decree, LostReason, Role, Term, Time};
 
 /// One role at a time, with its data.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -34,6 +35,8 @@ pub(super) enum State {
     Asking(Asking),
     /// The agent has asked for votes.
     Claiming(Claiming),
+    /// The agent is elected to end the epoch: it leads no more, and asks the voters to seal.
+    Sealing(Sealing),
     /// The agent is elected; it considers itself leader while it holds a lease.
     Leading(Leading),
 }
@@ -74,6 +77,18 @@ pub(super) enum Start {
     Lead {
         term: Term,
     },
+    /// The epoch ends: that list of voters shall follow.
+    Seal {
+        term: Term,
+        next: Box<Decree>,
+    },
+    /// That list was decided; `from` told it, or this agent had it decided.
+    Enter {
+        decree: Box<Decree>,
+        from: Option<AgentId>,
+    },
+    /// The list holds already, and this agent is not in it: it tells the others.
+    Tell,
 }
 
 impl Next {
@@ -112,7 +127,9 @@ impl State {
             },
             Self::Following(_) => Role::Follower,
             Self::Leading(leading) if leading.has_lease() => Role::Leader,
-            Self::Asking(_) | Self::Claiming(_) | Self::Leading(_) => Role::Candidate,
+            Self::Asking(_) | Self::Claiming(_) | Self::Sealing(_) | Self::Leading(_) => {
+                Role::Candidate
+            }
         }
     }
 
@@ -120,14 +137,22 @@ impl State {
     pub(super) fn lease(&self, now: Time, config: &QuorumConfig) -> Option<Time> {
         match self {
             Self::Leading(leading) => leading.lease_at(now, config),
-            Self::Vacant(_) | Self::Following(_) | Self::Asking(_) | Self::Claiming(_) => None,
+            Self::Vacant(_)
+            | Self::Following(_)
+            | Self::Asking(_)
+            | Self::Claiming(_)
+            | Self::Sealing(_) => None,
         }
     }
 
     pub(super) const fn following(&self) -> Option<&Following> {
         match self {
             Self::Following(following) => Some(following),
-            Self::Vacant(_) | Self::Asking(_) | Self::Claiming(_) | Self::Leading(_) => None,
+            Self::Vacant(_)
+            | Self::Asking(_)
+            | Self::Claiming(_)
+            | Self::Sealing(_)
+            | Self::Leading(_) => None,
         }
     }
 
@@ -142,7 +167,9 @@ impl State {
         match self {
             Self::Vacant(_) => {}
             Self::Following(following) => following.leave(out),
-            Self::Asking(_) | Self::Claiming(_) => out.cancel_timer(BullyTimer::Round),
+            Self::Asking(_) | Self::Claiming(_) | Self::Sealing(_) => {
+                out.cancel_timer(BullyTimer::Round);
+            }
             Self::Leading(leading) => leading.lose(LostReason::Superseded, out),
         }
     }

@@ -10,8 +10,11 @@
 use std::time::Duration;
 
 use super::{Defect, Out, QuorumConfig, Vote, diskless::Recovery};
-use crate::elections::message::{Claim, Leadership, Micros};
-use crate::protocol::{AgentId, Incarnation, Term, Time};
+use crate::elections::{
+    message::{Claim, Leadership, Micros},
+    vote::{SealRecord, VotersRecord},
+};
+use crate::protocol::{AgentId, Decree, Incarnation, Term, Time};
 
 /// The part of an agent that supports leaders.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -101,12 +104,24 @@ impl Voter {
         voted_for: Option<AgentId>,
         out: &mut Out,
     ) {
+        let voters = self.record.voters.clone();
+        self.write_all(config, now, (term, voted_for, voters), out);
+    }
+
+    /// Writes the record, with what it keeps of a change of the voters.
+    fn write_all(
+        &mut self,
+        config: &QuorumConfig,
+        now: Time,
+        (term, voted_for, voters): (Term, Option<AgentId>, Option<Box<VotersRecord>>),
+        out: &mut Out,
+    ) {
         let record = Vote {
             term,
             voted_for,
             promise: self.promise_to_keep(config, now),
             prepared: None,
-            voters: None,
+            voters,
         };
         if self.record == record {
             return;
@@ -118,6 +133,72 @@ impl Voter {
             // voter that crashes in between has said nothing that it does not remember.
             out.persist(self.record.clone());
         }
+    }
+
+    /// `seal-before-word`: seals, durably.
+    pub(super) fn seal(
+        &mut self,
+        config: &QuorumConfig,
+        now: Time,
+        term: Term,
+        voted_for: Option<AgentId>,
+        next: &Decree,
+        out: &mut Out,
+    ) {
+        let next = next.clone();
+        let voters = VotersRecord {
+            installed: self.record.installed().cloned(),
+            seal: Some(SealRecord { term, next }),
+        };
+        self.write_all(config, now, (term, voted_for, Some(Box::new(voters))), out);
+    }
+
+    /// `void-seal`: a leader of that term won without a report of the seal.
+    pub(super) fn unseal(
+        &mut self,
+        config: &QuorumConfig,
+        now: Time,
+        led: &Leadership,
+        out: &mut Out,
+    ) {
+        let installed = self.record.installed().cloned();
+        let voters = installed.map(|list| {
+            Box::new(VotersRecord {
+                installed: Some(list),
+                seal: None,
+            })
+        });
+        let voted_for = Some(led.id.clone());
+        self.write_all(config, now, (led.term, voted_for, voters), out);
+    }
+
+    /// Enters a later epoch, by a list that was decided: nothing of the one before binds any longer.
+    pub(super) fn enter(
+        &mut self,
+        config: &QuorumConfig,
+        now: Time,
+        list: Decree,
+        is_durable: bool,
+        out: &mut Out,
+    ) {
+        let first = config.first_term();
+        self.promise = None;
+        self.quarantine = Some(now);
+        (self.resigned, self.resigned_by) = (None, None);
+        let voters = VotersRecord {
+            installed: Some(list),
+            seal: None,
+        };
+        if is_durable {
+            self.write_all(config, now, (first, None, Some(Box::new(voters))), out);
+        } else {
+            self.record = Vote {
+                term: first,
+                voters: Some(Box::new(voters)),
+                ..Vote::default()
+            };
+        }
+        self.seen = first;
     }
 
     /// `record-longest-promise`: writes the promise if the record does not keep it yet.

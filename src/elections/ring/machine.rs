@@ -75,6 +75,7 @@ impl Ring {
                 State::Leader(leading) => leading.on_step_down(&self.core, now, to, out),
                 State::Vacant | State::Follower(_) => Next::Ignore("it does not lead"),
             },
+            Input::ChangeVoters(_) => Next::Ignore("its voters do not change"),
             Input::Drained => match &self.state {
                 State::Leader(leading) => leading.on_drained(),
                 State::Vacant | State::Follower(_) => Next::Ignore("it does not lead"),

@@ -114,6 +114,7 @@ impl<E: Election, A: Application> Election for Carried<E, A> {
             Input::SetScore(score) => Some(Input::SetScore(score)),
             Input::StepDown { to } => Some(Input::StepDown { to }),
             Input::Drained => Some(Input::Drained),
+            Input::ChangeVoters(change) => Some(Input::ChangeVoters(change)),
         };
         if let Some(input) = input {
             self.elect(now, input, out);
@@ -171,7 +172,8 @@ impl<E: Election, A: Application> Carried<E, A> {
                         Event::Acquired { .. }
                         | Event::Renewed { .. }
                         | Event::NewLeader(_)
-                        | Event::NoLeader { .. } => {}
+                        | Event::NoLeader { .. }
+                        | Event::Voters(_) => {}
                     }
                     out.notify(event);
                 }

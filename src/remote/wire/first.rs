@@ -133,6 +133,7 @@ pub fn from_first(
             granted: m.granted,
             retry: m.retry,
             incarnation: None,
+            seal: None,
         }
         .into(),
         FirstMessage::Ack(m) => Ack {
@@ -181,6 +182,8 @@ pub fn to_first(payload: &[u8], timings: FirstTimings, out: &mut BytesMut) -> bo
                 released: m.released,
             })
         }
+        // A seal that is not reported would be no seal.
+        BullyMessage::ClaimReply(m) if m.seal.is_some() => return false,
         BullyMessage::ClaimReply(m) => FirstMessage::ClaimReply(FirstClaimReply {
             term: m.term,
             seen: m.seen,
@@ -195,6 +198,12 @@ pub fn to_first(payload: &[u8], timings: FirstTimings, out: &mut BytesMut) -> bo
         BullyMessage::Nack(m) => FirstMessage::Nack(m),
         BullyMessage::Takeover(m) => FirstMessage::Takeover(m),
         BullyMessage::Recover(_) | BullyMessage::Recovered(_) => return false, // all have disks there
+        // There the voters are those of the configuration for ever.
+        BullyMessage::Seal(_)
+        | BullyMessage::Sealed(_)
+        | BullyMessage::Install(_)
+        | BullyMessage::AskChange(_)
+        | BullyMessage::ChangeAnswer(_) => return false,
     };
     encode_payload(&message, out).is_ok()
 }

@@ -67,6 +67,7 @@ impl ContractState {
             (Event::Renewed { .. } | Event::Lost { .. } | Event::Draining { .. }, _) => {
                 Err("Renewed, Lost or Draining without leading in that term")
             }
+            (Event::Voters(_), _) => Ok(()),
             (Event::NewLeader(_) | Event::NoLeader { .. }, Some(_)) => {
                 Err("NewLeader or NoLeader before Lost")
             }

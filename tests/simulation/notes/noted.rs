@@ -188,7 +188,11 @@ impl Election for Noted {
             Input::TimedOut(Timer::Contact) => self.halt(out),
             Input::Campaign | Input::TimedOut(Timer::Announcement) => self.contact(out),
             Input::TimedOut(Timer::Halted) => self.announce(out),
-            Input::Members(_) | Input::SetScore(_) | Input::StepDown { .. } | Input::Drained => {}
+            Input::Members(_)
+            | Input::SetScore(_)
+            | Input::StepDown { .. }
+            | Input::Drained
+            | Input::ChangeVoters(_) => {}
         }
     }
 

@@ -147,7 +147,12 @@ impl Suite for Bully {
             | BullyMessage::Nack(_)
             | BullyMessage::Takeover(_)
             | BullyMessage::Recover(_)
-            | BullyMessage::Recovered(_) => false,
+            | BullyMessage::Recovered(_)
+            | BullyMessage::Seal(_)
+            | BullyMessage::Sealed(_)
+            | BullyMessage::Install(_)
+            | BullyMessage::AskChange(_)
+            | BullyMessage::ChangeAnswer(_) => false,
         }
     }
 

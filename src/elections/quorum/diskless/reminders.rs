@@ -51,9 +51,11 @@ impl QuorumBully {
     fn takes_part(&mut self) -> Next {
         match &mut self.state {
             State::Vacant(vacant) => Next::own_slot(vacant.before.take()),
-            State::Following(_) | State::Asking(_) | State::Claiming(_) | State::Leading(_) => {
-                Next::Stay
-            }
+            State::Following(_)
+            | State::Asking(_)
+            | State::Claiming(_)
+            | State::Sealing(_)
+            | State::Leading(_) => Next::Stay,
         }
     }
 }

@@ -85,7 +85,13 @@ const fn is_vouched_for(message: &BullyMessage) -> bool {
         | BullyMessage::Takeover(_)
         // Who recovers asks because it knows nothing.
         | BullyMessage::Recover(_)
-        | BullyMessage::Recovered(_) => true,
+        | BullyMessage::Recovered(_)
+        // Voters without disks say none of these.
+        | BullyMessage::Seal(_)
+        | BullyMessage::Sealed(_)
+        | BullyMessage::Install(_)
+        | BullyMessage::AskChange(_)
+        | BullyMessage::ChangeAnswer(_) => true,
         BullyMessage::Elect(_)
         | BullyMessage::Ok(_)
         | BullyMessage::Yield(_)

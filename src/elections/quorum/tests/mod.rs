@@ -4,6 +4,7 @@
 //! needed timers, its roles, its messages. What is true of whole groups is tested in the simulated world.
 
 mod announce;
+mod change;
 mod command;
 mod config;
 mod diskless;
@@ -81,7 +82,9 @@ impl Machine for QuorumBully {
                 timers.extend((vacant.due < Time::MAX).then_some(BullyTimer::Election));
             }
             State::Following(_) => timers.extend([BullyTimer::Election]),
-            State::Asking(_) | State::Claiming(_) => timers.extend([BullyTimer::Round]),
+            State::Asking(_) | State::Claiming(_) | State::Sealing(_) => {
+                timers.extend([BullyTimer::Round]);
+            }
             State::Leading(leading) => {
                 let lease = if leading.has_lease() {
                     BullyTimer::Lease
@@ -120,7 +123,12 @@ impl Machine for QuorumBully {
             | BullyMessage::Nack(_)
             | BullyMessage::Takeover(_)
             | BullyMessage::Recover(_)
-            | BullyMessage::Recovered(_) => {}
+            | BullyMessage::Recovered(_)
+            | BullyMessage::Seal(_)
+            | BullyMessage::Sealed(_)
+            | BullyMessage::Install(_)
+            | BullyMessage::AskChange(_)
+            | BullyMessage::ChangeAnswer(_) => {}
         }
     }
 
@@ -165,6 +173,7 @@ impl Suite for QuorumBully {
             State::Following(_) => "following",
             State::Asking(_) => "asking",
             State::Claiming(_) => "claiming",
+            State::Sealing(_) => "sealing",
             State::Leading(leading) if leading.leaving.is_some() => "draining",
             State::Leading(_) => "elected",
         }

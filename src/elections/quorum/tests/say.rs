@@ -67,6 +67,7 @@ pub(super) fn grants(term: u64) -> ClaimReply {
         granted: true,
         retry: Duration::ZERO.into(),
         incarnation: None,
+        seal: None,
     }
 }
 
@@ -77,6 +78,7 @@ pub(super) fn refuses(term: u64, seen: u64, millis: u64) -> ClaimReply {
         granted: false,
         retry: Duration::from_millis(millis).into(),
         incarnation: None,
+        seal: None,
     }
 }
 

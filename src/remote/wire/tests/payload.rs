@@ -129,6 +129,7 @@ fn votes() -> Vec<BullyMessage> {
         granted,
         retry: RETRY,
         incarnation: None,
+        seal: None,
     };
     let ack = |score| Ack {
         term,

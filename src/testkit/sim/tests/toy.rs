@@ -89,7 +89,8 @@ impl Election for Toy {
             | Input::Campaign
             | Input::SetScore(_)
             | Input::StepDown { .. }
-            | Input::Drained => format!("{input:?}"),
+            | Input::Drained
+            | Input::ChangeVoters(_) => format!("{input:?}"),
         };
         self.inputs.push((name, now));
         match input {
@@ -126,7 +127,8 @@ impl Election for Toy {
             | Input::TimedOut(_)
             | Input::Campaign
             | Input::SetScore(_)
-            | Input::StepDown { .. } => {}
+            | Input::StepDown { .. }
+            | Input::ChangeVoters(_) => {}
         }
     }
 

@@ -204,7 +204,8 @@ impl Watched {
             | Input::Campaign
             | Input::SetScore(_)
             | Input::StepDown { .. }
-            | Input::Drained => {}
+            | Input::Drained
+            | Input::ChangeVoters(_) => {}
         }
         Asked::Other
     }

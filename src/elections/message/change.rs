@@ -1,0 +1,55 @@
+//! What voters say while their list changes.
+
+use serde::{Deserialize, Serialize};
+
+use crate::protocol::{ChangeError, Changed, Decree, Term, VoterChange};
+
+/// "I lead no longer: seal this epoch, and that list shall follow."
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Seal {
+    /// The term that the sender was elected in.
+    pub term: Term,
+    /// The next list.
+    pub next: Box<Decree>,
+}
+
+/// "I have sealed, durably."
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sealed {
+    /// The term of the seal.
+    pub term: Term,
+}
+
+/// "That list was decided."
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Install {
+    /// The first term of its epoch: every election of it is above.
+    pub term: Term,
+    /// The list.
+    pub decree: Box<Decree>,
+}
+
+/// "Change the voters": to the leader.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AskChange {
+    /// The leader's term.
+    pub term: Term,
+    /// How.
+    pub change: Box<VoterChange>,
+}
+
+/// "So it is", or why it is not: the leader's answer. A change that is begun is answered by [`Install`].
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ChangeAnswer {
+    /// The leader's term.
+    pub term: Term,
+    /// What was asked for.
+    pub change: Box<VoterChange>,
+    /// What became of it.
+    pub outcome: Result<Changed, ChangeError>,
+}

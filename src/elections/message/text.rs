@@ -1,0 +1,73 @@
+//! How the messages of a bully election read in traces.
+
+use std::{fmt, time::Duration};
+
+use super::{BullyMessage, Leadership, Refusal};
+
+impl fmt::Display for BullyMessage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Elect(m) => {
+                write!(f, "elect {} score {}", m.round, m.score)?;
+                and(f, "to take over", m.takeover.as_ref())
+            }
+            Self::Ok(m) => {
+                write!(f, "ok {}", m.round)?;
+                and(f, "but", m.refusal.as_ref())
+            }
+            Self::Yield(m) => {
+                write!(f, "yield {}", m.round)?;
+                and(f, "releasing term", m.released.as_ref())
+            }
+            Self::Elected(m) => {
+                write!(f, "elected term {} score {}", m.term, m.score)?;
+                let answer = m.answer.as_ref();
+                answer.map_or(Ok(()), |round| write!(f, ", answering {round}"))
+            }
+            Self::Heartbeat(m) => write!(f, "heartbeat term {}", m.term),
+            Self::Resign(m) => {
+                write!(f, "resign term {}", m.term)?;
+                and(f, "for", m.successor.as_ref())
+            }
+            Self::Claim(m) => {
+                write!(f, "claim term {} score {}", m.term, m.score)?;
+                and(f, "released:", m.released.as_ref())
+            }
+            Self::ClaimReply(m) if m.granted => write!(f, "grants term {}", m.term),
+            Self::ClaimReply(m) => write!(f, "refuses term {}, knows {}", m.term, m.seen),
+            Self::Ack(m) => write!(f, "ack term {} echo {}", m.term, m.echo),
+            Self::Nack(m) => write!(f, "nack knows term {}", m.term),
+            Self::Takeover(m) => write!(f, "takeover of term {}", m.term),
+            Self::Recover(m) => write!(f, "recover {}", m.round),
+            Self::Recovered(m) if m.recovering => write!(f, "recovers itself, {}", m.round),
+            Self::Recovered(m) => write!(f, "remembers term {}, {}", m.term, m.round),
+            Self::Seal(m) => write!(f, "seal in term {} for {}", m.term, m.next),
+            Self::Sealed(m) => write!(f, "sealed in term {}", m.term),
+            Self::Install(m) => write!(f, "install {}", m.decree),
+            Self::AskChange(m) => write!(f, "ask to {}", m.change),
+            Self::ChangeAnswer(m) => match &m.outcome {
+                Result::Ok(changed) => write!(f, "did {}, epoch {}", m.change, changed.epoch),
+                Err(reason) => write!(f, "did not {}: {reason}", m.change),
+            },
+        }
+    }
+}
+
+impl fmt::Display for Leadership {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} in term {}", self.id, self.term)
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::LeaderAlive { retry } => write!(f, "not free for {:?}", Duration::from(*retry)),
+            Self::Stale => f.write_str("stale"),
+        }
+    }
+}
+
+fn and(f: &mut fmt::Formatter<'_>, word: &str, what: Option<impl fmt::Display>) -> fmt::Result {
+    what.map_or(Ok(()), |what| write!(f, " {word} {what}"))
+}

@@ -1,0 +1,261 @@
+//! A change of the voters: who may ask for it, which list comes out, and how the answer gets back.
+//!
+//! Any agent is asked, and sends the question on to its leader. The leader refuses, or ends its work as for
+//! a step down, and seals the epoch ([`seal`](super::seal)). Whoever was asked knows that the change is
+//! made once it has the new list ([`install`](super::install)). The driver gives the command again until
+//! there is an answer, because a leader may crash or be replaced in between; that does no harm.
+
+use super::{
+    BullyTimer, Out, QuorumBully, QuorumConfig,
+    core::Core,
+    epoch::LAST_EPOCH,
+    leader::{Leading, Leaving},
+    state::{Next, State},
+};
+use crate::elections::{
+    message::{AskChange, ChangeAnswer},
+    shared::Handover,
+};
+use crate::protocol::{
+    AgentId, ChangeError, Changed, Decree, Event, NewVoter, Role, Time, VoterChange, VotersEvent,
+};
+use std::{sync::Arc, time::Duration};
+
+/// A list of more voters fits no record.
+const MOST_VOTERS: usize = 100;
+/// Two lists have to fit a record, the present one and the next.
+const MOST_BYTES: usize = 24_000;
+/// A contact's name and address are no longer.
+const LONGEST_CONTACT: usize = 256;
+
+/// What a leader makes of a change.
+enum Ruling {
+    /// The list is so already.
+    Done(Changed),
+    Begin(Box<Decree>),
+}
+
+impl QuorumConfig {
+    /// This configuration with the voters of that list.
+    pub(super) fn of(&self, decree: &Decree) -> Self {
+        let wide = |n: Option<u32>| n.and_then(|n| usize::try_from(n).ok());
+        Self {
+            voters: decree.names().cloned().collect(),
+            vote_quorum: wide(decree.vote_quorum),
+            lease_quorum: wide(decree.lease_quorum),
+            epoch: decree.epoch,
+            ..self.clone()
+        }
+    }
+
+    /// Checks that such a list can follow: one that cannot came from a defect, or from malice.
+    pub(super) fn check_decree(&self, decree: &Decree) -> Result<(), ChangeError> {
+        let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        let voters = count(decree.voters.len());
+        if decree.voters.len() > MOST_VOTERS {
+            let most = count(MOST_VOTERS);
+            return Err(ChangeError::TooMany { voters, most });
+        }
+        if decree.epoch > LAST_EPOCH {
+            return Err(ChangeError::NoEpoch { epoch: self.epoch });
+        }
+        let len: usize = decree.voters.iter().map(bytes).sum();
+        let is_long = |voter: &NewVoter| {
+            let contact = voter.contact.as_ref();
+            contact.is_some_and(|c| c.node.len().max(c.address.len()) > LONGEST_CONTACT)
+        };
+        if len > MOST_BYTES || decree.voters.iter().any(is_long) {
+            let (len, most) = (count(len), count(MOST_BYTES));
+            return Err(ChangeError::TooLong { len, most });
+        }
+        let next = self.of(decree);
+        next.check().map_err(|_| ChangeError::Quorums { voters })
+    }
+
+    /// Whether the list is as the change wants it.
+    fn has_done(&self, change: &VoterChange) -> bool {
+        let (new, old) = change.parts();
+        new.is_none_or(|new| self.voters.contains(&new.id))
+            && old.is_none_or(|old| !self.voters.contains(old))
+    }
+
+    fn changed(&self, already: bool) -> Changed {
+        Changed {
+            epoch: self.epoch,
+            voters: self.voters.clone(),
+            already,
+        }
+    }
+}
+
+fn bytes(voter: &NewVoter) -> usize {
+    let contact = voter.contact.as_ref();
+    let contact = contact.map_or(0, |c| c.node.len().saturating_add(c.address.len()));
+    voter.id.as_str().len().saturating_add(contact)
+}
+
+impl Core {
+    /// The list after that change. Only a leader asks: it alone knows who is there.
+    fn rule(&self, change: &VoterChange) -> Result<Ruling, ChangeError> {
+        if self.config.diskless().is_some() {
+            return Err(ChangeError::Diskless);
+        }
+        if self.config.has_done(change) {
+            return Ok(Ruling::Done(self.config.changed(true)));
+        }
+        let (new, old) = change.parts();
+        if let Some(id) = old.filter(|old| !self.config.voters.contains(old)) {
+            return Err(ChangeError::NotAVoter { id: id.clone() });
+        }
+        if let Some(new) = new {
+            let id = new.id.clone();
+            if self.config.voters.contains(&id) {
+                return Err(ChangeError::AlreadyAVoter { id });
+            }
+            if !self.me.is_up(&id) {
+                return Err(ChangeError::NotSeen { id });
+            }
+        }
+        let known = self.voter.record.installed();
+        let contact = |id: &AgentId| {
+            let voter = known.and_then(|list| list.voters.iter().find(|voter| voter.id == *id));
+            voter.and_then(|voter| voter.contact.clone())
+        };
+        let kept = self.config.voters.iter().filter(|id| Some(*id) != old);
+        let kept = kept.map(|id| NewVoter {
+            id: id.clone(),
+            contact: contact(id),
+        });
+        let mut voters: Vec<NewVoter> = kept.chain(new.cloned()).collect();
+        if voters.is_empty() {
+            return Err(ChangeError::LastVoter);
+        }
+        voters.sort_by(|one, other| one.id.cmp(&other.id));
+        let narrow = |n: Option<usize>| n.and_then(|n| u32::try_from(n).ok());
+        let decree = Decree {
+            epoch: self.config.epoch.saturating_add(1),
+            voters,
+            vote_quorum: narrow(self.config.vote_quorum),
+            lease_quorum: narrow(self.config.lease_quorum),
+        };
+        self.config.check_decree(&decree)?;
+        Ok(Ruling::Begin(Box::new(decree)))
+    }
+
+    /// Answers the change that this agent was asked for, if its list is so now.
+    pub(super) fn answer_if_done(&mut self, out: &mut Out) {
+        let config = Arc::clone(&self.config);
+        if let Some(change) = self.asked.take_if(|change| config.has_done(change)) {
+            let outcome = Ok(config.changed(false));
+            let change = *change;
+            out.notify(Event::Voters(Box::new(VotersEvent::Answered {
+                change,
+                outcome,
+            })));
+        }
+    }
+
+    /// Passes an answer on, if it is to the change that this agent was asked for.
+    pub(super) fn answer_change(
+        &mut self,
+        change: &VoterChange,
+        outcome: Result<Changed, ChangeError>,
+        out: &mut Out,
+    ) {
+        if let Some(change) = self.asked.take_if(|asked| **asked == *change) {
+            let change = *change;
+            out.notify(Event::Voters(Box::new(VotersEvent::Answered {
+                change,
+                outcome,
+            })));
+        }
+    }
+}
+
+impl QuorumBully {
+    /// The command to change the voters.
+    pub(super) fn on_change(&mut self, now: Time, change: Box<VoterChange>, out: &mut Out) -> Next {
+        self.core.asked = Some(change.clone());
+        if let State::Following(following) = &self.state {
+            let (to, term) = (&following.leader.id, following.leader.term);
+            out.send(to, AskChange { term, change });
+            return Next::Stay;
+        }
+        match self.begin_change(now, &change, out) {
+            Ok(Some(changed)) => self.core.answer_change(&change, Ok(changed), out),
+            Err(reason) => self.core.answer_change(&change, Err(reason), out),
+            Ok(None) => {} // it is begun, or no leader is known: the command is given again
+        }
+        Next::Stay
+    }
+
+    /// The same command, given to an agent that follows this one.
+    pub(super) fn on_ask_change(
+        &mut self,
+        now: Time,
+        from: &AgentId,
+        ask: &AskChange,
+        out: &mut Out,
+    ) -> Next {
+        let outcome = match self.begin_change(now, &ask.change, out) {
+            Ok(None) => return Next::Stay,
+            Ok(Some(changed)) => Ok(changed),
+            Err(reason) => Err(reason),
+        };
+        let (term, change) = (ask.term, ask.change.clone());
+        out.send(
+            from,
+            ChangeAnswer {
+                term,
+                change,
+                outcome,
+            },
+        );
+        Next::Stay
+    }
+
+    /// `Some` for a list that is so already, `None` for a change that is begun; or nothing leads here.
+    fn begin_change(
+        &mut self,
+        now: Time,
+        change: &VoterChange,
+        out: &mut Out,
+    ) -> Result<Option<Changed>, ChangeError> {
+        let State::Leading(leading) = &mut self.state else {
+            self.ignore("it does not lead");
+            return Ok(None);
+        };
+        if !leading.has_lease() {
+            self.core.ignore(Role::Candidate, "it holds no lease yet");
+            return Ok(None);
+        }
+        match self.core.rule(change)? {
+            Ruling::Done(changed) => Ok(Some(changed)),
+            Ruling::Begin(next) if leading.changes_to(&next) => Ok(None), // asked for once more
+            Ruling::Begin(_) if leading.leaving.is_some() || leading.is_raising() => {
+                Err(ChangeError::UnderWay)
+            }
+            Ruling::Begin(next) => {
+                leading.drain_for(&self.core, now, next, out);
+                Ok(None)
+            }
+        }
+    }
+}
+
+impl Leading {
+    /// `lose-before-seal`: the work ends first, as for a step down.
+    fn drain_for(&mut self, core: &Core, now: Time, next: Box<Decree>, out: &mut Out) {
+        let limit = core.config.drain();
+        self.leaving = Some(Leaving {
+            handover: Handover::begin(now, self.term, None, limit, BullyTimer::Drain, out),
+            cooldown: Duration::ZERO,
+            next: Some(next),
+        });
+    }
+
+    fn changes_to(&self, next: &Decree) -> bool {
+        let leaving = self.leaving.as_ref();
+        leaving.is_some_and(|leaving| leaving.next.as_deref() == Some(next))
+    }
+}

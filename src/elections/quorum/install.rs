@@ -1,0 +1,127 @@
+//! The beginning of an epoch that the voters of the one before have decided.
+//!
+//! Whoever hears of a later epoch enters it, in any role, and may skip epochs. Its promises are over: they
+//! were made to leaders of the epoch before, and a quorum has sealed that. What names an earlier epoch is
+//! answered with the list; an agent that hears of a later one says that it is behind.
+
+use std::sync::Arc;
+
+use super::{
+    BullyMessage, Out, QuorumBully, Yield,
+    core::{CooldownEnds, Core},
+    epoch::epoch_of,
+    flapping::Flapping,
+    seal::Sealing,
+    state::{Next, Start, State},
+};
+use crate::elections::message::Install;
+use crate::protocol::{AgentId, Decree, Event, MemberKind, Round, Time, VotersEvent};
+
+impl QuorumBully {
+    /// `Install`: that list was decided.
+    pub(super) fn on_install(
+        &mut self,
+        now: Time,
+        from: &AgentId,
+        install: Install,
+        out: &mut Out,
+    ) {
+        let Install { decree, .. } = install;
+        let config = &self.core.config;
+        let is_known = config.voters.contains(from) || decree.names().any(|id| id == from);
+        let is_later = decree.epoch > config.epoch && config.diskless().is_none();
+        if !is_known || !is_later || config.check_decree(&decree).is_err() {
+            return self.ignore("no later list, or not from one of its voters");
+        }
+        self.state.leave(out);
+        let from = Some(from.clone());
+        self.proceed(now, Next::Become(Start::Enter { decree, from }), out);
+    }
+
+    /// What comes from another epoch than this agent's; says whether that is all there is to it.
+    pub(super) fn is_of_another_epoch(
+        &self,
+        from: &AgentId,
+        message: &BullyMessage,
+        out: &mut Out,
+    ) -> bool {
+        let config = &self.core.config;
+        let Some(epoch) = epoch_of(message.term()).filter(|epoch| *epoch != config.epoch) else {
+            return false;
+        };
+        if epoch < config.epoch {
+            // A list that was only typed is nobody else's.
+            let Some(install) = self.core.installed() else {
+                return false;
+            };
+            out.send(from, install);
+            self.ignore("of an earlier epoch");
+            return true;
+        }
+        if config.diskless().is_none() {
+            // It answers no round: "this is all that I know of."
+            let (round, seen) = (Round::default(), self.core.voter.seen);
+            out.send(
+                from,
+                Yield {
+                    round,
+                    seen,
+                    released: None,
+                },
+            );
+        }
+        self.ignore("of a later epoch");
+        true
+    }
+}
+
+/// Enters the epoch of that list. `from` is who told it; nobody for the agent that had it decided.
+pub(super) fn enter(
+    core: &mut Core,
+    now: Time,
+    decree: &Decree,
+    from: Option<&AgentId>,
+    out: &mut Out,
+) -> Result<State, Next> {
+    core.adopt(Arc::new(core.config.of(decree)));
+    core.cooldown = CooldownEnds::default();
+    core.objected.clear();
+    core.scores.clear();
+    core.flapping = Flapping::default();
+    let is_durable = core.has_store;
+    core.voter
+        .enter(&core.config, now, decree.clone(), is_durable, out);
+    let event = VotersEvent::Installed(decree.clone());
+    out.notify(Event::Voters(Box::new(event)));
+    core.answer_if_done(out);
+    let term = core.config.term_above(core.config.first_term());
+    match (from, term) {
+        (Some(from), _) if core.config.voters.contains(from) => {
+            Err(Next::Become(Start::Defer { before: None }))
+        }
+        (Some(_), _) => Err(Next::own_slot(None)),
+        (None, _) if !core.me.is_voter() => Sealing::tell(core, now, out),
+        (None, term) => {
+            core.tell_all(out);
+            match term.filter(|_| core.me.eligible().is_some()) {
+                Some(term) => Err(Next::Become(Start::Claim { term, before: None })),
+                None => Err(Next::own_slot(None)),
+            }
+        }
+    }
+}
+
+impl Core {
+    /// Takes the voters of that configuration for its own.
+    pub(super) fn adopt(&mut self, config: Arc<super::QuorumConfig>) {
+        let is_listed = config.voters.contains(&self.me.id);
+        self.me.kind = if is_listed && self.has_store {
+            MemberKind::Voter
+        } else {
+            MemberKind::Observer
+        };
+        let peers = config.voters.iter().filter(|id| **id != self.me.id);
+        self.peers = peers.cloned().collect();
+        self.config = config;
+    }
+}

@@ -1,0 +1,213 @@
+//! The end of an epoch: a quorum of its voters seals it, and by that decides the next list.
+//!
+//! A seal is a voter's durable word that it supports no leader of this epoch up to a term. It is
+//! single-decree Paxos with terms as ballots: to be elected is the first phase (a vote reports the seal
+//! that its voter has taken), to seal is the second one.
+//!
+//! | rule | what it says |
+//! |---|---|
+//! | `lose-before-seal` | The leadership ends, then the former leader seals, and leads no more in that term. |
+//! | `seal-before-word` | A seal is durable before it is said. |
+//! | `no-support-after-seal` | A voter acknowledges no leader of a term up to that of its seal. |
+//! | `report-seal` | A vote reports the seal of its voter. |
+//! | `adopt-highest-seal` | A candidate whose votes report seals does not lead: it seals for the list of the highest. |
+//! | `void-seal` | A leader of a higher term won without a report: the seal is void for who hears it. |
+
+use std::collections::BTreeSet;
+
+use super::{
+    BullyTimer, Nack, Out, QuorumBully,
+    core::Core,
+    state::{Certainty, Next, Start, State},
+};
+use crate::elections::{
+    message::{Install, Leadership, Seal, Sealed},
+    vote::SealRecord,
+};
+use crate::protocol::{AgentId, Decree, Role, Term, Time};
+
+/// Elected to seal, not to lead: asks the voters for nothing else.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Sealing {
+    term: Term,
+    next: Box<Decree>,
+    sealed: BTreeSet<AgentId>,
+    /// The next list holds already, without this agent in it, which only tells it to the others.
+    is_over: bool,
+    due: Time,
+}
+
+impl Sealing {
+    /// Seals, and asks the others.
+    pub(super) fn begin(
+        core: &mut Core,
+        now: Time,
+        term: Term,
+        next: Box<Decree>,
+        out: &mut Out,
+    ) -> Result<State, Next> {
+        if core.voter.record.term != term || !core.me.is_voter() {
+            return Err(Next::own_slot(None)); // it has taken part in a later election meanwhile
+        }
+        let voted_for = core.voter.record.voted_for.clone();
+        core.voter
+            .seal(&core.config, now, term, voted_for, &next, out);
+        let mut sealing = Self {
+            term,
+            next,
+            sealed: [core.me.id.clone()].into(),
+            is_over: false,
+            due: now,
+        };
+        sealing.speak(core, now, out);
+        Ok(State::Sealing(sealing))
+    }
+
+    /// An agent that is not in the list any more tells it until it hears of a leader by it: its word may
+    /// have been lost to all that are.
+    pub(super) fn tell(core: &Core, now: Time, out: &mut Out) -> Result<State, Next> {
+        let Some(list) = core.voter.record.installed() else {
+            return Err(Next::own_slot(None));
+        };
+        let mut telling = Self {
+            term: core.voter.seen,
+            next: Box::new(list.clone()),
+            sealed: BTreeSet::new(),
+            is_over: true,
+            due: now,
+        };
+        telling.speak(core, now, out);
+        Ok(State::Sealing(telling))
+    }
+
+    fn speak(&mut self, core: &Core, now: Time, out: &mut Out) {
+        if self.is_over {
+            core.tell_all(out);
+        } else {
+            let (term, next) = (self.term, self.next.clone());
+            core.ask_voters(Seal { term, next }, out);
+        }
+        let again = core.config.heartbeat();
+        self.due = now.after(again);
+        out.set_timer(BullyTimer::Round, again);
+    }
+
+    pub(super) fn on_round_due(&mut self, core: &Core, now: Time, out: &mut Out) {
+        if now < self.due {
+            return out.set_timer(BullyTimer::Round, self.due.since(now));
+        }
+        self.speak(core, now, out);
+    }
+
+    pub(super) fn on_sealed(&mut self, core: &Core, from: &AgentId, sealed: &Sealed) -> Next {
+        if self.is_over || sealed.term != self.term {
+            core.ignore(Role::Candidate, "a seal of another term");
+            return Next::Stay;
+        }
+        self.sealed.insert(from.clone());
+        self.count(core)
+    }
+
+    /// With the seals of a quorum the next list is decided.
+    pub(super) fn count(&self, core: &Core) -> Next {
+        if self.is_over || self.sealed.len() < core.config.vote_quorum() {
+            return Next::Stay;
+        }
+        Next::Become(Start::Enter {
+            decree: self.next.clone(),
+            from: None,
+        })
+    }
+
+    /// A voter has taken part in a higher term: this one decides nothing any more.
+    pub(super) fn on_nack(&self, core: &Core, out: &mut Out) -> Next {
+        if self.is_over {
+            core.ignore(Role::Follower, "its epoch is over");
+            return Next::Stay;
+        }
+        out.cancel_timer(BullyTimer::Round);
+        Next::again(std::time::Duration::ZERO, None)
+    }
+}
+
+impl Core {
+    /// `no-support-after-seal`, `void-seal`: whether a seal forbids this voter to follow that leader. One of
+    /// a higher term was elected without a report of it, so it decided nothing: it is given up.
+    pub(super) fn is_sealed_against(
+        &mut self,
+        now: Time,
+        from: &AgentId,
+        term: Term,
+        out: &mut Out,
+    ) -> bool {
+        let Some(seal) = self.voter.record.seal() else {
+            return false;
+        };
+        if term <= seal.term {
+            return true;
+        }
+        let id = from.clone();
+        let led = Leadership { id, term };
+        self.voter.unseal(&self.config, now, &led, out);
+        false
+    }
+
+    /// Tells every member the list, if it was decided.
+    pub(super) fn tell_all(&self, out: &mut Out) {
+        if let Some(install) = self.installed() {
+            out.send_all(install);
+        }
+    }
+
+    /// The list of this epoch, if it was decided by the voters of the one before.
+    pub(super) fn installed(&self) -> Option<Install> {
+        let list = self.voter.record.installed();
+        let list = list.filter(|list| list.epoch == self.config.epoch)?;
+        Some(Install {
+            term: self.config.first_term(),
+            decree: Box::new(list.clone()),
+        })
+    }
+}
+
+impl QuorumBully {
+    /// `Seal`: the sender was elected in that term, and does not lead.
+    pub(super) fn on_seal(&mut self, now: Time, from: &AgentId, seal: &Seal, out: &mut Out) {
+        let term = self.core.voter.record.term;
+        if seal.term < term {
+            out.send(from, Nack { term });
+            return self.ignore("an older seal");
+        }
+        let config = &self.core.config;
+        let is_next = config.epoch.checked_add(1) == Some(seal.next.epoch);
+        if !is_next || config.diskless().is_some() || config.check_decree(&seal.next).is_err() {
+            return self.ignore("no list that could follow");
+        }
+        let following = self.state.following();
+        let before = following.map(|following| following.predecessor(Certainty::Suspected));
+        self.state.leave(out);
+        let record = &self.core.voter.record;
+        let voted_for = if seal.term > term {
+            Some(from.clone())
+        } else {
+            record.voted_for.clone()
+        };
+        let core = &mut self.core;
+        core.voter
+            .seal(&core.config, now, seal.term, voted_for, &seal.next, out);
+        out.send(from, Sealed { term: seal.term });
+        self.proceed(now, Next::Become(Start::Defer { before }), out);
+    }
+}
+
+/// `adopt-highest-seal`: the seal of the higher term.
+pub(super) fn higher(
+    one: Option<Box<SealRecord>>,
+    other: Option<&SealRecord>,
+) -> Option<Box<SealRecord>> {
+    match (one, other) {
+        (Some(one), Some(other)) if one.term < other.term => Some(Box::new(other.clone())),
+        (None, Some(other)) => Some(Box::new(other.clone())),
+        (one, _) => one,
+    }
+}

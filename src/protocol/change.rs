@@ -1,0 +1,215 @@
+//! Another list of voters for a group that runs: what is asked for, what is decided, and what is refused.
+//!
+//! The types that the application, the machines and the wire have in common. Which rules make one list
+//! follow another is decided by the election that has voters ([`quorum`](crate::elections::quorum)).
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::AgentId;
+
+/// A change of the voters of a group that runs: one voter at a time.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum VoterChange {
+    /// One voter more.
+    Add(NewVoter),
+    /// One voter less.
+    Remove(AgentId),
+    /// One voter in the place of another, decided as one.
+    Replace {
+        /// Who votes no longer.
+        old: AgentId,
+        /// Who votes instead.
+        new: NewVoter,
+    },
+}
+
+/// A voter, and how its host is reached if others may not know that yet.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NewVoter {
+    /// The name.
+    pub id: AgentId,
+    /// Its host; `None` where each host knows it already.
+    pub contact: Option<Contact>,
+}
+
+/// How a voter's host is reached. It means nothing to an election: bridges use it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Contact {
+    /// The node's name; at most 256 bytes.
+    pub node: String,
+    /// Its address; at most 256 bytes.
+    pub address: String,
+}
+
+/// A list of voters that a quorum of the one before has decided.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Decree {
+    /// Its number: one more than that of the list before.
+    pub epoch: u64,
+    /// The voters, in the order of their names.
+    pub voters: Vec<NewVoter>,
+    /// Qv, if it is no majority.
+    pub vote_quorum: Option<u32>,
+    /// Ql, if it is no majority.
+    pub lease_quorum: Option<u32>,
+}
+
+/// A change that was made, or had been made before.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Changed {
+    /// The epoch of the list.
+    pub epoch: u64,
+    /// The voters now.
+    pub voters: Vec<AgentId>,
+    /// Whether the list was so already, and nothing was changed.
+    pub already: bool,
+}
+
+impl Changed {
+    /// Whether the number of voters is even: one voter more would cost nothing, since no more of an even
+    /// number may be down than of the odd number below it.
+    pub fn is_even(&self) -> bool {
+        self.voters.len().is_multiple_of(2)
+    }
+}
+
+/// What became of the voters, as one agent sees it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum VotersEvent {
+    /// This list holds from now on. Also said once by an agent whose record knows a later list than its
+    /// configuration.
+    Installed(Decree),
+    /// The answer to a change that this agent was asked for.
+    Answered {
+        /// What was asked for.
+        change: VoterChange,
+        /// What became of it.
+        outcome: Result<Changed, ChangeError>,
+    },
+}
+
+/// Why the voters are not changed.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[non_exhaustive]
+pub enum ChangeError {
+    /// The leader changes the voters already, or steps down.
+    #[error("the leader changes the voters already, or steps down: ask again when that is over")]
+    UnderWay,
+    /// The leadership ended before the change was begun.
+    #[error("the leadership ended before the change began: ask again")]
+    Interrupted,
+    /// The one to replace is no voter.
+    #[error("{id} is no voter: name one that is")]
+    NotAVoter {
+        /// The name.
+        id: AgentId,
+    },
+    /// The one that shall replace another votes already.
+    #[error("{id} is a voter already: remove the other one instead")]
+    AlreadyAVoter {
+        /// The name.
+        id: AgentId,
+    },
+    /// Nobody would be left to vote.
+    #[error("the last voter cannot be removed: replace it, or add another one first")]
+    LastVoter,
+    /// The new voter is no member that is up, as far as the leader knows.
+    #[error("{id} was not seen: start it as a learner first, then add it")]
+    NotSeen {
+        /// The name.
+        id: AgentId,
+    },
+    /// More voters than a record has room for.
+    #[error("{voters} voters are too many: at most {most}")]
+    TooMany {
+        /// How many there would be.
+        voters: u32,
+        /// The most.
+        most: u32,
+    },
+    /// Names and contacts are longer than a record has room for.
+    #[error("names and contacts of {len} bytes are too long: at most {most} together")]
+    TooLong {
+        /// How long they would be.
+        len: u32,
+        /// The most.
+        most: u32,
+    },
+    /// The epochs have come to their end.
+    #[error("there is no epoch after {epoch}: begin a new group")]
+    NoEpoch {
+        /// The present one.
+        epoch: u64,
+    },
+    /// The quorums that were asked for by number do not fit that many voters.
+    #[error(
+        "the quorums of the configuration do not fit {voters} voters: change the voters in a new epoch, with other quorums"
+    )]
+    Quorums {
+        /// How many voters there would be.
+        voters: u32,
+    },
+    /// Voters without a disk cannot seal an epoch: they would forget it.
+    #[error("voters without a disk are not changed while they run: begin a new epoch")]
+    Diskless,
+}
+
+impl Decree {
+    /// The names of the voters.
+    pub fn names(&self) -> impl Iterator<Item = &AgentId> {
+        self.voters.iter().map(|voter| &voter.id)
+    }
+}
+
+impl VoterChange {
+    /// Who votes from then on, and who no longer does.
+    pub fn parts(&self) -> (Option<&NewVoter>, Option<&AgentId>) {
+        match self {
+            Self::Add(new) => (Some(new), None),
+            Self::Remove(old) => (None, Some(old)),
+            Self::Replace { old, new } => (Some(new), Some(old)),
+        }
+    }
+}
+
+impl fmt::Display for VoterChange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Add(new) => write!(f, "add {}", new.id),
+            Self::Remove(old) => write!(f, "remove {old}"),
+            Self::Replace { old, new } => write!(f, "replace {old} by {}", new.id),
+        }
+    }
+}
+
+impl fmt::Display for Decree {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "epoch {}:", self.epoch)?;
+        self.names().try_for_each(|id| write!(f, " {id}"))
+    }
+}
+
+impl fmt::Display for VotersEvent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Installed(decree) => write!(f, "has the voters of {decree}"),
+            Self::Answered {
+                change,
+                outcome: Ok(changed),
+            } => write!(f, "did {change}, epoch {}", changed.epoch),
+            Self::Answered {
+                change,
+                outcome: Err(reason),
+            } => write!(f, "did not {change}: {reason}"),
+        }
+    }
+}
