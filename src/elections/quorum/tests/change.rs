@@ -111,7 +111,10 @@ fn a_sealed_voter_supports_its_leader_no_more_and_reports_the_seal_with_its_vote
     })
     .whatever();
     assert_eq!(record(&me).seal(), before.seal());
-    me.hear(LOW, claim(OLD + 1, 1)).sent(LOW, reply).whatever();
+    me.hear(LOW, claim(OLD + 1, 1))
+        .set(BullyTimer::Election, W)
+        .sent(LOW, reply)
+        .nothing_else_happened();
 }
 
 #[test]

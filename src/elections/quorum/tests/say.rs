@@ -1,7 +1,10 @@
 //! What others say to the machine under test, and it to them.
 
 use super::*;
-use crate::elections::message::{Recover, Recovered};
+use crate::elections::message::{
+    AskChange, ChangeAnswer, Install, Recover, Recovered, Seal, Sealed,
+};
+use crate::protocol::{ChangeError, Decree, NewVoter, VoterChange};
 
 pub(super) fn leadership(name: &str, term: u64) -> Leadership {
     let (id, term) = (id(name), Term(term));
@@ -144,6 +147,7 @@ pub(super) fn every_message(me: &Kit) -> Vec<BullyMessage> {
         all.extend([grants(term).into(), refuses(term, term, 50).into()]);
         all.extend([nack(term).into(), resign(term, None).into()]);
         all.push(Takeover { term: Term(term) }.into());
+        all.extend(of_a_change(term));
         let seen = Term(term);
         for counter in [0, 1, 2] {
             let round = round(counter);
@@ -159,4 +163,42 @@ pub(super) fn every_message(me: &Kit) -> Vec<BullyMessage> {
         }
     }
     all
+}
+
+/// What is said about a change of the voters, to the list of the epoch after the first.
+fn of_a_change(term: u64) -> Vec<BullyMessage> {
+    let voter = |name: &str| NewVoter {
+        id: id(name),
+        contact: None,
+    };
+    let list = Decree {
+        epoch: 1,
+        voters: vec![voter(HIGH), voter(ME)],
+        vote_quorum: None,
+        lease_quorum: None,
+    };
+    let (first, term) = (Term(1 << 40), Term(term));
+    let (next, decree) = (Box::new(list.clone()), Box::new(list));
+    let change = Box::new(VoterChange::Remove(id(LOW)));
+    let outcome = Err(ChangeError::UnderWay);
+    vec![
+        Seal { term, next }.into(),
+        Sealed { term }.into(),
+        Install {
+            term: first,
+            decree,
+        }
+        .into(),
+        AskChange {
+            term,
+            change: change.clone(),
+        }
+        .into(),
+        ChangeAnswer {
+            term,
+            change,
+            outcome,
+        }
+        .into(),
+    ]
 }
