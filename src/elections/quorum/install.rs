@@ -51,7 +51,9 @@ impl QuorumBully {
         };
         if epoch < config.epoch {
             // A list that was only typed is nobody else's.
-            let Some(install) = self.core.installed() else {
+            let install = self.core.installed();
+            // Voters answer: a bridge takes no list from an agent that may only observe.
+            let Some(install) = install.filter(|_| self.core.me.is_voter()) else {
                 return false;
             };
             out.send(from, install);
