@@ -150,7 +150,7 @@ impl Suite for QuorumBully {
     const DRAIN: (BullyTimer, u64) = (BullyTimer::Drain, DRAIN);
     const PHASES: &'static [&'static str] = &[
         "follower: following, with a slot, without a slot",
-        "candidate: asking, claiming, elected",
+        "candidate: asking, claiming, elected, sealing",
         "waiting: with a slot, without a slot",
         "leader: draining, elected",
     ];
