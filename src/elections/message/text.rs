@@ -46,7 +46,7 @@ impl fmt::Display for BullyMessage {
             Self::Install(m) => write!(f, "install {}", m.decree),
             Self::AskChange(m) => write!(f, "ask to {}", m.change),
             Self::ChangeAnswer(m) => match &m.outcome {
-                Result::Ok(changed) => write!(f, "did {}, epoch {}", m.change, changed.epoch),
+                Ok(changed) => write!(f, "did {}, epoch {}", m.change, changed.epoch),
                 Err(reason) => write!(f, "did not {}: {reason}", m.change),
             },
         }

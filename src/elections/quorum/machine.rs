@@ -7,22 +7,22 @@
 //! What a voter owes in every role is here too: an answer to each `Elect` and each `Claim`, and what is
 //! known of the members and of resigned leaderships.
 
-use std::{mem, sync::Arc};
+use std::mem;
 
 use super::{
-    BullyMessage, BullyTimer, Claim, ClaimReply, Nack, Out, QuorumBully, SenderIncarnation,
+    BullyMessage, BullyTimer, Claim, ClaimReply, Out, QuorumBully, SenderIncarnation,
     candidate::{Asking, Claiming},
     consent,
     core::CooldownEnds,
-    follower::{Following, TimedAnnouncement},
+    follower::TimedAnnouncement,
     install::enter,
     leader::Leading,
     resign,
     seal::Sealing,
-    state::{Certainty, Next, Predecessor, Start, State},
+    state::{Certainty, Next, Start, State},
     vacant::Vacant,
 };
-use crate::protocol::{AgentId, Incarnation, Input, InputOf, Leader, Members, Score, Time};
+use crate::protocol::{AgentId, Incarnation, Input, InputOf, Score, Time};
 
 impl QuorumBully {
     /// Says nothing before it starts.
@@ -410,106 +410,5 @@ impl QuorumBully {
             self.core.voter.promise = None;
         }
         self.proceed(now, Next::Become(Start::Defer { before }), out);
-    }
-
-    /// `Elected` and `Heartbeat`: another agent leads, in this term or a later one.
-    fn on_announcement(
-        &mut self,
-        now: Time,
-        from: &AgentId,
-        incarnation: Incarnation,
-        said: Option<TimedAnnouncement>,
-        out: &mut Out,
-    ) {
-        let Some(said) = said else {
-            return self.ignore("a message of the available mode");
-        };
-        let term = self.core.voter.record.term;
-        if said.term < term {
-            if self.core.me.is_voter() {
-                out.send(from, Nack { term });
-            }
-            return self.ignore("an older announcement");
-        }
-        // It was sent before the `Resign`; it must bind this voter no more.
-        let life = self.core.config.resigned_life(incarnation);
-        if self.core.voter.has_resigned(from, said.term, life) {
-            return self.ignore("that leadership was resigned");
-        }
-        let voter = &self.core.voter;
-        if voter.is_bound_elsewhere(&self.core.config, now, from, incarnation) {
-            return self.ignore("a promise to another incarnation");
-        }
-        if self.core.is_sealed_against(now, from, said.term, out) {
-            return self.ignore("it has sealed that term");
-        }
-        self.core.learn_score(from, Some(said.score));
-        let known = self.state.following();
-        match known {
-            Some(known) => known.stop_asking(out),
-            // `Lost` is published here, before the record of the new term is written or anything sent.
-            None => self.state.leave(out),
-        }
-        let leader = Leader {
-            id: from.clone(),
-            incarnation,
-            term: said.term,
-        };
-        let following = Following::begin(&mut self.core, now, known, leader, said, out);
-        self.core
-            .acknowledge(now, &following.leader, said.sent_at, out);
-        self.state = State::Following(following);
-    }
-}
-
-// ---- members ---------------------------------------------------------------------------------
-
-impl QuorumBully {
-    /// `only-confirmed-end-voids`: only the confirmed end of the very incarnation that holds this
-    /// voter's promise voids it; then the leadership is revoked, and no agent need wait for its lease.
-    /// A suspicion voids nothing. Who votes is in the configuration; a snapshot cannot change it.
-    fn on_members(&mut self, now: Time, members: Arc<Members>, out: &mut Out) {
-        self.core.meet(members);
-        if let Some(id) = self.ended_leader() {
-            self.core.voter.promise.take_if(|p| p.holder == id);
-            let next = match &self.state {
-                State::Following(following) if following.leader.id == id => {
-                    following.end(Certainty::Confirmed, out)
-                }
-                State::Vacant(_) => Next::own_slot(Some(Predecessor {
-                    id,
-                    certainty: Certainty::Confirmed,
-                })),
-                State::Following(_)
-                | State::Asking(_)
-                | State::Claiming(_)
-                | State::Sealing(_)
-                | State::Leading(_) => Next::Stay,
-            };
-            self.proceed(now, next, out);
-        } else if let State::Following(following) = &self.state
-            && self.core.is_replaced(&following.leader)
-        {
-            // It is followed no more. The promise to it holds on, since its end is not confirmed.
-            let next = following.end(Certainty::Suspected, out);
-            self.proceed(now, next, out);
-        }
-        if let State::Asking(asking) = &mut self.state {
-            let next = asking.decide(&self.core, now); // a voter that is down is not waited for
-            self.proceed(now, next, out);
-        }
-    }
-
-    /// Whose confirmed end frees this agent: the holder of its promise, or the leader it follows.
-    fn ended_leader(&self) -> Option<AgentId> {
-        let promise = self.core.voter.promise.as_ref();
-        let promised = promise.map(|p| (&p.holder, p.incarnation));
-        let followed = self.state.following();
-        let followed = followed.map(|f| (&f.leader.id, f.leader.incarnation));
-        [promised, followed]
-            .into_iter()
-            .flatten()
-            .find(|(id, incarnation)| self.core.has_ended(id, *incarnation))
-            .map(|(id, _)| id.clone())
     }
 }

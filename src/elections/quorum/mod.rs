@@ -136,6 +136,7 @@ pub mod proof;
 mod resign;
 mod seal;
 mod state;
+mod told;
 mod vacant;
 mod voter;
 
