@@ -304,6 +304,7 @@ fn an_observer_by_its_rights_neither_leads_nor_votes_in_a_quorum() {
             seen: term,
             granted: true,
             retry: Micros::default(),
+            seal: None,
             incarnation: None,
         };
         for (count, message) in (1..).zip([elected(), granted(Term(1)).into()]) {

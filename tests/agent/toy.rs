@@ -218,6 +218,7 @@ impl Election for Toy {
                 self.note(format_args!("{up} of {} up", members.len()));
             }
             Input::Campaign => self.note("campaign"),
+            Input::ChangeVoters(change) => self.note(format_args!("voters: {change}")),
             Input::SetScore(score) => self.note(format_args!("score {}", score.is_some())),
             Input::StepDown { .. } => {
                 self.note("step down");

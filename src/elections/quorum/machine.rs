@@ -247,14 +247,7 @@ impl QuorumBully {
             return self.ignore("a term out of all measure");
         }
         let sender = (from, incarnation);
-        let is_told = matches!(
-            message,
-            BullyMessage::Elected(_)
-                | BullyMessage::Heartbeat(_)
-                | BullyMessage::Resign(_)
-                | BullyMessage::ChangeAnswer(_)
-        );
-        if !is_told && !self.core.me.is_voter() {
+        if !is_told(&message) && !self.core.me.is_voter() {
             return self.ignore("an observer is told, never asked");
         }
         let next = match message {
@@ -411,4 +404,15 @@ impl QuorumBully {
         }
         self.proceed(now, Next::Become(Start::Defer { before }), out);
     }
+}
+
+/// What observers hear too.
+fn is_told(message: &BullyMessage) -> bool {
+    matches!(
+        message,
+        BullyMessage::Elected(_)
+            | BullyMessage::Heartbeat(_)
+            | BullyMessage::Resign(_)
+            | BullyMessage::ChangeAnswer(_)
+    )
 }

@@ -197,9 +197,10 @@ pub fn to_first(payload: &[u8], timings: FirstTimings, out: &mut BytesMut) -> bo
         }),
         BullyMessage::Nack(m) => FirstMessage::Nack(m),
         BullyMessage::Takeover(m) => FirstMessage::Takeover(m),
-        BullyMessage::Recover(_) | BullyMessage::Recovered(_) => return false, // all have disks there
-        // There the voters are those of the configuration for ever.
-        BullyMessage::Seal(_)
+        // All have disks there, and the voters are those of the configuration for ever.
+        BullyMessage::Recover(_)
+        | BullyMessage::Recovered(_)
+        | BullyMessage::Seal(_)
         | BullyMessage::Sealed(_)
         | BullyMessage::Install(_)
         | BullyMessage::AskChange(_)

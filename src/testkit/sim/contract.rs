@@ -67,7 +67,6 @@ impl ContractState {
             (Event::Renewed { .. } | Event::Lost { .. } | Event::Draining { .. }, _) => {
                 Err("Renewed, Lost or Draining without leading in that term")
             }
-            (Event::Voters(_), _) => Ok(()),
             (Event::NewLeader(_) | Event::NoLeader { .. }, Some(_)) => {
                 Err("NewLeader or NoLeader before Lost")
             }
@@ -80,7 +79,7 @@ impl ContractState {
                 self.followed = leader.term;
                 Ok(())
             }
-            (Event::NoLeader { .. }, None) => Ok(()),
+            (Event::Voters(_), _) | (Event::NoLeader { .. }, None) => Ok(()),
         }
     }
 
