@@ -33,7 +33,7 @@ struct Messages {
 const MESSAGES: &[Messages] = &[
     Messages {
         all: "BullyMessage",
-        defined: "src/elections/message.rs",
+        defined: "src/elections/message/mod.rs",
         pages: &["bully", "astra", "quorum"],
         listed: &["src/remote/wire/tests/payload.rs", "fuzz/src/core.rs"],
         lost: &["tests/elections/seeds", "tests/elections/quorum"],

@@ -16,10 +16,8 @@ use crate::elections::{
     message::{AskChange, ChangeAnswer},
     shared::Handover,
 };
-use crate::protocol::{
-    AgentId, ChangeError, Changed, Decree, Event, NewVoter, Role, Time, VoterChange, VotersEvent,
-};
-use std::{sync::Arc, time::Duration};
+use crate::protocol::{AgentId, ChangeError, Changed, Decree, NewVoter, Role, Time, VoterChange};
+use std::time::Duration;
 
 /// A list of more voters fits no record.
 const MOST_VOTERS: usize = 100;
@@ -70,21 +68,6 @@ impl QuorumConfig {
         }
         let next = self.of(decree);
         next.check().map_err(|_| ChangeError::Quorums { voters })
-    }
-
-    /// Whether the list is as the change wants it.
-    fn has_done(&self, change: &VoterChange) -> bool {
-        let (new, old) = change.parts();
-        new.is_none_or(|new| self.voters.contains(&new.id))
-            && old.is_none_or(|old| !self.voters.contains(old))
-    }
-
-    fn changed(&self, already: bool) -> Changed {
-        Changed {
-            epoch: self.epoch,
-            voters: self.voters.clone(),
-            already,
-        }
     }
 }
 
@@ -141,35 +124,6 @@ impl Core {
         self.config.check_decree(&decree)?;
         Ok(Ruling::Begin(Box::new(decree)))
     }
-
-    /// Answers the change that this agent was asked for, if its list is so now.
-    pub(super) fn answer_if_done(&mut self, out: &mut Out) {
-        let config = Arc::clone(&self.config);
-        if let Some(change) = self.asked.take_if(|change| config.has_done(change)) {
-            let outcome = Ok(config.changed(false));
-            let change = *change;
-            out.notify(Event::Voters(Box::new(VotersEvent::Answered {
-                change,
-                outcome,
-            })));
-        }
-    }
-
-    /// Passes an answer on, if it is to the change that this agent was asked for.
-    pub(super) fn answer_change(
-        &mut self,
-        change: &VoterChange,
-        outcome: Result<Changed, ChangeError>,
-        out: &mut Out,
-    ) {
-        if let Some(change) = self.asked.take_if(|asked| **asked == *change) {
-            let change = *change;
-            out.notify(Event::Voters(Box::new(VotersEvent::Answered {
-                change,
-                outcome,
-            })));
-        }
-    }
 }
 
 impl QuorumBully {
@@ -222,7 +176,7 @@ impl QuorumBully {
         out: &mut Out,
     ) -> Result<Option<Changed>, ChangeError> {
         let State::Leading(leading) = &mut self.state else {
-            self.ignore("it does not lead");
+            self.core.ignore(self.state.role(), "it does not lead");
             return Ok(None);
         };
         if !leading.has_lease() {

@@ -19,23 +19,19 @@ use crate::protocol::{AgentId, Decree, Event, MemberKind, Round, Time, VotersEve
 
 impl QuorumBully {
     /// `Install`: that list was decided.
-    pub(super) fn on_install(
-        &mut self,
-        now: Time,
-        from: &AgentId,
-        install: Install,
-        out: &mut Out,
-    ) {
+    pub(super) fn on_install(&mut self, from: &AgentId, install: Install, out: &mut Out) -> Next {
         let Install { decree, .. } = install;
         let config = &self.core.config;
         let is_known = config.voters.contains(from) || decree.names().any(|id| id == from);
         let is_later = decree.epoch > config.epoch && config.diskless().is_none();
         if !is_known || !is_later || config.check_decree(&decree).is_err() {
-            return self.ignore("no later list, or not from one of its voters");
+            let why = "no later list, or not from one of its voters";
+            self.core.ignore(self.state.role(), why);
+            return Next::Stay;
         }
         self.state.leave(out);
         let from = Some(from.clone());
-        self.proceed(now, Next::Become(Start::Enter { decree, from }), out);
+        Next::Become(Start::Enter { decree, from })
     }
 
     /// What comes from another epoch than this agent's; says whether that is all there is to it.
@@ -57,7 +53,7 @@ impl QuorumBully {
                 return false;
             };
             out.send(from, install);
-            self.ignore("of an earlier epoch");
+            self.core.ignore(self.state.role(), "of an earlier epoch");
             return true;
         }
         if config.diskless().is_none() {
@@ -72,7 +68,7 @@ impl QuorumBully {
                 },
             );
         }
-        self.ignore("of a later epoch");
+        self.core.ignore(self.state.role(), "of a later epoch");
         true
     }
 }

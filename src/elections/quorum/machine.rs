@@ -1,8 +1,7 @@
-//! Role × input: which role answers what. The only place where the role changes.
+//! Role × input: which role answers what.
 //!
 //! A role owns its data and answers [`Next`]: `Stay`, or what the next role begins with. No role calls
-//! another one. What begins may go on at once (the only voter of a group asks, claims and leads within
-//! one step), so [`QuorumBully::proceed`] goes round until a role stays.
+//! another one; the role changes in [`turn`](super::turn).
 //!
 //! What a voter owes in every role is here too: an answer to each `Elect` and each `Claim`, and what is
 //! known of the members and of resigned leaderships.
@@ -15,10 +14,7 @@ use super::{
     consent,
     core::CooldownEnds,
     follower::TimedAnnouncement,
-    install::enter,
-    leader::Leading,
     resign,
-    seal::Sealing,
     state::{Certainty, Next, Start, State},
     vacant::Vacant,
 };
@@ -79,50 +75,6 @@ impl QuorumBully {
             Input::ChangeVoters(change) => self.on_change(now, change, out),
         };
         self.proceed(now, next, out);
-    }
-
-    /// Changes the role until one stays.
-    pub(super) fn proceed(&mut self, now: Time, mut next: Next, out: &mut Out) {
-        while let Next::Become(start) = next {
-            self.state = State::Vacant(Vacant::IDLE); // whatever begins, the role before is over
-            let core = &mut self.core;
-            let begun = match start {
-                Start::OwnSlot { wait, before } => Vacant::own_slot(core, now, wait, before, out),
-                Start::Again { retry, before } => Ok(Vacant::again(core, now, retry, before, out)),
-                Start::Defer { before } => Ok(Vacant::defer(core, now, before, out)),
-                Start::Ask { before } => Asking::begin(core, now, before, out),
-                Start::Claim { term, before } => Claiming::begin(core, now, term, before, out),
-                Start::Lead { term } => Leading::begin(core, now, term, out),
-                Start::Seal { term, next } => Sealing::begin(core, now, term, next, out),
-                Start::Enter { decree, from } => enter(core, now, &decree, from.as_ref(), out),
-                Start::Tell => Sealing::tell(core, now, out),
-            };
-            next = match begun {
-                Ok(state) => {
-                    self.state = state;
-                    self.on_begun(now, out)
-                }
-                Err(instead) => instead,
-            };
-        }
-    }
-
-    /// A quorum of one has all it needs as soon as a role begins.
-    fn on_begun(&mut self, now: Time, out: &mut Out) -> Next {
-        match &mut self.state {
-            State::Asking(asking) => asking.decide(&self.core, now),
-            State::Claiming(claiming) => claiming.count(&self.core),
-            State::Sealing(sealing) => sealing.count(&self.core),
-            State::Leading(leading) => {
-                leading.renew(&mut self.core, now, out);
-                Next::Stay
-            }
-            State::Vacant(_) | State::Following(_) => Next::Stay,
-        }
-    }
-
-    pub(super) fn ignore(&self, reason: &'static str) {
-        self.core.ignore(self.state.role(), reason);
     }
 }
 
@@ -230,8 +182,9 @@ impl QuorumBully {
         {
             return;
         }
-        if let BullyMessage::Install(install) = message {
-            return self.on_install(now, from, install, out);
+        if let BullyMessage::Install(m) = message {
+            let next = self.on_install(from, m, out);
+            return self.proceed(now, next, out);
         }
         if *from != self.core.me.id && self.is_of_another_epoch(from, &message, out) {
             return;
@@ -246,10 +199,20 @@ impl QuorumBully {
         if self.core.is_beyond(now, &message) {
             return self.ignore("a term out of all measure");
         }
-        let sender = (from, incarnation);
         if !is_told(&message) && !self.core.me.is_voter() {
             return self.ignore("an observer is told, never asked");
         }
+        self.on_voters_message(now, (from, incarnation), message, out);
+    }
+
+    fn on_voters_message(
+        &mut self,
+        now: Time,
+        sender: SenderIncarnation<'_>,
+        message: BullyMessage,
+        out: &mut Out,
+    ) {
+        let (from, incarnation) = sender;
         let next = match message {
             BullyMessage::Elected(m) => {
                 let said = TimedAnnouncement::new(m.term, m.score, m.sent_at);
@@ -259,8 +222,8 @@ impl QuorumBully {
                 let said = TimedAnnouncement::new(m.term, m.score, m.sent_at);
                 return self.on_announcement(now, from, incarnation, said, out);
             }
-            BullyMessage::Elect(elect) => {
-                consent::on_elect(&mut self.core, &mut self.state, now, from, &elect, out)
+            BullyMessage::Elect(m) => {
+                consent::on_elect(&mut self.core, &mut self.state, now, from, &m, out)
             }
             BullyMessage::Claim(claim) => return self.on_claim(now, sender, &claim, out),
             BullyMessage::Resign(resign) => {
@@ -269,7 +232,7 @@ impl QuorumBully {
             BullyMessage::Recover(_) | BullyMessage::Recovered(_) => {
                 self.on_recovery(now, from, &message, out)
             }
-            BullyMessage::Seal(seal) => return self.on_seal(now, from, &seal, out),
+            BullyMessage::Seal(seal) => self.on_seal(now, from, &seal, out),
             BullyMessage::ChangeAnswer(answer) => {
                 self.core.answer_change(&answer.change, answer.outcome, out);
                 Next::Stay

@@ -117,6 +117,7 @@
 //!
 //! Voters may have no disk: [`diskless`] has the rules that take its place, and what they cost.
 
+mod asked;
 mod candidate;
 mod change;
 pub mod clocks;
@@ -137,6 +138,7 @@ mod resign;
 mod seal;
 mod state;
 mod told;
+mod turn;
 mod vacant;
 mod voter;
 

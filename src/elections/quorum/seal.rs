@@ -105,11 +105,11 @@ impl Sealing {
             return Next::Stay;
         }
         self.sealed.insert(from.clone());
-        self.count(core)
+        self.conclude(core)
     }
 
     /// With the seals of a quorum the next list is decided.
-    pub(super) fn count(&self, core: &Core) -> Next {
+    pub(super) fn conclude(&self, core: &Core) -> Next {
         if self.is_over || self.sealed.len() < core.config.vote_quorum() {
             return Next::Stay;
         }
@@ -172,16 +172,25 @@ impl Core {
 
 impl QuorumBully {
     /// `Seal`: the sender was elected in that term, and does not lead.
-    pub(super) fn on_seal(&mut self, now: Time, from: &AgentId, seal: &Seal, out: &mut Out) {
+    pub(super) fn on_seal(
+        &mut self,
+        now: Time,
+        from: &AgentId,
+        seal: &Seal,
+        out: &mut Out,
+    ) -> Next {
         let term = self.core.voter.record.term;
         if seal.term < term {
             out.send(from, Nack { term });
-            return self.ignore("an older seal");
+            self.core.ignore(self.state.role(), "an older seal");
+            return Next::Stay;
         }
         let config = &self.core.config;
         let is_next = config.epoch.checked_add(1) == Some(seal.next.epoch);
         if !is_next || config.diskless().is_some() || config.check_decree(&seal.next).is_err() {
-            return self.ignore("no list that could follow");
+            self.core
+                .ignore(self.state.role(), "no list that could follow");
+            return Next::Stay;
         }
         let following = self.state.following();
         let before = following.map(|following| following.predecessor(Certainty::Suspected));
@@ -196,7 +205,7 @@ impl QuorumBully {
         core.voter
             .seal(&core.config, now, seal.term, voted_for, &seal.next, out);
         out.send(from, Sealed { term: seal.term });
-        self.proceed(now, Next::Become(Start::Defer { before }), out);
+        Next::Become(Start::Defer { before })
     }
 }
 

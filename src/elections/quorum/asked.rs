@@ -1,0 +1,54 @@
+//! The answer to whoever was asked for a change of the voters.
+
+use std::sync::Arc;
+
+use super::{Out, QuorumConfig, core::Core};
+use crate::protocol::{ChangeError, Changed, Event, VoterChange, VotersEvent};
+
+impl QuorumConfig {
+    /// Whether the list is as the change wants it.
+    pub(super) fn has_done(&self, change: &VoterChange) -> bool {
+        let (new, old) = change.parts();
+        new.is_none_or(|new| self.voters.contains(&new.id))
+            && old.is_none_or(|old| !self.voters.contains(old))
+    }
+
+    pub(super) fn changed(&self, already: bool) -> Changed {
+        Changed {
+            epoch: self.epoch,
+            voters: self.voters.clone(),
+            already,
+        }
+    }
+}
+
+impl Core {
+    /// Answers the change that this agent was asked for, if its list is so now.
+    pub(super) fn answer_if_done(&mut self, out: &mut Out) {
+        let config = Arc::clone(&self.config);
+        if let Some(change) = self.asked.take_if(|change| config.has_done(change)) {
+            let outcome = Ok(config.changed(false));
+            let change = *change;
+            out.notify(Event::Voters(Box::new(VotersEvent::Answered {
+                change,
+                outcome,
+            })));
+        }
+    }
+
+    /// Passes an answer on, if it is to the change that this agent was asked for.
+    pub(super) fn answer_change(
+        &mut self,
+        change: &VoterChange,
+        outcome: Result<Changed, ChangeError>,
+        out: &mut Out,
+    ) {
+        if let Some(change) = self.asked.take_if(|asked| **asked == *change) {
+            let change = *change;
+            out.notify(Event::Voters(Box::new(VotersEvent::Answered {
+                change,
+                outcome,
+            })));
+        }
+    }
+}

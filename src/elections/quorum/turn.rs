@@ -1,0 +1,61 @@
+//! The change of roles: the only place where one begins.
+//!
+//! A role answers [`Next`]. What begins may go on at once (the only voter of a group asks, claims and
+//! leads within one step), so [`QuorumBully::proceed`] goes round until a role stays.
+
+use super::{
+    Out, QuorumBully,
+    candidate::{Asking, Claiming},
+    install::enter,
+    leader::Leading,
+    seal::Sealing,
+    state::{Next, Start, State},
+    vacant::Vacant,
+};
+use crate::protocol::Time;
+
+impl QuorumBully {
+    /// Changes the role until one stays.
+    pub(super) fn proceed(&mut self, now: Time, mut next: Next, out: &mut Out) {
+        while let Next::Become(start) = next {
+            self.state = State::Vacant(Vacant::IDLE); // whatever begins, the role before is over
+            let core = &mut self.core;
+            let begun = match start {
+                Start::OwnSlot { wait, before } => Vacant::own_slot(core, now, wait, before, out),
+                Start::Again { retry, before } => Ok(Vacant::again(core, now, retry, before, out)),
+                Start::Defer { before } => Ok(Vacant::defer(core, now, before, out)),
+                Start::Ask { before } => Asking::begin(core, now, before, out),
+                Start::Claim { term, before } => Claiming::begin(core, now, term, before, out),
+                Start::Lead { term } => Leading::begin(core, now, term, out),
+                Start::Seal { term, next } => Sealing::begin(core, now, term, next, out),
+                Start::Enter { decree, from } => enter(core, now, &decree, from.as_ref(), out),
+                Start::Tell => Sealing::tell(core, now, out),
+            };
+            next = match begun {
+                Ok(state) => {
+                    self.state = state;
+                    self.on_begun(now, out)
+                }
+                Err(instead) => instead,
+            };
+        }
+    }
+
+    /// A quorum of one has all it needs as soon as a role begins.
+    fn on_begun(&mut self, now: Time, out: &mut Out) -> Next {
+        match &mut self.state {
+            State::Asking(asking) => asking.decide(&self.core, now),
+            State::Claiming(claiming) => claiming.count(&self.core),
+            State::Sealing(sealing) => sealing.conclude(&self.core),
+            State::Leading(leading) => {
+                leading.renew(&mut self.core, now, out);
+                Next::Stay
+            }
+            State::Vacant(_) | State::Following(_) => Next::Stay,
+        }
+    }
+
+    pub(super) fn ignore(&self, reason: &'static str) {
+        self.core.ignore(self.state.role(), reason);
+    }
+}
