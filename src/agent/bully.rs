@@ -13,8 +13,8 @@ use crate::{
         astra::AstraConfig,
         bully::BullyConfig,
         message::{
-            Ack, AskChange, ChangeAnswer, Claim, ClaimReply, Elect, Elected, Heartbeat, Install,
-            Nack, Ok, Recover, Recovered, Resign, Seal, Sealed, Takeover, Yield,
+            Ack, AskChange, ChangeAnswer, Claim, ClaimReply, Elect, Elected, Enlist, Heartbeat,
+            Install, Nack, Ok, Recover, Recovered, Resign, Seal, Sealed, Takeover, Yield,
         },
         policy::Preemption,
         quorum::{Diskless, QuorumConfig, QuorumError},
@@ -324,5 +324,6 @@ handle_messages!(
     Sealed,
     Install,
     AskChange,
-    ChangeAnswer
+    ChangeAnswer,
+    Enlist
 );

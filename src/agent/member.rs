@@ -143,6 +143,7 @@ impl Handler<Envelope<BullyMessage>> for ByType {
             | BullyMessage::Sealed(_)
             | BullyMessage::Install(_)
             | BullyMessage::AskChange(_)
+            | BullyMessage::Enlist(_)
             | BullyMessage::ChangeAnswer(_) => {}
         }
     }

@@ -122,12 +122,34 @@ pub enum ChangeError {
     /// Nobody would be left to vote.
     #[error("the last voter cannot be removed: replace it, or add another one first")]
     LastVoter,
-    /// The new voter is no member that is up, as far as the leader knows.
-    #[error("{id} was not seen: start it as a learner first, then add it")]
+    /// The new voter did not say to the leader, of late, that it could become one: it is down, cannot reach the
+    /// leader, or is an observer without a store.
+    #[error(
+        "{id} was not heard as a learner: start it with a store and `.learner()`, then ask again"
+    )]
     NotSeen {
         /// The name.
         id: AgentId,
     },
+    /// The list of voters has no room in a store of format 1.
+    #[error(
+        "the store of {id} is of format 1, which has no room for a list of voters: upgrade it (`FileStore::upgrade`), then ask again"
+    )]
+    NotUpgraded {
+        /// Whose store.
+        id: AgentId,
+    },
+    /// That agent speaks version 1 of the wire, in which nobody can be told of another list.
+    #[error("{id} runs release 0.1, which keeps its voters for ever: upgrade it, then ask again")]
+    OldRelease {
+        /// A voter, or the one that shall become one.
+        id: AgentId,
+    },
+    /// No answer came in time.
+    #[error(
+        "no answer came in time: the change may still be made, so look at the voters before asking again"
+    )]
+    TimedOut,
     /// More voters than a record has room for.
     #[error("{voters} voters are too many: at most {most}")]
     TooMany {

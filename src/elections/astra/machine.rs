@@ -182,6 +182,7 @@ impl State {
             | BullyMessage::Sealed(_)
             | BullyMessage::Install(_)
             | BullyMessage::AskChange(_)
+            | BullyMessage::Enlist(_)
             | BullyMessage::ChangeAnswer(_) => Next::ignore(step, "a message of the quorum mode"),
         }
     }

@@ -217,6 +217,7 @@ impl State {
             | BullyMessage::Sealed(_)
             | BullyMessage::Install(_)
             | BullyMessage::AskChange(_)
+            | BullyMessage::Enlist(_)
             | BullyMessage::ChangeAnswer(_) => {
                 return Next::ignore(step, "a message of the quorum mode");
             }

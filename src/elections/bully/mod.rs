@@ -117,7 +117,7 @@ pub use crate::elections::{
 for_tests! {
     use crate::elections::{
         message::{
-            Ack, AskChange, BullyMessage, ChangeAnswer, Claim, ClaimReply, Heartbeat, Install,
+            Ack, AskChange, BullyMessage, ChangeAnswer, Claim, ClaimReply, Enlist, Heartbeat, Install,
             Leadership, Micros, Nack, Refusal,
             Recover, Recovered, Reserved, Resign, Seal, Sealed, Takeover, Yield,
         },

@@ -42,6 +42,14 @@ pub struct AskChange {
     pub change: Box<VoterChange>,
 }
 
+/// "I am no voter, and could be one: I follow you, in this epoch, and have a store."
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Enlist {
+    /// The leader's term.
+    pub term: Term,
+}
+
 /// "So it is", or why it is not: the leader's answer. A change that is begun is answered by [`Install`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

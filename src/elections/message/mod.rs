@@ -19,6 +19,7 @@
 //! | [`Sealed`] | – | – | – | I have sealed |
 //! | [`Install`] | – | – | – | that list was decided |
 //! | [`AskChange`], [`ChangeAnswer`] | – | – | – | to the leader: change the voters; its answer |
+//! | [`Enlist`] | – | – | – | to the leader: I could become a voter |
 //!
 //! All are flat and small. The sender's name and incarnation travel beside them. A field that only one
 //! mode needs is `None` in the other. The decoder bounds how long a message is, not what its spans and
@@ -44,7 +45,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-pub use change::{AskChange, ChangeAnswer, Install, Seal, Sealed};
+pub use change::{AskChange, ChangeAnswer, Enlist, Install, Seal, Sealed};
 
 use crate::elections::{shared::messages, vote::SealRecord};
 use crate::protocol::{
@@ -347,6 +348,7 @@ messages! {
         Install(m) => "install", m.term;
         AskChange(m) => "ask_change", m.term;
         ChangeAnswer(m) => "change_answer", m.term;
+        Enlist(m) => "enlist", m.term;
     }
 }
 
@@ -371,8 +373,8 @@ impl PeerMessage for BullyMessage {
             | Self::Recovered(_)
             | Self::Sealed(_)
             | Self::Install(_) => MinimumRole::Voter,
-            // It decides nothing: the leader does.
-            Self::AskChange(_) => MinimumRole::Observer,
+            // They decide nothing: the leader does.
+            Self::AskChange(_) | Self::Enlist(_) => MinimumRole::Observer,
             Self::Elect(_)
             | Self::Elected(_)
             | Self::Heartbeat(_)
@@ -385,7 +387,7 @@ impl PeerMessage for BullyMessage {
     }
 
     fn is_repeated(&self) -> bool {
-        matches!(self, Self::Heartbeat(_) | Self::Ack(_))
+        matches!(self, Self::Heartbeat(_) | Self::Ack(_) | Self::Enlist(_))
     }
 
     fn term(&self) -> Option<Term> {

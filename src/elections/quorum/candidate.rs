@@ -9,7 +9,7 @@ use std::{collections::BTreeSet, time::Duration};
 use tracing::debug;
 
 use super::{
-    BullyTimer, Claim, ClaimReply, Elect, Ok, Out, Refusal, Yield,
+    BullyTimer, Claim, ClaimReply, Defect, Elect, Ok, Out, Refusal, Yield,
     core::Core,
     seal::higher,
     state::{Next, Predecessor, Start, State},
@@ -239,7 +239,7 @@ impl Claiming {
             return Next::Stay;
         }
         if reply.granted {
-            self.seal = higher(self.seal.take(), reply.seal.as_deref());
+            self.seal = higher(&core.config, self.seal.take(), reply.seal.as_deref());
             self.votes.insert(from.clone());
             return self.count(core);
         }
@@ -255,14 +255,17 @@ impl Claiming {
             return Next::Stay;
         }
         let term = self.term;
-        Next::Become(match &self.seal {
-            // `adopt-highest-seal`: that list may have been decided, so no other can be.
-            Some(seal) => Start::Seal {
-                term,
-                next: Box::new(seal.next.clone()),
+        let reported = self.seal.as_ref();
+        Next::Become(
+            match reported.filter(|_| !core.config.has(Defect::ReportIgnored)) {
+                // `adopt-highest-seal`: that list may have been decided, so no other can be.
+                Some(seal) => Start::Seal {
+                    term,
+                    next: Box::new(seal.next.clone()),
+                },
+                None => Start::Lead { term },
             },
-            None => Start::Lead { term },
-        })
+        )
     }
 
     /// The votes for this claim count all the same, unless the agent is eligible no longer.

@@ -13,7 +13,7 @@ use super::{
     state::{Next, State},
 };
 use crate::elections::{
-    message::{AskChange, ChangeAnswer},
+    message::{AskChange, ChangeAnswer, Enlist},
     shared::Handover,
 };
 use crate::protocol::{AgentId, ChangeError, Changed, Decree, NewVoter, Role, Time, VoterChange};
@@ -79,7 +79,12 @@ fn bytes(voter: &NewVoter) -> usize {
 
 impl Core {
     /// The list after that change. Only a leader asks: it alone knows who is there.
-    fn rule(&self, change: &VoterChange) -> Result<Ruling, ChangeError> {
+    fn rule(
+        &self,
+        now: Time,
+        leading: &Leading,
+        change: &VoterChange,
+    ) -> Result<Ruling, ChangeError> {
         if self.config.diskless().is_some() {
             return Err(ChangeError::Diskless);
         }
@@ -95,7 +100,7 @@ impl Core {
             if self.config.voters.contains(&id) {
                 return Err(ChangeError::AlreadyAVoter { id });
             }
-            if !self.me.is_up(&id) {
+            if !self.me.is_up(&id) || !leading.is_heard(self, now, &id) {
                 return Err(ChangeError::NotSeen { id });
             }
         }
@@ -183,7 +188,7 @@ impl QuorumBully {
             self.core.ignore(Role::Candidate, "it holds no lease yet");
             return Ok(None);
         }
-        match self.core.rule(change)? {
+        match self.core.rule(now, leading, change)? {
             Ruling::Done(changed) => Ok(Some(changed)),
             Ruling::Begin(next) if leading.changes_to(&next) => Ok(None), // asked for once more
             Ruling::Begin(_) if leading.leaving.is_some() || leading.is_raising() => {
@@ -197,7 +202,34 @@ impl QuorumBully {
     }
 }
 
+impl QuorumBully {
+    /// `Enlist`: the sender follows this leader, and could become a voter.
+    pub(super) fn on_enlist(&mut self, now: Time, from: &AgentId, enlist: &Enlist) -> Next {
+        if let State::Leading(leading) = &mut self.state
+            && leading.term == enlist.term
+            && self.core.me.is_up(from)
+        {
+            leading.note_learner(&self.core, now, from);
+            return Next::Stay;
+        }
+        self.state
+            .ignore(&self.core, "it does not lead in that term")
+    }
+}
+
 impl Leading {
+    /// Takes note of a member that could become a voter. There are no more of them than members.
+    fn note_learner(&mut self, core: &Core, now: Time, id: &AgentId) {
+        self.learners.retain(|id, _| core.me.is_up(id));
+        self.learners.insert(id.clone(), now);
+    }
+
+    /// `enlist-before-vote`: whether that agent said so of late, for as long as a voter's word would count.
+    fn is_heard(&self, core: &Core, now: Time, id: &AgentId) -> bool {
+        let heard = self.learners.get(id);
+        heard.is_some_and(|at| now.since(*at) <= core.config.timings.promise())
+    }
+
     /// `lose-before-seal`: the work ends first, as for a step down.
     fn drain_for(&mut self, core: &Core, now: Time, next: Box<Decree>, out: &mut Out) {
         let limit = core.config.drain();

@@ -65,6 +65,9 @@ pub struct QuorumConfig {
     /// Voters without a store, by the rules of [`diskless`](super::diskless); the same at every member. Default: each
     /// voter has a store.
     pub diskless: Option<Diskless>,
+    /// This member may take part with a store and without being listed: a *learner*, which follows, acknowledges
+    /// nothing, and can be made a [voter](super::epoch) while the group runs. Default: false; such an agent is refused.
+    pub learner: bool,
     /// A rule that is broken on purpose, in tests of the tests.
     #[doc(hidden)]
     #[cfg(any(test, feature = "planted"))]
@@ -86,6 +89,7 @@ impl QuorumConfig {
             wait: None,
             epoch: 0,
             diskless: None,
+            learner: false,
             #[cfg(any(test, feature = "planted"))]
             defect: None,
         }

@@ -17,7 +17,7 @@ use super::{
     voter::Voter,
 };
 use crate::elections::{
-    message::Micros,
+    message::{Enlist, Micros},
     policy::Preemption,
     shared::{Participant, slot},
 };
@@ -46,6 +46,8 @@ pub(super) struct Core {
     pub(super) rounds: u64,
     /// Whether this agent has a store, so that it may vote once it is listed.
     pub(super) has_store: bool,
+    /// Whether the record names other voters than the configuration, and this was not said yet.
+    pub(super) overrules: bool,
     /// The change of the voters that this agent was asked for, and has not answered.
     pub(super) asked: Option<Box<VoterChange>>,
 }
@@ -74,6 +76,7 @@ impl Core {
             observed: Time::ZERO,
             rounds: 0,
             has_store: false,
+            overrules: false,
             asked: None,
         }
     }
@@ -121,7 +124,7 @@ impl Core {
     /// that outlived a crash would otherwise carry a lease which the next incarnation knows nothing of.
     pub(super) fn acknowledge(&mut self, now: Time, leader: &Leader, echo: Time, out: &mut Out) {
         if !self.binds() {
-            return;
+            return self.enlist(leader, out);
         }
         self.voter.write_promise(&self.config, now, out);
         out.send(
@@ -136,6 +139,14 @@ impl Core {
                 incarnation: self.config.life(leader.incarnation),
             },
         );
+    }
+
+    /// `enlist-before-vote`: who could vote, and is not listed, says so to the leader that it follows.
+    fn enlist(&self, leader: &Leader, out: &mut Out) {
+        if self.has_store && !self.me.is_voter() && self.config.diskless().is_none() {
+            let term = leader.term;
+            out.send(&leader.id, Enlist { term });
+        }
     }
 
     /// Whether this agent binds itself to a leader: a voter, once it knows again what it has forgotten.

@@ -42,4 +42,24 @@ defects! { QuorumConfig:
     PromiseLoweredEarly,
     /// `abstain-after-restart`: the quarantine is one promise of the present timings, whatever the record keeps.
     QuarantineOfOwnPromise,
+    /// `seal-before-word`: a seal is not made durable.
+    SealUnwritten,
+    /// `no-support-after-seal`: a voter acknowledges a leader of the term that it has sealed.
+    AckAfterSeal,
+    /// `report-seal`: a vote does not report the seal of its voter.
+    SealUnreported,
+    /// `adopt-highest-seal`: a candidate leads although its votes report a seal.
+    ReportIgnored,
+    /// `adopt-highest-seal`: of several lists that were reported, a candidate takes that of the lowest term.
+    LowestSealAdopted,
+    /// `install-after-quorum`: a list counts as decided one seal too early.
+    InstalledEarly,
+    /// `epoch-before-word`: an epoch is entered without a durable record of its list.
+    EpochUnwritten,
+    /// `void-seal`: a seal is never void.
+    SealNeverVoid,
+    /// `void-seal`: a seal is void for a leader of its own term.
+    SealVoidAtItsTerm,
+    /// `lose-before-seal`: the leader seals, and its leadership has not ended.
+    SealBeforeLost,
 }

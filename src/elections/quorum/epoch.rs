@@ -34,7 +34,7 @@
 //! group; only their tokens differ, and a resource that checks them takes the newer. So stop first.
 
 use super::QuorumConfig;
-use crate::protocol::{AgentId, MembershipError, Term};
+use crate::protocol::{AgentId, Epochs, MembershipError, Term};
 
 /// So many bits of a term count the elections of one epoch; those above name the epoch.
 const BITS: u32 = 40;
@@ -59,6 +59,9 @@ pub(super) const fn epoch_of(term: Term) -> Option<u64> {
         None
     }
 }
+
+/// How members of several epochs find out which one is the latest.
+pub(super) const LEARNED: Epochs = Epochs::Learned { term_bits: BITS };
 
 impl QuorumConfig {
     for_tests! {

@@ -7,9 +7,9 @@
 use std::sync::Arc;
 
 use super::{
-    BullyMessage, Out, QuorumBully, Yield,
+    BullyMessage, Defect, Out, QuorumBully, Yield,
     core::{CooldownEnds, Core},
-    epoch::epoch_of,
+    epoch::{epoch_of, first_term},
     flapping::Flapping,
     seal::Sealing,
     state::{Next, Start, State},
@@ -20,11 +20,12 @@ use crate::protocol::{AgentId, Decree, Event, MemberKind, Round, Time, VotersEve
 impl QuorumBully {
     /// `Install`: that list was decided.
     pub(super) fn on_install(&mut self, from: &AgentId, install: Install, out: &mut Out) -> Next {
-        let Install { decree, .. } = install;
+        let Install { term, decree } = install;
         let config = &self.core.config;
         let is_known = config.voters.contains(from) || decree.names().any(|id| id == from);
         let is_later = decree.epoch > config.epoch && config.diskless().is_none();
-        if !is_known || !is_later || config.check_decree(&decree).is_err() {
+        let is_first = term == first_term(decree.epoch);
+        if !is_known || !is_later || config.check_decree(&decree).is_err() || !is_first {
             let why = "no later list, or not from one of its voters";
             self.core.ignore(self.state.role(), why);
             return Next::Stay;
@@ -46,10 +47,9 @@ impl QuorumBully {
             return false;
         };
         if epoch < config.epoch {
-            // A list that was only typed is nobody else's.
-            let install = self.core.installed();
-            // Voters answer: a bridge takes no list from an agent that may only observe.
-            let Some(install) = install.filter(|_| self.core.me.is_voter()) else {
+            // A list that was only typed is nobody else's. Who has a store is, was or may become a voter; a
+            // bridge takes no list from any other.
+            let Some(install) = self.core.installed().filter(|_| self.core.has_store) else {
                 return false;
             };
             out.send(from, install);
@@ -86,7 +86,7 @@ pub(super) fn enter(
     core.objected.clear();
     core.scores.clear();
     core.flapping = Flapping::default();
-    let is_durable = core.has_store;
+    let is_durable = core.has_store && !core.config.has(Defect::EpochUnwritten);
     core.voter
         .enter(&core.config, now, decree.clone(), is_durable, out);
     let event = VotersEvent::Installed(decree.clone());
@@ -110,6 +110,16 @@ pub(super) fn enter(
 }
 
 impl Core {
+    /// Says once, at the start, that the record names other voters than the configuration.
+    pub(super) fn tell_overruled(&mut self, out: &mut Out) {
+        if let Some(list) = self.voter.record.installed()
+            && std::mem::take(&mut self.overrules)
+        {
+            let event = VotersEvent::Installed(list.clone());
+            out.notify(Event::Voters(Box::new(event)));
+        }
+    }
+
     /// Takes the voters of that configuration for its own.
     pub(super) fn adopt(&mut self, config: Arc<super::QuorumConfig>) {
         let is_listed = config.voters.contains(&self.me.id);

@@ -11,7 +11,10 @@
 //! voter supports no other agent, and counts for no longer than that allows, whatever this leader's own
 //! D says. So members with different timings, as in the midst of a rolling change, are safe.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 use super::{
     Ack, BullyTimer, Claim, ClaimReply, Defect, Elected, Heartbeat, Nack, Out, QuorumConfig,
@@ -37,6 +40,8 @@ pub(super) struct Leading {
     pub(super) supporters: Supporters,
     raise: Option<Raise>,
     pub(super) leaving: Option<Leaving>,
+    /// When those that could become voters last said so.
+    pub(super) learners: BTreeMap<AgentId, Time>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -97,6 +102,7 @@ impl Leading {
             supporters: Supporters::default(),
             raise: None,
             leaving: None,
+            learners: BTreeMap::new(),
         };
         leading.announce(now, out);
         out.set_timer(BullyTimer::Heartbeat, heartbeat);

@@ -26,6 +26,7 @@ impl QuorumBully {
         match input {
             Input::Start(members) => {
                 let wait = self.core.start(now, members, out);
+                self.core.tell_overruled(out);
                 let before = None;
                 let is_out = self.core.has_store && !self.core.me.is_voter();
                 let next = if self.core.installed().is_some() && is_out {
@@ -193,6 +194,10 @@ impl QuorumBully {
             let next = self.on_ask_change(now, from, ask, out); // an observer may ask, too
             return self.proceed(now, next, out);
         }
+        if let BullyMessage::Enlist(enlist) = &message {
+            let next = self.on_enlist(now, from, enlist);
+            return self.proceed(now, next, out);
+        }
         if !self.core.config.voters.contains(from) || *from == self.core.me.id {
             return self.ignore("not from another voter");
         }
@@ -237,7 +242,10 @@ impl QuorumBully {
                 self.core.answer_change(&answer.change, answer.outcome, out);
                 Next::Stay
             }
-            BullyMessage::Install(_) | BullyMessage::AskChange(_) => Next::Stay, // heard above
+            // Heard above.
+            BullyMessage::Install(_) | BullyMessage::AskChange(_) | BullyMessage::Enlist(_) => {
+                Next::Stay
+            }
             BullyMessage::Ok(_)
             | BullyMessage::Yield(_)
             | BullyMessage::ClaimReply(_)
@@ -281,6 +289,7 @@ impl QuorumBully {
             | BullyMessage::Sealed(_)
             | BullyMessage::Install(_)
             | BullyMessage::AskChange(_)
+            | BullyMessage::Enlist(_)
             | BullyMessage::ChangeAnswer(_)
             | BullyMessage::Resign(_) => {}
         }
@@ -341,14 +350,7 @@ impl QuorumBully {
                 retry: refused.unwrap_or_default().into(),
                 incarnation: self.core.config.life(incarnation),
                 // `report-seal`
-                seal: self
-                    .core
-                    .voter
-                    .record
-                    .seal()
-                    .cloned()
-                    .map(Box::new)
-                    .filter(|_| refused.is_none()),
+                seal: self.core.report().filter(|_| refused.is_none()),
             },
         );
     }

@@ -168,8 +168,9 @@ use crate::elections::message::{
 };
 use crate::elections::shared::{Participant, check_listed};
 use crate::protocol::{
-    AgentId, ClockKind, EffectsOf, Election, Identity, Incarnation, InputOf, Leaders, MemberKind,
-    MembershipError, Prospects, Requirements, Role, Rules, Storage, Time, Timings, View,
+    AgentId, ClockKind, EffectsOf, Election, Epochs, Identity, Incarnation, InputOf, Leaders,
+    MemberKind, MembershipError, Prospects, Requirements, Role, Rules, Storage, Time, Timings,
+    View,
 };
 use state::State;
 use vacant::Vacant;
@@ -200,6 +201,7 @@ impl Election for QuorumBully {
     /// that was lost. A voter that is not in the configuration's list takes part as an observer.
     fn new(identity: Identity, config: &Self::Config, durable: Option<Vote>) -> Self {
         let mut record = durable.unwrap_or_default();
+        let typed = (config.epoch, config.electorate());
         let config = match record.installed() {
             // What was decided counts, not what was typed before.
             Some(list) if list.epoch >= config.epoch => Arc::new(config.of(list)),
@@ -215,6 +217,7 @@ impl Election for QuorumBully {
         let has_store = identity.kind == MemberKind::Voter;
         let mut core = Core::new(Participant::new(identity), &config, voter);
         core.has_store = has_store;
+        core.overrules = (config.epoch, config.electorate()) != typed;
         core.adopt(config);
         Self {
             core,
@@ -236,7 +239,10 @@ impl Election for QuorumBully {
         kind: MemberKind,
     ) -> Result<Requirements, MembershipError> {
         config.check().map_err(MembershipError::config)?;
-        check_listed(&config.voters, agent, kind)?;
+        let is_learner = config.learner && kind == MemberKind::Voter && config.diskless().is_none();
+        if !is_learner {
+            check_listed(&config.voters, agent, kind)?;
+        }
         Ok(Requirements {
             // Two quorums of votes meet in a voter, and a voter has one durable vote in each term
             // (the [`proof`]). That needs no clock; the lease, which keeps two from leading at one
@@ -254,6 +260,10 @@ impl Election for QuorumBully {
                 MemberKind::Observer => ClockKind::Any, // it promises nothing, and never leads
             },
             epoch: config.epoch,
+            epochs: match config.diskless() {
+                None => epoch::LEARNED,
+                Some(_) => Epochs::Apart, // such voters would forget what they have decided
+            },
             voters: Some(config.electorate()),
             names: Some(config.voters.as_slice().into()),
             ..Requirements::new(match config.diskless() {

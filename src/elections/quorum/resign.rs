@@ -126,7 +126,9 @@ impl Leading {
         } = leaving;
         // A term that is still being claimed is not this agent's to seal in: it resigns the one it led.
         if let Some(next) = next.clone().filter(|_| !self.is_raising()) {
-            self.lose(LostReason::VotersChange, out); // `lose-before-seal`
+            if !core.config.has(Defect::SealBeforeLost) {
+                self.lose(LostReason::VotersChange, out); // `lose-before-seal`
+            }
             core.voter.resigned = Some(core.leadership(self.term));
             let term = self.term;
             return Next::Become(Start::Seal { term, next });

@@ -16,7 +16,7 @@
 use std::collections::BTreeSet;
 
 use super::{
-    BullyTimer, Nack, Out, QuorumBully,
+    BullyTimer, Defect, Nack, Out, QuorumBully, QuorumConfig,
     core::Core,
     state::{Certainty, Next, Start, State},
 };
@@ -110,7 +110,9 @@ impl Sealing {
 
     /// With the seals of a quorum the next list is decided.
     pub(super) fn conclude(&self, core: &Core) -> Next {
-        if self.is_over || self.sealed.len() < core.config.vote_quorum() {
+        let early = usize::from(core.config.has(Defect::InstalledEarly));
+        let quorum = core.config.vote_quorum().saturating_sub(early);
+        if self.is_over || self.sealed.len() < quorum {
             return Next::Stay;
         }
         Next::Become(Start::Enter {
@@ -131,6 +133,13 @@ impl Sealing {
 }
 
 impl Core {
+    /// `report-seal`: what a vote says of the seal of its voter.
+    pub(super) fn report(&self) -> Option<Box<SealRecord>> {
+        let seal = self.voter.record.seal();
+        let seal = seal.filter(|_| !self.config.has(Defect::SealUnreported));
+        seal.cloned().map(Box::new)
+    }
+
     /// `no-support-after-seal`, `void-seal`: whether a seal forbids this voter to follow that leader. One of
     /// a higher term was elected without a report of it, so it decided nothing: it is given up.
     pub(super) fn is_sealed_against(
@@ -143,7 +152,11 @@ impl Core {
         let Some(seal) = self.voter.record.seal() else {
             return false;
         };
-        if term <= seal.term {
+        let at_its_term = self.config.has(Defect::SealVoidAtItsTerm) && term == seal.term;
+        if term <= seal.term && self.config.has(Defect::AckAfterSeal) {
+            return false;
+        }
+        if term <= seal.term && !at_its_term || self.config.has(Defect::SealNeverVoid) {
             return true;
         }
         let id = from.clone();
@@ -211,11 +224,15 @@ impl QuorumBully {
 
 /// `adopt-highest-seal`: the seal of the higher term.
 pub(super) fn higher(
+    config: &QuorumConfig,
     one: Option<Box<SealRecord>>,
     other: Option<&SealRecord>,
 ) -> Option<Box<SealRecord>> {
+    let lowest = config.has(Defect::LowestSealAdopted);
     match (one, other) {
-        (Some(one), Some(other)) if one.term < other.term => Some(Box::new(other.clone())),
+        (Some(one), Some(other)) if (one.term < other.term) != lowest => {
+            Some(Box::new(other.clone()))
+        }
         (None, Some(other)) => Some(Box::new(other.clone())),
         (one, _) => one,
     }

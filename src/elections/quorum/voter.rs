@@ -146,11 +146,17 @@ impl Voter {
         out: &mut Out,
     ) {
         let next = next.clone();
-        let voters = VotersRecord {
+        let voters = Some(Box::new(VotersRecord {
             installed: self.record.installed().cloned(),
             seal: Some(SealRecord { term, next }),
-        };
-        self.write_all(config, now, (term, voted_for, Some(Box::new(voters))), out);
+        }));
+        if config.has(Defect::SealUnwritten) {
+            self.hear(term);
+            (self.record.term, self.record.voted_for) = (term, voted_for);
+            self.record.voters = voters;
+            return;
+        }
+        self.write_all(config, now, (term, voted_for, voters), out);
     }
 
     /// `void-seal`: a leader of that term won without a report of the seal.

@@ -204,6 +204,7 @@ pub fn to_first(payload: &[u8], timings: FirstTimings, out: &mut BytesMut) -> bo
         | BullyMessage::Sealed(_)
         | BullyMessage::Install(_)
         | BullyMessage::AskChange(_)
+        | BullyMessage::Enlist(_)
         | BullyMessage::ChangeAnswer(_) => return false,
     };
     encode_payload(&message, out).is_ok()

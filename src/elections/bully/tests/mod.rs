@@ -152,6 +152,7 @@ impl Suite for Bully {
             | BullyMessage::Sealed(_)
             | BullyMessage::Install(_)
             | BullyMessage::AskChange(_)
+            | BullyMessage::Enlist(_)
             | BullyMessage::ChangeAnswer(_) => false,
         }
     }

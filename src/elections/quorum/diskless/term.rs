@@ -91,6 +91,7 @@ const fn is_vouched_for(message: &BullyMessage) -> bool {
         | BullyMessage::Sealed(_)
         | BullyMessage::Install(_)
         | BullyMessage::AskChange(_)
+        | BullyMessage::Enlist(_)
         | BullyMessage::ChangeAnswer(_) => true,
         BullyMessage::Elect(_)
         | BullyMessage::Ok(_)

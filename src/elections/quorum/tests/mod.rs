@@ -10,12 +10,15 @@ mod config;
 mod diskless;
 mod elect;
 mod epoch;
+mod epochs;
+mod install;
 mod lease;
 mod members;
 mod net;
 mod promise;
 mod resign;
 mod say;
+mod seal;
 mod start;
 mod takeover;
 mod vote;
@@ -128,6 +131,7 @@ impl Machine for QuorumBully {
             | BullyMessage::Sealed(_)
             | BullyMessage::Install(_)
             | BullyMessage::AskChange(_)
+            | BullyMessage::Enlist(_)
             | BullyMessage::ChangeAnswer(_) => {}
         }
     }

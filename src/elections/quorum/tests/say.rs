@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::elections::message::{
-    AskChange, ChangeAnswer, Install, Recover, Recovered, Seal, Sealed,
+    AskChange, ChangeAnswer, Enlist, Install, Recover, Recovered, Seal, Sealed,
 };
 use crate::protocol::{ChangeError, Decree, NewVoter, VoterChange};
 
@@ -189,6 +189,7 @@ fn of_a_change(term: u64) -> Vec<BullyMessage> {
             decree,
         }
         .into(),
+        Enlist { term }.into(),
         AskChange {
             term,
             change: change.clone(),

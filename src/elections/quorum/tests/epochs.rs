@@ -1,0 +1,73 @@
+//! What is said about a change of the voters, in the tests' short form.
+
+use super::*;
+use crate::elections::message::{Enlist, Install, Seal, Sealed};
+use crate::protocol::{ChangeError, Changed, Decree, NewVoter, VoterChange, VotersEvent};
+
+/// The first term of the second epoch.
+pub(super) const NEXT: u64 = 1 << 40;
+
+pub(super) fn voter(name: &str) -> NewVoter {
+    let (id, contact) = (id(name), None);
+    NewVoter { id, contact }
+}
+
+pub(super) fn decree(epoch: u64, names: &[&str]) -> Decree {
+    let mut voters: Vec<_> = names.iter().map(|name| voter(name)).collect();
+    voters.sort_by(|one, other| one.id.cmp(&other.id));
+    Decree {
+        epoch,
+        voters,
+        vote_quorum: None,
+        lease_quorum: None,
+    }
+}
+
+pub(super) fn seal(term: u64, names: &[&str]) -> Seal {
+    Seal {
+        term: Term(term),
+        next: Box::new(decree(1, names)),
+    }
+}
+
+pub(super) fn sealed(term: u64) -> Sealed {
+    Sealed { term: Term(term) }
+}
+
+pub(super) fn install(epoch: u64, names: &[&str]) -> Install {
+    Install {
+        term: Term(epoch << 40),
+        decree: Box::new(decree(epoch, names)),
+    }
+}
+
+pub(super) fn enlist(term: u64) -> Enlist {
+    Enlist { term: Term(term) }
+}
+
+pub(super) fn add(name: &str) -> VoterChange {
+    VoterChange::Add(voter(name))
+}
+
+pub(super) fn remove(name: &str) -> VoterChange {
+    VoterChange::Remove(id(name))
+}
+
+pub(super) fn installed(epoch: u64, names: &[&str]) -> Event {
+    Event::Voters(Box::new(VotersEvent::Installed(decree(epoch, names))))
+}
+
+pub(super) fn answered(change: VoterChange, outcome: Result<Changed, ChangeError>) -> Event {
+    Event::Voters(Box::new(VotersEvent::Answered { change, outcome }))
+}
+
+pub(super) fn record(me: &Kit) -> &Vote {
+    &me.machine.core.voter.record
+}
+
+impl Kit {
+    /// Gives the command to change the voters.
+    pub(super) fn change(&mut self, change: VoterChange) -> Seen {
+        self.step(Input::ChangeVoters(Box::new(change)))
+    }
+}

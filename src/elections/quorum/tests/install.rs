@@ -1,0 +1,102 @@
+//! Lists that were decided: who enters their epoch, and what crosses epochs.
+
+use super::{epochs::*, *};
+use crate::elections::{message::Install, vote::VotersRecord};
+
+#[test]
+fn a_list_that_was_decided_is_entered_in_any_role() {
+    for (role, mut me) in Kit::roles() {
+        me.hear(HIGH, install(3, &[ME, HIGH, "new"])).whatever();
+        let config = &me.machine.core.config;
+        assert_eq!((config.epoch, config.voters.len()), (3, 3), "{role}");
+        assert_eq!(me.view().leading, None, "{role}");
+        assert_eq!(record(&me).term, Term(3 * NEXT), "{role}");
+    }
+}
+
+#[test]
+fn an_earlier_epoch_is_answered_with_the_list_and_a_later_one_with_what_is_known() {
+    let mut me = Kit::following();
+    me.hear(LOW, heartbeat(NEXT + 1, 1))
+        .sent(LOW, yields_at_none(OLD))
+        .nothing_else_happened();
+    me.hear(HIGH, install(1, &[ME, HIGH])).whatever();
+    me.hear(LOW, heartbeat(OLD, 1))
+        .sent(LOW, install(1, &[ME, HIGH]))
+        .nothing_else_happened();
+}
+
+fn yields_at_none(seen: u64) -> Yield {
+    Yield {
+        round: crate::protocol::Round::default(),
+        ..yields_at(0, seen)
+    }
+}
+
+#[test]
+fn an_agent_that_starts_with_a_recorded_list_takes_part_by_it() {
+    let list = decree(2, &[ME, "new"]);
+    let vote = Vote {
+        voters: Some(Box::new(VotersRecord {
+            installed: Some(list),
+            seal: None,
+        })),
+        ..vote(2 * NEXT + 7, LOW, P)
+    };
+    let agent = id(ME);
+    assert_eq!(
+        QuorumBully::admits(&Arc::new(config()), &agent, Some(&vote)),
+        Ok(())
+    );
+    let me = Kit::reborn(config(), MemberKind::Voter, Some(5), vote.clone());
+    assert_eq!(me.machine.core.config.voters, [ME, "new"].map(id));
+    let later = QuorumConfig {
+        epoch: 3,
+        ..config()
+    };
+    let me = Kit::reborn(later, MemberKind::Voter, Some(5), vote);
+    assert_eq!(
+        me.machine.core.config.voters.len(),
+        3,
+        "what was typed later counts"
+    );
+}
+
+#[test]
+fn an_agent_whose_record_knows_a_later_list_says_so_once() {
+    let vote = Vote {
+        voters: Some(Box::new(VotersRecord {
+            installed: Some(decree(1, &[ME, HIGH])),
+            seal: None,
+        })),
+        ..vote(NEXT + 3, HIGH, P)
+    };
+    let mut me = Kit::reborn(config(), MemberKind::Voter, Some(5), vote.clone());
+    let start = me.start();
+    assert_eq!(start.events(), [&installed(1, &[ME, HIGH])]);
+    start.whatever();
+    me.hear(HIGH, heartbeat(NEXT + 3, 9))
+        .new_leader(HIGH, NEXT + 3)
+        .whatever();
+    // The configuration has caught up.
+    let typed = valid(QuorumConfig {
+        epoch: 1,
+        ..QuorumConfig::new([ME, HIGH].map(id))
+    });
+    let mut me = Kit::reborn(typed, MemberKind::Voter, Some(5), vote);
+    let start = me.start();
+    assert!(start.events().is_empty());
+    start.whatever();
+}
+
+#[test]
+fn a_list_whose_term_is_not_the_first_of_its_epoch_is_none() {
+    let mut me = Kit::following();
+    for term in [NEXT + 1, NEXT - 1, 2 * NEXT] {
+        let odd = Install {
+            term: Term(term),
+            ..install(1, &[ME, HIGH])
+        };
+        me.hear(HIGH, odd).nothing_else_happened();
+    }
+}
