@@ -173,6 +173,21 @@ impl AgentBuilder<AnyBully> {
         )
     }
 
+    /// In quorum mode: takes part with its store although it is not listed, as a *learner*. It follows the leader, and
+    /// can be made a voter while the group runs ([epochs](crate::elections::quorum::epoch)). A voter that was removed
+    /// may start so. Without it, a voter that is not listed is refused.
+    pub fn learner(self) -> Self {
+        if !matches!(self.config, AnyConfig::Quorum(_)) {
+            return self.refuse(QuorumError::NoVoters);
+        }
+        self.configure(
+            // As with `epoch`.
+            |_| {},
+            |_| {},
+            |config| config.learner = true,
+        )
+    }
+
     /// How long an agent waits for each thing; the same at every member. Default: [`Timings::default`].
     pub fn timings(self, timings: Timings) -> Self {
         let (bully, astra) = (timings.clone(), timings.clone());

@@ -3,6 +3,23 @@
 use super::QuorumConfig;
 use crate::elections::shared::defects;
 
+#[cfg(feature = "planted")]
+impl Defect {
+    /// Those that show only where the voters are changed while the group runs.
+    pub const OF_A_CHANGE: &[Self] = &[
+        Self::SealUnwritten,
+        Self::AckAfterSeal,
+        Self::SealUnreported,
+        Self::ReportIgnored,
+        Self::LowestSealAdopted,
+        Self::InstalledEarly,
+        Self::EpochUnwritten,
+        Self::SealNeverVoid,
+        Self::SealVoidAtItsTerm,
+        Self::SealBeforeLost,
+    ];
+}
+
 defects! { QuorumConfig:
     /// `promise-outlasts-lease`: a promise is no longer than the lease.
     PromiseOfOneLease,

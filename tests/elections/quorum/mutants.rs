@@ -24,7 +24,9 @@ use crate::quorum::{
 fn every_planted_defect_is_found() -> Result<(), QuorumError> {
     let (mut missed, mut rows) = (Vec::new(), Vec::new());
     let only = std::env::var("DEFECT").unwrap_or_default();
+    // No voter is changed in these histories.
     let all = Defect::ALL.iter().copied();
+    let all = all.filter(|defect| !Defect::OF_A_CHANGE.contains(defect));
     for defect in all.filter(|defect| format!("{defect:?}").contains(&only)) {
         let mut found: BTreeMap<String, u64> = BTreeMap::new();
         let mut first = None;
