@@ -3,7 +3,7 @@
 use super::QuorumConfig;
 use crate::elections::shared::defects;
 
-#[cfg(feature = "planted")]
+#[cfg(any(test, feature = "planted"))]
 impl Defect {
     /// Those that show only where the voters are changed while the group runs.
     pub const OF_A_CHANGE: &[Self] = &[

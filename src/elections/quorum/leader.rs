@@ -20,9 +20,10 @@ use super::{
     Ack, BullyTimer, Claim, ClaimReply, Defect, Elected, Heartbeat, Nack, Out, QuorumConfig,
     core::Core,
     lease::Supporters,
-    state::{Next, State},
+    seal::higher,
+    state::{Next, Start, State},
 };
-use crate::elections::shared::Handover;
+use crate::elections::{shared::Handover, vote::SealRecord};
 use crate::protocol::{AgentId, Decree, Event, LostReason, Role, Score, Term, Time, Timings};
 
 /// No promise, however short, makes a leader speak more often.
@@ -62,6 +63,8 @@ struct Raise {
     /// Without disks: a vote counts until then, and then it is claimed anew.
     due: Option<Time>,
     votes: BTreeSet<AgentId>,
+    /// The highest seal that the votes reported, of those that are not void.
+    seal: Option<Box<SealRecord>>,
 }
 
 /// A leadership that is being handed over.
@@ -236,16 +239,20 @@ impl Leading {
 // ---- heartbeats ------------------------------------------------------------------------------
 
 impl Leading {
-    pub(super) fn on_heartbeat_due(&mut self, core: &mut Core, now: Time, out: &mut Out) {
+    pub(super) fn on_heartbeat_due(&mut self, core: &mut Core, now: Time, out: &mut Out) -> Next {
         if now < self.heartbeat {
-            return out.set_timer(BullyTimer::Heartbeat, self.heartbeat.since(now));
+            out.set_timer(BullyTimer::Heartbeat, self.heartbeat.since(now));
+            return Next::Stay;
         }
         let interval = self.interval(core, now);
         self.heartbeat = now.after(interval);
         self.tell_score(now, out);
         out.set_timer(BullyTimer::Heartbeat, interval);
-        self.repeat_raise(core, now, out);
-        self.renew(core, now, out); // a quorum of one needs no other voter
+        let next = self.repeat_raise(core, now, out);
+        if matches!(next, Next::Stay) {
+            self.renew(core, now, out); // a quorum of one needs no other voter
+        }
+        next
     }
 
     pub(super) fn tell_score(&self, now: Time, out: &mut Out) {
@@ -298,8 +305,7 @@ impl Leading {
         out: &mut Out,
     ) -> Next {
         if self.has_lease() {
-            self.raise(core, now, nack.term, out);
-            return Next::Stay;
+            return self.raise(core, now, nack.term, out);
         }
         self.lose(LostReason::Superseded, out);
         Next::again(Duration::ZERO, None)
@@ -307,29 +313,34 @@ impl Leading {
 
     /// `raise-term-without-gap`: claims a term above `seen`. The voters that support this leader may
     /// vote for it, since a promise names its holder and not a term.
-    fn raise(&mut self, core: &mut Core, now: Time, seen: Term, out: &mut Out) {
+    fn raise(&mut self, core: &mut Core, now: Time, seen: Term, out: &mut Out) -> Next {
         let Some(term) = core.config.next_term(now, core.voter.seen.max(seen)) else {
-            return core.ignore(Role::Leader, "the terms have come to their end");
+            core.ignore(Role::Leader, "the terms have come to their end");
+            return Next::Stay;
         };
         core.vote_for_myself(now, term, out);
         self.raise = Some(Raise {
             term,
             due: core.claim_ends(now),
             votes: [core.me.id.clone()].into(),
+            seal: None,
         });
         self.claim_raise(core, out);
-        self.finish_raise(core, now, out);
+        self.finish_raise(core, now, out)
     }
 
     /// The first claim may have been lost. A vote for it that comes too late counts no more.
-    fn repeat_raise(&mut self, core: &mut Core, now: Time, out: &mut Out) {
+    fn repeat_raise(&mut self, core: &mut Core, now: Time, out: &mut Out) -> Next {
         let expired = |raise: &Raise| raise.due.is_some_and(|due| now >= due);
         match &self.raise {
             Some(raise) if expired(raise) => {
                 let term = raise.term;
-                self.raise(core, now, term, out);
+                self.raise(core, now, term, out)
             }
-            Some(_) | None => self.claim_raise(core, out),
+            Some(_) | None => {
+                self.claim_raise(core, out);
+                Next::Stay
+            }
         }
     }
 
@@ -361,35 +372,47 @@ impl Leading {
         from: &AgentId,
         reply: &ClaimReply,
         out: &mut Out,
-    ) {
+    ) -> Next {
         match &mut self.raise {
             Some(raise) if raise.term == reply.term && reply.granted => {
                 if !core.counts(reply, raise.due.is_none_or(|due| now < due)) {
-                    return core
-                        .ignore(Role::Leader, "a vote for another incarnation, or too late");
+                    core.ignore(Role::Leader, "a vote for another incarnation, or too late");
+                    return Next::Stay;
                 }
+                // This leader's own term was won without a report of any seal up to it: those are void.
+                let seal = reply.seal.as_deref().filter(|seal| seal.term > self.term);
+                raise.seal = higher(&core.config, raise.seal.take(), seal);
                 raise.votes.insert(from.clone());
-                self.finish_raise(core, now, out);
+                return self.finish_raise(core, now, out);
             }
             // That voter has taken part in a higher term, and can never grant this one.
             Some(raise) if raise.term == reply.term && reply.seen > reply.term => {
-                self.raise(core, now, reply.seen, out);
+                return self.raise(core, now, reply.seen, out);
             }
             Some(_) | None => core.ignore(Role::Leader, "an answer to another claim"),
         }
+        Next::Stay
     }
 
     /// With enough votes the new term begins without a gap. The lease goes on, since the promises
     /// behind it name this leader, not its term.
-    fn finish_raise(&mut self, core: &mut Core, now: Time, out: &mut Out) {
+    fn finish_raise(&mut self, core: &mut Core, now: Time, out: &mut Out) -> Next {
         let quorum = core.config.vote_quorum();
         let Some(raise) = self.raise.take_if(|raise| raise.votes.len() >= quorum) else {
-            return;
+            return Next::Stay;
         };
+        let is_heeded = !core.config.has(Defect::ReportIgnored);
+        if let Some(seal) = raise.seal.filter(|_| is_heeded) {
+            // `adopt-highest-seal`: this election, too, is one to seal and not to lead.
+            self.lose(LostReason::VotersChange, out);
+            let (term, next) = (raise.term, Box::new(seal.next));
+            return Next::Become(Start::Seal { term, next });
+        }
         self.term = raise.term;
         out.notify(Event::Renewed { term: raise.term });
         let id = core.me.id.clone();
         core.note_leader(now, &id, raise.term);
         self.announce(now, out);
+        Next::Stay
     }
 }

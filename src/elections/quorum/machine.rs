@@ -154,8 +154,7 @@ impl QuorumBully {
             (BullyTimer::Round, State::Claiming(claiming)) => claiming.on_round_due(now, out),
             (BullyTimer::Round, State::Leading(leading)) => leading.on_round_due(core, now, out),
             (BullyTimer::Heartbeat, State::Leading(leading)) => {
-                leading.on_heartbeat_due(core, now, out);
-                Next::Stay
+                leading.on_heartbeat_due(core, now, out)
             }
             (BullyTimer::Lease, State::Leading(leading)) => leading.on_lease_due(now, out),
             (BullyTimer::Drain, State::Leading(leading)) => leading.on_drain_due(core, now, out),
@@ -308,7 +307,7 @@ impl QuorumBully {
                 return claiming.on_claim_reply(core, now, from, reply);
             }
             (BullyMessage::ClaimReply(reply), State::Leading(leading)) => {
-                leading.on_claim_reply(core, now, from, reply, out);
+                return leading.on_claim_reply(core, now, from, reply, out);
             }
             (BullyMessage::Sealed(sealed), State::Sealing(sealing)) => {
                 return sealing.on_sealed(core, from, sealed);

@@ -80,6 +80,11 @@ impl Sealing {
         Ok(State::Sealing(telling))
     }
 
+    /// Whether there is nothing left to decide.
+    pub(super) const fn is_over(&self) -> bool {
+        self.is_over
+    }
+
     fn speak(&mut self, core: &Core, now: Time, out: &mut Out) {
         if self.is_over {
             core.tell_all(out);
@@ -203,6 +208,13 @@ impl QuorumBully {
         if !is_next || config.diskless().is_some() || config.check_decree(&seal.next).is_err() {
             self.core
                 .ignore(self.state.role(), "no list that could follow");
+            return Next::Stay;
+        }
+        let record = &self.core.voter.record;
+        if record.seal().is_some_and(|taken| taken.term == seal.term) {
+            // Its answer was lost. This voter campaigns when it would have: a sealer that reaches too few must not
+            // keep it from that.
+            out.send(from, Sealed { term: seal.term });
             return Next::Stay;
         }
         let following = self.state.following();

@@ -126,6 +126,7 @@ impl State {
                 Posture::Defers => Role::Waiting,
             },
             Self::Following(_) => Role::Follower,
+            Self::Sealing(sealing) if sealing.is_over() => Role::Follower,
             Self::Leading(leading) if leading.has_lease() => Role::Leader,
             Self::Asking(_) | Self::Claiming(_) | Self::Sealing(_) | Self::Leading(_) => {
                 Role::Candidate

@@ -70,6 +70,21 @@ fn every_planted_defect_is_found() -> Result<(), QuorumError> {
     Ok(())
 }
 
+/// What each breaks is shown beside the machine; this list is the readers' way to it.
+#[test]
+fn the_defects_of_a_change_of_the_voters_are_named_with_their_scenes() {
+    let readme = include_str!("../../README.md");
+    let scenes = include_str!("../../../src/elections/quorum/tests/planted.rs");
+    for defect in Defect::OF_A_CHANGE {
+        let name = format!("| `{defect:?}` | `");
+        let row = readme.lines().find(|line| line.contains(&name));
+        let row = row.unwrap_or_else(|| panic!("tests/README.md names no {defect:?}"));
+        let scene = row.rsplit('`').nth(1).unwrap();
+        let planted = format!("(Defect::{defect:?}, {scene})");
+        assert!(scenes.contains(&planted), "no {planted}");
+    }
+}
+
 fn breaks(world: &World<Watched>) -> Option<&str> {
     world.violation()?.what.split(' ').next()
 }

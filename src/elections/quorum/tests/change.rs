@@ -1,7 +1,8 @@
 //! Commands to change the voters: who may be added, what is refused, and how the answer gets back.
 
 use super::{epochs::*, *};
-use crate::protocol::{ChangeError, VoterChange};
+use crate::elections::message::{AskChange, ChangeAnswer};
+use crate::protocol::{ChangeError, Changed, VoterChange};
 
 #[test]
 fn what_a_leader_refuses_is_said_with_its_reason() {
@@ -105,4 +106,180 @@ fn only_a_learner_that_was_heard_of_late_is_made_a_voter() {
     me.change(add(EYE))
         .notified(answered(add(EYE), not_seen()))
         .nothing_else_happened();
+}
+
+#[test]
+fn what_is_so_already_is_done_and_nobody_is_asked_to_stop() {
+    let mut me = Kit::leading();
+    let done = Changed {
+        epoch: 0,
+        voters: config().voters,
+        already: true,
+    };
+    assert!(!done.is_even(), "three voters");
+    me.change(add(LOW))
+        .notified(answered(add(LOW), Ok(done)))
+        .nothing_else_happened();
+}
+
+#[test]
+fn one_change_at_a_time_and_the_same_one_asked_for_again_does_no_harm() {
+    let mut me = Kit::leading();
+    me.change(remove(LOW)).drained(MINE, None).whatever();
+    me.change(remove(LOW)).nothing_else_happened();
+    me.change(remove(HIGH))
+        .notified(answered(remove(HIGH), Err(ChangeError::UnderWay)))
+        .nothing_else_happened();
+    me.step_down(Some(HIGH)).nothing_else_happened();
+    me.set_score(None).nothing_else_happened();
+    me.step(Input::Drained)
+        .lost(MINE, LostReason::VotersChange)
+        .whatever();
+}
+
+#[test]
+fn no_change_begins_while_the_leader_steps_down_or_raises_its_term() {
+    let refused = || answered(remove(LOW), Err(ChangeError::UnderWay));
+    let mut me = Kit::leading();
+    me.step_down(None).whatever();
+    me.change(remove(LOW))
+        .notified(refused())
+        .nothing_else_happened();
+    let mut me = Kit::leading().after(HIGH, nack(MINE + 5));
+    me.change(remove(LOW))
+        .notified(refused())
+        .nothing_else_happened();
+}
+
+/// A term that is still being claimed is not this agent's to seal in.
+#[test]
+fn a_leader_that_has_to_raise_its_term_meanwhile_resigns_and_seals_nothing() {
+    let mut me = Kit::leading();
+    me.change(remove(LOW)).whatever();
+    me.hear(HIGH, nack(MINE + 5)).whatever();
+    let seen = me.step(Input::Drained).lost(MINE, LostReason::Resigned);
+    let said: Vec<_> = seen.messages().into_iter().cloned().collect();
+    assert!(matches!(said.as_slice(), [BullyMessage::Resign(_)]));
+    seen.whatever();
+    assert_eq!(record(&me).seal(), None);
+}
+
+#[test]
+fn a_lease_that_ends_before_the_work_does_ends_the_change() {
+    let mut me = Kit::leading();
+    me.change(remove(LOW)).whatever();
+    me.later(D);
+    me.step(Input::Drained)
+        .lost(MINE, LostReason::LeaseExpired)
+        .whatever();
+    assert_eq!((record(&me).seal(), me.view().leading), (None, None));
+}
+
+#[test]
+fn a_change_that_leaves_no_list_is_refused() {
+    let leading = |config: QuorumConfig| {
+        let mut me = Kit::began(config, MemberKind::Voter, Some(5)).started();
+        me.fire(BullyTimer::Election).whatever();
+        assert!(me.view().leading.is_some(), "the only voter leads");
+        me
+    };
+    let alone = || valid(QuorumConfig::new([id(ME)]));
+    let mut me = leading(alone());
+    me.change(remove(ME))
+        .notified(answered(remove(ME), Err(ChangeError::LastVoter)))
+        .nothing_else_happened();
+    let by_number = QuorumConfig {
+        vote_quorum: Some(1),
+        lease_quorum: Some(1),
+        ..alone()
+    };
+    let mut me = leading(by_number);
+    let led = me.view().term.0;
+    me.hear(EYE, enlist(led)).nothing_else_happened();
+    let reason = ChangeError::Quorums { voters: 2 };
+    me.change(add(EYE))
+        .notified(answered(add(EYE), Err(reason)))
+        .nothing_else_happened();
+    let forgetful = QuorumConfig {
+        diskless: Some(crate::elections::quorum::Diskless::default()),
+        ..config()
+    };
+    assert!(forgetful.check().is_ok());
+}
+
+/// The first voter of a group decides alone, and then needs the second one.
+#[test]
+fn a_group_of_one_grows_to_two() {
+    let config = valid(QuorumConfig::new([id(ME)]));
+    let mut me = Kit::began(config, MemberKind::Voter, Some(5)).started();
+    me.fire(BullyTimer::Election).whatever();
+    let led = me.view().term.0;
+    me.hear(EYE, enlist(led)).nothing_else_happened();
+    me.change(add(EYE)).whatever();
+    me.step(Input::Drained)
+        .lost(led, LostReason::VotersChange)
+        .whatever();
+    assert_eq!(record(&me).installed(), Some(&decree(1, &[ME, EYE])));
+    assert_eq!(me.view().leading, None, "it has one vote of two");
+    me.hear(EYE, grants(NEXT + 1)).whatever();
+    let echo = me.now;
+    me.hear(EYE, ack(NEXT + 1, echo, 9)).whatever();
+    assert_eq!(me.view().leading, Some(Term(NEXT + 1)));
+}
+
+#[test]
+fn a_follower_sends_a_change_on_and_hears_what_became_of_it() {
+    let mut me = Kit::following();
+    let (term, change) = (Term(OLD), Box::new(remove(LOW)));
+    let ask = AskChange {
+        term,
+        change: change.clone(),
+    };
+    me.change(remove(LOW))
+        .sent(HIGH, ask)
+        .nothing_else_happened();
+    let answer = |change: &VoterChange| ChangeAnswer {
+        term,
+        change: Box::new(change.clone()),
+        outcome: Err(ChangeError::UnderWay),
+    };
+    me.hear(HIGH, answer(&remove(HIGH))).nothing_else_happened();
+    me.hear(HIGH, answer(&remove(LOW)))
+        .notified(answered(remove(LOW), Err(ChangeError::UnderWay)))
+        .nothing_else_happened();
+    me.hear(HIGH, answer(&remove(LOW))).nothing_else_happened();
+
+    me.change(remove(LOW)).whatever();
+    let heard = me.hear(HIGH, install(1, &[ME, HIGH]));
+    let done = Changed {
+        epoch: 1,
+        voters: decree(1, &[ME, HIGH]).names().cloned().collect(),
+        already: false,
+    };
+    assert!(done.is_even());
+    let events = heard.events().into_iter().cloned().collect::<Vec<_>>();
+    assert!(events.contains(&answered(remove(LOW), Ok(done))));
+    heard.whatever();
+}
+
+#[test]
+fn a_leader_answers_who_asks_on_behalf_of_another() {
+    let mut me = Kit::leading();
+    let ask = |change| AskChange {
+        term: Term(MINE),
+        change: Box::new(change),
+    };
+    let refusal = ChangeAnswer {
+        term: Term(MINE),
+        change: Box::new(add("new")),
+        outcome: Err(ChangeError::NotSeen { id: id("new") }),
+    };
+    me.hear(EYE, ask(add("new")))
+        .sent(EYE, refusal)
+        .nothing_else_happened();
+    me.hear(LOW, ask(remove(HIGH)))
+        .drained(MINE, None)
+        .whatever();
+    let mut me = Kit::following();
+    me.hear(LOW, ask(remove(HIGH))).nothing_else_happened();
 }

@@ -1,7 +1,10 @@
 //! What is said about a change of the voters, in the tests' short form.
 
 use super::*;
-use crate::elections::message::{Enlist, Install, Seal, Sealed};
+use crate::elections::{
+    message::{Enlist, Install, Seal, Sealed},
+    vote::{SealRecord, VotersRecord},
+};
 use crate::protocol::{ChangeError, Changed, Decree, NewVoter, VoterChange, VotersEvent};
 
 /// The first term of the second epoch.
@@ -38,6 +41,26 @@ pub(super) fn install(epoch: u64, names: &[&str]) -> Install {
     Install {
         term: Term(epoch << 40),
         decree: Box::new(decree(epoch, names)),
+    }
+}
+
+/// A record that has sealed that term, for that list.
+pub(super) fn seals(term: u64, names: &[&str]) -> VotersRecord {
+    VotersRecord {
+        installed: None,
+        seal: Some(SealRecord {
+            term: Term(term),
+            next: decree(1, names),
+        }),
+    }
+}
+
+/// A vote that reports such a seal.
+pub(super) fn reports(reply: &ClaimReply, term: u64, names: &[&str]) -> ClaimReply {
+    let seal = seals(term, names).seal.map(Box::new);
+    ClaimReply {
+        seal,
+        ..reply.clone()
     }
 }
 

@@ -100,3 +100,86 @@ fn a_list_whose_term_is_not_the_first_of_its_epoch_is_none() {
         me.hear(HIGH, odd).nothing_else_happened();
     }
 }
+
+#[test]
+fn a_leader_that_is_removed_tells_the_list_until_it_hears_of_a_leader_by_it() {
+    let mut me = Kit::leading();
+    me.change(remove(ME)).whatever();
+    me.step(Input::Drained).whatever();
+    let told = install(1, &[LOW, HIGH]);
+    me.hear(LOW, sealed(MINE)).whatever();
+    assert_eq!(me.role(), Role::Follower);
+    for _ in 0..3 {
+        me.later(H);
+        me.fire(BullyTimer::Round)
+            .sent_all(told.clone())
+            .set(BullyTimer::Round, H)
+            .nothing_else_happened();
+    }
+    me.hear(LOW, nack(NEXT + 5)).nothing_else_happened();
+    me.hear(LOW, claim(NEXT + 5, 1)).nothing_else_happened();
+    me.hear(LOW, elected(NEXT + 5, 1)).whatever();
+    assert_eq!(me.view().leader, Some(leader(LOW, NEXT + 5)));
+    me.later(H);
+    me.hear(LOW, heartbeat(NEXT + 5, 1))
+        .set(BullyTimer::Election, P)
+        .sent(LOW, enlist(NEXT + 5))
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_removed_voter_answers_an_earlier_epoch_and_tells_again_after_a_restart() {
+    let mut me = Kit::following();
+    me.hear(HIGH, install(1, &[LOW, HIGH])).whatever();
+    assert!(!me.machine.core.me.is_voter());
+    me.hear(LOW, claim(OLD + 1, 1))
+        .sent(LOW, install(1, &[LOW, HIGH]))
+        .nothing_else_happened();
+    let record = record(&me).clone();
+    let mut me = Kit::reborn(config(), MemberKind::Voter, Some(5), record);
+    me.start()
+        .notified(installed(1, &[LOW, HIGH]))
+        .sent_all(install(1, &[LOW, HIGH]))
+        .set(BullyTimer::Round, H)
+        .nothing_else_happened();
+}
+
+/// A bridge takes no list from an agent that may only observe.
+#[test]
+fn an_observer_answers_no_earlier_epoch() {
+    let mut me = Kit::observer();
+    me.hear(HIGH, install(1, &[LOW, HIGH])).whatever();
+    me.hear(LOW, heartbeat(OLD, 1)).nothing_else_happened();
+}
+
+#[test]
+fn a_learner_becomes_a_voter_by_the_list_and_votes_at_once() {
+    let mut me = Kit::began(
+        QuorumConfig {
+            learner: true,
+            ..valid(QuorumConfig::new([LOW, HIGH, "other"].map(id)))
+        },
+        MemberKind::Voter,
+        Some(5),
+    )
+    .started()
+    .after(HIGH, heartbeat(OLD, 9));
+    let entered = me.hear(HIGH, install(1, &[LOW, HIGH, "other", ME]));
+    assert!(entered.writes());
+    entered.whatever();
+    me.hear(HIGH, claim(NEXT + 1, 9)).whatever();
+    assert_eq!(me.durable(), (NEXT + 1, Some(HIGH.to_owned())));
+}
+
+#[test]
+fn a_list_comes_from_one_of_its_voters_or_of_those_before() {
+    let mut me = Kit::following();
+    me.hear(EYE, install(1, &[ME, HIGH]))
+        .nothing_else_happened();
+    me.hear(LOW, install(1, &[ME, HIGH])).whatever();
+    assert_eq!(me.machine.core.config.epoch, 1);
+    me.hear(EYE, install(2, &[ME, EYE])).whatever();
+    assert_eq!(me.machine.core.config.epoch, 2);
+    me.hear(EYE, install(1, &[ME, HIGH]))
+        .nothing_else_happened();
+}

@@ -15,6 +15,7 @@ mod install;
 mod lease;
 mod members;
 mod net;
+mod planted;
 mod promise;
 mod resign;
 mod say;
@@ -73,6 +74,10 @@ impl Machine for QuorumBully {
 
     fn state(&self) -> String {
         format!("{:?}", self.state)
+    }
+
+    fn may_vote(&self) -> bool {
+        self.core.has_store
     }
 
     fn needed_timers(&self) -> BTreeSet<BullyTimer> {
@@ -137,7 +142,8 @@ impl Machine for QuorumBully {
     }
 
     fn may_store(&self, record: &Vote) {
-        assert!(self.core.me.is_voter() && record.term <= self.core.voter.record.term);
+        // One that was just removed keeps the list that says so.
+        assert!(self.core.has_store && record.term <= self.core.voter.record.term);
     }
 }
 
@@ -177,6 +183,7 @@ impl Suite for QuorumBully {
             State::Following(_) => "following",
             State::Asking(_) => "asking",
             State::Claiming(_) => "claiming",
+            State::Sealing(sealing) if sealing.is_over() => "telling",
             State::Sealing(_) => "sealing",
             State::Leading(leading) if leading.leaving.is_some() => "draining",
             State::Leading(_) => "elected",
@@ -237,6 +244,11 @@ impl Kit {
     /// A follower of HIGH, which leads in the term [`OLD`].
     fn following() -> Self {
         Self::vacant().after(HIGH, heartbeat(OLD, 9))
+    }
+
+    fn following_by(config: QuorumConfig) -> Self {
+        let kit = Self::began(config, MemberKind::Voter, Some(5)).started();
+        kit.after(HIGH, heartbeat(OLD, 9))
     }
 
     /// A follower of LOW in the term [`OLD`].

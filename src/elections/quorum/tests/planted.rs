@@ -1,0 +1,112 @@
+//! Each defect of a change of the voters, in one directed scene: the rule holds in it, and with the defect it
+//! does not.
+
+use super::{epochs::*, *};
+
+/// A scene says whether the rule held.
+type Scene = fn(QuorumConfig) -> bool;
+
+const SCENES: &[(Defect, Scene)] = &[
+    (Defect::SealUnwritten, a_seal_is_written),
+    (Defect::AckAfterSeal, a_sealed_voter_acknowledges_nobody),
+    (Defect::SealUnreported, a_vote_reports_the_seal),
+    (Defect::ReportIgnored, a_reported_seal_is_heeded),
+    (Defect::LowestSealAdopted, the_highest_seal_is_adopted),
+    (Defect::InstalledEarly, one_seal_of_three_decides_nothing),
+    (
+        Defect::EpochUnwritten,
+        an_epoch_is_written_when_it_is_entered,
+    ),
+    (Defect::SealNeverVoid, a_higher_leader_voids_a_seal),
+    (
+        Defect::SealVoidAtItsTerm,
+        the_leader_of_its_term_voids_no_seal,
+    ),
+    (
+        Defect::SealBeforeLost,
+        the_leadership_is_lost_before_the_seal,
+    ),
+];
+
+#[test]
+fn each_defect_of_a_change_breaks_the_scene_of_its_rule() {
+    let named: Vec<_> = SCENES.iter().map(|(defect, _)| *defect).collect();
+    assert_eq!(named, Defect::OF_A_CHANGE);
+    for (defect, holds) in SCENES {
+        assert!(holds(config()), "without {defect:?}");
+        assert!(!holds(planted(*defect)), "{defect:?}");
+    }
+}
+
+/// Follows HIGH, and has sealed the term that HIGH led in.
+fn sealed_by(config: QuorumConfig) -> Kit {
+    Kit::following_by(config).after(HIGH, seal(OLD, &[ME, HIGH]))
+}
+
+fn a_seal_is_written(config: QuorumConfig) -> bool {
+    Kit::following_by(config)
+        .hear(HIGH, seal(OLD, &[ME, HIGH]))
+        .writes()
+}
+
+fn a_sealed_voter_acknowledges_nobody(config: QuorumConfig) -> bool {
+    let mut me = sealed_by(config);
+    me.hear(HIGH, heartbeat(OLD, 9)).messages().is_empty()
+}
+
+fn a_vote_reports_the_seal(config: QuorumConfig) -> bool {
+    let mut me = sealed_by(config);
+    me.later(P);
+    let seen = me.hear(LOW, claim(OLD + 1, 1));
+    let said = seen.messages();
+    let reports = |said: &&BullyMessage| matches!(said, BullyMessage::ClaimReply(reply) if reply.seal.is_some());
+    said.iter().any(reports)
+}
+
+fn a_reported_seal_is_heeded(config: QuorumConfig) -> bool {
+    let mut me = Kit::claiming_by(config);
+    me.hear(LOW, reports(&grants(MINE), 1, &[ME, LOW]))
+        .whatever();
+    matches!(me.machine.state, State::Sealing(_))
+}
+
+fn the_highest_seal_is_adopted(config: QuorumConfig) -> bool {
+    let mut me = Kit::asking_by(config);
+    me.machine.core.voter.record.voters = Some(Box::new(seals(1, &[ME, HIGH])));
+    let mut me = me.after(LOW, yields(1)).after(HIGH, yields(1));
+    me.hear(LOW, reports(&grants(MINE), 2, &[ME, LOW]))
+        .whatever();
+    record(&me).seal().map(|seal| &seal.next) == Some(&decree(1, &[ME, LOW]))
+}
+
+fn one_seal_of_three_decides_nothing(config: QuorumConfig) -> bool {
+    let mut me = Kit::leading_by(config);
+    me.change(remove(LOW)).whatever();
+    me.step(Input::Drained).whatever();
+    record(&me).installed().is_none()
+}
+
+fn an_epoch_is_written_when_it_is_entered(config: QuorumConfig) -> bool {
+    Kit::following_by(config)
+        .hear(HIGH, install(1, &[ME, HIGH]))
+        .writes()
+}
+
+fn a_higher_leader_voids_a_seal(config: QuorumConfig) -> bool {
+    let me = sealed_by(config).after(LOW, elected(OLD + 1, 1));
+    record(&me).seal().is_none() && me.machine.state.following().is_some()
+}
+
+fn the_leader_of_its_term_voids_no_seal(config: QuorumConfig) -> bool {
+    let me = sealed_by(config).after(HIGH, heartbeat(OLD, 9));
+    record(&me).seal().is_some()
+}
+
+fn the_leadership_is_lost_before_the_seal(config: QuorumConfig) -> bool {
+    let mut me = Kit::leading_by(config);
+    me.change(remove(LOW)).whatever();
+    let seen = me.step(Input::Drained);
+    let reason = LostReason::VotersChange;
+    let term = Term(MINE);
+    seen.events().first() == Some(&&Event::Lost { term, reason })
+}
