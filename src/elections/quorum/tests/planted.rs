@@ -13,10 +13,7 @@ const SCENES: &[(Defect, Scene)] = &[
     (Defect::ReportIgnored, a_reported_seal_is_heeded),
     (Defect::LowestSealAdopted, the_highest_seal_is_adopted),
     (Defect::InstalledEarly, one_seal_of_three_decides_nothing),
-    (
-        Defect::EpochUnwritten,
-        an_epoch_is_written_when_it_is_entered,
-    ),
+    (Defect::EpochUnwritten, an_epoch_is_written),
     (Defect::SealNeverVoid, a_higher_leader_voids_a_seal),
     (
         Defect::SealVoidAtItsTerm,
@@ -86,7 +83,7 @@ fn one_seal_of_three_decides_nothing(config: QuorumConfig) -> bool {
     record(&me).installed().is_none()
 }
 
-fn an_epoch_is_written_when_it_is_entered(config: QuorumConfig) -> bool {
+fn an_epoch_is_written(config: QuorumConfig) -> bool {
     Kit::following_by(config)
         .hear(HIGH, install(1, &[ME, HIGH]))
         .writes()
