@@ -15,15 +15,17 @@ use actix_bully::{
     elections::{
         astra::{Astra, AstraConfig},
         bully::{
-            Ack, Bully, BullyConfig, BullyMessage, BullyTimer, Claim, ClaimReply, Elect, Elected,
-            Heartbeat, Leadership, Micros, Nack, Ok as Answer, Preemption, Recover, Recovered,
-            Refusal, Resign, Takeover, Yield,
+            Ack, AskChange, Bully, BullyConfig, BullyMessage, BullyTimer, ChangeAnswer, Claim,
+            ClaimReply, Elect, Elected, Enlist, Heartbeat, Install, Leadership, Micros, Nack,
+            Ok as Answer, Preemption, Recover, Recovered, Refusal, Resign, Seal, Sealed, Takeover,
+            Yield,
         },
         quorum::{Diskless, QuorumBully, QuorumConfig, Vote},
     },
     protocol::{
-        AgentId, Birth, Effect, Effects, Election, Event, Identity, Incarnation, Input, Leader,
-        Member, MemberKind, Members, Role, Round, Score, Term, Time, Timings,
+        AgentId, Birth, ChangeError, Decree, Effect, Effects, Election, Event, Identity,
+        Incarnation, Input, Leader, Member, MemberKind, Members, NewVoter, Role, Round, Score,
+        Term, Time, Timings, VoterChange,
     },
 };
 
@@ -207,7 +209,7 @@ fn message(choices: &mut Choices<'_>, now: Time) -> BullyMessage {
     let (score, round) = (score(choices), round(choices));
     let sent_at = some(choices, |choices| time(choices, now));
     let retry = Micros(u64::from(choices.byte()) << 10);
-    match choices.below(13) {
+    match choices.below(19) {
         0 => Elect {
             round,
             score,
@@ -282,8 +284,65 @@ fn message(choices: &mut Choices<'_>, now: Time) -> BullyMessage {
             recovering: choices.one_in(2),
         }
         .into(),
-        _ => Takeover { term }.into(),
+        12 => Takeover { term }.into(),
+        change => change_of_voters(choices, change, term),
     }
+}
+
+/// What is said while the voters are changed, mostly about the list of the next epoch.
+fn change_of_voters(choices: &mut Choices<'_>, which: u8, term: Term) -> BullyMessage {
+    match which {
+        13 => Seal {
+            term,
+            next: decree(choices),
+        }
+        .into(),
+        14 => Sealed { term }.into(),
+        15 => {
+            let decree = decree(choices);
+            let first = Term(decree.epoch << 40);
+            let term = if choices.one_in(8) { term } else { first };
+            Install { term, decree }.into()
+        }
+        16 => AskChange {
+            term,
+            change: voter_change(choices),
+        }
+        .into(),
+        17 => ChangeAnswer {
+            term,
+            change: voter_change(choices),
+            outcome: Err(ChangeError::UnderWay),
+        }
+        .into(),
+        _ => Enlist { term }.into(),
+    }
+}
+
+fn voter(choices: &mut Choices<'_>) -> NewVoter {
+    let (id, contact) = (name(choices), None);
+    NewVoter { id, contact }
+}
+
+fn voter_change(choices: &mut Choices<'_>) -> Box<VoterChange> {
+    Box::new(match choices.below(3) {
+        0 => VoterChange::Add(voter(choices)),
+        1 => VoterChange::Remove(name(choices)),
+        _ => VoterChange::Replace {
+            old: name(choices),
+            new: voter(choices),
+        },
+    })
+}
+
+fn decree(choices: &mut Choices<'_>) -> Box<Decree> {
+    let voters = (0..choices.below(4)).map(|_| voter(choices)).collect();
+    Box::new(Decree {
+        epoch: u64::from(choices.below(4)),
+        voters,
+        vote_quorum: None,
+        lease_quorum: None,
+    })
 }
 
 fn change(choices: &mut Choices<'_>, members: &mut Members) {
@@ -398,9 +457,10 @@ impl<E: Election<Message = BullyMessage, Timer = BullyTimer>> Run<E> {
                 Input::Members(Arc::new(self.members.clone()))
             }
             13 => Input::SetScore(some(choices, score)),
-            14 => match choices.below(2) {
+            14 => match choices.below(3) {
                 0 => Input::Campaign,
-                _ => Input::Drained,
+                1 => Input::Drained,
+                _ => Input::ChangeVoters(voter_change(choices)),
             },
             _ => Input::StepDown {
                 to: some(choices, name),

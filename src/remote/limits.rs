@@ -84,8 +84,9 @@ limits! {
     frame: usize = 64 * KIB, 4 * KIB, MIB;
     /// From the first byte of a frame to its last. Breach: `frame_timeout`.
     frame_time: Duration = ms(5_000), ms(100), ms(60_000);
-    /// How deep arrays and options of a message may nest. Breach: `malformed`.
-    depth: u8 = 8, 4, 16;
+    /// How deep arrays and options of a message may nest; less than 10 has no room for a list of voters that changes.
+    /// Breach: `malformed`.
+    depth: u8 = 12, 4, 16;
     /// The most items of all arrays of one message together, and of any one array of a frame: its
     /// messages, the receivers of a message. Breach: `malformed`.
     items: usize = 1_024, 64, 16_384;

@@ -1,10 +1,71 @@
-//! Epochs: one choice of voters after another, and never two at a time.
+//! Epochs: one list of voters after another, and never two at a time.
 //!
-//! The voters are fixed in the configuration. Another list of voters, or other quorums, are another
-//! *epoch*: `.quorum(..).epoch(1)` of an agent's builder, `epoch = 1` in a configuration, then 2, and so on. Members of
-//! different epochs do not hear each other: groups refuse to mix them, and what comes from another epoch is dropped.
+//! An *epoch* is one choice of voters and quorums, with a number. The configuration names the first one. The
+//! voters themselves decide each next one while the group runs: one voter more, one less, or one in the place of
+//! another. The record of each agent keeps the list that was decided, and that list counts from then on, not the
+//! one that was typed: an agent that starts with an older list says so once (`VotersEvent::Installed`).
 //!
-//! # How to change the voters
+//! # One change while the group runs
+//! The voters are `a`, `b` and `c`; `a` leads, and `d` shall vote, too. `d` was started as a *learner*
+//! (`.learner()`): with a store, and not listed. It follows and acknowledges nothing. `[..]` is written to the disk.
+//!
+//! ```text
+//!  a                                b, c                               d
+//!  │◀────────────────────────────────────────────────────── Enlist ────┤ each H: "I could vote"
+//!  ├ add d: its work ends, then Lost │                                 │
+//!  [seal of epoch 0: a b c d]        │                                 │
+//!  ├── Seal ────────────────────────▶│                                 │
+//!  │          [seal of epoch 0: a b c d] from now on no Ack to that leader
+//!  │◀────────────────────── Sealed ──┤                                 │
+//!  a quorum has sealed: the list is decided                            │
+//!  [epoch 1: a b c d]                │                                 │
+//!  ├── Install ─────────────────────▶│ [epoch 1: a b c d]              │
+//!  ├── Install ───────────────────────────────────────────────────────▶│ [epoch 1: a b c d]
+//!  ├── Claim, the first term of epoch 1 ──▶ an election as any other, in which d has a vote
+//! ```
+//!
+//! Nobody leads from the `Lost` until that election is over: that takes as long as a hand-over, and three round
+//! trips more. Any agent may be asked for a change: it sends the question on to its leader (`AskChange`), and knows
+//! that the change is made when it has the list itself. To ask for what is so already changes nothing.
+//!
+//! # The rules by name
+//! | rule | what it says | decided in |
+//! |---|---|---|
+//! | `enlist-before-vote` | A leader makes a voter only of a member that is up and said of late, to this leader and in this term, that it could be one. | `change.rs` |
+//! | `one-change-at-a-time` | A leader that drains, or that claims a higher term, begins no change. | `change.rs` |
+//! | `lose-before-seal` | The leadership ends, then the former leader seals, and leads no more in that term. | `resign.rs`, `seal.rs` |
+//! | `seal-before-word` | A seal is durable before it is said. | `voter.rs` |
+//! | `no-support-after-seal` | A voter acknowledges no leader of a term up to that of its seal. | `seal.rs` |
+//! | `report-seal` | A vote reports the seal of its voter. | `seal.rs` |
+//! | `adopt-highest-seal` | A candidate whose votes report seals does not lead: it seals in its own term, for the list of the highest. So does a leader whose higher term is voted with a report of a seal above the term that it leads in. | `candidate.rs`, `leader.rs` |
+//! | `void-seal` | A leader of a higher term won without a report: the seal is void for who hears it. | `seal.rs` |
+//! | `install-after-quorum` | A list is decided, and its epoch entered, once Qv voters have sealed in one term. | `seal.rs` |
+//! | `epoch-before-word` | The list and the first term of its epoch are durable before anything is said in it. | `install.rs` |
+//! | `answer-earlier-epoch` | What names an earlier epoch is answered with the list, if that was decided and not typed. What names a later one is answered with the own term, which makes the other side send its list. | `install.rs` |
+//!
+//! # What may go wrong
+//! - *The leader crashes, or reaches too few, after some have sealed.* Whoever is elected next needs the votes of a
+//!   quorum. If one of them reports the seal, the same list is asked for again; if none does, it was not decided,
+//!   the next leader leads in the old epoch, and the change has to be asked for again.
+//! - *A voter misses the `Install`.* It hears of the epoch from any member of it, at the next message, and may skip
+//!   epochs. An agent that was removed tells its list, too, until it hears of a leader by it.
+//! - *No quorum is left.* No list can be decided: the voters that are gone have to return, or the emergency way is
+//!   taken.
+//!
+//! A voter whose store is of format 1, or that runs release 0.1, cannot keep a list: upgrade it before any change.
+//! Voters without a disk cannot seal ([`diskless`](super::diskless)): their list is changed in the emergency way.
+//!
+//! # Why that is safe
+//! The argument is on the page [`proof`](super::proof): while a list is being decided nobody leads by the old
+//! one who was not elected after it, each epoch has one list, and tokens increase over epochs, since the upper bits
+//! of a term are its epoch.
+//!
+//! # The emergency way: a configuration with a higher epoch
+//! Any list may follow any other if the group is stopped: `.quorum(..).epoch(5)` of an agent's builder, `epoch = 5`
+//! in a configuration. The number must be higher than that of every epoch that was decided before. It is the way
+//! for a group that has lost its quorum for good, for explicit quorums (`vote_quorum`) that do not fit the new
+//! number of voters, and for voters without disks.
+//!
 //! 1. Stop the old voters: at least so many that the others are no quorum for a lease, better all. A
 //!    leader that hangs or cannot be reached then ends by itself, its lease unrenewed.
 //! 2. Only then start the voters of the new epoch, in any order. An agent that was a voter before
@@ -15,21 +76,17 @@
 //! old ones, and voters begin with new stores, wait for an old P between 1 and 2; what is kept of an
 //! old store knows the longest promise by itself.
 //!
-//! # Why that is safe
 //! *No leader between.* When the first new voter starts, no quorum renews an old lease any more, so the
-//! old leadership ends within D by its leader's clock. A voter at the beginning of an epoch abstains
+//! old leadership ends within D by its leader's clock. A voter at the beginning of such an epoch abstains
 //! for P by its own clock, whether its store is old or new: it may have promised something in the old
-//! epoch, and what it may not know of, others have. P outlasts D, as after a restart.
-//!
-//! *No vote crosses.* The upper bits of a term are the epoch: each epoch has its own terms, all of
-//! them above those of the epochs before. So a vote of one epoch is none in another, tokens increase
-//! over the change, and a resource that checks them never takes an old leader for the newer one.
+//! epoch, and what it may not know of, others have. P outlasts D, as after a restart. (By a list that was
+//! decided nobody has to abstain: those promises are over by the seal.)
 //!
 //! *No way back.* A voter writes the first term of its epoch into its store before it takes part. With
-//! that record it is refused by any earlier epoch ([`MembershipError::LaterEpoch`]).
+//! that record it is refused by any earlier epoch ([`MembershipError::LaterEpoch`]), unless the record names the
+//! list itself.
 //!
-//! # The wrong order
-//! New voters that start while an old quorum runs elect a leader of their own: two lead, as two
+//! *The wrong order.* New voters that start while an old quorum runs elect a leader of their own: two lead, as two
 //! clusters would, each alone in its epoch. That is not prevented where they do not share a store or a
 //! group; only their tokens differ, and a resource that checks them takes the newer. So stop first.
 

@@ -59,7 +59,7 @@
 //! considers itself leader until its lease ends ([`View::valid_until`]); a step after that begins with
 //! the loss. Members may have different [`Timings`], as in the midst of a
 //! rolling change: none of the above depends on their being equal. Another list of voters is another
-//! [`epoch`]; its page says how to change them.
+//! [`epoch`]; its page says how to change them while the group runs.
 //!
 //! # The rules by name
 //! | rule | what it says | decided in |
@@ -86,11 +86,15 @@
 //! | `leader-decides-takeover` | Only the leader hands over, after the grace period. | `resign.rs` |
 //! | `drain-when-ineligible` | A leader that becomes ineligible hands over. | `leader.rs` |
 //! | `wait-longer-for-flapping` | An agent that keeps losing the leadership has a longer grace period to wait. | `flapping.rs` |
+//! | `lose-before-seal` … `void-seal` | How one list of voters follows another: on the page [`epoch`]. | `change.rs`, `seal.rs`, `install.rs` |
 //! | `only-confirmed-end-voids` | Only the confirmed end of the very incarnation that was promised to voids a promise. | `core.rs`, `machine.rs` |
 //!
 //! # Role × input
 //! − is a traced no-op. A voter answers every `Elect` and `Claim`, whatever its role. `machine.rs` has
 //! this table as code; `state.rs` has the roles' diagram.
+//!
+//! An agent that is elected to seal the epoch answers like one that leads no more: it votes for a higher term,
+//! follows its leader, counts `Sealed`, and heeds no command ([`epoch`]).
 //!
 //! | input | following | vacant | asking, claiming | leading (elected) |
 //! |---|---|---|---|---|
@@ -107,13 +111,23 @@
 //! | `Resign` | its leader's: claims if named, else defers | the same | asking and named: claims | − |
 //! | `Recover` | without disks: says what it remembers | the same | the same | the same |
 //! | `Recovered` | without disks: takes part if enough remember | the same; own slot | − | − |
+//! | `Seal` | seals, and defers for W | the same | the same | the same, if it holds no lease |
+//! | … of an older term | `Nack` | `Nack` | `Nack` | `Nack` |
+//! | `Sealed` | − (an agent that seals counts it) | − | − | − |
+//! | `Install` of a later epoch | enters it | enters it | enters it | enters it: superseded |
+//! | of an earlier epoch | `Install`, if its list was decided | the same | the same | the same |
+//! | of a later epoch | `Yield` with what it knows | the same | the same | the same |
+//! | `AskChange` | − | − | − | refuses, is done, or drains |
+//! | `ChangeAnswer` | passes it on, if it asked | the same | the same | the same |
+//! | `Enlist` | − | − | − | remembers who could become a voter |
 //! | `Members` | leader's confirmed end: own slot, in steps of d | the same, if it is bound to the one that ended | does not wait for a voter that is down | − |
 //! | `TimedOut` | `Election`: own slot; `Round`: no takeover; `Recover`: asks what others remember | `Election`: asks | `Round`: decides, or again | `Heartbeat`, `Lease`, `Drain`; `Round`: gives up |
 //! | `Campaign` | asks to take over | asks now, unless bound | − | `Heartbeat` |
 //! | `SetScore` | the leader hears of it | own slot | asks again | `Heartbeat`; `None`: drains |
-//! | `StepDown`, `Drained` | − | − | − | drains; resigns |
+//! | `StepDown`, `Drained` | − | − | − | drains; resigns, or seals |
+//! | `ChangeVoters` | `AskChange` to its leader | − | − | refuses, is done, or drains |
 //!
-//! An observer only follows.
+//! An observer only follows; a learner says `Enlist` besides.
 //!
 //! Voters may have no disk: [`diskless`] has the rules that take its place, and what they cost.
 

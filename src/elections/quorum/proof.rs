@@ -18,6 +18,7 @@
 //! | `DiskFirst` | No agent says anything of a term, or gives a promise, that is not durable. |
 //! | `NoDisrupt` | A question, or a claim that is refused, changes nothing durable. |
 //! | `Observers` | An observer never consents, votes or acknowledges. |
+//! | `OneListPerEpoch` | Of each epoch at most one list of voters is ever entered by decision, and a quorum of the one before has sealed it. |
 //!
 //! All are checked after every step of every simulated history (`tests/oracles`).
 //!
@@ -85,6 +86,46 @@
 //! *Why an elected agent waits for acknowledgements (`lease-before-leading`).* A candidate whose votes
 //! arrive late meets a voter that has moved on to a higher term, and its `Nack`, before it leads.
 //!
+//! # One list of voters after another
+//! The voters of an epoch decide the next list as single-decree Paxos decides a value, with terms as ballots: an
+//! election is the first phase (a vote reports the seal of its voter), a seal is the second. A list is *chosen*
+//! when Qv voters have sealed for it in one term s. The names of the rules are those of the page
+//! [`epoch`](super::epoch).
+//!
+//! *Lemma: once a list is chosen, nobody leads in that epoch, then or later.* Suppose i leads in the term t at a
+//! moment at which a list is chosen in the term s.
+//!
+//! - *t > s.* i has Qv votes for t. One voter v voted for i and sealed in s. Had it sealed first, its vote would
+//!   have reported that (`report-seal`; `seal-before-word` for one that restarted), and i would not lead
+//!   (`adopt-highest-seal`). Had it voted first, its term was t, above s, and it would not have sealed. It cannot
+//!   have given the seal up in between (`void-seal`): for that it had to hear a leader of a term between s and t
+//!   that was elected without a report; take the lowest such leader, and the same argument says that there is none.
+//! - *t = s.* Only the agent that was elected in s asks for seals in it, and it leads in s no more
+//!   (`lose-before-seal`), or never did (`adopt-highest-seal`).
+//! - *t < s.* Whoever asked for the seals was elected in s, or led in it before. By the argument of the leases
+//!   (`NoRivalElected`) nobody led in a lower term from that election on, and none can begin: Ql voters would have
+//!   to acknowledge t after one of them voted in s.
+//!
+//! A leader may raise its term under its lease from t to r. It takes the votes of a quorum for that, as a
+//! candidate does. A seal above t that they report may be that of a chosen list: then it leads no more. One up to t
+//! is of no chosen list, by the first case.
+//!
+//! *One list in each epoch (`OneListPerEpoch`).* Suppose a list is chosen in s, and take the lowest term above s in
+//! which another list is asked for. Whoever asks was elected in that term with a vote of one that had sealed in s;
+//! that vote reports s or a higher seal, which is for the same list since the term is the lowest. In one term one
+//! agent asks, for one list (`LeaderPerTerm`; a leader begins one change, and after a restart it needs a new term).
+//!
+//! *Tokens increase over epochs, and no two lead at one instant.* An agent enters an epoch only by a chosen list, or one
+//! after another that it has missed. When it does, nobody leads in the epochs before, by the lemma, so promises that
+//! were made in them bind nobody to anyone: it forgets them, and need not abstain. Each term of the epoch is above
+//! all terms of those before, so the first leader of it has a higher token. Within the epoch all of the above holds
+//! with its own voters: each of them has the first term durable before it speaks (`epoch-before-word`), and what
+//! names another epoch counts for nothing.
+//!
+//! *Progress.* A sealed voter that the next leader does not know of would abstain for good; `void-seal` gives it back. An
+//! agent that seals answers questions and votes like any other, so it is in nobody's way.
+//!
+//! # Liveness
 //! *Liveness* is argued and measured, not proved. Promises lapse P after the last live leader; an agent
 //! objects at most once to each candidate; claims that are refused do not push the term up; jitter
 //! parts rivals. So a voter that reaches a quorum asks alone at some time.

@@ -4,14 +4,7 @@
 //! single-decree Paxos with terms as ballots: to be elected is the first phase (a vote reports the seal
 //! that its voter has taken), to seal is the second one.
 //!
-//! | rule | what it says |
-//! |---|---|
-//! | `lose-before-seal` | The leadership ends, then the former leader seals, and leads no more in that term. |
-//! | `seal-before-word` | A seal is durable before it is said. |
-//! | `no-support-after-seal` | A voter acknowledges no leader of a term up to that of its seal. |
-//! | `report-seal` | A vote reports the seal of its voter. |
-//! | `adopt-highest-seal` | A candidate whose votes report seals does not lead: it seals for the list of the highest. |
-//! | `void-seal` | A leader of a higher term won without a report: the seal is void for who hears it. |
+//! The rules by name are on the page [`epoch`](super::epoch).
 
 use std::collections::BTreeSet;
 

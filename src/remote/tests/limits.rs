@@ -43,7 +43,7 @@ fn table() -> Vec<(&'static str, u64, u64, u64, Setter, Getter)> {
         early_frame: number = KIB, KIB, 16 * KIB;
         frame: number = 64 * KIB, 4 * KIB, MIB;
         frame_time: ms = 5_000, 100, 60_000;
-        depth: level = 8, 4, 16;
+        depth: level = 12, 4, 16;
         items: number = 1_024, 64, 16_384;
         text: number = 256, 256, 4 * KIB;
         inbound: number = 256, 1, 65_536;

@@ -118,7 +118,7 @@ fn version_2_conditions() {
         },
         end: None,
     };
-    let counts = "08 cd0400 cd0100 cd0400 cd4000";
+    let counts = "0c cd0400 cd0100 cd0400 cd4000";
     let golden = hex(&format!(
         "0000001b 9a 07 c0 ce01000000 ce02000000 {counts} c0"
     ));

@@ -11,11 +11,18 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use super::{bounds, hex, written};
 use crate::{
-    elections::message::{
-        Ack, BullyMessage, Claim, ClaimReply, Elect, Elected, Heartbeat, Leadership, Micros, Nack,
-        Ok as Answer, Recover, Recovered, Refusal, Resign, Takeover, Yield,
+    elections::{
+        message::{
+            Ack, AskChange, BullyMessage, ChangeAnswer, Claim, ClaimReply, Elect, Elected, Enlist,
+            Heartbeat, Install, Leadership, Micros, Nack, Ok as Answer, Recover, Recovered,
+            Refusal, Resign, Seal, Sealed, Takeover, Yield,
+        },
+        vote::SealRecord,
     },
-    protocol::{AgentId, Incarnation, PeerMessage, Round, Score, Term, Time},
+    protocol::{
+        AgentId, ChangeError, Changed, Contact, Decree, Incarnation, NewVoter, PeerMessage, Round,
+        Score, Term, Time, VoterChange,
+    },
     remote::wire::{Bounds, WireError, decode_payload, encode_payload},
 };
 
@@ -191,9 +198,111 @@ fn diskless() -> Vec<BullyMessage> {
     of_a_life.chain(recovery).collect()
 }
 
+/// The list of the third epoch: a voter whose host is known everywhere, and one that a decree names.
+fn decree() -> Decree {
+    let contact = Contact {
+        node: "host-4".to_owned(),
+        address: "10.0.0.4:7400".to_owned(),
+    };
+    let voter = |id, contact| NewVoter { id, contact };
+    Decree {
+        epoch: 3,
+        voters: vec![voter(id(), None), voter(new(), Some(contact))],
+        vote_quorum: Some(2),
+        lease_quorum: None,
+    }
+}
+
+fn new() -> AgentId {
+    AgentId::new("agent-4").unwrap()
+}
+
+/// What is said while the voters are changed.
+fn changes() -> Vec<BullyMessage> {
+    let (term, seen) = (TERM, SEEN);
+    let voter = decree().voters.remove(1);
+    let change = Box::new(VoterChange::Replace {
+        old: id(),
+        new: voter.clone(),
+    });
+    let next = decree();
+    let seal = Some(Box::new(SealRecord { term, next }));
+    let answer = |change: VoterChange, outcome| ChangeAnswer {
+        term,
+        change: Box::new(change),
+        outcome,
+    };
+    let changed = Changed {
+        epoch: 3,
+        voters: vec![id(), new()],
+        already: true,
+    };
+    let too_many = ChangeError::TooMany {
+        voters: 101,
+        most: 100,
+    };
+    vec![
+        ClaimReply {
+            term,
+            seen,
+            granted: true,
+            retry: RETRY,
+            incarnation: None,
+            seal,
+        }
+        .into(),
+        Seal {
+            term,
+            next: Box::new(decree()),
+        }
+        .into(),
+        Sealed { term }.into(),
+        Install {
+            term: Term(3 << 40),
+            decree: Box::new(decree()),
+        }
+        .into(),
+        AskChange { term, change }.into(),
+        answer(VoterChange::Add(voter), Ok(changed)).into(),
+        answer(VoterChange::Remove(id()), Err(too_many)).into(),
+        Enlist { term }.into(),
+    ]
+}
+
+fn every_message() -> Vec<BullyMessage> {
+    [questions(), announcements(), votes(), diskless(), changes()].concat()
+}
+
+/// The longest list that may be decided fits a frame and its bounds, wherever it is said.
+#[test]
+fn the_longest_list_of_voters_crosses() {
+    let voters = (0..100).map(|n| NewVoter {
+        id: AgentId::new(&format!("agent-{n:03}")).unwrap(),
+        contact: Some(Contact {
+            node: "n".repeat(100),
+            address: "a".repeat(110),
+        }),
+    });
+    let next = Decree {
+        voters: voters.collect(),
+        ..decree()
+    };
+    let term = TERM;
+    let reply = ClaimReply {
+        term,
+        seen: SEEN,
+        granted: true,
+        retry: RETRY,
+        incarnation: None,
+        seal: Some(Box::new(SealRecord { term, next })),
+    };
+    let bytes = encode(&BullyMessage::from(reply.clone()));
+    assert!(decode(&bytes) == Ok(BullyMessage::from(reply)));
+}
+
 #[test]
 fn every_message_of_the_bully_crosses() {
-    for message in [questions(), announcements(), votes(), diskless()].concat() {
+    for message in every_message() {
         round_trip(&message);
     }
 }
@@ -201,7 +310,7 @@ fn every_message_of_the_bully_crosses() {
 /// A field that comes, goes or moves shows here, and is a new version of the wire.
 #[test]
 fn every_message_of_the_bully_has_its_bytes() {
-    let messages = [questions(), announcements(), votes(), diskless()].concat();
+    let messages = every_message();
     let line = |message: &BullyMessage| {
         let bytes = encode(message);
         let digits: Vec<_> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -215,7 +324,7 @@ fn every_message_of_the_bully_has_its_bytes() {
     let golden = fs::read_to_string(&file).unwrap();
     assert_eq!(written, golden, "BLESS=1 rewrites it");
     let kinds: BTreeSet<_> = messages.iter().map(PeerMessage::kind).collect();
-    assert_eq!(kinds.len(), 13, "one of each kind: {kinds:?}");
+    assert_eq!(kinds.len(), 19, "one of each kind: {kinds:?}");
 }
 
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
@@ -322,8 +431,8 @@ fn nothing_nests_without_an_end() {
         bytes.extend_from_slice(b"\xa5Plain");
         decode::<Any>(&bytes)
     };
-    assert!(nested(7).is_ok());
-    assert_eq!(nested(8), Err(WireError::Depth));
+    assert!(nested(11).is_ok());
+    assert_eq!(nested(12), Err(WireError::Depth));
     assert_eq!(nested(60_000), Err(WireError::Depth));
 }
 
