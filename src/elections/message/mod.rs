@@ -306,6 +306,9 @@ pub enum Reserved {}
 pub struct Micros(pub u64);
 
 impl Micros {
+    /// The promise of a voter of version 1 of the wire, which does not say it.
+    pub(crate) const UNSAID: Self = Self(u64::MAX);
+
     for_tests! {
         /// Rounds down; saturates.
         fn at_most(span: Duration) -> Self {

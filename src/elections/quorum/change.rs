@@ -71,10 +71,22 @@ impl QuorumConfig {
     }
 }
 
+/// What a voter takes of a record.
 fn bytes(voter: &NewVoter) -> usize {
+    let written = |text: &str| {
+        let len = |c: char| match c {
+            '"' | '\\' => 2,
+            c if c.is_control() => 6,
+            c => c.len_utf8(),
+        };
+        text.chars().map(len).sum()
+    };
     let contact = voter.contact.as_ref();
-    let contact = contact.map_or(0, |c| c.node.len().saturating_add(c.address.len()));
-    voter.id.as_str().len().saturating_add(contact)
+    let contact: usize = contact.map_or(0, |c| {
+        let node: usize = written(&c.node);
+        node.saturating_add(written(&c.address))
+    });
+    contact.saturating_add(written(voter.id.as_str()))
 }
 
 impl Core {
@@ -103,6 +115,10 @@ impl Core {
             if !self.me.is_up(&id) || !leading.is_heard(self, now, &id) {
                 return Err(ChangeError::NotSeen { id });
             }
+        }
+        let is_kept = |id: &&AgentId| self.config.voters.contains(id) && Some(*id) != old;
+        if let Some(id) = leading.first.iter().find(is_kept) {
+            return Err(ChangeError::OldRelease { id: id.clone() });
         }
         let known = self.voter.record.installed();
         let contact = |id: &AgentId| {

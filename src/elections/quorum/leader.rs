@@ -23,7 +23,7 @@ use super::{
     seal::higher,
     state::{Next, Start, State},
 };
-use crate::elections::{shared::Handover, vote::SealRecord};
+use crate::elections::{message::Micros, shared::Handover, vote::SealRecord};
 use crate::protocol::{AgentId, Decree, Event, LostReason, Role, Score, Term, Time, Timings};
 
 /// No promise, however short, makes a leader speak more often.
@@ -43,6 +43,8 @@ pub(super) struct Leading {
     pub(super) leaving: Option<Leaving>,
     /// When those that could become voters last said so.
     pub(super) learners: BTreeMap<AgentId, Time>,
+    /// The voters of version 1 of the wire, which cannot seal.
+    pub(super) first: BTreeSet<AgentId>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -106,6 +108,7 @@ impl Leading {
             raise: None,
             leaving: None,
             learners: BTreeMap::new(),
+            first: BTreeSet::new(),
         };
         leading.announce(now, out);
         out.set_timer(BullyTimer::Heartbeat, heartbeat);
@@ -171,6 +174,11 @@ impl Leading {
         let is_meant = core.config.is_meant(ack, core.me.incarnation);
         if ack.term != self.term || ack.echo > now || !is_meant {
             return core.ignore(Role::Leader, "an acknowledgement of something else");
+        }
+        if ack.promise == Micros::UNSAID {
+            self.first.insert(from.clone());
+        } else {
+            self.first.remove(from);
         }
         // A lost heartbeat or two do not end steady contact.
         let gap = core.config.heartbeat().saturating_mul(3);

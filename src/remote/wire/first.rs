@@ -141,7 +141,7 @@ pub fn from_first(
             echo: m.echo,
             score: m.score,
             // As long as this leader's own lease needs: the timings are the same.
-            promise: Micros(u64::MAX),
+            promise: Micros::UNSAID,
             incarnation: None,
         }
         .into(),

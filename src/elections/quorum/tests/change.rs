@@ -1,8 +1,8 @@
 //! Commands to change the voters: who may be added, what is refused, and how the answer gets back.
 
 use super::{epochs::*, *};
-use crate::elections::message::{AskChange, ChangeAnswer};
-use crate::protocol::{ChangeError, Changed, VoterChange};
+use crate::elections::message::{AskChange, ChangeAnswer, Micros};
+use crate::protocol::{ChangeError, Changed, Contact, NewVoter, VoterChange, VotersEvent};
 
 #[test]
 fn what_a_leader_refuses_is_said_with_its_reason() {
@@ -282,4 +282,60 @@ fn a_leader_answers_who_asks_on_behalf_of_another() {
         .whatever();
     let mut me = Kit::following();
     me.hear(LOW, ask(remove(HIGH))).nothing_else_happened();
+}
+
+/// It would hear of no other list, and could not seal.
+#[test]
+fn voters_of_release_0_1_are_kept_in_no_new_list() {
+    let first = |me: &Kit| Ack {
+        promise: Micros::UNSAID,
+        ..ack(MINE, me.now, 1)
+    };
+    let mut me = Kit::leading();
+    let said = first(&me);
+    me.hear(LOW, said).whatever();
+    let reason = ChangeError::OldRelease { id: id(LOW) };
+    me.change(remove(HIGH))
+        .notified(answered(remove(HIGH), Err(reason)))
+        .nothing_else_happened();
+    me.change(remove(LOW)).drained(MINE, None).whatever();
+
+    let mut me = Kit::leading();
+    let said = first(&me);
+    me.hear(LOW, said).whatever();
+    me.acked(LOW, 1).whatever(); // it was upgraded
+    me.change(remove(HIGH)).drained(MINE, None).whatever();
+}
+
+/// What takes more bytes in a record than in memory counts for what it takes.
+#[test]
+fn contacts_that_no_record_has_room_for_are_refused() {
+    let mut me = Kit::leading().after(EYE, enlist(MINE));
+    let with = |node: String| {
+        let address = "10.0.0.9:7400".to_owned();
+        VoterChange::Add(NewVoter {
+            contact: Some(Contact { node, address }),
+            ..voter(EYE)
+        })
+    };
+    for (node, fits) in [("n".repeat(256), true), ("n".repeat(257), false)] {
+        let change = with(node);
+        let seen = me.change(change.clone());
+        let is_refusal = |event: &VotersEvent| {
+            matches!(
+                event,
+                VotersEvent::Answered {
+                    outcome: Err(ChangeError::TooLong { .. }),
+                    ..
+                }
+            )
+        };
+        let refused = seen
+            .events()
+            .into_iter()
+            .any(|event| matches!(event, Event::Voters(event) if is_refusal(event)));
+        seen.whatever();
+        assert_eq!(refused, !fits);
+        me = Kit::leading().after(EYE, enlist(MINE));
+    }
 }
