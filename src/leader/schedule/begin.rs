@@ -11,13 +11,12 @@ use crate::{
     agent::{AgentReader, ElectionHandle},
     clock::{SystemWallClock, WallClock},
     leader::{Messages, MessagesError},
-    protocol::{AgentId, Election, Leaders, Requirements},
+    protocol::{AgentId, Election},
     store::{MemoryStore, TermStore},
 };
 
 use super::{
     ScheduleError,
-    poll::Audience,
     register::ScheduleRecord,
     service::{BegunStore, RecordStore, ScheduleService},
 };
@@ -97,8 +96,7 @@ fn start(
     }
     let clock = settings.clock.unwrap_or_else(|| Arc::new(SystemWallClock));
     let store = BegunStore::new(store)?;
-    let voters = voters(&requirements);
-    let service = ScheduleService::start(agent, messages, voters, clock, store)?;
+    let service = ScheduleService::start(agent, messages, &requirements, clock, store)?;
     Ok(Arc::new(service))
 }
 
@@ -111,51 +109,4 @@ fn in_memory(agent: &AgentReader) -> RecordStore {
     let records = made.unwrap_or_default();
     let mut records = records.0.lock().unwrap_or_else(PoisonError::into_inner);
     Arc::new(records.entry(agent.id().clone()).or_default().clone())
-}
-
-/// The voters whose acknowledgement counts, where there is one leader in each term.
-fn voters(requirements: &Requirements) -> Option<Audience> {
-    let electorate = requirements.voters?;
-    let names = requirements.names.as_ref()?;
-    if requirements.leaders != Leaders::PerTerm {
-        return None;
-    }
-    let read = usize::try_from(electorate.vote_quorum).unwrap_or(usize::MAX);
-    let read = read.min(names.len());
-    // One more than are left when a reading has enough: the two have a voter in common.
-    let write = names.len().saturating_sub(read).saturating_add(1);
-    Some(Audience::Voters {
-        voters: names.iter().cloned().collect(),
-        read,
-        write,
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::protocol::{Electorate, Rules};
-
-    #[test]
-    fn every_reading_and_every_writing_have_a_voter_in_common() {
-        const RULES: Rules = Rules::new("x");
-        for count in 1..8 {
-            let names: Vec<_> = (0..count)
-                .map(|name| AgentId::new(&name.to_string()).unwrap())
-                .collect();
-            for votes in count / 2 + 1..=count {
-                let requirements = Requirements {
-                    leaders: Leaders::PerTerm,
-                    voters: Some(Electorate::new(&names, votes, count)),
-                    names: Some(names.as_slice().into()),
-                    ..Requirements::new(RULES)
-                };
-                let Some(Audience::Voters { read, write, .. }) = voters(&requirements) else {
-                    panic!("there are voters");
-                };
-                assert_eq!((read, read + write), (votes, count + 1));
-            }
-        }
-        assert_eq!(voters(&Requirements::new(RULES)), None);
-    }
 }

@@ -3,11 +3,11 @@
 //! Decided here: the order of storing and answering. An agent that is restarted knows all that it has ever
 //! acknowledged, so what a restart forgets does not matter. Not here: the answers (`register.rs`), and the store.
 
-use std::mem;
+use std::{collections::BTreeMap, mem};
 
 use crate::{clock::WallTime, protocol::AgentId};
 
-use super::{message::ScheduleMessage, register::ScheduleRecord};
+use super::{lists::VoterList, message::ScheduleMessage, register::ScheduleRecord};
 
 /// See the [module](self).
 #[derive(Debug, Default)]
@@ -51,9 +51,18 @@ impl Desk {
         let answer = match said {
             ScheduleMessage::Read(read) => self.record.read(&from, read),
             ScheduleMessage::Write(write) => self.record.write(&from, write, now),
-            ScheduleMessage::Held(_) | ScheduleMessage::Refused(_) => return DeskStep::Nothing,
+            ScheduleMessage::Survey(read) => self.record.survey(&from, read),
+            ScheduleMessage::Held(_)
+            | ScheduleMessage::Refused(_)
+            | ScheduleMessage::Surveyed(_) => return DeskStep::Nothing,
         };
         self.waiting.push((from, answer));
+        self.step()
+    }
+
+    /// Other lists of voters are known: no answer waits for that, and a restart must know it.
+    pub(super) fn note_lists(&mut self, lists: &BTreeMap<u64, VoterList>) -> DeskStep {
+        self.record.lists.clone_from(lists);
         self.step()
     }
 
@@ -71,7 +80,8 @@ impl Desk {
     }
 
     fn step(&mut self) -> DeskStep {
-        if self.saving.is_some() || self.waiting.is_empty() {
+        let is_asked = !self.waiting.is_empty() || self.record.lists != self.stored.lists;
+        if self.saving.is_some() || !is_asked {
             return DeskStep::Nothing;
         }
         let answers = mem::take(&mut self.waiting);

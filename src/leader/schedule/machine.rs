@@ -24,9 +24,11 @@ use crate::{
 use super::{
     due::next,
     interface::{DueTick, Now, Rule, ScheduleEffect, ScheduleInput, TickCounts, TickFailed},
-    message::{LeaderNumber, Mark, MarkRefusal, Read, ScheduleMessage, Write},
+    message::{LeaderNumber, Mark, MarkRefusal},
     planner::{Misfire, NextTick, ON_TIME, TickPlan, plan},
-    poll::{Audience, Poll, PollOutcome, Purpose},
+    poll::{Audience, Poll, PollOutcome, Purpose, Reading},
+    question::say,
+    register::AHEAD,
     stage::{ScheduleStage, TickClaim},
     window::Frontier,
 };
@@ -234,10 +236,15 @@ impl<'a> ScheduleMachine<'a> {
         let confirmed = self.confirming.as_mut().map(|poll| (poll, Some(self.mark)));
         for (poll, mark) in asked.into_iter().chain(confirmed) {
             let to = poll.say_again(&self.audience, now.time);
-            let said = said(self.rule, self.ballot, poll.round, mark);
-            if !to.is_empty() {
-                out.push(ScheduleEffect::Say { to, said });
-            }
+            let is_survey = self.audience.has_former();
+            say(
+                self.rule,
+                (self.ballot, poll.round),
+                mark,
+                is_survey,
+                &to,
+                out,
+            );
         }
     }
 
@@ -254,10 +261,21 @@ impl<'a> ScheduleMachine<'a> {
             self.confirming = None;
         }
         match &self.stage {
-            ScheduleStage::Reading(poll) if is_carried(poll) => match poll.best {
-                Some(mark) => self.establish(now, mark, out),
-                None => self.found(now, out),
-            },
+            ScheduleStage::Reading(poll) if is_carried(poll) => {
+                let is_here = Mark::at(now.wall);
+                match (poll.reading(&self.audience), poll.best) {
+                    (Reading::Present, Some(mark)) => self.establish(now, mark, out),
+                    (Reading::Present | Reading::Former, best) => {
+                        self.found(now, best.unwrap_or(is_here), out);
+                    }
+                    (Reading::Partial, best) => {
+                        // What is lost was due by some clock that most believed.
+                        let begun = now.wall.after(AHEAD);
+                        let known = best.unwrap_or(is_here);
+                        self.found(now, Mark { begun, ..known }.join(known), out);
+                    }
+                }
+            }
             ScheduleStage::Founding(poll, mark) if is_carried(poll) => {
                 let mark = poll.best.unwrap_or(*mark);
                 self.establish(now, mark, out);
@@ -288,9 +306,9 @@ impl<'a> ScheduleMachine<'a> {
         self.stage = ScheduleStage::Reading(poll);
     }
 
-    /// No agent knows of the schedule: it begins now, for all leaders that follow.
-    fn found(&mut self, now: Now, out: &mut Vec<ScheduleEffect>) {
-        let mark = Mark::at(now.wall);
+    /// No agent knows of the schedule: it begins now, for all leaders that follow. Or the voters have changed, and a
+    /// quorum of these has to know what the former ones did, before anything else begins.
+    fn found(&mut self, now: Now, mark: Mark, out: &mut Vec<ScheduleEffect>) {
         let poll = self.ask(now, Some(mark), out);
         self.stage = ScheduleStage::Founding(poll, mark);
     }
@@ -418,27 +436,9 @@ impl<'a> ScheduleMachine<'a> {
         let round = self.rounds;
         let purpose = mark.map_or(Purpose::Read, |_| Purpose::Write);
         let poll = Poll::new(round, purpose, now.time, &self.own, &self.silent);
-        out.push(ScheduleEffect::Say {
-            to: poll.left(&self.audience),
-            said: said(self.rule, self.ballot, round, mark),
-        });
+        let to = poll.left(&self.audience);
+        let is_survey = self.audience.has_former();
+        say(self.rule, (self.ballot, round), mark, is_survey, &to, out);
         poll
-    }
-}
-
-fn said(rule: &Rule, ballot: LeaderNumber, round: Round, mark: Option<Mark>) -> ScheduleMessage {
-    let schedule = rule.name.clone();
-    match mark {
-        None => ScheduleMessage::Read(Read {
-            round,
-            ballot,
-            schedule,
-        }),
-        Some(mark) => ScheduleMessage::Write(Write {
-            round,
-            ballot,
-            schedule,
-            mark,
-        }),
     }
 }

@@ -10,6 +10,8 @@ use crate::{
     protocol::{AgentId, Incarnation, Round, Term},
 };
 
+use super::lists::VoterList;
+
 /// The messages: two that a leader says, and the two answers. They are registered under this name, with which
 /// no other form may go.
 pub(super) const NAME: &str = "!schedules";
@@ -21,6 +23,8 @@ pub(super) enum ScheduleMessage {
     Write(Write),
     Held(Held),
     Refused(Refused),
+    Survey(Read),
+    Surveyed(Surveyed),
 }
 
 /// "What do you know of this schedule? And obey no earlier leader."
@@ -45,6 +49,16 @@ pub(super) struct Write {
 pub(super) struct Held {
     pub(super) round: Round,
     pub(super) mark: Option<Mark>,
+}
+
+/// The answer to a [`Survey`](ScheduleMessage::Survey), which is a [`Read`] after a change of the voters: it says in
+/// which term that was written. Agents of 0.1.0 do not know the question, and are asked by a `Read` as well.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(super) struct Surveyed {
+    pub(super) held: Held,
+    pub(super) written: Option<Term>,
+    /// The lists of voters that it has known: the leader may have been down while one of them held.
+    pub(super) lists: Vec<(u64, VoterList)>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -113,7 +127,7 @@ mod tests {
     use super::*;
     use crate::remote::{Limits, internals::wire::decode_payload};
 
-    fn every() -> [ScheduleMessage; 7] {
+    fn every() -> [ScheduleMessage; 10] {
         let round = Round {
             incarnation: Incarnation(7),
             counter: 1 << 40,
@@ -136,10 +150,27 @@ mod tests {
             mark,
         };
         let held = |mark| ScheduleMessage::Held(Held { round, mark });
+        let list = VoterList {
+            voters: [AgentId::new("a").unwrap()].into(),
+            read: 1,
+            write: 1,
+        };
+        let surveyed = |written| {
+            let mark = Some(mark);
+            let held = Held { round, mark };
+            ScheduleMessage::Surveyed(Surveyed {
+                held,
+                written,
+                lists: vec![(7, list.clone())],
+            })
+        };
         let refused = |why| ScheduleMessage::Refused(Refused { round, why });
         [
+            ScheduleMessage::Survey(read.clone()),
             ScheduleMessage::Read(read),
             ScheduleMessage::Write(write),
+            surveyed(None),
+            surveyed(Some(Term(1 << 40))),
             held(None),
             held(Some(mark)),
             refused(MarkRefusal::Older),

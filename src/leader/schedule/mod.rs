@@ -72,12 +72,18 @@
 //!   [`Messages`](crate::leader::Messages) and no part cost each leadership half a second, once: a question to them
 //!   might be under way. Then they are asked, and not waited for until they answer.
 //!
-//! When the voters change to another epoch, add or remove one at a time and let the others keep their stores: then
-//! every new quorum has a voter that knows what the old ones acknowledged.
+//! # When the voters change
+//! The first leader of an epoch asks a quorum of the former voters, beside one of the present ones, and writes what
+//! they know to a quorum of the present ones before anything begins. So what was begun is not begun again, whoever
+//! was added, removed or replaced. A voter that was removed answers as long as it runs: let it run until the others
+//! lead, a second or two. If too few of the former voters are left, then after 30 s nothing is run that was due up to
+//! 10 s later by the leader's clock: what was lost was due before that, unless clocks differ by more.
+//!
+//! With voters that are changed by stopping all, add or remove one at a time and let the others keep their stores.
 //!
 //! # Where to go next
 //! `machine.rs` is the leader's side and `register.rs` what each agent keeps, both pure, with `planner.rs` (what is
-//! due), `window.rs` (what a stream told) and `poll.rs` (when enough have answered); `tests/` plays histories of
+//! due), `window.rs` (what a stream told), `poll.rs` (when enough have answered) and `lists.rs` (of which voters); `tests/` plays histories of
 //! them. `run.rs` drives the machine, `feed.rs` reads the stream, `service.rs` and `desk.rs` answer and store,
 //! `begin.rs` says with whom.
 
@@ -91,10 +97,12 @@ mod error;
 mod feed;
 mod handle;
 mod interface;
+mod lists;
 mod machine;
 mod message;
 mod planner;
 mod poll;
+mod question;
 mod register;
 mod run;
 mod service;
@@ -102,6 +110,7 @@ mod stage;
 #[cfg(test)]
 mod tests;
 mod tick;
+mod voters;
 mod window;
 
 pub use builder::{ScheduleBuilder, SchedulesBuilder};

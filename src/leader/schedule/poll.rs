@@ -4,36 +4,45 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
-use crate::protocol::{AgentId, Round, Time};
+use crate::protocol::{AgentId, Round, Term, Time};
 
-use super::message::{Mark, MarkRefusal};
+use super::{
+    lists::VoterLists,
+    message::{Mark, MarkRefusal},
+};
 
 /// The agents whose acknowledgement counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Audience {
-    /// The quorum mode: the voters of the configuration. Every `read` of them have one in common with every `write` of
-    /// them, so that what was written is read.
-    Voters {
-        voters: BTreeSet<AgentId>,
-        read: usize,
-        write: usize,
-    },
+    /// The quorum mode: the voters, and those of former epochs. Every reading has a voter in common with every
+    /// writing, so that what was written is read.
+    Voters(VoterLists),
     /// The available mode: those that can be reached now, the leader itself among them.
     Reachable(BTreeSet<AgentId>),
 }
 
 impl Audience {
-    pub(super) const fn members(&self) -> &BTreeSet<AgentId> {
+    /// Those that are asked: former voters know what was, and keep nothing new.
+    fn asked(&self, purpose: Purpose) -> BTreeSet<AgentId> {
+        match (self, purpose) {
+            (Self::Voters(lists), Purpose::Read) => lists.asked(),
+            (Self::Voters(lists), Purpose::Write) => lists.voters().cloned().collect(),
+            (Self::Reachable(members), _) => members.clone(),
+        }
+    }
+
+    /// Whether the voters have changed, as far as this agent knows.
+    pub(super) fn has_former(&self) -> bool {
         match self {
-            Self::Voters { voters, .. } => voters,
-            Self::Reachable(members) => members,
+            Self::Voters(lists) => lists.has_former(),
+            Self::Reachable(_) => false,
         }
     }
 
     /// Those that are waited for because they can be reached, and not because they vote.
     fn reachable(&self) -> impl Iterator<Item = &AgentId> {
         let members = match self {
-            Self::Voters { .. } => None,
+            Self::Voters(_) => None,
             Self::Reachable(members) => Some(members),
         };
         members.into_iter().flatten()
@@ -45,6 +54,17 @@ impl Audience {
 pub(super) enum Purpose {
     Read,
     Write,
+}
+
+/// What a reading has found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reading {
+    /// What the present voters know is all that was written.
+    Present,
+    /// All that was written, and some of it by former voters alone.
+    Former,
+    /// Too few of the former voters are left: some of it may be missing.
+    Partial,
 }
 
 /// A question that goes on.
@@ -64,16 +84,39 @@ pub(super) struct Poll {
     /// Those by whose clocks the due time lies too far ahead.
     early: BTreeSet<AgentId>,
     pub(super) best: Option<Mark>,
+    /// The latest term whose leader wrote something of this, as far as those that held it said.
+    written: Option<Term>,
 }
 
 /// What an agent answered.
-pub(super) type PollOutcome = Result<Option<Mark>, MarkRefusal>;
+pub(super) type PollOutcome = Result<Known, MarkRefusal>;
+
+/// What an agent knows of a schedule.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Known {
+    pub(super) mark: Option<Mark>,
+    /// The term in which it was written last; `None` where the agent does not say.
+    pub(super) written: Option<Term>,
+}
+
+impl From<Option<Mark>> for Known {
+    fn from(mark: Option<Mark>) -> Self {
+        Self {
+            mark,
+            written: None,
+        }
+    }
+}
 
 /// A question is said again after this time, to those that have not acknowledged it.
 pub(super) const AGAIN: Duration = Duration::from_millis(200);
 
 /// In the available mode an agent that does not answer is waited for no longer: it may have no part in schedules.
 pub(super) const PATIENCE: Duration = Duration::from_millis(500);
+
+/// So long the voters of former epochs are waited for: they may be gone for good, and then what they alone knew is
+/// made up for (`machine.rs`).
+pub(super) const FORMER: Duration = Duration::from_secs(30);
 
 impl Poll {
     /// What is written is written to the own agent last.
@@ -98,14 +141,16 @@ impl Poll {
             held: BTreeSet::new(),
             early: BTreeSet::new(),
             best: None,
+            written: None,
         }
     }
 
     /// Notes an answer to this question.
     pub(super) fn note(&mut self, from: AgentId, outcome: PollOutcome) {
         match outcome {
-            Ok(mark) => {
+            Ok(Known { mark, written }) => {
                 self.early.remove(&from);
+                self.written = self.written.max(written);
                 self.held.insert(from);
                 self.best = match (self.best, mark) {
                     (Some(best), Some(mark)) => Some(best.join(mark)),
@@ -127,17 +172,14 @@ impl Poll {
     fn is_carried_by(&self, held: &BTreeSet<AgentId>, audience: &Audience, now: Time) -> bool {
         let heard = |members: &BTreeSet<AgentId>| held.intersection(members).count();
         match audience {
-            Audience::Voters {
-                voters,
-                read,
-                write,
-            } => {
-                let needed = match self.purpose {
-                    Purpose::Read => *read,
-                    Purpose::Write => *write,
-                };
-                heard(voters) >= needed
-            }
+            Audience::Voters(lists) => match self.purpose {
+                Purpose::Read => {
+                    lists.is_enough(held, false)
+                        && (lists.is_all_read(held, self.written)
+                            || now.since(self.began) >= FORMER)
+                }
+                Purpose::Write => lists.is_enough(held, true),
+            },
             Audience::Reachable(members) => {
                 let early = self.early.intersection(members).count();
                 let is_here = |id: &AgentId| held.contains(id) || self.early.contains(id);
@@ -148,6 +190,18 @@ impl Poll {
                 let is_believed = heard(members) >= early.max(1);
                 is_believed && (all || now.since(self.began) >= PATIENCE)
             }
+        }
+    }
+
+    /// What is to be made of a reading that enough have answered.
+    pub(super) fn reading(&self, audience: &Audience) -> Reading {
+        match audience {
+            Audience::Reachable(_) => Reading::Present,
+            Audience::Voters(lists) if !lists.is_all_read(&self.held, self.written) => {
+                Reading::Partial
+            }
+            Audience::Voters(lists) if lists.is_of_present(self.written) => Reading::Present,
+            Audience::Voters(_) => Reading::Former,
         }
     }
 
@@ -167,7 +221,7 @@ impl Poll {
         held.insert(own.clone());
         let is_next = self.is_carried_by(&held, audience, now);
         self.own
-            .take_if(|own| is_next && audience.members().contains(own))
+            .take_if(|own| is_next && audience.asked(self.purpose).contains(own))
     }
 
     /// When it is to be looked at again.
@@ -177,7 +231,8 @@ impl Poll {
 
     /// Those that are asked and have not acknowledged it.
     pub(super) fn left(&self, audience: &Audience) -> Vec<AgentId> {
-        let left = audience.members().difference(&self.held);
+        let asked = audience.asked(self.purpose);
+        let left = asked.difference(&self.held);
         left.filter(|id| self.own.as_ref() != Some(id))
             .cloned()
             .collect()
@@ -197,7 +252,7 @@ impl Poll {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::WallTime;
+    use crate::{clock::WallTime, leader::schedule::lists::VoterList};
 
     fn ids(names: &[&str]) -> BTreeSet<AgentId> {
         names
@@ -208,6 +263,15 @@ mod tests {
 
     fn note(poll: &mut Poll, name: &str, outcome: PollOutcome) {
         poll.note(AgentId::new(name).unwrap(), outcome);
+    }
+
+    fn five(read: usize, write: usize) -> Audience {
+        let voters = ids(&["a", "b", "c", "d", "e"]);
+        Audience::Voters(VoterLists::only(VoterList {
+            voters,
+            read,
+            write,
+        }))
     }
 
     fn poll(purpose: Purpose) -> Poll {
@@ -221,21 +285,15 @@ mod tests {
 
     #[test]
     fn the_own_agent_keeps_what_enough_of_the_others_have_kept() {
-        let voters = ids(&["a", "b", "c", "d", "e"]);
-        let (read, write) = (3, 3);
-        let quorum = Audience::Voters {
-            voters,
-            read,
-            write,
-        };
+        let quorum = five(3, 3);
         let mut poll = poll(Purpose::Write);
         assert_eq!(names(poll.left(&quorum)), ["b", "c", "d", "e"]);
-        note(&mut poll, "b", Ok(None));
+        note(&mut poll, "b", Ok(Known::default()));
         note(&mut poll, "c", Err(MarkRefusal::Early));
         assert_eq!(names(poll.say_again(&quorum, Time::ZERO)), [""; 0]);
         let again = Time::ZERO.after(AGAIN);
         assert_eq!(names(poll.say_again(&quorum, again)), ["c", "d", "e"]);
-        note(&mut poll, "d", Ok(None));
+        note(&mut poll, "d", Ok(Known::default()));
         assert_eq!(names(poll.say_again(&quorum, again)), ["a"]);
         assert_eq!(names(poll.say_again(&quorum, again)), [""; 0], "once");
         let later = again.after(AGAIN);
@@ -256,30 +314,26 @@ mod tests {
         // One that does not take part is not asked, and reading asks all at once.
         let mut stranger = poll(Purpose::Write);
         let others = Audience::Reachable(ids(&["b"]));
-        note(&mut stranger, "b", Ok(None));
+        note(&mut stranger, "b", Ok(Known::default()));
         assert_eq!(names(stranger.say_again(&others, Time::ZERO)), [""; 0]);
         assert_eq!(names(poll(Purpose::Read).left(&two)), ["a", "b"]);
     }
 
     #[test]
     fn in_the_quorum_mode_voters_count_once_and_others_never() {
-        let audience = Audience::Voters {
-            voters: ids(&["a", "b", "c", "d", "e"]),
-            read: 4,
-            write: 2,
-        };
+        let audience = five(4, 2);
         for (purpose, needed) in [(Purpose::Read, 4), (Purpose::Write, 2)] {
             let mut poll = poll(purpose);
             for stranger in ["a", "a", "x", "y", "z"] {
-                note(&mut poll, stranger, Ok(None));
+                note(&mut poll, stranger, Ok(Known::default()));
             }
             for (heard, name) in ["b", "c", "d", "e"].into_iter().enumerate() {
                 assert_eq!(poll.is_carried(&audience, Time::MAX), heard + 1 >= needed);
-                note(&mut poll, name, Ok(None));
+                note(&mut poll, name, Ok(Known::default()));
             }
         }
         let mut poll = poll(Purpose::Write);
-        note(&mut poll, "a", Ok(None));
+        note(&mut poll, "a", Ok(Known::default()));
         note(&mut poll, "b", Err(MarkRefusal::Older));
         note(&mut poll, "c", Err(MarkRefusal::Early));
         assert!(!poll.is_carried(&audience, Time::MAX));
@@ -291,8 +345,8 @@ mod tests {
         let late = Time::ZERO.after(PATIENCE);
         let mut poll = poll(Purpose::Write);
         assert!(!poll.is_carried(&audience, late), "not even itself");
-        note(&mut poll, "a", Ok(None));
-        note(&mut poll, "b", Ok(None));
+        note(&mut poll, "a", Ok(Known::default()));
+        note(&mut poll, "b", Ok(Known::default()));
         assert!(!poll.is_carried(&audience, Time::ZERO));
         assert!(poll.is_carried(&audience, late));
         // One that let another question run out of patience is asked, and not waited for.
@@ -309,14 +363,14 @@ mod tests {
     #[test]
     fn most_clocks_decide_whether_a_due_time_lies_ahead() {
         let mut poll = poll(Purpose::Write);
-        note(&mut poll, "a", Ok(None));
+        note(&mut poll, "a", Ok(Known::default()));
         note(&mut poll, "b", Err(MarkRefusal::Early));
         let two = Audience::Reachable(ids(&["a", "b"]));
         assert!(poll.is_carried(&two, Time::ZERO), "the leader's decides");
         note(&mut poll, "c", Err(MarkRefusal::Early));
         let three = Audience::Reachable(ids(&["a", "b", "c"]));
         assert!(!poll.is_carried(&three, Time::MAX));
-        note(&mut poll, "c", Ok(None));
+        note(&mut poll, "c", Ok(Known::default()));
         assert!(poll.is_carried(&three, Time::MAX), "it is due by now");
     }
 
@@ -325,7 +379,7 @@ mod tests {
         let mut poll = poll(Purpose::Read);
         let mark = |seconds| Some(Mark::at(WallTime::from_millis(seconds)));
         for (name, outcome) in [("a", mark(5)), ("b", None), ("c", mark(9)), ("d", mark(7))] {
-            note(&mut poll, name, Ok(outcome));
+            note(&mut poll, name, Ok(Known::from(outcome)));
         }
         assert_eq!(poll.best, mark(9));
     }
@@ -334,7 +388,7 @@ mod tests {
     fn a_question_is_said_again_to_those_that_have_not_acknowledged_it() {
         let audience = Audience::Reachable(ids(&["a", "b", "c"]));
         let mut poll = poll(Purpose::Read);
-        note(&mut poll, "b", Ok(None));
+        note(&mut poll, "b", Ok(Known::default()));
         assert!(poll.say_again(&audience, Time::from_millis(199)).is_empty());
         let again = poll.say_again(&audience, Time::from_millis(200));
         assert_eq!(again.into_iter().collect::<BTreeSet<_>>(), ids(&["a", "c"]));

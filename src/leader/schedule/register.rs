@@ -9,10 +9,16 @@ use std::{collections::BTreeMap, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{clock::WallTime, protocol::AgentId};
+use crate::{
+    clock::WallTime,
+    protocol::{AgentId, Term},
+};
 
-use super::message::{
-    Held, LeaderBallot, Mark, MarkRefusal, Read, Refused, ScheduleMessage, Write,
+use super::{
+    lists::VoterList,
+    message::{
+        Held, LeaderBallot, Mark, MarkRefusal, Read, Refused, ScheduleMessage, Surveyed, Write,
+    },
 };
 
 /// What one agent must not forget of the schedules: the latest leader that it heard, and how far each schedule
@@ -22,6 +28,12 @@ use super::message::{
 pub struct ScheduleRecord {
     pub(super) promised: Option<LeaderBallot>,
     pub(super) marks: BTreeMap<AgentId, Mark>,
+    /// In which term each of them was written last. Releases before voters could change kept none.
+    #[serde(default)]
+    pub(super) written: BTreeMap<AgentId, Term>,
+    /// The lists of voters that this agent has known, by their epochs.
+    #[serde(default)]
+    pub(super) lists: BTreeMap<u64, VoterList>,
 }
 
 /// An agent keeps no more schedules than this: what a leader says is bounded by nothing else.
@@ -44,6 +56,22 @@ impl ScheduleRecord {
                 mark: self.marks.get(&read.schedule).copied(),
             }),
             Err(why) => ScheduleMessage::Refused(Refused { round, why }),
+        }
+    }
+
+    /// The same after a change of the voters, with the term in which it was written.
+    pub(super) fn survey(&mut self, from: &AgentId, read: &Read) -> ScheduleMessage {
+        match self.read(from, read) {
+            ScheduleMessage::Held(held) => ScheduleMessage::Surveyed(Surveyed {
+                held,
+                written: self.written.get(&read.schedule).copied(),
+                lists: self.lists.clone().into_iter().collect(),
+            }),
+            refused @ (ScheduleMessage::Refused(_)
+            | ScheduleMessage::Read(_)
+            | ScheduleMessage::Write(_)
+            | ScheduleMessage::Survey(_)
+            | ScheduleMessage::Surveyed(_)) => refused,
         }
     }
 
@@ -82,6 +110,7 @@ impl ScheduleRecord {
         write: &Write,
         now: WallTime,
     ) -> Result<Mark, MarkRefusal> {
+        let term = ballot.number.term;
         self.obey(ballot)?;
         let known = self.marks.get(&write.schedule).copied();
         if known.is_none() && self.marks.len() >= MOST {
@@ -93,6 +122,7 @@ impl ScheduleRecord {
             return Err(MarkRefusal::Early);
         }
         self.marks.insert(write.schedule.clone(), mark);
+        self.written.insert(write.schedule.clone(), term);
         Ok(mark)
     }
 }

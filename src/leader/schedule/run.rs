@@ -77,7 +77,7 @@ impl Schedule {
             &self.rule,
             leader.token().node.clone(),
             ballot(&leader),
-            self.service.audience(),
+            self.service.audience(leader.token().term),
             questions.before_first(),
             self.record.counts(),
         );
@@ -151,7 +151,7 @@ impl ScheduleTenure<'_> {
                 let is_told = told.as_mut().poll(task) == Poll::Ready(Some(()));
                 if is_told || timer.as_mut().poll(task) == Poll::Ready(Some(())) {
                     return Poll::Ready(ScheduleInput::Look {
-                        audience: schedule.service.audience(),
+                        audience: schedule.service.audience(self.leader.token().term),
                         ballot: ballot(&self.leader),
                     });
                 }

@@ -16,25 +16,26 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use actix::{Actor, ActorFutureExt, AsyncContext, Context, Handler, WrapFuture};
+use actix::{Actor, ActorFutureExt, AsyncContext, Context, Handler, StreamHandler, WrapFuture};
 use tokio::sync::mpsc;
 use tracing::{debug, warn};
 
 use crate::{
-    agent::{AgentReader, WeakAgentReader},
+    agent::{AgentReader, Status, WeakAgentReader},
     clock::WallClock,
     group::Envelope,
     leader::{Channel, Messages},
-    protocol::{AgentId, Incarnation, MemberKind, Round},
+    protocol::{AgentId, Incarnation, MemberKind, Requirements, Round, Term},
     store::{Generation, StoreError, TermStore},
 };
 
 use super::{
     ScheduleError,
     desk::{Desk, DeskStep, Reply},
-    message::{NAME, ScheduleMessage},
-    poll::{Audience, PollOutcome},
+    message::{NAME, ScheduleMessage, Surveyed},
+    poll::{Audience, Known, PollOutcome},
     register::ScheduleRecord,
+    voters::Voters,
 };
 
 /// Where one agent's record is kept.
@@ -48,8 +49,7 @@ pub(super) struct ScheduleService {
     agent: WeakAgentReader,
     /// Of the agent's endpoint for messages: later than that of any former process.
     incarnation: Incarnation,
-    /// The voters and their quorums, in the quorum mode.
-    voters: Option<Audience>,
+    voters: Voters,
     channel: Channel<ScheduleMessage>,
     routes: Arc<Routes>,
     /// The schedules that run here.
@@ -139,14 +139,16 @@ impl ScheduleService {
     pub(super) fn start(
         agent: &AgentReader,
         messages: &Messages,
-        voters: Option<Audience>,
+        requirements: &Requirements,
         clock: Arc<dyn WallClock>,
         store: BegunStore,
     ) -> Result<Self, ScheduleError> {
         let incarnation = messages.state().incarnation();
         let channel = messages.channel(NAME).map_err(ScheduleError::Channel)?;
         let routes = Arc::<Routes>::default();
+        let voters = Voters::new(requirements, &store.record.lists);
         let actor = ServiceActor {
+            reader: agent.downgrade(),
             agent: agent.id().clone(),
             incarnation,
             voters: voters.clone(),
@@ -180,11 +182,13 @@ impl ScheduleService {
         }
     }
 
-    /// Those whose acknowledgement counts now.
-    pub(super) fn audience(&self) -> Audience {
-        self.voters.clone().unwrap_or_else(|| {
+    /// Those whose acknowledgement counts now, for a leader of that term.
+    pub(super) fn audience(&self, term: Term) -> Audience {
+        let reader = self.agent.upgrade();
+        self.voters.note(reader.as_ref());
+        self.voters.audience(term).unwrap_or_else(|| {
             let mut up = BTreeSet::from([self.id.clone()]);
-            if let Some(agent) = self.agent.upgrade()
+            if let Some(agent) = reader
                 && let Some(group) = agent.companion()
             {
                 let is_voter = |id: &AgentId| agent.kind(id) == Some(MemberKind::Voter);
@@ -239,8 +243,9 @@ impl BegunStore {
 /// Answers for one agent. It ends when the agent's endpoint does, which gives up its address.
 struct ServiceActor {
     agent: AgentId,
+    reader: WeakAgentReader,
     incarnation: Incarnation,
-    voters: Option<Audience>,
+    voters: Voters,
     channel: Channel<ScheduleMessage>,
     clock: Arc<dyn WallClock>,
     desk: Desk,
@@ -251,9 +256,34 @@ struct ServiceActor {
 
 impl Actor for ServiceActor {
     type Context = Context<Self>;
+
+    fn started(&mut self, ctx: &mut Context<Self>) {
+        // Each list is noted while it holds: a later leader asks its voters.
+        if let Some(agent) = self.reader.upgrade() {
+            ctx.add_stream(agent.changes());
+        }
+        self.note_voters(ctx);
+    }
+}
+
+impl StreamHandler<Status> for ServiceActor {
+    fn handle(&mut self, _: Status, ctx: &mut Context<Self>) {
+        self.note_voters(ctx);
+    }
+
+    /// The endpoint ends this actor.
+    fn finished(&mut self, _: &mut Context<Self>) {}
 }
 
 impl ServiceActor {
+    fn note_voters(&mut self, ctx: &mut Context<Self>) {
+        self.voters.note(self.reader.upgrade().as_ref());
+        let step = self
+            .voters
+            .lists(|lists| self.desk.note_lists(lists.lists()));
+        self.follow(step.unwrap_or(DeskStep::Nothing), ctx);
+    }
+
     fn follow(&mut self, step: DeskStep, ctx: &mut Context<Self>) {
         match step {
             DeskStep::Nothing => {}
@@ -287,16 +317,27 @@ impl Handler<Envelope<ScheduleMessage>> for ServiceActor {
     fn handle(&mut self, envelope: Envelope<ScheduleMessage>, ctx: &mut Context<Self>) {
         let Envelope { from, message, .. } = envelope;
         let (round, outcome) = match message {
-            said @ (ScheduleMessage::Read(_) | ScheduleMessage::Write(_)) => {
+            said @ (ScheduleMessage::Read(_)
+            | ScheduleMessage::Survey(_)
+            | ScheduleMessage::Write(_)) => {
                 // No other agent leads in the quorum mode.
-                let may_lead = |voters: &Audience| voters.members().contains(&from);
-                if self.voters.as_ref().is_none_or(may_lead) {
+                if self.voters.may_lead(&from) {
                     let step = self.desk.ask(from, &said, self.clock.now());
                     self.follow(step, ctx);
                 }
                 return;
             }
-            ScheduleMessage::Held(held) => (held.round, Ok(held.mark)),
+            ScheduleMessage::Held(held) => (held.round, Ok(held.mark.into())),
+            ScheduleMessage::Surveyed(Surveyed {
+                held,
+                written,
+                lists,
+            }) => {
+                let mark = held.mark;
+                self.voters.lists(|known| known.fill(lists));
+                self.note_voters(ctx);
+                (held.round, Ok(Known { mark, written }))
+            }
             ScheduleMessage::Refused(refused) => (refused.round, Err(refused.why)),
         };
         // What a former process of this agent asked is answered to nobody.

@@ -13,7 +13,8 @@ use super::super::{
     due::DueTimes,
     interface::{DueTick, Now, Rule, ScheduleEffect, ScheduleInput, TickCounts, TickFailed},
     machine::{LOOK, ScheduleMachine},
-    message::{LeaderNumber, ScheduleMessage},
+    message::{LeaderNumber, ScheduleMessage, Surveyed},
+    poll::Known,
     register::ScheduleRecord,
     window::DueWindow,
 };
@@ -268,7 +269,9 @@ impl Application for Clerk {
         out: &mut Vec<AppEffect<Self>>,
     ) {
         let (round, outcome) = match message {
-            mut said @ (ScheduleMessage::Read(_) | ScheduleMessage::Write(_)) => {
+            mut said @ (ScheduleMessage::Read(_)
+            | ScheduleMessage::Survey(_)
+            | ScheduleMessage::Write(_)) => {
                 if !self.office.voters.contains(from) {
                     return;
                 }
@@ -276,15 +279,23 @@ impl Application for Clerk {
                     self.rounds += 1;
                     let latest = Term(self.rounds);
                     match &mut said {
-                        ScheduleMessage::Read(read) => read.ballot.term = latest,
+                        ScheduleMessage::Read(read) | ScheduleMessage::Survey(read) => {
+                            read.ballot.term = latest;
+                        }
                         ScheduleMessage::Write(write) => write.ballot.term = latest,
-                        ScheduleMessage::Held(_) | ScheduleMessage::Refused(_) => {}
+                        ScheduleMessage::Held(_)
+                        | ScheduleMessage::Refused(_)
+                        | ScheduleMessage::Surveyed(_) => {}
                     }
                 }
                 let step = self.desk.ask(from.clone(), &said, Self::now(here).wall);
                 return self.follow_desk(Vec::new(), step, out);
             }
-            ScheduleMessage::Held(held) => (held.round, Ok(held.mark)),
+            ScheduleMessage::Held(held) => (held.round, Ok(held.mark.into())),
+            ScheduleMessage::Surveyed(Surveyed { held, written, .. }) => {
+                let mark = held.mark;
+                (held.round, Ok(Known { mark, written }))
+            }
             ScheduleMessage::Refused(refused) => (refused.round, Err(refused.why)),
         };
         // What a former incarnation asked is answered to nobody.
@@ -344,6 +355,8 @@ impl Said for ScheduleMessage {
     fn kind(&self) -> &'static str {
         match self {
             Self::Read(_) => "schedule read",
+            Self::Survey(_) => "schedule survey",
+            Self::Surveyed(_) => "schedule surveyed",
             Self::Write(_) => "schedule write",
             Self::Held(_) => "schedule held",
             Self::Refused(_) => "schedule refused",

@@ -50,9 +50,13 @@ impl Scene<'_> {
                 ScheduleEffect::Say { to, said } => {
                     self.asked |= to.contains(&id(1));
                     self.last = match said {
-                        ScheduleMessage::Read(read) => Some(read.round),
+                        ScheduleMessage::Read(read) | ScheduleMessage::Survey(read) => {
+                            Some(read.round)
+                        }
                         ScheduleMessage::Write(write) => Some(write.round),
-                        ScheduleMessage::Held(_) | ScheduleMessage::Refused(_) => None,
+                        ScheduleMessage::Held(_)
+                        | ScheduleMessage::Refused(_)
+                        | ScheduleMessage::Surveyed(_) => None,
                     };
                 }
                 ScheduleEffect::Run(_) => {
@@ -72,7 +76,7 @@ impl Scene<'_> {
             self.put(ScheduleInput::Look { audience, ballot });
             for from in 0..=usize::from(does_answer) {
                 if let Some(round) = self.last {
-                    let (from, outcome) = (id(from), Ok(None));
+                    let (from, outcome) = (id(from), Ok(None.into()));
                     self.put(ScheduleInput::Answer {
                         from,
                         round,

@@ -12,7 +12,7 @@ use super::{
 
 const SEEDS: u64 = 120;
 
-fn rule(misfire: Misfire) -> Rule {
+pub(super) fn rule(misfire: Misfire) -> Rule {
     Rule {
         name: id(0),
         times: Box::new(Every::new(INTERVAL).unwrap()),
@@ -71,7 +71,7 @@ fn fault(world: &mut World<'_>) {
 }
 
 /// How often each due time began.
-fn times(world: &World<'_>) -> BTreeMap<u64, u32> {
+pub(super) fn times(world: &World<'_>) -> BTreeMap<u64, u32> {
     let mut times = BTreeMap::new();
     for begun in &world.begun {
         *times.entry(begun.tick.due.as_millis()).or_default() += 1;

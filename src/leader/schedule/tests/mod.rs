@@ -7,6 +7,7 @@
 
 mod app;
 mod available;
+mod changes;
 mod histories;
 mod office;
 mod simulated;

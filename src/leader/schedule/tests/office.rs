@@ -8,7 +8,13 @@ use std::{
     time::Duration,
 };
 
-use super::super::{due::Every, interface::DueTick, planner::Misfire, poll::Audience};
+use super::super::{
+    due::Every,
+    interface::DueTick,
+    lists::{VoterList, VoterLists},
+    planner::Misfire,
+    poll::Audience,
+};
 use crate::{clock::WallTime, protocol::AgentId};
 
 /// A rule of schedules that is not kept, to see that these histories find it.
@@ -91,11 +97,11 @@ impl Office {
             let is_few = self.plan.flaw == Some(flaw);
             if is_few { 1 } else { majority }
         };
-        Audience::Voters {
+        Audience::Voters(VoterLists::only(VoterList {
             voters: BTreeSet::clone(&self.voters),
             read: few(Flaw::ReadsTooFew),
             write: few(Flaw::WritesToTooFew),
-        }
+        }))
     }
 
     /// Notes a tick that begins.

@@ -12,14 +12,15 @@ use fastrand::Rng;
 use super::super::{
     desk::{Desk, DeskStep, Reply},
     interface::{DueTick, Now, Rule, ScheduleEffect, ScheduleInput, TickCounts, TickFailed},
+    lists::{VoterList, VoterLists},
     machine::ScheduleMachine,
-    message::{LeaderNumber, ScheduleMessage},
-    poll::Audience,
+    message::{LeaderNumber, ScheduleMessage, Surveyed},
+    poll::{Audience, Known},
     register::ScheduleRecord,
 };
 use crate::{
     clock::WallTime,
-    protocol::{AgentId, Incarnation, Round, Term, Time},
+    protocol::{AgentId, Epochs, Incarnation, Round, Term, Time},
 };
 
 /// How many agents there are.
@@ -36,6 +37,7 @@ struct Host<'a> {
 
 struct Life<'a> {
     desk: Desk,
+    lists: VoterLists,
     /// Its leadership, if it believes in one, with its number.
     leads: Option<(u64, ScheduleMachine<'a>)>,
     /// When the leader looks again.
@@ -84,6 +86,11 @@ pub(super) struct World<'a> {
     queue: BTreeMap<(u64, u64), Happening>,
     events: u64,
     term: u64,
+    epoch: u64,
+    /// The voters of the present epoch.
+    pub(super) voters: BTreeSet<usize>,
+    /// A rule that is broken: a leader asks nothing of former voters.
+    pub(super) forgets_former: bool,
     pub(super) is_calm: bool,
     /// Agents that hear nobody else.
     cut: BTreeSet<usize>,
@@ -94,6 +101,8 @@ pub(super) struct World<'a> {
 }
 
 const DAWN: u64 = 1_000_000;
+
+const LEARNED: Epochs = Epochs::Learned { term_bits: 40 };
 
 pub(super) fn id(host: usize) -> AgentId {
     AgentId::new(&host.to_string()).unwrap()
@@ -116,6 +125,9 @@ impl<'a> World<'a> {
             queue: BTreeMap::new(),
             events: 0,
             term: 0,
+            epoch: 0,
+            voters: (0..AGENTS).collect(),
+            forgets_former: false,
             is_calm: false,
             cut: BTreeSet::new(),
             begun: Vec::new(),
@@ -147,11 +159,16 @@ impl<'a> World<'a> {
     // ---- faults ---------------------------------------------------------------------------------
 
     pub(super) fn start(&mut self, host: usize) {
+        let (epoch, list) = (self.epoch, self.list());
         let host = &mut self.hosts[host];
         if host.life.is_none() {
             host.incarnation += 1;
+            // What was decided while it was down it learns only as it is now.
+            let mut lists = VoterLists::new(LEARNED, host.disk.lists.clone());
+            lists.note(epoch, list);
             host.life = Some(Life {
                 desk: Desk::new(host.disk.clone()),
+                lists,
                 leads: None,
                 look_at: u64::MAX,
                 rounds: 0,
@@ -171,15 +188,49 @@ impl<'a> World<'a> {
         self.cut = cut;
     }
 
+    fn list(&self) -> VoterList {
+        let majority = self.voters.len() / 2 + 1;
+        VoterList {
+            voters: self.voters.iter().copied().map(id).collect(),
+            read: majority,
+            write: self.voters.len() + 1 - majority,
+        }
+    }
+
+    /// Others vote from now on; leaders of the epoch before believe on.
+    pub(super) fn change(&mut self, voters: BTreeSet<usize>) {
+        self.epoch += 1;
+        self.voters = voters;
+        let (epoch, list) = (self.epoch, self.list());
+        for host in 0..AGENTS {
+            if let Some(life) = &mut self.hosts[host].life {
+                life.lists.note(epoch, list.clone());
+                let step = life.desk.note_lists(life.lists.lists());
+                self.desk(host, step);
+            }
+        }
+    }
+
+    /// As the leader of that term asks them.
+    fn audience(&self, host: usize, term: Term) -> Audience {
+        let lists = self.hosts[host].life.as_ref().map(|life| &life.lists);
+        let lists = lists.map(|lists| lists.up_to(term));
+        let all = lists.unwrap_or_else(|| VoterLists::only(self.list()));
+        let last = all.lists().values().next_back();
+        match last.filter(|_| self.forgets_former) {
+            Some(last) => Audience::Voters(VoterLists::only(last.clone())),
+            None => Audience::Voters(all),
+        }
+    }
+
     /// An agent is elected; those before believe on.
     pub(super) fn elect(&mut self, host: usize) {
+        if !self.voters.contains(&host) {
+            return;
+        }
         self.term += 1;
-        let (number, rule) = (self.term, self.rule);
-        let audience = Audience::Voters {
-            voters: (0..AGENTS).map(id).collect(),
-            read: AGENTS / 2 + 1,
-            write: AGENTS / 2 + 1,
-        };
+        let (number, rule) = (self.epoch << 40 | self.term, self.rule);
+        let audience = self.audience(host, Term(number));
         let incarnation = Incarnation(self.hosts[host].incarnation);
         let Some(life) = &mut self.hosts[host].life else {
             return;
@@ -270,11 +321,7 @@ impl<'a> World<'a> {
                     term: Term(leadership),
                     incarnation: Incarnation(self.hosts[host].incarnation),
                 };
-                let audience = Audience::Voters {
-                    voters: (0..AGENTS).map(id).collect(),
-                    read: AGENTS / 2 + 1,
-                    write: AGENTS / 2 + 1,
-                };
+                let audience = self.audience(host, Term(leadership));
                 let look = ScheduleInput::Look {
                     audience,
                     ballot: number,
@@ -304,11 +351,20 @@ impl<'a> World<'a> {
             return;
         };
         let (round, outcome) = match said {
-            ScheduleMessage::Read(_) | ScheduleMessage::Write(_) => {
+            ScheduleMessage::Read(_) | ScheduleMessage::Survey(_) | ScheduleMessage::Write(_) => {
                 let step = life.desk.ask(id(from), &said, wall);
                 return self.desk(to, step);
             }
-            ScheduleMessage::Held(held) => (held.round, Ok(held.mark)),
+            ScheduleMessage::Held(held) => (held.round, Ok(held.mark.into())),
+            ScheduleMessage::Surveyed(Surveyed {
+                held,
+                written,
+                lists,
+            }) => {
+                let mark = held.mark;
+                life.lists.fill(lists);
+                (held.round, Ok(Known { mark, written }))
+            }
             ScheduleMessage::Refused(refused) => (refused.round, Err(refused.why)),
         };
         if let Some(number) = self.leads(to) {

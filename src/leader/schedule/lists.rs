@@ -1,0 +1,290 @@
+//! The lists of voters that a leader has to ask: its own epoch's, and those before it whose knowledge may not have
+//! come over yet.
+//!
+//! ```text
+//!   epoch 4: a b c      "report": 03:00 begun     stored by a and c
+//!   epoch 5: a b d      b and d are a quorum, and know nothing of it: so a quorum of a b c is asked as well,
+//!                       and what it knows is written to a quorum of a b d before anything begins
+//! ```
+//!
+//! A leader writes of a schedule only after it has read all lists that matter. So where one agent holds what a
+//! leader of an epoch wrote, that epoch knows all that the ones before knew, and the lists before it do not matter
+//! any more. Decided here: which lists matter, and when enough of them have answered. Not here: what becomes of a
+//! schedule of which too few of the former voters are left (`machine.rs`).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use crate::protocol::{AgentId, Epochs, Leaders, Requirements, Term};
+
+/// The voters of one epoch.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(super) struct VoterList {
+    pub(super) voters: BTreeSet<AgentId>,
+    /// So many have one in common with every `write` of them.
+    pub(super) read: usize,
+    pub(super) write: usize,
+}
+
+impl VoterList {
+    /// The voters whose acknowledgement counts, where there is one leader in each term.
+    pub(super) fn of(requirements: &Requirements) -> Option<Self> {
+        let electorate = requirements.voters?;
+        let names = requirements.names.as_ref()?;
+        if requirements.leaders != Leaders::PerTerm {
+            return None;
+        }
+        let read = usize::try_from(electorate.vote_quorum).unwrap_or(usize::MAX);
+        let read = read.min(names.len());
+        Some(Self {
+            voters: names.iter().cloned().collect(),
+            read,
+            // One more than are left when a reading has enough: the two have a voter in common.
+            write: names.len().saturating_sub(read).saturating_add(1),
+        })
+    }
+
+    /// How many of these are voters.
+    fn count(&self, held: &BTreeSet<AgentId>) -> usize {
+        held.intersection(&self.voters).count()
+    }
+}
+
+/// The lists that an agent knows of, by their epochs. The last one holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct VoterLists {
+    epochs: Epochs,
+    lists: BTreeMap<u64, VoterList>,
+}
+
+/// An agent remembers no more lists than this: a leader of each epoch makes those before needless.
+const MOST: usize = 8;
+
+impl VoterLists {
+    pub(super) const fn new(epochs: Epochs, lists: BTreeMap<u64, VoterList>) -> Self {
+        Self { epochs, lists }
+    }
+
+    /// Of a group whose voters never change.
+    #[cfg(test)]
+    pub(super) fn only(list: VoterList) -> Self {
+        Self::new(Epochs::Apart, [(0, list)].into())
+    }
+
+    pub(super) const fn lists(&self) -> &BTreeMap<u64, VoterList> {
+        &self.lists
+    }
+
+    /// Notes a list. One epoch has one list, and one that is over has no other.
+    pub(super) fn note(&mut self, epoch: u64, list: VoterList) -> bool {
+        let is_later = self
+            .lists
+            .keys()
+            .next_back()
+            .is_none_or(|last| *last < epoch);
+        if is_later {
+            self.lists.insert(epoch, list);
+            self.forget();
+        }
+        is_later
+    }
+
+    /// Learns of lists that held while this agent was down.
+    pub(super) fn fill(&mut self, others: Vec<(u64, VoterList)>) {
+        let Some(last) = self.lists.keys().next_back().copied() else {
+            return;
+        };
+        let missed = others.into_iter().filter(|(epoch, _)| *epoch < last);
+        for (epoch, list) in missed {
+            self.lists.entry(epoch).or_insert(list);
+        }
+        self.forget();
+    }
+
+    fn forget(&mut self) {
+        while self.lists.len() > MOST {
+            self.lists.pop_first();
+        }
+    }
+
+    /// As a leader of that term asks them. Nothing is enough while this agent has not heard of that term's list.
+    pub(super) fn up_to(&self, term: Term) -> Self {
+        let Some(epoch) = self.epochs.of(term) else {
+            return self.clone();
+        };
+        let lists = self.lists.range(..=epoch);
+        let mut lists: BTreeMap<_, _> = lists.map(|(of, list)| (*of, list.clone())).collect();
+        if !lists.contains_key(&epoch) {
+            lists.clear();
+        }
+        Self::new(self.epochs, lists)
+    }
+
+    /// Whether a list came before the present one, as far as this agent knows.
+    pub(super) fn has_former(&self) -> bool {
+        self.lists.len() > 1
+    }
+
+    /// All that are asked what they know.
+    pub(super) fn asked(&self) -> BTreeSet<AgentId> {
+        self.lists
+            .values()
+            .flat_map(|list| list.voters.iter().cloned())
+            .collect()
+    }
+
+    /// The present voters.
+    pub(super) fn voters(&self) -> impl Iterator<Item = &AgentId> {
+        self.present().into_iter().flat_map(|list| &list.voters)
+    }
+
+    fn present(&self) -> Option<&VoterList> {
+        self.lists.values().next_back()
+    }
+
+    /// Whether so many of the present voters have answered that they know what others read, or will read.
+    pub(super) fn is_enough(&self, held: &BTreeSet<AgentId>, is_write: bool) -> bool {
+        self.present().is_some_and(|list| {
+            let needed = if is_write { list.write } else { list.read };
+            list.count(held) >= needed
+        })
+    }
+
+    /// Whether so many of the former voters have answered, too, that nothing was written which none of them knows.
+    /// `written` is the latest term whose leader wrote what some agent holds.
+    pub(super) fn is_all_read(&self, held: &BTreeSet<AgentId>, written: Option<Term>) -> bool {
+        let from = self.written_in(written);
+        let Some(last) = self.lists.keys().next_back() else {
+            return true;
+        };
+        // Without a mark nobody knows where it began: then all lists that are known matter.
+        let first = self
+            .lists
+            .range(from..)
+            .next()
+            .map_or(*last, |(epoch, _)| *epoch);
+        // An epoch that no agent here remembers may have written something.
+        let is_known = written.is_none() || first == from.min(*last);
+        let mut matter = self.lists.range(first..);
+        let count = u64::try_from(self.lists.range(first..).count()).unwrap_or(u64::MAX);
+        let is_whole = last.checked_sub(first) == count.checked_sub(1);
+        is_known && is_whole && matter.all(|(_, list)| list.count(held) >= list.read)
+    }
+
+    /// Whether what that term's leader wrote was written in the present epoch.
+    pub(super) fn is_of_present(&self, written: Option<Term>) -> bool {
+        let last = self.lists.keys().next_back();
+        !self.has_former() || written.is_some() && last == Some(&self.written_in(written))
+    }
+
+    fn written_in(&self, written: Option<Term>) -> u64 {
+        written.and_then(|term| self.epochs.of(term)).unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::{Electorate, Rules};
+
+    #[test]
+    fn every_reading_and_every_writing_have_a_voter_in_common() {
+        const RULES: Rules = Rules::new("x");
+        for count in 1..8 {
+            let names: Vec<_> = (0..count)
+                .map(|name| AgentId::new(&name.to_string()).unwrap())
+                .collect();
+            for votes in count / 2 + 1..=count {
+                let requirements = Requirements {
+                    leaders: Leaders::PerTerm,
+                    voters: Some(Electorate::new(&names, votes, count)),
+                    names: Some(names.as_slice().into()),
+                    ..Requirements::new(RULES)
+                };
+                let VoterList { read, write, .. } = VoterList::of(&requirements).unwrap();
+                assert_eq!((read, read + write), (votes, count + 1));
+            }
+        }
+        assert_eq!(VoterList::of(&Requirements::new(RULES)), None);
+    }
+
+    fn list(names: &[&str]) -> VoterList {
+        let voters = held(names);
+        let read = voters.len() / 2 + 1;
+        VoterList {
+            write: voters.len() + 1 - read,
+            read,
+            voters,
+        }
+    }
+
+    fn held(names: &[&str]) -> BTreeSet<AgentId> {
+        names
+            .iter()
+            .map(|name| AgentId::new(name).unwrap())
+            .collect()
+    }
+
+    const fn term(epoch: u64) -> Option<Term> {
+        Some(Term(epoch << 40 | 7))
+    }
+
+    /// `a b c`, then `a b c d`, then `b c d`.
+    fn changed() -> VoterLists {
+        let mut lists = VoterLists::new(Epochs::Learned { term_bits: 40 }, BTreeMap::new());
+        assert!(lists.note(1, list(&["a", "b", "c"])));
+        assert!(lists.note(2, list(&["a", "b", "c", "d"])));
+        assert!(lists.note(3, list(&["b", "c", "d"])));
+        assert!(!lists.note(2, list(&["x"])), "an epoch has one list");
+        lists
+    }
+
+    #[test]
+    fn a_quorum_of_each_list_since_the_last_writing_is_asked() {
+        let lists = changed();
+        let (all, most) = (held(&["a", "b", "c"]), held(&["b", "d"]));
+        assert!(lists.is_enough(&most, false));
+        for (written, is_read) in [
+            (None, false),
+            (term(1), false),
+            (term(2), false),
+            (term(3), true),
+        ] {
+            assert_eq!(lists.is_all_read(&most, written), is_read, "{written:?}");
+        }
+        assert!(lists.is_all_read(&all, None) && lists.is_all_read(&all, term(2)));
+        assert!(lists.is_of_present(term(3)) && !lists.is_of_present(term(2)));
+        assert!(!lists.is_of_present(None));
+        assert_eq!(lists.asked(), held(&["a", "b", "c", "d"]));
+    }
+
+    #[test]
+    fn a_list_that_nobody_remembers_may_have_written_something() {
+        let mut lists = changed();
+        lists.note(5, list(&["b", "c", "d", "e"]));
+        let all = held(&["a", "b", "c", "d", "e"]);
+        assert!(!lists.is_all_read(&all, term(3)), "the fourth is missing");
+        assert!(lists.is_all_read(&all, term(5)));
+        lists.fill(vec![(4, list(&["b", "c", "d"])), (9, list(&["x"]))]);
+        assert!(lists.is_all_read(&all, term(3)));
+        assert!(!lists.is_all_read(&all, term(0)), "the first is missing");
+    }
+
+    #[test]
+    fn a_leader_asks_the_voters_of_its_own_epoch_and_those_before() {
+        let lists = changed();
+        let before = lists.up_to(Term(2 << 40 | 1));
+        assert_eq!(before.lists().keys().copied().collect::<Vec<_>>(), [1, 2]);
+        let unknown = lists.up_to(Term(4 << 40 | 1));
+        assert!(!unknown.is_enough(&held(&["a", "b", "c", "d"]), false));
+    }
+
+    #[test]
+    fn voters_that_never_changed_are_asked_as_they_are() {
+        let lists = VoterLists::only(list(&["a", "b", "c"]));
+        let two = held(&["a", "c"]);
+        assert!(lists.is_enough(&two, true) && lists.is_all_read(&two, term(0)));
+        assert!(lists.is_of_present(None) && !lists.has_former());
+    }
+}

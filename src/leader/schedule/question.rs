@@ -1,0 +1,47 @@
+//! What a leader says to the others, of one question.
+//!
+//! Decided here: by which messages. Not here: to whom, and when (`machine.rs`).
+
+use crate::protocol::{AgentId, Round};
+
+use super::{
+    interface::{Rule, ScheduleEffect},
+    message::{LeaderNumber, Mark, Read, ScheduleMessage, Write},
+};
+
+/// Says it, if there is any agent to say it to: to keep this mark, or to tell what it knows.
+pub(super) fn say(
+    rule: &Rule,
+    (ballot, round): (LeaderNumber, Round),
+    mark: Option<Mark>,
+    is_survey: bool,
+    to: &[AgentId],
+    out: &mut Vec<ScheduleEffect>,
+) {
+    if to.is_empty() {
+        return;
+    }
+    let schedule = rule.name.clone();
+    let mut say = |said| {
+        let to = to.to_vec();
+        out.push(ScheduleEffect::Say { to, said });
+    };
+    let Some(mark) = mark else {
+        let read = Read {
+            round,
+            ballot,
+            schedule,
+        };
+        // First: of an agent that answers both, the answer that says more comes first.
+        if is_survey {
+            say(ScheduleMessage::Survey(read.clone()));
+        }
+        return say(ScheduleMessage::Read(read));
+    };
+    say(ScheduleMessage::Write(Write {
+        round,
+        ballot,
+        schedule,
+        mark,
+    }));
+}

@@ -1,0 +1,196 @@
+//! What is promised of every history in which the voters change: added, removed and replaced at any moment, faster
+//! than leaders are elected, while agents are down.
+
+use std::{collections::BTreeSet, time::Duration};
+
+use super::{
+    super::planner::Misfire,
+    histories::{rule, times},
+    world::{AGENTS, World},
+};
+
+const SEEDS: u64 = 60;
+
+const LATE: Misfire = Misfire::Late {
+    within: Duration::from_secs(4),
+};
+
+fn set(voters: &[usize]) -> BTreeSet<usize> {
+    voters.iter().copied().collect()
+}
+
+/// Another list: one voter more, one less, or one in the place of another.
+fn changed(world: &mut World<'_>) -> BTreeSet<usize> {
+    let mut voters = world.voters.clone();
+    let others: Vec<_> = (0..AGENTS).filter(|host| !voters.contains(host)).collect();
+    let new = world.rng.choice(others);
+    let old = world.rng.choice(voters.clone());
+    let kind = world.rng.u32(..4);
+    if kind > 0 && voters.len() > 1 {
+        voters.retain(|voter| Some(*voter) != old);
+    }
+    voters.extend(new.filter(|_| kind != 1));
+    voters
+}
+
+/// An agent that votes.
+fn voter(world: &mut World<'_>) -> usize {
+    let voters = world.voters.clone();
+    world.rng.choice(voters).unwrap()
+}
+
+fn fault(world: &mut World<'_>) {
+    let host = world.rng.usize(..AGENTS);
+    match world.rng.u32(..16) {
+        0 => world.crash(host),
+        1..4 => (0..AGENTS).for_each(|host| world.start(host)),
+        4..9 => {
+            let voter = voter(world);
+            world.elect(voter);
+        }
+        9 => world.step_down(host),
+        10 => {
+            let ahead = world.rng.i64(-2_000..2_000);
+            world.set_clock(host, ahead);
+        }
+        11 => {
+            let cut = (0..AGENTS).filter(|_| world.rng.bool());
+            let cut = cut.collect();
+            world.cut(cut);
+        }
+        12 => world.cut(BTreeSet::new()),
+        _ => {
+            let voters = changed(world);
+            world.change(voters);
+        }
+    }
+}
+
+/// A history of changes and faults, and then a calm in which one of the voters leads.
+fn history(rule: &super::super::interface::Rule, seed: u64, forgets: bool) -> World<'_> {
+    let mut world = World::new(rule, seed);
+    world.change(set(&[0, 1, 2]));
+    world.forgets_former = forgets;
+    world.elect(0);
+    for _ in 0..60 {
+        let passes = world.rng.u64(1..1_500);
+        world.run_for(passes);
+        fault(&mut world);
+    }
+    world.is_calm = true;
+    world.cut(BTreeSet::new());
+    (0..AGENTS).for_each(|host| {
+        world.start(host);
+        world.depose(host);
+    });
+    let leader = voter(&mut world);
+    world.elect(leader);
+    world.run_for(120_000);
+    world
+}
+
+fn twice(world: &World<'_>) -> Vec<(u64, u32)> {
+    times(world).into_iter().filter(|(_, n)| *n > 1).collect()
+}
+
+#[test]
+fn over_changes_of_the_voters_no_identity_runs_twice_and_the_work_goes_on() {
+    for misfire in [Misfire::Skip, LATE] {
+        let mut begun = 0;
+        for seed in 0..SEEDS {
+            let rule = rule(misfire);
+            let world = history(&rule, seed, false);
+            assert_eq!(twice(&world), [], "seed {seed}");
+            let minute = world.wall(0).as_millis() - 60_000;
+            let last = times(&world).into_keys().filter(|due| *due > minute);
+            assert!(last.count() >= 50, "seed {seed}");
+            begun += world.begun.len();
+        }
+        assert!(begun > 5_500, "{begun}");
+    }
+}
+
+#[test]
+fn over_changes_of_the_voters_every_due_time_is_run_to_its_end() {
+    for seed in 0..SEEDS {
+        let rule = rule(Misfire::AtLeastOnce);
+        let world = history(&rule, seed, false);
+        let origin = world.origin.expect("a leader was acknowledged");
+        let last = *world.done.last().expect("some were run");
+        let mut due = rule.times.next_after(origin);
+        while let Some(time) = due.filter(|time| *time <= last) {
+            assert!(
+                world.done.contains(&time),
+                "seed {seed}: {time} was left out"
+            );
+            due = rule.times.next_after(time);
+        }
+        // Clocks are 8 s apart at most.
+        let end = world.wall(0).as_millis();
+        assert!(last.as_millis() + 12_000 > end, "seed {seed}: {last}");
+    }
+}
+
+#[test]
+fn a_leader_that_asks_no_former_voters_is_found() {
+    let found = (0..SEEDS).find(|seed| {
+        let rule = rule(LATE);
+        !twice(&history(&rule, *seed, true)).is_empty()
+    });
+    assert!(found.is_some());
+}
+
+/// Of three voters two know of the last tick. One of these is removed, or replaced by one that knows nothing.
+#[test]
+fn three_four_and_three_voters_and_a_replacement_run_no_tick_again() {
+    for (first, then) in [
+        (set(&[0, 1, 2, 3]), set(&[1, 2, 3])),
+        (set(&[1, 2, 3]), set(&[2, 3, 4])),
+        (set(&[0, 1, 2, 3]), set(&[0, 1, 2])),
+    ] {
+        let rule = rule(LATE);
+        let mut world = World::new(&rule, 7);
+        world.is_calm = true;
+        (0..AGENTS).for_each(|host| world.set_clock(host, 0));
+        world.change(set(&[0, 1, 2]));
+        world.elect(0);
+        world.run_for(3_000);
+        world.crash(2);
+        world.run_for(5_000);
+        // No leader of the epoch between runs anything.
+        world.change(first);
+        world.change(then.clone());
+        world.start(2);
+        let before = world.begun.len();
+        let leader = *then.last().unwrap();
+        world.elect(leader);
+        world.run_for(200);
+        world.depose(0);
+        world.run_for(10_000);
+        assert_eq!(twice(&world), []);
+        assert!(
+            world.begun.len() > before + 5,
+            "{then:?}: it goes on at once"
+        );
+    }
+}
+
+/// Those that knew are gone for good: then nothing is run that may have been.
+#[test]
+fn what_former_voters_alone_knew_is_left_out_when_they_are_gone() {
+    let rule = rule(LATE);
+    let mut world = World::new(&rule, 3);
+    world.is_calm = true;
+    world.change(set(&[0, 1, 2]));
+    world.elect(0);
+    world.run_for(5_000);
+    world.change(set(&[2, 3, 4]));
+    (0..2).for_each(|host| world.crash(host));
+    let (before, from) = (world.begun.len(), world.now);
+    world.elect(3);
+    world.run_for(29_000);
+    assert_eq!(world.begun.len(), before, "it waits for them");
+    world.run_for(31_000);
+    assert_eq!(twice(&world), []);
+    assert!(world.begun.len() > before + 10, "since {from}");
+}

@@ -1,0 +1,65 @@
+//! The voters that one agent knows of, as its schedules see them: its leader's side and its own share them.
+//!
+//! Decided here: that a list is noted as soon as the agent has it. Not here: which lists matter (`lists.rs`), and that
+//! they are stored (`desk.rs`).
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use crate::{
+    agent::AgentReader,
+    protocol::{AgentId, Requirements, Term},
+};
+
+use super::{
+    lists::{VoterList, VoterLists},
+    poll::Audience,
+};
+
+/// Clones are the same.
+#[derive(Clone, Debug)]
+pub(super) struct Voters(Option<Arc<Mutex<VoterLists>>>);
+
+impl Voters {
+    /// With the lists that were stored. In the available mode there are none.
+    pub(super) fn new(requirements: &Requirements, stored: &BTreeMap<u64, VoterList>) -> Self {
+        let present = VoterList::of(requirements);
+        Self(present.map(|list| {
+            let mut lists = VoterLists::new(requirements.epochs, stored.clone());
+            lists.note(requirements.epoch, list);
+            Arc::new(Mutex::new(lists))
+        }))
+    }
+
+    /// Notes the present list of the agent.
+    pub(super) fn note(&self, agent: Option<&AgentReader>) {
+        // The registry of the group has a lock of its own: it is asked before this one is taken.
+        let requirements = agent.and_then(AgentReader::requirements);
+        let list = requirements.as_ref().and_then(VoterList::of);
+        if let (Some(requirements), Some(list)) = (requirements, list) {
+            self.lists(|lists| lists.note(requirements.epoch, list));
+        }
+    }
+
+    /// Those that a leader of that term asks; `None` in the available mode.
+    pub(super) fn audience(&self, term: Term) -> Option<Audience> {
+        self.lists(|lists| Audience::Voters(lists.up_to(term)))
+    }
+
+    /// Whether that agent may lead, now or in an epoch that is just over.
+    pub(super) fn may_lead(&self, id: &AgentId) -> bool {
+        self.lists(|lists| lists.asked().contains(id))
+            .unwrap_or(true)
+    }
+
+    /// Works on the lists, if there are any.
+    pub(super) fn lists<T>(&self, of: impl FnOnce(&mut VoterLists) -> T) -> Option<T> {
+        let lists = self.0.as_ref()?;
+        // Each change under the lock is whole at once.
+        Some(of(&mut lists
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)))
+    }
+}
