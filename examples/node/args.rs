@@ -45,6 +45,9 @@ pub(crate) struct Args {
     /// Creates that file: this node has never voted. Once for each node
     #[arg(long, requires = "store")]
     pub(crate) init: bool,
+    /// It may be missing in --quorum, and follows until it is added while the group runs
+    #[arg(long, requires = "quorum")]
+    pub(crate) learner: bool,
     /// Brings a file of release 0.1 to the present format, which that release refuses: no way back
     #[arg(long, requires = "store")]
     pub(crate) upgrade_store: bool,

@@ -129,6 +129,9 @@ fn agent(
     };
     if !args.quorum.is_empty() {
         agent = agent.quorum(&args.quorum);
+        if args.learner {
+            agent = agent.learner();
+        }
     }
     if let Some(after) = args.preempt_after {
         let after = Duration::from_millis(after);

@@ -21,7 +21,7 @@ use tracing::Span;
 use crate::{
     clock::Clock,
     group::{AppMessage, Attachments, Group},
-    metrics::{AgentMeter, AgentSeries},
+    metrics::{AgentMeter, AgentSeries, Sample},
     planted::{Defect, has},
     protocol::{AgentId, Event, Incarnation, Leader, Leaders, MemberKind, Score, Time, View},
 };
@@ -85,7 +85,11 @@ impl SharedState {
 
     /// Brings what is only sampled up to date, if that is due.
     pub(super) fn sample(&self, now: Time) {
-        let counts = || (self.group(), self.membership().counts());
+        let counts = || Sample {
+            group: self.group(),
+            counts: self.membership().counts(),
+            requirements: self.membership().requirements(),
+        };
         self.meter.sample(now, counts);
     }
 

@@ -243,6 +243,7 @@ impl Config {
             cooldown: self.cooldown.unwrap_or(usual.cooldown),
             epoch: self.quorum.epoch,
             diskless: self.quorum.diskless.then(Diskless::default),
+            learner: self.quorum.learner,
             ..usual
         };
         config.check().map_err(quorum_error)?;
@@ -252,6 +253,15 @@ impl Config {
     /// Voters without a disk keep no vote.
     fn check_store(&self) -> Result<(), ConfigError> {
         let quorum = &self.quorum;
+        if quorum.learner && quorum.diskless {
+            let advice = "voters without a disk are not changed while they run: leave `learner` out, or `diskless` where there is a disk that stays";
+            return Err(contradiction("quorum.learner", "quorum.diskless", advice));
+        }
+        if quorum.learner && self.role == MayBe::Observer {
+            let advice =
+                "an observer is never made a voter: leave `learner` out, or make it a \"voter\"";
+            return Err(contradiction("quorum.learner", "role", advice));
+        }
         let kept = [
             ("quorum.store_file", quorum.store_file.is_some()),
             ("quorum.create_store", quorum.create_store),
@@ -282,15 +292,15 @@ impl Config {
             }
         }
         match (voters.contains(node), self.role) {
-            (false, MayBe::Leader | MayBe::Voter) => {
-                let advice = "add this node to the voters, or set `role = \"observer\"`";
+            (false, MayBe::Leader | MayBe::Voter) if !self.quorum.learner => {
+                let advice = "add this node to the voters, or set `role = \"observer\"`, or `learner = true` to add it while the group runs";
                 return Err(contradiction("quorum.voters", "node", advice));
             }
             (true, MayBe::Observer) => {
                 let advice = "an observer does not vote: take this node out of the voters, or make it a \"voter\"";
                 return Err(contradiction("role", "quorum.voters", advice));
             }
-            (true, MayBe::Leader | MayBe::Voter)
+            (_, MayBe::Leader | MayBe::Voter)
                 if self.quorum.store_file.is_none() && !self.quorum.diskless =>
             {
                 let advice = "a voter keeps its vote through crashes: name a file on a local disk, or set `diskless = true` at every node where there is none";
@@ -381,6 +391,7 @@ fn quorum_error(reason: QuorumError) -> ConfigError {
         QuorumError::Preemption { .. } => "preemption",
         QuorumError::Margin(_) => "margin",
         QuorumError::Epoch { .. } => "quorum.epoch",
+        QuorumError::DisklessLearner => "quorum.learner",
     };
     ConfigError::Quorum { key, reason }
 }

@@ -63,6 +63,7 @@ impl Config {
         v.visit("quorum.voters", &mut quorum.voters)?;
         v.visit("quorum.epoch", &mut quorum.epoch)?;
         v.visit("quorum.diskless", &mut quorum.diskless)?;
+        v.visit("quorum.learner", &mut quorum.learner)?;
         v.visit("quorum.store_file", &mut quorum.store_file)?;
         v.visit("quorum.create_store", &mut quorum.create_store)?;
         v.visit("quorum.upgrade_store", &mut quorum.upgrade_store)?;

@@ -199,6 +199,9 @@ pub struct QuorumSettings {
     /// The voters have no disk, as in containers without a volume; the same at every node. Default: false. Each start waits,
     /// and the token is a fence under a condition: see [`diskless`](crate::elections::quorum::diskless).
     pub diskless: bool,
+    /// This node has a store and may be missing in `voters`: it follows as a *learner* until it is added while the
+    /// group runs. Default: false; then such a node is refused. It may stay set when the node has become a voter.
+    pub learner: bool,
     /// The file of this node's votes. Needed, unless the node observes or the voters have no disk.
     pub store_file: Option<PathBuf>,
     /// Makes that file if it is not there. Default: false. To make it is to say that this node never voted:

@@ -12,12 +12,12 @@ use ::metrics::{Histogram, counter, gauge, histogram};
 
 use crate::{
     group::Counts,
-    protocol::{Event, LostReason, Term, Time},
+    protocol::{Event, LostReason, Requirements, Term, Time},
 };
 
 use super::{
-    ACQUIRED, DROPPED, FOLLOWED, HAS_LEADER, IS_LEADER, LEADERLESS, LEASE_LEFT, LOST, MESSAGES,
-    TERM, WORK_PANICS, WORK_STALLS,
+    ACQUIRED, DROPPED, EPOCH, FOLLOWED, HAS_LEADER, IS_LEADER, LEADERLESS, LEASE_LEFT, LOST,
+    MESSAGES, TERM, VOTERS, WORK_PANICS, WORK_STALLS,
 };
 
 /// The series of one agent.
@@ -93,6 +93,14 @@ impl AgentSeries<'_> {
     }
 }
 
+/// What is sampled of a group.
+#[derive(Debug)]
+pub(crate) struct Sample<'a> {
+    pub(crate) group: &'a str,
+    pub(crate) counts: Counts,
+    pub(crate) requirements: Option<Requirements>,
+}
+
 /// What a steady step measures of an agent, through all its incarnations.
 pub(crate) struct AgentMeter {
     lease_left: Histogram,
@@ -124,13 +132,23 @@ impl AgentMeter {
     }
 
     /// Brings the counts of the group, which come with its name, up to date, if that is due.
-    pub(crate) fn sample<'a>(&self, now: Time, counts: impl FnOnce() -> (&'a str, Counts)) {
+    pub(crate) fn sample<'a>(&self, now: Time, counts: impl FnOnce() -> Sample<'a>) {
         if now.as_nanos() < self.due.load(Relaxed) {
             return;
         }
         self.due.store(now.after(AGAIN).as_nanos(), Relaxed);
-        let (group, counts) = counts();
+        let Sample {
+            group,
+            counts,
+            requirements,
+        } = counts();
         let group = || group.to_owned();
+        if let Some(requirements) = requirements
+            && let Some(electorate) = requirements.voters
+        {
+            gauge!(VOTERS, "group" => group()).set(f64::from(electorate.voters));
+            show_number(EPOCH, &[("group", group())], requirements.epoch);
+        }
         counter!(MESSAGES, "group" => group()).absolute(counts.sent);
         for (reason, dropped) in [
             ("mailbox_full", counts.full),
@@ -148,10 +166,14 @@ impl AgentMeter {
 #[expect(
     clippy::as_conversions,
     clippy::cast_precision_loss,
-    reason = "a gauge is a float; beyond 2^53 it rounds the term"
+    reason = "a gauge is a float; beyond 2^53 it rounds the number"
 )]
+fn show_number(name: &'static str, labels: &[(&'static str, String)], number: u64) {
+    gauge!(name, labels).set(number as f64);
+}
+
 fn show_term(labels: &[(&'static str, String); 2], term: Term) {
-    gauge!(TERM, labels).set(term.0 as f64);
+    show_number(TERM, labels, term.0);
 }
 
 /// Shows counts; says whether there will be more.

@@ -10,6 +10,8 @@
 //! | `bully_is_leader` | gauge | | group, node | 1 while the agent leads, else 0 |
 //! | `bully_has_leader` | gauge | | group, node | 1 while the agent knows a leader, else 0 |
 //! | `bully_term` | gauge | | group, node | the term that the agent last led or followed in |
+//! | `bully_voters` | gauge | | group | how many voters the group has, where a list names them |
+//! | `bully_voters_epoch` | gauge | | group | the epoch of that list: how often it was changed |
 //! | `bully_leadership_acquired_total` | counter | | group, node | how often the agent began to lead |
 //! | `bully_leadership_lost_total` | counter | | group, node, reason | how often it ceased to lead, and why |
 //! | `bully_leader_followed_total` | counter | | group, node | how often it followed another leader than before |
@@ -50,7 +52,7 @@ mod tests;
 
 use ::metrics::{Unit, describe_counter, describe_gauge, describe_histogram};
 
-pub(crate) use agent::{AgentMeter, AgentSeries};
+pub(crate) use agent::{AgentMeter, AgentSeries, Sample};
 pub(crate) use bridge::{BridgeMeter, Direction};
 pub(crate) use proxy::ProxyMeter;
 
@@ -127,6 +129,10 @@ series! {
         "1 while the agent knows a leader, else 0";
     TERM "bully_term" Gauge None, AGENT,
         "the term that the agent last led or followed in";
+    VOTERS "bully_voters" Gauge None, &["group"],
+        "how many voters the group has, where a list names them";
+    EPOCH "bully_voters_epoch" Gauge None, &["group"],
+        "the epoch of that list: how often it was changed";
     ACQUIRED "bully_leadership_acquired_total" Counter None, AGENT,
         "how often the agent began to lead";
     LOST "bully_leadership_lost_total" Counter None, &["group", "node", "reason"],

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use crate::{
     group::Counts,
-    protocol::{Event, Time},
+    protocol::{Event, Requirements, Time},
 };
 
 #[derive(Clone, Copy, Debug)]
@@ -27,6 +27,14 @@ impl AgentSeries<'_> {
 }
 
 #[derive(Debug)]
+#[expect(dead_code, reason = "nothing is sampled")]
+pub(crate) struct Sample<'a> {
+    pub(crate) group: &'a str,
+    pub(crate) counts: Counts,
+    pub(crate) requirements: Option<Requirements>,
+}
+
+#[derive(Debug)]
 pub(crate) struct AgentMeter;
 
 impl AgentMeter {
@@ -35,7 +43,7 @@ impl AgentMeter {
     }
     pub(crate) const fn renewed(&self, _left: Duration) {}
     pub(crate) fn also(&self, _show: impl Fn() -> bool + Send + Sync + 'static) {}
-    pub(crate) fn sample<'a>(&self, _now: Time, _counts: impl FnOnce() -> (&'a str, Counts)) {}
+    pub(crate) fn sample<'a>(&self, _now: Time, _counts: impl FnOnce() -> Sample<'a>) {}
 }
 
 #[derive(Debug)]

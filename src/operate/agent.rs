@@ -10,7 +10,7 @@ use futures::{FutureExt, future::BoxFuture};
 use crate::{
     agent::{CommandError, Diagnosis, ElectionHandle, LeaveError, Status},
     group::Counts,
-    protocol::{AgentId, Election, Members, Score},
+    protocol::{AgentId, Election, Members, Requirements, Score},
 };
 
 use super::judge::Moment;
@@ -22,6 +22,8 @@ pub(super) trait OperatedAgent: Send + Sync {
     fn status(&self) -> Status;
     fn members(&self) -> Arc<Members>;
     fn counts(&self) -> Counts;
+    /// What the group shares: its voters, where a list names them.
+    fn requirements(&self) -> Option<Requirements>;
     fn diagnosis(&self) -> Diagnosis;
     fn step_down(&self, to: Option<AgentId>) -> Result<(), CommandError>;
     fn change_score(&self, score: Option<Score>) -> Result<(), CommandError>;
@@ -45,6 +47,9 @@ impl<E: Election> OperatedAgent for ElectionHandle<E> {
     }
     fn counts(&self) -> Counts {
         Self::counts(self)
+    }
+    fn requirements(&self) -> Option<Requirements> {
+        self.reader().requirements()
     }
     fn diagnosis(&self) -> Diagnosis {
         Self::diagnosis(self)

@@ -60,6 +60,12 @@ pub struct AgentReport {
     pub work_stalls: u32,
     /// Whether the actor that the agent is tied to is gone, so that the agent is not eligible.
     pub tie_broken: bool,
+    /// The voters, where a list names them, as this agent's process knows them.
+    #[serde(default)]
+    pub voters: Vec<AgentId>,
+    /// The epoch of that list: how often it was changed.
+    #[serde(default)]
+    pub epoch: u64,
     /// The group's members as this agent's process knows them, highest rank first, then those that cannot be
     /// elected, by name. No more than a thousand.
     pub members: Vec<MemberReport>,
@@ -161,7 +167,15 @@ fn agent(agent: &dyn OperatedAgent) -> AgentReport {
         ("strangers", counts.strangers),
         ("stale", counts.stale),
     ];
+    let listed = agent.requirements().map(|shared| {
+        let names = shared.names.unwrap_or_default();
+        (names.to_vec(), shared.epoch)
+    });
+    let (mut voters, epoch) = listed.unwrap_or_default();
+    voters.sort_unstable();
     AgentReport {
+        voters,
+        epoch,
         agent: agent.id().clone(),
         group: agent.group().to_owned(),
         lifecycle,

@@ -153,6 +153,16 @@ pub enum Finding {
         /// Their names.
         missing: Vec<AgentId>,
     },
+    /// The number of voters is even: no more of them may be down than of one voter less.
+    EvenVoters {
+        /// How many they are.
+        all: u32,
+    },
+    /// This agent has a store and is not in the list of voters: it follows, and waits to be added.
+    Learner {
+        /// The epoch of the list.
+        epoch: u64,
+    },
     /// The leader cannot be reached: if it stays silent, another one is elected.
     LeaderUnreachable {
         /// Its name.
@@ -232,6 +242,8 @@ impl Finding {
             Self::Outranked { .. } => 24,
             Self::HighestLeads { .. } => 25,
             Self::Observer => 26,
+            Self::Learner { .. } => 27,
+            Self::EvenVoters { .. } => 28,
         }
     }
 }
@@ -348,6 +360,15 @@ impl fmt::Display for Finding {
             Self::VotersAway { missing } => {
                 write!(f, "voters that cannot be reached: {}", Names(missing))
             }
+            Self::EvenVoters { all } => write!(
+                f,
+                "there are {all} voters, an even number: no more of them may be down than of {}, so add one or remove one",
+                all.saturating_sub(1)
+            ),
+            Self::Learner { epoch } => write!(
+                f,
+                "this agent is a learner: the voters of epoch {epoch} do not name it, so add it with add_voter or `bullyctl voters add`"
+            ),
             Self::LeaderUnreachable { leader } => write!(
                 f,
                 "the leader {leader} cannot be reached: another one is elected if it stays silent"

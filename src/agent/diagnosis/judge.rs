@@ -121,11 +121,20 @@ impl Facts {
         }
         if self.assumed.kind == MemberKind::Observer {
             found.push(Finding::Observer);
+        } else if let Some(epoch) = self.learns() {
+            found.push(Finding::Learner { epoch });
         } else if self.status.tie_broken {
             found.push(Finding::TieBroken);
         } else if self.score.is_none() {
             found.push(Finding::NoScore);
         }
+    }
+
+    /// The epoch whose list does not name this agent, although it has what a voter has.
+    fn learns(&self) -> Option<u64> {
+        let requirements = self.requirements.as_ref()?;
+        let names = requirements.names.as_ref()?;
+        (!names.contains(&self.id)).then_some(requirements.epoch)
     }
 
     /// Whether an agent that should run does.
@@ -197,6 +206,9 @@ impl Facts {
             });
         } else if !missing.is_empty() {
             found.push(Finding::VotersAway { missing });
+        }
+        if self.names().is_some() && voters.all > 1 && voters.all.is_multiple_of(2) {
+            found.push(Finding::EvenVoters { all: voters.all });
         }
         let is_eligible =
             |known: &&ReachableMember| known.is_reachable && known.member.score.is_some();

@@ -117,7 +117,10 @@ fn voters_that_cannot_elect_are_refused() {
         [quorum]\nvoters = ["a", "b", "c"]\ndiskless = true\ncreate_store = true | `quorum.create_store` contradicts `quorum.diskless`: voters without a disk keep no vote: leave the store out, or `diskless` where there is a disk that stays
         [quorum]\ndiskless = true | `quorum.voters` is missing: the section `quorum` needs the names of all voters, the same at every node
         [quorum]\nvoters = ["a", "b", "c"]\ndiskless = 1 | `quorum.diskless` is 1: it has to be true or false
-        [quorum]\nvoters = ["b", "c"]\nstore_file = "v" | `quorum.voters` contradicts `node`: add this node to the voters, or set `role = "observer"`
+        [quorum]\nvoters = ["b", "c"]\nstore_file = "v" | `quorum.voters` contradicts `node`: add this node to the voters, or set `role = "observer"`, or `learner = true` to add it while the group runs
+        [quorum]\nvoters = ["b", "c"]\nlearner = true | `quorum.store_file` is missing: a voter keeps its vote through crashes: name a file on a local disk, or set `diskless = true` at every node where there is none
+        [quorum]\nvoters = ["b", "c"]\nlearner = true\ndiskless = true | `quorum.learner` contradicts `quorum.diskless`: voters without a disk are not changed while they run: leave `learner` out, or `diskless` where there is a disk that stays
+        role = "observer"\n[quorum]\nvoters = ["b", "c"]\nlearner = true | `quorum.learner` contradicts `role`: an observer is never made a voter: leave `learner` out, or make it a "voter"
         [quorum]\nvoters = ["a", "b", "d"]\nstore_file = "v" | `quorum.voters[2]` is "d": it has to be this node or one of `peers`: no other voter can be asked
         [quorum]\nvoters = ["a", "b", "b"]\nstore_file = "v" | `quorum.voters` is refused: the voter b is listed twice: give each its own name
         [quorum]\nvoters = ["a", ""]\nstore_file = "v" | `quorum.voters[1]` is missing: leave the empty name out
@@ -131,6 +134,8 @@ fn voters_that_cannot_elect_are_refused() {
     for accepted in [
         "role = \"observer\"\n[quorum]\nvoters = [\"b\", \"c\"]",
         "[quorum]\nvoters = [\"a\", \"b\", \"c\"]\ndiskless = true",
+        "[quorum]\nvoters = [\"b\", \"c\"]\nstore_file = \"v\"\nlearner = true",
+        "[quorum]\nvoters = [\"a\", \"b\", \"c\"]\nstore_file = \"v\"\nlearner = true",
         "role = \"observer\"\n[quorum]\nvoters = [\"b\", \"c\"]\ndiskless = true",
         "role = \"voter\"\n[quorum]\nvoters = [\"a\", \"b\", \"c\"]\nstore_file = \"v\"\nepoch = 16777215",
     ] {

@@ -103,6 +103,9 @@ impl QuorumConfig {
         self.check_quorums()?;
         self.check_durations()?;
         NegativeMargin::check(self.margin)?;
+        if self.learner && self.diskless.is_some() {
+            return Err(QuorumError::DisklessLearner);
+        }
         if self.epoch > LAST_EPOCH {
             return Err(QuorumError::Epoch {
                 epoch: self.epoch,
@@ -267,6 +270,11 @@ pub enum QuorumError {
         /// The smallest that will do.
         least: usize,
     },
+    /// Voters without a disk are not changed while they run.
+    #[error(
+        "a learner is made a voter while the group runs, and voters without a disk are not: leave out one of the two"
+    )]
+    DisklessLearner,
     /// The timings have no heartbeat.
     #[error("a lease needs heartbeats: choose timings with a failure detector")]
     NoHeartbeat,

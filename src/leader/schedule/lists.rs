@@ -226,8 +226,8 @@ mod tests {
             .collect()
     }
 
-    const fn term(epoch: u64) -> Option<Term> {
-        Some(Term(epoch << 40 | 7))
+    const fn term(epoch: u64) -> Term {
+        Term(epoch << 40 | 7)
     }
 
     /// `a b c`, then `a b c d`, then `b c d`.
@@ -247,14 +247,14 @@ mod tests {
         assert!(lists.is_enough(&most, false));
         for (written, is_read) in [
             (None, false),
-            (term(1), false),
-            (term(2), false),
-            (term(3), true),
+            (Some(term(1)), false),
+            (Some(term(2)), false),
+            (Some(term(3)), true),
         ] {
             assert_eq!(lists.is_all_read(&most, written), is_read, "{written:?}");
         }
-        assert!(lists.is_all_read(&all, None) && lists.is_all_read(&all, term(2)));
-        assert!(lists.is_of_present(term(3)) && !lists.is_of_present(term(2)));
+        assert!(lists.is_all_read(&all, None) && lists.is_all_read(&all, Some(term(2))));
+        assert!(lists.is_of_present(Some(term(3))) && !lists.is_of_present(Some(term(2))));
         assert!(!lists.is_of_present(None));
         assert_eq!(lists.asked(), held(&["a", "b", "c", "d"]));
     }
@@ -264,11 +264,11 @@ mod tests {
         let mut lists = changed();
         lists.note(5, list(&["b", "c", "d", "e"]));
         let all = held(&["a", "b", "c", "d", "e"]);
-        assert!(!lists.is_all_read(&all, term(3)), "the fourth is missing");
-        assert!(lists.is_all_read(&all, term(5)));
+        assert!(!lists.is_all_read(&all, Some(term(3))), "the fourth is missing");
+        assert!(lists.is_all_read(&all, Some(term(5))));
         lists.fill(vec![(4, list(&["b", "c", "d"])), (9, list(&["x"]))]);
-        assert!(lists.is_all_read(&all, term(3)));
-        assert!(!lists.is_all_read(&all, term(0)), "the first is missing");
+        assert!(lists.is_all_read(&all, Some(term(3))));
+        assert!(!lists.is_all_read(&all, Some(term(0))), "the first is missing");
     }
 
     #[test]
@@ -284,7 +284,7 @@ mod tests {
     fn voters_that_never_changed_are_asked_as_they_are() {
         let lists = VoterLists::only(list(&["a", "b", "c"]));
         let two = held(&["a", "c"]);
-        assert!(lists.is_enough(&two, true) && lists.is_all_read(&two, term(0)));
+        assert!(lists.is_enough(&two, true) && lists.is_all_read(&two, Some(term(0))));
         assert!(lists.is_of_present(None) && !lists.has_former());
     }
 }

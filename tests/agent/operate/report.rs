@@ -35,6 +35,8 @@ fn a_report_as_json_is_read_again() {
       "work_panics": 0,
       "work_stalls": 0,
       "tie_broken": false,
+      "voters": [],
+      "epoch": 0,
       "members": [
         {
           "agent": "c",

@@ -171,6 +171,35 @@ fn too_few_voters() {
 }
 
 #[test]
+fn an_even_number_of_voters_and_an_agent_that_they_do_not_name() {
+    let of = |names: &[&str]| {
+        let names: Vec<_> = names.iter().map(|name| id(name)).collect();
+        let requirements = Requirements {
+            epoch: 4,
+            voters: Some(Electorate::new(&names, 2, 2)),
+            names: Some(names.into()),
+            ..quorum().requirements.unwrap()
+        };
+        Facts {
+            requirements: Some(requirements),
+            ..quorum()
+        }
+    };
+    assert_eq!(found(&of(&["a", "b", "c"])), []);
+    assert_eq!(
+        found(&of(&["a", "c", "x"])),
+        [
+            Finding::VotersAway {
+                missing: vec![id("x")]
+            },
+            Finding::Learner { epoch: 4 },
+        ]
+    );
+    assert_eq!(found(&of(&["b", "c"])), [Finding::EvenVoters { all: 2 }]);
+    assert_eq!(found(&of(&["b"]))[..], [], "one is no even number");
+}
+
+#[test]
 fn one_voter_is_enough_where_each_side_elects_its_own() {
     let mut facts = vacant();
     facts.members[0].is_reachable = false;

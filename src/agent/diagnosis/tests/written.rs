@@ -104,6 +104,8 @@ fn each_finding_is_one_line() {
         },
         Finding::LeaderUnreachable { leader: id("a") },
         Finding::Drains,
+        Finding::EvenVoters { all: 4 },
+        Finding::Learner { epoch: 2 },
         Finding::Recovers {
             left,
             answers: 0,

@@ -12,16 +12,18 @@ use fastrand::Rng;
 use super::super::{
     desk::{Desk, DeskStep, Reply},
     interface::{DueTick, Now, Rule, ScheduleEffect, ScheduleInput, TickCounts, TickFailed},
-    lists::{VoterList, VoterLists},
+    lists::VoterLists,
     machine::ScheduleMachine,
     message::{LeaderNumber, ScheduleMessage, Surveyed},
-    poll::{Audience, Known},
+    poll::Known,
     register::ScheduleRecord,
 };
 use crate::{
     clock::WallTime,
     protocol::{AgentId, Epochs, Incarnation, Round, Term, Time},
 };
+
+mod faults;
 
 /// How many agents there are.
 pub(super) const AGENTS: usize = 5;
@@ -173,53 +175,6 @@ impl<'a> World<'a> {
                 look_at: u64::MAX,
                 rounds: 0,
             });
-        }
-    }
-
-    pub(super) fn crash(&mut self, host: usize) {
-        self.hosts[host].life = None;
-    }
-
-    pub(super) fn set_clock(&mut self, host: usize, ahead: i64) {
-        self.hosts[host].ahead = ahead;
-    }
-
-    pub(super) fn cut(&mut self, cut: BTreeSet<usize>) {
-        self.cut = cut;
-    }
-
-    fn list(&self) -> VoterList {
-        let majority = self.voters.len() / 2 + 1;
-        VoterList {
-            voters: self.voters.iter().copied().map(id).collect(),
-            read: majority,
-            write: self.voters.len() + 1 - majority,
-        }
-    }
-
-    /// Others vote from now on; leaders of the epoch before believe on.
-    pub(super) fn change(&mut self, voters: BTreeSet<usize>) {
-        self.epoch += 1;
-        self.voters = voters;
-        let (epoch, list) = (self.epoch, self.list());
-        for host in 0..AGENTS {
-            if let Some(life) = &mut self.hosts[host].life {
-                life.lists.note(epoch, list.clone());
-                let step = life.desk.note_lists(life.lists.lists());
-                self.desk(host, step);
-            }
-        }
-    }
-
-    /// As the leader of that term asks them.
-    fn audience(&self, host: usize, term: Term) -> Audience {
-        let lists = self.hosts[host].life.as_ref().map(|life| &life.lists);
-        let lists = lists.map(|lists| lists.up_to(term));
-        let all = lists.unwrap_or_else(|| VoterLists::only(self.list()));
-        let last = all.lists().values().next_back();
-        match last.filter(|_| self.forgets_former) {
-            Some(last) => Audience::Voters(VoterLists::only(last.clone())),
-            None => Audience::Voters(all),
         }
     }
 

@@ -104,6 +104,15 @@ fn members(agent: &AgentReport, text: &mut String) {
         table::clean(&agent.group)
     )
     .ok();
+    if !agent.voters.is_empty() {
+        let voters: Vec<_> = agent
+            .voters
+            .iter()
+            .map(|id| table::clean(id.as_str()))
+            .collect();
+        let (count, voters) = (voters.len(), voters.join(", "));
+        writeln!(text, "{count} voters in epoch {}: {voters}", agent.epoch).ok();
+    }
     let mut table = Table::new(["MEMBER", "KIND", "SCORE", "PRESENCE", ""]);
     let row = |member: &MemberReport| {
         let leads = agent

@@ -1,0 +1,61 @@
+//! What happens to agents of the world beside their messages, and how their voters change.
+
+use std::collections::BTreeSet;
+
+use super::{
+    super::super::{
+        lists::{VoterList, VoterLists},
+        poll::Audience,
+    },
+    AGENTS, World, id,
+};
+use crate::protocol::Term;
+
+impl World<'_> {
+    pub(in super::super) fn crash(&mut self, host: usize) {
+        self.hosts[host].life = None;
+    }
+
+    pub(in super::super) fn set_clock(&mut self, host: usize, ahead: i64) {
+        self.hosts[host].ahead = ahead;
+    }
+
+    pub(in super::super) fn cut(&mut self, cut: BTreeSet<usize>) {
+        self.cut = cut;
+    }
+
+    pub(super) fn list(&self) -> VoterList {
+        let majority = self.voters.len() / 2 + 1;
+        VoterList {
+            voters: self.voters.iter().copied().map(id).collect(),
+            read: majority,
+            write: self.voters.len() + 1 - majority,
+        }
+    }
+
+    /// Others vote from now on; leaders of the epoch before believe on.
+    pub(in super::super) fn change(&mut self, voters: BTreeSet<usize>) {
+        self.epoch += 1;
+        self.voters = voters;
+        let (epoch, list) = (self.epoch, self.list());
+        for host in 0..AGENTS {
+            if let Some(life) = &mut self.hosts[host].life {
+                life.lists.note(epoch, list.clone());
+                let step = life.desk.note_lists(life.lists.lists());
+                self.desk(host, step);
+            }
+        }
+    }
+
+    /// As the leader of that term asks them.
+    pub(super) fn audience(&self, host: usize, term: Term) -> Audience {
+        let lists = self.hosts[host].life.as_ref().map(|life| &life.lists);
+        let lists = lists.map(|lists| lists.up_to(term));
+        let all = lists.unwrap_or_else(|| VoterLists::only(self.list()));
+        let last = all.lists().values().next_back();
+        match last.filter(|_| self.forgets_former) {
+            Some(last) => Audience::Voters(VoterLists::only(last.clone())),
+            None => Audience::Voters(all),
+        }
+    }
+}
