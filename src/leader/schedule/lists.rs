@@ -264,11 +264,17 @@ mod tests {
         let mut lists = changed();
         lists.note(5, list(&["b", "c", "d", "e"]));
         let all = held(&["a", "b", "c", "d", "e"]);
-        assert!(!lists.is_all_read(&all, Some(term(3))), "the fourth is missing");
+        assert!(
+            !lists.is_all_read(&all, Some(term(3))),
+            "the fourth is missing"
+        );
         assert!(lists.is_all_read(&all, Some(term(5))));
         lists.fill(vec![(4, list(&["b", "c", "d"])), (9, list(&["x"]))]);
         assert!(lists.is_all_read(&all, Some(term(3))));
-        assert!(!lists.is_all_read(&all, Some(term(0))), "the first is missing");
+        assert!(
+            !lists.is_all_read(&all, Some(term(0))),
+            "the first is missing"
+        );
     }
 
     #[test]
