@@ -367,7 +367,7 @@ impl fmt::Display for Finding {
             ),
             Self::Learner { epoch } => write!(
                 f,
-                "this agent is a learner: the voters of epoch {epoch} do not name it, so add it with add_voter or `bullyctl voters add`"
+                "this agent is a learner: the voters of epoch {epoch} do not name it, and it follows until it is added to them"
             ),
             Self::LeaderUnreachable { leader } => write!(
                 f,
