@@ -18,7 +18,7 @@ use super::{
     voter::Promise,
 };
 use crate::elections::policy::Preemption;
-use crate::protocol::{AgentId, Event, Incarnation, Leader, Round, Score, Term, Time, Timings};
+use crate::protocol::{AgentId, Event, Incarnation, Leader, Round, Score, Term, Time};
 
 /// The leader that an agent follows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -339,11 +339,12 @@ fn adopt_term(core: &mut Core, now: Time, leader: &Leader, out: &mut Out) {
 }
 
 /// More than this between two announcements ends steady contact: 3 H, or what a leader with longer
-/// timings leaves between two of them for the sake of this promise (`lease-within-promise`).
+/// timings leaves between two of them for the sake of this promise (`lease-within-promise`). By its
+/// clock that is a third of the longest lease that this promise covers; by this agent's clock it may be
+/// longer by as much as two clocks differ, which makes it a third of the promise.
 fn gap(config: &QuorumConfig) -> Duration {
     let t = &config.timings;
-    let pace = Timings::lease_within(t.promise()) / 3;
-    let slow = pace.saturating_add(t.delay_bound().saturating_mul(2));
+    let slow = (t.promise() / 3).saturating_add(t.delay_bound().saturating_mul(2));
     config.heartbeat().saturating_mul(3).max(slow)
 }
 

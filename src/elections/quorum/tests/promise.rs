@@ -239,7 +239,8 @@ fn an_observer_waits_as_long_as_a_slow_leader_asks() {
         .nothing_else_happened();
 }
 
-/// `ask-before-takeover`: the leader's H is longer than this follower's, and its pace suits the promise.
+/// `ask-before-takeover`: the leader's H is longer than this follower's, and its pace suits the promise:
+/// by its own clock, which may be the slowest while the follower's is the fastest.
 #[test]
 fn a_leader_with_a_slower_pace_is_in_steady_contact() {
     let (lease, promise) = (Duration::from_millis(D), Duration::from_millis(5 * P));
@@ -250,11 +251,13 @@ fn a_leader_with_a_slower_pace_is_in_steady_contact() {
         preemption,
         ..config()
     };
-    let mut me = Kit::began(config, MemberKind::Voter, Some(5)).started();
-    let pace = 5 * H; // less than a third of what the promise covers, more than three of its own H
-    let asks = (0..30).any(|_| {
-        let seen = me.later(pace).hear(LOW, heartbeat(OLD, 1));
-        seen.messages().len() == 2
-    });
-    assert!(asks, "it asks for the leadership in the end");
+    // Both are more than three of its own H.
+    for (pace, asks) in [(5 * H, true), (5 * P / 3, true), (2 * P, false)] {
+        let mut me = Kit::began(config.clone(), MemberKind::Voter, Some(5)).started();
+        let asked = (0..30).any(|_| {
+            let seen = me.later(pace).hear(LOW, heartbeat(OLD, 1));
+            seen.messages().len() == 2
+        });
+        assert_eq!(asked, asks, "it asks for the leadership in the end: {pace}");
+    }
 }
