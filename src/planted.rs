@@ -68,12 +68,14 @@ pub enum Defect {
     OneVoterVouches,
     /// Bridge: a lease counts on voters of version 1, whatever their timings.
     FirstVersionCounts,
+    /// Bridge: a node that remembers its last incarnation begins the very next one.
+    IncarnationsOverlap,
 }
 
 #[cfg(feature = "planted")]
 impl Defect {
     /// All of them.
-    pub const ALL: [Self; 26] = [
+    pub const ALL: [Self; 27] = [
         Self::EndedSteps,
         Self::EndedSaves,
         Self::RevokedLast,
@@ -100,6 +102,7 @@ impl Defect {
         Self::SilenceIsConfirmed,
         Self::OneVoterVouches,
         Self::FirstVersionCounts,
+        Self::IncarnationsOverlap,
     ];
 }
 
@@ -182,6 +185,11 @@ mod tests {
                 Defect::OneVoterVouches,
                 "remote::carry::epochs::tests::a_near_epoch_is_heard_and_a_far_one_only_if_a_quorum_of_voters_names_it",
                 "one, however often",
+            ),
+            (
+                Defect::IncarnationsOverlap,
+                "remote::bridge::memory::tests::every_start_is_later_whatever_the_clock_shows",
+                "than those of its agents",
             ),
         ];
         again::are_found("lib", VARIABLE, &cases);

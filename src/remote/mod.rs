@@ -151,7 +151,7 @@ pub(crate) use wire::{Bounds, decode_payload, encode_payload};
 #[doc(hidden)]
 pub mod internals {
     pub use super::{
-        bridge::BridgeCounters,
+        bridge::{BridgeCounters, memory::later_incarnation},
         carry::TermGuard,
         link::{
             Acquaintance, EndDigest, Established, FrameVerdict, GroupStanding, Handshake,

@@ -162,7 +162,7 @@ impl fmt::Display for ClusterId {
     }
 }
 
-/// Which incarnation of a node this is: larger after each restart.
+/// Which incarnation of a node this is: larger after each restart, by more than agents there began or restarted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeIncarnation(pub u64);
 

@@ -16,9 +16,10 @@ use std::{
 use actix::{Actor, Addr};
 use actix_bully::{
     Group,
-    agent::{BullyAgent, BullyHandle},
+    agent::{BullyAgent, BullyHandle, Lifecycle},
     remote::{
-        BridgeEvent, BridgeHandle, NodeIncarnation, Peer, RemoteBridge, internals::wire::Versions,
+        BridgeEvent, BridgeHandle, NodeIncarnation, Peer, RemoteBridge,
+        internals::{later_incarnation, wire::Versions},
     },
     supervisor::RestartPolicy,
     testkit::Inject,
@@ -64,7 +65,7 @@ pub struct Host {
     pub freezer: Freezer,
     processes: Cell<u64>,
     /// The incarnation of the last process.
-    last: Cell<u64>,
+    last: Cell<Option<u64>>,
 }
 
 /// What runs on a host.
@@ -135,6 +136,14 @@ impl Process {
         started.map(|started| started.agent.clone())
     }
 
+    /// Whether an agent runs here.
+    #[must_use]
+    pub fn has_agents(&self) -> bool {
+        let starts = self.starts.borrow();
+        let runs = |started: &Started| started.agent.current().lifecycle == Lifecycle::Running;
+        starts.iter().any(runs)
+    }
+
     /// Tells it to do something.
     pub fn order(&self, order: Order) {
         self.orders.unbounded_send(order).ok(); // it may have ended
@@ -155,7 +164,7 @@ impl Host {
             clock: setting.clock.at_rate(setting.plan.clocks[index]),
             freezer: Freezer::default(),
             processes: Cell::new(0),
-            last: Cell::new(0),
+            last: Cell::default(),
         }
     }
 
@@ -294,9 +303,7 @@ impl Host {
     ) -> turmoil::Result<BridgeHandle> {
         let name = self.name();
         let wall = wall_of(settings.wall);
-        // Whatever the clock shows, later than the last one: as a bridge does that keeps it in a file.
-        let incarnation = (wall * 1_000 + place.process).max(self.last.get() + 1);
-        self.last.set(incarnation);
+        let incarnation = self.begin_incarnation(wall * 1_000 + place.process);
         let mut bridge = RemoteBridge::builder(name)
             .cluster("simulated")
             .transport(setting.net.host(name))
@@ -320,6 +327,15 @@ impl Host {
             });
         }
         Ok(bridge.carry(group).start()?)
+    }
+
+    /// Whatever the clock shows, later than the last one: as a bridge does that keeps it in a file.
+    fn begin_incarnation(&self, by_clock: u64) -> u64 {
+        let last = self.last.get().map(|last| NodeIncarnation(last * UNIT));
+        let begun = later_incarnation(last, NodeIncarnation(by_clock * UNIT));
+        let incarnation = begun.0.div_ceil(UNIT);
+        self.last.set(Some(incarnation));
+        incarnation
     }
 
     fn start(&self, process: &Process, setting: &Setting, member: &Rc<Member>) -> turmoil::Result {
@@ -406,6 +422,9 @@ fn restarts() -> turmoil::Result<RestartPolicy> {
         .backoff_max(Duration::from_millis(200));
     Ok(policy.build()?)
 }
+
+/// So many of a bridge's numbers for each of the smaller ones that are easier to read here, 1,000 a millisecond.
+const UNIT: u64 = 1 << 12;
 
 const PORT: u16 = 7400;
 

@@ -5,7 +5,7 @@ use actix_bully::planted::{Defect, VARIABLE};
 
 use crate::{
     check::MOVES,
-    kinds::Fault,
+    kinds::{Fault, Kinds},
     many::{play, play_all},
 };
 
@@ -38,11 +38,21 @@ fn sixty_histories_of_both_versions_keep_every_promise() {
     assert_eq!(broken, None);
 }
 
+/// After a start with a clock that is ahead, numbers go on by counting, and agents count as well.
+#[test]
+fn sixty_histories_of_wrong_clocks_and_crashes_keep_every_promise() {
+    let kinds = Kinds::from([Fault::WallAhead, Fault::CrashAgent, Fault::Kill]);
+    let sum = play_all(&(0..60), &kinds, 1, play);
+    let broken = sum.broken.map(|(seed, tale)| (seed, tale.broken));
+    assert_eq!(broken, None);
+}
+
 #[test]
 fn defects_of_agents_and_bridges_are_found() {
     let test = "planted::sixty_histories_keep_every_promise";
     let still = "planted::thirty_histories_in_which_no_agent_moves_keep_every_promise";
     let mixed = "planted::sixty_histories_of_both_versions_keep_every_promise";
+    let clocks = "planted::sixty_histories_of_wrong_clocks_and_crashes_keep_every_promise";
     let cases = [
         (Defect::WorksAfterLease, test, "ran after its leadership"),
         (Defect::FirstDrainsAll, test, "before its work had ended"),
@@ -51,6 +61,7 @@ fn defects_of_agents_and_bridges_are_found() {
         (Defect::AnyEpochJoined, test, "counted unvouched_term"),
         (Defect::FirstVersionCounts, mixed, "lead at the same time"),
         (Defect::SilenceIsConfirmed, still, "counted refused_name"),
+        (Defect::IncarnationsOverlap, clocks, "no agreement within"),
     ];
     again::are_found("simulated_network", VARIABLE, &cases);
 }

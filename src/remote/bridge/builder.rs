@@ -164,7 +164,9 @@ impl BridgeBuilder {
         self
     }
 
-    /// Which incarnation of this node it is; larger after each restart. Default: from the wall clock.
+    /// Which incarnation of this node it is; larger after each restart. Default: from the wall clock. The node's
+    /// agents count their own on from it, one for each start and restart of an agent: leave room for those (the
+    /// default leaves 2^16 for each millisecond), or peers take an agent for a former one, and do not hear it.
     ///
     /// Peers refuse an earlier one than the last they met, until they
     /// [forget](crate::remote::LimitsBuilder::forget) it. So a start with a clock that is ahead, or was set

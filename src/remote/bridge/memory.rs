@@ -6,17 +6,30 @@
 //! Peers refuse an earlier incarnation of a node than the last one they met, since they could not
 //! tell a restart from a former process. A wall clock alone does not keep that order: after a start
 //! ten years ahead, or an hour set back, a node would be refused until the peers
-//! [forget](crate::remote::Limits::forget) it.
+//! [forget](crate::remote::Limits::forget) it. Nor is the very next number enough: an agent that had crashed once
+//! would begin by a number that it has had, and peers would hear nothing of it, since that one has ended.
 
 use std::{io, path::Path};
 
+use crate::planted::{Defect, has};
 use crate::remote::NodeIncarnation;
 use crate::store::line;
 
-/// Later than the last one, and not earlier than the clock says.
-fn next(last: Option<NodeIncarnation>, by_clock: NodeIncarnation) -> NodeIncarnation {
-    let after = last.map(|last| NodeIncarnation(last.0.saturating_add(1)));
-    after.map_or(by_clock, |after| after.max(by_clock))
+for_tests! {
+    /// Later than the last one and than all incarnations of agents that began in it, and not earlier than the
+    /// clock says.
+    fn later_incarnation(
+        last: Option<NodeIncarnation>,
+        by_clock: NodeIncarnation,
+    ) -> NodeIncarnation {
+        let share = if has(Defect::IncarnationsOverlap) {
+            1
+        } else {
+            SHARE
+        };
+        let after = last.map(|last| NodeIncarnation(last.0.saturating_add(share)));
+        after.map_or(by_clock, |after| after.max(by_clock))
+    }
 }
 
 /// The incarnation that begins now; it is durable before this returns.
@@ -24,7 +37,7 @@ pub(crate) fn begin(path: &Path, by_clock: NodeIncarnation) -> io::Result<NodeIn
     // What is no incarnation ends the start: writing over it could destroy the file of something
     // else, or begin an incarnation that peers refuse.
     let last = line::read(path, MOST)?.as_deref().map(parse).transpose()?;
-    let incarnation = next(last, by_clock);
+    let incarnation = later_incarnation(last, by_clock);
     line::replace(path, &format!("{HEAD}{incarnation}\n"))?;
     Ok(incarnation)
 }
@@ -38,6 +51,10 @@ fn parse(text: &str) -> io::Result<NodeIncarnation> {
         io::Error::new(io::ErrorKind::InvalidData, detail)
     })
 }
+
+/// The agents of a node count their incarnations on from the node's own: so many may begin before those of
+/// its next process. By the clock that is 16 ms, in which no process ends and another one begins.
+const SHARE: u64 = 1 << 20;
 
 const HEAD: &str = "actix-bully node incarnation ";
 /// So many bytes are read at most.
@@ -72,7 +89,11 @@ mod tests {
         let mut last = None;
         for millis in clock {
             let begun = begin(&path, at(millis)).unwrap();
-            assert!(last.is_none_or(|last| begun > last), "{millis}");
+            let of_agents = last.map(|last: NodeIncarnation| last.0 + 1_000_000);
+            assert!(
+                of_agents.is_none_or(|last| begun.0 > last),
+                "later than those of its agents: {millis}"
+            );
             assert!(begun >= at(millis));
             last = Some(begun);
         }
@@ -115,7 +136,7 @@ mod tests {
         assert_eq!(text, "actix-bully node incarnation 17\n");
         assert_eq!(
             begin(&path, NodeIncarnation(3)).unwrap(),
-            NodeIncarnation(18)
+            NodeIncarnation(17 + SHARE)
         );
     }
 }

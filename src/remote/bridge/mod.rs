@@ -19,7 +19,7 @@ mod expiry;
 pub(crate) mod gate;
 mod handle;
 mod health;
-mod memory;
+pub(crate) mod memory;
 pub(crate) mod message;
 mod noise;
 mod peer;
