@@ -1,11 +1,10 @@
 //! What waits to be sent to one node: filled by any thread, emptied by the writer of its link.
 //!
-//! Decided here: what a queue may hold. It is bounded by bytes. A repeated message replaces the one
-//! of its kind before it from the same sender to the same receivers; any other message is sent, or
-//! its loss is counted. Over the limit the newest message is lost, or, where the peer takes nothing, the link
-//! with all that waits (what applications say has half of the room, and elections have the rest): an agent that says too much is no reason to give a peer up. Messages outlast a link
-//! that is lost and made anew at once; what waits for longer than [`Limits::queue_time`] without a
-//! link is out of date.
+//! Decided here: what a queue may hold. It is bounded by bytes. A repeated message replaces the one of its kind before
+//! it from the same sender to the same receivers; any other message is sent, or its loss is counted. Over the limit the
+//! newest message is lost, or, where the peer takes nothing, the link with all that waits (what applications say has
+//! half of the room, and elections have the rest): an agent that says too much is no reason to give a peer up. Messages
+//! outlast a link that is lost and made anew at once; without one for [`Limits::queue_time`] they are out of date.
 
 use std::{
     collections::BTreeMap,
@@ -62,8 +61,8 @@ struct OutboxQueue {
     repeated: BTreeMap<RepeatKey, u64>,
     bytes: usize,
     state: QueueState,
-    /// The link that takes the messages out, or did last.
-    by: Option<LinkId>,
+    /// The link that takes the messages out, or did last, and since when.
+    by: Option<(LinkId, Instant)>,
     /// Since when the link waits for the peer to take what was written.
     stalled: Option<Instant>,
     /// What the clock showed when it was looked at last.
@@ -204,11 +203,11 @@ impl Outbox {
     /// From now on this link takes the messages out.
     pub(crate) fn link(&self, by: LinkId) {
         let mut queue = self.lock();
-        // What a former link left behind would else have the new peer taken for slow.
+        // What a former link left behind takes room.
         self.drop_old(&mut queue);
         if queue.state != QueueState::Closed {
             queue.state = QueueState::Linked;
-            queue.by = Some(by);
+            queue.by = Some((by, Instant::now()));
             queue.stalled = None;
         }
     }
@@ -216,7 +215,7 @@ impl Outbox {
     /// That link is lost. What waits goes over the next one, if it is made in time.
     pub(crate) fn unlink(&self, by: LinkId) {
         let mut queue = self.lock();
-        if queue.state != QueueState::Closed && queue.by == Some(by) {
+        if queue.state != QueueState::Closed && queue.by.is_some_and(|(link, _)| link == by) {
             queue.state = QueueState::Waiting;
         }
     }
@@ -244,16 +243,17 @@ impl Outbox {
         self.drop_all(&mut queue);
     }
 
-    /// Takes everything, in the order in which it was said, for an empty batch to go on with.
+    /// Takes everything that is not out of date, in the order in which it was said, for an empty batch to go on with.
     ///
     /// # Errors
-    /// [`Outdated`] when the oldest has waited for too long: the peer does not keep up.
+    /// [`Outdated`] when the oldest has waited for too long on this link: the peer does not keep up.
     pub(crate) fn take(&self, by: LinkId, empty: Batch) -> Result<Batch, Outdated> {
         let mut queue = self.lock();
-        if queue.by != Some(by) {
+        if queue.by.is_none_or(|(link, _)| link != by) {
             return Ok(empty); // another link took over
         }
         self.judge(&queue)?;
+        self.drop_old(&mut queue);
         queue.bytes = 0;
         queue.repeated.clear();
         Ok(mem::replace(&mut queue.messages, empty))
@@ -267,9 +267,12 @@ impl Outbox {
         self.judge(&self.lock())
     }
 
+    /// Whether the peer keeps up. How long a message waited before this link says nothing of that: among many
+    /// there is always one that grows too old before a new link can take it, and so no link would ever last.
     fn judge(&self, queue: &OutboxQueue) -> Result<(), Outdated> {
-        let is_old = |message: &Queued| message.since.elapsed() > self.time;
-        let is_late = queue.messages.oldest().is_some_and(is_old);
+        let waits = |(oldest, (_, linked)): (&Queued, _)| oldest.since.max(linked).elapsed();
+        let waits = queue.messages.oldest().zip(queue.by).map(waits);
+        let is_late = waits.is_some_and(|span| span > self.time);
         if is_late || queue.state == QueueState::Overrun {
             return Err(Outdated);
         }
@@ -435,8 +438,7 @@ fn most(limits: &Limits, theirs: Allowance) -> usize {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Outdated;
 
-/// Of a burst, 2 to this power messages count as said at the same time: a look at the clock takes
-/// its own.
+/// Of a burst, 2 to this power messages count as said at the same time: looks at the clock take theirs.
 const SAME_TIME: u32 = 5;
 
 /// What a queued message takes beside its payload, about.

@@ -254,6 +254,27 @@ fn a_message_that_waits_too_long_ends_a_link_and_is_forgotten_without_one() {
     });
 }
 
+/// A peer is slow by what it does on this link. Else no link lasts where something is said at all times.
+#[test]
+fn what_waited_before_a_link_grows_too_old_on_it_and_does_not_end_it() {
+    play(async {
+        let sink = sink();
+        sink.outbox.unlink(LINK);
+        for term in 1..=250 {
+            sink.carry(&[id("x")], message("a", resign(term)));
+            sleep(Duration::from_millis(10)).await;
+        }
+        sink.outbox.link(LINK);
+        sleep(Duration::from_millis(500)).await; // until the peer has told which agents run there
+        assert_eq!(sink.outbox.check(), Ok(()));
+        let (sent, lost) = (taken(&sink).len(), sink.outbox.lost());
+        assert_eq!((sent, lost), (150, 100), "1,500 ms are left of 2,500");
+        sink.carry(&[id("x")], message("a", resign(0)));
+        sleep(Duration::from_millis(2_001)).await;
+        assert_eq!(sink.outbox.check(), Err(Outdated), "it waited on the link");
+    });
+}
+
 #[test]
 fn each_message_waits_from_when_it_was_said_whatever_waits_before_it() {
     play(async {
