@@ -205,12 +205,19 @@ pub(crate) fn in_calm(
 }
 
 /// What no honest peer may be accused of, whatever the network does, unless something of that kind
-/// has happened.
+/// has happened. `hears` says whether agents ran here all the time since there are two epochs: a host without any has none
+/// of its own, so what peers of one of them say is vouched for by no agent, and heard by none.
 ///
 /// # Errors
 /// The first accusation.
-pub fn honest(host: &str, counts: &BridgeCounts, happened: &Kinds) -> Result<(), Broken> {
+pub fn honest(
+    host: &str,
+    counts: &BridgeCounts,
+    happened: &Kinds,
+    hears: bool,
+) -> Result<(), Broken> {
     let is_due = |name: &str| match name {
+        "unvouched_term" => !hears,
         "refused_name" => has(happened, &MOVES),
         "mismatch" => has(happened, &OTHER_RULES),
         "unequal_timings" => has(happened, &[Fault::OtherVersion]),

@@ -6,7 +6,7 @@
 //! ```
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fmt::Write,
     rc::Rc,
     time::{Duration, SystemTime},
@@ -21,7 +21,7 @@ use crate::{
     clock::SimulatedClock,
     faults::{Faults, Hit},
     host::{Host, POLITE, Process},
-    kinds::Kinds,
+    kinds::{Fault, Kinds},
     ledger::Ledger,
     member::Member,
     members::Members,
@@ -87,6 +87,7 @@ pub fn play_with(seed: u64, kinds: &Kinds, change: impl FnOnce(&mut Plan)) -> Ta
         hosts,
         happened: Kinds::new(),
         watch: Watch::default(),
+        idle: BTreeSet::new(),
         counted: BTreeMap::new(),
         tale: Tale::default(),
         setting,
@@ -108,6 +109,8 @@ struct Run<'a> {
     /// The kinds of faults so far.
     happened: Kinds,
     watch: Watch,
+    /// The hosts on which no agent ran at some time since there are two epochs.
+    idle: BTreeSet<String>,
     /// What each incarnation of a bridge had counted when it was asked last.
     counted: BTreeMap<(String, u64), BridgeCounts>,
     tale: Tale,
@@ -194,7 +197,13 @@ impl Run<'_> {
             self.see(what.to_owned(), times);
         }
         self.setting.ledger.check()?;
-        let starts = check::starts(&self.running());
+        let running = self.running();
+        if self.happened.contains(&Fault::NextEpoch) {
+            let idle = running.iter().filter(|process| !process.has_agents());
+            let names = idle.map(|process| NAMES[process.place.host].to_owned());
+            self.idle.extend(names);
+        }
+        let starts = check::starts(&running);
         let worked = self.setting.worked.take();
         let is_quorum = self.setting.plan.is_quorum;
         if let Some(leading) = self.watch.step(&starts, &worked, is_quorum)? {
@@ -276,7 +285,8 @@ impl Run<'_> {
         for bridge in self.running().into_iter().filter_map(|p| p.bridge) {
             let counts = bridge.counters();
             let node = bridge.node().to_string();
-            check::honest(&node, &counts, &self.happened)?;
+            let hears = !self.idle.contains(&node);
+            check::honest(&node, &counts, &self.happened, hears)?;
             let incarnation = (node, bridge.incarnation().0);
             let before = self.counted.insert(incarnation, counts).unwrap_or_default();
             for ((name, n), (_, before)) in counts.iter().zip(before.iter()) {
