@@ -58,7 +58,6 @@ fn defects_of_agents_and_bridges_are_found() {
         (Defect::FirstDrainsAll, test, "before its work had ended"),
         (Defect::SendsBeforeRecord, test, "with a record of"),
         (Defect::ReportOfAnyRoute, test, "b knows 2 members"),
-        (Defect::AnyEpochJoined, test, "counted unvouched_term"),
         (Defect::FirstVersionCounts, mixed, "lead at the same time"),
         (Defect::SilenceIsConfirmed, still, "counted refused_name"),
         (Defect::IncarnationsOverlap, clocks, "no agreement within"),
