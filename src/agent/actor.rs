@@ -30,6 +30,7 @@ use super::{
     subscribers::{OnlyDraining, SubscriberId, SubscriberKind},
     timers::{Timers, generator},
     vacancy::{Published, Vacancy},
+    voters::AskedChange,
 };
 
 /// One election inside one actor: typed messages in, effects out.
@@ -57,6 +58,8 @@ pub struct Agent<E: Election> {
     pub(super) has_saved: bool,
     pub(super) readiness: Readiness<E>,
     pub(super) published: Published,
+    /// Boxed: nearly always nobody asks for one.
+    pub(super) asked_change: Option<Box<AskedChange>>,
     /// Boxed: nearly always there is a leader.
     pub(super) vacancy: Option<Box<Vacancy>>,
 }
@@ -128,6 +131,7 @@ impl<E: Election> Agent<E> {
             has_saved: false,
             readiness: Readiness::Free,
             published: Published::Nothing,
+            asked_change: None,
             vacancy: None,
             spec,
             shared,
@@ -316,6 +320,7 @@ impl<E: Election> Handler<AgentCommand> for Agent<E> {
             AgentCommand::Campaign => self.step(Input::Campaign, ctx),
             AgentCommand::SetScore(score) => self.set_score(self.shared.counting(score), ctx),
             AgentCommand::RefreshScore => self.set_score(self.shared.score(), ctx),
+            AgentCommand::ChangeVoters { change, answer } => self.ask_change(change, answer, ctx),
             AgentCommand::StepDown { to } => self.step(Input::StepDown { to }, ctx),
             AgentCommand::Stalled { serial, span } => {
                 // By now the agent may have lost that leadership, or hand over already.

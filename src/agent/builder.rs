@@ -20,7 +20,8 @@ use crate::{
 
 use super::{
     Agent, ElectionHandle, Notice, StartError, actor::StoredState, leadership::Scope,
-    shared::SharedState, spec::Spec, subscribers::SubscriberKind, wait::is_local_task,
+    shared::SharedState, spec::Spec, subscribers::SubscriberKind, voters::member_kind,
+    wait::is_local_task,
 };
 
 /// Settings of an agent.
@@ -396,7 +397,9 @@ fn join_group<E: Election>(
     incarnation: Incarnation,
     addr: &Addr<Agent<E>>,
 ) {
-    let member = Member::up(spec.id.clone(), spec.kind, shared.score(), incarnation);
+    let requirements = spec.group.requirements();
+    let kind = requirements.map_or(spec.kind, |all| member_kind(&all, &spec.id, spec.kind));
+    let member = Member::up(spec.id.clone(), kind, shared.score(), incarnation);
     spec.group.join_counted(member, addr.clone());
 }
 

@@ -179,10 +179,8 @@ impl<E: Election> Agent<E> {
                 self.shared.drain(self.incarnation);
             }
             Event::Acquired { .. } | Event::Lost { .. } => self.drain = Drain::No,
-            Event::Renewed { .. }
-            | Event::NewLeader(_)
-            | Event::NoLeader { .. }
-            | Event::Voters(_) => {}
+            Event::Renewed { .. } | Event::NewLeader(_) | Event::NoLeader { .. } => {}
+            Event::Voters(event) => self.on_voters(event),
         }
         self.shared.tell(self.incarnation, event);
     }

@@ -273,7 +273,7 @@ impl<E: Election> ElectionHandle<E> {
         self.command(AgentCommand::Drained)
     }
 
-    fn command(&self, command: AgentCommand) -> Result<(), CommandError> {
+    pub(super) fn command(&self, command: AgentCommand) -> Result<(), CommandError> {
         self.must_go_on()?;
         self.addr.do_send(command);
         Ok(())

@@ -7,9 +7,11 @@ use std::{fmt, pin::Pin, time::Duration};
 
 use actix::{Message, Recipient};
 
-use crate::protocol::{AgentId, Event, Score};
+use tokio::sync::oneshot;
 
-use super::{CommandError, subscribers::SubscriberId};
+use crate::protocol::{AgentId, Event, Score, VoterChange};
+
+use super::{CommandError, subscribers::SubscriberId, voters::ChangeOutcome};
 
 /// An agent's event, as subscribers receive it.
 ///
@@ -100,6 +102,11 @@ pub(super) enum AgentCommand {
     RefreshScore,
     StepDown {
         to: Option<AgentId>,
+    },
+    /// Another list of voters.
+    ChangeVoters {
+        change: Box<VoterChange>,
+        answer: oneshot::Sender<ChangeOutcome>,
     },
     /// The work of that tenure has said nothing of its progress for so long.
     Stalled {

@@ -42,6 +42,7 @@
 //! | `leader gone` | info, once until there is a leader again | `term` |
 //! | `abstains for .. s, since it has no record` | info, once for each incarnation of a voter without a disk | |
 //! | `leadership renewed` | debug | `term` |
+//! | `voters changed` | info, once for each agent and list | `epoch`, `voters` |
 //! | `no leader for ..: ..`, with the first findings of the [diagnosis](Diagnosis) | warn, after the longest time that an election may take, then every 10 s until there is a leader | `since_ms`, `findings`: how many there are |
 //!
 //! So at info each agent says once per change which agent leads. A crash and its restart are logged by
@@ -50,7 +51,7 @@
 //! # Where to go next
 //! `drive.rs` carries out a step; `actor.rs` is the mailbox, `leadership.rs` the state machine that
 //! all threads see, `shared.rs` what handles read, `lead.rs` the work of a leader, `subscribers.rs`
-//! the subscribers of events, `diagnosis/` and `vitals.rs` why there is no leader, `vacancy.rs` the warning of it, `saving.rs` the wait for a record, `progress.rs` the probe of work, `eligibility.rs` the score that counts, `builder.rs` the start.
+//! the subscribers of events, `diagnosis/` and `vitals.rs` why there is no leader, `voters.rs` changes of the voters, `vacancy.rs` the warning of it, `saving.rs` the wait for a record, `progress.rs` the probe of work, `eligibility.rs` the score that counts, `builder.rs` the start.
 
 mod actor;
 mod arbiter;
@@ -86,6 +87,7 @@ mod tests;
 mod timers;
 mod vacancy;
 mod vitals;
+mod voters;
 mod wait;
 
 pub use actor::Agent;
@@ -102,6 +104,7 @@ pub use message::{BullyElection, Drained, DrainingToken, Notice, Subscribe, Subs
 pub use progress::Progress;
 pub(crate) use progress::check_span;
 pub use status::{Lifecycle, Status};
+pub use voters::{Voters, VotersError};
 
 pub(crate) use reader::{AgentReader, WeakAgentReader};
 pub(crate) use wait::{can_spawn_here, has_timers};

@@ -23,7 +23,9 @@ use crate::{
     group::{AppMessage, Attachments, Group},
     metrics::{AgentMeter, AgentSeries, Sample},
     planted::{Defect, has},
-    protocol::{AgentId, Event, Incarnation, Leader, Leaders, MemberKind, Score, Time, View},
+    protocol::{
+        AgentId, Event, Incarnation, Leader, Leaders, MemberKind, Requirements, Score, Time, View,
+    },
 };
 
 use super::{
@@ -114,11 +116,16 @@ impl SharedState {
             assumed: self.assumed(),
             signs: self.vitals.read(),
             last_step: self.vitals.last_step(),
-            requirements: self.membership().requirements(),
+            requirements: self.requirements(),
             members: self.membership().reach(),
             peers: self.membership().peers(),
         };
         Diagnosis::new(self.membership().name().to_owned(), facts)
+    }
+
+    /// What the members of its group share.
+    pub(super) fn requirements(&self) -> Option<Requirements> {
+        self.membership().requirements()
     }
 
     /// What the agent's configuration assumes.

@@ -259,10 +259,6 @@ macro_rules! drive_members {
             /// # Errors
             /// [`JoinError::Voters`] when another member names other voters in that epoch, and the others of
             /// [`reserve`](Self::reserve) but [`JoinError::Taken`].
-            #[cfg_attr(
-                not(any(test, feature = "testkit")),
-                expect(dead_code, reason = "no election goes to another epoch by itself yet")
-            )]
             $vis fn advance(
                 &self,
                 id: &AgentId,

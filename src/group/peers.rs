@@ -5,13 +5,13 @@
 
 use std::{
     fmt,
-    sync::{Arc, Mutex, PoisonError, Weak},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
     time::Duration,
 };
 
 use serde::Serialize;
 
-use crate::protocol::{AgentId, Member, PeerMessage, shown};
+use crate::protocol::{AgentId, Decree, Member, NewVoter, PeerMessage, shown};
 
 use super::{Group, snapshot::Route};
 
@@ -48,22 +48,50 @@ pub struct PeerReport {
 pub(crate) trait PeerReporter: Send + Sync {
     /// The nodes that it carries the group of that name to.
     fn report_peers(&self, group: &str) -> Vec<PeerReport>;
+    /// The voters of the group of that name from now on, as they were decided: their nodes become peers.
+    fn note_voters(&self, group: &str, voters: &[NewVoter]);
 }
 
 /// Those that carry a group.
 #[derive(Default)]
-pub(super) struct Reporters(Mutex<Vec<Weak<dyn PeerReporter>>>);
+pub(super) struct Reporters(Mutex<Carriers>);
+
+#[derive(Default)]
+struct Carriers {
+    all: Vec<Weak<dyn PeerReporter>>,
+    /// The latest list of voters that was decided, for those that come later.
+    decree: Option<Arc<Decree>>,
+}
 
 impl Reporters {
-    fn add(&self, reporter: Weak<dyn PeerReporter>) {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.retain(|known| known.strong_count() > 0); // a bridge may be started many times
-        all.push(reporter);
+    fn carriers(&self) -> MutexGuard<'_, Carriers> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn add(&self, reporter: Weak<dyn PeerReporter>) -> Option<Arc<Decree>> {
+        let mut carriers = self.carriers();
+        carriers.all.retain(|known| known.strong_count() > 0); // a bridge may be started many times
+        carriers.all.push(reporter);
+        carriers.decree.clone()
     }
 
     fn all(&self) -> Vec<Arc<dyn PeerReporter>> {
-        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.iter().filter_map(Weak::upgrade).collect()
+        self.carriers()
+            .all
+            .iter()
+            .filter_map(Weak::upgrade)
+            .collect()
+    }
+
+    /// Keeps the list, if it is later than the one that is kept; says whether it is.
+    fn keep(&self, decree: &Decree) -> bool {
+        let mut carriers = self.carriers();
+        let known = carriers.decree.as_ref();
+        let is_later = known.is_none_or(|known| known.epoch < decree.epoch);
+        if is_later {
+            carriers.decree = Some(Arc::new(decree.clone()));
+        }
+        is_later
     }
 }
 
@@ -85,8 +113,21 @@ pub(crate) struct ReachableMember {
 
 impl<M: PeerMessage> Group<M> {
     /// Tells who is asked about the nodes that the group is carried to, for as long as it lives.
-    pub(crate) fn add_reporter(&self, reporter: Weak<dyn PeerReporter>) {
-        self.0.reporters.add(reporter);
+    pub(crate) fn add_reporter(&self, reporter: &Weak<dyn PeerReporter>) {
+        let decree = self.0.reporters.add(Weak::clone(reporter));
+        if let (Some(decree), Some(bridge)) = (decree, reporter.upgrade()) {
+            bridge.note_voters(self.name(), &decree.voters);
+        }
+    }
+
+    /// These are the voters from now on: their nodes become peers of this one, wherever the group is carried.
+    pub(crate) fn note_voters(&self, decree: &Decree) {
+        if self.0.reporters.keep(decree) {
+            // Not under the lock: a bridge takes locks of its own.
+            for bridge in self.0.reporters.all() {
+                bridge.note_voters(self.name(), &decree.voters);
+            }
+        }
     }
 
     /// The nodes that the group is carried to, ordered by name; none where it is carried nowhere.

@@ -7,7 +7,7 @@
 
 use std::{fmt, sync::Arc};
 
-use super::{AgentId, Electorate, MemberKind, Term};
+use super::{AgentId, Decree, Electorate, MemberKind, Term};
 
 /// What an election promises, and what it asks for that of one participant and of its group.
 ///
@@ -57,6 +57,20 @@ impl Requirements {
             epochs: Epochs::Apart,
             voters: None,
             names: None,
+        }
+    }
+
+    /// The same in the epoch of that list.
+    pub(crate) fn after(&self, decree: &Decree) -> Self {
+        let names: Vec<AgentId> = decree.names().cloned().collect();
+        let majority = names.len() / 2 + 1;
+        let count = |n: Option<u32>| n.and_then(|n| usize::try_from(n).ok()).unwrap_or(majority);
+        let (vote_quorum, lease_quorum) = (count(decree.vote_quorum), count(decree.lease_quorum));
+        Self {
+            epoch: decree.epoch,
+            voters: Some(Electorate::new(&names, vote_quorum, lease_quorum)),
+            names: Some(names.into()),
+            ..self.clone()
         }
     }
 

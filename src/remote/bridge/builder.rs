@@ -249,6 +249,7 @@ impl BridgeBuilder {
             seed: self.seed.unwrap_or_else(|| fastrand::u64(..)),
             began: Instant::now(),
             wall: self.wall,
+            is_dangerous: self.is_dangerous,
         }));
         for peer in self.peers {
             let node = peer.check(&shared, self.is_dangerous)?;
@@ -257,10 +258,6 @@ impl BridgeBuilder {
             }
         }
         open(&shared.carried, Incarnation(incarnation.0))?;
-        for carried in &shared.carried {
-            let weak = Arc::downgrade(&shared);
-            carried.add_reporter(weak);
-        }
         let ending = FinishOnDrop(Arc::clone(&shared));
         let mut guardian = Guardian::builder(node)
             .policy(self.policy)
@@ -269,11 +266,12 @@ impl BridgeBuilder {
             guardian = guardian.parent(parent);
         }
         let first = RemoteBridge::new(Arc::clone(&shared));
+        let addr = guardian.start(|_| first);
+        shared.follow_voters(addr.downgrade());
         Ok(BridgeHandle {
-            addr: guardian.start(|_| first),
+            addr,
             shared,
             local,
-            is_dangerous: self.is_dangerous,
         })
     }
 

@@ -24,8 +24,6 @@ pub struct BridgeHandle {
     pub(crate) addr: Addr<RemoteBridge>,
     pub(crate) shared: Arc<BridgeState>,
     pub(crate) local: Option<SocketAddr>,
-    /// Plain text may leave the host.
-    pub(crate) is_dangerous: bool,
 }
 
 impl BridgeHandle {
@@ -57,7 +55,7 @@ impl BridgeHandle {
     /// [`PeerTaken`](BridgeError::PeerTaken), [`PeerIsSelf`](BridgeError::PeerIsSelf),
     /// [`Plaintext`](BridgeError::Plaintext).
     pub fn add_peer(&self, peer: Peer) -> Result<(), BridgeError> {
-        let node = peer.check(&self.shared, self.is_dangerous)?;
+        let node = peer.check(&self.shared, self.shared.is_dangerous)?;
         if !self.shared.configure(&node, peer) {
             return Err(BridgeError::PeerTaken { node });
         }
@@ -77,7 +75,7 @@ impl BridgeHandle {
     }
 
     /// The voters of a group are found there from now on: each voter, its node, and what is dialled. Says why contacts
-    /// were not used. Until an election says it by itself.
+    /// were not used. What an election says by itself, once its voters have changed.
     #[doc(hidden)]
     #[cfg(feature = "testkit")]
     pub fn decree_peers(
@@ -85,47 +83,17 @@ impl BridgeHandle {
         group: &str,
         voters: &[(crate::protocol::AgentId, NodeId, Option<String>)],
     ) -> Vec<String> {
-        use super::decreed::{PeerChanges, VoterContact};
-
-        let contacts: Vec<_> = voters
-            .iter()
-            .map(|(voter, node, address)| VoterContact {
-                voter: voter.clone(),
-                node: node.clone(),
-                address: address.clone(),
-            })
-            .collect();
-        let is_safe = self.is_dangerous || self.shared.security.is_some();
-        let transport = &self.shared.transport;
-        let may_dial = |address: &str| is_safe || transport.is_loopback(address);
-        let PeerChanges {
-            add,
-            change,
-            remove,
-            refused,
-        } = lock(&self.shared.book).decree(self.node(), group, &contacts, may_dial);
-        for node in &remove {
-            self.shared.remove(node);
-            self.addr.do_send(RemovePeer(node.clone()));
-        }
-        for (node, (address, rights)) in add {
-            let peer = match address {
-                Some(address) => Peer::new(node.as_str(), &address),
-                None => Peer::inbound(node.as_str()),
+        let contacts = voters.iter().map(|(voter, node, address)| {
+            let contact = crate::protocol::Contact {
+                node: node.to_string(),
+                address: address.clone().unwrap_or_default(),
             };
-            if self.shared.add(&node, peer.allow(rights)) {
-                self.addr.do_send(AddPeer(node));
+            crate::protocol::NewVoter {
+                id: voter.clone(),
+                contact: Some(contact),
             }
-        }
-        for (node, rights) in change {
-            if let Some(peer) = self.shared.peer(&node) {
-                peer.rights.set(rights);
-            }
-        }
-        let refused = refused.iter();
-        let told =
-            refused.map(|(contact, why)| format!("{} at {}: {why}", contact.voter, contact.node));
-        told.collect()
+        });
+        self.shared.decree(group, &contacts.collect::<Vec<_>>())
     }
 
     /// The state of the link with each peer, ordered by name.

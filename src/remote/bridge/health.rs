@@ -11,8 +11,11 @@ use std::{
     time::Duration,
 };
 
+use tracing::warn;
+
 use crate::{
     group::{PeerReport, PeerReporter},
+    protocol::NewVoter,
     remote::{Closed, Farewell, GroupRules, NodeId},
 };
 
@@ -129,6 +132,12 @@ impl PeerReporter for BridgeState {
     fn report_peers(&self, group: &str) -> Vec<PeerReport> {
         let peers = self.peers();
         peers.iter().map(|peer| self.report(peer, group)).collect()
+    }
+
+    fn note_voters(&self, group: &str, voters: &[NewVoter]) {
+        for refused in self.decree(group, voters) {
+            warn!(node = %self.me.node, group, "voter's host is no peer: {refused}");
+        }
     }
 }
 

@@ -8,10 +8,6 @@ mod accept;
 mod actor;
 mod builder;
 mod counters;
-#[cfg_attr(
-    not(any(test, feature = "testkit")),
-    expect(dead_code, reason = "elections do not decree peers by themselves yet")
-)]
 mod decreed;
 mod error;
 mod events;
@@ -29,6 +25,7 @@ mod sample;
 pub(crate) mod shared;
 pub(crate) mod status;
 pub(crate) mod task;
+mod voters;
 
 pub use actor::RemoteBridge;
 pub use builder::BridgeBuilder;

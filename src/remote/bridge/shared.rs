@@ -6,12 +6,12 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
     },
 };
 
-use actix::clock::Instant;
+use actix::{WeakAddr, clock::Instant};
 use fastrand::Rng;
 use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
 use tracing::{debug, warn};
@@ -24,7 +24,7 @@ use crate::{
 
 use crate::remote::{
     BridgeCounters, Closed, Credential, GroupRules, GroupStanding, Introduction, Limits, NodeId,
-    Nonce, Peer,
+    Nonce, Peer, RemoteBridge,
     bridge::{
         decreed::PeerBook,
         events::{BridgeEvent, Events},
@@ -59,6 +59,10 @@ pub(crate) struct BridgeState {
     pub(crate) events: Events,
     peers: Mutex<BTreeMap<NodeId, Arc<PeerState>>>,
     pub(crate) book: Mutex<PeerBook>,
+    /// The actor, once it runs.
+    pub(crate) actor: OnceLock<WeakAddr<RemoteBridge>>,
+    /// Plain text may leave the host.
+    pub(crate) is_dangerous: bool,
     rng: Mutex<Rng>,
     /// What was told of connections that were refused.
     noise: Mutex<Noise>,
@@ -98,6 +102,7 @@ pub(crate) struct Parts {
     pub(crate) seed: u64,
     pub(crate) began: Instant,
     pub(crate) wall: WallMillis,
+    pub(crate) is_dangerous: bool,
 }
 
 impl BridgeState {
@@ -125,6 +130,8 @@ impl BridgeState {
             events: Events::default(),
             peers: Mutex::default(),
             book: Mutex::default(),
+            actor: OnceLock::new(),
+            is_dangerous: parts.is_dangerous,
             rng: Mutex::new(Rng::with_seed(parts.seed)),
             noise: Mutex::default(),
             warned: Mutex::default(),

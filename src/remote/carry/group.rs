@@ -33,7 +33,7 @@ pub(crate) trait Carried: Debug + Send + Sync {
     /// What the group's agents here share; `None` before there are any.
     fn requirements(&self) -> Option<Requirements>;
     /// Tells the group who knows of its peers.
-    fn add_reporter(&self, reporter: Weak<dyn PeerReporter>);
+    fn add_reporter(&self, reporter: &Weak<dyn PeerReporter>);
 
     /// The route of another node into the group.
     fn route(&self, node: &str, sink: Arc<GroupSink>) -> Arc<dyn NodeRoute>;
@@ -126,7 +126,7 @@ impl<M: RemoteMessage> Carried for Carrier<M> {
         self.group.requirements()
     }
 
-    fn add_reporter(&self, reporter: Weak<dyn PeerReporter>) {
+    fn add_reporter(&self, reporter: &Weak<dyn PeerReporter>) {
         self.group.add_reporter(reporter);
     }
 

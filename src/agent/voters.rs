@@ -1,0 +1,221 @@
+//! The voters of an agent's group, and changes of them while the group runs.
+//!
+//! Decided here: how long a change is asked for, and what its caller hears. Who may vote, and what a change takes, is the
+//! election's ([`epoch`](crate::elections::quorum::epoch)); an agent only passes the question on, and it does no
+//! harm to ask twice. So a question that stays without an answer (the leader crashed, or there is none) is asked again.
+
+use std::{sync::Arc, time::Duration};
+
+use actix::Context;
+use tokio::sync::oneshot;
+use tracing::{info, warn};
+
+use crate::{
+    elections::any::AnyBully,
+    protocol::{
+        AgentId, ChangeError, Changed, Decree, Election, Input, MemberKind, NewVoter, Requirements,
+        VoterChange, VotersEvent,
+    },
+};
+
+use super::{Agent, ElectionHandle, message::AgentCommand, wait};
+
+/// How long an answer is waited for before the change is asked for once more. Longer than a change takes where nothing
+/// fails, shorter than a user's patience.
+const ASK_AGAIN: Duration = Duration::from_millis(500);
+
+/// What a caller hears of its change.
+pub(super) type ChangeOutcome = Result<Changed, ChangeError>;
+
+/// A change that this agent was asked for.
+#[derive(Debug)]
+pub(super) struct AskedChange {
+    change: Box<VoterChange>,
+    answer: oneshot::Sender<ChangeOutcome>,
+}
+
+/// The voters of a group, as its agents in this process know them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Voters {
+    /// How often they were changed, from the number that was configured on.
+    pub epoch: u64,
+    /// Their names, in order.
+    pub ids: Arc<[AgentId]>,
+}
+
+/// Why the voters were not changed, or are not known to be.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum VotersError {
+    /// The leader, or the agent that was asked, refuses the change. Nothing was changed.
+    #[error("the change is refused: {0}")]
+    Refused(#[from] ChangeError),
+    /// Nobody answered in all that time. The change may still come.
+    #[error(
+        "no answer within {within:?}: the change may still come, so look at `voters()`, and ask again once there is a leader"
+    )]
+    TimedOut {
+        /// The time given.
+        within: Duration,
+    },
+    /// The group has no voters to change.
+    #[error("this group has no list of voters: only a quorum has one")]
+    NoVoters,
+    /// The agent left or ended for good.
+    #[error("the agent has ended: ask another one")]
+    Ended,
+    /// The call was outside of a runtime with timers; nothing was asked.
+    #[error("there is no runtime with timers here: ask in a task of a System")]
+    NoRuntime,
+}
+
+impl ElectionHandle<AnyBully> {
+    /// The voters of the agent's group; `None` where there are none to choose.
+    pub fn voters(&self) -> Option<Voters> {
+        let requirements = self.shared.requirements()?;
+        let (epoch, ids) = (requirements.epoch, requirements.names?);
+        Some(Voters { epoch, ids })
+    }
+
+    /// Makes a learner a voter while the group runs: one voter more. Any agent of the group may be asked; it passes the
+    /// question on to the leader.
+    ///
+    /// The leader's work ends first, as for a step down; then a quorum of the voters decides the next list, and they elect
+    /// a leader by it. No agent leads for about as long as an election takes. The list outlasts restarts: an agent that
+    /// starts with an older one learns of it.
+    ///
+    /// A voter on a host that the others do not know yet names its [contact](NewVoter::contact), by which every bridge of
+    /// the group dials it from then on.
+    ///
+    /// # Errors
+    /// [`VotersError`]. After [`VotersError::TimedOut`] the change may still come; after all others nothing was changed.
+    pub async fn add_voter(&self, new: NewVoter, within: Duration) -> Result<Changed, VotersError> {
+        self.change_voters(VoterChange::Add(new), within).await
+    }
+
+    /// Takes a voter out of the list while the group runs. It may run on, as a learner. See [`add_voter`](Self::add_voter).
+    ///
+    /// # Errors
+    /// As [`add_voter`](Self::add_voter).
+    pub async fn remove_voter(
+        &self,
+        old: AgentId,
+        within: Duration,
+    ) -> Result<Changed, VotersError> {
+        self.change_voters(VoterChange::Remove(old), within).await
+    }
+
+    /// Puts a learner in the place of a voter while the group runs, for instance of one whose host is lost, as one
+    /// decision. The new one needs another name: whoever had the old one may have votes in flight. See
+    /// [`add_voter`](Self::add_voter).
+    ///
+    /// # Errors
+    /// As [`add_voter`](Self::add_voter).
+    pub async fn replace_voter(
+        &self,
+        old: AgentId,
+        new: NewVoter,
+        within: Duration,
+    ) -> Result<Changed, VotersError> {
+        let change = VoterChange::Replace { old, new };
+        self.change_voters(change, within).await
+    }
+
+    /// Asks until there is an answer.
+    pub(crate) async fn change_voters(
+        &self,
+        change: VoterChange,
+        within: Duration,
+    ) -> Result<Changed, VotersError> {
+        if self.voters().is_none() {
+            return Err(VotersError::NoVoters);
+        }
+        let asked = async {
+            loop {
+                let (answer, answered) = oneshot::channel();
+                let change = Box::new(change.clone());
+                let command = AgentCommand::ChangeVoters { change, answer };
+                self.command(command).map_err(|_| VotersError::Ended)?;
+                match wait::within(ASK_AGAIN, answered).await {
+                    Ok(Some(Ok(outcome))) => return outcome.map_err(VotersError::Refused),
+                    // The agent crashed, or another caller asks for the same: not faster than the agent comes back.
+                    Ok(Some(Err(_))) => {
+                        let Ok(pause) = wait::timer(ASK_AGAIN) else {
+                            return Err(VotersError::NoRuntime);
+                        };
+                        pause.await;
+                    }
+                    Ok(None) => {}
+                    Err(wait::NoTimers) => return Err(VotersError::NoRuntime),
+                }
+            }
+        };
+        match wait::within(within, asked).await {
+            Ok(Some(outcome)) => outcome,
+            Ok(None) => Err(VotersError::TimedOut { within }),
+            Err(wait::NoTimers) => Err(VotersError::NoRuntime),
+        }
+    }
+}
+
+impl<E: Election> Agent<E> {
+    /// A user asks for a change of the voters: one at a time.
+    pub(super) fn ask_change(
+        &mut self,
+        change: Box<VoterChange>,
+        answer: oneshot::Sender<ChangeOutcome>,
+        ctx: &mut Context<Self>,
+    ) {
+        let is_other = |asked: &AskedChange| asked.change != change && !asked.answer.is_closed();
+        if self.asked_change.as_deref().is_some_and(is_other) {
+            answer.send(Err(ChangeError::UnderWay)).ok();
+            return;
+        }
+        let asked = AskedChange {
+            change: change.clone(),
+            answer,
+        };
+        self.asked_change = Some(Box::new(asked));
+        self.step(Input::ChangeVoters(change), ctx);
+    }
+
+    /// What the election says of the voters.
+    pub(super) fn on_voters(&mut self, event: &VotersEvent) {
+        match event {
+            VotersEvent::Installed(decree) => self.enter_epoch(decree),
+            VotersEvent::Answered { change, outcome } => {
+                let asked = self.asked_change.take_if(|asked| *asked.change == *change);
+                if let Some(asked) = asked {
+                    asked.answer.send(outcome.clone()).ok();
+                }
+            }
+        }
+    }
+
+    /// The group goes on in the epoch of that list, and whoever carries it to other hosts knows their contacts.
+    fn enter_epoch(&self, decree: &Decree) {
+        let (group, id) = (&self.spec.group, &self.spec.id);
+        let Some(requirements) = group.requirements() else {
+            return;
+        };
+        let next = requirements.after(decree);
+        let kind = member_kind(&next, id, self.spec.kind);
+        match group.advance(id, self.incarnation, kind, next) {
+            Ok(()) => info!(epoch = decree.epoch, voters = %decree, "voters changed"),
+            Err(reason) => warn!(%reason, "voters changed, and the group knows others"),
+        }
+        group.note_voters(decree);
+    }
+}
+
+/// What an agent takes part as: one with a store that is not listed, a learner, only follows.
+pub(super) fn member_kind(
+    requirements: &Requirements,
+    id: &AgentId,
+    configured: MemberKind,
+) -> MemberKind {
+    match &requirements.names {
+        Some(names) if !names.contains(id) => MemberKind::Observer,
+        Some(_) | None => configured,
+    }
+}
