@@ -37,3 +37,4 @@ mod start;
 mod supervision;
 mod toy;
 mod typed;
+mod voters;

@@ -1,0 +1,200 @@
+//! The voters of a group change while it runs: real agents of one process, in virtual time.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a scene that cannot be set fails the test"
+)]
+
+use std::time::Duration;
+
+use actix::clock;
+use actix_bully::{
+    Group,
+    agent::{BullyAgent, BullyBuilder, BullyHandle, VotersError},
+    protocol::{ChangeError, MemberKind, NewVoter, Timings},
+    store::MemoryStore,
+    testkit::VirtualClock,
+};
+
+use crate::stage::{MS, id, play};
+
+const LIMIT: Duration = Duration::from_secs(10);
+const NAMES: [&str; 3] = ["a", "b", "c"];
+
+fn agent(name: &str, group: &Group) -> BullyBuilder {
+    let score: i32 = name.bytes().map(i32::from).sum();
+    BullyAgent::builder(name)
+        .score(score)
+        .timings(Timings::lan())
+        .quorum(NAMES)
+        .clock(VirtualClock::new())
+        .store(MemoryStore::new())
+        .join(group)
+}
+
+fn learner(name: &str, group: &Group) -> BullyHandle {
+    agent(name, group).learner().start().unwrap()
+}
+
+/// Three voters with a leader, the last of them.
+async fn three(group: &Group) -> Vec<BullyHandle> {
+    let agents: Vec<_> = NAMES
+        .iter()
+        .map(|name| agent(name, group).start().unwrap())
+        .collect();
+    until(|| leads(&agents) == Some("c".to_owned())).await;
+    agents
+}
+
+/// Who leads, if exactly one does.
+fn leads(agents: &[BullyHandle]) -> Option<String> {
+    let mut leaders = agents.iter().filter(|agent| agent.is_leader());
+    let leader = leaders.next()?;
+    assert_eq!(leaders.next().map(BullyHandle::id), None, "two lead");
+    Some(leader.id().to_string())
+}
+
+async fn until(is_so: impl Fn() -> bool) {
+    let wait = async {
+        while !is_so() {
+            clock::sleep(MS(1)).await;
+        }
+    };
+    assert!(clock::timeout(LIMIT, wait).await.is_ok(), "it never is so");
+}
+
+fn new(name: &str) -> NewVoter {
+    NewVoter {
+        id: id(name),
+        contact: None,
+    }
+}
+
+/// The epoch and the voters, as that agent knows them.
+fn voters(agent: &BullyHandle) -> (u64, Vec<String>) {
+    let voters = agent.voters().unwrap();
+    let ids = voters.ids.iter().map(ToString::to_string).collect();
+    (voters.epoch, ids)
+}
+
+fn list(epoch: u64, names: &[&str]) -> (u64, Vec<String>) {
+    (epoch, names.iter().map(ToString::to_string).collect())
+}
+
+#[test]
+fn three_voters_become_four_and_three_again_and_tokens_increase() {
+    play(async {
+        let group = Group::new("jobs").unwrap();
+        let mut agents = three(&group).await;
+        let first = agents[2].current().leading.unwrap();
+        agents.push(learner("d", &group));
+        until(|| agents[3].leader().is_some()).await;
+        let kind = |name| group.members().get(&id(name)).unwrap().kind;
+        assert_eq!(kind("d"), MemberKind::Observer);
+
+        // A follower passes the question on.
+        let changed = agents[0].add_voter(new("d"), LIMIT).await.unwrap();
+        assert_eq!((changed.epoch, changed.is_even()), (1, true));
+        until(|| leads(&agents).is_some()).await;
+        assert_eq!(voters(&agents[3]), list(1, &["a", "b", "c", "d"]));
+        assert_eq!(kind("d"), MemberKind::Voter);
+        let leading = |agents: &[BullyHandle]| {
+            let leading = agents.iter().find_map(|agent| agent.current().leading);
+            leading.unwrap()
+        };
+        let second = leading(&agents);
+        assert!(first < second, "{first} then {second}");
+
+        // The agent itself is removed; it may follow on.
+        let changed = agents[1].remove_voter(id("b"), LIMIT).await.unwrap();
+        assert_eq!((changed.epoch, changed.is_even()), (2, false));
+        until(|| leads(&agents).is_some()).await;
+        assert!(second < leading(&agents));
+        assert_eq!(voters(&agents[1]), list(2, &["a", "c", "d"]));
+        assert_eq!(kind("b"), MemberKind::Observer);
+        until(|| agents[1].leader().is_some()).await;
+
+        // It is so already.
+        let again = agents[0].remove_voter(id("b"), LIMIT).await.unwrap();
+        assert!(again.already && again.epoch == 2);
+    });
+}
+
+#[test]
+fn the_leader_is_removed_and_another_one_leads() {
+    play(async {
+        let group = Group::new("jobs").unwrap();
+        let agents = three(&group).await;
+        let changed = agents[2].remove_voter(id("c"), LIMIT).await.unwrap();
+        assert_eq!(changed.epoch, 1);
+        until(|| leads(&agents).is_some()).await;
+        assert_eq!(leads(&agents), Some("b".to_owned()));
+        until(|| agents[2].leader().is_some_and(|leader| leader.id == "b")).await;
+        assert_eq!(
+            voters(&agents[2]),
+            list(1, &["a", "b"]),
+            "it is told as well"
+        );
+    });
+}
+
+#[test]
+fn a_dead_voter_is_replaced_and_one_that_returns_learns_of_it() {
+    play(async {
+        let group = Group::new("jobs").unwrap();
+        let agents = three(&group).await;
+        agents[0].leave(LIMIT).await.unwrap();
+        let d = learner("d", &group);
+        until(|| d.leader().is_some()).await;
+        let changed = agents[1]
+            .replace_voter(id("a"), new("d"), LIMIT)
+            .await
+            .unwrap();
+        assert_eq!(changed.voters, ["b", "c", "d"].map(id));
+        let rest = [agents[1].clone(), agents[2].clone(), d];
+        until(|| leads(&rest).is_some()).await;
+
+        // It comes back with its old list, and a store that knows nothing of the change.
+        let back = agent("e", &group).learner().start().unwrap();
+        until(|| back.leader().is_some()).await;
+        assert_eq!(voters(&back), list(1, &["b", "c", "d"]));
+    });
+}
+
+#[test]
+fn what_cannot_be_done_is_refused_with_words() {
+    play(async {
+        let group = Group::new("jobs").unwrap();
+        let agents = three(&group).await;
+        let refused = |reason: ChangeError| Err(VotersError::Refused(reason));
+        let never = agents[0].add_voter(new("z"), LIMIT).await;
+        assert_eq!(never, refused(ChangeError::NotSeen { id: id("z") }));
+        let stranger = agents[0].replace_voter(id("y"), new("z"), LIMIT).await;
+        assert_eq!(stranger, refused(ChangeError::NotAVoter { id: id("y") }));
+        for (name, epoch) in [("c", 1), ("b", 2)] {
+            let changed = agents[0].remove_voter(id(name), LIMIT).await.unwrap();
+            assert_eq!(changed.epoch, epoch);
+            until(|| agents[0].leader().is_some()).await;
+        }
+        let last = agents[0].remove_voter(id("a"), LIMIT).await;
+        assert_eq!(last, refused(ChangeError::LastVoter));
+        let others = Group::new("others").unwrap();
+        let plain = BullyAgent::builder("p").join(&others).start().unwrap();
+        let none = plain.remove_voter(id("p"), LIMIT).await;
+        assert_eq!((none, plain.voters()), (Err(VotersError::NoVoters), None));
+    });
+}
+
+#[test]
+fn without_a_quorum_the_caller_is_told_so_when_its_time_is_over() {
+    play(async {
+        let group = Group::new("jobs").unwrap();
+        let agents = three(&group).await;
+        for gone in &agents[1..] {
+            gone.leave(LIMIT).await.unwrap();
+        }
+        let within = Duration::from_secs(3);
+        let answer = agents[0].remove_voter(id("b"), within).await;
+        assert_eq!(answer, Err(VotersError::TimedOut { within }));
+        assert_eq!(voters(&agents[0]), list(0, &NAMES));
+    });
+}
