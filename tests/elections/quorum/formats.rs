@@ -1,7 +1,9 @@
 //! Voters whose stores are kept as release 0.1 reads them.
 
 use actix_bully::{
-    elections::quorum::QuorumError,
+    elections::quorum::{QuorumError, SealRecord, Vote, VotersRecord},
+    protocol::{AgentId, Decree, NewVoter, Term},
+    store::{StoreError, StoreIdentity, found_in_first_format},
     testkit::{sim::chaos::chaos, trace::Trace},
 };
 use actix_bully_oracles::{Kept, QuorumScenario};
@@ -50,4 +52,48 @@ fn without_what_stands_beside_the_file_a_promise_is_forgotten() -> Result<(), Qu
     ];
     assert!(names.iter().any(|name| what.contains(name)), "{what}");
     Ok(())
+}
+
+/// Release 0.1 would act against both: it would vote by the old list, and support a leader that was sealed against.
+#[test]
+fn a_list_and_a_seal_have_to_wait_for_a_store_of_format_2() {
+    let name = |name| AgentId::new(name).unwrap();
+    let identity = StoreIdentity {
+        cluster: name("production"),
+        group: name("jobs"),
+        node: name("a"),
+    };
+    let (id, contact) = (name("a"), None);
+    let list = Decree {
+        epoch: 1,
+        voters: vec![NewVoter { id, contact }],
+        vote_quorum: None,
+        lease_quorum: None,
+    };
+    let installed = VotersRecord {
+        installed: Some(list.clone()),
+        seal: None,
+    };
+    let sealed = VotersRecord {
+        installed: None,
+        seal: Some(SealRecord {
+            term: Term(3),
+            next: list,
+        }),
+    };
+    let kept = |voters: Option<VotersRecord>| {
+        let vote = Vote {
+            term: Term(3),
+            voters: voters.map(Box::new),
+            ..Vote::default()
+        };
+        found_in_first_format(&identity, &vote, true).map(|found| found == Some(vote))
+    };
+    assert!(kept(None).is_ok_and(|is_same| is_same));
+    for voters in [installed, sealed] {
+        let refused = kept(Some(voters));
+        let is_named =
+            matches!(&refused, Err(StoreError::NotUpgraded { field }) if *field == "voters");
+        assert!(is_named, "{refused:?}");
+    }
 }
