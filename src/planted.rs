@@ -70,12 +70,16 @@ pub enum Defect {
     FirstVersionCounts,
     /// Bridge: a node that remembers its last incarnation begins the very next one.
     IncarnationsOverlap,
+    /// Bridge: where terms go by the clock, one word suffices for any.
+    ClockNotAsked,
+    /// Bridge: a later process of a name is let in while the earlier one is linked.
+    HeldNameIsGiven,
 }
 
 #[cfg(feature = "planted")]
 impl Defect {
     /// All of them.
-    pub const ALL: [Self; 27] = [
+    pub const ALL: [Self; 29] = [
         Self::EndedSteps,
         Self::EndedSaves,
         Self::RevokedLast,
@@ -103,6 +107,8 @@ impl Defect {
         Self::OneVoterVouches,
         Self::FirstVersionCounts,
         Self::IncarnationsOverlap,
+        Self::ClockNotAsked,
+        Self::HeldNameIsGiven,
     ];
 }
 
@@ -190,6 +196,16 @@ mod tests {
                 Defect::IncarnationsOverlap,
                 "remote::bridge::memory::tests::every_start_is_later_whatever_the_clock_shows",
                 "than those of its agents",
+            ),
+            (
+                Defect::ClockNotAsked,
+                "remote::carry::guard::tests::voters_without_disks_go_by_the_clock",
+                "right: Ok(false)",
+            ),
+            (
+                Defect::HeldNameIsGiven,
+                "remote::tests::handshake::a_later_process_of_a_name_waits_while_the_earlier_one_is_linked",
+                "left: (None, None)",
             ),
         ];
         again::are_found("lib", VARIABLE, &cases);

@@ -7,7 +7,7 @@ use actix_bully::{
     elections::quorum::QuorumConfig,
     protocol::{Term, Timings},
     remote::{
-        BridgeBuilder, BridgeEvent, Closed, NodeIncarnation, Peer, RemoteBridge,
+        BridgeBuilder, BridgeEvent, Closed, DropReason, NodeIncarnation, Peer, RemoteBridge,
         internals::wire::Versions, transport::Pipes,
     },
     testkit::{VirtualClock, VirtualWallClock},
@@ -133,6 +133,27 @@ fn a_later_process_of_a_name_takes_no_part_while_the_earlier_one_lives_and_says_
         .await;
         until("it takes part", || !recovers(&twin) && twin.follows("c1")).await;
         assert_eq!(believer(&[&a, &c, &twin]).as_deref(), Some("c1"));
+    });
+}
+
+/// The voters themselves would not hear it either: the bridge says which host's clock is wrong, and keeps its measure.
+#[test]
+fn a_term_of_a_host_whose_clock_is_an_hour_ahead_passes_no_bridge() {
+    play(async {
+        let (pipes, wall) = (Pipes::new(), VirtualWallClock::new(DAWN));
+        let ahead = VirtualWallClock::new(WallTime::from_millis(DAWN.as_millis() + 3_600_000));
+        let [a, b] = ["a", "b"].map(|name| host(&pipes, name, 1_000, &wall));
+        let c = host(&pipes, "c", 1_000, &ahead);
+        let refused = |host: &Host| host.bridge.counters().dropped(DropReason::UnvouchedTerm);
+        until("a and b refuse the term of c's clock", || {
+            believer(&[&a, &b, &c]);
+            refused(&a) > 0 && refused(&b) > 0
+        })
+        .await;
+        for _ in 0..5_000 {
+            sleep(MS(1)).await;
+            assert_ne!(believer(&[&a, &b, &c]).as_deref(), Some("c1"));
+        }
     });
 }
 

@@ -43,6 +43,16 @@ fn a_bridges_defects_are_found_between_hosts() {
             "versions::a_lease_that_counts_on_version_1_with_other_timings_would_be_a_second_leader",
             "believe that they lead",
         ),
+        (
+            Defect::ClockNotAsked,
+            "diskless::a_term_of_a_host_whose_clock_is_an_hour_ahead_passes_no_bridge",
+            "never: a and b refuse the term of c's clock",
+        ),
+        (
+            Defect::HeldNameIsGiven,
+            "diskless::a_later_process_of_a_name_takes_no_part_while_the_earlier_one_lives_and_says_why",
+            "!twin.is_linked",
+        ),
     ];
     again::are_found("remote", VARIABLE, &cases);
 }

@@ -80,6 +80,7 @@ impl TermGuard {
         let above = |by: u64| known.map(|known| Term(known.0.saturating_add(by)));
         match self.reach {
             TermReach::Steps => above(Self::MAX_JUMP),
+            TermReach::Clock(_) if has(Defect::ClockNotAsked) => None,
             TermReach::Clock(latest) => Some(above(1).map_or(latest, |next| next.max(latest))),
             TermReach::ClockOrSteps(latest) => above(Self::MAX_JUMP).map(|far| far.max(latest)),
         }

@@ -34,6 +34,7 @@ use std::sync::Arc;
 
 use bytes::BytesMut;
 
+use crate::planted::{Defect, has};
 use crate::protocol::Time;
 use crate::remote::{
     Challenge, Closed, ClusterId, Credential, EndDigest, Limits, LinkId, NodeId, NodeIncarnation,
@@ -416,7 +417,8 @@ impl Handshake {
         if latest.is_some_and(|latest| latest > hello.incarnation) {
             return Err(Closed::Stale);
         }
-        if held_by.is_some_and(|held_by| held_by < hello.incarnation) {
+        let is_held = held_by.is_some_and(|held_by| held_by < hello.incarnation);
+        if is_held && !has(Defect::HeldNameIsGiven) {
             return Err(Closed::NameHeld);
         }
         Ok(Established {
