@@ -30,6 +30,7 @@ mod pipes;
 mod planted;
 mod processes;
 mod proxy;
+mod quiet;
 mod schedules;
 #[cfg(feature = "secret")]
 mod secrets;

@@ -53,6 +53,11 @@ fn a_bridges_defects_are_found_between_hosts() {
             "diskless::a_later_process_of_a_name_takes_no_part_while_the_earlier_one_lives_and_says_why",
             "!twin.is_linked",
         ),
+        (
+            Defect::SilenceUnprobed,
+            "quiet::a_broken_link_between_followers_is_found_as_soon_as_the_leader_falls_silent",
+            "the link was not asked",
+        ),
     ];
     again::are_found("remote", VARIABLE, &cases);
 }
