@@ -31,6 +31,9 @@ pub(crate) enum Protocol {
     /// The quorum mode without disks: the same invariants; terms increase while a majority remembers, and
     /// in histories of odd seeds, whose clocks agree, for ever
     Diskless,
+    /// The quorum mode whose voters are changed while it runs: the same invariants over all lists, and those of
+    /// a change
+    Voters,
     /// The ballot leader election: its ballots are checked after every step
     Ballot,
     /// The ring
@@ -52,7 +55,8 @@ impl Protocol {
     /// Whether such a fault can happen to it.
     pub(crate) fn takes(self, fault: Fault) -> bool {
         match self {
-            Self::Quorum => fault != Fault::Outage,
+            Self::Quorum => !matches!(fault, Fault::Outage | Fault::VoterChange),
+            Self::Voters => fault != Fault::Outage,
             Self::Diskless => fault.is_general() || fault == Fault::Outage,
             Self::Bully
             | Self::Astra
@@ -66,7 +70,9 @@ impl Protocol {
     /// Whether a run of many histories owes it that such a fault meets an agent in such a situation.
     pub(crate) fn owes(self, fault: Fault, situation: Situation) -> bool {
         match self {
-            Self::Quorum | Self::Diskless => QuorumScenario::is_reachable(fault, situation),
+            Self::Quorum | Self::Diskless | Self::Voters => {
+                QuorumScenario::is_reachable(fault, situation)
+            }
             Self::Bully
             | Self::Astra
             | Self::Ballot
@@ -126,6 +132,10 @@ pub(crate) struct Outcome {
     pub(crate) bound: Duration,
     /// How many leaderships began, where they are counted.
     pub(crate) elections: u64,
+    /// How often the voters were changed, where they are.
+    pub(crate) changes: u64,
+    /// How long a group was without a leader because of a change in which nothing else went wrong.
+    pub(crate) gap: Option<Duration>,
 }
 
 /// The sizes of groups that take turns.
@@ -164,6 +174,16 @@ impl Plan {
                 let outcome = self.run_in(trace, &mut scenario);
                 Ok(Outcome {
                     elections: scenario.elections(),
+                    ..outcome
+                })
+            }
+            Protocol::Voters => {
+                let mut scenario = QuorumScenario::changing(self.seed, self.nodes)?;
+                let outcome = self.run_in(trace, &mut scenario);
+                Ok(Outcome {
+                    elections: scenario.elections(),
+                    changes: scenario.changes(),
+                    gap: QuorumScenario::gap_of_a_change(self.seed),
                     ..outcome
                 })
             }
@@ -229,6 +249,8 @@ impl Plan {
             report: chaos(self.seed, self.nodes, options, scenario),
             bound: scenario.settles_within(options.skew),
             elections: 0,
+            changes: 0,
+            gap: None,
         }
     }
 
@@ -236,9 +258,10 @@ impl Plan {
     /// allow: a promise is a quarter longer than a lease.
     const fn skew(&self) -> u32 {
         match self.protocol {
-            Protocol::Quorum if self.seed % 2 == 1 => 110_000,
+            Protocol::Quorum | Protocol::Voters if self.seed % 2 == 1 => 110_000,
             Protocol::Diskless => QuorumScenario::diskless_skew(self.seed),
             Protocol::Quorum
+            | Protocol::Voters
             | Protocol::Bully
             | Protocol::Astra
             | Protocol::Ballot

@@ -57,6 +57,14 @@ pub(crate) fn summary(args: &Args, seeds: &Range<u64>, run: &Run) {
         row("leaderships", summary.elections);
     }
     row("histories with two leaders", summary.contested);
+    if let Some((middle, longest)) = summary.gap() {
+        row("changes of the voters", summary.changes);
+        row(
+            "  without a leader, p50",
+            format_args!("{} ms", middle.as_millis()),
+        );
+        row("  and at most", format_args!("{} ms", longest.as_millis()));
+    }
     if let Some(Healing { took, bound, .. }) = &summary.slowest {
         let (took, bound) = (took.as_millis(), bound.as_millis());
         row("slowest healing", format_args!("{took} ms"));
@@ -193,6 +201,11 @@ fn summary_as_json(args: &Args, seeds: &Range<u64>, run: &Run) -> Value {
         "steps": summary.steps,
         "messages": summary.messages,
         "leaderships": summary.elections,
+        "changes": summary.changes,
+        "change_gap_us": summary.gap().map(|(middle, longest)| json!({
+            "p50": micros(middle),
+            "max": micros(longest),
+        })),
         "relapses": summary.relapses,
         "contested": summary.contested,
         "longest_contest_us": micros(summary.longest_contest),

@@ -21,6 +21,10 @@ pub(crate) struct Summary {
     pub(crate) steps: u64,
     pub(crate) messages: u64,
     pub(crate) elections: u64,
+    /// Lists of voters that were installed, and how long groups had no leader for it where nothing else went
+    /// wrong.
+    pub(crate) changes: u64,
+    pub(crate) gaps: Vec<Duration>,
     pub(crate) relapses: u64,
     /// Histories in which two led at once for a while, and the longest such while.
     pub(crate) contested: u64,
@@ -69,6 +73,8 @@ impl Summary {
         let Tally { sent, .. } = report.tally;
         self.messages += sent;
         self.elections += outcome.elections;
+        self.changes += outcome.changes;
+        self.gaps.extend(outcome.gap);
         self.relapses += u64::from(report.relapses);
         self.contested += u64::from(report.contested.times > 0);
         self.longest_contest = self.longest_contest.max(report.contested.longest);
@@ -100,6 +106,8 @@ impl Summary {
         self.steps += other.steps;
         self.messages += other.messages;
         self.elections += other.elections;
+        self.changes += other.changes;
+        self.gaps.extend(other.gaps);
         self.relapses += other.relapses;
         self.contested += other.contested;
         self.longest_contest = self.longest_contest.max(other.longest_contest);
@@ -109,6 +117,14 @@ impl Summary {
         self.show_the_lowest();
         self.coverage.add(&other.coverage);
         self.hash = self.hash.wrapping_add(other.hash);
+    }
+
+    /// The median and the longest time without a leader because of a change of the voters.
+    pub(crate) fn gap(&self) -> Option<(Duration, Duration)> {
+        let mut gaps = self.gaps.clone();
+        gaps.sort_unstable();
+        let middle = gaps.get(gaps.len() / 2).copied();
+        middle.zip(gaps.last().copied())
     }
 
     /// The faults of this list that never happened.

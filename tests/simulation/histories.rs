@@ -137,6 +137,11 @@ fn quorum_histories_keep_every_invariant() {
 }
 
 #[test]
+fn histories_that_change_the_voters_keep_every_invariant() {
+    keeps_every_invariant("voters", 100);
+}
+
+#[test]
 fn histories_without_disks_keep_every_invariant() {
     keeps_every_invariant("diskless", 40);
 }

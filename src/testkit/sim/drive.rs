@@ -94,6 +94,7 @@ impl<E: Election> World<E> {
                 }
             }
             Scheduled::Update(update) => self.spread(update),
+            Scheduled::Change(asking) => self.go_on_asking(*asking),
         }
     }
 

@@ -68,6 +68,7 @@ pub mod chaos;
 
 mod agree;
 mod builder;
+mod change;
 mod clock;
 mod contract;
 mod drive;

@@ -89,6 +89,7 @@ pub(super) enum Scheduled<E: Election> {
     },
     Start(NodeIndex),
     Update(MemberUpdate),
+    Change(Box<super::change::PendingChange>),
 }
 
 /// A promise was broken; ends the run.

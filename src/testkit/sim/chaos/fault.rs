@@ -66,11 +66,13 @@ pub enum Fault {
     RollingChange,
     /// Several agents restart at the same moment, or all.
     Outage,
+    /// An agent is asked for another list of voters.
+    VoterChange,
 }
 
 impl Fault {
     /// Every kind. New ones come last, so that histories with faults by name stay as they are.
-    pub const ALL: [Self; 29] = [
+    pub const ALL: [Self; 30] = [
         Self::Loss,
         Self::Duplication,
         Self::Reordering,
@@ -100,16 +102,17 @@ impl Fault {
         Self::OtherTimings,
         Self::RollingChange,
         Self::Outage,
+        Self::VoterChange,
     ];
 
     /// Whether it can happen in every election: only the quorum election promises anything to
-    /// members with different timings, and only without disks is it more than several crashes that many
-    /// restart at once.
+    /// members with different timings or changes its voters while it runs, and only without disks is it more
+    /// than several crashes that many restart at once.
     #[must_use]
     pub const fn is_general(self) -> bool {
         !matches!(
             self,
-            Self::OtherTimings | Self::RollingChange | Self::Outage
+            Self::OtherTimings | Self::RollingChange | Self::Outage | Self::VoterChange
         )
     }
 
@@ -152,6 +155,7 @@ impl fmt::Display for Fault {
             Self::OtherTimings => "other timings",
             Self::RollingChange => "rolling change",
             Self::Outage => "outage",
+            Self::VoterChange => "voter change",
         })
     }
 }

@@ -141,6 +141,7 @@ impl Nemesis {
             Fault::OtherTimings => timings::differ(world, scenario, random),
             Fault::RollingChange => self.rolling.go_on(world, scenario, random),
             Fault::Outage => outage(world, random),
+            Fault::VoterChange => scenario.change_voters(world, random),
         };
         if let Some(situation) = met {
             self.coverage.hit(fault, situation);

@@ -7,7 +7,7 @@ use crate::{
     protocol::{AgentId, Election, Score, Timings},
     testkit::{
         faults::SplitMix64,
-        sim::{Participant, TermOrder, World},
+        sim::{Participant, Situation, TermOrder, World},
     },
 };
 
@@ -72,6 +72,16 @@ pub trait Scenario {
         timings: &Timings,
     ) -> Option<<Self::Election as Election>::Config> {
         let _: (&<Self::Election as Election>::Config, &Timings) = (config, timings);
+        None
+    }
+
+    /// Asks some agent for another list of voters, where that can be asked; what the agent was doing.
+    fn change_voters(
+        &mut self,
+        world: &mut World<Self::Election>,
+        random: &mut SplitMix64,
+    ) -> Option<Situation> {
+        let _: (&World<Self::Election>, &SplitMix64) = (world, random);
         None
     }
 

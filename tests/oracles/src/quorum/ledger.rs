@@ -9,6 +9,7 @@ use std::{
     time::Duration,
 };
 
+use super::decrees::Decrees;
 use actix_bully::{
     elections::{
         bully::{Ack, Claim, Leadership, Micros},
@@ -40,6 +41,8 @@ pub(super) struct Ledger {
     forgetful: BTreeSet<AgentId>,
     /// Without disks: no wall clock is ahead of another, so that terms increase whatever is forgotten.
     pub(super) has_right_clocks: bool,
+    /// What was sealed and installed.
+    pub(super) decrees: Decrees,
     /// The first broken invariant.
     pub(super) broken: Option<String>,
     /// How many leaderships began.
@@ -167,6 +170,31 @@ impl Ledger {
         }
         if before.term > vote.term {
             self.breaks("TermMonotone", &format!("{me} goes back to {}", vote.term));
+        }
+    }
+
+    /// What is wrong with a change of the voters, if anything is.
+    pub(super) fn holds(&mut self, of_a_change: Result<(), String>) {
+        if let Err(what) = of_a_change {
+            self.broken.get_or_insert(what);
+        }
+    }
+
+    /// An agent enters a later epoch: what it promised before binds it no longer.
+    pub(super) fn enters(&mut self, now: Time, me: &AgentId) {
+        if let Some(voter) = self.voter_mut(me) {
+            (voter.promise, voter.quarantine) = (None, now);
+        }
+    }
+
+    /// `DiskFirst`: who says that it sealed has written so.
+    pub(super) fn says_sealed(&mut self, me: &AgentId, term: Term) {
+        let record = self.voter(me).and_then(|voter| voter.disk.seal());
+        if record.is_none_or(|seal| seal.term != term) {
+            self.breaks(
+                "DiskFirst",
+                &format!("{me} says that it sealed term {term}"),
+            );
         }
     }
 

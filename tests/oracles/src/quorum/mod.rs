@@ -17,9 +17,21 @@
 //! | `NoDisrupt` | a question, and a refused claim, change nothing durable |
 //! | `Observers` | an observer says nothing |
 //!
-//! And once all is healed, one leader: the highest-ranked voter, if it may preempt.
+//! Where the voters are changed, over all lists, and also:
+//!
+//! | invariant | |
+//! |---|---|
+//! | `OneList` | in each epoch one list of voters at most is installed |
+//! | `SealedFirst` | a quorum of the voters of the list before has sealed it in one term, durably |
+//! | `NoAckAfterSeal` | a voter that sealed a term acknowledges no leader of that term or a lower one |
+//! | `AnswerTrue` | who is told that the voters are changed finds them so |
+//!
+//! And once all is healed, one leader: the highest-ranked voter of the last list, if it may preempt.
 
+mod changing;
+mod decrees;
 mod diskless;
+mod gap;
 mod ledger;
 mod watch;
 
@@ -55,6 +67,8 @@ pub struct QuorumScenario {
     slowest: Timings,
     /// Of voters without disks.
     hosts: Hosts,
+    /// Whether the voters are changed.
+    changes: bool,
 }
 
 impl QuorumScenario {
@@ -68,6 +82,7 @@ impl QuorumScenario {
         Self {
             slowest: sound.timings.clone(),
             hosts: Hosts::default(),
+            changes: false,
             watch: Watch {
                 config: Arc::new(config),
                 sound: Arc::new(sound),
@@ -195,6 +210,9 @@ impl Scenario for QuorumScenario {
         if watch.sound.diskless.is_some() {
             return self.without_disk(id, random);
         }
+        if self.changes {
+            return self.learner(id, random);
+        }
         if !watch.sound.voters.contains(&id) {
             return Participant::observer(id, watch);
         }
@@ -223,13 +241,19 @@ impl Scenario for QuorumScenario {
         };
         let pauses = (t.promise() + config.drain()) * 3 + config.cooldown;
         let all = t.promise() * 4 + rounds + grace + pauses + self.recovers_within();
+        let all = if self.changes {
+            all * 2 + self.asks_within()
+        } else {
+            all
+        };
         all + all * skew / 1_000_000 * 2
     }
 
     /// Without disks all have the same promise, and many restart at once.
     fn takes(&self, fault: Fault) -> bool {
         match &self.watch.sound.diskless {
-            None => fault != Fault::Outage,
+            None if self.changes => fault != Fault::Outage,
+            None => !matches!(fault, Fault::Outage | Fault::VoterChange),
             Some(_) => fault.is_general() || fault == Fault::Outage,
         }
     }
@@ -266,7 +290,18 @@ impl Scenario for QuorumScenario {
         watch.retimed(timings, grace_of(timings)).ok()
     }
 
+    fn change_voters(
+        &mut self,
+        world: &mut World<Watched>,
+        random: &mut SplitMix64,
+    ) -> Option<Situation> {
+        self.ask(world, random)
+    }
+
     fn may_lose_storage(&self) -> usize {
+        if self.changes {
+            return 1;
+        }
         self.watch.sound.tolerated()
     }
 
@@ -277,6 +312,23 @@ impl Scenario for QuorumScenario {
     }
 
     fn decisive(&self) -> &[&'static str] {
+        if self.changes {
+            return &[
+                "claim",
+                "claim_reply",
+                "ack",
+                "elected",
+                "resign",
+                "takeover",
+                "yield",
+                "seal",
+                "sealed",
+                "install",
+                "seal",
+                "sealed",
+                "install",
+            ];
+        }
         &[
             "claim",
             "claim_reply",
@@ -289,6 +341,9 @@ impl Scenario for QuorumScenario {
     }
 
     fn expected(&self, world: &World<Watched>) -> Expected {
+        if self.changes {
+            return self.expected_of_changes(world);
+        }
         let config = &self.watch.sound;
         let (mut running, mut highest) = (0, None);
         for id in config.voters.iter().filter(|id| world.is_running(id)) {
@@ -315,6 +370,9 @@ impl Scenario for QuorumScenario {
         if config.vote_quorum() == config.lease_quorum() {
             return;
         }
+        if self.changes {
+            return self.everyone_returns(world);
+        }
         for id in &config.voters {
             let score = world.score(id).or_else(|| Some(1.into()));
             world.restart(id);
@@ -326,7 +384,7 @@ impl Scenario for QuorumScenario {
         let ledger = self.watch.ledger();
         ledger.check(world.beliefs())?;
         world.beliefs().try_for_each(|(me, _)| {
-            let config = world.config(me).map_or(&self.watch.sound, |w| &w.sound);
+            let config = world.machine(me).map_or(&self.watch.sound, Watched::sound);
             ledger.check_lease(me, config, |voter| world.reading(voter))
         })
     }

@@ -7,15 +7,16 @@ use std::{
     time::Duration,
 };
 
-use super::ledger::Ledger;
+use super::{decrees::under, ledger::Ledger};
 use actix_bully::{
     elections::{
         bully::{BullyMessage, Claim, Preemption},
         quorum::{BullyTimer, QuorumBully, QuorumConfig, QuorumError, Vote},
     },
     protocol::{
-        AgentId, Effect, EffectOf, EffectsOf, Election, Event, Identity, Incarnation, Input,
-        InputOf, MemberKind, MembershipError, Requirements, Time, Timings, View,
+        AgentId, Decree, Effect, EffectOf, EffectsOf, Election, Event, Identity, Incarnation,
+        Input, InputOf, MemberKind, MembershipError, PeerMessage, Requirements, Round, Time,
+        Timings, View, VotersEvent,
     },
     store::{StoreIdentity, found_in_first_format},
 };
@@ -27,6 +28,8 @@ pub struct Watched {
     kind: MemberKind,
     machine: QuorumBully,
     watch: Watch,
+    /// The parameters as they ought to be, with the voters of its epoch.
+    present: Arc<QuorumConfig>,
 }
 
 /// The rules' parameters, and the record that all agents of a history share.
@@ -134,8 +137,13 @@ impl Election for Watched {
     fn new(identity: Identity, watch: &Watch, durable: Option<Vote>) -> Self {
         let (id, kind) = (identity.id.clone(), identity.kind);
         let vote = durable.clone().unwrap_or_default();
-        watch.ledger().begins(&id, vote, &watch.sound);
+        let present = match vote.installed() {
+            Some(list) if list.epoch >= watch.sound.epoch => Arc::new(under(&watch.sound, list)),
+            Some(_) | None => Arc::clone(&watch.sound),
+        };
+        watch.ledger().begins(&id, vote, &present);
         Self {
+            present,
             id,
             kind,
             machine: QuorumBully::new(identity, &watch.config, watch.kept.found(durable)),
@@ -145,7 +153,8 @@ impl Election for Watched {
 
     /// The machine writes straight into `out`; what it wrote is read there.
     fn handle(&mut self, now: Time, input: InputOf<Self>, out: &mut EffectsOf<Self>) {
-        let mut ledger = self.watch.ledger();
+        let shared = Arc::clone(&self.watch.ledger);
+        let mut ledger = shared.lock().unwrap_or_else(PoisonError::into_inner);
         let asked = self.note_input(now, &input, &mut ledger);
         let before = out.as_slice().len();
         self.machine.handle(now, input, out);
@@ -180,9 +189,33 @@ enum Asked {
 }
 
 impl Watched {
+    /// The parameters as they ought to be, with the voters of its epoch.
+    pub(super) const fn sound(&self) -> &Arc<QuorumConfig> {
+        &self.present
+    }
+
+    pub(super) fn epoch(&self) -> u64 {
+        self.present.epoch
+    }
+
+    /// Whether it could vote if it were listed.
+    pub(super) fn has_store(&self) -> bool {
+        self.kind == MemberKind::Voter
+    }
+
+    /// It has that list of voters now.
+    fn enters(&mut self, now: Time, list: &Decree, ledger: &mut Ledger) {
+        if list.epoch > self.present.epoch {
+            self.present = Arc::new(under(&self.present, list));
+            ledger.enters(now, &self.id);
+        }
+        let kept = ledger.decrees.installs(&self.id, list, &self.watch.sound);
+        ledger.holds(kept);
+    }
+
     fn note_input(&self, now: Time, input: &InputOf<Self>, ledger: &mut Ledger) -> Asked {
         match input {
-            Input::Start(_) => ledger.starts(now, &self.id, &self.watch.sound),
+            Input::Start(_) => ledger.starts(now, &self.id, &self.present),
             Input::Members(members) => ledger.hears_members(&self.id, members),
             Input::Received {
                 from,
@@ -192,7 +225,7 @@ impl Watched {
                 BullyMessage::Elect(_) => return Asked::Probe,
                 BullyMessage::Claim(claim) => return Asked::Claim(from.clone(), claim.clone()),
                 BullyMessage::Resign(resign) => {
-                    let by = self.watch.sound.diskless.as_ref().map(|_| *incarnation);
+                    let by = self.present.diskless.as_ref().map(|_| *incarnation);
                     ledger.hears_resign(&self.id, (from, by), resign.term);
                 }
                 BullyMessage::Elected(_) | BullyMessage::Heartbeat(_) => {
@@ -211,13 +244,13 @@ impl Watched {
     }
 
     fn note_effect(
-        &self,
+        &mut self,
         now: Time,
         asked: &Asked,
         effect: &EffectOf<QuorumBully>,
         ledger: &mut Ledger,
     ) {
-        let alone = self.watch.sound.voters.len() == 1;
+        let alone = self.present.voters.len() == 1;
         match effect {
             Effect::Persist(vote) => {
                 match asked {
@@ -227,7 +260,13 @@ impl Watched {
                     }
                     Asked::Probe | Asked::Claim(..) | Asked::Told(..) | Asked::Other => {}
                 }
-                ledger.persists(now, &self.id, vote, &self.watch.sound);
+                if let Some(list) = vote.installed() {
+                    self.enters(now, list, ledger);
+                }
+                if let Some(seal) = vote.seal() {
+                    ledger.decrees.seals(&self.id, seal.term, &seal.next);
+                }
+                ledger.persists(now, &self.id, vote, &self.present);
             }
             Effect::Send { message, .. } => {
                 self.note_message(now, asked, message, ledger);
@@ -235,14 +274,34 @@ impl Watched {
             Effect::Notify(Event::Acquired { term } | Event::Renewed { term }) => {
                 ledger.acquires(&self.id, *term);
             }
+            Effect::Notify(Event::Voters(event)) => self.note_voters(now, event, ledger),
             Effect::Notify(_) | Effect::SetTimer { .. } | Effect::CancelTimer(_) => {}
         }
     }
 
+    fn note_voters(&mut self, now: Time, event: &VotersEvent, ledger: &mut Ledger) {
+        match event {
+            VotersEvent::Installed(list) => self.enters(now, list, ledger),
+            VotersEvent::Answered {
+                change,
+                outcome: Ok(changed),
+            } => {
+                let first = &self.watch.sound;
+                let kept = ledger.decrees.answers(&self.id, change, changed, first);
+                ledger.holds(kept);
+            }
+            VotersEvent::Answered {
+                outcome: Err(_), ..
+            } => ledger.decrees.refused += 1,
+            _ => {}
+        }
+    }
+
     fn note_message(&self, now: Time, asked: &Asked, message: &BullyMessage, ledger: &mut Ledger) {
-        let sound = &self.watch.sound;
-        if self.kind == MemberKind::Observer {
-            ledger.meddles(&self.id, "anything");
+        let sound = &self.present;
+        let is_listed = self.has_store() && sound.voters.contains(&self.id);
+        if !is_listed && !self.may_say(message) {
+            ledger.meddles(&self.id, message.kind());
         }
         match (message, asked) {
             (BullyMessage::Claim(claim), _) => {
@@ -252,14 +311,31 @@ impl Watched {
                 ledger.votes(now, &self.id, from, claim, sound);
             }
             (BullyMessage::Ack(ack), Asked::Told(from, incarnation)) => {
+                let kept = ledger.decrees.acknowledges(&self.id, ack.term);
+                ledger.holds(kept);
                 let leader = (from, *incarnation);
                 ledger.promises(now, &self.id, leader, ack, sound);
             }
             (BullyMessage::Elected(elected), _) => {
                 ledger.announces(&self.id, elected.term, sound);
             }
+            (BullyMessage::Sealed(sealed), _) => ledger.says_sealed(&self.id, sealed.term),
+            (BullyMessage::Seal(seal), _) => {
+                ledger.says_sealed(&self.id, seal.term);
+                ledger.resigns(&self.id, seal.term); // it leads no more in that term
+            }
             (BullyMessage::Resign(resign), _) => ledger.resigns(&self.id, resign.term),
             (_, _) => {}
+        }
+    }
+
+    /// What an agent may say that is in no list: nothing that decides anything.
+    fn may_say(&self, message: &BullyMessage) -> bool {
+        match message {
+            BullyMessage::AskChange(_) => true,
+            BullyMessage::Yield(m) => m.round == Round::default() && m.released.is_none(),
+            BullyMessage::Install(_) | BullyMessage::Enlist(_) => self.has_store(),
+            _ => false,
         }
     }
 }

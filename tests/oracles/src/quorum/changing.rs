@@ -1,0 +1,211 @@
+//! The same while the voters are changed: who is asked for which change, and what must come of it.
+//!
+//! A history begins with some voters and some learners. Every agent restarts with the list of the beginning,
+//! as its operator typed it; what it has learned since is in its record.
+
+use std::time::Duration;
+
+use super::{QuorumScenario, Watched, draw, timings_of};
+use actix_bully::{
+    elections::{
+        bully::Preemption,
+        quorum::{Defect, QuorumConfig, QuorumError},
+    },
+    protocol::{AgentId, NewVoter, VoterChange},
+    testkit::{
+        faults::SplitMix64,
+        sim::{
+            Participant, Situation, World,
+            chaos::{Expected, Scenario},
+        },
+    },
+};
+
+impl QuorumScenario {
+    /// The first `n` agents of a history, voters and learners, whose list of voters is changed.
+    ///
+    /// # Errors
+    /// [`QuorumError::NoVoters`] when `n` is zero.
+    pub fn changing(seed: u64, n: usize) -> Result<Self, QuorumError> {
+        Self::of_changing(seed, n, None)
+    }
+
+    /// The same with a rule broken on purpose.
+    ///
+    /// # Errors
+    /// As [`changing`](Self::changing).
+    pub fn planted_changing(seed: u64, n: usize, defect: Defect) -> Result<Self, QuorumError> {
+        Self::of_changing(seed, n, Some(defect))
+    }
+
+    fn of_changing(seed: u64, n: usize, defect: Option<Defect>) -> Result<Self, QuorumError> {
+        let mut random = SplitMix64::new(seed ^ 0x00C4_A26E);
+        let most = u64::try_from(n).unwrap_or(1);
+        let voters = usize::try_from(random.between(1, most.max(1))).unwrap_or(n);
+        let sound = QuorumConfig {
+            learner: true,
+            ..draw(seed, voters.min(n), timings_of(seed))?
+        };
+        let planted = QuorumConfig {
+            defect,
+            ..sound.clone()
+        };
+        let mut scenario = Self::unsound(planted, sound);
+        scenario.changes = true;
+        Ok(scenario)
+    }
+
+    /// Whether an agent of this name has no store: such a one only observes.
+    fn is_observer(&self, id: &AgentId) -> bool {
+        let last = id.as_str().bytes().next_back().unwrap_or(0);
+        last % 5 == 4 && !self.watch.sound.voters.contains(id)
+    }
+
+    /// Whoever has a store may become a voter.
+    pub(super) fn learner(&mut self, id: AgentId, random: &mut SplitMix64) -> Participant<Watched> {
+        let watch = self.watch.clone();
+        if self.is_observer(&id) {
+            return Participant::observer(id, watch);
+        }
+        let score = self.score(random);
+        let skew = i32::try_from(random.between(0, 100_000)).unwrap_or(0);
+        Participant {
+            clock_offset: Duration::from_millis(random.below(100_000)),
+            clock_ppm: skew - 50_000,
+            ..Participant::voter(id, score, watch)
+        }
+    }
+
+    /// For how long a user goes on asking.
+    pub(super) fn asks_within(&self) -> Duration {
+        if self.changes {
+            self.slowest.promise() * 20
+        } else {
+            Duration::ZERO
+        }
+    }
+
+    /// Asks some agent, the leader or another one, for some change of the last list.
+    pub(super) fn ask(
+        &self,
+        world: &mut World<Watched>,
+        random: &mut SplitMix64,
+    ) -> Option<Situation> {
+        let running: Vec<AgentId> = world
+            .agents()
+            .filter(|id| world.is_running(id))
+            .cloned()
+            .collect();
+        let leaders = world.believers();
+        let asked = random.pick(&leaders).filter(|_| random.clone().chance(500));
+        let asked = asked.or_else(|| random.pick(&running))?.clone();
+        let change = self.draw_change(world, random)?;
+        let every = self.watch.sound.timings.round() * 4;
+        let situation = world.situation(&asked);
+        let within = self.asks_within();
+        situation.filter(|_| world.change_voters(&asked, change, every, within))
+    }
+
+    fn draw_change(&self, world: &World<Watched>, random: &mut SplitMix64) -> Option<VoterChange> {
+        let present = self.last_list();
+        let all: Vec<AgentId> = world.agents().cloned().collect();
+        let others: Vec<&AgentId> = all
+            .iter()
+            .filter(|id| !present.voters.contains(id))
+            .collect();
+        let voters: Vec<&AgentId> = present.voters.iter().collect();
+        let new = |random: &mut SplitMix64| {
+            let id = if random.chance(50) {
+                random.pick(&all)
+            } else {
+                random.pick(&others).copied()
+            };
+            id.map(|id| NewVoter {
+                id: id.clone(),
+                contact: None,
+            })
+        };
+        let old = |random: &mut SplitMix64| {
+            let id = if random.chance(50) {
+                random.pick(&all)
+            } else {
+                random.pick(&voters).copied()
+            };
+            id.cloned()
+        };
+        match random.below(3) {
+            0 => new(random).map(VoterChange::Add),
+            1 => old(random).map(VoterChange::Remove),
+            _ => Some(VoterChange::Replace {
+                old: old(random)?,
+                new: new(random)?,
+            }),
+        }
+    }
+
+    /// The parameters of the last list that was installed anywhere.
+    fn last_list(&self) -> QuorumConfig {
+        let (first, ledger) = (&self.watch.sound, self.watch.ledger());
+        let last = ledger.decrees.last(first);
+        ledger
+            .decrees
+            .config(last, first)
+            .unwrap_or_else(|| QuorumConfig::clone(first))
+    }
+
+    /// Who must lead in the end: the highest-ranked voter of the last list. Whoever runs learns of that list, if
+    /// an agent that knows it runs, or a quorum of the list before, which has sealed it.
+    pub(super) fn expected_of_changes(&self, world: &World<Watched>) -> Expected {
+        let (first, ledger) = (&self.watch.sound, self.watch.ledger());
+        let quorum_of = |config: &QuorumConfig| {
+            let running = config
+                .voters
+                .iter()
+                .filter(|id| world.is_running(id))
+                .count();
+            running >= config.vote_quorum().max(config.lease_quorum())
+        };
+        let known = world.agents().filter(|id| world.is_running(id));
+        let known = known
+            .filter_map(|id| world.machine(id))
+            .filter(|m| m.has_store());
+        let mut epoch = known.map(Watched::epoch).max().unwrap_or(first.epoch);
+        let last = ledger.decrees.last(first);
+        loop {
+            let Some(config) = ledger.decrees.config(epoch, first) else {
+                return Expected::NoLeader;
+            };
+            if !quorum_of(&config) {
+                return Expected::NoLeader;
+            }
+            if epoch < last {
+                epoch += 1;
+                continue;
+            }
+            let running = config.voters.iter().filter(|id| world.is_running(id));
+            let highest = running
+                .filter_map(|id| world.score(id).map(|score| (score, id)))
+                .max();
+            return match (highest, config.preemption) {
+                (None, _) => Expected::NoLeader,
+                (Some((_, highest)), Preemption::After(_)) => Expected::Only(highest.clone()),
+                (Some(_), _) => Expected::AnyLeader,
+            };
+        }
+    }
+
+    /// With a small quorum for the lease all return, whatever list they are in.
+    pub(super) fn everyone_returns(&self, world: &mut World<Watched>) {
+        let all: Vec<AgentId> = world.agents().cloned().collect();
+        for id in all.into_iter().filter(|id| !self.is_observer(id)) {
+            let score = world.score(&id).or_else(|| Some(1.into()));
+            world.restart(&id);
+            world.join(Participant::voter(id, score, self.watch.clone()));
+        }
+    }
+
+    /// How many changes of the voters were made in this history.
+    pub fn changes(&self) -> u64 {
+        self.watch.ledger().decrees.installed()
+    }
+}

@@ -1,0 +1,155 @@
+//! What all the agents of one history have sealed, installed and answered about their voters.
+//!
+//! Decided here: the invariants of a change of the voters, from what can be seen outside. An *epoch* is the
+//! upper part of a term, and names a list of voters.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use actix_bully::{
+    elections::quorum::QuorumConfig,
+    protocol::{AgentId, Changed, Decree, Term, VoterChange},
+};
+
+/// So many bits of a term count the elections of one epoch.
+const BITS: u32 = 40;
+
+/// The epoch of a term.
+pub(super) const fn epoch_of(term: Term) -> u64 {
+    term.0 >> BITS
+}
+
+/// These parameters with the voters of that list.
+pub(super) fn under(config: &QuorumConfig, list: &Decree) -> QuorumConfig {
+    let wide = |n: Option<u32>| n.and_then(|n| usize::try_from(n).ok());
+    QuorumConfig {
+        voters: list.names().cloned().collect(),
+        vote_quorum: wide(list.vote_quorum),
+        lease_quorum: wide(list.lease_quorum),
+        epoch: list.epoch,
+        ..config.clone()
+    }
+}
+
+/// The part of the record of a history that is about lists of voters.
+#[derive(Debug, Default)]
+pub(super) struct Decrees {
+    /// `OneList`: what was installed in each epoch.
+    lists: BTreeMap<u64, Decree>,
+    /// `SealedFirst`: which voters have sealed for which list, in which term.
+    seals: Vec<(Term, Decree, BTreeSet<AgentId>)>,
+    /// `NoAckAfterSeal`: the highest term that each voter has ever sealed.
+    highest: BTreeMap<AgentId, Term>,
+    /// How many changes were answered, with which outcome.
+    pub(super) done: u64,
+    pub(super) refused: u64,
+}
+
+impl Decrees {
+    /// How many lists were installed.
+    pub(super) fn installed(&self) -> u64 {
+        u64::try_from(self.lists.len()).unwrap_or(u64::MAX)
+    }
+
+    /// The parameters of that epoch; `first` are those of the beginning.
+    pub(super) fn config(&self, epoch: u64, first: &QuorumConfig) -> Option<QuorumConfig> {
+        if epoch == first.epoch {
+            return Some(first.clone());
+        }
+        self.lists.get(&epoch).map(|list| under(first, list))
+    }
+
+    /// The number of the last list.
+    pub(super) fn last(&self, first: &QuorumConfig) -> u64 {
+        self.lists
+            .keys()
+            .next_back()
+            .copied()
+            .unwrap_or(first.epoch)
+    }
+
+    /// A voter has written that it sealed.
+    pub(super) fn seals(&mut self, me: &AgentId, term: Term, next: &Decree) {
+        let highest = self.highest.entry(me.clone()).or_default();
+        *highest = term.max(*highest);
+        let same =
+            |(t, list, _): &&mut (Term, Decree, BTreeSet<AgentId>)| *t == term && list == next;
+        match self.seals.iter_mut().find(same) {
+            Some((_, _, voters)) => drop(voters.insert(me.clone())),
+            None => self
+                .seals
+                .push((term, next.clone(), BTreeSet::from([me.clone()]))),
+        }
+    }
+
+    /// `NoAckAfterSeal`
+    pub(super) fn acknowledges(&self, me: &AgentId, term: Term) -> Result<(), String> {
+        match self.highest.get(me) {
+            Some(sealed) if term <= *sealed => Err(format!(
+                "NoAckAfterSeal: {me} acknowledges term {term}, and has sealed {sealed}"
+            )),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// `OneList`, `SealedFirst`: an agent has this list now.
+    pub(super) fn installs(
+        &mut self,
+        me: &AgentId,
+        list: &Decree,
+        first: &QuorumConfig,
+    ) -> Result<(), String> {
+        if let Some(known) = self.lists.get(&list.epoch) {
+            if known == list {
+                return Ok(());
+            }
+            return Err(format!("OneList: {me} has {list}, others have {known}"));
+        }
+        let before = list.epoch.checked_sub(1);
+        let before = before.and_then(|epoch| self.config(epoch, first));
+        self.lists.insert(list.epoch, list.clone());
+        let Some(before) = before else {
+            return Err(format!("SealedFirst: {me} has {list}, with no list before"));
+        };
+        let of_voters = |voters: &BTreeSet<AgentId>| {
+            let voters = voters.iter().filter(|id| before.voters.contains(id));
+            voters.count()
+        };
+        let is_sealed = self.seals.iter().any(|(term, next, voters)| {
+            epoch_of(*term) == before.epoch
+                && next == list
+                && of_voters(voters) >= before.vote_quorum()
+        });
+        if is_sealed {
+            return Ok(());
+        }
+        Err(format!(
+            "SealedFirst: {me} has {list}, which no quorum has sealed"
+        ))
+    }
+
+    /// `AnswerTrue`: an agent was told that the voters are changed.
+    pub(super) fn answers(
+        &mut self,
+        me: &AgentId,
+        change: &VoterChange,
+        changed: &Changed,
+        first: &QuorumConfig,
+    ) -> Result<(), String> {
+        self.done += 1;
+        let (new, old) = change.parts();
+        let config = self.config(changed.epoch, first);
+        let is_true = config.is_some_and(|config| {
+            let sorted = |ids: &[AgentId]| ids.iter().cloned().collect::<BTreeSet<_>>();
+            sorted(&config.voters) == sorted(&changed.voters)
+                && new.is_none_or(|new| config.voters.contains(&new.id))
+                && old.is_none_or(|old| !config.voters.contains(old))
+        });
+        if is_true {
+            return Ok(());
+        }
+        Err(format!(
+            "AnswerTrue: {me} says that epoch {} did {change}, and it did not",
+            changed.epoch
+        ))
+    }
+}
