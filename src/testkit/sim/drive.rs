@@ -356,6 +356,9 @@ impl<E: Election> World<E> {
                         };
                         transit.queue.push(now.after(span), drained);
                     }
+                    if matches!(event, Event::Voters(_)) {
+                        driver.shifted(); // others may lead from now on
+                    }
                     driver.broken = node.contract.hears(&event).err().or(driver.broken);
                     node.events.push((now, event));
                 }

@@ -85,6 +85,31 @@ fn the_defects_of_a_change_of_the_voters_are_named_with_their_scenes() {
     }
 }
 
+/// The others of a change need one schedule among many: directed scenes find them.
+#[test]
+fn planted_defects_of_a_change_of_voters_are_found() -> Result<(), QuorumError> {
+    for (defect, due) in [
+        (Defect::SealUnwritten, "DiskFirst"),
+        (Defect::InstalledEarly, "SealedFirst"),
+        (Defect::SealBeforeLost, "view and events differ"),
+    ] {
+        let mut found = None;
+        for seed in seeds(200) {
+            let n = usize::try_from(seed % 6).unwrap_or(0) + 2;
+            let mut scenario = QuorumScenario::planted_changing(seed, n, defect)?;
+            let report = chaos(seed, n, &options(110_000), &mut scenario);
+            let what = report.violation.map(|violation| violation.what);
+            if what.is_some_and(|what| what.contains(due)) {
+                found = Some(seed);
+                break;
+            }
+        }
+        println!("{defect:?}: by {due}, first {found:?}");
+        assert!(found.is_some(), "{defect:?} was not found");
+    }
+    Ok(())
+}
+
 fn breaks(world: &World<Watched>) -> Option<&str> {
     world.violation()?.what.split(' ').next()
 }

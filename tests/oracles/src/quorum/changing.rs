@@ -107,7 +107,7 @@ impl QuorumScenario {
     }
 
     fn draw_change(&self, world: &World<Watched>, random: &mut SplitMix64) -> Option<VoterChange> {
-        let present = self.last_list();
+        let present = self.last_list(world);
         let all: Vec<AgentId> = world.agents().cloned().collect();
         let others: Vec<&AgentId> = all
             .iter()
@@ -143,14 +143,23 @@ impl QuorumScenario {
         }
     }
 
-    /// The parameters of the last list that was installed anywhere.
-    fn last_list(&self) -> QuorumConfig {
+    /// The number of the last list that anybody keeps. What an agent had only begun to write when it crashed
+    /// is no list yet.
+    fn last_epoch(&self, world: &World<Watched>) -> u64 {
+        let kept = world.agents().filter_map(|id| world.durable(id));
+        let kept = kept
+            .filter_map(|vote| vote.installed())
+            .map(|list| list.epoch);
+        let run = world.agents().filter_map(|id| world.machine(id));
+        let run = run.map(Watched::epoch);
+        kept.chain(run).max().unwrap_or(self.watch.sound.epoch)
+    }
+
+    /// The parameters of that list.
+    fn last_list(&self, world: &World<Watched>) -> QuorumConfig {
         let (first, ledger) = (&self.watch.sound, self.watch.ledger());
-        let last = ledger.decrees.last(first);
-        ledger
-            .decrees
-            .config(last, first)
-            .unwrap_or_else(|| QuorumConfig::clone(first))
+        let last = ledger.decrees.config(self.last_epoch(world), first);
+        last.unwrap_or_else(|| QuorumConfig::clone(first))
     }
 
     /// Who must lead in the end: the highest-ranked voter of the last list. Whoever runs learns of that list, if
@@ -170,7 +179,7 @@ impl QuorumScenario {
             .filter_map(|id| world.machine(id))
             .filter(|m| m.has_store());
         let mut epoch = known.map(Watched::epoch).max().unwrap_or(first.epoch);
-        let last = ledger.decrees.last(first);
+        let last = self.last_epoch(world);
         loop {
             let Some(config) = ledger.decrees.config(epoch, first) else {
                 return Expected::NoLeader;

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use actix_bully::{
-    elections::quorum::QuorumConfig,
+    elections::quorum::{QuorumConfig, Vote},
     protocol::{AgentId, Changed, Decree, Term, VoterChange},
 };
 
@@ -58,13 +58,19 @@ impl Decrees {
         self.lists.get(&epoch).map(|list| under(first, list))
     }
 
-    /// The number of the last list.
-    pub(super) fn last(&self, first: &QuorumConfig) -> u64 {
-        self.lists
-            .keys()
-            .next_back()
-            .copied()
-            .unwrap_or(first.epoch)
+    /// A crash came before the agent had written that it sealed, or its list.
+    pub(super) fn was_cut_short(&mut self, me: &AgentId, kept: &Vote) {
+        let sealed = kept.seal().map_or(Term::ZERO, |seal| seal.term);
+        if let Some(highest) = self.highest.get_mut(me)
+            && *highest > kept.term
+        {
+            *highest = sealed;
+        }
+        for (term, _, voters) in &mut self.seals {
+            if *term > kept.term {
+                voters.remove(me);
+            }
+        }
     }
 
     /// A voter has written that it sealed.

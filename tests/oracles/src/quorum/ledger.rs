@@ -4,6 +4,8 @@
 //! The voters' promises are kept a second time, by the rules as they are written, so that a voter
 //! that forgets one is noticed at once.
 
+mod change;
+
 use std::{
     collections::{BTreeMap, BTreeSet},
     time::Duration,
@@ -32,6 +34,8 @@ pub(super) struct Ledger {
     announced: BTreeMap<Term, AgentId>,
     /// `TokenMonotone`: the last token.
     token: Term,
+    /// Who has that token, and which was the last one before.
+    last_token: Option<(AgentId, Term)>,
     /// `ResignFinal`: which agent resigned which term.
     resigned: BTreeSet<(AgentId, Term)>,
     last_resigned: Term,
@@ -118,6 +122,10 @@ impl Ledger {
         if config.diskless.is_some() {
             self.forgets(me, config);
         }
+        let before = self.voter(me).map(|voter| voter.disk.clone());
+        if config.diskless.is_none() && before.is_some_and(|before| before != vote) {
+            self.was_cut_short(me, &vote);
+        }
         match self.voter_mut(me) {
             Some(voter) => voter.disk = vote,
             None => self.voters.push(Voter {
@@ -170,31 +178,6 @@ impl Ledger {
         }
         if before.term > vote.term {
             self.breaks("TermMonotone", &format!("{me} goes back to {}", vote.term));
-        }
-    }
-
-    /// What is wrong with a change of the voters, if anything is.
-    pub(super) fn holds(&mut self, of_a_change: Result<(), String>) {
-        if let Err(what) = of_a_change {
-            self.broken.get_or_insert(what);
-        }
-    }
-
-    /// An agent enters a later epoch: what it promised before binds it no longer.
-    pub(super) fn enters(&mut self, now: Time, me: &AgentId) {
-        if let Some(voter) = self.voter_mut(me) {
-            (voter.promise, voter.quarantine) = (None, now);
-        }
-    }
-
-    /// `DiskFirst`: who says that it sealed has written so.
-    pub(super) fn says_sealed(&mut self, me: &AgentId, term: Term) {
-        let record = self.voter(me).and_then(|voter| voter.disk.seal());
-        if record.is_none_or(|seal| seal.term != term) {
-            self.breaks(
-                "DiskFirst",
-                &format!("{me} says that it sealed term {term}"),
-            );
         }
     }
 
@@ -374,6 +357,7 @@ impl Ledger {
             let what = format!("{me} begins term {term} after {}", self.token);
             self.breaks("TokenMonotone", &what);
         }
+        self.last_token = Some((me.clone(), self.token));
         self.token = self.token.max(term);
     }
 
