@@ -356,9 +356,8 @@ impl<E: Election> World<E> {
                         };
                         transit.queue.push(now.after(span), drained);
                     }
-                    if matches!(event, Event::Voters(_)) {
-                        driver.shifted(); // others may lead from now on
-                    }
+                    // With another list of voters, others may lead.
+                    driver.shifts += u64::from(matches!(event, Event::Voters(_)));
                     driver.broken = node.contract.hears(&event).err().or(driver.broken);
                     node.events.push((now, event));
                 }

@@ -86,8 +86,7 @@ impl Nemesis {
         random: &mut SplitMix64,
     ) {
         if random.chance(400) {
-            self.repair(world, scenario.delay_bound(), random);
-            return;
+            return self.repair(world, scenario.delay_bound(), random);
         }
         let Some(fault) = random.pick(&self.faults).copied() else {
             return;
