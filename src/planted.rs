@@ -147,70 +147,71 @@ mod again;
 mod tests {
     use super::*;
 
+    const CASES: &[(Defect, &str, &str)] = &[
+        (
+            Defect::WrittenInPlace,
+            "store::tests::calls::a_file_is_synced_before_it_is_renamed_and_its_folder_afterwards",
+            "failed: saved",
+        ),
+        (
+            Defect::FileNotSynced,
+            "store::tests::calls::a_file_is_synced_before_it_is_renamed_and_its_folder_afterwards",
+            "left: [Write, Rename, SyncFolder]",
+        ),
+        (
+            Defect::FolderNotSynced,
+            "store::tests::calls::a_file_is_synced_before_it_is_renamed_and_its_folder_afterwards",
+            "left: [Write, Sync, Rename]",
+        ),
+        (
+            Defect::ReplacedLinkCounts,
+            "remote::tests::registry::changes_of_a_replaced_link_count_for_nothing",
+            "presence: Down, incarnation: Some(Incarnation(9))",
+        ),
+        (
+            Defect::KindsReplaced,
+            "remote::carry::outbox::tests::kinds::a_repeated_message_stands_for_none_of_another_kind_in_a_ring",
+            "once each, and none for another",
+        ),
+        (
+            Defect::FormerIsPassed,
+            "remote::tests::inbound::messages::a_message_of_a_former_incarnation_is_dropped",
+            "right: Ok(Err(FormerIncarnation))",
+        ),
+        (
+            Defect::QueueUnbounded,
+            "remote::carry::outbox::tests::over_its_limit_a_queue_of_a_slow_peer_is_given_up_and_the_loss_is_counted",
+            "20,000 messages are more than 1 MiB",
+        ),
+        (
+            Defect::OneVoterVouches,
+            "remote::carry::terms::tests::a_voter_that_lies_is_believed_as_far_as_an_honest_one_goes",
+            "right: Ok(false)",
+        ),
+        (
+            Defect::OneVoterVouches,
+            "remote::carry::epochs::tests::a_near_epoch_is_heard_and_a_far_one_only_if_a_quorum_of_voters_names_it",
+            "one, however often",
+        ),
+        (
+            Defect::IncarnationsOverlap,
+            "remote::bridge::memory::tests::every_start_is_later_whatever_the_clock_shows",
+            "than those of its agents",
+        ),
+        (
+            Defect::ClockNotAsked,
+            "remote::carry::guard::tests::voters_without_disks_go_by_the_clock",
+            "right: Ok(false)",
+        ),
+        (
+            Defect::HeldNameIsGiven,
+            "remote::tests::handshake::a_later_process_of_a_name_waits_while_the_earlier_one_is_linked",
+            "left: (None, None)",
+        ),
+    ];
+
     #[test]
     fn defects_are_found_by_tests_of_the_parts() {
-        let cases = [
-            (
-                Defect::WrittenInPlace,
-                "store::tests::calls::a_file_is_synced_before_it_is_renamed_and_its_folder_afterwards",
-                "failed: saved",
-            ),
-            (
-                Defect::FileNotSynced,
-                "store::tests::calls::a_file_is_synced_before_it_is_renamed_and_its_folder_afterwards",
-                "left: [Write, Rename, SyncFolder]",
-            ),
-            (
-                Defect::FolderNotSynced,
-                "store::tests::calls::a_file_is_synced_before_it_is_renamed_and_its_folder_afterwards",
-                "left: [Write, Sync, Rename]",
-            ),
-            (
-                Defect::ReplacedLinkCounts,
-                "remote::tests::registry::changes_of_a_replaced_link_count_for_nothing",
-                "presence: Down, incarnation: Some(Incarnation(9))",
-            ),
-            (
-                Defect::KindsReplaced,
-                "remote::carry::outbox::tests::kinds::a_repeated_message_stands_for_none_of_another_kind_in_a_ring",
-                "once each, and none for another",
-            ),
-            (
-                Defect::FormerIsPassed,
-                "remote::tests::inbound::messages::a_message_of_a_former_incarnation_is_dropped",
-                "right: Ok(Err(FormerIncarnation))",
-            ),
-            (
-                Defect::QueueUnbounded,
-                "remote::carry::outbox::tests::over_its_limit_a_queue_of_a_slow_peer_is_given_up_and_the_loss_is_counted",
-                "20,000 messages are more than 1 MiB",
-            ),
-            (
-                Defect::OneVoterVouches,
-                "remote::carry::terms::tests::a_voter_that_lies_is_believed_as_far_as_an_honest_one_goes",
-                "right: Ok(false)",
-            ),
-            (
-                Defect::OneVoterVouches,
-                "remote::carry::epochs::tests::a_near_epoch_is_heard_and_a_far_one_only_if_a_quorum_of_voters_names_it",
-                "one, however often",
-            ),
-            (
-                Defect::IncarnationsOverlap,
-                "remote::bridge::memory::tests::every_start_is_later_whatever_the_clock_shows",
-                "than those of its agents",
-            ),
-            (
-                Defect::ClockNotAsked,
-                "remote::carry::guard::tests::voters_without_disks_go_by_the_clock",
-                "right: Ok(false)",
-            ),
-            (
-                Defect::HeldNameIsGiven,
-                "remote::tests::handshake::a_later_process_of_a_name_waits_while_the_earlier_one_is_linked",
-                "left: (None, None)",
-            ),
-        ];
-        again::are_found("lib", VARIABLE, &cases);
+        again::are_found("lib", VARIABLE, CASES);
     }
 }

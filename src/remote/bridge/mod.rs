@@ -16,6 +16,7 @@ pub(crate) mod gate;
 mod handle;
 mod health;
 mod leaders;
+mod listening;
 pub(crate) mod memory;
 pub(crate) mod message;
 mod noise;

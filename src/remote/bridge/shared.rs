@@ -13,7 +13,7 @@ use std::{
 
 use actix::{WeakAddr, clock::Instant};
 use fastrand::Rng;
-use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
+use tokio::sync::Mutex as AsyncMutex;
 use tracing::{debug, warn};
 
 use crate::group::companion_of;
@@ -31,6 +31,7 @@ use crate::remote::{
         gate::Gate,
         health::PeerHealth,
         leaders::LeadersHeard,
+        listening::Listening,
         noise::Noise,
         peers::ConnId,
         status::{LinkStatus, Meter},
@@ -370,6 +371,11 @@ impl BridgeState {
         self.events.tell(BridgeEvent::Ended);
     }
 
+    /// Whether the bridge has ended.
+    pub(super) fn is_over(&self) -> bool {
+        self.is_over.load(Relaxed)
+    }
+
     /// Takes the listener as soon as a former incarnation of the actor has let go of it.
     pub(crate) async fn listen(self: &Arc<Self>) -> Listening {
         Listening {
@@ -412,27 +418,6 @@ impl BridgeState {
         let name = self.carried.get(group)?.name();
         let is_told = companion_of(name).is_none();
         is_told.then(|| AgentId::new(name).ok())?
-    }
-}
-
-/// The listener, in use.
-pub(crate) struct Listening {
-    listener: OwnedMutexGuard<Option<Box<dyn Listener>>>,
-    shared: Arc<BridgeState>,
-}
-
-impl Listening {
-    pub(crate) fn get(&mut self) -> Option<&mut Box<dyn Listener>> {
-        self.listener.as_mut()
-    }
-}
-
-impl Drop for Listening {
-    fn drop(&mut self) {
-        // The end came while this was in use, and could not take it: the port must become free.
-        if self.shared.is_over.load(Relaxed) {
-            drop(self.listener.take());
-        }
     }
 }
 
