@@ -274,7 +274,7 @@ impl<R: Rules> Player<R> {
             let heard = heard.take();
             for effect in effects.drain() {
                 was_idle = false;
-                if let Some(answers) = self.rules.shortcut(&effect) {
+                if let Some(answers) = self.rules.shortcut(0, &effect) {
                     inputs.extend(answers);
                     continue;
                 }

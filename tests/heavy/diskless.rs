@@ -133,8 +133,12 @@ impl Rules for Forgetful {
         Quorum::clock_in(message)
     }
 
-    fn shortcut(&self, effect: &EffectOf<QuorumBully>) -> Option<Vec<InputOf<QuorumBully>>> {
-        self.voters.shortcut(effect)
+    fn shortcut(
+        &self,
+        now: u16,
+        effect: &EffectOf<QuorumBully>,
+    ) -> Option<Vec<InputOf<QuorumBully>>> {
+        self.voters.shortcut(now, effect)
     }
 
     fn is_call(&self, message: &BullyMessage) -> bool {

@@ -5,6 +5,7 @@
 //! | [`rules`] | what a model asks of an election: its machine, and what may never be |
 //! | [`bully`], [`quorum`], [`ledger`] | the elections, and what is held against them |
 //! | [`diskless`] | the quorum election of voters without a disk |
+//! | [`voters`] | the quorum election whose voters change while it runs |
 //! | [`ballot`], [`reorganization`], [`ring`], [`invitation`] | the same, of other papers |
 //! | [`timed`] | a model with clocks, delays and crashes; [`relative`] when two moments are the same |
 //! | [`actors`] | a model without time, on the checker's own actors |
@@ -31,3 +32,4 @@ pub mod rules;
 pub mod story;
 pub mod suite;
 pub mod timed;
+pub mod voters;

@@ -29,6 +29,11 @@ fn voters_without_a_disk_keep_theirs_and_rules_that_are_missed_are_found() {
 }
 
 #[test]
+fn voters_that_change_keep_one_leader_and_rules_of_a_change_that_are_missed_are_found() {
+    check(Group::Voters);
+}
+
+#[test]
 fn the_other_elections_keep_their_promises() {
     check(Group::Others);
 }
@@ -62,6 +67,7 @@ fn the_readme_says_what_is_found() {
     }
     for group in [
         Group::Diskless,
+        Group::Voters,
         Group::Others,
         Group::Invitation,
         Group::Soak,

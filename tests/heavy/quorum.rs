@@ -196,7 +196,11 @@ impl Rules for Quorum {
         }
     }
 
-    fn shortcut(&self, effect: &EffectOf<QuorumBully>) -> Option<Vec<InputOf<QuorumBully>>> {
+    fn shortcut(
+        &self,
+        _now: u16,
+        effect: &EffectOf<QuorumBully>,
+    ) -> Option<Vec<InputOf<QuorumBully>>> {
         let Effect::Send { message, .. } = effect else {
             return None;
         };

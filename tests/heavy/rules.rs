@@ -78,8 +78,12 @@ pub trait Rules: Clone + Debug + Sized + Send + Sync + 'static {
         Owner::Sender
     }
 
-    /// What the world does about an effect at once, instead of carrying it out.
-    fn shortcut(&self, _effect: &EffectOf<Self::Election>) -> Option<Vec<InputOf<Self::Election>>> {
+    /// What the world does at that tick about an effect at once, instead of carrying it out.
+    fn shortcut(
+        &self,
+        _now: u16,
+        _effect: &EffectOf<Self::Election>,
+    ) -> Option<Vec<InputOf<Self::Election>>> {
         None
     }
 

@@ -10,6 +10,7 @@ mod planted;
 mod quorum;
 mod soak;
 mod threshold;
+mod voters;
 mod without_time;
 
 use crate::case::Case;
@@ -25,6 +26,8 @@ pub enum Group {
     Quorum,
     /// Is it safe where voters have no disk?
     Diskless,
+    /// Is it safe while its voters change, and is a rule of that found that is broken on purpose?
+    Voters,
     /// Do the other elections keep what they promise?
     Others,
     /// Does the invitation election agree within each group?
@@ -37,11 +40,12 @@ pub enum Group {
 
 impl Group {
     /// All of them, in order.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::WithoutTime,
         Self::Threshold,
         Self::Quorum,
         Self::Diskless,
+        Self::Voters,
         Self::Others,
         Self::Invitation,
         Self::Planted,
@@ -55,6 +59,7 @@ impl Group {
             Self::Threshold => "threshold",
             Self::Quorum => "quorum",
             Self::Diskless => "diskless",
+            Self::Voters => "voters",
             Self::Others => "others",
             Self::Invitation => "invitation",
             Self::Planted => "planted",
@@ -69,6 +74,7 @@ impl Group {
             Self::Threshold => "Plain bully: messages take D ticks at most, the deadline is T",
             Self::Quorum => "Quorum election, three voters",
             Self::Diskless => "Quorum election, three voters without a disk",
+            Self::Voters => "Quorum election, three voters that change",
             Self::Others => "The other elections, three voters",
             Self::Invitation => "Invitation election: agreement within each group, not one leader",
             Self::Planted => "Quorum election, one rule broken on purpose",
@@ -83,6 +89,7 @@ impl Group {
             Self::Threshold => threshold::cases(),
             Self::Quorum => quorum::cases(),
             Self::Diskless => diskless::cases(),
+            Self::Voters => voters::cases(),
             Self::Others => others::cases(),
             Self::Invitation => invitation::cases(),
             Self::Planted => planted::cases(),

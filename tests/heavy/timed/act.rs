@@ -43,6 +43,11 @@ impl<R: Rules> Lab<R> {
                 world.scores[agent] = Some(score.into());
                 self.tell(world, agent, Input::SetScore(world.scores[agent]));
             }
+            Action::ChangeVoters(agent, at) => {
+                let change = world.left.changes.remove(*at);
+                self.tell(world, *agent, Input::ChangeVoters(Box::new(change)));
+                self.tell(world, *agent, Input::Drained);
+            }
             Action::Doubt(agent) => {
                 world.left.doubts -= 1;
                 let incarnation = world.nodes[*agent].host.incarnation;
@@ -271,7 +276,7 @@ impl<R: Rules> Lab<R> {
         inputs: &mut VecDeque<InputOf<R::Election>>,
     ) {
         for effect in effects.drain() {
-            if let Some(answers) = self.rules.shortcut(&effect) {
+            if let Some(answers) = self.rules.shortcut(world.now, &effect) {
                 inputs.extend(answers);
                 continue;
             }

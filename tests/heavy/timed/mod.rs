@@ -8,7 +8,8 @@
 //!   Deliver  a message arrives, in any order         Tick      every clock moves on, or all but one
 //!   Lose     it never does (asynchronous only)       Crash    an incarnation ends; the disk stays
 //!   Fire     a timer that is due                     Restart  the next incarnation begins
-//!   Campaign, SetScore, StepDown: what a user asks   Doubt    an agent is suspected for nothing
+//!   Campaign, SetScore, StepDown, ChangeVoters: what a user asks
+//!   Doubt    an agent is suspected for nothing
 //! ```
 //!
 //! **Synchrony** ([`Bounds::delay`]): no time passes while a message has been on its way for the
@@ -121,6 +122,7 @@ impl Bounds {
                 resigns: 0,
                 doubts: 0,
                 scores: Vec::new(),
+                changes: Vec::new(),
             },
             crash: Crash::Told,
             mortal: None,
@@ -175,6 +177,8 @@ pub enum Action {
     SetScore(usize),
     /// All are told that this one may be gone. It is not.
     Doubt(usize),
+    /// A user asks this leader, which has no work to end, for the change at this position of the budget.
+    ChangeVoters(usize, usize),
 }
 
 /// No invariant is broken.
@@ -337,6 +341,10 @@ impl<R: Rules> Lab<R> {
             }
             if world.left.resigns > 0 && world.believers().any(|(leader, _)| leader == agent) {
                 actions.push(Action::StepDown(agent));
+            }
+            if world.believers().any(|(leader, _)| leader == agent) {
+                let changes = 0..world.left.changes.len();
+                actions.extend(changes.map(|change| Action::ChangeVoters(agent, change)));
             }
         }
         for (position, (agent, _)) in world.left.scores.iter().enumerate() {

@@ -80,6 +80,10 @@ fn told<R: Rules>(world: &World<R>, action: &Action) -> String {
             let (agent, score) = world.left.scores[*at];
             format!("{}       gets the score {score}", name(agent))
         }
+        Action::ChangeVoters(agent, at) => {
+            let change = &world.left.changes[*at];
+            format!("{}       is asked to {change}", name(*agent))
+        }
         Action::Doubt(agent) => format!("{}       is suspected", name(*agent)),
     }
 }

@@ -8,7 +8,7 @@ use std::{
 
 use actix_bully::protocol::{
     Birth, EffectsOf, Election, Identity, Incarnation, Member, MemberKind, Members, Score, Time,
-    View,
+    View, VoterChange,
 };
 
 use super::Bounds;
@@ -118,6 +118,8 @@ pub struct Budget {
     pub doubts: u8,
     /// Which scores may still be set, and of which agents.
     pub scores: Vec<(usize, i32)>,
+    /// Which changes of the voters a leader may still be asked for.
+    pub changes: Vec<VoterChange>,
 }
 
 impl<R: Rules> World<R> {

@@ -1,0 +1,413 @@
+//! The quorum election whose voters change while it runs: three voters, and a learner that becomes one.
+//!
+//! Held against it, over all epochs: `OneBeliever`, `LeaderPerTerm`, `VoteOnce`, `TermMonotone`, `TokenMonotone`,
+//! `NoRivalElected`, `DiskFirst`; and of the change itself:
+//!
+//! | invariant | what it says |
+//! |---|---|
+//! | `OneList` | one epoch has one list |
+//! | `SealedByQuorum` | a list is installed only if a quorum of the voters before has sealed for it in one term |
+//! | `NoBelieverAfterSeal` | once a quorum has sealed, no agent leads in that epoch, in whatever term |
+//! | `NoSupportAfterSeal` | no voter acknowledges a leader of a term that its durable seal forbids |
+//! | `SealKept` | no durable seal is given up but for a leader of a higher term |
+//! | `SealFinal` | whoever asked for a seal in a term leads in it no more |
+//! | `LostFirst` | and has said so before |
+//!
+//! A search begins with a leader that has heard of its learner ([`Bounds::prologue`](crate::timed::Bounds::prologue)). After that
+//! what a learner says is dropped: it would only fill the wire. Every voter consents at once, as in
+//! [`Questions::Granted`](crate::quorum::Questions).
+
+use std::{sync::Arc, time::Duration};
+
+use actix_bully::{
+    elections::{
+        bully::{BullyMessage, Yield},
+        quorum::{Defect, QuorumBully, QuorumConfig, Vote},
+    },
+    protocol::{
+        AgentId, Decree, Effect, EffectOf, Event, Incarnation, Input, InputOf, Round, Score, Term,
+        VotersEvent,
+    },
+};
+
+use crate::{
+    quorum::Quorum,
+    rules::{Owner, Rules, Seen, name, position},
+    timed::World,
+};
+
+/// So many of the lower bits of a term count the elections of one epoch.
+const TERM_BITS: u32 = 40;
+/// So many terms of each epoch are told apart.
+const TERMS: usize = 9;
+/// So many epochs.
+const EPOCHS: usize = 3;
+/// The most agents.
+const MOST: usize = 4;
+
+/// Voters that change, and how they are judged.
+#[derive(Clone, Debug)]
+pub struct Changing {
+    voters: Quorum,
+    learner: Arc<QuorumConfig>,
+    /// Some agent has to lead in that epoch, or the model shows less than it says.
+    pub epoch: u64,
+    /// The model looks no further than so many terms of each epoch.
+    pub terms: u64,
+    /// From that tick on a learner is not heard.
+    pub deaf_from: u16,
+}
+
+impl Changing {
+    /// Voters `a`, `b` and `c`, and the learner `d`; a lease of one reading of a clock; perhaps a rule broken.
+    pub fn new(defect: Option<Defect>) -> Self {
+        let voters = Quorum::new(3, 1, defect);
+        let learner = Arc::new(QuorumConfig {
+            learner: true,
+            ..QuorumConfig::clone(voters.config())
+        });
+        Self {
+            voters,
+            learner,
+            epoch: 1,
+            terms: 4,
+            deaf_from: 2,
+        }
+    }
+
+    /// Every agent would consent to this.
+    fn consents(round: Round, seen: Term) -> Vec<InputOf<QuorumBully>> {
+        let consent = |from| Input::Received {
+            from,
+            incarnation: Incarnation(1),
+            message: BullyMessage::Yield(Yield {
+                round,
+                seen,
+                released: None,
+            }),
+        };
+        (0..MOST).map(name).map(consent).collect()
+    }
+}
+
+impl Rules for Changing {
+    type Election = QuorumBully;
+    type Ledger = Ledger;
+
+    fn config(&self) -> &Arc<QuorumConfig> {
+        self.voters.config()
+    }
+
+    fn config_of(&self, who: usize, _incarnation: Incarnation) -> &Arc<QuorumConfig> {
+        if who == 3 {
+            &self.learner
+        } else {
+            self.voters.config()
+        }
+    }
+
+    fn memory(&self) -> Duration {
+        self.voters.memory()
+    }
+
+    fn score(&self, k: usize) -> Option<Score> {
+        self.voters.score(k)
+    }
+
+    fn clock_in(message: &BullyMessage) -> Owner {
+        Quorum::clock_in(message)
+    }
+
+    fn shortcut(
+        &self,
+        now: u16,
+        effect: &EffectOf<QuorumBully>,
+    ) -> Option<Vec<InputOf<QuorumBully>>> {
+        let Effect::Send { message, .. } = effect else {
+            return None;
+        };
+        match message {
+            BullyMessage::ClaimReply(reply) if !reply.granted => Some(Vec::new()),
+            BullyMessage::Elect(elect) => Some(Self::consents(elect.round, elect.seen)),
+            BullyMessage::Enlist(_) if now >= self.deaf_from => Some(Vec::new()),
+            _ => None,
+        }
+    }
+
+    fn note(&self, ledger: &mut Ledger, seen: &Seen<'_, QuorumBully>) {
+        ledger.note(seen);
+    }
+
+    fn broken(&self, world: &World<Self>) -> Option<&'static str> {
+        let ledger = &world.ledger;
+        if ledger.broken.is_some() {
+            return ledger.broken;
+        }
+        let (me, term) = world.believers().next()?;
+        if world.believers().nth(1).is_some() {
+            return Some("OneBeliever");
+        }
+        if ledger.is_sealed(epoch(term)) {
+            return Some("NoBelieverAfterSeal");
+        }
+        if ledger.asked[index(term)] & (1 << me) != 0 {
+            return Some("SealFinal");
+        }
+        ledger.has_rival(me, term).then_some("NoRivalElected")
+    }
+
+    fn sights(&self) -> &'static [&'static str] {
+        &["an agent leads in the last epoch"]
+    }
+
+    fn shows(&self, _sight: usize, world: &World<Self>) -> bool {
+        let mut believers = world.believers();
+        believers.any(|(_, term)| epoch(term) == self.epoch)
+    }
+
+    fn is_within(&self, ledger: &Ledger) -> bool {
+        ledger.highest <= self.terms
+    }
+}
+
+/// What was said and done in one history.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Ledger {
+    /// The voters of each epoch, a bit each; zero while nobody has its list.
+    lists: [u8; EPOCHS],
+    /// The candidate that each voter voted for in each term: the position plus one.
+    votes: [[u8; MOST]; TERMS * EPOCHS],
+    /// The agent that announced itself in a term: the position plus one.
+    announced: [u8; TERMS * EPOCHS],
+    /// Who asked for seals in a term, a bit each.
+    asked: [u8; TERMS * EPOCHS],
+    /// Who has ever sealed in a term, and for which list; a bit for each voter. One list for each term.
+    sealed: [(u8, u8); TERMS * EPOCHS],
+    /// The term that each agent has said it leads in; zero for none.
+    led: [u64; MOST],
+    /// The last token.
+    token: u64,
+    /// The highest term of an epoch that anybody claimed.
+    highest: u64,
+    /// The first invariant that was broken.
+    broken: Option<&'static str>,
+}
+
+impl Default for Ledger {
+    fn default() -> Self {
+        let mut lists = [0; EPOCHS];
+        lists[0] = 0b0111;
+        Self {
+            lists,
+            votes: <[[u8; MOST]; TERMS * EPOCHS]>::default(),
+            announced: <[u8; TERMS * EPOCHS]>::default(),
+            asked: <[u8; TERMS * EPOCHS]>::default(),
+            sealed: <[(u8, u8); TERMS * EPOCHS]>::default(),
+            led: [0; MOST],
+            token: 0,
+            highest: 0,
+            broken: None,
+        }
+    }
+}
+
+impl Ledger {
+    /// Whether a quorum of the voters of an epoch has sealed in one term; for whatever list.
+    fn is_sealed(&self, epoch: u64) -> bool {
+        (0..TERMS).any(|term| self.seals(epoch, term))
+    }
+
+    /// The same of one term.
+    fn seals(&self, epoch: u64, term: usize) -> bool {
+        let epoch = small(epoch);
+        let (sealed, _) = self.sealed[epoch * TERMS + term];
+        is_quorum(sealed, self.lists[epoch])
+    }
+
+    /// Whether an agent beside `me` has a quorum of votes for a term above that one, by the voters of its epoch.
+    fn has_rival(&self, me: usize, term: u64) -> bool {
+        (index(term) + 1..TERMS * EPOCHS)
+            .any(|above| (0..MOST).any(|agent| agent != me && self.is_elected(above, agent)))
+    }
+
+    fn is_elected(&self, index: usize, agent: usize) -> bool {
+        let voters = self.votes[index].iter().enumerate();
+        let voters = voters.filter(|(_, vote)| **vote == mark(agent));
+        let voters = voters.fold(0, |voters, (voter, _)| voters | 1 << voter);
+        is_quorum(voters, self.lists[index / TERMS])
+    }
+
+    fn note(&mut self, seen: &Seen<'_, QuorumBully>) {
+        let disk = seen.disk.map_or(Term::ZERO, |vote| vote.term);
+        match seen.effect {
+            Effect::Persist(vote) => {
+                if vote.term < disk {
+                    self.breaks("TermMonotone");
+                }
+                if let Some(decree) = vote.installed() {
+                    self.install(decree);
+                }
+                let gives_up =
+                    |seal: Term| epoch(seal.0) == epoch(vote.term.0) && vote.term <= seal;
+                let seal = seen.disk.and_then(Vote::seal);
+                if vote.seal().is_none() && seal.is_some_and(|seal| gives_up(seal.term)) {
+                    self.breaks("SealKept");
+                }
+                self.seal(seen.agent, vote);
+            }
+            Effect::Notify(Event::Voters(event)) => {
+                if let VotersEvent::Installed(decree) = &**event {
+                    self.install(decree);
+                    if seen.disk.and_then(Vote::installed) != Some(decree) {
+                        self.breaks("DiskFirst");
+                    }
+                }
+            }
+            Effect::Notify(Event::Acquired { term } | Event::Renewed { term }) => {
+                if term.0 <= self.token {
+                    self.breaks("TokenMonotone");
+                }
+                self.token = self.token.max(term.0);
+                self.led[seen.agent] = term.0;
+            }
+            Effect::Notify(Event::Lost { .. }) => self.led[seen.agent] = 0,
+            Effect::Send { message, .. } => self.note_message(seen, message, disk),
+            Effect::Notify(_) | Effect::SetTimer { .. } | Effect::CancelTimer(_) => {}
+        }
+    }
+
+    fn note_message(&mut self, seen: &Seen<'_, QuorumBully>, message: &BullyMessage, disk: Term) {
+        let me = seen.agent;
+        match (message, seen.heard) {
+            (BullyMessage::Claim(claim), _) => {
+                self.highest = self.highest.max(count(claim.term.0));
+                self.vote(me, me, claim.term);
+                self.is_durable(claim.term, disk);
+            }
+            (BullyMessage::ClaimReply(reply), Some((from, _))) if reply.granted => {
+                self.vote(me, from, reply.term);
+                self.is_durable(reply.term, disk);
+            }
+            (BullyMessage::Ack(ack), _) => {
+                self.is_durable(ack.term, disk);
+                let seal = seen.disk.and_then(Vote::seal);
+                let forbids = |seal: Term| epoch(seal.0) == epoch(ack.term.0) && ack.term <= seal;
+                if seal.is_some_and(|seal| forbids(seal.term)) {
+                    self.breaks("NoSupportAfterSeal");
+                }
+            }
+            (BullyMessage::Elected(elected), _) => {
+                let announced = &mut self.announced[index(elected.term.0)];
+                let before = std::mem::replace(announced, mark(me));
+                if before != 0 && before != mark(me) {
+                    self.breaks("LeaderPerTerm");
+                }
+            }
+            (BullyMessage::Seal(seal), _) => {
+                self.asked[index(seal.term.0)] |= 1 << me;
+                if self.led[me] == seal.term.0 {
+                    self.breaks("LostFirst");
+                }
+            }
+            (BullyMessage::Sealed(sealed), _) => {
+                let durable = seen.disk.and_then(Vote::seal).map(|seal| seal.term);
+                if durable != Some(sealed.term) {
+                    self.breaks("DiskFirst");
+                }
+            }
+            (_, _) => {}
+        }
+    }
+
+    /// `OneList`, `SealedByQuorum`: somebody has this list.
+    fn install(&mut self, decree: &Decree) {
+        let (at, list) = (small(decree.epoch), mask(decree.names()));
+        if self.lists[at] == list {
+            return;
+        }
+        if self.lists[at] != 0 {
+            return self.breaks("OneList");
+        }
+        let before = decree.epoch - 1;
+        let is_for = |term: &usize| self.sealed[small(before) * TERMS + term].1 == list;
+        if !(0..TERMS)
+            .filter(is_for)
+            .any(|term| self.seals(before, term))
+        {
+            self.breaks("SealedByQuorum");
+        }
+        self.lists[at] = list;
+    }
+
+    fn seal(&mut self, voter: usize, vote: &Vote) {
+        let Some(seal) = vote.seal() else { return };
+        let list = mask(seal.next.names());
+        let (sealed, of) = &mut self.sealed[index(seal.term.0)];
+        if *sealed != 0 && *of != list {
+            return self.breaks("OneList");
+        }
+        *sealed |= 1 << voter;
+        *of = list;
+        let epoch = epoch(seal.term.0);
+        let decided = |term: &usize| self.seals(epoch, *term);
+        let mut lists = (0..TERMS)
+            .filter(decided)
+            .map(|term| self.sealed[small(epoch) * TERMS + term].1);
+        if lists.any(|other| other != list) && self.seals(epoch, index(seal.term.0) % TERMS) {
+            self.breaks("OneList");
+        }
+    }
+
+    /// `VoteOnce`, and `LeaderPerTerm` as far as votes go.
+    fn vote(&mut self, voter: usize, candidate: usize, term: Term) {
+        let index = index(term.0);
+        let before = std::mem::replace(&mut self.votes[index][voter], mark(candidate));
+        if before != 0 && before != mark(candidate) {
+            self.breaks("VoteOnce");
+        }
+        let elected = (0..MOST).filter(|agent| self.is_elected(index, *agent));
+        if elected.count() > 1 {
+            self.breaks("LeaderPerTerm");
+        }
+    }
+
+    /// `DiskFirst`: what is said of a term is said after it is durable.
+    fn is_durable(&mut self, term: Term, disk: Term) {
+        if disk < term {
+            self.breaks("DiskFirst");
+        }
+    }
+
+    fn breaks(&mut self, invariant: &'static str) {
+        self.broken.get_or_insert(invariant);
+    }
+}
+
+fn is_quorum(of: u8, list: u8) -> bool {
+    list != 0 && (of & list).count_ones() * 2 > list.count_ones()
+}
+
+fn mask<'a>(names: impl Iterator<Item = &'a AgentId>) -> u8 {
+    names.fold(0, |mask, id| mask | 1 << position(id))
+}
+
+fn epoch(term: u64) -> u64 {
+    term >> TERM_BITS
+}
+
+fn count(term: u64) -> u64 {
+    term & ((1 << TERM_BITS) - 1)
+}
+
+/// What is beyond the last entry is beyond the boundary too, and is not read.
+fn index(term: u64) -> usize {
+    small(epoch(term)) * TERMS + small(count(term)).min(TERMS - 1)
+}
+
+fn small(number: u64) -> usize {
+    usize::try_from(number).expect("a small number")
+}
+
+fn mark(agent: usize) -> u8 {
+    u8::try_from(agent + 1).expect("few agents")
+}
