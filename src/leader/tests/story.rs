@@ -230,10 +230,12 @@ impl<E: Carrier, A: Application> fmt::Debug for Story<E, A> {
     }
 }
 
-/// Every kind of fault, or every general one, happened in these histories.
+/// Every kind of fault, or every general one, happened in these histories. Their voters stay as they are: what a
+/// change means for schedules is tested by itself.
 pub(in crate::leader) fn each_fault_happened(coverage: &Coverage, is_general: bool) {
     for (fault, count) in coverage.iter() {
-        let is_owed = !is_general || fault.is_general();
+        let is_there = !matches!(fault, Fault::VoterChange);
+        let is_owed = is_there && (!is_general || fault.is_general());
         assert!(!is_owed || count > 0, "{fault} never happened");
     }
 }
