@@ -157,10 +157,9 @@ impl AgentBuilder<AnyBully> {
     /// At most 16,777,215. Call it after [`quorum`](Self::quorum), which begins with 0 again; without voters it is
     /// refused. The page of [`quorum`](crate::elections::quorum) says how voters are changed.
     ///
-    /// Members of different epochs do not hear each other: within a process
-    /// [`JoinError::Epoch`](crate::group::JoinError::Epoch) says so, across hosts
-    /// [`BridgeEvent::Mismatch`](crate::remote::BridgeEvent::Mismatch). An agent that took part in a later epoch
-    /// does not start in an earlier one.
+    /// Members of different epochs do not vote together: one of an earlier epoch takes part in the later one as soon as
+    /// the voters' decision of it reaches it, and not at all where the later one was configured. An agent that took part
+    /// in a later epoch does not start in an earlier one.
     pub fn epoch(self, epoch: u64) -> Self {
         if !matches!(self.config, AnyConfig::Quorum(_)) {
             return self.refuse(QuorumError::NoVoters);

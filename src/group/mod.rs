@@ -28,6 +28,7 @@ mod companion;
 mod counters;
 mod error;
 mod kept;
+mod later;
 mod mailbox;
 mod message;
 mod peers;
@@ -64,7 +65,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak, atomic::AtomicBool},
 };
 
-use actix::{Actor, Addr, Arbiter, Context, Handler, Recipient};
+use actix::{Actor, Addr, Context, Handler, Recipient};
 
 use crate::protocol::{
     AgentId, Incarnation, Leader, Member, MemberKind, Members, PeerMessage, Requirements, Score, To,
@@ -203,7 +204,7 @@ impl<M: PeerMessage> Group<M> {
             name,
             delivery: Arc::new(Delivery { wire, counters }),
             reporters: Reporters::default(),
-            registry: Mutex::new(Registry::new(notify_later(Weak::clone(shared)))),
+            registry: Mutex::new(Registry::new(later::notify_later(Weak::clone(shared)))),
             companion: OnceLock::new(),
             kept: Attachments::default(),
         }))
@@ -426,21 +427,6 @@ impl<M: PeerMessage> Group<M> {
     pub fn raise_incarnations(&self, floor: Incarnation) {
         self.registry().raise_floor(floor);
     }
-}
-
-/// On an arbiter: after the tasks that are awake now.
-fn notify_later<M: PeerMessage>(group: Weak<GroupState<M>>) -> registry::Later {
-    // Weak, because the group's registry holds this: the group would else keep itself for ever.
-    Box::new(move || {
-        let group = Weak::clone(&group);
-        Arbiter::try_current().is_some_and(|arbiter| {
-            arbiter.spawn(async move {
-                if let Some(shared) = group.upgrade() {
-                    Group(shared).registry().notify_remaining();
-                }
-            })
-        })
-    })
 }
 
 impl<M: PeerMessage> Clone for Group<M> {

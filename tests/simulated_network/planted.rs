@@ -51,14 +51,12 @@ fn sixty_histories_of_wrong_clocks_and_crashes_keep_every_promise() {
 fn defects_of_agents_and_bridges_are_found() {
     let test = "planted::sixty_histories_keep_every_promise";
     let still = "planted::thirty_histories_in_which_no_agent_moves_keep_every_promise";
-    let mixed = "planted::sixty_histories_of_both_versions_keep_every_promise";
     let clocks = "planted::sixty_histories_of_wrong_clocks_and_crashes_keep_every_promise";
     let cases = [
         (Defect::WorksAfterLease, test, "ran after its leadership"),
         (Defect::FirstDrainsAll, test, "before its work had ended"),
         (Defect::SendsBeforeRecord, test, "with a record of"),
         (Defect::ReportOfAnyRoute, test, "b knows 2 members"),
-        (Defect::FirstVersionCounts, mixed, "lead at the same time"),
         (Defect::SilenceIsConfirmed, still, "counted refused_name"),
         (Defect::IncarnationsOverlap, clocks, "no agreement within"),
     ];

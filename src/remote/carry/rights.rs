@@ -154,7 +154,6 @@ impl LiveRights {
         now.clone()
     }
 
-    #[cfg(any(test, feature = "testkit"))]
     pub(crate) fn set(&self, rights: Rights) {
         *self.now.lock().unwrap_or_else(PoisonError::into_inner) = rights;
         self.version

@@ -1,0 +1,24 @@
+//! What a group does after the present turn of its arbiter.
+
+use std::sync::Weak;
+
+use actix::Arbiter;
+
+use crate::protocol::PeerMessage;
+
+use super::{Group, GroupState, registry};
+
+/// On an arbiter: after the tasks that are awake now.
+pub(super) fn notify_later<M: PeerMessage>(group: Weak<GroupState<M>>) -> registry::Later {
+    // Weak, because the group's registry holds this: the group would else keep itself for ever.
+    Box::new(move || {
+        let group = Weak::clone(&group);
+        Arbiter::try_current().is_some_and(|arbiter| {
+            arbiter.spawn(async move {
+                if let Some(shared) = group.upgrade() {
+                    Group(shared).registry().notify_remaining();
+                }
+            })
+        })
+    })
+}
