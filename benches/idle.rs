@@ -3,7 +3,7 @@
 //! `cargo bench --bench idle` in this folder: a process of the node example for each host, all voters of one quorum with the
 //! timings `default`, over the loopback of a network namespace of their own, so that nothing else is counted. `--
 //! --beside PATH` measures a node example of another release in the same run; `-- --hosts 3,5` and `-- --seconds 20` choose.
-//! Linux, with namespaces for users (`unshare -rn`).
+//! Linux, with namespaces for users (`unshare -rn`). Fails when the links between followers cost more than they may.
 #![expect(
     clippy::disallowed_methods,
     clippy::print_stdout,
