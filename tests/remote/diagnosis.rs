@@ -103,13 +103,12 @@ fn a_partition_is_told_by_both_sides() {
     });
 }
 
-fn quorum_host(pipes: &Pipes, name: &'static str, folder: &Path, epoch: u64) -> Host {
+fn quorum_host(pipes: &Pipes, name: &'static str, folder: &Path, voters: &[&str]) -> Host {
     let peers: Vec<_> = ["a", "b"].into_iter().filter(|n| *n != name).collect();
     let mut host = Host::start(pipes, name, &peers);
     let config = QuorumConfig {
-        epoch,
         timings: Timings::lan(),
-        ..QuorumConfig::new(["a1", "b1"].map(id))
+        ..QuorumConfig::new(voters.iter().map(|name| id(name)))
     };
     host.voter(&format!("{name}1"), 1, folder, config);
     host
@@ -121,18 +120,18 @@ fn a_refused_configuration_names_what_differs() {
     let folder = folder.path();
     play(async {
         let pipes = Pipes::new();
-        let a = quorum_host(&pipes, "a", folder, 0);
-        let b = quorum_host(&pipes, "b", folder, 1);
+        let a = quorum_host(&pipes, "a", folder, &["a1", "b1"]);
+        let b = quorum_host(&pipes, "b", folder, &["a1", "b1", "c1"]);
         sleep(MS(3_000)).await;
-        for (host, other, [theirs_is, mine_is]) in [
-            (&a, "b", ["epoch 1", "epoch 0"]),
-            (&b, "a", ["epoch 0", "epoch 1"]),
+        for (host, other, [theirs_is, mine_is], all) in [
+            (&a, "b", ["3 voters", "2 voters"], 2),
+            (&b, "a", ["2 voters", "3 voters"], 3),
         ] {
             let found = host.agents[0].diagnosis();
             let differ = matches!(&found.findings[0], Finding::RulesDiffer { node, theirs, mine }
                 if node == other && theirs.contains(theirs_is) && mine.contains(mine_is));
             assert!(differ, "{found}");
-            assert_eq!(counted(found.voters), Some((1, 2, 2)));
+            assert_eq!(counted(found.voters), Some((1, all, 2)));
         }
         b.stop().await;
         let folder = tempfile::tempdir().unwrap();

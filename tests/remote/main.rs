@@ -30,7 +30,6 @@ mod pipes;
 mod planted;
 mod processes;
 mod proxy;
-mod quiet;
 mod schedules;
 #[cfg(feature = "secret")]
 mod secrets;

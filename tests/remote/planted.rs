@@ -10,11 +10,6 @@ fn a_bridges_defects_are_found_between_hosts() {
     let cases = [
         (
             Defect::AnyEpochJoined,
-            "voters::voters_of_two_epochs_do_not_hear_each_other",
-            "no agent has crossed",
-        ),
-        (
-            Defect::AnyEpochJoined,
             "epochs::one_epoch_with_two_lists_is_refused_until_one_of_them_is_told_of_the_next",
             "one epoch has one list",
         ),
@@ -52,11 +47,6 @@ fn a_bridges_defects_are_found_between_hosts() {
             Defect::HeldNameIsGiven,
             "diskless::a_later_process_of_a_name_takes_no_part_while_the_earlier_one_lives_and_says_why",
             "!twin.is_linked",
-        ),
-        (
-            Defect::SilenceUnprobed,
-            "quiet::a_broken_link_between_followers_is_found_as_soon_as_the_leader_falls_silent",
-            "the link was not asked",
         ),
     ];
     again::are_found("remote", VARIABLE, &cases);

@@ -15,7 +15,6 @@ mod expiry;
 pub(crate) mod gate;
 mod handle;
 mod health;
-mod leaders;
 mod listening;
 pub(crate) mod memory;
 pub(crate) mod message;

@@ -2,7 +2,6 @@
 
 use std::{
     fmt::Debug,
-    mem,
     sync::{Arc, Weak},
 };
 
@@ -12,7 +11,7 @@ use crate::{
         Snapshot, Update,
     },
     planted::{Defect, has},
-    protocol::{AgentId, Incarnation, Leader, Member, MinimumRole, Presence, Requirements},
+    protocol::{AgentId, Incarnation, Leader, Member, Presence, Requirements},
     remote::{
         Closed, DropReason, Limits, MessageSender, RemoteMessage,
         wire::{Bounds, decode_payload},
@@ -69,9 +68,6 @@ pub(crate) trait Mailboxes {
         to: Option<&[&AgentId]>,
         payload: &[u8],
     ) -> Result<Result<Handed, DropReason>, Closed>;
-
-    /// Whether a leader's heartbeat was handed over since this was asked last.
-    fn take_beat(&mut self) -> bool;
 }
 
 /// Looks at the members of a group that live here; made by [`Carried::watch`].
@@ -170,7 +166,6 @@ impl<M: RemoteMessage> NodeRoute for TypedRoute<M> {
             terms,
             snapshot: self.remote.group().routes(),
             sent: 0,
-            has_beat: false,
         })
     }
 }
@@ -182,8 +177,6 @@ struct TypedMailboxes<'a, M: RemoteMessage> {
     snapshot: Arc<Snapshot<M>>,
     /// Handed over, not yet counted: the group's counter is shared by all threads.
     sent: u64,
-    /// A heartbeat was among them.
-    has_beat: bool,
 }
 
 impl<M: RemoteMessage> Mailboxes for TypedMailboxes<'_, M> {
@@ -211,8 +204,6 @@ impl<M: RemoteMessage> Mailboxes for TypedMailboxes<'_, M> {
         if !is_member {
             return Ok(Err(DropReason::RefusedName));
         }
-        // What only a leader or a candidate may say, and a leader alone repeats.
-        self.has_beat |= message.is_repeated() && message.needs(sender.from) == MinimumRole::Leader;
         let incoming = Envelope {
             from: sender.from.clone(),
             incarnation: sender.incarnation,
@@ -222,10 +213,6 @@ impl<M: RemoteMessage> Mailboxes for TypedMailboxes<'_, M> {
         let handed = self.snapshot.hand(incoming, to, size);
         self.sent = self.sent.saturating_add(handed.sent);
         Ok(Ok(handed))
-    }
-
-    fn take_beat(&mut self) -> bool {
-        mem::take(&mut self.has_beat)
     }
 }
 

@@ -99,7 +99,7 @@ impl LinkWriter {
             match self.wait().await {
                 Wake::Notified => {
                     // A side that has much to say must ask as well: the other side may have nothing.
-                    if self.common.is_to_ask() {
+                    if self.is_quiet() {
                         self.ping();
                     }
                     self.turn().await?;
@@ -121,7 +121,7 @@ impl LinkWriter {
     async fn wait(&mut self) -> Wake {
         let common = Rc::clone(&self.common);
         loop {
-            let quiet = common.shared.instant(common.watch());
+            let quiet = common.shared.instant(self.quiet_at());
             let woken = pin!(common.outbox.woken());
             let sleep = pin!(sleep_until(quiet));
             let idle = select(woken, sleep);
@@ -140,10 +140,24 @@ impl LinkWriter {
             };
             match woken {
                 Either::Left(_) => return Wake::Notified,
-                Either::Right(_) if self.common.is_to_ask() => return Wake::Quiet,
-                Either::Right(_) => {} // it has spoken meanwhile, or is to be looked at again
+                Either::Right(_) if self.is_quiet() => return Wake::Quiet,
+                Either::Right(_) => {} // it has spoken meanwhile
             }
         }
+    }
+
+    /// When to ask whether the peer is there, unless it is heard before.
+    fn quiet_at(&self) -> crate::protocol::Time {
+        let common = &self.common;
+        let heard = common.heard.get();
+        let asked = common.asked.get().map(|(_, since)| since);
+        // A question that waits for its answer is not asked again at every wake.
+        let last = heard.max(asked.unwrap_or(heard));
+        last.after(common.shared.limits.ping_after())
+    }
+
+    fn is_quiet(&self) -> bool {
+        self.common.shared.now() >= self.quiet_at()
     }
 
     /// One turn: everything that waits.
@@ -206,11 +220,6 @@ impl LinkWriter {
             }
             let local = (side.look)();
             let rules = local.requirements.as_ref().map(|mine| mine.rules);
-            let here = local
-                .requirements
-                .as_ref()
-                .filter(|_| !local.members.is_empty());
-            side.leaders.set(here.map(|mine| mine.leaders));
             let votes = local.members.iter().any(Member::is_voter);
             let is_first = common.link.version == Versions::FIRST;
             if is_first && rules.is_some_and(|of| !first_carries(of.name())) {
@@ -318,7 +327,6 @@ impl LinkWriter {
             self.seq = seq;
             self.frames = self.frames.saturating_add(1);
             self.messages = self.messages.saturating_add(count);
-            self.common.talked.set(self.common.shared.now());
         }
     }
 
