@@ -10,11 +10,11 @@ use actix::{
 use actix_bully::{
     config::{Config, PeerSettings, RunError, RunningNode, TimingsPreset},
     protocol::Timings,
-    remote::{BridgeEvent, MayBe, NodeIncarnation, transport::Pipes},
+    remote::{MayBe, NodeIncarnation, transport::Pipes},
     testkit::VirtualClock,
 };
 
-use super::kit::{MS, id, play, told, until};
+use super::kit::{MS, id, play, until};
 
 /// The least that an operator can write.
 const LEAST: &str = "node = \"api-1\"\ngroup = \"jobs\"\n";
