@@ -84,11 +84,14 @@ impl ElectionHandle<AnyBully> {
     /// a leader by it. No agent leads for about as long as an election takes. The list outlasts restarts: an agent that
     /// starts with an older one learns of it.
     ///
+    /// Every voter's store has to be of format 2 before ([`FileStore::upgrade`](crate::store::FileStore::upgrade)): one of
+    /// format 1 has no room for a list, and its agent ends when it is asked to keep one.
+    ///
     /// A voter on a host that the others do not know yet names its [contact](NewVoter::contact), by which every bridge of
     /// the group dials it from then on.
     ///
     /// # Errors
-    /// [`VotersError`]. After [`VotersError::TimedOut`] the change may still come; after all others nothing was changed.
+    /// [`VotersError`]. After [`VotersError::TimedOut`] and [`VotersError::Ended`] the change may still come.
     pub async fn add_voter(&self, new: NewVoter, within: Duration) -> Result<Changed, VotersError> {
         self.change_voters(VoterChange::Add(new), within).await
     }

@@ -150,7 +150,10 @@ fn a_refused_configuration_names_what_differs() {
         until("b1 leads", || a.follows("b1") && b.follows("b1")).await;
         let found = a.agents[0].diagnosis();
         assert!(
-            matches!(&found.findings[..], [Finding::HighestLeads { .. }]),
+            matches!(
+                &found.findings[..],
+                [Finding::HighestLeads { .. }, Finding::EvenVoters { .. }]
+            ),
             "{found}"
         );
     });
