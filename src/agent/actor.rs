@@ -58,10 +58,16 @@ pub struct Agent<E: Election> {
     pub(super) has_saved: bool,
     pub(super) readiness: Readiness<E>,
     pub(super) published: Published,
-    /// Boxed: nearly always nobody asks for one.
-    pub(super) asked_change: Option<Box<AskedChange>>,
-    /// Boxed: nearly always there is a leader.
-    pub(super) vacancy: Option<Box<Vacancy>>,
+    /// Boxed, and `None` where all of it is: nearly always there is a leader, and nobody asks for anything.
+    pub(super) seldom: Option<Box<Seldom>>,
+}
+
+/// What an agent keeps only while there is something unusual. Its task is allocated in steps of 128 bytes, so a word
+/// more in each agent may cost that much.
+#[derive(Debug, Default)]
+pub(super) struct Seldom {
+    pub(super) asked_change: Option<AskedChange>,
+    pub(super) vacancy: Option<Vacancy>,
 }
 
 /// The contents of a store, as an incarnation finds them.
@@ -90,6 +96,15 @@ impl<D> StoredState<D> {
 }
 
 impl<E: Election> Agent<E> {
+    /// Changes what is seldom kept, and frees its room when it is empty.
+    pub(super) fn with_seldom<R>(&mut self, change: impl FnOnce(&mut Seldom) -> R) -> R {
+        let mut seldom = self.seldom.take().unwrap_or_default();
+        let result = change(&mut seldom);
+        let is_empty = seldom.asked_change.is_none() && seldom.vacancy.is_none();
+        self.seldom = (!is_empty).then_some(seldom);
+        result
+    }
+
     /// Says once for each incarnation that it has no memory, and what that costs.
     fn log_recovery(&self) {
         if let Some(recovers) = self.machine.prospects().recovers {
@@ -131,8 +146,7 @@ impl<E: Election> Agent<E> {
             has_saved: false,
             readiness: Readiness::Free,
             published: Published::Nothing,
-            asked_change: None,
-            vacancy: None,
+            seldom: None,
             spec,
             shared,
             store,

@@ -61,26 +61,35 @@ impl<E: Election> Agent<E> {
         let (vitals, now) = (shared.vitals(), || shared.now());
         let leaderless = vitals.note_prospects(prospects, has_leader, now);
         if has_leader {
-            self.vacancy = None;
+            if self.seldom.is_some() {
+                self.with_seldom(|seldom| seldom.vacancy = None);
+            }
+            let shared = &self.shared;
             if leaderless.is_some() {
                 shared.note_led(leaderless);
             }
-        } else if self.vacancy.is_none() {
+        } else if self.vacancy().is_none() {
             shared.note_led(None);
             let since = Instant::now();
             let due = since.checked_add(shared.assumed().patience);
-            self.vacancy = due.map(|due| Box::new(Vacancy { since, due }));
+            self.with_seldom(|seldom| seldom.vacancy = due.map(|due| Vacancy { since, due }));
         }
     }
 
     /// When a warning is due.
     pub(super) fn vacancy_due(&self) -> Option<Instant> {
-        self.vacancy.as_ref().map(|vacancy| vacancy.due)
+        self.vacancy().map(|vacancy| vacancy.due)
+    }
+
+    fn vacancy(&self) -> Option<&Vacancy> {
+        self.seldom.as_ref()?.vacancy.as_ref()
     }
 
     /// Warns if that is due.
     pub(super) fn warn_of_vacancy(&mut self, now: Instant) {
-        let Some(vacant) = self.vacancy.as_mut().filter(|v| v.due <= now) else {
+        let seldom = self.seldom.as_mut();
+        let vacant = seldom.and_then(|seldom| seldom.vacancy.as_mut());
+        let Some(vacant) = vacant.filter(|vacant| vacant.due <= now) else {
             return;
         };
         vacant.due = now.checked_add(AGAIN).unwrap_or(vacant.due);

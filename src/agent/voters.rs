@@ -170,7 +170,9 @@ impl<E: Election> Agent<E> {
         ctx: &mut Context<Self>,
     ) {
         let is_other = |asked: &AskedChange| asked.change != change && !asked.answer.is_closed();
-        if self.asked_change.as_deref().is_some_and(is_other) {
+        let seldom = self.seldom.as_ref();
+        let before = seldom.and_then(|seldom| seldom.asked_change.as_ref());
+        if before.is_some_and(is_other) {
             answer.send(Err(ChangeError::UnderWay)).ok();
             return;
         }
@@ -178,7 +180,7 @@ impl<E: Election> Agent<E> {
             change: change.clone(),
             answer,
         };
-        self.asked_change = Some(Box::new(asked));
+        self.with_seldom(|seldom| seldom.asked_change = Some(asked));
         self.step(Input::ChangeVoters(change), ctx);
     }
 
@@ -187,7 +189,8 @@ impl<E: Election> Agent<E> {
         match event {
             VotersEvent::Installed(decree) => self.enter_epoch(decree),
             VotersEvent::Answered { change, outcome } => {
-                let asked = self.asked_change.take_if(|asked| *asked.change == *change);
+                let is_meant = |asked: &mut AskedChange| *asked.change == *change;
+                let asked = self.with_seldom(|seldom| seldom.asked_change.take_if(is_meant));
                 if let Some(asked) = asked {
                     asked.answer.send(outcome.clone()).ok();
                 }
