@@ -274,6 +274,7 @@ fn message(choices: &mut Choices<'_>, now: Time) -> BullyMessage {
             score: some(choices, |_| score),
             promise: retry,
             incarnation: None,
+            keeps_lists: choices.byte() & 1 == 0,
         }
         .into(),
         9 => Nack { term }.into(),
@@ -307,6 +308,7 @@ fn change_of_voters(choices: &mut Choices<'_>, which: u8, term: Term) -> BullyMe
         16 => AskChange {
             term,
             change: voter_change(choices),
+            is_unentitled: choices.byte() & 1 == 1,
         }
         .into(),
         17 => ChangeAnswer {
@@ -315,7 +317,11 @@ fn change_of_voters(choices: &mut Choices<'_>, which: u8, term: Term) -> BullyMe
             outcome: Err(ChangeError::UnderWay),
         }
         .into(),
-        _ => Enlist { term }.into(),
+        _ => Enlist {
+            term,
+            keeps_lists: choices.byte() & 1 == 0,
+        }
+        .into(),
     }
 }
 
@@ -400,6 +406,7 @@ where
         } else {
             Birth::Restarted
         },
+        keeps_lists: true,
     };
     members.join([Member::up(
         id(0).clone(),

@@ -84,8 +84,8 @@ impl ElectionHandle<AnyBully> {
     /// a leader by it. No agent leads for about as long as an election takes. The list outlasts restarts: an agent that
     /// starts with an older one learns of it.
     ///
-    /// Every voter's store has to be of format 2 before ([`FileStore::upgrade`](crate::store::FileStore::upgrade)): one of
-    /// format 1 has no room for a list, and its agent ends when it is asked to keep one.
+    /// Every voter's store has to be of format 2 ([`FileStore::upgrade`](crate::store::FileStore::upgrade)), since one of
+    /// format 1 has no room for a list; the leader refuses until each is upgraded and its agent was started again.
     ///
     /// A voter on a host that the others do not know yet names its [contact](NewVoter::contact), by which every bridge of
     /// the group dials it from then on.

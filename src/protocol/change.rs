@@ -104,9 +104,6 @@ pub enum ChangeError {
     /// The leader changes the voters already, or steps down.
     #[error("the leader changes the voters already, or steps down: ask again when that is over")]
     UnderWay,
-    /// The leadership ended before the change was begun.
-    #[error("the leadership ended before the change began: ask again")]
-    Interrupted,
     /// The one to replace is no voter.
     #[error("{id} is no voter: name one that is")]
     NotAVoter {
@@ -133,7 +130,7 @@ pub enum ChangeError {
     },
     /// The list of voters has no room in a store of format 1.
     #[error(
-        "the store of {id} is of format 1, which has no room for a list of voters: upgrade it (`FileStore::upgrade`), then ask again"
+        "the store of {id} is of format 1, which has no room for a list of voters: upgrade it (`FileStore::upgrade`), start the agent again, then ask again"
     )]
     NotUpgraded {
         /// Whose store.
@@ -145,11 +142,9 @@ pub enum ChangeError {
         /// A voter, or the one that shall become one.
         id: AgentId,
     },
-    /// No answer came in time.
-    #[error(
-        "no answer came in time: the change may still be made, so look at the voters before asking again"
-    )]
-    TimedOut,
+    /// The agent that was asked may only observe, as the leader's host was told.
+    #[error("the leader's host lets this agent only observe: ask an agent that may vote")]
+    NotAllowed,
     /// More voters than a record has room for.
     #[error("{voters} voters are too many: at most {most}")]
     TooMany {

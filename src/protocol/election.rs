@@ -122,6 +122,12 @@ pub trait PeerMessage: Clone + Debug + Display + PartialEq + Hash + Send + Unpin
     /// An election never says anything for which its participant's [`MemberKind`] is too little.
     fn needs(&self, from: &AgentId) -> MinimumRole;
 
+    /// What is heard instead from an agent that may not [say this](Self::needs), where that is a question to which a
+    /// refusal is the better answer than a closed link. `None`: the link is closed.
+    fn unentitled(&self) -> Option<Self> {
+        None
+    }
+
     /// Whether a newer one follows anyway, so that a slow receiver may miss this one. On its way to
     /// another host, a newer one of the same [`kind`](Self::kind), of the same sender to the same
     /// receivers, takes its place.
@@ -149,6 +155,9 @@ pub struct Identity {
     pub score: Option<Score>,
     /// Whether this is the first incarnation, or one after a crash.
     pub birth: Birth,
+    /// Whether its store, if it has one, has room for a list of voters that was decided while the group ran; one of
+    /// format 1 has none.
+    pub keeps_lists: bool,
 }
 
 /// How an incarnation began.

@@ -107,6 +107,7 @@ fn answers() -> Vec<BullyMessage> {
         score: None,
         promise: retry,
         incarnation: None,
+        keeps_lists: true,
     };
     vec![
         ok(None).into(),

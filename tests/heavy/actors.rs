@@ -188,6 +188,7 @@ impl<R: Rules> Actor for Player<R> {
             kind: MemberKind::Voter,
             score: self.rules.score(agent),
             birth,
+            keeps_lists: true,
         };
         let mut actor = ActorState {
             machine: R::Election::new(

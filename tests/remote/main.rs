@@ -30,6 +30,7 @@ mod pipes;
 mod planted;
 mod processes;
 mod proxy;
+mod rights;
 mod schedules;
 #[cfg(feature = "secret")]
 mod secrets;

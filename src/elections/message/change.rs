@@ -40,6 +40,9 @@ pub struct AskChange {
     pub term: Term,
     /// How.
     pub change: Box<VoterChange>,
+    /// Not on the wire: set where this was heard from an agent that may only observe, which gets a refusal.
+    #[serde(skip)]
+    pub is_unentitled: bool,
 }
 
 /// "I am no voter, and could be one: I follow you, in this epoch, and have a store."
@@ -48,6 +51,8 @@ pub struct AskChange {
 pub struct Enlist {
     /// The leader's term.
     pub term: Term,
+    /// Whether the sender's store has room for a list of voters.
+    pub keeps_lists: bool,
 }
 
 /// "So it is", or why it is not: the leader's answer. A change that is begun is answered by [`Install`].

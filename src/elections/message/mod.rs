@@ -241,6 +241,8 @@ pub struct Ack {
     pub promise: Micros,
     /// Without disks: the incarnation of the leader that this answers.
     pub incarnation: Option<Incarnation>,
+    /// Whether the voter's store has room for a list of voters: without it, no other list may follow.
+    pub keeps_lists: bool,
 }
 
 /// "I know a higher term than the one you lead in."
@@ -375,9 +377,11 @@ impl PeerMessage for BullyMessage {
             | Self::Recover(_)
             | Self::Recovered(_)
             | Self::Sealed(_)
-            | Self::Install(_) => MinimumRole::Voter,
-            // They decide nothing: the leader does.
-            Self::AskChange(_) | Self::Enlist(_) => MinimumRole::Observer,
+            | Self::Install(_)
+            // No answer: whose word counts for nothing shall not have others chosen either.
+            | Self::AskChange(_) => MinimumRole::Voter,
+            // It decides nothing: the leader does.
+            Self::Enlist(_) => MinimumRole::Observer,
             Self::Elect(_)
             | Self::Elected(_)
             | Self::Heartbeat(_)
@@ -387,6 +391,15 @@ impl PeerMessage for BullyMessage {
             | Self::Seal(_)
             | Self::ChangeAnswer(_) => MinimumRole::Leader,
         }
+    }
+
+    fn unentitled(&self) -> Option<Self> {
+        let Self::AskChange(ask) = self else {
+            return None;
+        };
+        let mut ask = ask.clone();
+        ask.is_unentitled = true;
+        Some(Self::AskChange(ask))
     }
 
     fn is_repeated(&self) -> bool {

@@ -6,7 +6,7 @@
 //! there is an answer, because a leader may crash or be replaced in between; that does no harm.
 
 use super::{
-    BullyTimer, Out, QuorumBully, QuorumConfig,
+    BullyTimer, Defect, Out, QuorumBully, QuorumConfig,
     core::Core,
     epoch::LAST_EPOCH,
     leader::{Leading, Leaving},
@@ -120,6 +120,7 @@ impl Core {
         if let Some(id) = leading.first.iter().find(is_kept) {
             return Err(ChangeError::OldRelease { id: id.clone() });
         }
+        self.check_stores(leading, new, old)?;
         let known = self.voter.record.installed();
         let contact = |id: &AgentId| {
             let voter = known.and_then(|list| list.voters.iter().find(|voter| voter.id == *id));
@@ -145,6 +146,31 @@ impl Core {
         self.config.check_decree(&decree)?;
         Ok(Ruling::Begin(Box::new(decree)))
     }
+
+    /// `lists-need-room`: every voter that seals or is in the next list has to keep that list. One without room
+    /// for it would have to end when it is told, and a quorum of them would end the group.
+    fn check_stores(
+        &self,
+        leading: &Leading,
+        new: Option<&NewVoter>,
+        old: Option<&AgentId>,
+    ) -> Result<(), ChangeError> {
+        if self.config.has(Defect::StoresNotAsked) {
+            return Ok(());
+        }
+        let own = (!self.me.keeps_lists).then_some(&self.me.id);
+        let mut without = own.into_iter().chain(&leading.roomless);
+        let is_meant = |id: &&AgentId| {
+            let is_new = new.is_some_and(|new| new.id == **id);
+            let is_voter = self.config.voters.contains(id);
+            // The one that is replaced may be lost, so what it said last is not asked for; a leader seals itself.
+            is_new || is_voter && (Some(*id) != old || **id == self.me.id)
+        };
+        match without.find(is_meant) {
+            Some(id) => Err(ChangeError::NotUpgraded { id: id.clone() }),
+            None => Ok(()),
+        }
+    }
 }
 
 impl QuorumBully {
@@ -153,7 +179,15 @@ impl QuorumBully {
         self.core.asked = Some(change.clone());
         if let State::Following(following) = &self.state {
             let (to, term) = (&following.leader.id, following.leader.term);
-            out.send(to, AskChange { term, change });
+            let is_unentitled = false;
+            out.send(
+                to,
+                AskChange {
+                    term,
+                    change,
+                    is_unentitled,
+                },
+            );
             return Next::Stay;
         }
         match self.begin_change(now, &change, out) {
@@ -172,7 +206,12 @@ impl QuorumBully {
         ask: &AskChange,
         out: &mut Out,
     ) -> Next {
-        let outcome = match self.begin_change(now, &ask.change, out) {
+        let begun = if ask.is_unentitled && matches!(self.state, State::Leading(_)) {
+            Err(ChangeError::NotAllowed)
+        } else {
+            self.begin_change(now, &ask.change, out)
+        };
+        let outcome = match begun {
             Ok(None) => return Next::Stay,
             Ok(Some(changed)) => Ok(changed),
             Err(reason) => Err(reason),
@@ -204,9 +243,11 @@ impl QuorumBully {
             self.core.ignore(Role::Candidate, "it holds no lease yet");
             return Ok(None);
         }
+        if leading.brings(&self.core, change) {
+            return Ok(None); // asked for once more: whether it could be begun now does not matter
+        }
         match self.core.rule(now, leading, change)? {
             Ruling::Done(changed) => Ok(Some(changed)),
-            Ruling::Begin(next) if leading.changes_to(&next) => Ok(None), // asked for once more
             Ruling::Begin(_) if leading.leaving.is_some() || leading.is_raising() => {
                 Err(ChangeError::UnderWay)
             }
@@ -226,6 +267,7 @@ impl QuorumBully {
             && self.core.me.is_up(from)
         {
             leading.note_learner(&self.core, now, from);
+            leading.note_store(from, enlist.keeps_lists);
             return Next::Stay;
         }
         self.state
@@ -256,8 +298,21 @@ impl Leading {
         });
     }
 
-    fn changes_to(&self, next: &Decree) -> bool {
+    /// Takes note of whether that member's store has room for a list of voters.
+    pub(super) fn note_store(&mut self, id: &AgentId, keeps_lists: bool) {
+        if keeps_lists {
+            self.roomless.remove(id);
+        } else if !self.roomless.contains(id) {
+            self.roomless.insert(id.clone());
+        }
+    }
+
+    /// Whether the change is under way: the next list does what the present one does not. Lists differ by one
+    /// change, so no other one does the same.
+    fn brings(&self, core: &Core, change: &VoterChange) -> bool {
         let leaving = self.leaving.as_ref();
-        leaving.is_some_and(|leaving| leaving.next.as_deref() == Some(next))
+        let next = leaving.and_then(|leaving| leaving.next.as_deref());
+        let is_done_by = |next: &Decree| core.config.of(next).has_done(change);
+        !core.config.has_done(change) && next.is_some_and(is_done_by)
     }
 }

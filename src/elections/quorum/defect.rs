@@ -17,6 +17,7 @@ impl Defect {
         Self::SealNeverVoid,
         Self::SealVoidAtItsTerm,
         Self::SealBeforeLost,
+        Self::StoresNotAsked,
     ];
 }
 
@@ -79,4 +80,6 @@ defects! { QuorumConfig:
     SealVoidAtItsTerm,
     /// `lose-before-seal`: the leader seals, and its leadership has not ended.
     SealBeforeLost,
+    /// `lists-need-room`: a change begins although the store of a voter has no room for the next list.
+    StoresNotAsked,
 }

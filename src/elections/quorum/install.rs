@@ -86,7 +86,10 @@ pub(super) fn enter(
     core.objected.clear();
     core.scores.clear();
     core.flapping = Flapping::default();
-    let is_durable = core.has_store && !core.config.has(Defect::EpochUnwritten);
+    // A store without room for the list keeps what it has. Its agent is no voter by that list: as one that never
+    // heard of it, it may be behind after a restart, and is told again. A voter has to end instead.
+    let is_kept = core.me.keeps_lists || decree.names().any(|id| *id == core.me.id);
+    let is_durable = core.has_store && is_kept && !core.config.has(Defect::EpochUnwritten);
     core.voter
         .enter(&core.config, now, decree.clone(), is_durable, out);
     let event = VotersEvent::Installed(decree.clone());

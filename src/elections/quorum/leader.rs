@@ -45,6 +45,8 @@ pub(super) struct Leading {
     pub(super) learners: BTreeMap<AgentId, Time>,
     /// The voters of version 1 of the wire, which cannot seal.
     pub(super) first: BTreeSet<AgentId>,
+    /// Voters and learners whose stores have no room for a list of voters.
+    pub(super) roomless: BTreeSet<AgentId>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -109,6 +111,7 @@ impl Leading {
             leaving: None,
             learners: BTreeMap::new(),
             first: BTreeSet::new(),
+            roomless: BTreeSet::new(),
         };
         leading.announce(now, out);
         out.set_timer(BullyTimer::Heartbeat, heartbeat);
@@ -180,6 +183,7 @@ impl Leading {
         } else {
             self.first.remove(from);
         }
+        self.note_store(from, ack.keeps_lists);
         // A lost heartbeat or two do not end steady contact.
         let gap = core.config.heartbeat().saturating_mul(3);
         let echo = if core.config.has(Defect::LeaseFromArrival) {

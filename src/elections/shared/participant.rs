@@ -23,6 +23,8 @@ pub(in crate::elections) struct Participant {
     /// `None` while the agent cannot be elected.
     pub(in crate::elections) score: Option<Score>,
     pub(in crate::elections) birth: Birth,
+    /// Whether its store has room for a list of voters.
+    pub(in crate::elections) keeps_lists: bool,
     /// The newest snapshot: a hint that saves messages, in which only ended incarnations are facts.
     pub(in crate::elections) members: Arc<Members>,
 }
@@ -36,6 +38,7 @@ impl Participant {
             kind,
             score,
             birth,
+            keeps_lists,
         } = identity;
         Self {
             id,
@@ -43,6 +46,7 @@ impl Participant {
             kind,
             score,
             birth,
+            keeps_lists,
             members: Arc::default(),
         }
     }
@@ -56,6 +60,7 @@ impl Participant {
             kind: self.kind,
             score: self.score,
             birth: self.birth,
+            keeps_lists: self.keeps_lists,
         }
     }
 
@@ -175,6 +180,7 @@ mod tests {
             kind: MemberKind::Voter,
             score: Some(3.into()),
             birth: Birth::Started,
+            keeps_lists: true,
         };
         Participant {
             members: Arc::new(members),

@@ -186,12 +186,12 @@ impl<M: RemoteMessage> Mailboxes for TypedMailboxes<'_, M> {
         to: Option<&[&AgentId]>,
         payload: &[u8],
     ) -> Result<Result<Handed, DropReason>, Closed> {
-        let message: M = decode_payload(payload, self.route.bounds)?;
+        let mut message: M = decode_payload(payload, self.route.bounds)?;
         // Before the term: what an agent may not say must not move the group's highest known term.
         let is_allowed = sender.may_be.covers(message.needs(sender.from));
         if !is_allowed && !has(Defect::RoleNotAsked) {
             let kind = message.kind();
-            return Err(Closed::Role { kind });
+            message = message.unentitled().ok_or(Closed::Role { kind })?;
         }
         let is_member = self.route.remote.has(&self.snapshot, sender.from);
         if let Some(term) = message.term() {

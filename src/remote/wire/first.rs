@@ -143,6 +143,7 @@ pub fn from_first(
             // As long as this leader's own lease needs: the timings are the same.
             promise: Micros::UNSAID,
             incarnation: None,
+            keeps_lists: false,
         }
         .into(),
         FirstMessage::Nack(m) => m.into(),

@@ -8,7 +8,7 @@ use std::{mem, time::Duration};
 use super::{
     World,
     contract::{ContractState, TermOrder},
-    node::{KnownMembers, NodeIndex, RunningTimer},
+    node::{KnownMembers, NodeIndex, RunningTimer, as_heard},
     situation::Situation,
     transit::{Drop, SenderState, SentMessage, Transit},
     trap::Reaction,
@@ -129,6 +129,7 @@ impl<E: Election> World<E> {
             kind: node.kind,
             score,
             birth,
+            keeps_lists: true,
         };
         node.machine = Some(E::new(identity, &node.config, node.durable.clone()));
         node.known = known.clone();
@@ -318,9 +319,7 @@ impl<E: Election> World<E> {
             match effect {
                 Effect::Persist(record) => node.durable = Some(record),
                 Effect::Send { to, message } => {
-                    if message.needs(me) > node.may_be {
-                        driver.broken = Some("said what its role does not allow");
-                    }
+                    let message = as_heard(message, me, node.may_be, &mut driver.broken);
                     let reaction = transit.send_to(now, sender, &node.known, &to, message);
                     suffers = reaction.or(suffers);
                     if reaction == Some(Reaction::Crash) {

@@ -6,7 +6,7 @@ use super::{clock::SkewedClock, contract::ContractState, world::Scheduled};
 use crate::{
     protocol::{
         AgentId, Election, Event, Incarnation, Leader, MemberKind, Members, MinimumRole,
-        Requirements, Role, Score, Storage, Term, Time,
+        PeerMessage, Requirements, Role, Score, Storage, Term, Time,
     },
     testkit::faults::SplitMix64,
 };
@@ -222,4 +222,20 @@ pub(super) const fn may_be(kind: MemberKind, score: Option<Score>) -> MinimumRol
         (MemberKind::Voter, None) => MinimumRole::Voter,
         (MemberKind::Voter, Some(_)) => MinimumRole::Leader,
     }
+}
+
+/// What a bridge makes of a message by what its sender may be. `broken`: it closes the link for it.
+pub(super) fn as_heard<M: PeerMessage>(
+    message: M,
+    from: &AgentId,
+    may_be: MinimumRole,
+    broken: &mut Option<&'static str>,
+) -> M {
+    if message.needs(from) <= may_be {
+        return message;
+    }
+    message.unentitled().unwrap_or_else(|| {
+        *broken = Some("said what its role does not allow");
+        message
+    })
 }

@@ -30,6 +30,7 @@ impl One {
             kind: MemberKind::Voter,
             score: Some(3.into()),
             birth: Birth::Restarted,
+            keeps_lists: true,
         };
         let mut members = Members::new(false);
         let up = |name| Member::up(name, MemberKind::Voter, Some(1.into()), Incarnation(1));

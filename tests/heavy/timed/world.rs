@@ -244,6 +244,7 @@ impl<R: Rules> World<R> {
             kind: MemberKind::Voter,
             score,
             birth,
+            keeps_lists: true,
         }
     }
 }

@@ -234,6 +234,7 @@ fn a_follower_sends_a_change_on_and_hears_what_became_of_it() {
     let ask = AskChange {
         term,
         change: change.clone(),
+        is_unentitled: false,
     };
     me.change(remove(LOW))
         .sent(HIGH, ask)
@@ -268,6 +269,7 @@ fn a_leader_answers_who_asks_on_behalf_of_another() {
     let ask = |change| AskChange {
         term: Term(MINE),
         change: Box::new(change),
+        is_unentitled: false,
     };
     let refusal = ChangeAnswer {
         term: Term(MINE),

@@ -18,6 +18,7 @@ mod net;
 mod planted;
 mod promise;
 mod resign;
+mod room;
 mod say;
 mod seal;
 mod start;

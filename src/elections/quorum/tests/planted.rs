@@ -23,6 +23,10 @@ const SCENES: &[(Defect, Scene)] = &[
         Defect::SealBeforeLost,
         the_leadership_is_lost_before_the_seal,
     ),
+    (
+        Defect::StoresNotAsked,
+        no_change_begins_with_a_store_that_has_no_room,
+    ),
 ];
 
 #[test]
@@ -106,4 +110,12 @@ fn the_leadership_is_lost_before_the_seal(config: QuorumConfig) -> bool {
     let reason = LostReason::VotersChange;
     let term = Term(MINE);
     seen.events().first() == Some(&&Event::Lost { term, reason })
+}
+
+fn no_change_begins_with_a_store_that_has_no_room(config: QuorumConfig) -> bool {
+    let me = Kit::leading_by(config);
+    let said = roomless(&me);
+    let mut me = me.after(LOW, said);
+    me.change(remove(HIGH)).whatever();
+    matches!(&me.machine.state, State::Leading(leading) if leading.leaving.is_none())
 }

@@ -112,6 +112,7 @@ pub(super) fn ack(term: u64, echo: Time, score: i32) -> Ack {
         score: Some(score.into()),
         promise: Duration::from_millis(P).into(),
         incarnation: None,
+        keeps_lists: true,
     }
 }
 
@@ -189,10 +190,15 @@ fn of_a_change(term: u64) -> Vec<BullyMessage> {
             decree,
         }
         .into(),
-        Enlist { term }.into(),
+        Enlist {
+            term,
+            keeps_lists: true,
+        }
+        .into(),
         AskChange {
             term,
             change: change.clone(),
+            is_unentitled: false,
         }
         .into(),
         ChangeAnswer {

@@ -144,6 +144,7 @@ fn votes() -> Vec<BullyMessage> {
         score,
         promise: RETRY,
         incarnation: None,
+        keeps_lists: true,
     };
     vec![
         claim(None).into(),
@@ -262,10 +263,19 @@ fn changes() -> Vec<BullyMessage> {
             decree: Box::new(decree()),
         }
         .into(),
-        AskChange { term, change }.into(),
+        AskChange {
+            term,
+            change,
+            is_unentitled: false,
+        }
+        .into(),
         answer(VoterChange::Add(voter), Ok(changed)).into(),
         answer(VoterChange::Remove(id()), Err(too_many)).into(),
-        Enlist { term }.into(),
+        Enlist {
+            term,
+            keeps_lists: true,
+        }
+        .into(),
     ]
 }
 

@@ -1,0 +1,88 @@
+//! What a host may ask for whose agents only observe, across hosts.
+
+use std::{path::Path, sync::Arc};
+
+use actix_bully::{
+    agent::{BullyAgent, BullyHandle, VotersError},
+    elections::quorum::QuorumConfig,
+    protocol::{ChangeError, Timings},
+    remote::{Closed, MayBe, Peer, Rights, transport::Pipes},
+    testkit::VirtualClock,
+};
+
+use super::kit::{Host, MS, address, builder, id, play, until};
+
+const VOTERS: [&str; 3] = ["a1", "b1", "c1"];
+const HOSTS: [&str; 3] = ["a", "b", "c"];
+
+fn config() -> QuorumConfig {
+    QuorumConfig {
+        timings: Timings::lan(),
+        ..QuorumConfig::new(VOTERS.map(id))
+    }
+}
+
+/// A host with one voter, to which `e` may be so much.
+fn voter(pipes: &Pipes, name: &'static str, folder: &Path, e: MayBe) -> Host {
+    let others = HOSTS.into_iter().filter(|other| *other != name);
+    let others: Vec<_> = others.collect();
+    let mut host = Host::with(|group| {
+        let rights = Rights::none().grant("g", "e*", e);
+        let peer = Peer::new("e", &address("e")).allow(rights);
+        builder(pipes, name, &others).peer(peer).carry(group)
+    });
+    let score = name.bytes().next().map_or(0, i32::from);
+    host.voter(&format!("{name}1"), score, folder, config());
+    host
+}
+
+/// A host whose agent has no store and no vote.
+fn observer(pipes: &Pipes) -> (Host, BullyHandle) {
+    let host = Host::start(pipes, "e", &HOSTS);
+    let agent = BullyAgent::builder("e1")
+        .quorum_config(Arc::new(config()))
+        .observer()
+        .clock(VirtualClock::new())
+        .join(&host.group)
+        .start()
+        .unwrap();
+    (host, agent)
+}
+
+#[test]
+fn a_host_that_may_only_observe_is_refused_a_change_of_the_voters_and_stays_linked() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    play(async {
+        let pipes = Pipes::new();
+        let hosts = HOSTS.map(|name| voter(&pipes, name, folder, MayBe::Observer));
+        let (e, agent) = observer(&pipes);
+        until("it observes", || agent.leader().is_some()).await;
+        let refused = agent.remove_voter(id("a1"), MS(5_000)).await;
+        assert_eq!(refused, Err(VotersError::Refused(ChangeError::NotAllowed)));
+        assert_eq!(agent.voters().unwrap().epoch, 0);
+        for (host, name) in hosts.iter().zip(HOSTS) {
+            let closed = host.bridge.counters().closed(Closed::Role { kind: "" });
+            assert_eq!((closed, e.is_linked(name)), (0, true));
+        }
+    });
+}
+
+#[test]
+fn an_observer_on_a_host_whose_agents_may_vote_asks_for_a_change() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    play(async {
+        let pipes = Pipes::new();
+        let hosts = HOSTS.map(|name| voter(&pipes, name, folder, MayBe::Voter));
+        let (_e, agent) = observer(&pipes);
+        until("it observes", || agent.leader().is_some()).await;
+        let changed = agent.remove_voter(id("a1"), MS(5_000)).await.unwrap();
+        assert_eq!(changed.epoch, 1);
+        until("all know", || {
+            let knows = |agent: &BullyHandle| agent.voters().is_some_and(|now| now.epoch == 1);
+            hosts.iter().flat_map(|host| &host.agents).all(knows)
+        })
+        .await;
+    });
+}
