@@ -11,7 +11,7 @@ use std::{
 
 use serde::Serialize;
 
-use crate::protocol::{AgentId, Decree, Member, NewVoter, PeerMessage, shown};
+use crate::protocol::{AgentId, Decree, Member, PeerMessage, shown};
 
 use super::{Group, snapshot::Route};
 
@@ -48,8 +48,9 @@ pub struct PeerReport {
 pub(crate) trait PeerReporter: Send + Sync {
     /// The nodes that it carries the group of that name to.
     fn report_peers(&self, group: &str) -> Vec<PeerReport>;
-    /// The voters of the group of that name from now on, as they were decided: their nodes become peers.
-    fn note_voters(&self, group: &str, voters: &[NewVoter]);
+    /// The voters of the group of that name, as they were decided: their nodes become peers. Lists may be told in another
+    /// order than they were decided in; their epochs say which one is the latest.
+    fn note_voters(&self, group: &str, decree: &Decree);
 }
 
 /// Those that carry a group.
@@ -116,7 +117,7 @@ impl<M: PeerMessage> Group<M> {
     pub(crate) fn add_reporter(&self, reporter: &Weak<dyn PeerReporter>) {
         let decree = self.0.reporters.add(Weak::clone(reporter));
         if let (Some(decree), Some(bridge)) = (decree, reporter.upgrade()) {
-            bridge.note_voters(self.name(), &decree.voters);
+            bridge.note_voters(self.name(), &decree);
         }
     }
 
@@ -125,7 +126,7 @@ impl<M: PeerMessage> Group<M> {
         if self.0.reporters.keep(decree) {
             // Not under the lock: a bridge takes locks of its own.
             for bridge in self.0.reporters.all() {
-                bridge.note_voters(self.name(), &decree.voters);
+                bridge.note_voters(self.name(), decree);
             }
         }
     }

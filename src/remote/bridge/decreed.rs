@@ -27,7 +27,11 @@ pub(crate) struct VoterContact {
 
 /// What each peer was made of.
 #[derive(Debug, Default)]
-pub(crate) struct PeerBook(BTreeMap<NodeId, PeerSources>);
+pub(crate) struct PeerBook {
+    peers: BTreeMap<NodeId, PeerSources>,
+    /// The epoch of the latest list of each group. Lists may arrive in any order: each agent tells of its own.
+    epochs: BTreeMap<String, u64>,
+}
 
 /// Who named a peer, and as what.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -96,25 +100,36 @@ impl PeerBook {
             address,
             decreed: BTreeMap::new(),
         };
-        self.0.insert(node.clone(), sources);
+        self.peers.insert(node.clone(), sources);
     }
 
-    /// An operator has removed that peer.
+    /// An operator has removed that peer: it is none, until a later list names it.
     pub(crate) fn forget(&mut self, node: &NodeId) {
-        self.0.remove(node);
+        self.peers.remove(node);
     }
 
-    /// These are the contacts of all voters of a group from now on, as this node sees them: `me` needs none of
-    /// itself. `may_dial` says whether an address may be dialled without encryption that others could read.
+    /// The epoch of the latest list of that group; 0 before there is one.
+    #[cfg(any(test, feature = "testkit"))]
+    pub(crate) fn epoch(&self, group: &str) -> u64 {
+        self.epochs.get(group).copied().unwrap_or_default()
+    }
+
+    /// These are the contacts of all voters of a group in that epoch, as this node sees them: `me` needs none of
+    /// itself. A list of an earlier epoch than the latest changes nothing. `may_dial` says whether an address may
+    /// be dialled without encryption that others could read.
     pub(crate) fn decree(
         &mut self,
         me: &NodeId,
-        group: &str,
+        (group, epoch): (&str, u64),
         contacts: &[VoterContact],
         may_dial: impl Fn(&str) -> bool,
     ) -> PeerChanges {
-        let before = self.0.clone();
-        for sources in self.0.values_mut() {
+        if self.epochs.get(group).is_some_and(|latest| *latest > epoch) {
+            return PeerChanges::default();
+        }
+        self.epochs.insert(group.to_owned(), epoch);
+        let before = self.peers.clone();
+        for sources in self.peers.values_mut() {
             sources.decreed.remove(group);
         }
         let mut named: BTreeMap<&NodeId, &Option<String>> = BTreeMap::new();
@@ -128,10 +143,10 @@ impl PeerBook {
             };
             refused.extend(used.err().map(|why| (contact.clone(), why)));
         }
-        self.0.retain(|_, sources| sources.is_needed());
+        self.peers.retain(|_, sources| sources.is_needed());
         PeerChanges {
             refused,
-            ..changes(&before, &self.0)
+            ..changes(&before, &self.peers)
         }
     }
 
@@ -141,7 +156,7 @@ impl PeerBook {
         contact: &VoterContact,
         may_dial: impl Fn(&str) -> bool,
     ) -> Result<(), ContactRefusal> {
-        let sources = self.0.get(&contact.node);
+        let sources = self.peers.get(&contact.node);
         let is_configured = sources.is_some_and(|sources| sources.configured.is_some());
         if !is_configured {
             if !contact.address.as_deref().is_none_or(may_dial) {
@@ -151,11 +166,11 @@ impl PeerBook {
                 let is_named = sources.configured.is_none() && !sources.decreed.is_empty();
                 is_named && **node != contact.node
             };
-            if self.0.iter().filter(is_decreed).count() >= MOST_DECREED {
+            if self.peers.iter().filter(is_decreed).count() >= MOST_DECREED {
                 return Err(ContactRefusal::TooMany);
             }
         }
-        let sources = self.0.entry(contact.node.clone()).or_default();
+        let sources = self.peers.entry(contact.node.clone()).or_default();
         if !is_configured {
             sources.address.clone_from(&contact.address);
         }
@@ -212,7 +227,7 @@ mod tests {
     }
 
     fn decree(book: &mut PeerBook, contacts: &[VoterContact]) -> PeerChanges {
-        book.decree(&node("me"), "shop", contacts, |address| {
+        book.decree(&node("me"), ("shop", 1), contacts, |address| {
             address != "plain:1"
         })
     }
@@ -272,7 +287,7 @@ mod tests {
         let d = [contact("d", "delta", None)];
         decree(&mut book, &d);
         let me = node("me");
-        let other = book.decree(&me, "other", &d, |_| true);
+        let other = book.decree(&me, ("other", 1), &d, |_| true);
         let both = voter(Rights::none().grant("other", "d", MayBe::Leader), "d");
         assert_eq!(other.change, [(node("delta"), both)].into());
         let left = decree(&mut book, &[]);
@@ -282,9 +297,24 @@ mod tests {
             ([(node("delta"), one)].into(), [].into())
         );
         assert_eq!(
-            book.decree(&me, "other", &[], |_| true).remove,
+            book.decree(&me, ("other", 1), &[], |_| true).remove,
             [node("delta")].into()
         );
+    }
+
+    #[test]
+    fn an_earlier_list_that_arrives_late_changes_nothing() {
+        let mut book = PeerBook::default();
+        let me = node("me");
+        let d = [contact("d", "delta", None)];
+        let mut told = |epoch, contacts: &[VoterContact]| {
+            book.decree(&me, ("shop", epoch), contacts, |_| true)
+        };
+        assert_eq!(told(3, &d).add.len(), 1);
+        assert_eq!(told(2, &[]), PeerChanges::default());
+        assert_eq!(told(4, &[]).remove, [node("delta")].into());
+        assert_eq!(told(3, &d), PeerChanges::default());
+        assert_eq!((book.epoch("shop"), book.epoch("other")), (4, 0));
     }
 
     #[test]

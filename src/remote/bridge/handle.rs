@@ -65,11 +65,16 @@ impl BridgeHandle {
 
     /// Removes a peer while the bridge runs: its link is closed, and its agents are no members any
     /// more. Says whether there was one.
+    ///
+    /// A host whose voter names it as its [contact](crate::protocol::Contact) is a peer again with the next change of
+    /// the voters, and at the next start: to be rid of it, remove the voter.
     pub fn remove_peer(&self, node: &NodeId) -> bool {
         let is_known = self.shared.peer(node).is_some();
-        lock(&self.shared.book).forget(node);
+        let mut book = lock(&self.shared.book);
+        book.forget(node);
         // Here, before the actor comes to it: its agents are no members any more when this returns.
         self.shared.remove(node);
+        drop(book);
         self.addr.do_send(RemovePeer(node.clone()));
         is_known
     }
@@ -93,7 +98,9 @@ impl BridgeHandle {
                 contact: Some(contact),
             }
         });
-        self.shared.decree(group, &contacts.collect::<Vec<_>>())
+        let epoch = lock(&self.shared.book).epoch(group);
+        self.shared
+            .decree(group, epoch, &contacts.collect::<Vec<_>>())
     }
 
     /// The state of the link with each peer, ordered by name.

@@ -15,7 +15,7 @@ use tracing::warn;
 
 use crate::{
     group::{PeerReport, PeerReporter},
-    protocol::NewVoter,
+    protocol::Decree,
     remote::{Closed, Farewell, GroupRules, NodeId},
 };
 
@@ -134,8 +134,8 @@ impl PeerReporter for BridgeState {
         peers.iter().map(|peer| self.report(peer, group)).collect()
     }
 
-    fn note_voters(&self, group: &str, voters: &[NewVoter]) {
-        for refused in self.decree(group, voters) {
+    fn note_voters(&self, group: &str, decree: &Decree) {
+        for refused in self.decree(group, decree.epoch, &decree.voters) {
             warn!(node = %self.me.node, group, "voter's host is no peer: {refused}");
         }
     }

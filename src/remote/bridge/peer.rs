@@ -78,11 +78,12 @@ impl Peer {
 impl BridgeState {
     /// Adds a peer that an operator names; says whether it was new.
     pub(crate) fn configure(&self, node: &NodeId, peer: Peer) -> bool {
-        let sources = (peer.address.clone(), peer.rights.clone());
+        let (address, rights) = (peer.address.clone(), peer.rights.clone());
+        // Held until it is done: a list of voters that comes meanwhile adds to what was configured.
+        let mut book = super::shared::lock(&self.book);
         let is_new = self.add(node, peer);
         if is_new {
-            let (address, rights) = sources;
-            super::shared::lock(&self.book).configure(node, address, rights);
+            book.configure(node, address, rights);
         }
         is_new
     }

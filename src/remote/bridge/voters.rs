@@ -30,8 +30,8 @@ impl BridgeState {
         }
     }
 
-    /// These are the voters of a group from now on. Says why the hosts of some are no peers.
-    pub(crate) fn decree(&self, group: &str, voters: &[NewVoter]) -> Vec<String> {
+    /// These are the voters of a group in that epoch. Says why the hosts of some are no peers.
+    pub(crate) fn decree(&self, group: &str, epoch: u64, voters: &[NewVoter]) -> Vec<String> {
         let mut refused = Vec::new();
         let mut contacts = Vec::new();
         for NewVoter { id, contact } in voters {
@@ -47,12 +47,15 @@ impl BridgeState {
         }
         let is_safe = self.is_dangerous || self.security.is_some();
         let may_dial = |address: &str| is_safe || self.transport.is_loopback(address);
-        let changes = lock(&self.book).decree(&self.me.node, group, &contacts, may_dial);
+        // Held until it is done: what another group's list decides begins with what this one's has made.
+        let mut book = lock(&self.book);
+        let changes = book.decree(&self.me.node, (group, epoch), &contacts, may_dial);
         let unused = changes.refused.iter();
         refused.extend(
             unused.map(|(contact, why)| format!("{} at {}: {why}", contact.voter, contact.node)),
         );
         self.change_peers(changes);
+        drop(book);
         refused
     }
 
