@@ -79,7 +79,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "MS", value_parser = value_parser!(u64).range(1..))]
     pub(crate) pulse: Option<u64>,
     /// Reads from standard input: score N | withdraw | campaign | step-down [NAME] |
-    /// panic | leave
+    /// voters | add-voter NAME [NODE ADDRESS] | remove-voter NAME |
+    /// replace-voter OLD NAME [NODE ADDRESS] | add-peer NODE ADDRESS | panic | leave
     #[arg(long)]
     pub(crate) commands: bool,
 }

@@ -1,9 +1,11 @@
 //! Commands from standard input, a line each.
 
-use std::{io::stdin, thread};
+use std::{error::Error, io::stdin, thread, time::Duration};
 
 use actix_bully::{
-    agent::{BullyHandle, CommandError},
+    agent::{BullyHandle, VotersError},
+    protocol::{Changed, Contact, NewVoter},
+    remote::{BridgeHandle, Peer},
     testkit::Inject,
 };
 use futures::{
@@ -13,8 +15,11 @@ use futures::{
 
 use crate::screen::{Happening, Screen, name};
 
+/// How long a change of the voters is asked for.
+const CHANGE: Duration = Duration::from_secs(10);
+
 /// Carries out commands until one of them is `leave`, or for ever.
-pub(crate) async fn obey(agent: &BullyHandle, screen: &Screen) {
+pub(crate) async fn obey(agent: &BullyHandle, bridge: &BridgeHandle, screen: &Screen) {
     let mut lines = lines();
     while let Some(line) = lines.next().await {
         let words: Vec<&str> = line.split_whitespace().collect();
@@ -32,15 +37,89 @@ pub(crate) async fn obey(agent: &BullyHandle, screen: &Screen) {
                 let score = number.parse::<i64>().unwrap_or_default();
                 tell(screen, &line, agent.set_score(score));
             }
-            _ => screen.say(&Happening::Unknown { command: line }),
+            ["add-peer", node, address] => {
+                tell(screen, &line, bridge.add_peer(Peer::new(node, address)));
+            }
+            ["voters"] => match agent.voters() {
+                Some(voters) => screen.say(&Happening::Voters(voters)),
+                None => tell(screen, &line, Err(VotersError::NoVoters)),
+            },
+            words => {
+                if !change_voters(agent, screen, &line, words) {
+                    screen.say(&Happening::Unknown { command: line });
+                }
+            }
         }
     }
     // Without standard input it goes on.
     futures::future::pending::<()>().await;
 }
 
+/// Begins a change of the voters, and tells what becomes of it; `false` if the words are none.
+fn change_voters(agent: &BullyHandle, screen: &Screen, line: &str, words: &[&str]) -> bool {
+    let (screen, command, agent) = (screen.clone(), line.to_owned(), agent.clone());
+    match words {
+        ["add-voter", new, rest @ ..] => {
+            let Some(new) = new_voter(new, rest) else {
+                return false;
+            };
+            actix_rt::spawn(async move {
+                changed(&screen, command, agent.add_voter(new, CHANGE).await);
+            });
+        }
+        ["remove-voter", old] => {
+            let Some(old) = name(old) else {
+                return false;
+            };
+            actix_rt::spawn(async move {
+                changed(&screen, command, agent.remove_voter(old, CHANGE).await);
+            });
+        }
+        ["replace-voter", old, new, rest @ ..] => {
+            let Some((old, new)) = name(old).zip(new_voter(new, rest)) else {
+                return false;
+            };
+            actix_rt::spawn(async move {
+                let outcome = agent.replace_voter(old, new, CHANGE).await;
+                changed(&screen, command, outcome);
+            });
+        }
+        _ => return false,
+    }
+    true
+}
+
+/// A voter, and how its host is reached if that is said.
+fn new_voter(id: &str, contact: &[&str]) -> Option<NewVoter> {
+    let contact = match contact {
+        [] => None,
+        [node, address] => Some(Contact {
+            node: (*node).to_owned(),
+            address: (*address).to_owned(),
+        }),
+        _ => return None,
+    };
+    let id = name(id)?;
+    Some(NewVoter { id, contact })
+}
+
+/// Says what became of a change.
+fn changed(screen: &Screen, command: String, outcome: Result<Changed, VotersError>) {
+    screen.say(&match outcome {
+        Ok(changed) => Happening::Changed { command, changed },
+        Err(why @ (VotersError::TimedOut { .. } | VotersError::Ended)) => Happening::Unanswered {
+            command,
+            why: why.to_string(),
+        },
+        Err(why) => Happening::Refused {
+            command,
+            why: why.to_string(),
+        },
+    });
+}
+
 /// Says why a command was not carried out.
-fn tell(screen: &Screen, command: &str, outcome: Result<(), CommandError>) {
+fn tell(screen: &Screen, command: &str, outcome: Result<(), impl Error>) {
     if let Err(wrong) = outcome {
         let (command, why) = (command.to_owned(), wrong.to_string());
         screen.say(&Happening::Refused { command, why });

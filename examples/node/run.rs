@@ -56,7 +56,7 @@ pub(crate) async fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     ));
     // Both of the agent's end when it has ended for good; the bridge would go on without it.
     let told = pin!(select(agents, links));
-    let asked = pin!(asked_to_stop(args, &agent, &screen));
+    let asked = pin!(asked_to_stop(args, &agent, &bridge, &screen));
     let Either::Right(((), told)) = select(told, asked).await else {
         screen.say(&Happening::Ended);
         bridge.drain(LEAVING).await.ok(); // the others need not wait for its silence
@@ -162,7 +162,14 @@ fn agent(
 async fn tell_leaders(agent: &BullyHandle, screen: &Screen) {
     let mut changes = agent.changes();
     let mut known: Option<Leader> = None;
+    let mut listed = None;
     while let Some(status) = changes.next().await {
+        // A group with other voters has another leader, so this is never late.
+        let voters = agent.voters();
+        if let Some(voters) = voters.clone().filter(|_| voters != listed) {
+            screen.say(&Happening::Voters(voters));
+        }
+        listed = voters;
         if status.leader == known {
             continue;
         }
@@ -198,13 +205,13 @@ async fn tell_links(mut events: impl Stream<Item = BridgeEvent> + Unpin, screen:
 }
 
 /// Ends when a signal or a command says so.
-async fn asked_to_stop(args: &Args, agent: &BullyHandle, screen: &Screen) {
+async fn asked_to_stop(args: &Args, agent: &BullyHandle, bridge: &BridgeHandle, screen: &Screen) {
     let signals = [SignalKind::terminate(), SignalKind::interrupt()];
     let signals = signals.into_iter().filter_map(|kind| signal(kind).ok());
     let mut signals: Vec<_> = signals.collect();
     let signalled = select_all(signals.iter_mut().map(|one| Box::pin(one.recv())));
     if args.commands {
-        select(signalled, pin!(obey(agent, screen))).await;
+        select(signalled, pin!(obey(agent, bridge, screen))).await;
     } else {
         signalled.await;
     }

@@ -9,8 +9,9 @@ use std::{
 };
 
 use actix_bully::{
+    agent::Voters,
     clock::{BootClock, Clock},
-    protocol::{AgentId, Leader, Term, Time},
+    protocol::{AgentId, Changed, Leader, Term, Time},
 };
 use serde_json::{Map, Value, json};
 
@@ -40,6 +41,12 @@ pub(crate) enum Happening {
     Released { term: Term },
     /// Something of the bridge to other hosts.
     Bridge { what: String },
+    /// The node's group has these voters.
+    Voters(Voters),
+    /// The voters were changed as it was asked for.
+    Changed { command: String, changed: Changed },
+    /// Nobody said in time whether the voters were changed.
+    Unanswered { command: String, why: String },
     /// A command that cannot be understood.
     Unknown { command: String },
     /// A command that cannot be carried out.
@@ -107,6 +114,22 @@ impl Screen {
             Happening::Refused { command, why } => {
                 ("refused", json!({ "command": command, "why": why }))
             }
+            Happening::Voters(Voters { epoch, ids }) => {
+                let ids: Vec<_> = ids.iter().map(AgentId::as_str).collect();
+                ("voters", json!({ "epoch": epoch, "voters": ids }))
+            }
+            Happening::Changed { command, changed } => (
+                "changed",
+                json!({
+                    "command": command,
+                    "epoch": changed.epoch,
+                    "voters": changed.voters.iter().map(AgentId::as_str).collect::<Vec<_>>(),
+                    "already": changed.already,
+                }),
+            ),
+            Happening::Unanswered { command, why } => {
+                ("unanswered", json!({ "command": command, "why": why }))
+            }
             Happening::Leaving => ("leaving", json!({})),
             Happening::Ended => ("ended", json!({})),
             Happening::Left { politely } => ("left", json!({ "politely": politely })),
@@ -136,9 +159,17 @@ fn words(what: &Happening) -> String {
         Happening::Released { term } => format!("my work in term {term} has ended"),
         Happening::Bridge { what } => what.clone(),
         Happening::Unknown { command } => format!(
-            "{command:?} is not a command: score N, withdraw, campaign, step-down [NAME], panic, leave"
+            "{command:?} is not a command: score N, withdraw, campaign, step-down [NAME], voters, add-voter NAME [NODE ADDRESS], remove-voter NAME, replace-voter OLD NAME [NODE ADDRESS], add-peer NODE ADDRESS, panic, leave"
         ),
         Happening::Refused { command, why } => format!("{command:?} is refused: {why}"),
+        Happening::Voters(Voters { epoch, ids }) => {
+            format!("the voters of epoch {epoch} are {}", list(ids))
+        }
+        Happening::Changed { command, changed } => {
+            let (epoch, ids) = (changed.epoch, list(&changed.voters));
+            format!("{command:?} is done: the voters of epoch {epoch} are {ids}")
+        }
+        Happening::Unanswered { command, why } => format!("{command:?}: {why}"),
         Happening::Leaving => String::from("leaving"),
         Happening::Ended => String::from("the agent has ended for good"),
         Happening::Left { politely: true } => String::from("left"),
@@ -146,6 +177,11 @@ fn words(what: &Happening) -> String {
             String::from("left without a hand-over: that took too long")
         }
     }
+}
+
+fn list(ids: &[AgentId]) -> String {
+    let ids: Vec<_> = ids.iter().map(AgentId::as_str).collect();
+    ids.join(", ")
 }
 
 /// A name, if it is one.

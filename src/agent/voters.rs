@@ -123,14 +123,17 @@ impl ElectionHandle<AnyBully> {
         let change = VoterChange::Replace { old, new };
         self.change_voters(change, within).await
     }
+}
 
+impl<E: Election> ElectionHandle<E> {
     /// Asks until there is an answer.
     pub(crate) async fn change_voters(
         &self,
         change: VoterChange,
         within: Duration,
     ) -> Result<Changed, VotersError> {
-        if self.voters().is_none() {
+        let requirements = self.shared.requirements();
+        if requirements.is_none_or(|shared| shared.names.is_none()) {
             return Err(VotersError::NoVoters);
         }
         let asked = async {

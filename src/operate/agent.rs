@@ -8,9 +8,9 @@ use std::{sync::Arc, time::Duration};
 use futures::{FutureExt, future::BoxFuture};
 
 use crate::{
-    agent::{CommandError, Diagnosis, ElectionHandle, LeaveError, Status},
+    agent::{CommandError, Diagnosis, ElectionHandle, LeaveError, Status, VotersError},
     group::Counts,
-    protocol::{AgentId, Election, Members, Requirements, Score},
+    protocol::{AgentId, Changed, Election, Members, Requirements, Score, VoterChange},
 };
 
 use super::judge::Moment;
@@ -28,6 +28,11 @@ pub(super) trait OperatedAgent: Send + Sync {
     fn step_down(&self, to: Option<AgentId>) -> Result<(), CommandError>;
     fn change_score(&self, score: Option<Score>) -> Result<(), CommandError>;
     fn leave(&self, within: Duration) -> BoxFuture<'_, Result<(), LeaveError>>;
+    fn change_voters(
+        &self,
+        change: VoterChange,
+        within: Duration,
+    ) -> BoxFuture<'_, Result<Changed, VotersError>>;
     /// Ends when the agent has come to a message; says whether it has.
     fn answers(&self) -> BoxFuture<'_, bool>;
 }
@@ -65,6 +70,13 @@ impl<E: Election> OperatedAgent for ElectionHandle<E> {
     }
     fn leave(&self, within: Duration) -> BoxFuture<'_, Result<(), LeaveError>> {
         Self::leave(self, within).boxed()
+    }
+    fn change_voters(
+        &self,
+        change: VoterChange,
+        within: Duration,
+    ) -> BoxFuture<'_, Result<Changed, VotersError>> {
+        Self::change_voters(self, change, within).boxed()
     }
     fn answers(&self) -> BoxFuture<'_, bool> {
         Self::answers(self).boxed()

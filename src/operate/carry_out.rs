@@ -1,7 +1,7 @@
 //! How a command is carried out, and its agent looked at until something has become of it.
 //!
-//! Decided here: in which order a node is drained, and how often an agent is looked at. Not here: what a look means
-//! (`judge.rs`).
+//! Decided here: in which order a node is drained, how often an agent is looked at, and what the answer to a change of
+//! voters is called. Not here: what a look means (`judge.rs`).
 
 use std::{
     sync::{Arc, atomic::Ordering::Relaxed},
@@ -11,8 +11,8 @@ use std::{
 use actix::clock::{Instant, sleep_until};
 
 use crate::{
-    agent::{CommandError, LeaveError, Lifecycle, has_timers},
-    protocol::{AgentId, Leader},
+    agent::{CommandError, LeaveError, Lifecycle, VotersError, has_timers},
+    protocol::{AgentId, ChangeError, Changed, Leader, VoterChange},
 };
 
 use super::{
@@ -37,10 +37,13 @@ impl Operated {
         };
         let now = Instant::now();
         let deadline = now.checked_add(order.patience()).unwrap_or(now);
-        if order.command == Command::Drain {
-            return self.drain(&**agent, deadline).await;
+        match &order.command {
+            Command::Drain => self.drain(&**agent, deadline).await,
+            Command::ChangeVoters(change) => change_voters(&**agent, change, deadline).await,
+            Command::StepDown { .. } | Command::SetScore { .. } | Command::WithdrawScore => {
+                follow(&**agent, &order.command, deadline).await
+            }
         }
-        follow(&**agent, &order.command, deadline).await
     }
 
     /// Hands over first, so that the successor is known; then leaves; then the bridge says goodbye.
@@ -109,6 +112,36 @@ impl Operated {
 /// A bridge may say goodbye for so long although its time is over: its peers would take the node for crashed.
 const LEAST_GOODBYE: Duration = Duration::from_millis(200);
 
+/// Asks for other voters, and waits for the answer.
+async fn change_voters(
+    agent: &dyn OperatedAgent,
+    change: &VoterChange,
+    deadline: Instant,
+) -> Outcome {
+    if agent.status().lifecycle == Lifecycle::Ended {
+        return Outcome::Refused(CommandRefusal::AgentEnded);
+    }
+    match agent.change_voters(change.clone(), left(deadline)).await {
+        Ok(Changed {
+            epoch,
+            voters,
+            already,
+        }) => Outcome::VotersChanged {
+            epoch,
+            voters,
+            already,
+        },
+        // Somebody was asked and does not know: the change may still be made.
+        Err(VotersError::Refused(ChangeError::TimedOut) | VotersError::TimedOut { .. }) => {
+            Outcome::VotersUnknown
+        }
+        Err(VotersError::Refused(why)) => Outcome::Refused(CommandRefusal::Voters { why }),
+        Err(VotersError::NoVoters) => Outcome::Refused(CommandRefusal::NoVoters),
+        Err(VotersError::Ended) => Outcome::Ended,
+        Err(VotersError::NoRuntime) => Outcome::Refused(CommandRefusal::NoRuntime),
+    }
+}
+
 /// Gives a command to an agent, and looks at it until something has become of that.
 async fn follow(agent: &dyn OperatedAgent, command: &Command, deadline: Instant) -> Outcome {
     let (before, members) = agent.moment();
@@ -135,6 +168,7 @@ fn give(agent: &dyn OperatedAgent, command: &Command) -> Result<(), CommandRefus
         Command::StepDown { to } => agent.step_down(to.clone()),
         Command::SetScore { score } => agent.change_score(Some(*score)),
         Command::WithdrawScore | Command::Drain => agent.change_score(None),
+        Command::ChangeVoters(_) => Ok(()), // asked for by `change_voters`
     };
     given.map_err(|error| match error {
         CommandError::NoMember { id } => CommandRefusal::NoMember { to: id },

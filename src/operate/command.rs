@@ -7,13 +7,14 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::protocol::{AgentId, Score};
+use crate::protocol::{AgentId, Score, VoterChange};
 
 use super::json;
 
 /// What an agent is commanded to do.
 ///
-/// As JSON: `{"step_down":{"to":"api-2"}}`, `"drain"`, `{"set_score":{"score":30}}`, `"withdraw_score"`.
+/// As JSON: `{"step_down":{"to":"api-2"}}`, `"drain"`, `{"set_score":{"score":30}}`, `"withdraw_score"`,
+/// `{"change_voters":{"remove":"api-2"}}`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[non_exhaustive]
@@ -36,6 +37,9 @@ pub enum Command {
     },
     /// Take the agent's score away: it hands over if it leads, and is not elected until it has one again.
     WithdrawScore,
+    /// Change the group's voters while it runs: add one, remove one, or put one in the place of another. Any agent of
+    /// the group may be commanded; it passes the question on to the leader.
+    ChangeVoters(VoterChange),
 }
 
 /// A command, of which agent of the node, and how long its operator waits to hear what became of it.
@@ -95,13 +99,16 @@ const LONGEST: Duration = Duration::from_secs(60);
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::protocol::{Contact, NewVoter};
 
     #[test]
     fn orders_as_json() {
         let to = AgentId::new("api-2").unwrap();
         for (command, json) in [
             (
-                Command::StepDown { to: Some(to) },
+                Command::StepDown {
+                    to: Some(to.clone()),
+                },
                 r#"{"step_down":{"to":"api-2"}}"#,
             ),
             (
@@ -116,6 +123,23 @@ mod tests {
                 r#"{"set_score":{"score":30}}"#,
             ),
             (Command::WithdrawScore, r#""withdraw_score""#),
+            (
+                Command::ChangeVoters(VoterChange::Remove(to.clone())),
+                r#"{"change_voters":{"remove":"api-2"}}"#,
+            ),
+            (
+                Command::ChangeVoters(VoterChange::Replace {
+                    old: to.clone(),
+                    new: NewVoter {
+                        id: AgentId::new("api-4").unwrap(),
+                        contact: Some(Contact {
+                            node: "host-4".to_owned(),
+                            address: "192.0.2.4:7400".to_owned(),
+                        }),
+                    },
+                }),
+                r#"{"change_voters":{"replace":{"old":"api-2","new":{"id":"api-4","contact":{"node":"host-4","address":"192.0.2.4:7400"}}}}}"#,
+            ),
         ] {
             let order = Order::new(command);
             let json = format!(r#"{{"command":{json}}}"#);
@@ -129,6 +153,15 @@ mod tests {
         );
         let short: Order = serde_json::from_str(r#"{"command":{"step_down":{}}}"#).unwrap();
         assert_eq!(short, Order::new(Command::StepDown { to: None }));
+        let short = r#"{"command":{"change_voters":{"add":{"id":"api-2"}}}}"#;
+        let add = VoterChange::Add(NewVoter {
+            id: to,
+            contact: None,
+        });
+        assert_eq!(
+            serde_json::from_str::<Order>(short).unwrap(),
+            Order::new(Command::ChangeVoters(add))
+        );
     }
 
     #[test]
@@ -140,6 +173,8 @@ mod tests {
             r#"{"command":{"step_down":{"too":"b"}}}"#,
             r#"{"command":{"step_down":{"to":"a name with blanks"}}}"#,
             r#"{"command":{"set_score":{}}}"#,
+            r#"{"command":{"change_voters":{}}}"#,
+            r#"{"command":{"change_voters":{"add":"a name with blanks"}}}"#,
             r#"{"command":"drain","within_ms":-1}"#,
         ] {
             assert!(serde_json::from_str::<Order>(json).is_err(), "{json}");

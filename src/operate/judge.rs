@@ -116,6 +116,8 @@ impl Judge {
                     None => Outcome::HandedOver { leader },
                 })
             }
+            // Its answer is waited for; nothing that the agent shows is one.
+            Command::ChangeVoters(_) => None,
             Command::WithdrawScore | Command::Drain => {
                 if now.score.is_some() {
                     return None; // the agent has not come to it

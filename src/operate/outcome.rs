@@ -7,7 +7,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::protocol::{AgentId, Leader, Score, Term};
+use crate::protocol::{AgentId, ChangeError, Leader, Score, Term};
 
 use super::json;
 
@@ -69,6 +69,15 @@ pub enum Outcome {
     /// The agent has left its group, but its work did not end in time: its leadership was revoked and it was stopped,
     /// as if it had crashed.
     Stopped,
+    /// The group has these voters; an election by them may follow.
+    VotersChanged {
+        /// The epoch of the list: how often it was changed.
+        epoch: u64,
+        /// The voters, in order.
+        voters: Vec<AgentId>,
+        /// Whether the list was so before, and nothing was changed.
+        already: bool,
+    },
     /// Nothing was changed.
     Refused(CommandRefusal),
     /// The time is over: the agent leads no longer, and no other leader is known yet.
@@ -85,6 +94,8 @@ pub enum Outcome {
     },
     /// The time is over, and the agent shows nothing of the command.
     Unheard,
+    /// The time is over, and nobody has said what became of a change of voters. It may still be made.
+    VotersUnknown,
     /// The agent ended before anything became of the command.
     Ended,
 }
@@ -112,16 +123,18 @@ impl Outcome {
             Self::HandedOver { .. }
             | Self::ScoreSet { .. }
             | Self::ScoreWithdrawn { .. }
-            | Self::Left { .. } => OutcomeVerdict::Done,
+            | Self::Left { .. }
+            | Self::VotersChanged { .. } => OutcomeVerdict::Done,
             Self::LedByAnother { .. }
             | Self::LedAgain { .. }
             | Self::ScoreWaits { .. }
             | Self::Stopped
             | Self::Ended => OutcomeVerdict::Otherwise,
             Self::Refused(_) => OutcomeVerdict::Refused,
-            Self::Vacant { .. } | Self::StillDraining { .. } | Self::Unheard => {
-                OutcomeVerdict::Late
-            }
+            Self::Vacant { .. }
+            | Self::StillDraining { .. }
+            | Self::Unheard
+            | Self::VotersUnknown => OutcomeVerdict::Late,
         }
     }
 }
@@ -155,6 +168,11 @@ impl fmt::Display for Outcome {
             Self::Stopped => f.write_str(
                 "the agent has left its group, but its work did not end in time and was cut off: look at what it was doing",
             ),
+            Self::VotersChanged {
+                epoch,
+                voters,
+                already,
+            } => now_voters(f, *epoch, voters, *already),
             Self::Refused(refusal) => refusal.fmt(f),
             Self::Vacant { term } => write!(
                 f,
@@ -167,11 +185,35 @@ impl fmt::Display for Outcome {
             Self::Unheard => f.write_str(
                 "the agent shows nothing of the command yet: it may hang, or wait for its disk; ask for the status",
             ),
+            Self::VotersUnknown => f.write_str(
+                "nobody answered in time, and the change may still be made: look at the voters, and ask again once there is a leader",
+            ),
             Self::Ended => f.write_str(
                 "the agent ended before anything became of the command: start it again",
             ),
         }
     }
+}
+
+fn now_voters(
+    f: &mut fmt::Formatter<'_>,
+    epoch: u64,
+    voters: &[AgentId],
+    already: bool,
+) -> fmt::Result {
+    f.write_str(if already {
+        "the voters are those already:"
+    } else {
+        "the voters are now"
+    })?;
+    voters.iter().try_for_each(|id| write!(f, " {id}"))?;
+    write!(f, ", in epoch {epoch}")?;
+    if voters.len().is_multiple_of(2) {
+        f.write_str(
+            "; their number is even, so no more of them may be down than of one voter less",
+        )?;
+    }
+    Ok(())
 }
 
 struct Led<'a>(Option<&'a Leader>);
@@ -234,6 +276,15 @@ pub enum CommandRefusal {
         /// Those that may be meant, as `group/agent`.
         agents: Vec<String>,
     },
+    /// The voters cannot be changed so.
+    #[error("the voters are not changed: {why}")]
+    Voters {
+        /// The reason, with what to do.
+        why: ChangeError,
+    },
+    /// The group's election has no list of voters.
+    #[error("this group has no list of voters: only a quorum has one")]
+    NoVoters,
     /// Outside of a runtime with timers nobody can wait.
     #[error("there is no runtime with timers here: command in a task of a System")]
     NoRuntime,
@@ -296,6 +347,21 @@ mod tests {
             r#"{"became":"left","leader":LEADER}"#,
             "has left its group, and b leads in term 7",
         );
+        let voters = ["b", "c"].map(|name| AgentId::new(name).unwrap()).to_vec();
+        check(
+            &Outcome::VotersChanged {
+                epoch: 4,
+                voters,
+                already: false,
+            },
+            r#"{"became":"voters_changed","epoch":4,"voters":["b","c"],"already":false}"#,
+            "the voters are now b c, in epoch 4; their number is even",
+        );
+        check(
+            &Outcome::VotersUnknown,
+            r#"{"became":"voters_unknown"}"#,
+            "the change may still be made",
+        );
         check(&Outcome::Unheard, r#"{"became":"unheard"}"#, "it may hang");
     }
 
@@ -314,6 +380,22 @@ mod tests {
             }),
             r#"{"became":"refused","reason":"no_successor","to":"c"}"#,
             "c cannot take over",
+        );
+        check(
+            &Outcome::Refused(CommandRefusal::Voters {
+                why: ChangeError::NotSeen {
+                    id: AgentId::new("d").unwrap(),
+                },
+            }),
+            r#"{"became":"refused","reason":"voters","why":{"not_seen":{"id":"d"}}}"#,
+            "the voters are not changed: d was not heard as a learner",
+        );
+        check(
+            &Outcome::Refused(CommandRefusal::Voters {
+                why: ChangeError::UnderWay,
+            }),
+            r#"{"became":"refused","reason":"voters","why":"under_way"}"#,
+            "ask again when that is over",
         );
     }
 }

@@ -7,7 +7,7 @@ use std::{path::PathBuf, time::Duration};
 
 use actix_bully::{
     operate::{Command, Order},
-    protocol::{AgentId, Score},
+    protocol::{AgentId, Contact, NewVoter, Score, VoterChange},
 };
 use clap::{Parser, Subcommand};
 
@@ -57,6 +57,8 @@ pub(crate) enum Task {
     Drain(Whom),
     /// Sets the agent's score, or takes it away
     Score(SetScore),
+    /// Shows the voters of the node's groups, or changes them while the group runs
+    Voters(Voters),
 }
 
 #[derive(Debug, clap::Args)]
@@ -96,6 +98,81 @@ pub(crate) struct SetScore {
     whom: Whom,
 }
 
+/// Shows the voters, or changes them.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Voters {
+    #[command(subcommand)]
+    change: Option<Change>,
+}
+
+/// One voter at a time. Any node of the group may be asked.
+#[derive(Debug, Subcommand)]
+enum Change {
+    /// Makes a learner a voter: an agent that runs with a store and `.learner()`
+    Add {
+        #[command(flatten)]
+        new: New,
+        #[command(flatten)]
+        whom: Whom,
+    },
+    /// Takes a voter out of the list; it may run on as a learner
+    Remove {
+        /// The voter
+        #[arg(value_name = "VOTER")]
+        old: AgentId,
+        #[command(flatten)]
+        whom: Whom,
+    },
+    /// Puts a learner in the place of a voter, for instance of one whose host is lost
+    Replace {
+        /// The voter that votes no longer
+        #[arg(value_name = "VOTER")]
+        old: AgentId,
+        #[command(flatten)]
+        new: New,
+        #[command(flatten)]
+        whom: Whom,
+    },
+}
+
+/// The learner that shall vote.
+#[derive(Debug, clap::Args)]
+struct New {
+    /// The learner, by the name of its agent
+    #[arg(value_name = "LEARNER")]
+    id: AgentId,
+    /// The name of its node, where the other nodes may not know it
+    #[arg(long, value_name = "NODE", requires = "address")]
+    node: Option<String>,
+    /// The address at which the other nodes dial it
+    #[arg(long, value_name = "HOST:PORT", requires = "node")]
+    address: Option<String>,
+}
+
+impl New {
+    fn voter(&self) -> NewVoter {
+        let contact = self.node.clone().zip(self.address.clone());
+        NewVoter {
+            id: self.id.clone(),
+            contact: contact.map(|(node, address)| Contact { node, address }),
+        }
+    }
+}
+
+impl Change {
+    fn order(&self) -> Order {
+        let (change, whom) = match self {
+            Self::Add { new, whom } => (VoterChange::Add(new.voter()), whom),
+            Self::Remove { old, whom } => (VoterChange::Remove(old.clone()), whom),
+            Self::Replace { old, new, whom } => {
+                let (old, new) = (old.clone(), new.voter());
+                (VoterChange::Replace { old, new }, whom)
+            }
+        };
+        whom.order(Command::ChangeVoters(change))
+    }
+}
+
 /// Which agent of the node, and how long to wait.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Whom {
@@ -124,6 +201,7 @@ impl Task {
     pub(crate) fn order(&self) -> Option<Order> {
         Some(match self {
             Self::Status | Self::Diagnosis | Self::Watch(_) => return None,
+            Self::Voters(Voters { change }) => return change.as_ref().map(Change::order),
             Self::Transfer(Transfer { to, whom }) => {
                 whom.order(Command::StepDown { to: to.clone() })
             }
@@ -187,6 +265,32 @@ mod tests {
         let score = Score::from((2, -50));
         assert_eq!(order("score 2 -50").0, Command::SetScore { score });
         assert_eq!(order("score --withdraw").0, Command::WithdrawScore);
+        let [old, id] = ["b", "d"].map(|name| name.parse::<AgentId>().unwrap());
+        let contact = Some(Contact {
+            node: "n4".to_owned(),
+            address: "192.0.2.4:7400".to_owned(),
+        });
+        for (line, change) in [
+            (
+                "voters add d",
+                VoterChange::Add(NewVoter {
+                    id: id.clone(),
+                    contact: None,
+                }),
+            ),
+            ("voters remove b", VoterChange::Remove(old.clone())),
+            (
+                "voters replace b d --node n4 --address 192.0.2.4:7400",
+                VoterChange::Replace {
+                    old,
+                    new: NewVoter { id, contact },
+                },
+            ),
+        ] {
+            assert_eq!(order(line).0, Command::ChangeVoters(change));
+        }
+        let args = parse("bullyctl --socket s voters").unwrap();
+        assert_eq!(args.task.order(), None, "they are shown");
     }
 
     #[test]
@@ -203,6 +307,11 @@ mod tests {
             "bullyctl --socket s drain --within 0",
             "bullyctl --socket s drain --within NaN",
             "bullyctl --socket s watch --every 4000",
+            "bullyctl --socket s voters add",
+            "bullyctl --socket s voters add d --node n4",
+            "bullyctl --socket s voters add d --address 192.0.2.4:7400",
+            "bullyctl --socket s voters replace b",
+            "bullyctl --socket s voters remove",
         ] {
             assert!(parse(line).is_err(), "{line}");
         }

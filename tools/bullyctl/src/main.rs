@@ -70,7 +70,7 @@ fn run(args: &Args) -> Result<ExitCode, Failure> {
             })?;
         }
         Task::Watch(watch) => watch::watch(&node, watch, args.json)?,
-        Task::Transfer(_) | Task::Drain(_) | Task::Score(_) => {
+        Task::Transfer(_) | Task::Drain(_) | Task::Score(_) | Task::Voters(_) => {
             if let Some(order) = args.task.order() {
                 let outcome = node.order(&order)?;
                 print(&if args.json {
@@ -84,6 +84,12 @@ fn run(args: &Args) -> Result<ExitCode, Failure> {
                     _ => ExitCode::from(failure::REFUSED),
                 });
             }
+            let report = node.report()?;
+            print(&if args.json {
+                show::json(&show::electorates(&report))
+            } else {
+                show::voters(&report)
+            })?;
         }
     }
     Ok(ExitCode::SUCCESS)

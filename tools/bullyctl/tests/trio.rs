@@ -5,6 +5,7 @@
 )]
 
 mod nodes;
+mod voters;
 
 use std::{
     fs,

@@ -12,7 +12,7 @@ use actix_bully::{
     operate::{
         AgentReport, BridgeReport, Explanation, MemberReport, Outcome, OutcomeVerdict, Report,
     },
-    protocol::{MemberKind, Presence},
+    protocol::{AgentId, MemberKind, Presence},
 };
 use serde::Serialize;
 
@@ -68,6 +68,90 @@ pub(crate) fn status(report: &Report) -> String {
     text
 }
 
+/// The voters of one agent's group, for programs.
+#[derive(Serialize)]
+pub(crate) struct Electorate<'a> {
+    agent: &'a AgentId,
+    group: &'a str,
+    epoch: u64,
+    voters: &'a [AgentId],
+}
+
+/// The voters as each agent of the node knows them; none where its election has no list of them.
+pub(crate) fn electorates(report: &Report) -> Vec<Electorate<'_>> {
+    let agents = report.agents.iter();
+    let electorates = agents.map(|agent| Electorate {
+        agent: &agent.agent,
+        group: &agent.group,
+        epoch: agent.epoch,
+        voters: &agent.voters,
+    });
+    electorates.collect()
+}
+
+/// The voters as each agent of the node knows them, and what else is a member.
+pub(crate) fn voters(report: &Report) -> String {
+    let mut text = String::new();
+    for agent in &report.agents {
+        let (id, group) = (
+            table::clean(agent.agent.as_str()),
+            table::clean(&agent.group),
+        );
+        if agent.voters.is_empty() {
+            writeln!(text, "{group} has no list of voters: only a quorum has one").ok();
+            continue;
+        }
+        let (count, epoch) = (agent.voters.len(), agent.epoch);
+        writeln!(
+            text,
+            "{count} voters of {group} in epoch {epoch}, as {id} knows them"
+        )
+        .ok();
+        let mut table = Table::new(["VOTER", "PRESENCE", ""]);
+        for voter in &agent.voters {
+            let mut members = agent.members.iter();
+            let known = members.find(|member| member.agent == *voter);
+            table.row([
+                voter.to_string(),
+                presence(known.map_or(Presence::Unseen, |member| member.presence)),
+                leads(agent, voter),
+            ]);
+        }
+        text.push_str(&table.to_string());
+        let others = agent
+            .members
+            .iter()
+            .filter(|member| !agent.voters.contains(&member.agent));
+        let others: Vec<_> = others
+            .map(|member| table::clean(member.agent.as_str()))
+            .collect();
+        if !others.is_empty() {
+            writeln!(text, "not voters: {}", others.join(", ")).ok();
+        }
+    }
+    text
+}
+
+fn presence(presence: Presence) -> String {
+    match presence {
+        Presence::Unseen => "unseen",
+        Presence::Up => "up",
+        Presence::Suspect => "suspect",
+        Presence::Down => "down",
+    }
+    .to_owned()
+}
+
+/// Marks the leader.
+fn leads(agent: &AgentReport, id: &AgentId) -> String {
+    let leader = agent.leader.as_ref();
+    if leader.is_some_and(|leader| leader.id == *id) {
+        "leads".to_owned()
+    } else {
+        String::new()
+    }
+}
+
 /// The findings of each agent, line by line.
 pub(crate) fn diagnosis(agents: &[Explanation]) -> String {
     let lines = agents.iter().flat_map(|agent| agent.text.lines());
@@ -115,10 +199,6 @@ fn members(agent: &AgentReport, text: &mut String) {
     }
     let mut table = Table::new(["MEMBER", "KIND", "SCORE", "PRESENCE", ""]);
     let row = |member: &MemberReport| {
-        let leads = agent
-            .leader
-            .as_ref()
-            .is_some_and(|leader| leader.id == member.agent);
         [
             member.agent.to_string(),
             match member.kind {
@@ -126,17 +206,8 @@ fn members(agent: &AgentReport, text: &mut String) {
                 MemberKind::Observer => "observer".to_owned(),
             },
             member.score.map_or_else(none, |score| score.to_string()),
-            match member.presence {
-                Presence::Unseen => "unseen".to_owned(),
-                Presence::Up => "up".to_owned(),
-                Presence::Suspect => "suspect".to_owned(),
-                Presence::Down => "down".to_owned(),
-            },
-            if leads {
-                "leads".to_owned()
-            } else {
-                String::new()
-            },
+            presence(member.presence),
+            leads(agent, &member.agent),
         ]
     };
     agent

@@ -24,6 +24,7 @@ use actix_bully::{
     operate::{Operated, SocketGuard, serve_socket},
     protocol::Timings,
     remote::{BridgeHandle, Peer, RemoteBridge},
+    store::{FileStore, StoreIdentity},
     web::{Token, routes},
 };
 use actix_web::{App, HttpServer, dev::ServerHandle, rt, web};
@@ -90,12 +91,22 @@ pub(crate) struct Nodes {
 
 impl Nodes {
     pub(crate) fn start() -> Self {
+        Self::start_as(false)
+    }
+
+    /// Three voters by quorum, and `n4`, a learner.
+    pub(crate) fn start_quorum() -> Self {
+        Self::start_as(true)
+    }
+
+    fn start_as(is_quorum: bool) -> Self {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("token"), format!("{TOKEN}\n")).unwrap();
         let (stop, stopped) = oneshot::channel();
         let (started, starting) = mpsc::channel();
         let path = folder.path().to_owned();
-        let thread = thread::spawn(move || System::new().block_on(run(path, started, stopped)));
+        let thread =
+            thread::spawn(move || System::new().block_on(run(path, is_quorum, started, stopped)));
         let all = starting.recv_timeout(Duration::from_secs(30)).unwrap();
         Self {
             all,
@@ -144,6 +155,18 @@ impl Nodes {
         }
         panic!("{name} is not the leader of all");
     }
+
+    /// Waits until all know the voters of that epoch.
+    pub(crate) fn wait_for_epoch(&self, epoch: u64) {
+        for _ in 0..3_000 {
+            let mut voters = self.all.values().map(|node| node.handle.voters());
+            if voters.all(|voters| voters.is_some_and(|voters| voters.epoch == epoch)) {
+                return;
+            }
+            thread::park_timeout(Duration::from_millis(10));
+        }
+        panic!("some do not know epoch {epoch}");
+    }
 }
 
 impl Drop for Nodes {
@@ -178,13 +201,15 @@ struct Parts {
 
 async fn run(
     folder: PathBuf,
+    is_quorum: bool,
     started: mpsc::Sender<BTreeMap<&'static str, Running>>,
     mut stopped: oneshot::Receiver<()>,
 ) {
     let mut all = BTreeMap::new();
     let mut parts: Vec<Parts> = Vec::new();
-    for (name, score) in [("n1", 10), ("n2", 20), ("n3", 30)] {
-        let (node, its) = start(name, score, &folder);
+    let scores = [("n1", 10), ("n2", 20), ("n3", 30), ("n4", 5)];
+    for (name, score) in scores.into_iter().take(if is_quorum { 4 } else { 3 }) {
+        let (node, its) = start(name, score, is_quorum, &folder);
         for other in &parts {
             let address = its.bridge.local_addr().unwrap().to_string();
             other.bridge.add_peer(Peer::new(name, &address)).unwrap();
@@ -239,21 +264,42 @@ async fn run(
     }
 }
 
-fn start(name: &'static str, score: i32, folder: &Path) -> (Running, Parts) {
+fn elect(name: &str, score: i32, is_quorum: bool, group: &Group, folder: &Path) -> BullyHandle {
+    let mut agent = BullyAgent::builder(name)
+        .score(score)
+        .timings(Timings::lan());
+    if is_quorum {
+        agent = agent.quorum(["n1", "n2", "n3"]).learner();
+    }
+    let agent = agent.preemption(if name == "n3" && is_quorum {
+        // A promise is kept first.
+        Preemption::After(Duration::from_secs(1))
+    } else if name == "n3" {
+        Preemption::Immediately
+    } else {
+        Preemption::Never
+    });
+    let agent = agent.join(group);
+    if is_quorum {
+        let identity = StoreIdentity {
+            cluster: "trio".parse().unwrap(),
+            group: "orders".parse().unwrap(),
+            node: name.parse().unwrap(),
+        };
+        let votes = FileStore::create(folder.join(format!("{name}.vote")), identity).unwrap();
+        agent.store(votes).start().unwrap()
+    } else {
+        agent.start().unwrap()
+    }
+}
+
+fn start(name: &'static str, score: i32, is_quorum: bool, folder: &Path) -> (Running, Parts) {
     let group = Group::new("orders").unwrap();
     let bridge = RemoteBridge::builder(name)
         .listen("127.0.0.1:0")
         .carry(&group);
     let bridge = bridge.start().unwrap();
-    let agent = BullyAgent::builder(name)
-        .score(score)
-        .timings(Timings::lan());
-    let agent = agent.preemption(if name == "n3" {
-        Preemption::Immediately
-    } else {
-        Preemption::Never
-    });
-    let handle = agent.join(&group).start().unwrap();
+    let handle = elect(name, score, is_quorum, &group, folder);
     let node = Operated::new(&handle).bridge(&bridge);
     let path = folder.join(format!("{name}.sock"));
     let socket = serve_socket(&path, node.clone()).unwrap();
