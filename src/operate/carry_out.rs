@@ -12,7 +12,7 @@ use actix::clock::{Instant, sleep_until};
 
 use crate::{
     agent::{CommandError, LeaveError, Lifecycle, VotersError, has_timers},
-    protocol::{AgentId, ChangeError, Changed, Leader, VoterChange},
+    protocol::{AgentId, Changed, Leader, VoterChange},
 };
 
 use super::{
@@ -131,10 +131,7 @@ async fn change_voters(
             voters,
             already,
         },
-        // Somebody was asked and does not know: the change may still be made.
-        Err(VotersError::Refused(ChangeError::TimedOut) | VotersError::TimedOut { .. }) => {
-            Outcome::VotersUnknown
-        }
+        Err(VotersError::TimedOut { .. }) => Outcome::VotersUnknown,
         Err(VotersError::Refused(why)) => Outcome::Refused(CommandRefusal::Voters { why }),
         Err(VotersError::NoVoters) => Outcome::Refused(CommandRefusal::NoVoters),
         Err(VotersError::Ended) => Outcome::Ended,
