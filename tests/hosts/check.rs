@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::Value;
+
 use crate::{Wrong, log::Line};
 
 /// From the first to the last moment at which a process found that it leads.
@@ -64,6 +66,25 @@ pub(crate) fn one_leader(lines: &[Line]) -> Result<(), Wrong> {
     Ok(())
 }
 
+/// The promise of a change of voters: no two nodes ever know two lists by the number of one epoch.
+///
+/// # Errors
+/// The two lists.
+pub(crate) fn one_list(lines: &[Line]) -> Result<(), Wrong> {
+    let mut lists = BTreeMap::new();
+    for line in lines {
+        let epoch = line.rest.get("epoch").and_then(Value::as_u64);
+        let Some((epoch, list)) = epoch.zip(line.rest.get("voters")) else {
+            continue;
+        };
+        let first = lists.entry(epoch).or_insert(list);
+        if *first != list {
+            return Err(Wrong(format!("epoch {epoch} has {first} and {list}")));
+        }
+    }
+    Ok(())
+}
+
 /// How many microseconds two or more led at once.
 pub(crate) fn contested(lines: &[Line]) -> u64 {
     let mut edges: Vec<(u64, i32)> = Vec::new();
@@ -119,6 +140,24 @@ mod tests {
         ];
         assert!(one_leader(&lines).is_err());
         assert_eq!(contested(&lines), 5);
+    }
+
+    #[test]
+    fn two_lists_by_one_number_are_found() {
+        let voters = |epoch: u64, names: &[&str]| Line {
+            t: 1,
+            host: 0,
+            incarnation: 1,
+            event: String::from("voters"),
+            rest: json!({ "epoch": epoch, "voters": names }),
+        };
+        let [old, new, other] = [
+            voters(1, &["a", "b"]),
+            voters(2, &["a", "c"]),
+            voters(2, &["a", "b"]),
+        ];
+        assert!(one_list(&[old.clone(), new.clone(), old.clone(), new.clone()]).is_ok());
+        assert!(one_list(&[old, new, other]).is_err());
     }
 
     #[test]

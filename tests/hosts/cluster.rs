@@ -10,6 +10,8 @@ use std::{
 
 #[path = "cluster/agreement.rs"] // relative to this file, wherever it is included
 mod agreement;
+#[path = "cluster/anew.rs"]
+mod anew;
 
 use tempfile::TempDir;
 
@@ -63,6 +65,8 @@ struct Node {
     process: Option<Child>,
     incarnation: u32,
     frozen: bool,
+    /// How often its host was lost and begun anew, with another name and an empty store.
+    lives: u32,
     /// How much longer its host was up when it is started next, in seconds.
     up_before: u64,
 }
@@ -158,6 +162,13 @@ impl<P: Place> Cluster<P> {
         Ok(())
     }
 
+    /// The name of the node that is on that host now.
+    pub(crate) fn called(&self, host: usize) -> String {
+        match self.nodes[host].lives {
+            0 => name(host),
+            lives => format!("{}{}", name(host), lives + 1),
+        }
+    }
     /// Asks a process to stop.
     ///
     /// # Errors
@@ -273,7 +284,9 @@ impl<P: Place> Cluster<P> {
     /// How it was broken.
     pub(crate) fn verdict(&self) -> Result<(), Wrong> {
         if self.setting.quorum {
-            check::one_leader(&self.log.lines())
+            let lines = self.log.lines();
+            check::one_leader(&lines)?;
+            check::one_list(&lines)
         } else {
             Ok(())
         }
@@ -283,7 +296,7 @@ impl<P: Place> Cluster<P> {
         let up_before = self.nodes[host].up_before;
         let program = self.net.program(host, &self.programs[host]);
         let mut command = at_clock(up_before, program);
-        command.args(["--name", &name(host), "--score", &host.to_string()]);
+        command.args(["--name", &self.called(host), "--score", &host.to_string()]);
         command.args(["--listen", &self.net.address(host)]);
         command.args([
             "--dangerous-plaintext",
@@ -293,7 +306,7 @@ impl<P: Place> Cluster<P> {
         ]);
         command.args(["--pulse", PULSE, "--timings", self.setting.timings]);
         for peer in self.others(host) {
-            let said = format!("{}={}", name(peer), self.net.address(peer));
+            let said = format!("{}={}", self.called(peer), self.net.address(peer));
             command.args(["--peer", &said]);
         }
         if self.setting.quorum {
@@ -303,6 +316,9 @@ impl<P: Place> Cluster<P> {
             command.arg("--store").arg(self.store(host));
         }
         command.args(self.flags[host]);
+        if self.nodes[host].lives > 0 {
+            command.arg("--learner"); // the list that is typed names the node before
+        }
         if first {
             command.arg("--init");
         }
@@ -341,7 +357,7 @@ impl<P: Place> Cluster<P> {
     }
 
     fn store(&self, host: usize) -> PathBuf {
-        self.folder.path().join(name(host))
+        self.folder.path().join(self.called(host))
     }
 
     fn complaints(&self, host: usize) -> PathBuf {

@@ -23,6 +23,7 @@ mod nemesis;
 mod net;
 mod operations;
 mod scenarios;
+mod voters;
 
 use std::{env, fmt, io, path::PathBuf, process::ExitCode, time::Instant};
 

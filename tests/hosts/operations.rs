@@ -1,8 +1,9 @@
-//! What happens to a group over the years, in minutes: its nodes are upgraded, killed, stopped, frozen and cut off, in an
-//! order that a seed draws, over a network that loses packets all the time.
+//! What happens to a group over the years, in minutes: its nodes are upgraded, killed, stopped, frozen and cut off, its
+//! voters are changed and hosts lost, in an order that a seed draws, over a network that loses packets all the time.
 //!
 //! Decided here: what is done, and what has to hold afterwards. At any moment one node leads at most, its terms
-//! increase over all upgrades, and once all is healed every node follows one leader.
+//! increase over all upgrades and changes of the voters, each epoch has one list, and once all is healed every node follows
+//! one leader and knows the voters that were asked for.
 
 use std::{
     collections::BTreeMap,
@@ -12,9 +13,10 @@ use std::{
 
 use crate::{
     Wrong,
-    cluster::Setting,
+    cluster::{Setting, name},
     nemesis::Random,
     net::{Hosts, Net},
+    voters::Electorate,
 };
 
 /// So many percent of all packets are lost, whatever else happens.
@@ -46,6 +48,8 @@ pub(crate) fn run(
         random: Random(seed),
         node: node.to_path_buf(),
         counts: BTreeMap::new(),
+        // A node of the old release knows no such change.
+        voters: old.is_none().then(|| voters(setting.hosts)),
     };
     group.wire()?;
     let until = Instant::now() + Duration::from_secs(seconds);
@@ -60,13 +64,26 @@ pub(crate) fn run(
         }
     }
     group.settle()?;
-    let counts = group.counts.iter();
-    let counts: Vec<_> = counts.map(|(what, n)| format!("{what} {n}")).collect();
+    let changes = group.voters.map(|voters| shown(&voters.counts));
     Ok(format!(
-        "{operations} operations ({}), {} leaderships, never two at once",
-        counts.join(", "),
+        "{operations} operations ({}; questions for voters: {}), {} leaderships, never two at once",
+        shown(&group.counts),
+        changes.unwrap_or_default(),
         group.cluster.beliefs().len(),
     ))
+}
+
+/// The hosts as they are called at first: all vote.
+fn voters(hosts: usize) -> Electorate {
+    Electorate::new((0..hosts).map(name))
+}
+
+fn shown(counts: &BTreeMap<&'static str, u64>) -> String {
+    let counts: Vec<_> = counts
+        .iter()
+        .map(|(what, n)| format!("{what} {n}"))
+        .collect();
+    counts.join(", ")
 }
 
 /// The group, and what was done to it so far.
@@ -76,6 +93,8 @@ struct Operated {
     /// The program of this release.
     node: PathBuf,
     counts: BTreeMap<&'static str, u64>,
+    /// The voters, if they are changed.
+    voters: Option<Electorate>,
 }
 
 impl Operated {
@@ -86,6 +105,17 @@ impl Operated {
         };
         let others = self.cluster.others(host);
         let other = others[self.random.up_to(others.len())];
+        if let Some(voters) = &mut self.voters {
+            let changed = match self.random.below(10) {
+                0 | 1 => voters.change(&mut self.cluster, &mut self.random)?,
+                2 => voters.lose(&mut self.cluster, &mut self.random, host)?,
+                _ => None,
+            };
+            if let Some(what) = changed {
+                self.count(what);
+                return Ok(());
+            }
+        }
         let what = match self.random.below(8) {
             0 => {
                 self.cluster.isolate(host)?;
@@ -139,7 +169,14 @@ impl Operated {
     /// Heals all, brings every node back, and checks.
     fn settle(&mut self) -> Result<(), Wrong> {
         self.mend()?;
+        if let Some(voters) = &self.voters {
+            voters.introduce(&mut self.cluster)?;
+        }
         self.cluster.agree()?;
+        if let Some(voters) = &mut self.voters {
+            voters.settle(&mut self.cluster)?;
+            self.cluster.agree()?;
+        }
         self.cluster.verdict()
     }
 

@@ -12,8 +12,9 @@ use actix_bully::{
     agent::{BullyAgent, BullyHandle, Lifecycle},
     elections::bully::Preemption,
     operate::{Command, CommandRefusal, Operated, Order, Outcome, OutcomeVerdict},
-    protocol::{Leader, Score},
-    testkit::Inject,
+    protocol::{Leader, Score, VoterChange},
+    store::MemoryStore,
+    testkit::{Inject, VirtualClock},
 };
 
 use crate::stage::{Log, MS, Scribe, id, play, settle};
@@ -279,5 +280,27 @@ fn where_several_agents_may_be_meant_one_has_to_be_named() {
         ] {
             assert_eq!(order(group, agent).await.verdict(), OutcomeVerdict::Done);
         }
+    });
+}
+
+#[test]
+fn a_change_of_voters_is_late_without_an_answer_and_refused_without_a_list() {
+    play(async {
+        let remove = || Command::ChangeVoters(VoterChange::Remove(id("b")));
+        let [c, _b, _a] = trio().await;
+        let refused = Outcome::Refused(CommandRefusal::NoVoters);
+        assert_eq!(ask(&c, remove()).await, refused);
+
+        // One of three voters: nobody leads, and nobody can decide.
+        let group = Group::new("jobs").unwrap();
+        let agent = BullyAgent::builder("a").score(1).quorum(["a", "b", "c"]);
+        let agent = agent.clock(VirtualClock::new()).store(MemoryStore::new());
+        let alone = agent.join(&group).start().unwrap();
+        let outcome = ask(&alone, remove()).await;
+        assert_eq!(outcome.verdict(), OutcomeVerdict::Late);
+        assert_eq!(outcome, Outcome::VotersUnknown);
+        alone.leave(MS(100)).await.unwrap();
+        let refused = Outcome::Refused(CommandRefusal::AgentEnded);
+        assert_eq!(ask(&alone, remove()).await, refused);
     });
 }

@@ -94,7 +94,10 @@ impl<P: Place> Cluster<P> {
                 && ["leader", "no_leader"].contains(&line.event.as_str())
         })?;
         let leader = last.leader()?;
-        let host = self.all().into_iter().find(|host| name(*host) == leader)?;
+        let host = self
+            .all()
+            .into_iter()
+            .find(|host| self.called(*host) == leader)?;
         Some((host, last.term()?))
     }
 }

@@ -1,0 +1,288 @@
+//! Changes of the voters, asked of any node while all else goes on.
+//!
+//! Decided here: which changes may be asked for at a time, and when one counts as made. A change that is refused (another
+//! one runs, or the new voter was not heard) and one whose answer was lost are asked for again once all is healed:
+//! to ask twice does no harm. Then every node has to know the voters that were asked for, in one epoch.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+    time::{Duration, Instant},
+};
+
+use crate::{
+    Wrong,
+    cluster::{Place, SOON},
+    log::Line,
+    nemesis::Random,
+    net::Hosts,
+};
+
+/// No fewer voters are left: with two none may be down.
+const LEAST: usize = 3;
+/// For how long a node asks for a change, and a little more.
+const ASKED: Duration = Duration::from_secs(12);
+/// How long a change may take once all is healed, asked for again and again.
+const MADE: Duration = Duration::from_secs(60);
+/// How long to wait before one asks again.
+const AGAIN: Duration = Duration::from_millis(200);
+
+/// What the voters are, and shall be.
+#[derive(Debug)]
+pub(crate) struct Electorate {
+    /// The voters when all that was asked for is made.
+    voters: BTreeSet<String>,
+    pending: Vec<Change>,
+    /// What became of all questions.
+    pub(crate) counts: BTreeMap<&'static str, u64>,
+}
+
+/// A change that was asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Change {
+    old: Option<String>,
+    new: Option<(String, String)>,
+    /// Which node was asked, in which incarnation, after how many lines.
+    asked: (usize, u32, usize),
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.old, &self.new) {
+            (Some(old), Some((new, at))) => write!(f, "replace-voter {old} {new} {new} {at}"),
+            (None, Some((new, at))) => write!(f, "add-voter {new} {new} {at}"),
+            (Some(old), None) => write!(f, "remove-voter {old}"),
+            (None, None) => f.write_str("voters"),
+        }
+    }
+}
+
+impl Electorate {
+    pub(crate) fn new(voters: impl IntoIterator<Item = String>) -> Self {
+        Self {
+            voters: voters.into_iter().collect(),
+            pending: Vec::new(),
+            counts: BTreeMap::new(),
+        }
+    }
+
+    /// Removes a voter or adds a learner; says which.
+    ///
+    /// # Errors
+    /// What did not work.
+    pub(crate) fn change(
+        &mut self,
+        cluster: &mut Hosts,
+        random: &mut Random,
+    ) -> Result<Option<&'static str>, Wrong> {
+        let hosts = cluster.all();
+        let subject = cluster.called(hosts[random.up_to(hosts.len())]);
+        if self.is_touched(&subject) {
+            return Ok(None);
+        }
+        if self.voters.remove(&subject) {
+            if self.voters.len() < LEAST {
+                self.voters.insert(subject);
+                return Ok(None);
+            }
+            self.ask(cluster, random, (Some(subject), None))?;
+            return Ok(Some("voter removed"));
+        }
+        let host = hosts
+            .into_iter()
+            .find(|host| cluster.called(*host) == subject);
+        let address = cluster.net.address(host.unwrap_or_default());
+        self.voters.insert(subject.clone());
+        self.ask(cluster, random, (None, Some((subject, address))))?;
+        Ok(Some("voter added"))
+    }
+
+    /// A host is lost for good, with its store; a node of another name begins in its place.
+    ///
+    /// One at a time: two lost voters of three are no quorum, and nobody could replace them.
+    ///
+    /// # Errors
+    /// What did not work.
+    pub(crate) fn lose(
+        &mut self,
+        cluster: &mut Hosts,
+        random: &mut Random,
+        host: usize,
+    ) -> Result<Option<&'static str>, Wrong> {
+        let old = cluster.called(host);
+        let loses = |change: &Change| change.new.is_some();
+        if self.is_touched(&old) || self.pending.iter().any(loses) {
+            return Ok(None);
+        }
+        cluster.kill(host)?;
+        cluster.begin_anew(host)?;
+        let (new, address) = (cluster.called(host), cluster.net.address(host));
+        introduce(cluster, host)?;
+        let voted = self.voters.remove(&old);
+        self.voters.insert(new.clone());
+        let parts = (voted.then_some(old), Some((new, address)));
+        self.ask(cluster, random, parts)?;
+        Ok(Some(if voted {
+            "voter replaced"
+        } else {
+            "learner begun anew"
+        }))
+    }
+
+    /// Whether a change of that name is under way.
+    fn is_touched(&self, name: &str) -> bool {
+        self.pending.iter().any(|change| {
+            let new = change.new.as_ref().map(|(new, _)| new.as_str());
+            [change.old.as_deref(), new].contains(&Some(name))
+        })
+    }
+
+    /// Asks any node that runs, and goes on without its answer.
+    fn ask(
+        &mut self,
+        cluster: &mut Hosts,
+        random: &mut Random,
+        (old, new): (Option<String>, Option<(String, String)>),
+    ) -> Result<(), Wrong> {
+        let running = cluster.running();
+        let host = running[random.up_to(running.len())];
+        let asked = (host, cluster.incarnation(host), cluster.mark());
+        let change = Change { old, new, asked };
+        cluster.tell(host, &change.to_string())?;
+        self.pending.push(change);
+        Ok(())
+    }
+
+    /// Tells every node where the new ones are: a new one is not heard before it is a peer.
+    ///
+    /// # Errors
+    /// What did not work.
+    pub(crate) fn introduce(&self, cluster: &mut Hosts) -> Result<(), Wrong> {
+        let news = self.pending.iter().filter_map(|change| change.new.as_ref());
+        let news: Vec<_> = news.map(|(new, _)| new).collect();
+        for host in cluster.all() {
+            if news.contains(&&cluster.called(host)) {
+                introduce(cluster, host)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// All is healed: every change is made, and every node knows it.
+    ///
+    /// # Errors
+    /// What is not so.
+    pub(crate) fn settle(&mut self, cluster: &mut Hosts) -> Result<(), Wrong> {
+        for change in std::mem::take(&mut self.pending) {
+            self.make(cluster, &change)?;
+        }
+        let until = Instant::now() + SOON;
+        loop {
+            let known = known(cluster)?;
+            let first = known.first().cloned().flatten();
+            let is_same = known.iter().all(|one| *one == first);
+            let names = first.map(|(_, names)| names);
+            if is_same && names.as_ref() == Some(&self.voters) {
+                return Ok(());
+            }
+            if Instant::now() > until {
+                return Err(Wrong(format!(
+                    "{:?} were asked for, and the nodes know {known:?}",
+                    self.voters
+                )));
+            }
+        }
+    }
+
+    /// Waits for the answer to a change, and asks for it again until it is made.
+    fn make(&mut self, cluster: &mut Hosts, change: &Change) -> Result<(), Wrong> {
+        let words = change.to_string();
+        let (mut host, mut incarnation, mut mark) = change.asked;
+        let until = Instant::now() + MADE;
+        loop {
+            let answer = if cluster.incarnation(host) == incarnation {
+                let asked = (host, incarnation, mark);
+                cluster
+                    .log
+                    .wait(ASKED, |lines| answer(lines, asked, &words))
+            } else {
+                None // it has ended since, and nobody asks any more
+            };
+            let (what, why) = answer.unwrap_or(("lost", String::new()));
+            *self.counts.entry(what).or_default() += 1;
+            if what == "changed" {
+                return Ok(());
+            }
+            if Instant::now() > until {
+                return Err(Wrong(format!("{words:?} is not made: {what} {why}")));
+            }
+            cluster.log.wait(AGAIN, |_| None::<()>);
+            host = cluster.agree()?;
+            (incarnation, mark) = (cluster.incarnation(host), cluster.mark());
+            cluster.tell(host, &words)?;
+        }
+    }
+}
+
+/// Tells every node that runs where that host's node is. One that is frozen or down now is told later.
+fn introduce(cluster: &mut Hosts, host: usize) -> Result<(), Wrong> {
+    let words = format!(
+        "add-peer {} {}",
+        cluster.called(host),
+        cluster.net.address(host)
+    );
+    for other in cluster.running() {
+        if other != host {
+            cluster.tell(other, &words)?;
+        }
+    }
+    Ok(())
+}
+
+/// What a node answers to a change, after so many lines.
+fn answer(
+    lines: &[Line],
+    (host, incarnation, mark): (usize, u32, usize),
+    words: &str,
+) -> Option<(&'static str, String)> {
+    let text = |line: &Line, key: &str| {
+        let text = line.rest.get(key).and_then(|text| text.as_str());
+        text.unwrap_or_default().to_owned()
+    };
+    lines.get(mark..)?.iter().find_map(|line| {
+        if (line.host, line.incarnation) != (host, incarnation) || text(line, "command") != words {
+            return None;
+        }
+        let what = match line.event.as_str() {
+            "changed" => "changed",
+            "refused" => "refused",
+            "unanswered" => "unanswered",
+            _ => return None,
+        };
+        Some((what, text(line, "why")))
+    })
+}
+
+/// The voters that each node knows, with their epoch.
+type Known = Vec<Option<(u64, BTreeSet<String>)>>;
+
+fn known(cluster: &mut Hosts) -> Result<Known, Wrong> {
+    let mark = cluster.mark();
+    let hosts = cluster.running();
+    for host in &hosts {
+        cluster.tell(*host, "voters")?;
+    }
+    let said = |lines: &[Line], host: usize| {
+        let mut since = lines.get(mark..)?.iter();
+        let line = since.rfind(|line| line.host == host && line.event == "voters")?;
+        let names = line.rest.get("voters")?.as_array()?.iter();
+        let names = names.filter_map(|name| name.as_str().map(str::to_owned));
+        Some((line.rest.get("epoch")?.as_u64()?, names.collect()))
+    };
+    cluster.log.wait(AGAIN, |lines| {
+        let all = hosts.iter().all(|host| said(lines, *host).is_some());
+        all.then_some(())
+    });
+    let lines = cluster.log.lines();
+    Ok(hosts.iter().map(|host| said(&lines, *host)).collect())
+}
