@@ -80,11 +80,11 @@ impl Electorate {
         if self.is_touched(&subject) {
             return Ok(None);
         }
-        if self.voters.remove(&subject) {
-            if self.voters.len() < LEAST {
-                self.voters.insert(subject);
+        if self.voters.contains(&subject) {
+            if self.voters.len() <= LEAST || !self.bears_without(&subject, 0) {
                 return Ok(None);
             }
+            self.voters.remove(&subject);
             self.ask(cluster, random, (Some(subject), None))?;
             return Ok(Some("voter removed"));
         }
@@ -111,7 +111,7 @@ impl Electorate {
     ) -> Result<Option<&'static str>, Wrong> {
         let old = cluster.called(host);
         let loses = |change: &Change| change.new.is_some();
-        if self.is_touched(&old) || self.pending.iter().any(loses) {
+        if self.is_touched(&old) || self.pending.iter().any(loses) || !self.bears_without(&old, 1) {
             return Ok(None);
         }
         cluster.kill(host)?;
@@ -127,6 +127,19 @@ impl Electorate {
         } else {
             "learner begun anew"
         }))
+    }
+
+    /// Whether the others are a quorum without that one, if nobody that is asked for becomes a voter before, and so many
+    /// more are lost for good. Where they are none, nothing can be decided any more.
+    fn bears_without(&self, subject: &str, lost: usize) -> bool {
+        let is_new = |name: &str| {
+            let mut news = self.pending.iter().filter_map(|change| change.new.as_ref());
+            news.any(|(new, _)| new == name)
+        };
+        let others = self.voters.iter().map(String::as_str);
+        let live = others.filter(|name| *name != subject && !is_new(name));
+        let replaced = |change: &&Change| change.old.is_some() && change.new.is_some();
+        live.count() > lost + self.pending.iter().filter(replaced).count()
     }
 
     /// Whether a change of that name is under way.
