@@ -214,14 +214,14 @@ fn a_decree_makes_the_node_of_a_voter_a_peer_for_that_voter_alone() {
         );
 
         let contact = (id("b1"), node("b"), Some(address("b")));
-        assert!(a.bridge.decree_peers("g", &[contact]).is_empty());
+        assert!(a.bridge.decree_peers("g", 1, &[contact]).is_empty());
         until("they are linked", || a.is_linked("b") && knows(&a, "b1")).await;
         let _b2 = join(&b, "b2", MemberKind::Voter, &of(0, THREE));
         let beyond = || a.bridge.counters().closed(Closed::FromNotAllowed);
         until("refused", || beyond() > 0).await;
         assert!(!knows(&a, "b2"));
 
-        assert!(a.bridge.decree_peers("g", &[]).is_empty());
+        assert!(a.bridge.decree_peers("g", 2, &[]).is_empty());
         sleep(MS(1_000)).await;
         assert!(a.bridge.peers().is_empty() && !knows(&a, "b1"));
     });
@@ -241,7 +241,7 @@ fn a_decree_adds_to_what_was_configured_while_the_link_runs_and_takes_only_that_
         let refused = || a.bridge.counters().closed(Closed::FromNotAllowed);
 
         let contact = (id("b1"), node("b"), Some("elsewhere:1".to_owned()));
-        assert!(a.bridge.decree_peers("g", &[contact]).is_empty());
+        assert!(a.bridge.decree_peers("g", 1, &[contact]).is_empty());
         b1.goes_to(&b, &of(1, FOUR));
         let is_voter = || {
             let members = a.group.members();
@@ -250,7 +250,7 @@ fn a_decree_adds_to_what_was_configured_while_the_link_runs_and_takes_only_that_
         until("it votes", is_voter).await;
         assert_eq!((refused(), a.is_linked("b")), (0, true));
 
-        a.bridge.decree_peers("g", &[]);
+        a.bridge.decree_peers("g", 2, &[]);
         until("a voter is more than was configured", || refused() > 0).await;
         let kind = MemberKind::Observer;
         b.group

@@ -12,6 +12,7 @@ mod clocks;
 mod common;
 #[cfg(feature = "serde")]
 mod configured;
+mod decrees;
 mod diagnosis;
 mod diskless;
 mod elections;

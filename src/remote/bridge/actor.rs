@@ -379,7 +379,10 @@ impl Handler<AddPeer> for RemoteBridge {
     type Result = ();
 
     fn handle(&mut self, AddPeer(node): AddPeer, ctx: &mut Context<Self>) {
-        if let Some(peer) = self.shared.peer(&node) {
+        let watched = self.peers.get(&node);
+        // One that was there when the actor started is looked after already.
+        let is_new = |peer: &_| watched.is_none_or(|watched| !Arc::ptr_eq(&watched.peer, peer));
+        if let Some(peer) = self.shared.peer(&node).filter(is_new) {
             self.watch(peer, ctx);
         }
     }

@@ -3,7 +3,12 @@
 //! Decided here: what follows for the peers of this node from the contacts of a group's voters. A decree only adds: a
 //! peer that an operator configured keeps its address and all of its rights, whatever the decree says, and gets
 //! the right to speak for that voter of that group beside them. A peer that only decrees name may do no more than
-//! that, and is none any more when no decree names it.
+//! that, and is none any more when no decree names it. The lists of a group are numbered, and one that comes after a
+//! later one changes nothing.
+//!
+//! Where an operator and a decree disagree about a peer, the later word counts. Who removes a peer means it, so the
+//! next list, which repeats all voters, does not bring it back; only a list that names another voter there does, since
+//! a person asked for that one. Who configures a peer that is decreed says how it is dialled from then on.
 //!
 //! Not here: who may decree, which the election decides, and how a peer is dialled.
 
@@ -28,8 +33,8 @@ pub(crate) struct VoterContact {
 /// What each peer was made of.
 #[derive(Debug, Default)]
 pub(crate) struct PeerBook {
-    peers: BTreeMap<NodeId, PeerSources>,
-    /// The epoch of the latest list of each group. Lists may arrive in any order: each agent tells of its own.
+    nodes: BTreeMap<NodeId, PeerSources>,
+    /// The number of the latest list of each group.
     epochs: BTreeMap<String, u64>,
 }
 
@@ -42,6 +47,8 @@ struct PeerSources {
     address: Option<String>,
     /// The voters of each group for which decrees let it speak.
     decreed: BTreeMap<String, BTreeSet<AgentId>>,
+    /// What decrees let it speak for when an operator removed it: to say that again does not bring it back.
+    removed: BTreeMap<String, BTreeSet<AgentId>>,
 }
 
 /// What becomes of the peers.
@@ -59,7 +66,6 @@ pub(crate) struct PeerChanges {
 
 /// Why a contact of a decree is not used. The voter is one all the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-
 pub(crate) enum ContactRefusal {
     /// Messages would cross a network that others can read.
     #[error("nothing is encrypted, and the address is not known to be of this host: use TLS")]
@@ -67,6 +73,9 @@ pub(crate) enum ContactRefusal {
     /// The same decree names another address for that node.
     #[error("the decree names two addresses for one node: name one")]
     TwoAddresses,
+    /// An operator removed that peer while it was decreed.
+    #[error("an operator removed that peer here: add it again, or remove the voter")]
+    Removed,
     /// So many peers come from decrees already.
     #[error("decrees name {MOST_DECREED} peers already: configure the others")]
     TooMany,
@@ -87,36 +96,48 @@ impl PeerSources {
         })
     }
 
-    fn is_needed(&self) -> bool {
+    fn is_peer(&self) -> bool {
         self.configured.is_some() || !self.decreed.is_empty()
+    }
+
+    fn is_needed(&self) -> bool {
+        self.is_peer() || !self.removed.is_empty()
     }
 }
 
 impl PeerBook {
-    /// An operator has configured that peer.
-    pub(crate) fn configure(&mut self, node: &NodeId, address: Option<String>, rights: Rights) {
-        let sources = PeerSources {
-            configured: Some(rights),
-            address,
-            decreed: BTreeMap::new(),
-        };
-        self.peers.insert(node.clone(), sources);
+    /// An operator configures that peer. Says what it is made of, or nothing if an operator did so before.
+    pub(crate) fn configure(
+        &mut self,
+        node: &NodeId,
+        address: Option<String>,
+        rights: Rights,
+    ) -> Option<Rights> {
+        let sources = self.nodes.entry(node.clone()).or_default();
+        if sources.configured.is_some() {
+            return None;
+        }
+        let removed = std::mem::take(&mut sources.removed);
+        sources.decreed.extend(removed);
+        sources.configured = Some(rights);
+        sources.address = address;
+        Some(sources.rights())
     }
 
-    /// An operator has removed that peer: it is none, until a later list names it.
+    /// An operator has removed that peer.
     pub(crate) fn forget(&mut self, node: &NodeId) {
-        self.peers.remove(node);
+        if let Some(sources) = self.nodes.get_mut(node) {
+            let decreed = std::mem::take(&mut sources.decreed);
+            sources.removed.extend(decreed);
+            sources.configured = None;
+            sources.address = None;
+        }
+        self.nodes.retain(|_, sources| sources.is_needed());
     }
 
-    /// The epoch of the latest list of that group; 0 before there is one.
-    #[cfg(any(test, feature = "testkit"))]
-    pub(crate) fn epoch(&self, group: &str) -> u64 {
-        self.epochs.get(group).copied().unwrap_or_default()
-    }
-
-    /// These are the contacts of all voters of a group in that epoch, as this node sees them: `me` needs none of
-    /// itself. A list of an earlier epoch than the latest changes nothing. `may_dial` says whether an address may
-    /// be dialled without encryption that others could read.
+    /// These are the contacts of all voters of a group from now on, as this node sees them: `me` needs none of
+    /// itself. `may_dial` says whether an address may be dialled without encryption that others could read.
+    /// A list of an earlier epoch than the latest one changes nothing.
     pub(crate) fn decree(
         &mut self,
         me: &NodeId,
@@ -124,13 +145,21 @@ impl PeerBook {
         contacts: &[VoterContact],
         may_dial: impl Fn(&str) -> bool,
     ) -> PeerChanges {
-        if self.epochs.get(group).is_some_and(|latest| *latest > epoch) {
+        let known = self.epochs.entry(group.to_owned()).or_insert(epoch);
+        if epoch < *known {
             return PeerChanges::default();
         }
-        self.epochs.insert(group.to_owned(), epoch);
-        let before = self.peers.clone();
-        for sources in self.peers.values_mut() {
+        *known = epoch;
+        let before = self.nodes.clone();
+        for (node, sources) in &mut self.nodes {
             sources.decreed.remove(group);
+            let there = contacts.iter().filter(|contact| contact.node == *node);
+            let there: BTreeSet<_> = there.map(|contact| contact.voter.clone()).collect();
+            // Nobody is named there any more, or somebody else is: a later word than the operator's.
+            let is_repeated = |removed: &BTreeSet<_>| !there.is_empty() && there.is_subset(removed);
+            sources
+                .removed
+                .retain(|name, removed| name != group || is_repeated(removed));
         }
         let mut named: BTreeMap<&NodeId, &Option<String>> = BTreeMap::new();
         let mut refused = Vec::new();
@@ -143,10 +172,10 @@ impl PeerBook {
             };
             refused.extend(used.err().map(|why| (contact.clone(), why)));
         }
-        self.peers.retain(|_, sources| sources.is_needed());
+        self.nodes.retain(|_, sources| sources.is_needed());
         PeerChanges {
             refused,
-            ..changes(&before, &self.peers)
+            ..changes(&before, &self.nodes)
         }
     }
 
@@ -156,7 +185,10 @@ impl PeerBook {
         contact: &VoterContact,
         may_dial: impl Fn(&str) -> bool,
     ) -> Result<(), ContactRefusal> {
-        let sources = self.peers.get(&contact.node);
+        let sources = self.nodes.get(&contact.node);
+        if sources.is_some_and(|sources| sources.removed.contains_key(group)) {
+            return Err(ContactRefusal::Removed);
+        }
         let is_configured = sources.is_some_and(|sources| sources.configured.is_some());
         if !is_configured {
             if !contact.address.as_deref().is_none_or(may_dial) {
@@ -166,11 +198,11 @@ impl PeerBook {
                 let is_named = sources.configured.is_none() && !sources.decreed.is_empty();
                 is_named && **node != contact.node
             };
-            if self.peers.iter().filter(is_decreed).count() >= MOST_DECREED {
+            if self.nodes.iter().filter(is_decreed).count() >= MOST_DECREED {
                 return Err(ContactRefusal::TooMany);
             }
         }
-        let sources = self.peers.entry(contact.node.clone()).or_default();
+        let sources = self.nodes.entry(contact.node.clone()).or_default();
         if !is_configured {
             sources.address.clone_from(&contact.address);
         }
@@ -185,8 +217,10 @@ fn changes(
     after: &BTreeMap<NodeId, PeerSources>,
 ) -> PeerChanges {
     let mut changes = PeerChanges::default();
-    for (node, now) in after {
-        match before.get(node) {
+    let is_peer = |(_, sources): &(_, &PeerSources)| sources.is_peer();
+    let was = |node| before.get(node).filter(|sources| sources.is_peer());
+    for (node, now) in after.iter().filter(is_peer) {
+        match was(node) {
             Some(was) if was.address == now.address => {
                 if was.decreed != now.decreed {
                     changes.change.insert(node.clone(), now.rights());
@@ -201,7 +235,9 @@ fn changes(
             }
         }
     }
-    let gone = before.keys().filter(|node| !after.contains_key(*node));
+    let is_kept = |node| after.get(node).is_some_and(PeerSources::is_peer);
+    let gone = before.iter().filter(is_peer).map(|(node, _)| node);
+    let gone = gone.filter(|node| !is_kept(node));
     changes.remove.extend(gone.cloned());
     changes
 }
@@ -227,9 +263,76 @@ mod tests {
     }
 
     fn decree(book: &mut PeerBook, contacts: &[VoterContact]) -> PeerChanges {
-        book.decree(&node("me"), ("shop", 1), contacts, |address| {
+        let next = book.epochs.get("shop").map_or(0, |epoch| epoch + 1);
+        decree_as(book, next, contacts)
+    }
+
+    fn decree_as(book: &mut PeerBook, epoch: u64, contacts: &[VoterContact]) -> PeerChanges {
+        book.decree(&node("me"), ("shop", epoch), contacts, |address| {
             address != "plain:1"
         })
+    }
+
+    #[test]
+    fn a_list_that_comes_after_a_later_one_changes_nothing() {
+        let mut book = PeerBook::default();
+        let [d, e] = ["d", "e"].map(|name| contact(name, name, None));
+        let added = decree_as(&mut book, 2, &[e.clone()]).add;
+        assert_eq!(added.into_keys().collect::<Vec<_>>(), [node("e")]);
+        let late = decree_as(&mut book, 1, &[d, e.clone()]);
+        assert_eq!(late, PeerChanges::default());
+        assert_eq!(decree_as(&mut book, 2, &[e]), PeerChanges::default());
+        assert_eq!(decree_as(&mut book, 3, &[]).remove, [node("e")].into());
+    }
+
+    #[test]
+    fn who_is_removed_by_an_operator_stays_away_until_a_list_names_another_voter_there() {
+        for is_configured in [true, false] {
+            let mut book = PeerBook::default();
+            let delta = node("delta");
+            if is_configured {
+                book.configure(&delta, None, Rights::all());
+            }
+            let d = contact("d", "delta", None);
+            decree(&mut book, &[d.clone()]);
+            book.forget(&delta);
+            let repeated = decree(&mut book, &[d.clone(), contact("e", "echo", None)]);
+            assert!(!repeated.add.contains_key(&delta));
+            assert_eq!(
+                repeated.refused,
+                [(d.clone(), ContactRefusal::Removed)],
+                "and a person is told why"
+            );
+            let other = decree(&mut book, &[d.clone(), contact("f", "delta", None)]);
+            assert_eq!(other.refused, []);
+            let both = Rights::none().grant("shop", "d", MayBe::Leader);
+            let both = both.grant("shop", "f", MayBe::Leader);
+            assert_eq!(other.add.get(&delta), Some(&(None, both)));
+
+            book.forget(&delta);
+            decree(&mut book, &[]);
+            let anew = decree(&mut book, &[d]);
+            assert!(anew.add.contains_key(&delta), "it was gone in between");
+        }
+    }
+
+    #[test]
+    fn a_peer_that_is_removed_and_configured_again_may_speak_for_what_decrees_say_as_before() {
+        let mut book = PeerBook::default();
+        let delta = node("delta");
+        let d = contact("d", "delta", Some("delta:1"));
+        decree(&mut book, &[d.clone()]);
+        let own = Rights::none().grant("*", "api-*", MayBe::Observer);
+        let both = Some(voter(own.clone(), "d"));
+        assert_eq!(
+            book.configure(&delta, None, own.clone()),
+            both,
+            "decreed first"
+        );
+        assert_eq!(book.configure(&delta, None, own.clone()), None, "twice");
+        book.forget(&delta);
+        assert_eq!(book.configure(&delta, None, own), both);
+        assert_eq!(decree(&mut book, &[d]), PeerChanges::default());
     }
 
     #[test]
@@ -287,7 +390,7 @@ mod tests {
         let d = [contact("d", "delta", None)];
         decree(&mut book, &d);
         let me = node("me");
-        let other = book.decree(&me, ("other", 1), &d, |_| true);
+        let other = book.decree(&me, ("other", 0), &d, |_| true);
         let both = voter(Rights::none().grant("other", "d", MayBe::Leader), "d");
         assert_eq!(other.change, [(node("delta"), both)].into());
         let left = decree(&mut book, &[]);
@@ -300,21 +403,6 @@ mod tests {
             book.decree(&me, ("other", 1), &[], |_| true).remove,
             [node("delta")].into()
         );
-    }
-
-    #[test]
-    fn an_earlier_list_that_arrives_late_changes_nothing() {
-        let mut book = PeerBook::default();
-        let me = node("me");
-        let d = [contact("d", "delta", None)];
-        let mut told = |epoch, contacts: &[VoterContact]| {
-            book.decree(&me, ("shop", epoch), contacts, |_| true)
-        };
-        assert_eq!(told(3, &d).add.len(), 1);
-        assert_eq!(told(2, &[]), PeerChanges::default());
-        assert_eq!(told(4, &[]).remove, [node("delta")].into());
-        assert_eq!(told(3, &d), PeerChanges::default());
-        assert_eq!((book.epoch("shop"), book.epoch("other")), (4, 0));
     }
 
     #[test]

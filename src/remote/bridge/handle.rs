@@ -10,7 +10,7 @@ use crate::remote::{
     RemoteBridge, Traffic,
     bridge::{
         error::DrainTimedOut,
-        message::{AddPeer, DrainLinks, RemovePeer, Stop},
+        message::{DrainLinks, Stop},
         shared::{BridgeState, lock},
     },
 };
@@ -48,7 +48,8 @@ impl BridgeHandle {
         self.local
     }
 
-    /// Adds a peer while the bridge runs.
+    /// Adds a peer while the bridge runs. One that only a list of voters named is dialled as this says from then on, and
+    /// may speak for those voters too.
     ///
     /// # Errors
     /// [`BridgeError`], and nothing was changed: [`Node`](BridgeError::Node),
@@ -59,33 +60,28 @@ impl BridgeHandle {
         if !self.shared.configure(&node, peer) {
             return Err(BridgeError::PeerTaken { node });
         }
-        self.addr.do_send(AddPeer(node));
         Ok(())
     }
 
     /// Removes a peer while the bridge runs: its link is closed, and its agents are no members any
     /// more. Says whether there was one.
     ///
-    /// A host whose voter names it as its [contact](crate::protocol::Contact) is a peer again with the next change of
-    /// the voters, and at the next start: to be rid of it, remove the voter.
+    /// That holds for the host of a voter as well: the voter stays one, but this host does not reach it. The next
+    /// list of voters, which repeats those that stay, does not bring the peer back; one that names another voter there
+    /// does, and so does [`add_peer`](Self::add_peer). A bridge that starts anew knows nothing of the removal: to
+    /// take a voter away for good, remove it from the voters first.
     pub fn remove_peer(&self, node: &NodeId) -> bool {
-        let is_known = self.shared.peer(node).is_some();
-        let mut book = lock(&self.shared.book);
-        book.forget(node);
-        // Here, before the actor comes to it: its agents are no members any more when this returns.
-        self.shared.remove(node);
-        drop(book);
-        self.addr.do_send(RemovePeer(node.clone()));
-        is_known
+        self.shared.forget(node)
     }
 
-    /// The voters of a group are found there from now on: each voter, its node, and what is dialled. Says why contacts
+    /// The voters of a group are found there from that epoch on: each voter, its node, and what is dialled. Says why contacts
     /// were not used. What an election says by itself, once its voters have changed.
     #[doc(hidden)]
     #[cfg(feature = "testkit")]
     pub fn decree_peers(
         &self,
         group: &str,
+        epoch: u64,
         voters: &[(crate::protocol::AgentId, NodeId, Option<String>)],
     ) -> Vec<String> {
         let contacts = voters.iter().map(|(voter, node, address)| {
@@ -98,7 +94,6 @@ impl BridgeHandle {
                 contact: Some(contact),
             }
         });
-        let epoch = lock(&self.shared.book).epoch(group);
         self.shared
             .decree(group, epoch, &contacts.collect::<Vec<_>>())
     }

@@ -74,17 +74,3 @@ impl Peer {
         Ok(node)
     }
 }
-
-impl BridgeState {
-    /// Adds a peer that an operator names; says whether it was new.
-    pub(crate) fn configure(&self, node: &NodeId, peer: Peer) -> bool {
-        let (address, rights) = (peer.address.clone(), peer.rights.clone());
-        // Held until it is done: a list of voters that comes meanwhile adds to what was configured.
-        let mut book = super::shared::lock(&self.book);
-        let is_new = self.add(node, peer);
-        if is_new {
-            book.configure(node, address, rights);
-        }
-        is_new
-    }
-}

@@ -1,10 +1,9 @@
-//! The peers of a bridge that come from the voters of its groups: carries out what a [`PeerBook`] decides.
-//!
-//! [`PeerBook`]: super::decreed::PeerBook
+//! The peers of a bridge, those that an operator names and those of the voters of its groups: carries out what a
+//! [`PeerBook`] decides. The book is locked until that is done: two decisions at once are carried out one after the other.
 
 use std::sync::{Arc, Weak};
 
-use actix::WeakAddr;
+use actix::{Addr, WeakAddr};
 
 use crate::{
     group::PeerReporter,
@@ -13,7 +12,7 @@ use crate::{
 };
 
 use super::{
-    decreed::{PeerChanges, VoterContact},
+    decreed::{PeerBook, PeerChanges, VoterContact},
     message::{AddPeer, RemovePeer},
     shared::{BridgeState, lock},
 };
@@ -30,7 +29,7 @@ impl BridgeState {
         }
     }
 
-    /// These are the voters of a group in that epoch. Says why the hosts of some are no peers.
+    /// These are the voters of a group from that epoch on. Says why the hosts of some are no peers.
     pub(crate) fn decree(&self, group: &str, epoch: u64, voters: &[NewVoter]) -> Vec<String> {
         let mut refused = Vec::new();
         let mut contacts = Vec::new();
@@ -47,40 +46,84 @@ impl BridgeState {
         }
         let is_safe = self.is_dangerous || self.security.is_some();
         let may_dial = |address: &str| is_safe || self.transport.is_loopback(address);
-        // Held until it is done: what another group's list decides begins with what this one's has made.
         let mut book = lock(&self.book);
-        let changes = book.decree(&self.me.node, (group, epoch), &contacts, may_dial);
-        let unused = changes.refused.iter();
+        if self.is_over() {
+            return refused; // its peers are gone for good
+        }
+        let mut changes = book.decree(&self.me.node, (group, epoch), &contacts, may_dial);
+        let unused = std::mem::take(&mut changes.refused).into_iter();
         refused.extend(
             unused.map(|(contact, why)| format!("{} at {}: {why}", contact.voter, contact.node)),
         );
-        self.change_peers(changes);
-        drop(book);
+        self.change_peers(&mut book, changes);
         refused
     }
 
-    fn change_peers(&self, changes: PeerChanges) {
-        let actor = self.actor.get().and_then(WeakAddr::upgrade);
-        for node in changes.remove {
-            self.remove(&node);
-            if let Some(actor) = &actor {
-                actor.do_send(RemovePeer(node));
+    /// An operator names a peer: says whether none had named it before.
+    pub(crate) fn configure(&self, node: &NodeId, peer: Peer) -> bool {
+        let mut book = lock(&self.book);
+        let sources = (peer.address.clone(), peer.rights.clone());
+        let Some(rights) = book.configure(node, sources.0, sources.1) else {
+            return false;
+        };
+        match self.peer(node) {
+            // A decree named it before; a link that is there stays.
+            Some(known) if known.address == peer.address => known.rights.set(rights),
+            known => {
+                if known.is_some() {
+                    self.take_out(node);
+                }
+                self.put_in(node, peer.allow(rights));
             }
+        }
+        true
+    }
+
+    /// An operator removes a peer, whoever named it: says whether there was one.
+    pub(crate) fn forget(&self, node: &NodeId) -> bool {
+        let mut book = lock(&self.book);
+        let is_known = self.peer(node).is_some();
+        book.forget(node);
+        self.take_out(node);
+        is_known
+    }
+
+    /// The caller holds the book: the peers, and what the actor is told of them, change in the order in which it does.
+    fn change_peers(&self, _: &mut PeerBook, changes: PeerChanges) {
+        for node in changes.remove {
+            self.take_out(&node);
         }
         for (node, (address, rights)) in changes.add {
             let peer = match address {
                 Some(address) => Peer::new(node.as_str(), &address),
                 None => Peer::inbound(node.as_str()),
             };
-            let is_new = self.add(&node, peer.allow(rights));
-            if let Some(actor) = actor.as_ref().filter(|_| is_new) {
-                actor.do_send(AddPeer(node));
-            }
+            self.put_in(&node, peer.allow(rights));
         }
         for (node, rights) in changes.change {
             if let Some(peer) = self.peer(&node) {
                 peer.rights.set(rights);
             }
         }
+    }
+
+    fn put_in(&self, node: &NodeId, peer: Peer) {
+        // Before the actor is there: it finds the peers when it starts.
+        let is_new = self.add(node, peer);
+        if let Some(actor) = self.actor().filter(|_| is_new) {
+            actor.do_send(AddPeer(node.clone()));
+        }
+    }
+
+    /// Here, before the actor comes to it: its agents are no members any more when this returns.
+    fn take_out(&self, node: &NodeId) {
+        self.remove(node);
+        if let Some(actor) = self.actor() {
+            actor.do_send(RemovePeer(node.clone()));
+        }
+    }
+
+    fn actor(&self) -> Option<Addr<RemoteBridge>> {
+        self.actor.get().and_then(WeakAddr::upgrade)
     }
 }
