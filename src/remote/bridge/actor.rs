@@ -379,9 +379,8 @@ impl Handler<AddPeer> for RemoteBridge {
     type Result = ();
 
     fn handle(&mut self, AddPeer(node): AddPeer, ctx: &mut Context<Self>) {
-        let watched = self.peers.get(&node);
-        // One that was there when the actor started is looked after already.
-        let is_new = |peer: &_| watched.is_none_or(|watched| !Arc::ptr_eq(&watched.peer, peer));
+        let watched = self.peers.get(&node).map(|watched| &watched.peer);
+        let is_new = |peer: &_| watched.is_none_or(|known| !Arc::ptr_eq(known, peer));
         if let Some(peer) = self.shared.peer(&node).filter(is_new) {
             self.watch(peer, ctx);
         }

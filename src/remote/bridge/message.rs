@@ -48,12 +48,12 @@ pub(crate) enum ConnectionOutcome {
 #[rtype(result = "()")]
 pub(crate) struct Accepted(pub(crate) IncomingStream, pub(crate) Pass);
 
-/// The application has added a peer.
+/// A peer was added. One that the actor found when it started is looked after already.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 pub(crate) struct AddPeer(pub(crate) NodeId);
 
-/// The application has removed a peer.
+/// A peer was removed.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 pub(crate) struct RemovePeer(pub(crate) NodeId);
