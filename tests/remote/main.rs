@@ -6,6 +6,7 @@
 )]
 
 mod ages;
+mod changes;
 mod chaos;
 mod clocks;
 #[path = "../common/mod.rs"]

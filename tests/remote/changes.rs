@@ -1,0 +1,156 @@
+//! The voters of a group change by an agent's handle, across hosts that do not all know each other.
+
+use std::{path::Path, time::Duration};
+
+use actix::clock::sleep;
+use actix_bully::{
+    agent::{BullyHandle, VotersError},
+    elections::{bully::Preemption, quorum::QuorumConfig},
+    protocol::{AgentId, ChangeError, Contact, NewVoter, Timings},
+    remote::{MayBe, NodeIncarnation, Peer, Rights, transport::Pipes},
+};
+
+use super::kit::{Host, MS, address, builder, id, play, until};
+use super::voters::{VOTERS, believer, others};
+
+const LIMIT: Duration = Duration::from_secs(30);
+
+/// A host whose agent is a learner unless its list, or the one that it learns of, names it.
+fn host(pipes: &Pipes, name: &str, peers: &[&str], incarnation: u64, folder: &Path) -> Host {
+    let mut host = Host::with(|group| {
+        let bridge = builder(pipes, name, peers);
+        bridge
+            .incarnation(NodeIncarnation(incarnation))
+            .carry(group)
+    });
+    let config = QuorumConfig {
+        preemption: Preemption::Never,
+        timings: Timings::lan(),
+        learner: true,
+        ..QuorumConfig::new(VOTERS.map(id))
+    };
+    let score = name.bytes().next().map_or(0, i32::from);
+    host.voter(&format!("{name}1"), score, folder, config);
+    host
+}
+
+/// Three hosts that follow `c1`, and a fourth one with a learner, which knows them and which only c knows.
+async fn four(pipes: &Pipes, folder: &Path) -> [Host; 4] {
+    let [a, b, c] = ["a", "b", "c"].map(|name| host(pipes, name, &others(name), 1_000, folder));
+    until("c1 leads", || {
+        believer(&[&a, &b, &c]).as_deref() == Some("c1")
+    })
+    .await;
+    let rights = Rights::none().grant("g", "d1", MayBe::Observer);
+    let peer = Peer::new("d", &address("d")).allow(rights);
+    c.bridge.add_peer(peer).unwrap();
+    let d = host(pipes, "d", &["a", "b", "c"], 1_000, folder);
+    until("all follow", || {
+        [&a, &b, &c, &d].iter().all(|host| host.follows("c1"))
+    })
+    .await;
+    sleep(MS(1_000)).await; // the learner has said so to its leader
+    [a, b, c, d]
+}
+
+fn at(name: &str) -> NewVoter {
+    let contact = Contact {
+        node: name.to_owned(),
+        address: address(name),
+    };
+    NewVoter {
+        id: id(&format!("{name}1")),
+        contact: Some(contact),
+    }
+}
+
+fn agent(host: &Host) -> &BullyHandle {
+    &host.agents[0]
+}
+
+/// All of them have that list, and follow one leader.
+async fn settled(hosts: &[&Host], epoch: u64, names: &[&str]) {
+    let names: Vec<_> = names.iter().map(|name| id(name)).collect();
+    let knows = |host: &&Host| {
+        let voters = agent(host).voters().unwrap();
+        voters.epoch == epoch && *voters.ids == *names
+    };
+    let is_settled = || {
+        let leader = believer(hosts);
+        leader.is_some_and(|leader| {
+            hosts
+                .iter()
+                .all(|host| knows(host) && host.follows(&leader))
+        })
+    };
+    until("one list and one leader", is_settled).await;
+}
+
+#[test]
+fn a_voter_on_a_host_that_few_know_is_added_by_its_contact_at_any_agent() {
+    let folder = tempfile::tempdir().unwrap();
+    play(async {
+        let pipes = Pipes::new();
+        let [a, b, c, d] = four(&pipes, folder.path()).await;
+        assert!(!a.is_linked("d") && !b.is_linked("d"));
+        let changed = agent(&a).add_voter(at("d"), LIMIT).await.unwrap();
+        assert_eq!((changed.epoch, changed.already), (1, false));
+        settled(&[&a, &b, &c, &d], 1, &["a1", "b1", "c1", "d1"]).await;
+        until("linked by decree", || a.is_linked("d") && b.is_linked("d")).await;
+        let again = agent(&b).add_voter(at("d"), LIMIT).await.unwrap();
+        assert!(again.already);
+    });
+}
+
+#[test]
+fn a_dead_host_is_replaced_by_one_command() {
+    let folder = tempfile::tempdir().unwrap();
+    play(async {
+        let pipes = Pipes::new();
+        let [a, b, c, d] = four(&pipes, folder.path()).await;
+        a.stop().await;
+        let replaced = agent(&b).replace_voter(id("a1"), at("d"), LIMIT).await;
+        assert_eq!(replaced.unwrap().epoch, 1);
+        settled(&[&b, &c, &d], 1, &["b1", "c1", "d1"]).await;
+    });
+}
+
+#[test]
+fn a_host_that_was_away_during_two_changes_learns_the_last_list() {
+    let folder = tempfile::tempdir().unwrap();
+    play(async {
+        let pipes = Pipes::new();
+        let [a, b, c, d] = four(&pipes, folder.path()).await;
+        a.stop().await;
+        agent(&b).add_voter(at("d"), LIMIT).await.unwrap();
+        settled(&[&b, &c, &d], 1, &["a1", "b1", "c1", "d1"]).await;
+        agent(&d).remove_voter(id("b1"), LIMIT).await.unwrap();
+        settled(&[&b, &c, &d], 2, &["a1", "c1", "d1"]).await;
+        let a = host(&pipes, "a", &others("a"), 2_000, folder.path());
+        settled(&[&a, &b, &c, &d], 2, &["a1", "c1", "d1"]).await;
+        until("it knows the new host", || a.is_linked("d")).await;
+    });
+}
+
+#[test]
+fn of_two_changes_at_once_each_is_made_or_refused_and_one_list_comes_out() {
+    let folder = tempfile::tempdir().unwrap();
+    play(async {
+        let pipes = Pipes::new();
+        let [a, b, c, d] = four(&pipes, folder.path()).await;
+        let add = agent(&a).add_voter(at("d"), LIMIT);
+        let remove = agent(&b).remove_voter(id("b1"), LIMIT);
+        let (added, removed) = futures::future::join(add, remove).await;
+        let is_fair = |outcome: &Result<_, VotersError>| {
+            matches!(
+                outcome,
+                Ok(()) | Err(VotersError::Refused(ChangeError::UnderWay))
+            )
+        };
+        assert!(is_fair(&added.map(drop)) && is_fair(&removed.map(drop)));
+        let voters = agent(&c).voters().unwrap();
+        let names: Vec<_> = voters.ids.iter().map(AgentId::as_str).collect();
+        assert!((1..=2).contains(&voters.epoch), "{voters:?}");
+        settled(&[&a, &b, &c, &d], voters.epoch, &names).await;
+    });
+}
