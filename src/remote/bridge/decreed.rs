@@ -263,7 +263,10 @@ mod tests {
     }
 
     fn decree(book: &mut PeerBook, contacts: &[VoterContact]) -> PeerChanges {
-        let next = book.epochs.get("shop").map_or(0, |epoch| epoch + 1);
+        let next = book
+            .epochs
+            .get("shop")
+            .map_or(0, |epoch| epoch.saturating_add(1));
         decree_as(book, next, contacts)
     }
 
@@ -277,7 +280,7 @@ mod tests {
     fn a_list_that_comes_after_a_later_one_changes_nothing() {
         let mut book = PeerBook::default();
         let [d, e] = ["d", "e"].map(|name| contact(name, name, None));
-        let added = decree_as(&mut book, 2, &[e.clone()]).add;
+        let added = decree_as(&mut book, 2, std::slice::from_ref(&e)).add;
         assert_eq!(added.into_keys().collect::<Vec<_>>(), [node("e")]);
         let late = decree_as(&mut book, 1, &[d, e.clone()]);
         assert_eq!(late, PeerChanges::default());
@@ -294,7 +297,7 @@ mod tests {
                 book.configure(&delta, None, Rights::all());
             }
             let d = contact("d", "delta", None);
-            decree(&mut book, &[d.clone()]);
+            decree(&mut book, std::slice::from_ref(&d));
             book.forget(&delta);
             let repeated = decree(&mut book, &[d.clone(), contact("e", "echo", None)]);
             assert!(!repeated.add.contains_key(&delta));
@@ -321,7 +324,7 @@ mod tests {
         let mut book = PeerBook::default();
         let delta = node("delta");
         let d = contact("d", "delta", Some("delta:1"));
-        decree(&mut book, &[d.clone()]);
+        decree(&mut book, std::slice::from_ref(&d));
         let own = Rights::none().grant("*", "api-*", MayBe::Observer);
         let both = Some(voter(own.clone(), "d"));
         assert_eq!(
