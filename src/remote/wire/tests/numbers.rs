@@ -1,8 +1,8 @@
 //! One spelling for each number, text and length.
 
-use super::{bounds, hex, written};
+use super::{bounds, hex, payload::encode, written};
 use crate::remote::wire::{
-    WireError,
+    Bounds, WireError, decode_payload,
     read::{Cursor, Integer},
     write,
 };
@@ -164,4 +164,15 @@ fn an_array_has_one_spelling_and_no_more_items_than_bytes() {
 fn close(out: &mut bytes::BytesMut, items: usize) {
     out.extend_from_slice(&[0x90]);
     write::close_array(out, 0, items);
+}
+
+/// Limits: items of one message, all arrays together
+#[test]
+fn a_message_has_no_more_items_than_the_limit() {
+    let limits = |items| Bounds { items, ..bounds() };
+    let lists = vec![vec![0u8; 10]; 5];
+    let bytes = encode(&lists);
+    assert_eq!(decode_payload(&bytes, limits(55)), Ok(lists));
+    let refused = decode_payload::<Vec<Vec<u8>>>(&bytes, limits(54));
+    assert_eq!(refused, Err(WireError::Items));
 }

@@ -23,10 +23,10 @@ use crate::{
         AgentId, ChangeError, Changed, Contact, Decree, Incarnation, NewVoter, PeerMessage, Round,
         Score, Term, Time, VoterChange,
     },
-    remote::wire::{Bounds, WireError, decode_payload, encode_payload},
+    remote::wire::{WireError, decode_payload, encode_payload},
 };
 
-fn encode<M: Serialize>(message: &M) -> Vec<u8> {
+pub(super) fn encode<M: Serialize>(message: &M) -> Vec<u8> {
     written(|out| encode_payload(message, out).unwrap())
 }
 
@@ -444,15 +444,4 @@ fn nothing_nests_without_an_end() {
     assert!(nested(11).is_ok());
     assert_eq!(nested(12), Err(WireError::Depth));
     assert_eq!(nested(60_000), Err(WireError::Depth));
-}
-
-/// Limits: items of one message, all arrays together
-#[test]
-fn a_message_has_no_more_items_than_the_limit() {
-    let limits = |items| Bounds { items, ..bounds() };
-    let lists = vec![vec![0u8; 10]; 5];
-    let bytes = encode(&lists);
-    assert_eq!(decode_payload(&bytes, limits(55)), Ok(lists));
-    let refused = decode_payload::<Vec<Vec<u8>>>(&bytes, limits(54));
-    assert_eq!(refused, Err(WireError::Items));
 }
