@@ -61,12 +61,11 @@ impl<E: Election> Agent<E> {
         let (vitals, now) = (shared.vitals(), || shared.now());
         let leaderless = vitals.note_prospects(prospects, has_leader, now);
         if has_leader {
-            if self.seldom.is_some() {
-                self.with_seldom(|seldom| seldom.vacancy = None);
-            }
-            let shared = &self.shared;
             if leaderless.is_some() {
                 shared.note_led(leaderless);
+            }
+            if self.seldom.is_some() {
+                self.with_seldom(|seldom| seldom.vacancy = None);
             }
         } else if self.vacancy().is_none() {
             shared.note_led(None);

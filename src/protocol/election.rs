@@ -117,9 +117,10 @@ pub trait PeerMessage: Clone + Debug + Display + PartialEq + Hash + Send + Unpin
     fn kind(&self) -> &'static str;
 
     /// The least role in which `from` may send this. A bridge asks it of each
-    /// message, and closes the link of a peer whose agent may not say that.
+    /// message, and closes the link of a peer whose agent may not say that, unless there is
+    /// something to [hear instead](Self::unentitled).
     ///
-    /// An election never says anything for which its participant's [`MemberKind`] is too little.
+    /// An election never says anything else for which its participant's [`MemberKind`] is too little.
     fn needs(&self, from: &AgentId) -> MinimumRole;
 
     /// What is heard instead from an agent that may not [say this](Self::needs), where that is a question to which a

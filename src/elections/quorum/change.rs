@@ -159,7 +159,7 @@ impl Core {
             return Ok(());
         }
         let own = (!self.me.keeps_lists).then_some(&self.me.id);
-        let mut without = own.into_iter().chain(&leading.roomless);
+        let mut without = own.into_iter().chain(&leading.without_room);
         let is_meant = |id: &&AgentId| {
             let is_new = new.is_some_and(|new| new.id == **id);
             let is_voter = self.config.voters.contains(id);
@@ -301,9 +301,9 @@ impl Leading {
     /// Takes note of whether that member's store has room for a list of voters.
     pub(super) fn note_store(&mut self, id: &AgentId, keeps_lists: bool) {
         if keeps_lists {
-            self.roomless.remove(id);
-        } else if !self.roomless.contains(id) {
-            self.roomless.insert(id.clone());
+            self.without_room.remove(id);
+        } else if !self.without_room.contains(id) {
+            self.without_room.insert(id.clone());
         }
     }
 

@@ -46,7 +46,7 @@ pub(super) struct Leading {
     /// The voters of version 1 of the wire, which cannot seal.
     pub(super) first: BTreeSet<AgentId>,
     /// Voters and learners whose stores have no room for a list of voters.
-    pub(super) roomless: BTreeSet<AgentId>,
+    pub(super) without_room: BTreeSet<AgentId>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -111,7 +111,7 @@ impl Leading {
             leaving: None,
             learners: BTreeMap::new(),
             first: BTreeSet::new(),
-            roomless: BTreeSet::new(),
+            without_room: BTreeSet::new(),
         };
         leading.announce(now, out);
         out.set_timer(BullyTimer::Heartbeat, heartbeat);

@@ -14,10 +14,7 @@ use actix_bully::{
     protocol::{AgentId, NewVoter, VoterChange},
     testkit::{
         faults::SplitMix64,
-        sim::{
-            Participant, Situation, World,
-            chaos::{Expected, Scenario},
-        },
+        sim::{Participant, Situation, World, chaos::Expected},
     },
 };
 
@@ -63,17 +60,10 @@ impl QuorumScenario {
 
     /// Whoever has a store may become a voter.
     pub(super) fn learner(&mut self, id: AgentId, random: &mut SplitMix64) -> Participant<Watched> {
-        let watch = self.watch.clone();
         if self.is_observer(&id) {
-            return Participant::observer(id, watch);
+            return Participant::observer(id, self.watch.clone());
         }
-        let score = self.score(random);
-        let skew = i32::try_from(random.between(0, 100_000)).unwrap_or(0);
-        Participant {
-            clock_offset: Duration::from_millis(random.below(100_000)),
-            clock_ppm: skew - 50_000,
-            ..Participant::voter(id, score, watch)
-        }
+        self.with_store(id, random)
     }
 
     /// For how long a user goes on asking.
