@@ -18,7 +18,7 @@ use crate::{
     },
 };
 
-use super::{Agent, ElectionHandle, message::AgentCommand, wait};
+use super::{Agent, ElectionHandle, Lifecycle, message::AgentCommand, wait};
 
 /// How long an answer is waited for before the change is asked for once more. Longer than a change takes where nothing
 /// fails, shorter than a user's patience.
@@ -134,7 +134,9 @@ impl<E: Election> ElectionHandle<E> {
     ) -> Result<Changed, VotersError> {
         let requirements = self.shared.requirements();
         if requirements.is_none_or(|shared| shared.names.is_none()) {
-            return Err(VotersError::NoVoters);
+            // With its last agent a group loses its rules as well.
+            let has_ended = self.current().lifecycle == Lifecycle::Ended;
+            return Err(if has_ended { VotersError::Ended } else { VotersError::NoVoters });
         }
         let asked = async {
             loop {

@@ -178,6 +178,11 @@ fn what_cannot_be_done_is_refused_with_words() {
         }
         let last = agents[0].remove_voter(id("a"), LIMIT).await;
         assert_eq!(last, refused(ChangeError::LastVoter));
+        for agent in &agents {
+            agent.leave(LIMIT).await.unwrap();
+        }
+        let gone = agents[0].remove_voter(id("a"), LIMIT).await;
+        assert_eq!(gone, Err(VotersError::Ended));
         let others = Group::new("others").unwrap();
         let plain = BullyAgent::builder("p").join(&others).start().unwrap();
         let none = plain.remove_voter(id("p"), LIMIT).await;

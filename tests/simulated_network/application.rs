@@ -18,7 +18,7 @@ use actix_bully::{
 use serde::{Deserialize, Serialize};
 use tokio::{task::spawn_local, time::sleep};
 
-use crate::{host::wall_of, ledger::Ledger, member::Member, setting::Setting};
+use crate::{begin::wall_of, ledger::Ledger, member::Member, setting::Setting};
 
 /// A message for the leader: of which agent, of which of its starts, and the how many-th of the agent.
 #[derive(Debug, Message, Serialize, Deserialize)]

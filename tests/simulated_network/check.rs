@@ -13,6 +13,7 @@ use actix_bully::{
 use crate::{
     host::Process,
     kinds::{Fault, Kinds},
+    ledger::Ledger,
     member::Place,
     members::Members,
     setting::{NAMES, Setting},
@@ -160,6 +161,35 @@ pub fn all_linked(running: &[Process]) -> bool {
         .iter()
         .filter_map(|process| process.bridge.as_ref())
         .all(|bridge| bridge.peers().iter().all(|p| is_linked(p.link)))
+}
+
+/// That what the agents know of the voters is one list in each epoch.
+///
+/// # Errors
+/// Two lists.
+pub fn one_list(starts: &Starts, ledger: &Ledger) -> Result<(), Broken> {
+    for (_, agent) in starts {
+        if let Some(voters) = agent.voters() {
+            ledger.lists(|lists| lists.knows(agent.id(), voters.epoch, &voters.ids))?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether all of them know the latest list, and their leader is on it.
+#[must_use]
+pub fn all_know(agents: &[BullyHandle], ledger: &Ledger) -> bool {
+    ledger.lists(|lists| {
+        let (epoch, names) = lists.latest();
+        agents.iter().all(|agent| {
+            agent
+                .voters()
+                .is_some_and(|voters| voters.epoch == epoch && *voters.ids == *names)
+                && agent
+                    .leader()
+                    .is_some_and(|leader| names.contains(&leader.id))
+        })
+    })
 }
 
 /// What has to hold once all is repaired and quiet: one link for each pair, by the same name at

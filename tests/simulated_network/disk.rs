@@ -80,6 +80,14 @@ impl<D> Disk<D> {
         })
     }
 
+    /// An empty one of the same kind and another owner.
+    #[must_use]
+    pub fn of_owner(&self, owner: AgentId, seed: u64) -> Self {
+        let disk = self.another(seed);
+        disk.with(|platter| platter.owner = owner);
+        disk
+    }
+
     /// An empty one of the same owner, for another record.
     #[must_use]
     pub fn of_another_kind<O>(&self) -> Disk<O> {

@@ -25,7 +25,7 @@ use crate::{
 
 /// How a host is down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Down {
+pub(crate) enum Down {
     /// Its process ended; the host closes its connections, and refuses new ones.
     Killed,
     /// No other hears from it.
@@ -49,7 +49,7 @@ pub(crate) struct Hit {
 
 /// The hosts, and all that is broken.
 pub(crate) struct Faults {
-    setting: Rc<Setting>,
+    pub(crate) setting: Rc<Setting>,
     hosts: Vec<Rc<Host>>,
     ways: Ways,
     down: BTreeMap<usize, Down>,
@@ -111,7 +111,7 @@ impl Faults {
             is_it
         });
         let fault = fault.unwrap_or(Fault::MendAll);
-        Some((fault, member.filter(|_| fault.needs_an_agent()).cloned()))
+        Some((fault, member.filter(|_| fault.needs_an_agent())))
     }
 
     /// Does it.
@@ -172,6 +172,7 @@ impl Faults {
                     self.agent(sim, rng, (member, other), fault);
                 }
             }
+            Fault::ChangeVoters => self.change_voters(sim, rng, hit, members),
         }
     }
 
@@ -250,7 +251,7 @@ impl Faults {
         match members.running_on(k, rng) {
             Some(member) if rng.bool() => {
                 let fault = [Fault::CrashAgent, Fault::Move, Fault::RestartAgent][rng.usize(..3)];
-                self.agent(sim, rng, (member, to), fault);
+                self.agent(sim, rng, (&member, to), fault);
             }
             _ => self.bounce(sim, k, Settings::default()),
         }
@@ -321,7 +322,7 @@ impl Faults {
         Settings { epoch, ..wanted }
     }
 
-    fn process(&self, k: usize) -> Option<Process> {
+    pub(crate) fn process(&self, k: usize) -> Option<Process> {
         self.hosts[k].process.borrow().clone()
     }
 
@@ -330,7 +331,7 @@ impl Faults {
         self.start(sim, k, settings);
     }
 
-    fn end(&mut self, sim: &mut Sim<'_>, k: usize, down: Down) {
+    pub(crate) fn end(&mut self, sim: &mut Sim<'_>, k: usize, down: Down) {
         let name = self.hosts[k].name();
         self.thaw(sim, k);
         self.down.insert(k, down);

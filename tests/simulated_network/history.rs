@@ -93,6 +93,8 @@ pub fn play_with(seed: u64, kinds: &Kinds, change: impl FnOnce(&mut Plan)) -> Ta
         setting,
         sim,
     };
+    let first = run.setting.plan.first_voters();
+    run.setting.ledger.lists(|lists| lists.begin(first));
     run.note(&format!("{:?}", run.setting.plan));
     let ended = run.whole(&mut rng);
     run.tale.broken = ended.err();
@@ -198,12 +200,15 @@ impl Run<'_> {
         }
         self.setting.ledger.check()?;
         let running = self.running();
-        if self.happened.contains(&Fault::NextEpoch) {
+        if self.setting.plan.changes_voters() || self.happened.contains(&Fault::NextEpoch) {
             let idle = running.iter().filter(|process| !process.has_agents());
             let names = idle.map(|process| NAMES[process.place.host].to_owned());
             self.idle.extend(names);
         }
         let starts = check::starts(&running);
+        if self.setting.plan.changes_voters() {
+            check::one_list(&starts, &self.setting.ledger)?;
+        }
         let worked = self.setting.worked.take();
         let is_quorum = self.setting.plan.is_quorum;
         if let Some(leading) = self.watch.step(&starts, &worked, is_quorum)? {
@@ -223,7 +228,7 @@ impl Run<'_> {
 
     fn agree(&mut self) -> Result<(), Broken> {
         let (began, most) = (self.sim.elapsed(), self.setting.plan.agreed() + POLITE);
-        let mut linked = None;
+        let (mut linked, mut agreed) = (None, None::<Duration>);
         loop {
             self.step()?;
             let took = self.sim.elapsed().saturating_sub(began);
@@ -235,15 +240,22 @@ impl Run<'_> {
                 linked = Some(took);
                 self.note("all are linked");
             }
-            if linked.is_some() && self.all_agree(&running) {
-                self.note("all agree");
-                self.tale.agreed = took;
-                return Ok(());
+            let agrees = linked.is_some() && self.all_agree(&running);
+            // A leader that is to seal still leads while its work ends.
+            let is_asked = self.setting.ledger.lists(|lists| lists.are_asked());
+            agreed = agreed.filter(|_| agrees && !is_asked);
+            if agrees && !is_asked {
+                let since = *agreed.get_or_insert(took);
+                if took >= since + self.setting.plan.settled() {
+                    self.note("all agree");
+                    self.tale.agreed = since;
+                    return Ok(());
+                }
             }
             if linked.is_none() && took > self.setting.plan.reconnected() + POLITE {
                 return Err(format!("not linked within {took:?} after the repair"));
             }
-            if took > most {
+            if took > most && agreed.is_none() {
                 for (_, agent) in check::starts(&running) {
                     self.note(&format!("{} is {:?}", agent.id(), agent.current()));
                 }
@@ -270,7 +282,7 @@ impl Run<'_> {
     }
 
     fn all_agree(&self, running: &[Process]) -> bool {
-        let newest = |member: &Rc<Member>| {
+        let newest = |member: Rc<Member>| {
             let place = member.place()?;
             let process = running.iter().find(|process| process.place == place)?;
             process.agent(member.index)
@@ -278,6 +290,8 @@ impl Run<'_> {
         let agents: Vec<_> = self.members.iter().filter_map(newest).collect();
         agents.len() == self.setting.plan.agents
             && check::all_agree(&check::starts(running), &agents)
+            && (!self.setting.plan.changes_voters()
+                || check::all_know(&agents, &self.setting.ledger))
     }
 
     /// Adds up what the bridges have counted since the last time, which must be harmless.

@@ -13,15 +13,12 @@ use std::{
     time::Duration,
 };
 
-use actix::{Actor, Addr};
+use actix::Addr;
 use actix_bully::{
     Group,
-    agent::{BullyAgent, BullyHandle, Lifecycle},
-    remote::{
-        BridgeEvent, BridgeHandle, NodeIncarnation, Peer, RemoteBridge,
-        internals::{later_incarnation, wire::Versions},
-    },
-    supervisor::RestartPolicy,
+    agent::{BullyHandle, Lifecycle},
+    protocol::VoterChange,
+    remote::{BridgeEvent, BridgeHandle},
     testkit::Inject,
 };
 use futures::{
@@ -35,13 +32,12 @@ use tokio::{
 };
 
 use crate::{
-    application,
     clock::SimulatedClock,
     freeze::Freezer,
     member::{Member, Place},
-    plan::Plan,
     setting::{NAMES, Setting, Settings},
-    work::{Drainer, time_to_end, work},
+    voters,
+    work::Drainer,
 };
 
 /// A host, with or without a process.
@@ -63,9 +59,9 @@ pub struct Host {
     pub clock: SimulatedClock,
     /// Stops the process.
     pub freezer: Freezer,
-    processes: Cell<u64>,
+    pub(crate) processes: Cell<u64>,
     /// The incarnation of the last process.
-    last: Cell<Option<u64>>,
+    pub(crate) last: Cell<Option<u64>>,
 }
 
 /// What runs on a host.
@@ -92,7 +88,7 @@ pub struct Started {
     pub member: usize,
     /// What the application holds of it.
     pub agent: BullyHandle,
-    _drainers: Vec<Addr<Drainer>>,
+    pub(crate) _drainers: Vec<Addr<Drainer>>,
 }
 
 impl fmt::Debug for Started {
@@ -112,6 +108,8 @@ pub enum Order {
     Hang(usize, Duration),
     /// Let an agent step down.
     StepDown(usize),
+    /// Let an agent's operator ask it for other voters, for so long.
+    ChangeVoters(usize, VoterChange, Duration),
     /// End all agents and the bridge as politely as can be.
     End,
 }
@@ -271,6 +269,12 @@ impl Host {
                     agent.step_down(None).ok(); // it may have ended
                 }
             }
+            Order::ChangeVoters(member, change, within) => {
+                if let Some(agent) = agent(member) {
+                    let ledger = setting.ledger.clone();
+                    spawn_local(voters::ask(agent, change, within, ledger));
+                }
+            }
             Order::End => {}
         }
     }
@@ -293,117 +297,6 @@ impl Host {
             host.outcomes.borrow_mut().push(left);
         });
     }
-
-    fn bridge(
-        &self,
-        setting: &Setting,
-        group: &Group,
-        place: Place,
-        settings: Settings,
-    ) -> turmoil::Result<BridgeHandle> {
-        let name = self.name();
-        let wall = wall_of(settings.wall);
-        let incarnation = self.begin_incarnation(wall * 1_000 + place.process);
-        let mut bridge = RemoteBridge::builder(name)
-            .cluster("simulated")
-            .transport(setting.net.host(name))
-            .listen(&format!("0.0.0.0:{PORT}"))
-            .incarnation(NodeIncarnation(incarnation))
-            .seed(setting.seed ^ (place.process * 1_000) ^ self.index as u64)
-            .limits(Plan::limits())
-            .restart_policy(restarts()?);
-        if settings.is_first_version {
-            bridge = bridge.versions(Versions { min: 1, max: 1 });
-        }
-        for (other, peer) in NAMES[..setting.plan.hosts].iter().enumerate() {
-            if other == self.index {
-                continue;
-            }
-            let has_to_wait = setting.plan.is_one_sided && other < self.index;
-            bridge = bridge.peer(if has_to_wait {
-                Peer::inbound(peer)
-            } else {
-                Peer::new(peer, &format!("{peer}:{PORT}"))
-            });
-        }
-        Ok(bridge.carry(group).start()?)
-    }
-
-    /// Whatever the clock shows, later than the last one: as a bridge does that keeps it in a file.
-    fn begin_incarnation(&self, by_clock: u64) -> u64 {
-        let last = self.last.get().map(|last| NodeIncarnation(last * UNIT));
-        let begun = later_incarnation(last, NodeIncarnation(by_clock * UNIT));
-        let incarnation = begun.0.div_ceil(UNIT);
-        self.last.set(Some(incarnation));
-        incarnation
-    }
-
-    fn start(&self, process: &Process, setting: &Setting, member: &Rc<Member>) -> turmoil::Result {
-        let serial = process.starts.borrow().len();
-        if setting.plan.is_forgetful {
-            member.disk.borrow().forget();
-        }
-        let mut disk = member.disk.borrow().clone();
-        if member.is_forgetful.take() {
-            disk = disk.another(setting.seed);
-        }
-        let speed = member.speed.get();
-        let mut agent = BullyAgent::builder(member.id.as_str())
-            .timings(speed.timings())
-            .cooldown(Duration::ZERO)
-            .score(i32::try_from(member.index)?)
-            .seed(setting.seed)
-            .clock(self.clock.clone())
-            .restart_policy(restarts()?);
-        if setting.plan.is_quorum {
-            let config = setting.config(speed, process.settings, member)?;
-            agent = agent.quorum_config(Arc::new(config)).store(disk.clone());
-        }
-        if member.starts.get() > 0 {
-            agent = agent.recovering();
-        }
-        let agent = agent.join(&process.group).start()?;
-        member.disk.replace(disk);
-        member.starts.set(member.starts.get() + 1);
-        let drainer = |(ending, is_short)| {
-            let drainer = Drainer {
-                id: member.id.clone(),
-                token: Rc::default(),
-                ending: Duration::from_millis(ending),
-                is_short,
-                ledger: setting.ledger.clone(),
-                is_quorum: setting.plan.is_quorum,
-                limit: time_to_end(&speed.timings()),
-                drains: None,
-            };
-            let token = Rc::clone(&drainer.token);
-            let addr = drainer.start();
-            token.replace(agent.subscribe_draining(addr.clone().recipient()).ok());
-            addr
-        };
-        let started = Started {
-            member: member.index,
-            agent: agent.clone(),
-            _drainers: [(20, true), (120, false)].map(drainer).into(),
-        };
-        process.starts.borrow_mut().push(started);
-        application::start(&agent, setting, process.settings.wall, member);
-        let (host, number) = (process.place.host, process.place.process);
-        spawn_local(work(
-            agent,
-            (host, number, serial),
-            Rc::clone(&setting.worked),
-            setting.ledger.clone(),
-            Duration::from_millis(80),
-        ));
-        Ok(())
-    }
-}
-
-/// What a wall clock shows that is wrong by so many milliseconds.
-pub(crate) fn wall_of(wrong_by: i64) -> u64 {
-    let elapsed = turmoil::sim_elapsed().unwrap_or_default().as_millis();
-    TODAY.saturating_add_signed(wrong_by) + u64::try_from(elapsed).unwrap_or(u64::MAX)
 }
 
 /// An error with its causes.
@@ -414,22 +307,5 @@ fn in_words(error: &(dyn std::error::Error + 'static)) -> String {
     })
 }
 
-/// Crashes are drawn, and may come in any number.
-fn restarts() -> turmoil::Result<RestartPolicy> {
-    let policy = RestartPolicy::builder()
-        .max_restarts(100)
-        .backoff_base(Duration::from_millis(20))
-        .backoff_max(Duration::from_millis(200));
-    Ok(policy.build()?)
-}
-
-/// So many of a bridge's numbers for each of the smaller ones that are easier to read here, 1,000 a millisecond.
-const UNIT: u64 = 1 << 12;
-
-const PORT: u16 = 7400;
-
 /// So long an agent may take to leave, and a bridge to say goodbye.
 pub const POLITE: Duration = Duration::from_millis(500);
-
-/// The wall clock of all hosts when a history begins, in milliseconds.
-const TODAY: u64 = 1_700_000_000_000;

@@ -68,6 +68,9 @@ pub enum Fault {
     NextEpoch,
     /// A process is restarted that speaks version 1 of the wire alone, as release 0.1 does.
     OtherVersion,
+    /// An agent is asked for another list of voters, while all run; or a voter is lost, so that another
+    /// one has to take its place.
+    ChangeVoters,
 }
 
 /// Which kinds a history may draw.
@@ -75,7 +78,7 @@ pub type Kinds = BTreeSet<Fault>;
 
 impl Fault {
     /// All of them.
-    pub const ALL: [Self; 32] = [
+    pub const ALL: [Self; 33] = [
         Self::Cut,
         Self::CutOneWay,
         Self::Hold,
@@ -108,6 +111,7 @@ impl Fault {
         Self::OtherVoters,
         Self::NextEpoch,
         Self::OtherVersion,
+        Self::ChangeVoters,
     ];
 
     /// Its name in a log.
@@ -146,6 +150,7 @@ impl Fault {
             Self::OtherVoters => "other-voters",
             Self::NextEpoch => "next-epoch",
             Self::OtherVersion => "other-version",
+            Self::ChangeVoters => "change-voters",
         }
     }
 
@@ -155,18 +160,36 @@ impl Fault {
         Self::ALL.into_iter().find(|fault| fault.name() == name)
     }
 
-    /// All kinds of one release.
+    /// All kinds of one release, with voters that stay. Without the others every history stays what it was.
     #[must_use]
     pub fn all() -> Kinds {
         let all = Self::ALL.into_iter();
-        all.filter(|fault| *fault != Self::OtherVersion).collect()
+        all.filter(|fault| !Self::APART.contains(fault)).collect()
     }
 
-    /// All kinds, with a group that is upgraded host by host and back. Without them every history stays what it was.
+    /// The same, with a group that is upgraded host by host and back.
     #[must_use]
     pub fn of_both_versions() -> Kinds {
-        Self::ALL.into_iter().collect()
+        let mut kinds = Self::all();
+        kinds.insert(Self::OtherVersion);
+        kinds
     }
+
+    /// The same of one release, with voters that change while the group runs.
+    #[must_use]
+    pub fn of_voters() -> Kinds {
+        let mut kinds = Self::all();
+        kinds.insert(Self::ChangeVoters);
+        kinds.retain(|fault| !Self::BESIDE_CHANGES.contains(fault));
+        kinds
+    }
+
+    /// These are drawn only where they are asked for.
+    const APART: [Self; 2] = [Self::OtherVersion, Self::ChangeVoters];
+
+    /// These promise nothing where voters change: a list that is typed while another one is decided,
+    /// and a new store under an old name.
+    const BESIDE_CHANGES: [Self; 2] = [Self::NextEpoch, Self::FreshMemory];
 
     /// How often it is drawn, beside the others.
     pub(crate) const fn weight(self) -> u32 {
@@ -174,15 +197,20 @@ impl Fault {
             Self::CutOneWay | Self::SlowReader | Self::MoveUnseen | Self::Hang => 2,
             Self::Silence => 4,      // histories of one process are few
             Self::OtherVersion => 8, // so that many hosts speak it at a time
+            Self::ChangeVoters => 16,
             _ => 1,
         }
     }
 
     /// Whether a history of that plan can have it.
     pub(crate) fn fits(self, plan: &Plan) -> bool {
+        if plan.changes_voters() && Self::BESIDE_CHANGES.contains(&self) {
+            return false;
+        }
         match self {
             Self::CrashAgent
             | Self::RestartAgent
+            | Self::ChangeVoters
             | Self::HandOver
             | Self::Hang
             | Self::Pause
@@ -209,6 +237,7 @@ impl Fault {
                 | Self::FreshMemory
                 | Self::Silence
                 | Self::Retime
+                | Self::ChangeVoters
         )
     }
 }

@@ -17,7 +17,7 @@ use actix_bully::{
     protocol::{AgentId, PeerMessage, Term},
 };
 
-use crate::{check::Broken, setting::agent_of};
+use crate::{check::Broken, lists::Lists, setting::agent_of};
 
 /// The votes and records of one history. Clones are the same.
 #[derive(Clone, Debug, Default)]
@@ -37,6 +37,7 @@ struct Entries {
     /// The messages that were handled, of each agent, and the last one of each of its starts.
     handled: BTreeSet<(usize, u64)>,
     last: BTreeMap<(usize, u64), u64>,
+    lists: Lists,
     broken: Option<Broken>,
 }
 
@@ -77,6 +78,14 @@ impl Ledger {
             );
             entries.broken.get_or_insert(broken);
         }
+        if let Err(broken) = entries.lists.wrote(voter, record) {
+            entries.broken.get_or_insert(broken);
+        }
+    }
+
+    /// What is known of the lists of voters.
+    pub fn lists<R>(&self, then: impl FnOnce(&mut Lists) -> R) -> R {
+        then(&mut self.entries().lists)
     }
 
     /// Two agents of one process do not hear each other until then.

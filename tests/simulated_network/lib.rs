@@ -7,15 +7,16 @@
 //! | file | what it decides |
 //! |---|---|
 //! | `plan.rs` | what a history is made of, and how long agreement may take |
-//! | `host.rs`, `member.rs`, `setting.rs` | what a process is, what an agent is, what survives them |
+//! | `host.rs`, `begin.rs`, `member.rs`, `setting.rs` | what a process is, what an agent is, what survives them |
 //! | `members.rs` | which agent starts where |
 //! | `wire.rs`, `clock.rs`, `disk.rs`, `freeze.rs` | what is simulated |
-//! | `kinds.rs`, `faults.rs`, `ways.rs` | what can happen |
-//! | `check.rs`, `ledger.rs`, `work.rs`, `application.rs` | what must hold |
+//! | `kinds.rs`, `faults.rs`, `ways.rs`, `voters.rs` | what can happen |
+//! | `check.rs`, `ledger.rs`, `lists.rs`, `work.rs`, `application.rs` | what must hold |
 //! | `history.rs` | the order of all that |
 //! | `many.rs`, `run.rs` | many seeds on all cores, and what they have to have met |
 
 mod application;
+mod begin;
 pub mod check;
 pub mod clock;
 pub mod disk;
@@ -25,6 +26,7 @@ pub mod history;
 pub mod host;
 pub mod kinds;
 pub mod ledger;
+pub mod lists;
 pub mod many;
 pub mod member;
 mod members;
@@ -34,6 +36,7 @@ mod planted;
 pub mod setting;
 #[cfg(test)]
 mod tests;
+pub mod voters;
 mod ways;
 pub mod wire;
 pub mod work;

@@ -16,6 +16,7 @@ use std::{
 use crate::{
     history::{self, Tale},
     kinds::{Fault, Kinds},
+    voters::{ADDED, NEW_NAME, REMOVED, REPLACED},
     wire::Peaks,
 };
 
@@ -150,7 +151,7 @@ thread_local! {
 }
 
 /// What has to have followed some of the faults: that they happened to an agent is not enough.
-const FOLLOWS: [(Fault, &str); 8] = [
+const FOLLOWS: [(Fault, &str); 12] = [
     (Fault::Kill, "start met no agent"),
     (Fault::Hang, "one that was asked to leave was given up"),
     (Fault::Hang, "one that was given up woke"),
@@ -159,6 +160,10 @@ const FOLLOWS: [(Fault, &str); 8] = [
     (Fault::LateRosters, "rosters of a former process read"),
     (Fault::OtherVoters, "told Mismatch"),
     (Fault::NextEpoch, "told Mismatch"),
+    (Fault::ChangeVoters, ADDED),
+    (Fault::ChangeVoters, REMOVED),
+    (Fault::ChangeVoters, REPLACED),
+    (Fault::ChangeVoters, NEW_NAME),
 ];
 
 /// The ends of links that faults have to have brought about.

@@ -11,7 +11,7 @@ use std::{
 
 use actix_bully::{elections::quorum::Vote, leader::schedule::ScheduleRecord, protocol::AgentId};
 
-use crate::{disk::Disk, plan::Speed};
+use crate::{disk::Disk, plan::Speed, setting::name_of};
 
 /// One agent of the group.
 #[derive(Debug)]
@@ -36,6 +36,10 @@ pub struct Member {
     pub starts: Cell<u64>,
     /// Its next start brings a new store.
     pub is_forgetful: Cell<bool>,
+    /// It does not start again: one of another name takes its place.
+    pub is_lost: Cell<bool>,
+    /// The how many-th agent at that place.
+    pub generation: u64,
 }
 
 /// Where an agent is.
@@ -78,6 +82,21 @@ impl Member {
             state: Cell::new(State::ABSENT),
             starts: Cell::new(0),
             is_forgetful: Cell::new(false),
+            is_lost: Cell::new(false),
+            generation: 1,
+        }
+    }
+
+    /// Who takes its place once it is lost: an agent of another name, with a store in which nothing is.
+    #[must_use]
+    pub fn successor(&self) -> Self {
+        let generation = self.generation + 1;
+        let id = name_of(self.index, generation);
+        let seed = self.index as u64 * 100 + generation;
+        let disk = self.disk.borrow().of_owner(id.clone(), seed);
+        Self {
+            generation,
+            ..Self::new(id, self.index, self.home.get(), disk, self.speed.get())
         }
     }
 

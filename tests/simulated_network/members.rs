@@ -3,7 +3,7 @@
 //! Decided here: when an agent is started (its host runs, and wherever it was before, it has left or
 //! been given up), and that a start that is refused is tried again a little later.
 
-use std::{rc::Rc, time::Duration};
+use std::{cell::RefCell, rc::Rc, time::Duration};
 
 use fastrand::Rng;
 
@@ -12,11 +12,12 @@ use crate::{
     host::{Host, Order, Outcome},
     member::{Member, Place, State},
     setting::{Setting, agent_of},
+    voters::NEW_NAME,
 };
 
 /// All agents.
 pub(crate) struct Members {
-    members: Vec<Rc<Member>>,
+    members: RefCell<Vec<Rc<Member>>>,
     hosts: Vec<Rc<Host>>,
 }
 
@@ -37,23 +38,23 @@ impl Members {
             Rc::new(Member::new(id, index, home, disk, plan.speeds[index]))
         };
         Self {
-            members: (0..plan.agents).map(member).collect(),
+            members: RefCell::new((0..plan.agents).map(member).collect()),
             hosts: hosts.to_vec(),
         }
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Rc<Member>> + Clone {
-        self.members.iter()
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Rc<Member>> + Clone + use<> {
+        self.members.borrow().clone().into_iter()
     }
 
     /// Those that belong to a host.
-    pub(crate) fn at_home(&self, k: usize) -> impl Iterator<Item = &Rc<Member>> {
+    pub(crate) fn at_home(&self, k: usize) -> impl Iterator<Item = Rc<Member>> + use<> {
         self.iter().filter(move |member| member.home.get() == k)
     }
 
     /// One of those that run on a host, drawn.
-    pub(crate) fn running_on(&self, k: usize, rng: &mut Rng) -> Option<&Rc<Member>> {
-        let is_there = |member: &&Rc<Member>| member.place().is_some_and(|place| place.host == k);
+    pub(crate) fn running_on(&self, k: usize, rng: &mut Rng) -> Option<Rc<Member>> {
+        let is_there = |member: &Rc<Member>| member.place().is_some_and(|place| place.host == k);
         let mut there = self.iter().filter(is_there);
         match there.clone().count() {
             0 | 1 => there.next(),
@@ -63,7 +64,7 @@ impl Members {
 
     /// Whether all run where they belong.
     pub(crate) fn all_run(&self) -> bool {
-        let is_home = |member: &Rc<Member>| {
+        let is_home = |member: Rc<Member>| {
             let place = member.place();
             place.is_some_and(|place| place.host == member.home.get() && self.is_there(place))
         };
@@ -83,7 +84,8 @@ impl Members {
             let was_there = match member.state.get() {
                 State::Absent { until } => {
                     if now >= until {
-                        self.start(member, &is_ready);
+                        let member = self.present(member, &mut events);
+                        self.start(&member, &is_ready);
                     }
                     continue;
                 }
@@ -98,7 +100,7 @@ impl Members {
 
     fn hear(&self, now: Duration, host: &Host, outcome: Outcome, events: &mut Vec<MemberEvent>) {
         let (Outcome::Started(at) | Outcome::Refused(at, _) | Outcome::Left(at, _)) = outcome;
-        let member = &self.members[at];
+        let member = Rc::clone(&self.members.borrow()[at]);
         let here = |place: Place| place.host == host.index && self.is_there(place);
         match (outcome, member.state.get()) {
             (Outcome::Started(_), State::Starting(place)) if here(place) => {
@@ -124,6 +126,17 @@ impl Members {
             // The process has ended meanwhile.
             _ => {}
         }
+    }
+
+    /// Whoever starts in that agent's place: another one with a name and a store of its own, if it was lost.
+    fn present(&self, member: Rc<Member>, events: &mut Vec<MemberEvent>) -> Rc<Member> {
+        if !member.is_lost.get() {
+            return member;
+        }
+        let next = Rc::new(member.successor());
+        events.push((NEW_NAME, format!("{} for {}", next.id, member.id)));
+        self.members.borrow_mut()[member.index] = Rc::clone(&next);
+        next
     }
 
     fn start(&self, member: &Rc<Member>, is_ready: impl Fn(usize) -> bool) {

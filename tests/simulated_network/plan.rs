@@ -5,10 +5,17 @@
 
 use std::time::Duration;
 
-use actix_bully::{protocol::Timings, remote::Limits};
+use actix_bully::{
+    protocol::{AgentId, Timings},
+    remote::Limits,
+};
 use fastrand::Rng;
 
-use crate::kinds::{Fault, Kinds};
+use crate::{
+    kinds::{Fault, Kinds},
+    setting::agent_of,
+    voters::LONGEST_ASK,
+};
 
 /// The settings of one history.
 #[derive(Clone, Debug)]
@@ -23,6 +30,10 @@ pub struct Plan {
     pub agents: usize,
     /// Votes, leases and disks; otherwise the available mode.
     pub is_quorum: bool,
+    /// How many of the agents are voters at first; the others are learners where voters change.
+    pub voters: usize,
+    /// Agents may be lost for good; then no list may become so short that it cannot bear that.
+    pub is_lossy: bool,
     /// Lost packets of a dial are silent; otherwise they refuse it at once.
     pub is_silent: bool,
     /// Of two hosts one dials only; otherwise both do.
@@ -65,6 +76,8 @@ impl Plan {
             hosts,
             agents: if hosts == 1 { 3 } else { hosts },
             is_quorum: rng.u8(..3) > 0,
+            voters: usize::MAX,
+            is_lossy: false,
             is_silent: rng.u8(..4) > 0,
             is_one_sided: rng.u8(..4) == 0,
             latency: rng.u64(3..=25),
@@ -83,7 +96,37 @@ impl Plan {
             // late, as after a stall, and begins it anew.
             plan.clocks = [100; 5];
         }
+        if plan.changes_voters() {
+            plan.draw_voters(rng);
+        }
         plan
+    }
+
+    /// Of most groups some agents are learners at first.
+    fn draw_voters(&mut self, rng: &mut Rng) {
+        self.is_quorum = true;
+        (self.hosts, self.agents, self.voters) = [
+            (1, 5, 3),
+            (3, 3, 2),
+            (3, 3, 3),
+            (4, 4, 3),
+            (5, 5, 3),
+            (5, 5, 4),
+        ][rng.usize(..6)];
+        self.is_lossy = !self.is_one_process() && self.voters > 2 && rng.bool();
+    }
+
+    /// Whether the voters may change while the group runs.
+    #[must_use]
+    pub fn changes_voters(&self) -> bool {
+        self.kinds.contains(&Fault::ChangeVoters)
+    }
+
+    /// The list that is configured at every agent.
+    #[must_use]
+    pub fn first_voters(&self) -> Vec<AgentId> {
+        let first = 0..self.agents.min(self.voters);
+        first.map(agent_of).collect()
     }
 
     /// Whether all agents live in one process.
@@ -118,10 +161,28 @@ impl Plan {
     pub fn agreed(&self) -> Duration {
         let of = |speed: &Speed| self.elected(&speed.timings());
         let elected = Speed::IN_THE_END.iter().map(of).max();
-        self.reconnected() + elected.unwrap_or_default()
+        let elected = elected.unwrap_or_default();
+        let changed = if self.changes_voters() {
+            // A change that was asked for before the repair may still come, and begins one more election.
+            LONGEST_ASK + 2 * elected
+        } else {
+            Duration::ZERO
+        };
+        self.reconnected() + elected + changed
     }
 
-    /// The same, after all are linked, with these timings.
+    /// How long agreement has to last before no change that was asked for can come any more: a leader leads on while
+    /// its work ends.
+    #[must_use]
+    pub fn settled(&self) -> Duration {
+        let lease = |speed: &Speed| speed.timings().lease();
+        let longest = Speed::IN_THE_END.iter().map(lease).max();
+        longest
+            .filter(|_| self.changes_voters())
+            .unwrap_or_default()
+    }
+
+    /// The longest election after all are linked, with these timings.
     fn elected(&self, timings: &Timings) -> Duration {
         let above = u32::try_from(self.agents).unwrap_or(u32::MAX) - 1;
         let heard = timings.detector().map_or(Duration::ZERO, |d| d.heartbeat);

@@ -9,6 +9,7 @@
 //!     --faults a,b   these kinds of faults only; all unless given
 //!     --without a,b  all kinds but these
 //!     --versions     hosts that speak version 1 of the wire as well
+//!     --voters       voters that change while the group runs
 //! ```
 
 use std::{
@@ -38,7 +39,7 @@ fn main() -> ExitCode {
         Ok(options) => options,
         Err(wrong) => {
             eprintln!(
-                "{wrong}; there are: --seeds A..B --twice --threads N --log --faults a,b --without a,b --versions"
+                "{wrong}; there are: --seeds A..B --twice --threads N --log --faults a,b --without a,b --versions --voters"
             );
             return ExitCode::from(2);
         }
@@ -84,6 +85,7 @@ fn options(mut words: impl Iterator<Item = String>) -> Result<Options, String> {
             "--seeds" => options.seeds = seeds(&value()?)?,
             "--threads" => options.threads = number::<usize>(&value()?)?.max(1),
             "--versions" => options.kinds = Fault::of_both_versions(),
+            "--voters" => options.kinds = Fault::of_voters(),
             "--twice" => options.is_twice = true,
             "--log" => options.is_logged = true,
             "--faults" => options.kinds = kinds(&value()?)?,

@@ -62,7 +62,7 @@ impl Setting {
         settings: Settings,
         member: &Member,
     ) -> turmoil::Result<QuorumConfig> {
-        let mut voters: Vec<_> = (0..self.plan.agents).map(agent_of).collect();
+        let mut voters = self.plan.first_voters();
         if settings.has_other_voters {
             // No agent on that list can be elected without one whose list is another one.
             let other = (member.index + 1) % self.plan.agents;
@@ -73,6 +73,7 @@ impl Setting {
             preemption: Preemption::Never,
             cooldown: Duration::ZERO,
             epoch: settings.epoch,
+            learner: self.plan.changes_voters(),
             ..QuorumConfig::new(voters)
         };
         config.check()?;
@@ -80,11 +81,20 @@ impl Setting {
     }
 }
 
-/// The name of an agent.
+/// The name of the first agent at that place.
 ///
 /// # Panics
 /// Never: it is a valid name.
 #[must_use]
 pub fn agent_of(member: usize) -> AgentId {
-    AgentId::new(&format!("{}1", NAMES[member])).expect("a valid name")
+    name_of(member, 1)
+}
+
+/// The name of the so many-th agent at that place.
+///
+/// # Panics
+/// Never: it is a valid name.
+#[must_use]
+pub fn name_of(member: usize, generation: u64) -> AgentId {
+    AgentId::new(&format!("{}{generation}", NAMES[member])).expect("a valid name")
 }

@@ -1,0 +1,139 @@
+//! The lists of voters of a history, and what must hold of them.
+//!
+//! Decided here: three rules. An epoch has one list; a majority of the voters before has sealed for it in one
+//! term; and a term has one list to seal for. Also, what a list that may come has to bear: an operator
+//! removes no voter, and a host is not lost for good, where too few would be left.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
+
+use actix_bully::{
+    elections::quorum::Vote,
+    protocol::{AgentId, Term},
+};
+
+use crate::{check::Broken, voters::LONGEST_ASK};
+
+/// The names of voters, in order.
+pub type Names = Vec<AgentId>;
+
+/// Every list that was decided, as disks and agents know it, and what was asked for.
+#[derive(Debug, Default)]
+pub struct Lists {
+    /// The list of each epoch.
+    known: BTreeMap<u64, Names>,
+    /// The list that was to be next, and who has sealed for it, in each term.
+    seals: BTreeMap<Term, (u64, Names, BTreeSet<AgentId>)>,
+    /// Whose removal was asked for, whatever became of it.
+    pub(crate) to_go: BTreeSet<AgentId>,
+    /// Voters that do not come back, and when they were lost.
+    pub(crate) lost: BTreeMap<AgentId, Duration>,
+    /// How many callers wait for an answer.
+    pub(crate) waiting: usize,
+}
+
+impl Lists {
+    /// The list that was configured.
+    pub fn begin(&mut self, first: Names) {
+        self.known.insert(0, first);
+    }
+
+    /// The latest list that anybody knew, and its epoch.
+    #[must_use]
+    pub fn latest(&self) -> (u64, &[AgentId]) {
+        let latest = self.known.last_key_value();
+        latest.map_or((0, &[]), |(epoch, names)| (*epoch, names.as_slice()))
+    }
+
+    /// Whether a caller waits for an answer.
+    #[must_use]
+    pub const fn are_asked(&self) -> bool {
+        self.waiting > 0
+    }
+
+    /// Somebody knows the list of an epoch. That of the first one was typed, and may have been typed differently.
+    ///
+    /// # Errors
+    /// It is another one than was known.
+    pub fn knows(&mut self, who: &AgentId, epoch: u64, names: &[AgentId]) -> Result<(), Broken> {
+        if epoch == 0 {
+            return Ok(());
+        }
+        let known = self.known.entry(epoch).or_insert_with(|| names.to_vec());
+        if known == names {
+            return Ok(());
+        }
+        let (known, other) = (in_words(known), in_words(names));
+        Err(format!(
+            "epoch {epoch} has the voters {known}, and at {who} {other}"
+        ))
+    }
+
+    /// A record is on the disk of an agent.
+    ///
+    /// # Errors
+    /// What it says breaks a rule of lists.
+    pub fn wrote(&mut self, who: &AgentId, record: &Vote) -> Result<(), Broken> {
+        if let Some(seal) = record.seal() {
+            let names: Names = seal.next.names().cloned().collect();
+            let new = (seal.next.epoch, names, BTreeSet::new());
+            let (epoch, due, by) = self.seals.entry(seal.term).or_insert_with(|| new.clone());
+            if (&new.0, &new.1) != (epoch, due) {
+                let (one, other) = (in_words(due), in_words(&new.1));
+                let term = seal.term;
+                return Err(format!("{term} is sealed for {one} and for {other}"));
+            }
+            by.insert(who.clone());
+        }
+        let Some(decree) = record.installed() else {
+            return Ok(());
+        };
+        let (epoch, names): (_, Names) = (decree.epoch, decree.names().cloned().collect());
+        if !self.known.contains_key(&epoch) && !self.is_sealed(epoch, &names) {
+            let names = in_words(&names);
+            return Err(format!(
+                "{who} has the voters {names} of epoch {epoch}, for which no quorum has sealed"
+            ));
+        }
+        self.knows(who, epoch, &names)
+    }
+
+    /// Whether a majority of the voters before has sealed for that list in one term.
+    fn is_sealed(&self, epoch: u64, names: &[AgentId]) -> bool {
+        let before = epoch
+            .checked_sub(1)
+            .and_then(|before| self.known.get(&before));
+        before.is_some_and(|before| {
+            self.seals.values().any(|(of, due, by)| {
+                let sealed = before.iter().filter(|voter| by.contains(*voter)).count();
+                (*of, due.as_slice()) == (epoch, names) && 2 * sealed > before.len()
+            })
+        })
+    }
+
+    /// Whether that voter may be lost: by every list that may come, most voters stay.
+    pub(crate) fn can_lose(&self, id: &AgentId, now: Duration) -> bool {
+        let (_, latest) = self.latest();
+        let is_over = |(lost, at): (&AgentId, &Duration)| {
+            !latest.contains(lost) && now > *at + 2 * LONGEST_ASK
+        };
+        latest.contains(id) && latest.len() >= LEAST && self.lost.iter().all(is_over)
+    }
+
+    /// Whether a list may become shorter by one, whatever else was asked for.
+    pub(crate) fn can_shrink(&self, least: usize) -> bool {
+        let (_, latest) = self.latest();
+        let stay = latest.iter().filter(|id| !self.to_go.contains(*id));
+        stay.count() > least
+    }
+}
+
+fn in_words(names: &[AgentId]) -> String {
+    let names: Vec<_> = names.iter().map(AgentId::as_str).collect();
+    names.join(" ")
+}
+
+/// Of so many voters one may be lost.
+pub(crate) const LEAST: usize = 3;
