@@ -30,6 +30,8 @@ pub enum Defect {
     SendsBeforeRecord,
     /// Agent: an end is confirmed while work of that incarnation still runs.
     EndConfirmedEarly,
+    /// Agent: a list of voters that was decided stays unknown to the agent's group.
+    ListNotPassed,
 
     /// Store: a record of any generation is saved.
     AnyGenerationSaves,
@@ -79,7 +81,7 @@ pub enum Defect {
 #[cfg(feature = "planted")]
 impl Defect {
     /// All of them.
-    pub const ALL: [Self; 29] = [
+    pub const ALL: [Self; 30] = [
         Self::EndedSteps,
         Self::EndedSaves,
         Self::RevokedLast,
@@ -88,6 +90,7 @@ impl Defect {
         Self::FirstDrainsAll,
         Self::SendsBeforeRecord,
         Self::EndConfirmedEarly,
+        Self::ListNotPassed,
         Self::AnyGenerationSaves,
         Self::WrittenInPlace,
         Self::FileNotSynced,

@@ -12,6 +12,7 @@ use tracing::{info, warn};
 
 use crate::{
     elections::any::AnyBully,
+    planted::{Defect, has},
     protocol::{
         AgentId, ChangeError, Changed, Decree, Election, Input, MemberKind, NewVoter, Requirements,
         VoterChange, VotersEvent,
@@ -136,7 +137,11 @@ impl<E: Election> ElectionHandle<E> {
         if requirements.is_none_or(|shared| shared.names.is_none()) {
             // With its last agent a group loses its rules as well.
             let has_ended = self.current().lifecycle == Lifecycle::Ended;
-            return Err(if has_ended { VotersError::Ended } else { VotersError::NoVoters });
+            return Err(if has_ended {
+                VotersError::Ended
+            } else {
+                VotersError::NoVoters
+            });
         }
         let asked = async {
             loop {
@@ -205,6 +210,9 @@ impl<E: Election> Agent<E> {
 
     /// The group goes on in the epoch of that list, and whoever carries it to other hosts knows their contacts.
     fn enter_epoch(&self, decree: &Decree) {
+        if has(Defect::ListNotPassed) {
+            return;
+        }
         let (group, id) = (&self.spec.group, &self.spec.id);
         let Some(requirements) = group.requirements() else {
             return;

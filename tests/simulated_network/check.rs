@@ -249,7 +249,7 @@ pub fn honest(
     let is_due = |name: &str| match name {
         "unvouched_term" => !hears,
         "refused_name" => has(happened, &MOVES),
-        "mismatch" => has(happened, &OTHER_RULES),
+        "mismatch" => may_differ(happened),
         "unequal_timings" => has(happened, &[Fault::OtherVersion]),
         _ => MAY_BE.contains(&name),
     };
@@ -267,7 +267,7 @@ pub fn honest(
 pub fn harmless(host: &str, event: &BridgeEvent, happened: &Kinds) -> Result<(), Broken> {
     match event {
         BridgeEvent::NameTaken { .. } if has(happened, &MOVES) => Ok(()),
-        BridgeEvent::Mismatch { .. } if has(happened, &OTHER_RULES) => Ok(()),
+        BridgeEvent::Mismatch { .. } if may_differ(happened) => Ok(()),
         BridgeEvent::NameTaken { .. }
         | BridgeEvent::Mismatch { .. }
         | BridgeEvent::Unproven { .. }
@@ -295,8 +295,12 @@ fn has(happened: &Kinds, any: &[Fault]) -> bool {
     any.iter().any(|kind| happened.contains(kind))
 }
 
-/// After these two hosts may have other rules for a while.
-const OTHER_RULES: [Fault; 2] = [Fault::OtherVoters, Fault::NextEpoch];
+/// Whether two hosts may have other rules for a while. Of voters that have changed version 1 of the wire cannot tell.
+fn may_differ(happened: &Kinds) -> bool {
+    let is_untold = [Fault::ChangeVoters, Fault::OtherVersion];
+    has(happened, &[Fault::OtherVoters, Fault::NextEpoch])
+        || is_untold.iter().all(|kind| happened.contains(kind))
+}
 
 /// After these a name may be announced by two hosts for a while.
 pub const MOVES: [Fault; 4] = [

@@ -228,7 +228,7 @@ impl Run<'_> {
 
     fn agree(&mut self) -> Result<(), Broken> {
         let (began, most) = (self.sim.elapsed(), self.setting.plan.agreed() + POLITE);
-        let (mut linked, mut agreed) = (None, None::<Duration>);
+        let (mut linked, mut since) = (None, None::<Duration>);
         loop {
             self.step()?;
             let took = self.sim.elapsed().saturating_sub(began);
@@ -243,9 +243,9 @@ impl Run<'_> {
             let agrees = linked.is_some() && self.all_agree(&running);
             // A leader that is to seal still leads while its work ends.
             let is_asked = self.setting.ledger.lists(|lists| lists.are_asked());
-            agreed = agreed.filter(|_| agrees && !is_asked);
+            since = since.filter(|_| agrees && !is_asked);
             if agrees && !is_asked {
-                let since = *agreed.get_or_insert(took);
+                let since = *since.get_or_insert(took);
                 if took >= since + self.setting.plan.settled() {
                     self.note("all agree");
                     self.tale.agreed = since;
@@ -255,7 +255,7 @@ impl Run<'_> {
             if linked.is_none() && took > self.setting.plan.reconnected() + POLITE {
                 return Err(format!("not linked within {took:?} after the repair"));
             }
-            if took > most && agreed.is_none() {
+            if took > most && since.is_none() {
                 for (_, agent) in check::starts(&running) {
                     self.note(&format!("{} is {:?}", agent.id(), agent.current()));
                 }

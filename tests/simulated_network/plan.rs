@@ -6,6 +6,7 @@
 use std::time::Duration;
 
 use actix_bully::{
+    elections::quorum::Defect,
     protocol::{AgentId, Timings},
     remote::Limits,
 };
@@ -46,6 +47,8 @@ pub struct Plan {
     pub clocks: [u64; 5],
     /// Whether disks forget what was written; never drawn, because it breaks promises.
     pub is_forgetful: bool,
+    /// A rule of the election that is broken on purpose; never drawn.
+    pub defect: Option<Defect>,
     /// Whether agents have schedules and proxies; never drawn, because it changes what is sent.
     pub has_application: bool,
     /// The timings that each agent starts with.
@@ -84,6 +87,7 @@ impl Plan {
             disk: rng.u64(0..=5),
             clocks: [(); 5].map(|()| rng.u64(90..=110)), // leases allow for 11 %
             is_forgetful: false,
+            defect: None,
             has_application: false,
             speeds,
             is_rolling,

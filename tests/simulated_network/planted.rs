@@ -47,16 +47,42 @@ fn sixty_histories_of_wrong_clocks_and_crashes_keep_every_promise() {
     assert_eq!(broken, None);
 }
 
+/// Where a peer with another list in the same epoch is heard, its vote elects a leader whose list nobody else has.
+#[test]
+fn forty_histories_of_changing_voters_keep_every_promise() {
+    let sum = play_all(&(190..230), &Fault::of_voters(), 1, play);
+    let broken = sum.broken.map(|(seed, tale)| (seed, tale.broken));
+    assert_eq!(broken, None);
+}
+
+/// Some agents change their timings while their hosts do not say what they promise.
+#[test]
+fn forty_histories_of_two_versions_and_timings_keep_every_promise() {
+    let kinds = Kinds::from([Fault::Isolate, Fault::Retime, Fault::OtherVersion]);
+    let sum = play_all(&(890..930), &kinds, 1, play);
+    let broken = sum.broken.map(|(seed, tale)| (seed, tale.broken));
+    assert_eq!(broken, None);
+}
+
 #[test]
 fn defects_of_agents_and_bridges_are_found() {
     let test = "planted::sixty_histories_keep_every_promise";
     let still = "planted::thirty_histories_in_which_no_agent_moves_keep_every_promise";
     let clocks = "planted::sixty_histories_of_wrong_clocks_and_crashes_keep_every_promise";
+    let voters = "planted::forty_histories_of_changing_voters_keep_every_promise";
+    let versions = "planted::forty_histories_of_two_versions_and_timings_keep_every_promise";
     let cases = [
         (Defect::WorksAfterLease, test, "ran after its leadership"),
         (Defect::FirstDrainsAll, test, "before its work had ended"),
         (Defect::SendsBeforeRecord, test, "with a record of"),
+        (Defect::ListNotPassed, voters, "was answered with"),
         (Defect::ReportOfAnyRoute, test, "b knows 2 members"),
+        (Defect::AnyEpochJoined, voters, "no quorum has sealed"),
+        (
+            Defect::FirstVersionCounts,
+            versions,
+            "lead at the same time",
+        ),
         (Defect::SilenceIsConfirmed, still, "counted refused_name"),
         (Defect::IncarnationsOverlap, clocks, "no agreement within"),
     ];

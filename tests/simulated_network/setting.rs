@@ -74,6 +74,7 @@ impl Setting {
             cooldown: Duration::ZERO,
             epoch: settings.epoch,
             learner: self.plan.changes_voters(),
+            defect: self.plan.defect,
             ..QuorumConfig::new(voters)
         };
         config.check()?;

@@ -4,8 +4,8 @@ use std::{cell::Cell, collections::BTreeSet, ops::Range, time::Duration};
 
 use actix_bully::{
     clock::{Clock, WallTime},
-    elections::quorum::Vote,
-    protocol::{Term, Time},
+    elections::quorum::{Defect, SealRecord, Vote, VotersRecord},
+    protocol::{AgentId, Decree, NewVoter, Term, Time},
 };
 use futures::FutureExt;
 
@@ -16,9 +16,11 @@ use crate::{
     history::{Tale, play_with},
     kinds::{Fault, Kinds},
     ledger::{Ledger, MESSAGE, TICK},
+    lists::Lists,
     many::{Sum, play, play_all, play_twice},
     plan::Plan,
     setting::agent_of,
+    voters::{ADDED, NEW_NAME, REMOVED, REPLACED},
     wire::Peaks,
 };
 
@@ -133,7 +135,7 @@ fn schedules_and_proxies_keep_their_promises_under_every_kind_of_fault() {
     sum.merge(play_all(&(60..75), &Fault::of_both_versions(), 2, play));
     let broken = |(seed, tale): &(u64, Tale)| (*seed, tale.broken.clone());
     assert_eq!(sum.broken.as_ref().map(broken), None);
-    for fault in Fault::ALL {
+    for fault in Fault::of_both_versions() {
         let happened = |what: &&str| {
             sum.seen
                 .contains_key(&format!("{} met {what}", fault.name()))
@@ -204,4 +206,91 @@ fn disks_that_forget_are_found() {
         .iter()
         .any(|word| broken.contains(word));
     assert!(is_found, "seed {seed}: {broken}");
+}
+
+/// The first seed whose history of changing voters is broken by that defect, and what was.
+fn broken_by(defect: Defect) -> Option<(u64, String)> {
+    let mut tales = (0..50).map(|seed| {
+        let tale = play_with(seed, &Fault::of_voters(), |plan| plan.defect = Some(defect));
+        (seed, tale)
+    });
+    tales.find_map(|(seed, tale)| tale.broken.map(|broken| (seed, broken)))
+}
+
+/// A list that no quorum has sealed for, or not durably.
+#[test]
+fn lists_that_were_not_decided_are_found() {
+    for defect in [Defect::SealUnwritten, Defect::InstalledEarly] {
+        let (seed, broken) = broken_by(defect).unwrap();
+        let due = "for which no quorum has sealed";
+        assert!(broken.contains(due), "{defect:?}, seed {seed}: {broken}");
+    }
+}
+
+#[test]
+fn voters_change_beside_every_other_kind_of_fault() {
+    let sum = play_all(&(0..60), &Fault::of_voters(), 2, play);
+    let broken = |(seed, tale): &(u64, Tale)| (*seed, tale.broken.clone());
+    assert_eq!(sum.broken.as_ref().map(broken), None);
+    for what in [ADDED, REMOVED, REPLACED, NEW_NAME] {
+        let times = sum.seen.get(what).copied();
+        assert!(times > Some(2), "{what}: {times:?}");
+    }
+    let [once, again] = [(); 2].map(|()| play(7, &Fault::of_voters()).log);
+    assert_eq!(once, again);
+}
+
+/// Some hosts speak the first version of the wire, in which nobody can be told of another list: to the others
+/// their voters are away.
+#[test]
+fn voters_change_while_hosts_are_upgraded_and_back() {
+    let mut kinds = Fault::of_voters();
+    kinds.insert(Fault::OtherVersion);
+    let sum = play_all(&(0..60), &kinds, 2, play);
+    let broken = |(seed, tale): &(u64, Tale)| (*seed, tale.broken.clone());
+    assert_eq!(sum.broken.as_ref().map(broken), None);
+    assert!(sum.seen.contains_key(REPLACED));
+}
+
+#[test]
+fn two_lists_of_one_epoch_or_one_that_nobody_sealed_for_break_a_history() {
+    let [a, b, c] = [0, 1, 2].map(agent_of);
+    let begun = || {
+        let mut lists = Lists::default();
+        lists.begin(vec![a.clone(), b.clone(), c.clone()]);
+        lists
+    };
+    let decree = |voters: [&AgentId; 2]| Decree {
+        epoch: 1,
+        voters: voters.map(new).into(),
+        vote_quorum: None,
+        lease_quorum: None,
+    };
+    let record = |installed, seal| Vote {
+        voters: Some(Box::new(VotersRecord { installed, seal })),
+        ..Vote::default()
+    };
+    let seals = |term, next| {
+        let term = Term(term);
+        record(None, Some(SealRecord { term, next }))
+    };
+    let installed = record(Some(decree([&a, &b])), None);
+    let mut lists = begun();
+    assert_eq!(lists.wrote(&a, &seals(1, decree([&a, &b]))), Ok(()));
+    let early = lists.wrote(&b, &installed);
+    assert!(early.is_err_and(|why| why.contains("no quorum has sealed")));
+    let other = lists.wrote(&b, &seals(1, decree([&a, &c])));
+    assert!(other.is_err_and(|why| why.contains("and for")));
+    assert_eq!(lists.wrote(&b, &seals(1, decree([&a, &b]))), Ok(()));
+    assert_eq!(lists.wrote(&b, &installed), Ok(()));
+    assert_eq!(lists.latest(), (1, &[a.clone(), b.clone()][..]));
+    assert_eq!(lists.knows(&c, 1, &[a.clone(), b.clone()]), Ok(()));
+    assert!(lists.knows(&c, 1, &[a.clone(), c.clone()]).is_err());
+}
+
+fn new(id: &AgentId) -> NewVoter {
+    NewVoter {
+        id: id.clone(),
+        contact: None,
+    }
 }

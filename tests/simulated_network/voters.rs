@@ -167,14 +167,16 @@ pub(crate) async fn ask(agent: BullyHandle, change: VoterChange, within: Duratio
 fn is_made(agent: &BullyHandle, change: &VoterChange, changed: &Changed, ledger: &Ledger) {
     let (new, old) = change.parts();
     let has = |id: &AgentId| changed.voters.contains(id);
+    // It may have left since: then nothing is known there.
     let knows = agent.voters().map(|voters| voters.epoch);
-    if new.is_some_and(|new| !has(&new.id)) || old.is_some_and(has) || knows < Some(changed.epoch) {
+    let is_late = knows.is_some_and(|epoch| epoch < changed.epoch);
+    if new.is_some_and(|new| !has(&new.id)) || old.is_some_and(has) || is_late {
         ledger.breaks(format!(
             "`{change}` was answered with {changed:?} at {knows:?}"
         ));
     }
-    let known = ledger.lists(|lists| lists.knows(agent.id(), changed.epoch, &changed.voters));
-    if let Err(broken) = known {
+    let told = ledger.lists(|lists| lists.knows(agent.id(), changed.epoch, &changed.voters));
+    if let Err(broken) = told {
         ledger.breaks(broken);
     }
     ledger.count(match change {
