@@ -262,3 +262,25 @@ fn a_decree_adds_to_what_was_configured_while_the_link_runs_and_takes_only_that_
         .await;
     });
 }
+
+/// Nobody here counted the terms of the earlier epoch meanwhile, in which the one that comes back still is.
+#[test]
+fn an_agent_that_comes_back_hears_of_the_epoch_that_its_peers_have_entered() {
+    play(async {
+        let pipes = Pipes::new();
+        let [a, b] = two_hosts(&pipes).await;
+        let gone = join(&a, "a1", MemberKind::Voter, &of(0, THREE));
+        let peer = join(&b, "b1", MemberKind::Voter, &of(0, THREE));
+        until("both are known", || knows(&a, "b1") && knows(&b, "a1")).await;
+        a.group.leave(&gone.name, gone.incarnation);
+        until("it is gone", || !knows(&b, "a1")).await;
+        peer.goes_to(&b, &of(1, FOUR));
+        sleep(MS(500)).await;
+        let back = join(&a, "a1", MemberKind::Voter, &of(0, THREE));
+        until("it is back", || knows(&b, "a1")).await;
+        peer.says(&b, 0, 5);
+        back.hears(0, 5).await;
+        peer.says(&b, 1, 1);
+        back.hears(1, 1).await;
+    });
+}

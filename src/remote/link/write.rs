@@ -219,7 +219,8 @@ impl LinkWriter {
                 continue;
             }
             let local = (side.look)();
-            let rules = local.requirements.as_ref().map(|mine| mine.rules);
+            let mine = local.requirements.clone();
+            let rules = mine.as_ref().map(|mine| mine.rules);
             let votes = local.members.iter().any(Member::is_voter);
             let is_first = common.link.version == Versions::FIRST;
             if is_first && rules.is_some_and(|of| !first_carries(of.name())) {
@@ -242,6 +243,9 @@ impl LinkWriter {
                     // A group is judged when it is opened: the next link opens and judges it anew.
                     return Err(Closed::Lost);
                 }
+            }
+            // Also if the other side was told the same before: while no agent was here, terms were counted as the peers do.
+            if let Some(mine) = &mine {
                 common.shared.follow(group, mine, votes);
             }
             self.keeps_to_the_peers_limits(group)?;
