@@ -5,10 +5,11 @@
 
 use std::{rc::Rc, sync::Arc, time::Duration};
 
-use actix::Actor;
+use actix::{Actor, Addr};
 use actix_bully::{
     Group,
-    agent::BullyAgent,
+    agent::{BullyAgent, BullyHandle},
+    clock::{WallClock, WallTime},
     remote::{
         BridgeHandle, NodeIncarnation, Peer, RemoteBridge,
         internals::{later_incarnation, wire::Versions},
@@ -19,6 +20,7 @@ use tokio::task::spawn_local;
 
 use crate::{
     application,
+    clock::SimulatedClock,
     host::{Host, Process, Started},
     member::{Member, Place},
     plan::Plan,
@@ -45,6 +47,10 @@ impl Host {
             .seed(setting.seed ^ (place.process * 1_000) ^ self.index as u64)
             .limits(Plan::limits())
             .restart_policy(restarts()?);
+        if setting.plan.is_diskless {
+            let wall = self.wall(settings);
+            bridge = bridge.wall_clock(move || wall.now().as_millis());
+        }
         if settings.is_first_version {
             bridge = bridge.versions(Versions { min: 1, max: 1 });
         }
@@ -60,6 +66,14 @@ impl Host {
             });
         }
         Ok(bridge.carry(group).start()?)
+    }
+
+    /// The wall clock of a process of voters without disks: what its host's timers have not counted, it has.
+    fn wall(&self, settings: Settings) -> WallWithSuspends {
+        WallWithSuspends {
+            wrong_by: settings.wall,
+            clock: self.clock.clone(),
+        }
     }
 
     /// Whatever the clock shows, later than the last one: as a bridge does that keeps it in a file.
@@ -95,7 +109,12 @@ impl Host {
             .restart_policy(restarts()?);
         if setting.plan.is_quorum {
             let config = setting.config(speed, process.settings, member)?;
-            agent = agent.quorum_config(Arc::new(config)).store(disk.clone());
+            agent = agent.quorum_config(Arc::new(config));
+            if setting.plan.is_diskless {
+                agent = agent.wall_clock(self.wall(process.settings));
+            } else {
+                agent = agent.store(disk.clone());
+            }
         }
         if member.starts.get() > 0 {
             agent = agent.recovering();
@@ -103,26 +122,12 @@ impl Host {
         let agent = agent.join(&process.group).start()?;
         member.disk.replace(disk);
         member.starts.set(member.starts.get() + 1);
-        let drainer = |(ending, is_short)| {
-            let drainer = Drainer {
-                id: member.id.clone(),
-                token: Rc::default(),
-                ending: Duration::from_millis(ending),
-                is_short,
-                ledger: setting.ledger.clone(),
-                is_quorum: setting.plan.is_quorum,
-                limit: time_to_end(&speed.timings()),
-                drains: None,
-            };
-            let token = Rc::clone(&drainer.token);
-            let addr = drainer.start();
-            token.replace(agent.subscribe_draining(addr.clone().recipient()).ok());
-            addr
-        };
         let started = Started {
             member: member.index,
             agent: agent.clone(),
-            _drainers: [(20, true), (120, false)].map(drainer).into(),
+            _drainers: [(20, true), (120, false)]
+                .map(|how| drainer(&agent, setting, member, how))
+                .into(),
         };
         process.starts.borrow_mut().push(started);
         application::start(&agent, setting, process.settings.wall, member);
@@ -135,6 +140,43 @@ impl Host {
             Duration::from_millis(80),
         ));
         Ok(())
+    }
+}
+
+/// Work of that agent which takes so many milliseconds to end, and whose subscriber then stops, or does not.
+fn drainer(
+    agent: &BullyHandle,
+    setting: &Setting,
+    member: &Member,
+    (ending, is_short): (u64, bool),
+) -> Addr<Drainer> {
+    let drainer = Drainer {
+        id: member.id.clone(),
+        token: Rc::default(),
+        ending: Duration::from_millis(ending),
+        is_short,
+        ledger: setting.ledger.clone(),
+        is_quorum: setting.plan.is_quorum,
+        limit: time_to_end(&member.speed.get().timings()),
+        drains: None,
+    };
+    let token = Rc::clone(&drainer.token);
+    let addr = drainer.start();
+    token.replace(agent.subscribe_draining(addr.clone().recipient()).ok());
+    addr
+}
+
+/// A wall clock that goes on while its host is suspended, from a time at which terms are counted by it.
+#[derive(Clone, Debug)]
+struct WallWithSuspends {
+    wrong_by: i64,
+    clock: SimulatedClock,
+}
+
+impl WallClock for WallWithSuspends {
+    fn now(&self) -> WallTime {
+        let suspended = u64::try_from(self.clock.suspended().as_millis()).unwrap_or(u64::MAX);
+        WallTime::from_millis(wall_of(self.wrong_by) + (DAWN - TODAY) + suspended)
     }
 }
 
@@ -161,3 +203,6 @@ pub(crate) const PORT: u16 = 7400;
 
 /// The wall clock of all hosts when a history begins, in milliseconds.
 const TODAY: u64 = 1_700_000_000_000;
+
+/// The same for terms by the clock, which count milliseconds since 2024 began: 2026 began.
+const DAWN: u64 = 1_767_225_600_000;

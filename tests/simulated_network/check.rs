@@ -2,10 +2,13 @@
 //!
 //! Decided here: the invariants. A history that breaks one ends there.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 use actix_bully::{
-    agent::BullyHandle,
+    agent::{BullyHandle, Lifecycle},
     protocol::{AgentId, Term},
     remote::{BridgeCounts, BridgeEvent, BridgeHandle, LinkStatus},
 };
@@ -16,6 +19,7 @@ use crate::{
     ledger::Ledger,
     member::Place,
     members::Members,
+    plan::{Plan, Speed},
     setting::{NAMES, Setting},
     wire::Peaks,
     work::Start,
@@ -33,6 +37,11 @@ pub struct Watch {
     followed: BTreeMap<(Start, u64), Term>,
     /// Which starts of agents believed after the last step that they lead.
     leading: BTreeMap<Start, AgentId>,
+    /// Since when each incarnation has been seen, where voters have no disks.
+    lives: BTreeMap<(Start, u64), Duration>,
+    /// Fewer than a majority remembered at some time since the last leader was elected, and clocks differ: its term
+    /// may be lower than the last one.
+    has_forgotten: bool,
 }
 
 /// Every start of an agent in a process that runs: also those that are over, or were given up.
@@ -81,6 +90,25 @@ impl Watch {
         Ok(Some(leaders))
     }
 
+    /// Takes note of how many voters remember, if none has a disk. One that has lived for long enough to have
+    /// recovered does; it may have recovered before, so this is no more than a lower bound.
+    pub fn forget(&mut self, now: Duration, starts: &Starts, plan: &Plan) {
+        if !plan.is_diskless || plan.is_steady {
+            return;
+        }
+        let whole = plan.begun(&Speed::Usual.timings());
+        let mut remembering = BTreeSet::new();
+        for (at, agent) in starts {
+            let status = agent.current();
+            let life = (*at, status.incarnation.0);
+            let since = *self.lives.entry(life).or_insert(now);
+            if status.lifecycle == Lifecycle::Running && now >= since + whole {
+                remembering.insert(agent.id().clone());
+            }
+        }
+        self.has_forgotten |= 2 * remembering.len() <= plan.agents;
+    }
+
     fn check_leaders(&mut self, leading: &[&(Start, BullyHandle)]) -> Result<(), Broken> {
         if let [(_, one), (_, other), ..] = leading {
             let (one, other) = (one.id(), other.id());
@@ -91,6 +119,10 @@ impl Watch {
             let Some(term) = agent.current().leading else {
                 continue; // it has just ended; the next look will see it
             };
+            let is_new = !self.led.contains_key(&term);
+            if is_new && std::mem::take(&mut self.has_forgotten) {
+                self.led.clear();
+            }
             let latest = self.led.last_key_value();
             match latest {
                 Some((last, other)) if *last > term || *last == term && other != id => {
@@ -244,11 +276,15 @@ pub fn honest(
     host: &str,
     counts: &BridgeCounts,
     happened: &Kinds,
+    plan: &Plan,
     hears: bool,
 ) -> Result<(), Broken> {
     let is_due = |name: &str| match name {
-        "unvouched_term" => !hears,
+        // Without disks a term is refused that a clock is far from.
+        "unvouched_term" => !hears || has(happened, &[Fault::WallAhead, Fault::WallBack]),
         "refused_name" => has(happened, &MOVES),
+        // A later process waits until the former one's link has ended.
+        "name_held" => plan.is_diskless,
         "mismatch" => may_differ(happened),
         "unequal_timings" => has(happened, &[Fault::OtherVersion]),
         _ => MAY_BE.contains(&name),

@@ -47,6 +47,12 @@ impl SimulatedClock {
         }
     }
 
+    /// For how long the host was suspended.
+    #[must_use]
+    pub fn suspended(&self) -> Duration {
+        Duration::from_nanos(self.suspended.load(Relaxed))
+    }
+
     /// The host was suspended for so long, and no timer has counted it.
     pub fn suspend(&self, span: Duration) {
         self.suspended.fetch_add(nanos(span), Relaxed);

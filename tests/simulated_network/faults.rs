@@ -173,12 +173,17 @@ impl Faults {
                 }
             }
             Fault::ChangeVoters => self.change_voters(sim, rng, hit, members),
+            Fault::Outage => self.outage(sim, rng, k),
         }
     }
 
     /// A process starts again with something else configured, or by another wall clock.
     fn reconfigure(&mut self, sim: &mut Sim<'_>, k: usize, fault: Fault) {
+        let is_near = self.setting.plan.is_diskless && sim.elapsed().as_millis() % 2 == 0;
         let wanted = match fault {
+            // Terms by the clock are taken from one that is a little ahead, and refused from one that is years ahead.
+            Fault::WallAhead if is_near => Settings::of_wall(STEP),
+            Fault::WallBack if is_near => Settings::of_wall(-STEP),
             Fault::WallAhead => Settings::of_wall(10 * YEAR),
             Fault::WallBack => Settings::of_wall(-HOUR),
             Fault::OtherVoters => Settings {
@@ -250,7 +255,11 @@ impl Faults {
         self.setting.net.delay(from, to_name, sim.elapsed() + late);
         match members.running_on(k, rng) {
             Some(member) if rng.bool() => {
-                let fault = [Fault::CrashAgent, Fault::Move, Fault::RestartAgent][rng.usize(..3)];
+                let mut fault =
+                    [Fault::CrashAgent, Fault::Move, Fault::RestartAgent][rng.usize(..3)];
+                if !Fault::Move.fits(&self.setting.plan) {
+                    fault = Fault::RestartAgent;
+                }
                 self.agent(sim, rng, (&member, to), fault);
             }
             _ => self.bounce(sim, k, Settings::default()),
@@ -356,6 +365,22 @@ impl Faults {
         sim.bounce(name);
     }
 
+    /// Processes end at once, that of `k` among them; most of them start again.
+    fn outage(&mut self, sim: &mut Sim<'_>, rng: &mut Rng, k: usize) {
+        let is_of_all = rng.u8(..3) == 0;
+        for host in 0..self.hosts.len() {
+            let is_hit = host == k || is_of_all || rng.u8(..3) == 0;
+            if !is_hit || self.down.contains_key(&host) {
+                continue;
+            }
+            match rng.u8(..6) {
+                0 => self.end(sim, host, Down::Off),
+                1 => self.end(sim, host, Down::Killed),
+                _ => self.bounce(sim, host, Settings::default()),
+            }
+        }
+    }
+
     fn slow(&self, rng: &mut Rng, k: usize) {
         let (bytes, pause) = [(1, 200), (8, 50), (32, 50)][rng.usize(..3)];
         let pace = Some(Pace { bytes, pause });
@@ -410,5 +435,6 @@ impl Settings {
 /// No promise is longer, by any clock.
 const PROMISED: Duration = Duration::from_millis(1_150);
 
+const STEP: i64 = 3_000;
 const HOUR: i64 = 3_600_000;
 const YEAR: i64 = 365 * 24 * HOUR;

@@ -95,6 +95,9 @@ pub fn play_with(seed: u64, kinds: &Kinds, change: impl FnOnce(&mut Plan)) -> Ta
     };
     let first = run.setting.plan.first_voters();
     run.setting.ledger.lists(|lists| lists.begin(first));
+    if run.setting.plan.is_diskless {
+        run.setting.ledger.expect_no_disks();
+    }
     run.note(&format!("{:?}", run.setting.plan));
     let ended = run.whole(&mut rng);
     run.tale.broken = ended.err();
@@ -211,6 +214,8 @@ impl Run<'_> {
         }
         let worked = self.setting.worked.take();
         let is_quorum = self.setting.plan.is_quorum;
+        self.watch
+            .forget(self.sim.elapsed(), &starts, &self.setting.plan);
         if let Some(leading) = self.watch.step(&starts, &worked, is_quorum)? {
             self.note(&format!("leading: {leading}"));
         }
@@ -257,7 +262,12 @@ impl Run<'_> {
             }
             if took > most && since.is_none() {
                 for (_, agent) in check::starts(&running) {
-                    self.note(&format!("{} is {:?}", agent.id(), agent.current()));
+                    let epoch = agent.voters().map(|voters| voters.epoch);
+                    let status = agent.current();
+                    self.note(&format!("{}, epoch {epoch:?}, is {status:?}", agent.id()));
+                }
+                for bridge in running.iter().filter_map(|process| process.bridge.as_ref()) {
+                    self.note(&format!("{} {:?}", bridge.node(), bridge.counters()));
                 }
                 return Err(format!("no agreement within {most:?} after the repair"));
             }
@@ -300,7 +310,7 @@ impl Run<'_> {
             let counts = bridge.counters();
             let node = bridge.node().to_string();
             let hears = !self.idle.contains(&node);
-            check::honest(&node, &counts, &self.happened, hears)?;
+            check::honest(&node, &counts, &self.happened, &self.setting.plan, hears)?;
             let incarnation = (node, bridge.incarnation().0);
             let before = self.counted.insert(incarnation, counts).unwrap_or_default();
             for ((name, n), (_, before)) in counts.iter().zip(before.iter()) {

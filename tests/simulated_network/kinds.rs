@@ -71,6 +71,9 @@ pub enum Fault {
     /// An agent is asked for another list of voters, while all run; or a voter is lost, so that another
     /// one has to take its place.
     ChangeVoters,
+    /// The processes of one, several or all hosts end at once, and most start again: voters without disks
+    /// forget what they promised.
+    Outage,
 }
 
 /// Which kinds a history may draw.
@@ -78,7 +81,7 @@ pub type Kinds = BTreeSet<Fault>;
 
 impl Fault {
     /// All of them.
-    pub const ALL: [Self; 33] = [
+    pub const ALL: [Self; 34] = [
         Self::Cut,
         Self::CutOneWay,
         Self::Hold,
@@ -112,6 +115,7 @@ impl Fault {
         Self::NextEpoch,
         Self::OtherVersion,
         Self::ChangeVoters,
+        Self::Outage,
     ];
 
     /// Its name in a log.
@@ -151,6 +155,7 @@ impl Fault {
             Self::NextEpoch => "next-epoch",
             Self::OtherVersion => "other-version",
             Self::ChangeVoters => "change-voters",
+            Self::Outage => "outage",
         }
     }
 
@@ -184,8 +189,35 @@ impl Fault {
         kinds
     }
 
+    /// The same of one release, with voters that have no disks.
+    #[must_use]
+    pub fn of_diskless() -> Kinds {
+        let mut kinds = Self::all();
+        kinds.insert(Self::Outage);
+        kinds.retain(|fault| !Self::WITH_DISKS.contains(fault));
+        kinds
+    }
+
     /// These are drawn only where they are asked for.
-    const APART: [Self; 2] = [Self::OtherVersion, Self::ChangeVoters];
+    const APART: [Self; 3] = [Self::OtherVersion, Self::ChangeVoters, Self::Outage];
+
+    /// What no group of voters without disks can have, or is not promised anything under: a store; a name on two hosts,
+    /// one after the other; other timings; a node that does not know its rules; a boot clock that is ahead of all
+    /// others; two lists, one of which was typed before the other one's voters had ended.
+    const WITH_DISKS: [Self; 9] = [
+        Self::FreshMemory,
+        Self::Move,
+        Self::MoveUnseen,
+        Self::MoveFromDead,
+        Self::Retime,
+        Self::Suspend,
+        Self::OtherVersion,
+        Self::NextEpoch,
+        Self::ChangeVoters,
+    ];
+
+    /// Where all clocks are alike and right, none may be set or count otherwise.
+    const OF_CLOCKS: [Self; 2] = [Self::WallAhead, Self::WallBack];
 
     /// These promise nothing where voters change: a list that is typed while another one is decided,
     /// and a new store under an old name.
@@ -195,8 +227,8 @@ impl Fault {
     pub(crate) const fn weight(self) -> u32 {
         match self {
             Self::CutOneWay | Self::SlowReader | Self::MoveUnseen | Self::Hang => 2,
-            Self::Silence => 4,      // histories of one process are few
-            Self::OtherVersion => 8, // so that many hosts speak it at a time
+            Self::Silence => 4, // histories of one process are few
+            Self::OtherVersion | Self::Outage => 8, // so that it hits many hosts at a time
             Self::ChangeVoters => 16,
             _ => 1,
         }
@@ -207,7 +239,18 @@ impl Fault {
         if plan.changes_voters() && Self::BESIDE_CHANGES.contains(&self) {
             return false;
         }
+        if plan.is_diskless {
+            let (ours, theirs) = (plan.is_steady, !plan.is_steady);
+            if Self::WITH_DISKS.contains(&self)
+                || ours && Self::OF_CLOCKS.contains(&self)
+                // At rates of their own clocks count a long suspend differently.
+                || theirs && self == Self::SuspendAll
+            {
+                return false;
+            }
+        }
         match self {
+            Self::Outage => plan.is_diskless,
             Self::CrashAgent
             | Self::RestartAgent
             | Self::ChangeVoters

@@ -38,6 +38,8 @@ struct Entries {
     handled: BTreeSet<(usize, u64)>,
     last: BTreeMap<(usize, u64), u64>,
     lists: Lists,
+    /// The voters have no disks: a vote holds for a while, in one life of its voter.
+    is_diskless: bool,
     broken: Option<Broken>,
 }
 
@@ -51,6 +53,11 @@ impl Ledger {
             let broken = format!("{voter} voted for {first} and {candidate} in {term}");
             entries.broken.get_or_insert(broken);
         }
+    }
+
+    /// The voters have no disks, so neither votes nor records outlast them.
+    pub fn expect_no_disks(&self) {
+        self.entries().is_diskless = true;
     }
 
     /// Notes that a vote has arrived: the voter's record of it is on its disk by then.
@@ -177,6 +184,7 @@ impl LocalWire<BullyMessage> for Ledger {
         }
         if let BullyMessage::ClaimReply(reply) = &message.message
             && reply.granted
+            && !self.entries().is_diskless
         {
             self.answered(&message.from, reply.term, to);
         }

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use actix_bully::{
-    elections::quorum::Defect,
+    elections::quorum::{Defect, Diskless, QuorumConfig, diskless},
     protocol::{AgentId, Timings},
     remote::Limits,
 };
@@ -31,6 +31,10 @@ pub struct Plan {
     pub agents: usize,
     /// Votes, leases and disks; otherwise the available mode.
     pub is_quorum: bool,
+    /// The voters have no disks: the others' memory and the clocks take their place.
+    pub is_diskless: bool,
+    /// All clocks run alike and none is set, so that the terms of voters without disks increase whatever is forgotten.
+    pub is_steady: bool,
     /// How many of the agents are voters at first; the others are learners where voters change.
     pub voters: usize,
     /// Agents may be lost for good; then no list may become so short that it cannot bear that.
@@ -47,8 +51,9 @@ pub struct Plan {
     pub clocks: [u64; 5],
     /// Whether disks forget what was written; never drawn, because it breaks promises.
     pub is_forgetful: bool,
-    /// A rule of the election that is broken on purpose; never drawn.
+    /// A rule of the election that is broken on purpose, and one of voters without disks; never drawn.
     pub defect: Option<Defect>,
+    pub diskless_defect: Option<diskless::Defect>,
     /// Whether agents have schedules and proxies; never drawn, because it changes what is sent.
     pub has_application: bool,
     /// The timings that each agent starts with.
@@ -79,6 +84,8 @@ impl Plan {
             hosts,
             agents: if hosts == 1 { 3 } else { hosts },
             is_quorum: rng.u8(..3) > 0,
+            is_diskless: false,
+            is_steady: false,
             voters: usize::MAX,
             is_lossy: false,
             is_silent: rng.u8(..4) > 0,
@@ -88,6 +95,7 @@ impl Plan {
             clocks: [(); 5].map(|()| rng.u64(90..=110)), // leases allow for 11 %
             is_forgetful: false,
             defect: None,
+            diskless_defect: None,
             has_application: false,
             speeds,
             is_rolling,
@@ -102,6 +110,9 @@ impl Plan {
         }
         if plan.changes_voters() {
             plan.draw_voters(rng);
+        }
+        if kinds.contains(&Fault::Outage) {
+            plan.draw_diskless(rng);
         }
         plan
     }
@@ -118,6 +129,34 @@ impl Plan {
             (5, 5, 4),
         ][rng.usize(..6)];
         self.is_lossy = !self.is_one_process() && self.voters > 2 && rng.bool();
+    }
+
+    /// Without disks all agree on the longest promise, and no clock may be far ahead of another one.
+    fn draw_diskless(&mut self, rng: &mut Rng) {
+        (self.is_quorum, self.is_diskless) = (true, true);
+        self.is_steady = rng.bool();
+        self.speeds = [Speed::Usual; 5];
+        self.is_rolling = false;
+        // A start takes longer than with disks, and something has to happen after it as well.
+        self.pause = [600, 3_000, 5_000][rng.usize(..3)];
+        self.clocks = [(); 5].map(|()| {
+            if self.is_steady {
+                100
+            } else {
+                rng.u64(95..=105)
+            }
+        });
+    }
+
+    /// The longest until a voter without a disk takes part, after a start of all.
+    #[must_use]
+    pub fn begun(&self, timings: &Timings) -> Duration {
+        let config = QuorumConfig {
+            timings: timings.clone(),
+            diskless: Some(Diskless::default()),
+            ..QuorumConfig::new(self.first_voters())
+        };
+        config.worst_case_start(0)
     }
 
     /// Whether the voters may change while the group runs.
@@ -190,7 +229,9 @@ impl Plan {
     fn elected(&self, timings: &Timings) -> Duration {
         let above = u32::try_from(self.agents).unwrap_or(u32::MAX) - 1;
         let heard = timings.detector().map_or(Duration::ZERO, |d| d.heartbeat);
-        let elected = if self.is_quorum {
+        let elected = if self.is_diskless {
+            self.begun(timings) + timings.worst_case_quorum_failover(above)
+        } else if self.is_quorum {
             timings.worst_case_quorum_failover(above)
         } else {
             timings.worst_case_failover(above).unwrap_or_default() + timings.deadline()

@@ -10,6 +10,7 @@
 //!     --without a,b  all kinds but these
 //!     --versions     hosts that speak version 1 of the wire as well
 //!     --voters       voters that change while the group runs
+//!     --diskless     voters without disks
 //! ```
 
 use std::{
@@ -39,7 +40,7 @@ fn main() -> ExitCode {
         Ok(options) => options,
         Err(wrong) => {
             eprintln!(
-                "{wrong}; there are: --seeds A..B --twice --threads N --log --faults a,b --without a,b --versions --voters"
+                "{wrong}; there are: --seeds A..B --twice --threads N --log --faults a,b --without a,b --versions --voters --diskless"
             );
             return ExitCode::from(2);
         }
@@ -85,6 +86,7 @@ fn options(mut words: impl Iterator<Item = String>) -> Result<Options, String> {
             "--seeds" => options.seeds = seeds(&value()?)?,
             "--threads" => options.threads = number::<usize>(&value()?)?.max(1),
             "--versions" => options.kinds = Fault::of_both_versions(),
+            "--diskless" => options.kinds = Fault::of_diskless(),
             "--voters" => options.kinds = Fault::of_voters(),
             "--twice" => options.is_twice = true,
             "--log" => options.is_logged = true,

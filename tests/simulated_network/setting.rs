@@ -5,7 +5,10 @@
 use std::time::Duration;
 
 use actix_bully::{
-    elections::{bully::Preemption, quorum::QuorumConfig},
+    elections::{
+        bully::Preemption,
+        quorum::{Diskless, QuorumConfig},
+    },
     protocol::AgentId,
 };
 
@@ -75,6 +78,11 @@ impl Setting {
             epoch: settings.epoch,
             learner: self.plan.changes_voters(),
             defect: self.plan.defect,
+            diskless: self.plan.is_diskless.then(|| {
+                let mut rules = Diskless::default();
+                rules.defect = self.plan.diskless_defect;
+                rules
+            }),
             ..QuorumConfig::new(voters)
         };
         config.check()?;

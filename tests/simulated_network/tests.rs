@@ -4,7 +4,7 @@ use std::{cell::Cell, collections::BTreeSet, ops::Range, time::Duration};
 
 use actix_bully::{
     clock::{Clock, WallTime},
-    elections::quorum::{Defect, SealRecord, Vote, VotersRecord},
+    elections::quorum::{Defect, SealRecord, Vote, VotersRecord, diskless},
     protocol::{AgentId, Decree, NewVoter, Term, Time},
 };
 use futures::FutureExt;
@@ -293,4 +293,44 @@ fn new(id: &AgentId) -> NewVoter {
         id: id.clone(),
         contact: None,
     }
+}
+
+#[test]
+fn voters_without_disks_keep_their_promises_beside_every_other_kind_of_fault() {
+    let sum = play_all(&(0..60), &Fault::of_diskless(), 2, play);
+    let broken = |(seed, tale): &(u64, Tale)| (*seed, tale.broken.clone());
+    assert_eq!(sum.broken.as_ref().map(broken), None);
+    for what in [
+        "outage met leader",
+        "outage met other",
+        "start met no agent",
+    ] {
+        let times = sum.seen.get(what).copied();
+        assert!(times > Some(5), "{what}: {times:?}");
+    }
+    let [once, again] = [(); 2].map(|()| play(7, &Fault::of_diskless()).log);
+    assert_eq!(once, again);
+}
+
+/// Whether one of some histories of voters without disks is broken in those words by a change of its settings.
+fn is_forgotten(due: &str, change: fn(&mut Plan)) -> bool {
+    let mut tales = (0..300).map(|seed| play_with(seed, &Fault::of_diskless(), change));
+    tales.any(|tale| tale.broken.is_some_and(|broken| broken.contains(due)))
+}
+
+#[test]
+fn terms_of_voters_without_disks_that_are_only_counted_are_found() {
+    assert!(is_forgotten(" leads in ", |plan| {
+        plan.diskless_defect = Some(diskless::Defect::CountedTerms);
+        plan.is_steady = true;
+        plan.clocks = [100; 5];
+    }));
+}
+
+/// Two lead then.
+#[test]
+fn promises_of_voters_without_disks_that_are_too_short_are_found() {
+    assert!(is_forgotten("lead at the same time", |plan| {
+        plan.defect = Some(Defect::PromiseOfHalfALease);
+    }));
 }
