@@ -88,8 +88,10 @@ impl ElectionHandle<AnyBully> {
     /// Every voter's store has to be of format 2 ([`FileStore::upgrade`](crate::store::FileStore::upgrade)), since one of
     /// format 1 has no room for a list; the leader refuses until each is upgraded and its agent was started again.
     ///
-    /// A voter on a host that the others do not know yet names its [contact](NewVoter::contact), by which every bridge of
-    /// the group dials it from then on.
+    /// A voter on a host that the others do not know yet names its [contact](NewVoter::contact): the leader's bridges
+    /// connect to it, as to one that may only observe, and once the learner is heard, all bridges of the group do. A
+    /// learner that is not heard is waited for until `within` has passed, where its contact is named, and refused with
+    /// [`ChangeError::NotSeen`] at once where it is not.
     ///
     /// # Errors
     /// [`VotersError`]. After [`VotersError::TimedOut`] and [`VotersError::Ended`] the change may still come.
@@ -143,30 +145,39 @@ impl<E: Election> ElectionHandle<E> {
                 VotersError::NoVoters
             });
         }
+        // The last refusal of one that may not last.
+        let mut refused = None;
         let asked = async {
             loop {
+                refused = None;
                 let (answer, answered) = oneshot::channel();
-                let change = Box::new(change.clone());
-                let command = AgentCommand::ChangeVoters { change, answer };
+                let command = AgentCommand::ChangeVoters {
+                    change: Box::new(change.clone()),
+                    answer,
+                };
                 self.command(command).map_err(|_| VotersError::Ended)?;
                 match wait::within(ASK_AGAIN, answered).await {
+                    Ok(Some(Ok(Err(reason)))) if may_pass(&change, &reason) => {
+                        refused = Some(reason);
+                    }
                     Ok(Some(Ok(outcome))) => return outcome.map_err(VotersError::Refused),
                     // The agent crashed, or another caller asks for the same: not faster than the agent comes back.
-                    Ok(Some(Err(_))) => {
-                        let Ok(pause) = wait::timer(ASK_AGAIN) else {
-                            return Err(VotersError::NoRuntime);
-                        };
-                        pause.await;
-                    }
-                    Ok(None) => {}
+                    Ok(Some(Err(_))) => {}
+                    Ok(None) => continue,
                     Err(wait::NoTimers) => return Err(VotersError::NoRuntime),
                 }
+                let Ok(pause) = wait::timer(ASK_AGAIN) else {
+                    return Err(VotersError::NoRuntime);
+                };
+                pause.await;
             }
         };
-        match wait::within(within, asked).await {
-            Ok(Some(outcome)) => outcome,
-            Ok(None) => Err(VotersError::TimedOut { within }),
-            Err(wait::NoTimers) => Err(VotersError::NoRuntime),
+        let outcome = wait::within(within, asked).await;
+        match (outcome, refused) {
+            (Ok(Some(outcome)), _) => outcome,
+            (Ok(None), Some(reason)) => Err(VotersError::Refused(reason)),
+            (Ok(None), None) => Err(VotersError::TimedOut { within }),
+            (Err(wait::NoTimers), _) => Err(VotersError::NoRuntime),
         }
     }
 }
@@ -198,6 +209,7 @@ impl<E: Election> Agent<E> {
     pub(super) fn on_voters(&mut self, event: &VotersEvent) {
         match event {
             VotersEvent::Installed(decree) => self.enter_epoch(decree),
+            VotersEvent::Wanted(new) => self.spec.group.want_voter(new),
             VotersEvent::Answered { change, outcome } => {
                 let is_meant = |asked: &mut AskedChange| *asked.change == *change;
                 let asked = self.with_seldom(|seldom| seldom.asked_change.take_if(is_meant));
@@ -225,6 +237,14 @@ impl<E: Election> Agent<E> {
         }
         group.note_voters(decree);
     }
+}
+
+/// Whether a question that was refused for that reason is worth to be asked again: the leader's host connects to the
+/// contact of a voter that it has not heard.
+fn may_pass(change: &VoterChange, reason: &ChangeError) -> bool {
+    let (new, _) = change.parts();
+    let has_contact = new.is_some_and(|new| new.contact.is_some());
+    has_contact && matches!(reason, ChangeError::NotSeen { .. })
 }
 
 /// What an agent takes part as: one with a store that is not listed, a learner, only follows.

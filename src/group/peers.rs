@@ -11,7 +11,7 @@ use std::{
 
 use serde::Serialize;
 
-use crate::protocol::{AgentId, Decree, Member, PeerMessage, shown};
+use crate::protocol::{AgentId, Decree, Member, NewVoter, PeerMessage, shown};
 
 use super::{Group, snapshot::Route};
 
@@ -51,6 +51,9 @@ pub(crate) trait PeerReporter: Send + Sync {
     /// The voters of the group of that name, as they were decided: their nodes become peers. Lists may be told in another
     /// order than they were decided in; their epochs say which one is the latest.
     fn note_voters(&self, group: &str, decree: &Decree);
+    /// That agent of the group of that name shall become a voter, and the leader has not heard it: its node becomes a peer
+    /// until the next list, as one that may only observe.
+    fn want_voter(&self, group: &str, new: &NewVoter);
 }
 
 /// Those that carry a group.
@@ -128,6 +131,13 @@ impl<M: PeerMessage> Group<M> {
             for bridge in self.0.reporters.all() {
                 bridge.note_voters(self.name(), decree);
             }
+        }
+    }
+
+    /// That agent, which its host's contact is known of, shall be heard wherever the group is carried.
+    pub(crate) fn want_voter(&self, new: &NewVoter) {
+        for bridge in self.0.reporters.all() {
+            bridge.want_voter(self.name(), new);
         }
     }
 

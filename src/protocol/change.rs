@@ -87,6 +87,9 @@ pub enum VotersEvent {
     /// This list holds from now on. Also said once by an agent whose record knows a later list than its
     /// configuration.
     Installed(Decree),
+    /// This agent leads and was asked to make a voter of one that it has not heard, whose host the question names.
+    /// Whatever carries messages to other hosts may connect to it.
+    Wanted(NewVoter),
     /// The answer to a change that this agent was asked for.
     Answered {
         /// What was asked for.
@@ -127,6 +130,16 @@ pub enum ChangeError {
     NotSeen {
         /// The name.
         id: AgentId,
+    },
+    /// Of the present voters or of those of the next list, too few are there: nobody could be elected afterwards.
+    #[error(
+        "the leader hears {heard} of the {needed} voters that would be needed then: add one that is up, or bring one back, first"
+    )]
+    NoQuorum {
+        /// The voters that the leader heard of late, and itself.
+        heard: u32,
+        /// The larger quorum.
+        needed: u32,
     },
     /// The list of voters has no room in a store of format 1.
     #[error(
@@ -219,6 +232,7 @@ impl fmt::Display for VotersEvent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Installed(decree) => write!(f, "has the voters of {decree}"),
+            Self::Wanted(new) => write!(f, "wants to hear {}", new.id),
             Self::Answered {
                 change,
                 outcome: Ok(changed),

@@ -169,14 +169,11 @@ impl Operated {
     /// Heals all, brings every node back, and checks.
     fn settle(&mut self) -> Result<(), Wrong> {
         self.mend()?;
-        if let Some(voters) = &self.voters {
-            voters.introduce(&mut self.cluster)?;
-        }
-        self.cluster.agree()?;
+        // A host that is new links nobody before it is added.
         if let Some(voters) = &mut self.voters {
             voters.settle(&mut self.cluster)?;
-            self.cluster.agree()?;
         }
+        self.cluster.agree()?;
         self.cluster.verdict()
     }
 

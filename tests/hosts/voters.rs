@@ -2,7 +2,7 @@
 //!
 //! Decided here: which changes may be asked for at a time, and when one counts as made. A change that is refused (another
 //! one runs, or the new voter was not heard) and one whose answer was lost are asked for again once all is healed:
-//! to ask twice does no harm. Then every node has to know the voters that were asked for, in one epoch.
+//! to ask twice does no harm. No node is told where a new one is but by the change itself. Then every node has to know the voters that were asked for, in one epoch.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -117,7 +117,6 @@ impl Electorate {
         cluster.kill(host)?;
         cluster.begin_anew(host)?;
         let (new, address) = (cluster.called(host), cluster.net.address(host));
-        introduce(cluster, host)?;
         let voted = self.voters.remove(&old);
         self.voters.insert(new.clone());
         let parts = (voted.then_some(old), Some((new, address)));
@@ -163,21 +162,6 @@ impl Electorate {
         let change = Change { old, new, asked };
         cluster.tell(host, &change.to_string())?;
         self.pending.push(change);
-        Ok(())
-    }
-
-    /// Tells every node where the new ones are: a new one is not heard before it is a peer.
-    ///
-    /// # Errors
-    /// What did not work.
-    pub(crate) fn introduce(&self, cluster: &mut Hosts) -> Result<(), Wrong> {
-        let news = self.pending.iter().filter_map(|change| change.new.as_ref());
-        let news: Vec<_> = news.map(|(new, _)| new).collect();
-        for host in cluster.all() {
-            if news.contains(&&cluster.called(host)) {
-                introduce(cluster, host)?;
-            }
-        }
         Ok(())
     }
 
@@ -235,21 +219,6 @@ impl Electorate {
             cluster.tell(host, &words)?;
         }
     }
-}
-
-/// Tells every node that runs where that host's node is. One that is frozen or down now is told later.
-fn introduce(cluster: &mut Hosts, host: usize) -> Result<(), Wrong> {
-    let words = format!(
-        "add-peer {} {}",
-        cluster.called(host),
-        cluster.net.address(host)
-    );
-    for other in cluster.running() {
-        if other != host {
-            cluster.tell(other, &words)?;
-        }
-    }
-    Ok(())
 }
 
 /// What a node answers to a change, after so many lines.

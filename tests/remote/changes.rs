@@ -2,15 +2,15 @@
 
 use std::{path::Path, time::Duration};
 
-use actix::clock::sleep;
+use actix::clock::Instant;
 use actix_bully::{
     agent::{BullyHandle, VotersError},
     elections::{bully::Preemption, quorum::QuorumConfig},
     protocol::{AgentId, ChangeError, Contact, NewVoter, Timings},
-    remote::{MayBe, NodeIncarnation, Peer, Rights, transport::Pipes},
+    remote::{NodeIncarnation, transport::Pipes},
 };
 
-use super::kit::{Host, MS, address, builder, id, play, until};
+use super::kit::{Host, address, builder, id, play, until};
 use super::voters::{VOTERS, believer, others};
 
 const LIMIT: Duration = Duration::from_secs(30);
@@ -34,22 +34,18 @@ fn host(pipes: &Pipes, name: &str, peers: &[&str], incarnation: u64, folder: &Pa
     host
 }
 
-/// Three hosts that follow `c1`, and a fourth one with a learner, which knows them and which only c knows.
+/// Three hosts that follow `c1`, and a fourth one with a learner, which knows them and which none of them knows.
 async fn four(pipes: &Pipes, folder: &Path) -> [Host; 4] {
     let [a, b, c] = ["a", "b", "c"].map(|name| host(pipes, name, &others(name), 1_000, folder));
     until("c1 leads", || {
         believer(&[&a, &b, &c]).as_deref() == Some("c1")
     })
     .await;
-    let rights = Rights::none().grant("g", "d1", MayBe::Observer);
-    let peer = Peer::new("d", &address("d")).allow(rights);
-    c.bridge.add_peer(peer).unwrap();
     let d = host(pipes, "d", &["a", "b", "c"], 1_000, folder);
     until("all follow", || {
-        [&a, &b, &c, &d].iter().all(|host| host.follows("c1"))
+        [&a, &b, &c].iter().all(|host| host.follows("c1"))
     })
     .await;
-    sleep(MS(1_000)).await; // the learner has said so to its leader
     [a, b, c, d]
 }
 
@@ -87,12 +83,12 @@ async fn settled(hosts: &[&Host], epoch: u64, names: &[&str]) {
 }
 
 #[test]
-fn a_voter_on_a_host_that_few_know_is_added_by_its_contact_at_any_agent() {
+fn a_voter_on_a_host_that_nobody_knows_is_added_by_its_contact_at_any_agent() {
     let folder = tempfile::tempdir().unwrap();
     play(async {
         let pipes = Pipes::new();
         let [a, b, c, d] = four(&pipes, folder.path()).await;
-        assert!(!a.is_linked("d") && !b.is_linked("d"));
+        assert!(!a.is_linked("d") && !b.is_linked("d") && !c.is_linked("d"));
         let changed = agent(&a).add_voter(at("d"), LIMIT).await.unwrap();
         assert_eq!((changed.epoch, changed.already), (1, false));
         settled(&[&a, &b, &c, &d], 1, &["a1", "b1", "c1", "d1"]).await;
@@ -152,5 +148,48 @@ fn of_two_changes_at_once_each_is_made_or_refused_and_one_list_comes_out() {
         let names: Vec<_> = voters.ids.iter().map(AgentId::as_str).collect();
         assert!((1..=2).contains(&voters.epoch), "{voters:?}");
         settled(&[&a, &b, &c, &d], voters.epoch, &names).await;
+    });
+}
+
+#[test]
+fn a_voter_that_is_not_there_is_refused_when_the_time_is_over_and_at_once_without_a_contact() {
+    let folder = tempfile::tempdir().unwrap();
+    play(async {
+        let pipes = Pipes::new();
+        let [a, b, c, d] = four(&pipes, folder.path()).await;
+        let (absent, within) = (at("e"), Duration::from_millis(4_200));
+        let started = Instant::now();
+        let refused = agent(&b).add_voter(absent.clone(), within).await;
+        let not_seen = Err(VotersError::Refused(ChangeError::NotSeen {
+            id: absent.id.clone(),
+        }));
+        assert_eq!(refused, not_seen);
+        assert!(started.elapsed() >= within);
+        assert!(
+            c.bridge
+                .peers()
+                .iter()
+                .any(|peer| peer.node.as_str() == "e")
+        );
+        assert_eq!(
+            a.bridge.peers().len(),
+            2,
+            "the leader's host alone looks for it"
+        );
+
+        let unknown = NewVoter {
+            contact: None,
+            ..absent
+        };
+        assert_eq!(agent(&b).add_voter(unknown, LIMIT).await, not_seen);
+        assert!(started.elapsed() < LIMIT);
+        agent(&b).add_voter(at("d"), LIMIT).await.unwrap();
+        settled(&[&a, &b, &c, &d], 1, &["a1", "b1", "c1", "d1"]).await;
+        assert!(
+            c.bridge
+                .peers()
+                .iter()
+                .all(|peer| peer.node.as_str() != "e")
+        );
     });
 }

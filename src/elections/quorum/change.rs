@@ -1,22 +1,25 @@
-//! A change of the voters: who may ask for it, which list comes out, and how the answer gets back.
+//! A change of the voters: who is asked for it, and how the answer gets back.
 //!
-//! Any agent is asked, and sends the question on to its leader. The leader refuses, or ends its work as for
+//! Any agent is asked, and sends the question on to its leader. The leader refuses ([`ruling`](super::ruling)), or ends its work as for
 //! a step down, and seals the epoch ([`seal`](super::seal)). Whoever was asked knows that the change is
 //! made once it has the new list ([`install`](super::install)). The driver gives the command again until
 //! there is an answer, because a leader may crash or be replaced in between; that does no harm.
 
 use super::{
-    BullyTimer, Defect, Out, QuorumBully, QuorumConfig,
+    BullyTimer, Out, QuorumBully, QuorumConfig,
     core::Core,
     epoch::LAST_EPOCH,
     leader::{Leading, Leaving},
+    ruling::Ruling,
     state::{Next, State},
 };
 use crate::elections::{
     message::{AskChange, ChangeAnswer, Enlist},
     shared::Handover,
 };
-use crate::protocol::{AgentId, ChangeError, Changed, Decree, NewVoter, Role, Time, VoterChange};
+use crate::protocol::{
+    AgentId, ChangeError, Changed, Decree, Event, NewVoter, Role, Time, VoterChange, VotersEvent,
+};
 use std::time::Duration;
 
 /// A list of more voters fits no record.
@@ -25,13 +28,6 @@ const MOST_VOTERS: usize = 100;
 const MOST_BYTES: usize = 24_000;
 /// A contact's name and address are no longer.
 const LONGEST_CONTACT: usize = 256;
-
-/// What a leader makes of a change.
-enum Ruling {
-    /// The list is so already.
-    Done(Changed),
-    Begin(Box<Decree>),
-}
 
 impl QuorumConfig {
     /// This configuration with the voters of that list.
@@ -87,90 +83,6 @@ fn bytes(voter: &NewVoter) -> usize {
         node.saturating_add(written(&c.address))
     });
     contact.saturating_add(written(voter.id.as_str()))
-}
-
-impl Core {
-    /// The list after that change. Only a leader asks: it alone knows who is there.
-    fn rule(
-        &self,
-        now: Time,
-        leading: &Leading,
-        change: &VoterChange,
-    ) -> Result<Ruling, ChangeError> {
-        if self.config.diskless().is_some() {
-            return Err(ChangeError::Diskless);
-        }
-        if self.config.has_done(change) {
-            return Ok(Ruling::Done(self.config.changed(true)));
-        }
-        let (new, old) = change.parts();
-        if let Some(id) = old.filter(|old| !self.config.voters.contains(old)) {
-            return Err(ChangeError::NotAVoter { id: id.clone() });
-        }
-        if let Some(new) = new {
-            let id = new.id.clone();
-            if self.config.voters.contains(&id) {
-                return Err(ChangeError::AlreadyAVoter { id });
-            }
-            if !self.me.is_up(&id) || !leading.is_heard(self, now, &id) {
-                return Err(ChangeError::NotSeen { id });
-            }
-        }
-        let is_kept = |id: &&AgentId| self.config.voters.contains(id) && Some(*id) != old;
-        if let Some(id) = leading.first.iter().find(is_kept) {
-            return Err(ChangeError::OldRelease { id: id.clone() });
-        }
-        self.check_stores(leading, new, old)?;
-        let known = self.voter.record.installed();
-        let contact = |id: &AgentId| {
-            let voter = known.and_then(|list| list.voters.iter().find(|voter| voter.id == *id));
-            voter.and_then(|voter| voter.contact.clone())
-        };
-        let kept = self.config.voters.iter().filter(|id| Some(*id) != old);
-        let kept = kept.map(|id| NewVoter {
-            id: id.clone(),
-            contact: contact(id),
-        });
-        let mut voters: Vec<NewVoter> = kept.chain(new.cloned()).collect();
-        if voters.is_empty() {
-            return Err(ChangeError::LastVoter);
-        }
-        voters.sort_by(|one, other| one.id.cmp(&other.id));
-        let narrow = |n: Option<usize>| n.and_then(|n| u32::try_from(n).ok());
-        let decree = Decree {
-            epoch: self.config.epoch.saturating_add(1),
-            voters,
-            vote_quorum: narrow(self.config.vote_quorum),
-            lease_quorum: narrow(self.config.lease_quorum),
-        };
-        self.config.check_decree(&decree)?;
-        Ok(Ruling::Begin(Box::new(decree)))
-    }
-
-    /// `lists-need-room`: every voter that seals or is in the next list has to keep that list. One without room
-    /// for it would have to end when it is told, and a quorum of them would end the group.
-    fn check_stores(
-        &self,
-        leading: &Leading,
-        new: Option<&NewVoter>,
-        old: Option<&AgentId>,
-    ) -> Result<(), ChangeError> {
-        if self.config.has(Defect::StoresNotAsked) {
-            return Ok(());
-        }
-        let own = (!self.me.keeps_lists).then_some(&self.me.id);
-        let mut without = own.into_iter().chain(&leading.without_room);
-        let is_meant = |id: &&AgentId| {
-            let is_new = new.is_some_and(|new| new.id == **id);
-            let is_voter = self.config.voters.contains(id);
-            // The one that is replaced may be lost, so what it said last is not asked for; a leader seals itself.
-            is_new || is_voter && (Some(*id) != old || **id == self.me.id)
-        };
-        match without.find(is_meant) {
-            Some(id) => Err(ChangeError::NotUpgraded { id: id.clone() }),
-            None => Ok(()),
-        }
-    }
 }
 
 impl QuorumBully {
@@ -246,8 +158,22 @@ impl QuorumBully {
         if leading.brings(&self.core, change) {
             return Ok(None); // asked for once more: whether it could be begun now does not matter
         }
-        match self.core.rule(now, leading, change)? {
+        let ruling = self.core.rule(now, leading, change);
+        if let Err(ChangeError::NotSeen { .. }) = ruling
+            && let (Some(new), _) = change.parts()
+            && new.contact.is_some()
+        {
+            // Its host may be one that nobody dialled yet: the next question may find it.
+            let wanted = VotersEvent::Wanted(new.clone());
+            out.notify(Event::Voters(Box::new(wanted)));
+        }
+        match ruling? {
             Ruling::Done(changed) => Ok(Some(changed)),
+            Ruling::TooEarly => {
+                let why = "it has not led for long enough to know which voters are there";
+                self.core.ignore(Role::Leader, why);
+                Ok(None)
+            }
             Ruling::Begin(_) if leading.leaving.is_some() || leading.is_raising() => {
                 Err(ChangeError::UnderWay)
             }
@@ -283,7 +209,7 @@ impl Leading {
     }
 
     /// `enlist-before-vote`: whether that agent said so of late, for as long as a voter's word would count.
-    fn is_heard(&self, core: &Core, now: Time, id: &AgentId) -> bool {
+    pub(super) fn is_heard(&self, core: &Core, now: Time, id: &AgentId) -> bool {
         let heard = self.learners.get(id);
         heard.is_some_and(|at| now.since(*at) <= core.config.timings.promise())
     }

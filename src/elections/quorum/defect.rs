@@ -18,6 +18,7 @@ impl Defect {
         Self::SealVoidAtItsTerm,
         Self::SealBeforeLost,
         Self::StoresNotAsked,
+        Self::QuorumNotLeft,
     ];
 }
 
@@ -82,4 +83,6 @@ defects! { QuorumConfig:
     SealBeforeLost,
     /// `lists-need-room`: a change begins although the store of a voter has no room for the next list.
     StoresNotAsked,
+    /// `leave-a-quorum`: a change begins although too few voters of the next list are there.
+    QuorumNotLeft,
 }

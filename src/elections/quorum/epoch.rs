@@ -31,9 +31,10 @@
 //! # The rules by name
 //! | rule | what it says | decided in |
 //! |---|---|---|
-//! | `enlist-before-vote` | A leader makes a voter only of a member that is up and said of late, to this leader and in this term, that it could be one. | `change.rs` |
+//! | `enlist-before-vote` | A leader makes a voter only of a member that is up and said of late, to this leader and in this term, that it could be one. | `ruling.rs` |
+//! | `leave-a-quorum` | A leader begins a change only while a quorum of the present voters and one of the next ones are there. | `ruling.rs` |
 //! | `one-change-at-a-time` | A leader that drains, or that claims a higher term, begins no change. | `change.rs` |
-//! | `lists-need-room` | No change begins while the store of the leader, of a voter that stays or of the new one has no room for a list, as format 1 has none. Such a voter seals nothing. | `change.rs`, `seal.rs` |
+//! | `lists-need-room` | No change begins while the store of the leader, of a voter that stays or of the new one has no room for a list, as format 1 has none. Such a voter seals nothing. | `ruling.rs`, `seal.rs` |
 //! | `voters-ask` | A leader makes no change for an agent that may only observe at its host: that agent is told so. | `change.rs` |
 //! | `lose-before-seal` | The leadership ends, then the former leader seals, and leads no more in that term. | `resign.rs`, `seal.rs` |
 //! | `seal-before-word` | A seal is durable before it is said. | `voter.rs` |
@@ -51,6 +52,8 @@
 //!   the next leader leads in the old epoch, and the change has to be asked for again.
 //! - *A voter misses the `Install`.* It hears of the epoch from any member of it, at the next message, and may skip
 //!   epochs. An agent that was removed tells its list, too, until it hears of a leader by it.
+//! - *The new voter is on a host that nobody knows.* Where the question names its contact, the leader's host connects to
+//!   it (`VotersEvent::Wanted`), and whoever asked goes on asking. The other hosts learn the contact with the list.
 //! - *No quorum is left.* No list can be decided: the voters that are gone have to return, or the emergency way is
 //!   taken.
 //!

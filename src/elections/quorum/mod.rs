@@ -149,6 +149,7 @@ mod lease;
 mod machine;
 pub mod proof;
 mod resign;
+mod ruling;
 mod seal;
 mod state;
 mod told;

@@ -15,7 +15,7 @@ use tracing::warn;
 
 use crate::{
     group::{PeerReport, PeerReporter},
-    protocol::Decree,
+    protocol::{Decree, NewVoter},
     remote::{Closed, Farewell, GroupRules, NodeId},
 };
 
@@ -137,6 +137,12 @@ impl PeerReporter for BridgeState {
     fn note_voters(&self, group: &str, decree: &Decree) {
         for refused in self.decree(group, decree.epoch, &decree.voters) {
             warn!(node = %self.me.node, group, "voter's host is no peer: {refused}");
+        }
+    }
+
+    fn want_voter(&self, group: &str, new: &NewVoter) {
+        if let Some(refused) = self.want(group, new) {
+            warn!(node = %self.me.node, group, "new voter's host is no peer: {refused}");
         }
     }
 }

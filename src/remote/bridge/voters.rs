@@ -17,6 +17,19 @@ use super::{
     shared::{BridgeState, lock},
 };
 
+/// Where a voter is found, if that is said; or why it cannot be.
+fn contact(voter: &NewVoter) -> Option<Result<VoterContact, String>> {
+    let NewVoter { id, contact } = voter;
+    let contact = contact.as_ref()?;
+    let node = NodeId::new(&contact.node);
+    let found = node.map(|node| VoterContact {
+        voter: id.clone(),
+        node,
+        address: Some(contact.address.clone()).filter(|address| !address.is_empty()),
+    });
+    Some(found.map_err(|why| format!("{id} at {}: {why}", contact.node)))
+}
+
 impl BridgeState {
     /// From now on the groups say who their voters are: that actor is told of new peers.
     pub(crate) fn follow_voters(self: &Arc<Self>, actor: WeakAddr<RemoteBridge>) {
@@ -33,30 +46,48 @@ impl BridgeState {
     pub(crate) fn decree(&self, group: &str, epoch: u64, voters: &[NewVoter]) -> Vec<String> {
         let mut refused = Vec::new();
         let mut contacts = Vec::new();
-        for NewVoter { id, contact } in voters {
-            let Some(contact) = contact else { continue };
-            match NodeId::new(&contact.node) {
-                Ok(node) => contacts.push(VoterContact {
-                    voter: id.clone(),
-                    node,
-                    address: Some(contact.address.clone()).filter(|address| !address.is_empty()),
-                }),
-                Err(why) => refused.push(format!("{id} at {}: {why}", contact.node)),
+        for contact in voters.iter().filter_map(contact) {
+            match contact {
+                Ok(contact) => contacts.push(contact),
+                Err(why) => refused.push(why),
             }
         }
-        let is_safe = self.is_dangerous || self.security.is_some();
-        let may_dial = |address: &str| is_safe || self.transport.is_loopback(address);
+        let may_dial = |address: &str| self.may_dial(address);
         let mut book = lock(&self.book);
         if self.is_over() {
             return refused; // its peers are gone for good
         }
         let mut changes = book.decree(&self.me.node, (group, epoch), &contacts, may_dial);
         let unused = std::mem::take(&mut changes.refused).into_iter();
-        refused.extend(
-            unused.map(|(contact, why)| format!("{} at {}: {why}", contact.voter, contact.node)),
-        );
+        refused.extend(unused.map(|(contact, why)| format!("{contact}: {why}")));
         self.change_peers(&mut book, changes);
         refused
+    }
+
+    /// That agent shall become a voter of a group, and its leader, who is here, has not heard it. Says why its host is
+    /// no peer.
+    pub(crate) fn want(&self, group: &str, new: &NewVoter) -> Option<String> {
+        let contact = match contact(new)? {
+            Ok(contact) => contact,
+            Err(why) => return Some(why),
+        };
+        let may_dial = |address: &str| self.may_dial(address);
+        let mut book = lock(&self.book);
+        if self.is_over() || contact.node == self.me.node {
+            return None;
+        }
+        match book.want(group, &contact, may_dial) {
+            Ok(changes) => {
+                self.change_peers(&mut book, changes);
+                None
+            }
+            Err(why) => Some(format!("{contact}: {why}")),
+        }
+    }
+
+    /// Whether nobody else could read what is said to that address.
+    fn may_dial(&self, address: &str) -> bool {
+        self.is_dangerous || self.security.is_some() || self.transport.is_loopback(address)
     }
 
     /// An operator names a peer: says whether none had named it before.

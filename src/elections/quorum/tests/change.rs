@@ -6,7 +6,7 @@ use crate::protocol::{ChangeError, Changed, Contact, NewVoter, VoterChange, Vote
 
 #[test]
 fn what_a_leader_refuses_is_said_with_its_reason() {
-    let mut me = Kit::leading();
+    let mut me = Kit::heard();
     let replace = |old: &str, new: &str| VoterChange::Replace {
         old: id(old),
         new: voter(new),
@@ -87,7 +87,7 @@ fn a_voter_that_is_not_listed_is_refused_unless_it_is_a_learner() {
 #[test]
 fn only_a_learner_that_was_heard_of_late_is_made_a_voter() {
     let not_seen = || Err(ChangeError::NotSeen { id: id(EYE) });
-    let mut me = Kit::leading();
+    let mut me = Kit::heard();
     let refused = answered(add(EYE), not_seen());
     me.change(add(EYE))
         .notified(refused.clone())
@@ -99,7 +99,7 @@ fn only_a_learner_that_was_heard_of_late_is_made_a_voter() {
     me.hear(EYE, enlist(MINE)).nothing_else_happened();
     me.change(add(EYE)).drained(MINE, None).whatever();
 
-    let mut me = Kit::leading().after(EYE, enlist(MINE));
+    let mut me = Kit::heard().after(EYE, enlist(MINE));
     for _ in 0..6 {
         me.later(H).acked(LOW, 1).whatever();
     }
@@ -110,7 +110,7 @@ fn only_a_learner_that_was_heard_of_late_is_made_a_voter() {
 
 #[test]
 fn what_is_so_already_is_done_and_nobody_is_asked_to_stop() {
-    let mut me = Kit::leading();
+    let mut me = Kit::heard();
     let done = Changed {
         epoch: 0,
         voters: config().voters,
@@ -124,7 +124,7 @@ fn what_is_so_already_is_done_and_nobody_is_asked_to_stop() {
 
 #[test]
 fn one_change_at_a_time_and_the_same_one_asked_for_again_does_no_harm() {
-    let mut me = Kit::leading();
+    let mut me = Kit::heard();
     me.change(remove(LOW)).drained(MINE, None).whatever();
     me.change(remove(LOW)).nothing_else_happened();
     me.change(remove(HIGH))
@@ -140,12 +140,12 @@ fn one_change_at_a_time_and_the_same_one_asked_for_again_does_no_harm() {
 #[test]
 fn no_change_begins_while_the_leader_steps_down_or_raises_its_term() {
     let refused = || answered(remove(LOW), Err(ChangeError::UnderWay));
-    let mut me = Kit::leading();
+    let mut me = Kit::heard();
     me.step_down(None).whatever();
     me.change(remove(LOW))
         .notified(refused())
         .nothing_else_happened();
-    let mut me = Kit::leading().after(HIGH, nack(MINE + 5));
+    let mut me = Kit::heard().after(HIGH, nack(MINE + 5));
     me.change(remove(LOW))
         .notified(refused())
         .nothing_else_happened();
@@ -154,7 +154,7 @@ fn no_change_begins_while_the_leader_steps_down_or_raises_its_term() {
 /// A term that is still being claimed is not this agent's to seal in.
 #[test]
 fn a_leader_that_has_to_raise_its_term_meanwhile_resigns_and_seals_nothing() {
-    let mut me = Kit::leading();
+    let mut me = Kit::heard();
     me.change(remove(LOW)).whatever();
     me.hear(HIGH, nack(MINE + 5)).whatever();
     let seen = me.step(Input::Drained).lost(MINE, LostReason::Resigned);
@@ -166,7 +166,7 @@ fn a_leader_that_has_to_raise_its_term_meanwhile_resigns_and_seals_nothing() {
 
 #[test]
 fn a_lease_that_ends_before_the_work_does_ends_the_change() {
-    let mut me = Kit::leading();
+    let mut me = Kit::heard();
     me.change(remove(LOW)).whatever();
     me.later(D);
     me.step(Input::Drained)
@@ -265,7 +265,7 @@ fn a_follower_sends_a_change_on_and_hears_what_became_of_it() {
 
 #[test]
 fn a_leader_answers_who_asks_on_behalf_of_another() {
-    let mut me = Kit::leading();
+    let mut me = Kit::heard();
     let ask = |change| AskChange {
         term: Term(MINE),
         change: Box::new(change),
@@ -293,7 +293,7 @@ fn voters_of_release_0_1_are_kept_in_no_new_list() {
         promise: Micros::UNSAID,
         ..ack(MINE, me.now, 1)
     };
-    let mut me = Kit::leading();
+    let mut me = Kit::heard();
     let said = first(&me);
     me.hear(LOW, said).whatever();
     let reason = ChangeError::OldRelease { id: id(LOW) };
@@ -302,7 +302,7 @@ fn voters_of_release_0_1_are_kept_in_no_new_list() {
         .nothing_else_happened();
     me.change(remove(LOW)).drained(MINE, None).whatever();
 
-    let mut me = Kit::leading();
+    let mut me = Kit::heard();
     let said = first(&me);
     me.hear(LOW, said).whatever();
     me.acked(LOW, 1).whatever(); // it was upgraded
@@ -312,7 +312,7 @@ fn voters_of_release_0_1_are_kept_in_no_new_list() {
 /// What takes more bytes in a record than in memory counts for what it takes.
 #[test]
 fn contacts_that_no_record_has_room_for_are_refused() {
-    let mut me = Kit::leading().after(EYE, enlist(MINE));
+    let mut me = Kit::heard().after(EYE, enlist(MINE));
     let with = |node: String| {
         let address = "10.0.0.9:7400".to_owned();
         VoterChange::Add(NewVoter {
@@ -338,6 +338,6 @@ fn contacts_that_no_record_has_room_for_are_refused() {
             .any(|event| matches!(event, Event::Voters(event) if is_refusal(event)));
         seen.whatever();
         assert_eq!(refused, !fits);
-        me = Kit::leading().after(EYE, enlist(MINE));
+        me = Kit::heard().after(EYE, enlist(MINE));
     }
 }

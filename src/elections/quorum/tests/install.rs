@@ -103,7 +103,7 @@ fn a_list_whose_term_is_not_the_first_of_its_epoch_is_none() {
 
 #[test]
 fn a_leader_that_is_removed_tells_the_list_until_it_hears_of_a_leader_by_it() {
-    let mut me = Kit::leading();
+    let mut me = Kit::heard();
     me.change(remove(ME)).whatever();
     me.step(Input::Drained).whatever();
     let told = install(1, &[LOW, HIGH]);

@@ -19,6 +19,7 @@ mod planted;
 mod promise;
 mod resign;
 mod room;
+mod ruling;
 mod say;
 mod seal;
 mod start;
@@ -314,6 +315,17 @@ impl Kit {
         let mut kit = Self::elected_by(config);
         kit.acked(LOW, 1).whatever();
         assert_eq!(kit.view().leading, Some(Term(MINE)));
+        kit
+    }
+
+    /// As [`leading`](Self::leading), and HIGH has acknowledged it too, so every voter is known to be there.
+    fn heard() -> Self {
+        Self::heard_by(config())
+    }
+
+    fn heard_by(config: QuorumConfig) -> Self {
+        let mut kit = Self::leading_by(config);
+        kit.acked(HIGH, 3).whatever();
         kit
     }
 

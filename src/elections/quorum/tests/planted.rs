@@ -27,6 +27,10 @@ const SCENES: &[(Defect, Scene)] = &[
         Defect::StoresNotAsked,
         no_change_begins_with_a_store_that_has_no_room,
     ),
+    (
+        Defect::QuorumNotLeft,
+        no_change_begins_that_leaves_no_quorum,
+    ),
 ];
 
 #[test]
@@ -81,7 +85,7 @@ fn the_highest_seal_is_adopted(config: QuorumConfig) -> bool {
 }
 
 fn one_seal_of_three_decides_nothing(config: QuorumConfig) -> bool {
-    let mut me = Kit::leading_by(config);
+    let mut me = Kit::heard_by(config);
     me.change(remove(LOW)).whatever();
     me.step(Input::Drained).whatever();
     record(&me).installed().is_none()
@@ -104,7 +108,7 @@ fn the_leader_of_its_term_voids_no_seal(config: QuorumConfig) -> bool {
 }
 
 fn the_leadership_is_lost_before_the_seal(config: QuorumConfig) -> bool {
-    let mut me = Kit::leading_by(config);
+    let mut me = Kit::heard_by(config);
     me.change(remove(LOW)).whatever();
     let seen = me.step(Input::Drained);
     let reason = LostReason::VotersChange;
@@ -113,9 +117,16 @@ fn the_leadership_is_lost_before_the_seal(config: QuorumConfig) -> bool {
 }
 
 fn no_change_begins_with_a_store_that_has_no_room(config: QuorumConfig) -> bool {
-    let me = Kit::leading_by(config);
+    let me = Kit::heard_by(config);
     let said = roomless(&me);
     let mut me = me.after(LOW, said);
     me.change(remove(HIGH)).whatever();
+    matches!(&me.machine.state, State::Leading(leading) if leading.leaving.is_none())
+}
+
+fn no_change_begins_that_leaves_no_quorum(config: QuorumConfig) -> bool {
+    let mut me = Kit::leading_by(config);
+    // HIGH is down.
+    me.change(remove(LOW)).whatever();
     matches!(&me.machine.state, State::Leading(leading) if leading.leaving.is_none())
 }

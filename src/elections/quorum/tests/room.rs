@@ -10,7 +10,7 @@ fn without_room(name: &str) -> ChangeError {
 
 #[test]
 fn a_voter_whose_store_has_no_room_is_kept_in_no_new_list() {
-    let me = Kit::leading();
+    let me = Kit::heard();
     let said = roomless(&me);
     let mut me = me.after(LOW, said);
     me.change(remove(HIGH))
@@ -18,7 +18,7 @@ fn a_voter_whose_store_has_no_room_is_kept_in_no_new_list() {
         .nothing_else_happened();
     me.change(remove(LOW)).drained(MINE, None).whatever();
 
-    let me = Kit::leading();
+    let me = Kit::heard();
     let said = roomless(&me);
     let mut me = me.after(LOW, said);
     me.acked(LOW, 1).whatever(); // it was upgraded, and started again
@@ -30,7 +30,7 @@ fn a_learner_whose_store_has_no_room_becomes_no_voter() {
     let term = Term(MINE);
     for keeps_lists in [false, true] {
         let said = Enlist { term, keeps_lists };
-        let mut me = Kit::leading().after(EYE, said);
+        let mut me = Kit::heard().after(EYE, said);
         let seen = me.change(add(EYE));
         if keeps_lists {
             seen.drained(MINE, None).whatever();
@@ -44,7 +44,7 @@ fn a_learner_whose_store_has_no_room_becomes_no_voter() {
 /// It would seal first, also where it is the one that goes.
 #[test]
 fn a_leader_whose_own_store_has_no_room_changes_nothing() {
-    let mut me = Kit::leading();
+    let mut me = Kit::heard();
     me.machine.core.me.keeps_lists = false;
     for asked in [remove(LOW), remove(ME)] {
         me.change(asked.clone())
@@ -78,7 +78,7 @@ fn a_list_that_has_no_room_is_written_by_its_voters_only() {
 
 #[test]
 fn a_change_under_way_is_not_refused_for_what_happened_since() {
-    let mut me = Kit::leading().after(EYE, enlist(MINE));
+    let mut me = Kit::heard().after(EYE, enlist(MINE));
     me.change(add(EYE)).drained(MINE, None).whatever();
     // The learner is gone: a change that is not begun yet would be refused for that.
     let core = &mut me.machine.core;
@@ -110,14 +110,14 @@ fn who_may_only_observe_gets_a_refusal_from_the_leader_and_nothing_from_others()
         change: Box::new(remove(HIGH)),
         outcome: Err(ChangeError::NotAllowed),
     };
-    Kit::leading()
+    Kit::heard()
         .hear(EYE, ask(remove(HIGH), true))
         .sent(EYE, refusal)
         .nothing_else_happened();
     Kit::following()
         .hear(EYE, ask(remove(HIGH), true))
         .nothing_else_happened();
-    Kit::leading()
+    Kit::heard()
         .hear(EYE, ask(remove(HIGH), false))
         .drained(MINE, None)
         .whatever();

@@ -9,7 +9,7 @@ use crate::protocol::Decree;
 
 #[test]
 fn a_leader_ends_its_work_and_its_leadership_before_it_seals() {
-    let mut me = Kit::leading();
+    let mut me = Kit::heard();
     me.change(remove(LOW)).whatever();
     assert_eq!(me.view().leading, Some(Term(MINE)), "the work goes on");
     let voters = VotersRecord {
@@ -28,7 +28,7 @@ fn a_leader_ends_its_work_and_its_leadership_before_it_seals() {
 
 #[test]
 fn a_quorum_of_seals_decides_and_the_former_leader_claims_at_once() {
-    let mut me = Kit::leading();
+    let mut me = Kit::heard();
     me.change(remove(LOW)).whatever();
     me.step(Input::Drained).whatever();
     me.hear(LOW, sealed(MINE)).whatever();
@@ -103,7 +103,7 @@ fn a_candidate_whose_votes_report_a_seal_seals_and_never_leads() {
 
 /// Sealing, as the former leader of the term [`MINE`]: LOW shall vote no longer.
 fn sealing() -> Kit {
-    let mut me = Kit::leading();
+    let mut me = Kit::heard();
     me.change(remove(LOW)).whatever();
     me.step(Input::Drained).whatever();
     assert!(matches!(me.machine.state, State::Sealing(_)));
@@ -248,7 +248,7 @@ fn what_cannot_follow_is_not_sealed() {
 
 /// A leader of MINE that raises its term above [`MINE`] + 5.
 fn raising() -> Kit {
-    Kit::leading().after(HIGH, nack(MINE + 5))
+    Kit::heard().after(HIGH, nack(MINE + 5))
 }
 
 #[test]

@@ -1,0 +1,133 @@
+//! What a leader makes of a change of the voters: the next list, or why there is none.
+//!
+//! Decided here: the list that comes out of a change, and what has to be so before the leader gives up its leadership for
+//! it. Each refusal is for something that would leave the group worse off: a voter that nobody heard, a store or a
+//! release that cannot keep the list, a list by which nobody could be elected. Not here: how the change is carried out
+//! ([`change`](super::change), [`seal`](super::seal)).
+
+use super::{Defect, QuorumConfig, core::Core, leader::Leading};
+use crate::protocol::{AgentId, ChangeError, Changed, Decree, NewVoter, Time, VoterChange};
+
+/// What a leader makes of a change.
+pub(super) enum Ruling {
+    /// The list is so already.
+    Done(Changed),
+    /// It leads for too short a time to refuse: voters that it has not heard may be there.
+    TooEarly,
+    Begin(Box<Decree>),
+}
+
+impl Core {
+    /// The list after that change. Only a leader asks: it alone knows who is there.
+    pub(super) fn rule(
+        &self,
+        now: Time,
+        leading: &Leading,
+        change: &VoterChange,
+    ) -> Result<Ruling, ChangeError> {
+        if self.config.diskless().is_some() {
+            return Err(ChangeError::Diskless);
+        }
+        if self.config.has_done(change) {
+            return Ok(Ruling::Done(self.config.changed(true)));
+        }
+        let (new, old) = change.parts();
+        if let Some(id) = old.filter(|old| !self.config.voters.contains(old)) {
+            return Err(ChangeError::NotAVoter { id: id.clone() });
+        }
+        if let Some(new) = new {
+            let id = new.id.clone();
+            if self.config.voters.contains(&id) {
+                return Err(ChangeError::AlreadyAVoter { id });
+            }
+            if !self.me.is_up(&id) || !leading.is_heard(self, now, &id) {
+                return Err(ChangeError::NotSeen { id });
+            }
+        }
+        let is_kept = |id: &&AgentId| self.config.voters.contains(id) && Some(*id) != old;
+        if let Some(id) = leading.first.iter().find(is_kept) {
+            return Err(ChangeError::OldRelease { id: id.clone() });
+        }
+        self.check_stores(leading, new, old)?;
+        let known = self.voter.record.installed();
+        let contact = |id: &AgentId| {
+            let voter = known.and_then(|list| list.voters.iter().find(|voter| voter.id == *id));
+            voter.and_then(|voter| voter.contact.clone())
+        };
+        let kept = self.config.voters.iter().filter(|id| Some(*id) != old);
+        let kept = kept.map(|id| NewVoter {
+            id: id.clone(),
+            contact: contact(id),
+        });
+        let mut voters: Vec<NewVoter> = kept.chain(new.cloned()).collect();
+        if voters.is_empty() {
+            return Err(ChangeError::LastVoter);
+        }
+        voters.sort_by(|one, other| one.id.cmp(&other.id));
+        let narrow = |n: Option<usize>| n.and_then(|n| u32::try_from(n).ok());
+        let decree = Decree {
+            epoch: self.config.epoch.saturating_add(1),
+            voters,
+            vote_quorum: narrow(self.config.vote_quorum),
+            lease_quorum: narrow(self.config.lease_quorum),
+        };
+        self.config.check_decree(&decree)?;
+        if let Some(missing) = self.missing_quorum(now, leading, &decree) {
+            return if leading
+                .supporters
+                .are_new(now, self.config.timings.promise())
+            {
+                Ok(Ruling::TooEarly)
+            } else {
+                Err(missing)
+            };
+        }
+        Ok(Ruling::Begin(Box::new(decree)))
+    }
+
+    /// `lists-need-room`: every voter that seals or is in the next list has to keep that list. One without room
+    /// for it would have to end when it is told, and a quorum of them would end the group.
+    fn check_stores(
+        &self,
+        leading: &Leading,
+        new: Option<&NewVoter>,
+        old: Option<&AgentId>,
+    ) -> Result<(), ChangeError> {
+        if self.config.has(Defect::StoresNotAsked) {
+            return Ok(());
+        }
+        let own = (!self.me.keeps_lists).then_some(&self.me.id);
+        let mut without = own.into_iter().chain(&leading.without_room);
+        let is_meant = |id: &&AgentId| {
+            let is_new = new.is_some_and(|new| new.id == **id);
+            let is_voter = self.config.voters.contains(id);
+            // The one that is replaced may be lost, so what it said last is not asked for; a leader seals itself.
+            is_new || is_voter && (Some(*id) != old || **id == self.me.id)
+        };
+        match without.find(is_meant) {
+            Some(id) => Err(ChangeError::NotUpgraded { id: id.clone() }),
+            None => Ok(()),
+        }
+    }
+
+    /// `leave-a-quorum`: the present voters have to decide the next list, and those of the next one have to elect by it,
+    /// so a quorum of each has to be there. Else the leader would end its leadership for a group without any.
+    fn missing_quorum(&self, now: Time, leading: &Leading, next: &Decree) -> Option<ChangeError> {
+        if self.config.has(Defect::QuorumNotLeft) {
+            return None;
+        }
+        let is_there = |id: &&AgentId| {
+            **id == self.me.id
+                || leading.supporters.supports(id, now)
+                || leading.is_heard(self, now, id)
+        };
+        let missing = |config: &QuorumConfig| {
+            let heard = config.voters.iter().filter(is_there).count();
+            let needed = config.vote_quorum().max(config.lease_quorum());
+            let count = |n| u32::try_from(n).unwrap_or(u32::MAX);
+            let (heard, needed) = (count(heard), count(needed));
+            (heard < needed).then_some(ChangeError::NoQuorum { heard, needed })
+        };
+        missing(&self.config).or_else(|| missing(&self.config.of(next)))
+    }
+}

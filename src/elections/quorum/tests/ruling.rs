@@ -1,0 +1,101 @@
+//! What a leader asks of its group before it gives up its leadership for another list of voters.
+
+use super::{epochs::*, *};
+use crate::protocol::{ChangeError, Contact, NewVoter, VoterChange, VotersEvent};
+
+/// Leads, and has heard from LOW for longer than a promise lasts, and from HIGH only if that is said.
+fn leading_for_long(hears_high: bool) -> Kit {
+    let mut me = Kit::leading();
+    for _ in 0..=P / H {
+        me.later(H);
+        me.acked(LOW, 1).whatever();
+        if hears_high {
+            me.acked(HIGH, 3).whatever();
+        }
+    }
+    me
+}
+
+fn refused(change: VoterChange, heard: u32) -> Event {
+    answered(change, Err(ChangeError::NoQuorum { heard, needed: 2 }))
+}
+
+#[test]
+fn a_voter_is_not_removed_where_the_others_that_are_there_could_elect_nobody() {
+    let mut me = leading_for_long(false);
+    me.change(remove(LOW))
+        .notified(refused(remove(LOW), 1))
+        .nothing_else_happened();
+    me.change(remove(ME))
+        .notified(refused(remove(ME), 1))
+        .nothing_else_happened();
+    me.change(remove(HIGH)).drained(MINE, None).whatever();
+
+    let mut me = leading_for_long(true);
+    me.change(remove(LOW)).drained(MINE, None).whatever();
+}
+
+/// HIGH may be there: its acknowledgement may still be on its way.
+#[test]
+fn a_leader_that_is_new_refuses_nothing_for_voters_that_it_has_not_heard_yet() {
+    let mut me = Kit::leading();
+    me.change(remove(LOW)).nothing_else_happened();
+    me.acked(HIGH, 3).whatever();
+    me.change(remove(LOW)).drained(MINE, None).whatever();
+}
+
+#[test]
+fn a_voter_that_is_there_no_more_counts_no_more() {
+    let mut me = leading_for_long(true);
+    for _ in 0..2 {
+        me.later(P / 2);
+        me.acked(LOW, 1).whatever();
+    }
+    me.change(remove(LOW))
+        .notified(refused(remove(LOW), 1))
+        .nothing_else_happened();
+}
+
+/// A new voter that was heard is one that is there.
+#[test]
+fn a_dead_voter_is_replaced_and_one_is_added_beside_it() {
+    for change in [
+        VoterChange::Replace {
+            old: id(HIGH),
+            new: voter(EYE),
+        },
+        add(EYE),
+    ] {
+        let mut me = leading_for_long(false).after(EYE, enlist(MINE));
+        me.change(change).drained(MINE, None).whatever();
+    }
+}
+
+/// Whatever carries messages connects to the host before the same is asked again.
+#[test]
+fn a_leader_that_has_not_heard_a_new_voter_says_where_it_is_found_if_it_was_told() {
+    let id = id("new");
+    let not_seen = |new: &NewVoter| {
+        let reason = ChangeError::NotSeen { id: new.id.clone() };
+        answered(VoterChange::Add(new.clone()), Err(reason))
+    };
+    let unknown = NewVoter { id, contact: None };
+    let mut me = Kit::heard();
+    me.change(VoterChange::Add(unknown.clone()))
+        .notified(not_seen(&unknown))
+        .nothing_else_happened();
+
+    let contact = Some(Contact {
+        node: "n".to_owned(),
+        address: "n:1".to_owned(),
+    });
+    let new = NewVoter { contact, ..unknown };
+    me.change(VoterChange::Add(new.clone()))
+        .notified(Event::Voters(Box::new(VotersEvent::Wanted(new.clone()))))
+        .notified(not_seen(&new))
+        .nothing_else_happened();
+    // Another agent asks it no question of that kind, so nobody else is told.
+    Kit::vacant()
+        .change(VoterChange::Add(new))
+        .nothing_else_happened();
+}
