@@ -292,6 +292,21 @@ impl<P: Place> Cluster<P> {
         }
     }
 
+    /// Leaves the stores and all that the nodes said where they are, for whoever looks for a fault; says where.
+    ///
+    /// # Errors
+    /// What did not work.
+    pub(crate) fn keep(&mut self) -> Result<PathBuf, Wrong> {
+        self.folder.disable_cleanup(true);
+        let mut lines = String::new();
+        for line in self.log.lines().iter() {
+            let (host, incarnation) = (name(line.host), line.incarnation);
+            lines.push_str(&format!("{} {host}.{incarnation} {}\n", line.t, line.rest));
+        }
+        fs::write(self.folder.path().join("lines"), lines)?;
+        Ok(self.folder.path().to_path_buf())
+    }
+
     fn launch(&mut self, host: usize, first: bool) -> Result<(), Wrong> {
         let up_before = self.nodes[host].up_before;
         let program = self.net.program(host, &self.programs[host]);
@@ -322,6 +337,7 @@ impl<P: Place> Cluster<P> {
         if first {
             command.arg("--init");
         }
+        self.nodes[host].incarnation += 1;
         let complaints = File::create(self.complaints(host))?;
         command
             .stdin(Stdio::piped())
@@ -329,7 +345,6 @@ impl<P: Place> Cluster<P> {
             .stderr(complaints);
         let mut process = command.spawn()?;
         let node = &mut self.nodes[host];
-        node.incarnation += 1;
         if let Some(output) = process.stdout.take() {
             let ahead = Duration::from_secs(up_before);
             self.log.follow(host, node.incarnation, ahead, output);
@@ -361,7 +376,9 @@ impl<P: Place> Cluster<P> {
     }
 
     fn complaints(&self, host: usize) -> PathBuf {
-        self.folder.path().join(format!("{}.err", name(host)))
+        let incarnation = self.nodes[host].incarnation;
+        let file = format!("{}.{incarnation}.err", name(host));
+        self.folder.path().join(file)
     }
 }
 

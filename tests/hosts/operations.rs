@@ -51,19 +51,11 @@ pub(crate) fn run(
         // A node of the old release knows no such change.
         voters: old.is_none().then(|| voters(setting.hosts)),
     };
-    group.wire()?;
-    let until = Instant::now() + Duration::from_secs(seconds);
-    let mut operations = 0_u64;
-    while Instant::now() < until {
-        operations += 1;
-        group.operate()?;
-        let pause = Duration::from_millis(group.random.below(1_200));
-        group.cluster.log.wait(pause, |_| None::<()>);
-        if operations.is_multiple_of(ROUND) {
-            group.settle()?;
-        }
-    }
-    group.settle()?;
+    let operations = group.live(seconds).map_err(|wrong| {
+        let kept = group.cluster.keep();
+        let place = kept.map_or_else(|wrong| wrong.to_string(), |path| path.display().to_string());
+        Wrong(format!("{wrong} (what the nodes said: {place})"))
+    })?;
     let changes = group.voters.map(|voters| shown(&voters.counts));
     Ok(format!(
         "{operations} operations ({}; questions for voters: {}), {} leaderships, never two at once",
@@ -98,6 +90,24 @@ struct Operated {
 }
 
 impl Operated {
+    /// Operates for so many seconds; says how often.
+    fn live(&mut self, seconds: u64) -> Result<u64, Wrong> {
+        self.wire()?;
+        let until = Instant::now() + Duration::from_secs(seconds);
+        let mut operations = 0_u64;
+        while Instant::now() < until {
+            operations += 1;
+            self.operate()?;
+            let pause = Duration::from_millis(self.random.below(1_200));
+            self.cluster.log.wait(pause, |_| None::<()>);
+            if operations.is_multiple_of(ROUND) {
+                self.settle()?;
+            }
+        }
+        self.settle()?;
+        Ok(operations)
+    }
+
     fn operate(&mut self) -> Result<(), Wrong> {
         let running = self.cluster.running();
         let Some(&host) = running.get(self.random.up_to(running.len())) else {

@@ -2,7 +2,8 @@
 //!
 //! Decided here: which changes may be asked for at a time, and when one counts as made. A change that is refused (another
 //! one runs, or the new voter was not heard) and one whose answer was lost are asked for again once all is healed:
-//! to ask twice does no harm. No node is told where a new one is but by the change itself. Then every node has to know the voters that were asked for, in one epoch.
+//! to ask twice does no harm. No node is told where a new one is but by the change itself. Then every node has to know
+//! the voters that were asked for, in one epoch.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -170,8 +171,9 @@ impl Electorate {
     /// # Errors
     /// What is not so.
     pub(crate) fn settle(&mut self, cluster: &mut Hosts) -> Result<(), Wrong> {
-        for change in std::mem::take(&mut self.pending) {
-            self.make(cluster, &change)?;
+        let pending = std::mem::take(&mut self.pending);
+        for (nth, change) in pending.iter().enumerate() {
+            self.make(cluster, change, &new_hosts(cluster, &pending[nth..]))?;
         }
         let until = Instant::now() + SOON;
         loop {
@@ -191,8 +193,9 @@ impl Electorate {
         }
     }
 
-    /// Waits for the answer to a change, and asks for it again until it is made.
-    fn make(&mut self, cluster: &mut Hosts, change: &Change) -> Result<(), Wrong> {
+    /// Waits for the answer to a change, and asks for it again until it is made: any node but the new ones, which link
+    /// nobody before they are added.
+    fn make(&mut self, cluster: &mut Hosts, change: &Change, new: &[usize]) -> Result<(), Wrong> {
         let words = change.to_string();
         let (mut host, mut incarnation, mut mark) = change.asked;
         let until = Instant::now() + MADE;
@@ -214,11 +217,23 @@ impl Electorate {
                 return Err(Wrong(format!("{words:?} is not made: {what} {why}")));
             }
             cluster.log.wait(AGAIN, |_| None::<()>);
-            host = cluster.agree()?;
+            let mut known = cluster.running();
+            known.retain(|host| !new.contains(host));
+            let later = known.iter().find(|one| **one > host);
+            host = *later.unwrap_or(&known[0]); // each in its turn
             (incarnation, mark) = (cluster.incarnation(host), cluster.mark());
             cluster.tell(host, &words)?;
         }
     }
+}
+
+/// The hosts of those that shall become voters.
+fn new_hosts(cluster: &Hosts, pending: &[Change]) -> Vec<usize> {
+    let names = pending.iter().filter_map(|change| change.new.as_ref());
+    let names: Vec<_> = names.map(|(name, _)| name).collect();
+    let mut hosts = cluster.all();
+    hosts.retain(|host| names.contains(&&cluster.called(*host)));
+    hosts
 }
 
 /// What a node answers to a change, after so many lines.
