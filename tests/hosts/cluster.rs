@@ -169,6 +169,12 @@ impl<P: Place> Cluster<P> {
             lives => format!("{}{}", name(host), lives + 1),
         }
     }
+
+    /// Whether the others were never told of that one but by a change of the voters.
+    pub(crate) fn is_begun_anew(&self, host: usize) -> bool {
+        self.nodes[host].lives > 0
+    }
+
     /// Asks a process to stop.
     ///
     /// # Errors
@@ -331,7 +337,7 @@ impl<P: Place> Cluster<P> {
             command.arg("--store").arg(self.store(host));
         }
         command.args(self.flags[host]);
-        if self.nodes[host].lives > 0 {
+        if self.is_begun_anew(host) {
             command.arg("--learner"); // the list that is typed names the node before
         }
         if first {

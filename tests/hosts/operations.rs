@@ -183,7 +183,11 @@ impl Operated {
         if let Some(voters) = &mut self.voters {
             voters.settle(&mut self.cluster)?;
         }
-        self.cluster.agree()?;
+        let linked = match &self.voters {
+            Some(voters) => voters.linked(&mut self.cluster),
+            None => self.cluster.running(),
+        };
+        self.cluster.agree_among(&linked)?;
         self.cluster.verdict()
     }
 

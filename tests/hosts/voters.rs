@@ -3,7 +3,7 @@
 //! Decided here: which changes may be asked for at a time, and when one counts as made. A change that is refused (another
 //! one runs, or the new voter was not heard) and one whose answer was lost are asked for again once all is healed:
 //! to ask twice does no harm. No node is told where a new one is but by the change itself. Then every node has to know
-//! the voters that were asked for, in one epoch.
+//! the voters that were asked for, in one epoch; but for one that was begun anew and removed, which is no peer any more.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -177,7 +177,8 @@ impl Electorate {
         }
         let until = Instant::now() + SOON;
         loop {
-            let known = known(cluster)?;
+            let linked = self.linked(cluster);
+            let known = known(cluster, &linked)?;
             let first = known.first().cloned().flatten();
             let is_same = known.iter().all(|one| *one == first);
             let names = first.map(|(_, names)| names);
@@ -191,6 +192,15 @@ impl Electorate {
                 )));
             }
         }
+    }
+
+    /// The nodes that the others have to link: one that was begun anew is a peer of theirs as long as it votes.
+    pub(crate) fn linked(&self, cluster: &mut Hosts) -> Vec<usize> {
+        let mut hosts = cluster.running();
+        hosts.retain(|host| {
+            !cluster.is_begun_anew(*host) || self.voters.contains(&cluster.called(*host))
+        });
+        hosts
     }
 
     /// Waits for the answer to a change, and asks for it again until it is made: any node but the new ones, which link
@@ -263,10 +273,9 @@ fn answer(
 /// The voters that each node knows, with their epoch.
 type Known = Vec<Option<(u64, BTreeSet<String>)>>;
 
-fn known(cluster: &mut Hosts) -> Result<Known, Wrong> {
+fn known(cluster: &mut Hosts, hosts: &[usize]) -> Result<Known, Wrong> {
     let mark = cluster.mark();
-    let hosts = cluster.running();
-    for host in &hosts {
+    for host in hosts {
         cluster.tell(*host, "voters")?;
     }
     let said = |lines: &[Line], host: usize| {
