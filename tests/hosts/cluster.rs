@@ -304,12 +304,11 @@ impl<P: Place> Cluster<P> {
     /// What did not work.
     pub(crate) fn keep(&mut self) -> Result<PathBuf, Wrong> {
         self.folder.disable_cleanup(true);
-        let mut lines = String::new();
+        let mut file = File::create(self.folder.path().join("lines"))?;
         for line in self.log.lines().iter() {
             let (host, incarnation) = (name(line.host), line.incarnation);
-            lines.push_str(&format!("{} {host}.{incarnation} {}\n", line.t, line.rest));
+            writeln!(file, "{} {host}.{incarnation} {}", line.t, line.rest)?;
         }
-        fs::write(self.folder.path().join("lines"), lines)?;
         Ok(self.folder.path().to_path_buf())
     }
 
