@@ -76,12 +76,15 @@ pub enum Defect {
     ClockNotAsked,
     /// Bridge: a later process of a name is let in while the earlier one is linked.
     HeldNameIsGiven,
+
+    /// Proxy: an incarnation of an endpoint counts as the same on each node.
+    AnyNode,
 }
 
 #[cfg(feature = "planted")]
 impl Defect {
     /// All of them.
-    pub const ALL: [Self; 30] = [
+    pub const ALL: [Self; 31] = [
         Self::EndedSteps,
         Self::EndedSaves,
         Self::RevokedLast,
@@ -112,6 +115,7 @@ impl Defect {
         Self::IncarnationsOverlap,
         Self::ClockNotAsked,
         Self::HeldNameIsGiven,
+        Self::AnyNode,
     ];
 }
 

@@ -79,7 +79,7 @@ pub(crate) use mailbox::{RemoteEnvelope, Size};
 pub use message::{Envelope, MembersChanged};
 pub use peers::PeerReport;
 pub(crate) use peers::{PeerReporter, ReachableMember};
-pub(crate) use snapshot::Handed;
+pub(crate) use snapshot::{Handed, NodeDigest};
 pub use unshared::Unshared;
 
 // For what drives members: see the macro below.
@@ -322,6 +322,7 @@ macro_rules! drive_members {
             $vis fn remote(&self, node: &str, link: Arc<dyn RemoteLink<M>>) -> Remote<M> {
                 let route = Route::Remote {
                     node: node.into(),
+                    digest: NodeDigest::of(node),
                     link,
                     is_up: AtomicBool::new(false),
                 };
@@ -349,8 +350,8 @@ macro_rules! drive_members {
                 self.registry().set_closed(closed);
             }
 
-            /// Opens the group to other hosts: for a bridge, before the group's agents start. Every
-            /// incarnation that begins from now on is later than `floor`, so that no host takes an agent of a
+            /// Opens the group to other hosts, which know this one by the name `node`: for a bridge, before the
+            /// group's agents start. Every incarnation that begins from now on is later than `floor`, so that no host takes an agent of a
             /// restarted process for the one before.
             ///
             /// A group that was open before may be opened again although agents are there.
@@ -358,8 +359,8 @@ macro_rules! drive_members {
             /// # Errors
             /// [`OpenError::TooLate`] when an agent is there already, [`OpenError::Volatile`] when one
             /// keeps in memory what other hosts would rely on. Nothing was changed.
-            $vis fn open(&self, floor: Incarnation) -> Result<(), OpenError> {
-                self.registry().open(floor)
+            $vis fn open(&self, node: &str, floor: Incarnation) -> Result<(), OpenError> {
+                self.registry().open(NodeDigest::of(node), floor)
             }
 
             /// Notes that a member's votes are lost with this process, as long as the group is

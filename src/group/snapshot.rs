@@ -17,7 +17,10 @@ use std::{
 
 use tracing::debug;
 
-use crate::protocol::{AgentId, Incarnation, Member, Members, PeerMessage, Presence, To};
+use crate::{
+    planted::{Defect, has},
+    protocol::{AgentId, Incarnation, Member, Members, PeerMessage, Presence, To},
+};
 
 use super::{
     Envelope, Holder, LocalWire, RemoteLink,
@@ -33,6 +36,27 @@ pub struct Snapshot<M: PeerMessage> {
     /// Parallel to the members.
     pub(super) routes: Arc<[Arc<Route<M>>]>,
     pub(super) delivery: Arc<Delivery<M>>,
+    /// This process.
+    pub(super) node: NodeDigest,
+}
+
+/// Which node a member lives on: the digest of the node's name; that of no name where no bridge carries the group.
+///
+/// Each node numbers incarnations for itself, so those of two nodes may be the same number. A node and an
+/// incarnation there together are one life of an agent, and of no other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct NodeDigest(pub(crate) u64);
+
+impl NodeDigest {
+    /// FNV-1a, 64 bits.
+    pub(crate) fn of(node: &str) -> Self {
+        let mix =
+            |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        if has(Defect::AnyNode) {
+            return Self::default();
+        }
+        Self(node.bytes().fold(0xcbf2_9ce4_8422_2325, mix))
+    }
 }
 
 /// The means of delivery that all snapshots of a group share.
@@ -50,6 +74,7 @@ pub(super) enum Route<M: PeerMessage> {
     /// The route to another host: all members there have this one.
     Remote {
         node: Arc<str>,
+        digest: NodeDigest,
         link: Arc<dyn RemoteLink<M>>,
         /// Whether the host can be reached.
         is_up: AtomicBool,
@@ -184,6 +209,19 @@ impl<M: PeerMessage> Snapshot<M> {
         routes
             .filter(|(_, route)| matches!(***route, Route::Local { .. }))
             .map(|(member, _)| member)
+    }
+
+    /// The node that a member lives on, as far as is known here.
+    pub(crate) fn node_of(&self, id: &AgentId) -> Option<NodeDigest> {
+        self.route(id).map(|(_, route)| match &**route {
+            Route::Local { .. } => self.node,
+            Route::Remote { digest, .. } => *digest,
+        })
+    }
+
+    /// The node of this process.
+    pub(crate) fn node(&self) -> NodeDigest {
+        self.node
     }
 
     /// Whether a member is reached by that route.

@@ -164,16 +164,19 @@ fn a_group_is_opened_before_its_agents_and_numbers_their_incarnations() {
         let messages = Counter::default();
         let (incarnation, _a) = join(&group, "a", &messages);
         let floor = Incarnation(500);
-        assert_eq!(group.open(floor), Err(OpenError::TooLate { id: id("a") }));
+        assert_eq!(
+            group.open("host-a", floor),
+            Err(OpenError::TooLate { id: id("a") })
+        );
         assert!(group.members().is_closed(), "nothing was changed");
         assert!(group.leave(&id("a"), incarnation));
-        assert_eq!(group.open(floor), Ok(()));
+        assert_eq!(group.open("host-a", floor), Ok(()));
         assert!(!group.members().is_closed());
         let (incarnation, _a) = join(&group, "a", &messages);
         assert!(incarnation > floor);
         group.set_closed(true);
         assert_eq!(
-            group.open(Incarnation(400)),
+            group.open("host-a", Incarnation(400)),
             Ok(()),
             "these incarnations are told apart"
         );
@@ -195,9 +198,9 @@ fn what_is_forgotten_with_the_process_keeps_a_group_closed() {
     assert_eq!(group.requirements(), Some(quorum));
     assert!(group.note_volatile(&id("a")));
     let volatile = OpenError::Volatile { id: id("a") };
-    assert_eq!(group.open(Incarnation(1)), Err(volatile));
+    assert_eq!(group.open("host-a", Incarnation(1)), Err(volatile));
     group.leave(&id("a"), incarnation);
-    assert_eq!(group.open(Incarnation(1)), Ok(()));
+    assert_eq!(group.open("host-a", Incarnation(1)), Ok(()));
     assert!(
         !group.note_volatile(&id("a")),
         "it is open: this must not be"

@@ -48,6 +48,11 @@ fn a_bridges_defects_are_found_between_hosts() {
             "diskless::a_later_process_of_a_name_takes_no_part_while_the_earlier_one_lives_and_says_why",
             "!twin.is_linked",
         ),
+        (
+            Defect::AnyNode,
+            "proxy::a_message_that_a_leader_has_handled_is_not_sent_to_it_again_when_it_has_moved",
+            "each was handled once",
+        ),
     ];
     again::are_found("remote", VARIABLE, &cases);
 }

@@ -271,6 +271,43 @@ impl Handler<Text> for TextWorker {
     }
 }
 
+/// Each host numbers incarnations for itself: here all of them begin with the same number.
+#[test]
+fn a_message_that_a_leader_has_handled_is_not_sent_to_it_again_when_it_has_moved() {
+    const HOSTS: [&str; 4] = ["a", "b", "c", "d"];
+    play(async {
+        let (pipes, done) = (Pipes::new(), Done::default());
+        let start = |name| {
+            let peers: Vec<_> = HOSTS.into_iter().filter(|peer| *peer != name).collect();
+            Host::start(&pipes, name, &peers)
+        };
+        let mut here = start("a");
+        let sender = here.agent("a", 1);
+        sender.withdraw_score().unwrap();
+        let proxy = LeaderProxy::<Job>::builder(&sender, "job").start().unwrap();
+        for (round, name) in (0..).zip(&HOSTS[1..]) {
+            let mut there = start(name);
+            until("they are linked", || here.is_linked(name)).await;
+            let leader = there.agent("x", 2);
+            let worker = Worker(name, Arc::clone(&done)).start();
+            let deliver = LeaderProxy::builder(&leader, "job").deliver_to(worker.recipient());
+            deliver.start().unwrap();
+            let answer = proxy.send(job(10 + round), SOON * 10).await;
+            assert_eq!(answer.unwrap(), format!("{name} did {}", 10 + round));
+            sleep(MS(100)).await;
+            proxy.do_send(job(round));
+            let is_done = || done.lock().unwrap().contains(&(*name, round));
+            until("it is handled", is_done).await;
+            there.stop().await; // before it has said so
+        }
+        sleep(SOON * 5).await;
+        let mut numbers: Vec<_> = done.lock().unwrap().iter().map(|(_, n)| *n).collect();
+        numbers.sort_unstable();
+        assert_eq!(numbers, [0, 1, 2, 10, 11, 12], "each was handled once");
+        assert_eq!(proxy.counts().unknown, 3);
+    });
+}
+
 #[test]
 fn without_a_leader_in_reach_nothing_is_sent() {
     play(async {

@@ -79,7 +79,8 @@ async fn run(agent: BullyHandle, ledger: Ledger, wall: i64, member: Rc<Member>) 
             Err(refused) => return ledger.breaks(format!("no schedules: {refused}")),
         }
     }
-    let (index, start) = (member.index, member.starts.get());
+    let start = (member.generation - 1) * 1_000 + member.starts.get();
+    let index = member.index;
     match serve(&agent, &ledger) {
         Ok(proxy) => loop {
             let message = Numbered {

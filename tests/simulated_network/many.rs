@@ -81,8 +81,22 @@ pub type Play = fn(u64, &Kinds) -> Tale;
 /// Plays the history of a seed; a panic in it breaks it.
 #[must_use]
 pub fn play(seed: u64, kinds: &Kinds) -> Tale {
+    guarded(|| history::play(seed, kinds))
+}
+
+/// The same, of agents with votes, schedules and proxies: without votes a due time may begin twice.
+#[must_use]
+pub fn play_with_application(seed: u64, kinds: &Kinds) -> Tale {
+    guarded(|| {
+        history::play_with(seed, kinds, |plan| {
+            (plan.is_quorum, plan.has_application) = (true, true);
+        })
+    })
+}
+
+fn guarded(play: impl FnOnce() -> Tale) -> Tale {
     PANICKED.take();
-    let played = panic::catch_unwind(AssertUnwindSafe(|| history::play(seed, kinds)));
+    let played = panic::catch_unwind(AssertUnwindSafe(play));
     let mut tale = played.unwrap_or_default();
     if let Some(panicked) = PANICKED.take() {
         tale.broken.get_or_insert(panicked);
@@ -92,7 +106,7 @@ pub fn play(seed: u64, kinds: &Kinds) -> Tale {
 
 /// Plays it twice: it has to be the same, line by line.
 #[must_use]
-pub fn play_twice(seed: u64, kinds: &Kinds) -> Tale {
+pub fn play_twice(play: Play, seed: u64, kinds: &Kinds) -> Tale {
     let (once, mut again) = (play(seed, kinds), play(seed, kinds));
     if once.log != again.log {
         let mut lines = once.log.lines().zip(again.log.lines());
@@ -105,7 +119,12 @@ pub fn play_twice(seed: u64, kinds: &Kinds) -> Tale {
 }
 
 /// Plays the histories of these seeds on so many threads, until one is broken.
-pub fn play_all(seeds: &Range<u64>, kinds: &Kinds, threads: usize, play: Play) -> Sum {
+pub fn play_all(
+    seeds: &Range<u64>,
+    kinds: &Kinds,
+    threads: usize,
+    play: impl Fn(u64, &Kinds) -> Tale + Sync,
+) -> Sum {
     note_panics();
     let (next, is_broken) = (AtomicU64::new(seeds.start), AtomicBool::new(false));
     let some = || {

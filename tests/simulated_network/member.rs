@@ -96,6 +96,7 @@ impl Member {
         let disk = self.disk.borrow().of_owner(id.clone(), seed);
         Self {
             generation,
+            numbers: Rc::clone(&self.numbers), // those of its place
             ..Self::new(id, self.index, self.home.get(), disk, self.speed.get())
         }
     }

@@ -6,7 +6,7 @@ use actix_bully::planted::{Defect, VARIABLE};
 use crate::{
     check::MOVES,
     kinds::{Fault, Kinds},
-    many::{play, play_all},
+    many::{play, play_all, play_with_application},
 };
 
 #[path = "../common/planted.rs"]
@@ -55,6 +55,13 @@ fn forty_histories_of_changing_voters_keep_every_promise() {
     assert_eq!(broken, None);
 }
 
+#[test]
+fn sixty_histories_with_an_application_keep_every_promise() {
+    let sum = play_all(&(0..60), &Fault::all(), 1, play_with_application);
+    let broken = sum.broken.map(|(seed, tale)| (seed, tale.broken));
+    assert_eq!(broken, None);
+}
+
 /// Some agents change their timings while their hosts do not say what they promise.
 #[test]
 fn forty_histories_of_two_versions_and_timings_keep_every_promise() {
@@ -71,6 +78,7 @@ fn defects_of_agents_and_bridges_are_found() {
     let clocks = "planted::sixty_histories_of_wrong_clocks_and_crashes_keep_every_promise";
     let voters = "planted::forty_histories_of_changing_voters_keep_every_promise";
     let versions = "planted::forty_histories_of_two_versions_and_timings_keep_every_promise";
+    let messages = "planted::sixty_histories_with_an_application_keep_every_promise";
     let cases = [
         (Defect::WorksAfterLease, test, "ran after its leadership"),
         (Defect::FirstDrainsAll, test, "before its work had ended"),
@@ -85,6 +93,7 @@ fn defects_of_agents_and_bridges_are_found() {
         ),
         (Defect::SilenceIsConfirmed, still, "counted refused_name"),
         (Defect::IncarnationsOverlap, clocks, "no agreement within"),
+        (Defect::AnyNode, messages, "was handled twice"),
     ];
     again::are_found("simulated_network", VARIABLE, &cases);
 }

@@ -11,6 +11,7 @@
 //!     --versions     hosts that speak version 1 of the wire as well
 //!     --voters       voters that change while the group runs
 //!     --diskless     voters without disks
+//!     --application  agents with votes, schedules and proxies
 //! ```
 
 use std::{
@@ -24,7 +25,7 @@ use std::{
 use simulated_network::{
     history::Tale,
     kinds::{Fault, Kinds},
-    many::{Sum, play, play_all, play_twice},
+    many::{Play, Sum, play, play_all, play_twice, play_with_application},
 };
 
 struct Options {
@@ -33,6 +34,7 @@ struct Options {
     threads: usize,
     is_twice: bool,
     is_logged: bool,
+    has_application: bool,
 }
 
 fn main() -> ExitCode {
@@ -40,15 +42,20 @@ fn main() -> ExitCode {
         Ok(options) => options,
         Err(wrong) => {
             eprintln!(
-                "{wrong}; there are: --seeds A..B --twice --threads N --log --faults a,b --without a,b --versions --voters --diskless"
+                "{wrong}; there are: --seeds A..B --twice --threads N --log --faults a,b --without a,b --versions --voters --diskless --application"
             );
             return ExitCode::from(2);
         }
     };
-    let how = match (options.is_twice, options.is_logged) {
-        (true, _) => play_twice,
-        (false, true) => play_aloud,
-        (false, false) => play,
+    let play: Play = if options.has_application {
+        play_with_application
+    } else {
+        play
+    };
+    let how = |seed, kinds: &Kinds| match (options.is_twice, options.is_logged) {
+        (true, _) => play_twice(play, seed, kinds),
+        (false, true) => play_aloud(play, seed, kinds),
+        (false, false) => play(seed, kinds),
     };
     #[expect(clippy::disallowed_methods, reason = "how fast it is, in real time")]
     let began = Instant::now();
@@ -65,7 +72,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-fn play_aloud(seed: u64, kinds: &Kinds) -> Tale {
+fn play_aloud(play: Play, seed: u64, kinds: &Kinds) -> Tale {
     let tale = play(seed, kinds);
     print!("-- seed {seed}\n{}", tale.log);
     tale
@@ -79,6 +86,7 @@ fn options(mut words: impl Iterator<Item = String>) -> Result<Options, String> {
         threads: cores,
         is_twice: false,
         is_logged: false,
+        has_application: false,
     };
     while let Some(word) = words.next() {
         let mut value = || words.next().ok_or_else(|| format!("{word} needs a value"));
@@ -88,6 +96,7 @@ fn options(mut words: impl Iterator<Item = String>) -> Result<Options, String> {
             "--versions" => options.kinds = Fault::of_both_versions(),
             "--diskless" => options.kinds = Fault::of_diskless(),
             "--voters" => options.kinds = Fault::of_voters(),
+            "--application" => options.has_application = true,
             "--twice" => options.is_twice = true,
             "--log" => options.is_logged = true,
             "--faults" => options.kinds = kinds(&value()?)?,
@@ -142,10 +151,15 @@ fn broken(seed: u64, tale: &Tale, options: &Options) -> ExitCode {
         tale.broken.as_deref().unwrap_or_default()
     );
     let how = if options.is_twice { "--twice" } else { "--log" };
+    let with = if options.has_application {
+        " --application"
+    } else {
+        ""
+    };
     let kinds: Vec<_> = options.kinds.iter().map(|fault| fault.name()).collect();
     println!(
         "REPRODUCE: cargo run --release --manifest-path tests/simulated_network/Cargo.toml -- \
-         --seeds {seed}..{} --faults {} {how}",
+         --seeds {seed}..{} --faults {}{with} {how}",
         seed + 1,
         kinds.join(",")
     );

@@ -38,7 +38,7 @@ fn histories_keep_every_promise_and_meet_every_kind_of_host() {
 fn the_same_seed_is_the_same_history_and_another_one_is_another() {
     let mut logs = BTreeSet::new();
     for seed in 100..108 {
-        let tale = play_twice(seed, &Fault::all());
+        let tale = play_twice(play, seed, &Fault::all());
         assert_eq!(tale.broken, None, "seed {seed}");
         assert!(tale.log.lines().count() > 4, "seed {seed}: {}", tale.log);
         logs.insert(tale.log);
@@ -333,4 +333,19 @@ fn promises_of_voters_without_disks_that_are_too_short_are_found() {
     assert!(is_forgotten("lead at the same time", |plan| {
         plan.defect = Some(Defect::PromiseOfHalfALease);
     }));
+}
+
+/// The histories of seed 187 handled a message twice, while endpoints of one name on two hosts were not told apart.
+#[test]
+fn schedules_and_proxies_keep_their_promises_while_the_voters_change() {
+    let play = |seed, kinds: &Kinds| {
+        play_with(seed, kinds, |plan| {
+            plan.has_application = true;
+            plan.is_lossy = false;
+        })
+    };
+    let sum = play_all(&(180..190), &Fault::of_voters(), 2, play);
+    let broken = |(seed, tale): &(u64, Tale)| (*seed, tale.broken.clone());
+    assert_eq!(sum.broken.as_ref().map(broken), None);
+    assert!(sum.seen[TICK] > 20 && sum.seen[MESSAGE] > 200);
 }

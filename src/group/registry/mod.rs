@@ -25,7 +25,7 @@ use super::{
     JoinError, Snapshot,
     rank_set::RankSet,
     signal::Signal,
-    snapshot::{Delivery, Route},
+    snapshot::{Delivery, NodeDigest, Route},
 };
 use epochs::check_alike;
 
@@ -42,6 +42,8 @@ pub(super) struct Registry<M: PeerMessage> {
     records: BTreeMap<AgentId, Requirements>,
     /// Whether other hosts were ever let in.
     was_opened: bool,
+    /// This process, as other nodes know it.
+    node: NodeDigest,
     /// The signals of those that watch the membership without being members.
     signals: Vec<Weak<Signal>>,
 
@@ -132,6 +134,7 @@ impl<M: PeerMessage> Registry<M> {
             volatile: BTreeSet::new(),
             records: BTreeMap::new(),
             was_opened: false,
+            node: NodeDigest::default(),
             signals: Vec::new(),
             members: Arc::new(Members::new(true)),
             routes: Arc::default(),
@@ -300,6 +303,7 @@ impl<M: PeerMessage> Registry<M> {
             members: Arc::clone(&self.members),
             routes: Arc::clone(&self.routes),
             delivery: Arc::clone(delivery),
+            node: self.node,
         });
         self.current = Some(Arc::clone(&snapshot));
         snapshot

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use crate::{
-    group::{OpenError, signal::Signal},
+    group::{OpenError, signal::Signal, snapshot::NodeDigest},
     protocol::{AgentId, Incarnation, PeerMessage, Requirements},
 };
 
-use super::{NameState, Registry};
+use super::{Freshness, NameState, Registry};
 
 impl<M: PeerMessage> Registry<M> {
     /// Notes that the votes of a name's holder are lost with this process; says whether that may be,
@@ -19,8 +19,13 @@ impl<M: PeerMessage> Registry<M> {
         self.members.is_closed()
     }
 
-    /// Opens the group to other hosts; every incarnation from now on is later than `floor`.
-    pub(in crate::group) fn open(&mut self, floor: Incarnation) -> Result<(), OpenError> {
+    /// Opens the group to other hosts, which know this one by that name; every incarnation from now on is later
+    /// than `floor`.
+    pub(in crate::group) fn open(
+        &mut self,
+        node: NodeDigest,
+        floor: Incarnation,
+    ) -> Result<(), OpenError> {
         if let Some(id) = self.volatile.first() {
             return Err(OpenError::Volatile { id: id.clone() });
         }
@@ -30,6 +35,10 @@ impl<M: PeerMessage> Registry<M> {
             return Err(OpenError::TooLate { id: id.clone() });
         }
         self.was_opened = true;
+        if self.node != node {
+            self.node = node;
+            self.freshness = Freshness::OldRoutes;
+        }
         self.raise_floor(floor);
         self.set_closed(false);
         Ok(())

@@ -34,7 +34,9 @@ pub(super) fn start(agent: &AgentReader) -> Result<Arc<EndpointState>, MessagesE
         group: agent.group().into(),
     })?;
     let incarnation = reserve(&group, agent)?;
-    let state = Arc::new(EndpointState::new(agent.id().clone(), incarnation, group));
+    let node = group.newest().node();
+    let state = EndpointState::new(agent.id().clone(), (node, incarnation), group);
+    let state = Arc::new(state);
     let shared = Arc::clone(&state);
     let reader = agent.clone();
     Endpoint::create(|ctx| {
@@ -110,7 +112,7 @@ impl Endpoint {
                     self.look_by(self.state.instant(next), ctx);
                 }
             }
-            None if unregistered(&self.state, envelope).is_some() => {}
+            None if unregistered(&self.state, &self.snapshot, envelope).is_some() => {}
             None => self.state.note_unreadable(),
         }
     }

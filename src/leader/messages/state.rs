@@ -18,7 +18,7 @@ use actix::{Addr, clock::Instant};
 
 use crate::{
     agent::AgentReader,
-    group::{AppMessage, Envelope, Group, Snapshot},
+    group::{AppMessage, Envelope, Group, NodeDigest, Snapshot},
     protocol::{AgentId, Incarnation, Time, To},
 };
 
@@ -30,6 +30,8 @@ use super::{
 /// The shared part of one agent's endpoint.
 pub(crate) struct EndpointState {
     id: AgentId,
+    /// The node that it began on.
+    node: NodeDigest,
     incarnation: Incarnation,
     group: Group<AppMessage>,
     endpoint: OnceLock<Addr<Endpoint>>,
@@ -76,9 +78,14 @@ impl InboxContext<'_> {
 }
 
 impl EndpointState {
-    pub(super) fn new(id: AgentId, incarnation: Incarnation, group: Group<AppMessage>) -> Self {
+    pub(super) fn new(
+        id: AgentId,
+        (node, incarnation): (NodeDigest, Incarnation),
+        group: Group<AppMessage>,
+    ) -> Self {
         Self {
             id,
+            node,
             incarnation,
             group,
             endpoint: OnceLock::new(),
@@ -102,6 +109,18 @@ impl EndpointState {
     /// Which start of an endpoint of that name it is, at this agent.
     pub(crate) fn incarnation(&self) -> Incarnation {
         self.incarnation
+    }
+
+    /// The node that it began on, by the name that it had then. With the incarnation this names one life of an agent.
+    pub(crate) fn node(&self) -> NodeDigest {
+        self.node
+    }
+
+    /// The same life as one number, in place of an incarnation: a question under it is asked by no other life, so that no
+    /// answer to one which the agent asked before it moved counts for one that it asks now.
+    pub(crate) fn asker(&self) -> Incarnation {
+        // On one node these differ as incarnations do; those of two nodes are the same by a chance of 2^-64.
+        Incarnation(self.node.0 ^ self.incarnation.0)
     }
 
     pub(super) fn group(&self) -> &Group<AppMessage> {

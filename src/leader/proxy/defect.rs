@@ -13,15 +13,18 @@ pub(super) enum ProxyDefect {
     GapsTaken,
     /// A receiver goes on with a run that it has refused.
     ClosedRunsGoOn,
+    /// An incarnation counts as the same on each node.
+    AnyNode,
 }
 
 impl ProxyDefect {
     #[cfg(test)]
-    pub(super) const ALL: [Self; 5] = [
+    pub(super) const ALL: [Self; 6] = [
         Self::UnknownSentAgain,
         Self::StaleRefusalCounts,
         Self::OwnOvertake,
         Self::GapsTaken,
         Self::ClosedRunsGoOn,
+        Self::AnyNode,
     ];
 }

@@ -2,19 +2,28 @@
 
 use std::time::Duration;
 
-use crate::protocol::{AgentId, Incarnation, Term};
+use crate::{
+    group::NodeDigest,
+    protocol::{AgentId, Incarnation, Term},
+};
 
 use super::Overflow;
+
+/// One life of an agent's endpoint. The incarnation alone is not enough: each node numbers incarnations for itself, so
+/// that of an agent which has moved may be the one that it had before, and nothing that the former endpoint knew is
+/// known to the present one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Life {
+    pub(crate) node: NodeDigest,
+    pub(crate) incarnation: Incarnation,
+}
 
 /// Where a run goes: an agent's endpoint, and the term in which the agent has to lead.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Target {
     pub(super) id: AgentId,
-    /// The incarnation of its endpoint.
-    pub(super) incarnation: Incarnation,
-    /// The last one that was known of it on another host, if it has moved. Each host numbers incarnations for itself, so
-    /// that of a moved agent may be the one that it had before.
-    pub(super) former: Option<Incarnation>,
+    /// That of its endpoint.
+    pub(super) life: Life,
     pub(super) term: Term,
 }
 
@@ -97,6 +106,6 @@ pub(super) enum Cancelled {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Answerer<'a> {
     pub(super) id: &'a AgentId,
-    pub(super) incarnation: Incarnation,
+    pub(super) life: Life,
     pub(super) run: u64,
 }

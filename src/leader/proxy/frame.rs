@@ -1,20 +1,25 @@
 //! The bytes of a proxy: what a sender says to a leader, and what it is answered.
 //!
 //! ```text
-//!   kind 1, to the leader    to:8 run:8 term:8 first:8, then for each message  ask:8 len:4 bytes
-//!   kind 2, to the sender    to:8 run:8 tag:1 known:1 next:8, then of the leader it names  term:8 name
-//!   kind 3, to the sender    to:8 ask:8 tag:1 bytes
+//!   kind 1, to the leader    from:16 to:16 run:8 term:8 first:8, then for each message  ask:8 len:4 bytes
+//!   kind 2, to the sender    from:16 to:16 run:8 tag:1 known:1 next:8, then of the leader it names  term:8 name
+//!   kind 3, to the sender    to:16 ask:8 tag:1 bytes
 //! ```
 //!
-//! Numbers are little-endian. `to` is the incarnation of the endpoint that is meant: another one ignores it. A kind 1
-//! without messages asks what has become of the run. `ask` is 0 for a message that wants no answer.
+//! Numbers are little-endian. `from` and `to` are lives of endpoints, the node's digest before the incarnation: that of
+//! the one that speaks, and of the one that is meant; another one ignores it. The life of the speaker is not taken
+//! from where the frame came from: its agent may have moved since. A kind 1 without messages asks what has become of
+//! the run. `ask` is 0 for a message that wants no answer.
 //!
 //! Decided here: what each byte means, and that bytes which mean nothing are `None`. Lengths are checked against
 //! what has come; nothing is copied for them.
 
-use crate::protocol::{AgentId, Incarnation, Term};
+use crate::{
+    group::NodeDigest,
+    protocol::{AgentId, Incarnation, Term},
+};
 
-use super::exchange::Refusal;
+use super::exchange::{Life, Refusal};
 
 /// Messages of a run.
 pub(crate) const RUN: u8 = 1;
@@ -26,7 +31,8 @@ pub(super) const REPLY: u8 = 3;
 /// The head of a frame of messages, which follow it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RunHead {
-    pub(crate) to: Incarnation,
+    pub(crate) from: Life,
+    pub(crate) to: Life,
     pub(crate) run: u64,
     pub(crate) term: Term,
     pub(crate) first: u64,
@@ -34,7 +40,9 @@ pub(crate) struct RunHead {
 
 impl RunHead {
     pub(super) fn write(self, out: &mut Vec<u8>) {
-        for number in [self.to.0, self.run, self.term.0, self.first] {
+        write_life(self.from, out);
+        write_life(self.to, out);
+        for number in [self.run, self.term.0, self.first] {
             out.extend_from_slice(&number.to_le_bytes());
         }
     }
@@ -42,7 +50,8 @@ impl RunHead {
     pub(crate) fn read(bytes: &[u8]) -> Option<(Self, RunMessages<'_>)> {
         let mut rest = bytes;
         let head = Self {
-            to: Incarnation(number(&mut rest)?),
+            from: life(&mut rest)?,
+            to: life(&mut rest)?,
             run: number(&mut rest)?,
             term: Term(number(&mut rest)?),
             first: number(&mut rest)?,
@@ -107,7 +116,8 @@ impl<'a> Iterator for RunMessages<'a> {
 /// What a leader says of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct RunAnswer {
-    pub(super) to: Incarnation,
+    pub(super) from: Life,
+    pub(super) to: Life,
     pub(super) run: u64,
     /// `None`: all before `next` was delivered, and the run goes on.
     pub(super) refusal: Option<Refusal>,
@@ -118,8 +128,9 @@ pub(super) struct RunAnswer {
 
 impl RunAnswer {
     pub(super) fn write(&self) -> Vec<u8> {
-        let mut out = Vec::with_capacity(32);
-        out.extend_from_slice(&self.to.0.to_le_bytes());
+        let mut out = Vec::with_capacity(64);
+        write_life(self.from, &mut out);
+        write_life(self.to, &mut out);
         out.extend_from_slice(&self.run.to_le_bytes());
         out.push(match self.refusal {
             None => 0,
@@ -139,7 +150,8 @@ impl RunAnswer {
 
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
         let mut rest = bytes;
-        let (to, run) = (Incarnation(number(&mut rest)?), number(&mut rest)?);
+        let (from, to) = (life(&mut rest)?, life(&mut rest)?);
+        let run = number(&mut rest)?;
         let refusal = match byte(&mut rest)? {
             0 => None,
             1 => Some(Refusal::NotLeader),
@@ -158,6 +170,7 @@ impl RunAnswer {
             Some((AgentId::new(name).ok()?, term))
         };
         Some(Self {
+            from,
             to,
             run,
             refusal,
@@ -180,25 +193,25 @@ pub(super) enum AskReply<'a> {
 }
 
 impl<'a> AskReply<'a> {
-    pub(super) fn write(self, to: Incarnation, ask: u64) -> Vec<u8> {
+    pub(super) fn write(self, to: Life, ask: u64) -> Vec<u8> {
         let (tag, bytes): (u8, &[u8]) = match self {
             Self::Answer(bytes) => (0, bytes),
             Self::Gone => (1, &[]),
             Self::Malformed => (2, &[]),
             Self::TooLong => (3, &[]),
         };
-        let mut out = Vec::with_capacity(bytes.len().saturating_add(17));
-        out.extend_from_slice(&to.0.to_le_bytes());
+        let mut out = Vec::with_capacity(bytes.len().saturating_add(25));
+        write_life(to, &mut out);
         out.extend_from_slice(&ask.to_le_bytes());
         out.push(tag);
         out.extend_from_slice(bytes);
         out
     }
 
-    /// The incarnation that is meant, the ask, and what became of it.
-    pub(super) fn read(bytes: &'a [u8]) -> Option<(Incarnation, u64, Self)> {
+    /// The endpoint that is meant, the ask, and what became of it.
+    pub(super) fn read(bytes: &'a [u8]) -> Option<(Life, u64, Self)> {
         let mut rest = bytes;
-        let (to, ask) = (Incarnation(number(&mut rest)?), number(&mut rest)?);
+        let (to, ask) = (life(&mut rest)?, number(&mut rest)?);
         let reply = match byte(&mut rest)? {
             0 => Self::Answer(rest),
             1 => Self::Gone,
@@ -208,6 +221,18 @@ impl<'a> AskReply<'a> {
         };
         Some((to, ask, reply))
     }
+}
+
+fn write_life(life: Life, out: &mut Vec<u8>) {
+    out.extend_from_slice(&life.node.0.to_le_bytes());
+    out.extend_from_slice(&life.incarnation.0.to_le_bytes());
+}
+
+fn life(rest: &mut &[u8]) -> Option<Life> {
+    Some(Life {
+        node: NodeDigest(number(rest)?),
+        incarnation: Incarnation(number(rest)?),
+    })
 }
 
 fn number(rest: &mut &[u8]) -> Option<u64> {
@@ -228,8 +253,13 @@ mod tests {
 
     #[test]
     fn frames_are_read_as_they_were_written_and_nothing_else_is() {
+        let [from, to] = [(1, 2), (3, 4)].map(|(node, incarnation)| Life {
+            node: NodeDigest(node),
+            incarnation: Incarnation(incarnation),
+        });
         let head = RunHead {
-            to: Incarnation(3),
+            from,
+            to,
             run: 4,
             term: Term(5),
             first: 6,
@@ -242,7 +272,7 @@ mod tests {
         assert_eq!((read, messages.len()), (head, 2));
         let messages: Vec<_> = messages.collect();
         assert_eq!(messages, [(0, b"ab".as_slice()), (9, b"")]);
-        for len in (0..out.len()).filter(|len| ![32, 46].contains(len)) {
+        for len in (0..out.len()).filter(|len| ![56, 70].contains(len)) {
             assert!(RunHead::read(&out[..len]).is_none(), "{len}");
         }
         let leader = Some((AgentId::new("b").unwrap(), Term(7)));
@@ -252,7 +282,8 @@ mod tests {
             (Some(Refusal::Unregistered), Some(0), None),
         ] {
             let answer = RunAnswer {
-                to: Incarnation(1),
+                from,
+                to,
                 run: 2,
                 refusal,
                 next,
@@ -260,20 +291,20 @@ mod tests {
             };
             assert_eq!(RunAnswer::read(&answer.write()), Some(answer));
         }
-        assert_eq!(RunAnswer::read(&[9; 26]), None);
-        assert_eq!(RunAnswer::read(&[0; 25]), None);
+        assert_eq!(RunAnswer::read(&[9; 50]), None);
+        assert_eq!(RunAnswer::read(&[0; 49]), None);
         for reply in [AskReply::Answer(b"x"), AskReply::Gone, AskReply::TooLong] {
-            let bytes = reply.write(Incarnation(1), 2);
-            assert_eq!(AskReply::read(&bytes), Some((Incarnation(1), 2, reply)));
+            let bytes = reply.write(to, 2);
+            assert_eq!(AskReply::read(&bytes), Some((to, 2, reply)));
         }
-        assert_eq!(AskReply::read(&[4; 17]), None);
+        assert_eq!(AskReply::read(&[4; 25]), None);
     }
 
     #[test]
     fn no_bytes_make_a_reader_panic() {
         let mut rng = fastrand::Rng::with_seed(7);
         for _ in 0..20_000 {
-            let bytes: Vec<u8> = (0..rng.usize(..80)).map(|_| rng.u8(..4)).collect();
+            let bytes: Vec<u8> = (0..rng.usize(..110)).map(|_| rng.u8(..4)).collect();
             if let Some((_, messages)) = RunHead::read(&bytes) {
                 assert!(messages.map(|(_, bytes)| bytes.len()).sum::<usize>() <= bytes.len());
             }

@@ -2,18 +2,22 @@
 //!
 //! Decided here: that the messages of a run are taken in their order, each once, and that a run of which one message
 //! was refused is over for good: none of it is taken later, whatever has changed by then. So the sender may send
-//! what was refused to another leader. Not here: whether this agent leads; the caller asks at each message.
+//! what was refused to another leader. What is known of a sender on one node says nothing of one on another node, since
+//! their incarnations have no order. Not here: whether this agent leads; the caller asks at each message.
 
 use std::collections::BTreeMap;
 
-use crate::protocol::{AgentId, Incarnation};
+use crate::{
+    group::NodeDigest,
+    protocol::{AgentId, Incarnation},
+};
 
-use super::defect::ProxyDefect;
+use super::{defect::ProxyDefect, exchange::Life};
 
 /// The receiving side of one proxy, for all senders.
 #[derive(Debug, Default)]
 pub(super) struct Receiver {
-    sessions: BTreeMap<AgentId, Session>,
+    sessions: BTreeMap<(AgentId, NodeDigest), Session>,
     /// Whether a sender was ever forgotten: one that is not known may have been met before.
     has_forgotten: bool,
     defect: Option<ProxyDefect>,
@@ -32,7 +36,7 @@ pub(super) struct Session {
 /// Messages of a run that have come: from the number `first` on.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrival {
-    pub(super) incarnation: Incarnation,
+    pub(super) from: Life,
     pub(super) run: u64,
     pub(super) first: u64,
     pub(super) count: u64,
@@ -63,16 +67,21 @@ impl Receiver {
     /// Judges what has come from a sender. A question about a run is an arrival without messages.
     pub(super) fn judge(&mut self, from: &AgentId, arrival: Arrival) -> Judgement<'_> {
         let Arrival {
-            incarnation,
+            from: Life { node, incarnation },
             run,
             first,
             count,
         } = arrival;
+        let node = if self.defect == Some(ProxyDefect::AnyNode) {
+            NodeDigest::default()
+        } else {
+            node
+        };
         let has_forgotten = self.has_forgotten;
         let ignores_gaps = self.defect == Some(ProxyDefect::GapsTaken);
         let session = self
             .sessions
-            .entry(from.clone())
+            .entry((from.clone(), node))
             .or_insert_with(|| Session {
                 next: (first == 0 || !has_forgotten).then_some(0),
                 // What stood before it was lost on its way.
@@ -106,11 +115,11 @@ impl Receiver {
         Judgement::Take { session, skip }
     }
 
-    /// Forgets senders that are no members, once there are many of them.
-    pub(super) fn forget(&mut self, is_member: impl Fn(&AgentId) -> bool) {
+    /// Forgets senders that are no members on that node, once there are many of them.
+    pub(super) fn forget(&mut self, is_member: impl Fn(&AgentId, NodeDigest) -> bool) {
         if self.sessions.len() > MANY {
             self.has_forgotten = true;
-            self.sessions.retain(|id, _| is_member(id));
+            self.sessions.retain(|(id, node), _| is_member(id, *node));
         }
     }
 }

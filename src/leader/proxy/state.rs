@@ -24,12 +24,12 @@ use tracing::debug;
 use crate::{
     agent::AgentReader,
     leader::messages::{EndpointState, encode},
-    protocol::{AgentId, Incarnation},
+    protocol::AgentId,
 };
 
 use super::{
     LeaderMessage, Overflow, ProxyCounts, ProxyError, Untaken,
-    exchange::{Cancelled, KeptMessage, ProxyBounds, Refusal, Settled},
+    exchange::{Cancelled, KeptMessage, Life, ProxyBounds, Refusal, Settled},
     frame::MESSAGE_HEAD,
     receiver::Receiver,
     sender::Sender,
@@ -115,7 +115,7 @@ pub(super) struct Inner<M: LeaderMessage> {
 pub(super) struct Ask<M: LeaderMessage> {
     pub(super) answer: AnswerTo<M>,
     /// The endpoint that it was sent to.
-    pub(super) to: Option<(AgentId, Incarnation)>,
+    pub(super) to: Option<(AgentId, Life)>,
 }
 
 /// Where the answer goes.

@@ -48,7 +48,8 @@ pub(super) struct ScheduleService {
     /// The agent keeps this service.
     agent: WeakAgentReader,
     /// Of the agent's endpoint for messages: later than that of any former process.
-    incarnation: Incarnation,
+    /// The life in which it asks.
+    asker: Incarnation,
     voters: Voters,
     channel: Channel<ScheduleMessage>,
     routes: Arc<Routes>,
@@ -119,7 +120,7 @@ impl LeaderQuestions {
     /// The number before the first question.
     pub(super) fn before_first(&self) -> Round {
         Round {
-            incarnation: self.service.incarnation,
+            incarnation: self.service.asker,
             counter: self.number << NUMBERS,
         }
     }
@@ -143,14 +144,14 @@ impl ScheduleService {
         clock: Arc<dyn WallClock>,
         store: BegunStore,
     ) -> Result<Self, ScheduleError> {
-        let incarnation = messages.state().incarnation();
+        let asker = messages.state().asker();
         let channel = messages.channel(NAME).map_err(ScheduleError::Channel)?;
         let routes = Arc::<Routes>::default();
         let voters = Voters::new(requirements, &store.record.lists);
         let actor = ServiceActor {
             reader: agent.downgrade(),
             agent: agent.id().clone(),
-            incarnation,
+            asker,
             voters: voters.clone(),
             channel,
             clock: Arc::clone(&clock),
@@ -165,7 +166,7 @@ impl ScheduleService {
             clock,
             id: agent.id().clone(),
             agent: agent.downgrade(),
-            incarnation,
+            asker,
             voters,
             channel: channel.map_err(ScheduleError::Channel)?,
             routes,
@@ -244,7 +245,8 @@ impl BegunStore {
 struct ServiceActor {
     agent: AgentId,
     reader: WeakAgentReader,
-    incarnation: Incarnation,
+    /// The life in which it asks.
+    asker: Incarnation,
     voters: Voters,
     channel: Channel<ScheduleMessage>,
     clock: Arc<dyn WallClock>,
@@ -340,8 +342,8 @@ impl Handler<Envelope<ScheduleMessage>> for ServiceActor {
             }
             ScheduleMessage::Refused(refused) => (refused.round, Err(refused.why)),
         };
-        // What a former process of this agent asked is answered to nobody.
-        if round.incarnation == self.incarnation {
+        // What a former process of this agent asked, here or on another node, is answered to nobody.
+        if round.incarnation == self.asker {
             self.routes.pass(ScheduleAnswer {
                 from,
                 round,

@@ -257,7 +257,7 @@ impl BridgeBuilder {
                 return Err(BridgeError::PeerTaken { node });
             }
         }
-        open(&shared.carried, Incarnation(incarnation.0))?;
+        open(&shared.carried, &node, Incarnation(incarnation.0))?;
         let ending = FinishOnDrop(Arc::clone(&shared));
         let mut guardian = Guardian::builder(node)
             .policy(self.policy)
@@ -361,9 +361,13 @@ fn carry<M: RemoteMessage>(group: Group<M>) -> MakeCarried {
 }
 
 /// Opens all groups, or none.
-fn open(carried: &[Arc<dyn Carried>], floor: Incarnation) -> Result<(), BridgeError> {
+fn open(
+    carried: &[Arc<dyn Carried>],
+    node: &NodeId,
+    floor: Incarnation,
+) -> Result<(), BridgeError> {
     for (at, group) in carried.iter().enumerate() {
-        if let Err(reason) = group.open(floor) {
+        if let Err(reason) = group.open(node.as_str(), floor) {
             carried.iter().take(at).for_each(|opened| opened.close());
             let group = group.name().to_owned();
             return Err(BridgeError::Open { group, reason });

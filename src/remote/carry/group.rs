@@ -24,7 +24,7 @@ use super::{GroupSink, GroupTermGuard};
 pub(crate) trait Carried: Debug + Send + Sync {
     fn name(&self) -> &str;
     /// Lets other hosts in; see [`Group::open`].
-    fn open(&self, floor: Incarnation) -> Result<(), OpenError>;
+    fn open(&self, node: &str, floor: Incarnation) -> Result<(), OpenError>;
     /// Takes that back.
     fn close(&self);
     /// Watches the members that live here: each call of the result looks at them, and `notify` is
@@ -109,8 +109,8 @@ impl<M: RemoteMessage> Carried for Carrier<M> {
         self.group.name()
     }
 
-    fn open(&self, floor: Incarnation) -> Result<(), OpenError> {
-        self.group.open(floor)
+    fn open(&self, node: &str, floor: Incarnation) -> Result<(), OpenError> {
+        self.group.open(node, floor)
     }
 
     fn close(&self) {

@@ -7,14 +7,14 @@
 use std::{sync::Arc, time::Duration};
 
 use crate::{
-    group::{AppMessage, Envelope},
+    group::{AppMessage, Envelope, Snapshot},
     leader::messages::{EndpointState, InboxContext, encode},
-    protocol::{Incarnation, Time},
+    protocol::Time,
 };
 
 use super::super::{
     LeaderMessage,
-    exchange::Refusal,
+    exchange::{Life, Refusal},
     frame::{ANSWER, AskReply, REPLY, RUN, RunAnswer, RunHead, RunMessages},
     receiver::{Arrival, Judgement},
     state::{Inner, ProxyState},
@@ -23,7 +23,8 @@ use super::super::{
 /// What a leader has delivered, and has not said so yet.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::leader::proxy) struct Unacknowledged {
-    incarnation: Incarnation,
+    from: Life,
+    to: Life,
     run: u64,
     next: u64,
     messages: u64,
@@ -39,16 +40,18 @@ impl<M: LeaderMessage> ProxyState<M> {
         head: RunHead,
         messages: RunMessages<'_>,
     ) {
-        if head.to != self.endpoint.incarnation() {
-            return; // for a former endpoint of this name
+        if !is_meant(&head, here.state, here.snapshot) {
+            return;
         }
         let leads_in = here.agent.current().leading;
         let mut inner = self.lock();
-        let members = here.snapshot.members();
-        inner.receiver.forget(|id| members.get(id).is_some());
+        let snapshot = here.snapshot;
+        inner
+            .receiver
+            .forget(|id, node| snapshot.node_of(id) == Some(node));
         let count = messages.len();
         let arrival = Arrival {
-            incarnation: envelope.incarnation,
+            from: head.from,
             run: head.run,
             first: head.first,
             count,
@@ -64,14 +67,14 @@ impl<M: LeaderMessage> ProxyState<M> {
                         if ask == 0 {
                             to.do_send(message);
                         } else {
-                            self.ask_for(envelope, ask, to.clone().send(message));
+                            self.ask_for(envelope, (head.from, ask), to.clone().send(message));
                         }
                     });
                     match given {
                         Ok(Some(())) => {}
                         Ok(None) if ask == 0 => {}
                         Ok(None) => {
-                            let reply = AskReply::Malformed.write(envelope.incarnation, ask);
+                            let reply = AskReply::Malformed.write(head.from, ask);
                             here.send(&envelope.from, &self.name, REPLY, &reply);
                         }
                         Err(why) => {
@@ -88,12 +91,12 @@ impl<M: LeaderMessage> ProxyState<M> {
         match refused {
             Ok(next) if count == 0 => {
                 inner.unacknowledged.remove(&envelope.from);
-                self.answer(here, envelope, head.run, None, Some(next));
+                self.answer(here, envelope, head, None, Some(next));
             }
-            Ok(next) => inner.note_unacknowledged(here.now, envelope, head.run, next, count),
+            Ok(next) => inner.note_unacknowledged(here.now, envelope, head, next, count),
             Err((next, why)) => {
                 inner.unacknowledged.remove(&envelope.from);
-                self.answer(here, envelope, head.run, Some(why), next);
+                self.answer(here, envelope, head, Some(why), next);
             }
         }
     }
@@ -102,17 +105,16 @@ impl<M: LeaderMessage> ProxyState<M> {
     fn ask_for(
         &self,
         envelope: &Envelope<AppMessage>,
-        ask: u64,
+        (life, ask): (Life, u64),
         request: actix::dev::RecipientRequest<M>,
     ) {
         let (endpoint, name) = (Arc::clone(&self.endpoint), self.name.clone());
-        let (to, incarnation, longest) =
-            (envelope.from.clone(), envelope.incarnation, self.longest);
+        let (to, longest) = (envelope.from.clone(), self.longest);
         drop(actix::spawn(async move {
             let reply = match request.await.map(|answer| encode(&answer, longest)) {
-                Ok(Ok(bytes)) => AskReply::Answer(&bytes).write(incarnation, ask),
-                Ok(Err(_)) => AskReply::TooLong.write(incarnation, ask),
-                Err(_) => AskReply::Gone.write(incarnation, ask),
+                Ok(Ok(bytes)) => AskReply::Answer(&bytes).write(life, ask),
+                Ok(Err(_)) => AskReply::TooLong.write(life, ask),
+                Err(_) => AskReply::Gone.write(life, ask),
             };
             let message = AppMessage::new(name, REPLY, &reply);
             endpoint.send(&to, message).ok(); // else its sender is told that nothing is known
@@ -123,7 +125,7 @@ impl<M: LeaderMessage> ProxyState<M> {
         &self,
         here: &InboxContext<'_>,
         envelope: &Envelope<AppMessage>,
-        run: u64,
+        head: RunHead,
         refusal: Option<Refusal>,
         next: Option<u64>,
     ) {
@@ -131,8 +133,9 @@ impl<M: LeaderMessage> ProxyState<M> {
             .then(|| here.agent.current().leader)
             .flatten();
         let answer = RunAnswer {
-            to: envelope.incarnation,
-            run,
+            from: head.to,
+            to: head.from,
+            run: head.run,
             refusal,
             next,
             leader: sees.map(|leader| (leader.id, leader.term)),
@@ -149,7 +152,8 @@ impl<M: LeaderMessage> ProxyState<M> {
         let mut next = None;
         inner.unacknowledged.retain(|to, unacknowledged| {
             let Unacknowledged {
-                incarnation,
+                from,
+                to: life,
                 run,
                 next: delivered,
                 messages,
@@ -160,7 +164,8 @@ impl<M: LeaderMessage> ProxyState<M> {
                 return true;
             }
             let answer = RunAnswer {
-                to: incarnation,
+                from,
+                to: life,
                 run,
                 refusal: None,
                 next: Some(delivered),
@@ -178,41 +183,59 @@ impl<M: LeaderMessage> Inner<M> {
         &mut self,
         now: Time,
         envelope: &Envelope<AppMessage>,
-        run: u64,
+        head: RunHead,
         next: u64,
         count: u64,
     ) {
-        let Envelope {
-            from, incarnation, ..
-        } = envelope;
         let noted = self
             .unacknowledged
-            .entry(from.clone())
+            .entry(envelope.from.clone())
             .or_insert_with(|| Unacknowledged {
-                incarnation: *incarnation,
-                run,
+                from: head.to,
+                to: head.from,
+                run: head.run,
                 next,
                 messages: 0,
                 due: now.after(ACKNOWLEDGE_AFTER),
             });
-        (noted.incarnation, noted.run, noted.next) = (*incarnation, run, next);
+        (noted.from, noted.to) = (head.to, head.from);
+        (noted.run, noted.next) = (head.run, next);
         noted.messages = noted.messages.saturating_add(count);
     }
 }
 
 /// What is sent to an agent without a proxy of that name: that nothing there takes it.
-pub(crate) fn unregistered(state: &EndpointState, envelope: &Envelope<AppMessage>) -> Option<()> {
+pub(crate) fn unregistered(
+    state: &EndpointState,
+    snapshot: &Snapshot<AppMessage>,
+    envelope: &Envelope<AppMessage>,
+) -> Option<()> {
     let AppMessage { name, kind, body } = &envelope.message;
     let (head, _) = RunHead::read(&body.0).filter(|_| *kind == RUN)?;
+    if !is_meant(&head, state, snapshot) {
+        return Some(());
+    }
     let answer = RunAnswer {
-        to: envelope.incarnation,
+        from: head.to,
+        to: head.from,
         run: head.run,
         refusal: Some(Refusal::Unregistered),
-        next: (head.to == state.incarnation()).then_some(0),
+        next: Some(0),
         leader: None,
     };
     let message = AppMessage::new(name.clone(), ANSWER, &answer.write());
     state.send(&envelope.from, message).ok()
+}
+
+/// Whether a run was sent to this endpoint, and not to a former one of this name, here or on another node: only the
+/// one that it was sent to can know what became of it.
+fn is_meant(head: &RunHead, state: &EndpointState, snapshot: &Snapshot<AppMessage>) -> bool {
+    // By the name under which this node is known now: that is where the sender saw the endpoint.
+    let here = Life {
+        node: snapshot.node(),
+        incarnation: state.incarnation(),
+    };
+    head.to == here
 }
 
 /// After so many messages a leader says how far it has come.

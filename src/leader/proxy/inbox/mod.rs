@@ -7,13 +7,13 @@ use bytes::Bytes;
 
 use crate::{
     group::{AppMessage, Envelope},
-    leader::messages::{Inbox, InboxContext, decode},
-    protocol::{AgentId, Incarnation, Presence, Term, Time},
+    leader::messages::{EndpointState, Inbox, InboxContext, decode},
+    protocol::{AgentId, Presence, Term, Time},
 };
 
 use super::{
     LeaderMessage, ProxyError,
-    exchange::{Answerer, Next, Refusal, Settled, Target},
+    exchange::{Answerer, Life, Next, Refusal, Settled, Target},
     frame::{ANSWER, AskReply, REPLY, RUN, RunAnswer, RunHead, write_message},
     state::{Inner, ProxyState},
 };
@@ -32,7 +32,7 @@ impl<M: LeaderMessage> Inbox for ProxyState<M> {
             }),
             ANSWER => RunAnswer::read(body).map(|answer| self.hear(here, envelope, answer)),
             REPLY => AskReply::read(body).map(|(to, ask, reply)| {
-                if to == self.endpoint.incarnation() {
+                if to == own_life(&self.endpoint) {
                     self.replied(&envelope.from, ask, reply);
                 }
             }),
@@ -89,7 +89,8 @@ impl<M: LeaderMessage> ProxyState<M> {
         let size: usize = inner.sender.in_flight(count).map(|item| item.size).sum();
         let mut body = Vec::with_capacity(size.saturating_add(32));
         let head = RunHead {
-            to: to.incarnation,
+            from: own_life(here.state),
+            to: to.life,
             run,
             term: to.term,
             first,
@@ -101,7 +102,7 @@ impl<M: LeaderMessage> ProxyState<M> {
             if item.payload.is_ask {
                 ask = item.id;
                 if let Some(waiting) = asks.get_mut(&ask) {
-                    waiting.to = Some((to.id.clone(), to.incarnation));
+                    waiting.to = Some((to.id.clone(), to.life));
                 }
             }
             write_message(ask, &item.payload.bytes, &mut body);
@@ -146,7 +147,7 @@ impl<M: LeaderMessage> ProxyState<M> {
         }
         let from = Answerer {
             id: &to.id,
-            incarnation: to.incarnation,
+            life: to.life,
             run,
         };
         let settled = match refused {
@@ -183,13 +184,13 @@ impl<M: LeaderMessage> ProxyState<M> {
 
     /// A leader says how far it has come.
     fn hear(&self, here: &InboxContext<'_>, envelope: &Envelope<AppMessage>, answer: RunAnswer) {
-        if answer.to != self.endpoint.incarnation() {
+        if answer.to != own_life(&self.endpoint) {
             return; // to a former endpoint of this name
         }
         let mut inner = self.lock();
         let from = Answerer {
             id: &envelope.from,
-            incarnation: envelope.incarnation,
+            life: answer.from,
             run: answer.run,
         };
         let settled = match (answer.refusal, answer.next) {
@@ -208,7 +209,7 @@ impl<M: LeaderMessage> ProxyState<M> {
     fn replied(&self, from: &AgentId, ask: u64, reply: AskReply<'_>) {
         let mut inner = self.lock();
         // None but the agent that was asked may answer.
-        let is_asked = |to: &(AgentId, Incarnation)| to.0 == *from;
+        let is_asked = |to: &(AgentId, Life)| to.0 == *from;
         let waiting = inner.asks.get(&ask);
         if waiting
             .and_then(|ask| ask.to.as_ref())
@@ -244,20 +245,11 @@ impl<M: LeaderMessage> Inner<M> {
 
     /// Of what was sent to an endpoint that has ended, nothing is heard any more.
     fn see_ends(&mut self, here: &InboxContext<'_>) {
-        let gone = self.sender.run_to().filter(|to| {
-            let present = target(here, to.id.clone(), to.term);
-            present.as_ref() != Some(to)
-        });
-        if let Some(Target {
-            id, incarnation, ..
-        }) = gone.cloned()
-        {
-            let settled = self.sender.gone(&id, incarnation);
-            self.settle(&settled);
-        }
-        let is_lost = |to: &Option<(AgentId, Incarnation)>| {
+        let settled = self.sender.see_ends(|id| endpoint(here, id));
+        self.settle(&settled);
+        let is_lost = |to: &Option<(AgentId, Life)>| {
             let to = to.as_ref();
-            to.is_some_and(|(id, incarnation)| endpoint(here, id) != Some(*incarnation))
+            to.is_some_and(|(id, life)| endpoint(here, id) != Some(*life))
         };
         let lost = self.asks.iter().filter(|(_, ask)| is_lost(&ask.to));
         let lost: Vec<u64> = lost.map(|(id, _)| *id).collect();
@@ -280,24 +272,29 @@ fn seen_leader(here: &InboxContext<'_>) -> Option<Target> {
 }
 
 fn target(here: &InboxContext<'_>, id: AgentId, term: Term) -> Option<Target> {
-    let incarnation = endpoint(here, &id)?;
-    let member = here.snapshot.members().get(&id);
-    Some(Target {
-        former: member.and_then(|member| member.former),
-        id,
-        incarnation,
-        term,
-    })
+    let life = endpoint(here, &id)?;
+    Some(Target { id, life, term })
 }
 
 /// The endpoint of an agent, unless its end is confirmed.
-fn endpoint(here: &InboxContext<'_>, id: &AgentId) -> Option<Incarnation> {
+fn endpoint(here: &InboxContext<'_>, id: &AgentId) -> Option<Life> {
     if id == here.state.id() {
-        return Some(here.state.incarnation());
+        return Some(own_life(here.state));
     }
     let member = here.snapshot.members().get(id)?;
     let is_there = member.presence != Presence::Down;
-    member.incarnation.filter(|_| is_there)
+    Some(Life {
+        node: here.snapshot.node_of(id)?,
+        incarnation: member.incarnation.filter(|_| is_there)?,
+    })
+}
+
+/// That of the endpoint here, as it calls itself.
+fn own_life(endpoint: &EndpointState) -> Life {
+    Life {
+        node: endpoint.node(),
+        incarnation: endpoint.incarnation(),
+    }
 }
 
 /// So many messages at once, at most.

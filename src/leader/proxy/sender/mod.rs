@@ -17,12 +17,14 @@
 
 use std::{collections::VecDeque, time::Duration};
 
-use crate::protocol::{AgentId, Incarnation, Time};
+use crate::protocol::{AgentId, Time};
 
 use super::{
     Overflow,
     defect::ProxyDefect,
-    exchange::{Answerer, Cancelled, KeptMessage, Next, ProxyBounds, Refusal, Settled, Target},
+    exchange::{
+        Answerer, Cancelled, KeptMessage, Life, Next, ProxyBounds, Refusal, Settled, Target,
+    },
 };
 
 mod runs;
@@ -147,13 +149,19 @@ impl<P> Sender<P> {
         }
     }
 
-    /// The endpoint of that incarnation has ended.
-    pub(super) fn gone(&mut self, id: &AgentId, incarnation: Incarnation) -> Settled<P> {
-        let is_it = |to: &Target| to.id == *id && to.incarnation <= incarnation;
-        if matches!(&self.redirect, Redirect::Followed(to) if is_it(to)) {
+    /// Of what was sent to an endpoint that has ended, or whose agent has moved, nothing is heard any more: `present`
+    /// says which life of an agent's endpoint is there.
+    pub(super) fn see_ends(&mut self, present: impl Fn(&AgentId) -> Option<Life>) -> Settled<P> {
+        let any_node = self.has(ProxyDefect::AnyNode);
+        let has_ended = |to: &Target| {
+            present(&to.id).is_none_or(|life| {
+                life.incarnation != to.life.incarnation || life.node != to.life.node && !any_node
+            })
+        };
+        if matches!(&self.redirect, Redirect::Followed(to) if has_ended(to)) {
             self.redirect = Redirect::Spent;
         }
-        if self.run.as_ref().is_some_and(|run| is_it(&run.to)) {
+        if self.run.as_ref().is_some_and(|run| has_ended(&run.to)) {
             return self.give_up_run();
         }
         Settled::default()
@@ -353,11 +361,6 @@ impl<P> Sender<P> {
         self.wanted().is_some()
     }
 
-    /// Where those in flight went.
-    pub(super) fn run_to(&self) -> Option<&Target> {
-        self.run.as_ref().map(|run| &run.to)
-    }
-
     /// Messages that are kept.
     pub(super) fn len(&self) -> usize {
         self.buffer.len().saturating_add(self.flight.len())
@@ -384,7 +387,7 @@ impl<P> Sender<P> {
         self.run.as_ref().is_some_and(|run| {
             run.number == from.run
                 && run.to.id == *from.id
-                && run.to.incarnation == from.incarnation
+                && (run.to.life == from.life || self.has(ProxyDefect::AnyNode))
         })
     }
 

@@ -12,7 +12,7 @@ use std::{
 use super::{
     super::{
         defect::ProxyDefect,
-        exchange::{Answerer, Next, Refusal, Settled, Target},
+        exchange::{Answerer, Life, Next, Refusal, Settled, Target},
         frame::{ANSWER, RUN, RunAnswer, RunHead, write_message},
         receiver::{Arrival, Judgement, Receiver},
         sender::Sender,
@@ -20,6 +20,7 @@ use super::{
     world::bounds,
 };
 use crate::{
+    group::NodeDigest,
     leader::tests::{AppEffect, Application, Here, Said},
     protocol::{AgentId, Incarnation, Presence, Term, Time},
 };
@@ -122,6 +123,14 @@ pub(super) struct Clerk {
 /// A message of the application comes so often.
 const EVERY: Duration = Duration::from_millis(40);
 
+/// An agent of the simulator has one node.
+fn life(incarnation: Incarnation) -> Life {
+    Life {
+        node: NodeDigest::default(),
+        incarnation,
+    }
+}
+
 impl Clerk {
     /// The endpoint of an agent, unless its end is confirmed.
     fn endpoint(here: &Here<'_>, id: &AgentId) -> Option<Incarnation> {
@@ -136,9 +145,8 @@ impl Clerk {
     fn target(here: &Here<'_>, id: &AgentId, term: Term) -> Option<Target> {
         let incarnation = Self::endpoint(here, id)?;
         Some(Target {
-            former: None, // an agent of the simulator has one host
             id: id.clone(),
-            incarnation,
+            life: life(incarnation),
             term,
         })
     }
@@ -194,7 +202,8 @@ impl Clerk {
         }
         let mut body = Vec::new();
         let head = RunHead {
-            to: to.incarnation,
+            from: life(here.incarnation),
+            to: to.life,
             run,
             term: to.term,
             first,
@@ -216,7 +225,7 @@ impl Clerk {
     ) {
         let from = Answerer {
             id: here.id,
-            incarnation: to.incarnation,
+            life: to.life,
             run,
         };
         if here.leading != Some(to.term) {
@@ -240,11 +249,11 @@ impl Clerk {
         body: &[u8],
     ) -> Option<RunAnswer> {
         let (head, messages) = RunHead::read(body)?;
-        if head.to != here.incarnation {
+        if head.to != life(here.incarnation) {
             return None; // for a former incarnation
         }
         let arrival = Arrival {
-            incarnation,
+            from: head.from,
             run: head.run,
             first: head.first,
             count: messages.len(),
@@ -272,7 +281,8 @@ impl Clerk {
             .clone()
             .filter(|_| refusal == Some(Refusal::NotLeader));
         Some(RunAnswer {
-            to: incarnation,
+            from: head.to,
+            to: head.from,
             run: head.run,
             refusal,
             next,
@@ -281,14 +291,15 @@ impl Clerk {
     }
 
     /// A leader says how far it has come.
-    fn hear(&mut self, here: &Here<'_>, (from, incarnation): (&AgentId, Incarnation), body: &[u8]) {
-        let Some(answer) = RunAnswer::read(body).filter(|answer| answer.to == here.incarnation)
+    fn hear(&mut self, here: &Here<'_>, from: &AgentId, body: &[u8]) {
+        let Some(answer) =
+            RunAnswer::read(body).filter(|answer| answer.to == life(here.incarnation))
         else {
             return;
         };
         let from = Answerer {
             id: from,
-            incarnation,
+            life: answer.from,
             run: answer.run,
         };
         let redirect = answer.leader;
@@ -324,7 +335,7 @@ impl Application for Clerk {
         out: &mut Vec<AppEffect<Self>>,
     ) {
         if kind == ANSWER {
-            return self.hear(here, from, &body);
+            return self.hear(here, from.0, &body);
         }
         if let Some(answer) = self.take(here, from, &body) {
             let (kind, body) = (ANSWER, answer.write());
@@ -333,11 +344,9 @@ impl Application for Clerk {
     }
 
     fn look(&mut self, here: &Here<'_>, out: &mut Vec<AppEffect<Self>>) {
-        let gone = self.sender.run_to();
-        let gone = gone.filter(|to| Self::endpoint(here, &to.id) != Some(to.incarnation));
-        if let Some(to) = gone.cloned() {
-            self.step(here, |sender| sender.gone(&to.id, to.incarnation));
-        }
+        self.step(here, |sender| {
+            sender.see_ends(|id| Self::endpoint(here, id).map(life))
+        });
         let leader = here.leader.as_ref().and_then(|(id, _, term)| {
             let own = here.leading.filter(|_| id == here.id);
             Self::target(here, id, own.unwrap_or(*term))

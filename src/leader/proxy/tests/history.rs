@@ -1,14 +1,13 @@
-//! Senders and receivers under loss, delay, repetition, cuts, crashes and changing leaders, by seeds.
+//! Senders and receivers under loss, delay, repetition, cuts, crashes, moves and changing leaders, by seeds.
 //!
 //! Held: a message is delivered at most once, in the order of its sender, to whichever leaders; and after
 //! everything has calmed down, each message that its sender was not told to be unknown, dropped or
 //! undeliverable was delivered.
 
 use super::{
-    super::{defect::ProxyDefect, receiver::Receiver, sender::Sender},
-    world::{AGENTS, World, bounds, id},
+    super::{defect::ProxyDefect, exchange::Life, receiver::Receiver, sender::Sender},
+    world::{AGENTS, World, bounds},
 };
-use crate::protocol::Incarnation;
 
 impl World {
     /// The leader ends, and another one begins: maybe before the others see it, maybe after.
@@ -19,7 +18,7 @@ impl World {
         self.term += 1;
         let (next, lag) = (self.rng.usize(..AGENTS), self.rng.u64(..40));
         self.coming = Some((self.now + lag, next, self.term));
-        let seen = (next, self.agents[next].incarnation, self.term);
+        let seen = (next, self.term);
         for agent in 0..AGENTS {
             let at = self.now + self.rng.u64(..80);
             let seen = (self.rng.u8(..8) != 0 || self.is_calm).then_some(seen);
@@ -27,9 +26,18 @@ impl World {
         }
     }
 
-    fn crash(&mut self, at: usize) {
+    /// A crash, or a move to another node, which numbers incarnations for itself.
+    fn end(&mut self, at: usize, moves: bool) {
+        let lower = self.rng.u64(..2);
         let agent = &mut self.agents[at];
-        agent.incarnation += 1;
+        let Life { node, incarnation } = &mut agent.life;
+        if moves {
+            node.0 += 1;
+            incarnation.0 = incarnation.0.saturating_sub(lower).max(1);
+        } else {
+            incarnation.0 += 1;
+        }
+        let life = agent.life;
         let (buffer, flight) = agent.sender.drain();
         agent
             .lost
@@ -40,13 +48,18 @@ impl World {
         if self.coming.is_some_and(|(_, next, _)| next == at) {
             self.coming = None;
         }
-        let ended = Incarnation(agent.incarnation - 1);
+        agent.known[at] = life;
         for other in 0..AGENTS {
+            if moves {
+                // What is on its way still comes, and the others see it whenever they do.
+                let seen = self.now + self.rng.u64(..60);
+                self.lives.push((seen, other, at, life));
+                continue;
+            }
             self.links[at * AGENTS + other].clear();
             self.links[other * AGENTS + at].clear();
             if other != at {
-                let gone = self.agents[other].sender.gone(&id(at), ended);
-                self.settle(other, gone);
+                self.learn(other, at, life);
             }
         }
         self.views.retain(|(_, agent, ..)| *agent != at);
@@ -60,15 +73,15 @@ impl World {
                 self.links[one * AGENTS + other].clear();
                 self.links[other * AGENTS + one].clear();
             }
-            5 => {
-                let at = self.rng.usize(..AGENTS);
+            5..7 => {
+                let (at, moves) = (self.rng.usize(..AGENTS), self.rng.bool());
                 let was_leader = self.leader() == Some(at);
-                self.crash(at);
+                self.end(at, moves);
                 if was_leader {
                     self.elect();
                 }
             }
-            6..120 => {
+            7..120 => {
                 let at = self.rng.usize(..AGENTS);
                 self.push(at);
             }

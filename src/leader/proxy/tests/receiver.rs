@@ -1,7 +1,20 @@
 //! Which messages of a run are taken.
 
-use super::super::receiver::{Arrival, Judgement, Receiver};
-use crate::protocol::{AgentId, Incarnation};
+use super::super::{
+    exchange::Life,
+    receiver::{Arrival, Judgement, Receiver},
+};
+use crate::{
+    group::NodeDigest,
+    protocol::{AgentId, Incarnation},
+};
+
+fn life(node: u64, incarnation: u64) -> Life {
+    Life {
+        node: NodeDigest(node),
+        incarnation: Incarnation(incarnation),
+    }
+}
 
 /// What becomes of messages: `Ok` says how many of them were taken before, and all others are taken.
 fn judge(
@@ -12,7 +25,7 @@ fn judge(
     count: u64,
 ) -> Result<u64, Option<u64>> {
     let arrival = Arrival {
-        incarnation: Incarnation(incarnation),
+        from: life(1, incarnation),
         run,
         first,
         count,
@@ -63,14 +76,14 @@ fn of_a_sender_that_may_have_been_forgotten_nothing_is_known() {
     );
     for other in 0..5_000 {
         let arrival = Arrival {
-            incarnation: Incarnation(1),
+            from: life(1, 1),
             run: 1,
             first: 0,
             count: 1,
         };
         let id = AgentId::new(&format!("b{other}")).unwrap();
         receiver.judge(&id, arrival);
-        receiver.forget(|id| id.as_str() == "b7");
+        receiver.forget(|id, _| id.as_str() == "b7");
     }
     assert_eq!(judge(&mut receiver, 1, 7, 4, 1), Err(None));
     assert_eq!(judge(&mut receiver, 1, 7, 5, 1), Err(None));
@@ -82,4 +95,29 @@ fn of_a_sender_that_may_have_been_forgotten_nothing_is_known() {
     );
     assert_eq!(judge(&mut receiver, 1, 9, 0, 1), IGNORED, "the former one");
     assert_eq!(judge(&mut receiver, 2, 2, 0, 1), Ok(0));
+}
+
+/// The sender has moved, to a node that numbers incarnations for itself: as high as the former one, or lower.
+#[test]
+fn what_a_sender_has_sent_from_one_node_says_nothing_of_another_node() {
+    let mut receiver = Receiver::default();
+    assert_eq!(judge(&mut receiver, 5, 3, 0, 4), Ok(0));
+    for incarnation in [5, 2] {
+        let arrival = Arrival {
+            from: life(incarnation, incarnation),
+            run: 3,
+            first: 0,
+            count: 2,
+        };
+        let moved = receiver.judge(&AgentId::new("a").unwrap(), arrival);
+        let Judgement::Take { session, skip } = moved else {
+            panic!("{moved:?}")
+        };
+        assert_eq!(
+            (session.next(), skip),
+            (Some(0), 0),
+            "none of it came before"
+        );
+    }
+    assert_eq!(judge(&mut receiver, 5, 3, 4, 1), Ok(0), "the former one's");
 }

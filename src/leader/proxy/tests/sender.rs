@@ -4,10 +4,13 @@ use std::time::Duration;
 
 use super::super::{
     Overflow,
-    exchange::{Answerer, Cancelled, Next, ProxyBounds, Refusal, Target},
+    exchange::{Answerer, Cancelled, Life, Next, ProxyBounds, Refusal, Settled, Target},
     sender::Sender,
 };
-use crate::protocol::{AgentId, Incarnation, Term, Time};
+use crate::{
+    group::NodeDigest,
+    protocol::{AgentId, Incarnation, Term, Time},
+};
 
 fn id(name: &str) -> AgentId {
     AgentId::new(name).unwrap()
@@ -15,10 +18,16 @@ fn id(name: &str) -> AgentId {
 
 fn target(name: &str, term: u64) -> Target {
     Target {
-        former: None,
         id: id(name),
-        incarnation: Incarnation(1),
+        life: life(1, 1),
         term: Term(term),
+    }
+}
+
+fn life(node: u64, incarnation: u64) -> Life {
+    Life {
+        node: NodeDigest(node),
+        incarnation: Incarnation(incarnation),
     }
 }
 
@@ -71,7 +80,7 @@ fn refuse(
     let from = id(from);
     let peer = Answerer {
         id: &from,
-        incarnation: Incarnation(1),
+        life: life(1, 1),
         run,
     };
     let settled = sender.refused(now, &peer, Some(next), Refusal::NotLeader, redirect);
@@ -154,7 +163,7 @@ fn no_run_begins_before_what_is_in_flight_is_settled() {
     let from = id("b");
     let peer = Answerer {
         id: &from,
-        incarnation: Incarnation(1),
+        life: life(1, 1),
         run: 1,
     };
     assert_eq!(sender.acknowledged(ms(6), &peer, 1).delivered, 1);
@@ -178,7 +187,7 @@ fn what_is_not_answered_is_unknown_and_not_sent_again() {
     push(&mut sender, "d");
     let next = Some(("b".to_owned(), 2, 0, vec!["d"]));
     assert_eq!(sent(&mut sender, ms(2_002)), next);
-    let gone = sender.gone(&id("b"), Incarnation(1));
+    let gone = sender.see_ends(|_| None);
     assert_eq!(gone.unknown.len(), 1, "its end is an outcome as unknown");
 }
 
@@ -211,7 +220,7 @@ fn a_message_that_never_arrives_does_not_hold_up_the_others_for_ever() {
         };
         let peer = Answerer {
             id: &from,
-            incarnation: Incarnation(1),
+            life: life(1, 1),
             run,
         };
         let settled = sender.refused(ms(now), &peer, Some(0), Refusal::Gap, None);
@@ -221,4 +230,42 @@ fn a_message_that_never_arrives_does_not_hold_up_the_others_for_ever() {
     };
     assert_eq!(lost, (4, "a"));
     assert_eq!(sender.len(), 1);
+}
+
+/// Each node numbers incarnations for itself: that of a moved agent may be the one that it had before.
+#[test]
+fn what_was_sent_to_an_agent_before_it_moved_is_unknown_whatever_its_incarnation_is_now() {
+    let mut sender = sender();
+    push(&mut sender, "a");
+    sender.see(ms(0), Some(target("b", 1)));
+    sent(&mut sender, ms(0)).unwrap();
+    let same = sender.see_ends(|_| Some(life(1, 1)));
+    assert_eq!(same.unknown, [], "it has not moved");
+    // What the present endpoint knows of that run is nothing, and no answer to it.
+    let from = id("b");
+    let moved = Answerer {
+        id: &from,
+        life: life(2, 1),
+        run: 1,
+    };
+    let refused = sender.refused(ms(1), &moved, Some(0), Refusal::Gap, None);
+    assert_eq!((refused, sender.len()), (Settled::default(), 1));
+    let acknowledged = sender.acknowledged(ms(1), &moved, 1);
+    assert_eq!(acknowledged, Settled::default());
+    let gone = sender.see_ends(|_| Some(life(2, 1)));
+    let unknown: Vec<_> = gone.unknown.iter().map(|item| item.payload).collect();
+    assert_eq!((unknown, sender.len()), (vec!["a"], 0));
+}
+
+#[test]
+fn a_leader_that_was_named_and_has_moved_is_followed_no_more() {
+    let mut sender = sender();
+    push(&mut sender, "a");
+    sender.see(ms(0), Some(target("b", 1)));
+    sent(&mut sender, ms(0)).unwrap();
+    refuse(&mut sender, ms(1), ("b", 1), 0, Some(target("c", 2)));
+    assert!(sender.wants(&id("c")));
+    let gone = sender.see_ends(|_| Some(life(2, 1)));
+    assert_eq!(gone.unknown, []);
+    assert!(sender.wants(&id("b")), "the one that is seen");
 }

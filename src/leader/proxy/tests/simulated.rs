@@ -64,7 +64,9 @@ fn without_votes_the_order_holds_for_each_leader_under_any_fault() {
 
 #[test]
 fn a_rule_of_proxies_that_is_broken_is_found_beside_an_election() {
-    for defect in ProxyDefect::ALL {
+    // No agent of the simulator moves.
+    let defects = ProxyDefect::ALL.into_iter();
+    for defect in defects.filter(|defect| *defect != ProxyDefect::AnyNode) {
         let post = || Post::new(Rivals::None, Some(defect));
         let mut coverage = Coverage::default();
         let found =

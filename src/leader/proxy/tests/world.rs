@@ -12,11 +12,14 @@ use fastrand::Rng;
 use super::super::{
     Overflow,
     defect::ProxyDefect,
-    exchange::{Answerer, KeptMessage, Next, ProxyBounds, Refusal, Settled, Target},
+    exchange::{Answerer, KeptMessage, Life, Next, ProxyBounds, Refusal, Settled, Target},
     receiver::{Arrival, Judgement, Receiver},
     sender::Sender,
 };
-use crate::protocol::{AgentId, Incarnation, Term, Time};
+use crate::{
+    group::NodeDigest,
+    protocol::{AgentId, Incarnation, Term, Time},
+};
 
 pub(super) const AGENTS: usize = 3;
 
@@ -24,22 +27,22 @@ pub(super) const AGENTS: usize = 3;
 #[derive(Clone)]
 pub(super) enum Said {
     Batch {
-        from: u64,
-        to: u64,
+        from: Life,
+        to: Life,
         run: u64,
         term: u64,
         first: u64,
         items: Vec<u64>,
     },
     Ack {
-        from: u64,
-        to: u64,
+        from: Life,
+        to: Life,
         run: u64,
         next: u64,
     },
     Refuse {
-        from: u64,
-        to: u64,
+        from: Life,
+        to: Life,
         run: u64,
         next: Option<u64>,
         why: Refusal,
@@ -47,14 +50,16 @@ pub(super) enum Said {
     },
 }
 
-/// A leader: which agent, its incarnation, its term.
-pub(super) type Seen = (usize, u64, u64);
+/// A leader: which agent, its term.
+pub(super) type Seen = (usize, u64);
 
 /// At that time an agent sees what became of a term.
 pub(super) type Sight = (u64, usize, u64, Option<Seen>);
 
 pub(super) struct Agent {
-    pub(super) incarnation: u64,
+    pub(super) life: Life,
+    /// The lives of all, as it knows them.
+    pub(super) known: Vec<Life>,
     pub(super) sender: Sender<u64>,
     pub(super) receiver: Receiver,
     pub(super) leading: Option<u64>,
@@ -81,6 +86,8 @@ pub(super) struct World {
     /// Who is to lead, from when on, and who sees what from when on.
     pub(super) coming: Option<(u64, usize, u64)>,
     pub(super) views: Vec<Sight>,
+    /// At that time an agent sees that another one has begun a new life.
+    pub(super) lives: Vec<(u64, usize, usize, Life)>,
     pub(super) delivered: Vec<Vec<u64>>,
     pub(super) defect: Option<ProxyDefect>,
     pub(super) is_calm: bool,
@@ -90,12 +97,14 @@ pub(super) fn id(at: usize) -> AgentId {
     AgentId::new(&format!("a{at}")).unwrap()
 }
 
-fn target((at, incarnation, term): (usize, u64, u64)) -> Target {
-    Target {
-        former: None,
-        id: id(at),
-        incarnation: Incarnation(incarnation),
-        term: Term(term),
+impl Agent {
+    /// What it sends to that leader, as far as it knows where that one is.
+    fn target(&self, (at, term): Seen) -> Target {
+        Target {
+            id: id(at),
+            life: self.known[at],
+            term: Term(term),
+        }
     }
 }
 
@@ -114,8 +123,13 @@ pub(super) fn bounds() -> ProxyBounds {
 
 impl World {
     pub(super) fn new(seed: u64, defect: Option<ProxyDefect>) -> Self {
+        let life = Life {
+            node: NodeDigest(0),
+            incarnation: Incarnation(1),
+        };
         let agent = |_| Agent {
-            incarnation: 1,
+            life,
+            known: vec![life; AGENTS],
             sender: Sender::new(bounds(), defect),
             receiver: Receiver::new(defect),
             leading: None,
@@ -134,6 +148,7 @@ impl World {
             again: Vec::new(),
             coming: None,
             views: Vec::new(),
+            lives: Vec::new(),
             delivered: vec![Vec::new(); AGENTS],
             defect,
             is_calm: false,
@@ -183,7 +198,7 @@ impl World {
             let (next, settled) = self.agents[at].sender.next(now, most, 100);
             self.settle(at, settled);
             let Some(next) = next else { return };
-            let from = self.agents[at].incarnation;
+            let from = self.agents[at].life;
             match next {
                 Next::Batch {
                     to,
@@ -205,7 +220,7 @@ impl World {
     fn send_batch(
         &mut self,
         at: usize,
-        from: u64,
+        from: Life,
         to: &Target,
         run: u64,
         first: u64,
@@ -217,7 +232,7 @@ impl World {
         }
         let said = Said::Batch {
             from,
-            to: to.incarnation.0,
+            to: to.life,
             run,
             term: to.term.0,
             first,
@@ -231,7 +246,7 @@ impl World {
         let (now, me) = (self.time(), id(at));
         let from = Answerer {
             id: &me,
-            incarnation: to.incarnation,
+            life: to.life,
             run,
         };
         let settled = if self.agents[at].leading == Some(to.term.0) {
@@ -264,18 +279,16 @@ impl World {
     fn hear(&mut self, from: usize, to: usize, said: Said) {
         match said {
             Said::Batch {
-                from: incarnation,
+                from: life,
                 to: meant,
                 run,
                 term,
                 first,
                 items,
             } => {
-                if self.agents[from].incarnation == incarnation
-                    && self.agents[to].incarnation == meant
-                {
+                if self.is_meant(meant, to) {
                     let arrival = Arrival {
-                        incarnation: Incarnation(incarnation),
+                        from: life,
                         run,
                         first,
                         count: count(&items),
@@ -283,11 +296,11 @@ impl World {
                     self.receive((from, to), arrival, term, &items);
                 }
             }
-            // An answer to a former incarnation is none to this one.
+            // An answer to a former life is none to this one.
             Said::Ack { to: meant, .. } | Said::Refuse { to: meant, .. }
-                if meant != self.agents[to].incarnation => {}
+                if !self.is_meant(meant, to) => {}
             Said::Ack {
-                from: incarnation,
+                from: life,
                 run,
                 next,
                 ..
@@ -295,14 +308,14 @@ impl World {
                 let (now, who) = (self.time(), id(from));
                 let peer = Answerer {
                     id: &who,
-                    incarnation: Incarnation(incarnation),
+                    life,
                     run,
                 };
                 let settled = self.agents[to].sender.acknowledged(now, &peer, next);
                 self.settle(to, settled);
             }
             Said::Refuse {
-                from: incarnation,
+                from: life,
                 run,
                 next,
                 why,
@@ -312,20 +325,42 @@ impl World {
                 let (now, who) = (self.time(), id(from));
                 let peer = Answerer {
                     id: &who,
-                    incarnation: Incarnation(incarnation),
+                    life,
                     run,
                 };
-                let sender = &mut self.agents[to].sender;
-                let settled = sender.refused(now, &peer, next, why, hint.map(target));
+                let agent = &mut self.agents[to];
+                let hint = hint.map(|hint| agent.target(hint));
+                let settled = agent.sender.refused(now, &peer, next, why, hint);
                 self.settle(to, settled);
             }
         }
     }
 
+    fn is_meant(&self, meant: Life, at: usize) -> bool {
+        let life = self.agents[at].life;
+        let is_any_node = self.defect == Some(ProxyDefect::AnyNode);
+        meant == life || is_any_node && meant.incarnation == life.incarnation
+    }
+
+    /// An agent hears of another one's new life: what it sent to the former one is over.
+    pub(super) fn learn(&mut self, at: usize, other: usize, life: Life) {
+        let now = self.time();
+        let agent = &mut self.agents[at];
+        agent.known[other] = agent.known[other].max(life);
+        let present = |whom: &AgentId| (0..AGENTS).find(|k| id(*k) == *whom);
+        let known = &agent.known;
+        let settled = agent.sender.see_ends(|whom| Some(known[present(whom)?]));
+        let view = agent.view.map(|view| agent.target(view));
+        if !agent.sender.sees(view.as_ref()) {
+            agent.sender.see(now, view);
+        }
+        self.settle(at, settled);
+    }
+
     fn receive(&mut self, (from, to): (usize, usize), arrival: Arrival, term: u64, items: &[u64]) {
-        let (of, run) = (arrival.incarnation.0, arrival.run);
+        let (of, run) = (arrival.from, arrival.run);
         let agent = &mut self.agents[to];
-        let (leads, hint, me) = (agent.leading == Some(term), agent.view, agent.incarnation);
+        let (leads, hint, me) = (agent.leading == Some(term), agent.view, agent.life);
         let is_ready = self.is_calm || self.rng.u8(..20) != 0;
         let refuse = |next, why| Said::Refuse {
             from: me,
@@ -388,7 +423,15 @@ impl World {
             }
             self.agents[agent].seen = term;
             self.agents[agent].view = seen;
-            self.agents[agent].sender.see(now, seen.map(target));
+            let seen = seen.map(|seen| self.agents[agent].target(seen));
+            self.agents[agent].sender.see(now, seen);
+        }
+        let (due, later) = std::mem::take(&mut self.lives)
+            .into_iter()
+            .partition(|(at, ..)| *at <= self.now);
+        self.lives = later;
+        for (_, agent, other, life) in due {
+            self.learn(agent, other, life);
         }
         for from in 0..AGENTS {
             for to in 0..AGENTS {
