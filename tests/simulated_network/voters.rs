@@ -145,6 +145,7 @@ pub(crate) async fn ask(agent: BullyHandle, change: VoterChange, within: Duratio
             Err(VotersError::Refused(refused)) => match refused {
                 ChangeError::NotSeen { .. } => "a new voter was not seen",
                 ChangeError::UnderWay => "a change was under way",
+                ChangeError::NoQuorum { .. } => "a removal would have left no quorum",
                 ChangeError::NotAVoter { .. }
                 | ChangeError::AlreadyAVoter { .. }
                 | ChangeError::LastVoter => return ledger.count("a change came too late"),
