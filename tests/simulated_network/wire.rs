@@ -47,7 +47,7 @@ struct State {
     /// How many streams there were.
     serial: u64,
     streams: BTreeMap<String, usize>,
-    /// When a host dialled another one, in milliseconds: the last second of it.
+    /// When the present process of a host dialled another host, in milliseconds: the last second of it.
     dials: BTreeMap<(String, String), Vec<u64>>,
     /// The most dials of one host to another within a second, and the most streams of one.
     peaks: Peaks,
@@ -56,7 +56,7 @@ struct State {
 /// The largest numbers so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Peaks {
-    /// Dials of one host to another one within a second.
+    /// Dials of one process to another host within a second.
     pub dials: usize,
     /// Streams of one host at a time.
     pub streams: usize,
@@ -151,7 +151,10 @@ impl Net {
 
     /// A process of a host begins.
     pub fn set_process(&self, host: &str, process: u64) {
-        self.state().processes.insert(host.to_owned(), process);
+        let mut state = self.state();
+        state.processes.insert(host.to_owned(), process);
+        // It cannot know how often its former one dialled: each of them has the bound for itself.
+        state.dials.retain(|(from, _), _| from != host);
     }
 
     /// How many streams a host has open.
