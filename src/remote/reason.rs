@@ -347,7 +347,7 @@ pub enum DropReason {
     UnknownAgent,
     /// The two sides follow different rules in that group.
     Mismatch,
-    /// A former incarnation of the sender.
+    /// A former incarnation of the sender, or of its whole node.
     FormerIncarnation,
     /// The sender's name was refused here, because another node's agent has it.
     RefusedName,

@@ -59,9 +59,10 @@
 //!
 //! A voter whose store is of format 1, or that runs release 0.1, cannot keep a list. The leader refuses a change while it
 //! hears of one (`ChangeError::NotUpgraded`, `ChangeError::OldRelease`): upgrade it and start it again before any change.
-//! A voter that is away cannot be asked. If it comes back with such a store after a change and is in the list, it ends
-//! with an error that says so, and starts once its store is upgraded. One that was removed writes no list, and hears of
-//! it again after each restart.
+//! A voter that is away cannot be asked, and one of release 0.1 whose timings are not known to be the same counts as
+//! away, since no acknowledgement of it may count. If it comes back with such a store after a change and is in the
+//! list, it ends with an error that says so, and starts once its store is upgraded. One that was removed writes no list,
+//! and hears of it again after each restart.
 //! Voters without a disk cannot seal ([`diskless`](super::diskless)): their list is changed in the emergency way.
 //!
 //! # Why that is safe

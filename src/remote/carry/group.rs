@@ -200,9 +200,14 @@ impl<M: RemoteMessage> Mailboxes for TypedMailboxes<'_, M> {
                 return Ok(Err(DropReason::UnvouchedTerm));
             }
         }
-        // Another agent has the name: this is not the member that the others know by it.
         if !is_member {
-            return Ok(Err(DropReason::RefusedName));
+            let holder = self.snapshot.members().get(sender.from);
+            return Ok(Err(match holder {
+                // Another agent has the name: this is not the member that the others know by it.
+                Some(_) => DropReason::RefusedName,
+                // A link that was replaced still has messages of the node's former process.
+                None => DropReason::FormerIncarnation,
+            }));
         }
         let incoming = Envelope {
             from: sender.from.clone(),
