@@ -179,7 +179,9 @@ impl Faults {
 
     /// A process starts again with something else configured, or by another wall clock.
     fn reconfigure(&mut self, sim: &mut Sim<'_>, k: usize, fault: Fault) {
-        let is_near = self.setting.plan.is_diskless && sim.elapsed().as_millis() % 2 == 0;
+        let is_diskless = self.setting.plan.is_diskless;
+        let is_even = sim.elapsed().as_millis() % 2 == 0;
+        let is_near = is_diskless && (is_even || self.is_majority_ahead_with(k));
         let wanted = match fault {
             // Terms by the clock are taken from one that is a little ahead, and refused from one that is years ahead.
             Fault::WallAhead if is_near => Settings::of_wall(STEP),
@@ -200,6 +202,14 @@ impl Faults {
             }
         };
         self.bounce(sim, k, wanted);
+    }
+
+    /// Voters without disks elect by clocks that are years ahead once a majority has them, and whoever remembers those
+    /// terms is out of the group until it is restarted: no promise is broken, and every such history would end there.
+    fn is_majority_ahead_with(&self, k: usize) -> bool {
+        let is_ahead = |at: usize| self.process(at).is_some_and(|p| p.settings.wall > STEP);
+        let ahead = (0..self.hosts.len()).filter(|at| *at == k || is_ahead(*at));
+        2 * ahead.count() > self.hosts.len()
     }
 
     /// What happens to an agent.

@@ -22,6 +22,8 @@
 //!
 //! *Terms increase* while a majority of the voters keeps its memory, or else while no wall clock that was
 //! used was ahead of one that is used later. So a token is a fence only under that condition.
+//! Where the clocks of a majority were far ahead, and it forgets, a voter that remembers such a term hears no leader of the
+//! terms that follow: it is out of the group until it is restarted, and so forgets as well.
 //!
 //! One process has a name at a time: two of one name are two voters where the others count one. A node that is
 //! linked to one process refuses a later one of its name, which says why and takes no part: it recovers by the others'
