@@ -151,6 +151,11 @@ impl<M: LeaderMessage> ProxyState<M> {
             run,
         };
         let settled = match refused {
+            // A question about what went no further than the own actor: the application's code panicked meanwhile, and
+            // nobody has counted how far it came.
+            None if count == 0 => inner
+                .sender
+                .refused(here.now, &from, None, Refusal::Gap, None),
             None => inner.sender.acknowledged(here.now, &from, next),
             Some(why) => {
                 inner.last = Some(why);

@@ -1,5 +1,7 @@
 //! What is not taken, or not answered, and what its sender is told.
 
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
 use actix::clock::sleep;
 use actix_bully::{
     agent::BullyAgent,
@@ -67,6 +69,31 @@ fn a_leader_with_nothing_registered_is_told_apart() {
         assert_eq!(error, ProxyError::Malformed);
         assert_eq!(scene.numbers(), [0; 0]);
         assert!(leader.is_leader());
+    });
+}
+
+/// The messages had waited for the leader. That they were delivered would be said of two which nobody has had.
+#[test]
+fn messages_that_the_finder_of_the_actor_panicked_at_are_unknown() {
+    play(async {
+        let scene = Scene::new();
+        let (agent, worker) = (scene.agent("a", 1), scene.worker("a"));
+        let calls = AtomicU64::new(0);
+        let jobs = LeaderProxy::<Job>::builder(&agent, "job").deliver_to_found(move || {
+            assert_ne!(calls.fetch_add(1, Relaxed), 1, "it panics once");
+            Some(worker.clone().recipient())
+        });
+        let jobs = jobs.start().unwrap();
+        for number in 1..=3 {
+            jobs.do_send(Job(number));
+        }
+        settle().await;
+        settle().await;
+        assert!(agent.is_leader());
+        let counts = jobs.counts();
+        assert_eq!((counts.delivered, counts.unknown), (0, 3));
+        assert_eq!((counts.waiting, scene.numbers()), (0, vec![1]));
+        assert_eq!(jobs.send(Job(4), SOON).await.unwrap(), "a did 4");
     });
 }
 
