@@ -347,9 +347,10 @@ pub enum DropReason {
     UnknownAgent,
     /// The two sides follow different rules in that group.
     Mismatch,
-    /// A former incarnation of the sender, or of its whole node.
+    /// A former incarnation of the sender.
     FormerIncarnation,
-    /// The sender's name was refused here, because another node's agent has it.
+    /// The sender is no member here by its node: another node's agent has the name, or the node's agents are none since it
+    /// followed other rules, and this is a late message of a link that was replaced.
     RefusedName,
     /// The mailbox of the receiver holds as much of other hosts as
     /// [`LimitsBuilder::mailbox`](super::LimitsBuilder::mailbox) allows, or is full: it does not keep up. Counted

@@ -282,7 +282,8 @@ pub fn honest(
     let is_due = |name: &str| match name {
         // Without disks a term is refused that a clock is far from.
         "unvouched_term" => !hears || has(happened, &[Fault::WallAhead, Fault::WallBack]),
-        "refused_name" => has(happened, &MOVES),
+        // Agents of other rules are removed, and what they have said may be read after that.
+        "refused_name" => has(happened, &MOVES) || may_differ(happened),
         // A later process waits until the former one's link has ended.
         "name_held" => plan.is_diskless,
         "mismatch" => may_differ(happened),

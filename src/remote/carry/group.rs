@@ -200,14 +200,10 @@ impl<M: RemoteMessage> Mailboxes for TypedMailboxes<'_, M> {
                 return Ok(Err(DropReason::UnvouchedTerm));
             }
         }
+        // Another agent has the name: this is not the member that the others know by it. Or the node's agents were removed,
+        // for its rules, and a link that was replaced still has messages of them.
         if !is_member {
-            let holder = self.snapshot.members().get(sender.from);
-            return Ok(Err(match holder {
-                // Another agent has the name: this is not the member that the others know by it.
-                Some(_) => DropReason::RefusedName,
-                // A link that was replaced still has messages of the node's former process.
-                None => DropReason::FormerIncarnation,
-            }));
+            return Ok(Err(DropReason::RefusedName));
         }
         let incoming = Envelope {
             from: sender.from.clone(),

@@ -5,8 +5,6 @@ use std::{
     time::Duration,
 };
 
-use bytes::BytesMut;
-
 use crate::{
     elections::message::{BullyMessage, Resign},
     group::Group,
@@ -14,10 +12,8 @@ use crate::{
         AgentId, Incarnation, Leader, Member, MemberKind, Members, Presence, Term, Time, To,
     },
     remote::{
-        DropReason, Limits, LinkId, MayBe, NodeIncarnation, RosterChange,
-        carry::{Batch, Carried, Carrier, GroupTermGuard, PeerAgents, Receivers, WallMillis},
-        encode_payload,
-        link::MessageSender,
+        Limits, LinkId, NodeIncarnation, RosterChange,
+        carry::{Batch, Carried, Carrier, PeerAgents, Receivers},
     },
 };
 
@@ -70,27 +66,6 @@ impl Host {
 
     fn has_refused(&self) -> bool {
         self.agents.refusals().load(Relaxed)
-    }
-
-    /// Why a message of an agent of this node is dropped here, if it is.
-    fn dropped(&self, from: &str) -> Option<DropReason> {
-        let (term, successor) = (Term(1), None);
-        let mut payload = BytesMut::new();
-        encode_payload(
-            &BullyMessage::from(Resign { term, successor }),
-            &mut payload,
-        )
-        .unwrap();
-        let sender = MessageSender {
-            group: 0,
-            from: &id(from),
-            incarnation: Incarnation(9),
-            may_be: MayBe::Leader,
-        };
-        let terms = GroupTermGuard::new(WallMillis::new(|| 0));
-        let routes = self.agents.routes();
-        let mut mailboxes = routes[0].mailboxes(&terms);
-        mailboxes.deliver(&sender, None, &payload).unwrap().err()
     }
 
     /// The agents that a message to all names on this node.
@@ -297,22 +272,4 @@ fn a_message_to_all_names_no_agent_whichever_come_or_end() {
         host.say(1, said);
         assert_eq!(host.named(), [Receivers::All], "{:?}", host.members());
     }
-}
-
-/// What a link that was replaced still has is read late: meanwhile the node has restarted, and its new process
-/// follows other rules.
-#[test]
-fn a_message_of_a_former_process_is_not_told_as_one_whose_name_another_agent_has() {
-    let mut host = Host::new();
-    host.begin(1, 1);
-    host.say(1, opening(&[up("x", 9)]));
-    host.sweep(1);
-    assert_eq!(host.dropped("x"), None);
-    host.begin(2, 2);
-    host.agents.remove(0);
-    assert_eq!(host.dropped("x"), Some(DropReason::FormerIncarnation));
-    let mut other = Host::of(host.group.clone(), "host-c");
-    other.begin(1, 3);
-    other.say(3, opening(&[up("x", 5)]));
-    assert_eq!(host.dropped("x"), Some(DropReason::RefusedName));
 }
