@@ -46,6 +46,9 @@ pub(super) struct Core {
     pub(super) rounds: u64,
     /// Whether this agent has a store, so that it may vote once it is listed.
     pub(super) has_store: bool,
+    /// Whether the configuration, or a list since, has named this agent. Nobody takes a list from one that was
+    /// never named, and bridges close its link.
+    pub(super) was_listed: bool,
     /// Whether the record names other voters than the configuration, and this was not said yet.
     pub(super) overrules: bool,
     /// The change of the voters that this agent was asked for, and has not answered.
@@ -76,6 +79,7 @@ impl Core {
             observed: Time::ZERO,
             rounds: 0,
             has_store: false,
+            was_listed: false,
             overrules: false,
             asked: None,
         }

@@ -47,9 +47,8 @@ impl QuorumBully {
             return false;
         };
         if epoch < config.epoch {
-            // A list that was only typed is nobody else's. Who has a store is, was or may become a voter; a
-            // bridge takes no list from any other.
-            let Some(install) = self.core.installed().filter(|_| self.core.has_store) else {
+            // A list that was only typed is nobody else's.
+            let Some(install) = self.core.installed().filter(|_| self.core.may_tell()) else {
                 return false;
             };
             out.send(from, install);
@@ -123,9 +122,15 @@ impl Core {
         }
     }
 
+    /// Whether others would take a list from this agent: as a rule a bridge lets nobody say one who may not vote.
+    pub(super) const fn may_tell(&self) -> bool {
+        self.has_store && self.was_listed
+    }
+
     /// Takes the voters of that configuration for its own.
     pub(super) fn adopt(&mut self, config: Arc<super::QuorumConfig>) {
         let is_listed = config.voters.contains(&self.me.id);
+        self.was_listed |= is_listed;
         self.me.kind = if is_listed && self.has_store {
             MemberKind::Voter
         } else {

@@ -28,7 +28,7 @@ impl QuorumBully {
                 let wait = self.core.start(now, members, out);
                 self.core.tell_overruled(out);
                 let before = None;
-                let is_out = self.core.has_store && !self.core.me.is_voter();
+                let is_out = self.core.may_tell() && !self.core.me.is_voter();
                 let next = if self.core.installed().is_some() && is_out {
                     Start::Tell
                 } else {

@@ -115,7 +115,7 @@
 //! | … of an older term | `Nack` | `Nack` | `Nack` | `Nack` |
 //! | `Sealed` | − (an agent that seals counts it) | − | − | − |
 //! | `Install` of a later epoch | enters it | enters it | enters it | enters it: superseded |
-//! | of an earlier epoch | `Install`, if its list was decided | the same | the same | the same |
+//! | of an earlier epoch | `Install`, if its list was decided, and one has named this agent | the same | the same | the same |
 //! | of a later epoch | `Yield` with what it knows | the same | the same | the same |
 //! | `AskChange` | − | − | − | refuses, is done, or drains |
 //! | `ChangeAnswer` | passes it on, if it asked | the same | the same | the same |
@@ -217,6 +217,7 @@ impl Election for QuorumBully {
     fn new(identity: Identity, config: &Self::Config, durable: Option<Vote>) -> Self {
         let mut record = durable.unwrap_or_default();
         let typed = (config.epoch, config.electorate());
+        let was_listed = config.voters.contains(&identity.id);
         let config = match record.installed() {
             // What was decided counts, not what was typed before.
             Some(list) if list.epoch >= config.epoch => Arc::new(config.of(list)),
@@ -232,6 +233,7 @@ impl Election for QuorumBully {
         let has_store = identity.kind == MemberKind::Voter;
         let mut core = Core::new(Participant::new(identity), &config, voter);
         core.has_store = has_store;
+        core.was_listed = was_listed;
         core.overrules = (config.epoch, config.electorate()) != typed;
         core.adopt(config);
         Self {

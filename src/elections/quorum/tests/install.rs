@@ -153,6 +153,27 @@ fn an_observer_answers_no_earlier_epoch() {
 }
 
 #[test]
+fn a_learner_tells_nobody_a_list_before_one_names_it_whether_it_hears_of_it_or_starts_with_it() {
+    let config = QuorumConfig {
+        learner: true,
+        ..valid(QuorumConfig::new([LOW, HIGH].map(id)))
+    };
+    let mut me = Kit::began(config.clone(), MemberKind::Voter, Some(5)).started();
+    me.hear(HIGH, install(1, &[HIGH, "other"])).whatever();
+    me.hear(LOW, heartbeat(OLD, 1)).nothing_else_happened();
+    let mut again = Kit::reborn(config, MemberKind::Voter, Some(5), record(&me).clone());
+    let start = again.start();
+    assert!(start.messages().is_empty());
+    start.whatever();
+    again.hear(LOW, heartbeat(OLD, 1)).nothing_else_happened();
+    again.hear(HIGH, install(2, &[HIGH, ME])).whatever();
+    again
+        .hear(LOW, heartbeat(OLD, 1))
+        .sent(LOW, install(2, &[HIGH, ME]))
+        .nothing_else_happened();
+}
+
+#[test]
 fn a_learner_becomes_a_voter_by_the_list_and_votes_at_once() {
     let mut me = Kit::began(
         QuorumConfig {
