@@ -76,6 +76,10 @@ pub enum Defect {
     ClockNotAsked,
     /// Bridge: a later process of a name is let in while the earlier one is linked.
     HeldNameIsGiven,
+    /// Bridge: quiet links are not asked when the leader falls silent.
+    SilenceUnprobed,
+    /// Bridge: a quiet link is not asked when somebody wants a name that is held over it.
+    HolderUnasked,
 
     /// Proxy: an incarnation of an endpoint counts as the same on each node.
     AnyNode,
@@ -84,7 +88,7 @@ pub enum Defect {
 #[cfg(feature = "planted")]
 impl Defect {
     /// All of them.
-    pub const ALL: [Self; 31] = [
+    pub const ALL: [Self; 33] = [
         Self::EndedSteps,
         Self::EndedSaves,
         Self::RevokedLast,
@@ -115,6 +119,8 @@ impl Defect {
         Self::IncarnationsOverlap,
         Self::ClockNotAsked,
         Self::HeldNameIsGiven,
+        Self::SilenceUnprobed,
+        Self::HolderUnasked,
         Self::AnyNode,
     ];
 }

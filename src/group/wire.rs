@@ -26,4 +26,8 @@ pub trait RemoteLink<M>: Debug + Send + Sync {
     fn lost(&self, id: &AgentId, to: &Holder) {
         let _ = (id, to);
     }
+
+    /// Somebody asks for the name of a member of this route, which has it only as long as its node is there: a link
+    /// that is seldom used is asked now. Called under the group's lock, as [`lost`](Self::lost). Default: nothing.
+    fn verify(&self) {}
 }

@@ -5,7 +5,7 @@ use std::{future::Future, path::Path, sync::Arc, time::Duration};
 use actix::clock::{sleep, timeout};
 use actix_bully::{
     Group,
-    agent::{BullyAgent, BullyHandle},
+    agent::{BullyAgent, BullyHandle, StartError},
     elections::quorum::QuorumConfig,
     protocol::{AgentId, Timings},
     remote::{
@@ -105,6 +105,17 @@ impl Host {
         folder: &Path,
         config: QuorumConfig,
     ) -> BullyHandle {
+        self.try_voter(name, score, folder, config).unwrap()
+    }
+
+    /// The same, if the group takes it.
+    pub(crate) fn try_voter(
+        &mut self,
+        name: &str,
+        score: i32,
+        folder: &Path,
+        config: QuorumConfig,
+    ) -> Result<BullyHandle, StartError> {
         let path = folder.join(name);
         let identity = StoreIdentity {
             cluster: id("test"),
@@ -123,10 +134,9 @@ impl Host {
             .clock(VirtualClock::new())
             .store(opened.unwrap())
             .join(&self.group)
-            .start()
-            .unwrap();
+            .start()?;
         self.agents.push(agent.clone());
-        agent
+        Ok(agent)
     }
 
     /// Whether all agents here follow that leader.

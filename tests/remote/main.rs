@@ -32,6 +32,7 @@ mod pipes;
 mod planted;
 mod processes;
 mod proxy;
+mod quiet;
 mod rights;
 mod schedules;
 #[cfg(feature = "secret")]

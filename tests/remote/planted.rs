@@ -49,6 +49,16 @@ fn a_bridges_defects_are_found_between_hosts() {
             "!twin.is_linked",
         ),
         (
+            Defect::SilenceUnprobed,
+            "quiet::a_broken_link_between_followers_is_found_as_soon_as_the_leader_falls_silent",
+            "the link was not asked",
+        ),
+        (
+            Defect::HolderUnasked,
+            "quiet::a_name_on_a_host_that_is_gone_is_free_soon_after_somebody_asks_for_it",
+            "its holder was not asked",
+        ),
+        (
             Defect::AnyNode,
             "proxy::a_message_that_a_leader_has_handled_is_not_sent_to_it_again_when_it_has_moved",
             "each was handled once",

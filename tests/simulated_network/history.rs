@@ -245,7 +245,9 @@ impl Run<'_> {
                 linked = Some(took);
                 self.note("all are linked");
             }
-            let agrees = linked.is_some() && self.all_agree(&running);
+            // A quiet link that the repair has left broken is found when it is used.
+            let is_calm = || check::in_calm(&self.setting, &running, &self.members).is_ok();
+            let agrees = linked.is_some() && self.all_agree(&running) && is_calm();
             // A leader that is to seal still leads while its work ends.
             let is_asked = self.setting.ledger.lists(|lists| lists.are_asked());
             since = since.filter(|_| agrees && !is_asked);
@@ -269,7 +271,12 @@ impl Run<'_> {
                 for bridge in running.iter().filter_map(|process| process.bridge.as_ref()) {
                     self.note(&format!("{} {:?}", bridge.node(), bridge.counters()));
                 }
-                return Err(format!("no agreement within {most:?} after the repair"));
+                let calm = check::in_calm(&self.setting, &running, &self.members);
+                let but = calm.err().map(|why| format!(", and {why}"));
+                let but = but.unwrap_or_default();
+                return Err(format!(
+                    "no agreement within {most:?} after the repair{but}"
+                ));
             }
         }
     }

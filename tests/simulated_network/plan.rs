@@ -68,6 +68,9 @@ pub struct Plan {
     pub pause: u64,
 }
 
+/// A bridge asks a quiet link after so many times `ping_after`, and that for each peer.
+const QUIET: u32 = 16;
+
 impl Plan {
     /// Draws one, with these kinds of faults.
     pub fn draw(rng: &mut Rng, kinds: &Kinds) -> Self {
@@ -191,11 +194,22 @@ impl Plan {
     }
 
     /// The longest until every host is linked to every other one after all is repaired: the old
-    /// link falls silent, a dial that is under way is given up, its back-off, one more handshake.
+    /// link falls silent, a dial that is under way is given up, its back-off, one more handshake. A host that lost its power
+    /// and is back cannot dial the half of its peers if one of two hosts dials only: these find the old link broken when
+    /// they ask next, which on a quiet link is seldom.
     #[must_use]
     pub fn reconnected(&self) -> Duration {
         let limits = Self::limits();
-        limits.silence() + limits.ping_after() + 2 * limits.handshake() + limits.dial_max()
+        let linked =
+            limits.silence() + limits.ping_after() + 2 * limits.handshake() + limits.dial_max();
+        let peers = u32::try_from(self.hosts.saturating_sub(1)).unwrap_or(u32::MAX);
+        let seldom = QUIET * limits.ping_after() * peers;
+        linked
+            + if self.is_one_sided {
+                seldom
+            } else {
+                Duration::ZERO
+            }
     }
 
     /// The longest until all follow one leader after all is repaired: the links, and then the

@@ -76,7 +76,7 @@ impl<M: PeerMessage> Registry<M> {
     /// The holder of a name that `by` asks for; `None` if it is free or `by` has it.
     ///
     /// A member that cannot be reached, and one whose end is confirmed, keeps no name: the name would
-    /// be lost with its host.
+    /// be lost with its host. Whether the holder's node is there is found out when its name is asked for.
     pub(super) fn holder(&self, id: &AgentId, by: Option<&Arc<Route<M>>>) -> Option<Holder> {
         let name = self.names.get(id);
         if name.is_some_and(|name| name.state != NameState::Free) {
@@ -84,7 +84,12 @@ impl<M: PeerMessage> Registry<M> {
         }
         let (member, route) = self.entry(id)?;
         let is_held = route.is_up() && member.presence != Presence::Down;
-        (is_held && !is_by(route, by)).then(|| route.holder())
+        (is_held && !is_by(route, by)).then(|| {
+            if let Route::Remote { link, .. } = &**route {
+                link.verify();
+            }
+            route.holder()
+        })
     }
 
     /// Makes it a member by that route, whichever agent had its name before.

@@ -15,6 +15,7 @@ mod expiry;
 pub(crate) mod gate;
 mod handle;
 mod health;
+mod leaders;
 mod listening;
 pub(crate) mod memory;
 pub(crate) mod message;

@@ -30,6 +30,7 @@ use crate::remote::{
         events::{BridgeEvent, Events},
         gate::Gate,
         health::PeerHealth,
+        leaders::LeadersHeard,
         listening::Listening,
         noise::Noise,
         peers::ConnId,
@@ -56,6 +57,7 @@ pub(crate) struct BridgeState {
     pub(crate) gate: Arc<Gate>,
     pub(crate) counters: BridgeCounters,
     pub(crate) meter: Meter,
+    pub(crate) leaders: LeadersHeard,
     pub(crate) instruments: BridgeMeter,
     pub(crate) events: Events,
     peers: Mutex<BTreeMap<NodeId, Arc<PeerState>>>,
@@ -108,12 +110,10 @@ pub(crate) struct Parts {
 
 impl BridgeState {
     pub(crate) fn new(parts: Parts) -> Self {
-        let guards = parts
-            .carried
-            .iter()
-            .map(|_| GroupTermGuard::new(parts.wall.clone()))
-            .collect();
+        let guard = |_| GroupTermGuard::new(parts.wall.clone());
+        let guards = parts.carried.iter().map(guard).collect();
         let instruments = BridgeMeter::new(parts.me.node.as_str());
+        let leaders = LeadersHeard::new(parts.carried.len());
         Self {
             gate: Arc::new(Gate::new(&parts.limits)),
             me: parts.me,
@@ -127,6 +127,7 @@ impl BridgeState {
             is_over: AtomicBool::new(false),
             counters: BridgeCounters::new(),
             meter: Meter::default(),
+            leaders,
             instruments,
             events: Events::default(),
             peers: Mutex::default(),
@@ -148,7 +149,8 @@ impl BridgeState {
 
     /// When the bridge's own clock shows this.
     pub(crate) fn instant(&self, at: Time) -> Instant {
-        let far = std::time::Duration::from_secs(FAR);
+        // No deadline is later.
+        let far = std::time::Duration::from_secs(1 << 31);
         let span = at.since(Time::ZERO).min(far);
         self.began.checked_add(span).unwrap_or(self.began)
     }
@@ -437,6 +439,3 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     // The state outlasts a crash of the actor, which may have held this.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
-
-/// Later than any deadline, in seconds.
-const FAR: u64 = 1 << 31;

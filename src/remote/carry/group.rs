@@ -2,6 +2,7 @@
 
 use std::{
     fmt::Debug,
+    mem,
     sync::{Arc, Weak},
 };
 
@@ -11,7 +12,7 @@ use crate::{
         Snapshot, Update,
     },
     planted::{Defect, has},
-    protocol::{AgentId, Incarnation, Leader, Member, Presence, Requirements},
+    protocol::{AgentId, Incarnation, Leader, Member, MinimumRole, Presence, Requirements},
     remote::{
         Closed, DropReason, Limits, MessageSender, RemoteMessage,
         wire::{Bounds, decode_payload},
@@ -68,6 +69,9 @@ pub(crate) trait Mailboxes {
         to: Option<&[&AgentId]>,
         payload: &[u8],
     ) -> Result<Result<Handed, DropReason>, Closed>;
+
+    /// Whether a leader's heartbeat was handed over since this was asked last.
+    fn take_beat(&mut self) -> bool;
 }
 
 /// Looks at the members of a group that live here; made by [`Carried::watch`].
@@ -166,6 +170,7 @@ impl<M: RemoteMessage> NodeRoute for TypedRoute<M> {
             terms,
             snapshot: self.remote.group().routes(),
             sent: 0,
+            has_beat: false,
         })
     }
 }
@@ -177,6 +182,8 @@ struct TypedMailboxes<'a, M: RemoteMessage> {
     snapshot: Arc<Snapshot<M>>,
     /// Handed over, not yet counted: the group's counter is shared by all threads.
     sent: u64,
+    /// A heartbeat was among them.
+    has_beat: bool,
 }
 
 impl<M: RemoteMessage> Mailboxes for TypedMailboxes<'_, M> {
@@ -205,6 +212,8 @@ impl<M: RemoteMessage> Mailboxes for TypedMailboxes<'_, M> {
         if !is_member {
             return Ok(Err(DropReason::RefusedName));
         }
+        // What only a leader or a candidate may say, and a leader alone repeats.
+        self.has_beat |= message.is_repeated() && message.needs(sender.from) == MinimumRole::Leader;
         let incoming = Envelope {
             from: sender.from.clone(),
             incarnation: sender.incarnation,
@@ -214,6 +223,10 @@ impl<M: RemoteMessage> Mailboxes for TypedMailboxes<'_, M> {
         let handed = self.snapshot.hand(incoming, to, size);
         self.sent = self.sent.saturating_add(handed.sent);
         Ok(Ok(handed))
+    }
+
+    fn take_beat(&mut self) -> bool {
+        mem::take(&mut self.has_beat)
     }
 }
 

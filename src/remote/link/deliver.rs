@@ -59,6 +59,10 @@ impl Common {
                         payload = &rewritten;
                     }
                     let delivered = mailboxes.deliver(&sender, to.receivers(), payload)?;
+                    if mailboxes.take_beat() {
+                        self.beat.set(Some(now));
+                        shared.leaders.beat(group, now);
+                    }
                     let NamedReceivers { gone, unknown, .. } = to;
                     let Handed { sent, full } = delivered.unwrap_or_else(|why| {
                         shared.counters.dropped(why);
@@ -84,6 +88,7 @@ impl Common {
                 turn.end().await;
             }
         }
+        self.talked.set(now);
         Meter::add(&shared.meter.messages_in, count);
         Ok(())
     }

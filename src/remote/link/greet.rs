@@ -301,12 +301,16 @@ impl Connection {
         }
         let peer = self.shared.peer(&hello.node)?;
         let (now, forget) = (self.shared.now(), self.shared.limits.forget());
-        let (latest, linked) = {
+        let (latest, linked, outbox) = {
             let agents = peer.agents();
-            (agents.latest_at(now, forget), agents.linked())
+            let latest = agents.latest_at(now, forget);
+            (latest, agents.linked(), Arc::clone(&agents.outbox))
         };
         let mut carried = self.shared.carried.iter().filter_map(|c| c.requirements());
         let is_held = linked.is_some() && carried.any(|of| of.storage == Storage::Refused);
+        if is_held {
+            outbox.verify(); // by a process that is gone, perhaps
+        }
         Some(Acquaintance {
             rights: peer.rights.get(),
             latest,

@@ -16,6 +16,7 @@ mod handshake;
 mod inbound;
 mod numbers;
 pub(crate) mod pace;
+mod quiet;
 mod read;
 mod ready;
 mod write;

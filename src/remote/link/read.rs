@@ -21,7 +21,7 @@ use tokio::{
 use tracing::warn;
 
 use crate::{
-    protocol::{AgentId, Member, Presence},
+    protocol::{AgentId, Member, Presence, Time},
     remote::{
         BridgeEvent, Closed, DropReason, FrameVerdict, GroupRules, GroupStanding, Inbound,
         RosterChange, bridge::status::Meter, transport::Stream, wire::Frames,
@@ -138,21 +138,15 @@ impl LinkReader {
     async fn read(&mut self, turn: &mut WorkTurn) -> Result<(), Closed> {
         let common = Rc::clone(&self.common);
         let shared = &common.shared;
-        let silent = common.heard.get().after(shared.limits.silence());
-        let (until, late) = match self.frames.deadline() {
-            // Bytes that trickle in are no silence: that alone would not end such a frame.
-            Some(whole) if whole < silent => (whole, Closed::FrameTimeout),
-            Some(_) | None => (silent, Closed::Silent),
-        };
-        let until: Instant = shared.instant(until);
+        let whole = self.frames.deadline();
         let mut reading = pin!(self.stream.read_buf(self.frames.room()));
         let read = if let Some(read) = reading.as_mut().now_or_never() {
             read // of a backlog, whose turns go on
         } else {
             *turn = WorkTurn::default();
-            match select(reading, pin!(sleep_until(until))).await {
+            match select(reading, pin!(common.late(whole))).await {
                 Either::Left((read, _)) => read,
-                Either::Right(_) => return Err(late),
+                Either::Right((late, _)) => return Err(late),
             }
         };
         let Ok(bytes @ 1..) = read else {
@@ -225,6 +219,24 @@ impl WorkTurn {
 }
 
 impl Common {
+    /// Waits until the peer has been silent for too long, or has not finished its frame; says which.
+    async fn late(&self, whole: Option<Time>) -> Closed {
+        loop {
+            let silent = self.gone_at();
+            let (until, late) = match whole {
+                // Bytes that trickle in are no silence: that alone would not end such a frame.
+                Some(whole) if whole < silent => (whole, Closed::FrameTimeout),
+                Some(_) | None => (silent, Closed::Silent),
+            };
+            if self.shared.now() >= until {
+                return late;
+            }
+            let until: Instant = self.shared.instant(until);
+            // What counts as too long depends on what depends on the link.
+            let _woken = select(pin!(self.roused.notified()), pin!(sleep_until(until))).await;
+        }
+    }
+
     /// The other side begins a group anew.
     fn opened(&self, standing: GroupStanding, name: &str, theirs: GroupRules) {
         let shared = &self.shared;

@@ -12,11 +12,15 @@ use std::{
 };
 
 use futures::future::{Either, select};
-use tokio::{io::split, sync::oneshot};
+use tokio::{
+    io::split,
+    sync::{Notify, oneshot},
+};
 
 use crate::{
+    group::companion_of,
     planted::{Defect, has},
-    protocol::{AgentId, Time},
+    protocol::{AgentId, Leaders, Time},
     remote::{
         Closed, Established, GroupRules,
         bridge::shared::{BridgeState, PeerState},
@@ -26,7 +30,13 @@ use crate::{
     },
 };
 
-use super::{Connection, greet::Greeted, read::LinkReader, write::LinkWriter};
+use super::{
+    Connection,
+    greet::Greeted,
+    quiet::{LinkFacts, Need, Spans, Vigil, silent_at},
+    read::LinkReader,
+    write::LinkWriter,
+};
 
 /// What reader and writer of one link share.
 pub(super) struct Common {
@@ -46,6 +56,17 @@ pub(super) struct Common {
     pub(super) answers: RefCell<VecDeque<u64>>,
     /// The PING that waits for its answer, and since when.
     pub(super) asked: Cell<Option<(u64, Time)>>,
+    /// When a message of an agent last went over it, in either direction, or a roster from here.
+    pub(super) talked: Cell<Time>,
+    /// When a leader's heartbeat last came, unless it was found silent since.
+    pub(super) beat: Cell<Option<Time>>,
+    /// When somebody last depended on the peer's being there.
+    in_question: Cell<Option<Time>>,
+    pub(super) vigil: Cell<Vigil>,
+    /// By the peers that there were when the link began.
+    pub(super) spans: Spans,
+    /// Notifies the reader that the link is no longer quiet.
+    pub(super) roused: Notify,
 }
 
 /// What the other side said of a group, and what was made of it.
@@ -57,6 +78,8 @@ pub(super) struct Opened {
 
 /// One group, as the two sides know it.
 pub(super) struct GroupSide {
+    /// Whether its members are those of another group, which is asked instead.
+    pub(super) is_companion: bool,
     /// The agents that run here, as the other side was told.
     pub(super) told: RefCell<Announcer>,
     /// Looks at them.
@@ -65,6 +88,8 @@ pub(super) struct GroupSide {
     pub(super) is_dirty: Arc<AtomicBool>,
     /// The agents that run there, by the numbers of the other side.
     pub(super) theirs: RefCell<BTreeMap<AgentId, u32>>,
+    /// How many may lead in it; `None` while no agent runs here.
+    pub(super) leaders: Cell<Option<Leaders>>,
     /// What the other side said when it opened the group, once it has.
     pub(super) opened: RefCell<Option<Opened>>,
 }
@@ -85,6 +110,77 @@ impl Common {
         } else {
             self.peer.first_timings
         })
+    }
+
+    // ---- how often the peer is asked whether it is there: `quiet.rs` ---------------------------
+
+    fn facts(&self) -> LinkFacts {
+        // Nobody asks what the groups need of a link that is in use: there may be many.
+        let is_in_use = self.shared.now().since(self.talked.get()) < self.shared.limits.silence();
+        let need = if is_in_use { Need::Quick } else { self.need() };
+        LinkFacts {
+            need,
+            talked: self.talked.get(),
+            beat: self.beat.get(),
+            heard: self.heard.get(),
+            asked: self.asked.get().map(|(_, since)| since),
+            alarm: self.shared.leaders.last_alarm().max(self.in_question.get()),
+        }
+    }
+
+    fn need(&self) -> Need {
+        // What release 0.1 was tested with.
+        if self.link.version == Versions::FIRST || !self.is_told.get() {
+            return Need::Quick;
+        }
+        let groups = self.groups.iter().enumerate();
+        let needs = groups.filter_map(|(group, side)| {
+            let is_shared = !side.is_companion && !side.theirs.borrow().is_empty();
+            let leaders = side.leaders.get().filter(|_| is_shared)?;
+            Some(Need::of(leaders, self.shared.leaders.last_beat(group)))
+        });
+        let all = needs.fold(None, |so_far, one| Some(one.and(so_far)));
+        all.unwrap_or(Need::Quick)
+    }
+
+    /// Whether the writer has to ask now.
+    pub(super) fn is_to_ask(&self) -> bool {
+        // First: what depended on the link when the writer began to wait may be over.
+        self.watch();
+        self.shared.now() >= self.vigil.get().asks_at(&self.spans, &self.facts())
+    }
+
+    /// When the reader has to give the peer up.
+    pub(super) fn gone_at(&self) -> Time {
+        self.vigil.get().gone_at(&self.spans, &self.facts())
+    }
+
+    /// Looks whether the link is quiet, and whether its leader is silent; says when to look again, if nothing happens.
+    pub(super) fn watch(&self) -> Time {
+        let (now, spans) = (self.shared.now(), self.spans);
+        if self.outbox.take_question() && !has(Defect::HolderUnasked) {
+            self.in_question.set(Some(now));
+        }
+        let silent = silent_at(&spans, &self.facts());
+        if silent.is_some_and(|at| at <= now) {
+            self.beat.set(None); // said once, until it is heard again
+            self.shared.rouse_links();
+        }
+        let (before, facts) = (self.vigil.get(), self.facts());
+        let vigil = before.next(now, &spans, &facts);
+        self.vigil.set(vigil);
+        if before == Vigil::Quiet && vigil != before {
+            self.roused.notify_one();
+        }
+        let asks = vigil.asks_at(&spans, &facts);
+        silent_at(&spans, &facts).map_or(asks, |at| at.min(asks))
+    }
+
+    /// The link has ended: a leader at its other end is heard no more.
+    fn ended(&self) {
+        if self.beat.get().is_some() && !has(Defect::SilenceUnprobed) {
+            self.shared.rouse_links();
+        }
     }
 }
 
@@ -108,10 +204,11 @@ impl Connection {
         } = greeted;
         let outbox = Arc::clone(&peer.agents().outbox);
         let groups = self.sides(&outbox);
+        let now = self.shared.now();
         let common = Rc::new(Common {
             shared: Arc::clone(&self.shared),
             outbox,
-            heard: Cell::new(self.shared.now()),
+            heard: Cell::new(now),
             peer,
             link,
             groups,
@@ -120,6 +217,12 @@ impl Connection {
             has_opened: Cell::new(true),
             answers: RefCell::default(),
             asked: Cell::new(None),
+            talked: Cell::new(now),
+            beat: Cell::new(None),
+            in_question: Cell::new(None),
+            vigil: Cell::new(Vigil::Quick(now)),
+            spans: Spans::new(&self.shared.limits, self.shared.peers().len()),
+            roused: Notify::new(),
         });
         let (from_peer, to_peer) = split(stream);
         let mut reader = LinkReader::new(Rc::clone(&common), from_peer, frames);
@@ -133,6 +236,7 @@ impl Connection {
         };
         // By its name: a newer link may have taken the queue over already.
         common.outbox.unlink(common.link.link);
+        common.ended();
         // A goodbye may linger: meanwhile its slot is free for another connection.
         drop(pass);
         let stream = reader.into_inner().unsplit(writer.into_inner());
@@ -154,6 +258,8 @@ impl Connection {
                 is_dirty,
                 theirs: RefCell::default(),
                 opened: RefCell::default(),
+                leaders: Cell::new(None),
+                is_companion: companion_of(carried.name()).is_some(),
             }
         };
         self.shared.carried.iter().map(side).collect()

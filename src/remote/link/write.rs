@@ -99,7 +99,7 @@ impl LinkWriter {
             match self.wait().await {
                 Wake::Notified => {
                     // A side that has much to say must ask as well: the other side may have nothing.
-                    if self.is_quiet() {
+                    if self.common.is_to_ask() {
                         self.ping();
                     }
                     self.turn().await?;
@@ -121,7 +121,7 @@ impl LinkWriter {
     async fn wait(&mut self) -> Wake {
         let common = Rc::clone(&self.common);
         loop {
-            let quiet = common.shared.instant(self.quiet_at());
+            let quiet = common.shared.instant(common.watch());
             let woken = pin!(common.outbox.woken());
             let sleep = pin!(sleep_until(quiet));
             let idle = select(woken, sleep);
@@ -140,24 +140,10 @@ impl LinkWriter {
             };
             match woken {
                 Either::Left(_) => return Wake::Notified,
-                Either::Right(_) if self.is_quiet() => return Wake::Quiet,
-                Either::Right(_) => {} // it has spoken meanwhile
+                Either::Right(_) if self.common.is_to_ask() => return Wake::Quiet,
+                Either::Right(_) => {} // it has spoken meanwhile, or is to be looked at again
             }
         }
-    }
-
-    /// When to ask whether the peer is there, unless it is heard before.
-    fn quiet_at(&self) -> crate::protocol::Time {
-        let common = &self.common;
-        let heard = common.heard.get();
-        let asked = common.asked.get().map(|(_, since)| since);
-        // A question that waits for its answer is not asked again at every wake.
-        let last = heard.max(asked.unwrap_or(heard));
-        last.after(common.shared.limits.ping_after())
-    }
-
-    fn is_quiet(&self) -> bool {
-        self.common.shared.now() >= self.quiet_at()
     }
 
     /// One turn: everything that waits.
@@ -221,6 +207,8 @@ impl LinkWriter {
             let local = (side.look)();
             let mine = local.requirements.clone();
             let rules = mine.as_ref().map(|mine| mine.rules);
+            let here = mine.as_ref().filter(|_| !local.members.is_empty());
+            side.leaders.set(here.map(|mine| mine.leaders));
             let votes = local.members.iter().any(Member::is_voter);
             let is_first = common.link.version == Versions::FIRST;
             if is_first && rules.is_some_and(|of| !first_carries(of.name())) {
@@ -298,6 +286,7 @@ impl LinkWriter {
             let opening = opening.take();
             RosterFrame::encode_of(version, self.seq, number, opening, &piece, &mut self.out);
             self.frames = self.frames.saturating_add(1);
+            common.talked.set(common.shared.now()); // if the link is broken, the peer does not know it
         }
     }
 
@@ -331,6 +320,7 @@ impl LinkWriter {
             self.seq = seq;
             self.frames = self.frames.saturating_add(1);
             self.messages = self.messages.saturating_add(count);
+            self.common.talked.set(self.common.shared.now());
         }
     }
 

@@ -12,7 +12,7 @@ use std::{
     ops::Range,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed},
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed},
     },
     time::Duration,
 };
@@ -45,6 +45,8 @@ pub(crate) struct Outbox {
     wake: Notify,
     /// Notifies the writer when the queue is over its limit.
     full: Notify,
+    /// Whether somebody depends on the peer's being there, and it was not asked yet.
+    is_in_question: AtomicBool,
     lost: AtomicU64,
     /// Of those, the ones that the peer would not take, as far as they are not counted elsewhere yet.
     refused: AtomicU64,
@@ -150,6 +152,7 @@ impl Outbox {
             }),
             wake: Notify::new(),
             full: Notify::new(),
+            is_in_question: AtomicBool::new(false),
             lost: AtomicU64::new(0),
             refused: AtomicU64::new(0),
             depth: limits.depth(),
@@ -165,6 +168,17 @@ impl Outbox {
     /// Something else than a message has to be sent.
     pub(crate) fn wake(&self) {
         self.wake.notify_one();
+    }
+
+    /// Has the peer asked whether it is there.
+    pub(crate) fn verify(&self) {
+        self.is_in_question.store(true, Relaxed);
+        self.wake();
+    }
+
+    /// Whether that was wanted since this was asked last.
+    pub(crate) fn take_question(&self) -> bool {
+        self.is_in_question.swap(false, Relaxed)
     }
 
     /// Waits until something is to be sent; a notification that came before is kept.

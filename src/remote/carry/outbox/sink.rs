@@ -64,6 +64,10 @@ impl<M: RemoteMessage> RemoteLink<M> for GroupSink {
     fn lost(&self, id: &AgentId, to: &Holder) {
         (self.lost)(id, to);
     }
+
+    fn verify(&self) {
+        self.outbox.verify();
+    }
 }
 
 impl fmt::Debug for GroupSink {

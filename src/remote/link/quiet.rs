@@ -1,0 +1,334 @@
+//! How often a side asks whether its peer is there.
+//!
+//! Decided here: that a link is asked often only while something depends on its end: agents talk over it, or their comings and goings were told, or a group has
+//! no leader that is heard, or one that finds ends by links, or a question waits for its answer. All others are *quiet*, and
+//! asked seldom: between followers of one leader nothing depends on them, and asked often they would cost more packets than
+//! the heartbeats, growing with the square of the hosts. When the leader falls silent every link of this side is asked at once, so that one
+//! that is broken is found before a vote is waited for. So is a link when somebody asks for a name that its peer
+//! has: the name is free once the peer is found to be gone.
+//!
+//! The two ends need not agree on anything: each asks for itself, and answers whatever is asked. So a peer that asks often,
+//! as one of version 1 does, is only answered. Not here: what is heard and written ([`Common`](super::ready::Common)).
+
+use std::time::Duration;
+
+use crate::{
+    planted::{Defect, has},
+    protocol::{Leaders, Time},
+    remote::Limits,
+};
+
+/// What a link decides by.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LinkFacts {
+    pub(super) need: Need,
+    /// When an agent's message last went over the link, in either direction, or a roster from here.
+    pub(super) talked: Time,
+    /// When a leader's heartbeat last came over it, if one has.
+    pub(super) beat: Option<Time>,
+    /// When anything last came.
+    pub(super) heard: Time,
+    /// Since when a question waits for its answer.
+    pub(super) asked: Option<Time>,
+    /// When a leader last fell silent on any link of this side, or somebody depended on this very peer.
+    pub(super) alarm: Option<Time>,
+}
+
+/// What the groups of both ends need of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Need {
+    /// Ends are to be found soon.
+    Quick,
+    /// Nothing as long as their leaders are heard; of the one that was heard least lately, when.
+    While(Time),
+}
+
+impl Need {
+    /// Of one group: these rules, and when a leader of it was last heard here.
+    pub(super) const fn of(leaders: Leaders, led: Option<Time>) -> Self {
+        match (leaders, led) {
+            // Who leads is a matter of leases and votes: an end of a link changes nothing.
+            (Leaders::PerTerm | Leaders::PerInstant, Some(at)) => Self::While(at),
+            (Leaders::PerTerm | Leaders::PerInstant, None)
+            // Who is elected depends on which members are taken to be there.
+            | (Leaders::PerSide | Leaders::Unpromised, _) => Self::Quick,
+        }
+    }
+
+    /// Of several groups together; `None` is none so far.
+    pub(super) fn and(self, so_far: Option<Self>) -> Self {
+        match (self, so_far) {
+            (one, None) => one,
+            (Self::While(one), Some(Self::While(other))) => Self::While(one.min(other)),
+            (Self::Quick, Some(_)) | (_, Some(Self::Quick)) => Self::Quick,
+        }
+    }
+}
+
+/// The spans of one side.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Spans {
+    ping_after: Duration,
+    silence: Duration,
+    /// The same as `ping_after`, of a quiet link.
+    seldom: Duration,
+}
+
+impl Spans {
+    /// Of a side with so many peers. The more there are, the less often each is asked: what a side asks in a second does not grow.
+    pub(super) fn new(limits: &Limits, peers: usize) -> Self {
+        let ping_after = limits.ping_after();
+        let peers = u32::try_from(peers.max(1)).unwrap_or(u32::MAX);
+        let seldom = ping_after.saturating_mul(SELDOM).saturating_mul(peers);
+        Self {
+            ping_after,
+            silence: limits.silence(),
+            seldom: seldom.min(MOST_SELDOM).max(ping_after),
+        }
+    }
+}
+
+/// Whether a link is quiet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Vigil {
+    /// Asked often, since then.
+    Quick(Time),
+    Quiet,
+}
+
+impl Vigil {
+    /// What it becomes.
+    pub(super) fn next(self, now: Time, spans: &Spans, facts: &LinkFacts) -> Self {
+        let is_recent = |at: Time| now.since(at) < spans.silence;
+        let is_needed = match facts.need {
+            Need::Quick => true,
+            Need::While(led) => !is_recent(led),
+        };
+        let is_alarmed = facts.alarm.is_some_and(is_recent);
+        let is_quick = is_needed
+            || is_recent(facts.talked)
+            || is_alarmed
+            // Asked seldom, a peer that is gone would be found by the next question only.
+            || facts.asked.is_some();
+        match (is_quick, self) {
+            (true, Self::Quick(_)) => self,
+            (true, Self::Quiet) => Self::Quick(now),
+            (false, _) => Self::Quiet,
+        }
+    }
+
+    /// When to ask, unless the peer is heard before.
+    pub(super) fn asks_at(self, spans: &Spans, facts: &LinkFacts) -> Time {
+        // A question that waits for its answer is not asked again at every wake.
+        let last = facts.heard.max(facts.asked.unwrap_or(facts.heard));
+        match self {
+            Self::Quick(since) => {
+                // Heartbeats of the default timings come as often as a side would ask: a little later they have answered.
+                let is_in_use = facts.heard.since(facts.talked) < spans.ping_after;
+                let later = spans.ping_after.checked_div(4).filter(|_| is_in_use);
+                let ask = last.after(spans.ping_after);
+                ask.after(later.unwrap_or_default()).max(since)
+            }
+            Self::Quiet => last.after(spans.seldom),
+        }
+    }
+
+    /// When the peer counts as gone, unless it is heard before. From a question to there it is as long on a link that
+    /// was quiet as on any other.
+    pub(super) fn gone_at(self, spans: &Spans, facts: &LinkFacts) -> Time {
+        let answer = spans.silence.saturating_sub(spans.ping_after);
+        match self {
+            Self::Quick(since) => {
+                let asked = facts.heard.after(spans.ping_after).max(since);
+                asked.after(answer)
+            }
+            // The question before it makes the link quick; this is for a writer that cannot ask.
+            Self::Quiet => facts.heard.after(spans.seldom).after(spans.silence),
+        }
+    }
+}
+
+/// When the leader at the other end counts as silent; `None` if none was heard there lately, or it has done so already.
+pub(super) fn silent_at(spans: &Spans, facts: &LinkFacts) -> Option<Time> {
+    if has(Defect::SilenceUnprobed) {
+        return None;
+    }
+    let beat = facts.beat?;
+    // Its heartbeats ended, although the link has not: it has resigned, perhaps, and nobody else stands.
+    let over = beat.after(spans.silence);
+    // An answer to a ping is all that a leader of a slow preset says for a while.
+    let patience = spans.ping_after.checked_div(4).unwrap_or_default();
+    let asked = facts.asked.filter(|since| *since >= facts.heard);
+    Some(asked.map_or(over, |since| over.min(since.after(patience))))
+}
+
+/// A quiet link is asked after so many times `ping_after`, and that for each peer.
+const SELDOM: u32 = 16;
+/// No less often than that: what lies between may forget a connection that is idle for minutes.
+const MOST_SELDOM: Duration = Duration::from_secs(120);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: fn(u64) -> Time = Time::from_millis;
+
+    fn spans(peers: usize) -> Spans {
+        Spans::new(&Limits::default(), peers)
+    }
+
+    /// A link between two followers, on which nothing was ever said, a second after the leader was heard.
+    fn idle(now: u64) -> LinkFacts {
+        LinkFacts {
+            need: Need::While(MS(now)),
+            talked: Time::ZERO,
+            beat: None,
+            heard: Time::ZERO,
+            asked: None,
+            alarm: None,
+        }
+    }
+
+    #[test]
+    fn a_link_is_quiet_only_while_nothing_depends_on_it() {
+        let (now, spans) = (MS(10_000), spans(4));
+        let next = |facts| Vigil::Quiet.next(now, &spans, &facts);
+        let idle = idle(9_101);
+        assert_eq!(next(idle), Vigil::Quiet);
+        assert_eq!(Vigil::Quick(MS(1)).next(now, &spans, &idle), Vigil::Quiet);
+        let (recent, past) = (MS(9_101), MS(9_100));
+        let facts = [
+            LinkFacts {
+                need: Need::Quick,
+                ..idle
+            },
+            LinkFacts {
+                need: Need::While(past),
+                ..idle
+            },
+            LinkFacts {
+                talked: recent,
+                ..idle
+            },
+            LinkFacts {
+                alarm: Some(recent),
+                ..idle
+            },
+            LinkFacts {
+                asked: Some(past),
+                ..idle
+            },
+        ];
+        for facts in facts {
+            assert_eq!(next(facts), Vigil::Quick(now), "{facts:?}");
+            let before = Vigil::Quick(MS(7));
+            assert_eq!(before.next(now, &spans, &facts), before, "{facts:?}");
+        }
+        for over in [
+            LinkFacts {
+                talked: past,
+                ..idle
+            },
+            LinkFacts {
+                alarm: Some(past),
+                ..idle
+            },
+        ] {
+            assert_eq!(next(over), Vigil::Quiet, "{over:?}");
+        }
+    }
+
+    #[test]
+    fn only_groups_whose_leader_holds_a_lease_and_is_heard_let_a_link_be_quiet() {
+        for leaders in [Leaders::PerTerm, Leaders::PerInstant] {
+            assert_eq!(Need::of(leaders, Some(MS(5))), Need::While(MS(5)));
+            assert_eq!(Need::of(leaders, None), Need::Quick);
+        }
+        for leaders in [Leaders::PerSide, Leaders::Unpromised] {
+            assert_eq!(Need::of(leaders, Some(MS(5))), Need::Quick);
+        }
+        let (early, late) = (Need::While(MS(5)), Need::While(MS(6)));
+        for (one, other, both) in [
+            (early, None, early),
+            (early, Some(late), early),
+            (late, Some(early), early),
+            (Need::Quick, Some(late), Need::Quick),
+            (late, Some(Need::Quick), Need::Quick),
+        ] {
+            assert_eq!(one.and(other), both);
+        }
+    }
+
+    #[test]
+    fn a_peer_has_as_long_to_answer_as_ever() {
+        let spans = spans(4);
+        let facts = LinkFacts {
+            heard: MS(1_000),
+            ..idle(0)
+        };
+        let always = Vigil::Quick(Time::ZERO);
+        assert_eq!(always.asks_at(&spans, &facts), MS(1_180));
+        assert_eq!(always.gone_at(&spans, &facts), MS(1_900));
+        let asked = LinkFacts {
+            asked: Some(MS(1_180)),
+            ..facts
+        };
+        assert_eq!(always.asks_at(&spans, &asked), MS(1_360));
+        assert_eq!(always.gone_at(&spans, &asked), MS(1_900));
+
+        let in_use = LinkFacts {
+            talked: MS(1_000),
+            ..facts
+        };
+        assert_eq!(always.asks_at(&spans, &in_use), MS(1_225));
+        assert_eq!(always.gone_at(&spans, &in_use), MS(1_900));
+
+        let quiet = Vigil::Quiet;
+        assert_eq!(quiet.asks_at(&spans, &facts), MS(1_000 + 16 * 180 * 4));
+        assert!(
+            quiet.gone_at(&spans, &facts) > quiet.asks_at(&spans, &facts).after(spans.silence / 2)
+        );
+        // The leader falls silent: it is asked at once, and not taken for gone by what it did not say before.
+        let roused = Vigil::Quick(MS(9_000));
+        assert_eq!(roused.asks_at(&spans, &facts), MS(9_000));
+        assert_eq!(roused.gone_at(&spans, &facts), MS(9_720));
+    }
+
+    #[test]
+    fn a_leader_is_silent_when_it_leaves_a_question_or_beats_no_more() {
+        let spans = spans(4);
+        let facts = LinkFacts {
+            beat: Some(MS(1_000)),
+            heard: MS(1_000),
+            ..idle(0)
+        };
+        assert_eq!(silent_at(&spans, &facts), Some(MS(1_900)));
+        let asked = LinkFacts {
+            asked: Some(MS(1_180)),
+            ..facts
+        };
+        assert_eq!(silent_at(&spans, &asked), Some(MS(1_225)));
+        let answered = LinkFacts {
+            heard: MS(1_200),
+            ..asked
+        };
+        assert_eq!(silent_at(&spans, &answered), Some(MS(1_900)));
+        let follower = LinkFacts {
+            beat: None,
+            ..asked
+        };
+        assert_eq!(silent_at(&spans, &follower), None);
+    }
+
+    #[test]
+    fn what_a_side_asks_does_not_grow_with_its_peers() {
+        let each = |peers| spans(peers).seldom;
+        assert_eq!(each(0), Duration::from_millis(2_880));
+        assert_eq!(each(4), Duration::from_millis(11_520));
+        assert_eq!(each(29), Duration::from_millis(83_520));
+        assert_eq!(each(usize::MAX), MOST_SELDOM);
+        let slow = Limits::builder().silence(Duration::from_secs(300));
+        let slow = slow.ping_after(Duration::from_secs(60)).build().unwrap();
+        assert_eq!(Spans::new(&slow, 1).seldom, MOST_SELDOM);
+    }
+}

@@ -1,0 +1,137 @@
+//! Links between followers: asked seldom while a leader is heard, and at once when it falls silent.
+
+use std::path::Path;
+
+use actix::clock::{Instant, sleep};
+use actix_bully::{
+    agent::StartError,
+    elections::{bully::Preemption, quorum::QuorumConfig},
+    group::JoinError,
+    protocol::Timings,
+    remote::transport::Pipes,
+};
+
+use super::{
+    kit::{Host, MS, builder, id, play, until},
+    voters::believer,
+};
+
+const NODES: [&str; 5] = ["a", "b", "c", "d", "e"];
+
+fn config() -> QuorumConfig {
+    QuorumConfig {
+        preemption: Preemption::Never,
+        timings: Timings::default(),
+        ..QuorumConfig::new(["a1", "b1", "c1", "d1", "e1"].map(id))
+    }
+}
+
+/// Five voters on a host each, which all follow `e1`, a minute after it was elected.
+async fn settled(pipes: &Pipes, folder: &Path) -> [Host; 5] {
+    let hosts = NODES.map(|name| {
+        let others: Vec<&str> = NODES.into_iter().filter(|other| *other != name).collect();
+        let mut host = Host::with(|group| builder(pipes, name, &others).carry(group));
+        let config = config();
+        let score = name.bytes().next().map_or(0, i32::from);
+        host.voter(&format!("{name}1"), score, folder, config);
+        host
+    });
+    until("e1 leads", || {
+        believer(&hosts.each_ref()).as_deref() == Some("e1")
+            && hosts.iter().all(|host| host.follows("e1"))
+    })
+    .await;
+    sleep(MS(60_000)).await;
+    hosts
+}
+
+/// Frames that a host wrote for the links themselves, not for an agent.
+fn asked_and_answered(host: &Host) -> u64 {
+    let traffic = host.bridge.traffic();
+    traffic.frames_out - traffic.messages_out
+}
+
+#[test]
+fn a_follower_asks_the_others_seldom_while_the_leader_is_heard() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    play(async {
+        let pipes = Pipes::new();
+        let hosts = settled(&pipes, folder).await;
+        let before = hosts.each_ref().map(asked_and_answered);
+        let beats = hosts[4].bridge.traffic().messages_out;
+        sleep(MS(100_000)).await;
+        let asked: Vec<u64> = hosts
+            .iter()
+            .zip(before)
+            .map(|(host, before)| asked_and_answered(host) - before)
+            .collect();
+        // Three quiet links, each asked every 11.5 s by either end; asked every 180 ms it was 1,665.
+        assert!(
+            asked[..4].iter().all(|asked| (15..=60).contains(asked)),
+            "{asked:?} in 100 s"
+        );
+        // Its links carry heartbeats and answers, as often as it would ask.
+        assert_eq!(asked[4], 0, "the leader need not ask");
+        let beats = hosts[4].bridge.traffic().messages_out - beats;
+        assert!(beats > 2_000, "{beats}: the leader beats as ever");
+    });
+}
+
+#[test]
+fn a_broken_link_between_followers_is_found_as_soon_as_the_leader_falls_silent() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    play(async {
+        let pipes = Pipes::new();
+        let hosts = settled(&pipes, folder).await;
+        let [first, second, ..] = &hosts;
+        pipes.partition("a", "b");
+        sleep(MS(2_000)).await;
+        assert!(first.is_linked("b"), "nothing depends on that link");
+        assert!(first.follows("e1") && second.follows("e1"));
+
+        let began = Instant::now();
+        for other in ["a", "b", "c", "d"] {
+            pipes.partition("e", other);
+        }
+        until("a finds it", || !first.is_linked("b")).await;
+        let took = began.elapsed();
+        // As long as it takes to find the leader gone, and not after the votes have begun.
+        assert!(took < MS(1_100), "the link was not asked: {took:?}");
+        until("d1 leads", || {
+            believer(&hosts.each_ref()).as_deref() == Some("d1")
+        })
+        .await;
+        let bound = Timings::default().worst_case_quorum_failover(0);
+        assert!(began.elapsed() <= bound, "{:?}", began.elapsed());
+    });
+}
+
+#[test]
+fn a_name_on_a_host_that_is_gone_is_free_soon_after_somebody_asks_for_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    play(async {
+        let pipes = Pipes::new();
+        let mut hosts = settled(&pipes, folder).await;
+        for other in ["a", "c", "d", "e"] {
+            pipes.partition("b", other);
+        }
+        sleep(MS(2_000)).await;
+        assert!(hosts[0].is_linked("b"), "nothing depends on that link");
+
+        let [first, ..] = &mut hosts;
+        // A store of its own: that of the other one is on the host that is gone.
+        let folder = folder.join("again");
+        std::fs::create_dir(&folder).unwrap();
+        let mut start = || first.try_voter("b1", 98, &folder, config());
+        let began = Instant::now();
+        let refused = start();
+        let is_taken = |why: &StartError| matches!(why, StartError::Join(JoinError::Taken { .. }));
+        assert!(refused.as_ref().is_err_and(is_taken), "{refused:?}");
+        until("the name is free", || start().is_ok()).await;
+        let took = began.elapsed();
+        assert!(took < MS(1_100), "its holder was not asked: {took:?}");
+    });
+}
