@@ -117,6 +117,7 @@ impl SharedState {
             signs: self.vitals.read(),
             last_step: self.vitals.last_step(),
             requirements: self.requirements(),
+            configured: self.settings.voters(),
             members: self.membership().reach(),
             peers: self.membership().peers(),
         };

@@ -3,6 +3,8 @@
 //! Decided here: that an agent's name, its group and its configuration are kept once, and what follows from
 //! them is not kept at all. Not here: the store, which is given back when the agent ends; handles outlast it.
 
+use std::sync::Arc;
+
 use crate::{
     group::Group,
     protocol::{AgentId, Election, Leaders, MemberKind, Timings},
@@ -28,6 +30,8 @@ pub(super) trait AgentSettings: Send + Sync {
     fn leaders(&self) -> Leaders;
     fn group(&self) -> &dyn GroupMembership;
     fn timings(&self) -> Option<&Timings>;
+    /// The voters that the configuration lists, if it lists any.
+    fn voters(&self) -> Option<Arc<[AgentId]>>;
 }
 
 impl<E: Election> AgentSettings for Spec<E> {
@@ -45,5 +49,9 @@ impl<E: Election> AgentSettings for Spec<E> {
     }
     fn timings(&self) -> Option<&Timings> {
         E::timings(&self.config)
+    }
+    fn voters(&self) -> Option<Arc<[AgentId]>> {
+        let requirements = E::requirements(&self.config, &self.id, self.kind).ok()?;
+        requirements.names
     }
 }

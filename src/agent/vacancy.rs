@@ -118,9 +118,10 @@ const fn waits_for_nothing(prospects: &Prospects) -> bool {
         takeover_at,
         preemption: _,
         recovers,
+        next_epoch,
     } = prospects;
     let waits = cooldown_until.is_some() || waits_until.is_some() || takeover_at.is_some();
-    !waits && recovers.is_none()
+    !waits && recovers.is_none() && next_epoch.is_none()
 }
 
 /// How often it is warned.

@@ -42,6 +42,10 @@ pub(super) struct VitalSigns {
     pub(super) prospects: Prospects,
     /// Since when the agent knows no leader.
     pub(super) leaderless_since: Option<Time>,
+    /// The epoch that a change of the voters leads to, and since when it is known here.
+    pub(super) changing: Option<(u64, Time)>,
+    /// Since when somebody waits here for a change of the voters, and how many do.
+    pub(super) asked: Option<(Time, u32)>,
     /// Since when a record is on its way to the store.
     pub(super) saving_since: Option<Time>,
     /// The last failure of the store, if nothing was stored since, and when it was. Boxed: few agents ever have one.
@@ -125,16 +129,21 @@ impl Vitals {
         &self,
         prospects: Prospects,
         has_leader: bool,
-        now: impl FnOnce() -> Time,
+        now: impl Fn() -> Time,
     ) -> Option<Duration> {
         let mut signs = self.signs();
         signs.prospects = prospects;
+        let known = signs.changing;
+        signs.changing = prospects.next_epoch.map(|epoch| {
+            let same = known.filter(|(known, _)| *known == epoch);
+            same.unwrap_or_else(|| (epoch, now()))
+        });
         if has_leader {
             signs.is_clock_slow = false;
             let since = signs.leaderless_since.take();
             return since.map(|since| now().since(since));
         }
-        signs.leaderless_since.get_or_insert_with(now);
+        signs.leaderless_since.get_or_insert_with(&now);
         None
     }
 
@@ -142,8 +151,25 @@ impl Vitals {
     pub(super) fn note_end(&self, now: Time) {
         let mut signs = self.signs();
         signs.prospects = Prospects::default();
+        signs.changing = None;
         signs.leaderless_since.get_or_insert(now);
         signs.saving_since = None;
+    }
+
+    /// Somebody waits here for a change of the voters.
+    pub(super) fn note_ask(&self, now: Time) {
+        let mut signs = self.signs();
+        let (since, waiting) = signs.asked.unwrap_or((now, 0));
+        signs.asked = Some((since, waiting.saturating_add(1)));
+    }
+
+    /// One of them waits no more.
+    pub(super) fn note_answer(&self) {
+        let mut signs = self.signs();
+        let fewer = signs
+            .asked
+            .map(|(since, waiting)| (since, waiting.saturating_sub(1)));
+        signs.asked = fewer.filter(|(_, waiting)| *waiting > 0);
     }
 
     pub(super) fn note_saving(&self, now: Time) {
@@ -207,6 +233,27 @@ mod tests {
         assert!(vitals.read().is_clock_slow);
         vitals.note_prospects(Prospects::default(), true, || at(3));
         assert!(!vitals.read().is_clock_slow);
+    }
+
+    #[test]
+    fn a_change_of_the_voters_is_known_since_its_first_step_and_asked_for_while_somebody_waits() {
+        let (vitals, at) = (vitals(), Time::from_millis);
+        let to = |next_epoch| Prospects {
+            next_epoch,
+            ..Prospects::default()
+        };
+        for (epoch, now, since) in [(2, 3, 3), (2, 5, 3), (3, 7, 7)] {
+            vitals.note_prospects(to(Some(epoch)), true, || at(now));
+            assert_eq!(vitals.read().changing, Some((epoch, at(since))));
+        }
+        vitals.note_prospects(to(None), true, || at(8));
+        assert_eq!(vitals.read().changing, None);
+        vitals.note_ask(at(9));
+        vitals.note_ask(at(11));
+        vitals.note_answer();
+        assert_eq!(vitals.read().asked, Some((at(9), 1)), "one waits still");
+        vitals.note_answer();
+        assert_eq!(vitals.read().asked, None);
     }
 
     #[test]

@@ -19,7 +19,7 @@ use crate::{
     },
 };
 
-use super::{Agent, ElectionHandle, Lifecycle, message::AgentCommand, wait};
+use super::{Agent, ElectionHandle, Lifecycle, message::AgentCommand, shared::SharedState, wait};
 
 /// How long an answer is waited for before the change is asked for once more. Longer than a change takes where nothing
 /// fails, shorter than a user's patience.
@@ -145,6 +145,7 @@ impl<E: Election> ElectionHandle<E> {
                 VotersError::NoVoters
             });
         }
+        let _waits = Waits::begin(&self.shared);
         // The last refusal of one that may not last.
         let mut refused = None;
         let asked = async {
@@ -179,6 +180,22 @@ impl<E: Election> ElectionHandle<E> {
             (Ok(None), None) => Err(VotersError::TimedOut { within }),
             (Err(wait::NoTimers), _) => Err(VotersError::NoRuntime),
         }
+    }
+}
+
+/// Somebody waits for a change, which a diagnosis of the agent tells.
+struct Waits<'a>(&'a SharedState);
+
+impl<'a> Waits<'a> {
+    fn begin(shared: &'a SharedState) -> Self {
+        shared.vitals().note_ask(shared.now());
+        Self(shared)
+    }
+}
+
+impl Drop for Waits<'_> {
+    fn drop(&mut self) {
+        self.0.vitals().note_answer();
     }
 }
 

@@ -40,6 +40,8 @@ pub struct PeerReport {
     /// Its agents follow other rules in this group, or are of another epoch, or have other voters: theirs, then
     /// mine.
     pub mismatch: Option<(String, String)>,
+    /// Which choice of voters its agents in this group follow, as it said last.
+    pub epoch: Option<u64>,
     /// Its agents whose names other agents have here.
     pub refused: Vec<AgentId>,
 }

@@ -26,6 +26,8 @@ pub struct Prospects {
     pub preemption: Option<Preemption>,
     /// That it has no memory of an earlier incarnation, and takes no part until it has recovered.
     pub recovers: Option<Recovering>,
+    /// The epoch that a change of the voters leads to, as long as this participant knows that one is under way.
+    pub next_epoch: Option<u64>,
 }
 
 /// How far an incarnation is that keeps no record and asks the others what they remember.

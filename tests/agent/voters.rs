@@ -9,7 +9,7 @@ use std::time::Duration;
 use actix::clock;
 use actix_bully::{
     Group,
-    agent::{BullyAgent, BullyBuilder, BullyHandle, VotersError},
+    agent::{BullyAgent, BullyBuilder, BullyHandle, Finding, VotersError},
     elections::quorum::Vote,
     protocol::{ChangeError, MemberKind, NewVoter, Timings},
     store::{Generation, MemoryStore, Saving, StoreError, TermStore},
@@ -117,6 +117,41 @@ fn three_voters_become_four_and_three_again_and_tokens_increase() {
         // It is so already.
         let again = agents[0].remove_voter(id("b"), LIMIT).await.unwrap();
         assert!(again.already && again.epoch == 2);
+    });
+}
+
+#[test]
+fn a_diagnosis_tells_of_a_change_that_somebody_waits_for_and_of_a_configuration_that_it_overruled()
+{
+    play(async {
+        let group = Group::new("jobs").unwrap();
+        let mut agents = three(&group).await;
+        let found = |agent: &BullyHandle| agent.diagnosis().findings;
+        let overruled = Finding::ConfigurationOlder {
+            epoch: 1,
+            voters: ["b", "c"].map(id).into(),
+        };
+        agents[0].remove_voter(id("a"), LIMIT).await.unwrap();
+        until(|| leads(&agents[1..]) == Some("c".to_owned())).await;
+        assert!(found(&agents[1]).contains(&overruled));
+
+        agents.pop().unwrap().leave(LIMIT).await.unwrap();
+        until(|| agents[1].leader().is_none()).await;
+        let asked = agents[1].clone();
+        let waits = clock::timeout(MS(2_000), asked.remove_voter(id("c"), LIMIT));
+        let look = async {
+            clock::sleep(MS(1_000)).await;
+            found(&agents[1])
+        };
+        let (outcome, during) = futures::future::join(waits, look).await;
+        assert!(outcome.is_err(), "nobody leads");
+        let asks = |finding: &Finding| matches!(finding, Finding::VotersChange { epoch: None, is_asked_here: true, since } if *since >= MS(900));
+        assert!(during.iter().any(asks), "{during:?}");
+        let is_change = |finding: &Finding| matches!(finding, Finding::VotersChange { .. });
+        assert!(
+            !found(&agents[1]).iter().any(is_change),
+            "nobody waits any more"
+        );
     });
 }
 

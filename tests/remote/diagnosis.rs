@@ -115,6 +115,36 @@ fn quorum_host(pipes: &Pipes, name: &'static str, folder: &Path, voters: &[&str]
 }
 
 #[test]
+fn a_list_that_was_only_typed_on_another_host_is_told_by_the_host_of_the_older_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    play(async {
+        let pipes = Pipes::new();
+        let typed = |name: &'static str, other, epoch, voters: &[&str]| {
+            let mut host = Host::start(&pipes, name, &[other]);
+            let config = QuorumConfig {
+                timings: Timings::lan(),
+                epoch,
+                ..QuorumConfig::new(voters.iter().map(|name| id(name)))
+            };
+            host.voter(&format!("{name}1"), 1, folder, config);
+            host
+        };
+        let a = typed("a", "b", 4, &["a1", "b1"]);
+        let b = typed("b", "a", 5, &["b1", "c1"]);
+        until("they meet", || a.is_linked("b") && b.is_linked("a")).await;
+        sleep(MS(3_000)).await;
+        let [older, newer] = [&a, &b].map(|host| host.agents[0].diagnosis());
+        let is_older = |finding: &Finding| matches!(finding, Finding::ListOlder { node, theirs: 5, mine: 4 } if node == "b");
+        assert!(has(&older, is_older), "{older}");
+        assert!(
+            !has(&newer, |f| matches!(f, Finding::ListOlder { .. })),
+            "{newer}"
+        );
+    });
+}
+
+#[test]
 fn a_refused_configuration_names_what_differs() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();

@@ -9,7 +9,10 @@ use serde::Serialize;
 
 use crate::protocol::{AgentId, Role, shown};
 
-use super::words::{Article, Names, RecoveryWords, Span};
+use super::{
+    NotLeading,
+    words::{Article, ChangeWords, Names, RecoveryWords, Span, UnlinkedWords},
+};
 
 /// One thing that a [`Diagnosis`](super::Diagnosis) found. As text it is one sentence that says what to do.
 ///
@@ -54,6 +57,16 @@ pub enum Finding {
         theirs: String,
         /// What the agents here follow.
         mine: String,
+    },
+    /// Another node's agents name a later epoch of the voters than this agent, so nothing that one says to the other
+    /// counts.
+    ListOlder {
+        /// The node.
+        node: String,
+        /// The epoch of its agents.
+        theirs: u64,
+        /// The epoch of this agent.
+        mine: u64,
     },
     /// Another process has the name of this node, or had it later.
     NodeNameTwice {
@@ -148,6 +161,16 @@ pub enum Finding {
         /// This agent's role in it.
         role: Role,
     },
+    /// The voters are being changed, or this agent was asked for that.
+    VotersChange {
+        /// The epoch that the change leads to; `None` as long as this agent does not see it begin.
+        epoch: Option<u64>,
+        /// Whether somebody waits for it at this agent.
+        is_asked_here: bool,
+        /// Since when this agent knows, counted back from now. As JSON: `since_ms`.
+        #[serde(rename = "since_ms", serialize_with = "shown::millis")]
+        since: Duration,
+    },
     /// There is a leader and enough voters, but these voters cannot be reached.
     VotersAway {
         /// Their names.
@@ -162,6 +185,13 @@ pub enum Finding {
     Learner {
         /// The epoch of the list.
         epoch: u64,
+    },
+    /// This agent's configuration names other voters than the list that counts, which was decided later.
+    ConfigurationOlder {
+        /// The epoch of that list.
+        epoch: u64,
+        /// Its voters.
+        voters: Vec<AgentId>,
     },
     /// The leader cannot be reached: if it stays silent, another one is elected.
     LeaderUnreachable {
@@ -186,31 +216,6 @@ pub enum Finding {
     },
 }
 
-/// Why a member that ranks above the leader does not lead.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(tag = "why", rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum NotLeading {
-    /// It cannot be reached.
-    Unreachable,
-    /// It let others go first after it had stepped down. That is known of the agent itself only.
-    CoolsDown {
-        /// For how long still. As JSON: `left_ms`.
-        #[serde(rename = "left_ms", serialize_with = "shown::millis")]
-        left: Duration,
-    },
-    /// A leader gives way to it only after it was there for long enough.
-    TakesOver {
-        /// At the earliest after this time. As JSON: `left_ms`.
-        #[serde(rename = "left_ms", serialize_with = "shown::millis")]
-        left: Duration,
-    },
-    /// By the policy of this agent a live leader never gives way.
-    Never,
-    /// Nothing is known here that keeps it: it may cool down, or take over soon.
-    Unknown,
-}
-
 impl Finding {
     /// The smaller, the worse.
     pub(super) const fn order(&self) -> u8 {
@@ -222,28 +227,31 @@ impl Finding {
             Self::StoreIsSlow { .. } => 4,
             Self::ClockIsSlow => 5,
             Self::RulesDiffer { .. } => 6,
-            Self::NodeNameTwice { .. } => 7,
-            Self::AgentNameTwice { .. } => 8,
-            Self::FewVoters { .. } => 9,
-            Self::PeerUnlinked { .. } => 10,
-            Self::EchoTooLong { .. } => 11,
-            Self::NoneEligible => 12,
-            Self::TieBroken => 13,
-            Self::NoScore => 14,
-            Self::LeaderUnreachable { .. } => 15,
-            Self::VotersAway { .. } => 16,
-            Self::CoolsDown { .. } => 17,
-            Self::Waits { .. } => 18,
-            Self::Recovers { .. } => 19,
-            Self::Starting => 20,
-            Self::NotAsked => 21,
-            Self::ElectionUnderWay { .. } => 22,
-            Self::Drains => 23,
-            Self::Outranked { .. } => 24,
-            Self::HighestLeads { .. } => 25,
-            Self::Observer => 26,
-            Self::Learner { .. } => 27,
-            Self::EvenVoters { .. } => 28,
+            Self::ListOlder { .. } => 7,
+            Self::NodeNameTwice { .. } => 8,
+            Self::AgentNameTwice { .. } => 9,
+            Self::FewVoters { .. } => 10,
+            Self::PeerUnlinked { .. } => 11,
+            Self::EchoTooLong { .. } => 12,
+            Self::NoneEligible => 13,
+            Self::TieBroken => 14,
+            Self::NoScore => 15,
+            Self::LeaderUnreachable { .. } => 16,
+            Self::VotersAway { .. } => 17,
+            Self::CoolsDown { .. } => 18,
+            Self::Waits { .. } => 19,
+            Self::Recovers { .. } => 20,
+            Self::Starting => 21,
+            Self::NotAsked => 22,
+            Self::VotersChange { .. } => 23,
+            Self::ElectionUnderWay { .. } => 24,
+            Self::Drains => 25,
+            Self::Outranked { .. } => 26,
+            Self::HighestLeads { .. } => 27,
+            Self::Observer => 28,
+            Self::Learner { .. } => 29,
+            Self::ConfigurationOlder { .. } => 30,
+            Self::EvenVoters { .. } => 31,
         }
     }
 }
@@ -278,6 +286,10 @@ impl fmt::Display for Finding {
                 f,
                 "{node} follows other rules in this group ({theirs}; here {mine}): give both hosts the same election, epoch and voters"
             ),
+            Self::ListOlder { node, theirs, mine } => write!(
+                f,
+                "{node} names epoch {theirs} of the voters, this agent epoch {mine}, which is over: if this lasts, stop this agent, give it the voters and the epoch of {node}, and start it again"
+            ),
             Self::NodeNameTwice { node, error } => write!(
                 f,
                 "{node} refused this node: {error}: give each process a node name of its own, and the bridge a file to .remember(..) its incarnation in"
@@ -301,7 +313,13 @@ impl fmt::Display for Finding {
                 address,
                 error,
                 since,
-            } => peer_unlinked(f, node, address.as_deref(), error.as_deref(), *since),
+            } => UnlinkedWords {
+                node,
+                address: address.as_deref(),
+                error: error.as_deref(),
+                since: *since,
+            }
+            .fmt(f),
             Self::EchoTooLong {
                 node,
                 echo,
@@ -369,6 +387,21 @@ impl fmt::Display for Finding {
                 f,
                 "this agent is a learner: the voters of epoch {epoch} do not name it, and it follows until it is added to them"
             ),
+            Self::VotersChange {
+                epoch,
+                is_asked_here,
+                since,
+            } => ChangeWords {
+                epoch: *epoch,
+                is_asked_here: *is_asked_here,
+                since: *since,
+            }
+            .fmt(f),
+            Self::ConfigurationOlder { epoch, voters } => write!(
+                f,
+                "the configuration names other voters than the list of epoch {epoch}, which counts: write {} into it, and leave its epoch as it is",
+                Names(voters)
+            ),
             Self::LeaderUnreachable { leader } => write!(
                 f,
                 "the leader {leader} cannot be reached: another one is elected if it stays silent"
@@ -383,56 +416,6 @@ impl fmt::Display for Finding {
                 f,
                 "{leader} leads, because it ranks highest of the eligible voters that can be reached"
             ),
-        }
-    }
-}
-
-fn peer_unlinked(
-    f: &mut fmt::Formatter<'_>,
-    node: &str,
-    address: Option<&str>,
-    error: Option<&str>,
-    since: Duration,
-) -> fmt::Result {
-    let since = Span(since);
-    match (address, error) {
-        (Some(address), Some(error)) => write!(
-            f,
-            "{node} at {address} has not been linked for {since}: {error}: look whether it runs, and listens there"
-        ),
-        (Some(address), None) => {
-            write!(
-                f,
-                "{node} at {address} has not been linked for {since}: it is being dialled"
-            )
-        }
-        (None, Some(error)) => write!(
-            f,
-            "{node}, which has to dial this node, has not been linked for {since}: {error}"
-        ),
-        (None, None) => write!(
-            f,
-            "{node}, which has to dial this node, has not been linked for {since}: look whether it runs, and has this node's address"
-        ),
-    }
-}
-
-impl fmt::Display for NotLeading {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unreachable => f.write_str("but cannot be reached"),
-            Self::CoolsDown { left } => {
-                write!(
-                    f,
-                    "but stepped down and lets others go first for {}",
-                    Span(*left)
-                )
-            }
-            Self::TakesOver { left } => {
-                write!(f, "and takes over in {} at the earliest", Span(*left))
-            }
-            Self::Never => f.write_str("but a live leader never gives way by this policy"),
-            Self::Unknown => f.write_str("and takes over soon, unless it cools down"),
         }
     }
 }

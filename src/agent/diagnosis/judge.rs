@@ -3,7 +3,7 @@
 //! Decided here: when something counts as a finding. Not here: where the facts come from (`mod.rs`), and the
 //! words (`finding.rs`).
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use crate::{
     group::{PeerReport, ReachableMember},
@@ -28,6 +28,8 @@ pub(in crate::agent) struct Facts {
     /// When the agent last did something; `None` before its first step.
     pub(in crate::agent) last_step: Option<Time>,
     pub(in crate::agent) requirements: Option<Requirements>,
+    /// The voters that the agent's configuration lists, if it lists any.
+    pub(in crate::agent) configured: Option<Arc<[AgentId]>>,
     pub(in crate::agent) members: Vec<ReachableMember>,
     pub(in crate::agent) peers: Vec<PeerReport>,
 }
@@ -39,6 +41,7 @@ impl Facts {
         self.judge_agent(&mut found);
         self.judge_peers(&mut found);
         self.judge_voters(&mut found);
+        self.judge_lists(&mut found);
         match &self.status.leader {
             Some(leader) => self.judge_leader(leader, &mut found),
             None => self.judge_vacancy(&mut found),
@@ -214,6 +217,44 @@ impl Facts {
             |known: &&ReachableMember| known.is_reachable && known.member.score.is_some();
         if voters.reachable > 0 && !self.voters_known().any(|known| is_eligible(&known)) {
             found.push(Finding::NoneEligible);
+        }
+    }
+
+    /// Which list of voters counts, and whether it changes.
+    fn judge_lists(&self, found: &mut Vec<Finding>) {
+        let Some(requirements) = &self.requirements else {
+            return;
+        };
+        let mine = requirements.epoch;
+        // Where an epoch is not learned of, another one is found as other rules.
+        let older = self.peers.iter().filter(|peer| peer.mismatch.is_none());
+        found.extend(older.filter_map(|peer| {
+            let theirs = peer.epoch.filter(|theirs| *theirs > mine)?;
+            let node = peer.node.clone();
+            Some(Finding::ListOlder { node, theirs, mine })
+        }));
+        let (seen, asked) = (
+            self.signs.changing,
+            self.signs.asked.map(|(since, _)| since),
+        );
+        let began = seen.map(|(_, at)| at).into_iter().chain(asked).min();
+        if let Some(at) = began {
+            found.push(Finding::VotersChange {
+                epoch: seen.map(|(epoch, _)| epoch),
+                is_asked_here: asked.is_some(),
+                since: self.now.since(at),
+            });
+        }
+        if let (Some(configured), Some(names)) = (&self.configured, &requirements.names) {
+            let is_in = |names: &[AgentId], id: &AgentId| names.contains(id);
+            let is_same =
+                configured.len() == names.len() && configured.iter().all(|id| is_in(names, id));
+            if !is_same {
+                found.push(Finding::ConfigurationOlder {
+                    epoch: mine,
+                    voters: names.to_vec(),
+                });
+            }
         }
     }
 

@@ -13,6 +13,7 @@
 
 mod finding;
 mod judge;
+mod not_leading;
 #[cfg(test)]
 mod tests;
 mod words;
@@ -29,8 +30,9 @@ use crate::{
     },
 };
 
-pub use finding::{Finding, NotLeading};
+pub use finding::Finding;
 pub(super) use judge::Facts;
+pub use not_leading::NotLeading;
 
 use words::Span;
 

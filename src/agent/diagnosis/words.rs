@@ -1,4 +1,4 @@
-//! Parts of the sentences of findings: spans, lists of names, roles, and how far a recovery is.
+//! Parts of the sentences of findings: spans, lists of names, roles, links, changes of voters, recoveries.
 //!
 //! Decided here: how each is written. Not here: the sentences (`finding.rs`).
 
@@ -88,5 +88,73 @@ impl fmt::Display for RecoveryWords {
             return write!(f, ", and {recover} recover themselves");
         }
         f.write_str(": start the others, or mend the links")
+    }
+}
+
+/// A peer that is not linked.
+pub(super) struct UnlinkedWords<'a> {
+    pub(super) node: &'a str,
+    pub(super) address: Option<&'a str>,
+    pub(super) error: Option<&'a str>,
+    pub(super) since: Duration,
+}
+
+impl fmt::Display for UnlinkedWords<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            node,
+            address,
+            error,
+            since,
+        } = *self;
+        let since = Span(since);
+        match (address, error) {
+            (Some(address), Some(error)) => write!(
+                f,
+                "{node} at {address} has not been linked for {since}: {error}: look whether it runs, and listens there"
+            ),
+            (Some(address), None) => {
+                write!(
+                    f,
+                    "{node} at {address} has not been linked for {since}: it is being dialled"
+                )
+            }
+            (None, Some(error)) => write!(
+                f,
+                "{node}, which has to dial this node, has not been linked for {since}: {error}"
+            ),
+            (None, None) => write!(
+                f,
+                "{node}, which has to dial this node, has not been linked for {since}: look whether it runs, and has this node's address"
+            ),
+        }
+    }
+}
+
+/// A change of the voters that is under way.
+pub(super) struct ChangeWords {
+    pub(super) epoch: Option<u64>,
+    pub(super) is_asked_here: bool,
+    pub(super) since: Duration,
+}
+
+impl fmt::Display for ChangeWords {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let since = Span(self.since);
+        let asked = if self.is_asked_here {
+            "this agent was asked for it"
+        } else {
+            "another agent was asked for it"
+        };
+        match self.epoch {
+            Some(epoch) => write!(
+                f,
+                "a change of the voters, to epoch {epoch}, has been under way for {since}, and {asked}: it is decided once a quorum of the present voters can be reached"
+            ),
+            None => write!(
+                f,
+                "this agent was asked to change the voters {since} ago, and the leader has not answered: it is asked again until there is one"
+            ),
+        }
     }
 }

@@ -199,6 +199,7 @@ impl Election for Bully {
             takeover_at,
             preemption: Some(self.core.config.preemption),
             recovers: None,
+            next_epoch: None,
         }
     }
 

@@ -329,6 +329,7 @@ impl Election for QuorumBully {
             takeover_at,
             preemption: Some(core.config.preemption),
             recovers: core.recovering(),
+            next_epoch: self.state.next_epoch(core),
         }
     }
 

@@ -146,6 +146,23 @@ impl State {
         }
     }
 
+    /// The epoch of the list that shall follow: this agent ends its work for that, asks for seals, or has sealed.
+    pub(super) fn next_epoch(&self, core: &Core) -> Option<u64> {
+        let sealed = || core.voter.record.seal().map(|seal| seal.next.epoch);
+        match self {
+            Self::Leading(leading) => {
+                let ends = leading.leaving.as_ref();
+                let next = ends.and_then(|ends| ends.next.as_ref());
+                next.map(|next| next.epoch).or_else(sealed)
+            }
+            Self::Vacant(_)
+            | Self::Following(_)
+            | Self::Asking(_)
+            | Self::Claiming(_)
+            | Self::Sealing(_) => sealed(),
+        }
+    }
+
     pub(super) const fn following(&self) -> Option<&Following> {
         match self {
             Self::Following(following) => Some(following),

@@ -25,10 +25,18 @@ use super::shared::{BridgeState, PeerState, lock};
 #[derive(Debug, Default)]
 pub(crate) struct PeerHealth {
     trouble: Mutex<Option<Trouble>>,
-    /// The groups in which the peer follows other rules: its own, and those here.
-    mismatches: Mutex<BTreeMap<String, (String, String)>>,
+    /// What the peer has said of the rules that it follows, by group.
+    opened: Mutex<BTreeMap<String, PeerOpened>>,
     /// The last one in nanoseconds; 0 before the first.
     echo: AtomicU64,
+}
+
+/// What a peer has said of the rules of a group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct PeerOpened {
+    epoch: u64,
+    /// Its rules and those here, where nothing crosses because of them.
+    mismatch: Option<(String, String)>,
 }
 
 /// Why there is no link.
@@ -68,18 +76,13 @@ impl PeerHealth {
         *lock(&self.trouble) = None;
     }
 
-    /// The peer has said which rules it follows in a group; `None`: those of this side.
-    pub(crate) fn opened(&self, group: &str, mismatch: Option<(&GroupRules, &GroupRules)>) {
-        let mut mismatches = lock(&self.mismatches);
-        match mismatch {
-            Some((theirs, mine)) => {
-                let rules = (theirs.to_string(), mine.to_string());
-                mismatches.insert(group.to_owned(), rules);
-            }
-            None => {
-                mismatches.remove(group);
-            }
-        }
+    /// The peer has said which rules it follows in a group; `mine` if nothing crosses because of them.
+    pub(crate) fn opened(&self, group: &str, theirs: &GroupRules, mine: Option<&GroupRules>) {
+        let said = PeerOpened {
+            epoch: theirs.epoch,
+            mismatch: mine.map(|mine| (theirs.to_string(), mine.to_string())),
+        };
+        lock(&self.opened).insert(group.to_owned(), said);
     }
 
     /// A question was answered after so many nanoseconds.
@@ -115,6 +118,7 @@ impl BridgeState {
         // An error of before the link means nothing any more.
         let trouble = lock(&peer.health.trouble).clone();
         let trouble = trouble.filter(|_| unlinked_for.is_some());
+        let opened = lock(&peer.health.opened).get(group).cloned();
         PeerReport {
             node: peer.node.to_string(),
             address: peer.address.clone(),
@@ -122,7 +126,8 @@ impl BridgeState {
             is_name_disputed: trouble.as_ref().is_some_and(|t| t.is_name_disputed),
             last_error: trouble.map(|trouble| trouble.text),
             echo: peer.health.echo(),
-            mismatch: lock(&peer.health.mismatches).get(group).cloned(),
+            epoch: opened.as_ref().map(|opened| opened.epoch),
+            mismatch: opened.and_then(|opened| opened.mismatch),
             refused,
         }
     }
@@ -188,12 +193,13 @@ mod tests {
             epoch,
             voters: None,
         };
-        health.opened("jobs", Some((&rules(2), &rules(1))));
-        let told = lock(&health.mismatches).get("jobs").cloned();
+        let told = || lock(&health.opened).get("jobs").cloned();
+        health.opened("jobs", &rules(2), Some(&rules(1)));
         let [theirs, mine] = [2, 1].map(|epoch| rules(epoch).to_string());
-        assert_eq!(told, Some((theirs, mine)));
-        health.opened("jobs", None);
-        assert!(lock(&health.mismatches).is_empty());
+        let said = |epoch, mismatch| Some(PeerOpened { epoch, mismatch });
+        assert_eq!(told(), said(2, Some((theirs, mine))));
+        health.opened("jobs", &rules(3), None);
+        assert_eq!(told(), said(3, None));
         assert_eq!(health.echo(), None);
         health.echoed(0);
         assert_eq!(health.echo(), Some(Duration::from_nanos(1)));

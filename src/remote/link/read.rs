@@ -255,12 +255,12 @@ impl Common {
         }
         let mine = shared.carried.get(group).and_then(|c| c.requirements());
         if standing != GroupStanding::Mismatch {
-            self.peer.health.opened(name, None);
+            self.peer.health.opened(name, &theirs, None);
         }
         if let (GroupStanding::Mismatch, Some(mine)) = (standing, mine) {
             self.peer.agents().remove(group);
             let (node, mine) = (self.link.peer.clone(), GroupRules::from(&mine));
-            self.peer.health.opened(name, Some((&theirs, &mine)));
+            self.peer.health.opened(name, &theirs, Some(&mine));
             warn!(peer = %node, group = name, %theirs, %mine, "peer follows other rules in a group: compare the rules, epochs and voters that both hosts configure");
             if let Ok(group) = AgentId::new(name) {
                 shared.events.tell(BridgeEvent::Mismatch {

@@ -2,6 +2,7 @@
 
 mod findings;
 mod leading;
+mod lists;
 mod written;
 
 use std::{sync::Arc, time::Duration};
@@ -69,6 +70,7 @@ fn vacant() -> Facts {
         },
         last_step: Some(NOW),
         requirements: Some(Requirements::new(Rules::new("available"))),
+        configured: None,
         members: [("a", 1), ("b", 2), ("c", 3)]
             .map(|(name, score)| member(name, Some(score)))
             .into(),

@@ -56,7 +56,7 @@ fn for_programs_it_is_json() {
         "peers": [
             {"node": "host-c", "address": "10.0.0.2:7400", "unlinked_ms": 12345.0,
              "last_error": "connection refused", "echo_ms": null, "is_name_disputed": false,
-             "mismatch": null, "refused": []}
+             "mismatch": null, "epoch": null, "refused": []}
         ]
     }"#;
     let expected: serde_json::Value = serde_json::from_str(expected).unwrap();
@@ -69,6 +69,14 @@ fn for_programs_it_is_json() {
     assert_eq!(led["leaderless_ms"], serde_json::Value::Null);
     let because = &led["findings"][0]["because"];
     assert_eq!(because, &serde_json::json!({"why": "unknown"}));
+}
+
+#[track_caller]
+pub(super) fn is_one_line(finding: &Finding) {
+    let text = finding.to_string();
+    assert!(!text.contains('\n') && !text.is_empty(), "{text}");
+    let json = serde_json::to_value(finding).unwrap();
+    assert!(json["kind"].is_string(), "{json}");
 }
 
 /// Every sentence ends with what is known or what to do, and fits into a line.
@@ -113,12 +121,7 @@ fn each_finding_is_one_line() {
             needed: 2,
         },
     ];
-    for finding in &all {
-        let text = finding.to_string();
-        assert!(!text.contains('\n') && !text.is_empty(), "{text}");
-        let json = serde_json::to_value(finding).unwrap();
-        assert!(json["kind"].is_string(), "{json}");
-    }
+    all.iter().for_each(is_one_line);
     let away = all[16].to_string();
     assert_eq!(
         away,

@@ -27,6 +27,24 @@ fn a_leader_ends_its_work_and_its_leadership_before_it_seals() {
 }
 
 #[test]
+fn a_change_is_told_of_by_its_leader_and_by_who_has_sealed_until_it_is_made() {
+    let mut me = Kit::heard();
+    let told = |me: &Kit| me.machine.prospects().next_epoch;
+    assert_eq!(told(&me), None);
+    me.change(remove(LOW)).whatever();
+    assert_eq!(told(&me), Some(1), "the work goes on");
+    me.step(Input::Drained).whatever();
+    assert_eq!(told(&me), Some(1), "it asks for seals");
+    me.hear(LOW, sealed(MINE)).whatever();
+    assert_eq!(told(&me), None, "the list is decided");
+    let mut other = Kit::following();
+    other.hear(HIGH, seal(OLD, &[ME, HIGH])).whatever();
+    assert_eq!(told(&other), Some(1));
+    other.hear(LOW, elected(OLD + 1, 1)).whatever();
+    assert_eq!(told(&other), None, "the seal is void");
+}
+
+#[test]
 fn a_quorum_of_seals_decides_and_the_former_leader_claims_at_once() {
     let mut me = Kit::heard();
     me.change(remove(LOW)).whatever();

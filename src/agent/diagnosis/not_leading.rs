@@ -1,0 +1,55 @@
+//! Why another member than the highest-ranked one leads.
+//!
+//! Decided here: the reasons, and how each is written. Not here: which one holds (`judge.rs`).
+
+use std::{fmt, time::Duration};
+
+use serde::Serialize;
+
+use super::words::Span;
+use crate::protocol::shown;
+
+/// Why a member that ranks above the leader does not lead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "why", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum NotLeading {
+    /// It cannot be reached.
+    Unreachable,
+    /// It let others go first after it had stepped down. That is known of the agent itself only.
+    CoolsDown {
+        /// For how long still. As JSON: `left_ms`.
+        #[serde(rename = "left_ms", serialize_with = "shown::millis")]
+        left: Duration,
+    },
+    /// A leader gives way to it only after it was there for long enough.
+    TakesOver {
+        /// At the earliest after this time. As JSON: `left_ms`.
+        #[serde(rename = "left_ms", serialize_with = "shown::millis")]
+        left: Duration,
+    },
+    /// By the policy of this agent a live leader never gives way.
+    Never,
+    /// Nothing is known here that keeps it: it may cool down, or take over soon.
+    Unknown,
+}
+
+impl fmt::Display for NotLeading {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unreachable => f.write_str("but cannot be reached"),
+            Self::CoolsDown { left } => {
+                write!(
+                    f,
+                    "but stepped down and lets others go first for {}",
+                    Span(*left)
+                )
+            }
+            Self::TakesOver { left } => {
+                write!(f, "and takes over in {} at the earliest", Span(*left))
+            }
+            Self::Never => f.write_str("but a live leader never gives way by this policy"),
+            Self::Unknown => f.write_str("and takes over soon, unless it cools down"),
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! What is found of lists of voters, and of changes of them.
+
+use super::{written::is_one_line, *};
+
+fn of(epoch: u64, names: &[&str]) -> Facts {
+    let names: Vec<_> = names.iter().map(|name| id(name)).collect();
+    let requirements = Requirements {
+        epoch,
+        voters: Some(Electorate::new(&names, 2, 2)),
+        names: Some(names.into()),
+        ..quorum().requirements.unwrap()
+    };
+    Facts {
+        requirements: Some(requirements),
+        ..quorum()
+    }
+}
+
+#[test]
+fn a_peer_of_a_later_epoch_is_found_and_one_of_other_rules_is_found_as_that() {
+    let said = |epoch, mismatch| PeerReport {
+        mismatch,
+        epoch,
+        ..peer("host-c")
+    };
+    let with = |peer| Facts {
+        peers: vec![peer],
+        ..of(4, &["a", "b", "c"])
+    };
+    for epoch in [None, Some(3), Some(4)] {
+        assert_eq!(found(&with(said(epoch, None))), [], "{epoch:?}");
+    }
+    let older = Finding::ListOlder {
+        node: "host-c".to_owned(),
+        theirs: 5,
+        mine: 4,
+    };
+    assert_eq!(found(&with(said(Some(5), None))), [older]);
+    let rules = ("theirs".to_owned(), "mine".to_owned());
+    let differ = found(&with(said(Some(5), Some(rules))));
+    assert!(matches!(&differ[..], [Finding::RulesDiffer { .. }]));
+}
+
+#[test]
+fn a_configuration_that_names_other_voters_than_the_list_is_found_whatever_its_order() {
+    let with = |names: &[&str]| Facts {
+        configured: Some(names.iter().map(|name| id(name)).collect()),
+        ..of(4, &["a", "b", "c"])
+    };
+    assert_eq!(found(&with(&["c", "a", "b"])), []);
+    let older = Finding::ConfigurationOlder {
+        epoch: 4,
+        voters: ["a", "b", "c"].map(id).into(),
+    };
+    for names in [&["a", "b", "d"][..], &["a", "b"], &["a", "b", "c", "d"]] {
+        assert_eq!(
+            found(&with(names)),
+            std::slice::from_ref(&older),
+            "{names:?}"
+        );
+    }
+}
+
+#[test]
+fn a_change_of_the_voters_is_found_from_its_first_sign_on() {
+    let at = |millis| Time::from_millis(millis);
+    let with = |changing, asked_since: Option<Time>| {
+        let mut facts = of(4, &["a", "b", "c"]);
+        facts.signs.changing = changing;
+        facts.signs.asked = asked_since.map(|since| (since, 1));
+        found(&facts)
+    };
+    let change = |epoch, is_asked_here, since| Finding::VotersChange {
+        epoch,
+        is_asked_here,
+        since: MS(since),
+    };
+    let seen = Some((5, at(59_700)));
+    assert_eq!(with(None, None), []);
+    assert_eq!(with(seen, None), [change(Some(5), false, 300)]);
+    assert_eq!(with(None, Some(at(59_500))), [change(None, true, 500)]);
+    let both = with(seen, Some(at(59_500)));
+    assert_eq!(both, [change(Some(5), true, 500)]);
+}
+
+#[test]
+fn each_of_these_findings_is_one_line() {
+    let (node, since) = ("host-c".to_owned(), MS(1_500));
+    let change = |epoch, is_asked_here| Finding::VotersChange {
+        epoch,
+        is_asked_here,
+        since,
+    };
+    let all = [
+        Finding::ListOlder {
+            node,
+            theirs: 3,
+            mine: 2,
+        },
+        Finding::ConfigurationOlder {
+            epoch: 2,
+            voters: vec![id("a")],
+        },
+        change(None, true),
+        change(Some(3), false),
+        change(Some(3), true),
+    ];
+    all.iter().for_each(is_one_line);
+    let older = all[0].to_string();
+    assert!(older.starts_with("host-c names epoch 3 of the voters"));
+}
