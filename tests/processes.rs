@@ -63,6 +63,7 @@ fn play(story: Story) -> Result<(), Wrong> {
     let setting = Setting {
         hosts: 3,
         quorum: true,
+        diskless: false,
         timings: "default",
         preempt: 1_000,
     };

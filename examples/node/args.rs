@@ -36,12 +36,15 @@ pub(crate) struct Args {
     /// Which deployment this is: nodes of another one are refused
     #[arg(long, default_value = "demo", value_name = "NAME")]
     pub(crate) cluster: String,
-    /// Never two leaders: all voters by name, the same at every node; needs --store
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', requires = "store")]
+    /// Never two leaders: all voters by name, the same at every node; needs --store or --diskless
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', requires = "memory")]
     pub(crate) quorum: Vec<String>,
     /// The folder of the file in which it keeps its vote
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", group = "memory")]
     pub(crate) store: Option<PathBuf>,
+    /// No voter has a disk: each start waits, and says for how long at the longest. The same at every node
+    #[arg(long, requires = "quorum", group = "memory")]
+    pub(crate) diskless: bool,
     /// Creates that file: this node has never voted. Once for each node
     #[arg(long, requires = "store")]
     pub(crate) init: bool,
@@ -80,7 +83,8 @@ pub(crate) struct Args {
     pub(crate) pulse: Option<u64>,
     /// Reads from standard input: score N | withdraw | campaign | step-down [NAME] |
     /// voters | add-voter NAME [NODE ADDRESS] | remove-voter NAME |
-    /// replace-voter OLD NAME [NODE ADDRESS] | add-peer NODE ADDRESS | panic | leave
+    /// replace-voter OLD NAME [NODE ADDRESS] | add-peer NODE ADDRESS |
+    /// remove-peer NODE | panic | leave
     #[arg(long)]
     pub(crate) commands: bool,
 }

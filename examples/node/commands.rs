@@ -5,7 +5,7 @@ use std::{error::Error, io::stdin, thread, time::Duration};
 use actix_bully::{
     agent::{BullyHandle, VotersError},
     protocol::{Changed, Contact, NewVoter},
-    remote::{BridgeHandle, Peer},
+    remote::{BridgeHandle, NodeId, Peer},
     testkit::Inject,
 };
 use futures::{
@@ -40,6 +40,7 @@ pub(crate) async fn obey(agent: &BullyHandle, bridge: &BridgeHandle, screen: &Sc
             ["add-peer", node, address] => {
                 tell(screen, &line, bridge.add_peer(Peer::new(node, address)));
             }
+            ["remove-peer", node] => tell(screen, &line, remove_peer(bridge, node)),
             ["voters"] => match agent.voters() {
                 Some(voters) => screen.say(&Happening::Voters(voters)),
                 None => tell(screen, &line, Err(VotersError::NoVoters)),
@@ -53,6 +54,12 @@ pub(crate) async fn obey(agent: &BullyHandle, bridge: &BridgeHandle, screen: &Sc
     }
     // Without standard input it goes on.
     futures::future::pending::<()>().await;
+}
+
+/// Has no link with that node any more, until it is added again.
+fn remove_peer(bridge: &BridgeHandle, node: &str) -> Result<(), Box<dyn Error>> {
+    let is_peer = bridge.remove_peer(&NodeId::new(node)?);
+    is_peer.then_some(()).ok_or_else(|| "it is no peer".into())
 }
 
 /// Begins a change of the voters, and tells what becomes of it; `false` if the words are none.
@@ -119,7 +126,7 @@ fn changed(screen: &Screen, command: String, outcome: Result<Changed, VotersErro
 }
 
 /// Says why a command was not carried out.
-fn tell(screen: &Screen, command: &str, outcome: Result<(), impl Error>) {
+fn tell(screen: &Screen, command: &str, outcome: Result<(), impl ToString>) {
     if let Err(wrong) = outcome {
         let (command, why) = (command.to_owned(), wrong.to_string());
         screen.say(&Happening::Refused { command, why });

@@ -42,7 +42,7 @@ pub(crate) async fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     let events = bridge.events();
     // On a thread of their own the timers of a lease are not late when something here is busy.
     let elections = ElectionArbiter::new()?;
-    let agent = agent(args, &group, &elections)?;
+    let agent = agent(args, &group, &elections, &screen)?;
     let listen = bridge.local_addr().map(|at| at.to_string());
     screen.say(&Happening::Ready { listen });
 
@@ -113,6 +113,7 @@ fn agent(
     args: &Args,
     group: &Group,
     elections: &ElectionArbiter,
+    screen: &Screen,
 ) -> Result<BullyHandle, Box<dyn Error>> {
     let mut policy = RestartPolicy::builder();
     if args.forgiving {
@@ -131,6 +132,12 @@ fn agent(
         agent = agent.quorum(&args.quorum);
         if args.learner {
             agent = agent.learner();
+        }
+    }
+    if args.diskless {
+        agent = agent.diskless();
+        if let Some(worst_case_start) = agent.worst_case_start() {
+            screen.say(&Happening::Begins { worst_case_start });
         }
     }
     if let Some(after) = args.preempt_after {

@@ -6,6 +6,7 @@
 use std::{
     io::{Write, stdout},
     process,
+    time::Duration,
 };
 
 use actix_bully::{
@@ -27,6 +28,8 @@ pub(crate) struct Screen {
 /// Something worth a line.
 #[derive(Clone, Debug)]
 pub(crate) enum Happening {
+    /// No voter has a disk: so long after a majority has begun one leads at the latest.
+    Begins { worst_case_start: Duration },
     /// The node takes part.
     Ready { listen: Option<String> },
     /// The node follows a leader, or leads.
@@ -94,6 +97,10 @@ impl Screen {
 
     fn object(&self, at: Time, what: &Happening) -> Value {
         let (event, more) = match what {
+            Happening::Begins { worst_case_start } => {
+                let millis = worst_case_start.as_secs_f64() * 1e3;
+                ("begins", json!({ "worst_case_start_ms": millis }))
+            }
             Happening::Ready { listen } => ("ready", json!({ "listen": listen })),
             Happening::Leader(Leader {
                 id,
@@ -147,6 +154,10 @@ impl Screen {
 
 fn words(what: &Happening) -> String {
     match what {
+        Happening::Begins { worst_case_start } => format!(
+            "no voter has a disk: one leads within {:.1} s of when most of them have begun",
+            worst_case_start.as_secs_f64()
+        ),
         Happening::Ready { listen: Some(at) } => format!("listens at {at}"),
         Happening::Ready { listen: None } => String::from("takes part, and does not listen"),
         Happening::Leader(Leader { id, term, .. }) => format!("{id} leads in term {term}"),
@@ -159,7 +170,7 @@ fn words(what: &Happening) -> String {
         Happening::Released { term } => format!("my work in term {term} has ended"),
         Happening::Bridge { what } => what.clone(),
         Happening::Unknown { command } => format!(
-            "{command:?} is not a command: score N, withdraw, campaign, step-down [NAME], voters, add-voter NAME [NODE ADDRESS], remove-voter NAME, replace-voter OLD NAME [NODE ADDRESS], add-peer NODE ADDRESS, panic, leave"
+            "{command:?} is not a command: score N, withdraw, campaign, step-down [NAME], voters, add-voter NAME [NODE ADDRESS], remove-voter NAME, replace-voter OLD NAME [NODE ADDRESS], add-peer NODE ADDRESS, remove-peer NODE, panic, leave"
         ),
         Happening::Refused { command, why } => format!("{command:?} is refused: {why}"),
         Happening::Voters(Voters { epoch, ids }) => {

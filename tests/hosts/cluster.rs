@@ -37,6 +37,8 @@ pub(crate) struct Setting {
     pub(crate) hosts: usize,
     /// Never two leaders, or a leader on every side.
     pub(crate) quorum: bool,
+    /// In the quorum mode: whether no voter has a store.
+    pub(crate) diskless: bool,
     /// A preset of the timings.
     pub(crate) timings: &'static str,
     /// In the quorum mode: how long a live leader stays when one of a higher rank is there, in
@@ -333,13 +335,17 @@ impl<P: Place> Cluster<P> {
             let voters: Vec<_> = self.all().into_iter().map(name).collect();
             command.args(["--quorum", &voters.join(","), "--preempt-after"]);
             command.arg(self.setting.preempt.to_string());
-            command.arg("--store").arg(self.store(host));
+            if self.setting.diskless {
+                command.arg("--diskless");
+            } else {
+                command.arg("--store").arg(self.store(host));
+            }
         }
         command.args(self.flags[host]);
         if self.is_begun_anew(host) {
             command.arg("--learner"); // the list that is typed names the node before
         }
-        if first {
+        if first && !self.setting.diskless {
             command.arg("--init");
         }
         self.nodes[host].incarnation += 1;

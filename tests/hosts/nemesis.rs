@@ -19,6 +19,7 @@ pub(crate) fn run(node: &Path, seconds: u64, seed: u64) -> Result<String, Wrong>
     let setting = Setting {
         hosts: 5,
         quorum: true,
+        diskless: false,
         timings: "default",
         preempt: 1_000,
     };

@@ -38,6 +38,7 @@ pub(crate) fn run(
     let setting = Setting {
         hosts: 5,
         quorum: true,
+        diskless: false,
         timings: "default",
         preempt: 1_000,
     };

@@ -107,6 +107,7 @@ fn upgraded(releases: &Releases, order: &[usize; 3], end: End) -> Result<usize, 
     let setting = Setting {
         hosts: 3,
         quorum: true,
+        diskless: false,
         timings: "default",
         preempt: 1_000,
     };

@@ -226,8 +226,10 @@ impl Facts {
             return;
         };
         let mine = requirements.epoch;
-        // Where an epoch is not learned of, another one is found as other rules.
-        let older = self.peers.iter().filter(|peer| peer.mismatch.is_none());
+        // Where an epoch is not learned of, another one is found as other rules. What was said over a link that has
+        // ended may be over, too.
+        let says = |peer: &&PeerReport| peer.mismatch.is_none() && peer.unlinked_for.is_none();
+        let older = self.peers.iter().filter(says);
         found.extend(older.filter_map(|peer| {
             let theirs = peer.epoch.filter(|theirs| *theirs > mine)?;
             let node = peer.node.clone();

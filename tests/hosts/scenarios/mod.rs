@@ -4,6 +4,7 @@
 //! for two leaders at once. A scenario also makes sure that its fault really happened.
 
 mod clocks;
+mod diskless;
 mod incarnations;
 mod network;
 mod partitions;
@@ -28,6 +29,8 @@ pub(crate) struct Scenario {
     pub(crate) hosts: usize,
     /// Whether the quorum mode is on.
     pub(crate) quorum: bool,
+    /// Whether no voter has a store.
+    pub(crate) diskless: bool,
     /// Whether every change has to pass it.
     pub(crate) first: bool,
     play: fn(&mut Hosts) -> Result<(), Wrong>,
@@ -44,6 +47,7 @@ const fn quorum(
         what,
         hosts,
         quorum: true,
+        diskless: false,
         first: false,
         play,
     }
@@ -52,6 +56,11 @@ const fn quorum(
 impl Scenario {
     const fn first(mut self) -> Self {
         self.first = true;
+        self
+    }
+
+    const fn diskless(mut self) -> Self {
+        self.diskless = true;
         self
     }
 
@@ -68,6 +77,7 @@ impl Scenario {
         let setting = Setting {
             hosts: self.hosts,
             quorum: self.quorum,
+            diskless: self.diskless,
             timings: "default",
             preempt: 1_000,
         };
@@ -260,6 +270,50 @@ pub(crate) const ALL: &[Scenario] = &[
         "a follower becomes the highest in rank",
         incarnations::score,
     ),
+    quorum(
+        "diskless_leader_killed",
+        3,
+        "no disk: the leader is killed, and comes back without its memory",
+        incarnations::killed,
+    )
+    .diskless(),
+    quorum(
+        "diskless_two_killed",
+        3,
+        "no disk: two are killed at once, so no majority remembers",
+        diskless::two_killed,
+    )
+    .diskless()
+    .first(),
+    quorum(
+        "diskless_all_killed",
+        3,
+        "no disk: all are killed, so nobody remembers",
+        diskless::all_killed,
+    )
+    .diskless()
+    .first(),
+    quorum(
+        "diskless_killed_while_waiting",
+        3,
+        "no disk: each is killed once more while it waits",
+        diskless::killed_while_waiting,
+    )
+    .diskless(),
+    quorum(
+        "diskless_rolling_restart",
+        3,
+        "no disk: one after the other is stopped and started, and waits",
+        diskless::rolling,
+    )
+    .diskless(),
+    quorum(
+        "diskless_rolling_too_fast",
+        3,
+        "no disk: the same without waiting: none leads until the last one is back",
+        diskless::rolling_too_fast,
+    )
+    .diskless(),
     quorum(
         "sides",
         4,

@@ -36,6 +36,14 @@ fn a_peer_of_a_later_epoch_is_found_and_one_of_other_rules_is_found_as_that() {
         mine: 4,
     };
     assert_eq!(found(&with(said(Some(5), None))), [older]);
+    let gone = PeerReport {
+        unlinked_for: Some(MS(100)),
+        ..said(Some(5), None)
+    };
+    assert!(matches!(
+        &found(&with(gone))[..],
+        [Finding::PeerUnlinked { .. }]
+    ));
     let rules = ("theirs".to_owned(), "mine".to_owned());
     let differ = found(&with(said(Some(5), Some(rules))));
     assert!(matches!(&differ[..], [Finding::RulesDiffer { .. }]));

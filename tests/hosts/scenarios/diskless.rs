@@ -1,0 +1,118 @@
+//! Voters without a disk: what all of them knew may be gone.
+//!
+//! Decided here: how many restart at once, and how soon one has to lead again. Each node says at its start how long
+//! that takes at the longest, counted from when a majority has begun: the formula is held against it.
+
+use std::time::Duration;
+
+use crate::{
+    Wrong,
+    cluster::{Cluster, Place},
+    log::Line,
+};
+
+/// What a busy machine may add: processes that share two cores begin, and connect.
+const BUSY: Duration = Duration::from_millis(500);
+/// Long enough to have begun, and shorter than any wait.
+const MOMENT: Duration = Duration::from_millis(700);
+
+pub(crate) fn all_killed<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong> {
+    let mark = cluster.mark();
+    for host in cluster.all() {
+        cluster.kill(host)?;
+    }
+    for host in cluster.all() {
+        cluster.restart(host)?;
+    }
+    cluster.agree()?;
+    in_time(&cluster.since(mark), cluster.all().len())
+}
+
+/// The one that is left is no majority, and knows more than the two that come back.
+pub(crate) fn two_killed<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong> {
+    let leader = cluster.agree()?;
+    let other = cluster.others(leader)[0];
+    let mark = cluster.mark();
+    cluster.kill(leader)?;
+    cluster.kill(other)?;
+    cluster.log.wait(MOMENT, |_| None::<()>);
+    cluster.restart(leader)?;
+    cluster.restart(other)?;
+    cluster.agree()?;
+    // With the first of them a majority has begun.
+    in_time(&cluster.since(mark), 1)
+}
+
+/// Again while they wait: a node that has only just begun is killed and comes back.
+pub(crate) fn killed_while_waiting<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong> {
+    for host in cluster.all() {
+        cluster.kill(host)?;
+    }
+    for host in cluster.all() {
+        cluster.restart(host)?;
+    }
+    for host in cluster.all() {
+        cluster.log.wait(MOMENT, |_| None::<()>);
+        cluster.kill(host)?;
+        cluster.restart(host)?;
+    }
+    cluster.agree().map(drop)
+}
+
+/// Each waits until the one before it remembers again: two always do.
+pub(crate) fn rolling<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong> {
+    for host in cluster.all() {
+        cluster.stop(host)?;
+        cluster.agree()?;
+        let mark = cluster.mark();
+        cluster.restart(host)?;
+        cluster.agree()?;
+        let bound = bound(&cluster.since(mark))?;
+        cluster.log.wait(bound, |_| None::<()>);
+    }
+    Ok(())
+}
+
+/// Faster than that: when the last one that remembers goes, the others wait until it is back. It is safe, and not
+/// what anybody wants.
+pub(crate) fn rolling_too_fast<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong> {
+    let hosts = cluster.all();
+    let (last, before) = hosts.split_last().ok_or(Wrong(String::from("no host")))?;
+    for host in before {
+        cluster.stop(*host)?;
+        cluster.agree()?;
+        cluster.restart(*host)?;
+        cluster.agree()?;
+    }
+    cluster.stop(*last)?;
+    cluster.none_leads(before, MOMENT)?;
+    cluster.restart(*last)?;
+    cluster.agree().map(drop)
+}
+
+/// Whether one leads soon enough after so many nodes were ready.
+fn in_time(since: &[Line], begun: usize) -> Result<(), Wrong> {
+    let mut ready = since.iter().filter(|line| line.event == "ready");
+    let ready = ready.nth(begun / 2).map(|line| line.t);
+    let leads = since.iter().rfind(|line| line.event == "leads");
+    let (Some(ready), Some(leads)) = (ready, leads) else {
+        return Err(Wrong(String::from("none leads since they are back")));
+    };
+    let took = Duration::from_micros(leads.t.saturating_sub(ready));
+    let most = bound(since)? + BUSY;
+    if took <= most {
+        return Ok(());
+    }
+    Err(Wrong(format!(
+        "one leads {took:?} after a majority has begun, not within {most:?}"
+    )))
+}
+
+/// How long a start takes at the longest, as a node has said since.
+fn bound(since: &[Line]) -> Result<Duration, Wrong> {
+    let number = |line: &Line| line.rest.get("worst_case_start_ms")?.as_f64();
+    let millis = since.iter().find_map(number);
+    let millis =
+        millis.ok_or_else(|| Wrong(String::from("no node said how long a start takes")))?;
+    Ok(Duration::from_secs_f64(millis / 1e3))
+}
