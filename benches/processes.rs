@@ -186,6 +186,7 @@ fn measure(node: &Path, row: &Row, rounds: usize) -> Result<Vec<Duration>, Wrong
     let setting = Setting {
         hosts: NODES,
         quorum: row.quorum,
+        diskless: false,
         timings: row.timings,
         // No node takes over from a live leader: each end counts alone.
         preempt: 3_600_000,

@@ -6,6 +6,7 @@
 mod app;
 mod history;
 mod receiver;
+mod said;
 mod sender;
 mod simulated;
 mod world;

@@ -9,12 +9,15 @@ use std::{
 
 use fastrand::Rng;
 
-use super::super::{
-    Overflow,
-    defect::ProxyDefect,
-    exchange::{Answerer, KeptMessage, Life, Next, ProxyBounds, Refusal, Settled, Target},
-    receiver::{Arrival, Judgement, Receiver},
-    sender::Sender,
+use super::{
+    super::{
+        Overflow,
+        defect::ProxyDefect,
+        exchange::{Answerer, KeptMessage, Life, Next, ProxyBounds, Refusal, Settled, Target},
+        receiver::{Arrival, Judgement, Receiver},
+        sender::Sender,
+    },
+    said::Said,
 };
 use crate::{
     group::NodeDigest,
@@ -22,33 +25,6 @@ use crate::{
 };
 
 pub(super) const AGENTS: usize = 3;
-
-/// What crosses.
-#[derive(Clone)]
-pub(super) enum Said {
-    Batch {
-        from: Life,
-        to: Life,
-        run: u64,
-        term: u64,
-        first: u64,
-        items: Vec<u64>,
-    },
-    Ack {
-        from: Life,
-        to: Life,
-        run: u64,
-        next: u64,
-    },
-    Refuse {
-        from: Life,
-        to: Life,
-        run: u64,
-        next: Option<u64>,
-        why: Refusal,
-        hint: Option<Seen>,
-    },
-}
 
 /// A leader: which agent, its term.
 pub(super) type Seen = (usize, u64);

@@ -9,9 +9,8 @@
 use std::{
     collections::BTreeMap,
     mem,
-    ops::Range,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed},
     },
     time::Duration,
@@ -24,7 +23,6 @@ use tracing::error;
 use crate::{
     group::{AppMessage, Envelope},
     planted::{Defect, has},
-    protocol::{AgentId, Incarnation, Member},
     remote::{
         Limits, LinkId, RemoteMessage,
         link::pace,
@@ -81,63 +79,6 @@ enum QueueState {
     Overrun,
     /// No link will ever send it.
     Closed,
-}
-
-/// What makes one repeated message replace another: the same kind, of the same sender, to the same receivers. An
-/// acknowledgement is no substitute for a heartbeat, although a newer one of either follows.
-type RepeatKey = (u32, &'static str, AgentId, Receivers);
-
-/// A message that waits.
-#[derive(Clone, Debug)]
-pub(crate) struct Queued {
-    /// Which group, in the order in which the bridge carries them.
-    pub(crate) group: u32,
-    pub(crate) from: AgentId,
-    pub(crate) incarnation: Incarnation,
-    pub(crate) to: Receivers,
-    /// Where its batch keeps what it says.
-    payload: Range<usize>,
-    /// Its kind, if a newer one of that kind follows anyway.
-    repeats: Option<&'static str>,
-    since: Instant,
-}
-
-/// The receivers of a message, on the other node.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Receivers {
-    All,
-    One(AgentId),
-    Several(Arc<[AgentId]>),
-}
-
-impl Queued {
-    /// Whether that member of that group says it, in its present incarnation.
-    pub(crate) fn is_of(&self, group: usize, member: &Member) -> bool {
-        usize::try_from(self.group) == Ok(group)
-            && self.from == member.id
-            && Some(self.incarnation) == member.incarnation
-    }
-
-    fn size(&self) -> usize {
-        let names = match &self.to {
-            Receivers::All | Receivers::One(_) => 1,
-            Receivers::Several(several) => several.len(),
-        };
-        let numbers = names.saturating_mul(size_of::<AgentId>());
-        self.payload
-            .len()
-            .saturating_add(numbers)
-            .saturating_add(OVERHEAD)
-    }
-
-    /// `None` if no other message replaces it.
-    fn key(&self) -> Option<RepeatKey> {
-        let mut kind = self.repeats?;
-        if has(Defect::KindsReplaced) {
-            kind = "any";
-        }
-        Some((self.group, kind, self.from.clone(), self.to.clone()))
-    }
 }
 
 impl Outbox {
@@ -436,9 +377,13 @@ impl OutboxQueue {
 }
 
 mod batch;
+mod queued;
 mod sink;
 
+use queued::RepeatKey;
+
 pub(crate) use batch::Batch;
+pub(crate) use queued::{Queued, Receivers};
 pub(crate) use sink::GroupSink;
 
 /// An agent behind a full queue, and behind what is being written, is still heard in time.
@@ -455,8 +400,6 @@ pub(crate) struct Outdated;
 /// Of a burst, 2 to this power messages count as said at the same time: looks at the clock take theirs.
 const SAME_TIME: u32 = 5;
 
-/// What a queued message takes beside its payload, about.
-const OVERHEAD: usize = 64;
 /// So that a message of a whole frame has room.
 const MARGIN: usize = 1024;
 

@@ -4,6 +4,8 @@ mod batch;
 mod kinds;
 mod refused;
 
+use std::sync::Arc;
+
 use actix::clock::sleep;
 use bytes::BytesMut;
 use futures::FutureExt;
@@ -12,7 +14,7 @@ use super::*;
 use crate::{
     elections::bully::{BullyMessage, Heartbeat, Resign},
     group::RemoteLink,
-    protocol::{Score, Term},
+    protocol::{AgentId, Incarnation, Score, Term},
     remote::{LinkId, wire::encode_payload},
 };
 
