@@ -37,6 +37,8 @@ pub struct PeerReport {
     pub echo: Option<Duration>,
     /// The last refusal was because another process has this node's name, or had it later.
     pub is_name_disputed: bool,
+    /// A later process says that it is this node, and was refused in the last minute because an earlier one is linked.
+    pub is_contested: bool,
     /// Its agents follow other rules in this group, or are of another epoch, or have other voters: theirs, then
     /// mine.
     pub mismatch: Option<(String, String)>,

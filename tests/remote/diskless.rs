@@ -109,6 +109,9 @@ fn a_later_process_of_a_name_takes_no_part_while_the_earlier_one_lives_and_says_
         assert!(b.is_linked("a") && b.is_linked("c") && b.follows("c1"));
         for holder in [&a, &c] {
             assert!(holder.bridge.counters().closed(Closed::NameHeld) > 0);
+            let found = holder.agents[0].diagnosis().findings;
+            let is_twice = |finding: &Finding| matches!(finding, Finding::PeerNameTwice { node } if node == "b");
+            assert!(found.iter().any(is_twice), "{found:?}");
         }
         let diagnosis = twin.agents[0].diagnosis();
         let said = diagnosis.to_string();

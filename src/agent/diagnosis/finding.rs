@@ -68,6 +68,11 @@ pub enum Finding {
         /// The epoch of this agent.
         mine: u64,
     },
+    /// Two processes say that they are that node: one is linked, and a later one was refused in the last minute.
+    PeerNameTwice {
+        /// The node.
+        node: String,
+    },
     /// Another process has the name of this node, or had it later.
     NodeNameTwice {
         /// The node that refused this one.
@@ -228,7 +233,7 @@ impl Finding {
             Self::ClockIsSlow => 5,
             Self::RulesDiffer { .. } => 6,
             Self::ListOlder { .. } => 7,
-            Self::NodeNameTwice { .. } => 8,
+            Self::NodeNameTwice { .. } | Self::PeerNameTwice { .. } => 8,
             Self::AgentNameTwice { .. } => 9,
             Self::FewVoters { .. } => 10,
             Self::PeerUnlinked { .. } => 11,
@@ -289,6 +294,10 @@ impl fmt::Display for Finding {
             Self::ListOlder { node, theirs, mine } => write!(
                 f,
                 "{node} names epoch {theirs} of the voters, this agent epoch {mine}, which is over: if this lasts, stop this agent, give it the voters and the epoch of {node}, and start it again"
+            ),
+            Self::PeerNameTwice { node } => write!(
+                f,
+                "two processes say that they are {node}: the earlier one is linked, and the later one waits: stop one of them, or give it a name of its own"
             ),
             Self::NodeNameTwice { node, error } => write!(
                 f,

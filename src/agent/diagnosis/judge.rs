@@ -170,6 +170,10 @@ impl Facts {
             }));
             if let Some(since) = peer.unlinked_for {
                 found.push(unlinked(peer, since));
+            } else if peer.is_contested {
+                found.push(Finding::PeerNameTwice {
+                    node: peer.node.clone(),
+                });
             }
             found.extend(self.judge_echo(peer));
         }

@@ -15,7 +15,7 @@ use tracing::warn;
 
 use crate::{
     group::{PeerReport, PeerReporter},
-    protocol::{Decree, NewVoter},
+    protocol::{Decree, NewVoter, Time},
     remote::{Closed, Farewell, GroupRules, NodeId},
 };
 
@@ -27,9 +27,14 @@ pub(crate) struct PeerHealth {
     trouble: Mutex<Option<Trouble>>,
     /// What the peer has said of the rules that it follows, by group.
     opened: Mutex<BTreeMap<String, PeerOpened>>,
+    /// When a later process of its name was last refused, since an earlier one is linked.
+    contested: Mutex<Option<Time>>,
     /// The last one in nanoseconds; 0 before the first.
     echo: AtomicU64,
 }
+
+/// Who was refused tries again within a few seconds, so it is gone if it has not done so for that long.
+const CONTESTED: Duration = Duration::from_secs(60);
 
 /// What a peer has said of the rules of a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,6 +74,11 @@ impl PeerHealth {
             text,
             is_name_disputed,
         });
+    }
+
+    /// A later process says that it is the peer, which is linked.
+    pub(crate) fn contest(&self, now: Time) {
+        *lock(&self.contested) = Some(now);
     }
 
     /// A link is ready.
@@ -115,6 +125,8 @@ impl BridgeState {
         let unlinked_for = agents.unlinked_for(self.now());
         let refused = at.map(|at| agents.refused(at)).unwrap_or_default();
         drop(agents);
+        let contested = *lock(&peer.health.contested);
+        let is_recent = |at: Time| self.now().since(at) < CONTESTED;
         // An error of before the link means nothing any more.
         let trouble = lock(&peer.health.trouble).clone();
         let trouble = trouble.filter(|_| unlinked_for.is_some());
@@ -124,6 +136,7 @@ impl BridgeState {
             address: peer.address.clone(),
             unlinked_for,
             is_name_disputed: trouble.as_ref().is_some_and(|t| t.is_name_disputed),
+            is_contested: contested.is_some_and(is_recent),
             last_error: trouble.map(|trouble| trouble.text),
             echo: peer.health.echo(),
             epoch: opened.as_ref().map(|opened| opened.epoch),

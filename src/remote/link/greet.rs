@@ -308,8 +308,9 @@ impl Connection {
         };
         let mut carried = self.shared.carried.iter().filter_map(|c| c.requirements());
         let is_held = linked.is_some() && carried.any(|of| of.storage == Storage::Refused);
-        if is_held {
-            outbox.verify(); // by a process that is gone, perhaps
+        if is_held && linked < Some(hello.incarnation) {
+            outbox.verify(); // the earlier process is gone, perhaps
+            peer.health.contest(now);
         }
         Some(Acquaintance {
             rights: peer.rights.get(),

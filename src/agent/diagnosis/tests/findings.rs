@@ -94,6 +94,15 @@ fn two_processes_of_one_name() {
     };
     let facts = with_peer(refusing);
     assert_eq!(found(&facts), [Finding::NodeNameTwice { node, error }]);
+    let holding = PeerReport {
+        is_contested: true,
+        ..peer("host-c")
+    };
+    let node = "host-c".to_owned();
+    assert_eq!(
+        found(&with_peer(holding)),
+        [Finding::PeerNameTwice { node }]
+    );
     let twice = PeerReport {
         refused: vec![id("b")],
         ..peer("host-c")

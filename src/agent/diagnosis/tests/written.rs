@@ -55,7 +55,7 @@ fn for_programs_it_is_json() {
         ],
         "peers": [
             {"node": "host-c", "address": "10.0.0.2:7400", "unlinked_ms": 12345.0,
-             "last_error": "connection refused", "echo_ms": null, "is_name_disputed": false,
+             "last_error": "connection refused", "echo_ms": null, "is_name_disputed": false, "is_contested": false,
              "mismatch": null, "epoch": null, "refused": []}
         ]
     }"#;
@@ -94,6 +94,7 @@ fn each_finding_is_one_line() {
             node: node.clone(),
             error: "refused".to_owned(),
         },
+        Finding::PeerNameTwice { node: node.clone() },
         Finding::AgentNameTwice {
             node,
             agent: id("b"),
@@ -122,10 +123,10 @@ fn each_finding_is_one_line() {
         },
     ];
     all.iter().for_each(is_one_line);
-    let away = all[16].to_string();
+    let away = all[17].to_string();
     assert_eq!(
         away,
         "voters that cannot be reached: a, b, c, d, e and 2 more"
     );
-    assert_eq!(all[11].to_string().matches("1.5 s").count(), 1);
+    assert_eq!(all[12].to_string().matches("1.5 s").count(), 1);
 }
