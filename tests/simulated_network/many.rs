@@ -67,7 +67,8 @@ impl Sum {
             let what = fault.name();
             ["leader", "other"].map(|met| format!("{what} met {met}"))
         });
-        let ends = ENDS.iter().map(|name| format!("counted {name}"));
+        let ends = ENDS.iter().filter(|(_, among)| self.histories >= *among);
+        let ends = ends.map(|(name, _)| format!("counted {name}"));
         let follows = FOLLOWS.iter().filter(|(fault, _)| kinds.contains(fault));
         let follows = follows.map(|(_, what)| (*what).to_owned());
         let due = met.chain(ends).chain(follows);
@@ -185,13 +186,15 @@ const FOLLOWS: [(Fault, &str); 12] = [
     (Fault::ChangeVoters, NEW_NAME),
 ];
 
-/// The ends of links that faults have to have brought about.
-const ENDS: [&str; 7] = [
-    "handshake_timeout",
-    "stale",
-    "slow_peer",
-    "silent",
-    "replaced",
-    "lost",
-    "goodbye",
+/// The ends of links that faults have to have brought about, among so many histories.
+const ENDS: [(&str, u64); 7] = [
+    ("handshake_timeout", 0),
+    ("stale", 0),
+    // Little is said over a link between followers, so that its peer is hardly ever too slow for it: once in 1,100
+    // histories, and a history in which it was one is kept in `tests/found`.
+    ("slow_peer", 10_000),
+    ("silent", 0),
+    ("replaced", 0),
+    ("lost", 0),
+    ("goodbye", 0),
 ];

@@ -60,8 +60,8 @@ fn holds() -> Vec<Case> {
         ),
         Case::holds(
             "voters: one more, then the leader less, D=0, 3 ticks",
-            28_712,
-            44,
+            13_255,
+            46,
             search(&[add(), VoterChange::Remove(name(2))], None, 3, |b| {
                 b.delay = Some(0);
             }),
@@ -147,7 +147,7 @@ pub(super) fn soak() -> Vec<Case> {
         ),
         Case::holds(
             "voters: one more, then the leader less, one crashes, D=0, 3 ticks",
-            427_479,
+            228_986,
             48,
             search(&[add(), VoterChange::Remove(name(2))], None, 3, |b| {
                 (b.budget.crashes, b.delay) = (1, Some(0));
