@@ -7,7 +7,7 @@ use actix_bully_benches::{Peers, elect, system};
 use tokio::task::yield_now;
 
 /// What an agent may cost over a bare actor, with the instruments of the feature `metrics` as well as without.
-const LIMIT: i64 = 2_112;
+const LIMIT: i64 = 2_048;
 
 fn main() {
     println!("{:>6}  {:>11}", "agents", "bytes/agent");

@@ -42,10 +42,10 @@ pub(super) struct VitalSigns {
     pub(super) prospects: Prospects,
     /// Since when the agent knows no leader.
     pub(super) leaderless_since: Option<Time>,
-    /// The epoch that a change of the voters leads to, and since when it is known here.
-    pub(super) changing: Option<(u64, Time)>,
-    /// Since when somebody waits here for a change of the voters, and how many do.
-    pub(super) asked: Option<(Time, u32)>,
+    /// Since when the change of the voters is known here to which the prospects name the epoch.
+    pub(super) changing_since: Option<Time>,
+    /// Since when somebody waits here for a change of the voters, and how many do. Boxed: hardly ever does anybody.
+    pub(super) asked: Option<Box<(Time, u32)>>,
     /// Since when a record is on its way to the store.
     pub(super) saving_since: Option<Time>,
     /// The last failure of the store, if nothing was stored since, and when it was. Boxed: few agents ever have one.
@@ -132,12 +132,10 @@ impl Vitals {
         now: impl Fn() -> Time,
     ) -> Option<Duration> {
         let mut signs = self.signs();
+        if signs.prospects.next_epoch != prospects.next_epoch {
+            signs.changing_since = prospects.next_epoch.map(|_| now());
+        }
         signs.prospects = prospects;
-        let known = signs.changing;
-        signs.changing = prospects.next_epoch.map(|epoch| {
-            let same = known.filter(|(known, _)| *known == epoch);
-            same.unwrap_or_else(|| (epoch, now()))
-        });
         if has_leader {
             signs.is_clock_slow = false;
             let since = signs.leaderless_since.take();
@@ -151,7 +149,7 @@ impl Vitals {
     pub(super) fn note_end(&self, now: Time) {
         let mut signs = self.signs();
         signs.prospects = Prospects::default();
-        signs.changing = None;
+        signs.changing_since = None;
         signs.leaderless_since.get_or_insert(now);
         signs.saving_since = None;
     }
@@ -159,17 +157,18 @@ impl Vitals {
     /// Somebody waits here for a change of the voters.
     pub(super) fn note_ask(&self, now: Time) {
         let mut signs = self.signs();
-        let (since, waiting) = signs.asked.unwrap_or((now, 0));
-        signs.asked = Some((since, waiting.saturating_add(1)));
+        let (_, waiting) = &mut **signs.asked.get_or_insert_with(|| Box::new((now, 0)));
+        *waiting = waiting.saturating_add(1);
     }
 
     /// One of them waits no more.
     pub(super) fn note_answer(&self) {
         let mut signs = self.signs();
-        let fewer = signs
-            .asked
-            .map(|(since, waiting)| (since, waiting.saturating_sub(1)));
-        signs.asked = fewer.filter(|(_, waiting)| *waiting > 0);
+        signs.asked.take_if(|asked| {
+            let (_, waiting) = &mut **asked;
+            *waiting = waiting.saturating_sub(1);
+            *waiting == 0
+        });
     }
 
     pub(super) fn note_saving(&self, now: Time) {
@@ -244,14 +243,20 @@ mod tests {
         };
         for (epoch, now, since) in [(2, 3, 3), (2, 5, 3), (3, 7, 7)] {
             vitals.note_prospects(to(Some(epoch)), true, || at(now));
-            assert_eq!(vitals.read().changing, Some((epoch, at(since))));
+            let signs = vitals.read();
+            assert_eq!(signs.prospects.next_epoch, Some(epoch));
+            assert_eq!(signs.changing_since, Some(at(since)));
         }
         vitals.note_prospects(to(None), true, || at(8));
-        assert_eq!(vitals.read().changing, None);
+        assert_eq!(vitals.read().changing_since, None);
         vitals.note_ask(at(9));
         vitals.note_ask(at(11));
         vitals.note_answer();
-        assert_eq!(vitals.read().asked, Some((at(9), 1)), "one waits still");
+        assert_eq!(
+            vitals.read().asked,
+            Some(Box::new((at(9), 1))),
+            "one waits still"
+        );
         vitals.note_answer();
         assert_eq!(vitals.read().asked, None);
     }

@@ -239,14 +239,12 @@ impl Facts {
             let node = peer.node.clone();
             Some(Finding::ListOlder { node, theirs, mine })
         }));
-        let (seen, asked) = (
-            self.signs.changing,
-            self.signs.asked.map(|(since, _)| since),
-        );
-        let began = seen.map(|(_, at)| at).into_iter().chain(asked).min();
+        let signs = &self.signs;
+        let asked = signs.asked.as_ref().map(|asked| asked.0);
+        let began = signs.changing_since.into_iter().chain(asked).min();
         if let Some(at) = began {
             found.push(Finding::VotersChange {
-                epoch: seen.map(|(epoch, _)| epoch),
+                epoch: signs.prospects.next_epoch,
                 is_asked_here: asked.is_some(),
                 since: self.now.since(at),
             });

@@ -181,19 +181,7 @@ fn too_few_voters() {
 
 #[test]
 fn an_even_number_of_voters_and_an_agent_that_they_do_not_name() {
-    let of = |names: &[&str]| {
-        let names: Vec<_> = names.iter().map(|name| id(name)).collect();
-        let requirements = Requirements {
-            epoch: 4,
-            voters: Some(Electorate::new(&names, 2, 2)),
-            names: Some(names.into()),
-            ..quorum().requirements.unwrap()
-        };
-        Facts {
-            requirements: Some(requirements),
-            ..quorum()
-        }
-    };
+    let of = |names: &[&str]| listed(4, names);
     assert_eq!(found(&of(&["a", "b", "c"])), []);
     assert_eq!(
         found(&of(&["a", "c", "x"])),

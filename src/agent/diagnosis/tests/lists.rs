@@ -2,20 +2,6 @@
 
 use super::{written::is_one_line, *};
 
-fn of(epoch: u64, names: &[&str]) -> Facts {
-    let names: Vec<_> = names.iter().map(|name| id(name)).collect();
-    let requirements = Requirements {
-        epoch,
-        voters: Some(Electorate::new(&names, 2, 2)),
-        names: Some(names.into()),
-        ..quorum().requirements.unwrap()
-    };
-    Facts {
-        requirements: Some(requirements),
-        ..quorum()
-    }
-}
-
 #[test]
 fn a_peer_of_a_later_epoch_is_found_and_one_of_other_rules_is_found_as_that() {
     let said = |epoch, mismatch| PeerReport {
@@ -25,7 +11,7 @@ fn a_peer_of_a_later_epoch_is_found_and_one_of_other_rules_is_found_as_that() {
     };
     let with = |peer| Facts {
         peers: vec![peer],
-        ..of(4, &["a", "b", "c"])
+        ..listed(4, &["a", "b", "c"])
     };
     for epoch in [None, Some(3), Some(4)] {
         assert_eq!(found(&with(said(epoch, None))), [], "{epoch:?}");
@@ -53,7 +39,7 @@ fn a_peer_of_a_later_epoch_is_found_and_one_of_other_rules_is_found_as_that() {
 fn a_configuration_that_names_other_voters_than_the_list_is_found_whatever_its_order() {
     let with = |names: &[&str]| Facts {
         configured: Some(names.iter().map(|name| id(name)).collect()),
-        ..of(4, &["a", "b", "c"])
+        ..listed(4, &["a", "b", "c"])
     };
     assert_eq!(found(&with(&["c", "a", "b"])), []);
     let older = Finding::ConfigurationOlder {
@@ -73,9 +59,11 @@ fn a_configuration_that_names_other_voters_than_the_list_is_found_whatever_its_o
 fn a_change_of_the_voters_is_found_from_its_first_sign_on() {
     let at = |millis| Time::from_millis(millis);
     let with = |changing, asked_since: Option<Time>| {
-        let mut facts = of(4, &["a", "b", "c"]);
-        facts.signs.changing = changing;
-        facts.signs.asked = asked_since.map(|since| (since, 1));
+        let mut facts = listed(4, &["a", "b", "c"]);
+        let seen: Option<(u64, Time)> = changing;
+        facts.signs.prospects.next_epoch = seen.map(|(epoch, _)| epoch);
+        facts.signs.changing_since = seen.map(|(_, since)| since);
+        facts.signs.asked = asked_since.map(|since| Box::new((since, 1)));
         found(&facts)
     };
     let change = |epoch, is_asked_here, since| Finding::VotersChange {

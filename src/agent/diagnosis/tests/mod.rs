@@ -115,6 +115,21 @@ fn with_peer(peer: PeerReport) -> Facts {
     }
 }
 
+/// A quorum group whose voters are these, by the list of that epoch.
+fn listed(epoch: u64, names: &[&str]) -> Facts {
+    let names: Vec<_> = names.iter().map(|name| id(name)).collect();
+    let requirements = Requirements {
+        epoch,
+        voters: Some(Electorate::new(&names, 2, 2)),
+        names: Some(names.into()),
+        ..quorum().requirements.unwrap()
+    };
+    Facts {
+        requirements: Some(requirements),
+        ..quorum()
+    }
+}
+
 fn found(facts: &Facts) -> Vec<Finding> {
     facts.judge()
 }
