@@ -242,6 +242,15 @@ async fn run(
     while !is_linked(&parts) {
         sleep(Duration::from_millis(5)).await;
     }
+    if is_quorum {
+        // Until now `n3` was the only voter that could be elected: see `elect`.
+        for (node, (_, score)) in parts.iter().zip(scores) {
+            node.handle.set_score(score).unwrap();
+        }
+        while !parts.iter().all(|node| knows_scores(&node.handle, &scores)) {
+            sleep(Duration::from_millis(5)).await;
+        }
+    }
     started.send(all).unwrap();
     let mut held: Vec<(actix::Addr<Worker>, DrainingToken)> = Vec::new();
     while stopped.try_recv() == Err(oneshot::error::TryRecvError::Empty) {
@@ -264,12 +273,26 @@ async fn run(
     }
 }
 
+fn knows_scores(handle: &BullyHandle, scores: &[(&str, i32)]) -> bool {
+    let report = Operated::new(handle).report();
+    scores.iter().all(|(name, score)| {
+        let mut members = report.agents.iter().flat_map(|agent| &agent.members);
+        let member = members.find(|member| member.agent.as_str() == *name);
+        member.is_some_and(|member| member.score == Some((*score).into()))
+    })
+}
+
 fn elect(name: &str, score: i32, is_quorum: bool, group: &Group, folder: &Path) -> BullyHandle {
     let mut agent = BullyAgent::builder(name)
         .score(score)
         .timings(Timings::lan());
     if is_quorum {
         agent = agent.quorum(["n1", "n2", "n3"]).learner();
+        // Whoever is linked first is elected first, and `n1` and `n2` give way to nobody: they get
+        // their score when `n3` leads.
+        if name != "n3" {
+            agent = agent.ineligible();
+        }
     }
     let agent = agent.preemption(if name == "n3" && is_quorum {
         // A promise is kept first.
