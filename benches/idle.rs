@@ -13,9 +13,11 @@
 #[path = "../tests/hosts/log.rs"]
 #[expect(dead_code, reason = "other programs ask more")]
 mod log;
+#[path = "../tests/hosts/wrong.rs"]
+mod wrong;
 
 use std::{
-    env, fmt, fs, io,
+    env, fs, io,
     os::unix::process::CommandExt,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
@@ -26,24 +28,7 @@ use std::{
 use tempfile::TempDir;
 
 use log::Log;
-
-/// What did not work.
-#[derive(Debug)]
-pub struct Wrong(pub String);
-
-impl fmt::Display for Wrong {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Wrong {}
-
-impl From<io::Error> for Wrong {
-    fn from(wrong: io::Error) -> Self {
-        Self(wrong.to_string())
-    }
-}
+use wrong::Wrong;
 
 /// Set in the process that runs in a namespace of its own.
 const INSIDE: &str = "BULLY_IDLE_INSIDE";

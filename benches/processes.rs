@@ -21,9 +21,11 @@ mod cluster;
 mod log;
 #[path = "../tests/hosts/loopback.rs"]
 mod loopback;
+#[path = "../tests/hosts/wrong.rs"]
+mod wrong;
 
 use std::{
-    env, fmt, io,
+    env,
     path::{Path, PathBuf},
     process::Command,
     time::Duration,
@@ -37,26 +39,9 @@ use actix_bully::{
 use cluster::{Cluster, SOON, Setting, name};
 use log::Line;
 use loopback::Loopback;
+use wrong::Wrong;
 
 const NODES: usize = 3;
-
-/// What did not work.
-#[derive(Debug)]
-pub struct Wrong(pub String);
-
-impl fmt::Display for Wrong {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Wrong {}
-
-impl From<io::Error> for Wrong {
-    fn from(wrong: io::Error) -> Self {
-        Self(wrong.to_string())
-    }
-}
 
 /// How a leader ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

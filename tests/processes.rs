@@ -22,10 +22,12 @@ mod incarnations;
 mod log;
 #[path = "hosts/loopback.rs"]
 mod loopback;
+#[path = "hosts/wrong.rs"]
+mod wrong;
 
 use std::{
-    env, fmt,
-    io::{self, BufRead, BufReader, Write},
+    env,
+    io::{BufRead, BufReader, Write},
     path::PathBuf,
     process::{Child, Command, ExitStatus, Output, Stdio},
     sync::mpsc::{self, Receiver},
@@ -37,24 +39,7 @@ use actix_bully::protocol::Timings;
 
 use cluster::{Cluster, Setting};
 use loopback::Loopback;
-
-/// What did not work, or what does not hold.
-#[derive(Debug)]
-pub(crate) struct Wrong(pub(crate) String);
-
-impl fmt::Display for Wrong {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Wrong {}
-
-impl From<io::Error> for Wrong {
-    fn from(wrong: io::Error) -> Self {
-        Self(wrong.to_string())
-    }
-}
+use wrong::Wrong;
 
 type Story = fn(&mut Cluster<Loopback>) -> Result<(), Wrong>;
 

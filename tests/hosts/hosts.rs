@@ -24,10 +24,12 @@ mod net;
 mod operations;
 mod scenarios;
 mod voters;
+mod wrong;
 
-use std::{env, fmt, io, path::PathBuf, process::ExitCode, time::Instant};
+use std::{env, path::PathBuf, process::ExitCode, time::Instant};
 
 use scenarios::Scenario;
+use wrong::Wrong;
 
 fn main() -> ExitCode {
     match ordered() {
@@ -36,22 +38,6 @@ fn main() -> ExitCode {
             println!("hosts: {wrong}");
             ExitCode::from(2)
         }
-    }
-}
-
-/// What did not work, or what does not hold.
-#[derive(Debug)]
-pub struct Wrong(pub String);
-
-impl fmt::Display for Wrong {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl From<io::Error> for Wrong {
-    fn from(wrong: io::Error) -> Self {
-        Self(wrong.to_string())
     }
 }
 

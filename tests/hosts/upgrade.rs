@@ -25,9 +25,10 @@ mod check;
 mod cluster;
 mod log;
 mod loopback;
+mod wrong;
 
 use std::{
-    env, fmt, fs, io,
+    env, fs,
     path::{Path, PathBuf},
     process::{Command, ExitCode},
     time::{Duration, Instant},
@@ -35,22 +36,7 @@ use std::{
 
 use cluster::{Cluster, Setting, name};
 use loopback::Loopback;
-
-/// What did not work, or what does not hold.
-#[derive(Debug)]
-struct Wrong(String);
-
-impl fmt::Display for Wrong {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl From<io::Error> for Wrong {
-    fn from(wrong: io::Error) -> Self {
-        Self(wrong.to_string())
-    }
-}
+use wrong::Wrong;
 
 /// How a process is ended before its next one has the other release.
 #[derive(Clone, Copy, Debug)]

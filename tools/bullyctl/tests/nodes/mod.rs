@@ -33,6 +33,7 @@ use tempfile::TempDir;
 use tokio::sync::oneshot;
 
 const TOKEN: &str = "0123456789abcdef";
+const SCORES: [(&str, i32); 4] = [("n1", 10), ("n2", 20), ("n3", 30), ("n4", 5)];
 
 /// What a process said.
 #[derive(Debug)]
@@ -207,8 +208,7 @@ async fn run(
 ) {
     let mut all = BTreeMap::new();
     let mut parts: Vec<Parts> = Vec::new();
-    let scores = [("n1", 10), ("n2", 20), ("n3", 30), ("n4", 5)];
-    for (name, score) in scores.into_iter().take(if is_quorum { 4 } else { 3 }) {
+    for (name, score) in SCORES.into_iter().take(if is_quorum { 4 } else { 3 }) {
         let (node, its) = start(name, score, is_quorum, &folder);
         for other in &parts {
             let address = its.bridge.local_addr().unwrap().to_string();
@@ -221,36 +221,7 @@ async fn run(
         all.insert(name, node);
         parts.push(its);
     }
-    let is_linked = |parts: &[Parts]| {
-        parts.iter().all(|node| {
-            let peers = Operated::new(&node.handle)
-                .bridge(&node.bridge)
-                .report()
-                .bridge
-                .unwrap()
-                .peers;
-            let knows = node
-                .handle
-                .leader()
-                .is_some_and(|leader| leader.id.as_str() == "n3");
-            knows
-                && peers
-                    .iter()
-                    .all(|peer| peer.link == "linked" && peer.agents == 1)
-        })
-    };
-    while !is_linked(&parts) {
-        sleep(Duration::from_millis(5)).await;
-    }
-    if is_quorum {
-        // Until now `n3` was the only voter that could be elected: see `elect`.
-        for (node, (_, score)) in parts.iter().zip(scores) {
-            node.handle.set_score(score).unwrap();
-        }
-        while !parts.iter().all(|node| knows_scores(&node.handle, &scores)) {
-            sleep(Duration::from_millis(5)).await;
-        }
-    }
+    settle(&parts, is_quorum).await;
     started.send(all).unwrap();
     let mut held: Vec<(actix::Addr<Worker>, DrainingToken)> = Vec::new();
     while stopped.try_recv() == Err(oneshot::error::TryRecvError::Empty) {
@@ -273,9 +244,35 @@ async fn run(
     }
 }
 
-fn knows_scores(handle: &BullyHandle, scores: &[(&str, i32)]) -> bool {
+/// Waits until all are linked, and `n3` leads.
+async fn settle(parts: &[Parts], is_quorum: bool) {
+    while !parts.iter().all(is_linked) {
+        sleep(Duration::from_millis(5)).await;
+    }
+    if is_quorum {
+        // Until now `n3` was the only voter that could be elected: see `elect`.
+        for (node, (_, score)) in parts.iter().zip(SCORES) {
+            node.handle.set_score(score).unwrap();
+        }
+        while !parts.iter().all(|node| knows_scores(&node.handle)) {
+            sleep(Duration::from_millis(5)).await;
+        }
+    }
+}
+
+fn is_linked(node: &Parts) -> bool {
+    let leader = node.handle.leader();
+    let report = Operated::new(&node.handle).bridge(&node.bridge).report();
+    let peers = report.bridge.unwrap().peers;
+    leader.is_some_and(|leader| leader.id.as_str() == "n3")
+        && peers
+            .iter()
+            .all(|peer| peer.link == "linked" && peer.agents == 1)
+}
+
+fn knows_scores(handle: &BullyHandle) -> bool {
     let report = Operated::new(handle).report();
-    scores.iter().all(|(name, score)| {
+    SCORES.iter().all(|(name, score)| {
         let mut members = report.agents.iter().flat_map(|agent| &agent.members);
         let member = members.find(|member| member.agent.as_str() == *name);
         member.is_some_and(|member| member.score == Some((*score).into()))

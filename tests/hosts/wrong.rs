@@ -1,0 +1,21 @@
+//! What a program about real processes says when it stops.
+
+use std::{error::Error, fmt, io};
+
+/// What did not work, or what does not hold.
+#[derive(Debug)]
+pub(crate) struct Wrong(pub(crate) String);
+
+impl fmt::Display for Wrong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Error for Wrong {}
+
+impl From<io::Error> for Wrong {
+    fn from(wrong: io::Error) -> Self {
+        Self(wrong.to_string())
+    }
+}
