@@ -98,6 +98,9 @@
 #[cfg(feature = "secret")]
 #[cfg_attr(docsrs, doc(cfg(feature = "secret")))]
 pub mod secret;
+#[cfg(feature = "sentinel")]
+#[doc(hidden)]
+pub mod sentinel;
 #[cfg(feature = "tls")]
 #[cfg_attr(docsrs, doc(cfg(feature = "tls")))]
 pub mod tls;

@@ -1,0 +1,154 @@
+//! The datagram that says that an incarnation of a node has ended, and the bytes that prove it.
+//!
+//! ```text
+//!   "abse" · version 1 · incarnation, 8 bytes · secret, 32 bytes · the node's name, up to the end
+//! ```
+
+use std::fmt;
+
+use sha2::{Digest as _, Sha256};
+use subtle::ConstantTimeEq;
+
+use super::SentinelError;
+use crate::remote::{NodeId, NodeIncarnation};
+
+/// What only the sentinel of one incarnation knows, beside the node itself: 32 random bytes.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(pub(super) [u8; Self::LEN]);
+
+impl Secret {
+    pub(super) const LEN: usize = 32;
+
+    /// Draws one.
+    ///
+    /// # Errors
+    /// [`SentinelError::Random`] if the system has no random bytes.
+    pub fn draw() -> Result<Self, SentinelError> {
+        let mut bytes = [0; Self::LEN];
+        getrandom::fill(&mut bytes).map_err(SentinelError::Random)?;
+        Ok(Self(bytes))
+    }
+
+    /// One for tests, of a byte repeated.
+    #[cfg(any(test, feature = "testkit"))]
+    #[must_use]
+    pub const fn of(byte: u8) -> Self {
+        Self([byte; Self::LEN])
+    }
+
+    /// What the peers are given beforehand.
+    #[must_use]
+    pub fn digest(&self) -> Digest {
+        Digest(Sha256::digest(self.0).into())
+    }
+}
+
+impl fmt::Debug for Secret {
+    /// Not the bytes.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret")
+    }
+}
+
+/// The SHA-256 of a [`Secret`]: it says nothing about the bytes, and shows them right when they come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Digest(pub [u8; 32]);
+
+impl Digest {
+    /// Whether these are the bytes, found in the same time whether they are or not.
+    #[must_use]
+    pub fn is_of(&self, secret: &Secret) -> bool {
+        self.0.ct_eq(&secret.digest().0).into()
+    }
+}
+
+/// "This incarnation of this node has ended."
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Notice {
+    /// Which node.
+    pub node: NodeId,
+    /// Which incarnation of it, and no other one.
+    pub incarnation: NodeIncarnation,
+    /// What proves it.
+    pub secret: Secret,
+}
+
+impl Notice {
+    const MAGIC: &[u8] = b"abse\x01";
+    /// The longest datagram, in bytes.
+    pub const MAX_LEN: usize = 5 + 8 + Secret::LEN + 253;
+
+    /// The datagram.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        [
+            Self::MAGIC,
+            &self.incarnation.0.to_be_bytes(),
+            &self.secret.0,
+            self.node.as_str().as_bytes(),
+        ]
+        .concat()
+    }
+
+    /// Reads a datagram; `None` if it is no notice.
+    #[must_use]
+    pub fn decode(datagram: &[u8]) -> Option<Self> {
+        let rest = datagram.strip_prefix(Self::MAGIC)?;
+        let (incarnation, rest) = rest.split_first_chunk()?;
+        let (secret, name) = rest.split_first_chunk()?;
+        Some(Self {
+            node: NodeId::new(std::str::from_utf8(name).ok()?).ok()?,
+            incarnation: NodeIncarnation(u64::from_be_bytes(*incarnation)),
+            secret: Secret(*secret),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn notice() -> Notice {
+        Notice {
+            node: NodeId::new("host-a").unwrap(),
+            incarnation: NodeIncarnation(7),
+            secret: Secret::of(3),
+        }
+    }
+
+    #[test]
+    fn a_notice_is_read_as_it_was_written() {
+        let bytes = notice().encode();
+        assert!(bytes.len() <= Notice::MAX_LEN);
+        assert_eq!(Notice::decode(&bytes), Some(notice()));
+    }
+
+    #[test]
+    fn a_datagram_that_was_cut_or_changed_is_no_notice_or_another_one() {
+        let bytes = notice().encode();
+        for len in 0..45 {
+            assert_eq!(Notice::decode(bytes.get(..len).unwrap()), None, "{len}");
+        }
+        for at in 0..bytes.len() {
+            let mut changed = bytes.clone();
+            *changed.get_mut(at).unwrap() ^= 0x80;
+            assert_ne!(Notice::decode(&changed), Some(notice()), "{at}");
+        }
+        let long = [bytes, vec![b'a'; 300]].concat();
+        assert_eq!(Notice::decode(&long), None);
+    }
+
+    #[test]
+    fn a_digest_knows_its_own_bytes_only() {
+        let digest = Secret::of(3).digest();
+        assert!(digest.is_of(&Secret::of(3)));
+        assert!(!digest.is_of(&Secret::of(4)));
+        let (one, other) = (Secret::draw().unwrap(), Secret::draw().unwrap());
+        assert_ne!(one, other);
+    }
+
+    #[test]
+    fn a_secret_is_not_shown() {
+        assert_eq!(format!("{:?}", Secret::of(3)), "Secret");
+    }
+}

@@ -1,0 +1,168 @@
+//! What a bridge believes of the notices that it hears: anybody can send it datagrams.
+//!
+//! A digest is noted when an authenticated link gives it. A notice counts if it names a node that gave one,
+//! exactly the incarnation that it gave it for, and the bytes of which it is the digest; and it counts once.
+
+use std::collections::BTreeMap;
+
+use super::{Digest, Notice};
+use crate::remote::{NodeId, NodeIncarnation};
+
+/// Why a datagram counts for nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, thiserror::Error)]
+#[non_exhaustive]
+pub enum NoticeRefused {
+    /// It is no notice.
+    #[error("it is no notice of a sentinel")]
+    Malformed,
+    /// No node of that name gave a digest.
+    #[error("it names a node that said of no sentinel")]
+    UnknownNode,
+    /// It names an incarnation other than the one that is known.
+    #[error("it names another incarnation of that node")]
+    OtherIncarnation,
+    /// The bytes are not those of which the digest was given.
+    #[error("its bytes are wrong: it is forged, or of a former sentinel")]
+    WrongBytes,
+    /// It is known already.
+    #[error("it was heard before")]
+    Replayed,
+}
+
+/// What one node gave.
+#[derive(Clone, Copy, Debug)]
+struct Given {
+    incarnation: NodeIncarnation,
+    digest: Digest,
+    has_ended: bool,
+}
+
+/// What is known of the sentinels of the peers: one entry for each peer that gave a digest.
+#[derive(Clone, Debug, Default)]
+pub struct Notices {
+    given: BTreeMap<NodeId, Given>,
+}
+
+impl Notices {
+    /// Notes what a node gave over an authenticated link, which belongs to that incarnation. It replaces what it
+    /// gave before: by a former incarnation, or for a former sentinel.
+    ///
+    /// The caller gives names of configured peers only, so that there are never more entries than peers.
+    pub fn note(&mut self, node: &NodeId, incarnation: NodeIncarnation, digest: Digest) {
+        let has_ended = self
+            .given
+            .get(node)
+            .is_some_and(|known| known.incarnation == incarnation && known.has_ended);
+        let given = Given {
+            incarnation,
+            digest,
+            has_ended,
+        };
+        self.given.insert(node.clone(), given);
+    }
+
+    /// Forgets a node, which is no peer any more, or which links without a digest.
+    pub fn forget(&mut self, node: &NodeId) {
+        self.given.remove(node);
+    }
+
+    /// Hears a datagram; says which incarnation of which node has certainly ended.
+    ///
+    /// # Errors
+    /// [`NoticeRefused`]: it changes nothing, and is to be counted.
+    pub fn hear(&mut self, datagram: &[u8]) -> Result<(NodeId, NodeIncarnation), NoticeRefused> {
+        let notice = Notice::decode(datagram).ok_or(NoticeRefused::Malformed)?;
+        let given = self.given.get_mut(&notice.node);
+        let given = given.ok_or(NoticeRefused::UnknownNode)?;
+        if given.incarnation != notice.incarnation {
+            return Err(NoticeRefused::OtherIncarnation);
+        }
+        if !given.digest.is_of(&notice.secret) {
+            return Err(NoticeRefused::WrongBytes);
+        }
+        if given.has_ended {
+            return Err(NoticeRefused::Replayed);
+        }
+        given.has_ended = true;
+        Ok((notice.node, notice.incarnation))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::remote::sentinel::Secret;
+
+    fn node(name: &str) -> NodeId {
+        NodeId::new(name).unwrap()
+    }
+
+    fn datagram(name: &str, incarnation: u64, secret: u8) -> Vec<u8> {
+        let notice = Notice {
+            node: node(name),
+            incarnation: NodeIncarnation(incarnation),
+            secret: Secret::of(secret),
+        };
+        notice.encode()
+    }
+
+    fn given() -> Notices {
+        let mut notices = Notices::default();
+        notices.note(&node("a"), NodeIncarnation(5), Secret::of(1).digest());
+        notices.note(&node("b"), NodeIncarnation(5), Secret::of(2).digest());
+        notices
+    }
+
+    #[test]
+    fn the_right_bytes_end_exactly_the_incarnation_that_they_were_given_for_and_once() {
+        let mut notices = given();
+        let ended = Ok((node("a"), NodeIncarnation(5)));
+        assert_eq!(notices.hear(&datagram("a", 5, 1)), ended);
+        let again = notices.hear(&datagram("a", 5, 1));
+        assert_eq!(again, Err(NoticeRefused::Replayed));
+    }
+
+    #[test]
+    fn whatever_else_a_stranger_sends_is_refused_by_name_and_changes_nothing() {
+        let mut notices = given();
+        let cases = [
+            (b"abse".to_vec(), NoticeRefused::Malformed),
+            (datagram("c", 5, 1), NoticeRefused::UnknownNode),
+            (datagram("a", 4, 1), NoticeRefused::OtherIncarnation),
+            (datagram("a", 6, 1), NoticeRefused::OtherIncarnation),
+            (datagram("a", 5, 9), NoticeRefused::WrongBytes),
+            // The bytes of one node prove nothing about another one.
+            (datagram("a", 5, 2), NoticeRefused::WrongBytes),
+        ];
+        for (bytes, expected) in cases {
+            assert_eq!(notices.hear(&bytes), Err(expected));
+        }
+        assert!(notices.hear(&datagram("a", 5, 1)).is_ok());
+    }
+
+    #[test]
+    fn a_late_notice_about_a_former_incarnation_does_not_touch_the_node_that_is_back() {
+        let mut notices = given();
+        notices.note(&node("a"), NodeIncarnation(6), Secret::of(3).digest());
+        let late = notices.hear(&datagram("a", 5, 1));
+        assert_eq!(late, Err(NoticeRefused::OtherIncarnation));
+        assert!(notices.hear(&datagram("a", 6, 3)).is_ok());
+    }
+
+    #[test]
+    fn a_new_sentinel_of_the_same_incarnation_makes_the_bytes_of_the_former_one_void() {
+        let mut notices = given();
+        notices.note(&node("a"), NodeIncarnation(5), Secret::of(4).digest());
+        let former = notices.hear(&datagram("a", 5, 1));
+        assert_eq!(former, Err(NoticeRefused::WrongBytes));
+        assert!(notices.hear(&datagram("a", 5, 4)).is_ok());
+    }
+
+    #[test]
+    fn a_node_that_is_forgotten_is_unknown() {
+        let mut notices = given();
+        notices.forget(&node("a"));
+        let unknown = notices.hear(&datagram("a", 5, 1));
+        assert_eq!(unknown, Err(NoticeRefused::UnknownNode));
+    }
+}

@@ -1,0 +1,233 @@
+//! What a node orders its sentinel, as frames on a pipe.
+//!
+//! ```text
+//!   length, 2 bytes · what: 1 dismiss, 2 watch
+//!   watch: incarnation, 8 bytes · secret, 32 · length of the name, 1 · name · peers: 4 or 6, address, port
+//! ```
+//! An order replaces the one before it as a whole, and one that was cut short by the node's end counts for
+//! nothing. It is never longer than what a pipe takes in one piece, so that the two never mix.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+use super::{Notice, OrderError, Secret};
+use crate::remote::{NodeId, NodeIncarnation};
+
+/// What a sentinel is to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// End, and say nothing: the node has no more use for it.
+    Dismiss,
+    /// When the node ends, say that to these peers.
+    Watch(Watched),
+}
+
+/// What is said at the node's end, and to whom.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Watched {
+    /// What is said.
+    pub notice: Notice,
+    /// Where the bridges of the peers hear it.
+    pub peers: Vec<SocketAddr>,
+}
+
+impl Order {
+    /// The most peers that a sentinel tells; a bridge is right for a few dozen hosts.
+    pub const MOST_PEERS: usize = 128;
+    /// The longest order, in bytes: what every pipe takes in one piece (`PIPE_BUF`).
+    const MAX_LEN: usize = 4096;
+
+    /// The frame.
+    ///
+    /// # Errors
+    /// [`OrderError::TooManyPeers`] with more than [`MOST_PEERS`](Self::MOST_PEERS).
+    pub fn encode(&self) -> Result<Vec<u8>, OrderError> {
+        let mut body = Vec::new();
+        match self {
+            Self::Dismiss => body.push(1),
+            Self::Watch(Watched { notice, peers }) => {
+                if peers.len() > Self::MOST_PEERS {
+                    return Err(OrderError::TooManyPeers {
+                        len: peers.len(),
+                        max: Self::MOST_PEERS,
+                    });
+                }
+                let name = notice.node.as_str().as_bytes();
+                body.push(2);
+                body.extend(notice.incarnation.0.to_be_bytes());
+                body.extend(notice.secret.0);
+                body.push(u8::try_from(name.len()).map_err(|_| OrderError::Length)?);
+                body.extend(name);
+                for peer in peers {
+                    match peer.ip() {
+                        IpAddr::V4(ip) => {
+                            body.push(4);
+                            body.extend(ip.octets());
+                        }
+                        IpAddr::V6(ip) => {
+                            body.push(6);
+                            body.extend(ip.octets());
+                        }
+                    }
+                    body.extend(peer.port().to_be_bytes());
+                }
+            }
+        }
+        let len = u16::try_from(body.len()).map_err(|_| OrderError::Length)?;
+        Ok([&len.to_be_bytes()[..], &body].concat())
+    }
+
+    fn decode(body: &[u8]) -> Option<Self> {
+        match body.split_first()? {
+            (1, []) => Some(Self::Dismiss),
+            (2, rest) => Watched::decode(rest).map(Self::Watch),
+            _ => None,
+        }
+    }
+}
+
+impl Watched {
+    fn decode(bytes: &[u8]) -> Option<Self> {
+        let (incarnation, rest) = bytes.split_first_chunk()?;
+        let (secret, rest) = rest.split_first_chunk()?;
+        let (len, rest) = rest.split_first()?;
+        let (name, mut rest) = rest.split_at_checked(usize::from(*len))?;
+        let mut peers = Vec::new();
+        while let Some((family, address)) = rest.split_first() {
+            let (ip, after) = match family {
+                4 => {
+                    let (ip, after) = address.split_first_chunk::<4>()?;
+                    (IpAddr::from(Ipv4Addr::from(*ip)), after)
+                }
+                6 => {
+                    let (ip, after) = address.split_first_chunk::<16>()?;
+                    (IpAddr::from(Ipv6Addr::from(*ip)), after)
+                }
+                _ => return None,
+            };
+            let (port, after) = after.split_first_chunk()?;
+            peers.push(SocketAddr::new(ip, u16::from_be_bytes(*port)));
+            rest = after;
+        }
+        let notice = Notice {
+            node: NodeId::new(std::str::from_utf8(name).ok()?).ok()?,
+            incarnation: NodeIncarnation(u64::from_be_bytes(*incarnation)),
+            secret: Secret(*secret),
+        };
+        (peers.len() <= Order::MOST_PEERS).then_some(Self { notice, peers })
+    }
+}
+
+/// Cuts orders out of what a pipe gives, piece by piece.
+#[derive(Debug, Default)]
+pub struct Orders {
+    buffer: Vec<u8>,
+}
+
+impl Orders {
+    /// Takes what was read.
+    pub fn take(&mut self, bytes: &[u8]) {
+        self.buffer.extend(bytes);
+    }
+
+    /// The next whole order.
+    ///
+    /// # Errors
+    /// [`OrderError`] when the bytes are none: nothing behind them can be read.
+    pub fn next_order(&mut self) -> Result<Option<Order>, OrderError> {
+        let Some(head) = self.buffer.first_chunk::<2>() else {
+            return Ok(None);
+        };
+        let len = usize::from(u16::from_be_bytes(*head));
+        if len == 0 || len > Order::MAX_LEN {
+            return Err(OrderError::Length);
+        }
+        let end = len.saturating_add(2);
+        let Some(body) = self.buffer.get(2..end) else {
+            return Ok(None);
+        };
+        let order = Order::decode(body).ok_or(OrderError::Malformed)?;
+        self.buffer.drain(..end);
+        Ok(Some(order))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn watch(peers: usize) -> Order {
+        let peer = |at: usize| {
+            let port = u16::try_from(at).unwrap();
+            if at.is_multiple_of(2) {
+                SocketAddr::from(([127, 0, 0, 1], port))
+            } else {
+                SocketAddr::from(([1, 2, 3, 4, 5, 6, 7, 8], port))
+            }
+        };
+        Order::Watch(Watched {
+            notice: Notice {
+                node: NodeId::new("host-a").unwrap(),
+                incarnation: NodeIncarnation(7),
+                secret: Secret::of(3),
+            },
+            peers: (0..peers).map(peer).collect(),
+        })
+    }
+
+    #[test]
+    fn orders_come_out_whole_however_they_arrive() {
+        let all = [watch(0), watch(5), Order::Dismiss];
+        let bytes = all.each_ref().map(|order| order.encode().unwrap()).concat();
+        for size in [1, 7, bytes.len()] {
+            let (mut orders, mut found) = (Orders::default(), Vec::new());
+            for piece in bytes.chunks(size) {
+                orders.take(piece);
+                while let Some(order) = orders.next_order().unwrap() {
+                    found.push(order);
+                }
+            }
+            assert_eq!(found, all, "{size}");
+        }
+    }
+
+    #[test]
+    fn the_longest_order_fits_into_one_write_to_a_pipe() {
+        let Order::Watch(mut watched) = watch(Order::MOST_PEERS) else {
+            unreachable!()
+        };
+        let label = "a".repeat(63);
+        let name = [&*label, &label, &label, &label[..61]].join(".");
+        watched.notice.node = NodeId::new(&name).unwrap();
+        let six = SocketAddr::from(([1; 8], 1));
+        watched.peers.fill(six);
+        let order = Order::Watch(watched);
+        let bytes = order.encode().unwrap();
+        assert!(bytes.len() <= Order::MAX_LEN, "{}", bytes.len());
+        let mut orders = Orders::default();
+        orders.take(&bytes);
+        assert_eq!(orders.next_order(), Ok(Some(order)));
+    }
+
+    #[test]
+    fn one_peer_too_many_is_refused() {
+        let refused = OrderError::TooManyPeers { len: 129, max: 128 };
+        assert_eq!(watch(129).encode(), Err(refused));
+    }
+
+    #[test]
+    fn bytes_that_are_no_order_are_refused_and_an_order_that_was_cut_short_is_none() {
+        let cases: [(&[u8], _); 6] = [
+            (&[0, 0], Err(OrderError::Length)),
+            (&[255, 255], Err(OrderError::Length)),
+            (&[0, 1, 9], Err(OrderError::Malformed)),
+            (&[0, 2, 1, 1], Err(OrderError::Malformed)),
+            (&[0, 2, 2, 0], Err(OrderError::Malformed)),
+            (&[0, 9, 1], Ok(None)),
+        ];
+        for (bytes, expected) in cases {
+            let mut orders = Orders::default();
+            orders.take(bytes);
+            assert_eq!(orders.next_order(), expected, "{bytes:?}");
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! The sentinel's own process: one thread, no runtime, and hardly any memory.
+//!
+//! Its standard input is the pidfd of the node, its standard output the end of the pipe that it reads from:
+//! these two can be named without `unsafe`, and nothing else is inherited.
+
+use std::{
+    fs::read_link,
+    net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket},
+    sync::{Arc, atomic::AtomicBool},
+};
+
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    io::{Errno, read},
+    stdio::{stdin, stdout},
+};
+use signal_hook::{
+    consts::{SIGINT, SIGTERM},
+    flag,
+};
+
+use super::{Orders, Task, Watch, WatchEvent, Watched};
+
+/// When the notice is sent again, in milliseconds after the time before: a datagram may be lost.
+const AGAIN: [i64; 3] = [5, 50, 500];
+
+/// The whole life of a sentinel; its result is what the process exits with.
+pub(super) fn live() -> i32 {
+    if !is_pidfd() {
+        return 2;
+    }
+    // A handler that sets a flag nobody reads: the node's supervisor signals all processes of a service, and a node
+    // that is asked to end may still crash.
+    for signal in [SIGINT, SIGTERM] {
+        if flag::register(signal, Arc::new(AtomicBool::new(false))).is_err() {
+            return 3;
+        }
+    }
+    match wait() {
+        Some(watched) => {
+            tell(&watched);
+            0
+        }
+        None => 1,
+    }
+}
+
+/// Whether this was started by a node, not by somebody who typed the argument.
+fn is_pidfd() -> bool {
+    read_link("/proc/self/fd/0").is_ok_and(|link| link.to_string_lossy().contains("pidfd"))
+}
+
+/// Until there is something to tell; `None` if there is nothing.
+fn wait() -> Option<Watched> {
+    let (mut watch, mut orders) = (Watch::default(), Orders::default());
+    let mut is_open = true;
+    loop {
+        let (has_ended, has_bytes) = ready(is_open)?;
+        // First what the node said before its end.
+        if has_bytes {
+            let mut bytes = [0; 4096];
+            match read(stdout(), &mut bytes) {
+                Ok(0) => {
+                    is_open = false;
+                    next(&mut watch, WatchEvent::PipeClosed)?;
+                }
+                Ok(len) => {
+                    orders.take(bytes.get(..len).unwrap_or_default());
+                    while let Some(order) = orders.next_order().ok()? {
+                        next(&mut watch, WatchEvent::Ordered(order))?;
+                    }
+                }
+                Err(Errno::INTR | Errno::AGAIN) => {}
+                Err(_) => return None,
+            }
+        } else if has_ended {
+            return match watch.on(WatchEvent::NodeEnded).ok()? {
+                Task::Tell(watched) => Some(watched),
+                Task::Wait | Task::Leave => None,
+            };
+        }
+    }
+}
+
+/// Goes on waiting, unless it is to leave.
+fn next(watch: &mut Watch, event: WatchEvent) -> Option<()> {
+    matches!(watch.on(event), Ok(Task::Wait)).then_some(())
+}
+
+/// Waits for either; says which there is: the node's end, something in the pipe.
+fn ready(is_open: bool) -> Option<(bool, bool)> {
+    let (node, pipe) = (stdin(), stdout());
+    let mut both = [
+        PollFd::new(&node, PollFlags::IN),
+        PollFd::new(&pipe, PollFlags::IN),
+    ];
+    let watched = if is_open {
+        &mut both[..]
+    } else {
+        both.get_mut(..1)?
+    };
+    match poll(watched, None) {
+        Ok(_) => {}
+        Err(Errno::INTR) => return Some((false, false)),
+        Err(_) => return None,
+    }
+    let found = |fd: &PollFd<'_>| fd.revents();
+    let node = both.first().map(found)?;
+    let pipe = both.get(1).map(found)?;
+    let has_bytes = is_open && pipe.intersects(PollFlags::IN | PollFlags::HUP | PollFlags::ERR);
+    Some((node.contains(PollFlags::IN), has_bytes))
+}
+
+/// Says it to every peer, several times.
+fn tell(watched: &Watched) {
+    let datagram = watched.notice.encode();
+    let four = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0));
+    let six = UdpSocket::bind((Ipv6Addr::UNSPECIFIED, 0));
+    let say = || {
+        for peer in &watched.peers {
+            let socket = match peer {
+                SocketAddr::V4(_) => &four,
+                SocketAddr::V6(_) => &six,
+            };
+            if let Ok(socket) = socket {
+                // A peer that cannot be reached has the lease.
+                drop(socket.send_to(&datagram, peer));
+            }
+        }
+    };
+    say();
+    for pause in AGAIN {
+        let pause = Timespec {
+            tv_sec: 0,
+            tv_nsec: pause.saturating_mul(1_000_000),
+        };
+        match poll(&mut [], Some(&pause)) {
+            // An interrupted pause is a short one.
+            Ok(_) | Err(_) => say(),
+        }
+    }
+}

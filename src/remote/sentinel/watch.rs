@@ -1,0 +1,120 @@
+//! The sentinel's state: what it was ordered, and what it does when something happens.
+
+use super::{Order, OrderError, Watched};
+
+/// What happens to a sentinel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WatchEvent {
+    /// The node orders something.
+    Ordered(Order),
+    /// The node's end of the pipe is closed. The node may live on: this is no end.
+    PipeClosed,
+    /// The kernel says that no thread of the node is left.
+    NodeEnded,
+}
+
+/// What the sentinel does next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Task {
+    /// Waits for the node's end, and for orders if the pipe is open.
+    Wait,
+    /// Says that the node has ended, and ends.
+    Tell(Watched),
+    /// Ends, and says nothing.
+    Leave,
+}
+
+/// What a sentinel knows.
+#[derive(Clone, Debug, Default)]
+pub struct Watch {
+    watched: Option<Watched>,
+}
+
+impl Watch {
+    /// Takes what happened; says what to do.
+    ///
+    /// # Errors
+    /// [`OrderError::SecretUsedTwice`] for an order that would use the bytes of one incarnation for another
+    /// one. The sentinel has to leave: it cannot know which of them is right.
+    pub fn on(&mut self, event: WatchEvent) -> Result<Task, OrderError> {
+        match event {
+            WatchEvent::Ordered(Order::Dismiss) => Ok(Task::Leave),
+            WatchEvent::Ordered(Order::Watch(next)) => {
+                if self.is_secret_used(&next) {
+                    return Err(OrderError::SecretUsedTwice);
+                }
+                self.watched = Some(next);
+                Ok(Task::Wait)
+            }
+            WatchEvent::PipeClosed => Ok(Task::Wait),
+            WatchEvent::NodeEnded => Ok(self.watched.take().map_or(Task::Leave, Task::Tell)),
+        }
+    }
+
+    fn is_secret_used(&self, next: &Watched) -> bool {
+        let whose = |watched: &Watched| (watched.notice.node.clone(), watched.notice.incarnation);
+        self.watched
+            .as_ref()
+            .is_some_and(|now| now.notice.secret == next.notice.secret && whose(now) != whose(next))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::remote::{
+        NodeId, NodeIncarnation,
+        sentinel::{Notice, Secret},
+    };
+
+    fn watched(incarnation: u64, secret: u8, port: u16) -> Watched {
+        Watched {
+            notice: Notice {
+                node: NodeId::new("host-a").unwrap(),
+                incarnation: NodeIncarnation(incarnation),
+                secret: Secret::of(secret),
+            },
+            peers: vec![([127, 0, 0, 1], port).into()],
+        }
+    }
+
+    fn ordered(watched: Watched) -> WatchEvent {
+        WatchEvent::Ordered(Order::Watch(watched))
+    }
+
+    #[test]
+    fn the_newest_order_is_what_is_told_when_the_kernel_says_that_the_node_has_ended() {
+        let mut watch = Watch::default();
+        assert_eq!(watch.on(ordered(watched(1, 1, 10))), Ok(Task::Wait));
+        assert_eq!(watch.on(ordered(watched(1, 1, 11))), Ok(Task::Wait));
+        let told = Task::Tell(watched(1, 1, 11));
+        assert_eq!(watch.on(WatchEvent::NodeEnded), Ok(told));
+    }
+
+    #[test]
+    fn a_pipe_that_closes_is_no_end_and_the_end_is_still_told() {
+        let mut watch = Watch::default();
+        assert_eq!(watch.on(ordered(watched(1, 1, 10))), Ok(Task::Wait));
+        assert_eq!(watch.on(WatchEvent::PipeClosed), Ok(Task::Wait));
+        let told = Task::Tell(watched(1, 1, 10));
+        assert_eq!(watch.on(WatchEvent::NodeEnded), Ok(told));
+    }
+
+    #[test]
+    fn a_sentinel_that_was_ordered_nothing_or_is_dismissed_tells_nothing() {
+        let mut watch = Watch::default();
+        assert_eq!(watch.on(WatchEvent::NodeEnded), Ok(Task::Leave));
+        assert_eq!(watch.on(ordered(watched(1, 1, 10))), Ok(Task::Wait));
+        let dismissed = WatchEvent::Ordered(Order::Dismiss);
+        assert_eq!(watch.on(dismissed), Ok(Task::Leave));
+    }
+
+    #[test]
+    fn the_bytes_of_one_incarnation_are_not_taken_for_another_one() {
+        let mut watch = Watch::default();
+        assert_eq!(watch.on(ordered(watched(1, 1, 10))), Ok(Task::Wait));
+        let twice = watch.on(ordered(watched(2, 1, 10)));
+        assert_eq!(twice, Err(OrderError::SecretUsedTwice));
+        assert_eq!(watch.on(ordered(watched(2, 2, 10))), Ok(Task::Wait));
+    }
+}
