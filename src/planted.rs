@@ -80,6 +80,10 @@ pub enum Defect {
     SilenceUnprobed,
     /// Bridge: a quiet link is not asked when somebody wants a name that is held over it.
     HolderUnasked,
+    /// Bridge: the bytes of a sentinel's notice are not compared with the digest.
+    NoticeUnchecked,
+    /// Bridge: a sentinel's notice ends the agents of every incarnation of its node.
+    NoticeEndsAny,
 
     /// Proxy: an incarnation of an endpoint counts as the same on each node.
     AnyNode,
@@ -88,7 +92,7 @@ pub enum Defect {
 #[cfg(feature = "planted")]
 impl Defect {
     /// All of them.
-    pub const ALL: [Self; 33] = [
+    pub const ALL: [Self; 35] = [
         Self::EndedSteps,
         Self::EndedSaves,
         Self::RevokedLast,
@@ -121,6 +125,8 @@ impl Defect {
         Self::HeldNameIsGiven,
         Self::SilenceUnprobed,
         Self::HolderUnasked,
+        Self::NoticeUnchecked,
+        Self::NoticeEndsAny,
         Self::AnyNode,
     ];
 }
@@ -217,6 +223,18 @@ mod tests {
             Defect::HeldNameIsGiven,
             "remote::tests::handshake::a_later_process_of_a_name_waits_while_the_earlier_one_is_linked",
             "left: (None, None)",
+        ),
+        #[cfg(feature = "sentinel")]
+        (
+            Defect::NoticeUnchecked,
+            "remote::sentinel::notices::tests::whatever_else_a_stranger_sends_is_refused_by_name_and_changes_nothing",
+            "right: Err(WrongBytes)",
+        ),
+        #[cfg(feature = "sentinel")]
+        (
+            Defect::NoticeEndsAny,
+            "remote::tests::registry::a_sentinel_ends_the_agents_of_exactly_the_incarnation_that_it_names",
+            "named by the next one",
         ),
     ];
 

@@ -49,6 +49,9 @@ impl<M: PeerMessage> Registry<M> {
                 Update::Suspect(id, incarnation) => {
                     self.mark(&id, Some(by), |member| member.mark_suspect(incarnation))
                 }
+                Update::Ended(id, incarnation) => {
+                    self.mark(&id, Some(by), |member| member.mark_down(incarnation))
+                }
                 Update::Left(id, ended) => {
                     if let Some(incarnation) = ended {
                         self.mark(&id, Some(by), |member| member.mark_down(incarnation));

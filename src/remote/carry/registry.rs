@@ -30,6 +30,8 @@ pub(crate) struct PeerAgents {
     pub(crate) latest: Option<NodeIncarnation>,
     /// The incarnation that the agents belong to.
     incarnation: Option<NodeIncarnation>,
+    /// The incarnation whose end its sentinel told: nothing that is still on its way from it counts.
+    told: Option<NodeIncarnation>,
     /// The link whose rosters count: the newest.
     link: Option<LinkId>,
     /// When the last one was lost, or the peer was added, by the bridge's clock.
@@ -57,6 +59,8 @@ struct GroupAgents {
 #[derive(Clone, Copy, Debug)]
 struct KnownAgent {
     incarnation: Option<Incarnation>,
+    /// The incarnation of the node that named it last.
+    of: Option<NodeIncarnation>,
     /// When it was last named: before this round, it is in doubt.
     round: u64,
 }
@@ -88,6 +92,7 @@ impl PeerAgents {
         Self {
             latest: None,
             incarnation: None,
+            told: None,
             link: None,
             lost: now,
             outbox,
@@ -105,6 +110,7 @@ impl PeerAgents {
     /// Applies what changed in one group; returns the agents whose names were refused.
     pub(crate) fn apply(&mut self, link: LinkId, change: RosterChange) -> Vec<AgentId> {
         let is_present = self.counts(link);
+        let of = self.latest;
         let Some(table) = self.groups.get_mut(change.group).filter(|_| is_present) else {
             return Vec::new();
         };
@@ -119,7 +125,7 @@ impl PeerAgents {
         });
         let mut updates: Vec<Update> = ended.collect();
         let members = change.members.into_iter().map(|(_, member)| member);
-        updates.extend(members.map(|member| table.known(member)));
+        updates.extend(members.map(|member| table.known(member, of)));
         let refused = table.tell(updates);
         // After the members: the leader may be one that has just come.
         if let Some(leader) = change.leader {
@@ -156,7 +162,8 @@ impl PeerAgents {
 
     /// Whether what that link says counts.
     fn counts(&self, link: LinkId) -> bool {
-        self.link == Some(link) || has(Defect::ReplacedLinkCounts)
+        let is_told = self.told.is_some() && self.told == self.latest;
+        self.link == Some(link) && !is_told || has(Defect::ReplacedLinkCounts)
     }
 
     /// The peer is none any more: nothing that its links may still say counts.
@@ -221,6 +228,26 @@ impl PeerAgents {
         }
     }
 
+    /// The sentinel of the node told the end of this incarnation: the ends of the agents that it named last are
+    /// confirmed. Those that a later incarnation named go on, whenever the notice comes.
+    #[cfg(feature = "sentinel")]
+    #[cfg_attr(not(test), expect(dead_code, reason = "no bridge hears notices yet"))]
+    pub(crate) fn told_ended(&mut self, incarnation: NodeIncarnation) {
+        self.told = self.told.max(Some(incarnation));
+        for table in &self.groups {
+            let of_it = |(id, known): (&AgentId, &KnownAgent)| {
+                let its = known.of == Some(incarnation) || has(Defect::NoticeEndsAny);
+                Some(Update::Ended(
+                    id.clone(),
+                    known.incarnation.filter(|_| its)?,
+                ))
+            };
+            table
+                .route
+                .apply(table.members.iter().filter_map(of_it).collect());
+        }
+    }
+
     /// The node is none any more, or follows other rules in this group: so its agents are no
     /// members.
     pub(crate) fn remove(&mut self, group: usize) {
@@ -240,11 +267,12 @@ impl PeerAgents {
         if self.link.is_none() {
             return; // it would lose the name again at once
         }
+        let of = self.latest;
         let Some(table) = self.groups.get_mut(group) else {
             return;
         };
         let refused = std::mem::take(&mut table.refused).into_values();
-        let updates: Vec<Update> = refused.map(|member| table.known(member)).collect();
+        let updates: Vec<Update> = refused.map(|member| table.known(member, of)).collect();
         table.tell(updates);
         self.note_refusals();
     }
@@ -286,9 +314,10 @@ impl GroupAgents {
     }
 
     /// Notes an agent as the node knows it.
-    fn known(&mut self, member: Member) -> Update {
+    fn known(&mut self, member: Member, of: Option<NodeIncarnation>) -> Update {
         let known = KnownAgent {
             incarnation: member.incarnation,
+            of,
             round: self.round,
         };
         self.refused.remove(&member.id);

@@ -6,7 +6,10 @@
 use std::collections::BTreeMap;
 
 use super::{Digest, Notice};
-use crate::remote::{NodeId, NodeIncarnation};
+use crate::{
+    planted::{Defect, has},
+    remote::{NodeId, NodeIncarnation},
+};
 
 /// Why a datagram counts for nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, thiserror::Error)]
@@ -77,7 +80,7 @@ impl Notices {
         if given.incarnation != notice.incarnation {
             return Err(NoticeRefused::OtherIncarnation);
         }
-        if !given.digest.is_of(&notice.secret) {
+        if !given.digest.is_of(&notice.secret) && !has(Defect::NoticeUnchecked) {
             return Err(NoticeRefused::WrongBytes);
         }
         if given.has_ended {

@@ -174,6 +174,52 @@ fn an_agent_that_is_not_named_again_has_ended_in_the_same_incarnation_only() {
     }
 }
 
+#[cfg(feature = "sentinel")]
+#[test]
+fn a_sentinel_ends_the_agents_of_exactly_the_incarnation_that_it_names() {
+    let mut host = Host::new();
+    host.begin(1, 1);
+    host.say(1, opening(&[up("x", 9), up("y", 9)]));
+    host.sweep(1);
+    // The node is back, and has named one of them so far.
+    host.begin(2, 2);
+    host.say(2, opening(&[up("y", 10)]));
+    host.agents.told_ended(NodeIncarnation(1));
+    let has_ended = |host: &Host, name: &str, incarnation| {
+        let members = host.members();
+        members
+            .get(&id(name))
+            .unwrap()
+            .has_ended(Incarnation(incarnation))
+    };
+    assert!(has_ended(&host, "x", 9));
+    assert!(!has_ended(&host, "y", 10), "named by the next one");
+    assert_eq!(
+        host.presence("y"),
+        Some(Presence::Up),
+        "named by the next one"
+    );
+    host.agents.told_ended(NodeIncarnation(2));
+    assert!(has_ended(&host, "y", 10));
+    host.say(2, change(&[up("y", 11)]));
+    assert_eq!(host.presence("y"), Some(Presence::Down), "a late roster");
+}
+
+/// A link may be lost before all groups were named again: whose the agents are is not guessed from links.
+#[cfg(feature = "sentinel")]
+#[test]
+fn a_late_notice_touches_no_agent_that_the_next_incarnation_named_over_a_link_now_lost() {
+    let mut host = Host::new();
+    host.begin(1, 1);
+    host.say(1, opening(&[up("x", 9)]));
+    host.sweep(1);
+    host.begin(2, 2);
+    host.say(2, opening(&[up("x", 10)]));
+    host.begin(2, 3);
+    host.agents.told_ended(NodeIncarnation(1));
+    assert_eq!(host.presence("x"), Some(Presence::Up));
+}
+
 #[test]
 fn a_group_that_begins_anew_and_names_no_agent_is_empty_again() {
     let mut host = Host::new();
