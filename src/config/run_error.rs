@@ -85,6 +85,8 @@ pub(super) fn bridge_error(reason: BridgeError) -> RunError {
         | BridgeError::TwoGroups { .. }
         | BridgeError::Open { .. }
         | BridgeError::NoRuntime => None,
+        #[cfg(feature = "sentinel")]
+        BridgeError::SentinelUnproven | BridgeError::Sentinel(_) => None,
     };
     RunError::Bridge { key, reason }
 }

@@ -99,7 +99,7 @@
 #[cfg_attr(docsrs, doc(cfg(feature = "secret")))]
 pub mod secret;
 #[cfg(feature = "sentinel")]
-#[doc(hidden)]
+#[cfg_attr(docsrs, doc(cfg(feature = "sentinel")))]
 pub mod sentinel;
 #[cfg(feature = "tls")]
 #[cfg_attr(docsrs, doc(cfg(feature = "tls")))]

@@ -8,18 +8,21 @@ use tracing::debug;
 
 use crate::remote::{
     BridgeEvent, Closed, RemoteBridge,
-    bridge::{message::Accepted, shared::BridgeState},
+    bridge::{ends, message::Accepted, shared::BridgeState, task::TaskGuard},
     transport::IncomingStream,
 };
 
 /// Takes connections in, for as long as the bridge looks after them.
 pub(crate) async fn accept(shared: Arc<BridgeState>, bridge: Addr<RemoteBridge>) {
+    let keeping = ends::keep(Arc::clone(&shared), bridge.clone());
     let mut listening = shared.listen().await;
     let Some(listener) = listening.get() else {
-        return;
+        return keeping.await;
     };
+    let _keeping = TaskGuard::spawn(keeping);
     let at = listener.local_addr();
     shared.events.tell(BridgeEvent::Listening { at });
+    let _hearing = at.map(|at| TaskGuard::spawn(ends::hear(Arc::clone(&shared), at)));
     loop {
         match listener.accept().await {
             Ok(arrival) => {

@@ -12,7 +12,7 @@ use std::{
 
 use actix::{
     Actor, ActorContext, ActorFutureExt, AsyncContext, Context, Handler, MessageResult,
-    ResponseActFuture, Supervised, WrapFuture, clock::timeout,
+    ResponseActFuture, Supervised, WrapFuture,
 };
 use tokio::sync::oneshot;
 use tracing::{debug, info};
@@ -23,8 +23,9 @@ use crate::remote::{
     BridgeBuilder, BridgeEvent, Closed, NodeId,
     bridge::{
         accept::accept,
+        gate,
         message::{
-            Accepted, AddPeer, ConnectionEnded, ConnectionOutcome, DrainLinks, LinkReady,
+            Accepted, AddPeer, ConnectionEnded, ConnectionOutcome, DrainLinks, LinkReady, Relink,
             RemovePeer, Stop,
         },
         peers::{
@@ -189,7 +190,7 @@ impl RemoteBridge {
     fn dial(&mut self, peer: &Arc<PeerState>, ctx: &mut Context<Self>) {
         self.shared.meter.dials.fetch_add(1, Relaxed);
         // Beside the dial: name servers that do not answer must not hold it up.
-        TaskGuard::spawn(expect(Arc::clone(&self.shared), Arc::clone(peer))).detach();
+        TaskGuard::spawn(gate::expect(Arc::clone(&self.shared), Arc::clone(peer))).detach();
         self.connect(Setup::Dial(Arc::clone(peer)), ctx);
     }
 
@@ -313,7 +314,7 @@ impl Handler<LinkReady> for RemoteBridge {
         if self.drained.is_some() {
             return MessageResult(Err(Closed::Leaving));
         }
-        let node = link.peer;
+        let node = link.peer.clone();
         // It was greeted as a peer, and may have been removed meanwhile.
         let Some(watched) = self.peers.get_mut(&node) else {
             return MessageResult(Err(Closed::Auth));
@@ -338,6 +339,7 @@ impl Handler<LinkReady> for RemoteBridge {
         peer.health.linked();
         let mut agents = peer.agents();
         agents.begin(link.incarnation, link.link);
+        self.shared.ends.met(&link);
         self.links.insert(conn, close);
         MessageResult(Ok(()))
     }
@@ -416,6 +418,16 @@ impl Handler<DrainLinks> for RemoteBridge {
     }
 }
 
+impl Handler<Relink> for RemoteBridge {
+    type Result = ();
+
+    fn handle(&mut self, Relink: Relink, _: &mut Context<Self>) {
+        for (_, close) in std::mem::take(&mut self.links) {
+            close.send(Closed::Lost).ok(); // it may have ended by itself
+        }
+    }
+}
+
 impl Handler<Stop> for RemoteBridge {
     type Result = ();
 
@@ -430,19 +442,6 @@ impl std::fmt::Debug for RemoteBridge {
             .field("node", &self.shared.me.node)
             .field("peers", &self.peers.keys())
             .finish_non_exhaustive()
-    }
-}
-
-/// Tells the gate where connections of a peer come from, if that can be found out while it is
-/// dialled.
-async fn expect(shared: Arc<BridgeState>, peer: Arc<PeerState>) {
-    let address = peer.address.as_deref().unwrap_or_default();
-    let hosts = timeout(shared.limits.handshake(), shared.transport.hosts(address));
-    // The peer may have been removed meanwhile.
-    if let Ok(Ok(hosts)) = hosts.await
-        && shared.peer(&peer.node).is_some()
-    {
-        shared.gate.expect(&peer.node, hosts);
     }
 }
 

@@ -39,8 +39,8 @@ pub struct BridgeBuilder {
     companions: Vec<MakeCarried>,
     limits: Limits,
     transport: Arc<dyn Transport>,
-    security: Option<Arc<dyn Security>>,
-    credential: Option<Arc<dyn Credential>>,
+    pub(super) security: Option<Arc<dyn Security>>,
+    pub(super) credential: Option<Arc<dyn Credential>>,
     is_dangerous: bool,
     incarnation: Option<NodeIncarnation>,
     versions: Versions,
@@ -49,6 +49,8 @@ pub struct BridgeBuilder {
     wall: WallMillis,
     policy: RestartPolicy,
     parent: Option<Recipient<Supervision<NodeId>>>,
+    #[cfg(feature = "sentinel")]
+    pub(super) sentinel: Option<crate::remote::sentinel::Sentinel>,
 }
 
 /// Makes a carried group as soon as the limits are known.
@@ -75,6 +77,8 @@ impl BridgeBuilder {
             wall: WallMillis::new(wall_millis),
             policy: RestartPolicy::default(),
             parent: None,
+            #[cfg(feature = "sentinel")]
+            sentinel: None,
         }
     }
 
@@ -227,6 +231,7 @@ impl BridgeBuilder {
         let node = node_id(&self.node)?;
         self.check_security(&node)?;
         self.warn_of_strangers();
+        let ends = self.ends()?;
         let cluster = ClusterId::new(&self.cluster).map_err(BridgeError::Cluster)?;
         let listener = self.bind()?;
         let local = listener.as_ref().and_then(|listener| listener.local_addr());
@@ -250,6 +255,7 @@ impl BridgeBuilder {
             began: Instant::now(),
             wall: self.wall,
             is_dangerous: self.is_dangerous,
+            ends,
         }));
         for peer in self.peers {
             let node = peer.check(&shared, self.is_dangerous)?;

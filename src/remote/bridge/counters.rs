@@ -11,6 +11,7 @@ use crate::remote::{Closed, DropReason};
 pub struct BridgeCounters {
     closed: [AtomicU64; Closed::NAMES.len()],
     dropped: [AtomicU64; DropReason::NAMES.len()],
+    notices: [AtomicU64; NOTICES.len()],
 }
 
 impl BridgeCounters {
@@ -30,15 +31,42 @@ impl BridgeCounters {
         count(self.dropped.get(why.index()));
     }
 
+    /// Counts what came as a notice of a sentinel: one that is believed, or why it is not.
+    #[cfg(feature = "sentinel")]
+    pub(crate) fn notice(&self, refused: Option<crate::remote::sentinel::NoticeRefused>) {
+        use crate::remote::sentinel::NoticeRefused as Why;
+        let at = match refused {
+            None => 0,
+            Some(Why::Malformed) => 1,
+            Some(Why::UnknownNode) => 2,
+            Some(Why::OtherIncarnation) => 3,
+            Some(Why::WrongBytes) => 4,
+            Some(Why::Replayed) => 5,
+        };
+        count(self.notices.get(at));
+    }
+
     /// The numbers as they are now.
     #[must_use]
     pub fn read(&self) -> BridgeCounts {
         BridgeCounts {
             closed: self.closed.each_ref().map(|n| n.load(Relaxed)),
             dropped: self.dropped.each_ref().map(|n| n.load(Relaxed)),
+            notices: self.notices.each_ref().map(|n| n.load(Relaxed)),
         }
     }
 }
+
+/// What may be the matter with a datagram that came as a notice of a sentinel (feature `sentinel`): nothing, or why it is not
+/// believed.
+const NOTICES: [&str; 6] = [
+    "notice_believed",
+    "notice_malformed",
+    "notice_unknown_node",
+    "notice_other_incarnation",
+    "notice_wrong_bytes",
+    "notice_replayed",
+];
 
 fn count(counter: Option<&AtomicU64>) {
     if let Some(counter) = counter {
@@ -51,6 +79,7 @@ fn count(counter: Option<&AtomicU64>) {
 pub struct BridgeCounts {
     closed: [u64; Closed::NAMES.len()],
     dropped: [u64; DropReason::NAMES.len()],
+    notices: [u64; NOTICES.len()],
 }
 
 impl BridgeCounts {
@@ -67,21 +96,26 @@ impl BridgeCounts {
         self.dropped.get(why.index()).copied().unwrap_or_default()
     }
 
-    /// Every name with its number: links closed first, then messages dropped.
+    /// Every name with its number: links closed first, then messages dropped, then notices of sentinels.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
         let closed = Closed::NAMES.iter().zip(&self.closed);
         let dropped = DropReason::NAMES.iter().zip(&self.dropped);
-        closed.chain(dropped).map(|(name, n)| (*name, *n))
+        let notices = NOTICES.iter().zip(&self.notices);
+        closed
+            .chain(dropped)
+            .chain(notices)
+            .map(|(name, n)| (*name, *n))
     }
 }
 
 impl Serialize for BridgeCounts {
-    /// Two objects, `closed` and `dropped`, with every name and its number.
+    /// Three objects, `closed`, `dropped` and `notices`, with every name and its number.
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let mut both = to.serialize_struct("BridgeCounts", 2)?;
-        both.serialize_field("closed", &Named(Closed::NAMES, &self.closed))?;
-        both.serialize_field("dropped", &Named(DropReason::NAMES, &self.dropped))?;
-        both.end()
+        let mut all = to.serialize_struct("BridgeCounts", 3)?;
+        all.serialize_field("closed", &Named(Closed::NAMES, &self.closed))?;
+        all.serialize_field("dropped", &Named(DropReason::NAMES, &self.dropped))?;
+        all.serialize_field("notices", &Named(&NOTICES, &self.notices))?;
+        all.end()
     }
 }
 
@@ -127,7 +161,9 @@ mod tests {
                 r#""term":0,"too_many_agents":0,"rate":0,"slow_peer":0,"silent":0,"replaced":0,"#,
                 r#""too_many_connections":0,"lost":0,"goodbye":0,"leaving":0,"secret":0,"role":0,"#,
                 r#""openings":0,"peer_limit":0,"name_held":0},"dropped":{"unknown_group":0,"unknown_agent":0,"mismatch":0,"#,
-                r#""former_incarnation":0,"refused_name":0,"mailbox_full":1,"unvouched_term":0,"too_much_for_peer":0,"unequal_timings":0}}"#
+                r#""former_incarnation":0,"refused_name":0,"mailbox_full":1,"unvouched_term":0,"too_much_for_peer":0,"unequal_timings":0},"#,
+                r#""notices":{"notice_believed":0,"notice_malformed":0,"notice_unknown_node":0,"#,
+                r#""notice_other_incarnation":0,"notice_wrong_bytes":0,"notice_replayed":0}}"#
             )
         );
     }

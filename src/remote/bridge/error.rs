@@ -90,6 +90,18 @@ pub enum BridgeError {
         #[source]
         reason: OpenError,
     },
+    /// Peers that prove nothing would be told by what the end of this node is known.
+    #[cfg(feature = "sentinel")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "sentinel")))]
+    #[error(
+        "a sentinel needs links that prove which nodes are at their ends: use .tls(..) or .secret(..), or leave .sentinel(..) out"
+    )]
+    SentinelUnproven,
+    /// No bytes for the sentinel.
+    #[cfg(feature = "sentinel")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "sentinel")))]
+    #[error("no sentinel: {0}")]
+    Sentinel(#[source] crate::remote::sentinel::SentinelError),
     /// No runtime.
     #[error("a bridge starts on an arbiter: call .start() inside of a running System")]
     NoRuntime,

@@ -64,6 +64,15 @@ pub(crate) struct RemovePeer(pub(crate) NodeId);
 #[rtype(result = "()")]
 pub(crate) struct DrainLinks;
 
+/// Every link is made anew: what each side says of itself at the beginning has changed.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+#[cfg_attr(
+    not(feature = "sentinel"),
+    allow(dead_code, reason = "only sentinels change")
+)]
+pub(crate) struct Relink;
+
 /// The bridge ends.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]

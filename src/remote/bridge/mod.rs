@@ -9,6 +9,11 @@ mod actor;
 mod builder;
 mod counters;
 mod decreed;
+#[cfg(feature = "sentinel")]
+pub(crate) mod ends;
+#[cfg(not(feature = "sentinel"))]
+#[path = "ends/absent.rs"]
+pub(crate) mod ends;
 mod error;
 mod events;
 mod expiry;

@@ -27,6 +27,7 @@ use crate::remote::{
     Nonce, Peer, RemoteBridge,
     bridge::{
         decreed::PeerBook,
+        ends::Ends,
         events::{BridgeEvent, Events},
         gate::Gate,
         health::PeerHealth,
@@ -59,6 +60,7 @@ pub(crate) struct BridgeState {
     pub(crate) meter: Meter,
     pub(crate) leaders: LeadersHeard,
     pub(crate) instruments: BridgeMeter,
+    pub(crate) ends: Ends,
     pub(crate) events: Events,
     peers: Mutex<BTreeMap<NodeId, Arc<PeerState>>>,
     pub(crate) book: Mutex<PeerBook>,
@@ -106,6 +108,7 @@ pub(crate) struct Parts {
     pub(crate) began: Instant,
     pub(crate) wall: WallMillis,
     pub(crate) is_dangerous: bool,
+    pub(crate) ends: Ends,
 }
 
 impl BridgeState {
@@ -129,6 +132,7 @@ impl BridgeState {
             meter: Meter::default(),
             leaders,
             instruments,
+            ends: parts.ends,
             events: Events::default(),
             peers: Mutex::default(),
             book: Mutex::default(),
@@ -210,6 +214,7 @@ impl BridgeState {
         let peer = lock(&self.peers).remove(node);
         if let Some(peer) = peer {
             self.gate.forget(node);
+            self.ends.forget(node);
             // First: its link may still be read, and would announce again the agents removed here.
             peer.agents().close();
             (0..self.carried.len()).for_each(|group| peer.agents().remove(group));
@@ -361,6 +366,7 @@ impl BridgeState {
         if self.is_over.swap(true, Relaxed) {
             return;
         }
+        self.ends.dismiss();
         // The task that listens drops it in the end.
         if let Ok(mut listener) = self.listener.try_lock() {
             drop(listener.take());

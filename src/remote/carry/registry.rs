@@ -231,10 +231,17 @@ impl PeerAgents {
     /// The sentinel of the node told the end of this incarnation: the ends of the agents that it named last are
     /// confirmed. Those that a later incarnation named go on, whenever the notice comes.
     #[cfg(feature = "sentinel")]
-    #[cfg_attr(not(test), expect(dead_code, reason = "no bridge hears notices yet"))]
     pub(crate) fn told_ended(&mut self, incarnation: NodeIncarnation) {
         self.told = self.told.max(Some(incarnation));
-        for table in &self.groups {
+        let is_last = self.latest == Some(incarnation);
+        if is_last {
+            // What waits is for a process that has ended: its successor must not hear it.
+            self.outbox.clear();
+        }
+        for table in &mut self.groups {
+            if is_last {
+                table.refused.clear(); // they must not become members when the names are free
+            }
             let of_it = |(id, known): (&AgentId, &KnownAgent)| {
                 let its = known.of == Some(incarnation) || has(Defect::NoticeEndsAny);
                 Some(Update::Ended(

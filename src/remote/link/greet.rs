@@ -246,7 +246,9 @@ impl Connection {
     ) -> Result<(Box<dyn Stream>, Frames, Established), Failed> {
         let shared = &self.shared;
         let mut out = BytesMut::new();
-        let (me, limits) = (shared.me.clone(), &shared.limits);
+        let limits = &shared.limits;
+        let mut me = shared.me.clone();
+        me.end = shared.ends.own();
         let mut hands = Handshake::begin(me, self.nonce, dialled, limits, since, &mut out);
         if let Some(credential) = &shared.credential {
             // For this connection alone: what was overheard on another one proves nothing here.

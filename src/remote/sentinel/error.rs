@@ -9,11 +9,11 @@ pub enum SentinelError {
     /// This operating system has no pidfd.
     #[error("a sentinel needs Linux 5.3 or newer: build without it, the lease decides")]
     NotAvailable,
-    /// The program does not call [`attend`](super::attend).
+    /// It was not started first in `main`.
     #[error(
-        "the program's main does not begin with sentinel::attend(): without that line a sentinel would be a second copy of the program"
+        "this process has more than one thread: call Sentinel::start() first in a plain main, before any runtime, or the sentinel would begin as a second copy of the program"
     )]
-    NotAttended,
+    NotFirst,
     /// The kernel gives no pidfd of this process.
     #[error(
         "the kernel gives this process no pidfd ({0}): allow pidfd_open, or run without a sentinel"

@@ -2,27 +2,78 @@
 //!
 //! ```text
 //!   node ──── pidfd of itself ───▶ sentinel ──── Ended { node, incarnation, secret } ───▶ every peer
-//!     └────── orders, by a pipe ──────┘              one UDP datagram, three times
+//!     └────── orders, by a pipe ──────┘              one UDP datagram, four times
 //! ```
 //!
 //! A process that is killed says nothing, and its peers cannot know whether it is dead or silent: in quorum
 //! mode they wait for its lease. The kernel of its own host does know. The sentinel waits for the kernel's
 //! word and passes it on. That is safe because a process without threads believes nothing and starts nothing.
 //!
+//! # How it is used
+//! One line at the top of a plain `main`, before any runtime, and one of the bridge:
+//!
+//! ```no_run
+//! use actix_bully::{Group, remote::{Peer, RemoteBridge, secret::Secret, sentinel::Sentinel}};
+//!
+//! fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let sentinel = Sentinel::start()?;
+//!     actix::System::new().block_on(async {
+//!         let group = Group::new("shop")?;
+//!         let bridge = RemoteBridge::builder("host-a")
+//!             .listen("10.0.0.1:7400")
+//!             .peer(Peer::new("host-b", "10.0.0.2:7400"))
+//!             .carry(&group)
+//!             .secret(Secret::read_file("/run/secrets/cluster")?) // or .tls(..)
+//!             .sentinel(sentinel)
+//!             .dangerous_plaintext()
+//!             .start()?;
+//!         // agents, an HTTP server, ..
+//!         Ok(())
+//!     })
+//! }
+//! ```
+//!
+//! With actix-web it is the same: instead of `#[actix_web::main]`, which starts the runtime before the first line,
+//! write a plain `main` whose first line is `Sentinel::start()` and whose last one is
+//! `actix_web::rt::System::new().block_on(serve(sentinel))`, where `serve` is the former `async fn main`.
+//! Where a node may run without one, `Sentinel::start().ok()` is taken as well.
+//!
 //! # Rules
 //! - For each incarnation the node draws 32 random bytes, gives them to its sentinel only, and gives each peer
-//!   their SHA-256 over an authenticated link. So the bytes prove the end: who has them was told by the sentinel.
+//!   their SHA-256 over an authenticated link (TLS or a shared secret; a bridge with neither refuses to start with a
+//!   sentinel). So the bytes prove the end: who has them was told by the sentinel.
 //! - The kernel's word is the pidfd of the node, and nothing else. A pipe that closes is no end: the node may
 //!   have closed it. A stopped or traced process has not ended.
-//! - A notice counts for exactly the incarnation that it names ([`Notices`]).
-//! - The sentinel is in a process group of its own and ignores SIGINT and SIGTERM, so that it outlives the node.
-//!   Where both die at once (the host, a container's first process), the lease decides, as without a sentinel.
+//! - A notice ends the agents of exactly the incarnation that it names, which later ones survive. What is forged, late,
+//!   or replayed is counted (`notice_..` of [`BridgeCounts`](crate::remote::BridgeCounts)) and changes nothing.
+//! - The sentinel is in a process group of its own and ignores SIGINT and SIGTERM, so that it outlives the node. If it
+//!   ends first, the node starts another one with new bytes, and links anew to tell its peers.
+//! - Where both end at once (the host, or what is below), the lease decides, as without a sentinel.
 //!
-//! Decided here: what is said when ([`Watch`], [`Order`], [`Notice`]), what is believed ([`Notices`]), and how
-//! such a process begins and ends ([`attend`], [`SentinelProcess`]). Not here: whose agents end by it.
+//! Every bridge with this feature, TLS or a shared secret hears notices, whether it has a sentinel or not: at the
+//! address and port at which it listens, by UDP. Where a firewall closes that port, the lease decides. Only a peer
+//! with an address can be told ([`Peer::new`](crate::remote::Peer::new)), at most 128 addresses in all.
 //!
-//! This module is unfinished: no bridge starts a sentinel yet.
+//! # What ends both at once
+//! - *A container's first process*: when it ends, the kernel kills the whole pid namespace, and the sentinel with it.
+//!   Run the node below an init (`docker run --init`, `tini`), and the sentinel lives on for as long as that does.
+//!   An init that ends with its child gives the notice no more than that moment.
+//! - *systemd*: `KillMode=control-group`, the default, signals every process of the unit, first by SIGTERM, which the
+//!   sentinel ignores; a notice takes milliseconds, and the kill of what remains comes later. A kill of the whole
+//!   control group (`systemctl kill -s KILL`, `TimeoutStopSec`, `oom.group`) takes both.
+//!
+//! The tests have tried kill -9, abort, SIGSTOP, SIGTERM to both, and a pid namespace whose first process is the node;
+//! systemd and `oom.group` have not been tried.
+//!
+//! # What it costs
+//! One thread, no runtime. It is the program itself, started again, so its pages of code are those of the node; its own
+//! memory is about half a MiB (`RssAnon`; the pages of code that it has touched, `RssFile`, are shared). The bytes of a notice are at most 298.
+//!
+//! Decided here: what is said when (`Watch`, `Order`, `Notice`), what is believed (`Notices`), and how
+//! such a process begins and ends. Not here: whose agents end by it, and when another one is started.
 
+#[cfg(not(target_os = "linux"))]
+mod elsewhere;
 mod error;
 mod notice;
 mod notices;
@@ -31,14 +82,100 @@ mod order;
 mod process;
 #[cfg(target_os = "linux")]
 mod start;
-#[cfg(not(target_os = "linux"))]
-#[path = "elsewhere.rs"]
-mod start;
 mod watch;
 
+use std::fmt::Debug;
+
+#[cfg(not(target_os = "linux"))]
+use elsewhere::start;
+#[cfg(target_os = "linux")]
+use start::start;
+
 pub use error::{OrderError, SentinelError};
-pub use notice::{Digest, Notice, Secret};
-pub use notices::{NoticeRefused, Notices};
-pub use order::{Order, Orders, Watched};
-pub use start::{SentinelProcess, attend};
-pub use watch::{Task, Watch, WatchEvent};
+
+for_tests! {
+    use {
+        notice::{Notice, Secret},
+        notices::{NoticeRefused, Notices},
+        order::{Order, Orders, Watched},
+        watch::{Task, Watch, WatchEvent},
+    };
+}
+
+/// A sentinel of this process, for one bridge ([`BridgeBuilder::sentinel`](crate::remote::BridgeBuilder::sentinel)).
+///
+/// Dropping it dismisses it: it says nothing then. So does the end of its bridge.
+#[derive(Debug)]
+pub struct Sentinel {
+    driver: Box<dyn SentinelDriver>,
+}
+
+impl Sentinel {
+    /// Starts a sentinel. Call it first in a plain `main`, before any runtime and any output: a sentinel is the program
+    /// itself, started again with the same arguments, and in that process this call never returns.
+    ///
+    /// # Errors
+    /// [`SentinelError`]: there is no sentinel, and the lease decides.
+    pub fn start() -> Result<Self, SentinelError> {
+        start()
+    }
+
+    /// One that something else drives than a process of the operating system.
+    #[cfg(feature = "testkit")]
+    pub fn driven_by(driver: impl SentinelDriver + 'static) -> Self {
+        Self {
+            driver: Box::new(driver),
+        }
+    }
+
+    /// Its process.
+    #[cfg(feature = "testkit")]
+    pub fn id(&self) -> u32 {
+        self.driver.id()
+    }
+
+    /// Orders it something. The newest order holds.
+    pub(crate) fn order(&mut self, order: &Order) -> Result<(), SentinelError> {
+        self.driver.order(order)
+    }
+
+    /// Whether it has ended: start another one, with new bytes.
+    pub(crate) fn has_ended(&mut self) -> bool {
+        self.driver.has_ended()
+    }
+
+    /// Starts another one in its place, which was ordered nothing.
+    pub(crate) fn restart(&mut self) -> Result<(), SentinelError> {
+        self.driver.restart()
+    }
+}
+
+/// What drives a sentinel: its process, or a test.
+#[cfg_attr(
+    not(feature = "testkit"),
+    allow(
+        unnameable_types,
+        unreachable_pub,
+        reason = "only tests drive one otherwise"
+    )
+)]
+pub trait SentinelDriver: Debug + Send {
+    /// The process.
+    fn id(&self) -> u32;
+
+    /// Orders something. The newest order holds.
+    ///
+    /// # Errors
+    /// [`SentinelError::Order`] for an order that it would not understand, [`SentinelError::Pipe`] if it does not read
+    /// any more.
+    fn order(&mut self, order: &Order) -> Result<(), SentinelError>;
+
+    /// Whether it has ended.
+    fn has_ended(&mut self) -> bool;
+
+    /// Starts another one in its place.
+    ///
+    /// # Errors
+    /// [`SentinelError`], and nothing was changed.
+    fn restart(&mut self) -> Result<(), SentinelError>;
+}

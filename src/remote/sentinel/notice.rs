@@ -10,7 +10,7 @@ use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq;
 
 use super::SentinelError;
-use crate::remote::{NodeId, NodeIncarnation};
+use crate::remote::{EndDigest, NodeId, NodeIncarnation};
 
 /// What only the sentinel of one incarnation knows, beside the node itself: 32 random bytes.
 #[derive(Clone, PartialEq, Eq)]
@@ -38,8 +38,14 @@ impl Secret {
 
     /// What the peers are given beforehand.
     #[must_use]
-    pub fn digest(&self) -> Digest {
-        Digest(Sha256::digest(self.0).into())
+    pub fn digest(&self) -> EndDigest {
+        EndDigest(Sha256::digest(self.0).into())
+    }
+
+    /// Whether that digest is of these bytes, found in the same time whether it is or not.
+    #[must_use]
+    pub fn has(&self, digest: EndDigest) -> bool {
+        digest.0.ct_eq(&self.digest().0).into()
     }
 }
 
@@ -47,18 +53,6 @@ impl fmt::Debug for Secret {
     /// Not the bytes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Secret")
-    }
-}
-
-/// The SHA-256 of a [`Secret`]: it says nothing about the bytes, and shows them right when they come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Digest(pub [u8; 32]);
-
-impl Digest {
-    /// Whether these are the bytes, found in the same time whether they are or not.
-    #[must_use]
-    pub fn is_of(&self, secret: &Secret) -> bool {
-        self.0.ct_eq(&secret.digest().0).into()
     }
 }
 
@@ -141,8 +135,8 @@ mod tests {
     #[test]
     fn a_digest_knows_its_own_bytes_only() {
         let digest = Secret::of(3).digest();
-        assert!(digest.is_of(&Secret::of(3)));
-        assert!(!digest.is_of(&Secret::of(4)));
+        assert!(Secret::of(3).has(digest));
+        assert!(!Secret::of(4).has(digest));
         let (one, other) = (Secret::draw().unwrap(), Secret::draw().unwrap());
         assert_ne!(one, other);
     }

@@ -5,10 +5,10 @@
 
 use std::collections::BTreeMap;
 
-use super::{Digest, Notice};
+use super::Notice;
 use crate::{
     planted::{Defect, has},
-    remote::{NodeId, NodeIncarnation},
+    remote::{EndDigest, NodeId, NodeIncarnation},
 };
 
 /// Why a datagram counts for nothing.
@@ -36,7 +36,7 @@ pub enum NoticeRefused {
 #[derive(Clone, Copy, Debug)]
 struct Given {
     incarnation: NodeIncarnation,
-    digest: Digest,
+    digest: EndDigest,
     has_ended: bool,
 }
 
@@ -51,7 +51,7 @@ impl Notices {
     /// gave before: by a former incarnation, or for a former sentinel.
     ///
     /// The caller gives names of configured peers only, so that there are never more entries than peers.
-    pub fn note(&mut self, node: &NodeId, incarnation: NodeIncarnation, digest: Digest) {
+    pub fn note(&mut self, node: &NodeId, incarnation: NodeIncarnation, digest: EndDigest) {
         let has_ended = self
             .given
             .get(node)
@@ -80,7 +80,7 @@ impl Notices {
         if given.incarnation != notice.incarnation {
             return Err(NoticeRefused::OtherIncarnation);
         }
-        if !given.digest.is_of(&notice.secret) && !has(Defect::NoticeUnchecked) {
+        if !notice.secret.has(given.digest) && !has(Defect::NoticeUnchecked) {
             return Err(NoticeRefused::WrongBytes);
         }
         if given.has_ended {

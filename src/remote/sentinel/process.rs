@@ -4,6 +4,7 @@
 //! these two can be named without `unsafe`, and nothing else is inherited.
 
 use std::{
+    env,
     fs::read_link,
     net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket},
     sync::{Arc, atomic::AtomicBool},
@@ -29,6 +30,10 @@ pub(super) fn live() -> i32 {
     if !is_pidfd() {
         return 2;
     }
+    // It must not keep a file system busy that the node no longer needs.
+    if env::set_current_dir("/").is_err() {
+        return 3;
+    }
     // A handler that sets a flag nobody reads: the node's supervisor signals all processes of a service, and a node
     // that is asked to end may still crash.
     for signal in [SIGINT, SIGTERM] {
@@ -45,7 +50,7 @@ pub(super) fn live() -> i32 {
     }
 }
 
-/// Whether this was started by a node, not by somebody who typed the argument.
+/// Whether this was started by a node, not by somebody who set the variable.
 fn is_pidfd() -> bool {
     read_link("/proc/self/fd/0").is_ok_and(|link| link.to_string_lossy().contains("pidfd"))
 }

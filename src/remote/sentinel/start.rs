@@ -1,10 +1,11 @@
-//! The node's side: the line in `main`, and the process that it starts.
+//! The node's side of a sentinel: the process that it starts.
 
 use std::{
-    env, io,
+    env,
+    fs::read_dir,
+    io,
     os::{fd::OwnedFd, unix::process::CommandExt},
     process::{Child, Command, Stdio, exit},
-    sync::atomic::{AtomicBool, Ordering},
 };
 
 use rustix::{
@@ -13,45 +14,35 @@ use rustix::{
     process::{PidfdFlags, getpid, pidfd_open},
 };
 
-use super::{Order, SentinelError, process};
+use super::{Order, Sentinel, SentinelDriver, SentinelError, process};
 
-/// The only argument of a sentinel's process.
-const ARGUMENT: &str = "--actix-bully-sentinel";
+/// What a sentinel's process has in its environment.
+const MARK: &str = "ACTIX_BULLY_SENTINEL";
 
-/// Whether the program's main began with [`attend`].
-static ATTENDED: AtomicBool = AtomicBool::new(false);
-
-/// The first line of `main`, before any runtime: in a sentinel's process it never returns; in every other one
-/// it does nothing, but that a bridge may start a sentinel from then on.
-///
-/// A sentinel is the program itself, started again. It must not open files, start threads or a runtime, hence a
-/// plain `main` that begins with this line.
-pub fn attend() {
-    let mut arguments = env::args_os().skip(1);
-    let is_sentinel =
-        arguments.next().is_some_and(|first| first == ARGUMENT) && arguments.next().is_none();
-    if is_sentinel {
+/// In a sentinel's process it never returns; in every other one it starts a sentinel.
+pub(super) fn start() -> Result<Sentinel, SentinelError> {
+    if env::var_os(MARK).is_some() {
         exit(process::live());
     }
-    ATTENDED.store(true, Ordering::Relaxed);
+    // The sentinel runs the same `main` up to this call: what starts before it would start there as well.
+    let threads = read_dir("/proc/self/task").map_err(SentinelError::Start)?;
+    if threads.count() != 1 {
+        return Err(SentinelError::NotFirst);
+    }
+    Ok(Sentinel {
+        driver: Box::new(SentinelProcess::spawn()?),
+    })
 }
 
 /// A sentinel of this process. Dropping it dismisses it: it says nothing then.
 #[derive(Debug)]
-pub struct SentinelProcess {
+struct SentinelProcess {
     child: Child,
     pipe: OwnedFd,
 }
 
 impl SentinelProcess {
-    /// Starts one.
-    ///
-    /// # Errors
-    /// [`SentinelError`]: there is no sentinel, and the lease decides.
-    pub fn start() -> Result<Self, SentinelError> {
-        if !ATTENDED.load(Ordering::Relaxed) {
-            return Err(SentinelError::NotAttended);
-        }
+    fn spawn() -> Result<Self, SentinelError> {
         // Its own pidfd: a child that asked for its parent's would race with the parent's end.
         let node = pidfd_open(getpid(), PidfdFlags::empty());
         let node = node.map_err(|why| SentinelError::Pidfd(why.into()))?;
@@ -60,9 +51,10 @@ impl SentinelProcess {
         // Through /proc: the file may have been replaced by a newer version meanwhile.
         let child = Command::new("/proc/self/exe")
             .arg0("actix-bully-sentinel")
-            .arg(ARGUMENT)
+            // The same: a `main` that asks its arguments whether to have one has to come as far there.
+            .args(env::args_os().skip(1))
+            .env(MARK, "1")
             .process_group(0)
-            .current_dir("/")
             .stdin(Stdio::from(node))
             .stdout(Stdio::from(theirs))
             .stderr(Stdio::null())
@@ -70,18 +62,14 @@ impl SentinelProcess {
             .map_err(SentinelError::Start)?;
         Ok(Self { child, pipe })
     }
+}
 
-    /// Its process.
-    pub fn id(&self) -> u32 {
+impl SentinelDriver for SentinelProcess {
+    fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// Orders it something. The newest order holds.
-    ///
-    /// # Errors
-    /// [`SentinelError::Order`] for one that it would not understand, [`SentinelError::Pipe`] if it does
-    /// not read any more.
-    pub fn order(&mut self, order: &Order) -> Result<(), SentinelError> {
+    fn order(&mut self, order: &Order) -> Result<(), SentinelError> {
         let bytes = order.encode()?;
         loop {
             match write(&self.pipe, &bytes) {
@@ -94,9 +82,14 @@ impl SentinelProcess {
         }
     }
 
-    /// Whether it has ended: start another one, with new bytes.
-    pub fn has_ended(&mut self) -> bool {
+    fn has_ended(&mut self) -> bool {
         !matches!(self.child.try_wait(), Ok(None))
+    }
+
+    fn restart(&mut self) -> Result<(), SentinelError> {
+        // The former one is dropped, and with that killed, only when there is another one.
+        *self = Self::spawn()?;
+        Ok(())
     }
 }
 
@@ -114,8 +107,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_program_whose_main_does_not_begin_with_the_line_is_not_started_a_second_time() {
-        let refused = SentinelProcess::start();
-        assert!(matches!(refused, Err(SentinelError::NotAttended)));
+    fn a_process_with_more_threads_than_one_is_not_started_a_second_time() {
+        // A test runs on a thread of its own.
+        assert!(matches!(start(), Err(SentinelError::NotFirst)));
     }
 }

@@ -54,6 +54,7 @@ impl Stage {
             seed: 7,
             began: actix::clock::Instant::now(),
             wall: crate::remote::carry::WallMillis::new(|| 0),
+            ends: crate::remote::bridge::ends::Ends::default(),
             is_dangerous: false,
         }));
         let peer = address.map_or_else(|| Peer::inbound("b"), |address| Peer::new("b", address));

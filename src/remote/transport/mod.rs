@@ -48,6 +48,19 @@ pub trait Transport: Debug + Send + Sync {
         Box::pin(future::ready(Ok(Vec::new())))
     }
 
+    /// The addresses behind one, at which datagrams reach the bridge that listens there. Default: none is known.
+    fn addresses<'a>(&'a self, _address: &'a str) -> Pending<'a, Vec<SocketAddr>> {
+        Box::pin(future::ready(Ok(Vec::new())))
+    }
+
+    /// Hears datagrams at an address where a bridge of this host listens. Default: there are none.
+    ///
+    /// # Errors
+    /// When the address is in use.
+    fn hear(&self, _at: SocketAddr) -> io::Result<Option<Box<dyn Datagrams>>> {
+        Ok(None)
+    }
+
     /// Whether an address can be reached from this host only. What is not known is not.
     fn is_loopback(&self, address: &str) -> bool;
 }
@@ -59,6 +72,12 @@ pub trait Listener: Send {
 
     /// The next connection. Dropping the future loses none.
     fn accept(&mut self) -> Pending<'_, IncomingStream>;
+}
+
+/// Where datagrams come in.
+pub trait Datagrams: Send {
+    /// The next one, as far as it fits; its length. Dropping the future loses none.
+    fn receive<'a>(&'a mut self, into: &'a mut [u8]) -> Pending<'a, usize>;
 }
 
 /// A connection that came in.

@@ -6,14 +6,14 @@
 
 use std::{
     io,
-    net::{IpAddr, SocketAddr, TcpListener as StdListener},
+    net::{IpAddr, SocketAddr, TcpListener as StdListener, UdpSocket as StdUdpSocket},
     time::Duration,
 };
 
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpStream, UdpSocket};
 
 use super::{
-    IncomingStream, Listener, Pending, Stream, Transport,
+    Datagrams, IncomingStream, Listener, Pending, Stream, Transport,
     race::race,
     resolve::{Ask, ask_the_system, resolve},
 };
@@ -59,6 +59,16 @@ impl Transport for Tcp {
             let addresses = resolve(address, ask_the_system).await?;
             Ok(addresses.iter().map(|at| host(at.ip())).collect())
         })
+    }
+
+    fn addresses<'a>(&'a self, address: &'a str) -> Pending<'a, Vec<SocketAddr>> {
+        Box::pin(resolve(address, ask_the_system))
+    }
+
+    fn hear(&self, at: SocketAddr) -> io::Result<Option<Box<dyn Datagrams>>> {
+        let socket = StdUdpSocket::bind(at)?;
+        socket.set_nonblocking(true)?;
+        Ok(Some(Box::new(UdpSocket::from_std(socket)?)))
     }
 
     fn is_loopback(&self, address: &str) -> bool {
@@ -111,6 +121,12 @@ impl Listener for Socket {
                 from: host(from.ip()),
             })
         })
+    }
+}
+
+impl Datagrams for UdpSocket {
+    fn receive<'a>(&'a mut self, into: &'a mut [u8]) -> Pending<'a, usize> {
+        Box::pin(async { self.recv(into).await })
     }
 }
 

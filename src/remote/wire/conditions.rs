@@ -16,8 +16,8 @@ pub struct LinkConditions {
     pub challenge: Option<Challenge>,
     /// What the other side may send.
     pub allowance: Allowance,
-    /// By which a later word is known that this incarnation of the node has ended for good. No node
-    /// gives one yet.
+    /// By which a later word is known that this incarnation of the node has ended for good: the SHA-256 of what its
+    /// sentinel says then. Only what comes over a link that was proved counts.
     pub end: Option<EndDigest>,
 }
 

@@ -5,187 +5,141 @@
     reason = "processes are killed and waited for in real time"
 )]
 
+mod common;
+
 use std::{
-    fs,
-    io::{BufRead, BufReader, Write},
     net::UdpSocket,
-    process::{Child, ChildStdout, Command, Stdio},
+    process::{Command, Stdio},
+    thread,
     time::{Duration, Instant},
 };
 
-use actix_bully::remote::{
-    NodeId, NodeIncarnation,
-    sentinel::{Notices, Secret},
-};
-use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+use actix_bully::remote::sentinel::Notice;
+use common::{Folder, NEVER, Node, SOON, ports};
+use rustix::process::{Signal, kill_process, test_kill_process};
 
-/// A notice that does not come within this does not come: it takes about a millisecond.
-const SOON: Duration = Duration::from_secs(5);
-/// For so long a notice that must not come is waited for.
-const NEVER: Duration = Duration::from_millis(500);
-
-struct Node {
-    child: Child,
-    out: BufReader<ChildStdout>,
-    sentinel: Pid,
+/// A node whose one peer is a socket that hears notices.
+struct Alone {
+    node: Node,
     peer: UdpSocket,
+    _folder: Folder,
 }
 
-impl Node {
+impl Alone {
     fn start() -> Self {
+        let folder = Folder::new();
+        let [port] = ports();
         let peer = UdpSocket::bind("127.0.0.1:0").unwrap();
-        let mut child = Command::new(env!("CARGO_BIN_EXE_actix-bully-sentinel-tests"))
-            .arg(peer.local_addr().unwrap().to_string())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let out = BufReader::new(child.stdout.take().unwrap());
-        let mut node = Self {
-            child,
-            out,
-            sentinel: Pid::INIT,
+        let at = peer.local_addr().unwrap().port();
+        let node = Node::start("a", &folder.0, port, &[("b", at)]);
+        // Its bridge has ordered its sentinel something by then.
+        thread::sleep(Duration::from_millis(300));
+        Self {
+            node,
             peer,
-        };
-        node.sentinel = Pid::from_raw(node.line().parse().unwrap()).unwrap();
-        node.ready();
-        node
-    }
-
-    /// Until its sentinel ignores the signals, which it does before it waits.
-    fn ready(&self) {
-        let path = format!("/proc/{}/status", self.sentinel.as_raw_pid());
-        let began = Instant::now();
-        loop {
-            let status = fs::read_to_string(&path).unwrap();
-            let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
-            let caught = u64::from_str_radix(caught.unwrap().trim(), 16).unwrap();
-            // SIGTERM is number 15, and the later of the two.
-            if caught & (1 << 14) != 0 {
-                return;
-            }
-            assert!(began.elapsed() < SOON, "{status}");
-            std::thread::yield_now();
+            _folder: folder,
         }
     }
 
-    fn line(&mut self) -> String {
-        let mut line = String::new();
-        self.out.read_line(&mut line).unwrap();
-        line.trim().to_owned()
-    }
-
-    fn say(&mut self, what: &str) -> String {
-        writeln!(self.child.stdin.as_mut().unwrap(), "{what}").unwrap();
-        self.line()
-    }
-
-    fn heard(&self, within: Duration) -> Option<Vec<u8>> {
+    fn heard(&self, within: Duration) -> Option<Notice> {
         let mut bytes = [0; 512];
         self.peer.set_read_timeout(Some(within)).unwrap();
         let len = self.peer.recv(&mut bytes).ok()?;
-        Some(bytes[..len].to_vec())
+        Notice::decode(&bytes[..len])
     }
-
-    fn kilobytes(&self, what: &str) -> u32 {
-        let path = format!("/proc/{}/status", self.sentinel.as_raw_pid());
-        let status = fs::read_to_string(path).unwrap();
-        let line = status.lines().find_map(|line| line.strip_prefix(what));
-        let number = line.unwrap().split_whitespace().next().unwrap();
-        number.parse().unwrap()
-    }
-}
-
-impl Drop for Node {
-    fn drop(&mut self) {
-        drop(self.child.kill());
-        drop(self.child.wait());
-    }
-}
-
-fn is_believed(datagram: &[u8]) -> bool {
-    let node = NodeId::new("host-a").unwrap();
-    let mut notices = Notices::default();
-    notices.note(&node, NodeIncarnation(7), Secret::of(3).digest());
-    notices.hear(datagram) == Ok((node, NodeIncarnation(7)))
 }
 
 #[test]
-fn a_node_that_is_killed_is_told_of_at_once_and_its_notice_is_believed() {
+fn a_node_that_is_killed_is_told_of_at_once() {
     let mut took = Vec::new();
-    for _ in 0..20 {
-        let mut node = Node::start();
+    for _ in 0..10 {
+        let mut alone = Alone::start();
         let since = Instant::now();
-        node.child.kill().unwrap();
-        let datagram = node.heard(SOON).unwrap();
+        alone.node.child.kill().unwrap();
+        let notice = alone.heard(SOON).unwrap();
         took.push(since.elapsed());
-        assert!(is_believed(&datagram));
+        assert_eq!(notice.node.as_str(), "a");
     }
     took.sort();
     println!(
         "kill -9 until the notice: {:?}, most {:?}",
-        took[10], took[19]
+        took[5], took[9]
     );
 }
 
 #[test]
+fn a_node_that_aborts_is_told_of() {
+    let alone = Alone::start();
+    alone.node.signal(Signal::ABORT);
+    assert!(alone.heard(SOON).is_some());
+}
+
+#[test]
 fn a_node_that_is_stopped_is_not_told_of_until_it_ends() {
-    let mut node = Node::start();
-    let pid = Pid::from_child(&node.child);
-    kill_process(pid, Signal::STOP).unwrap();
-    assert_eq!(node.heard(NEVER), None);
-    kill_process(pid, Signal::CONT).unwrap();
-    assert_eq!(node.say(""), "alive");
-    node.child.kill().unwrap();
-    assert!(is_believed(&node.heard(SOON).unwrap()));
+    let mut alone = Alone::start();
+    alone.node.signal(Signal::STOP);
+    assert_eq!(alone.heard(NEVER), None);
+    alone.node.signal(Signal::CONT);
+    assert_eq!(alone.heard(NEVER), None);
+    alone.node.child.kill().unwrap();
+    assert!(alone.heard(SOON).is_some());
 }
 
 #[test]
 fn a_sentinel_that_is_asked_to_end_stays_for_as_long_as_its_node() {
-    let mut node = Node::start();
+    let mut alone = Alone::start();
     for signal in [Signal::INT, Signal::TERM] {
-        kill_process(node.sentinel, signal).unwrap();
+        kill_process(alone.node.sentinel, signal).unwrap();
     }
-    assert_eq!(node.say(""), "alive");
-    node.child.kill().unwrap();
-    assert!(is_believed(&node.heard(SOON).unwrap()));
+    assert_eq!(alone.heard(NEVER), None);
+    assert_eq!(alone.node.children(), [alone.node.sentinel]);
+    alone.node.child.kill().unwrap();
+    assert!(alone.heard(SOON).is_some());
 }
 
 #[test]
-fn a_sentinel_that_is_killed_is_missed_and_says_nothing() {
-    let mut node = Node::start();
-    kill_process(node.sentinel, Signal::KILL).unwrap();
+fn a_sentinel_that_is_killed_says_nothing_and_another_one_with_other_bytes_takes_its_place() {
+    let mut alone = Alone::start();
+    let former = alone.node.sentinel;
+    kill_process(former, Signal::KILL).unwrap();
     let began = Instant::now();
-    while node.say("") == "alive" {
+    let next = loop {
         assert!(began.elapsed() < SOON);
-    }
-    node.child.kill().unwrap();
-    assert_eq!(node.heard(NEVER), None);
-}
-
-#[test]
-fn a_sentinel_that_is_dismissed_says_nothing_and_is_gone() {
-    let mut node = Node::start();
-    assert_eq!(node.say("dismiss"), "dead");
-    assert!(test_kill_process(node.sentinel).is_err());
-    node.child.kill().unwrap();
-    assert_eq!(node.heard(NEVER), None);
+        let children = alone.node.children();
+        match children.as_slice() {
+            [one] if *one != former => break *one,
+            _ => thread::sleep(Duration::from_millis(20)),
+        }
+    };
+    assert_eq!(alone.heard(Duration::from_millis(1)), None);
+    assert!(test_kill_process(former).is_err(), "it is no zombie");
+    alone.node.sentinel = next;
+    alone.node.ready();
+    thread::sleep(Duration::from_millis(300));
+    alone.node.child.kill().unwrap();
+    assert!(alone.heard(SOON).is_some());
 }
 
 #[test]
 fn a_sentinel_has_one_thread_and_little_memory() {
-    let node = Node::start();
-    assert_eq!(node.kilobytes("Threads:"), 1);
-    let (all, own) = (node.kilobytes("VmRSS:"), node.kilobytes("RssAnon:"));
+    let alone = Alone::start();
+    let status = alone.node.status(alone.node.sentinel);
+    let number = |what: &str| -> u32 {
+        let line = status.lines().find_map(|line| line.strip_prefix(what));
+        let number = line.unwrap().split_whitespace().next().unwrap();
+        number.parse().unwrap()
+    };
+    assert_eq!(number("Threads:"), 1);
+    let (all, own) = (number("VmRSS:"), number("RssAnon:"));
     println!("a sentinel's memory: {all} KiB, of which its own {own} KiB");
     // What is not its own are pages of the program's file, which the node has in memory as well.
     assert!(own <= 2048, "{own} KiB");
 }
 
 #[test]
-fn the_argument_of_a_sentinel_typed_by_hand_ends_at_once() {
+fn a_program_that_is_marked_as_a_sentinel_by_hand_ends_at_once() {
     let status = Command::new(env!("CARGO_BIN_EXE_actix-bully-sentinel-tests"))
-        .arg("--actix-bully-sentinel")
+        .env("ACTIX_BULLY_SENTINEL", "1")
         .stdin(Stdio::null())
         .status()
         .unwrap();

@@ -18,11 +18,14 @@ use std::{
     time::Duration,
 };
 
-use actix::clock::sleep;
+use actix::clock::{sleep, timeout};
 use futures::future::{Either, select};
 use tokio::sync::Notify;
 
-use crate::remote::{Closed, Limits, NodeId, bridge::shared::lock};
+use crate::remote::{
+    Closed, Limits, NodeId,
+    bridge::shared::{BridgeState, PeerState, lock},
+};
 
 use turns::Turns;
 
@@ -35,6 +38,19 @@ pub(crate) struct Gate {
     /// So long a connection may say nothing.
     first_byte: Duration,
     slots: Mutex<Slots>,
+}
+
+/// Tells the gate where connections of a peer come from, if that can be found out while it is
+/// dialled.
+pub(crate) async fn expect(shared: Arc<BridgeState>, peer: Arc<PeerState>) {
+    let address = peer.address.as_deref().unwrap_or_default();
+    let hosts = timeout(shared.limits.handshake(), shared.transport.hosts(address));
+    // The peer may have been removed meanwhile.
+    if let Ok(Ok(hosts)) = hosts.await
+        && shared.peer(&peer.node).is_some()
+    {
+        shared.gate.expect(&peer.node, hosts);
+    }
 }
 
 #[derive(Debug, Default)]

@@ -1,0 +1,184 @@
+//! Processes of a node with a sentinel, and what they print.
+#![allow(dead_code, reason = "each test binary uses a part")]
+
+use std::{
+    fs,
+    io::{BufRead, BufReader, Write},
+    net::{TcpListener, UdpSocket},
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    sync::mpsc::{Receiver, RecvTimeoutError, channel},
+    thread,
+    time::{Duration, Instant},
+};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+/// What does not come within this does not come: most of it takes milliseconds.
+pub const SOON: Duration = Duration::from_secs(10);
+/// For so long something that must not come is waited for.
+pub const NEVER: Duration = Duration::from_millis(500);
+
+/// A folder in memory, if there is one, that is removed at the end.
+pub struct Folder(pub PathBuf);
+
+impl Folder {
+    pub fn new() -> Self {
+        let memory = Path::new("/dev/shm");
+        let base = if memory.is_dir() {
+            memory.to_owned()
+        } else {
+            std::env::temp_dir()
+        };
+        let (id, thread) = (std::process::id(), thread::current().id());
+        let folder = base.join(format!("sentinel-{id}-{thread:?}"));
+        fs::create_dir_all(&folder).unwrap();
+        Self(folder)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        drop(fs::remove_dir_all(&self.0));
+    }
+}
+
+/// Ports that are free for TCP and for UDP.
+pub fn ports<const N: usize>() -> [u16; N] {
+    let held: Vec<_> = std::iter::repeat_with(|| {
+        let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
+        let udp = UdpSocket::bind(tcp.local_addr().unwrap()).ok()?;
+        Some((tcp, udp))
+    })
+    .flatten()
+    .take(N)
+    .collect();
+    std::array::from_fn(|at| held[at].0.local_addr().unwrap().port())
+}
+
+/// A node's process.
+pub struct Node {
+    pub child: Child,
+    pub name: &'static str,
+    lines: Receiver<(Instant, String)>,
+    pub sentinel: Pid,
+}
+
+impl Node {
+    pub fn start(
+        name: &'static str,
+        folder: &Path,
+        port: u16,
+        peers: &[(&'static str, u16)],
+    ) -> Self {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_actix-bully-sentinel-tests"))
+            .arg(name)
+            .arg(folder)
+            .arg(port.to_string())
+            .args(peers.iter().map(|(peer, port)| format!("{peer}={port}")))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let out = BufReader::new(child.stdout.take().unwrap());
+        let (tell, lines) = channel();
+        thread::spawn(move || {
+            for line in out.lines().map_while(Result::ok) {
+                drop(tell.send((Instant::now(), line)));
+            }
+        });
+        let mut node = Self {
+            child,
+            name,
+            lines,
+            sentinel: Pid::INIT,
+        };
+        let line = node.next(SOON).expect("a sentinel").1;
+        let pid = line.strip_prefix("sentinel ").unwrap().parse().unwrap();
+        node.sentinel = Pid::from_raw(pid).unwrap();
+        node.ready();
+        node
+    }
+
+    /// Until its sentinel ignores the signals, which it does before it waits.
+    pub fn ready(&self) {
+        let began = Instant::now();
+        // SIGTERM is number 15, and the later of the two.
+        while self.caught() & (1 << 14) == 0 {
+            assert!(began.elapsed() < SOON);
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    fn caught(&self) -> u64 {
+        let status = self.status(self.sentinel);
+        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+        u64::from_str_radix(caught.unwrap().trim(), 16).unwrap()
+    }
+
+    pub fn status(&self, of: Pid) -> String {
+        fs::read_to_string(format!("/proc/{}/status", of.as_raw_pid())).unwrap()
+    }
+
+    /// The next line, and when it came.
+    pub fn next(&mut self, within: Duration) -> Option<(Instant, String)> {
+        match self.lines.recv_timeout(within) {
+            Ok(line) => Some(line),
+            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => None,
+        }
+    }
+
+    /// When it says that a leader other than this one leads, and which.
+    pub fn leader_after(&mut self, former: &str) -> (Instant, String) {
+        loop {
+            let (at, line) = self.next(SOON).expect("a leader");
+            match line.strip_prefix("leader ") {
+                Some(leader) if leader != former && leader != "-" => {
+                    return (at, leader.to_owned());
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// How often its bridge has counted something.
+    pub fn count(&mut self, what: &str) -> u64 {
+        writeln!(self.child.stdin.as_mut().unwrap(), "counts").unwrap();
+        loop {
+            let (_, line) = self.next(SOON).expect("counts");
+            let Some(counts) = line.strip_prefix("counts ") else {
+                continue;
+            };
+            let after = counts.split_once(&format!("\"{what}\", "));
+            let number = after.and_then(|(_, rest)| rest.split_once(')'));
+            return number.map_or(0, |(number, _)| number.parse().unwrap());
+        }
+    }
+
+    pub fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).unwrap();
+    }
+
+    /// The sentinels that its process has now.
+    pub fn children(&self) -> Vec<Pid> {
+        let id = self.child.id();
+        // Whichever thread started it.
+        let tasks = fs::read_dir(format!("/proc/{id}/task")).unwrap();
+        tasks
+            .filter_map(Result::ok)
+            .filter_map(|task| fs::read_to_string(task.path().join("children")).ok())
+            .flat_map(|list| {
+                list.split_whitespace()
+                    .filter_map(|pid| Pid::from_raw(pid.parse().ok()?))
+                    .collect::<Vec<_>>()
+            })
+            .collect()
+    }
+}
+
+impl Drop for Node {
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}

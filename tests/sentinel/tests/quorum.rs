@@ -1,0 +1,155 @@
+//! Three voters with sentinels in real processes: what the end of the leader's costs the others; in real time.
+#![cfg(target_os = "linux")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "processes are killed and waited for in real time"
+)]
+
+mod common;
+
+use std::{
+    net::UdpSocket,
+    thread,
+    time::{Duration, Instant},
+};
+
+use actix_bully::remote::{
+    NodeId, NodeIncarnation,
+    sentinel::{Notice, Secret},
+};
+use common::{Folder, NEVER, Node, SOON, ports};
+use rustix::process::{Signal, kill_process};
+
+const NAMES: [&str; 3] = ["a", "b", "c"];
+
+struct Three {
+    nodes: Vec<Node>,
+    ports: [u16; 3],
+    folder: Folder,
+}
+
+impl Three {
+    fn start() -> Self {
+        let (folder, ports) = (Folder::new(), ports());
+        let mut three = Self {
+            nodes: Vec::new(),
+            ports,
+            folder,
+        };
+        for at in 0..3 {
+            let node = three.spawn(at);
+            three.nodes.push(node);
+        }
+        three
+    }
+
+    fn spawn(&self, at: usize) -> Node {
+        let others = NAMES.into_iter().zip(self.ports);
+        let peers: Vec<_> = others.filter(|(name, _)| *name != NAMES[at]).collect();
+        Node::start(NAMES[at], &self.folder.0, self.ports[at], &peers)
+    }
+
+    /// Until all follow one leader; its place.
+    fn agree(&mut self) -> usize {
+        let heard = self.nodes.iter_mut().map(|node| node.leader_after("").1);
+        let heard: Vec<_> = heard.collect();
+        let leader = heard.last().unwrap().clone();
+        // All links are made by then, and each sentinel knows whom to tell.
+        thread::sleep(Duration::from_millis(1_500));
+        NAMES.iter().position(|name| **name == leader).unwrap()
+    }
+
+    /// How long until both others follow one of them, after something happened to the leader.
+    fn fails_over(&mut self, leader: usize, since: Instant) -> Duration {
+        let others = self
+            .nodes
+            .iter_mut()
+            .filter(|node| node.name != NAMES[leader]);
+        let told: Vec<_> = others
+            .map(|node| node.leader_after(NAMES[leader]))
+            .collect();
+        assert_eq!(told[0].1, told[1].1);
+        told[0].0.max(told[1].0).duration_since(since)
+    }
+}
+
+/// The lease of `lan` is 240 ms, and a promise 300 ms: nobody could be elected before without a notice.
+#[test]
+fn voters_wait_for_no_lease_of_a_leader_that_was_killed() {
+    let mut took = Vec::new();
+    for _ in 0..5 {
+        let mut three = Three::start();
+        let leader = three.agree();
+        let since = Instant::now();
+        three.nodes[leader].child.kill().unwrap();
+        took.push(three.fails_over(leader, since));
+        let next = (leader + 1) % 3;
+        assert_eq!(three.nodes[next].count("notice_believed"), 1);
+    }
+    took.sort();
+    println!("kill -9 until both others follow the next: {took:?}");
+    assert!(took[2] < Duration::from_millis(120), "{took:?}");
+}
+
+#[test]
+fn a_leader_that_is_stopped_keeps_its_lease() {
+    let mut three = Three::start();
+    let leader = three.agree();
+    let since = Instant::now();
+    three.nodes[leader].signal(Signal::STOP);
+    let took = three.fails_over(leader, since);
+    assert!(took > Duration::from_millis(150), "{took:?}");
+    let next = (leader + 1) % 3;
+    assert_eq!(three.nodes[next].count("notice_believed"), 0);
+}
+
+#[test]
+fn a_notice_with_wrong_bytes_is_counted_and_the_leader_leads_on() {
+    let mut three = Three::start();
+    let leader = three.agree();
+    let next = (leader + 1) % 3;
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let forged = Notice {
+        node: NodeId::new(NAMES[leader]).unwrap(),
+        incarnation: NodeIncarnation(1),
+        secret: Secret::of(1),
+    };
+    let to = ("127.0.0.1", three.ports[next]);
+    socket.send_to(&forged.encode(), to).unwrap();
+    socket.send_to(b"nonsense", to).unwrap();
+    let began = Instant::now();
+    while three.nodes[next].count("notice_malformed") == 0 {
+        assert!(began.elapsed() < SOON);
+    }
+    assert_eq!(three.nodes[next].count("notice_other_incarnation"), 1);
+    assert_eq!(three.nodes[next].next(NEVER), None, "nothing has changed");
+}
+
+#[test]
+fn a_sentinel_that_took_the_place_of_another_one_is_believed_by_the_peers() {
+    let mut three = Three::start();
+    let leader = three.agree();
+    kill_process(three.nodes[leader].sentinel, Signal::KILL).unwrap();
+    // A second until it is missed, and the links are made anew.
+    thread::sleep(Duration::from_secs(4));
+    let since = Instant::now();
+    three.nodes[leader].child.kill().unwrap();
+    three.fails_over(leader, since);
+    for other in (0..3).filter(|other| *other != leader) {
+        assert_eq!(three.nodes[other].count("notice_believed"), 1);
+    }
+}
+
+#[test]
+fn a_node_that_is_back_at_once_takes_part_in_its_next_incarnation() {
+    let mut three = Three::start();
+    let leader = three.agree();
+    let since = Instant::now();
+    three.nodes[leader].child.kill().unwrap();
+    three.nodes[leader].child.wait().unwrap();
+    let back = three.spawn(leader);
+    three.nodes[leader] = back;
+    three.fails_over(leader, since);
+    let (_, leads) = three.nodes[leader].leader_after("");
+    assert!(NAMES.contains(&leads.as_str()));
+}
