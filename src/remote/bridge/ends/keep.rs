@@ -118,7 +118,7 @@ impl Revival {
     fn may_begin(&mut self, now: Time) -> bool {
         if let Some(last) = self.last {
             let since = now.since(last);
-            if since >= PAUSE_MAX {
+            if since >= LASTED {
                 self.early = 0;
             }
             let factor = 1_u32.checked_shl(self.early).unwrap_or(u32::MAX);
@@ -179,6 +179,8 @@ const RESOLVE: Duration = Duration::from_secs(30);
 /// The shortest and the longest time between two starts.
 const PAUSE_MIN: Duration = Duration::from_secs(1);
 const PAUSE_MAX: Duration = Duration::from_secs(60);
+/// One that has lived so long has not ended early.
+const LASTED: Duration = Duration::from_secs(600);
 
 #[cfg(test)]
 mod tests {
@@ -191,6 +193,10 @@ mod tests {
             .filter(|second| revival.may_begin(Time::from_millis(second * 1_000)))
             .collect();
         assert_eq!(starts, [0, 1, 3, 7, 15, 31, 63, 123, 183, 243]);
-        assert!(revival.may_begin(Time::from_millis(400_000)));
+        assert!(revival.may_begin(Time::from_millis(900_000)));
+        assert!(
+            revival.may_begin(Time::from_millis(901_000)),
+            "it had lived long"
+        );
     }
 }
