@@ -195,7 +195,7 @@ mod tests {
         assert_eq!(starts, [0, 1, 3, 7, 15, 31, 63, 123, 183, 243]);
         assert!(revival.may_begin(Time::from_millis(900_000)));
         assert!(
-            revival.may_begin(Time::from_millis(901_000)),
+            revival.may_begin(Time::from_millis(902_000)),
             "it had lived long"
         );
     }
