@@ -72,6 +72,10 @@ pub(crate) struct Args {
     #[cfg(feature = "secret")]
     #[arg(long, value_name = "FILE")]
     pub(crate) secret_file: Option<PathBuf>,
+    /// Has a sentinel beside it: if this process is killed, the others know at once. Needs --tls or --secret-file
+    #[cfg(feature = "sentinel")]
+    #[arg(long)]
+    pub(crate) sentinel: bool,
     /// Talks in plain text, which any host in the network can read
     #[arg(long)]
     pub(crate) dangerous_plaintext: bool,

@@ -30,16 +30,32 @@ mod work;
 
 use std::process::ExitCode;
 
+#[cfg(feature = "sentinel")]
+use actix_bully::remote::sentinel::Sentinel;
 use args::Args;
 use clap::Parser;
 
-#[actix_rt::main]
-async fn main() -> ExitCode {
+/// A plain one: a sentinel is started before any runtime.
+fn main() -> ExitCode {
+    let args = Args::parse();
+    #[cfg(feature = "sentinel")]
+    let sentinel = match args.sentinel.then(Sentinel::start).transpose() {
+        Ok(sentinel) => sentinel,
+        Err(wrong) => {
+            screen::error(&wrong);
+            return ExitCode::from(2);
+        }
+    };
     tracing_subscriber::fmt()
         .with_writer(std::io::stderr)
         .with_max_level(tracing::Level::WARN)
         .init();
-    match run::run(&Args::parse()).await {
+    let run = run::run(
+        &args,
+        #[cfg(feature = "sentinel")]
+        sentinel,
+    );
+    match actix_rt::System::new().block_on(run) {
         Ok(()) => ExitCode::SUCCESS,
         Err(wrong) => {
             screen::error(&*wrong);

@@ -6,6 +6,8 @@ use std::{error::Error, future::pending, pin::pin, time::Duration};
 
 #[cfg(feature = "secret")]
 use actix_bully::remote::secret::Secret;
+#[cfg(feature = "sentinel")]
+use actix_bully::remote::sentinel::Sentinel;
 #[cfg(feature = "tls")]
 use actix_bully::remote::tls::TlsConfig;
 use actix_bully::{
@@ -14,7 +16,7 @@ use actix_bully::{
     clock::BootClock,
     elections::bully::Preemption,
     protocol::Leader,
-    remote::{BridgeEvent, BridgeHandle, Peer, RemoteBridge},
+    remote::{BridgeBuilder, BridgeEvent, BridgeHandle, Peer, RemoteBridge},
     supervisor::RestartPolicy,
 };
 use futures::{
@@ -34,11 +36,17 @@ use crate::{
 /// What an agent may take to hand over and leave, and a bridge to say goodbye.
 const LEAVING: Duration = Duration::from_secs(5);
 
-pub(crate) async fn run(args: &Args) -> Result<(), Box<dyn Error>> {
+pub(crate) async fn run(
+    args: &Args,
+    #[cfg(feature = "sentinel")] sentinel: Option<Sentinel>,
+) -> Result<(), Box<dyn Error>> {
     let screen = Screen::new(BootClock::new()?, &args.name, args.json);
     let group = Group::new("node")?;
     // The bridge first: it numbers the agents' incarnations.
     let bridge = bridge(args, &group)?;
+    #[cfg(feature = "sentinel")]
+    let bridge = bridge.sentinel(sentinel);
+    let bridge = bridge.start()?;
     let events = bridge.events();
     // On a thread of their own the timers of a lease are not late when something here is busy.
     let elections = ElectionArbiter::new()?;
@@ -77,7 +85,7 @@ pub(crate) async fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn bridge(args: &Args, group: &Group) -> Result<BridgeHandle, Box<dyn Error>> {
+fn bridge(args: &Args, group: &Group) -> Result<BridgeBuilder, Box<dyn Error>> {
     let mut bridge = RemoteBridge::builder(&args.name)
         .cluster(&args.cluster)
         .listen(&args.listen)
@@ -96,7 +104,7 @@ fn bridge(args: &Args, group: &Group) -> Result<BridgeHandle, Box<dyn Error>> {
     if args.dangerous_plaintext {
         bridge = bridge.dangerous_plaintext();
     }
-    Ok(bridge.start()?)
+    Ok(bridge)
 }
 
 #[cfg(feature = "tls")]

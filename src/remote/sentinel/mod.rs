@@ -55,15 +55,15 @@
 //! with an address can be told ([`Peer::new`](crate::remote::Peer::new)), at most 128 addresses in all.
 //!
 //! # What ends both at once
-//! - *A container's first process*: when it ends, the kernel kills the whole pid namespace, and the sentinel with it.
-//!   Run the node below an init (`docker run --init`, `tini`), and the sentinel lives on for as long as that does.
-//!   An init that ends with its child gives the notice no more than that moment.
+//! - *A container's first process*: when it ends, the kernel kills the whole pid namespace, and the sentinel with it,
+//!   before it has said anything. So it is where the node is that process, and where an init is that ends as soon as the
+//!   node does. Below an init that lives on, as where one container has several services, the notice comes.
 //! - *systemd*: `KillMode=control-group`, the default, signals every process of the unit, first by SIGTERM, which the
 //!   sentinel ignores; a notice takes milliseconds, and the kill of what remains comes later. A kill of the whole
 //!   control group (`systemctl kill -s KILL`, `TimeoutStopSec`, `oom.group`) takes both.
 //!
-//! The tests have tried kill -9, abort, SIGSTOP, SIGTERM to both, and a pid namespace whose first process is the node;
-//! systemd and `oom.group` have not been tried.
+//! Tried were kill -9, abort, SIGSTOP, SIGTERM and SIGINT to the sentinel, and the three cases of a pid namespace;
+//! not tried were systemd, a container engine and `oom.group`.
 //!
 //! # What it costs
 //! One thread, no runtime. It is the program itself, started again, so its pages of code are those of the node; its own

@@ -123,7 +123,7 @@ fn a_sentinel_that_is_killed_says_nothing_and_another_one_with_other_bytes_takes
 #[test]
 fn a_sentinel_has_one_thread_and_little_memory() {
     let alone = Alone::start();
-    let status = alone.node.status(alone.node.sentinel);
+    let status = alone.node.status();
     let number = |what: &str| -> u32 {
         let line = status.lines().find_map(|line| line.strip_prefix(what));
         let number = line.unwrap().split_whitespace().next().unwrap();

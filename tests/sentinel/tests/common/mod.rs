@@ -7,7 +7,7 @@ use std::{
     net::{TcpListener, UdpSocket},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
-    sync::mpsc::{Receiver, RecvTimeoutError, channel},
+    sync::mpsc::{Receiver, channel},
     thread,
     time::{Duration, Instant},
 };
@@ -111,21 +111,19 @@ impl Node {
     }
 
     fn caught(&self) -> u64 {
-        let status = self.status(self.sentinel);
+        let status = self.status();
         let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
         u64::from_str_radix(caught.unwrap().trim(), 16).unwrap()
     }
 
-    pub fn status(&self, of: Pid) -> String {
-        fs::read_to_string(format!("/proc/{}/status", of.as_raw_pid())).unwrap()
+    /// What the kernel says of its sentinel.
+    pub fn status(&self) -> String {
+        fs::read_to_string(format!("/proc/{}/status", self.sentinel.as_raw_pid())).unwrap()
     }
 
     /// The next line, and when it came.
     pub fn next(&mut self, within: Duration) -> Option<(Instant, String)> {
-        match self.lines.recv_timeout(within) {
-            Ok(line) => Some(line),
-            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => None,
-        }
+        self.lines.recv_timeout(within).ok()
     }
 
     /// When it says that a leader other than this one leads, and which.
