@@ -81,8 +81,10 @@ pub enum Defect {
     /// Bridge: a quiet link is not asked when somebody wants a name that is held over it.
     HolderUnasked,
     /// Bridge: the bytes of a sentinel's notice are not compared with the digest.
+    #[cfg(any(feature = "planted", feature = "sentinel"))]
     NoticeUnchecked,
     /// Bridge: a sentinel's notice ends the agents of every incarnation of its node.
+    #[cfg(any(feature = "planted", feature = "sentinel"))]
     NoticeEndsAny,
 
     /// Proxy: an incarnation of an endpoint counts as the same on each node.

@@ -26,7 +26,8 @@ pub enum Update {
     Known(Member),
     /// It may have ended in this incarnation.
     Suspect(AgentId, Incarnation),
-    /// It has certainly ended in this incarnation, and may come back in another one.
+    /// A sentinel told it: it has certainly ended in this incarnation, and may come back in another one.
+    #[cfg(feature = "sentinel")]
     Ended(AgentId, Incarnation),
     /// It is a member no more. Its last incarnation, if the end of that one is confirmed.
     Left(AgentId, Option<Incarnation>),

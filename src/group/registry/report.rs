@@ -49,6 +49,7 @@ impl<M: PeerMessage> Registry<M> {
                 Update::Suspect(id, incarnation) => {
                     self.mark(&id, Some(by), |member| member.mark_suspect(incarnation))
                 }
+                #[cfg(feature = "sentinel")]
                 Update::Ended(id, incarnation) => {
                     self.mark(&id, Some(by), |member| member.mark_down(incarnation))
                 }

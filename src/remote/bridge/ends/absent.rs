@@ -1,4 +1,10 @@
 //! Without the feature `sentinel`: nothing is told of the end of this node, and nothing is heard of others'.
+#![expect(
+    clippy::unnecessary_wraps,
+    clippy::unused_async,
+    clippy::unused_self,
+    reason = "the same functions as with the feature"
+)]
 
 use std::{net::SocketAddr, sync::Arc};
 
@@ -30,19 +36,12 @@ impl Ends {
 }
 
 /// There is none to keep.
-#[expect(clippy::unused_async, reason = "as with the feature")]
 pub(crate) async fn keep(_: Arc<BridgeState>, _: Addr<RemoteBridge>) {}
 
 /// Hears nothing.
-#[expect(clippy::unused_async, reason = "as with the feature")]
 pub(crate) async fn hear(_: Arc<BridgeState>, _: SocketAddr) {}
 
 impl BridgeBuilder {
-    #[expect(
-        clippy::unused_self,
-        clippy::unnecessary_wraps,
-        reason = "as with the feature"
-    )]
     pub(super) const fn ends(&mut self) -> Result<Ends, BridgeError> {
         Ok(Ends)
     }
