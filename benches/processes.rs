@@ -25,7 +25,7 @@ mod loopback;
 mod wrong;
 
 use std::{
-    env,
+    env, fs,
     path::{Path, PathBuf},
     process::Command,
     time::Duration,
@@ -35,6 +35,8 @@ use actix_bully::{
     clock::{BootClock, Clock},
     protocol::Timings,
 };
+
+use tempfile::TempDir;
 
 use cluster::{Cluster, SOON, Setting, name};
 use log::Line;
@@ -54,6 +56,9 @@ enum End {
     Silent,
     /// SIGTERM: it hands over.
     HandsOver,
+    /// `kill -9` where a sentinel is beside it, and the votes are in memory, or on the disk.
+    Told,
+    ToldOnDisk,
 }
 
 struct Row {
@@ -67,6 +72,8 @@ struct Row {
 const ROWS: &[Row] = &[
     row(End::Killed, false, "default", 1),
     row(End::Killed, true, "lan", 1),
+    row(End::Told, true, "lan", 1),
+    row(End::ToldOnDisk, true, "lan", 1),
     row(End::Panics, false, "default", 10),
     row(End::Panics, true, "lan", 10),
     row(End::HandsOver, false, "default", 1),
@@ -146,6 +153,8 @@ impl Row {
             End::Panics => "panic",
             End::Silent => "silence",
             End::HandsOver => "hand-over",
+            End::Told => "sentinel",
+            End::ToldOnDisk => "sentinel+d",
         };
         let mode = if self.quorum { "quorum" } else { "available" };
         let ms = |time: Duration| format!("{:.1}", time.as_secs_f64() * 1e3);
@@ -176,7 +185,17 @@ fn measure(node: &Path, row: &Row, rounds: usize) -> Result<Vec<Duration>, Wrong
         // No node takes over from a live leader: each end counts alone.
         preempt: 3_600_000,
     };
-    let mut cluster = Cluster::start(node, Loopback::new(NODES)?, setting)?;
+    let place = Loopback::new(NODES)?;
+    let secret = TempDir::new()?;
+    let mut cluster = if row.is_told() {
+        let file = secret.path().join("secret");
+        fs::write(&file, "thirty-two bytes that all nodes know")?;
+        let file = file.display().to_string();
+        let more = ["--sentinel", "--secret-file", &file].map(str::to_owned);
+        Cluster::start_with(node, place, setting, &row.folder(), &more)?
+    } else {
+        Cluster::start(node, place, setting)?
+    };
     let clock = BootClock::new().map_err(|wrong| Wrong(wrong.to_string()))?;
     let mut took = Vec::with_capacity(rounds);
     for _ in 0..rounds {
@@ -185,7 +204,7 @@ fn measure(node: &Path, row: &Row, rounds: usize) -> Result<Vec<Duration>, Wrong
         let survivors = cluster.others(leader);
         let began = clock.now().as_nanos() / 1_000;
         match row.end {
-            End::Killed => cluster.kill(leader)?,
+            End::Killed | End::Told | End::ToldOnDisk => cluster.kill(leader)?,
             End::Panics => cluster.tell(leader, "panic")?,
             End::Silent => cluster.freeze(leader)?,
             End::HandsOver => cluster.ask_to_stop(leader)?,
@@ -199,7 +218,7 @@ fn measure(node: &Path, row: &Row, rounds: usize) -> Result<Vec<Duration>, Wrong
         let last = told.into_iter().max().unwrap_or(began);
         took.push(Duration::from_micros(last.saturating_sub(began)));
         match row.end {
-            End::Killed => cluster.restart(leader)?,
+            End::Killed | End::Told | End::ToldOnDisk => cluster.restart(leader)?,
             End::Panics => {}
             End::Silent => cluster.thaw(leader)?,
             End::HandsOver => {
@@ -238,7 +257,26 @@ fn not_told(cluster: &Cluster<Loopback>, leader: usize, since: usize) -> Wrong {
 }
 
 impl Row {
+    /// Whether the end is told by a sentinel.
+    fn is_told(&self) -> bool {
+        matches!(self.end, End::Told | End::ToldOnDisk)
+    }
+
+    /// Where the votes are.
+    fn folder(&self) -> PathBuf {
+        let memory = Path::new("/dev/shm");
+        if self.end == End::Told && memory.is_dir() {
+            memory.to_path_buf()
+        } else {
+            env::temp_dir()
+        }
+    }
+
     fn pause(&self) -> Duration {
+        // Until the sentinel of the restarted node knows whom to tell.
+        if self.is_told() {
+            return Duration::from_millis(1_500);
+        }
         match (self.quorum, self.timings) {
             (true, "lan") => Duration::from_millis(500),
             (true, _) => Duration::from_millis(1_200),

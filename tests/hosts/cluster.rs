@@ -1,6 +1,7 @@
 //! A process of the node example on each host, and what can be done to it.
 
 use std::{
+    env,
     fs::{self, File},
     io::Write,
     path::{Path, PathBuf},
@@ -54,6 +55,8 @@ pub(crate) struct Cluster<P: Place> {
     pub(crate) programs: Vec<PathBuf>,
     /// What each node is told beside the rest.
     pub(crate) flags: Vec<Option<&'static str>>,
+    /// What all nodes are told beside the rest.
+    more: Vec<String>,
     folder: TempDir,
     /// Where they are: on hosts with cables and rules between them, or side by side.
     pub(crate) net: P,
@@ -84,11 +87,26 @@ impl<P: Place> Cluster<P> {
     /// # Errors
     /// What did not work.
     pub(crate) fn start(program: &Path, net: P, setting: Setting) -> Result<Self, Wrong> {
+        Self::start_with(program, net, setting, &env::temp_dir(), &[])
+    }
+
+    /// The same with stores in a folder in that one, and with more that all nodes are told.
+    ///
+    /// # Errors
+    /// What did not work.
+    pub(crate) fn start_with(
+        program: &Path,
+        net: P,
+        setting: Setting,
+        base: &Path,
+        more: &[String],
+    ) -> Result<Self, Wrong> {
         let mut cluster = Self {
             setting,
             programs: vec![program.to_path_buf(); setting.hosts],
             flags: vec![None; setting.hosts],
-            folder: TempDir::new()?,
+            more: more.to_vec(),
+            folder: TempDir::new_in(base)?,
             net,
             log: Log::default(),
             nodes: (0..setting.hosts).map(|_| Node::default()).collect(),
@@ -342,6 +360,7 @@ impl<P: Place> Cluster<P> {
             }
         }
         command.args(self.flags[host]);
+        command.args(&self.more);
         if self.is_begun_anew(host) {
             command.arg("--learner"); // the list that is typed names the node before
         }

@@ -37,6 +37,8 @@ mod rights;
 mod schedules;
 #[cfg(feature = "secret")]
 mod secrets;
+#[cfg(all(feature = "secret", feature = "sentinel"))]
+mod sentinels;
 mod sockets;
 mod strangers;
 mod versions;

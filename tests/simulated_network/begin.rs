@@ -13,6 +13,7 @@ use actix_bully::{
     remote::{
         BridgeHandle, NodeIncarnation, Peer, RemoteBridge,
         internals::{later_incarnation, wire::Versions},
+        sentinel::Sentinel,
     },
     supervisor::RestartPolicy,
 };
@@ -24,6 +25,7 @@ use crate::{
     host::{Host, Process, Started},
     member::{Member, Place},
     plan::Plan,
+    sentinels::Known,
     setting::{NAMES, Setting, Settings},
     work::{Drainer, time_to_end, work},
 };
@@ -47,6 +49,10 @@ impl Host {
             .seed(setting.seed ^ (place.process * 1_000) ^ self.index as u64)
             .limits(Plan::limits())
             .restart_policy(restarts()?);
+        if setting.plan.has_sentinels() {
+            let sentinel = Sentinel::driven_by(setting.net.sentinel(name));
+            bridge = bridge.credential(Known).sentinel(sentinel);
+        }
         if setting.plan.is_diskless {
             let wall = self.wall(settings);
             bridge = bridge.wall_clock(move || wall.now().as_millis());

@@ -286,6 +286,8 @@ pub fn honest(
         "refused_name" => has(happened, &MOVES) || may_differ(happened),
         // A later process waits until the former one's link has ended.
         "name_held" => plan.is_diskless,
+        // Copies, and what strangers send: the history says whether they did harm.
+        name if name.starts_with("notice_") => plan.has_sentinels(),
         "mismatch" => may_differ(happened),
         "unequal_timings" => has(happened, &[Fault::OtherVersion]),
         _ => MAY_BE.contains(&name),

@@ -13,6 +13,7 @@ use fastrand::Rng;
 use turmoil::Sim;
 
 use crate::{
+    freeze::Frozen,
     host::{Host, Order, Process},
     kinds::Fault,
     member::Member,
@@ -32,15 +33,6 @@ pub(crate) enum Down {
     Off,
 }
 
-/// A process that stands still.
-#[derive(Clone, Copy, Debug)]
-struct Frozen {
-    since: Duration,
-    until: Duration,
-    /// What its boot clock has counted then, and its timers have not.
-    suspended: Duration,
-}
-
 /// What a fault hits: a host, and an agent that runs there.
 pub(crate) struct Hit {
     pub(crate) k: usize,
@@ -50,12 +42,12 @@ pub(crate) struct Hit {
 /// The hosts, and all that is broken.
 pub(crate) struct Faults {
     pub(crate) setting: Rc<Setting>,
-    hosts: Vec<Rc<Host>>,
+    pub(crate) hosts: Vec<Rc<Host>>,
     ways: Ways,
     down: BTreeMap<usize, Down>,
     /// The agents that were asked to leave.
     leaving: BTreeSet<usize>,
-    frozen: BTreeMap<usize, Frozen>,
+    pub(crate) frozen: BTreeMap<usize, Frozen>,
     /// The latest choice of voters.
     epoch: u64,
 }
@@ -173,6 +165,8 @@ impl Faults {
                 }
             }
             Fault::ChangeVoters => self.change_voters(sim, rng, hit, members),
+            Fault::KillSentinel => self.setting.net.kill_sentinel(self.hosts[k].name()),
+            Fault::ForgeNotice => self.forge(sim, rng, k, other),
             Fault::Outage => self.outage(sim, rng, k),
         }
     }
@@ -358,8 +352,10 @@ impl Faults {
         self.hosts[k].has_left.set(false);
         if down == Down::Off {
             self.ways.set_off(sim, k, true); // before its sockets are closed: no other hears that either
+            self.setting.net.end_sentinel(name);
         } else {
             self.setting.net.set_ended(name, true);
+            self.tell_end(sim, k);
         }
         self.hosts[k].process.replace(None);
         sim.crash(name);
@@ -410,27 +406,6 @@ impl Faults {
             bridge.addr().do_send(CrashBridge);
         }
     }
-
-    fn freeze(&mut self, sim: &Sim<'_>, k: usize, millis: u64, suspended: u64) {
-        self.hosts[k].freezer.freeze();
-        let frozen = Frozen {
-            since: sim.elapsed(),
-            until: sim.elapsed() + Duration::from_millis(millis),
-            suspended: Duration::from_millis(suspended),
-        };
-        self.frozen.insert(k, frozen);
-    }
-
-    /// What a suspended host's timers do not count comes at the end, and only when every promise
-    /// that it gave before is over by any clock: real time has passed for the others as well.
-    fn thaw(&mut self, sim: &Sim<'_>, k: usize) {
-        if let Some(frozen) = self.frozen.remove(&k) {
-            if sim.elapsed() >= frozen.since + PROMISED {
-                self.hosts[k].clock.suspend(frozen.suspended);
-            }
-            self.hosts[k].freezer.thaw();
-        }
-    }
 }
 
 impl Settings {
@@ -441,9 +416,6 @@ impl Settings {
         }
     }
 }
-
-/// No promise is longer, by any clock.
-const PROMISED: Duration = Duration::from_millis(1_150);
 
 const STEP: i64 = 3_000;
 const HOUR: i64 = 3_600_000;

@@ -9,7 +9,12 @@ use std::{
     future::{Future, poll_fn},
     pin::pin,
     task::{Poll, Waker},
+    time::Duration,
 };
+
+use turmoil::Sim;
+
+use crate::faults::Faults;
 
 /// Stops and resumes one process.
 #[derive(Debug, Default)]
@@ -45,3 +50,41 @@ impl Freezer {
         .await
     }
 }
+
+/// A process that stands still.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Frozen {
+    since: Duration,
+    pub(crate) until: Duration,
+    /// What its boot clock has counted then, and its timers have not.
+    suspended: Duration,
+}
+
+impl Faults {
+    pub(crate) fn freeze(&mut self, sim: &Sim<'_>, k: usize, millis: u64, suspended: u64) {
+        self.hosts[k].freezer.freeze();
+        if self.setting.plan.is_pause_told {
+            self.tell_end(sim, k);
+        }
+        let frozen = Frozen {
+            since: sim.elapsed(),
+            until: sim.elapsed() + Duration::from_millis(millis),
+            suspended: Duration::from_millis(suspended),
+        };
+        self.frozen.insert(k, frozen);
+    }
+
+    /// What a suspended host's timers do not count comes at the end, and only when every promise
+    /// that it gave before is over by any clock: real time has passed for the others as well.
+    pub(crate) fn thaw(&mut self, sim: &Sim<'_>, k: usize) {
+        if let Some(frozen) = self.frozen.remove(&k) {
+            if sim.elapsed() >= frozen.since + PROMISED {
+                self.hosts[k].clock.suspend(frozen.suspended);
+            }
+            self.hosts[k].freezer.thaw();
+        }
+    }
+}
+
+/// No promise is longer, by any clock.
+const PROMISED: Duration = Duration::from_millis(1_150);

@@ -58,7 +58,7 @@ pub fn play_with(seed: u64, kinds: &Kinds, change: impl FnOnce(&mut Plan)) -> Ta
     let mut plan = Plan::draw(&mut rng, kinds);
     change(&mut plan);
     let setting = Rc::new(Setting {
-        net: Net::new(plan.is_silent),
+        net: Net::new(plan.is_silent).with_sentinels(plan.has_sentinels()),
         clock: SimulatedClock::default(),
         plan,
         seed,

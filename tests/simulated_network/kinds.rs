@@ -71,6 +71,10 @@ pub enum Fault {
     /// An agent is asked for another list of voters, while all run; or a voter is lost, so that another
     /// one has to take its place.
     ChangeVoters,
+    /// The sentinel of a host ends before its process.
+    KillSentinel,
+    /// A stranger says that a process has ended, and repeats what a sentinel said before.
+    ForgeNotice,
     /// The processes of one, several or all hosts end at once, and most start again: voters without disks
     /// forget what they promised.
     Outage,
@@ -81,7 +85,7 @@ pub type Kinds = BTreeSet<Fault>;
 
 impl Fault {
     /// All of them.
-    pub const ALL: [Self; 34] = [
+    pub const ALL: [Self; 36] = [
         Self::Cut,
         Self::CutOneWay,
         Self::Hold,
@@ -115,6 +119,8 @@ impl Fault {
         Self::NextEpoch,
         Self::OtherVersion,
         Self::ChangeVoters,
+        Self::KillSentinel,
+        Self::ForgeNotice,
         Self::Outage,
     ];
 
@@ -155,6 +161,8 @@ impl Fault {
             Self::NextEpoch => "next-epoch",
             Self::OtherVersion => "other-version",
             Self::ChangeVoters => "change-voters",
+            Self::KillSentinel => "kill-sentinel",
+            Self::ForgeNotice => "forge-notice",
             Self::Outage => "outage",
         }
     }
@@ -198,8 +206,22 @@ impl Fault {
         kinds
     }
 
+    /// The same of one release, with sentinels, and with strangers that forge what those say.
+    #[must_use]
+    pub fn of_sentinels() -> Kinds {
+        let mut kinds = Self::all();
+        kinds.extend([Self::KillSentinel, Self::ForgeNotice]);
+        kinds
+    }
+
     /// These are drawn only where they are asked for.
-    const APART: [Self; 3] = [Self::OtherVersion, Self::ChangeVoters, Self::Outage];
+    const APART: [Self; 5] = [
+        Self::OtherVersion,
+        Self::ChangeVoters,
+        Self::KillSentinel,
+        Self::ForgeNotice,
+        Self::Outage,
+    ];
 
     /// What no group of voters without disks can have, or is not promised anything under: a store; a name on two hosts,
     /// one after the other; other timings; a node that does not know its rules; a boot clock that is ahead of all
@@ -226,6 +248,7 @@ impl Fault {
     /// How often it is drawn, beside the others.
     pub(crate) const fn weight(self) -> u32 {
         match self {
+            Self::KillSentinel | Self::ForgeNotice => 3,
             Self::CutOneWay | Self::SlowReader | Self::MoveUnseen | Self::Hang => 2,
             Self::Silence => 4, // histories of one process are few
             Self::OtherVersion | Self::Outage => 8, // so that it hits many hosts at a time

@@ -9,7 +9,7 @@
 //! | `plan.rs` | what a history is made of, and how long agreement may take |
 //! | `host.rs`, `begin.rs`, `member.rs`, `setting.rs` | what a process is, what an agent is, what survives them |
 //! | `members.rs` | which agent starts where |
-//! | `wire.rs`, `clock.rs`, `disk.rs`, `freeze.rs` | what is simulated |
+//! | `wire.rs`, `sentinels.rs`, `clock.rs`, `disk.rs`, `freeze.rs` | what is simulated |
 //! | `kinds.rs`, `faults.rs`, `ways.rs`, `voters.rs` | what can happen |
 //! | `check.rs`, `ledger.rs`, `lists.rs`, `work.rs`, `application.rs` | what must hold |
 //! | `history.rs` | the order of all that |
@@ -33,6 +33,7 @@ mod members;
 pub mod plan;
 #[cfg(test)]
 mod planted;
+mod sentinels;
 pub mod setting;
 #[cfg(test)]
 mod tests;

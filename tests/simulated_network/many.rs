@@ -171,7 +171,7 @@ thread_local! {
 }
 
 /// What has to have followed some of the faults: that they happened to an agent is not enough.
-const FOLLOWS: [(Fault, &str); 12] = [
+const FOLLOWS: [(Fault, &str); 16] = [
     (Fault::Kill, "start met no agent"),
     (Fault::Hang, "one that was asked to leave was given up"),
     (Fault::Hang, "one that was given up woke"),
@@ -184,6 +184,10 @@ const FOLLOWS: [(Fault, &str); 12] = [
     (Fault::ChangeVoters, REMOVED),
     (Fault::ChangeVoters, REPLACED),
     (Fault::ChangeVoters, NEW_NAME),
+    (Fault::KillSentinel, "counted notice_believed"),
+    (Fault::ForgeNotice, "counted notice_wrong_bytes"),
+    (Fault::ForgeNotice, "counted notice_replayed"),
+    (Fault::ForgeNotice, "counted notice_other_incarnation"),
 ];
 
 /// The ends of links that faults have to have brought about, among so many histories.

@@ -51,6 +51,8 @@ pub struct Plan {
     pub clocks: [u64; 5],
     /// Whether disks forget what was written; never drawn, because it breaks promises.
     pub is_forgetful: bool,
+    /// Whether sentinels take a process that stands still for one that has ended; never drawn either.
+    pub is_pause_told: bool,
     /// A rule of the election that is broken on purpose, and one of voters without disks; never drawn.
     pub defect: Option<Defect>,
     pub diskless_defect: Option<diskless::Defect>,
@@ -97,6 +99,7 @@ impl Plan {
             disk: rng.u64(0..=5),
             clocks: [(); 5].map(|()| rng.u64(90..=110)), // leases allow for 11 %
             is_forgetful: false,
+            is_pause_told: false,
             defect: None,
             diskless_defect: None,
             has_application: false,
@@ -168,6 +171,12 @@ impl Plan {
         self.kinds.contains(&Fault::ChangeVoters)
     }
 
+    /// Whether each host has a sentinel.
+    #[must_use]
+    pub fn has_sentinels(&self) -> bool {
+        self.kinds.contains(&Fault::KillSentinel) && !self.is_one_process()
+    }
+
     /// The list that is configured at every agent.
     #[must_use]
     pub fn first_voters(&self) -> Vec<AgentId> {
@@ -234,9 +243,11 @@ impl Plan {
     pub fn settled(&self) -> Duration {
         let lease = |speed: &Speed| speed.timings().lease();
         let longest = Speed::IN_THE_END.iter().map(lease).max();
-        longest
-            .filter(|_| self.changes_voters())
-            .unwrap_or_default()
+        let changed = longest.filter(|_| self.changes_voters());
+        // A sentinel that was killed is missed within a second, the second one of a process two seconds later; then its
+        // node is linked anew.
+        let relinked = self.has_sentinels().then_some(Duration::from_secs(5));
+        changed.max(relinked).unwrap_or_default()
     }
 
     /// The longest election after all are linked, with these timings.

@@ -71,6 +71,14 @@ fn forty_histories_of_two_versions_and_timings_keep_every_promise() {
     assert_eq!(broken, None);
 }
 
+/// Strangers say of leaders that they have ended.
+#[test]
+fn forty_histories_with_sentinels_keep_every_promise() {
+    let sum = play_all(&(0..40), &Fault::of_sentinels(), 1, play);
+    let broken = sum.broken.map(|(seed, tale)| (seed, tale.broken));
+    assert_eq!(broken, None);
+}
+
 #[test]
 fn defects_of_agents_and_bridges_are_found() {
     let test = "planted::sixty_histories_keep_every_promise";
@@ -79,6 +87,7 @@ fn defects_of_agents_and_bridges_are_found() {
     let voters = "planted::forty_histories_of_changing_voters_keep_every_promise";
     let versions = "planted::forty_histories_of_two_versions_and_timings_keep_every_promise";
     let messages = "planted::sixty_histories_with_an_application_keep_every_promise";
+    let sentinels = "planted::forty_histories_with_sentinels_keep_every_promise";
     let cases = [
         (Defect::WorksAfterLease, test, "ran after its leadership"),
         (Defect::FirstDrainsAll, test, "before its work had ended"),
@@ -93,6 +102,7 @@ fn defects_of_agents_and_bridges_are_found() {
         ),
         (Defect::SilenceIsConfirmed, still, "counted refused_name"),
         (Defect::IncarnationsOverlap, clocks, "no agreement within"),
+        (Defect::NoticeUnchecked, sentinels, "no agreement within"),
         (Defect::AnyNode, messages, "was handled twice"),
     ];
     again::are_found("simulated_network", VARIABLE, &cases);

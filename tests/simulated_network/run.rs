@@ -11,6 +11,7 @@
 //!     --versions     hosts that speak version 1 of the wire as well
 //!     --voters       voters that change while the group runs
 //!     --diskless     voters without disks
+//!     --sentinels    hosts with sentinels, and strangers that forge what those say
 //!     --application  agents with votes, schedules and proxies
 //! ```
 
@@ -42,7 +43,7 @@ fn main() -> ExitCode {
         Ok(options) => options,
         Err(wrong) => {
             eprintln!(
-                "{wrong}; there are: --seeds A..B --twice --threads N --log --faults a,b --without a,b --versions --voters --diskless --application"
+                "{wrong}; there are: --seeds A..B --twice --threads N --log --faults a,b --without a,b --versions --voters --diskless --sentinels --application"
             );
             return ExitCode::from(2);
         }
@@ -95,6 +96,7 @@ fn options(mut words: impl Iterator<Item = String>) -> Result<Options, String> {
             "--threads" => options.threads = number::<usize>(&value()?)?.max(1),
             "--versions" => options.kinds = Fault::of_both_versions(),
             "--diskless" => options.kinds = Fault::of_diskless(),
+            "--sentinels" => options.kinds = Fault::of_sentinels(),
             "--voters" => options.kinds = Fault::of_voters(),
             "--application" => options.has_application = true,
             "--twice" => options.is_twice = true,

@@ -303,6 +303,29 @@ fn new(id: &AgentId) -> NewVoter {
 }
 
 #[test]
+fn sentinels_that_end_and_notices_that_are_late_lost_or_forged_break_no_promise() {
+    let sum = play_all(&(0..60), &Fault::of_sentinels(), 2, play);
+    let broken = |(seed, tale): &(u64, Tale)| (*seed, tale.broken.clone());
+    assert_eq!(sum.broken.as_ref().map(broken), None);
+    for what in ["believed", "replayed", "wrong_bytes", "other_incarnation"] {
+        let times = sum.seen.get(&format!("counted notice_{what}")).copied();
+        assert!(times > Some(3), "{what}: {times:?}");
+    }
+    let [once, again] = [(); 2].map(|()| play(7, &Fault::of_sentinels()).log);
+    assert_eq!(once, again);
+}
+
+/// A process that stands still considers itself leader until its lease is over.
+#[test]
+fn sentinels_that_take_a_stopped_process_for_ended_are_found() {
+    let tell = |plan: &mut Plan| (plan.is_quorum, plan.is_pause_told) = (true, true);
+    let kinds = Kinds::from([Fault::Pause, Fault::KillSentinel]);
+    let mut tales = (0..300).map(|seed| play_with(seed, &kinds, tell));
+    let due = "lead at the same time";
+    assert!(tales.any(|tale| tale.broken.is_some_and(|broken| broken.contains(due))));
+}
+
+#[test]
 fn voters_without_disks_keep_their_promises_beside_every_other_kind_of_fault() {
     let sum = play_all(&(0..60), &Fault::of_diskless(), 2, play);
     let broken = |(seed, tale): &(u64, Tale)| (*seed, tale.broken.clone());

@@ -16,7 +16,9 @@ use std::{
     time::Duration,
 };
 
-use actix_bully::remote::transport::{IncomingStream, Listener, Pending, Stream, Transport};
+use actix_bully::remote::transport::{
+    Datagrams, IncomingStream, Listener, Pending, Stream, Transport,
+};
 use futures::FutureExt;
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
@@ -24,12 +26,17 @@ use tokio::{
 };
 use turmoil::net::{TcpListener, TcpStream};
 
+use crate::sentinels::{self, Sentinels};
+
 /// What a history has done to the network, and what the hosts have done with it.
 #[derive(Clone, Debug, Default)]
 pub struct Net(Arc<Mutex<State>>);
 
 #[derive(Debug, Default)]
-struct State {
+pub(crate) struct State {
+    /// What sentinels say.
+    pub(crate) sentinels: Sentinels,
+    has_sentinels: bool,
     /// Whether lost packets of a dial are silent, as in a real network, or refuse it at once.
     is_silent: bool,
     /// No packet of the first arrives at the second.
@@ -169,7 +176,14 @@ impl Net {
         self.state().peaks
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    /// All hosts have sentinels.
+    #[must_use]
+    pub fn with_sentinels(self, has_sentinels: bool) -> Self {
+        self.state().has_sentinels = has_sentinels;
+        self
+    }
+
+    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -185,7 +199,7 @@ impl State {
         self.peaks.dials = self.peaks.dials.max(dials.len());
     }
 
-    fn loses(&self, from: &str, to: &str) -> bool {
+    pub(crate) fn loses(&self, from: &str, to: &str) -> bool {
         self.lost.contains(&(from.to_owned(), to.to_owned()))
     }
 }
@@ -257,6 +271,16 @@ impl Transport for Wire {
             listener,
             wire: self.clone(),
         }))
+    }
+
+    fn addresses<'a>(&'a self, address: &'a str) -> Pending<'a, Vec<SocketAddr>> {
+        let found = sentinels::address(address).into_iter().collect();
+        Box::pin(futures::future::ready(Ok(found)))
+    }
+
+    fn hear(&self, _: SocketAddr) -> io::Result<Option<Box<dyn Datagrams>>> {
+        let has_sentinels = self.net.state().has_sentinels;
+        Ok(has_sentinels.then(|| self.net.datagrams(&self.name)))
     }
 
     fn is_loopback(&self, _: &str) -> bool {

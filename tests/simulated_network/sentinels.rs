@@ -1,0 +1,292 @@
+//! Sentinels of the hosts, and the datagrams by which they say that a process has ended.
+//!
+//! Decided here: when a notice arrives, that copies of it are lost, and what strangers send beside: notices of their own
+//! making, and such as were said before. A sentinel ends with its host's power, and not with the process.
+
+use std::{collections::BTreeMap, net::SocketAddr, pin::pin, sync::Arc, time::Duration};
+
+use actix_bully::remote::{
+    Challenge, Credential, NodeId, NodeIncarnation, Proof,
+    sentinel::{Notice, Order, Secret, SentinelDriver, SentinelError},
+    transport::{Datagrams, Pending},
+};
+use fastrand::Rng;
+use futures::future::select;
+use tokio::{sync::Notify, time::sleep};
+
+use turmoil::Sim;
+
+use crate::{faults::Faults, wire::Net};
+
+/// What the network knows of sentinels.
+#[derive(Debug, Default)]
+pub(crate) struct Sentinels {
+    /// The one of each host, by its number; one that has ended is none.
+    alive: BTreeMap<String, u64>,
+    serial: u64,
+    /// How often one of each host's present process was killed.
+    kills: BTreeMap<String, u32>,
+    /// What each of them was ordered: the notice, and the hosts to tell.
+    ordered: BTreeMap<String, (Vec<u8>, Vec<String>)>,
+    /// What was ever said.
+    said: Vec<Vec<u8>>,
+    /// What is on its way to each host: when it arrives, from where, and the datagram.
+    coming: BTreeMap<String, Vec<(Duration, String, Vec<u8>)>>,
+    arrivals: BTreeMap<String, Arc<Notify>>,
+}
+
+impl Sentinels {
+    fn send(&mut self, due: Duration, (from, to): (&str, &str), bytes: Vec<u8>) {
+        let coming = self.coming.entry(to.to_owned()).or_default();
+        coming.push((due, from.to_owned(), bytes));
+        self.arrivals.entry(to.to_owned()).or_default().notify_one();
+    }
+}
+
+impl Net {
+    /// A sentinel for a process that begins.
+    pub(crate) fn sentinel(&self, host: &str) -> SimulatedSentinel {
+        let mut sentinel = SimulatedSentinel {
+            net: self.clone(),
+            host: host.to_owned(),
+            number: 0,
+        };
+        sentinel.begin();
+        self.state().sentinels.kills.remove(host);
+        sentinel
+    }
+
+    /// The process of a host ends, and the host does not: its sentinel says so, soon or late.
+    pub(crate) fn tell_end(&self, host: &str, now: Duration, rng: &mut Rng) {
+        let mut state = self.state();
+        let sentinels = &mut state.sentinels;
+        sentinels.alive.remove(host);
+        let Some((notice, peers)) = sentinels.ordered.remove(host) else {
+            return;
+        };
+        let late = [20, 20, 200, 3_000][rng.usize(..4)];
+        for peer in peers {
+            let first = now + Duration::from_millis(rng.u64(1..=late));
+            for again in [0, 5, 50] {
+                if rng.u8(..4) > 0 {
+                    let due = first + Duration::from_millis(again);
+                    sentinels.send(due, (host, &peer), notice.clone());
+                }
+            }
+        }
+        sentinels.said.push(notice);
+    }
+
+    /// The sentinel of a host is killed: twice for a process at most, so that the next one is soon there.
+    pub(crate) fn kill_sentinel(&self, host: &str) {
+        let mut state = self.state();
+        let kills = state.sentinels.kills.entry(host.to_owned()).or_default();
+        *kills += 1;
+        if *kills <= 2 {
+            state.sentinels.alive.remove(host);
+            state.sentinels.ordered.remove(host);
+        }
+    }
+
+    /// The sentinel of a host ends, by itself or with its host.
+    pub(crate) fn end_sentinel(&self, host: &str) {
+        let mut state = self.state();
+        state.sentinels.alive.remove(host);
+        state.sentinels.ordered.remove(host);
+    }
+
+    /// A stranger tells `to` that this incarnation of a host has ended, and repeats something that was said before.
+    pub(crate) fn forge(
+        &self,
+        host: &str,
+        incarnation: u64,
+        to: &str,
+        now: Duration,
+        rng: &mut Rng,
+    ) {
+        let mut state = self.state();
+        let sentinels = &mut state.sentinels;
+        let soon = now + Duration::from_millis(rng.u64(1..=20));
+        if let Ok(node) = NodeId::new(host) {
+            let forged = Notice {
+                node,
+                incarnation: NodeIncarnation(incarnation),
+                secret: Secret::of(rng.u8(..)),
+            };
+            sentinels.send(soon, (STRANGER, to), forged.encode());
+        }
+        if !sentinels.said.is_empty() {
+            let again = sentinels.said[rng.usize(..sentinels.said.len())].clone();
+            sentinels.send(soon, (STRANGER, to), again);
+        }
+    }
+
+    /// Where a host's process hears datagrams: what arrived before it began is lost.
+    pub(crate) fn datagrams(&self, host: &str) -> Box<dyn Datagrams> {
+        let now = turmoil::sim_elapsed().unwrap_or_default();
+        let mut state = self.state();
+        if let Some(coming) = state.sentinels.coming.get_mut(host) {
+            coming.retain(|(due, ..)| *due > now);
+        }
+        let arrivals = state.sentinels.arrivals.entry(host.to_owned());
+        Box::new(Hearing {
+            arrivals: Arc::clone(arrivals.or_default()),
+            net: self.clone(),
+            host: host.to_owned(),
+        })
+    }
+}
+
+/// One host's sentinel, as its bridge drives it.
+#[derive(Debug)]
+pub(crate) struct SimulatedSentinel {
+    net: Net,
+    host: String,
+    number: u64,
+}
+
+impl SimulatedSentinel {
+    fn begin(&mut self) {
+        let mut state = self.net.state();
+        state.sentinels.serial += 1;
+        self.number = state.sentinels.serial;
+        let number = self.number;
+        state.sentinels.alive.insert(self.host.clone(), number);
+        state.sentinels.ordered.remove(&self.host);
+    }
+
+    fn is_alive(&self) -> bool {
+        self.net.state().sentinels.alive.get(&self.host) == Some(&self.number)
+    }
+}
+
+impl SentinelDriver for SimulatedSentinel {
+    fn id(&self) -> u32 {
+        0
+    }
+
+    fn order(&mut self, order: &Order) -> Result<(), SentinelError> {
+        if let (Order::Watch(watched), true) = (order, self.is_alive()) {
+            let peers = watched.peers.iter();
+            let names = peers.filter_map(|at| turmoil::reverse_lookup(at.ip()));
+            let ordered = (watched.notice.encode(), names.collect());
+            let mut state = self.net.state();
+            state.sentinels.ordered.insert(self.host.clone(), ordered);
+        }
+        Ok(())
+    }
+
+    fn has_ended(&mut self) -> bool {
+        !self.is_alive()
+    }
+
+    fn restart(&mut self) -> Result<(), SentinelError> {
+        self.begin();
+        Ok(())
+    }
+}
+
+impl Drop for SimulatedSentinel {
+    fn drop(&mut self) {
+        if self.is_alive() {
+            self.net.end_sentinel(&self.host);
+        }
+    }
+}
+
+struct Hearing {
+    net: Net,
+    host: String,
+    arrivals: Arc<Notify>,
+}
+
+impl Hearing {
+    /// What has arrived, or how long until something does.
+    fn next(&self) -> Result<Vec<u8>, Option<Duration>> {
+        let now = turmoil::sim_elapsed().unwrap_or_default();
+        let mut state = self.net.state();
+        loop {
+            let Some(coming) = state.sentinels.coming.get_mut(&self.host) else {
+                return Err(None);
+            };
+            let first = (0..coming.len()).min_by_key(|at| coming[*at].0);
+            let Some(first) = first else {
+                return Err(None);
+            };
+            if coming[first].0 > now {
+                return Err(Some(coming[first].0.saturating_sub(now)));
+            }
+            let (_, from, bytes) = coming.remove(first);
+            if !state.loses(&from, &self.host) {
+                return Ok(bytes);
+            }
+        }
+    }
+}
+
+impl Datagrams for Hearing {
+    fn receive<'a>(&'a mut self, into: &'a mut [u8]) -> Pending<'a, usize> {
+        Box::pin(async move {
+            loop {
+                match self.next() {
+                    Ok(bytes) => {
+                        let len = bytes.len().min(into.len());
+                        into[..len].copy_from_slice(&bytes[..len]);
+                        return Ok(len);
+                    }
+                    Err(Some(rest)) => {
+                        let arrival = pin!(self.arrivals.notified());
+                        select(arrival, pin!(sleep(rest))).await;
+                    }
+                    Err(None) => self.arrivals.notified().await,
+                }
+            }
+        })
+    }
+}
+
+/// Where a bridge listens, by its address in a configuration.
+pub(crate) fn address(address: &str) -> Option<SocketAddr> {
+    let (host, port) = address.rsplit_once(':')?;
+    Some(SocketAddr::new(turmoil::lookup(host), port.parse().ok()?))
+}
+
+/// All hosts of a history know the same secret, and a stranger knows none.
+#[derive(Debug)]
+pub(crate) struct Known;
+
+impl Credential for Known {
+    fn challenge(&self) -> std::io::Result<Challenge> {
+        Ok(Challenge([0; 32]))
+    }
+
+    fn prove(&self, _: &[u8]) -> Vec<Proof> {
+        vec![Proof([7; 32])]
+    }
+
+    fn accepts(&self, _: &[u8], proofs: &[Proof]) -> bool {
+        proofs.contains(&Proof([7; 32]))
+    }
+}
+
+/// Its packets are lost nowhere.
+const STRANGER: &str = "stranger";
+
+impl Faults {
+    /// What the sentinel of a host says: when, and how often, is drawn apart, so that other histories stay what they were.
+    pub(crate) fn tell_end(&self, sim: &Sim<'_>, k: usize) {
+        let now = sim.elapsed();
+        let seed = self.setting.seed ^ u64::try_from(now.as_millis()).unwrap_or_default();
+        let name = self.hosts[k].name();
+        let mut rng = Rng::with_seed(seed);
+        self.setting.net.tell_end(name, now, &mut rng);
+    }
+
+    pub(crate) fn forge(&self, sim: &Sim<'_>, rng: &mut Rng, k: usize, other: usize) {
+        let host = &self.hosts[k];
+        let incarnation = host.last.get().unwrap_or_default();
+        let to = self.hosts[other].name();
+        let net = &self.setting.net;
+        net.forge(host.name(), incarnation, to, sim.elapsed(), rng);
+    }
+}
