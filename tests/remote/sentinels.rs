@@ -75,9 +75,9 @@ fn a_sentinel_that_ends_is_replaced_by_one_with_other_bytes_and_the_links_are_ma
         };
         let a = host("a", &["b"], Some(Sentinel::driven_by(told.clone())));
         let b = host("b", &["a"], None);
-        let link = |host: &Host| match host.bridge.peers()[0].link {
-            LinkStatus::Linked { id } => Some(id),
-            _ => None,
+        let link = |host: &Host| {
+            let link = host.bridge.peers()[0].link;
+            matches!(link, LinkStatus::Linked { .. }).then_some(link)
         };
         until("they are linked", || {
             link(&a).is_some() && link(&b).is_some()
