@@ -1,7 +1,8 @@
 //! How long a leader's end goes on between real processes on loopback: until every survivor has
 //! been told of the next one.
 //!
-//! `cargo bench --bench processes` in this folder; `-- --rounds 200` for the figures of a release.
+//! `cargo bench --bench processes` in this folder; `-- --rounds 200` for the figures of a release, `--only told` for
+//! one kind of end.
 //! Three processes of the node example. Fails when a row exceeds its formula three times: the formula knows
 //! no machine that gives a process no core for a second, and a busy one does so now and then.
 #![expect(
@@ -25,7 +26,9 @@ mod loopback;
 mod wrong;
 
 use std::{
-    env, fs,
+    env,
+    fs::{self, Permissions},
+    os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     process::Command,
     time::Duration,
@@ -106,7 +109,11 @@ fn main() -> Result<(), Wrong> {
         "end", "timings", "mode", "rounds", "p50 ms", "p90 ms", "p99 ms", "most ms", "bound ms"
     );
     let mut late = 0;
+    let only = after("--only");
     for row in ROWS {
+        if only.is_some_and(|only| only != row.name()) {
+            continue;
+        }
         let rounds = (rounds / row.part).max(1);
         late += usize::from(!row.is_within(&node, rounds)?);
     }
@@ -127,35 +134,46 @@ impl Row {
             took.sort_unstable();
             let bound = self.bound();
             println!("{}", self.line(&took, bound));
-            if bound.is_none_or(|bound| took.last() <= Some(&bound)) {
+            // What may be late where a machine gives a process no core for a while is one of a hundred.
+            let late = took.len() / if self.is_told() { 100 } else { usize::MAX };
+            let last = took.iter().rev().nth(late);
+            if bound.is_none_or(|bound| last <= Some(&bound)) {
                 return Ok(true);
             }
         }
         Ok(false)
     }
 
-    /// The formula of a silent end; every other end is known sooner.
+    /// The formula of a silent end; every other end is known sooner. With a sentinel: what the slowest of a hundred may
+    /// take, with votes in memory.
     fn bound(&self) -> Option<Duration> {
+        if self.end == End::Told {
+            return Some(Duration::from_millis(50));
+        }
         let timings = match self.timings {
             "lan" => Timings::lan(),
             _ => Timings::default(),
         };
         match (self.end, self.quorum) {
-            (End::HandsOver, _) => None,
+            (End::HandsOver | End::Told, _) => None,
             (_, true) => Some(timings.worst_case_quorum_failover(0)),
             (_, false) => timings.worst_case_failover(0),
         }
     }
 
-    fn line(&self, took: &[Duration], bound: Option<Duration>) -> String {
-        let end = match self.end {
+    const fn name(&self) -> &'static str {
+        match self.end {
             End::Killed => "kill -9",
             End::Panics => "panic",
             End::Silent => "silence",
             End::HandsOver => "hand-over",
-            End::Told => "sentinel",
-            End::ToldOnDisk => "sentinel+d",
-        };
+            End::Told => "told",
+            End::ToldOnDisk => "told (disk)",
+        }
+    }
+
+    fn line(&self, took: &[Duration], bound: Option<Duration>) -> String {
+        let end = self.name();
         let mode = if self.quorum { "quorum" } else { "available" };
         let ms = |time: Duration| format!("{:.1}", time.as_secs_f64() * 1e3);
         let percentile = |share: usize| {
@@ -189,6 +207,8 @@ fn measure(node: &Path, row: &Row, rounds: usize) -> Result<Vec<Duration>, Wrong
     let secret = TempDir::new()?;
     let mut cluster = if row.is_told() {
         let file = secret.path().join("secret");
+        fs::write(&file, "")?;
+        fs::set_permissions(&file, Permissions::from_mode(0o600))?;
         fs::write(&file, "thirty-two bytes that all nodes know")?;
         let file = file.display().to_string();
         let more = ["--sentinel", "--secret-file", &file].map(str::to_owned);

@@ -33,6 +33,9 @@ pub(crate) struct Args {
     /// How long the quorum election waits for what
     #[arg(long, value_enum, default_value_t)]
     pub(crate) timings: Preset,
+    /// Some agents have sentinels, which tell of their crashes for certain; of others nothing is told
+    #[arg(long)]
+    pub(crate) sentinels: bool,
     /// Bully and astra: only faults that leave messages within the delay bound and agents awake,
     /// and two may lead for two delays at most; with --seeds, so is every odd one anyway
     #[arg(long)]
@@ -104,6 +107,7 @@ impl Args {
             faults: self.faults.0.clone(),
             seconds: self.seconds,
             timings: self.timings,
+            sentinels: self.sentinels,
             bounded: self.protocol.has_bounds()
                 && (self.bounded || self.seeds.is_some() && seed % 2 == 1),
         }

@@ -92,6 +92,8 @@ pub(crate) struct Plan {
     pub(crate) faults: Vec<Fault>,
     pub(crate) seconds: u32,
     pub(crate) timings: Preset,
+    /// Whether some agents have sentinels.
+    pub(crate) sentinels: bool,
     /// Whether it keeps messages within the delay bound, and is held to what that promises.
     pub(crate) bounded: bool,
 }
@@ -239,6 +241,7 @@ impl Plan {
             faults_for: Duration::from_secs(self.seconds.into()),
             faults: self.faults.clone(),
             skew: self.skew(),
+            sentinels: self.sentinels,
             trace,
             ..ChaosOptions::default()
         }
@@ -284,6 +287,9 @@ impl fmt::Display for Plan {
              --nodes {nodes} --seconds {seconds} --faults {}",
             names(&self.faults)
         )?;
+        if self.sentinels {
+            f.write_str(" --sentinels")?;
+        }
         if self.bounded {
             f.write_str(" --bounded")?;
         }

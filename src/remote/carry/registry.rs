@@ -60,6 +60,10 @@ struct GroupAgents {
 struct KnownAgent {
     incarnation: Option<Incarnation>,
     /// The incarnation of the node that named it last.
+    #[cfg_attr(
+        not(feature = "sentinel"),
+        allow(dead_code, reason = "only sentinels ask for it")
+    )]
     of: Option<NodeIncarnation>,
     /// When it was last named: before this round, it is in doubt.
     round: u64,

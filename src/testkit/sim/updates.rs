@@ -27,6 +27,9 @@ pub enum Detection {
     /// As across hosts: an agent that crashes or is cut off is suspected after so long, and the suspicion
     /// ends as long after the return.
     Suspect(After),
+    /// As across hosts of which some have a sentinel: of every other incarnation a crash is known for certain after so
+    /// long; of the rest, and of cuts, no agent is told anything.
+    Told(After),
     /// No agent is told anything: only silence tells. The range is for joining and leaving.
     Silent(After),
 }
@@ -38,9 +41,17 @@ impl Default for Detection {
 }
 
 impl Detection {
+    /// Of every other incarnation: the first, third and so on of every other agent, the second and so on of the rest.
+    pub(super) const fn has_sentinel(at: NodeIndex, incarnation: Incarnation) -> bool {
+        at.0.is_multiple_of(2) != incarnation.0.is_multiple_of(2)
+    }
+
     pub(super) fn takes(self) -> After {
         match self {
-            Self::Certain(after) | Self::Suspect(after) | Self::Silent(after) => after,
+            Self::Certain(after)
+            | Self::Suspect(after)
+            | Self::Told(after)
+            | Self::Silent(after) => after,
         }
     }
 }

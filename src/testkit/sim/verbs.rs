@@ -253,7 +253,10 @@ impl<E: Election> World<E> {
         match self.detection {
             Detection::Certain(_) => self.report(at, MemberChange::Down(incarnation)),
             Detection::Suspect(_) => self.report(at, MemberChange::Sight),
-            Detection::Silent(_) => {}
+            Detection::Told(_) if Detection::has_sentinel(at, incarnation) => {
+                self.report(at, MemberChange::Down(incarnation));
+            }
+            Detection::Told(_) | Detection::Silent(_) => {}
         }
     }
 
@@ -267,7 +270,10 @@ impl<E: Election> World<E> {
 
     /// Lets the others know of a new incarnation, where they are told at all.
     pub(super) fn report_return(&mut self, at: NodeIndex, how: Happening) {
-        let told = !matches!(self.detection, Detection::Silent(_));
+        let told = matches!(
+            self.detection,
+            Detection::Certain(_) | Detection::Suspect(_)
+        );
         // An agent that joins has been reported as a member already.
         if told && how != Happening::Joined {
             self.report(at, MemberChange::Sight);

@@ -95,6 +95,11 @@ fn world<S: Scenario>(
         1 => Detection::Suspect(takes),
         _ => Detection::Silent(takes),
     };
+    let detection = if options.sentinels {
+        Detection::Told(After::jittered(Duration::ZERO, bound * 30))
+    } else {
+        detection
+    };
     let late = bound * u32::from(random.chance(300)) * 20;
     let late = late.min(options.faults_for / 2);
     let reproduce = options

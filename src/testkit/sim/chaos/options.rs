@@ -20,6 +20,9 @@ pub struct ChaosOptions {
     pub faults: Vec<Fault>,
     /// The fastest and slowest clock, in parts per million of deviation. Default: 50,000.
     pub skew: u32,
+    /// Some agents have sentinels, which tell of their crashes soon or late, and nothing else is told
+    /// ([`Detection::Told`](crate::testkit::sim::Detection::Told)). Default: how crashes become known is drawn.
+    pub sentinels: bool,
     /// For how long two may lead at one time, which is checked after every step. A bound holds only where
     /// no message is lost or late, and no agent hangs. Default: as long as they like.
     pub contested_for: Option<Duration>,
@@ -36,6 +39,7 @@ impl Default for ChaosOptions {
             steady_for: Duration::from_secs(2),
             faults: Fault::ALL.to_vec(),
             skew: 50_000,
+            sentinels: false,
             contested_for: None,
             trace: Trace::off(),
             reproduce: String::new(),

@@ -48,6 +48,21 @@ fn a_restart_before_the_crash_is_told_is_no_contradiction() {
 }
 
 #[test]
+fn a_crash_beside_a_sentinel_is_certain_after_the_delay_and_of_others_nothing_is_told() {
+    let mut world = started(Detection::Told(MS(5).into()));
+    world.crash("a");
+    world.restart("a");
+    world.run_for(MS(5));
+    let known = world.known("c").unwrap();
+    let a = known.get(&id("a")).unwrap();
+    assert!(a.has_ended(Incarnation(1)) && !a.has_ended(Incarnation(2)));
+    assert!(!known.is_closed());
+    world.crash("b");
+    world.run_for(MS(20));
+    assert_eq!(presence(&world, "c", "b"), Presence::Up);
+}
+
+#[test]
 fn a_cut_is_suspected_and_the_suspicion_ends_with_it() {
     let mut world = started(Detection::Suspect(MS(5).into()));
     world.cut_one_way("c", "a");
