@@ -93,6 +93,7 @@ fn the_printed_command_means_the_same_history() {
             faults,
             seconds,
             timings,
+            sentinels: false,
             bounded,
         };
         assert_eq!(plan(&made.to_string()), made);
