@@ -11,6 +11,7 @@ use super::history::{Plan, Preset, Protocol, names, size};
 /// Histories of an election in which everything goes wrong, seeded: the same seed, the same history.
 #[derive(Clone, Debug, Parser)]
 #[command(name = "simulate", after_help = HELP)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 pub(crate) struct Args {
     /// Shows the history of this seed, message by message [default: 1]
     #[arg(long, value_name = "N")]
