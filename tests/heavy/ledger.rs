@@ -11,7 +11,7 @@ use actix_bully::{
     protocol::{Effect, Event, Term},
 };
 
-use crate::rules::Seen;
+use crate::rules::{Seen, name};
 
 /// The highest term that the ledger have room for; the model looks no further.
 pub const ROOM: usize = 4;
@@ -90,12 +90,25 @@ impl Ledger {
         }
     }
 
+    /// A crash came before that record was durable: what it says of this agent's own vote was never so.
+    pub fn forget(&mut self, agent: usize, kept: Option<&Vote>, lost: &Vote) {
+        let vote = &mut self.votes[index(lost.term.0)][agent];
+        if kept.is_none_or(|kept| kept.term < lost.term) && *vote == mark(agent) {
+            *vote = 0;
+        }
+    }
+
     /// Records one effect of a step of a voter, where `quorum` is what elects in truth.
     pub fn note(&mut self, seen: &Seen<'_, QuorumBully>, quorum: usize) {
         let disk = seen.disk.map_or(Term::ZERO, |vote: &Vote| vote.term);
         match seen.effect {
             Effect::Persist(vote) if vote.term < disk => self.breaks("TermMonotone"),
-            Effect::Persist(_) => {}
+            Effect::Persist(vote) => {
+                // A claim is out before; its candidate's own vote is one when it is durable.
+                if vote.term > disk && vote.voted_for.as_ref() == Some(&name(seen.agent)) {
+                    self.vote(seen.agent, seen.agent, vote.term, quorum);
+                }
+            }
             Effect::Notify(Event::Acquired { term } | Event::Renewed { term }) => {
                 let token = small(term.0);
                 if token <= self.token {
@@ -119,8 +132,6 @@ impl Ledger {
         match (message, seen.heard) {
             (BullyMessage::Claim(claim), _) => {
                 self.highest = self.highest.max(small(claim.term.0));
-                self.vote(me, me, claim.term, quorum);
-                self.is_durable(claim.term, disk);
             }
             (BullyMessage::ClaimReply(reply), Some((from, _))) if reply.granted => {
                 self.vote(me, from, reply.term, quorum);
@@ -128,6 +139,7 @@ impl Ledger {
             }
             (BullyMessage::Ack(ack), _) => self.is_durable(ack.term, disk),
             (BullyMessage::Elected(elected), _) => {
+                self.is_durable(elected.term, disk);
                 let announced = &mut self.announced[index(elected.term.0)];
                 let before = std::mem::replace(announced, mark(me));
                 if before != 0 && before != mark(me) {

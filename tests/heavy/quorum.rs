@@ -13,7 +13,7 @@ use std::{sync::Arc, time::Duration};
 use actix_bully::{
     elections::{
         bully::{Ack, BullyMessage, Micros, Preemption, Yield},
-        quorum::{Defect, QuorumBully, QuorumConfig},
+        quorum::{Defect, QuorumBully, QuorumConfig, Vote},
     },
     protocol::{Effect, EffectOf, Incarnation, Input, InputOf, Round, Score, Term, Time, Timings},
 };
@@ -222,6 +222,10 @@ impl Rules for Quorum {
         ledger.broken = ledger
             .broken
             .filter(|broken| Some(*broken) != self.tolerated);
+    }
+
+    fn forget(&self, ledger: &mut Ledger, agent: usize, kept: Option<&Vote>, lost: &Vote) {
+        ledger.forget(agent, kept, lost);
     }
 
     fn broken(&self, world: &World<Self>) -> Option<&'static str> {

@@ -101,6 +101,16 @@ pub trait Rules: Clone + Debug + Sized + Send + Sync + 'static {
     /// Records what a node did.
     fn note(&self, _ledger: &mut Self::Ledger, _seen: &Seen<'_, Self::Election>) {}
 
+    /// A crash came before a record of a node was durable: this one was kept, that one lost.
+    fn forget(
+        &self,
+        _ledger: &mut Self::Ledger,
+        _agent: usize,
+        _kept: Option<&DurableOf<Self>>,
+        _lost: &DurableOf<Self>,
+    ) {
+    }
+
     /// Which invariant does not hold in this world.
     fn broken(&self, world: &World<Self>) -> Option<&'static str>;
 

@@ -22,7 +22,7 @@ use std::{sync::Arc, time::Duration};
 use actix_bully::{
     elections::{
         bully::{BullyMessage, Yield},
-        quorum::{Defect, QuorumBully, QuorumConfig, Vote},
+        quorum::{Defect, QuorumBully, QuorumConfig, SealRecord, Vote},
     },
     protocol::{
         AgentId, Decree, Effect, EffectOf, Event, Incarnation, Input, InputOf, Round, Score, Term,
@@ -138,6 +138,10 @@ impl Rules for Changing {
         ledger.note(seen);
     }
 
+    fn forget(&self, ledger: &mut Ledger, agent: usize, kept: Option<&Vote>, lost: &Vote) {
+        ledger.forget(agent, kept, lost);
+    }
+
     fn broken(&self, world: &World<Self>) -> Option<&'static str> {
         let ledger = &world.ledger;
         if ledger.broken.is_some() {
@@ -237,6 +241,18 @@ impl Ledger {
         is_quorum(voters, self.lists[index / TERMS])
     }
 
+    /// A crash came before that record was durable.
+    fn forget(&mut self, agent: usize, kept: Option<&Vote>, lost: &Vote) {
+        let vote = &mut self.votes[index(lost.term.0)][agent];
+        if kept.is_none_or(|kept| kept.term < lost.term) && *vote == mark(agent) {
+            *vote = 0;
+        }
+        let is_lost = |seal: &&SealRecord| kept.and_then(Vote::seal) != Some(*seal);
+        if let Some(seal) = lost.seal().filter(is_lost) {
+            self.sealed[index(seal.term.0)].0 &= !(1 << agent);
+        }
+    }
+
     fn note(&mut self, seen: &Seen<'_, QuorumBully>) {
         let disk = seen.disk.map_or(Term::ZERO, |vote| vote.term);
         match seen.effect {
@@ -254,6 +270,10 @@ impl Ledger {
                     self.breaks("SealKept");
                 }
                 self.seal(seen.agent, vote);
+                // A claim is out before; its candidate's own vote is one when it is durable.
+                if vote.term > disk && vote.voted_for.as_ref() == Some(&name(seen.agent)) {
+                    self.vote(seen.agent, seen.agent, vote.term);
+                }
             }
             Effect::Notify(Event::Voters(event)) => {
                 if let VotersEvent::Installed(decree) = &**event {
@@ -281,8 +301,6 @@ impl Ledger {
         match (message, seen.heard) {
             (BullyMessage::Claim(claim), _) => {
                 self.highest = self.highest.max(count(claim.term.0));
-                self.vote(me, me, claim.term);
-                self.is_durable(claim.term, disk);
             }
             (BullyMessage::ClaimReply(reply), Some((from, _))) if reply.granted => {
                 self.vote(me, from, reply.term);
@@ -297,6 +315,7 @@ impl Ledger {
                 }
             }
             (BullyMessage::Elected(elected), _) => {
+                self.is_durable(elected.term, disk);
                 let announced = &mut self.announced[index(elected.term.0)];
                 let before = std::mem::replace(announced, mark(me));
                 if before != 0 && before != mark(me) {

@@ -194,9 +194,8 @@ impl Claiming {
         if term <= voter.record.term || term > core.config.last_term() {
             return Err(Next::again(Duration::ZERO, before));
         }
-        // Its own vote is durable before it asks for the others: otherwise it could crash, forget, and
-        // vote for another agent in this term.
-        core.vote_for_myself(now, term, out);
+        // `claim-beside-own-vote`: the others vote while this agent's own vote is being written. What
+        // comes back waits for the disk, so nothing is counted that this agent could forget.
         core.ask_voters(
             Claim {
                 term,
@@ -207,6 +206,7 @@ impl Claiming {
             },
             out,
         );
+        core.vote_for_myself(now, term, out);
         let wait = core.config.timings.round();
         out.cancel_timer(BullyTimer::Election);
         out.set_timer(BullyTimer::Round, wait);

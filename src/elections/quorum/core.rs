@@ -121,6 +121,10 @@ impl Core {
 
     pub(super) fn vote_for_myself(&mut self, now: Time, term: Term, out: &mut Out) {
         let voted_for = Some(self.me.id.clone());
+        if self.config.has(Defect::OwnVoteUnwritten) {
+            (self.voter.record.term, self.voter.record.voted_for) = (term, voted_for);
+            return self.voter.hear(term);
+        }
         self.voter.write(&self.config, now, term, voted_for, out);
     }
 

@@ -33,6 +33,8 @@ defects! { QuorumConfig:
     GrantIgnoresPromise,
     /// `persist-before-send`: the record is changed and never made durable.
     VolatileVote,
+    /// `claim-beside-own-vote`: an agent counts a vote of its own that is never made durable.
+    OwnVoteUnwritten,
     /// `one-vote-per-term`: a vote does not raise the voter's term.
     VoteKeepsTerm,
     /// `one-vote-per-term`: a voter votes twice in one term.

@@ -9,9 +9,8 @@
 //!  a                                b, c
 //!  ├── Elect ──────────────────────▶│  "would you vote for me?"; nothing durable changes
 //!  │◀───────────────────── Yield ───┤  (an agent that outranks it would say Ok: "I object")
-//!  [term 1, vote a]                 │
 //!  ├── Claim ──────────────────────▶│
-//!  │                  [term 1, vote a]
+//!  [term 1, vote a]   [term 1, vote a]  both at once
 //!  │◀──────────────── ClaimReply ───┤  Qv votes, its own included: elected
 //!  ├── Elected ────────────────────▶│  a does not lead yet
 //!  │                       [promise]│  for P from now on b supports no other agent
@@ -29,7 +28,7 @@
 //!  │                                │ t: NoLeader; b's slot comes first│
 //!  │                                ├── Elect ─────────────────────────▶│
 //!  │                                │◀──────────────────────── Yield ──┤ c's own promise is over too
-//!  │                                [term 2, vote b] ── Claim ─────────▶│ [term 2, vote b]
+//!  │                                ├── Claim ─────────────────────────▶│ [term 2, vote b], at both
 //!  │                                ├── Elected ── Ack: b leads in term 2
 //! ```
 //! If a's end is *confirmed* (a process of ours that panicked or stopped, its leadership revoked), the
@@ -71,7 +70,8 @@
 //! | `wait-for-higher-ranked` | A candidate claims once a quorum consents and every voter that outranks it has spoken or is late. | `candidate.rs` |
 //! | `one-vote-per-term` | A voter gives one vote in a term, durable before it is said. | `voter.rs` |
 //! | `vote-against-no-promise` | A voter gives no vote while a promise to another agent binds it. | `voter.rs` |
-//! | `persist-before-send` | The record is written before anything that depends on it is sent. | `voter.rs` |
+//! | `claim-beside-own-vote` | A claim goes out while its candidate's own vote is being written; that vote, like any other, counts once it is durable. | `candidate.rs` |
+//! | `persist-before-send` | The record is written before anything that depends on it is sent; a candidate's claim does not. | `voter.rs` |
 //! | `lease-before-leading` | An elected agent announces itself, and leads once a quorum has acknowledged that. | `leader.rs` |
 //! | `give-up-unacknowledged` | One that too few acknowledge within 2 E gives up. | `leader.rs` |
 //! | `follow-and-promise` | A voter follows an announcement of its own term or a later one, promises P, and acknowledges. | `follower.rs` |

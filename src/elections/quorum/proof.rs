@@ -15,7 +15,7 @@
 //! | `PromiseKept` | A voter that is bound to another leader gives no vote. |
 //! | `NoRivalElected` | While an agent leads, no other one has a quorum of votes for a higher term. |
 //! | `ResignFinal` | An agent that sent `Resign` for a term never leads in it again. |
-//! | `DiskFirst` | No agent says anything of a term, or gives a promise, that is not durable. |
+//! | `DiskFirst` | No agent says anything of a term, or gives a promise, that is not durable, but for a claim. |
 //! | `NoDisrupt` | A question, or a claim that is refused, changes nothing durable. |
 //! | `Observers` | An observer never consents, votes or acknowledges. |
 //! | `OneListPerEpoch` | Of each epoch at most one list of voters is ever entered by decision, and a quorum of the one before has sealed it. |
@@ -57,7 +57,9 @@
 //!
 //! # The argument
 //! *Votes, hence `LeaderPerTerm`.* A vote is durable before it is given, and given once in a term; two
-//! quorums of votes share a voter (2 Qv > n).
+//! quorums of votes share a voter (2 Qv > n). A candidate's claim goes out before its own vote is durable
+//! (`claim-beside-own-vote`): if it crashes in between it has given no vote, and with none of its own it was not
+//! elected. Votes that others gave it count for its next incarnation as well, which claims the same term or none.
 //!
 //! *Leases: a lease ends before a rival can exist; hence `NoRivalElected`, hence `OneBeliever`.* Suppose
 //! i leads at the real time x, elected in t1, and some j ≠ i has Qv votes for a term above t1 by then.

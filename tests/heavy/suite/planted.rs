@@ -31,7 +31,7 @@ pub(super) fn cases() -> Vec<Case> {
         case(
             D::NoQuarantine,
             "no quarantine after a restart",
-            24_572,
+            27_210,
             RIVAL,
             9,
         ),
@@ -45,9 +45,16 @@ pub(super) fn cases() -> Vec<Case> {
         case(
             D::VolatileVote,
             "a vote that is never stored",
-            6,
+            21,
             "DiskFirst",
-            1,
+            2,
+        ),
+        case(
+            D::OwnVoteUnwritten,
+            "an own vote that is never stored",
+            77_212,
+            "TokenMonotone",
+            11,
         ),
         case(
             D::VoteKeepsTerm,
@@ -102,7 +109,7 @@ pub(super) fn cases() -> Vec<Case> {
         case(
             D::EndOfAnyLife,
             "the end of any former incarnation voids a promise",
-            183_646,
+            200_342,
             RIVAL,
             9,
         ),
@@ -123,14 +130,14 @@ pub(super) fn cases() -> Vec<Case> {
         case(
             D::PromiseUnrecorded,
             "a promise that is not in the record",
-            210_234,
+            233_053,
             RIVAL,
             10,
         ),
         case(
             D::QuarantineOfOwnPromise,
             "a quarantine of the present promise",
-            212_622,
+            235_502,
             RIVAL,
             10,
         ),
@@ -156,7 +163,9 @@ fn search(defect: Defect) -> Search {
     (bounds.wire, bounds.crash) = (2, Crash::Unseen);
     match defect {
         Defect::PromiseOfOneLease | Defect::PromiseOfHalfALease => bounds.budget.slow = 1,
-        Defect::NoQuarantine | Defect::VolatileVote => bounds.budget.crashes = 1,
+        Defect::NoQuarantine | Defect::VolatileVote | Defect::OwnVoteUnwritten => {
+            bounds.budget.crashes = 1
+        }
         Defect::BeliefAfterResign | Defect::ResignVoidsAny => bounds.budget.resigns = 1,
         Defect::EndOfAnyLife => {
             (bounds.budget.crashes, bounds.crash, bounds.wire) = (1, Crash::Reported, 3);
@@ -176,6 +185,9 @@ fn search(defect: Defect) -> Search {
         _ => Quorum::new(bounds.n, 1, Some(defect)),
     };
     rules.witnesses = usize::from(bounds.n == 3);
+    if defect == Defect::OwnVoteUnwritten {
+        rules.tolerated = Some("DiskFirst"); // what comes of it where no rule looks at the disk
+    }
     timed(Lab {
         rules,
         bounds,

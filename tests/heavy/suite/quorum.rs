@@ -16,7 +16,7 @@ pub(super) fn cases() -> Vec<Case> {
         ),
         Case::holds(
             "2 terms, a slow clock, a crash",
-            403_690,
+            445_300,
             29,
             search(1, 2, |_, b| {
                 (b.budget.slow, b.budget.crashes) = (1, 1);
@@ -55,7 +55,7 @@ pub(super) fn cases() -> Vec<Case> {
         ),
         Case::holds(
             "2 terms, a voter that returns promises less, a crash, a slow clock",
-            1_398_939,
+            1_522_820,
             36,
             mixed(Short::Restarted, 2, |b| {
                 (b.budget.slow, b.budget.crashes) = (1, 1);

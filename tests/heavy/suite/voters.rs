@@ -30,7 +30,7 @@ fn holds() -> Vec<Case> {
     vec![
         Case::holds(
             "voters: one more, one crashes, D=0, 2 ticks",
-            18_907,
+            22_407,
             30,
             search(&[add()], None, 2, |b| {
                 (b.budget.crashes, b.delay) = (1, Some(0));
@@ -38,7 +38,7 @@ fn holds() -> Vec<Case> {
         ),
         Case::holds(
             "voters: one replaced, one crashes, D=0, 2 ticks",
-            17_292,
+            18_841,
             30,
             search(&[replace()], None, 2, |b| {
                 (b.budget.crashes, b.delay) = (1, Some(0));
@@ -109,7 +109,7 @@ fn planted() -> Vec<Case> {
         ),
         Case::breaks(
             "voters: a candidate that leads in spite of a seal",
-            4_706,
+            5_298,
             ("NoBelieverAfterSeal", 15),
             crashing(Defect::ReportIgnored),
         ),

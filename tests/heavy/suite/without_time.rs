@@ -45,14 +45,14 @@ pub(super) fn cases() -> Vec<Case> {
         ),
         Case::breaks(
             "votes never stored",
-            16,
-            ("DiskFirst", 2),
+            59,
+            ("DiskFirst", 3),
             search(votes(Some(Defect::VolatileVote), 2), 1),
         ),
         Case::breaks(
             "votes never stored, one crash",
-            1_005,
-            ("VoteOnce", 5),
+            3_330,
+            ("VoteOnce", 7),
             search(unseen(), 2),
         ),
     ]

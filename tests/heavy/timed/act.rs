@@ -26,6 +26,10 @@ impl<R: Rules> Lab<R> {
             }
             Action::Tick(slow) => self.tick(world, *slow),
             Action::Crash(agent) => self.crash(world, *agent),
+            Action::CrashWriting(agent) => {
+                self.unwrite(world, *agent);
+                self.crash(world, *agent);
+            }
             Action::Restart(agent, missed) => self.restart(world, *agent, *missed),
             Action::Campaign(agent) => {
                 world.left.campaigners[*agent] = false;
@@ -163,11 +167,24 @@ impl<R: Rules> Lab<R> {
         }
     }
 
+    /// What was said before the record stays said.
+    fn unwrite(&self, world: &mut World<R>, agent: usize) {
+        let mut host = Host::clone(&world.nodes[agent].host);
+        let Some(before) = host.unwritten.take() else {
+            return;
+        };
+        if let Some(lost) = std::mem::replace(&mut host.disk, before) {
+            let kept = host.disk.as_ref();
+            self.rules.forget(&mut world.ledger, agent, kept, &lost);
+        }
+        world.settle(agent, Some(host));
+    }
+
     fn crash(&self, world: &mut World<R>, agent: usize) {
         world.left.crashes -= 1;
         let mut host = Host::clone(&world.nodes[agent].host);
         let ended = host.incarnation;
-        host.machine = None;
+        (host.machine, host.unwritten) = (None, None);
         host.timers.clear();
         if self.bounds.crash == Crash::Forgetful {
             host.disk = None;
@@ -275,6 +292,8 @@ impl<R: Rules> Lab<R> {
         heard: &Heard<R>,
         inputs: &mut VecDeque<InputOf<R::Election>>,
     ) {
+        let mut has_spoken = false;
+        host.unwritten = None;
         for effect in effects.drain() {
             if let Some(answers) = self.rules.shortcut(world.now, &effect) {
                 inputs.extend(answers);
@@ -289,7 +308,12 @@ impl<R: Rules> Lab<R> {
             };
             self.rules.note(&mut world.ledger, &seen);
             match effect {
-                Effect::Persist(record) => host.disk = Some(record),
+                Effect::Persist(record) => {
+                    let before = host.disk.replace(record);
+                    if has_spoken && world.left.crashes > 0 {
+                        host.unwritten = Some(before);
+                    }
+                }
                 Effect::SetTimer { timer, after } => {
                     host.timers.retain(|armed| armed.timer != timer);
                     let (from, to) = (now.after(after.min), now.after(after.max));
@@ -298,6 +322,8 @@ impl<R: Rules> Lab<R> {
                 }
                 Effect::CancelTimer(timer) => host.timers.retain(|armed| armed.timer != timer),
                 Effect::Send { to, message } => {
+                    has_spoken = true;
+                    host.unwritten = None; // that was said after the record, and rests on it
                     self.post(world, agent, host, &to, Arc::new(message));
                 }
                 Effect::Notify(_) => {}

@@ -167,6 +167,8 @@ pub enum Action {
     Tick(Option<usize>),
     /// An incarnation ends.
     Crash(usize),
+    /// The same while its last record is being written, which is lost.
+    CrashWriting(usize),
     /// The next one begins; these of the messages to it, a bit each, have arrived before.
     Restart(usize, u32),
     /// A user asks for an election.
@@ -332,6 +334,9 @@ impl<R: Rules> Lab<R> {
             let is_mortal = self.bounds.mortal.is_none_or(|mortal| mortal == agent);
             if world.left.crashes > 0 && is_mortal && is_deadly {
                 actions.push(Action::Crash(agent));
+                if world.nodes[agent].host.unwritten.is_some() {
+                    actions.push(Action::CrashWriting(agent));
+                }
             }
             if world.left.campaigns > 0 && world.left.campaigners[agent] {
                 actions.push(Action::Campaign(agent));

@@ -73,6 +73,7 @@ fn told<R: Rules>(world: &World<R>, action: &Action) -> String {
             format!("time passes, but not by the clock of {}", name(*agent))
         }
         Action::Crash(agent) => format!("{}       crashes", name(*agent)),
+        Action::CrashWriting(agent) => format!("{}       crashes while it writes", name(*agent)),
         Action::Restart(agent, _) => format!("{}       begins its next incarnation", name(*agent)),
         Action::Campaign(agent) => format!("{}       is told to hold an election", name(*agent)),
         Action::StepDown(agent) => format!("{}       is asked to step down", name(*agent)),

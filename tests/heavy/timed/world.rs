@@ -56,6 +56,9 @@ pub(super) struct Host<E: Election> {
     pub machine: Option<E>,
     pub timers: Vec<Armed<E::Timer>>,
     pub disk: Option<E::Durable>,
+    /// What was on the disk before the last step, if that said something and then wrote: the next crash may come
+    /// between the two.
+    pub unwritten: Option<Option<E::Durable>>,
     pub incarnation: Incarnation,
     /// What its driver knows of the members: what the machine was told last.
     pub known: Arc<Members>,
@@ -67,6 +70,7 @@ impl<E: Election + Clone> Clone for Host<E> {
             machine: self.machine.clone(),
             timers: self.timers.clone(),
             disk: self.disk.clone(),
+            unwritten: self.unwritten.clone(),
             incarnation: self.incarnation,
             known: Arc::clone(&self.known),
         }
@@ -133,6 +137,7 @@ impl<R: Rules> World<R> {
                 machine: None,
                 timers: Vec::new(),
                 disk: None,
+                unwritten: None,
                 incarnation: Incarnation(0),
                 known: Arc::default(),
             }),
@@ -265,6 +270,7 @@ where
             armed.to.max(*now).hash(state);
         }
         host.disk.hash(state);
+        host.unwritten.hash(state);
         host.incarnation.hash(state);
     }
 }

@@ -151,8 +151,8 @@ fn a_claim_waits_for_the_voter_that_outranks_it() {
         "a quorum, but HIGH is silent"
     );
     me.hear(HIGH, yields(1))
-        .wrote(MINE, ME)
         .asked(claim(MINE, 5))
+        .wrote(MINE, ME)
         .set(BullyTimer::Round, E)
         .nothing_else_happened();
 }
@@ -166,6 +166,7 @@ fn a_claim_does_not_wait_for_ever() {
         .nothing_else_happened();
     me.later(1)
         .fire(BullyTimer::Round)
+        .asked(claim(MINE, 5))
         .wrote(MINE, ME)
         .whatever();
 }
@@ -174,7 +175,10 @@ fn a_claim_does_not_wait_for_ever() {
 fn a_claim_does_not_wait_for_a_voter_that_is_down() {
     let mut me = Kit::asking().after(LOW, yields(1));
     me.is_suspected(HIGH).nothing_else_happened();
-    me.ends(HIGH).wrote(MINE, ME).whatever();
+    me.ends(HIGH)
+        .asked(claim(MINE, 5))
+        .wrote(MINE, ME)
+        .whatever();
 }
 
 #[test]
@@ -188,7 +192,10 @@ fn a_claim_does_not_wait_for_the_leader_that_fell_silent() {
     me.fire(BullyTimer::Election)
         .asked(elect(OLD, 5))
         .whatever();
-    me.hear(LOW, yields(1)).wrote(OLD + 1, ME).whatever();
+    me.hear(LOW, yields(1))
+        .asked(claim(OLD + 1, 5))
+        .wrote(OLD + 1, ME)
+        .whatever();
 }
 
 #[test]
@@ -207,7 +214,10 @@ fn consent_counts_for_its_own_round_only() {
     }
     assert_eq!(me.machine, before);
     me.hear(LOW, yields(2)).nothing_else_happened();
-    me.hear(HIGH, yields(2)).wrote(MINE, ME).whatever();
+    me.hear(HIGH, yields(2))
+        .asked(claim(MINE, 5))
+        .wrote(MINE, ME)
+        .whatever();
 }
 
 #[test]

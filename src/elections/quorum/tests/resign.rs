@@ -109,11 +109,11 @@ fn the_successor_claims_at_once() {
     let released = Some(leadership(HIGH, OLD));
     me.hear(HIGH, resign(OLD, Some(ME)))
         .has_no_leader(OLD)
-        .wrote(OLD + 1, ME)
         .asked(Claim {
             released,
             ..claim(OLD + 1, 5)
         })
+        .wrote(OLD + 1, ME)
         .set(BullyTimer::Round, E)
         .nothing_else_happened();
 }
@@ -180,7 +180,12 @@ fn a_successor_that_abstains_or_cannot_be_elected_does_not_claim() {
 #[test]
 fn an_agent_that_asks_already_claims_when_it_is_named() {
     let mut me = Kit::asking();
+    let released = Some(leadership(HIGH, MINE));
     me.hear(HIGH, resign(MINE, Some(ME)))
+        .asked(Claim {
+            released,
+            ..claim(MINE + 1, 5)
+        })
         .wrote(MINE + 1, ME)
         .whatever();
 }

@@ -64,6 +64,8 @@ struct Voter {
     promise: Option<Promise>,
     /// `record-longest-promise`: no promise that it gave and that may still hold is longer.
     longest: Duration,
+    /// `claim-beside-own-vote`: what it claims, while its own vote is not durable.
+    claim: Option<Claim>,
 }
 
 #[derive(Debug)]
@@ -127,13 +129,14 @@ impl Ledger {
             self.was_cut_short(me, &vote);
         }
         match self.voter_mut(me) {
-            Some(voter) => voter.disk = vote,
+            Some(voter) => (voter.disk, voter.claim) = (vote, None),
             None => self.voters.push(Voter {
                 id: me.clone(),
                 disk: vote,
                 quarantine: Time::ZERO,
                 promise: None,
                 longest: Duration::ZERO,
+                claim: None,
             }),
         }
     }
@@ -172,12 +175,28 @@ impl Ledger {
         voter.promises(now, config.timings.promise());
         let forgets = vote.promise < Micros::from(voter.longest);
         let before = std::mem::replace(&mut voter.disk, vote.clone());
+        let own = voter.claim.take_if(|claim| claim.term <= vote.term);
         if forgets {
             let what = format!("{me} has no record of its longest promise any more");
             self.breaks("DiskFirst", &what);
         }
         if before.term > vote.term {
             self.breaks("TermMonotone", &format!("{me} goes back to {}", vote.term));
+        }
+        let counts = |claim: &Claim| claim.term == vote.term && vote.voted_for.as_ref() == Some(me);
+        if let Some(claim) = own.filter(counts) {
+            self.votes(now, me, me, &claim, config);
+        }
+    }
+
+    /// A candidate asks for votes. Its own counts when it is durable.
+    pub(super) fn claims(&mut self, now: Time, me: &AgentId, claim: &Claim, config: &QuorumConfig) {
+        let voter = self
+            .voter_mut(me)
+            .filter(|voter| voter.disk.term < claim.term);
+        match voter.filter(|_| config.diskless.is_none()) {
+            Some(voter) => voter.claim = Some(claim.clone()),
+            None => self.votes(now, me, me, claim, config),
         }
     }
 
@@ -338,6 +357,9 @@ impl Ledger {
         if config.diskless.is_some() {
             self.last_elected = self.last_elected.max(term);
             self.elected.entry(term).or_insert_with(|| me.clone());
+        }
+        if config.diskless.is_none() {
+            self.speaks(me, term, "the announcement");
         }
         let first = self.announced.entry(term).or_insert_with(|| me.clone());
         if first != me {

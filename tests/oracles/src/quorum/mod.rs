@@ -13,7 +13,7 @@
 //! | `PromiseKept` | a vote is only given by a voter that is not bound |
 //! | `NoRivalElected` | while one believes, no other has a quorum of votes for a higher term |
 //! | `ResignFinal` | no agent believes in a term that it resigned |
-//! | `DiskFirst` | nothing is said of a term, and no promise given, that is not durable |
+//! | `DiskFirst` | nothing is said of a term, and no promise given, that is not durable, but for a claim |
 //! | `NoDisrupt` | a question, and a refused claim, change nothing durable |
 //! | `Observers` | an observer says nothing |
 //!

@@ -305,7 +305,7 @@ impl Watched {
         }
         match (message, asked) {
             (BullyMessage::Claim(claim), _) => {
-                ledger.votes(now, &self.id, &self.id, claim, sound);
+                ledger.claims(now, &self.id, claim, sound);
             }
             (BullyMessage::ClaimReply(reply), Asked::Claim(from, claim)) if reply.granted => {
                 ledger.votes(now, &self.id, from, claim, sound);
