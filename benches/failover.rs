@@ -34,6 +34,7 @@ fn main() {
     let presets = [
         ("default", Timings::default()),
         ("lan", Timings::lan()),
+        ("fast", Timings::fast()),
         ("wan", Timings::wan()),
         ("in_process", Timings::in_process()),
     ];

@@ -2,7 +2,9 @@
 //! been told of the next one.
 //!
 //! `cargo bench --bench processes` in this folder; `-- --rounds 200` for the figures of a release, `--only told` for
-//! one kind of end.
+//! one kind of end, `--only fast` for the rows of one preset. With `--bursts 50` and `--calm 600` (seconds) it counts
+//! instead the elections that quorums of each preset hold although no process has ended. Stores are in `TMPDIR`:
+//! `/dev/shm` is a memory.
 //! Three processes of the node example. Fails when a row exceeds its formula three times: the formula knows
 //! no machine that gives a process no core for a second, and a busy one does so now and then.
 #![expect(
@@ -22,6 +24,7 @@ mod cluster;
 mod log;
 #[path = "../tests/hosts/loopback.rs"]
 mod loopback;
+mod stalls;
 #[path = "../tests/hosts/wrong.rs"]
 mod wrong;
 
@@ -77,6 +80,7 @@ const ROWS: &[Row] = &[
     row(End::Killed, true, "lan", 1),
     row(End::Told, true, "lan", 1),
     row(End::ToldOnDisk, true, "lan", 1),
+    row(End::Killed, true, "fast", 1),
     row(End::Panics, false, "default", 10),
     row(End::Panics, true, "lan", 10),
     row(End::HandsOver, false, "default", 1),
@@ -84,6 +88,7 @@ const ROWS: &[Row] = &[
     row(End::Silent, false, "default", 5),
     row(End::Silent, true, "default", 5),
     row(End::Silent, true, "lan", 5),
+    row(End::Silent, true, "fast", 5),
 ];
 
 const fn row(end: End, quorum: bool, timings: &'static str, part: usize) -> Row {
@@ -103,17 +108,34 @@ fn main() -> Result<(), Wrong> {
         None if arguments.iter().any(|one| one == "--test") => 1,
         None => 20,
     };
+    let only = after("--only");
+    let is_asked = |row: &&Row| only.is_none_or(|only| only == row.timings || only == row.name());
+    let number = |flag| after(flag).and_then(|count| count.parse().ok());
     let node = build()?;
+    let stalls = (number("--bursts"), number("--calm"));
+    if stalls != (None, None) {
+        let silent = ROWS
+            .iter()
+            .filter(|row| row.quorum && row.end == End::Silent);
+        for row in silent.filter(is_asked) {
+            if let Some(rounds) = stalls.0 {
+                row.bursts(&node, rounds)?;
+            }
+            if let Some(seconds) = stalls.1 {
+                row.calm(
+                    &node,
+                    Duration::from_secs(u64::try_from(seconds).unwrap_or(u64::MAX)),
+                )?;
+            }
+        }
+        return Ok(());
+    }
     println!(
         "{:<11} {:<9} {:<11} {:>6} {:>8} {:>8} {:>8} {:>8} {:>8}",
         "end", "timings", "mode", "rounds", "p50 ms", "p90 ms", "p99 ms", "most ms", "bound ms"
     );
     let mut late = 0;
-    let only = after("--only");
-    for row in ROWS {
-        if only.is_some_and(|only| only != row.name()) {
-            continue;
-        }
+    for row in ROWS.iter().filter(is_asked) {
         let rounds = (rounds / row.part).max(1);
         late += usize::from(!row.is_within(&node, rounds)?);
     }
@@ -152,6 +174,7 @@ impl Row {
         }
         let timings = match self.timings {
             "lan" => Timings::lan(),
+            "fast" => Timings::fast(),
             _ => Timings::default(),
         };
         match (self.end, self.quorum) {
@@ -298,6 +321,7 @@ impl Row {
             return Duration::from_millis(1_500);
         }
         match (self.quorum, self.timings) {
+            (true, "fast") => Duration::from_millis(200),
             (true, "lan") => Duration::from_millis(500),
             (true, _) => Duration::from_millis(1_200),
             (false, _) => Duration::from_millis(100),

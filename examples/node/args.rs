@@ -101,6 +101,8 @@ pub(crate) enum Preset {
     Default,
     /// One data centre
     Lan,
+    /// One rack
+    Fast,
     /// Across regions
     Wan,
 }
@@ -110,6 +112,7 @@ impl Preset {
         match self {
             Self::Default => Timings::default(),
             Self::Lan => Timings::lan(),
+            Self::Fast => Timings::fast(),
             Self::Wan => Timings::wan(),
         }
     }

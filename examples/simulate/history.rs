@@ -106,6 +106,8 @@ pub(crate) enum Preset {
     Drawn,
     /// One process; a promise of 125 ms
     InProcess,
+    /// One rack; 75 ms
+    Fast,
     /// One data centre; 300 ms
     Lan,
     /// As they are by default; 900 ms
@@ -119,6 +121,7 @@ impl Preset {
         match self {
             Self::Drawn => None,
             Self::InProcess => Some(Timings::in_process()),
+            Self::Fast => Some(Timings::fast()),
             Self::Lan => Some(Timings::lan()),
             Self::Default => Some(Timings::default()),
             Self::Wan => Some(Timings::wan()),

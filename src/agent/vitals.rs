@@ -67,9 +67,10 @@ impl Assumptions {
 }
 
 /// The presets in the order of their delay bounds, with their names as users write them.
-pub(super) fn presets() -> [(&'static str, Timings); 5] {
+pub(super) fn presets() -> [(&'static str, Timings); 6] {
     [
         ("Timings::in_process()", Timings::in_process()),
+        ("Timings::fast()", Timings::fast()),
         ("Timings::lan()", Timings::lan()),
         ("Timings::default()", Timings::default()),
         ("Timings::wan()", Timings::wan()),

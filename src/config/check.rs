@@ -318,6 +318,7 @@ impl TimingsSettings {
         let preset = match self.preset {
             TimingsPreset::Default => Timings::default(),
             TimingsPreset::Lan => Timings::lan(),
+            TimingsPreset::Fast => Timings::fast(),
             TimingsPreset::Wan => Timings::wan(),
             TimingsPreset::InProcess => Timings::in_process(),
         };

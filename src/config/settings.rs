@@ -275,6 +275,8 @@ pub enum TimingsPreset {
     Default,
     /// [`Timings::lan`].
     Lan,
+    /// [`Timings::fast`].
+    Fast,
     /// [`Timings::wan`].
     Wan,
     /// [`Timings::in_process`].

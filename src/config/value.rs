@@ -223,12 +223,19 @@ impl Word for MayBe {
 }
 
 impl Word for TimingsPreset {
-    const ALL: &'static [Self] = &[Self::Default, Self::Lan, Self::Wan, Self::InProcess];
-    const WANTED: &'static str = "\"default\", \"lan\", \"wan\" or \"in_process\"";
+    const ALL: &'static [Self] = &[
+        Self::Default,
+        Self::Lan,
+        Self::Fast,
+        Self::Wan,
+        Self::InProcess,
+    ];
+    const WANTED: &'static str = "\"default\", \"lan\", \"fast\", \"wan\" or \"in_process\"";
     fn word(self) -> &'static str {
         match self {
             Self::Default => "default",
             Self::Lan => "lan",
+            Self::Fast => "fast",
             Self::Wan => "wan",
             Self::InProcess => "in_process",
         }

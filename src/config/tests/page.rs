@@ -141,6 +141,7 @@ fn timings_made_in_rust_are_shown_by_field() {
     for timings in [
         Timings::default(),
         Timings::lan(),
+        Timings::fast(),
         Timings::wan(),
         Timings::in_process(),
     ] {

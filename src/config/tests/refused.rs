@@ -76,7 +76,7 @@ fn wrong_types_are_refused_with_what_is_wanted() {
         [quorum]\nvoters = "a" | `quorum.voters` is "a": it has to be a list of names in quotes
         [quorum]\nvoters = ["a", 2] | `quorum.voters[1]` is 2: it has to be text in quotes
         [quorum]\nepoch = -1 | `quorum.epoch` is -1: it has to be a whole number that is not negative
-        [timings]\npreset = "astra" | `timings.preset` is "astra": it has to be "default", "lan", "wan" or "in_process"
+        [timings]\npreset = "astra" | `timings.preset` is "astra": it has to be "default", "lan", "fast", "wan" or "in_process"
         [tls]\nkey_file = 2020-01-01 | `tls.key_file` is 2020-01-01: it has to be the path of a file, in quotes
         [[peers]]\nnode = "b"\nrights = "all" | `peers[0].rights` is "all": it has to be a list of tables, such as [{ agents = "api-*" }]
         [[peers]]\nnode = "b"\nequal_timings = 1 | `peers[0].equal_timings` is 1: it has to be true or false

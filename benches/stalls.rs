@@ -1,0 +1,98 @@
+//! What short timings cost: elections although no process has ended.
+//!
+//! Decided here: what counts as a false election, a leadership in another term than the one before. Not here: how
+//! nodes are started and what they say (`processes.rs`).
+
+use std::{path::Path, time::Duration};
+
+use super::{
+    NODES, Row, Wrong,
+    cluster::{Cluster, Setting},
+    loopback::Loopback,
+    settled,
+};
+
+/// Which process stands still.
+#[derive(Clone, Copy, Debug)]
+enum Who {
+    Leader,
+    Follower,
+}
+
+/// So long each stands still, in milliseconds.
+const BURSTS: [u64; 4] = [100, 200, 300, 400];
+
+impl Row {
+    fn cluster(&self, node: &Path) -> Result<Cluster<Loopback>, Wrong> {
+        let setting = Setting {
+            hosts: NODES,
+            quorum: self.quorum,
+            diskless: false,
+            timings: self.timings,
+            // No node takes over from a live leader: each election comes of a stall.
+            preempt: 3_600_000,
+        };
+        Cluster::start(node, Loopback::new(NODES)?, setting)
+    }
+
+    /// Stops a leader, and then a follower, so often for each of the lengths; prints how many elections that cost.
+    pub(super) fn bursts(&self, node: &Path, rounds: usize) -> Result<(), Wrong> {
+        let mut cluster = self.cluster(node)?;
+        for who in [Who::Leader, Who::Follower] {
+            for length in BURSTS {
+                let mut elections = 0;
+                for _ in 0..rounds {
+                    elections += self.burst(&mut cluster, who, Duration::from_millis(length))?;
+                }
+                println!(
+                    "SIGSTOP of {length} ms, {who:<8} {:<9} {rounds:>6} bursts {elections:>6} elections",
+                    self.timings,
+                    who = format!("{who:?}").to_lowercase(),
+                );
+            }
+        }
+        cluster.verdict()
+    }
+
+    fn burst(
+        &self,
+        cluster: &mut Cluster<Loopback>,
+        who: Who,
+        length: Duration,
+    ) -> Result<usize, Wrong> {
+        let leader = settled(cluster, self)?;
+        let stopped = match who {
+            Who::Leader => Some(leader),
+            Who::Follower => cluster.others(leader).first().copied(),
+        };
+        let before = led(cluster);
+        if let Some(stopped) = stopped {
+            cluster.freeze(stopped)?;
+            cluster.log.wait(length, |_| None::<()>);
+            cluster.thaw(stopped)?;
+        }
+        cluster.log.wait(self.pause(), |_| None::<()>);
+        settled(cluster, self)?;
+        Ok(led(cluster) - before)
+    }
+
+    /// Leaves the nodes alone for that time; prints how many elections there were.
+    pub(super) fn calm(&self, node: &Path, calm: Duration) -> Result<(), Wrong> {
+        let mut cluster = self.cluster(node)?;
+        settled(&mut cluster, self)?;
+        let before = led(&cluster);
+        cluster.log.wait(calm, |_| None::<()>);
+        let elections = led(&cluster) - before;
+        println!(
+            "calm for {} s {:<9} {elections:>6} elections",
+            calm.as_secs(),
+            self.timings
+        );
+        cluster.verdict()
+    }
+}
+
+/// How many leaderships there have been.
+fn led(cluster: &Cluster<Loopback>) -> usize {
+    cluster.beliefs().len()
+}
