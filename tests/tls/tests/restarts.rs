@@ -39,10 +39,13 @@ fn a_cluster_with_tls_agrees_in_less_than_twice_the_calm_time_under_attack() {
     });
     let hello = client_hello();
     let (record, whole) = (&hello[..3], &hello[..]);
-    for says in [&[], record, whole] {
-        for manner in [Manner::Waits, Manner::Hurries] {
-            let says = says.into();
-            restart::holds(&Attackers { manner, says }, &secure);
-        }
+    // Each takes ten seconds, so not every beginning is tried in both manners; over plain TCP the first one is.
+    for (manner, says) in [
+        (Manner::Hurries, &[][..]),
+        (Manner::Waits, record),
+        (Manner::Hurries, whole),
+    ] {
+        let says = says.into();
+        restart::holds(&Attackers { manner, says }, &secure);
     }
 }
