@@ -31,12 +31,8 @@ pub mod many;
 pub mod member;
 mod members;
 pub mod plan;
-#[cfg(test)]
-mod planted;
 mod sentinels;
 pub mod setting;
-#[cfg(test)]
-mod tests;
 pub mod voters;
 mod ways;
 pub mod wire;

@@ -48,7 +48,7 @@ impl Sum {
         }
     }
 
-    pub(crate) fn merge(&mut self, other: Self) {
+    pub fn merge(&mut self, other: Self) {
         self.histories += other.histories;
         for (what, times) in other.seen {
             *self.seen.entry(what).or_default() += times;

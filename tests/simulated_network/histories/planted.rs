@@ -3,13 +3,13 @@
 
 use actix_bully::planted::{Defect, VARIABLE};
 
-use crate::{
+use simulated_network::{
     check::MOVES,
     kinds::{Fault, Kinds},
     many::{play, play_all, play_with_application},
 };
 
-#[path = "../common/planted.rs"]
+#[path = "../../common/planted.rs"]
 mod again;
 
 /// One after the other, so that what is broken first is the same each time.

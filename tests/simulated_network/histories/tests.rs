@@ -9,7 +9,7 @@ use actix_bully::{
 };
 use futures::FutureExt;
 
-use crate::{
+use simulated_network::{
     check,
     clock::SimulatedClock,
     freeze::Freezer,
