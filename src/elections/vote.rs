@@ -43,6 +43,10 @@ pub struct VotersRecord {
     pub installed: Option<Decree>,
     /// The seal of this epoch that the voter has taken.
     pub seal: Option<SealRecord>,
+    /// Whether this agent goes on telling the list after a restart: it had it decided, is not in it, and has heard of
+    /// no leader by it.
+    #[serde(default)]
+    pub tells: bool,
 }
 
 /// A voter's word that it supports no leader of this epoch up to that term.

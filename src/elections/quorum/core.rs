@@ -132,6 +132,7 @@ impl Core {
     /// that outlived a crash would otherwise carry a lease which the next incarnation knows nothing of.
     pub(super) fn acknowledge(&mut self, now: Time, leader: &Leader, echo: Time, out: &mut Out) {
         if !self.binds() {
+            self.voter.stop_telling(&self.config, now, out);
             return self.enlist(leader, out);
         }
         self.voter.write_promise(&self.config, now, out);

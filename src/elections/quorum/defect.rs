@@ -19,6 +19,7 @@ impl Defect {
         Self::SealBeforeLost,
         Self::StoresNotAsked,
         Self::QuorumNotLeft,
+        Self::ListUntold,
     ];
 }
 
@@ -87,4 +88,6 @@ defects! { QuorumConfig:
     StoresNotAsked,
     /// `leave-a-quorum`: a change begins although too few voters of the next list are there.
     QuorumNotLeft,
+    /// `tell-after-restart`: an agent that had a list decided without itself does not tell it after a restart.
+    ListUntold,
 }

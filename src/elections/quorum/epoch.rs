@@ -44,6 +44,7 @@
 //! | `void-seal` | A leader of a higher term won without a report: the seal is void for who hears it. | `seal.rs` |
 //! | `install-after-quorum` | A list is decided, and its epoch entered, once Qv voters have sealed in one term. | `seal.rs` |
 //! | `epoch-before-word` | The list and the first term of its epoch are durable before anything is said in it. | `install.rs` |
+//! | `tell-after-restart` | An agent that had a list decided and is not in it tells it until it hears of a leader by it, also after a restart: it may be the only one that knows it. | `install.rs`, `voter.rs` |
 //! | `answer-earlier-epoch` | What names an earlier epoch is answered with the list, if that was decided and not typed. What names a later one is answered with the own term, which makes the other side send its list. | `install.rs` |
 //!
 //! # What may go wrong
@@ -51,7 +52,8 @@
 //!   quorum. If one of them reports the seal, the same list is asked for again; if none does, it was not decided,
 //!   the next leader leads in the old epoch, and the change has to be asked for again.
 //! - *A voter misses the `Install`.* It hears of the epoch from any member of it, at the next message, and may skip
-//!   epochs. An agent that was removed tells its list, too, until it hears of a leader by it.
+//!   epochs. An agent that was removed tells its list, too, until it hears of a leader by it, and so does one that
+//!   had it decided and restarts.
 //! - *The new voter is on a host that nobody knows.* Where the question names its contact, the leader's host connects to
 //!   it (`VotersEvent::Wanted`), and whoever asked goes on asking. The other hosts learn the contact with the list.
 //! - *No quorum is left.* No list can be decided: the voters that are gone have to return, or the emergency way is

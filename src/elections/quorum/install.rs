@@ -89,8 +89,11 @@ pub(super) fn enter(
     // heard of it, it may be behind after a restart, and is told again. A voter has to end instead.
     let is_kept = core.me.keeps_lists || decree.names().any(|id| *id == core.me.id);
     let is_durable = core.has_store && is_kept && !core.config.has(Defect::EpochUnwritten);
+    // Nobody else may know the list yet. The configuration need not name this agent, so that after a restart only
+    // the record says that it was a voter.
+    let tells = from.is_none() && !core.me.is_voter() && !core.config.has(Defect::ListUntold);
     core.voter
-        .enter(&core.config, now, decree.clone(), is_durable, out);
+        .enter(&core.config, now, (decree.clone(), tells), is_durable, out);
     let event = VotersEvent::Installed(decree.clone());
     out.notify(Event::Voters(Box::new(event)));
     core.answer_if_done(out);

@@ -233,7 +233,8 @@ impl Election for QuorumBully {
         let has_store = identity.kind == MemberKind::Voter;
         let mut core = Core::new(Participant::new(identity), &config, voter);
         core.has_store = has_store;
-        core.was_listed = was_listed;
+        let kept = core.voter.record.voters.as_ref();
+        core.was_listed = was_listed || kept.is_some_and(|voters| voters.tells);
         core.overrules = (config.epoch, config.electorate()) != typed;
         core.adopt(config);
         Self {

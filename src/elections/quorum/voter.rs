@@ -149,6 +149,7 @@ impl Voter {
         let voters = Some(Box::new(VotersRecord {
             installed: self.record.installed().cloned(),
             seal: Some(SealRecord { term, next }),
+            tells: false,
         }));
         if config.has(Defect::SealUnwritten) {
             self.hear(term);
@@ -172,18 +173,20 @@ impl Voter {
             Box::new(VotersRecord {
                 installed: Some(list),
                 seal: None,
+                tells: false,
             })
         });
         let voted_for = Some(led.id.clone());
         self.write_all(config, now, (led.term, voted_for, voters), out);
     }
 
-    /// Enters a later epoch, by a list that was decided: nothing of the one before binds any longer.
+    /// Enters a later epoch, by a list that was decided: nothing of the one before binds any longer. `tells`
+    /// says that the others may have to hear of it from this agent.
     pub(super) fn enter(
         &mut self,
         config: &QuorumConfig,
         now: Time,
-        list: Decree,
+        (list, tells): (Decree, bool),
         is_durable: bool,
         out: &mut Out,
     ) {
@@ -194,6 +197,7 @@ impl Voter {
         let voters = VotersRecord {
             installed: Some(list),
             seal: None,
+            tells,
         };
         if is_durable {
             self.write_all(config, now, (first, None, Some(Box::new(voters))), out);
@@ -205,6 +209,16 @@ impl Voter {
             };
         }
         self.seen = first;
+    }
+
+    /// A leader by the list was heard, so a quorum of its voters has it: this agent need not tell it after a restart.
+    pub(super) fn stop_telling(&mut self, config: &QuorumConfig, now: Time, out: &mut Out) {
+        let (term, voted_for) = (self.record.term, self.record.voted_for.clone());
+        let mut voters = self.record.voters.clone();
+        if let Some(told) = voters.as_mut().filter(|voters| voters.tells) {
+            told.tells = false;
+            self.write_all(config, now, (term, voted_for, voters), out);
+        }
     }
 
     /// `record-longest-promise`: writes the promise if the record does not keep it yet.

@@ -72,7 +72,7 @@ fn a_list_and_a_seal_have_to_wait_for_a_store_of_format_2() {
     };
     let installed = VotersRecord {
         installed: Some(list.clone()),
-        seal: None,
+        ..VotersRecord::default()
     };
     let sealed = VotersRecord {
         installed: None,
@@ -80,6 +80,7 @@ fn a_list_and_a_seal_have_to_wait_for_a_store_of_format_2() {
             term: Term(3),
             next: list,
         }),
+        tells: false,
     };
     let kept = |voters: Option<VotersRecord>| {
         let vote = Vote {

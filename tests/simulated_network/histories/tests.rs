@@ -274,7 +274,11 @@ fn two_lists_of_one_epoch_or_one_that_nobody_sealed_for_break_a_history() {
         lease_quorum: None,
     };
     let record = |installed, seal| Vote {
-        voters: Some(Box::new(VotersRecord { installed, seal })),
+        voters: Some(Box::new(VotersRecord {
+            installed,
+            seal,
+            tells: false,
+        })),
         ..Vote::default()
     };
     let seals = |term, next| {

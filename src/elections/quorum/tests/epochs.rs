@@ -52,7 +52,27 @@ pub(super) fn seals(term: u64, names: &[&str]) -> VotersRecord {
             term: Term(term),
             next: decree(1, names),
         }),
+        tells: false,
     }
+}
+
+/// Led, and had a list decided that does not name it.
+pub(super) fn removed_by_itself(config: &QuorumConfig) -> Kit {
+    let mut me = Kit::heard_by(config.clone());
+    me.change(remove(ME)).whatever();
+    me.step(Input::Drained).whatever();
+    me.hear(LOW, sealed(MINE)).whatever();
+    me
+}
+
+/// As a learner is configured that was made a voter, and removed: no list that was typed ever named it.
+pub(super) fn typed_without_me(config: QuorumConfig) -> QuorumConfig {
+    let typed = QuorumConfig::new([LOW, HIGH].map(id));
+    valid(QuorumConfig {
+        voters: typed.voters,
+        learner: true,
+        ..config
+    })
 }
 
 /// A vote that reports such a seal.

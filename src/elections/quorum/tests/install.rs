@@ -39,7 +39,7 @@ fn an_agent_that_starts_with_a_recorded_list_takes_part_by_it() {
     let vote = Vote {
         voters: Some(Box::new(VotersRecord {
             installed: Some(list),
-            seal: None,
+            ..VotersRecord::default()
         })),
         ..vote(2 * NEXT + 7, LOW, P)
     };
@@ -67,7 +67,7 @@ fn an_agent_whose_record_knows_a_later_list_says_so_once() {
     let vote = Vote {
         voters: Some(Box::new(VotersRecord {
             installed: Some(decree(1, &[ME, HIGH])),
-            seal: None,
+            ..VotersRecord::default()
         })),
         ..vote(NEXT + 3, HIGH, P)
     };
@@ -142,6 +142,32 @@ fn a_removed_voter_answers_an_earlier_epoch_and_tells_again_after_a_restart() {
         .sent_all(install(1, &[LOW, HIGH]))
         .set(BullyTimer::Round, H)
         .nothing_else_happened();
+}
+
+#[test]
+fn an_agent_that_had_a_list_decided_without_itself_tells_it_after_a_restart_until_it_hears_of_a_leader()
+ {
+    let told = install(1, &[LOW, HIGH]);
+    let reborn = |vote| {
+        let typed = typed_without_me(config());
+        Kit::reborn(typed, MemberKind::Voter, Some(5), vote)
+    };
+    let mut me = reborn(record(&removed_by_itself(&config())).clone());
+    let start = me.start();
+    assert_eq!(start.messages(), [&BullyMessage::from(told.clone())]);
+    start.whatever();
+    me.hear(LOW, claim(OLD + 1, 1))
+        .sent(LOW, told.clone())
+        .nothing_else_happened();
+    // Twice: the record of a second incarnation says it, too.
+    let mut me = reborn(record(&me).clone());
+    me.start().whatever();
+    me.hear(LOW, elected(NEXT + 5, 1)).whatever();
+    let mut me = reborn(record(&me).clone());
+    let start = me.start();
+    assert!(start.messages().is_empty());
+    start.whatever();
+    me.hear(LOW, heartbeat(OLD, 1)).nothing_else_happened();
 }
 
 /// A bridge takes no list from an agent that may only observe.

@@ -31,6 +31,10 @@ const SCENES: &[(Defect, Scene)] = &[
         Defect::QuorumNotLeft,
         no_change_begins_that_leaves_no_quorum,
     ),
+    (
+        Defect::ListUntold,
+        a_list_is_told_by_the_one_that_knows_it_after_its_restart,
+    ),
 ];
 
 #[test]
@@ -129,4 +133,11 @@ fn no_change_begins_that_leaves_no_quorum(config: QuorumConfig) -> bool {
     // HIGH is down.
     me.change(remove(LOW)).whatever();
     matches!(&me.machine.state, State::Leading(leading) if leading.leaving.is_none())
+}
+
+fn a_list_is_told_by_the_one_that_knows_it_after_its_restart(config: QuorumConfig) -> bool {
+    let record = record(&removed_by_itself(&config)).clone();
+    let mut again = Kit::reborn(typed_without_me(config), MemberKind::Voter, Some(5), record);
+    let start = again.start();
+    start.messages() == [&BullyMessage::from(install(1, &[LOW, HIGH]))]
 }

@@ -18,6 +18,7 @@ fn a_leader_ends_its_work_and_its_leadership_before_it_seals() {
             term: Term(MINE),
             next: decree(1, &[ME, HIGH]),
         }),
+        tells: false,
     };
     me.step(Input::Drained)
         .lost(MINE, LostReason::VotersChange)
