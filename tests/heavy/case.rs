@@ -82,6 +82,17 @@ impl Case {
         Self::new(name, (unique, depth), End::Holds, search)
     }
 
+    /// A case that holds, and in which this never happens, as it is to show.
+    pub fn never(
+        name: &str,
+        unique: usize,
+        depth: usize,
+        what: &'static str,
+        search: Search,
+    ) -> Self {
+        Self::new(name, (unique, depth), End::Vacuous(what), search)
+    }
+
     /// A case in which this invariant breaks in so many steps.
     pub fn breaks(
         name: &str,

@@ -24,6 +24,11 @@ fn the_quorum_election_keeps_its_invariants() {
 }
 
 #[test]
+fn ends_that_sentinels_tell_save_the_wait_and_rules_of_a_notice_that_are_missed_are_found() {
+    check(Group::Sentinel);
+}
+
+#[test]
 fn voters_without_a_disk_keep_theirs_and_rules_that_are_missed_are_found() {
     check(Group::Diskless);
 }
@@ -66,6 +71,7 @@ fn the_readme_says_what_is_found() {
         is_in_readme(&case.name, &format!("| {end} | {unique} |"));
     }
     for group in [
+        Group::Sentinel,
         Group::Diskless,
         Group::Voters,
         Group::Others,

@@ -8,6 +8,7 @@ mod invitation;
 mod others;
 mod planted;
 mod quorum;
+mod sentinel;
 mod soak;
 mod threshold;
 mod voters;
@@ -24,6 +25,8 @@ pub enum Group {
     Threshold,
     /// Is the quorum election safe?
     Quorum,
+    /// Is it safe where sentinels tell of ends, and is a rule of that found that is broken on purpose?
+    Sentinel,
     /// Is it safe where voters have no disk?
     Diskless,
     /// Is it safe while its voters change, and is a rule of that found that is broken on purpose?
@@ -40,10 +43,11 @@ pub enum Group {
 
 impl Group {
     /// All of them, in order.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::WithoutTime,
         Self::Threshold,
         Self::Quorum,
+        Self::Sentinel,
         Self::Diskless,
         Self::Voters,
         Self::Others,
@@ -58,6 +62,7 @@ impl Group {
             Self::WithoutTime => "without-time",
             Self::Threshold => "threshold",
             Self::Quorum => "quorum",
+            Self::Sentinel => "sentinel",
             Self::Diskless => "diskless",
             Self::Voters => "voters",
             Self::Others => "others",
@@ -73,6 +78,7 @@ impl Group {
             Self::WithoutTime => "Without time: any timer may fire, any message may wait for ever",
             Self::Threshold => "Plain bully: messages take D ticks at most, the deadline is T",
             Self::Quorum => "Quorum election, three voters",
+            Self::Sentinel => "Quorum election, three voters with sentinels",
             Self::Diskless => "Quorum election, three voters without a disk",
             Self::Voters => "Quorum election, three voters that change",
             Self::Others => "The other elections, three voters",
@@ -88,6 +94,7 @@ impl Group {
             Self::WithoutTime => without_time::cases(),
             Self::Threshold => threshold::cases(),
             Self::Quorum => quorum::cases(),
+            Self::Sentinel => sentinel::cases(),
             Self::Diskless => diskless::cases(),
             Self::Voters => voters::cases(),
             Self::Others => others::cases(),

@@ -60,7 +60,7 @@ fn holds() -> Vec<Case> {
         ),
         Case::holds(
             "voters: one more, then the leader less, D=0, 3 ticks",
-            13_255,
+            13_441,
             46,
             search(&[add(), VoterChange::Remove(name(2))], None, 3, |b| {
                 b.delay = Some(0);

@@ -2,10 +2,12 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
-use actix_bully::protocol::{Effect, EffectsOf, Election, Input, InputOf, Members, Time, To};
+use actix_bully::protocol::{
+    Effect, EffectsOf, Election, Incarnation, Input, InputOf, Members, Time, To,
+};
 
 use super::{
-    Action, Crash, Lab,
+    Action, Crash, Lab, Notices,
     world::{Armed, Content, Host, SentMessage, World, handle},
 };
 
@@ -56,6 +58,10 @@ impl<R: Rules> Lab<R> {
                 world.left.doubts -= 1;
                 let incarnation = world.nodes[*agent].host.incarnation;
                 self.report(world, *agent, |m| m.suspect(&name(*agent), incarnation));
+            }
+            Action::Forge(agent) => {
+                world.left.forgeries -= 1;
+                self.send_notices(world, *agent, world.nodes[*agent].host.incarnation);
             }
         }
     }
@@ -119,7 +125,7 @@ impl<R: Rules> Lab<R> {
     fn call(&self, world: &mut World<R>, deaf: u32) {
         let is_call = |sent: &SentMessage<MessageOf<R>>| match &sent.content {
             Content::Said(message) => self.rules.is_call(message),
-            Content::Members => false,
+            Content::Members | Content::Notice => false,
         };
         world
             .wire
@@ -131,9 +137,12 @@ impl<R: Rules> Lab<R> {
 
     fn deliver(&self, world: &mut World<R>, at: usize) {
         let sent = world.wire.remove(at);
+        if !self.learns(world, &sent) {
+            return;
+        }
         let heard = match &sent.content {
             Content::Said(message) => Some((sent.from, Arc::clone(message))),
-            Content::Members => None,
+            Content::Members | Content::Notice => None,
         };
         let host = Host::clone(&world.nodes[sent.to].host);
         let input = self.opened(world, &sent);
@@ -202,7 +211,57 @@ impl<R: Rules> Lab<R> {
                 });
                 self.begin(world, agent);
             }
+            Crash::Noticed => {
+                self.send_notices(world, agent, ended);
+                self.begin(world, agent);
+            }
         }
+    }
+
+    /// To each other host by itself, in whatever order.
+    fn send_notices(&self, world: &mut World<R>, agent: usize, ended: Incarnation) {
+        let others = (0..self.bounds.n).filter(|to| *to != agent);
+        world.wire.extend(others.map(|to| SentMessage {
+            from: agent,
+            to,
+            incarnation: ended,
+            age: 0,
+            content: Content::Notice,
+        }));
+    }
+
+    /// What the host of the receiver learns from it of the sender's incarnations; says whether its agent is told.
+    fn learns(&self, world: &mut World<R>, sent: &SentMessage<MessageOf<R>>) -> bool {
+        if self.bounds.crash != Crash::Noticed {
+            return true;
+        }
+        let mut host = Host::clone(&world.nodes[sent.to].host);
+        let mut known = Members::clone(&host.known);
+        let id = name(sent.from);
+        let present = known.get(&id).and_then(|member| member.incarnation);
+        let is_news = match &sent.content {
+            Content::Notice => {
+                let is_true = sent.incarnation < world.incarnation(sent.from);
+                let ended = match self.bounds.notices {
+                    Notices::Checked => Some(sent.incarnation).filter(|_| is_true),
+                    Notices::OfAnyIncarnation => present,
+                    Notices::Unchecked => Some(sent.incarnation),
+                };
+                ended.is_some_and(|ended| known.down(&id, ended))
+            }
+            // A link says in which incarnation an agent runs before anything that the agent says.
+            Content::Said(_) if present < Some(sent.incarnation) => {
+                known.up(&id, sent.incarnation);
+                host.known = Arc::new(known);
+                let members = Input::Members(Arc::clone(&host.known));
+                self.step(world, sent.to, host, members, None);
+                return true;
+            }
+            Content::Said(_) | Content::Members => return true,
+        };
+        host.known = Arc::new(known);
+        world.settle(sent.to, Some(host));
+        is_news
     }
 
     /// Whether an agent that is down will stay so: then nothing is sent there.
@@ -341,7 +400,9 @@ impl<R: Rules> Lab<R> {
     ) {
         let mut add = |to| {
             let is_gone = self.is_final(world) && world.is_dead(to);
-            let is_full = world.wire.len() >= self.bounds.wire;
+            // A notice takes no link's room.
+            let is_said = |sent: &&SentMessage<_>| sent.content != Content::Notice;
+            let is_full = world.wire.iter().filter(is_said).count() >= self.bounds.wire;
             if is_gone || is_full && !self.rules.is_call(&message) {
                 return;
             }

@@ -9,7 +9,7 @@
 //!   Lose     it never does (asynchronous only)       Crash    an incarnation ends; the disk stays
 //!   Fire     a timer that is due                     Restart  the next incarnation begins
 //!   Campaign, SetScore, StepDown, ChangeVoters: what a user asks
-//!   Doubt    an agent is suspected for nothing
+//!   Doubt    an agent is suspected for nothing        Forge    a notice of an agent that goes on
 //! ```
 //!
 //! **Synchrony** ([`Bounds::delay`]): no time passes while a message has been on its way for the
@@ -61,6 +61,8 @@ pub struct Bounds {
     pub budget: Budget,
     /// What a crash is.
     pub crash: Crash,
+    /// What a host makes of a sentinel's notice.
+    pub notices: Notices,
     /// The only agent that may crash; `None` for any.
     pub mortal: Option<usize>,
     /// When: at which ticks.
@@ -100,6 +102,20 @@ pub enum Crash {
     Forgetful,
     /// The next incarnation begins at once, and the others hear that the former one has certainly ended.
     Reported,
+    /// The next incarnation begins at once, and a sentinel tells each other host of the end of the former one: soon,
+    /// late, when the next one was heard long since, or never.
+    Noticed,
+}
+
+/// Which ends a host takes from a notice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Notices {
+    /// That of the incarnation that the notice names, if its bytes are right.
+    Checked,
+    /// Wrong: that of whichever incarnation it knows.
+    OfAnyIncarnation,
+    /// Wrong: whatever it is told, also of a process that still runs.
+    Unchecked,
 }
 
 impl Bounds {
@@ -121,10 +137,12 @@ impl Bounds {
                 crashes: 0,
                 resigns: 0,
                 doubts: 0,
+                forgeries: 0,
                 scores: Vec::new(),
                 changes: Vec::new(),
             },
             crash: Crash::Told,
+            notices: Notices::Checked,
             mortal: None,
             crash_within: 0..=u16::MAX,
             return_within: Some(0..=u16::MAX),
@@ -179,6 +197,8 @@ pub enum Action {
     SetScore(usize),
     /// All are told that this one may be gone. It is not.
     Doubt(usize),
+    /// All are told by forged notices, or by a sentinel that is wrong, that this one has ended. It has not.
+    Forge(usize),
     /// A user asks this leader, which has no work to end, for the change at this position of the budget.
     ChangeVoters(usize, usize),
 }
@@ -344,6 +364,9 @@ impl<R: Rules> Lab<R> {
             if world.left.doubts > 0 {
                 actions.push(Action::Doubt(agent));
             }
+            if world.left.forgeries > 0 {
+                actions.push(Action::Forge(agent));
+            }
             if world.left.resigns > 0 && world.believers().any(|(leader, _)| leader == agent) {
                 actions.push(Action::StepDown(agent));
             }
@@ -363,6 +386,7 @@ impl<R: Rules> Lab<R> {
     fn opened(&self, world: &World<R>, sent: &MessageInFlight<R>) -> InputOf<R::Election> {
         match &sent.content {
             Content::Members => Input::Members(Arc::clone(&world.members)),
+            Content::Notice => Input::Members(Arc::clone(&world.nodes[sent.to].host.known)),
             Content::Said(message) => Input::Received {
                 from: name(sent.from),
                 incarnation: sent.incarnation,

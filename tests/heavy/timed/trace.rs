@@ -46,6 +46,7 @@ fn told<R: Rules>(world: &World<R>, action: &Action) -> String {
             let what = match &sent.content {
                 Content::Said(message) => message.to_string(),
                 Content::Members => "is no longer what it was".into(),
+                Content::Notice => format!("has ended ({})", sent.incarnation),
             };
             let lost = if matches!(action, Action::Lose(_)) {
                 " (lost)"
@@ -86,5 +87,6 @@ fn told<R: Rules>(world: &World<R>, action: &Action) -> String {
             format!("{}       is asked to {change}", name(*agent))
         }
         Action::Doubt(agent) => format!("{}       is suspected", name(*agent)),
+        Action::Forge(agent) => format!("{}       is told to have ended", name(*agent)),
     }
 }

@@ -103,6 +103,8 @@ pub(super) enum Content<M> {
     Said(Arc<M>),
     /// An update of the members, as of when it arrives.
     Members,
+    /// The sentinel beside the sender says that the sender's process has ended.
+    Notice,
 }
 
 /// What may still be done to the group.
@@ -120,6 +122,8 @@ pub struct Budget {
     pub resigns: u8,
     /// How often an agent may still be suspected for nothing.
     pub doubts: u8,
+    /// How many notices may still be told of agents that go on.
+    pub forgeries: u8,
     /// Which scores may still be set, and of which agents.
     pub scores: Vec<(usize, i32)>,
     /// Which changes of the voters a leader may still be asked for.
@@ -306,7 +310,7 @@ impl<R: Rules> World<R> {
                 Owner::Sender => self.clock(sent.from),
                 Owner::Receiver => self.clock(sent.to),
             },
-            Content::Members => Time::ZERO,
+            Content::Members | Content::Notice => Time::ZERO,
         };
         let content = digest(&sent.content, clock, self.memory);
         let mut hasher = Mixer::default();

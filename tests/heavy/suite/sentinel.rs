@@ -1,0 +1,106 @@
+//! Voters with sentinels: a crash is told to each other host by a notice of its own, which may be late, come after
+//! the next incarnation was heard, or never come. A voter that reads it keeps its promise to that incarnation no longer.
+//!
+//! Most begin with a leader. If no time passes, so that no promise ends by the clock, a second leader shows what a notice is for: without notices
+//! there is none. What a notice must not do is broken on purpose, at the host that reads it and in the machine.
+
+use actix_bully::elections::quorum::Defect;
+
+use crate::{
+    case::{Case, Search, timed},
+    quorum::Quorum,
+    timed::{Aim, Bounds, Crash, Lab, Notices},
+};
+
+/// From then on an agent leads, with a lease of one reading.
+const BEGUN: u16 = 1;
+const SECOND: &str = "an agent leads in the last term";
+const RIVAL: &str = "NoRivalElected";
+
+pub(super) fn cases() -> Vec<Case> {
+    vec![
+        Case::never(
+            "sentinels: none, a crash, no time passes",
+            4,
+            2,
+            SECOND,
+            search(|b| (b.crash, b.horizon) = (Crash::Unseen, Some(BEGUN))),
+        ),
+        Case::holds(
+            "sentinels: a crash, no time passes",
+            36,
+            11,
+            search(|b| b.horizon = Some(BEGUN)),
+        ),
+        Case::holds(
+            "sentinels: a crash, a slow clock, 2 ticks",
+            83_522,
+            23,
+            search(|b| (b.budget.slow, b.horizon) = (1, Some(BEGUN + 2))),
+        ),
+        Case::holds(
+            "sentinels: from the start, a crash, 1 tick",
+            114_771,
+            26,
+            search(|b| (b.prologue, b.horizon) = (0, Some(1))),
+        ),
+        Case::holds(
+            "sentinels: two crash, or one twice, 1 tick",
+            28_467,
+            21,
+            search(|b| b.budget.crashes = 2),
+        ),
+        Case::holds(
+            "sentinels: a crash, notices of agents that go on, 1 tick",
+            16_412,
+            21,
+            search(|b| b.budget.forgeries = 1),
+        ),
+        Case::breaks(
+            "sentinels: a notice counts for any incarnation",
+            172_461,
+            (RIVAL, 10),
+            broken(None, |b| {
+                (b.notices, b.prologue, b.horizon) = (Notices::OfAnyIncarnation, 0, None);
+            }),
+        ),
+        Case::breaks(
+            "sentinels: a notice counts that is forged, or of a process that only hangs",
+            88,
+            (RIVAL, 4),
+            broken(None, |b| {
+                (b.notices, b.budget.forgeries, b.budget.crashes) = (Notices::Unchecked, 1, 0);
+            }),
+        ),
+        Case::breaks(
+            "sentinels: a voter takes an end for that of any incarnation",
+            157_517,
+            (RIVAL, 10),
+            broken(Some(Defect::EndOfAnyLife), |b| {
+                (b.prologue, b.horizon) = (0, None);
+            }),
+        ),
+    ]
+}
+
+/// One term more, two on their way, the lowest-ranked voter not eligible, one crash, one tick.
+fn search(change: impl Fn(&mut Bounds)) -> Search {
+    lab(None, Aim::Everything, change)
+}
+
+/// The same, until a rule is seen to be broken.
+fn broken(defect: Option<Defect>, change: impl Fn(&mut Bounds)) -> Search {
+    lab(defect, Aim::Shortest, change)
+}
+
+fn lab(defect: Option<Defect>, aim: Aim, change: impl Fn(&mut Bounds)) -> Search {
+    let mut bounds = Bounds::new(3);
+    (bounds.wire, bounds.crash) = (2, Crash::Noticed);
+    bounds.budget.crashes = 1;
+    (bounds.prologue, bounds.horizon) = (BEGUN, Some(BEGUN + 1));
+    change(&mut bounds);
+    let mut rules = Quorum::new(3, 1, defect);
+    rules.terms = if bounds.prologue > 0 { 3 } else { 2 };
+    rules.witnesses = 1;
+    timed(Lab { rules, bounds, aim })
+}
