@@ -1,5 +1,8 @@
 //! A node with a sentinel: `sentinel-node NAME FOLDER PORT NAME=PORT..` on loopback, a voter with its vote in that folder.
 //!
+//! While it leads it writes `NAME TERM TIME` to the resource at the address in `RESOURCE`, about each millisecond: the time is
+//! one before it has checked that it leads.
+//!
 //! It prints `sentinel PROCESS`, `leader NAME` whenever that changes, and for each line that it reads the counts of its
 //! bridge.
 #![expect(
@@ -11,11 +14,15 @@ use std::{
     error::Error,
     fs,
     io::{self, BufRead},
+    net::UdpSocket,
+    time::Duration,
 };
 
 use actix_bully::{
     Group,
-    agent::BullyAgent,
+    agent::{BullyAgent, BullyHandle, LeaderGuard},
+    clock::{BootClock, Clock},
+    elections::quorum::Vote,
     protocol::Timings,
     remote::{Peer, RemoteBridge, secret::Secret, sentinel::Sentinel},
     store::{FileStore, StoreIdentity},
@@ -51,17 +58,7 @@ async fn run(sentinel: Sentinel) -> Result<(), Box<dyn Error>> {
     }
     let bridge = bridge.start()?;
     fs::create_dir_all(&folder)?;
-    let path = format!("{folder}/{name}.vote");
-    let identity = StoreIdentity {
-        cluster: "default".parse()?,
-        group: "g".parse()?,
-        node: name.parse()?,
-    };
-    let store = if fs::exists(&path)? {
-        FileStore::open(&path, identity)?
-    } else {
-        FileStore::create(&path, identity)?
-    };
+    let store = store(&folder, &name)?;
     let agent = BullyAgent::builder(&name)
         .timings(Timings::lan())
         .quorum(&voters)
@@ -75,6 +72,9 @@ async fn run(sentinel: Sentinel) -> Result<(), Box<dyn Error>> {
             println!("counts {counts:?}");
         }
     });
+    if let Ok(resource) = std::env::var("RESOURCE") {
+        actix::spawn(write(agent.clone(), name, resource));
+    }
     let mut changes = agent.changes();
     let mut last = None;
     while let Some(now) = changes.next().await {
@@ -85,4 +85,39 @@ async fn run(sentinel: Sentinel) -> Result<(), Box<dyn Error>> {
         }
     }
     Ok(())
+}
+
+/// The voter's, which is new if there is none.
+fn store(folder: &str, name: &str) -> Result<FileStore<Vote>, Box<dyn Error>> {
+    let path = format!("{folder}/{name}.vote");
+    let identity = StoreIdentity {
+        cluster: "default".parse()?,
+        group: "g".parse()?,
+        node: name.parse()?,
+    };
+    Ok(if fs::exists(&path)? {
+        FileStore::open(&path, identity)?
+    } else {
+        FileStore::create(&path, identity)?
+    })
+}
+
+/// Writes to the resource for as long as this node leads.
+async fn write(agent: BullyHandle, name: String, resource: String) {
+    let Ok(socket) = UdpSocket::bind("127.0.0.1:0") else {
+        return;
+    };
+    let (name, resource, socket) = (&name, &resource, &socket);
+    let works = |guard: LeaderGuard| async move {
+        let Ok(clock) = BootClock::new() else { return };
+        loop {
+            let before = clock.now().as_nanos();
+            if let Some(fence) = guard.fence().filter(|_| guard.is_leader()) {
+                let row = format!("{name} {} {before}", fence.number());
+                drop(socket.send_to(row.as_bytes(), resource.as_str()));
+            }
+            actix::clock::sleep(Duration::from_millis(1)).await;
+        }
+    };
+    agent.lead(works).await.ok();
 }

@@ -134,6 +134,15 @@ fn a_sentinel_has_one_thread_and_little_memory() {
     println!("a sentinel's memory: {all} KiB, of which its own {own} KiB");
     // What is not its own are pages of the program's file, which the node has in memory as well.
     assert!(own <= 2048, "{own} KiB");
+    let rollup = alone.node.rollup();
+    let kib = |what: &str| -> u32 {
+        let lines = rollup.lines().filter(|line| line.starts_with(what));
+        let number = |line: &str| line.split_whitespace().nth(1).unwrap().parse::<u32>();
+        lines.map(|line| number(line).unwrap()).sum()
+    };
+    let (private, share) = (kib("Private_"), kib("Pss:"));
+    println!("of it private {private} KiB, its share of all {share} KiB");
+    assert!(private <= 2048, "{private} KiB");
 }
 
 #[test]

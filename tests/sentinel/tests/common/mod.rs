@@ -71,7 +71,19 @@ impl Node {
         port: u16,
         peers: &[(&'static str, u16)],
     ) -> Self {
+        Self::start_with(name, folder, port, peers, None)
+    }
+
+    /// One that writes to the resource at that address while it leads.
+    pub fn start_with(
+        name: &'static str,
+        folder: &Path,
+        port: u16,
+        peers: &[(&'static str, u16)],
+        resource: Option<&str>,
+    ) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_actix-bully-sentinel-tests"))
+            .envs(resource.map(|address| ("RESOURCE", address)))
             .arg(name)
             .arg(folder)
             .arg(port.to_string())
@@ -119,6 +131,11 @@ impl Node {
     /// What the kernel says of its sentinel.
     pub fn status(&self) -> String {
         fs::read_to_string(format!("/proc/{}/status", self.sentinel.as_raw_pid())).unwrap()
+    }
+
+    /// What the kernel says of its sentinel's memory.
+    pub fn rollup(&self) -> String {
+        fs::read_to_string(format!("/proc/{}/smaps_rollup", self.sentinel.as_raw_pid())).unwrap()
     }
 
     /// The next line, and when it came.

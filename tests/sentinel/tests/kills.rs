@@ -1,0 +1,138 @@
+//! The leader of three is killed under load, again and again: no two lead at one time, and the resource that all write to
+//! takes nothing of an older token after a newer one. In real time.
+//!
+//! `KILLS=500` kills so often; without it a handful is killed.
+#![cfg(target_os = "linux")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "processes are killed and waited for in real time"
+)]
+
+mod common;
+
+use std::{
+    collections::BTreeMap,
+    net::UdpSocket,
+    thread::{self, JoinHandle},
+    time::{Duration, Instant},
+};
+
+use common::{Folder, Node, ports};
+
+const NAMES: [&str; 3] = ["a", "b", "c"];
+
+/// When a leader has first and last found that it leads in a term.
+type Spans = BTreeMap<u64, (String, u64, u64)>;
+
+/// What the resource was written, behind a fence.
+#[derive(Default)]
+struct Written {
+    spans: Spans,
+    token: u64,
+    taken: u64,
+    /// Of an older token.
+    refused: u64,
+}
+
+impl Written {
+    fn write(&mut self, row: &str) {
+        let mut words = row.split(' ');
+        let mut next = || words.next().expect("three words");
+        let (name, token, at) = (next(), next(), next());
+        let (token, at): (u64, u64) = (token.parse().unwrap(), at.parse().unwrap());
+        let span = self.spans.entry(token);
+        let span = span.or_insert_with(|| (name.to_owned(), at, at));
+        assert_eq!(span.0, name, "two leaders of the term {token}");
+        (span.1, span.2) = (span.1.min(at), span.2.max(at));
+        if token < self.token {
+            self.refused += 1;
+            return;
+        }
+        (self.token, self.taken) = (token, self.taken + 1);
+    }
+
+    /// No two led at one time: each has last found that it leads before the next one first did.
+    fn one_leader(&self) {
+        let spans: Vec<_> = self.spans.iter().collect();
+        for pair in spans.windows(2) {
+            let [(_, former), (_, later)] = pair else {
+                continue;
+            };
+            assert!(former.2 < later.1, "two lead: {former:?}, {later:?}");
+        }
+    }
+}
+
+/// The resource, until it is told to stop.
+fn serve() -> (String, JoinHandle<Written>) {
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let address = socket.local_addr().unwrap().to_string();
+    let serves = thread::spawn(move || {
+        let (mut written, mut bytes) = (Written::default(), [0; 128]);
+        loop {
+            let len = socket.recv(&mut bytes).unwrap();
+            match std::str::from_utf8(&bytes[..len]).unwrap() {
+                "stop" => return written,
+                row => written.write(row),
+            }
+        }
+    });
+    (address, serves)
+}
+
+#[test]
+fn a_leader_is_killed_under_load_and_no_two_lead_and_no_older_token_passes() {
+    let kills = std::env::var("KILLS").ok().and_then(|n| n.parse().ok());
+    let kills: usize = kills.unwrap_or(5);
+    let (folder, ports) = (Folder::new(), ports::<3>());
+    let (address, serves) = serve();
+    let start = |at: usize| {
+        let others = NAMES.into_iter().zip(ports);
+        let peers: Vec<_> = others.filter(|(name, _)| *name != NAMES[at]).collect();
+        Node::start_with(NAMES[at], &folder.0, ports[at], &peers, Some(&address))
+    };
+    let mut nodes: Vec<_> = (0..3).map(start).collect();
+    let (mut took, mut told) = (Vec::new(), 0);
+    let mut leader = follows(&mut nodes, None);
+    for _ in 0..kills {
+        // All links are made by then, and each sentinel knows whom to tell.
+        thread::sleep(Duration::from_millis(700));
+        let since = Instant::now();
+        nodes[leader].child.kill().unwrap();
+        let former = leader;
+        leader = follows(&mut nodes, Some(former));
+        took.push(since.elapsed());
+        told += usize::from(nodes[leader].count("notice_believed") > 0);
+        nodes[former] = start(former);
+        drop(nodes[former].leader_after(""));
+    }
+    let stop = UdpSocket::bind("127.0.0.1:0").unwrap();
+    drop(nodes);
+    stop.send_to(b"stop", &address).unwrap();
+    let written = serves.join().unwrap();
+    took.sort();
+    println!(
+        "{kills} kills, p50 {:?}, p90 {:?}, most {:?}; a notice was believed in {told}; {} leaderships, {} rows taken, {} of \
+         older tokens refused",
+        took[kills / 2],
+        took[kills * 9 / 10],
+        took[kills - 1],
+        written.spans.len(),
+        written.taken,
+        written.refused
+    );
+    assert!(
+        written.spans.len() > kills,
+        "each kill ends a leadership that wrote"
+    );
+    written.one_leader();
+}
+
+/// Until all but the former leader follow another one; its place.
+fn follows(nodes: &mut [Node], former: Option<usize>) -> usize {
+    let name = former.map_or("", |at| NAMES[at]);
+    let others = nodes.iter_mut().filter(|node| node.name != name);
+    let heard: Vec<_> = others.map(|node| node.leader_after(name).1).collect();
+    let leader = heard.last().unwrap();
+    NAMES.iter().position(|name| name == leader).unwrap()
+}
