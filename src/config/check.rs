@@ -343,6 +343,7 @@ impl TimingsSettings {
                 TimingsError::Detection { .. } => "timings.detection",
                 TimingsError::Lease { .. } => "timings.lease",
                 TimingsError::Promise { .. } => "timings.promise",
+                TimingsError::NoEcho | TimingsError::TooSlow { .. } => "timings",
             },
             reason,
         })

@@ -33,6 +33,8 @@ const GRANULE: Duration = Duration::from_nanos(1);
 /// | [`in_process`](Self::in_process) | 2 | 50 | 25 | 100 | 4, 2 | 5 | 100 | 125 | one process, tests |
 ///
 /// (milliseconds; each column is named at the method of the same meaning)
+///
+/// [`measured`](Self::measured) makes others from the echoes, writes and stalls of a group.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Timings {
     pub(super) delay_bound: Duration,

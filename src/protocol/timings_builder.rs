@@ -224,6 +224,21 @@ pub enum TimingsError {
         /// The shortest promise that will do.
         least: Duration,
     },
+    /// An echo of zero was given to [`Timings::measured`]: nothing was measured.
+    #[error("the measured echo is zero: measure it between two hosts under their usual load")]
+    NoEcho,
+    /// What was given to [`Timings::measured`] is too slow.
+    #[error(
+        "an echo of {echo:?} with stalls of {stall:?} and writes of {write:?} is too slow for measured timings: echo + 2 stalls and a write may each take 1s at most; look for the fault, or make timings with Timings::wan().to_builder()"
+    )]
+    TooSlow {
+        /// There and back.
+        echo: Duration,
+        /// To write a record.
+        write: Duration,
+        /// So long a process stands still.
+        stall: Duration,
+    },
 }
 
 #[cfg(test)]
