@@ -29,6 +29,8 @@ pub(super) struct Assumptions {
     pub(super) delay_bound: Option<Duration>,
     /// The name of the timings, if they are a preset.
     pub(super) preset: Option<&'static str>,
+    /// How long one round of questions of the quorum mode lasts.
+    pub(super) round: Option<Duration>,
     /// Whether a silent leader is noticed.
     pub(super) has_detector: bool,
     /// So long a group may have no leader before that is worth a warning: every election of it would have had
@@ -48,6 +50,8 @@ pub(super) struct VitalSigns {
     pub(super) asked: Option<Box<(Time, u32)>>,
     /// Since when a record is on its way to the store.
     pub(super) saving_since: Option<Time>,
+    /// How long a record took to be durable, the longest of late; zero if none was.
+    pub(super) write: Duration,
     /// The last failure of the store, if nothing was stored since, and when it was. Boxed: few agents ever have one.
     pub(super) store_failure: Option<Box<(String, Time)>>,
     /// The clock went far slower than the timers while there was no leader.
@@ -60,6 +64,7 @@ impl Assumptions {
             kind,
             delay_bound: timings.map(Timings::delay_bound),
             preset: timings.and_then(preset),
+            round: timings.map(Timings::round),
             has_detector: timings.is_some_and(|timings| timings.detector().is_some()),
             patience: timings.map_or(PATIENCE, patience),
         }
@@ -93,6 +98,11 @@ fn patience(timings: &Timings) -> Duration {
         .worst_case_failover(u32::MAX)
         .unwrap_or_else(|| timings.deadline().saturating_mul(3));
     available.max(quorum)
+}
+
+/// The longest of the last few: what is longer counts at once, and what was long is forgotten by a quarter each time.
+fn longest_of_late(before: Duration, took: Duration) -> Duration {
+    took.max(before.saturating_sub(before / 4))
 }
 
 /// No agent waits for more slots than this before it holds an election.
@@ -179,7 +189,9 @@ impl Vitals {
     /// The record is durable, or why it is not.
     pub(super) fn note_saved(&self, failure: Option<String>, now: Time) {
         let mut signs = self.signs();
-        signs.saving_since = None;
+        if let Some(since) = signs.saving_since.take() {
+            signs.write = longest_of_late(signs.write, now.since(since));
+        }
         signs.store_failure = failure.map(|text| Box::new((text, now)));
     }
 
@@ -271,11 +283,27 @@ mod tests {
         let failure = Some(Box::new(("full".to_owned(), at(3))));
         assert_eq!(vitals.read().store_failure, failure);
         vitals.note_saved(None, at(4));
-        assert_eq!(vitals.read(), vitals_at_first());
+        assert_eq!(vitals.read().store_failure, None);
+        assert_eq!(vitals.read().saving_since, None);
     }
 
-    fn vitals_at_first() -> VitalSigns {
-        vitals().read()
+    #[test]
+    fn a_slow_write_counts_at_once_and_is_forgotten_by_quicker_ones() {
+        let (vitals, at) = (vitals(), Time::from_millis);
+        for (took, longest) in [
+            (100, 100),
+            (40, 75),
+            (300, 300),
+            (1, 225),
+            (1, 168),
+            (200, 200),
+        ] {
+            vitals.note_saving(at(1_000));
+            vitals.note_saved(None, at(1_000 + took));
+            assert_eq!(vitals.read().write.as_millis(), longest);
+        }
+        vitals.note_saved(Some("full".to_owned()), at(9_000));
+        assert_eq!(vitals.read().write.as_millis(), 200, "nothing was written");
     }
 
     #[test]

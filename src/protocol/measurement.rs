@@ -20,12 +20,17 @@ pub struct Measurement {
 }
 
 impl Measurement {
-    /// Whether a claim, its votes and the way of both end within a round of these timings, and a message within
-    /// their delay bound. Else elections may not end.
-    #[cfg(test)]
-    fn fits(&self, timings: &Timings) -> bool {
-        let (one_way, asked) = (self.echo / 2, self.echo.saturating_add(self.write));
-        timings.delay_bound() >= one_way.saturating_add(self.stall) && timings.round() > asked
+    /// Whether these timings suit the place: a round is long enough, and so is the delay bound. Else elections may
+    /// not end.
+    pub(crate) fn fits(&self, timings: &Timings) -> bool {
+        let one_way = self.echo / 2;
+        let is_bound = timings.delay_bound() >= one_way.saturating_add(self.stall);
+        is_bound && self.is_answered_within(timings.round())
+    }
+
+    /// Whether a claim, the writing of a vote, and the answer end within a round of that length.
+    pub(crate) fn is_answered_within(&self, round: Duration) -> bool {
+        round > self.echo.saturating_add(self.write)
     }
 }
 

@@ -11,7 +11,7 @@ use crate::protocol::{AgentId, Role, shown};
 
 use super::{
     NotLeading,
-    words::{Article, ChangeWords, Names, RecoveryWords, Span, UnlinkedWords},
+    words::{Article, ChangeWords, Names, RecoveryWords, Span, UnlinkedWords, WriteWords},
 };
 
 /// One thing that a [`Diagnosis`](super::Diagnosis) found. As text it is one sentence that says what to do.
@@ -122,6 +122,17 @@ pub enum Finding {
         assumed: Duration,
         /// The timings, where they are a preset.
         preset: Option<&'static str>,
+        /// The fastest preset that fits, if any does.
+        advice: Option<&'static str>,
+    },
+    /// There is no leader, and the store writes for so long that the round that asks for votes may be over before they come.
+    WriteTooLong {
+        /// How long a write took of late. As JSON: `write_ms`.
+        #[serde(rename = "write_ms", serialize_with = "shown::millis")]
+        write: Duration,
+        /// How long a round of questions lasts by the timings. As JSON: `round_ms`.
+        #[serde(rename = "round_ms", serialize_with = "shown::millis")]
+        round: Duration,
         /// The fastest preset that fits, if any does.
         advice: Option<&'static str>,
     },
@@ -237,7 +248,7 @@ impl Finding {
             Self::AgentNameTwice { .. } => 9,
             Self::FewVoters { .. } => 10,
             Self::PeerUnlinked { .. } => 11,
-            Self::EchoTooLong { .. } => 12,
+            Self::EchoTooLong { .. } | Self::WriteTooLong { .. } => 12,
             Self::NoneEligible => 13,
             Self::TieBroken => 14,
             Self::NoScore => 15,
@@ -343,6 +354,9 @@ impl fmt::Display for Finding {
                 Span(*assumed),
                 advice.unwrap_or("timings with a longer delay bound")
             ),
+            Self::WriteTooLong { write, round, advice } => {
+                WriteWords(*write, *round, *advice).fmt(f)
+            }
             Self::NoneEligible => f.write_str(
                 "no voter that can be reached has a score: give one of them a score",
             ),

@@ -7,7 +7,10 @@ use std::{sync::Arc, time::Duration};
 
 use crate::{
     group::{PeerReport, ReachableMember},
-    protocol::{AgentId, Leader, MemberKind, Preemption, Requirements, Role, Score, Time},
+    protocol::{
+        AgentId, Leader, Measurement, MemberKind, Preemption, Requirements, Role, Score, Time,
+        Timings,
+    },
 };
 
 use super::{Finding, NotLeading, VoterCount};
@@ -177,6 +180,7 @@ impl Facts {
             }
             found.extend(self.judge_echo(peer));
         }
+        found.extend(self.judge_write());
     }
 
     fn judge_echo(&self, peer: &PeerReport) -> Option<Finding> {
@@ -187,7 +191,7 @@ impl Facts {
         if one_way <= assumed {
             return None;
         }
-        let fits = |(name, timings): (&'static str, crate::protocol::Timings)| {
+        let fits = |(name, timings): (&'static str, Timings)| {
             // The plain ASTRA rules have no failure detector, so they replace no other timings.
             let is_choice = timings.detector().is_some() && timings.delay_bound() >= one_way;
             is_choice.then_some(name)
@@ -197,6 +201,37 @@ impl Facts {
             echo,
             assumed,
             preset: self.assumed.preset,
+            advice: presets().into_iter().find_map(fits),
+        })
+    }
+
+    /// Whether the answers of a round can come before it is over. Only without a leader: one write that was slow says
+    /// little about a group that has one.
+    fn judge_write(&self) -> Option<Finding> {
+        let (round, write) = (self.assumed.round?, self.signs.write);
+        // Votes are written where a quorum elects.
+        let is_asked = self.names().is_some() && self.status.leader.is_none();
+        let linked = |peer: &&PeerReport| peer.unlinked_for.is_none();
+        let echo = self
+            .peers
+            .iter()
+            .filter(linked)
+            .filter_map(|peer| peer.echo);
+        let measured = Measurement {
+            echo: echo.max().unwrap_or_default(),
+            write,
+            ..Measurement::default()
+        };
+        if !is_asked || write.is_zero() || measured.is_answered_within(round) {
+            return None;
+        }
+        let fits = |(name, timings): (&'static str, Timings)| {
+            let is_choice = timings.detector().is_some() && measured.fits(&timings);
+            is_choice.then_some(name)
+        };
+        Some(Finding::WriteTooLong {
+            write,
+            round,
             advice: presets().into_iter().find_map(fits),
         })
     }

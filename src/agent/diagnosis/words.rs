@@ -91,6 +91,29 @@ impl fmt::Display for RecoveryWords {
     }
 }
 
+/// How long a write takes, how long a round is, and the preset that has a longer one.
+pub(super) struct WriteWords(
+    pub(super) Duration,
+    pub(super) Duration,
+    pub(super) Option<&'static str>,
+);
+
+impl fmt::Display for WriteWords {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(write, round, advice) = self;
+        write!(
+            f,
+            "the store takes {} to write a vote, and a round of {} may be over before the votes come, so elections take longer: use ",
+            Span(*write),
+            Span(*round)
+        )?;
+        if let Some(preset) = advice {
+            write!(f, "{preset}, ")?;
+        }
+        f.write_str("Timings::measured(..) or a faster disk")
+    }
+}
+
 /// A peer that is not linked.
 pub(super) struct UnlinkedWords<'a> {
     pub(super) node: &'a str,

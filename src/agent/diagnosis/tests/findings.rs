@@ -1,6 +1,6 @@
 //! Each finding while there is no leader.
 
-use super::*;
+use super::{written::is_one_line, *};
 use crate::protocol::Recovering;
 
 #[test]
@@ -154,6 +154,42 @@ fn an_echo_that_takes_longer_than_the_timings_assume() {
     of(MS(81), Some("Timings::wan()"));
     of(MS(153), Some("Timings::wan()"));
     of(MS(601), None);
+}
+
+#[test]
+fn a_store_that_writes_for_longer_than_a_round_lasts() {
+    let slow = |write, echo| {
+        let mut facts = quorum();
+        facts.signs.write = MS(write);
+        facts.peers = vec![PeerReport {
+            echo: Some(MS(echo)),
+            ..peer("host-c")
+        }];
+        facts
+    };
+    let lan = |write, advice| Finding::WriteTooLong {
+        write: MS(write),
+        round: MS(20),
+        advice,
+    };
+    assert_eq!(found(&slow(16, 3)), [], "19 of 20 ms");
+    let of = |write, advice| assert_eq!(found(&slow(write, 3)), [lan(write, advice)]);
+    of(17, Some("Timings::default()"));
+    of(97, Some("Timings::wan()"));
+    of(697, None);
+    let mut led = slow(97, 3);
+    led.status.leader = Some(leader("c"));
+    assert!(!found(&led).contains(&lan(97, Some("Timings::wan()"))));
+    let available = Facts {
+        requirements: vacant().requirements,
+        ..slow(97, 3)
+    };
+    assert_eq!(found(&available), [], "nobody asks for votes");
+    assert_eq!(
+        lan(100, Some("Timings::wan()")).to_string(),
+        "the store takes 100 ms to write a vote, and a round of 20 ms may be over before the votes come, so elections take longer: use Timings::wan(), Timings::measured(..) or a faster disk"
+    );
+    is_one_line(&lan(697, None));
 }
 
 #[test]
