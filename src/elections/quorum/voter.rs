@@ -213,12 +213,16 @@ impl Voter {
 
     /// A leader by the list was heard, so a quorum of its voters has it: this agent need not tell it after a restart.
     pub(super) fn stop_telling(&mut self, config: &QuorumConfig, now: Time, out: &mut Out) {
+        // Asked of every heartbeat that an observer hears.
+        let Some(told) = self.record.voters.as_ref().filter(|voters| voters.tells) else {
+            return;
+        };
+        let voters = VotersRecord {
+            tells: false,
+            ..VotersRecord::clone(told)
+        };
         let (term, voted_for) = (self.record.term, self.record.voted_for.clone());
-        let mut voters = self.record.voters.clone();
-        if let Some(told) = voters.as_mut().filter(|voters| voters.tells) {
-            told.tells = false;
-            self.write_all(config, now, (term, voted_for, voters), out);
-        }
+        self.write_all(config, now, (term, voted_for, Some(Box::new(voters))), out);
     }
 
     /// `record-longest-promise`: writes the promise if the record does not keep it yet.
