@@ -191,17 +191,12 @@ impl Facts {
         if one_way <= assumed {
             return None;
         }
-        let fits = |(name, timings): (&'static str, Timings)| {
-            // The plain ASTRA rules have no failure detector, so they replace no other timings.
-            let is_choice = timings.detector().is_some() && timings.delay_bound() >= one_way;
-            is_choice.then_some(name)
-        };
         Some(Finding::EchoTooLong {
             node: peer.node.clone(),
             echo,
             assumed,
             preset: self.assumed.preset,
-            advice: presets().into_iter().find_map(fits),
+            advice: fastest_preset(|timings| timings.delay_bound() >= one_way),
         })
     }
 
@@ -225,14 +220,10 @@ impl Facts {
         if !is_asked || write.is_zero() || measured.is_answered_within(round) {
             return None;
         }
-        let fits = |(name, timings): (&'static str, Timings)| {
-            let is_choice = timings.detector().is_some() && measured.fits(&timings);
-            is_choice.then_some(name)
-        };
         Some(Finding::WriteTooLong {
             write,
             round,
-            advice: presets().into_iter().find_map(fits),
+            advice: fastest_preset(|timings| measured.fits(timings)),
         })
     }
 
@@ -376,6 +367,14 @@ impl Facts {
         let left = until?.since(self.now);
         (!left.is_zero()).then_some(left)
     }
+}
+
+/// The name of the first preset that fits. The plain ASTRA rules have no failure detector, so they replace no other
+/// timings.
+fn fastest_preset(fits: impl Fn(&Timings) -> bool) -> Option<&'static str> {
+    let mut choices = presets().into_iter();
+    let choice = choices.find(|(_, timings)| timings.detector().is_some() && fits(timings));
+    choice.map(|(name, _)| name)
 }
 
 fn unlinked(peer: &PeerReport, since: Duration) -> Finding {
