@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use actix_bully::remote::{
     BridgeError, LinkStatus,
     secret::Secret,
-    sentinel::{Notice, Order, Sentinel, SentinelDriver, SentinelError},
+    sentinel::{Notice, Sentinel, SentinelDriver, SentinelError, Watched},
     transport::Pipes,
 };
 
@@ -31,10 +31,8 @@ impl SentinelDriver for Told {
         1
     }
 
-    fn order(&mut self, order: &Order) -> Result<(), SentinelError> {
-        if let Order::Watch(watched) = order {
-            self.0.lock().unwrap().0.push(watched.notice.clone());
-        }
+    fn order(&mut self, order: &Watched) -> Result<(), SentinelError> {
+        self.0.lock().unwrap().0.push(order.notice.clone());
         Ok(())
     }
 

@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, net::SocketAddr, pin::pin, sync::Arc, time::Dur
 
 use actix_bully::remote::{
     Challenge, Credential, NodeId, NodeIncarnation, Proof,
-    sentinel::{Notice, Order, Secret, SentinelDriver, SentinelError},
+    sentinel::{Notice, Secret, SentinelDriver, SentinelError, Watched},
     transport::{Datagrams, Pending},
 };
 use fastrand::Rng;
@@ -165,11 +165,11 @@ impl SentinelDriver for SimulatedSentinel {
         0
     }
 
-    fn order(&mut self, order: &Order) -> Result<(), SentinelError> {
-        if let (Order::Watch(watched), true) = (order, self.is_alive()) {
-            let peers = watched.peers.iter();
+    fn order(&mut self, order: &Watched) -> Result<(), SentinelError> {
+        if self.is_alive() {
+            let peers = order.peers.iter();
             let names = peers.filter_map(|at| turmoil::reverse_lookup(at.ip()));
-            let ordered = (watched.notice.encode(), names.collect());
+            let ordered = (order.notice.encode(), names.collect());
             let mut state = self.net.state();
             state.sentinels.ordered.insert(self.host.clone(), ordered);
         }

@@ -69,7 +69,7 @@
 //! One thread, no runtime. It is the program itself, started again, so its pages of code are those of the node; its own
 //! memory is about half a MiB (`RssAnon`; the pages of code that it has touched, `RssFile`, are shared). The bytes of a notice are at most 298.
 //!
-//! Decided here: what is said when (`Watch`, `Order`, `Notice`), what is believed (`Notices`), and how
+//! Decided here: what is said when (`Watch`, `Watched`, `Notice`), what is believed (`Notices`), and how
 //! such a process begins and ends. Not here: whose agents end by it, and when another one is started.
 
 #[cfg(not(target_os = "linux"))]
@@ -97,7 +97,7 @@ for_tests! {
     use {
         notice::{Notice, Secret},
         notices::{NoticeRefused, Notices},
-        order::{Order, Orders, Watched},
+        order::{Orders, Watched},
         watch::{Task, Watch, WatchEvent},
     };
 }
@@ -135,7 +135,7 @@ impl Sentinel {
     }
 
     /// Orders it something. The newest order holds.
-    pub(crate) fn order(&mut self, order: &Order) -> Result<(), SentinelError> {
+    pub(crate) fn order(&mut self, order: &Watched) -> Result<(), SentinelError> {
         self.driver.order(order)
     }
 
@@ -168,7 +168,7 @@ pub trait SentinelDriver: Debug + Send {
     /// # Errors
     /// [`SentinelError::Order`] for an order that it would not understand, [`SentinelError::Pipe`] if it does not read
     /// any more.
-    fn order(&mut self, order: &Order) -> Result<(), SentinelError>;
+    fn order(&mut self, order: &Watched) -> Result<(), SentinelError>;
 
     /// Whether it has ended.
     fn has_ended(&mut self) -> bool;

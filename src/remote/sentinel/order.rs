@@ -1,8 +1,7 @@
 //! What a node orders its sentinel, as frames on a pipe.
 //!
 //! ```text
-//!   length, 2 bytes · what: 1 dismiss, 2 watch
-//!   watch: incarnation, 8 bytes · secret, 32 · length of the name, 1 · name · peers: 4 or 6, address, port
+//!   length, 2 bytes · incarnation, 8 · secret, 32 · length of the name, 1 · name · peers: 4 or 6, address, port
 //! ```
 //! An order replaces the one before it as a whole, and one that was cut short by the node's end counts for
 //! nothing. It is never longer than what a pipe takes in one piece, so that the two never mix.
@@ -11,15 +10,6 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use super::{Notice, OrderError, Secret};
 use crate::remote::{NodeId, NodeIncarnation};
-
-/// What a sentinel is to do.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Order {
-    /// End, and say nothing: the node has no more use for it.
-    Dismiss,
-    /// When the node ends, say that to these peers.
-    Watch(Watched),
-}
 
 /// What is said at the node's end, and to whom.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,7 +20,7 @@ pub struct Watched {
     pub peers: Vec<SocketAddr>,
 }
 
-impl Order {
+impl Watched {
     /// The most peers that a sentinel tells; a bridge is right for a few dozen hosts.
     pub const MOST_PEERS: usize = 128;
     /// The longest order, in bytes: what every pipe takes in one piece (`PIPE_BUF`).
@@ -41,51 +31,36 @@ impl Order {
     /// # Errors
     /// [`OrderError::TooManyPeers`] with more than [`MOST_PEERS`](Self::MOST_PEERS).
     pub fn encode(&self) -> Result<Vec<u8>, OrderError> {
+        let Self { notice, peers } = self;
+        if peers.len() > Self::MOST_PEERS {
+            return Err(OrderError::TooManyPeers {
+                len: peers.len(),
+                max: Self::MOST_PEERS,
+            });
+        }
+        let name = notice.node.as_str().as_bytes();
         let mut body = Vec::new();
-        match self {
-            Self::Dismiss => body.push(1),
-            Self::Watch(Watched { notice, peers }) => {
-                if peers.len() > Self::MOST_PEERS {
-                    return Err(OrderError::TooManyPeers {
-                        len: peers.len(),
-                        max: Self::MOST_PEERS,
-                    });
+        body.extend(notice.incarnation.0.to_be_bytes());
+        body.extend(notice.secret.0);
+        body.push(u8::try_from(name.len()).map_err(|_| OrderError::Length)?);
+        body.extend(name);
+        for peer in peers {
+            match peer.ip() {
+                IpAddr::V4(ip) => {
+                    body.push(4);
+                    body.extend(ip.octets());
                 }
-                let name = notice.node.as_str().as_bytes();
-                body.push(2);
-                body.extend(notice.incarnation.0.to_be_bytes());
-                body.extend(notice.secret.0);
-                body.push(u8::try_from(name.len()).map_err(|_| OrderError::Length)?);
-                body.extend(name);
-                for peer in peers {
-                    match peer.ip() {
-                        IpAddr::V4(ip) => {
-                            body.push(4);
-                            body.extend(ip.octets());
-                        }
-                        IpAddr::V6(ip) => {
-                            body.push(6);
-                            body.extend(ip.octets());
-                        }
-                    }
-                    body.extend(peer.port().to_be_bytes());
+                IpAddr::V6(ip) => {
+                    body.push(6);
+                    body.extend(ip.octets());
                 }
             }
+            body.extend(peer.port().to_be_bytes());
         }
         let len = u16::try_from(body.len()).map_err(|_| OrderError::Length)?;
         Ok([&len.to_be_bytes()[..], &body].concat())
     }
 
-    fn decode(body: &[u8]) -> Option<Self> {
-        match body.split_first()? {
-            (1, []) => Some(Self::Dismiss),
-            (2, rest) => Watched::decode(rest).map(Self::Watch),
-            _ => None,
-        }
-    }
-}
-
-impl Watched {
     fn decode(bytes: &[u8]) -> Option<Self> {
         let (incarnation, rest) = bytes.split_first_chunk()?;
         let (secret, rest) = rest.split_first_chunk()?;
@@ -113,7 +88,7 @@ impl Watched {
             incarnation: NodeIncarnation(u64::from_be_bytes(*incarnation)),
             secret: Secret(*secret),
         };
-        (peers.len() <= Order::MOST_PEERS).then_some(Self { notice, peers })
+        (peers.len() <= Self::MOST_PEERS).then_some(Self { notice, peers })
     }
 }
 
@@ -133,19 +108,19 @@ impl Orders {
     ///
     /// # Errors
     /// [`OrderError`] when the bytes are none: nothing behind them can be read.
-    pub fn next_order(&mut self) -> Result<Option<Order>, OrderError> {
+    pub fn next_order(&mut self) -> Result<Option<Watched>, OrderError> {
         let Some(head) = self.buffer.first_chunk::<2>() else {
             return Ok(None);
         };
         let len = usize::from(u16::from_be_bytes(*head));
-        if len == 0 || len > Order::MAX_LEN {
+        if len == 0 || len > Watched::MAX_LEN {
             return Err(OrderError::Length);
         }
         let end = len.saturating_add(2);
         let Some(body) = self.buffer.get(2..end) else {
             return Ok(None);
         };
-        let order = Order::decode(body).ok_or(OrderError::Malformed)?;
+        let order = Watched::decode(body).ok_or(OrderError::Malformed)?;
         self.buffer.drain(..end);
         Ok(Some(order))
     }
@@ -155,7 +130,7 @@ impl Orders {
 mod tests {
     use super::*;
 
-    fn watch(peers: usize) -> Order {
+    fn watch(peers: usize) -> Watched {
         let peer = |at: usize| {
             let port = u16::try_from(at).unwrap();
             if at.is_multiple_of(2) {
@@ -164,19 +139,19 @@ mod tests {
                 SocketAddr::from(([1, 2, 3, 4, 5, 6, 7, 8], port))
             }
         };
-        Order::Watch(Watched {
+        Watched {
             notice: Notice {
                 node: NodeId::new("host-a").unwrap(),
                 incarnation: NodeIncarnation(7),
                 secret: Secret::of(3),
             },
             peers: (0..peers).map(peer).collect(),
-        })
+        }
     }
 
     #[test]
     fn orders_come_out_whole_however_they_arrive() {
-        let all = [watch(0), watch(5), Order::Dismiss];
+        let all = [watch(0), watch(5), watch(1)];
         let bytes = all.each_ref().map(|order| order.encode().unwrap()).concat();
         for size in [1, 7, bytes.len()] {
             let (mut orders, mut found) = (Orders::default(), Vec::new());
@@ -192,20 +167,17 @@ mod tests {
 
     #[test]
     fn the_longest_order_fits_into_one_write_to_a_pipe() {
-        let Order::Watch(mut watched) = watch(Order::MOST_PEERS) else {
-            unreachable!()
-        };
+        let mut watched = watch(Watched::MOST_PEERS);
         let label = "a".repeat(63);
         let name = [&*label, &label, &label, &label[..61]].join(".");
         watched.notice.node = NodeId::new(&name).unwrap();
         let six = SocketAddr::from(([1; 8], 1));
         watched.peers.fill(six);
-        let order = Order::Watch(watched);
-        let bytes = order.encode().unwrap();
-        assert!(bytes.len() <= Order::MAX_LEN, "{}", bytes.len());
+        let bytes = watched.encode().unwrap();
+        assert!(bytes.len() <= Watched::MAX_LEN, "{}", bytes.len());
         let mut orders = Orders::default();
         orders.take(&bytes);
-        assert_eq!(orders.next_order(), Ok(Some(order)));
+        assert_eq!(orders.next_order(), Ok(Some(watched)));
     }
 
     #[test]

@@ -14,7 +14,7 @@ use rustix::{
     process::{PidfdFlags, getpid, pidfd_open},
 };
 
-use super::{Order, Sentinel, SentinelDriver, SentinelError, process};
+use super::{Sentinel, SentinelDriver, SentinelError, Watched, process};
 
 /// What a sentinel's process has in its environment.
 const MARK: &str = "ACTIX_BULLY_SENTINEL";
@@ -69,7 +69,7 @@ impl SentinelDriver for SentinelProcess {
         self.child.id()
     }
 
-    fn order(&mut self, order: &Order) -> Result<(), SentinelError> {
+    fn order(&mut self, order: &Watched) -> Result<(), SentinelError> {
         let bytes = order.encode()?;
         loop {
             match write(&self.pipe, &bytes) {

@@ -1,12 +1,12 @@
 //! The sentinel's state: what it was ordered, and what it does when something happens.
 
-use super::{Order, OrderError, Watched};
+use super::{OrderError, Watched};
 
 /// What happens to a sentinel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WatchEvent {
-    /// The node orders something.
-    Ordered(Order),
+    /// The node says what is to be told at its end, and to whom.
+    Ordered(Watched),
     /// The node's end of the pipe is closed. The node may live on: this is no end.
     PipeClosed,
     /// The kernel says that no thread of the node is left.
@@ -38,8 +38,7 @@ impl Watch {
     /// one. The sentinel has to leave: it cannot know which of them is right.
     pub fn on(&mut self, event: WatchEvent) -> Result<Task, OrderError> {
         match event {
-            WatchEvent::Ordered(Order::Dismiss) => Ok(Task::Leave),
-            WatchEvent::Ordered(Order::Watch(next)) => {
+            WatchEvent::Ordered(next) => {
                 if self.is_secret_used(&next) {
                     return Err(OrderError::SecretUsedTwice);
                 }
@@ -79,7 +78,7 @@ mod tests {
     }
 
     fn ordered(watched: Watched) -> WatchEvent {
-        WatchEvent::Ordered(Order::Watch(watched))
+        WatchEvent::Ordered(watched)
     }
 
     #[test]
@@ -101,12 +100,9 @@ mod tests {
     }
 
     #[test]
-    fn a_sentinel_that_was_ordered_nothing_or_is_dismissed_tells_nothing() {
+    fn a_sentinel_that_was_ordered_nothing_tells_nothing() {
         let mut watch = Watch::default();
         assert_eq!(watch.on(WatchEvent::NodeEnded), Ok(Task::Leave));
-        assert_eq!(watch.on(ordered(watched(1, 1, 10))), Ok(Task::Wait));
-        let dismissed = WatchEvent::Ordered(Order::Dismiss);
-        assert_eq!(watch.on(dismissed), Ok(Task::Leave));
     }
 
     #[test]

@@ -25,7 +25,7 @@ use crate::{
             message::Relink,
             shared::{BridgeState, lock},
         },
-        sentinel::{Notice, Order, Secret, SentinelError, Watched},
+        sentinel::{Notice, Secret, SentinelError, Watched},
     },
 };
 
@@ -80,14 +80,14 @@ impl Ends {
         if kept.ordered.as_ref() == Some(&peers) {
             return;
         }
-        let order = Order::Watch(Watched {
+        let order = Watched {
             notice: Notice {
                 node: shared.me.node.clone(),
                 incarnation: shared.me.incarnation,
                 secret: kept.secret.clone(),
             },
             peers: peers.clone(),
-        });
+        };
         match kept.sentinel.order(&order) {
             Ok(()) => kept.ordered = Some(peers),
             // The next look tries again, or finds that it has ended.
@@ -168,7 +168,7 @@ impl Contacts {
 
     fn addresses(&self) -> Vec<SocketAddr> {
         let all: BTreeSet<_> = self.known.values().flatten().copied().collect();
-        all.into_iter().take(Order::MOST_PEERS).collect()
+        all.into_iter().take(Watched::MOST_PEERS).collect()
     }
 }
 
