@@ -2,7 +2,7 @@
 //! been told of the next one.
 //!
 //! `cargo bench --bench processes` in this folder; `-- --rounds 200` for the figures of a release, `--only told` for
-//! one kind of end, `--only fast` for the rows of one preset. With `--bursts 50` and `--calm 600` (seconds) it counts
+//! one kind of end, `--only fast` for the rows of one preset, `--etcd` for the same ends of etcd as well, where its programs are. With `--bursts 50` and `--calm 600` (seconds) it counts
 //! instead the elections that quorums of each preset hold although no process has ended. Stores are in `TMPDIR`:
 //! `/dev/shm` is a memory.
 //! Three processes of the node example. Fails when a row exceeds its formula three times: the formula knows
@@ -20,6 +20,7 @@ mod check;
 #[path = "../tests/hosts/cluster.rs"]
 #[expect(dead_code, reason = "other programs do more to their nodes")]
 mod cluster;
+mod etcd;
 #[path = "../tests/hosts/log.rs"]
 mod log;
 #[path = "../tests/hosts/loopback.rs"]
@@ -139,6 +140,12 @@ fn main() -> Result<(), Wrong> {
         let rounds = (rounds / row.part).max(1);
         late += usize::from(!row.is_within(&node, rounds)?);
     }
+    if arguments.iter().any(|one| one == "--etcd") {
+        for end in etcd::ENDS {
+            end.measure(rounds)?
+                .print(end.name(), "20/200", "store", None);
+        }
+    }
     match late {
         0 => Ok(()),
         _ => Err(Wrong(format!("{late} rows exceed their formula"))),
@@ -152,10 +159,9 @@ impl Row {
     /// Measures and prints it, again if it was late; whether it was within its formula at last.
     fn is_within(&self, node: &Path, rounds: usize) -> Result<bool, Wrong> {
         for _ in 0..ATTEMPTS {
-            let mut took = measure(node, self, rounds)?;
-            took.sort_unstable();
             let bound = self.bound();
-            println!("{}", self.line(&took, bound));
+            let mode = if self.quorum { "quorum" } else { "available" };
+            let took = measure(node, self, rounds)?.print(self.name(), self.timings, mode, bound);
             // What may be late where a machine gives a process no core for a while is one of a hundred.
             let late = took.len() / if self.is_told() { 100 } else { usize::MAX };
             let last = took.iter().rev().nth(late);
@@ -194,30 +200,63 @@ impl Row {
             End::ToldOnDisk => "told (disk)",
         }
     }
+}
 
-    fn line(&self, took: &[Duration], bound: Option<Duration>) -> String {
-        let end = self.name();
-        let mode = if self.quorum { "quorum" } else { "available" };
-        let ms = |time: Duration| format!("{:.1}", time.as_secs_f64() * 1e3);
-        let percentile = |share: usize| {
-            let place = (took.len() * share).div_ceil(100).max(1) - 1;
-            took.get(place).map_or_else(String::new, |time| ms(*time))
-        };
-        format!(
-            "{end:<11} {:<9} {mode:<11} {:>6} {:>8} {:>8} {:>8} {:>8} {:>8}",
-            self.timings,
-            took.len(),
-            percentile(50),
-            percentile(90),
-            percentile(99),
-            percentile(100),
-            bound.map_or_else(|| String::from("-"), ms)
-        )
+/// How long it took, each time.
+#[derive(Default)]
+struct Took {
+    /// From the end until all that live know the next leader.
+    known: Vec<Duration>,
+    /// Of hand-overs: from when the work has ended until the next one's begins.
+    alone: Vec<Duration>,
+}
+
+impl Took {
+    /// Prints it, and gives what it took until all knew, in order.
+    fn print(
+        mut self,
+        end: &str,
+        timings: &str,
+        mode: &str,
+        bound: Option<Duration>,
+    ) -> Vec<Duration> {
+        println!("{}", line(end, timings, mode, &mut self.known, bound));
+        if !self.alone.is_empty() {
+            println!(
+                "{}",
+                line("· no leader", timings, mode, &mut self.alone, None)
+            );
+        }
+        self.known
     }
 }
 
+fn line(
+    end: &str,
+    timings: &str,
+    mode: &str,
+    took: &mut [Duration],
+    bound: Option<Duration>,
+) -> String {
+    took.sort_unstable();
+    let ms = |time: Duration| format!("{:.1}", time.as_secs_f64() * 1e3);
+    let percentile = |share: usize| {
+        let place = (took.len() * share).div_ceil(100).max(1) - 1;
+        took.get(place).map_or_else(String::new, |time| ms(*time))
+    };
+    format!(
+        "{end:<11} {timings:<9} {mode:<11} {:>6} {:>8} {:>8} {:>8} {:>8} {:>8}",
+        took.len(),
+        percentile(50),
+        percentile(90),
+        percentile(99),
+        percentile(100),
+        bound.map_or_else(|| String::from("-"), ms)
+    )
+}
+
 /// So many ends of leaders, one after the other.
-fn measure(node: &Path, row: &Row, rounds: usize) -> Result<Vec<Duration>, Wrong> {
+fn measure(node: &Path, row: &Row, rounds: usize) -> Result<Took, Wrong> {
     let setting = Setting {
         hosts: NODES,
         quorum: row.quorum,
@@ -240,7 +279,7 @@ fn measure(node: &Path, row: &Row, rounds: usize) -> Result<Vec<Duration>, Wrong
         Cluster::start(node, place, setting)?
     };
     let clock = BootClock::new().map_err(|wrong| Wrong(wrong.to_string()))?;
-    let mut took = Vec::with_capacity(rounds);
+    let mut took = Took::default();
     for _ in 0..rounds {
         let leader = settled(&mut cluster, row)?;
         let before = cluster.mark();
@@ -259,7 +298,11 @@ fn measure(node: &Path, row: &Row, rounds: usize) -> Result<Vec<Duration>, Wrong
         });
         let told = told.ok_or_else(|| not_told(&cluster, leader, before))?;
         let last = told.into_iter().max().unwrap_or(began);
-        took.push(Duration::from_micros(last.saturating_sub(began)));
+        took.known
+            .push(Duration::from_micros(last.saturating_sub(began)));
+        if row.end == End::HandsOver {
+            took.alone.extend(without_leader(&cluster, leader, before));
+        }
         match row.end {
             End::Killed | End::Told | End::ToldOnDisk => cluster.restart(leader)?,
             End::Panics => {}
@@ -327,6 +370,21 @@ impl Row {
             (false, _) => Duration::from_millis(100),
         }
     }
+}
+
+/// From when the work of a leader had ended until the work of the next one began.
+fn without_leader(cluster: &Cluster<Loopback>, leader: usize, since: usize) -> Option<Duration> {
+    let (released, leads) = cluster.log.wait(SOON, |lines| {
+        let since = lines.get(since..)?;
+        let released = since
+            .iter()
+            .find(|l| l.host == leader && l.event == "released")?;
+        let leads = since
+            .iter()
+            .find(|l| l.host != leader && l.event == "leads")?;
+        Some((released.t, leads.t))
+    })?;
+    Some(Duration::from_micros(leads.saturating_sub(released)))
 }
 
 /// When a node was told of a leader other than that one.

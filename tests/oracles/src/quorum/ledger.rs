@@ -129,7 +129,13 @@ impl Ledger {
             self.was_cut_short(me, &vote);
         }
         match self.voter_mut(me) {
-            Some(voter) => (voter.disk, voter.claim) = (vote, None),
+            Some(voter) => {
+                if voter.disk != vote {
+                    // What a crash kept from the disk was promised to nobody.
+                    voter.longest = vote.promise.into();
+                }
+                (voter.disk, voter.claim) = (vote, None);
+            }
             None => self.voters.push(Voter {
                 id: me.clone(),
                 disk: vote,
@@ -360,11 +366,61 @@ impl Ledger {
         }
         if config.diskless.is_none() {
             self.speaks(me, term, "the announcement");
+            self.is_elected(me, term, config);
         }
         let first = self.announced.entry(term).or_insert_with(|| me.clone());
         if first != me {
             let what = format!("{first} and {me} lead in term {term}");
             self.breaks("LeaderPerTerm", &what);
+        }
+    }
+
+    /// `ElectedFirst`: a quorum has voted for it. The only voter of a group says nothing of its vote.
+    fn is_elected(&mut self, me: &AgentId, term: Term, config: &QuorumConfig) {
+        if config.voters.len() > 1 && self.elected.get(&term) != Some(me) {
+            let what = format!("{me} announces itself in term {term}, which is not its own");
+            self.breaks("ElectedFirst", &what);
+        }
+    }
+
+    /// `vote-ahead`: `me` votes for the successor of the leader that it is bound to, and stays so.
+    pub(super) fn votes_ahead(
+        &mut self,
+        now: Time,
+        me: &AgentId,
+        leader: &AgentId,
+        (term, successor): (Term, &AgentId),
+    ) {
+        self.speaks(me, term, "a vote");
+        let vote = self.votes.entry((me.clone(), term));
+        if vote.or_insert_with(|| successor.clone()) != successor {
+            self.breaks("VoteOnce", &format!("{me} votes twice in term {term}"));
+        }
+        if self.is_bound(now, me, leader, None) {
+            let what = format!("{me} votes for {successor} in term {term}, ahead");
+            self.breaks("PromiseKept", &what);
+        }
+        let grants = self.grants.entry((term, successor.clone())).or_default();
+        grants.insert(me.clone());
+    }
+
+    /// A leader has resigned: from now on the votes ahead elect its successor.
+    pub(super) fn gives(
+        &mut self,
+        me: &AgentId,
+        (term, successor): (Term, &AgentId),
+        config: &QuorumConfig,
+    ) {
+        let grants = self.grants.get(&(term, successor.clone()));
+        let is_enough = grants.is_some_and(|grants| grants.len() >= config.vote_quorum());
+        self.last_elected = self.last_elected.max(term);
+        let first = self
+            .elected
+            .entry(term)
+            .or_insert_with(|| successor.clone());
+        if first != successor || !is_enough {
+            let what = format!("{me} says that {successor} has the votes for term {term}");
+            self.breaks("ElectedFirst", &what);
         }
     }
 

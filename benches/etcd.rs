@@ -1,0 +1,272 @@
+//! The same ends of leaders of etcd, where its programs are: a store whose Raft group holds elections as well.
+//!
+//! Decided here: when a member of etcd knows its leader, which it says in its log; a line counts when it is read. Not
+//! here: how often, and how the times are printed (`processes.rs`).
+
+use std::{
+    io::{BufRead, BufReader, Read},
+    net::TcpListener,
+    process::{Child, Command, Stdio},
+    sync::mpsc::{self, Receiver, Sender},
+    thread,
+    time::{Duration, Instant},
+};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use super::{NODES, Took, Wrong, cluster::SOON};
+
+/// How its leader ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    Killed,
+    /// SIGTERM: it transfers its leadership before it stops.
+    Terminated,
+    /// An operator asks it to transfer its leadership; counted from when it begins.
+    Moved,
+}
+
+pub(super) const ENDS: [End; 3] = [End::Killed, End::Terminated, End::Moved];
+
+/// Heartbeats and patience like those of `lan`, in milliseconds.
+const HEARTBEAT: &str = "20";
+const ELECTION: &str = "200";
+
+/// A line of a member's log, and when it was read.
+struct Said {
+    at: Instant,
+    member: usize,
+    text: String,
+}
+
+struct Group {
+    members: Vec<Child>,
+    /// By which their logs name them.
+    numbers: [String; NODES],
+    peers: Vec<String>,
+    clients: Vec<String>,
+    folder: TempDir,
+    said: Receiver<Said>,
+    says: Sender<Said>,
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        for member in &mut self.members {
+            // It may have ended by itself.
+            let _ = member.kill();
+            let _ = member.wait();
+        }
+    }
+}
+
+impl End {
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Killed => "etcd kill",
+            Self::Terminated => "etcd TERM",
+            Self::Moved => "etcd move",
+        }
+    }
+
+    /// So many ends of leaders, one after the other.
+    pub(super) fn measure(self, rounds: usize) -> Result<Took, Wrong> {
+        let mut group = Group::start()?;
+        let mut took = Took::default();
+        let mut leader = group.leader(None)?.0;
+        for _ in 0..rounds {
+            // Until all follow it, and have written what it told them.
+            thread::sleep(Duration::from_millis(700));
+            while group.said.try_recv().is_ok() {}
+            let asked = Instant::now();
+            match self {
+                Self::Killed => group.members[leader].kill()?,
+                Self::Terminated => signal(&group.members[leader])?,
+                Self::Moved => group.move_from(leader)?,
+            }
+            let (next, times) = group.leader(Some(leader))?;
+            let known = times.known.ok_or_else(|| Wrong("nobody leads".into()))?;
+            let began = match self {
+                Self::Killed | Self::Terminated => asked,
+                Self::Moved => times.begun.unwrap_or(asked),
+            };
+            took.known.push(known.saturating_duration_since(began));
+            if let (Some(begun), Some(became)) = (times.begun, times.became) {
+                took.alone.push(became.saturating_duration_since(begun));
+            }
+            if self != Self::Moved {
+                group.members[leader].wait()?;
+                group.members[leader] = group.spawn(leader, "existing")?;
+            }
+            leader = next;
+        }
+        Ok(took)
+    }
+}
+
+/// When something was said of an election.
+#[derive(Default)]
+struct Times {
+    /// The old leader begins to hand over, and takes no more work.
+    begun: Option<Instant>,
+    /// The next one leads.
+    became: Option<Instant>,
+    /// The last of those that live knows.
+    known: Option<Instant>,
+}
+
+impl Group {
+    fn start() -> Result<Self, Wrong> {
+        let (says, said) = mpsc::channel();
+        let mut group = Self {
+            members: Vec::new(),
+            numbers: Default::default(),
+            peers: addresses()?,
+            clients: addresses()?,
+            folder: TempDir::new()?,
+            said,
+            says,
+        };
+        for member in 0..NODES {
+            let process = group.spawn(member, "new")?;
+            group.members.push(process);
+        }
+        Ok(group)
+    }
+
+    fn spawn(&self, member: usize, state: &str) -> Result<Child, Wrong> {
+        let name = |member: usize| format!("n{member}");
+        let all = self.peers.iter().enumerate();
+        let all = all.map(|(member, peer)| format!("{}=http://{peer}", name(member)));
+        let all: Vec<_> = all.collect();
+        let mut command = Command::new("etcd");
+        command.args(["--name", &name(member)]);
+        command.arg("--data-dir");
+        command.arg(self.folder.path().join(name(member)));
+        for (flag, address) in [
+            ("--listen-peer-urls", &self.peers[member]),
+            ("--initial-advertise-peer-urls", &self.peers[member]),
+            ("--listen-client-urls", &self.clients[member]),
+            ("--advertise-client-urls", &self.clients[member]),
+        ] {
+            command.arg(flag).arg(format!("http://{address}"));
+        }
+        command.args(["--initial-cluster", &all.join(",")]);
+        command.args(["--initial-cluster-state", state]);
+        command.args(["--heartbeat-interval", HEARTBEAT]);
+        command.args(["--election-timeout", ELECTION]);
+        command.args(["--logger", "zap", "--log-outputs", "stderr"]);
+        command.stdout(Stdio::null()).stderr(Stdio::piped());
+        let none = |wrong| {
+            format!(
+                "etcd cannot be started ({wrong}): it is in Debian's etcd-server, and etcdctl in etcd-client"
+            )
+        };
+        let mut process = command.spawn().map_err(|wrong| Wrong(none(wrong)))?;
+        if let Some(output) = process.stderr.take() {
+            follow(member, output, self.says.clone());
+        }
+        Ok(process)
+    }
+
+    /// Waits until all others know a leader that is not that one; says which, and when.
+    fn leader(&mut self, former: Option<usize>) -> Result<(usize, Times), Wrong> {
+        let until = Instant::now() + SOON;
+        let mut times = Times::default();
+        let mut knows = [const { None::<(String, Instant)> }; NODES];
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            let Ok(Said { at, member, text }) = self.said.recv_timeout(left) else {
+                return Err(Wrong(String::from("etcd has no leader in time")));
+            };
+            if text.contains("starts to transfer leadership") {
+                times.begun = Some(at);
+            } else if text.contains("became leader at term") {
+                times.became = Some(at);
+            }
+            let Some((number, leader)) = elected(&text) else {
+                continue;
+            };
+            self.numbers[member] = number;
+            knows[member] = Some((leader.clone(), at));
+            let others = (0..NODES).filter(|member| former != Some(*member));
+            let known: Option<Vec<_>> = others.map(|other| knows[other].as_ref()).collect();
+            let next = self.numbers.iter().position(|number| *number == leader);
+            if let (Some(known), Some(next)) = (known, next)
+                && former != Some(next)
+                && known.iter().all(|(theirs, _)| *theirs == leader)
+            {
+                times.known = Some(at);
+                return Ok((next, times));
+            }
+        }
+    }
+
+    /// Asks the leader to transfer its leadership to the next member.
+    fn move_from(&self, leader: usize) -> Result<(), Wrong> {
+        let mut command = Command::new("etcdctl");
+        command.env("ETCDCTL_API", "3");
+        command.args(["--endpoints", &self.clients[leader], "move-leader"]);
+        command.arg(&self.numbers[(leader + 1) % NODES]);
+        command.stdout(Stdio::null());
+        if command.status()?.success() {
+            Ok(())
+        } else {
+            Err(Wrong(String::from("etcd did not move its leader")))
+        }
+    }
+}
+
+/// The member that says so, and the leader that it has come to know: `... raft.node: A elected leader B at term 2`, or
+/// `... A changed leader from C to B at term 3`.
+fn elected(text: &str) -> Option<(String, String)> {
+    let (_, rest) = text.split_once("raft.node: ")?;
+    let (number, rest) = rest.split_once(' ')?;
+    let leader = match rest.strip_prefix("elected leader ") {
+        Some(rest) => rest,
+        None => {
+            rest.strip_prefix("changed leader from ")?
+                .split_once(" to ")?
+                .1
+        }
+    };
+    let (leader, _) = leader.split_once(' ')?;
+    Some((number.to_owned(), leader.to_owned()))
+}
+
+/// Reads what a member logs until it ends.
+fn follow(member: usize, output: impl Read + Send + 'static, says: Sender<Said>) {
+    thread::spawn(move || {
+        for line in BufReader::new(output).lines().map_while(Result::ok) {
+            let at = Instant::now();
+            let line: Option<Value> = serde_json::from_str(&line).ok();
+            let text = line.and_then(|line| Some(line.get("msg")?.as_str()?.to_owned()));
+            let said = text.map(|text| Said { at, member, text });
+            if said.is_some_and(|said| says.send(said).is_err()) {
+                return;
+            }
+        }
+    });
+}
+
+fn signal(process: &Child) -> Result<(), Wrong> {
+    let number = process.id().to_string();
+    let status = Command::new("kill").args(["-TERM", &number]).status()?;
+    if status.success() {
+        Ok(())
+    } else {
+        Err(Wrong(format!("kill -TERM ended with {status}")))
+    }
+}
+
+/// Ports that nobody has. They are let go before etcd takes them, since it takes none of the kernel's choice.
+fn addresses() -> Result<Vec<String>, Wrong> {
+    let held: Result<Vec<_>, _> = (0..NODES)
+        .map(|_| TcpListener::bind("127.0.0.1:0"))
+        .collect();
+    let addresses = held?
+        .into_iter()
+        .map(|held| Ok(held.local_addr()?.to_string()));
+    addresses.collect()
+}
