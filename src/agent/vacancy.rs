@@ -11,7 +11,7 @@ use tracing::warn;
 
 use crate::protocol::{Election, Prospects, View};
 
-use super::Agent;
+use super::{Agent, Finding};
 
 /// What an incarnation has published of its prospects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,6 +84,18 @@ impl<E: Election> Agent<E> {
         self.seldom.as_ref()?.vacancy.as_ref()
     }
 
+    /// Warns that an agent with a leader waits for its store: it would not notice that the leader is gone.
+    pub(super) fn warn_of_store(&self, since: Duration) {
+        let since_ms = u64::try_from(since.as_millis()).unwrap_or(u64::MAX);
+        self.shared.span().in_scope(|| {
+            warn!(
+                since_ms,
+                "hears and says nothing: {}",
+                Finding::StoreIsSlow { since }
+            );
+        });
+    }
+
     /// Warns if that is due.
     pub(super) fn warn_of_vacancy(&mut self, now: Instant) {
         let seldom = self.seldom.as_mut();
@@ -125,4 +137,4 @@ const fn waits_for_nothing(prospects: &Prospects) -> bool {
 }
 
 /// How often it is warned.
-const AGAIN: Duration = Duration::from_secs(10);
+pub(super) const AGAIN: Duration = Duration::from_secs(10);
