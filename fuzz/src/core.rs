@@ -249,6 +249,7 @@ fn message(choices: &mut Choices<'_>, now: Time) -> BullyMessage {
         5 => Resign {
             term,
             successor: some(choices, name),
+            given: some(choices, |_| term.next().unwrap_or(term)),
         }
         .into(),
         6 => Claim {
@@ -256,7 +257,7 @@ fn message(choices: &mut Choices<'_>, now: Time) -> BullyMessage {
             score,
             released: some(choices, leadership),
             released_incarnation: None,
-            prepared: None,
+            successor: some(choices, name),
         }
         .into(),
         7 => ClaimReply {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    elections::message::{Micros, Reserved},
+    elections::message::Micros,
     protocol::{AgentId, Decree, Term},
 };
 
@@ -27,9 +27,6 @@ pub struct Vote {
     /// No promise that it gave and that may still hold is longer. Rounded up.
     #[serde(default)]
     pub promise: Micros,
-    /// Reserved: `None`.
-    #[serde(default)]
-    pub prepared: Option<Reserved>,
     /// Once the voters were changed while the group ran, or began to be: what of that is durable.
     #[serde(default)]
     pub voters: Option<Box<VotersRecord>>,

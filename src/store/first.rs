@@ -67,7 +67,7 @@ const VERSION: u8 = 1;
 const BESIDE: [&str; 1] = ["promise"];
 /// Fields that it has got which are not: release 0.1 would act against them. A store has to be upgraded
 /// before they are anything but `null`.
-const AFTERWARDS: [&str; 2] = ["prepared", "voters"];
+const AFTERWARDS: [&str; 1] = ["voters"];
 
 /// What format 1 has no room for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -45,8 +45,8 @@ use crate::protocol::{AgentId, Incarnation};
 
 /// A file is never larger, and no more of one is read. There is room for a record with two lists,
 /// the voters and those that are to follow them, of 100 names each that are as long as a name may be
-/// (256 bytes: 52 kB), with their epochs and a vote that is prepared. A block of a disk is the unit
-/// that is written anyway, so a small record costs what it did.
+/// (256 bytes: 52 kB), with their epochs. A block of a disk is the unit that is written anyway, so a small record
+/// costs what it did.
 pub(super) const MAX_LEN: usize = 65_536;
 
 const BEGINNING: &str = "actix-bully store ";

@@ -109,7 +109,11 @@ fn a_leadership_is_announced_repeated_and_resigned() {
         let leader = agent.leader().unwrap();
         assert_eq!((leader.id, leader.term), (id("peer"), term));
         let successor = Some(id("agent"));
-        agent.addr().do_send(envelope(Resign { term, successor }));
+        agent.addr().do_send(envelope(Resign {
+            term,
+            successor,
+            given: None,
+        }));
         clock::sleep(MS(1)).await;
         assert!(agent.is_leader());
     });

@@ -135,7 +135,12 @@ fn play(test: impl Future<Output = ()>) {
 
 fn resign() -> BullyMessage {
     let (term, successor) = (Term(1), None);
-    Resign { term, successor }.into()
+    Resign {
+        term,
+        successor,
+        given: None,
+    }
+    .into()
 }
 
 const FIRST: Incarnation = Incarnation(1);

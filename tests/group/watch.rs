@@ -130,6 +130,7 @@ fn a_message_from_another_host_stays_in_this_process() {
             message: Resign {
                 term: Term(1),
                 successor: None,
+                given: None,
             }
             .into(),
         };

@@ -5,13 +5,13 @@
 
 use actix_bully::{
     elections::{
-        bully::BullyMessage,
+        bully::{BullyMessage, Claim},
         quorum::{QuorumBully, Vote},
     },
     protocol::{Effect, Event, Term},
 };
 
-use crate::rules::{Seen, name};
+use crate::rules::{Seen, name, position};
 
 /// The highest term that the ledger have room for; the model looks no further.
 pub const ROOM: usize = 4;
@@ -28,6 +28,10 @@ pub struct Ledger {
     announced: [u8; ROOM],
     /// `ResignFinal`: the agents that resigned a term: a bit each.
     resigned: [u8; ROOM],
+    /// As `votes`, at the request of a leader: they count once that one has resigned.
+    ahead: [[u8; MOST]; ROOM],
+    /// The agent that such votes have elected: the position plus one.
+    given: [u8; ROOM],
     /// `TokenMonotone`: the last token.
     token: u8,
     /// The highest term that any agent claimed.
@@ -53,6 +57,11 @@ impl Ledger {
     /// Whether `me` resigned that term (`ResignFinal`).
     pub fn has_resigned(&self, me: usize, term: u64) -> bool {
         self.resigned[index(term)] & (1 << me) != 0
+    }
+
+    /// Whether `me` was given that term.
+    pub fn was_given(&self, me: usize, term: u64) -> bool {
+        self.given[index(term)] == mark(me)
     }
 
     /// What all of them say, each of one agent's deeds: the first invariant that does not hold.
@@ -82,7 +91,11 @@ impl Ledger {
         let elected = (0..MOST)
             .filter(|agent| count(votes, *agent) >= quorum)
             .count();
-        if before != 0 && before != mine {
+        let ahead = self.ahead[index(term.0)][voter];
+        if [before, ahead]
+            .iter()
+            .any(|vote| *vote != 0 && *vote != mine)
+        {
             self.breaks("VoteOnce");
         }
         if elected > 1 {
@@ -133,8 +146,14 @@ impl Ledger {
             (BullyMessage::Claim(claim), _) => {
                 self.highest = self.highest.max(small(claim.term.0));
             }
-            (BullyMessage::ClaimReply(reply), Some((from, _))) if reply.granted => {
-                self.vote(me, from, reply.term, quorum);
+            (BullyMessage::ClaimReply(reply), Some((from, asked))) if reply.granted => {
+                match asked {
+                    BullyMessage::Claim(Claim {
+                        successor: Some(to),
+                        ..
+                    }) => self.vote_ahead(me, position(to), reply.term),
+                    _ => self.vote(me, from, reply.term, quorum),
+                }
                 self.is_durable(reply.term, disk);
             }
             (BullyMessage::Ack(ack), _) => self.is_durable(ack.term, disk),
@@ -148,11 +167,33 @@ impl Ledger {
             }
             (BullyMessage::Resign(resign), _) => {
                 self.resigned[index(resign.term.0)] |= 1 << me;
+                if let (Some(term), Some(to)) = (resign.given, &resign.successor) {
+                    self.elect_ahead(term, position(to), quorum);
+                }
             }
             (BullyMessage::Elect(elect), _) => {
                 self.rounds = self.rounds.max(small(elect.round.counter));
             }
             (_, _) => {}
+        }
+    }
+
+    fn vote_ahead(&mut self, voter: usize, to: usize, term: Term) {
+        let term = index(term.0);
+        let given = [self.votes[term][voter], self.ahead[term][voter]];
+        if given.iter().any(|vote| *vote != 0 && *vote != mark(to)) {
+            self.breaks("VoteOnce");
+        }
+        self.ahead[term][voter] = mark(to);
+    }
+
+    fn elect_ahead(&mut self, term: Term, to: usize, quorum: usize) {
+        self.given[index(term.0)] = mark(to);
+        let ahead = std::mem::take(&mut self.ahead[index(term.0)]);
+        for (voter, vote) in ahead.into_iter().enumerate() {
+            if vote == mark(to) {
+                self.vote(voter, to, term, quorum);
+            }
         }
     }
 

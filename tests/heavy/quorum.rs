@@ -46,6 +46,8 @@ pub struct Quorum {
     /// Whether nothing but questions and votes travels: for models without time, where no lease
     /// means anything.
     pub votes_only: bool,
+    /// Whether a leader has to be seen in a term that it was given.
+    pub gives: bool,
     /// An invariant that is not looked at, so that others are seen to break.
     pub tolerated: Option<&'static str>,
     /// Timings that only some have, and which.
@@ -86,6 +88,7 @@ impl Quorum {
             witnesses: 0,
             questions: Questions::Granted,
             votes_only: false,
+            gives: false,
             tolerated: None,
             short: None,
         }
@@ -256,13 +259,23 @@ impl Rules for Quorum {
     }
 
     fn sights(&self) -> &'static [&'static str] {
-        &["an agent leads in the last term"]
+        if self.gives {
+            &[
+                "an agent leads in the last term",
+                "an agent leads in a term that it was given",
+            ]
+        } else {
+            &["an agent leads in the last term"]
+        }
     }
 
     /// As a rule a second leader, after another one.
-    fn shows(&self, _sight: usize, world: &World<Self>) -> bool {
+    fn shows(&self, sight: usize, world: &World<Self>) -> bool {
         let mut believers = world.believers();
-        believers.any(|(_, term)| u64::from(self.terms) == term)
+        believers.any(|(me, term)| match sight {
+            0 => u64::from(self.terms) == term,
+            _ => world.ledger.was_given(me, term),
+        })
     }
 
     fn is_within(&self, ledger: &Ledger) -> bool {

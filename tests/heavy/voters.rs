@@ -302,8 +302,12 @@ impl Ledger {
             (BullyMessage::Claim(claim), _) => {
                 self.highest = self.highest.max(count(claim.term.0));
             }
-            (BullyMessage::ClaimReply(reply), Some((from, _))) if reply.granted => {
-                self.vote(me, from, reply.term);
+            (BullyMessage::ClaimReply(reply), Some((from, asked))) if reply.granted => {
+                let to = match asked {
+                    BullyMessage::Claim(claim) => claim.successor.as_ref().map(position),
+                    _ => None,
+                };
+                self.vote(me, to.unwrap_or(from), reply.term);
                 self.is_durable(reply.term, disk);
             }
             (BullyMessage::Ack(ack), _) => {

@@ -38,7 +38,7 @@ const MESSAGES: &[Messages] = &[
         all: "BullyMessage",
         defined: "src/elections/message/mod.rs",
         pages: &["bully", "astra", "quorum"],
-        listed: &["src/remote/wire/tests/payload.rs", "fuzz/src/core.rs"],
+        listed: &["src/remote/wire/tests/samples.rs", "fuzz/src/core.rs"],
         lost: &["tests/elections/seeds", "tests/elections/quorum"],
         spared: &[
             (

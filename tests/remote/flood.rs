@@ -16,7 +16,12 @@ use super::kit::{Host, MS, builder, id, play, until};
 fn resign() -> BullyMessage {
     let successor = AgentId::new(&"x".repeat(AgentId::MAX_LEN)).unwrap();
     let (term, successor) = (Term(0), Some(successor));
-    Resign { term, successor }.into()
+    Resign {
+        term,
+        successor,
+        given: None,
+    }
+    .into()
 }
 
 /// The bytes of such a message on the wire, about.

@@ -32,6 +32,8 @@ struct Entries {
     /// Which agent does not hear which, until when in simulated time.
     silent: BTreeMap<(AgentId, AgentId), Duration>,
     counts: BTreeMap<&'static str, u64>,
+    /// The leaders that asked for votes for their successors, and in which terms.
+    asked_ahead: BTreeSet<(AgentId, Term)>,
     /// The due times that have begun.
     begun: BTreeSet<WallTime>,
     /// The messages that were handled, of each agent, and the last one of each of its starts.
@@ -60,9 +62,13 @@ impl Ledger {
         self.entries().is_diskless = true;
     }
 
-    /// Notes that a vote has arrived: the voter's record of it is on its disk by then.
+    /// Notes that a vote has arrived: the voter's record of it is on its disk by then. A leader that has asked for votes
+    /// for its successor in that term is answered as well; for whom that vote is, the record says.
     fn answered(&self, voter: &AgentId, term: Term, candidate: &AgentId) {
-        self.voted(voter, term, candidate);
+        let asked = (candidate.clone(), term);
+        if !self.entries().asked_ahead.contains(&asked) {
+            self.voted(voter, term, candidate);
+        }
         let kept = self.entries().records.get(voter).copied();
         if kept < Some(term) {
             let kept = kept.unwrap_or_default();
@@ -72,8 +78,8 @@ impl Ledger {
 
     /// Notes that a voter's record is on its disk.
     pub fn wrote(&self, voter: &AgentId, record: &Vote) {
-        if record.voted_for.as_ref() == Some(voter) {
-            self.voted(voter, record.term, voter);
+        if let Some(candidate) = &record.voted_for {
+            self.voted(voter, record.term, candidate);
         }
         let mut entries = self.entries();
         let last = entries.records.entry(voter.clone()).or_default();
@@ -181,6 +187,12 @@ impl LocalWire<BullyMessage> for Ledger {
     ) {
         if self.is_silent(&message.from, to) {
             return;
+        }
+        if let BullyMessage::Claim(claim) = &message.message
+            && claim.successor.is_some()
+        {
+            let asked = (message.from.clone(), claim.term);
+            self.entries().asked_ahead.insert(asked);
         }
         if let BullyMessage::ClaimReply(reply) = &message.message
             && reply.granted

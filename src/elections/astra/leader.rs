@@ -142,7 +142,7 @@ impl Tenure {
             .begin(step.now, cooldown, timer, step.out);
         let term = self.term;
         let is_left = successor.is_some();
-        step.out.send_all(Resign { term, successor });
+        step.out.send_all(Resign::plain(term, successor));
         if is_left {
             let slot = step.slot(None);
             Next::Become(Change::Idle { slot })

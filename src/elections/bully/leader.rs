@@ -218,7 +218,7 @@ impl Tenure {
             .cooldown
             .begin(now, cooldown, BullyTimer::Cooldown, step.out);
         let is_left = successor.is_some();
-        step.out.send_all(Resign { term, successor });
+        step.out.send_all(Resign::plain(term, successor));
         let attempt = Attempt::Ask;
         if !is_left {
             // No other agent is there: it comes back, in the last slot.

@@ -119,7 +119,7 @@ for_tests! {
         message::{
             Ack, AskChange, BullyMessage, ChangeAnswer, Claim, ClaimReply, Enlist, Heartbeat, Install,
             Leadership, Micros, Nack, Refusal,
-            Recover, Recovered, Reserved, Resign, Seal, Sealed, Takeover, Yield,
+            Recover, Recovered, Resign, Seal, Sealed, Takeover, Yield,
         },
         timer::BullyTimer,
     };

@@ -24,19 +24,6 @@
 //! All are flat and small. The sender's name and incarnation travel beside them. A field that only one
 //! mode needs is `None` in the other. The decoder bounds how long a message is, not what its spans and
 //! terms say: the machine that uses a value bounds it.
-//!
-//! # Reserved fields
-//! Since version 2 of the wire some fields are room for later rules, so that these need no new
-//! version. They are [`Reserved`]: always `None`, and anything else is refused when it is read.
-//!
-//! | field | room for |
-//! |---|---|
-//! | [`Claim::prepared`] | a vote asked for ahead: the leadership after whose end it counts, and when it was asked for |
-//! | [`Vote::prepared`] | such a vote, given |
-//!
-//! `Elected`, `Heartbeat` and `Resign` need none: the incarnation that speaks travels beside them.
-//!
-//! [`Vote::prepared`]: crate::elections::vote::Vote::prepared
 
 mod change;
 mod text;
@@ -153,6 +140,17 @@ impl Elect {
     }
 }
 
+impl Resign {
+    /// Without what only the quorum mode needs.
+    pub(in crate::elections) const fn plain(term: Term, successor: Option<AgentId>) -> Self {
+        Self {
+            term,
+            successor,
+            given: None,
+        }
+    }
+}
+
 impl Elected {
     /// Without what only the quorum mode needs.
     pub(in crate::elections) const fn plain(
@@ -188,6 +186,8 @@ pub struct Resign {
     pub term: Term,
     /// The agent that shall announce itself now, without waiting.
     pub successor: Option<AgentId>,
+    /// Quorum mode: the term for which the voters have voted for that agent, at the sender's request.
+    pub given: Option<Term>,
 }
 
 /// "Vote for me in this term."
@@ -202,8 +202,8 @@ pub struct Claim {
     pub released: Option<Leadership>,
     /// Without disks: the incarnation that resigned it.
     pub released_incarnation: Option<Incarnation>,
-    /// Reserved: `None`.
-    pub prepared: Option<Reserved>,
+    /// Whom the vote is for, if not for the sender: a leader asks for its successor.
+    pub successor: Option<AgentId>,
 }
 
 /// "You have my vote", or not.
@@ -292,10 +292,6 @@ pub struct Leadership {
     /// In which term.
     pub term: Term,
 }
-
-/// What a reserved field could hold in this version: nothing at all.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Reserved {}
 
 /// A span of time on the wire, in microseconds.
 ///

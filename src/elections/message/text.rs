@@ -27,10 +27,12 @@ impl fmt::Display for BullyMessage {
             Self::Heartbeat(m) => write!(f, "heartbeat term {}", m.term),
             Self::Resign(m) => {
                 write!(f, "resign term {}", m.term)?;
-                and(f, "for", m.successor.as_ref())
+                and(f, "for", m.successor.as_ref())?;
+                and(f, "which has term", m.given.as_ref())
             }
             Self::Claim(m) => {
                 write!(f, "claim term {} score {}", m.term, m.score)?;
+                and(f, "for", m.successor.as_ref())?;
                 and(f, "released:", m.released.as_ref())
             }
             Self::ClaimReply(m) if m.granted => write!(f, "grants term {}", m.term),

@@ -202,7 +202,7 @@ impl Claiming {
                 score,
                 released,
                 released_incarnation: by,
-                prepared: None,
+                successor: None,
             },
             out,
         );

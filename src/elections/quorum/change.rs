@@ -174,7 +174,7 @@ impl QuorumBully {
                 self.core.ignore(Role::Leader, why);
                 Ok(None)
             }
-            Ruling::Begin(_) if leading.leaving.is_some() || leading.is_raising() => {
+            Ruling::Begin(_) if leading.is_leaving() || leading.is_raising() => {
                 Err(ChangeError::UnderWay)
             }
             Ruling::Begin(next) => {

@@ -48,6 +48,12 @@ defects! { QuorumConfig:
     BeliefByTimer,
     /// `lose-before-resign`: the leadership goes on after `Resign` was sent.
     BeliefAfterResign,
+    /// `lead-in-given-term`: a term is given before it was voted for, and taken by whoever is named.
+    GivenUnvoted,
+    /// `prepare-before-drain`: a leader leads in the term that its successor has the votes for.
+    GivenLed,
+    /// `vote-ahead`: after a vote ahead any leader of an earlier term is followed, until there is another one.
+    OldTermFollowed,
     /// `resignation-is-final`: `Resign` voids any holder's promise. Harmless while `Resign` names the term led.
     ResignVoidsAny,
     /// Configuration: half of an even number of voters is taken for a majority.

@@ -31,6 +31,8 @@ pub(super) struct Following {
     pub(super) since: Time,
     last: Time,
     takeover: TakeoverAttempt,
+    /// `vote-ahead`: the term in which this voter has voted for the leader's successor, at its request.
+    pub(super) ahead: Option<Term>,
 }
 
 /// What a follower that outranks its leader does about it.
@@ -83,6 +85,9 @@ impl Following {
                 && now.since(known.last) <= gap(&core.config)
         });
         let since = steady.map_or(now, |known| known.since);
+        let is_kept = core.config.has(Defect::OldTermFollowed);
+        let ahead = known.filter(|known| known.leader == leader || is_kept);
+        let ahead = ahead.and_then(|known| known.ahead);
         adopt_term(core, now, &leader, out);
         // There is a leader: after it this voter may object to each agent once more.
         core.objected.clear();
@@ -106,7 +111,28 @@ impl Following {
             since,
             last: now,
             takeover: TakeoverAttempt::After(now),
+            ahead,
         }
+    }
+
+    /// Whether the term of the record is one in which this voter voted for its leader's successor: it goes on
+    /// following this leader until then.
+    fn has_voted_ahead(&self, core: &Core) -> bool {
+        self.ahead == Some(core.voter.record.term)
+    }
+
+    /// The same of a leader that says anything else than before.
+    pub(super) fn goes_on(
+        &self,
+        core: &Core,
+        from: &AgentId,
+        incarnation: Incarnation,
+        term: Term,
+    ) -> bool {
+        let leader = &self.leader;
+        let is_same =
+            leader.id == *from && leader.incarnation == incarnation && leader.term == term;
+        (is_same || core.config.has(Defect::OldTermFollowed)) && self.has_voted_ahead(core)
     }
 
     /// The steady state: the leader that is followed is heard again. Says whether it was that.
@@ -124,7 +150,7 @@ impl Following {
         };
         let is_same = self.leader.term == said.term
             // An older term than the record's needs a `Nack`, so that the leader raises its own.
-            && said.term >= core.voter.record.term
+            && (said.term >= core.voter.record.term || self.has_voted_ahead(core))
             && self.score == said.score
             && self.leader.incarnation == incarnation
             && self.leader.id == *from;

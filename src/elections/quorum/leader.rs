@@ -20,6 +20,7 @@ use super::{
     Ack, BullyTimer, Claim, ClaimReply, Defect, Elected, Heartbeat, Nack, Out, QuorumConfig,
     core::Core,
     lease::Supporters,
+    prepare::{Ahead, Preparing},
     seal::higher,
     state::{Next, Start, State},
 };
@@ -40,6 +41,8 @@ pub(super) struct Leading {
     heartbeat: Time,
     pub(super) supporters: Supporters,
     raise: Option<Raise>,
+    pub(super) preparing: Option<Box<Preparing>>,
+    pub(super) ahead: Option<Box<Ahead>>,
     pub(super) leaving: Option<Leaving>,
     /// When those that could become voters last said so.
     pub(super) learners: BTreeMap<AgentId, Time>,
@@ -108,6 +111,8 @@ impl Leading {
             heartbeat: now.after(heartbeat),
             supporters: Supporters::default(),
             raise: None,
+            preparing: None,
+            ahead: None,
             leaving: None,
             learners: BTreeMap::new(),
             first: BTreeSet::new(),
@@ -149,6 +154,11 @@ impl Leading {
             }
             Lease::Pending { .. } => {} // the acknowledgements took longer than the lease
         }
+    }
+
+    /// Whether it hands over, or prepares that.
+    pub(super) const fn is_leaving(&self) -> bool {
+        self.leaving.is_some() || self.preparing.is_some()
     }
 
     pub(super) const fn has_lease(&self) -> bool {
@@ -225,7 +235,7 @@ impl Leading {
             Lease::Pending { .. } => out.cancel_timer(BullyTimer::Round),
         }
         out.cancel_timer(BullyTimer::Heartbeat);
-        if self.leaving.is_some() {
+        if self.is_leaving() {
             out.cancel_timer(BullyTimer::Drain);
         }
     }
@@ -365,7 +375,7 @@ impl Leading {
                     // Nothing to release: the voters are bound to this very leader.
                     released: None,
                     released_incarnation: None,
-                    prepared: None,
+                    successor: None,
                 },
                 out,
             );

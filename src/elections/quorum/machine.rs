@@ -6,7 +6,7 @@
 //! What a voter owes in every role is here too: an answer to each `Elect` and each `Claim`, and what is
 //! known of the members and of resigned leaderships.
 
-use std::mem;
+use std::{mem, time::Duration};
 
 use super::{
     BullyMessage, BullyTimer, Claim, ClaimReply, Out, QuorumBully, SenderIncarnation,
@@ -14,6 +14,7 @@ use super::{
     consent,
     core::CooldownEnds,
     follower::TimedAnnouncement,
+    prepare::may_vote_ahead,
     resign,
     state::{Certainty, Next, Start, State},
     vacant::Vacant,
@@ -307,7 +308,7 @@ impl QuorumBully {
                 return claiming.on_claim_reply(core, now, from, reply);
             }
             (BullyMessage::ClaimReply(reply), State::Leading(leading)) => {
-                return leading.on_claim_reply(core, now, from, reply, out);
+                return leading.on_vote(core, now, from, reply, out);
             }
             (BullyMessage::Sealed(sealed), State::Sealing(sealing)) => {
                 return sealing.on_sealed(core, from, sealed);
@@ -333,12 +334,22 @@ impl QuorumBully {
         let core = &mut self.core;
         core.learn_score(from, Some(claim.score));
         let lease = self.state.lease(now, &core.config);
-        let refused = core.voter.refuses(&core.config, now, from, claim, lease);
+        let refused = match &claim.successor {
+            Some(_) => {
+                (!may_vote_ahead(core, &self.state, now, from, claim)).then_some(Duration::ZERO)
+            }
+            None => core.voter.refuses(&core.config, now, from, claim, lease),
+        };
         core.voter.hear(claim.term);
         if refused.is_none() {
+            let voted_for = claim.successor.as_ref().unwrap_or(from);
             // Durable before anything else: the reply is a promise that a crash must not undo.
-            core.voter.vote(&core.config, now, claim.term, from, out);
-            self.give_way(now, from, out);
+            core.voter
+                .vote(&core.config, now, claim.term, voted_for, out);
+            match self.state.following_mut() {
+                Some(following) if claim.successor.is_some() => following.ahead = Some(claim.term),
+                Some(_) | None => self.give_way(now, from, out),
+            }
         }
         out.send(
             from,

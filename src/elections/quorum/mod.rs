@@ -80,6 +80,9 @@
 //! | `record-longest-promise` | The record keeps the longest promise that may still hold. | `voter.rs` |
 //! | `lease-ends-by-clock` | Every step begins by looking whether the lease has ended. | `machine.rs` |
 //! | `raise-term-without-gap` | A leader that meets a voter with a higher term claims one above it, and leads on meanwhile. | `leader.rs` |
+//! | `prepare-before-drain` | A leader that hands over first asks the others to vote for its successor, for a round at most. | `prepare.rs` |
+//! | `vote-ahead` | A voter that abstains from nothing does, goes on supporting its leader in its present term, and gives no other agent a vote. | `prepare.rs`, `follower.rs` |
+//! | `lead-in-given-term` | The leader's `Resign` says that its successor has the votes; that one announces itself at once. | `prepare.rs` |
 //! | `lose-before-resign` | The leadership ends, then `Resign` is sent. | `resign.rs` |
 //! | `resignation-is-final` | `Resign` voids the promises to that leadership; the successor that it names claims at once. | `resign.rs`, `voter.rs` |
 //! | `ask-before-takeover` | A follower that outranks its leader asks the voters, then the leader. | `follower.rs` |
@@ -101,14 +104,14 @@
 //! | `Elect` | refuses: the promise holds | consents, refuses, or objects and asks itself | the same, without a new election | refuses while it holds a lease |
 //! | `Elect` to take over | consents if it would be free | the same | the same | the grace period decides |
 //! | `Ok`, `Yield` | of a takeover | − | of this round: decides | − |
-//! | `Claim` granted | vacant, or its leader raises its term | defers for W | defers | without a lease: defers |
+//! | `Claim` granted | vacant, or its leader raises its term or asks for its successor | defers for W | defers | without a lease: defers |
 //! | `ClaimReply` | − | − | claiming: counts | counts for the higher term |
 //! | `Elected`, `Heartbeat` | newer or same: follows, `Ack` | follows | follows | newer: superseded |
 //! | … of an older term | `Nack` | `Nack` | `Nack` | `Nack` |
 //! | `Ack` | − | − | − | prolongs the lease |
 //! | `Nack` | − | − | − | raises its term; without a lease: vacant |
 //! | `Takeover` | − | − | − | drains, if the grace period is over |
-//! | `Resign` | its leader's: claims if named, else defers | the same | asking and named: claims | − |
+//! | `Resign` | its leader's: leads in the given term, or claims, if named; else defers | defers, or claims if named | asking and named: claims | − |
 //! | `Recover` | without disks: says what it remembers | the same | the same | the same |
 //! | `Recovered` | without disks: takes part if enough remember | the same; own slot | − | − |
 //! | `Seal` | seals, and defers for W | the same | the same | the same, if it holds no lease |
@@ -147,6 +150,7 @@ mod install;
 mod leader;
 mod lease;
 mod machine;
+mod prepare;
 pub mod proof;
 mod resign;
 mod ruling;

@@ -14,6 +14,7 @@
 //! | `LeaseBacked` | A leader has a quorum of voters, itself included, that are bound to it, abstain, or are down. |
 //! | `PromiseKept` | A voter that is bound to another leader gives no vote. |
 //! | `NoRivalElected` | While an agent leads, no other one has a quorum of votes for a higher term. |
+//! | `ElectedFirst` | An agent announces itself only in a term for which a quorum voted for it; if ahead, after its leader has resigned. |
 //! | `ResignFinal` | An agent that sent `Resign` for a term never leads in it again. |
 //! | `DiskFirst` | No agent says anything of a term, or gives a promise, that is not durable, but for a claim. |
 //! | `NoDisrupt` | A question, or a claim that is refused, changes nothing durable. |
@@ -60,6 +61,13 @@
 //! quorums of votes share a voter (2 Qv > n). A candidate's claim goes out before its own vote is durable
 //! (`claim-beside-own-vote`): if it crashes in between it has given no vote, and with none of its own it was not
 //! elected. Votes that others gave it count for its next incarnation as well, which claims the same term or none.
+//!
+//! A vote ahead (`vote-ahead`) is a vote like any other, but that its voter stays bound to its leader. Whoever is
+//! elected by such votes leads by the acknowledgements of its own announcement, which it makes after its leader's
+//! `Resign`: so what follows holds for it from then on. An answer that reaches the leader's next incarnation, which
+//! claims the same term for itself, counts there. That elects no second agent in that term: the voter has voted for the
+//! successor, and for no other; and where a `Resign` says that the successor has the votes, each quorum that consents
+//! to a later claim has a voter that names that term, so that the claim is above it.
 //!
 //! *Leases: a lease ends before a rival can exist; hence `NoRivalElected`, hence `OneBeliever`.* Suppose
 //! i leads at the real time x, elected in t1, and some j ≠ i has Qv votes for a term above t1 by then.

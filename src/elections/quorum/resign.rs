@@ -11,12 +11,10 @@ use super::{
     BullyTimer, Defect, Leadership, Out, Resign, SenderIncarnation, Takeover,
     core::Core,
     leader::{Leading, Lease, Leaving},
+    prepare,
     state::{Certainty, Next, Predecessor, Start, State},
 };
-use crate::elections::{
-    policy::Preemption,
-    shared::{Due, Handover},
-};
+use crate::elections::{policy::Preemption, shared::Due};
 use crate::protocol::{AgentId, LostReason, Role, Score, Term, Time};
 
 impl Leading {
@@ -36,7 +34,7 @@ impl Leading {
         };
         let holds = matches!(self.lease, Lease::Held { until } if now < until);
         let is_better = core.is_better((score, from), (self.score, &core.me.id));
-        if self.term != term || !holds || self.leaving.is_some() || !is_better {
+        if self.term != term || !holds || self.is_leaving() || !is_better {
             return Some(promise);
         }
         let grace = core.flapping.grace_for(now, from, grace);
@@ -97,7 +95,7 @@ impl Leading {
         cooldown: Duration,
         out: &mut Out,
     ) -> Next {
-        if self.leaving.is_some() {
+        if self.is_leaving() {
             core.ignore(Role::Leader, "it steps down already");
             return Next::Stay;
         }
@@ -105,12 +103,7 @@ impl Leading {
         if !self.has_lease() {
             return self.resign(core, now, to, cooldown, out); // there is no work to end
         }
-        let limit = core.config.drain();
-        self.leaving = Some(Leaving {
-            handover: Handover::begin(now, self.term, to, limit, BullyTimer::Drain, out),
-            cooldown,
-            next: None,
-        });
+        self.prepare(core, now, to, cooldown, out);
         Next::Stay
     }
 
@@ -136,7 +129,10 @@ impl Leading {
         self.resign(core, now, handover.to.clone(), *cooldown, out)
     }
 
-    pub(super) fn on_drain_due(&self, core: &mut Core, now: Time, out: &mut Out) -> Next {
+    pub(super) fn on_drain_due(&mut self, core: &mut Core, now: Time, out: &mut Out) -> Next {
+        if self.on_preparing_due(core, now, out) {
+            return Next::Stay;
+        }
         match &self.leaving {
             Some(leaving) if leaving.handover.on_due(now, BullyTimer::Drain, out) == Due::Later => {
                 Next::Stay
@@ -159,8 +155,14 @@ impl Leading {
         let term = self.term;
         // Chosen once more: the agent that was named may be silent since the work began to end.
         let successor = self.successor(core, now, to);
+        let given = self.given(core, successor.as_ref());
+        let resign = Resign {
+            term,
+            successor,
+            given,
+        };
         if core.config.has(Defect::BeliefAfterResign) {
-            out.send_all(Resign { term, successor });
+            out.send_all(resign);
             return Next::Stay;
         }
         self.lose(LostReason::Resigned, out); // `Lost` is published before `Resign` can leave
@@ -171,7 +173,7 @@ impl Leading {
         if !cooldown.is_zero() {
             core.cooldown.yields = now.after(cooldown);
         }
-        out.send_all(Resign { term, successor });
+        out.send_all(resign);
         Next::own_slot(None)
     }
 
@@ -207,6 +209,9 @@ pub(super) fn on_resign(
         core.config.resigned_life(incarnation),
     );
     let is_named = resign.successor.as_ref() == Some(&core.me.id);
+    let taken = prepare::taken(core, state, now, (from, incarnation), resign);
+    let record = core.voter.record.term;
+    let has_voted_ahead = state.following().is_some_and(|f| f.ahead == Some(record));
     let before = match state {
         State::Following(following)
             if following.leader.id == *from && following.leader.term <= resign.term =>
@@ -229,13 +234,17 @@ pub(super) fn on_resign(
             return Next::Stay;
         }
     };
+    if let Some(term) = taken {
+        out.cancel_timer(BullyTimer::Election);
+        return Next::Become(Start::Lead { term });
+    }
     let resigned = Some(Predecessor {
         id: from.clone(),
         certainty: Certainty::Suspected,
     });
     // Only in the very next term: a record above it has seen another election meanwhile.
     let next = resign.term.next();
-    let is_next = next.is_some_and(|next| core.voter.record.term <= next);
+    let is_next = has_voted_ahead || next.is_some_and(|next| record <= next);
     match (
         &resign.successor,
         core.config.next_term(now, core.voter.seen),

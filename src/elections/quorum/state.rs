@@ -163,6 +163,17 @@ impl State {
         }
     }
 
+    pub(super) const fn following_mut(&mut self) -> Option<&mut Following> {
+        match self {
+            Self::Following(following) => Some(following),
+            Self::Vacant(_)
+            | Self::Asking(_)
+            | Self::Claiming(_)
+            | Self::Sealing(_)
+            | Self::Leading(_) => None,
+        }
+    }
+
     pub(super) const fn following(&self) -> Option<&Following> {
         match self {
             Self::Following(following) => Some(following),

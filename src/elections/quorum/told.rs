@@ -23,7 +23,10 @@ impl QuorumBully {
             return self.ignore("a message of the available mode");
         };
         let term = self.core.voter.record.term;
-        if said.term < term {
+        let following = self.state.following();
+        let goes_on =
+            following.is_some_and(|f| f.goes_on(&self.core, from, incarnation, said.term));
+        if said.term < term && !goes_on {
             if self.core.me.is_voter() {
                 out.send(from, Nack { term });
             }

@@ -120,7 +120,6 @@ impl Voter {
             term,
             voted_for,
             promise: self.promise_to_keep(config, now),
-            prepared: None,
             voters,
         };
         if self.record == record {

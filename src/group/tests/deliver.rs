@@ -11,7 +11,12 @@ use crate::{
 
 fn resign() -> BullyMessage {
     let (term, successor) = (Term(1), None);
-    Resign { term, successor }.into()
+    Resign {
+        term,
+        successor,
+        given: None,
+    }
+    .into()
 }
 
 #[test]

@@ -115,7 +115,12 @@ impl Stage {
         let outbox = Arc::clone(&self.peer.agents().outbox);
         let sink = GroupSink::new(0, outbox, Box::new(|_, _| {}));
         let (term, successor) = (Term(1), None);
-        let message: BullyMessage = Resign { term, successor }.into();
+        let message: BullyMessage = Resign {
+            term,
+            successor,
+            given: None,
+        }
+        .into();
         let said = Envelope {
             from: AgentId::new("a1").unwrap(),
             incarnation: Incarnation(1),

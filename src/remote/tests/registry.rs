@@ -71,7 +71,12 @@ impl Host {
     /// The agents that a message to all names on this node.
     fn named(&self) -> Vec<Receivers> {
         let (term, successor) = (Term(1), None);
-        let message = Resign { term, successor }.into();
+        let message = Resign {
+            term,
+            successor,
+            given: None,
+        }
+        .into();
         self.group
             .deliver(&id("a"), Incarnation(1), &To::All, message);
         let outbox = &self.agents.outbox;

@@ -25,7 +25,7 @@ use crate::elections::message::{
     Ack, BullyMessage, Claim, ClaimReply, Elect, Elected, Heartbeat, Leadership, Micros, Nack,
     Ok as Answer, Resign, Takeover, Yield,
 };
-use crate::protocol::{PeerMessage, Score, Term, Time};
+use crate::protocol::{AgentId, PeerMessage, Score, Term, Time};
 use crate::remote::LinkId;
 
 /// Whether the members of a group by these rules can talk over a link of version 1.
@@ -61,12 +61,19 @@ enum FirstMessage {
     Yield(Yield),
     Elected(Elected),
     Heartbeat(Heartbeat),
-    Resign(Resign),
+    Resign(FirstResign),
     Claim(FirstClaim),
     ClaimReply(FirstClaimReply),
     Ack(FirstAck),
     Nack(Nack),
     Takeover(Takeover),
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FirstResign {
+    term: Term,
+    successor: Option<AgentId>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -118,13 +125,18 @@ pub fn from_first(
         FirstMessage::Yield(m) => m.into(),
         FirstMessage::Elected(m) => m.into(),
         FirstMessage::Heartbeat(m) => m.into(),
-        FirstMessage::Resign(m) => m.into(),
+        FirstMessage::Resign(m) => Resign {
+            term: m.term,
+            successor: m.successor,
+            given: None,
+        }
+        .into(),
         FirstMessage::Claim(m) => Claim {
             term: m.term,
             score: m.score,
             released: m.released,
             released_incarnation: None,
-            prepared: None,
+            successor: None,
         }
         .into(),
         FirstMessage::ClaimReply(m) => ClaimReply {
@@ -171,10 +183,13 @@ pub fn to_first(payload: &[u8], timings: FirstTimings, out: &mut BytesMut) -> bo
         BullyMessage::Yield(m) => FirstMessage::Yield(m),
         BullyMessage::Elected(m) => FirstMessage::Elected(m),
         BullyMessage::Heartbeat(m) => FirstMessage::Heartbeat(m),
-        BullyMessage::Resign(m) => FirstMessage::Resign(m),
+        // Whoever cannot read that it was given a term claims one of its own.
+        BullyMessage::Resign(m) => FirstMessage::Resign(FirstResign {
+            term: m.term,
+            successor: m.successor,
+        }),
         BullyMessage::Claim(m) => {
-            let is_plain = m.released_incarnation.is_none() && m.prepared.is_none();
-            if !is_plain {
+            if m.released_incarnation.is_some() || m.successor.is_some() {
                 return false;
             }
             FirstMessage::Claim(FirstClaim {

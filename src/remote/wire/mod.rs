@@ -56,7 +56,7 @@
 //! | version | since | what changed |
 //! |---|---|---|
 //! | 1 | 0.1 | the first |
-//! | 2 | 0.2 | CONDITIONS between HELLO and READY: the limits that a side keeps to when it reads, a challenge if it asks for a proof, room for the digest of an end; READY carries proofs; an opening names voters and quorums; a quorum's acknowledgement names what it promises, and its messages have [reserved fields](crate::elections::message) |
+//! | 2 | 0.2 | CONDITIONS between HELLO and READY: the limits that a side keeps to when it reads, a challenge if it asks for a proof, room for the digest of an end; READY carries proofs; an opening names voters and quorums; a quorum's acknowledgement names what it promises, and its `Resign` the term that a successor is given |
 //!
 //! Both sides name the range they speak; the newest common one counts. HELLO and GOODBYE keep
 //! their form in all versions, so that any two can at least say why they part. This release speaks

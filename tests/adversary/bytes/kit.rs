@@ -207,7 +207,12 @@ fn messages() -> Vec<BullyMessage> {
             takeover: None,
         }
         .into(),
-        Resign { term, successor }.into(),
+        Resign {
+            term,
+            successor,
+            given: None,
+        }
+        .into(),
     ]
 }
 

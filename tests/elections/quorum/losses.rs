@@ -68,6 +68,7 @@ fn leads(world: &mut World<Watched>, name: &str) {
         let agreed = world.agreed().map(|leader| leader.id);
         agreed.is_some_and(|leader| leader == name) && world.believers() == [name]
     };
+    world.run_for(ms(20)); // a leader that steps down prepares that first
     let ends = world.run_until(led, ms(20_000));
     world.run_for(ms(2 * AFTER));
     assert_eq!(world.violation(), None, "{}", world.trace().to_text());

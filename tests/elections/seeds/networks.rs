@@ -327,7 +327,16 @@ fn s24_a_resignation_that_is_not_the_leaders_has_no_effect() {
         let before = cluster.now();
         for to in 2..=5 {
             let (term, successor) = (Term(1), Some(id(to)));
-            forge(&cluster, 1, to, Resign { term, successor });
+            forge(
+                &cluster,
+                1,
+                to,
+                Resign {
+                    term,
+                    successor,
+                    given: None,
+                },
+            );
         }
         leads(&cluster, "agent-5").await;
         assert_eq!(heard(&cluster, "resign"), 4);

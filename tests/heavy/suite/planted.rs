@@ -93,9 +93,30 @@ pub(super) fn cases() -> Vec<Case> {
             6,
         ),
         case(
+            D::GivenUnvoted,
+            "a term is given that nobody voted for",
+            847,
+            "DiskFirst",
+            11,
+        ),
+        case(
+            D::GivenLed,
+            "a leader leads in the term that it gives away",
+            5_447,
+            "TokenMonotone",
+            15,
+        ),
+        case(
+            D::OldTermFollowed,
+            "a voter goes back to the leader that it voted ahead for",
+            185_131,
+            RIVAL,
+            20,
+        ),
+        case(
             D::ResignVoidsAny,
             "`Resign` voids any holder's promise",
-            1_389_609,
+            1_392_499,
             RIVAL,
             19,
         ),
@@ -167,6 +188,15 @@ fn search(defect: Defect) -> Search {
             bounds.budget.crashes = 1
         }
         Defect::BeliefAfterResign | Defect::ResignVoidsAny => bounds.budget.resigns = 1,
+        Defect::GivenUnvoted | Defect::GivenLed => {
+            (bounds.budget.resigns, bounds.wire, bounds.horizon) = (1, 4, Some(0));
+        }
+        // A heartbeat has to be late, so the leader says one more.
+        Defect::OldTermFollowed => {
+            (bounds.budget.resigns, bounds.budget.campaigns) = (1, 1);
+            bounds.budget.scores = vec![(2, 9)];
+            (bounds.wire, bounds.horizon) = (3, Some(0));
+        }
         Defect::EndOfAnyLife => {
             (bounds.budget.crashes, bounds.crash, bounds.wire) = (1, Crash::Reported, 3);
         }

@@ -31,6 +31,34 @@ pub(super) fn cases() -> Vec<Case> {
             }),
         ),
         Case::holds(
+            "3 terms, a hand-over that is prepared, a slow clock",
+            480_869,
+            34,
+            search(2, 3, |rules, b| {
+                (rules.gives, b.prologue, b.horizon) = (true, 1, Some(8));
+                (b.budget.slow, b.budget.resigns) = (1, 1);
+            }),
+        ),
+        Case::holds(
+            "3 terms, a hand-over that is prepared, all at once, an election",
+            232_852,
+            32,
+            search(3, 3, |rules, b| {
+                (rules.gives, b.horizon) = (true, Some(0));
+                (b.budget.resigns, b.budget.campaigns) = (1, 1);
+                b.budget.scores = vec![(2, 9)];
+            }),
+        ),
+        Case::holds(
+            "3 terms, a hand-over that is prepared, a slow clock, a crash",
+            95_082,
+            26,
+            search(2, 3, |rules, b| {
+                (rules.gives, b.prologue, b.horizon) = (true, 1, Some(3));
+                (b.budget.slow, b.budget.resigns, b.budget.crashes) = (1, 1, 1);
+            }),
+        ),
+        Case::holds(
             "2 terms, two on their way, 3 ticks",
             296_885,
             32,
@@ -40,8 +68,8 @@ pub(super) fn cases() -> Vec<Case> {
         ),
         Case::holds(
             "the same, a slow clock, a leader steps down",
-            1_388_655,
-            37,
+            1_314_478,
+            38,
             search(2, 2, |_, b| {
                 b.horizon = Some(3);
                 (b.budget.slow, b.budget.resigns) = (1, 1);

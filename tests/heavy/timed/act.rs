@@ -3,7 +3,7 @@
 use std::{collections::VecDeque, sync::Arc};
 
 use actix_bully::protocol::{
-    Effect, EffectsOf, Election, Incarnation, Input, InputOf, Members, Time, To,
+    Effect, EffectsOf, Election, Event, Incarnation, Input, InputOf, Members, Time, To,
 };
 
 use super::{
@@ -42,7 +42,6 @@ impl<R: Rules> Lab<R> {
             Action::StepDown(agent) => {
                 world.left.resigns -= 1;
                 self.tell(world, *agent, Input::StepDown { to: None });
-                self.tell(world, *agent, Input::Drained);
             }
             Action::SetScore(at) => {
                 let (agent, score) = world.left.scores.remove(*at);
@@ -52,7 +51,6 @@ impl<R: Rules> Lab<R> {
             Action::ChangeVoters(agent, at) => {
                 let change = world.left.changes.remove(*at);
                 self.tell(world, *agent, Input::ChangeVoters(Box::new(change)));
-                self.tell(world, *agent, Input::Drained);
             }
             Action::Doubt(agent) => {
                 world.left.doubts -= 1;
@@ -385,6 +383,8 @@ impl<R: Rules> Lab<R> {
                     host.unwritten = None; // that was said after the record, and rests on it
                     self.post(world, agent, host, &to, Arc::new(message));
                 }
+                // The work that a leader does has no length here.
+                Effect::Notify(Event::Draining { .. }) => inputs.push_back(Input::Drained),
                 Effect::Notify(_) => {}
             }
         }

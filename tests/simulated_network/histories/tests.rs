@@ -120,11 +120,11 @@ fn a_second_vote_or_a_record_that_goes_back_breaks_a_history() {
         voted_for: Some(b.clone()),
         ..Vote::default()
     };
-    ledger.wrote(&a, &record(3));
-    ledger.wrote(&a, &record(3));
+    ledger.wrote(&a, &record(4));
+    ledger.wrote(&a, &record(4));
     ledger.wrote(&b, &record(2));
     assert_eq!(ledger.check(), Ok(()));
-    ledger.wrote(&a, &record(2));
+    ledger.wrote(&a, &record(3));
     assert!(ledger.check().is_err_and(|why| why.contains("record")));
 }
 

@@ -16,6 +16,7 @@ mod lease;
 mod members;
 mod net;
 mod planted;
+mod prepare;
 mod promise;
 mod resign;
 mod room;
@@ -36,7 +37,8 @@ use say::*;
 
 use super::{
     Ack, BullyMessage, BullyTimer, Claim, ClaimReply, Defect, Elect, Elected, Heartbeat,
-    Leadership, Nack, Ok, QuorumBully, QuorumConfig, Refusal, Takeover, Vote, Yield, state::State,
+    Leadership, Nack, Ok, QuorumBully, QuorumConfig, Refusal, Resign, Takeover, Vote, Yield,
+    state::State,
 };
 use crate::elections::{
     fixture::{
@@ -102,7 +104,7 @@ impl Machine for QuorumBully {
                     BullyTimer::Round
                 };
                 timers.extend([BullyTimer::Heartbeat, lease]);
-                timers.extend(leading.leaving.as_ref().map(|_| BullyTimer::Drain));
+                timers.extend(leading.is_leaving().then_some(BullyTimer::Drain));
             }
         }
         timers
@@ -164,7 +166,7 @@ impl Suite for QuorumBully {
         "follower: following, with a slot, without a slot",
         "candidate: asking, claiming, elected, sealing",
         "waiting: with a slot, without a slot",
-        "leader: draining, elected",
+        "leader: draining, elected, preparing",
     ];
     const INCARNATIONS: u64 = 800;
     const LEADS_BY_THE_CLOCK: bool = true;
@@ -187,6 +189,7 @@ impl Suite for QuorumBully {
             State::Claiming(_) => "claiming",
             State::Sealing(sealing) if sealing.is_over() => "telling",
             State::Sealing(_) => "sealing",
+            State::Leading(leading) if leading.preparing.is_some() => "preparing",
             State::Leading(leading) if leading.leaving.is_some() => "draining",
             State::Leading(_) => "elected",
         }
@@ -200,6 +203,11 @@ impl Suite for QuorumBully {
         let mut kit = Kit::leading();
         kit.acked(HIGH, 9).whatever();
         kit
+    }
+
+    /// The others vote for the term that its successor shall have.
+    fn prepared(me: &mut Kit, seen: Seen) -> Seen {
+        me.prepared(seen)
     }
 
     fn is_elected(me: &Kit) -> bool {
@@ -329,8 +337,30 @@ impl Kit {
         kit
     }
 
+    /// `prepare-before-drain`: that was what a leader asked for; the others vote until it drains.
+    fn prepared(&mut self, mut seen: Seen) -> Seen {
+        let term = self.machine.core.voter.seen.0;
+        for name in [LOW, HIGH] {
+            if self.is_preparing() {
+                seen.whatever();
+                seen = self.hear(name, grants(term));
+            }
+        }
+        seen
+    }
+
+    fn is_preparing(&self) -> bool {
+        matches!(&self.machine.state, State::Leading(leading) if leading.preparing.is_some())
+    }
+
+    /// Is asked to step down, and has prepared that.
+    fn drains<'a>(&mut self, to: impl Into<Option<&'a str>>) -> Seen {
+        let seen = self.step_down(to);
+        self.prepared(seen)
+    }
+
     /// Every role, by its name.
-    fn roles() -> [(&'static str, Self); 9] {
+    fn roles() -> [(&'static str, Self); 10] {
         [
             ("vacant", Self::vacant()),
             ("following", Self::following()),
@@ -341,6 +371,7 @@ impl Kit {
             ("claiming", Self::claiming()),
             ("elected", Self::elected()),
             ("leading", Self::leading()),
+            ("heard by all", Self::heard()),
         ]
     }
 

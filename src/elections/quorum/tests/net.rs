@@ -78,8 +78,8 @@ fn an_end_that_is_confirmed_before_the_lease_ended_makes_two_lead() {
 #[test]
 fn a_hand_over_needs_no_time() {
     let mut all = three();
-    let drains = all[2].1.step_down(LOW);
-    drains.whatever();
+    let seen = all[2].1.step_down(LOW);
+    deliver(&mut all, 2, seen);
     let seen = all[2].1.step(Input::Drained);
     deliver(&mut all, 2, seen);
     assert_eq!(leading(&all), [Term(2)]);

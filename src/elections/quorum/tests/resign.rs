@@ -38,7 +38,7 @@ fn the_best_one_that_is_heard_succeeds() {
     me.later(H).acked(HIGH, 9).whatever();
     me.acked(LOW, 1).whatever();
     let successor = |mut me: Kit, to: Option<&str>| {
-        me.step_down(to).whatever();
+        me.drains(to).whatever();
         let seen = me.step(Input::Drained);
         match seen.messages()[..] {
             [BullyMessage::Resign(resign)] => resign.successor.as_ref().map(ToString::to_string),

@@ -59,7 +59,7 @@ pub(super) fn claim(term: u64, score: i32) -> Claim {
         score: score.into(),
         released: None,
         released_incarnation: None,
-        prepared: None,
+        successor: None,
     }
 }
 
@@ -137,6 +137,7 @@ pub(super) fn every_message(me: &Kit) -> Vec<BullyMessage> {
             let elect = elect(term, 20);
             all.push(Elect { takeover, ..elect }.into());
             all.push(resign(term, Some(name)).into());
+            all.push(gives(term, name, term.saturating_add(1)).into());
         }
         for counter in [0, 1, 2] {
             all.extend([
@@ -208,4 +209,12 @@ fn of_a_change(term: u64) -> Vec<BullyMessage> {
         }
         .into(),
     ]
+}
+
+/// `Resign`, with a term that its voters gave ahead.
+pub(super) fn gives(term: u64, successor: &str, given: u64) -> Resign {
+    Resign {
+        given: Some(Term(given)),
+        ..resign(term, Some(successor))
+    }
 }

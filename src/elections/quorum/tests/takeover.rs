@@ -200,13 +200,14 @@ fn a_leader_yields_to_an_agent_that_was_steady_for_long_enough() {
     me.hear(HIGH, wants(MINE))
         .sent(HIGH, yields_at(1, MINE))
         .nothing_else_happened();
-    me.hear(HIGH, Takeover { term: Term(MINE) })
+    let seen = me.hear(HIGH, Takeover { term: Term(MINE) });
+    me.prepared(seen)
         .drained(MINE, Some(HIGH))
         .set(BullyTimer::Drain, DRAIN)
         .nothing_else_happened();
     me.step(Input::Drained)
         .lost(MINE, LostReason::Resigned)
-        .sent_all(resign(MINE, Some(HIGH)))
+        .sent_all(gives(MINE, HIGH, MINE + 1))
         .set(BullyTimer::Election, W + S)
         .nothing_else_happened();
 }
@@ -258,7 +259,8 @@ fn a_margin_keeps_a_leader_that_is_hardly_worse() {
         }),
         AFTER,
     );
-    me.hear(HIGH, takeover).drained(MINE, Some(HIGH)).whatever();
+    let seen = me.hear(HIGH, takeover);
+    me.prepared(seen).drained(MINE, Some(HIGH)).whatever();
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod messages;
 mod numbers;
 mod payload;
 mod roster;
+mod samples;
 mod version_1;
 
 use bytes::BytesMut;

@@ -31,8 +31,6 @@ struct Vote {
     #[serde(default)]
     promise: u64,
     #[serde(default)]
-    prepared: Option<u64>,
-    #[serde(default)]
     voters: Option<u64>,
 }
 
@@ -143,7 +141,7 @@ async fn to_upgrade_is_final_keeps_everything_and_leaves_one_file() {
         assert!(text(&path).starts_with("actix-bully store 2\n"));
     }
     let whole = Vote {
-        prepared: Some(3),
+        voters: Some(3),
         ..vote(9, 800)
     };
     keep(&store, whole.clone()).await.expect("saved");
@@ -160,22 +158,13 @@ async fn to_upgrade_is_final_keeps_everything_and_leaves_one_file() {
 async fn what_release_0_1_would_act_against_needs_an_upgrade_first() {
     let (_folder, path) = upgraded_node(7);
     let store = open(&path).expect("whole");
-    for (field, record) in [
-        (
-            "prepared",
-            Vote {
-                prepared: Some(1),
-                ..vote(8, 1)
-            },
-        ),
-        (
-            "voters",
-            Vote {
-                voters: Some(1),
-                ..vote(8, 1)
-            },
-        ),
-    ] {
+    for (field, record) in [(
+        "voters",
+        Vote {
+            voters: Some(1),
+            ..vote(8, 1)
+        },
+    )] {
         let refused = keep(&store, record).await.expect_err("not in format 1");
         assert_eq!(
             refused.to_string(),

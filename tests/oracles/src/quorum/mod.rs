@@ -12,6 +12,7 @@
 //! | `LeaseBacked` | an agent that believes has a quorum of voters that are bound to it, abstain, or do not run |
 //! | `PromiseKept` | a vote is only given by a voter that is not bound |
 //! | `NoRivalElected` | while one believes, no other has a quorum of votes for a higher term |
+//! | `ElectedFirst` | an agent announces itself in a term for which a quorum voted for it; if ahead, after its predecessor has resigned |
 //! | `ResignFinal` | no agent believes in a term that it resigned |
 //! | `DiskFirst` | nothing is said of a term, and no promise given, that is not durable, but for a claim |
 //! | `NoDisrupt` | a question, and a refused claim, change nothing durable |

@@ -304,11 +304,14 @@ impl Watched {
             ledger.meddles(&self.id, message.kind());
         }
         match (message, asked) {
-            (BullyMessage::Claim(claim), _) => {
+            (BullyMessage::Claim(claim), _) if claim.successor.is_none() => {
                 ledger.claims(now, &self.id, claim, sound);
             }
             (BullyMessage::ClaimReply(reply), Asked::Claim(from, claim)) if reply.granted => {
-                ledger.votes(now, &self.id, from, claim, sound);
+                match &claim.successor {
+                    Some(to) => ledger.votes_ahead(now, &self.id, from, (claim.term, to)),
+                    None => ledger.votes(now, &self.id, from, claim, sound),
+                }
             }
             (BullyMessage::Ack(ack), Asked::Told(from, incarnation)) => {
                 let kept = ledger.decrees.acknowledges(&self.id, ack.term);
@@ -324,7 +327,12 @@ impl Watched {
                 ledger.says_sealed(&self.id, seal.term);
                 ledger.resigns(&self.id, seal.term); // it leads no more in that term
             }
-            (BullyMessage::Resign(resign), _) => ledger.resigns(&self.id, resign.term),
+            (BullyMessage::Resign(resign), _) => {
+                ledger.resigns(&self.id, resign.term);
+                if let (Some(term), Some(successor)) = (resign.given, &resign.successor) {
+                    ledger.gives(&self.id, (term, successor), sound);
+                }
+            }
             (_, _) => {}
         }
     }

@@ -46,7 +46,12 @@ fn heartbeat(term: u64) -> BullyMessage {
 
 fn resign(term: u64) -> BullyMessage {
     let (term, successor) = (Term(term), None);
-    Resign { term, successor }.into()
+    Resign {
+        term,
+        successor,
+        given: None,
+    }
+    .into()
 }
 
 fn sink() -> GroupSink {

@@ -1,0 +1,395 @@
+//! `prepare-before-drain` and `lead-in-given-term`: at the leader, at the voters, and at the successor.
+
+use super::*;
+use crate::elections::{message::Micros, quorum::Diskless, vote::SealRecord};
+use crate::protocol::{Decree, NewVoter};
+
+/// The term that is asked for ahead.
+const NEXT: u64 = MINE + 1;
+
+/// Leads, hears both others, and was asked to hand over to LOW.
+fn preparing() -> Kit {
+    let mut me = Kit::heard();
+    me.step_down(LOW)
+        .asked(ahead(NEXT, 5, LOW))
+        .set(BullyTimer::Drain, E)
+        .nothing_else_happened();
+    me
+}
+
+/// A leader asks for a vote for its successor.
+fn ahead(term: u64, score: i32, successor: &str) -> Claim {
+    Claim {
+        successor: Some(id(successor)),
+        ..claim(term, score)
+    }
+}
+
+/// What it says when its work has ended.
+fn resigns(me: &mut Kit) -> Resign {
+    let seen = me.step(Input::Drained);
+    match seen.messages()[..] {
+        [BullyMessage::Resign(resign)] => resign.clone(),
+        _ => panic!("{seen:?}"),
+    }
+}
+
+/// Follows HIGH, and has voted for that successor in the term after the one HIGH leads in.
+fn voted(successor: &str) -> Kit {
+    voted_by(config(), successor)
+}
+
+fn voted_by(config: QuorumConfig, successor: &str) -> Kit {
+    let kit = Kit::began(config, MemberKind::Voter, Some(5)).started();
+    let mut me = kit.after(HIGH, heartbeat(OLD, 9));
+    me.hear(HIGH, ahead(OLD + 1, 9, successor))
+        .wrote(OLD + 1, successor)
+        .sent(HIGH, grants(OLD + 1))
+        .nothing_else_happened();
+    me
+}
+
+// ---- the leader ------------------------------------------------------------------------------
+
+#[test]
+fn the_work_begins_to_end_once_a_quorum_has_voted() {
+    let mut me = preparing();
+    assert_eq!(me.view().leading, Some(Term(MINE)));
+    me.hear(HIGH, grants(NEXT)).nothing_else_happened();
+    me.hear(LOW, grants(NEXT))
+        .drained(MINE, Some(LOW))
+        .set(BullyTimer::Drain, DRAIN)
+        .nothing_else_happened();
+    assert_eq!(me.view().leading, Some(Term(MINE)), "in its own term");
+    assert_eq!(resigns(&mut me), gives(MINE, LOW, NEXT));
+}
+
+#[test]
+fn it_is_waited_for_as_long_as_a_round_and_the_votes_count_all_the_same() {
+    let mut me = preparing().after(LOW, grants(NEXT));
+    me.later(E - 1)
+        .fire(BullyTimer::Drain)
+        .set(BullyTimer::Drain, 1)
+        .nothing_else_happened();
+    me.later(1)
+        .fire(BullyTimer::Drain)
+        .drained(MINE, Some(LOW))
+        .set(BullyTimer::Drain, DRAIN)
+        .nothing_else_happened();
+    assert_eq!(resigns(&mut me.clone()), resign(MINE, Some(LOW)));
+    me.hear(HIGH, grants(NEXT)).nothing_else_happened();
+    assert_eq!(resigns(&mut me), gives(MINE, LOW, NEXT));
+}
+
+#[test]
+fn a_voter_that_knows_a_higher_term_ends_the_preparation() {
+    let mut me = preparing();
+    me.hear(HIGH, refuses(NEXT, NEXT + 3, 0))
+        .drained(MINE, Some(LOW))
+        .set(BullyTimer::Drain, DRAIN)
+        .nothing_else_happened();
+    me.hear(LOW, grants(NEXT)).nothing_else_happened();
+    assert_eq!(resigns(&mut me), resign(MINE, Some(LOW)));
+}
+
+/// It cannot be followed in its own term by all, so it leads in a higher one: the votes are of no use.
+#[test]
+fn a_leader_that_has_to_raise_its_term_meanwhile_gives_none() {
+    let mut me = preparing();
+    me.hear(HIGH, nack(NEXT + 3))
+        .wrote(NEXT + 4, ME)
+        .asked(claim(NEXT + 4, 5))
+        .nothing_else_happened();
+    me.hear(LOW, grants(NEXT + 4))
+        .notified(Event::Renewed {
+            term: Term(NEXT + 4),
+        })
+        .whatever();
+    me.hear(LOW, grants(NEXT)).nothing_else_happened();
+    me.hear(HIGH, grants(NEXT))
+        .drained(NEXT + 4, Some(LOW))
+        .whatever();
+    assert_eq!(resigns(&mut me), resign(NEXT + 4, Some(LOW)));
+}
+
+#[test]
+fn no_term_is_asked_for_twice() {
+    let mut me = preparing();
+    me.hear(HIGH, nack(MINE)).whatever();
+    let seen = me.hear(HIGH, nack(NEXT));
+    assert_eq!(seen.messages(), [&claim(NEXT + 1, 5).into()]);
+}
+
+/// Whoever leads in a term must heed the seals that its votes report.
+#[test]
+fn no_term_is_given_whose_votes_report_a_seal() {
+    let mut me = preparing();
+    let next = Decree {
+        epoch: 1,
+        voters: vec![NewVoter {
+            id: id(HIGH),
+            contact: None,
+        }],
+        vote_quorum: None,
+        lease_quorum: None,
+    };
+    let seal = SealRecord {
+        term: Term(NEXT),
+        next,
+    };
+    me.hear(
+        LOW,
+        ClaimReply {
+            seal: Some(Box::new(seal)),
+            ..grants(NEXT)
+        },
+    )
+    .drained(MINE, Some(LOW))
+    .whatever();
+    assert_eq!(resigns(&mut me), resign(MINE, Some(LOW)));
+}
+
+#[test]
+fn nothing_is_prepared_without_disks_without_a_successor_or_for_voters_of_version_1() {
+    let diskless = Some(Diskless::default());
+    let forgetful = QuorumConfig {
+        diskless,
+        ..config()
+    };
+    let mut alone = Kit::heard();
+    alone.later(2 * H + 1).acked(LOW, 1).whatever();
+    alone.later(D - 1); // led by a lease that is nearly over
+    let mut first = Kit::leading();
+    let unsaid = Ack {
+        promise: Micros::UNSAID,
+        ..ack(MINE, first.now, 1)
+    };
+    first.hear(LOW, unsaid).whatever();
+    first.acked(HIGH, 9).whatever();
+    let mut two = Kit::leading();
+    two.acked(LOW, 1).whatever();
+    let mut without_disks = Kit::heard();
+    without_disks.machine.core.config = Arc::new(forgetful);
+    for (why, mut me) in [
+        ("nobody is heard", alone),
+        ("of version 1", first),
+        ("only one other voter is heard", two),
+        ("without disks", without_disks),
+    ] {
+        let term = me.view().leading.expect(why);
+        let seen = me.step_down(None);
+        assert!(!seen.writes(), "{why}");
+        assert!(
+            matches!(seen.events()[..], [Event::Draining { .. }]),
+            "{why}"
+        );
+        assert_eq!(me.view().leading, Some(term), "{why}");
+    }
+}
+
+#[test]
+fn a_leader_that_prepares_a_hand_over_begins_no_other_one() {
+    let mut me = preparing();
+    me.step_down(HIGH).nothing_else_happened();
+    me.set_score(None).nothing_else_happened();
+    me.step(Input::Drained).nothing_else_happened();
+    assert_eq!(me.view().leading, Some(Term(MINE)));
+}
+
+/// `TokenMonotone`
+#[test]
+fn a_planted_leader_leads_in_the_term_that_it_gives_away() {
+    let mut me = Kit::heard_by(planted(Defect::GivenLed));
+    me.step_down(LOW).whatever();
+    me.hear(HIGH, grants(NEXT)).whatever();
+    me.hear(LOW, grants(NEXT))
+        .notified(Event::Renewed { term: Term(NEXT) })
+        .drained(MINE, Some(LOW))
+        .whatever();
+    assert_eq!(resigns(&mut me), gives(MINE, LOW, NEXT));
+}
+
+// ---- the voters ------------------------------------------------------------------------------
+
+#[test]
+fn a_voter_that_voted_ahead_goes_on_supporting_its_leader() {
+    let mut me = voted(LOW);
+    me.hear(HIGH, heartbeat(OLD, 9))
+        .set(BullyTimer::Election, P)
+        .sent(HIGH, ack(OLD, SAID, 5))
+        .nothing_else_happened();
+    assert_eq!(me.view().leader, Some(leader(HIGH, OLD)));
+    // With another score it says so by the way that a new leader takes.
+    let seen = me.hear(HIGH, heartbeat(OLD, 8));
+    assert_eq!(seen.messages(), [&ack(OLD, SAID, 5).into()]);
+    let seen = me.hear(HIGH, heartbeat(OLD, 8));
+    assert_eq!(seen.messages(), [&ack(OLD, SAID, 5).into()]);
+}
+
+/// `one-vote-per-term`, and the promise to the leader holds on.
+#[test]
+fn a_vote_ahead_is_a_vote_and_frees_nobody() {
+    let mut me = voted(LOW);
+    me.hear(HIGH, ahead(OLD + 1, 9, ME))
+        .sent(HIGH, refuses(OLD + 1, OLD + 1, 0))
+        .nothing_else_happened();
+    me.hear(HIGH, ahead(OLD + 1, 9, LOW))
+        .sent(HIGH, grants(OLD + 1))
+        .nothing_else_happened();
+    for term in [OLD + 1, OLD + 2] {
+        me.hear(LOW, claim(term, 1))
+            .sent(LOW, refuses(term, OLD + 1, P))
+            .nothing_else_happened();
+    }
+}
+
+#[test]
+fn only_the_leader_that_is_followed_gets_a_vote_for_another() {
+    let mut free = Kit::vacant();
+    let mut other = Kit::following_low();
+    let mut late = Kit::following();
+    late.later(P);
+    let mut reborn = Kit::reborn(config(), MemberKind::Voter, Some(5), vote(OLD, HIGH, P))
+        .started()
+        .after(HIGH, heartbeat(OLD, 9));
+    for (why, me) in [
+        ("no leader", &mut free),
+        ("another leader", &mut other),
+        ("the promise is over", &mut late),
+        ("it abstains after a restart", &mut reborn),
+    ] {
+        let before = me.durable();
+        let seen = me.hear(HIGH, ahead(OLD + 1, 9, LOW));
+        assert!(!seen.writes(), "{why}");
+        assert_eq!(me.durable(), before, "{why}");
+    }
+}
+
+#[test]
+fn a_voter_that_begins_anew_cannot_follow_in_the_earlier_term() {
+    let vote = vote(OLD + 1, LOW, P);
+    let mut me = Kit::reborn(config(), MemberKind::Voter, Some(5), vote).started();
+    let seen = me.hear(HIGH, heartbeat(OLD, 9));
+    assert_eq!(seen.messages(), [&nack(OLD + 1).into()]);
+}
+
+#[test]
+fn a_successor_is_followed_whether_its_predecessors_resignation_was_heard_or_not() {
+    for was_heard in [true, false] {
+        let mut me = voted(LOW);
+        if was_heard {
+            me.hear(HIGH, gives(OLD, LOW, OLD + 1)).whatever();
+        }
+        let seen = me.hear(LOW, elected(OLD + 1, 1));
+        assert!(!seen.writes());
+        assert_eq!(seen.messages(), [&ack(OLD + 1, SAID, 5).into()]);
+        assert_eq!(me.view().leader, Some(leader(LOW, OLD + 1)));
+        // What the former leader said before is late, and binds this voter no more.
+        let seen = me.hear(HIGH, heartbeat(OLD, 9));
+        assert_eq!(seen.messages(), [&nack(OLD + 1).into()]);
+        me.hear(HIGH, gives(OLD, LOW, OLD + 1))
+            .nothing_else_happened();
+        let promise = me.machine.core.voter.promise.as_ref();
+        assert_eq!(promise.map(|p| &p.holder), Some(&id(LOW)));
+        me.hear(HIGH, claim(OLD + 2, 9))
+            .sent(HIGH, refuses(OLD + 2, OLD + 1, P))
+            .nothing_else_happened();
+    }
+}
+
+/// `PromiseKept`
+#[test]
+fn a_planted_voter_goes_back_to_the_leader_before() {
+    let me = voted_by(planted(Defect::OldTermFollowed), LOW);
+    let mut me = me
+        .after(LOW, elected(OLD + 1, 1))
+        .after(HIGH, heartbeat(OLD, 9));
+    assert_eq!(me.view().leader, Some(leader(HIGH, OLD)));
+    me.hear(HIGH, gives(OLD, LOW, OLD + 1)).whatever();
+    me.hear(HIGH, claim(OLD + 2, 9))
+        .wrote(OLD + 2, HIGH)
+        .whatever();
+}
+
+// ---- the successor ---------------------------------------------------------------------------
+
+#[test]
+fn the_successor_leads_in_the_given_term_and_writes_nothing() {
+    let mut me = voted(ME);
+    let said = Elected {
+        sent_at: Some(me.now),
+        ..elected(OLD + 1, 5)
+    };
+    me.hear(HIGH, gives(OLD, ME, OLD + 1))
+        .has_no_leader(OLD)
+        .sent_all(said)
+        .set(BullyTimer::Heartbeat, H)
+        .set(BullyTimer::Round, 2 * E)
+        .nothing_else_happened();
+    assert_eq!(me.view().leading, None, "`lease-before-leading`");
+    let echo = me.now;
+    me.hear(LOW, ack(OLD + 1, echo, 1))
+        .set(BullyTimer::Lease, D)
+        .acquired(OLD + 1)
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_term_is_taken_from_the_leader_that_is_followed_and_was_voted_for_in_it() {
+    let given = gives(OLD, ME, OLD + 1);
+    let mut unvoted = Kit::following();
+    let mut another = voted(ME).after(LOW, elected(OLD + 1, 1));
+    let mut later = voted(ME).after(HIGH, ahead(OLD + 2, 9, LOW));
+    let mut ineligible = voted(ME);
+    ineligible.set_score(None).whatever();
+    let mut reborn =
+        Kit::reborn(config(), MemberKind::Voter, Some(5), vote(OLD + 1, HIGH, P)).started();
+    for (why, me, from) in [
+        ("it did not vote", &mut unvoted, HIGH),
+        ("it follows another one", &mut another, HIGH),
+        ("it has voted once more", &mut later, HIGH),
+        ("it is not eligible", &mut ineligible, HIGH),
+        ("it has begun anew", &mut reborn, HIGH),
+        ("it is not the leader's word", &mut voted(ME), LOW),
+    ] {
+        let seen = me.hear(from, given.clone());
+        let is_elected = |m: &&&BullyMessage| matches!(m, BullyMessage::Elected(_));
+        assert_eq!(
+            seen.messages().iter().filter(is_elected).count(),
+            0,
+            "{why}"
+        );
+    }
+    let mut me = voted(LOW);
+    let other = gives(OLD, LOW, OLD + 1);
+    me.hear(HIGH, other)
+        .has_no_leader(OLD)
+        .set(BullyTimer::Election, W)
+        .nothing_else_happened();
+}
+
+/// It was not heard when the leader asked ahead, or its vote was lost: it claims a term of its own, at once.
+#[test]
+fn a_successor_that_is_given_nothing_claims() {
+    let mut me = voted(ME);
+    let released = Some(leadership(HIGH, OLD));
+    me.hear(HIGH, resign(OLD, Some(ME)))
+        .has_no_leader(OLD)
+        .asked(Claim {
+            released,
+            ..claim(OLD + 2, 5)
+        })
+        .wrote(OLD + 2, ME)
+        .set(BullyTimer::Round, E)
+        .nothing_else_happened();
+}
+
+/// `DiskFirst`
+#[test]
+fn a_planted_successor_leads_in_a_term_that_it_never_voted_in() {
+    let kit = Kit::began(planted(Defect::GivenUnvoted), MemberKind::Voter, Some(5)).started();
+    let mut me = kit.after(HIGH, heartbeat(OLD, 9));
+    let seen = me.hear(HIGH, gives(OLD, ME, OLD + 1));
+    assert!(matches!(seen.messages()[..], [BullyMessage::Elected(_)]));
+    assert_eq!(me.durable().0, OLD);
+}

@@ -1,0 +1,263 @@
+//! Messages of every type, to be written and read.
+
+use crate::{
+    elections::{
+        message::{
+            Ack, AskChange, BullyMessage, ChangeAnswer, Claim, ClaimReply, Elect, Elected, Enlist,
+            Heartbeat, Install, Leadership, Micros, Nack, Ok as Answer, Recover, Recovered,
+            Refusal, Resign, Seal, Sealed, Takeover, Yield,
+        },
+        vote::SealRecord,
+    },
+    protocol::{
+        AgentId, ChangeError, Changed, Contact, Decree, Incarnation, NewVoter, Round, Score, Term,
+        Time, VoterChange,
+    },
+};
+
+pub(super) const TERM: Term = Term(300);
+pub(super) const SEEN: Term = Term(u64::MAX);
+const TIME: Time = Time::from_millis(9);
+pub(super) const RETRY: Micros = Micros(70_000);
+const ROUND: Round = Round {
+    incarnation: Incarnation(1 << 40),
+    counter: 7,
+};
+
+fn id() -> AgentId {
+    AgentId::new("agent-3").unwrap()
+}
+
+fn score() -> Score {
+    Score::from((1, -200, i64::MIN, i64::MAX))
+}
+
+fn leadership() -> Leadership {
+    let (id, term) = (id(), TERM);
+    Leadership { id, term }
+}
+
+fn questions() -> Vec<BullyMessage> {
+    let (round, score, seen) = (ROUND, score(), SEEN);
+    let elect = |takeover| Elect {
+        round,
+        score,
+        seen,
+        takeover,
+    };
+    let answer = |refusal| Answer {
+        round,
+        seen,
+        refusal,
+    };
+    let give_way = |released| Yield {
+        round,
+        seen,
+        released,
+    };
+    vec![
+        elect(None).into(),
+        elect(Some(leadership())).into(),
+        answer(None).into(),
+        answer(Some(Refusal::Stale)).into(),
+        answer(Some(Refusal::LeaderAlive { retry: RETRY })).into(),
+        give_way(None).into(),
+        give_way(Some(TERM)).into(),
+    ]
+}
+
+fn announcements() -> Vec<BullyMessage> {
+    let (term, score, sent_at) = (TERM, score(), Some(TIME));
+    let elected = |answer| Elected {
+        term,
+        score,
+        answer,
+        sent_at,
+    };
+    let heartbeat = |sent_at| Heartbeat {
+        term,
+        score,
+        sent_at,
+    };
+    let resign = |successor| Resign {
+        term,
+        successor,
+        given: None,
+    };
+    vec![
+        elected(None).into(),
+        elected(Some(ROUND)).into(),
+        heartbeat(None).into(),
+        heartbeat(sent_at).into(),
+        resign(None).into(),
+        resign(Some(id())).into(),
+        Resign {
+            given: Some(SEEN),
+            ..resign(Some(id()))
+        }
+        .into(),
+    ]
+}
+
+fn votes() -> Vec<BullyMessage> {
+    let (term, score, seen) = (TERM, score(), SEEN);
+    let claim = |released| Claim {
+        term,
+        score,
+        released,
+        released_incarnation: None,
+        successor: None,
+    };
+    let reply = |granted| ClaimReply {
+        term,
+        seen,
+        granted,
+        retry: RETRY,
+        incarnation: None,
+        seal: None,
+    };
+    let ack = |score| Ack {
+        term,
+        echo: TIME,
+        score,
+        promise: RETRY,
+        incarnation: None,
+        keeps_lists: true,
+    };
+    vec![
+        claim(None).into(),
+        claim(Some(leadership())).into(),
+        reply(true).into(),
+        reply(false).into(),
+        ack(None).into(),
+        ack(Some(score)).into(),
+        Nack { term }.into(),
+        Takeover { term }.into(),
+    ]
+}
+
+/// Only voters without disks say these.
+fn diskless() -> Vec<BullyMessage> {
+    let (round, term, seen) = (ROUND, TERM, SEEN);
+    let incarnation = Some(ROUND.incarnation);
+    let recovered = |recovering| Recovered {
+        round,
+        term,
+        recovering,
+    };
+    let of_a_life = votes().into_iter().filter_map(|message| {
+        if let BullyMessage::Ack(ack) = &message {
+            let ack = ack.clone();
+            return Some(Ack { incarnation, ..ack }.into());
+        }
+        if let BullyMessage::ClaimReply(reply) = &message {
+            let reply = reply.clone();
+            return Some(
+                ClaimReply {
+                    incarnation,
+                    ..reply
+                }
+                .into(),
+            );
+        }
+        if let BullyMessage::Claim(claim) = &message
+            && claim.released.is_some()
+        {
+            let mut claim = claim.clone();
+            claim.released_incarnation = incarnation;
+            return Some(claim.into());
+        }
+        None
+    });
+    let recovery = [
+        Recover { round, seen }.into(),
+        recovered(false).into(),
+        recovered(true).into(),
+    ];
+    of_a_life.chain(recovery).collect()
+}
+
+/// The list of the third epoch: a voter whose host is known everywhere, and one that a decree names.
+pub(super) fn decree() -> Decree {
+    let contact = Contact {
+        node: "host-4".to_owned(),
+        address: "10.0.0.4:7400".to_owned(),
+    };
+    let voter = |id, contact| NewVoter { id, contact };
+    Decree {
+        epoch: 3,
+        voters: vec![voter(id(), None), voter(new(), Some(contact))],
+        vote_quorum: Some(2),
+        lease_quorum: None,
+    }
+}
+
+fn new() -> AgentId {
+    AgentId::new("agent-4").unwrap()
+}
+
+/// What is said while the voters are changed.
+fn changes() -> Vec<BullyMessage> {
+    let (term, seen) = (TERM, SEEN);
+    let voter = decree().voters.remove(1);
+    let change = Box::new(VoterChange::Replace {
+        old: id(),
+        new: voter.clone(),
+    });
+    let next = decree();
+    let seal = Some(Box::new(SealRecord { term, next }));
+    let answer = |change: VoterChange, outcome| ChangeAnswer {
+        term,
+        change: Box::new(change),
+        outcome,
+    };
+    let changed = Changed {
+        epoch: 3,
+        voters: vec![id(), new()],
+        already: true,
+    };
+    let too_many = ChangeError::TooMany {
+        voters: 101,
+        most: 100,
+    };
+    vec![
+        ClaimReply {
+            term,
+            seen,
+            granted: true,
+            retry: RETRY,
+            incarnation: None,
+            seal,
+        }
+        .into(),
+        Seal {
+            term,
+            next: Box::new(decree()),
+        }
+        .into(),
+        Sealed { term }.into(),
+        Install {
+            term: Term(3 << 40),
+            decree: Box::new(decree()),
+        }
+        .into(),
+        AskChange {
+            term,
+            change,
+            is_unentitled: false,
+        }
+        .into(),
+        answer(VoterChange::Add(voter), Ok(changed)).into(),
+        answer(VoterChange::Remove(id()), Err(too_many)).into(),
+        Enlist {
+            term,
+            keeps_lists: true,
+        }
+        .into(),
+    ]
+}
+
+/// One of each, and one of each with everything that it may lack.
+pub(super) fn every_message() -> Vec<BullyMessage> {
+    [questions(), announcements(), votes(), diskless(), changes()].concat()
+}
