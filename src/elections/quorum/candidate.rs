@@ -15,7 +15,7 @@ use super::{
     state::{Next, Predecessor, Start, State},
 };
 use crate::elections::vote::SealRecord;
-use crate::protocol::{AgentId, Role, Round, Score, Term, Time};
+use crate::protocol::{AgentId, Presence, Role, Round, Score, Term, Time};
 
 /// The questions before a claim.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -122,7 +122,7 @@ impl Asking {
         };
         let is_late = now >= self.due;
         if self.consents.len() < core.config.vote_quorum() {
-            if is_late || self.replied.len() >= core.config.voters.len() {
+            if is_late || self.replied.len() >= core.config.voters.len() || self.asks_soon(core) {
                 return Next::again(self.retry, self.before.take());
             }
             return Next::Stay;
@@ -139,6 +139,18 @@ impl Asking {
             term: self.term,
             before: self.before.take(),
         })
+    }
+
+    /// `soon-after-end`: whether the round has failed, and the next one may come soon. A voter that is down
+    /// answers nothing.
+    fn asks_soon(&self, core: &Core) -> bool {
+        let may_consent = |id: &&AgentId| {
+            let member = core.me.members.get(id);
+            !self.replied.contains(*id) && member.is_none_or(|m| m.presence != Presence::Down)
+        };
+        let open = core.peers.iter().filter(may_consent).count();
+        let most = self.consents.len().saturating_add(open);
+        most < core.config.vote_quorum() && self.before.as_ref().is_some_and(Predecessor::may_ask_soon)
     }
 
     /// A round belongs to one score: with another one this agent asks again.

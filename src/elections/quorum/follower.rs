@@ -194,10 +194,7 @@ impl Following {
     }
 
     pub(super) fn predecessor(&self, certainty: Certainty) -> Predecessor {
-        Predecessor {
-            id: self.leader.id.clone(),
-            certainty,
-        }
+        Predecessor::new(self.leader.id.clone(), certainty)
     }
 
     pub(super) fn leave(&self, out: &mut Out) {

@@ -65,6 +65,7 @@
 //! |---|---|---|
 //! | `abstain-after-restart` | A voter whose record is not empty abstains when it starts: for P, or for the longest promise that the record keeps. | `voter.rs` |
 //! | `slot-by-rank` | An agent without a leader campaigns after S for each voter that outranks it, and 8 S later in its cool-down. One that becomes eligible takes a slot. | `core.rs`, `vacant.rs` |
+//! | `soon-after-end` | An agent that knows of a confirmed end, and is refused all the same, asks again after d, once: who refused has heard of the end by then. | `candidate.rs`, `vacant.rs` |
 //! | `ask-before-claim` | A campaign begins with questions, which change nothing durable. | `candidate.rs`, `consent.rs` |
 //! | `object-once` | A voter that is bound to another agent refuses; one that outranks the asker objects, once; any other consents. | `consent.rs` |
 //! | `wait-for-higher-ranked` | A candidate claims once a quorum consents and every voter that outranks it has spoken or is late. | `candidate.rs` |

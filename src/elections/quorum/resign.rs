@@ -238,10 +238,7 @@ pub(super) fn on_resign(
         out.cancel_timer(BullyTimer::Election);
         return Next::Become(Start::Lead { term });
     }
-    let resigned = Some(Predecessor {
-        id: from.clone(),
-        certainty: Certainty::Suspected,
-    });
+    let resigned = Some(Predecessor::new(from.clone(), Certainty::Suspected));
     // Only in the very next term: a record above it has seen another election meanwhile.
     let next = resign.term.next();
     let is_next = has_voted_ahead || next.is_some_and(|next| record <= next);

@@ -107,6 +107,30 @@ impl Next {
 pub(super) struct Predecessor {
     pub(super) id: AgentId,
     pub(super) certainty: Certainty,
+    /// Whether this agent has asked again soon after a refusal, which it does once.
+    is_asked_soon: bool,
+}
+
+impl Predecessor {
+    pub(super) const fn new(id: AgentId, certainty: Certainty) -> Self {
+        Self {
+            id,
+            certainty,
+            is_asked_soon: false,
+        }
+    }
+
+    /// `soon-after-end`: who refuses has most likely not read yet that the leader has ended.
+    pub(super) fn may_ask_soon(&self) -> bool {
+        self.certainty == Certainty::Confirmed && !self.is_asked_soon
+    }
+
+    pub(super) fn asked_soon(self) -> Self {
+        Self {
+            is_asked_soon: true,
+            ..self
+        }
+    }
 }
 
 /// How an end became known.

@@ -75,10 +75,9 @@ impl QuorumBully {
                 State::Following(following) if following.leader.id == id => {
                     following.end(Certainty::Confirmed, out)
                 }
-                State::Vacant(_) => Next::own_slot(Some(Predecessor {
-                    id,
-                    certainty: Certainty::Confirmed,
-                })),
+                State::Vacant(_) => {
+                    Next::own_slot(Some(Predecessor::new(id, Certainty::Confirmed)))
+                }
                 State::Following(_)
                 | State::Asking(_)
                 | State::Claiming(_)

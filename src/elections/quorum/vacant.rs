@@ -57,22 +57,29 @@ impl Vacant {
     }
 
     /// An attempt failed: the next one comes after `retry`, the highest-ranked agent first, spread over
-    /// a round so that rivals part.
+    /// a round so that rivals part. `soon-after-end`: the first one after a confirmed end comes after a
+    /// message delay, since by then every voter has heard of that end.
     pub(super) fn again(
         core: &Core,
         now: Time,
         retry: Duration,
-        before: Option<Predecessor>,
+        mut before: Option<Predecessor>,
         out: &mut Out,
     ) -> State {
         let round = core.config.timings.round();
         let (slot, _) = core.slot(now, before.as_ref());
+        out.cancel_timer(BullyTimer::Round);
+        if let Some(ended) = before.take_if(|before| before.may_ask_soon()) {
+            let delay = core.config.timings.delay_bound();
+            let after = After::jittered(delay.saturating_add(slot), delay);
+            let before = Some(ended.asked_soon());
+            return Self::until(core, now, Posture::OwnSlot, after, before, out);
+        }
         let retry = match before.as_ref().map(|before| before.certainty) {
             // A voter that named a longer time may not have heard of the confirmed end yet.
             Some(Certainty::Confirmed) => retry.min(round),
             Some(Certainty::Suspected) | None => retry,
         };
-        out.cancel_timer(BullyTimer::Round);
         let after = After::jittered(retry.saturating_add(slot), round);
         Self::until(core, now, Posture::OwnSlot, after, before, out)
     }

@@ -130,7 +130,7 @@ pub(super) fn cases() -> Vec<Case> {
         case(
             D::EndOfAnyLife,
             "the end of any former incarnation voids a promise",
-            200_342,
+            200_299,
             RIVAL,
             9,
         ),

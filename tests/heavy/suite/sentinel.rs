@@ -46,7 +46,7 @@ pub(super) fn cases() -> Vec<Case> {
         ),
         Case::holds(
             "sentinels: two crash, or one twice, 1 tick",
-            28_467,
+            29_447,
             21,
             search(|b| b.budget.crashes = 2),
         ),

@@ -38,6 +38,36 @@ fn an_attempt_at_once_remembers_the_leader_that_has_ended() {
     assert_eq!(known, Some((id(HIGH), Certainty::Confirmed)));
 }
 
+/// `soon-after-end`: a voter that refuses has not heard of the end yet. Once: one that still refuses is bound.
+#[test]
+fn a_refusal_after_a_confirmed_end_is_answered_by_another_question_soon_and_once() {
+    let mut me = Kit::following();
+    me.ends(HIGH).whatever();
+    me.hear(LOW, alive(1, OLD, P))
+        .set(BullyTimer::Election, DELAY)
+        .nothing_else_happened();
+    me.later(2 * DELAY)
+        .fire(BullyTimer::Election)
+        .asked(Elect {
+            round: round(2),
+            ..elect(OLD, 5)
+        })
+        .whatever();
+    me.hear(LOW, alive(2, OLD, P)).nothing_else_happened();
+    me.later(E)
+        .fire(BullyTimer::Round)
+        .set(BullyTimer::Election, E)
+        .whatever();
+}
+
+/// `soon-after-end`: without a confirmed end the round goes on, since the voter said for how long it is bound.
+#[test]
+fn a_refusal_after_silence_is_waited_for() {
+    let mut me = Kit::following();
+    me.later(P).fire(BullyTimer::Election).whatever();
+    me.hear(LOW, alive(1, OLD, P)).nothing_else_happened();
+}
+
 /// `only-confirmed-end-voids`: the voter that it follows goes on.
 #[test]
 fn the_confirmed_end_of_another_than_the_leader_leaves_the_leader() {
