@@ -91,6 +91,9 @@ fn led_within(net: &mut Net, limit: Duration) -> (AgentId, Term) {
         .run_until(|world| !world.believers().is_empty(), limit);
     assert!(led, "no leader within {limit:?}: {:?}", net.world);
     net.run(30); // all have heard of it
+    // One that voted for a rival a moment before follows when it is free again.
+    net.world
+        .run_until(|world| world.agreed().is_some(), ms(150));
     let leader = net.leader();
     (leader.id, leader.term)
 }
