@@ -85,7 +85,7 @@ pub(crate) struct Args {
     /// While it leads, says so every so many milliseconds
     #[arg(long, value_name = "MS", value_parser = value_parser!(u64).range(1..))]
     pub(crate) pulse: Option<u64>,
-    /// Reads from standard input: score N | withdraw | campaign | step-down [NAME] |
+    /// Reads from standard input: score N | withdraw | campaign | step-down [NAME] | why |
     /// voters | add-voter NAME [NODE ADDRESS] | remove-voter NAME |
     /// replace-voter OLD NAME [NODE ADDRESS] | add-peer NODE ADDRESS |
     /// remove-peer NODE | panic | leave

@@ -41,6 +41,7 @@ pub(crate) async fn obey(agent: &BullyHandle, bridge: &BridgeHandle, screen: &Sc
                 tell(screen, &line, bridge.add_peer(Peer::new(node, address)));
             }
             ["remove-peer", node] => tell(screen, &line, remove_peer(bridge, node)),
+            ["why"] => screen.say(&Happening::Why(Box::new(agent.diagnosis()))),
             ["voters"] => match agent.voters() {
                 Some(voters) => screen.say(&Happening::Voters(voters)),
                 None => tell(screen, &line, Err(VotersError::NoVoters)),

@@ -10,7 +10,7 @@ use std::{
 };
 
 use actix_bully::{
-    agent::Voters,
+    agent::{Diagnosis, Voters},
     clock::{BootClock, Clock},
     protocol::{AgentId, Changed, Leader, Term, Time},
 };
@@ -46,6 +46,8 @@ pub(crate) enum Happening {
     Bridge { what: String },
     /// The node's group has these voters.
     Voters(Voters),
+    /// Why there is a leader, or none, and what was measured.
+    Why(Box<Diagnosis>),
     /// The voters were changed as it was asked for.
     Changed { command: String, changed: Changed },
     /// Nobody said in time whether the voters were changed.
@@ -125,6 +127,7 @@ impl Screen {
                 let ids: Vec<_> = ids.iter().map(AgentId::as_str).collect();
                 ("voters", json!({ "epoch": epoch, "voters": ids }))
             }
+            Happening::Why(diagnosis) => ("why", json!({ "diagnosis": diagnosis })),
             Happening::Changed { command, changed } => (
                 "changed",
                 json!({
@@ -170,12 +173,13 @@ fn words(what: &Happening) -> String {
         Happening::Released { term } => format!("my work in term {term} has ended"),
         Happening::Bridge { what } => what.clone(),
         Happening::Unknown { command } => format!(
-            "{command:?} is not a command: score N, withdraw, campaign, step-down [NAME], voters, add-voter NAME [NODE ADDRESS], remove-voter NAME, replace-voter OLD NAME [NODE ADDRESS], add-peer NODE ADDRESS, remove-peer NODE, panic, leave"
+            "{command:?} is not a command: score N, withdraw, campaign, step-down [NAME], why, voters, add-voter NAME [NODE ADDRESS], remove-voter NAME, replace-voter OLD NAME [NODE ADDRESS], add-peer NODE ADDRESS, remove-peer NODE, panic, leave"
         ),
         Happening::Refused { command, why } => format!("{command:?} is refused: {why}"),
         Happening::Voters(Voters { epoch, ids }) => {
             format!("the voters of epoch {epoch} are {}", list(ids))
         }
+        Happening::Why(diagnosis) => diagnosis.to_string(),
         Happening::Changed { command, changed } => {
             let (epoch, ids) = (changed.epoch, list(&changed.voters));
             format!("{command:?} is done: the voters of epoch {epoch} are {ids}")

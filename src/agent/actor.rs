@@ -56,6 +56,8 @@ pub struct Agent<E: Election> {
     pub(super) leaving: LeaveRequest,
     pub(super) generation: Generation,
     pub(super) has_saved: bool,
+    /// Since the last deadline everything has waited for a record.
+    pub(super) has_waited: bool,
     pub(super) readiness: Readiness<E>,
     pub(super) published: Published,
     /// Boxed, and `None` where all of it is: nearly always there is a leader, and nobody asks for anything.
@@ -145,6 +147,7 @@ impl<E: Election> Agent<E> {
             leaving: LeaveRequest::No,
             generation: stored.generation,
             has_saved: false,
+            has_waited: false,
             readiness: Readiness::Free,
             published: Published::Nothing,
             seldom: None,

@@ -138,6 +138,7 @@ impl<E: Election> Agent<E> {
         let Readiness::Saving(effects) = mem::replace(&mut self.readiness, Readiness::Free) else {
             return;
         };
+        self.has_waited = true;
         if !self.is_present(ctx) {
             return;
         }
@@ -223,6 +224,7 @@ impl<E: Election> Agent<E> {
     /// The deadline of the first timer was reached.
     pub(super) fn on_deadline(&mut self, ctx: &mut Context<Self>) {
         let now = Instant::now();
+        self.note_lateness(now);
         // Only those that are due now: a timer that is set again and again waits for its turn.
         for _ in 0..self.timers.due(now) {
             if !matches!(self.readiness, Readiness::Free) {
@@ -237,9 +239,23 @@ impl<E: Election> Agent<E> {
         self.rearm(ctx);
     }
 
-    fn rearm(&self, ctx: &Context<Self>) {
+    /// Notes how late the timers are, unless they waited for a record.
+    fn note_lateness(&mut self, now: Instant) {
+        let has_waited = mem::replace(&mut self.has_waited, false);
+        if let Some(due) = self.next_due().filter(|_| !has_waited) {
+            let shared = &self.shared;
+            let late = now.saturating_duration_since(due);
+            shared.vitals().note_lateness(late, || shared.now());
+        }
+    }
+
+    fn next_due(&self) -> Option<Instant> {
         let due = [self.timers.next(), self.vacancy_due()];
-        match due.into_iter().flatten().min() {
+        due.into_iter().flatten().min()
+    }
+
+    fn rearm(&self, ctx: &Context<Self>) {
+        match self.next_due() {
             // To set it anew could wake the task once more for nothing.
             Some(at) if self.deadline.get() == Some(at) => {}
             Some(at) => self.deadline.set_in(ctx, at),

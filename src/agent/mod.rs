@@ -81,6 +81,7 @@ mod shared;
 mod spec;
 mod status;
 mod status_json;
+mod strain;
 mod subscribers;
 mod sync;
 #[cfg(test)]

@@ -16,7 +16,7 @@ use std::{
     time::Duration,
 };
 
-use tracing::Span;
+use tracing::{Span, warn};
 
 use crate::{
     clock::Clock,
@@ -29,7 +29,7 @@ use crate::{
 };
 
 use super::{
-    CommandError, Diagnosis,
+    CommandError, Diagnosis, Finding,
     diagnosis::Facts,
     eligibility::{Eligibility, NewTie, Tie},
     leadership::{IncarnationEnd, LeadershipMachine, Remaining, Scope, Updates},
@@ -38,6 +38,7 @@ use super::{
     phase::{AgentTenure, Departure},
     spec::AgentSettings,
     status::Status,
+    strain::Renewal,
     subscribers::Subscribers,
     vitals::{Assumptions, Vitals},
 };
@@ -159,20 +160,39 @@ impl SharedState {
     pub(super) fn grow(&self, by: Incarnation, view: &View) {
         let note = |leader: &Leader| self.membership().note_leader(leader.clone());
         let now = self.now();
-        // Without the feature nothing of this is compiled.
-        if cfg!(feature = "metrics")
-            && matches!(self.leaders(), Leaders::PerTerm | Leaders::PerInstant)
-            && let Remaining::For(left) = self.leadership.remaining(now)
-            && view.leading.is_some()
-            && view.valid_until > now.after(left)
-        {
-            self.meter.renewed(left);
-        }
+        let renewal = self.renewal(now, view);
         self.leadership.grow(by, now, view, note);
+        if let Some(renewal) = renewal {
+            self.note_renewal(renewal, now);
+        }
         if let Some(term) = view.leading {
             let regained = self.subscribers().regain(self.id(), by, term);
             if let Some(event) = regained {
                 self.note_told(&event, false); // in the span of the step
+            }
+        }
+    }
+
+    /// What a view adds to the lease of a leadership that holds.
+    fn renewal(&self, now: Time, view: &View) -> Option<Renewal> {
+        let has_lease = matches!(self.leaders(), Leaders::PerTerm | Leaders::PerInstant);
+        if !has_lease || view.leading.is_none() {
+            return None;
+        }
+        let Remaining::For(left) = self.leadership.remaining(now) else {
+            return None;
+        };
+        let renewed = view.valid_until.since(now);
+        (renewed > left).then_some(Renewal { left, renewed })
+    }
+
+    fn note_renewal(&self, renewal: Renewal, now: Time) {
+        self.meter.renewed(renewal.left);
+        if self.vitals.note_renewal(renewal, now) {
+            let findings = self.diagnosis().findings;
+            let is_it = |found: &&Finding| matches!(found, Finding::RenewsLate { .. });
+            if let Some(found) = findings.iter().find(is_it) {
+                warn!("{found}"); // in the span of the step
             }
         }
     }

@@ -6,33 +6,32 @@
 use std::{
     sync::{
         Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU64, Ordering::Relaxed},
+        atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
     },
     time::Duration,
 };
 
 use crate::protocol::{MemberKind, Prospects, Time, Timings};
 
+use super::strain::{Renewal, Strain, is_standstill};
+
 /// What is published of one agent, through all its incarnations.
 #[derive(Debug)]
 pub(super) struct Vitals {
     /// When the agent last did something, in nanoseconds of its clock; 0 before its first step.
     last_step: AtomicU64,
+    /// Of the last renewals of the lease one was late.
+    renews_late: AtomicBool,
     signs: Mutex<VitalSigns>,
 }
 
 /// What an agent's configuration assumes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Assumptions {
     pub(super) kind: MemberKind,
-    /// How long a message may take, one way.
-    pub(super) delay_bound: Option<Duration>,
+    pub(super) timings: Option<Timings>,
     /// The name of the timings, if they are a preset.
     pub(super) preset: Option<&'static str>,
-    /// How long one round of questions of the quorum mode lasts.
-    pub(super) round: Option<Duration>,
-    /// Whether a silent leader is noticed.
-    pub(super) has_detector: bool,
     /// So long a group may have no leader before that is worth a warning: every election of it would have had
     /// its time.
     pub(super) patience: Duration,
@@ -56,18 +55,24 @@ pub(super) struct VitalSigns {
     pub(super) store_failure: Option<Box<(String, Time)>>,
     /// The clock went far slower than the timers while there was no leader.
     pub(super) is_clock_slow: bool,
+    /// Late renewals and standstills of late. Boxed: few agents have any.
+    pub(super) strain: Option<Box<Strain>>,
 }
 
 impl Assumptions {
     pub(super) fn new(kind: MemberKind, timings: Option<&Timings>) -> Self {
         Self {
             kind,
-            delay_bound: timings.map(Timings::delay_bound),
+            timings: timings.cloned(),
             preset: timings.and_then(preset),
-            round: timings.map(Timings::round),
-            has_detector: timings.is_some_and(|timings| timings.detector().is_some()),
             patience: timings.map_or(PATIENCE, patience),
         }
+    }
+
+    /// Whether a silent leader is noticed.
+    pub(super) fn has_detector(&self) -> bool {
+        let timings = self.timings.as_ref();
+        timings.is_some_and(|timings| timings.detector().is_some())
     }
 }
 
@@ -119,6 +124,7 @@ impl Vitals {
         };
         Self {
             last_step: AtomicU64::new(0),
+            renews_late: AtomicBool::new(false),
             signs: Mutex::new(signs),
         }
     }
@@ -163,6 +169,8 @@ impl Vitals {
         signs.changing_since = None;
         signs.leaderless_since.get_or_insert(now);
         signs.saving_since = None;
+        signs.strain = None;
+        self.renews_late.store(false, Relaxed);
     }
 
     /// Somebody waits here for a change of the voters.
@@ -202,6 +210,28 @@ impl Vitals {
         let by_clock = signs.leaderless_since.map_or(by_timers, |at| now.since(at));
         signs.is_clock_slow = by_clock < by_timers / 2;
         by_clock.max(by_timers)
+    }
+
+    /// A leader's lease was renewed; says whether a warning is due that this is steadily late.
+    pub(super) fn note_renewal(&self, renewal: Renewal, now: Time) -> bool {
+        // The steady case takes no lock.
+        if !renewal.is_late() && !self.renews_late.load(Relaxed) {
+            return false;
+        }
+        let mut signs = self.signs();
+        let strain = signs.strain.get_or_insert_default();
+        let is_due = strain.note_renewal(renewal, now);
+        self.renews_late.store(strain.is_late(), Relaxed);
+        signs.strain.take_if(|strain| strain.is_empty(now));
+        is_due
+    }
+
+    /// A timer of the agent was late by so much.
+    pub(super) fn note_lateness(&self, late: Duration, now: impl FnOnce() -> Time) {
+        if is_standstill(late) {
+            let strain = &mut self.signs().strain;
+            strain.get_or_insert_default().note_stall(late, now());
+        }
     }
 
     pub(super) fn read(&self) -> VitalSigns {

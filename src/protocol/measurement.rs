@@ -20,12 +20,24 @@ pub struct Measurement {
 }
 
 impl Measurement {
-    /// Whether these timings suit the place: a round is long enough, and so is the delay bound. Else elections may
-    /// not end.
+    /// Whether these timings suit the place: messages come within the delay bound, answers within a round, and a
+    /// leader outlives the standstills. Else elections may not end, or leaders fall without need.
     pub(crate) fn fits(&self, timings: &Timings) -> bool {
-        let one_way = self.echo / 2;
-        let is_bound = timings.delay_bound() >= one_way.saturating_add(self.stall);
-        is_bound && self.is_answered_within(timings.round())
+        let is_bound = timings.delay_bound() >= self.echo / 2;
+        let is_tolerated = self
+            .tolerated_stall(timings)
+            .is_none_or(|tolerated| tolerated >= self.stall);
+        is_bound && is_tolerated && self.is_answered_within(timings.round())
+    }
+
+    /// For how long both a leader and a voter may stand still by these timings, one after the other, so that the
+    /// leader keeps its lease, and its followers do not miss it; `None` without a failure detector.
+    pub(crate) fn tolerated_stall(&self, timings: &Timings) -> Option<Duration> {
+        let detector = timings.detector()?;
+        let shortest = timings.lease().min(detector.detection);
+        // A lease counts from a heartbeat, and holds until the next one is answered.
+        let used = detector.heartbeat.saturating_add(self.echo);
+        Some(shortest.saturating_sub(used) / 2)
     }
 
     /// Whether a claim, the writing of a vote, and the answer end within a round of that length.

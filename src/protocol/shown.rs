@@ -12,7 +12,7 @@ use std::{fmt::Display, time::Duration};
 
 use serde::{Serialize, Serializer};
 
-use super::{AgentId, Incarnation, Leader, Term};
+use super::{AgentId, Incarnation, Leader, Measurement, Term};
 
 /// A value as the text that people read.
 pub(crate) fn text<T: Display, S: Serializer>(value: &T, to: S) -> Result<S::Ok, S::Error> {
@@ -47,6 +47,24 @@ impl<'a> From<&'a Leader> for ShownLeader<'a> {
             incarnation: leader.incarnation,
             term: leader.term,
         }
+    }
+}
+
+/// What was measured, in milliseconds.
+#[derive(Debug, Serialize)]
+pub(crate) struct ShownMeasurement {
+    #[serde(rename = "echo_ms", serialize_with = "millis")]
+    echo: Duration,
+    #[serde(rename = "write_ms", serialize_with = "millis")]
+    write: Duration,
+    #[serde(rename = "stall_ms", serialize_with = "millis")]
+    stall: Duration,
+}
+
+impl From<Measurement> for ShownMeasurement {
+    fn from(measured: Measurement) -> Self {
+        let Measurement { echo, write, stall } = measured;
+        Self { echo, write, stall }
     }
 }
 

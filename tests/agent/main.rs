@@ -34,6 +34,7 @@ mod planted;
 mod records;
 mod stage;
 mod start;
+mod strain;
 mod supervision;
 mod toy;
 mod typed;

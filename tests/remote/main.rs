@@ -18,6 +18,7 @@ mod diagnosis;
 mod diskless;
 mod elections;
 mod epochs;
+mod far;
 mod flood;
 mod kit;
 mod limits;
@@ -39,6 +40,7 @@ mod schedules;
 mod secrets;
 #[cfg(all(feature = "secret", feature = "sentinel"))]
 mod sentinels;
+mod slow;
 mod sockets;
 mod strangers;
 mod versions;

@@ -58,7 +58,7 @@ impl Write for Log {
 }
 
 /// Plays a scene, and collects the warnings with these words in them.
-fn warnings(words: &str, scene: impl Future<Output = ()>) -> Vec<String> {
+pub(crate) fn warnings(words: &str, scene: impl Future<Output = ()>) -> Vec<String> {
     logging::beside_others();
     let log = Log::default();
     let writer = log.clone();

@@ -1,18 +1,15 @@
-//! One thing that a diagnosis found, in types and in a sentence that says what to do.
+//! One thing that a diagnosis found, in types.
 //!
-//! Decided here: what can be found, which finding is worse, and its words. Not here: when something is found
-//! (`judge.rs`).
+//! Decided here: what can be found, and which finding is worse. Not here: when something is found (`judge.rs`), and
+//! its sentence (`sentence.rs`).
 
-use std::{fmt, time::Duration};
+use std::time::Duration;
 
 use serde::Serialize;
 
 use crate::protocol::{AgentId, Role, shown};
 
-use super::{
-    NotLeading,
-    words::{Article, ChangeWords, Names, RecoveryWords, Span, UnlinkedWords, WriteWords},
-};
+use super::NotLeading;
 
 /// One thing that a [`Diagnosis`](super::Diagnosis) found. As text it is one sentence that says what to do.
 ///
@@ -136,6 +133,30 @@ pub enum Finding {
         /// The fastest preset that fits, if any does.
         advice: Option<&'static str>,
     },
+    /// This agent leads, and its lease is steadily renewed late: it is lost as soon as one more answer is.
+    RenewsLate {
+        /// How much of the lease was left at the last late renewal. As JSON: `left_ms`.
+        #[serde(rename = "left_ms", serialize_with = "shown::millis")]
+        left: Duration,
+        /// How much of it there was right after that renewal. As JSON: `renewed_ms`.
+        #[serde(rename = "renewed_ms", serialize_with = "shown::millis")]
+        renewed: Duration,
+        /// The fastest preset that fits and is slower, if any does.
+        advice: Option<&'static str>,
+    },
+    /// This agent stood still in the last minute, for longer than the timings tolerate.
+    Stalls {
+        /// For how long a timer of it was late, the longest. As JSON: `stall_ms`.
+        #[serde(rename = "stall_ms", serialize_with = "shown::millis")]
+        stall: Duration,
+        /// For how long two agents may stand still by the timings, one after the other. As JSON: `tolerated_ms`.
+        #[serde(rename = "tolerated_ms", serialize_with = "shown::millis")]
+        tolerated: Duration,
+        /// The timings, where they are a preset.
+        preset: Option<&'static str>,
+        /// The fastest preset that fits, if any does.
+        advice: Option<&'static str>,
+    },
     /// No member that can be reached may be elected.
     NoneEligible,
     /// This agent is not eligible, because the actor that it is tied to is gone.
@@ -230,6 +251,17 @@ pub enum Finding {
         /// The leader.
         leader: AgentId,
     },
+    /// All is well, and a faster preset has twice the room that was needed of late.
+    FasterFits {
+        /// The preset.
+        preset: &'static str,
+        /// After how long it notices a silent leader. As JSON: `detection_ms`.
+        #[serde(rename = "detection_ms", serialize_with = "shown::millis")]
+        detection: Duration,
+        /// After how long the present timings do. As JSON: `present_ms`.
+        #[serde(rename = "present_ms", serialize_with = "shown::millis")]
+        present: Duration,
+    },
 }
 
 impl Finding {
@@ -248,7 +280,10 @@ impl Finding {
             Self::AgentNameTwice { .. } => 9,
             Self::FewVoters { .. } => 10,
             Self::PeerUnlinked { .. } => 11,
-            Self::EchoTooLong { .. } | Self::WriteTooLong { .. } => 12,
+            Self::EchoTooLong { .. }
+            | Self::WriteTooLong { .. }
+            | Self::RenewsLate { .. }
+            | Self::Stalls { .. } => 12,
             Self::NoneEligible => 13,
             Self::TieBroken => 14,
             Self::NoScore => 15,
@@ -268,177 +303,7 @@ impl Finding {
             Self::Learner { .. } => 29,
             Self::ConfigurationOlder { .. } => 30,
             Self::EvenVoters { .. } => 31,
-        }
-    }
-}
-
-impl fmt::Display for Finding {
-    #[expect(clippy::too_many_lines, reason = "a sentence for each finding")]
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Ended => f.write_str("the agent left or ended for good: start it again"),
-            Self::Down => f.write_str(
-                "the agent crashed: its restart policy decides whether it comes back; the log says why",
-            ),
-            Self::Hangs { silent_for } => write!(
-                f,
-                "the agent has done nothing for {}: its thread is blocked, or the host is overloaded; start it with start_in_arbiter on an arbiter of its own",
-                Span(*silent_for)
-            ),
-            Self::StoreFails { reason, since } => write!(
-                f,
-                "the store failed {} ago: {reason}: mend the disk or the store's path",
-                Span(*since)
-            ),
-            Self::StoreIsSlow { since } => write!(
-                f,
-                "a record has been on its way to the store for {}: the disk is too slow or hangs",
-                Span(*since)
-            ),
-            Self::ClockIsSlow => f.write_str(
-                "the agent's clock goes far slower than the timers: give it another clock",
-            ),
-            Self::RulesDiffer { node, theirs, mine } => write!(
-                f,
-                "{node} follows other rules in this group ({theirs}; here {mine}): give both hosts the same election, epoch and voters"
-            ),
-            Self::ListOlder { node, theirs, mine } => write!(
-                f,
-                "{node} names epoch {theirs} of the voters, this agent epoch {mine}, which is over: if this lasts, stop this agent, give it the voters and the epoch of {node}, and start it again"
-            ),
-            Self::PeerNameTwice { node } => write!(
-                f,
-                "two processes say that they are {node}: the earlier one is linked, and the later one waits: stop one of them, or give it a name of its own"
-            ),
-            Self::NodeNameTwice { node, error } => write!(
-                f,
-                "{node} refused this node: {error}: give each process a node name of its own, and the bridge a file to .remember(..) its incarnation in"
-            ),
-            Self::AgentNameTwice { node, agent } => write!(
-                f,
-                "{node} has an agent {agent} too, which takes no part: give each agent a name of its own"
-            ),
-            Self::FewVoters {
-                reachable,
-                all,
-                needed,
-                missing,
-            } => write!(
-                f,
-                "{reachable} of {all} voters can be reached, and {needed} are needed: start {} or mend the links",
-                Names(missing)
-            ),
-            Self::PeerUnlinked {
-                node,
-                address,
-                error,
-                since,
-            } => UnlinkedWords {
-                node,
-                address: address.as_deref(),
-                error: error.as_deref(),
-                since: *since,
-            }
-            .fmt(f),
-            Self::EchoTooLong {
-                node,
-                echo,
-                assumed,
-                preset,
-                advice,
-            } => write!(
-                f,
-                "the echo of {node} takes {}, and {} assumes at most {} one way: use {}",
-                Span(*echo),
-                preset.unwrap_or("this configuration"),
-                Span(*assumed),
-                advice.unwrap_or("timings with a longer delay bound")
-            ),
-            Self::WriteTooLong { write, round, advice } => {
-                WriteWords(*write, *round, *advice).fmt(f)
-            }
-            Self::NoneEligible => f.write_str(
-                "no voter that can be reached has a score: give one of them a score",
-            ),
-            Self::TieBroken => f.write_str(
-                "this agent is not eligible, because the actor that it is tied to is gone: start that actor and tie the agent to it",
-            ),
-            Self::NoScore => f.write_str(
-                "this agent is not eligible, because it has no score: give it one if it may lead",
-            ),
-            Self::Observer => f.write_str("this agent is an observer: it never votes or leads"),
-            Self::CoolsDown { left } => write!(
-                f,
-                "this agent stepped down, and lets others go first for {}: set its score to end that",
-                Span(*left)
-            ),
-            Self::Waits { left } => write!(
-                f,
-                "this agent holds an election in {}: it lets agents of higher rank go first, and keeps what it promised before",
-                Span(*left)
-            ),
-            Self::Recovers {
-                left,
-                answers,
-                recover,
-                needed,
-            } => RecoveryWords {
-                left: *left,
-                answers: *answers,
-                recover: *recover,
-                needed: *needed,
-            }
-            .fmt(f),
-            Self::Starting => f.write_str(
-                "this agent has not begun yet: its arbiter is busy, or was just started",
-            ),
-            Self::NotAsked => f.write_str(
-                "these timings have no failure detector, so an agent has to be asked for an election: call campaign()",
-            ),
-            Self::ElectionUnderWay { role } => {
-                write!(f, "an election is under way, this agent is {}", Article(*role))
-            }
-            Self::VotersAway { missing } => {
-                write!(f, "voters that cannot be reached: {}", Names(missing))
-            }
-            Self::EvenVoters { all } => write!(
-                f,
-                "there are {all} voters, an even number: no more of them may be down than of {}, so add one or remove one",
-                all.saturating_sub(1)
-            ),
-            Self::Learner { epoch } => write!(
-                f,
-                "this agent is a learner: the voters of epoch {epoch} do not name it, and it follows until it is added to them"
-            ),
-            Self::VotersChange {
-                epoch,
-                is_asked_here,
-                since,
-            } => ChangeWords {
-                epoch: *epoch,
-                is_asked_here: *is_asked_here,
-                since: *since,
-            }
-            .fmt(f),
-            Self::ConfigurationOlder { epoch, voters } => write!(
-                f,
-                "the configuration names other voters than the list of epoch {epoch}, which counts: write {} into it, and leave its epoch as it is",
-                Names(voters)
-            ),
-            Self::LeaderUnreachable { leader } => write!(
-                f,
-                "the leader {leader} cannot be reached: another one is elected if it stays silent"
-            ),
-            Self::Drains => f.write_str("the leader hands over as soon as its work has ended"),
-            Self::Outranked {
-                leader,
-                by,
-                because,
-            } => write!(f, "{by} ranks above the leader {leader}, {because}"),
-            Self::HighestLeads { leader } => write!(
-                f,
-                "{leader} leads, because it ranks highest of the eligible voters that can be reached"
-            ),
+            Self::FasterFits { .. } => 32,
         }
     }
 }

@@ -1,22 +1,19 @@
 //! From what is known to what is found: one pure function, without a clock or a runtime.
 //!
-//! Decided here: when something counts as a finding. Not here: where the facts come from (`mod.rs`), and the
-//! words (`finding.rs`).
+//! Decided here: when something counts as a finding. Not here: where the facts come from (`mod.rs`), what
+//! is measured against the timings (`timings.rs`), and the words (`sentence.rs`).
 
 use std::{sync::Arc, time::Duration};
 
 use crate::{
     group::{PeerReport, ReachableMember},
-    protocol::{
-        AgentId, Leader, Measurement, MemberKind, Preemption, Requirements, Role, Score, Time,
-        Timings,
-    },
+    protocol::{AgentId, Leader, MemberKind, Preemption, Requirements, Role, Score, Time},
 };
 
 use super::{Finding, NotLeading, VoterCount};
 use crate::agent::{
     Lifecycle, Status,
-    vitals::{Assumptions, VitalSigns, presets},
+    vitals::{Assumptions, VitalSigns},
 };
 
 /// All that is known at one moment.
@@ -43,6 +40,7 @@ impl Facts {
         let mut found = Vec::new();
         self.judge_agent(&mut found);
         self.judge_peers(&mut found);
+        self.judge_timings(&mut found);
         self.judge_voters(&mut found);
         self.judge_lists(&mut found);
         match &self.status.leader {
@@ -82,7 +80,7 @@ impl Facts {
     }
 
     /// The voters by name, where a configuration lists them.
-    fn names(&self) -> Option<&[AgentId]> {
+    pub(super) fn names(&self) -> Option<&[AgentId]> {
         self.requirements.as_ref()?.names.as_deref()
     }
 
@@ -150,7 +148,7 @@ impl Facts {
             return found.push(Finding::StoreIsSlow { since });
         }
         // An agent that has a leader and no failure detector has nothing to do.
-        let has_timers = self.assumed.has_detector || self.status.leader.is_none();
+        let has_timers = self.assumed.has_detector() || self.status.leader.is_none();
         let silent = self.last_step.map(|at| self.now.since(at));
         let longest = self.assumed.patience.saturating_add(HANGS);
         if let Some(silent_for) = silent.filter(|silent| has_timers && *silent >= longest) {
@@ -178,53 +176,7 @@ impl Facts {
                     node: peer.node.clone(),
                 });
             }
-            found.extend(self.judge_echo(peer));
         }
-        found.extend(self.judge_write());
-    }
-
-    fn judge_echo(&self, peer: &PeerReport) -> Option<Finding> {
-        let (echo, assumed) = peer.echo.zip(self.assumed.delay_bound)?;
-        // There and back; the rest of the bound is for what an agent does in between. So `default`, which assumes 40 ms
-        // one way, is no advice for an echo of 153 ms: its round of 100 ms would be over before an answer comes.
-        let one_way = echo / 2;
-        if one_way <= assumed {
-            return None;
-        }
-        Some(Finding::EchoTooLong {
-            node: peer.node.clone(),
-            echo,
-            assumed,
-            preset: self.assumed.preset,
-            advice: fastest_preset(|timings| timings.delay_bound() >= one_way),
-        })
-    }
-
-    /// Whether the answers of a round can come before it is over. Only without a leader: one write that was slow says
-    /// little about a group that has one.
-    fn judge_write(&self) -> Option<Finding> {
-        let (round, write) = (self.assumed.round?, self.signs.write);
-        // Votes are written where a quorum elects.
-        let is_asked = self.names().is_some() && self.status.leader.is_none();
-        let linked = |peer: &&PeerReport| peer.unlinked_for.is_none();
-        let echo = self
-            .peers
-            .iter()
-            .filter(linked)
-            .filter_map(|peer| peer.echo);
-        let measured = Measurement {
-            echo: echo.max().unwrap_or_default(),
-            write,
-            ..Measurement::default()
-        };
-        if !is_asked || write.is_zero() || measured.is_answered_within(round) {
-            return None;
-        }
-        Some(Finding::WriteTooLong {
-            write,
-            round,
-            advice: fastest_preset(|timings| measured.fits(timings)),
-        })
     }
 
     fn judge_voters(&self, found: &mut Vec<Finding>) {
@@ -305,8 +257,8 @@ impl Facts {
             (Some(_), role @ (Role::Candidate | Role::Waiting | Role::Leader)) => {
                 found.push(Finding::ElectionUnderWay { role });
             }
-            (Some(_), Role::Follower) if !self.assumed.has_detector => {
-                if self.assumed.delay_bound.is_some() {
+            (Some(_), Role::Follower) if !self.assumed.has_detector() => {
+                if self.assumed.timings.is_some() {
                     found.push(Finding::NotAsked);
                 }
             }
@@ -367,14 +319,6 @@ impl Facts {
         let left = until?.since(self.now);
         (!left.is_zero()).then_some(left)
     }
-}
-
-/// The name of the first preset that fits. The plain ASTRA rules have no failure detector, so they replace no other
-/// timings.
-fn fastest_preset(fits: impl Fn(&Timings) -> bool) -> Option<&'static str> {
-    let mut choices = presets().into_iter();
-    let choice = choices.find(|(_, timings)| timings.detector().is_some() && fits(timings));
-    choice.map(|(name, _)| name)
 }
 
 fn unlinked(peer: &PeerReport, since: Duration) -> Finding {

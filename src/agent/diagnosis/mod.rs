@@ -2,20 +2,23 @@
 //!
 //! ```text
 //!   the agent's status ─┐
-//!   its vital signs ────┤            judge: a pure function
+//!   its vital signs ────┤            judge, timings: pure functions
 //!   the group: members, ├─▶ Facts ─────────────────────────▶ Diagnosis: findings, worst first
 //!   rules, voters ──────┤                                      │ a line each for people, JSON for programs
 //!   the bridge: peers ──┘                                      └ the warning while no agent leads
 //! ```
 //!
 //! Decided here: what a diagnosis is made of. It is read without the agent's mailbox, so an agent that hangs
-//! has one as well. Not here: what counts as a finding (`judge.rs`), and its words (`finding.rs`).
+//! has one as well. Not here: what counts as a finding (`judge.rs`, `timings.rs`), and its words (`sentence.rs`).
 
 mod finding;
 mod judge;
 mod not_leading;
+mod sentence;
 #[cfg(test)]
 mod tests;
+mod timing_words;
+mod timings;
 mod words;
 
 use std::{fmt, time::Duration};
@@ -25,8 +28,8 @@ use serde::{Serialize, Serializer};
 use crate::{
     group::PeerReport,
     protocol::{
-        AgentId, Leader,
-        shown::{self, ShownLeader},
+        AgentId, Leader, Measurement,
+        shown::{self, ShownLeader, ShownMeasurement},
     },
 };
 
@@ -66,6 +69,10 @@ pub struct Diagnosis {
     pub voters: Option<VoterCount>,
     /// What was found, the worst first.
     pub findings: Vec<Finding>,
+    /// The longest that this agent has measured of late: the echo of a linked peer, a write of its store, a standstill
+    /// of its own; zero where nothing was measured. [`Timings::measured`](crate::protocol::Timings::measured) makes
+    /// timings of it.
+    pub measured: Measurement,
     /// The nodes that the group is carried to.
     pub peers: Vec<PeerReport>,
 }
@@ -90,6 +97,7 @@ impl Diagnosis {
             leaderless_for: leader.is_none().then(|| facts.now.since(leaderless)),
             voters: facts.voters(),
             findings: facts.judge(),
+            measured: facts.measured(),
             node: facts.id,
             group,
             leader,
@@ -152,6 +160,7 @@ impl Serialize for Diagnosis {
             leaderless_ms: Option<Duration>,
             voters: Option<VoterCount>,
             findings: Vec<ShownFinding<'a>>,
+            measured: ShownMeasurement,
             peers: &'a [PeerReport],
         }
         #[derive(Serialize)]
@@ -171,6 +180,7 @@ impl Serialize for Diagnosis {
             leaderless_ms: self.leaderless_for,
             voters: self.voters,
             findings: self.findings.iter().map(shown).collect(),
+            measured: self.measured.into(),
             peers: &self.peers,
         }
         .serialize(to)

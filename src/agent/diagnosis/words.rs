@@ -1,6 +1,6 @@
 //! Parts of the sentences of findings: spans, lists of names, roles, links, changes of voters, recoveries.
 //!
-//! Decided here: how each is written. Not here: the sentences (`finding.rs`).
+//! Decided here: how each is written. Not here: the sentences (`sentence.rs`).
 
 use std::{fmt, time::Duration};
 
@@ -88,29 +88,6 @@ impl fmt::Display for RecoveryWords {
             return write!(f, ", and {recover} recover themselves");
         }
         f.write_str(": start the others, or mend the links")
-    }
-}
-
-/// How long a write takes, how long a round is, and the preset that has a longer one.
-pub(super) struct WriteWords(
-    pub(super) Duration,
-    pub(super) Duration,
-    pub(super) Option<&'static str>,
-);
-
-impl fmt::Display for WriteWords {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self(write, round, advice) = self;
-        write!(
-            f,
-            "the store takes {} to write a vote, and a round of {} may be over before the votes come, so elections take longer: use ",
-            Span(*write),
-            Span(*round)
-        )?;
-        if let Some(preset) = advice {
-            write!(f, "{preset}, ")?;
-        }
-        f.write_str("Timings::measured(..) or a faster disk")
     }
 }
 

@@ -150,7 +150,8 @@ impl Asking {
         };
         let open = core.peers.iter().filter(may_consent).count();
         let most = self.consents.len().saturating_add(open);
-        most < core.config.vote_quorum() && self.before.as_ref().is_some_and(Predecessor::may_ask_soon)
+        most < core.config.vote_quorum()
+            && self.before.as_ref().is_some_and(Predecessor::may_ask_soon)
     }
 
     /// A round belongs to one score: with another one this agent asks again.

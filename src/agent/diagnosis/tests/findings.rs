@@ -1,6 +1,6 @@
 //! Each finding while there is no leader.
 
-use super::{written::is_one_line, *};
+use super::*;
 use crate::protocol::Recovering;
 
 #[test]
@@ -36,7 +36,7 @@ fn an_agent_that_hangs_though_it_has_timers() {
     // One that follows a leader, and would notice its silence, has timers as well.
     facts.status.leader = Some(leader("c"));
     assert!(found(&facts).contains(&Finding::Hangs { silent_for }));
-    facts.assumed.has_detector = false;
+    facts.assumed.timings = Some(Timings::astra());
     assert!(!found(&facts).contains(&Finding::Hangs { silent_for }));
     let busy = Facts {
         last_step: silent(patience + MS(14_999)),
@@ -130,66 +130,6 @@ fn a_peer_that_is_not_linked() {
             since: MS(3_000),
         }]
     );
-}
-
-#[test]
-fn an_echo_that_takes_longer_than_the_timings_assume() {
-    let slow = |echo| {
-        with_peer(PeerReport {
-            echo: Some(echo),
-            ..peer("host-c")
-        })
-    };
-    let lan = |echo, advice| Finding::EchoTooLong {
-        node: "host-c".to_owned(),
-        echo,
-        assumed: MS(9),
-        preset: Some("Timings::lan()"),
-        advice,
-    };
-    assert_eq!(found(&slow(MS(18))), [], "9 ms there and 9 ms back");
-    let of = |echo, advice| assert_eq!(found(&slow(echo)), [lan(echo, advice)]);
-    of(MS(19), Some("Timings::default()"));
-    of(MS(80), Some("Timings::default()"));
-    of(MS(81), Some("Timings::wan()"));
-    of(MS(153), Some("Timings::wan()"));
-    of(MS(601), None);
-}
-
-#[test]
-fn a_store_that_writes_for_longer_than_a_round_lasts() {
-    let slow = |write, echo| {
-        let mut facts = quorum();
-        facts.signs.write = MS(write);
-        facts.peers = vec![PeerReport {
-            echo: Some(MS(echo)),
-            ..peer("host-c")
-        }];
-        facts
-    };
-    let lan = |write, advice| Finding::WriteTooLong {
-        write: MS(write),
-        round: MS(20),
-        advice,
-    };
-    assert_eq!(found(&slow(16, 3)), [], "19 of 20 ms");
-    let of = |write, advice| assert_eq!(found(&slow(write, 3)), [lan(write, advice)]);
-    of(17, Some("Timings::default()"));
-    of(97, Some("Timings::wan()"));
-    of(697, None);
-    let mut led = slow(97, 3);
-    led.status.leader = Some(leader("c"));
-    assert!(!found(&led).contains(&lan(97, Some("Timings::wan()"))));
-    let available = Facts {
-        requirements: vacant().requirements,
-        ..slow(97, 3)
-    };
-    assert_eq!(found(&available), [], "nobody asks for votes");
-    assert_eq!(
-        lan(100, Some("Timings::wan()")).to_string(),
-        "the store takes 100 ms to write a vote, and a round of 20 ms may be over before the votes come, so elections take longer: use Timings::wan(), Timings::measured(..) or a faster disk"
-    );
-    is_one_line(&lan(697, None));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod findings;
 mod leading;
 mod lists;
+mod timings;
 mod written;
 
 use std::{sync::Arc, time::Duration};

@@ -1,0 +1,157 @@
+//! What was measured against what the timings assume: echoes, writes, renewals of the lease, standstills.
+//!
+//! Decided here: when timings are too fast for the place, or needlessly slow, and which preset would fit. Not here:
+//! timings made of a measurement ([`Timings::measured`]).
+
+use crate::{
+    group::PeerReport,
+    protocol::{Measurement, Timings},
+};
+
+use super::{Facts, Finding};
+use crate::agent::vitals::presets;
+
+impl Facts {
+    /// The longest of each that this agent has measured of late.
+    pub(super) fn measured(&self) -> Measurement {
+        let strain = self.signs.strain.as_deref();
+        let echoes = self.linked().filter_map(|peer| peer.echo);
+        Measurement {
+            echo: echoes.max().unwrap_or_default(),
+            write: self.signs.write,
+            stall: strain
+                .map(|strain| strain.stall(self.now))
+                .unwrap_or_default(),
+        }
+    }
+
+    /// Whether what was measured suits the timings.
+    pub(super) fn judge_timings(&self, found: &mut Vec<Finding>) {
+        let Some(timings) = &self.assumed.timings else {
+            return;
+        };
+        found.extend(
+            self.peers
+                .iter()
+                .filter_map(|peer| self.judge_echo(timings, peer)),
+        );
+        found.extend(self.judge_write(timings));
+        found.extend(self.judge_renewals(timings));
+        found.extend(self.judge_stall(timings));
+        found.extend(self.judge_preset(timings));
+    }
+
+    fn linked(&self) -> impl Iterator<Item = &PeerReport> {
+        let is_linked = |peer: &&PeerReport| peer.unlinked_for.is_none();
+        self.peers.iter().filter(is_linked)
+    }
+
+    fn judge_echo(&self, timings: &Timings, peer: &PeerReport) -> Option<Finding> {
+        let (echo, assumed) = (peer.echo?, timings.delay_bound());
+        // There and back; the rest of the bound is for what an agent does in between. So `default`, which assumes 40 ms
+        // one way, is no advice for an echo of 153 ms: its round of 100 ms would be over before an answer comes.
+        let one_way = echo / 2;
+        if one_way <= assumed {
+            return None;
+        }
+        Some(Finding::EchoTooLong {
+            node: peer.node.clone(),
+            echo,
+            assumed,
+            preset: self.assumed.preset,
+            advice: self.fastest_preset(|timings| timings.delay_bound() >= one_way),
+        })
+    }
+
+    /// Whether the answers of a round can come before it is over. Only without a leader: one write that was slow says
+    /// little about a group that has one.
+    fn judge_write(&self, timings: &Timings) -> Option<Finding> {
+        let (round, write) = (timings.round(), self.signs.write);
+        // Votes are written where a quorum elects.
+        let is_asked = self.names().is_some() && self.status.leader.is_none();
+        let measured = self.measured();
+        if !is_asked || write.is_zero() || measured.is_answered_within(round) {
+            return None;
+        }
+        Some(Finding::WriteTooLong {
+            write,
+            round,
+            advice: self.fastest_preset(|timings| measured.fits(timings)),
+        })
+    }
+
+    /// Whether the leader that this agent is keeps its lease with room to spare.
+    fn judge_renewals(&self, timings: &Timings) -> Option<Finding> {
+        let strain = self.signs.strain.as_deref()?;
+        let late = strain.steadily_late()?;
+        self.status.leading?;
+        let measured = self.measured();
+        let is_slower = |preset: &Timings| preset.lease() > timings.lease();
+        Some(Finding::RenewsLate {
+            left: late.left,
+            renewed: late.renewed,
+            advice: self.fastest_preset(|preset| is_slower(preset) && measured.fits(preset)),
+        })
+    }
+
+    /// Whether a leader outlives a standstill like those of the last minute.
+    fn judge_stall(&self, timings: &Timings) -> Option<Finding> {
+        let measured = self.measured();
+        let tolerated = measured.tolerated_stall(timings)?;
+        if measured.stall <= tolerated {
+            return None;
+        }
+        Some(Finding::Stalls {
+            stall: measured.stall,
+            tolerated,
+            preset: self.assumed.preset,
+            advice: self.fastest_preset(|preset| measured.fits(preset)),
+        })
+    }
+
+    /// Whether a leader would be missed much earlier by a preset that has room to spare as well. Only where every
+    /// peer was measured, and there is a leader: else nobody knows yet what the place needs.
+    fn judge_preset(&self, timings: &Timings) -> Option<Finding> {
+        let present = timings.detector()?.detection;
+        let is_measured = |peer: &PeerReport| peer.unlinked_for.is_none() && peer.echo.is_some();
+        if self.status.leader.is_none()
+            || self.peers.is_empty()
+            || !self.peers.iter().all(is_measured)
+        {
+            return None;
+        }
+        let Measurement { echo, write, stall } = self.measured();
+        let doubled = Measurement {
+            echo: echo.saturating_mul(2),
+            write: write.saturating_mul(2),
+            stall: stall.saturating_mul(2),
+        };
+        let faster = |(preset, timings): &(&'static str, Timings)| {
+            let detection = timings.detector()?.detection;
+            let is_worth_it = detection.saturating_mul(2) <= present && doubled.fits(timings);
+            is_worth_it.then_some(Finding::FasterFits {
+                preset,
+                detection,
+                present,
+            })
+        };
+        // Not `in_process`, whose agents have no network, and not `fast`: what that costs shows over days.
+        let proposed = [
+            ("Timings::lan()", Timings::lan()),
+            ("Timings::default()", Timings::default()),
+        ];
+        proposed.iter().find_map(faster)
+    }
+
+    /// The name of the first preset that fits. The plain ASTRA rules have no failure detector, so they replace no other
+    /// timings, and `in_process` replaces none where there is a network.
+    fn fastest_preset(&self, fits: impl Fn(&Timings) -> bool) -> Option<&'static str> {
+        let mut choices = presets().into_iter();
+        let is_proposed = |timings: &Timings| {
+            timings.detector().is_some()
+                && (self.peers.is_empty() || *timings != Timings::in_process())
+        };
+        let choice = choices.find(|(_, timings)| is_proposed(timings) && fits(timings));
+        choice.map(|(name, _)| name)
+    }
+}

@@ -1,0 +1,171 @@
+//! What strains a leadership before it is lost: renewals of its lease that come late, and an agent that stands still.
+//!
+//! Decided here: when a renewal is late, when that is steady and worth a warning, and for how long a standstill
+//! counts. Not here: which timings would bear it (`diagnosis/timings.rs`).
+
+use std::time::Duration;
+
+use crate::protocol::Time;
+
+/// What one incarnation went through of late.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Strain {
+    /// A bit for each of the last eight renewals, the newest lowest: it was late.
+    late: u8,
+    /// The last renewal that was late.
+    renewal: Renewal,
+    /// When it was last warned of.
+    warned: Option<Time>,
+    /// The longest standstill of the last minute, and when it ended.
+    stall: Option<(Duration, Time)>,
+}
+
+/// A leader's lease is renewed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Renewal {
+    /// What was left of the lease until then.
+    pub(super) left: Duration,
+    /// What is left of it from then on.
+    pub(super) renewed: Duration,
+}
+
+impl Renewal {
+    /// Whether most of the lease was gone. A lease lasts three heartbeats at least, so two thirds are left where
+    /// each is answered at once.
+    pub(super) fn is_late(self) -> bool {
+        self.left < self.renewed / 2
+    }
+}
+
+/// Whether a timer was so late that it was not the timer's granule, or another actor of the same thread.
+pub(super) fn is_standstill(late: Duration) -> bool {
+    late >= LEAST
+}
+
+impl Strain {
+    /// Says whether a warning is due.
+    pub(super) fn note_renewal(&mut self, renewal: Renewal, now: Time) -> bool {
+        self.late <<= 1;
+        if renewal.is_late() {
+            self.late |= 1;
+            self.renewal = renewal;
+        }
+        let is_said = |at| now.since(at) < AGAIN;
+        let is_steady = renewal.is_late() && self.steadily_late().is_some();
+        let is_due = is_steady && !self.warned.is_some_and(is_said);
+        if is_due {
+            self.warned = Some(now);
+        }
+        is_due
+    }
+
+    pub(super) fn note_stall(&mut self, stall: Duration, now: Time) {
+        if stall >= self.stall(now) {
+            self.stall = Some((stall, now));
+        }
+    }
+
+    /// The longest standstill of the last minute; zero if there was none.
+    pub(super) fn stall(&self, now: Time) -> Duration {
+        let stall = self.stall.filter(|(_, at)| now.since(*at) < KEPT);
+        stall.map(|(stall, _)| stall).unwrap_or_default()
+    }
+
+    /// The last renewal that was late, if half of the last eight were.
+    pub(super) fn steadily_late(&self) -> Option<Renewal> {
+        (self.late.count_ones() >= STEADY).then_some(self.renewal)
+    }
+
+    /// Whether any of the last eight was.
+    pub(super) const fn is_late(&self) -> bool {
+        self.late != 0
+    }
+
+    /// Whether nothing of it counts any more.
+    pub(super) fn is_empty(&self, now: Time) -> bool {
+        !self.is_late() && self.stall(now).is_zero()
+    }
+}
+
+/// So many of the last eight renewals have to be late: one that is says little.
+const STEADY: u32 = 4;
+
+/// The least standstill that is kept.
+const LEAST: Duration = Duration::from_millis(5);
+
+/// For how long a standstill counts.
+const KEPT: Duration = Duration::from_secs(60);
+
+/// How often it is warned.
+const AGAIN: Duration = Duration::from_secs(10);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: fn(u64) -> Duration = Duration::from_millis;
+
+    const fn at(millis: u64) -> Time {
+        Time::from_millis(millis)
+    }
+
+    const fn renewal(left: u64, renewed: u64) -> Renewal {
+        Renewal {
+            left: Duration::from_millis(left),
+            renewed: Duration::from_millis(renewed),
+        }
+    }
+
+    #[test]
+    fn a_renewal_is_late_when_most_of_the_lease_is_gone() {
+        for (left, renewed, is_late) in [
+            (160, 240, false),
+            (120, 240, false),
+            (119, 240, true),
+            (0, 240, true),
+        ] {
+            assert_eq!(
+                renewal(left, renewed).is_late(),
+                is_late,
+                "{left}/{renewed}"
+            );
+        }
+    }
+
+    #[test]
+    fn one_late_renewal_is_chance_and_four_of_eight_are_warned_of_every_ten_seconds() {
+        let mut strain = Strain::default();
+        let (late, timely) = (renewal(20, 240), renewal(180, 240));
+        for n in 1..=3 {
+            assert!(!strain.note_renewal(late, at(n)) && strain.is_late());
+            assert!(!strain.note_renewal(timely, at(n)));
+        }
+        assert_eq!(strain.steadily_late(), None);
+        assert!(strain.note_renewal(late, at(60)), "the fourth of seven");
+        assert_eq!(strain.steadily_late(), Some(late));
+        assert!(!strain.note_renewal(late, at(10_059)));
+        assert!(strain.note_renewal(late, at(10_060)));
+        for n in 0..5 {
+            assert!(!strain.note_renewal(timely, at(30_000 + n)));
+        }
+        assert!(strain.steadily_late().is_none() && strain.is_late());
+        for _ in 0..3 {
+            strain.note_renewal(timely, at(30_010));
+        }
+        assert!(!strain.is_late() && strain.is_empty(at(30_010)));
+    }
+
+    #[test]
+    fn the_longest_standstill_counts_for_a_minute() {
+        let mut strain = Strain::default();
+        strain.note_stall(MS(30), at(1_000));
+        strain.note_stall(MS(400), at(2_000));
+        strain.note_stall(MS(50), at(40_000));
+        assert_eq!(strain.stall(at(61_999)), MS(400));
+        assert_eq!(strain.stall(at(62_000)), MS(0));
+        strain.note_stall(MS(7), at(62_000));
+        assert_eq!(strain.stall(at(62_001)), MS(7));
+        assert!(!strain.is_empty(at(62_001)) && strain.is_empty(at(122_000)));
+        assert!(!is_standstill(MS(4)) && is_standstill(MS(5)));
+    }
+}

@@ -1,0 +1,143 @@
+//! Networks that are slower than the timings assume: who says so, when, and what helps.
+
+use std::path::Path;
+
+use actix::clock::{Instant, sleep};
+use actix_bully::{
+    agent::Finding,
+    elections::quorum::QuorumConfig,
+    protocol::{Measurement, Timings},
+    remote::transport::Pipes,
+};
+
+use super::{
+    far::Distance,
+    kit::{Host, MS, builder, id, play, until},
+    voters::{VOTERS, believer, others},
+    warnings::warnings,
+};
+
+/// Three hosts of one voter each, at that distance from each other.
+fn three(distance: &Distance, folder: &Path, timings: &Timings) -> [Host; 3] {
+    let pipes = Pipes::new();
+    ["a", "b", "c"].map(|name| {
+        let bridge = builder(&pipes, name, &others(name)).transport(distance.host(&pipes, name));
+        let mut host = Host::with(|group| bridge.carry(group));
+        let config = QuorumConfig {
+            timings: timings.clone(),
+            ..QuorumConfig::new(VOTERS.map(id))
+        };
+        let score = name.bytes().next().map_or(0, i32::from);
+        host.voter(&format!("{name}1"), score, folder, config);
+        host
+    })
+}
+
+async fn elected(hosts: &[Host; 3]) {
+    until("all follow c1", || {
+        believer(&hosts.each_ref()).as_deref() == Some("c1")
+            && hosts.iter().all(|host| host.follows("c1"))
+    })
+    .await;
+}
+
+const FAR: u64 = 20;
+
+#[test]
+fn where_messages_take_longer_than_the_preset_assumes_the_log_and_the_diagnosis_name_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let said = warnings("no leader for", async {
+        let distance = Distance::default();
+        distance.set(MS(FAR));
+        let began = Instant::now();
+        let hosts = three(&distance, folder, &Timings::lan());
+        sleep(MS(700)).await;
+        for host in &hosts {
+            let diagnosis = host.agents[0].diagnosis();
+            let is_advice = |finding: &Finding| matches!(finding, Finding::EchoTooLong { advice: Some("Timings::default()"), echo, .. } if *echo >= MS(2 * FAR));
+            assert!(diagnosis.findings.iter().any(is_advice), "{diagnosis}");
+        }
+        while began.elapsed() < MS(60_000) {
+            sleep(MS(1)).await;
+            assert_eq!(believer(&hosts.each_ref()), None);
+        }
+    });
+    let advises = |line: &&String| line.contains("use Timings::default()");
+    assert!(said.len() >= 3, "{said:#?}");
+    assert_eq!(said.iter().filter(advises).count(), said.len(), "{said:#?}");
+    let soon = |line: &&String| line.contains("no leader for 0.");
+    assert!(said.iter().filter(soon).count() >= 3, "{said:#?}");
+}
+
+#[test]
+fn the_advice_helps_and_so_do_timings_made_of_what_the_agents_have_measured() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| {
+        let path = folder.path().join(name);
+        std::fs::create_dir(&path).unwrap();
+        path
+    };
+    play(async {
+        let distance = Distance::default();
+        distance.set(MS(FAR));
+        let hosts = three(&distance, &at("lan"), &Timings::lan());
+        sleep(MS(5_000)).await;
+        let of = |host: &Host| host.agents[0].diagnosis().measured;
+        let longest = hosts
+            .iter()
+            .map(of)
+            .fold(Measurement::default(), |all, one| Measurement {
+                echo: all.echo.max(one.echo),
+                write: all.write.max(one.write),
+                stall: all.stall.max(one.stall),
+            });
+        assert!(
+            longest.echo >= MS(2 * FAR) && longest.echo < MS(3 * FAR),
+            "{longest:?}"
+        );
+        assert_eq!(longest.stall, MS(0), "virtual time");
+        for host in hosts {
+            host.stop().await;
+        }
+        let measured = Timings::measured(longest).unwrap();
+        for (name, timings) in [("default", Timings::default()), ("measured", measured)] {
+            let hosts = three(&distance, &at(name), &timings);
+            elected(&hosts).await;
+            for host in hosts {
+                host.stop().await;
+            }
+        }
+    });
+}
+
+#[test]
+fn a_leader_whose_network_becomes_slow_says_so_before_it_falls() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let renews = |finding: &Finding| matches!(finding, Finding::RenewsLate { .. });
+    let said = warnings("renews its lease late", async {
+        let distance = Distance::default();
+        let hosts = three(&distance, folder, &Timings::lan());
+        elected(&hosts).await;
+        let findings = || hosts[2].agents[0].diagnosis().findings;
+        sleep(MS(1_000)).await;
+        assert!(!findings().iter().any(renews));
+        let term = hosts[2].agents[0].current().term;
+        // 130 ms there and back: of 240 ms, 50 are left where the next heartbeat is answered.
+        distance.set(MS(65));
+        sleep(MS(1_000)).await;
+        assert!(findings().iter().any(renews), "{:?}", findings());
+        sleep(MS(5_000)).await;
+        let leads = hosts[2].agents[0].current();
+        assert_eq!(leads.leading, Some(term), "it has led all the time");
+        distance.set(MS(0));
+        sleep(MS(1_000)).await;
+        assert!(!findings().iter().any(renews), "{:?}", findings());
+    });
+    assert_eq!(said.len(), 1, "{said:#?}");
+    assert!(
+        said[0].contains("node=c1") && said[0].contains("Timings::default()"),
+        "{said:#?}"
+    );
+}
