@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use actix_bully::remote::{
     BridgeError, LinkStatus,
     secret::Secret,
-    sentinel::{Notice, Sentinel, SentinelDriver, SentinelError, Watched},
+    sentinel::{EndNotice, Sentinel, SentinelDriver, SentinelError, Watched},
     transport::Pipes,
 };
 
@@ -14,10 +14,10 @@ use super::kit::{Host, builder, group, play, until};
 
 /// What a sentinel was ordered, and whether it has ended.
 #[derive(Clone, Debug, Default)]
-struct Told(Arc<Mutex<(Vec<Notice>, bool)>>);
+struct Told(Arc<Mutex<(Vec<EndNotice>, bool)>>);
 
 impl Told {
-    fn notices(&self) -> Vec<Notice> {
+    fn notices(&self) -> Vec<EndNotice> {
         self.0.lock().unwrap().0.clone()
     }
 

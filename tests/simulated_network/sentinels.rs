@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, net::SocketAddr, pin::pin, sync::Arc, time::Dur
 
 use actix_bully::remote::{
     Challenge, Credential, NodeId, NodeIncarnation, Proof,
-    sentinel::{Notice, Secret, SentinelDriver, SentinelError, Watched},
+    sentinel::{EndNotice, NoticeSecret, SentinelDriver, SentinelError, Watched},
     transport::{Datagrams, Pending},
 };
 use fastrand::Rng;
@@ -108,10 +108,10 @@ impl Net {
         let sentinels = &mut state.sentinels;
         let soon = now + Duration::from_millis(rng.u64(1..=20));
         if let Ok(node) = NodeId::new(host) {
-            let forged = Notice {
+            let forged = EndNotice {
                 node,
                 incarnation: NodeIncarnation(incarnation),
-                secret: Secret::of(rng.u8(..)),
+                secret: NoticeSecret::of(rng.u8(..)),
             };
             sentinels.send(soon, (STRANGER, to), forged.encode());
         }

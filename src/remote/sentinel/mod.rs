@@ -33,9 +33,28 @@
 //! }
 //! ```
 //!
-//! With actix-web it is the same: instead of `#[actix_web::main]`, which starts the runtime before the first line,
-//! write a plain `main` whose first line is `Sentinel::start()` and whose last one is
-//! `actix_web::rt::System::new().block_on(serve(sentinel))`, where `serve` is the former `async fn main`.
+//! With actix-web it is the same: `#[actix_web::main]` would start the runtime before the first line, so a plain `main`
+//! takes its place, and calls what was `async fn main`.
+//!
+#![cfg_attr(feature = "actix-web", doc = "```no_run")]
+#![cfg_attr(not(feature = "actix-web"), doc = "```ignore")]
+//! use actix_bully::remote::sentinel::Sentinel;
+//! use actix_web::{App, HttpServer, rt::System, web};
+//!
+//! fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let sentinel = Sentinel::start()?;
+//!     System::new().block_on(serve(sentinel))
+//! }
+//!
+//! async fn serve(sentinel: Sentinel) -> Result<(), Box<dyn std::error::Error>> {
+//!     // The group, the bridge with `.sentinel(sentinel)`, the agents, and then the server:
+//!     # drop(sentinel);
+//!     let app = || App::new().route("/", web::get().to(async || "well"));
+//!     HttpServer::new(app).bind(("0.0.0.0", 8080))?.run().await?;
+//!     Ok(())
+//! }
+//! ```
+//!
 //! Where a node may run without one, `Sentinel::start().ok()` is taken as well.
 //!
 //! # Rules
@@ -58,18 +77,23 @@
 //! - *A container's first process*: when it ends, the kernel kills the whole pid namespace, and the sentinel with it,
 //!   before it has said anything. So it is where the node is that process, and where an init is that ends as soon as the
 //!   node does. Below an init that lives on, as where one container has several services, the notice comes.
-//! - *systemd*: `KillMode=control-group`, the default, signals every process of the unit, first by SIGTERM, which the
-//!   sentinel ignores; a notice takes milliseconds, and the kill of what remains comes later. A kill of the whole
-//!   control group (`systemctl kill -s KILL`, `TimeoutStopSec`, `oom.group`) takes both.
+//! - *systemd*: where the main process of a unit is killed, `KillMode=control-group`, the default, and `process` leave the
+//!   sentinel alone for long enough: they signal what remains by SIGTERM, which it ignores, and it ends by itself. With
+//!   `KillMode=mixed` systemd kills what remains at once, and races with the sentinel: of five ends three were told to
+//!   both peers, one to one of them, and one to none. A kill of the whole control group (`systemctl kill -s KILL`, `TimeoutStopSec`) takes both: of five, two
+//!   were told.
+//! - *Memory*: the kernel kills the largest process of a control group that has no memory left, which is the node. With
+//!   `memory.oom.group` (systemd: `OOMPolicy=kill`) it kills all of them, and the sentinel too.
 //!
-//! Tried were kill -9, abort, SIGSTOP, SIGTERM and SIGINT to the sentinel, and the three cases of a pid namespace;
-//! not tried were systemd, a container engine and `oom.group`.
+//! Tried are kill -9, abort, SIGSTOP, SIGTERM and SIGINT to the sentinel, the three cases of a pid namespace, and by
+//! `.ci/soak trials` the kill modes of systemd 252 and a kill for memory; not tried are a container engine and
+//! `memory.oom.group`.
 //!
 //! # What it costs
 //! One thread, no runtime. It is the program itself, started again, so its pages of code are those of the node; its own
 //! memory is about half a MiB (`RssAnon`; the pages of code that it has touched, `RssFile`, are shared). The bytes of a notice are at most 298.
 //!
-//! Decided here: what is said when (`Watch`, `Watched`, `Notice`), what is believed (`Notices`), and how
+//! Decided here: what is said when (`NodeWatch`, `Watched`, `EndNotice`), what is believed (`Notices`), and how
 //! such a process begins and ends. Not here: whose agents end by it, and when another one is started.
 
 #[cfg(not(target_os = "linux"))]
@@ -95,10 +119,10 @@ pub use error::{OrderError, SentinelError};
 
 for_tests! {
     use {
-        notice::{Notice, Secret},
+        notice::{EndNotice, NoticeSecret},
         notices::{NoticeRefused, Notices},
         order::{Orders, Watched},
-        watch::{Task, Watch, WatchEvent},
+        watch::{SentinelTask, NodeWatch, WatchEvent},
     };
 }
 

@@ -14,9 +14,9 @@ use crate::remote::{EndDigest, NodeId, NodeIncarnation};
 
 /// What only the sentinel of one incarnation knows, beside the node itself: 32 random bytes.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Secret(pub(super) [u8; Self::LEN]);
+pub struct NoticeSecret(pub(super) [u8; Self::LEN]);
 
-impl Secret {
+impl NoticeSecret {
     pub(super) const LEN: usize = 32;
 
     /// Draws one.
@@ -49,28 +49,28 @@ impl Secret {
     }
 }
 
-impl fmt::Debug for Secret {
+impl fmt::Debug for NoticeSecret {
     /// Not the bytes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Secret")
+        f.write_str("NoticeSecret")
     }
 }
 
 /// "This incarnation of this node has ended."
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Notice {
+pub struct EndNotice {
     /// Which node.
     pub node: NodeId,
     /// Which incarnation of it, and no other one.
     pub incarnation: NodeIncarnation,
     /// What proves it.
-    pub secret: Secret,
+    pub secret: NoticeSecret,
 }
 
-impl Notice {
+impl EndNotice {
     const MAGIC: &[u8] = b"abse\x01";
     /// The longest datagram, in bytes.
-    pub const MAX_LEN: usize = 5 + 8 + Secret::LEN + 253;
+    pub const MAX_LEN: usize = 5 + 8 + NoticeSecret::LEN + 253;
 
     /// The datagram.
     #[must_use]
@@ -93,7 +93,7 @@ impl Notice {
         Some(Self {
             node: NodeId::new(std::str::from_utf8(name).ok()?).ok()?,
             incarnation: NodeIncarnation(u64::from_be_bytes(*incarnation)),
-            secret: Secret(*secret),
+            secret: NoticeSecret(*secret),
         })
     }
 }
@@ -102,47 +102,47 @@ impl Notice {
 mod tests {
     use super::*;
 
-    fn notice() -> Notice {
-        Notice {
+    fn notice() -> EndNotice {
+        EndNotice {
             node: NodeId::new("host-a").unwrap(),
             incarnation: NodeIncarnation(7),
-            secret: Secret::of(3),
+            secret: NoticeSecret::of(3),
         }
     }
 
     #[test]
     fn a_notice_is_read_as_it_was_written() {
         let bytes = notice().encode();
-        assert!(bytes.len() <= Notice::MAX_LEN);
-        assert_eq!(Notice::decode(&bytes), Some(notice()));
+        assert!(bytes.len() <= EndNotice::MAX_LEN);
+        assert_eq!(EndNotice::decode(&bytes), Some(notice()));
     }
 
     #[test]
     fn a_datagram_that_was_cut_or_changed_is_no_notice_or_another_one() {
         let bytes = notice().encode();
         for len in 0..45 {
-            assert_eq!(Notice::decode(bytes.get(..len).unwrap()), None, "{len}");
+            assert_eq!(EndNotice::decode(bytes.get(..len).unwrap()), None, "{len}");
         }
         for at in 0..bytes.len() {
             let mut changed = bytes.clone();
             *changed.get_mut(at).unwrap() ^= 0x80;
-            assert_ne!(Notice::decode(&changed), Some(notice()), "{at}");
+            assert_ne!(EndNotice::decode(&changed), Some(notice()), "{at}");
         }
         let long = [bytes, vec![b'a'; 300]].concat();
-        assert_eq!(Notice::decode(&long), None);
+        assert_eq!(EndNotice::decode(&long), None);
     }
 
     #[test]
     fn a_digest_knows_its_own_bytes_only() {
-        let digest = Secret::of(3).digest();
-        assert!(Secret::of(3).has(digest));
-        assert!(!Secret::of(4).has(digest));
-        let (one, other) = (Secret::draw().unwrap(), Secret::draw().unwrap());
+        let digest = NoticeSecret::of(3).digest();
+        assert!(NoticeSecret::of(3).has(digest));
+        assert!(!NoticeSecret::of(4).has(digest));
+        let (one, other) = (NoticeSecret::draw().unwrap(), NoticeSecret::draw().unwrap());
         assert_ne!(one, other);
     }
 
     #[test]
     fn a_secret_is_not_shown() {
-        assert_eq!(format!("{:?}", Secret::of(3)), "Secret");
+        assert_eq!(format!("{:?}", NoticeSecret::of(3)), "NoticeSecret");
     }
 }

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Notice;
+use super::EndNotice;
 use crate::{
     planted::{Defect, has},
     remote::{EndDigest, NodeId, NodeIncarnation},
@@ -74,7 +74,7 @@ impl Notices {
     /// # Errors
     /// [`NoticeRefused`]: it changes nothing, and is to be counted.
     pub fn hear(&mut self, datagram: &[u8]) -> Result<(NodeId, NodeIncarnation), NoticeRefused> {
-        let notice = Notice::decode(datagram).ok_or(NoticeRefused::Malformed)?;
+        let notice = EndNotice::decode(datagram).ok_or(NoticeRefused::Malformed)?;
         let given = self.given.get_mut(&notice.node);
         let given = given.ok_or(NoticeRefused::UnknownNode)?;
         if given.incarnation != notice.incarnation {
@@ -94,25 +94,25 @@ impl Notices {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::remote::sentinel::Secret;
+    use crate::remote::sentinel::NoticeSecret;
 
     fn node(name: &str) -> NodeId {
         NodeId::new(name).unwrap()
     }
 
     fn datagram(name: &str, incarnation: u64, secret: u8) -> Vec<u8> {
-        let notice = Notice {
+        let notice = EndNotice {
             node: node(name),
             incarnation: NodeIncarnation(incarnation),
-            secret: Secret::of(secret),
+            secret: NoticeSecret::of(secret),
         };
         notice.encode()
     }
 
     fn given() -> Notices {
         let mut notices = Notices::default();
-        notices.note(&node("a"), NodeIncarnation(5), Secret::of(1).digest());
-        notices.note(&node("b"), NodeIncarnation(5), Secret::of(2).digest());
+        notices.note(&node("a"), NodeIncarnation(5), NoticeSecret::of(1).digest());
+        notices.note(&node("b"), NodeIncarnation(5), NoticeSecret::of(2).digest());
         notices
     }
 
@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn a_late_notice_about_a_former_incarnation_does_not_touch_the_node_that_is_back() {
         let mut notices = given();
-        notices.note(&node("a"), NodeIncarnation(6), Secret::of(3).digest());
+        notices.note(&node("a"), NodeIncarnation(6), NoticeSecret::of(3).digest());
         let late = notices.hear(&datagram("a", 5, 1));
         assert_eq!(late, Err(NoticeRefused::OtherIncarnation));
         assert!(notices.hear(&datagram("a", 6, 3)).is_ok());
@@ -155,7 +155,7 @@ mod tests {
     #[test]
     fn a_new_sentinel_of_the_same_incarnation_makes_the_bytes_of_the_former_one_void() {
         let mut notices = given();
-        notices.note(&node("a"), NodeIncarnation(5), Secret::of(4).digest());
+        notices.note(&node("a"), NodeIncarnation(5), NoticeSecret::of(4).digest());
         let former = notices.hear(&datagram("a", 5, 1));
         assert_eq!(former, Err(NoticeRefused::WrongBytes));
         assert!(notices.hear(&datagram("a", 5, 4)).is_ok());

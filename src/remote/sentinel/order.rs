@@ -8,14 +8,14 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-use super::{Notice, OrderError, Secret};
+use super::{EndNotice, NoticeSecret, OrderError};
 use crate::remote::{NodeId, NodeIncarnation};
 
 /// What is said at the node's end, and to whom.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Watched {
     /// What is said.
-    pub notice: Notice,
+    pub notice: EndNotice,
     /// Where the bridges of the peers hear it.
     pub peers: Vec<SocketAddr>,
 }
@@ -83,10 +83,10 @@ impl Watched {
             peers.push(SocketAddr::new(ip, u16::from_be_bytes(*port)));
             rest = after;
         }
-        let notice = Notice {
+        let notice = EndNotice {
             node: NodeId::new(std::str::from_utf8(name).ok()?).ok()?,
             incarnation: NodeIncarnation(u64::from_be_bytes(*incarnation)),
-            secret: Secret(*secret),
+            secret: NoticeSecret(*secret),
         };
         (peers.len() <= Self::MOST_PEERS).then_some(Self { notice, peers })
     }
@@ -140,10 +140,10 @@ mod tests {
             }
         };
         Watched {
-            notice: Notice {
+            notice: EndNotice {
                 node: NodeId::new("host-a").unwrap(),
                 incarnation: NodeIncarnation(7),
-                secret: Secret::of(3),
+                secret: NoticeSecret::of(3),
             },
             peers: (0..peers).map(peer).collect(),
         }

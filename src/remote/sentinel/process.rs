@@ -20,7 +20,7 @@ use signal_hook::{
     flag,
 };
 
-use super::{Orders, Task, Watch, WatchEvent, Watched};
+use super::{NodeWatch, Orders, SentinelTask, WatchEvent, Watched};
 
 /// When the notice is sent again, in milliseconds after the time before: a datagram may be lost.
 const AGAIN: [i64; 3] = [5, 50, 500];
@@ -57,7 +57,7 @@ fn is_pidfd() -> bool {
 
 /// Until there is something to tell; `None` if there is nothing.
 fn wait() -> Option<Watched> {
-    let (mut watch, mut orders) = (Watch::default(), Orders::default());
+    let (mut watch, mut orders) = (NodeWatch::default(), Orders::default());
     let mut is_open = true;
     loop {
         let (has_ended, has_bytes) = ready(is_open)?;
@@ -80,16 +80,16 @@ fn wait() -> Option<Watched> {
             }
         } else if has_ended {
             return match watch.on(WatchEvent::NodeEnded).ok()? {
-                Task::Tell(watched) => Some(watched),
-                Task::Wait | Task::Leave => None,
+                SentinelTask::Tell(watched) => Some(watched),
+                SentinelTask::Wait | SentinelTask::Leave => None,
             };
         }
     }
 }
 
 /// Goes on waiting, unless it is to leave.
-fn next(watch: &mut Watch, event: WatchEvent) -> Option<()> {
-    matches!(watch.on(event), Ok(Task::Wait)).then_some(())
+fn next(watch: &mut NodeWatch, event: WatchEvent) -> Option<()> {
+    matches!(watch.on(event), Ok(SentinelTask::Wait)).then_some(())
 }
 
 /// Waits for either; says which there is: the node's end, something in the pipe.

@@ -15,7 +15,7 @@ pub enum WatchEvent {
 
 /// What the sentinel does next.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Task {
+pub enum SentinelTask {
     /// Waits for the node's end, and for orders if the pipe is open.
     Wait,
     /// Says that the node has ended, and ends.
@@ -26,27 +26,30 @@ pub enum Task {
 
 /// What a sentinel knows.
 #[derive(Clone, Debug, Default)]
-pub struct Watch {
+pub struct NodeWatch {
     watched: Option<Watched>,
 }
 
-impl Watch {
+impl NodeWatch {
     /// Takes what happened; says what to do.
     ///
     /// # Errors
     /// [`OrderError::SecretUsedTwice`] for an order that would use the bytes of one incarnation for another
     /// one. The sentinel has to leave: it cannot know which of them is right.
-    pub fn on(&mut self, event: WatchEvent) -> Result<Task, OrderError> {
+    pub fn on(&mut self, event: WatchEvent) -> Result<SentinelTask, OrderError> {
         match event {
             WatchEvent::Ordered(next) => {
                 if self.is_secret_used(&next) {
                     return Err(OrderError::SecretUsedTwice);
                 }
                 self.watched = Some(next);
-                Ok(Task::Wait)
+                Ok(SentinelTask::Wait)
             }
-            WatchEvent::PipeClosed => Ok(Task::Wait),
-            WatchEvent::NodeEnded => Ok(self.watched.take().map_or(Task::Leave, Task::Tell)),
+            WatchEvent::PipeClosed => Ok(SentinelTask::Wait),
+            WatchEvent::NodeEnded => Ok(self
+                .watched
+                .take()
+                .map_or(SentinelTask::Leave, SentinelTask::Tell)),
         }
     }
 
@@ -63,15 +66,15 @@ mod tests {
     use super::*;
     use crate::remote::{
         NodeId, NodeIncarnation,
-        sentinel::{Notice, Secret},
+        sentinel::{EndNotice, NoticeSecret},
     };
 
     fn watched(incarnation: u64, secret: u8, port: u16) -> Watched {
         Watched {
-            notice: Notice {
+            notice: EndNotice {
                 node: NodeId::new("host-a").unwrap(),
                 incarnation: NodeIncarnation(incarnation),
-                secret: Secret::of(secret),
+                secret: NoticeSecret::of(secret),
             },
             peers: vec![([127, 0, 0, 1], port).into()],
         }
@@ -83,34 +86,34 @@ mod tests {
 
     #[test]
     fn the_newest_order_is_what_is_told_when_the_kernel_says_that_the_node_has_ended() {
-        let mut watch = Watch::default();
-        assert_eq!(watch.on(ordered(watched(1, 1, 10))), Ok(Task::Wait));
-        assert_eq!(watch.on(ordered(watched(1, 1, 11))), Ok(Task::Wait));
-        let told = Task::Tell(watched(1, 1, 11));
+        let mut watch = NodeWatch::default();
+        assert_eq!(watch.on(ordered(watched(1, 1, 10))), Ok(SentinelTask::Wait));
+        assert_eq!(watch.on(ordered(watched(1, 1, 11))), Ok(SentinelTask::Wait));
+        let told = SentinelTask::Tell(watched(1, 1, 11));
         assert_eq!(watch.on(WatchEvent::NodeEnded), Ok(told));
     }
 
     #[test]
     fn a_pipe_that_closes_is_no_end_and_the_end_is_still_told() {
-        let mut watch = Watch::default();
-        assert_eq!(watch.on(ordered(watched(1, 1, 10))), Ok(Task::Wait));
-        assert_eq!(watch.on(WatchEvent::PipeClosed), Ok(Task::Wait));
-        let told = Task::Tell(watched(1, 1, 10));
+        let mut watch = NodeWatch::default();
+        assert_eq!(watch.on(ordered(watched(1, 1, 10))), Ok(SentinelTask::Wait));
+        assert_eq!(watch.on(WatchEvent::PipeClosed), Ok(SentinelTask::Wait));
+        let told = SentinelTask::Tell(watched(1, 1, 10));
         assert_eq!(watch.on(WatchEvent::NodeEnded), Ok(told));
     }
 
     #[test]
     fn a_sentinel_that_was_ordered_nothing_tells_nothing() {
-        let mut watch = Watch::default();
-        assert_eq!(watch.on(WatchEvent::NodeEnded), Ok(Task::Leave));
+        let mut watch = NodeWatch::default();
+        assert_eq!(watch.on(WatchEvent::NodeEnded), Ok(SentinelTask::Leave));
     }
 
     #[test]
     fn the_bytes_of_one_incarnation_are_not_taken_for_another_one() {
-        let mut watch = Watch::default();
-        assert_eq!(watch.on(ordered(watched(1, 1, 10))), Ok(Task::Wait));
+        let mut watch = NodeWatch::default();
+        assert_eq!(watch.on(ordered(watched(1, 1, 10))), Ok(SentinelTask::Wait));
         let twice = watch.on(ordered(watched(2, 1, 10)));
         assert_eq!(twice, Err(OrderError::SecretUsedTwice));
-        assert_eq!(watch.on(ordered(watched(2, 2, 10))), Ok(Task::Wait));
+        assert_eq!(watch.on(ordered(watched(2, 2, 10))), Ok(SentinelTask::Wait));
     }
 }

@@ -4,7 +4,7 @@
 //! one before it has checked that it leads.
 //!
 //! It prints `sentinel PROCESS`, `leader NAME` whenever that changes, and for each line that it reads the counts of its
-//! bridge.
+//! bridge and how many links that has. After the line `eat` it takes memory until it is killed for that.
 #![expect(
     clippy::print_stdout,
     reason = "the test that started it reads what it prints"
@@ -24,7 +24,7 @@ use actix_bully::{
     clock::{BootClock, Clock},
     elections::quorum::Vote,
     protocol::Timings,
-    remote::{Peer, RemoteBridge, secret::Secret, sentinel::Sentinel},
+    remote::{LinkStatus, Peer, PeerStatus, RemoteBridge, secret::Secret, sentinel::Sentinel},
     store::{FileStore, StoreIdentity},
 };
 use futures::StreamExt;
@@ -66,10 +66,16 @@ async fn run(sentinel: Sentinel) -> Result<(), Box<dyn Error>> {
         .join(&group)
         .start()?;
     std::thread::spawn(move || {
-        for _ in io::stdin().lock().lines() {
+        for line in io::stdin().lock().lines().map_while(Result::ok) {
+            if line == "eat" {
+                eat();
+            }
             let counts = bridge.counters();
             let counts: Vec<_> = counts.iter().filter(|(_, n)| *n > 0).collect();
-            println!("counts {counts:?}");
+            let peers = bridge.peers();
+            let linked = |peer: &&PeerStatus| matches!(peer.link, LinkStatus::Linked { .. });
+            let linked = peers.iter().filter(linked).count();
+            println!("counts {counts:?} links {linked}");
         }
     });
     if let Ok(resource) = std::env::var("RESOURCE") {
@@ -85,6 +91,15 @@ async fn run(sentinel: Sentinel) -> Result<(), Box<dyn Error>> {
         }
     }
     Ok(())
+}
+
+/// Takes memory until the kernel kills this process.
+fn eat() {
+    let mut eaten = Vec::new();
+    loop {
+        // Each page is written to, so that it is there.
+        eaten.push(vec![1_u8; 1 << 20]);
+    }
 }
 
 /// The voter's, which is new if there is none.

@@ -14,7 +14,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use actix_bully::remote::sentinel::Notice;
+use actix_bully::remote::sentinel::EndNotice;
 use common::{Folder, NEVER, Node, SOON, ports};
 use rustix::process::{Signal, kill_process, test_kill_process};
 
@@ -41,11 +41,11 @@ impl Alone {
         }
     }
 
-    fn heard(&self, within: Duration) -> Option<Notice> {
+    fn heard(&self, within: Duration) -> Option<EndNotice> {
         let mut bytes = [0; 512];
         self.peer.set_read_timeout(Some(within)).unwrap();
         let len = self.peer.recv(&mut bytes).ok()?;
-        Notice::decode(&bytes[..len])
+        EndNotice::decode(&bytes[..len])
     }
 }
 

@@ -15,7 +15,7 @@ use std::{
 
 use actix_bully::remote::{
     NodeId, NodeIncarnation,
-    sentinel::{Notice, Secret},
+    sentinel::{EndNotice, NoticeSecret},
 };
 use common::{Folder, NEVER, Node, SOON, ports};
 use rustix::process::{Signal, kill_process};
@@ -54,8 +54,9 @@ impl Three {
         let heard = self.nodes.iter_mut().map(|node| node.leader_after("").1);
         let heard: Vec<_> = heard.collect();
         let leader = heard.last().unwrap().clone();
-        // All links are made by then, and each sentinel knows whom to tell.
-        thread::sleep(Duration::from_millis(1_500));
+        for node in &mut self.nodes {
+            node.linked(2);
+        }
         NAMES.iter().position(|name| **name == leader).unwrap()
     }
 
@@ -109,10 +110,10 @@ fn a_notice_with_wrong_bytes_is_counted_and_the_leader_leads_on() {
     let leader = three.agree();
     let next = (leader + 1) % 3;
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
-    let forged = Notice {
+    let forged = EndNotice {
         node: NodeId::new(NAMES[leader]).unwrap(),
         incarnation: NodeIncarnation(1),
-        secret: Secret::of(1),
+        secret: NoticeSecret::of(1),
     };
     let to = ("127.0.0.1", three.ports[next]);
     socket.send_to(&forged.encode(), to).unwrap();

@@ -11,7 +11,7 @@ use tracing::{debug, info, warn};
 use crate::remote::{
     NodeId, NodeIncarnation,
     bridge::shared::{BridgeState, lock},
-    sentinel::Notice,
+    sentinel::EndNotice,
     transport::Datagrams,
 };
 
@@ -39,7 +39,7 @@ pub(crate) async fn hear(shared: Arc<BridgeState>, at: SocketAddr) {
 /// Until the socket breaks.
 async fn listen(shared: &BridgeState, mut datagrams: Box<dyn Datagrams>) {
     // A byte more than the longest notice: one that was cut off is none.
-    let mut bytes = [0; Notice::MAX_LEN + 1];
+    let mut bytes = [0; EndNotice::MAX_LEN + 1];
     loop {
         match datagrams.receive(&mut bytes).await {
             Ok(len) => shared.hear_notice(bytes.get(..len).unwrap_or_default()),

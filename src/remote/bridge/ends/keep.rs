@@ -25,7 +25,7 @@ use crate::{
             message::Relink,
             shared::{BridgeState, lock},
         },
-        sentinel::{Notice, Secret, SentinelError, Watched},
+        sentinel::{EndNotice, NoticeSecret, SentinelError, Watched},
     },
 };
 
@@ -81,7 +81,7 @@ impl Ends {
             return;
         }
         let order = Watched {
-            notice: Notice {
+            notice: EndNotice {
                 node: shared.me.node.clone(),
                 incarnation: shared.me.incarnation,
                 secret: kept.secret.clone(),
@@ -98,7 +98,7 @@ impl Ends {
 
 impl Kept {
     fn begin(&mut self) -> Result<(), SentinelError> {
-        let secret = Secret::draw()?;
+        let secret = NoticeSecret::draw()?;
         self.sentinel.restart()?;
         (self.secret, self.ordered) = (secret, None);
         Ok(())

@@ -12,7 +12,7 @@ use std::sync::Mutex;
 use crate::remote::{
     EndDigest, Established, NodeId,
     bridge::shared::lock,
-    sentinel::{Notices, Secret, Sentinel, SentinelError},
+    sentinel::{NoticeSecret, Notices, Sentinel, SentinelError},
 };
 
 pub(crate) use hear::hear;
@@ -34,7 +34,7 @@ pub(crate) struct Ends {
 struct Kept {
     sentinel: Sentinel,
     /// What it gives away when this process has ended.
-    secret: Secret,
+    secret: NoticeSecret,
     /// Whom it is to tell; `None` if it does not know yet.
     ordered: Option<Vec<std::net::SocketAddr>>,
     revival: Revival,
@@ -45,7 +45,7 @@ impl Ends {
     pub(crate) fn with(sentinel: Option<Sentinel>) -> Result<Self, SentinelError> {
         let ends = Self::default();
         if let Some(sentinel) = sentinel {
-            let secret = Secret::draw()?;
+            let secret = NoticeSecret::draw()?;
             *lock(&ends.own) = Some(secret.digest());
             *lock(&ends.kept) = Some(Kept {
                 sentinel,

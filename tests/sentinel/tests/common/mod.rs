@@ -158,16 +158,35 @@ impl Node {
 
     /// How often its bridge has counted something.
     pub fn count(&mut self, what: &str) -> u64 {
-        writeln!(self.child.stdin.as_mut().unwrap(), "counts").unwrap();
+        let counts = self.ask();
+        let after = counts.split_once(&format!("\"{what}\", "));
+        let number = after.and_then(|(_, rest)| rest.split_once(')'));
+        number.map_or(0, |(number, _)| number.parse().unwrap())
+    }
+
+    /// Until its bridge has so many links.
+    pub fn linked(&mut self, links: usize) {
+        let began = Instant::now();
+        while !self.ask().ends_with(&format!(" links {links}")) {
+            assert!(began.elapsed() < SOON, "{} is not linked", self.name);
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// What it says of its bridge.
+    fn ask(&mut self) -> String {
+        self.say("counts");
         loop {
             let (_, line) = self.next(SOON).expect("counts");
-            let Some(counts) = line.strip_prefix("counts ") else {
-                continue;
-            };
-            let after = counts.split_once(&format!("\"{what}\", "));
-            let number = after.and_then(|(_, rest)| rest.split_once(')'));
-            return number.map_or(0, |(number, _)| number.parse().unwrap());
+            if let Some(counts) = line.strip_prefix("counts ") {
+                return counts.to_owned();
+            }
         }
+    }
+
+    /// Gives it a line to read.
+    pub fn say(&mut self, line: &str) {
+        writeln!(self.child.stdin.as_mut().unwrap(), "{line}").unwrap();
     }
 
     pub fn signal(&self, signal: Signal) {

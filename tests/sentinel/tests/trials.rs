@@ -1,0 +1,258 @@
+//! What a system does to a node with a sentinel: systemd that kills a unit, and a kernel that is out of memory. In real time.
+//!
+//! Each trial needs root, and `systemd` as the first process of a pid namespace or a control group of its own, so all of
+//! them are run by hand: `.ci/soak trials`.
+#![cfg(target_os = "linux")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "processes are killed and waited for in real time"
+)]
+
+mod common;
+
+use std::{
+    fmt::Write,
+    fs,
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+use common::{Folder, Node, SOON, ports};
+
+/// The last one is the unit's, and ranks highest.
+const NAMES: [&str; 3] = ["a", "b", "z"];
+
+/// A systemd of its own, which has one unit: the node `z`.
+struct Systemd {
+    child: Child,
+    folder: Folder,
+}
+
+/// Run in new namespaces. The units are put where only this systemd looks.
+const FIRST: &str = "mount -t tmpfs tmpfs /run && mkdir -p /run/systemd/system && \
+    cp \"$0\"/z.service \"$0\"/trial.target /run/systemd/system && \
+    exec env -i container=trial PATH=\"$PATH\" /lib/systemd/systemd --system --unit=trial.target \
+    --log-target=console --show-status=no";
+
+impl Systemd {
+    fn start(folder: Folder, node: &str, kill_mode: &str) -> Self {
+        let path = folder.0.display();
+        let unit = format!(
+            "[Unit]\nDefaultDependencies=no\n[Service]\nExecStart={node}\nStandardOutput=append:{path}/out\n\
+             StandardError=append:{path}/err\nRestart=always\nRestartSec=0\nKillMode={kill_mode}\n"
+        );
+        fs::write(folder.0.join("z.service"), unit).unwrap();
+        let target = "[Unit]\nDefaultDependencies=no\nRequires=z.service\n";
+        fs::write(folder.0.join("trial.target"), target).unwrap();
+        let child = Command::new("unshare")
+            .args(["--pid", "--fork", "--kill-child", "--mount", "--mount-proc"])
+            .args(["--cgroup", "sh", "-c", FIRST])
+            .arg(&folder.0)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        Self { child, folder }
+    }
+
+    /// Its first process, as this namespace numbers it.
+    fn first(&self) -> String {
+        let id = self.child.id();
+        let list = fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap();
+        list.trim().to_owned()
+    }
+
+    fn systemctl(&self, words: &[&str]) -> String {
+        let done = Command::new("nsenter")
+            .args(["-t", &self.first(), "-p", "-m", "systemctl"])
+            .args(words)
+            .output()
+            .unwrap();
+        String::from_utf8(done.stdout).unwrap()
+    }
+
+    /// How often the node of the unit was started anew.
+    fn restarts(&self) -> String {
+        let shown = self.systemctl(&["show", "-p", "NRestarts", "z.service"]);
+        shown.trim().trim_start_matches("NRestarts=").to_owned()
+    }
+
+    /// What the node has printed.
+    fn printed(&self) -> String {
+        fs::read_to_string(self.folder.0.join("out")).unwrap_or_default()
+    }
+}
+
+impl Drop for Systemd {
+    fn drop(&mut self) {
+        // The end of its first process ends the whole namespace.
+        drop(Command::new("kill").args(["-KILL", &self.first()]).status());
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+/// What came of it: the time from the command until both others follow the next leader, and at how many of both a notice
+/// was believed.
+type Outcome = (Duration, usize);
+
+/// Two nodes beside the unit's, which leads, until something is done to that one.
+fn with_unit(kill_mode: &str, kill: &[&str]) -> Outcome {
+    let (folder, ports) = (Folder::new(), ports::<3>());
+    let votes = folder.0.clone();
+    let program = env!("CARGO_BIN_EXE_actix-bully-sentinel-tests");
+    let mut line = format!("{program} z {} {}", votes.display(), ports[2]);
+    for (name, port) in NAMES.iter().zip(ports).take(2) {
+        write!(line, " {name}={port}").unwrap();
+    }
+    let unit = Systemd::start(folder, &line, kill_mode);
+    let mut others = [0, 1].map(|at| start(at, ports, &votes));
+    let began = Instant::now();
+    for node in &mut others {
+        node.linked(2);
+    }
+    while !unit.printed().lines().any(|line| line == "leader z") {
+        assert!(
+            began.elapsed() < 4 * SOON,
+            "z never leads: {}",
+            unit.printed()
+        );
+        thread::sleep(Duration::from_millis(20));
+    }
+    let since = Instant::now();
+    unit.systemctl(kill);
+    let told = others.each_mut().map(led_by_another);
+    let took = told.into_iter().max().unwrap().duration_since(since);
+    let believed = others.each_mut().map(|node| node.count("notice_believed"));
+    let began = Instant::now();
+    while unit.restarts() != "1" {
+        assert!(began.elapsed() < SOON, "it is not started anew");
+        thread::sleep(Duration::from_millis(20));
+    }
+    (took, believed.iter().filter(|count| **count > 0).count())
+}
+
+fn start(at: usize, ports: [u16; 3], votes: &Path) -> Node {
+    let others = NAMES.into_iter().zip(ports);
+    let peers: Vec<_> = others.filter(|(name, _)| *name != NAMES[at]).collect();
+    Node::start(NAMES[at], votes, ports[at], &peers)
+}
+
+/// When this node follows `a` or `b` after `z`. Its lines up to then were read, or name `z` at last.
+fn led_by_another(node: &mut Node) -> Instant {
+    node.leader_after("z").0
+}
+
+/// A kill of the main process alone is what a crash is.
+const MAIN: &[&str] = &["kill", "--kill-whom=main", "-s", "KILL", "z.service"];
+const ALL: &[&str] = &["kill", "--kill-whom=all", "-s", "KILL", "z.service"];
+
+const ROUNDS: usize = 5;
+
+fn rounds(kill_mode: &str, kill: &[&str]) -> Vec<Outcome> {
+    let outcomes: Vec<_> = (0..ROUNDS).map(|_| with_unit(kill_mode, kill)).collect();
+    println!(
+        "KillMode={kill_mode}, systemctl {}: {outcomes:?}",
+        kill.join(" ")
+    );
+    outcomes
+}
+
+#[test]
+#[ignore = "needs root and systemd: `.ci/soak trials`"]
+fn where_the_main_process_of_a_unit_is_killed_its_sentinel_says_so() {
+    for kill_mode in ["control-group", "process"] {
+        let outcomes = rounds(kill_mode, MAIN);
+        assert!(
+            outcomes.iter().all(|(_, believed)| *believed == 2),
+            "{kill_mode}"
+        );
+    }
+}
+
+/// systemd kills what is left of the unit as soon as it has heard of the end, as the sentinel does at the same moment.
+#[test]
+#[ignore = "needs root and systemd: `.ci/soak trials`"]
+fn with_kill_mode_mixed_the_sentinel_races_with_systemd() {
+    rounds("mixed", MAIN);
+}
+
+#[test]
+#[ignore = "needs root and systemd: `.ci/soak trials`"]
+fn where_the_whole_unit_is_killed_the_lease_decides() {
+    rounds("control-group", ALL);
+}
+
+/// A control group of version 1 or 2 that may use so much memory.
+struct Bounded(PathBuf);
+
+impl Bounded {
+    fn new(bytes: u64) -> Self {
+        let (base, limit) = [
+            ("/sys/fs/cgroup/memory", "memory.limit_in_bytes"),
+            ("/sys/fs/cgroup", "memory.max"),
+        ]
+        .into_iter()
+        .find(|(base, _)| Path::new(base).join("cgroup.procs").exists())
+        .expect("control groups");
+        let path = Path::new(base).join(format!("bully-trial-{}", std::process::id()));
+        fs::create_dir(&path).unwrap();
+        fs::write(path.join(limit), bytes.to_string()).expect("control of memory");
+        Self(path)
+    }
+
+    fn holds(&self, process: u32) {
+        fs::write(self.0.join("cgroup.procs"), process.to_string()).unwrap();
+    }
+}
+
+impl Drop for Bounded {
+    fn drop(&mut self) {
+        let began = Instant::now();
+        // Its processes end a moment later than they are killed.
+        while fs::remove_dir(&self.0).is_err() && began.elapsed() < SOON {
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs root and control of memory: `.ci/soak trials`"]
+fn a_node_that_is_killed_for_its_memory_is_told_of_by_its_sentinel() {
+    for _ in 0..ROUNDS {
+        let (folder, ports) = (Folder::new(), ports::<3>());
+        let mut nodes = [0, 1, 2].map(|at| start(at, ports, &folder.0));
+        let leader = nodes.each_mut().map(|node| node.leader_after("").1);
+        let leader = NAMES.iter().position(|name| leader[2] == *name).unwrap();
+        for node in &mut nodes {
+            node.linked(2);
+        }
+        let bounded = Bounded::new(256 << 20);
+        let node = &mut nodes[leader];
+        bounded.holds(node.child.id());
+        bounded.holds(u32::try_from(node.sentinel.as_raw_pid()).unwrap());
+        node.say("eat");
+        node.child.wait().unwrap();
+        let since = Instant::now();
+        let others = nodes.iter_mut().filter(|node| node.name != NAMES[leader]);
+        let others: Vec<_> = others.collect();
+        let told = others.into_iter().map(|node| {
+            let (at, _) = node.leader_after(NAMES[leader]);
+            (
+                at.saturating_duration_since(since),
+                node.count("notice_believed"),
+            )
+        });
+        let told: Vec<_> = told.collect();
+        println!("from the end of a killed process until each other follows the next: {told:?}");
+        for (took, believed) in told {
+            assert!(
+                took < Duration::from_millis(120) && believed == 1,
+                "{took:?}"
+            );
+        }
+    }
+}
