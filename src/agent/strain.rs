@@ -1,13 +1,14 @@
-//! What strains a leadership before it is lost: renewals of its lease that come late, and an agent that stands still.
+//! What strains a leadership before it is lost: slow writes, renewals of its lease that come late, and an agent that
+//! stands still.
 //!
-//! Decided here: when a renewal is late, when that is steady and worth a warning, and for how long a standstill
-//! counts. Not here: which timings would bear it (`diagnosis/timings.rs`).
+//! Decided here: for how long a write and a standstill count, when a renewal is late, and when that is steady and worth a
+//! warning. Not here: which timings would bear it (`diagnosis/timings.rs`).
 
 use std::time::Duration;
 
 use crate::protocol::Time;
 
-/// What one incarnation went through of late.
+/// What an agent went through of late.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Strain {
     /// A bit for each of the last eight renewals, the newest lowest: it was late.
@@ -18,6 +19,7 @@ pub(super) struct Strain {
     warned: Option<Time>,
     /// The longest standstill of the last minute, and when it ended.
     stall: Option<(Duration, Time)>,
+    write: Duration,
 }
 
 /// A leader's lease is renewed.
@@ -76,14 +78,20 @@ impl Strain {
         (self.late.count_ones() >= STEADY).then_some(self.renewal)
     }
 
-    /// Whether any of the last eight was.
-    pub(super) const fn is_late(&self) -> bool {
-        self.late != 0
+    /// A record was durable after so long. What is longer counts at once, and what was long is forgotten by a quarter
+    /// each time.
+    pub(super) fn note_write(&mut self, took: Duration) {
+        self.write = took.max(self.write.saturating_sub(self.write / 4));
     }
 
-    /// Whether nothing of it counts any more.
-    pub(super) fn is_empty(&self, now: Time) -> bool {
-        !self.is_late() && self.stall(now).is_zero()
+    /// How long a record took to be durable, the longest of late; zero if none was.
+    pub(super) const fn write(&self) -> Duration {
+        self.write
+    }
+
+    /// The incarnation has ended, and with it what it led.
+    pub(super) fn note_end(&mut self) {
+        (self.late, self.warned) = (0, None);
     }
 }
 
@@ -137,7 +145,7 @@ mod tests {
         let mut strain = Strain::default();
         let (late, timely) = (renewal(20, 240), renewal(180, 240));
         for n in 1..=3 {
-            assert!(!strain.note_renewal(late, at(n)) && strain.is_late());
+            assert!(!strain.note_renewal(late, at(n)));
             assert!(!strain.note_renewal(timely, at(n)));
         }
         assert_eq!(strain.steadily_late(), None);
@@ -148,11 +156,13 @@ mod tests {
         for n in 0..5 {
             assert!(!strain.note_renewal(timely, at(30_000 + n)));
         }
-        assert!(strain.steadily_late().is_none() && strain.is_late());
-        for _ in 0..3 {
-            strain.note_renewal(timely, at(30_010));
+        assert_eq!(strain.steadily_late(), None);
+        for n in 0..3 {
+            assert!(!strain.note_renewal(late, at(30_010 + n)), "three of eight");
         }
-        assert!(!strain.is_late() && strain.is_empty(at(30_010)));
+        assert!(strain.note_renewal(late, at(30_013)));
+        strain.note_end();
+        assert_eq!(strain.steadily_late(), None);
     }
 
     #[test]
@@ -165,7 +175,22 @@ mod tests {
         assert_eq!(strain.stall(at(62_000)), MS(0));
         strain.note_stall(MS(7), at(62_000));
         assert_eq!(strain.stall(at(62_001)), MS(7));
-        assert!(!strain.is_empty(at(62_001)) && strain.is_empty(at(122_000)));
         assert!(!is_standstill(MS(4)) && is_standstill(MS(5)));
+    }
+
+    #[test]
+    fn a_slow_write_counts_at_once_and_is_forgotten_by_quicker_ones() {
+        let mut strain = Strain::default();
+        for (took, longest) in [
+            (100, 100),
+            (40, 75),
+            (300, 300),
+            (1, 225),
+            (1, 168),
+            (200, 200),
+        ] {
+            strain.note_write(MS(took));
+            assert_eq!(strain.write().as_millis(), longest);
+        }
     }
 }

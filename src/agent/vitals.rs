@@ -6,7 +6,7 @@
 use std::{
     sync::{
         Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
+        atomic::{AtomicU64, Ordering::Relaxed},
     },
     time::Duration,
 };
@@ -20,8 +20,6 @@ use super::strain::{Renewal, Strain, is_standstill};
 pub(super) struct Vitals {
     /// When the agent last did something, in nanoseconds of its clock; 0 before its first step.
     last_step: AtomicU64,
-    /// Of the last renewals of the lease one was late.
-    renews_late: AtomicBool,
     signs: Mutex<VitalSigns>,
 }
 
@@ -49,13 +47,11 @@ pub(super) struct VitalSigns {
     pub(super) asked: Option<Box<(Time, u32)>>,
     /// Since when a record is on its way to the store.
     pub(super) saving_since: Option<Time>,
-    /// How long a record took to be durable, the longest of late; zero if none was.
-    pub(super) write: Duration,
     /// The last failure of the store, if nothing was stored since, and when it was. Boxed: few agents ever have one.
     pub(super) store_failure: Option<Box<(String, Time)>>,
     /// The clock went far slower than the timers while there was no leader.
     pub(super) is_clock_slow: bool,
-    /// Late renewals and standstills of late. Boxed: few agents have any.
+    /// Writes, late renewals and standstills of late. Boxed: most agents of a large group have none.
     pub(super) strain: Option<Box<Strain>>,
 }
 
@@ -105,11 +101,6 @@ fn patience(timings: &Timings) -> Duration {
     available.max(quorum)
 }
 
-/// The longest of the last few: what is longer counts at once, and what was long is forgotten by a quarter each time.
-fn longest_of_late(before: Duration, took: Duration) -> Duration {
-    took.max(before.saturating_sub(before / 4))
-}
-
 /// No agent waits for more slots than this before it holds an election.
 const SLOTS: u32 = 8;
 
@@ -124,7 +115,6 @@ impl Vitals {
         };
         Self {
             last_step: AtomicU64::new(0),
-            renews_late: AtomicBool::new(false),
             signs: Mutex::new(signs),
         }
     }
@@ -169,8 +159,9 @@ impl Vitals {
         signs.changing_since = None;
         signs.leaderless_since.get_or_insert(now);
         signs.saving_since = None;
-        signs.strain = None;
-        self.renews_late.store(false, Relaxed);
+        if let Some(strain) = &mut signs.strain {
+            strain.note_end();
+        }
     }
 
     /// Somebody waits here for a change of the voters.
@@ -198,7 +189,8 @@ impl Vitals {
     pub(super) fn note_saved(&self, failure: Option<String>, now: Time) {
         let mut signs = self.signs();
         if let Some(since) = signs.saving_since.take() {
-            signs.write = longest_of_late(signs.write, now.since(since));
+            let strain = signs.strain.get_or_insert_default();
+            strain.note_write(now.since(since));
         }
         signs.store_failure = failure.map(|text| Box::new((text, now)));
     }
@@ -214,16 +206,11 @@ impl Vitals {
 
     /// A leader's lease was renewed; says whether a warning is due that this is steadily late.
     pub(super) fn note_renewal(&self, renewal: Renewal, now: Time) -> bool {
-        // The steady case takes no lock.
-        if !renewal.is_late() && !self.renews_late.load(Relaxed) {
+        let strain = &mut self.signs().strain;
+        if strain.is_none() && !renewal.is_late() {
             return false;
         }
-        let mut signs = self.signs();
-        let strain = signs.strain.get_or_insert_default();
-        let is_due = strain.note_renewal(renewal, now);
-        self.renews_late.store(strain.is_late(), Relaxed);
-        signs.strain.take_if(|strain| strain.is_empty(now));
-        is_due
+        strain.get_or_insert_default().note_renewal(renewal, now)
     }
 
     /// A timer of the agent was late by so much.
@@ -318,22 +305,17 @@ mod tests {
     }
 
     #[test]
-    fn a_slow_write_counts_at_once_and_is_forgotten_by_quicker_ones() {
+    fn a_write_counts_when_its_record_is_durable() {
         let (vitals, at) = (vitals(), Time::from_millis);
-        for (took, longest) in [
-            (100, 100),
-            (40, 75),
-            (300, 300),
-            (1, 225),
-            (1, 168),
-            (200, 200),
-        ] {
-            vitals.note_saving(at(1_000));
-            vitals.note_saved(None, at(1_000 + took));
-            assert_eq!(vitals.read().write.as_millis(), longest);
-        }
+        let write = || vitals.read().strain.map_or(0, |s| s.write().as_millis());
+        vitals.note_saving(at(1_000));
+        assert_eq!(write(), 0);
+        vitals.note_saved(None, at(1_040));
+        assert_eq!(write(), 40);
         vitals.note_saved(Some("full".to_owned()), at(9_000));
-        assert_eq!(vitals.read().write.as_millis(), 200, "nothing was written");
+        assert_eq!(write(), 40, "nothing was written");
+        vitals.note_end(at(9_001));
+        assert_eq!(write(), 40, "the next incarnation has the same store");
     }
 
     #[test]

@@ -14,14 +14,12 @@ use crate::agent::vitals::presets;
 impl Facts {
     /// The longest of each that this agent has measured of late.
     pub(super) fn measured(&self) -> Measurement {
-        let strain = self.signs.strain.as_deref();
+        let strain = self.signs.strain.as_deref().copied().unwrap_or_default();
         let echoes = self.linked().filter_map(|peer| peer.echo);
         Measurement {
             echo: echoes.max().unwrap_or_default(),
-            write: self.signs.write,
-            stall: strain
-                .map(|strain| strain.stall(self.now))
-                .unwrap_or_default(),
+            write: strain.write(),
+            stall: strain.stall(self.now),
         }
     }
 
@@ -66,10 +64,11 @@ impl Facts {
     /// Whether the answers of a round can come before it is over. Only without a leader: one write that was slow says
     /// little about a group that has one.
     fn judge_write(&self, timings: &Timings) -> Option<Finding> {
-        let (round, write) = (timings.round(), self.signs.write);
+        let round = timings.round();
         // Votes are written where a quorum elects.
         let is_asked = self.names().is_some() && self.status.leader.is_none();
         let measured = self.measured();
+        let write = measured.write;
         if !is_asked || write.is_zero() || measured.is_answered_within(round) {
             return None;
         }

@@ -34,7 +34,7 @@ fn an_echo_that_takes_longer_than_the_timings_assume() {
 fn a_store_that_writes_for_longer_than_a_round_lasts() {
     let slow = |write, echo| {
         let mut facts = quorum();
-        facts.signs.write = MS(write);
+        facts.signs.strain = Some(Box::new(wrote(write)));
         facts.peers = vec![PeerReport {
             echo: Some(MS(echo)),
             ..peer("host-c")
@@ -64,6 +64,13 @@ fn a_store_that_writes_for_longer_than_a_round_lasts() {
         "the store takes 100 ms to write a vote, and a round of 20 ms may be over before the votes come, so elections take longer: use Timings::wan(), Timings::measured(..) or a faster disk"
     );
     is_one_line(&lan(697, None));
+}
+
+/// A strain with a write of that many milliseconds.
+fn wrote(millis: u64) -> Strain {
+    let mut strain = Strain::default();
+    strain.note_write(MS(millis));
+    strain
 }
 
 /// A strain with a standstill of that many milliseconds a second ago.
@@ -153,7 +160,7 @@ fn a_leader_that_steadily_renews_late() {
 fn a_preset_that_would_notice_a_silent_leader_much_earlier() {
     let with = |timings, echo, write| {
         let mut facts = timed(led_by("c"), &timings);
-        facts.signs.write = MS(write);
+        facts.signs.strain = Some(Box::new(wrote(write)));
         facts.peers = vec![PeerReport {
             echo: Some(MS(echo)),
             ..peer("host-c")
@@ -210,8 +217,9 @@ fn what_was_measured_is_the_longest_of_each() {
             ..peer("host")
         })
         .into();
-    facts.signs.write = MS(7);
-    facts.signs.strain = Some(Box::new(stood_still(12)));
+    let mut strain = stood_still(12);
+    strain.note_write(MS(7));
+    facts.signs.strain = Some(Box::new(strain));
     let measured = Measurement {
         echo: MS(9),
         write: MS(7),
