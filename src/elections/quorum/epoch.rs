@@ -45,7 +45,8 @@
 //! | `install-after-quorum` | A list is decided, and its epoch entered, once Qv voters have sealed in one term. | `seal.rs` |
 //! | `epoch-before-word` | The list and the first term of its epoch are durable before anything is said in it. | `install.rs` |
 //! | `tell-after-restart` | An agent that had a list decided and is not in it tells it until it hears of a leader by it, also after a restart: it may be the only one that knows it. | `install.rs`, `voter.rs` |
-//! | `answer-earlier-epoch` | What names an earlier epoch is answered with the list, if that was decided and not typed. What names a later one is answered with the own term, which makes the other side send its list. | `install.rs` |
+//! | `tell-while-vacant` | An agent that is not eligible tells the list of its epoch once a promise long, as long as it knows no leader: it holds no election that would show it, and it may be the only one that knows it. | `vacant.rs` |
+//! | `answer-earlier-epoch` | What names an earlier epoch, or tells its list, is answered with the list, if that was decided and not typed. What names a later one is answered with the own term, which makes the other side send its list. | `install.rs` |
 //!
 //! # What may go wrong
 //! - *The leader crashes, or reaches too few, after some have sealed.* Whoever is elected next needs the votes of a
@@ -53,7 +54,7 @@
 //!   the next leader leads in the old epoch, and the change has to be asked for again.
 //! - *A voter misses the `Install`.* It hears of the epoch from any member of it, at the next message, and may skip
 //!   epochs. An agent that was removed tells its list, too, until it hears of a leader by it, and so does one that
-//!   had it decided and restarts.
+//!   had it decided and restarts, and one that is not eligible while no agent leads.
 //! - *The new voter is on a host that nobody knows.* Where the question names its contact, the leader's host connects to
 //!   it (`VotersEvent::Wanted`), and whoever asked goes on asking. The other hosts learn the contact with the list.
 //! - *No quorum is left.* No list can be decided: the voters that are gone have to return, or the emergency way is

@@ -4,7 +4,7 @@
 //! were made to leaders of the epoch before, and a quorum has sealed that. What names an earlier epoch is
 //! answered with the list; an agent that hears of a later one says that it is behind.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use super::{
     BullyMessage, Defect, Out, QuorumBully, Yield,
@@ -25,6 +25,9 @@ impl QuorumBully {
         let is_known = config.voters.contains(from) || decree.names().any(|id| id == from);
         let is_later = decree.epoch > config.epoch && config.diskless().is_none();
         let is_first = term == first_term(decree.epoch);
+        if decree.epoch < config.epoch && self.answers_with_list(from, out) {
+            return Next::Stay;
+        }
         if !is_known || !is_later || config.check_decree(&decree).is_err() || !is_first {
             let why = "no later list, or not from one of its voters";
             self.core.ignore(self.state.role(), why);
@@ -47,13 +50,7 @@ impl QuorumBully {
             return false;
         };
         if epoch < config.epoch {
-            // A list that was only typed is nobody else's.
-            let Some(install) = self.core.installed().filter(|_| self.core.may_tell()) else {
-                return false;
-            };
-            out.send(from, install);
-            self.core.ignore(self.state.role(), "of an earlier epoch");
-            return true;
+            return self.answers_with_list(from, out);
         }
         if config.diskless().is_none() {
             // It answers no round: "this is all that I know of."
@@ -68,6 +65,17 @@ impl QuorumBully {
             );
         }
         self.core.ignore(self.state.role(), "of a later epoch");
+        true
+    }
+
+    /// `answer-earlier-epoch`, also to an agent that tells an earlier list: it would go on telling it for ever. Says
+    /// whether there was a list to answer with; one that was only typed is nobody else's.
+    fn answers_with_list(&self, from: &AgentId, out: &mut Out) -> bool {
+        let Some(install) = self.core.installed().filter(|_| self.core.may_tell()) else {
+            return false;
+        };
+        out.send(from, install);
+        self.core.ignore(self.state.role(), "of an earlier epoch");
         true
     }
 }
@@ -123,6 +131,14 @@ impl Core {
             let event = VotersEvent::Installed(list.clone());
             out.notify(Event::Voters(Box::new(event)));
         }
+    }
+
+    /// `tell-while-vacant`: how soon an agent that is not eligible tells the list of its epoch, and tells it again, while
+    /// it knows no leader; `None` if it has none to tell. As seldom as a leader's silence is noticed: as a rule
+    /// the others know the list, and one of them leads by then.
+    pub(super) fn tells_again_after(&self) -> Option<Duration> {
+        let list = self.installed().filter(|_| self.may_tell());
+        list.map(|_| self.config.timings.promise())
     }
 
     /// Whether others would take a list from this agent: as a rule a bridge lets nobody say one who may not vote.

@@ -139,7 +139,7 @@ impl QuorumBully {
     fn on_timer(&mut self, now: Time, timer: BullyTimer, out: &mut Out) -> Next {
         let core = &mut self.core;
         match (timer, &mut self.state) {
-            (BullyTimer::Election, State::Vacant(vacant)) => vacant.on_election_due(now, out),
+            (BullyTimer::Election, State::Vacant(vacant)) => vacant.on_election_due(core, now, out),
             (BullyTimer::Election, State::Following(following)) => {
                 following.on_election_due(now, out)
             }

@@ -322,7 +322,8 @@ impl Election for QuorumBully {
     fn prospects(&self) -> Prospects {
         let core = &self.core;
         let (waits_until, takeover_at) = match &self.state {
-            State::Vacant(vacant) => (Some(vacant.due), None),
+            // One that is not eligible has no slot.
+            State::Vacant(vacant) => (core.me.eligible().map(|_| vacant.due), None),
             State::Following(following) => (None, following.takes_over_at(core)),
             State::Asking(_) | State::Claiming(_) | State::Sealing(_) | State::Leading(_) => {
                 (None, None)
@@ -330,7 +331,6 @@ impl Election for QuorumBully {
         };
         Prospects {
             cooldown_until: Some(core.cooldown.yields).filter(|until| *until > Time::ZERO),
-            // One that is not eligible has no slot.
             waits_until: waits_until.filter(|due| *due < Time::MAX),
             takeover_at,
             preemption: Some(core.config.preemption),

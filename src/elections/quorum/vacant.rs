@@ -2,6 +2,9 @@
 //!
 //! Decided here: when it campaigns. The highest-ranked voter campaigns first (`slot-by-rank`), and an
 //! agent that gave way to another one waits until that one has had its chance.
+//!
+//! An agent that is not eligible campaigns never. It may still be the only one that knows the list of its
+//! epoch, and no `Elect` of its own would show that: it tells the list as long as no agent leads (`tell-while-vacant`).
 
 use std::time::Duration;
 
@@ -15,7 +18,8 @@ use crate::protocol::{After, Score, Time};
 /// A follower without a leader.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Vacant {
-    /// When this agent campaigns; [`Time::MAX`] for one that is not eligible.
+    /// When this agent campaigns, or, if it is not eligible, tells the list of its epoch; [`Time::MAX`] if it has
+    /// none to tell.
     pub(super) due: Time,
     pub(super) posture: Posture,
     pub(super) before: Option<Predecessor>,
@@ -104,12 +108,19 @@ impl Vacant {
         before: Option<Predecessor>,
         out: &mut Out,
     ) -> State {
-        let due = if core.me.eligible().is_some() {
-            out.set_timer(BullyTimer::Election, after);
-            now.after(after.min)
-        } else {
-            out.cancel_timer(BullyTimer::Election);
-            Time::MAX
+        let after = match core.me.eligible() {
+            Some(_) => Some(after),
+            None => core.tells_again_after().map(After::from),
+        };
+        let due = match after {
+            Some(after) => {
+                out.set_timer(BullyTimer::Election, after);
+                now.after(after.min)
+            }
+            None => {
+                out.cancel_timer(BullyTimer::Election);
+                Time::MAX
+            }
         };
         State::Vacant(Self {
             due,
@@ -123,9 +134,14 @@ impl Vacant {
         Next::Become(Start::Ask { before })
     }
 
-    pub(super) fn on_election_due(&mut self, now: Time, out: &mut Out) -> Next {
-        if now >= self.due {
+    pub(super) fn on_election_due(&mut self, core: &Core, now: Time, out: &mut Out) -> Next {
+        if now >= self.due && core.me.eligible().is_some() {
             return self.campaign();
+        }
+        if now >= self.due {
+            core.tell_all(out);
+            let again = core.tells_again_after();
+            self.due = again.map_or(Time::MAX, |again| now.after(again));
         }
         if self.due < Time::MAX {
             out.set_timer(BullyTimer::Election, self.due.since(now));

@@ -90,6 +90,45 @@ fn an_agent_whose_record_knows_a_later_list_says_so_once() {
 }
 
 #[test]
+fn an_agent_that_tells_an_earlier_list_is_answered_with_the_later_one() {
+    let mut me = Kit::following();
+    me.hear(HIGH, install(2, &[ME, HIGH])).whatever();
+    me.hear(LOW, install(1, &[ME, LOW]))
+        .sent(LOW, install(2, &[ME, HIGH]))
+        .nothing_else_happened();
+    me.hear(HIGH, install(2, &[ME, HIGH]))
+        .nothing_else_happened();
+}
+
+#[test]
+fn an_agent_that_is_not_eligible_tells_the_list_while_it_knows_no_leader() {
+    let list = install(1, &[ME, HIGH]);
+    let vote = Vote {
+        voters: Some(Box::new(VotersRecord {
+            installed: Some(decree(1, &[ME, HIGH])),
+            ..VotersRecord::default()
+        })),
+        ..vote(NEXT, HIGH, P)
+    };
+    let mut me = Kit::reborn(config(), MemberKind::Voter, None, vote);
+    me.start().whatever();
+    for _ in 0..3 {
+        me.later(P);
+        me.fire(BullyTimer::Election)
+            .sent_all(list.clone())
+            .set(BullyTimer::Election, P)
+            .nothing_else_happened();
+    }
+    assert_eq!(me.machine.prospects().waits_until, None, "it has no slot");
+    me.hear(HIGH, heartbeat(NEXT + 1, 9)).whatever();
+    assert!(me.view().leader.is_some());
+    me.later(H);
+    let fired = me.fire(BullyTimer::Election);
+    assert_eq!(fired.messages(), Vec::<&BullyMessage>::new());
+    fired.whatever();
+}
+
+#[test]
 fn a_list_whose_term_is_not_the_first_of_its_epoch_is_none() {
     let mut me = Kit::following();
     for term in [NEXT + 1, NEXT - 1, 2 * NEXT] {
@@ -228,5 +267,6 @@ fn a_list_comes_from_one_of_its_voters_or_of_those_before() {
     me.hear(EYE, install(2, &[ME, EYE])).whatever();
     assert_eq!(me.machine.core.config.epoch, 2);
     me.hear(EYE, install(1, &[ME, HIGH]))
+        .sent(EYE, install(2, &[ME, EYE]))
         .nothing_else_happened();
 }
