@@ -38,7 +38,7 @@ fn holds() -> Vec<Case> {
         ),
         Case::holds(
             "voters: one replaced, one crashes, D=0, 2 ticks",
-            18_841,
+            32_279,
             30,
             search(&[replace()], None, 2, |b| {
                 (b.budget.crashes, b.delay) = (1, Some(0));
