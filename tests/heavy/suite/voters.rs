@@ -39,7 +39,7 @@ fn holds() -> Vec<Case> {
         Case::holds(
             "voters: one replaced, one crashes, D=0, 2 ticks",
             32_279,
-            30,
+            29,
             search(&[replace()], None, 2, |b| {
                 (b.budget.crashes, b.delay) = (1, Some(0));
             }),
