@@ -108,19 +108,17 @@ impl Vacant {
         before: Option<Predecessor>,
         out: &mut Out,
     ) -> State {
-        let after = match core.me.eligible() {
-            Some(_) => Some(after),
-            None => core.tells_again_after().map(After::from),
+        let after = if core.me.eligible().is_some() {
+            Some(after)
+        } else {
+            core.tells_again_after().map(After::from)
         };
-        let due = match after {
-            Some(after) => {
-                out.set_timer(BullyTimer::Election, after);
-                now.after(after.min)
-            }
-            None => {
-                out.cancel_timer(BullyTimer::Election);
-                Time::MAX
-            }
+        let due = if let Some(after) = after {
+            out.set_timer(BullyTimer::Election, after);
+            now.after(after.min)
+        } else {
+            out.cancel_timer(BullyTimer::Election);
+            Time::MAX
         };
         State::Vacant(Self {
             due,
