@@ -22,12 +22,13 @@
 //! $ cargo run --example cluster -- --json
 //! ```
 //!
-//! Read on: `story.rs` is the story, `command.rs` says what can be done, `session.rs` runs commands, `screen.rs` shows them, `protocol.rs`
-//! names the elections.
+//! Read on: `story.rs` is the story, `command.rs` says what can be done, `session.rs` runs commands, `screen.rs` shows them,
+//! `../shared/protocol.rs` names the elections.
 
 mod args;
 mod command;
 mod json;
+#[path = "../shared/protocol.rs"]
 mod protocol;
 mod screen;
 mod session;
@@ -39,12 +40,17 @@ use actix::{System, SystemRunner};
 use actix_bully::{protocol::Election, testkit::cluster::ClusterBuilder};
 use args::Args;
 use clap::Parser;
+use protocol::Play;
 use session::{Session, Wrong};
 
 fn main() -> ExitCode {
     let args = Args::parse();
     let outcome = match system(args.real_time) {
-        Ok(system) => system.block_on(protocol::run(&args)),
+        Ok(system) => {
+            let (protocol, agents) = (args.protocol, args.agents);
+            let outcome = system.block_on(protocol::run(protocol, agents, Command(&args)));
+            outcome.unwrap_or_else(|wrong| Err(wrong.into()))
+        }
         Err(wrong) => Err(wrong.into()),
     };
     match outcome {
@@ -53,6 +59,17 @@ fn main() -> ExitCode {
             screen::error(&*wrong);
             ExitCode::from(2)
         }
+    }
+}
+
+/// What the command line asks for.
+struct Command<'a>(&'a Args);
+
+impl Play for Command<'_> {
+    type Outcome = Result<(), Wrong>;
+
+    async fn play<E: Election>(self, cluster: ClusterBuilder<E>) -> Self::Outcome {
+        play(self.0, cluster).await
     }
 }
 

@@ -12,7 +12,7 @@ use actix_bully::{
     testkit::cluster::{AgentStatus, ClusterStatus, Settled},
 };
 
-use crate::{args::Args, json};
+use crate::{args::Args, json, protocol::Protocol};
 
 /// An election that is over.
 pub(crate) struct Election<'a> {
@@ -49,7 +49,7 @@ impl Screen {
             return line(&json::head(args));
         }
         let s = if agents == 1 { "" } else { "s" };
-        let article = protocol.article();
+        let article = article(protocol);
         let time = if real_time { "real" } else { "virtual" };
         line(&format!(
             "{article} {protocol} election among {agents} agent{s}; a message takes 1 to 3 ms; {time} time, seed {seed}.\n"
@@ -140,6 +140,18 @@ pub(crate) fn error(wrong: &dyn Error) {
 fn line(line: &str) {
     // A reader that has gone, such as `head`, is no reason to fail.
     writeln!(io::stdout(), "{line}").unwrap_or_default();
+}
+
+/// The article before its name.
+const fn article(protocol: Protocol) -> &'static str {
+    match protocol {
+        Protocol::Bully
+        | Protocol::Quorum
+        | Protocol::Ballot
+        | Protocol::Ring
+        | Protocol::Reorganization => "A",
+        Protocol::Astra | Protocol::Invitation => "An",
+    }
 }
 
 fn columns(what: &str, leaders: &str, took: &str, messages: &str) -> String {

@@ -1,0 +1,100 @@
+//! The elections that agents can hold, for the examples that let one choose: `cluster` and `dashboard`. One more is a
+//! name, and a line for how its cluster begins.
+
+use std::{fmt, sync::Arc};
+
+use actix_bully::{
+    elections::{
+        ballot::{Ballot, BallotConfig},
+        invitation::{InvitationConfig, InvitationElection},
+        reorganization::{Reorganization, ReorganizationConfig},
+        ring::{Ring, RingConfig},
+    },
+    protocol::{AgentId, Election, IdError},
+    testkit::cluster::{Cluster, ClusterBuilder},
+};
+use clap::ValueEnum;
+
+/// Which election.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Protocol {
+    /// The bully election: the highest that can be reached leads, on each side of a partition
+    #[default]
+    Bully,
+    /// The bully election by the plain rules of the ASTRA agents: an agent has to be told to campaign
+    Astra,
+    /// The quorum election: votes and leases, so at most one leads, and a minority has no leader
+    Quorum,
+    /// The ballot leader election: a majority that hears each other ends up with one leader
+    Ballot,
+    /// The ring election: the highest leads the agents that a token can visit
+    Ring,
+    /// Garcia-Molina 1982: halt all, reorganize, get ready
+    Reorganization,
+    /// Garcia-Molina's second algorithm: groups that invite each other
+    Invitation,
+}
+
+impl Protocol {
+    /// Whether an agent has to be told to campaign before any of them does.
+    pub(crate) const fn awaits_campaign(self) -> bool {
+        matches!(self, Self::Astra)
+    }
+}
+
+impl fmt::Display for Protocol {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let value = self.to_possible_value();
+        f.write_str(value.as_ref().map_or("", |value| value.get_name()))
+    }
+}
+
+/// What is done with a cluster, whichever election its agents hold.
+pub(crate) trait Play {
+    type Outcome;
+
+    async fn play<E: Election>(self, cluster: ClusterBuilder<E>) -> Self::Outcome;
+}
+
+/// Plays with a cluster of that election: `agent-1` and so on, the score of each is its number.
+pub(crate) async fn run<P: Play>(
+    protocol: Protocol,
+    agents: u32,
+    play: P,
+) -> Result<P::Outcome, IdError> {
+    let bully = || Cluster::builder().agents(agents);
+    Ok(match protocol {
+        Protocol::Bully => play.play(bully()).await,
+        Protocol::Astra => play.play(bully().astra()).await,
+        Protocol::Quorum => play.play(bully().quorum()).await,
+        Protocol::Ballot => {
+            let rules = BallotConfig::new(names(agents)?);
+            let majority = rules.majority();
+            let cluster = by::<Ballot, _>(agents, rules);
+            play.play(cluster.needs_voters(majority)).await
+        }
+        Protocol::Ring => {
+            let cluster = by::<Ring, _>(agents, RingConfig::default());
+            play.play(cluster).await
+        }
+        Protocol::Reorganization => {
+            let cluster = by::<Reorganization, _>(agents, ReorganizationConfig::default());
+            play.play(cluster).await
+        }
+        Protocol::Invitation => {
+            let cluster = by::<InvitationElection, _>(agents, InvitationConfig::default());
+            play.play(cluster).await
+        }
+    })
+}
+
+/// With these rules, which all agents share.
+fn by<E: Election<Config = Arc<C>>, C>(agents: u32, rules: C) -> ClusterBuilder<E> {
+    Cluster::<E>::with_config(Arc::new(rules)).agents(agents)
+}
+
+/// For elections that list their voters.
+fn names(agents: u32) -> Result<Vec<AgentId>, IdError> {
+    let names = (1..=agents).map(|number| format!("agent-{number}").parse());
+    names.collect()
+}
