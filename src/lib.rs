@@ -6,6 +6,7 @@
 //!        │  BullyAgent::builder("api-3").score(30).join(&group).start()? ──▶ BullyHandle
 //!        │  handle.is_leader() · handle.changes() · handle.lead(|guard| async …)
 //! ┌──────▼──────────────────────────────────────────────────────────────────────────────┐
+//! │ dashboard  a live page of it (feature `dashboard`)                                  │
 //! │ web        its routes for actix-web (feature `actix-web`)                           │
 //! │ operate    what an operator reads and commands of a running node                    │
 //! │ config     from a file to a running agent, and its orderly end (feature serde)      │
@@ -86,6 +87,9 @@ pub mod clock;
 #[cfg(feature = "serde")]
 #[cfg_attr(docsrs, doc(cfg(feature = "serde")))]
 pub mod config;
+#[cfg(feature = "dashboard")]
+#[cfg_attr(docsrs, doc(cfg(feature = "dashboard")))]
+pub mod dashboard;
 pub mod elections;
 pub mod group;
 pub mod leader;

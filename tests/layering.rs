@@ -47,6 +47,11 @@ const LAYERS: &[(&str, &str)] = &[
     ),
     ("operate", "protocol group remote agent"),
     ("web", "protocol operate"),
+    ("dashboard", "protocol agent operate web dashboard::stage"),
+    (
+        "dashboard::stage",
+        "protocol agent elections dashboard testkit testkit::cluster testkit::faults testkit::trace",
+    ),
     (
         "config",
         "protocol elections store group remote agent leader operate",
@@ -92,6 +97,14 @@ const OUTSIDE: &[(&str, &str)] = &[
         "serde serde_json thiserror tracing actix futures tokio rustix std::fs",
     ),
     ("web", "serde serde_json thiserror subtle actix_web"),
+    (
+        "dashboard",
+        "serde serde_json thiserror actix_web bytes futures rustix::net tokio::sync std::net std::os",
+    ),
+    (
+        "dashboard::stage",
+        "serde serde_json thiserror actix actix_web tokio::sync tokio::task",
+    ),
     ("config", "serde thiserror tracing actix toml std::fs::File"),
     ("supervisor", "tracing actix actix_rt"),
     ("testkit::faults", "serde thiserror tracing"),

@@ -117,7 +117,7 @@ impl<E: Election> ElectionHandle<E> {
     }
 
     /// For how long the agent still leads, if nothing is heard; `None` where that has no end.
-    #[cfg(feature = "testkit")]
+    #[cfg(any(feature = "testkit", feature = "dashboard"))]
     pub(crate) fn leadership_left(&self) -> Option<Duration> {
         match self.shared.remaining() {
             Remaining::Over => Some(Duration::ZERO),

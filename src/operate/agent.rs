@@ -25,6 +25,9 @@ pub(super) trait OperatedAgent: Send + Sync {
     /// What the group shares: its voters, where a list names them.
     fn requirements(&self) -> Option<Requirements>;
     fn diagnosis(&self) -> Diagnosis;
+    /// For how long it still leads if nothing is heard; `None` where that has no end.
+    #[cfg(feature = "dashboard")]
+    fn lease_left(&self) -> Option<Duration>;
     fn step_down(&self, to: Option<AgentId>) -> Result<(), CommandError>;
     fn change_score(&self, score: Option<Score>) -> Result<(), CommandError>;
     fn leave(&self, within: Duration) -> BoxFuture<'_, Result<(), LeaveError>>;
@@ -58,6 +61,10 @@ impl<E: Election> OperatedAgent for ElectionHandle<E> {
     }
     fn diagnosis(&self) -> Diagnosis {
         Self::diagnosis(self)
+    }
+    #[cfg(feature = "dashboard")]
+    fn lease_left(&self) -> Option<Duration> {
+        self.leadership_left()
     }
     fn step_down(&self, to: Option<AgentId>) -> Result<(), CommandError> {
         Self::step_down(self, to)

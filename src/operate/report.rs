@@ -141,6 +141,20 @@ impl Operated {
     }
 }
 
+#[cfg(feature = "dashboard")]
+impl Operated {
+    /// For how long each agent of the report still leads; `None` where that has no end.
+    pub(crate) fn leases(&self) -> Vec<Option<std::time::Duration>> {
+        self.agents.iter().map(|each| each.lease_left()).collect()
+    }
+
+    /// The names of the agents.
+    pub(crate) fn names(&self) -> String {
+        let names: Vec<&str> = self.agents.iter().map(|each| each.id().as_str()).collect();
+        names.join(", ")
+    }
+}
+
 /// So many members are listed.
 const MOST: usize = 1_000;
 

@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use crate::operate::{Order, Outcome, OutcomeVerdict};
 
-use super::{Routes, Token, json, refusal};
+use super::{Routes, Token, json, refusal, token::bearer};
 
 /// So many bytes an order has at most.
 const LONGEST: usize = 4096;
@@ -75,14 +75,8 @@ fn admit(token: Option<&Token>, request: &HttpRequest) -> Result<(), StatusCode>
     }
 }
 
-/// The token of a header `Bearer TOKEN`; the scheme's case does not count (RFC 9110, section 11.1).
-fn bearer(value: &[u8]) -> Option<&[u8]> {
-    let (scheme, token) = value.split_at_checked(b"Bearer ".len())?;
-    let token = token.trim_ascii();
-    (scheme.eq_ignore_ascii_case(b"Bearer ") && !token.is_empty()).then_some(token)
-}
-
-fn told(outcome: &Outcome) -> HttpResponse {
+/// An outcome as an answer.
+pub(crate) fn told(outcome: &Outcome) -> HttpResponse {
     #[derive(Serialize)]
     struct Told<'a> {
         verdict: OutcomeVerdict,
@@ -110,22 +104,6 @@ fn told(outcome: &Outcome) -> HttpResponse {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_token_is_read_from_its_header_only_as_it_has_to_be() {
-        assert_eq!(bearer(b"Bearer secret"), Some(&b"secret"[..]));
-        assert_eq!(bearer(b"bEARER   secret "), Some(&b"secret"[..]));
-        for wrong in [
-            &b""[..],
-            b"Bearer",
-            b"Bearer ",
-            b"Bearer    ",
-            b"Basic secret",
-            b"secret",
-        ] {
-            assert_eq!(bearer(wrong), None);
-        }
-    }
 
     #[test]
     fn each_outcome_has_its_status() {

@@ -64,6 +64,9 @@ use crate::{operate::Operated, protocol::Leader};
 
 pub use token::{Token, TokenError};
 
+#[cfg(feature = "dashboard")]
+pub(crate) use {commands::told, token::bearer};
+
 /// The routes of that node: reading only, until more is asked for.
 pub fn routes(operated: Operated) -> Routes {
     Routes {
@@ -159,7 +162,7 @@ impl fmt::Debug for Routes {
 }
 
 /// `GET`, and `HEAD`, by which some load balancers ask.
-struct ReadGuard;
+pub(crate) struct ReadGuard;
 
 impl Guard for ReadGuard {
     fn check(&self, ctx: &guard::GuardContext<'_>) -> bool {
@@ -168,7 +171,7 @@ impl Guard for ReadGuard {
 }
 
 /// An answer in JSON that is not kept by any cache.
-fn json(status: StatusCode, body: &impl Serialize) -> HttpResponse {
+pub(crate) fn json(status: StatusCode, body: &impl Serialize) -> HttpResponse {
     match serde_json::to_string(body) {
         Ok(text) => HttpResponse::build(status)
             .insert_header((header::CACHE_CONTROL, "no-store"))
@@ -179,7 +182,7 @@ fn json(status: StatusCode, body: &impl Serialize) -> HttpResponse {
 }
 
 /// An answer that says what is wrong, and what to do.
-fn refusal(status: StatusCode, message: &str) -> HttpResponse {
+pub(crate) fn refusal(status: StatusCode, message: &str) -> HttpResponse {
     #[derive(Serialize)]
     struct Message<'a> {
         message: &'a str,

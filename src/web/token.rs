@@ -34,7 +34,7 @@ impl Token {
     }
 
     /// Whether that is this token. How long it takes tells no more than whether the lengths are equal.
-    pub(super) fn is(&self, other: &[u8]) -> bool {
+    pub(crate) fn is(&self, other: &[u8]) -> bool {
         self.0.as_bytes().ct_eq(other).into()
     }
 }
@@ -43,6 +43,13 @@ impl fmt::Debug for Token {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Token(..)")
     }
+}
+
+/// The token of a header `Bearer TOKEN`; the scheme's case does not count (RFC 9110, section 11.1).
+pub(crate) fn bearer(value: &[u8]) -> Option<&[u8]> {
+    let (scheme, token) = value.split_at_checked(b"Bearer ".len())?;
+    let token = token.trim_ascii();
+    (scheme.eq_ignore_ascii_case(b"Bearer ") && !token.is_empty()).then_some(token)
 }
 
 const LEAST: usize = 16;
@@ -80,6 +87,22 @@ pub enum TokenError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_token_is_read_from_its_header_only_as_it_has_to_be() {
+        assert_eq!(bearer(b"Bearer secret"), Some(&b"secret"[..]));
+        assert_eq!(bearer(b"bEARER   secret "), Some(&b"secret"[..]));
+        for wrong in [
+            &b""[..],
+            b"Bearer",
+            b"Bearer ",
+            b"Bearer    ",
+            b"Basic secret",
+            b"secret",
+        ] {
+            assert_eq!(bearer(wrong), None);
+        }
+    }
 
     #[test]
     fn a_token_is_checked_and_not_shown() {

@@ -322,6 +322,12 @@ impl<M: PeerMessage> Journal<M> {
         self.activity
     }
 
+    /// When an agent last changed its leader.
+    #[cfg(feature = "dashboard")]
+    pub(super) fn believed(&self) -> Time {
+        self.believed
+    }
+
     /// Ends when something happens.
     pub(super) fn next_activity(&mut self) -> oneshot::Receiver<()> {
         let (tell, told) = oneshot::channel();

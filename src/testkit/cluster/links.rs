@@ -94,13 +94,13 @@ impl<E: Election> Cluster<E> {
     }
 
     /// Marked in the trace as the example `cluster` would be told.
-    fn change(&self, mark: String, change: impl FnOnce(&mut Network)) {
+    pub(super) fn change(&self, mark: String, change: impl FnOnce(&mut Network)) {
         let mut journal = open(&self.journal);
         journal.mark(|| mark);
         change(&mut journal.network);
     }
 
-    fn pair(&self, one: &str, other: &str) -> Result<(AgentId, AgentId), ClusterError> {
+    pub(super) fn pair(&self, one: &str, other: &str) -> Result<(AgentId, AgentId), ClusterError> {
         let (one, other) = (self.find(one)?.id(), self.find(other)?.id());
         if one == other {
             let name = one.clone();

@@ -53,6 +53,8 @@ mod hub;
 mod journal;
 mod judge;
 mod links;
+#[cfg(feature = "dashboard")]
+mod look;
 mod parcel;
 mod settle;
 mod start;
@@ -70,6 +72,9 @@ pub use error::{AgentNames, ClusterError};
 pub use settle::{NotSettled, Obstacle, Settled, Side};
 pub use status::{AgentStatus, ClusterStatus};
 pub use wiring::Wiring;
+
+#[cfg(feature = "dashboard")]
+pub(crate) use look::AgentSight;
 
 use agent::ClusterAgent;
 use hub::{Close, Hub};

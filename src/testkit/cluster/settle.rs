@@ -162,7 +162,7 @@ impl<E: Election> Cluster<E> {
         }
     }
 
-    fn settled(&self, sides: Vec<Side>) -> Settled {
+    pub(super) fn settled(&self, sides: Vec<Side>) -> Settled {
         let journal = open(&self.journal);
         let (took, messages) = (journal.took(), journal.messages());
         Settled {

@@ -70,6 +70,11 @@ impl Conditions {
         self.delay
     }
 
+    #[cfg(feature = "dashboard")]
+    pub(crate) const fn loss_per_mille(&self) -> u16 {
+        self.loss
+    }
+
     /// The longest that a message can be under way, the wait behind others not counted.
     pub fn longest_delay(&self) -> Duration {
         if self.slow == 0 {

@@ -23,6 +23,8 @@ mod random;
 pub use conditions::{Conditions, ConditionsBuilder, ConditionsError};
 pub use fate::{Arrivals, Fate, Loss, Tally};
 pub use network::Network;
+#[cfg(feature = "dashboard")]
+pub(crate) use network::Separations;
 pub use random::SplitMix64;
 
 #[cfg(test)]

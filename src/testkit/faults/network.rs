@@ -222,6 +222,28 @@ impl<K: Ord + Clone> Network<K> {
         self.conditions
     }
 
+    /// Which members are cut off from which.
+    #[cfg(feature = "dashboard")]
+    pub(crate) fn separations(&self) -> Separations<K> {
+        let mut found = Separations::default();
+        if !self.separated {
+            return found;
+        }
+        for (name, sender) in &self.members {
+            if sender.side > 0 {
+                found.sides.insert(name.clone(), sender.side);
+            }
+            if sender.isolated {
+                found.isolated.insert(name.clone());
+            }
+            let cut = sender.links.iter().filter(|(_, link)| link.cut);
+            found
+                .cuts
+                .extend(cut.map(|(to, _)| (name.clone(), to.clone())));
+        }
+        found
+    }
+
     /// How many messages met which fate so far.
     pub const fn tally(&self) -> Tally {
         self.tally
@@ -249,6 +271,28 @@ impl<K: Ord + Clone> Network<K> {
 
     fn link(&mut self, from: &K, to: &K) -> &mut LinkState {
         self.member(from).links.entry(to.clone()).or_default()
+    }
+}
+
+/// The members that are cut off, as far as any is.
+#[cfg(feature = "dashboard")]
+#[derive(Clone, Debug)]
+pub(crate) struct Separations<K = AgentId> {
+    /// The side of each that is named on one.
+    pub(crate) sides: BTreeMap<K, usize>,
+    pub(crate) isolated: std::collections::BTreeSet<K>,
+    /// The ways that are cut, from one to another.
+    pub(crate) cuts: Vec<(K, K)>,
+}
+
+#[cfg(feature = "dashboard")]
+impl<K> Default for Separations<K> {
+    fn default() -> Self {
+        Self {
+            sides: BTreeMap::new(),
+            isolated: std::collections::BTreeSet::new(),
+            cuts: Vec::new(),
+        }
     }
 }
 

@@ -1,0 +1,141 @@
+//! Agents on a live page, with a story to follow and faults to click.
+//!
+//! ```text
+//! $ cargo run -p dashboard-page
+//! http://127.0.0.1:8080/
+//! ```
+//!
+//! Open that address: the leader of five agents crashes and comes back. Then crash, hang and cut off agents yourself, or
+//! choose another scenario or election. Try next:
+//!
+//! ```text
+//! $ cargo run -p dashboard-page -- --agents 200
+//! $ cargo run -p dashboard-page -- --protocol quorum
+//! $ cargo run -p dashboard-page -- --real-time
+//! ```
+//!
+//! The agents live in virtual time on the main thread, the server in real time on another one.
+#[path = "../../shared/protocol.rs"]
+mod protocol;
+
+use std::{error::Error, io, net::SocketAddr, sync::mpsc, thread, time::Duration};
+
+use actix::{System, SystemRunner};
+use actix_bully::{
+    dashboard::{
+        Dashboard,
+        stage::{Scenario, Stage},
+    },
+    protocol::Election,
+    testkit::{
+        cluster::{ClusterBuilder, ClusterError},
+        faults::Conditions,
+        trace::Trace,
+        virtual_system,
+    },
+};
+use clap::{Parser, ValueEnum, value_parser};
+use protocol::{Play, Protocol};
+
+/// Agents that elect a leader, on a live page.
+#[derive(Debug, Parser)]
+#[command(name = "dashboard")]
+struct Args {
+    /// How many agents there are: agent-1 to agent-N, the score of each is its number
+    #[arg(long, default_value_t = 5, value_name = "N", value_parser = value_parser!(u32).range(1..=1000))]
+    agents: u32,
+    /// Which election they hold first
+    #[arg(long, value_enum, default_value_t)]
+    protocol: Protocol,
+    /// Begins the random numbers
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    seed: u64,
+    /// Where the page is served, on this host's loopback address; 0 takes a free port
+    #[arg(long, default_value_t = 8080)]
+    port: u16,
+    /// Lets time pass as it does
+    #[arg(long)]
+    real_time: bool,
+}
+
+/// Shows a cluster until another election is chosen.
+struct Show<'a> {
+    stage: &'a mut Stage,
+    args: &'a Args,
+    protocol: Protocol,
+}
+
+impl Play for Show<'_> {
+    type Outcome = Result<Option<String>, ClusterError>;
+
+    async fn play<E: Election>(self, cluster: ClusterBuilder<E>) -> Self::Outcome {
+        let ms = Duration::from_millis;
+        let network = Conditions::builder().delay(ms(10)..=ms(30)).build()?;
+        // Heartbeats of a few agents are worth a look; those of many hide the rest.
+        let trace = Trace::new().bounded(10_000);
+        let trace = if self.args.agents <= 16 {
+            trace.with_repeated()
+        } else {
+            trace
+        };
+        let cluster = cluster.seed(self.args.seed).network(network).trace(trace);
+        let mut cluster = cluster.start()?;
+        if self.protocol.awaits_campaign() {
+            cluster.campaign("agent-1")?;
+        }
+        Ok(self.stage.play(cluster).await)
+    }
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let args = Args::parse();
+    let (stage, page) = if args.real_time {
+        Stage::real_time()
+    } else {
+        Stage::virtual_time()
+    };
+    let name = |protocol: &Protocol| protocol.to_string();
+    let all = Protocol::value_variants().iter().map(name);
+    let mut stage = stage
+        .elections(name(&args.protocol), all)
+        .story(Scenario::Go);
+    println!("http://{}/", serve(page.allow_faults(), args.port)?);
+    let system = if args.real_time {
+        System::new()
+    } else {
+        virtual_system()
+    };
+    play(&system, &mut stage, &args)
+}
+
+fn play(system: &SystemRunner, stage: &mut Stage, args: &Args) -> Result<(), Box<dyn Error>> {
+    let mut protocol = args.protocol;
+    loop {
+        let show = Show {
+            stage: &mut *stage,
+            args,
+            protocol,
+        };
+        let chosen = system.block_on(protocol::run(protocol, args.agents, show))??;
+        let Some(name) = chosen else { return Ok(()) };
+        protocol = Protocol::from_str(&name, false)?;
+    }
+}
+
+/// Serves the page on a thread of its own.
+fn serve(page: Dashboard, port: u16) -> io::Result<SocketAddr> {
+    let (tell, told) = mpsc::channel();
+    thread::spawn(move || {
+        System::new().block_on(async {
+            match page.serve(port) {
+                Ok((address, server)) => {
+                    tell.send(Ok(address)).ok();
+                    server.await.ok();
+                }
+                Err(wrong) => drop(tell.send(Err(wrong))),
+            }
+        });
+    });
+    told.recv()
+        .unwrap_or_else(|_| Err(io::ErrorKind::BrokenPipe.into()))
+}

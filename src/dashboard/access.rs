@@ -1,0 +1,236 @@
+//! Who may command by the page.
+//!
+//! Decided here: everything that a request has to have before its body is read. A page of another origin can make a
+//! browser send a request, but neither with our header nor with our origin (cross-site request forgery); and a name
+//! of its own that leads to this host's loopback address is no name of loopback (DNS rebinding). Not here: what is
+//! commanded.
+
+use std::net::{IpAddr, SocketAddr};
+
+use crate::web::{Token, bearer};
+
+/// Who may command.
+#[derive(Clone, Debug)]
+pub(crate) enum Rights {
+    /// Nobody: the page shows, and no more.
+    ReadOnly,
+    /// Those of this host.
+    Loopback,
+    /// Those who know it, wherever they are.
+    Token(Token),
+}
+
+/// What a request says of its sender.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Caller<'a> {
+    /// Whether it has [`HEADER`].
+    pub(crate) has_header: bool,
+    pub(crate) origin: Option<&'a str>,
+    pub(crate) host: Option<&'a str>,
+    pub(crate) peer: Option<SocketAddr>,
+    pub(crate) authorization: Option<&'a [u8]>,
+}
+
+/// A header that a form or an image of another page cannot send.
+pub(crate) const HEADER: &str = "x-bully-dashboard";
+
+/// Why a request is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum AccessError {
+    #[error(
+        "this dashboard only shows: allow faults where it is made, by `allow_faults` or `token`"
+    )]
+    ReadOnly,
+    #[error("a command needs the header X-Bully-Dashboard: 1, as the page itself sends it")]
+    NoHeader,
+    #[error("a command needs an Origin that is this server's own: send it from the page itself")]
+    OtherOrigin,
+    #[error(
+        "commands are taken from this host only, by a name of loopback: open the page as http://127.0.0.1 or http://localhost, or set a token"
+    )]
+    NotLoopback,
+    #[error("a command needs the dashboard's token: Authorization: Bearer TOKEN")]
+    NoToken,
+    #[error("that is not the dashboard's token: look it up where the dashboard was started")]
+    WrongToken,
+}
+
+impl Rights {
+    /// Whether that caller may command.
+    pub(crate) fn admit(&self, caller: &Caller<'_>) -> Result<(), AccessError> {
+        if matches!(self, Self::ReadOnly) {
+            return Err(AccessError::ReadOnly);
+        }
+        if !caller.has_header {
+            return Err(AccessError::NoHeader);
+        }
+        let is_own = |origin: &str| {
+            let name = origin.split_once("://").map(|(_, name)| name);
+            name.zip(caller.host)
+                .is_some_and(|(name, host)| name.eq_ignore_ascii_case(host))
+        };
+        if !caller.origin.is_some_and(is_own) {
+            return Err(AccessError::OtherOrigin);
+        }
+        match self {
+            Self::ReadOnly => Err(AccessError::ReadOnly),
+            Self::Loopback if caller.is_local() => Ok(()),
+            Self::Loopback => Err(AccessError::NotLoopback),
+            Self::Token(token) => match caller.authorization.and_then(bearer) {
+                Some(given) if token.is(given) => Ok(()),
+                Some(_) => Err(AccessError::WrongToken),
+                None => Err(AccessError::NoToken),
+            },
+        }
+    }
+}
+
+impl Caller<'_> {
+    /// Whether it is of this host, and calls it by a name of loopback.
+    pub(crate) fn is_local(&self) -> bool {
+        self.peer.is_some_and(|peer| peer.ip().is_loopback()) && self.host.is_some_and(is_loopback)
+    }
+}
+
+/// Whether a `Host` header names loopback.
+fn is_loopback(host: &str) -> bool {
+    let name = match host.strip_prefix('[') {
+        Some(rest) => rest.split_once(']').map_or(rest, |(name, _)| name),
+        None => host.rsplit_once(':').map_or(host, |(name, _)| name),
+    };
+    let is_address = name.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback());
+    is_address || name.eq_ignore_ascii_case("localhost")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECRET: &str = "0123456789abcdef";
+
+    fn local() -> Caller<'static> {
+        Caller {
+            has_header: true,
+            origin: Some("http://127.0.0.1:8080"),
+            host: Some("127.0.0.1:8080"),
+            peer: Some(([127, 0, 0, 1], 50_000).into()),
+            authorization: None,
+        }
+    }
+
+    fn remote() -> Caller<'static> {
+        Caller {
+            origin: Some("https://Board.example"),
+            host: Some("board.example"),
+            peer: Some(([192, 0, 2, 1], 50_000).into()),
+            ..local()
+        }
+    }
+
+    #[test]
+    fn a_page_that_only_shows_takes_no_command() {
+        let refused = Rights::ReadOnly.admit(&local());
+        assert_eq!(refused, Err(AccessError::ReadOnly));
+    }
+
+    #[test]
+    fn without_a_token_this_host_alone_commands() {
+        assert_eq!(Rights::Loopback.admit(&local()), Ok(()));
+        assert_eq!(
+            Rights::Loopback.admit(&remote()),
+            Err(AccessError::NotLoopback)
+        );
+        // A foreign name that leads to loopback.
+        let rebound = Caller {
+            origin: Some("http://evil.example:8080"),
+            host: Some("evil.example:8080"),
+            ..local()
+        };
+        assert_eq!(
+            Rights::Loopback.admit(&rebound),
+            Err(AccessError::NotLoopback)
+        );
+        let nowhere = Caller {
+            peer: None,
+            ..local()
+        };
+        assert_eq!(
+            Rights::Loopback.admit(&nowhere),
+            Err(AccessError::NotLoopback)
+        );
+    }
+
+    #[test]
+    fn a_page_of_another_origin_commands_nothing() {
+        let token = Rights::Token(Token::new(SECRET).unwrap());
+        for rights in [&Rights::Loopback, &token] {
+            let bare = Caller {
+                has_header: false,
+                ..local()
+            };
+            assert_eq!(rights.admit(&bare), Err(AccessError::NoHeader));
+            for origin in [
+                None,
+                Some("null"),
+                Some("http://127.0.0.1:8081"),
+                Some("127.0.0.1:8080"),
+                Some("http://evil.example"),
+            ] {
+                let foreign = Caller { origin, ..local() };
+                assert_eq!(
+                    rights.admit(&foreign),
+                    Err(AccessError::OtherOrigin),
+                    "{origin:?}"
+                );
+            }
+            let hostless = Caller {
+                host: None,
+                ..local()
+            };
+            assert_eq!(rights.admit(&hostless), Err(AccessError::OtherOrigin));
+        }
+    }
+
+    #[test]
+    fn with_a_token_those_who_know_it_command() {
+        let rights = Rights::Token(Token::new(SECRET).unwrap());
+        assert_eq!(rights.admit(&local()), Err(AccessError::NoToken));
+        let with = |authorization| Caller {
+            authorization: Some(authorization),
+            ..remote()
+        };
+        assert_eq!(rights.admit(&with(b"Bearer 0123456789abcdef")), Ok(()));
+        assert_eq!(
+            rights.admit(&with(b"Bearer 0123456789abcdeg")),
+            Err(AccessError::WrongToken)
+        );
+        assert_eq!(
+            rights.admit(&with(b"0123456789abcdef")),
+            Err(AccessError::NoToken)
+        );
+    }
+
+    #[test]
+    fn names_of_loopback() {
+        for host in [
+            "localhost",
+            "LocalHost:80",
+            "127.0.0.1",
+            "127.8.9.1:9",
+            "[::1]",
+            "[::1]:8080",
+        ] {
+            assert!(is_loopback(host), "{host}");
+        }
+        for host in [
+            "",
+            "localhost.evil.example",
+            "127.0.0.1.evil.example:80",
+            "10.0.0.1",
+            "[::2]:80",
+            "evil:127",
+        ] {
+            assert!(!is_loopback(host), "{host}");
+        }
+    }
+}

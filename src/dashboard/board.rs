@@ -1,0 +1,376 @@
+//! What is shown at present, and what each viewer still has to be told.
+//!
+//! Decided here: that a frame is written once for all viewers, that a viewer begins with a snapshot, and that one which
+//! is too slow for the frames begins anew with another. Whoever publishes never waits for a viewer. Not here: what a
+//! frame says (`change.rs`), how many are kept (`frames.rs`), and who may look (`viewers.rs`).
+
+use std::{
+    collections::VecDeque,
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
+
+use bytes::{Bytes, BytesMut};
+use serde::Serialize;
+use tokio::sync::watch;
+
+use super::{
+    change::{Step, step},
+    closer::Closer,
+    frames::Frames,
+    moment::{Moment, short},
+    said::{Happened, Said},
+    viewers::{NoSeat, Viewers},
+};
+
+/// Shared by those who publish and by the viewers.
+#[derive(Debug)]
+pub(crate) struct Board {
+    inner: Mutex<Inner>,
+    /// Grows with each frame.
+    version: watch::Sender<u64>,
+    began: Instant,
+}
+
+#[derive(Debug)]
+struct Inner {
+    head: Head,
+    moment: Moment,
+    said: VecDeque<Said>,
+    elections: VecDeque<Said>,
+    frames: Frames,
+    viewers: Viewers<Closer>,
+}
+
+/// What stays as it is while the same agents are shown.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub(crate) struct Head {
+    pub(crate) title: String,
+    /// The election that they hold, and those that they could hold instead.
+    pub(crate) election: Option<String>,
+    pub(crate) elections: Vec<String>,
+    /// The scenarios that can be played, and what each shows.
+    pub(crate) scenarios: Vec<(&'static str, &'static str)>,
+    /// What can be commanded: `none`, `operate`, `cluster`.
+    pub(crate) controls: &'static str,
+    /// Whether a command needs a token.
+    pub(crate) token: bool,
+}
+
+/// A viewer's place; it is given up with it.
+#[derive(Debug)]
+pub(crate) struct Place {
+    number: u64,
+    /// The first frame that it has not read; `None` before its snapshot.
+    next: Option<u64>,
+}
+
+impl Board {
+    pub(crate) fn new(head: Head) -> Self {
+        Self {
+            inner: Mutex::new(Inner {
+                head,
+                moment: Moment::default(),
+                said: VecDeque::new(),
+                elections: VecDeque::new(),
+                frames: Frames::default(),
+                viewers: Viewers::new(VIEWERS),
+            }),
+            version: watch::Sender::new(0),
+            began: now(),
+        }
+    }
+
+    pub(crate) fn set_most_viewers(&self, most: usize) {
+        self.open().viewers.set_most(most);
+    }
+
+    #[cfg(feature = "testkit")]
+    pub(crate) fn head(&self) -> Head {
+        self.open().head.clone()
+    }
+
+    /// Changes what stays; every viewer begins anew.
+    pub(crate) fn set_head(&self, change: impl FnOnce(&mut Head)) {
+        let mut inner = self.open();
+        change(&mut inner.head);
+        inner.begin_anew();
+        drop(inner);
+        self.wake();
+    }
+
+    /// Shows a new moment, and what was said since the last one; `more` messages were not kept.
+    pub(crate) fn publish(&self, moment: Moment, said: Vec<Said>, more: u64) {
+        let now = self.now();
+        let mut inner = self.open();
+        if !inner.show(moment.bounded(), said, more) {
+            return;
+        }
+        inner.viewers.offer(now);
+        let slow = inner.viewers.dismiss(now);
+        drop(inner);
+        slow.iter().for_each(Closer::close);
+        self.wake();
+    }
+
+    /// What is shown now.
+    pub(crate) fn moment(&self) -> Moment {
+        self.open().moment.clone()
+    }
+
+    pub(crate) fn has_viewers(&self) -> bool {
+        !self.open().viewers.is_empty()
+    }
+
+    pub(crate) fn admit(&self, closer: Closer) -> Result<Place, NoSeat> {
+        let now = self.now();
+        let mut inner = self.open();
+        let slow = inner.viewers.dismiss(now);
+        let number = inner.viewers.admit(closer);
+        drop(inner);
+        slow.iter().for_each(Closer::close);
+        Ok(Place {
+            number: number?,
+            next: None,
+        })
+    }
+
+    pub(crate) fn leave(&self, place: &Place) {
+        self.open().viewers.leave(place.number);
+    }
+
+    /// Tells when there is something new.
+    pub(crate) fn updates(&self) -> watch::Receiver<u64> {
+        self.version.subscribe()
+    }
+
+    /// What that viewer has not read yet: nothing if it has read everything. `None` when it has lost its seat.
+    pub(crate) fn read(&self, place: &mut Place) -> Option<Bytes> {
+        let mut inner = self.open();
+        if !inner.viewers.took(place.number) {
+            return None;
+        }
+        let mut text = BytesMut::new();
+        match place.next.and_then(|next| inner.frames.from(next)) {
+            Some(frames) => frames.for_each(|frame| text.extend_from_slice(frame)),
+            None => text.extend_from_slice(&inner.snapshot()),
+        }
+        place.next = Some(inner.frames.end());
+        Some(text.freeze())
+    }
+
+    fn wake(&self) {
+        self.version.send_modify(|version| *version += 1);
+    }
+
+    /// How long ago the board was made. A viewer is slow by the time of the server, not by that of the agents.
+    fn now(&self) -> Duration {
+        now().saturating_duration_since(self.began)
+    }
+
+    fn open(&self) -> MutexGuard<'_, Inner> {
+        // Each change is whole at once, so there is nothing to be poisoned.
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a viewer is slow by the server's time, and nothing of an election depends on it"
+)]
+fn now() -> Instant {
+    Instant::now()
+}
+
+impl Inner {
+    /// Says whether there is something to see.
+    fn show(&mut self, moment: Moment, mut said: Vec<Said>, more: u64) -> bool {
+        said.iter_mut().for_each(shorten);
+        let step = step(&self.moment, &moment, &said, more);
+        let is_new = step != Step::Same;
+        match step {
+            Step::Same => {}
+            // Nothing is written for nobody.
+            Step::Change(_) if self.viewers.is_empty() => self.frames.begin_anew(),
+            Step::Change(change) => self.frames.push(frame("change", &change)),
+            Step::Anew => self.frames.begin_anew(),
+        }
+        self.moment = moment;
+        for entry in said {
+            let list = if matches!(entry.what, Happened::Election { .. }) {
+                &mut self.elections
+            } else {
+                &mut self.said
+            };
+            list.push_back(entry);
+            if list.len() > REMEMBERED {
+                list.pop_front();
+            }
+        }
+        is_new
+    }
+
+    fn begin_anew(&mut self) {
+        self.said.clear();
+        self.elections.clear();
+        self.frames.begin_anew();
+    }
+
+    /// Everything that a new viewer has to know.
+    fn snapshot(&self) -> Bytes {
+        #[derive(Serialize)]
+        struct Snapshot<'a> {
+            head: &'a Head,
+            moment: &'a Moment,
+            said: &'a VecDeque<Said>,
+            elections: &'a VecDeque<Said>,
+        }
+        let Self {
+            head,
+            moment,
+            said,
+            elections,
+            ..
+        } = self;
+        frame(
+            "snapshot",
+            &Snapshot {
+                head,
+                moment,
+                said,
+                elections,
+            },
+        )
+    }
+}
+
+fn shorten(said: &mut Said) {
+    match &mut said.what {
+        #[cfg(feature = "testkit")]
+        Happened::Sent { text, .. } => *text = short(std::mem::take(text)),
+        #[cfg(feature = "testkit")]
+        Happened::Mark { text } => *text = short(std::mem::take(text)),
+        Happened::Agent { text, .. } | Happened::Election { cause: text, .. } => {
+            *text = short(std::mem::take(text));
+        }
+    }
+}
+
+/// An event of the stream. JSON has no line feed outside of its strings, and none inside.
+fn frame(event: &str, data: &impl Serialize) -> Bytes {
+    let json = serde_json::to_string(data).unwrap_or_else(|_| String::from("{}"));
+    Bytes::from(format!("event: {event}\ndata: {json}\n\n"))
+}
+
+/// So many viewers there may be, unless the application says otherwise.
+const VIEWERS: usize = 64;
+/// So many entries of the log a new viewer is given.
+const REMEMBERED: usize = 300;
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        super::{moment::AgentFacts, said::Tone},
+        *,
+    };
+
+    fn moment(names: &[&str]) -> Moment {
+        let agents = names
+            .iter()
+            .map(|name| AgentFacts::named(name.parse().unwrap()));
+        Moment {
+            agents: agents.collect(),
+            ..Moment::default()
+        }
+    }
+
+    fn said(text: &str) -> Vec<Said> {
+        let what = Happened::Agent {
+            agent: "a".parse().unwrap(),
+            text: text.to_owned(),
+            tone: Tone::Plain,
+        };
+        vec![Said {
+            at: Duration::ZERO,
+            what,
+        }]
+    }
+
+    fn read(board: &Board, place: &mut Place) -> Vec<(String, serde_json::Value)> {
+        let text = board.read(place).expect("it has its seat");
+        let text = std::str::from_utf8(&text).unwrap();
+        let events = text.split_terminator("\n\n").map(|event| {
+            let (name, data) = event.split_once("\ndata: ").unwrap();
+            (
+                name.replace("event: ", ""),
+                serde_json::from_str(data).unwrap(),
+            )
+        });
+        events.collect()
+    }
+
+    fn names(events: &[(String, serde_json::Value)]) -> Vec<&str> {
+        events.iter().map(|(name, _)| name.as_str()).collect()
+    }
+
+    #[test]
+    fn a_viewer_begins_with_a_snapshot_and_then_reads_changes() {
+        let board = Board::new(Head::default());
+        board.publish(moment(&["a", "b"]), said("starts"), 0);
+        let mut place = board.admit(Closer::none()).unwrap();
+        let events = read(&board, &mut place);
+        assert_eq!(names(&events), ["snapshot"]);
+        assert_eq!(events[0].1["moment"]["agent_count"], 2);
+        assert_eq!(events[0].1["said"][0]["text"], "starts");
+        assert!(read(&board, &mut place).is_empty(), "nothing is new");
+
+        board.publish(moment(&["a", "b"]), said("one"), 0);
+        board.publish(moment(&["a", "b"]), said("two"), 0);
+        board.publish(moment(&["a", "b"]), Vec::new(), 0);
+        let events = read(&board, &mut place);
+        assert_eq!(names(&events), ["change", "change"]);
+        assert_eq!(events[1].1["said"][0]["text"], "two");
+
+        board.publish(moment(&["a"]), Vec::new(), 0);
+        assert_eq!(
+            names(&read(&board, &mut place)),
+            ["snapshot"],
+            "other agents"
+        );
+        board.set_head(|head| head.title = "another".to_owned());
+        let events = read(&board, &mut place);
+        assert_eq!(events[0].1["head"]["title"], "another");
+        assert_eq!(
+            events[0].1["said"],
+            serde_json::json!([]),
+            "it belongs to the former ones"
+        );
+    }
+
+    #[test]
+    fn a_viewer_that_is_far_behind_begins_anew() {
+        let board = Board::new(Head::default());
+        let mut slow = board.admit(Closer::none()).unwrap();
+        read(&board, &mut slow);
+        for number in 0..2_000 {
+            board.publish(moment(&["a"]), said(&number.to_string()), 0);
+        }
+        let events = read(&board, &mut slow);
+        assert_eq!(names(&events), ["snapshot"]);
+        assert_eq!(
+            events[0].1["said"].as_array().unwrap().len(),
+            300,
+            "bounded"
+        );
+    }
+
+    #[test]
+    fn a_viewer_that_lost_its_seat_reads_no_more() {
+        let board = Board::new(Head::default());
+        let mut place = board.admit(Closer::none()).unwrap();
+        assert!(board.has_viewers());
+        board.leave(&place);
+        assert!(!board.has_viewers());
+        assert_eq!(board.read(&mut place), None);
+    }
+}

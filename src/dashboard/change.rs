@@ -1,0 +1,167 @@
+//! What has changed from one moment to the next, as one frame of the stream.
+//!
+//! Decided here: that only agents which differ are sent, by their places; that other agents, or another order of them,
+//! need a new snapshot; and that time alone is no change. Not here: what a moment is (`moment.rs`).
+
+use serde::Serialize;
+
+use super::{
+    moment::{AgentFacts, ClockFacts, Moment, NetworkFacts, PeerFacts},
+    said::Said,
+};
+
+/// How a moment differs from the one before.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Step<'a> {
+    /// In nothing but its time.
+    Same,
+    /// In this.
+    Change(Box<Change<'a>>),
+    /// In its agents: a page has to begin anew.
+    Anew,
+}
+
+/// What differs. Keys that are not there have not changed.
+#[expect(
+    clippy::option_option,
+    reason = "a key that is missing, null, and one with a value are three things to a page"
+)]
+#[derive(Debug, Default, PartialEq, Serialize)]
+pub(crate) struct Change<'a> {
+    at_ms: f64,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    agents: Vec<(usize, &'a AgentFacts)>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cuts: Option<&'a [(usize, usize)]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    peers: Option<&'a [PeerFacts]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    network: Option<Option<NetworkFacts>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<&'a [String]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    clock: Option<ClockFacts>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scenario: Option<Option<&'static str>>,
+    /// What was said and done meanwhile.
+    #[serde(skip_serializing_if = "<[Said]>::is_empty")]
+    said: &'a [Said],
+    /// How many messages more there were than are told.
+    #[serde(skip_serializing_if = "is_zero")]
+    more: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+const fn is_zero(more: &u64) -> bool {
+    *more == 0
+}
+
+/// What leads from one moment to the next, with what was said in between.
+pub(crate) fn step<'a>(old: &Moment, new: &'a Moment, said: &'a [Said], more: u64) -> Step<'a> {
+    let names = |moment: &'a Moment| {
+        moment
+            .agents
+            .iter()
+            .map(|agent| (&agent.group, &agent.name))
+    };
+    let is_same_ring = old.agents.len() == new.agents.len()
+        && names(new).eq(old.agents.iter().map(|agent| (&agent.group, &agent.name)));
+    if !is_same_ring || old.agent_count != new.agent_count {
+        return Step::Anew;
+    }
+    let agents = old.agents.iter().zip(&new.agents).enumerate();
+    let change = Change {
+        at_ms: crate::protocol::shown::in_millis(new.at),
+        agents: agents
+            .filter(|(_, (before, now))| before != now)
+            .map(|(at, (_, now))| (at, now))
+            .collect(),
+        cuts: (old.cuts != new.cuts).then_some(&*new.cuts),
+        peers: (old.peers != new.peers).then_some(&*new.peers),
+        network: (old.network != new.network).then_some(new.network),
+        why: (old.why != new.why).then_some(&*new.why),
+        clock: (old.clock != new.clock).then_some(new.clock),
+        scenario: (old.scenario != new.scenario).then_some(new.scenario),
+        said,
+        more,
+    };
+    let nothing = Change {
+        at_ms: change.at_ms,
+        ..Change::default()
+    };
+    if change == nothing {
+        Step::Same
+    } else {
+        Step::Change(Box::new(change))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn moment(names: &[&str]) -> Moment {
+        let agents = names
+            .iter()
+            .map(|name| AgentFacts::named(name.parse().unwrap()));
+        Moment {
+            agents: agents.collect(),
+            ..Moment::default()
+        }
+        .bounded()
+    }
+
+    fn json(step: &Step<'_>) -> serde_json::Value {
+        match step {
+            Step::Change(change) => serde_json::to_value(change).unwrap(),
+            other => unreachable!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn time_alone_is_no_change() {
+        let old = moment(&["a", "b"]);
+        let mut new = old.clone();
+        new.at = Duration::from_secs(1);
+        assert_eq!(step(&old, &new, &[], 0), Step::Same);
+    }
+
+    #[test]
+    fn only_what_differs_is_sent() {
+        let old = moment(&["a", "b", "c"]);
+        let mut new = old.clone();
+        new.at = Duration::from_millis(5);
+        new.agents[1].leads = true;
+        let step = step(&old, &new, &[], 0);
+        let sent = json(&step);
+        assert_eq!(sent["at_ms"], 5.0);
+        assert_eq!(sent["agents"][0][0], 1);
+        assert_eq!(sent["agents"][0][1]["leads"], true);
+        assert_eq!(sent.as_object().unwrap().len(), 2, "{sent}");
+    }
+
+    #[test]
+    fn what_is_no_longer_so_is_sent_too() {
+        let mut old = moment(&["a"]);
+        old.scenario = Some("chain");
+        old.cuts = vec![(0, 0)];
+        let mut new = moment(&["a"]);
+        new.clock.paused = true;
+        let step = step(&old, &new, &[], 3);
+        let sent = json(&step);
+        assert!(sent["scenario"].is_null() && sent.as_object().unwrap().contains_key("scenario"));
+        assert_eq!(sent["cuts"], serde_json::json!([]));
+        assert_eq!(sent["clock"]["paused"], true);
+        assert_eq!(sent["more"], 3);
+    }
+
+    #[test]
+    fn other_agents_need_a_snapshot() {
+        let old = moment(&["a", "b"]);
+        for names in [&["a"][..], &["b", "a"], &["a", "b", "c"]] {
+            assert_eq!(step(&old, &moment(names), &[], 0), Step::Anew, "{names:?}");
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! The frames of the stream that a viewer may still need.
+//!
+//! Decided here: how many are kept, in frames and in bytes, and that a viewer which is behind them begins anew with a
+//! snapshot instead of holding anything up. Not here: when a viewer is dropped (`viewers.rs`).
+
+use std::collections::VecDeque;
+
+use bytes::Bytes;
+
+/// The newest frames, numbered from the first that there ever was.
+#[derive(Debug, Default)]
+pub(crate) struct Frames {
+    /// The number of the oldest one that is kept.
+    first: u64,
+    kept: VecDeque<Bytes>,
+    bytes: usize,
+}
+
+impl Frames {
+    /// Keeps one more, and forgets the oldest ones for it.
+    pub(crate) fn push(&mut self, frame: Bytes) {
+        self.bytes += frame.len();
+        self.kept.push_back(frame);
+        while self.kept.len() > MOST || self.bytes > MOST_BYTES {
+            let Some(oldest) = self.kept.pop_front() else {
+                return;
+            };
+            self.bytes -= oldest.len();
+            self.first += 1;
+        }
+    }
+
+    /// Forgets all of them: whoever comes next begins with a snapshot.
+    pub(crate) fn begin_anew(&mut self) {
+        // One number is left out, so that a viewer that has read everything notices as well.
+        self.first = self.end() + 1;
+        self.kept.clear();
+        self.bytes = 0;
+    }
+
+    /// The number of the next one.
+    pub(crate) fn end(&self) -> u64 {
+        self.first + u64::try_from(self.kept.len()).unwrap_or(u64::MAX)
+    }
+
+    /// The frames from that number on; `None` if some of them are forgotten.
+    pub(crate) fn from(&self, number: u64) -> Option<impl Iterator<Item = &Bytes>> {
+        let skipped = usize::try_from(number.checked_sub(self.first)?).ok()?;
+        (skipped <= self.kept.len()).then(|| self.kept.iter().skip(skipped))
+    }
+}
+
+const MOST: usize = 512;
+const MOST_BYTES: usize = 4 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frame(size: usize) -> Bytes {
+        Bytes::from(vec![b'x'; size])
+    }
+
+    fn count(frames: &Frames, number: u64) -> Option<usize> {
+        frames.from(number).map(Iterator::count)
+    }
+
+    #[test]
+    fn a_viewer_reads_what_it_has_not_read() {
+        let mut frames = Frames::default();
+        assert_eq!(count(&frames, 0), Some(0));
+        frames.push(frame(1));
+        frames.push(frame(2));
+        assert_eq!(count(&frames, 0), Some(2));
+        assert_eq!(count(&frames, 1), Some(1));
+        assert_eq!(count(&frames, frames.end()), Some(0));
+        assert_eq!(count(&frames, frames.end() + 1), None);
+    }
+
+    #[test]
+    fn frames_are_bounded_in_number_and_in_bytes() {
+        let mut frames = Frames::default();
+        for _ in 0..1_000 {
+            frames.push(frame(10));
+        }
+        assert_eq!(count(&frames, 487), None, "forgotten");
+        assert_eq!(count(&frames, 488), Some(512));
+        frames.push(frame(MOST_BYTES));
+        assert_eq!(count(&frames, 1_000), Some(1));
+        frames.push(frame(MOST_BYTES + 1));
+        assert_eq!(count(&frames, 1_001), None, "too long to be kept at all");
+        assert_eq!(frames.end(), 1_002);
+        assert_eq!(frames.bytes, 0);
+    }
+
+    #[test]
+    fn after_a_new_beginning_every_viewer_needs_a_snapshot() {
+        let mut frames = Frames::default();
+        frames.push(frame(1));
+        let end = frames.end();
+        frames.begin_anew();
+        assert_eq!(count(&frames, end), None);
+        assert_eq!(count(&frames, frames.end()), Some(0));
+    }
+}

@@ -1,0 +1,177 @@
+//! A live page of an election (feature `dashboard`): who leads and why, who says what, and what is cut.
+//!
+//! Two lines put it on an application's own server:
+//!
+//! ```
+//! use actix_bully::{dashboard::Dashboard, operate::Operated};
+//! use actix_web::{App, HttpServer, web};
+//! # fn demo(handle: &actix_bully::agent::BullyHandle) -> std::io::Result<()> {
+//!
+//! let page = Dashboard::new(Operated::new(handle));
+//! let server = HttpServer::new(move || {
+//!     App::new().service(web::scope("/election").configure(|app| page.configure(app)))
+//! });
+//! let server = server.shutdown_timeout(1).bind(("127.0.0.1", 8080))?.run();
+//! # drop(server);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! or on a server of its own, on this host's loopback address: `let (address, server) = page.serve(8081)?`.
+//! An open page holds the end of a server for its `shutdown_timeout`, 30 s unless the application sets it.
+//!
+//! # What is shown
+//! Each agent of the node with its score, role, term, incarnation and the rest of its lease; the agents of other hosts as
+//! their group knows them; the links of the bridge; why this one leads, or nobody does, in words. The page is one
+//! document, a style and a script out of the program itself: nothing is loaded from anywhere else. It is used with a
+//! pointer, a keyboard or a screen reader, in light and dark.
+//!
+//! # Who may what
+//! Reading needs no right: what is shown is no secret to whoever reaches the port, so bind it where only those reach it who
+//! may know. Nothing can be commanded, unless the application [allows](Dashboard::allow_faults) it to callers of
+//! this host, or [to those with a token](Dashboard::token). Behind a proxy every caller seems to be of the proxy's host:
+//! use a token there. A page of another origin commands nothing in either case.
+//!
+//! # What it costs
+//! A node is looked at ten times a second while somebody looks at the page, and never otherwise. Agents are read as
+//! their handles read them: no agent waits for a viewer. There are [64 viewers](Dashboard::viewers) at most; one that
+//! takes nothing for ten seconds loses its place, and on the dashboard's own server its connection.
+//!
+//! # Faults
+//! With the feature `testkit` a page commands a whole cluster: `Stage` in `dashboard::stage`. The example
+//! `dashboard` is one.
+//!
+//! Decided here: what a dashboard is made of. Read on: `board.rs` is what all viewers share, `moment.rs` what is
+//! shown, `access.rs` who may command, `page/` the page itself.
+
+mod access;
+mod board;
+mod change;
+mod closer;
+mod frames;
+mod moment;
+mod routes;
+mod running;
+mod said;
+mod sample;
+mod serve;
+#[cfg(feature = "testkit")]
+pub mod stage;
+mod stream;
+mod viewers;
+
+use std::{fmt, sync::Arc};
+
+use actix_web::{rt::time::Instant, web::ServiceConfig};
+
+use crate::{operate::Operated, web::Token};
+
+use access::Rights;
+use board::{Board, Head};
+use sample::Sampler;
+
+/// A page of a running node, or of a cluster on a `Stage`. Clones are the same page; each worker of a server may have
+/// one.
+#[derive(Clone)]
+pub struct Dashboard {
+    board: Arc<Board>,
+    source: Source,
+    rights: Rights,
+    /// Whether it answers callers of this host only.
+    is_local: bool,
+    sampler: Sampler,
+    since: Instant,
+}
+
+/// What is shown, and obeys.
+#[derive(Clone, Debug)]
+enum Source {
+    Running(Operated),
+    #[cfg(feature = "testkit")]
+    Stage(stage::link::StageLink),
+}
+
+impl Dashboard {
+    /// The page of a running node. It only shows, until more is allowed.
+    pub fn new(operated: Operated) -> Self {
+        let title = operated.names();
+        let head = Head {
+            title,
+            controls: "none",
+            ..Head::default()
+        };
+        Self::of(Source::Running(operated), head)
+    }
+
+    fn of(source: Source, head: Head) -> Self {
+        Self {
+            board: Arc::new(Board::new(head)),
+            source,
+            rights: Rights::ReadOnly,
+            is_local: false,
+            sampler: Sampler::default(),
+            since: Instant::now(),
+        }
+    }
+
+    /// Lets callers of this host command: of a running node what [`Order`](crate::operate::Order) has, of a cluster
+    /// faults as well.
+    #[must_use]
+    pub fn allow_faults(self) -> Self {
+        self.allow(Rights::Loopback)
+    }
+
+    /// Lets those command who know this token, wherever they are. The page asks for it and keeps it until it is closed.
+    /// Over plain HTTP it can be read on the way: put TLS in front.
+    #[must_use]
+    pub fn token(self, token: Token) -> Self {
+        self.allow(Rights::Token(token))
+    }
+
+    fn allow(mut self, rights: Rights) -> Self {
+        let controls = match &self.source {
+            Source::Running(_) => "operate",
+            #[cfg(feature = "testkit")]
+            Source::Stage(_) => "cluster",
+        };
+        let token = matches!(rights, Rights::Token(_));
+        self.board.set_head(|head| {
+            head.controls = controls;
+            head.token = token;
+        });
+        self.rights = rights;
+        self
+    }
+
+    /// How many viewers there may be. Default: 64.
+    #[must_use]
+    pub fn viewers(self, most: usize) -> Self {
+        self.board.set_most_viewers(most);
+        self
+    }
+
+    /// Mounts the page, its stream and its commands: `web::scope("/election").configure(|app| page.configure(app))`.
+    pub fn configure(&self, app: &mut ServiceConfig) {
+        routes::configure(self, app);
+    }
+
+    /// Somebody looks.
+    fn sample(&self) {
+        match &self.source {
+            Source::Running(operated) => self.sampler.begin(operated, &self.board, self.since),
+            // A stage shows itself.
+            #[cfg(feature = "testkit")]
+            Source::Stage(_) => {}
+        }
+    }
+}
+
+impl fmt::Debug for Dashboard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Dashboard")
+            .field("source", &self.source)
+            .field("rights", &self.rights)
+            .field("is_local", &self.is_local)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,251 @@
+//! The facts that the page shows of one moment, and their JSON.
+//!
+//! Decided here: what is known of an agent, of the links and of the clock, under which names, and how much of it a
+//! page is given. Spans are milliseconds under keys that end in `_ms`; terms and incarnations are text, because they
+//! may exceed 2^53. Names are JSON strings: the page shows them as text, whatever is in them. Not here: where the
+//! facts come from (`running.rs`, `stage/facts.rs`), and how two moments differ (`change.rs`).
+
+use std::time::Duration;
+
+use serde::Serialize;
+
+use crate::protocol::{AgentId, Incarnation, MemberKind, Role, Score, Term, shown};
+
+/// Everything that a page shows of one moment, messages apart.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub(crate) struct Moment {
+    /// Since the page's clock began.
+    #[serde(rename = "at_ms", serialize_with = "shown::millis")]
+    pub(crate) at: Duration,
+    /// The agents, in an order that stays.
+    pub(crate) agents: Vec<AgentFacts>,
+    /// How many agents there are, shown or not.
+    pub(crate) agent_count: usize,
+    /// The ways that are cut, from one agent to another, by their places.
+    pub(crate) cuts: Vec<(usize, usize)>,
+    /// The hosts that a bridge links.
+    pub(crate) peers: Vec<PeerFacts>,
+    /// What the network does to every message, where that can be set.
+    pub(crate) network: Option<NetworkFacts>,
+    /// Why this one leads, or nobody does: a text for each agent that was asked.
+    pub(crate) why: Vec<String>,
+    /// How its time goes.
+    pub(crate) clock: ClockFacts,
+    /// The scenario that is played.
+    pub(crate) scenario: Option<&'static str>,
+}
+
+/// What is known of one agent.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact of its own, and any of them may be true with any other"
+)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct AgentFacts {
+    pub(crate) name: AgentId,
+    /// Its group, where a node may have several.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(crate) group: String,
+    pub(crate) kind: MemberKind,
+    #[serde(serialize_with = "shown::optional_text")]
+    pub(crate) score: Option<Score>,
+    pub(crate) state: AgentState,
+    /// What it does, where that is known: of an agent on another host it is not.
+    pub(crate) role: Option<Role>,
+    #[serde(serialize_with = "shown::optional_text")]
+    pub(crate) term: Option<Term>,
+    #[serde(serialize_with = "shown::optional_text")]
+    pub(crate) incarnation: Option<Incarnation>,
+    pub(crate) leader: Option<AgentId>,
+    /// Whether it leads, by its own word or by that of an agent that follows it.
+    pub(crate) leads: bool,
+    pub(crate) draining: bool,
+    /// Until when its lease lasts, by the page's clock; `None` where its leadership has no end.
+    #[serde(
+        rename = "lease_until_ms",
+        serialize_with = "shown::optional_millis",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub(crate) lease_until: Option<Duration>,
+    /// The side of a partition that it is on.
+    pub(crate) side: usize,
+    pub(crate) isolated: bool,
+    /// Whether it is known by its group's members alone.
+    pub(crate) remote: bool,
+}
+
+/// Whether an agent is there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum AgentState {
+    #[default]
+    Up,
+    #[cfg(feature = "testkit")]
+    Hung,
+    Restarting,
+    Down,
+    Suspect,
+    Unseen,
+}
+
+/// A host that the node's bridge knows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct PeerFacts {
+    pub(crate) node: String,
+    /// `linked`, `dialing` or `waiting`.
+    pub(crate) link: String,
+    pub(crate) error: Option<String>,
+}
+
+/// What a network does to messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct NetworkFacts {
+    #[serde(rename = "delay_min_ms", serialize_with = "shown::millis")]
+    pub(crate) delay_min: Duration,
+    #[serde(rename = "delay_max_ms", serialize_with = "shown::millis")]
+    pub(crate) delay_max: Duration,
+    pub(crate) loss_per_mille: u16,
+}
+
+/// How the time of the page's clock goes.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub(crate) struct ClockFacts {
+    /// Whether its pace can be set.
+    pub(crate) is_virtual: bool,
+    pub(crate) paused: bool,
+    /// How much of its time passes in a second.
+    pub(crate) speed: f64,
+}
+
+impl Default for ClockFacts {
+    fn default() -> Self {
+        Self {
+            is_virtual: false,
+            paused: false,
+            speed: 1.0,
+        }
+    }
+}
+
+impl AgentFacts {
+    /// An agent of which no more is known than its name.
+    pub(crate) fn named(name: AgentId) -> Self {
+        Self {
+            name,
+            group: String::new(),
+            kind: MemberKind::Voter,
+            score: None,
+            state: AgentState::Up,
+            role: None,
+            term: None,
+            incarnation: None,
+            leader: None,
+            leads: false,
+            draining: false,
+            lease_until: None,
+            side: 0,
+            isolated: false,
+            remote: false,
+        }
+    }
+}
+
+impl Moment {
+    /// The agents that lead, at most so many.
+    pub(crate) fn leaders(&self) -> impl Iterator<Item = &AgentFacts> {
+        self.agents.iter().filter(|agent| agent.leads)
+    }
+
+    /// Cuts it to what a page is given.
+    pub(crate) fn bounded(mut self) -> Self {
+        self.agent_count = self.agents.len();
+        self.agents.truncate(MOST_AGENTS);
+        let shown = self.agents.len();
+        self.cuts.retain(|(from, to)| from.max(to) < &shown);
+        self.cuts.truncate(MOST_CUTS);
+        self.peers.truncate(MOST_AGENTS);
+        for peer in &mut self.peers {
+            peer.error = peer.error.take().map(short);
+        }
+        self.why.truncate(MOST_TEXTS);
+        self.why = self.why.into_iter().map(short).collect();
+        self
+    }
+}
+
+/// When a lease ends, to twenty milliseconds: the clock is read at other moments than the lease, and that is no change.
+pub(crate) fn coarse(until: Duration) -> Duration {
+    let grains = until.as_nanos() / GRAIN.as_nanos();
+    GRAIN.saturating_mul(u32::try_from(grains).unwrap_or(u32::MAX))
+}
+
+/// A text of no more than 2,000 characters.
+pub(crate) fn short(text: String) -> String {
+    match text.char_indices().nth(LONGEST_TEXT) {
+        Some((end, _)) => format!("{} ..", text.get(..end).unwrap_or_default()),
+        None => text,
+    }
+}
+
+/// Times as an array of milliseconds.
+#[cfg(feature = "testkit")]
+pub(crate) fn all_millis<S: serde::Serializer>(
+    times: &[Duration],
+    to: S,
+) -> Result<S::Ok, S::Error> {
+    to.collect_seq(times.iter().map(|time| shown::in_millis(*time)))
+}
+
+/// So many agents are shown. A ring of more of them is a line.
+pub(crate) const MOST_AGENTS: usize = 1_000;
+const GRAIN: Duration = Duration::from_millis(20);
+const MOST_CUTS: usize = 2_000;
+const MOST_TEXTS: usize = 8;
+const LONGEST_TEXT: usize = 2_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_moment_is_json_in_which_no_name_ends_a_string_or_a_line() {
+        let name = AgentId::new("<b>\"x\"&amp;").unwrap();
+        let mut agent = AgentFacts::named(name.clone());
+        agent.term = Some(Term(u64::MAX));
+        agent.lease_until = Some(Duration::from_micros(1_500));
+        let moment = Moment {
+            agents: vec![agent],
+            why: vec!["one\ntwo".to_owned()],
+            ..Moment::default()
+        };
+        let json = serde_json::to_string(&moment.bounded()).unwrap();
+        assert!(
+            !json.contains('\n'),
+            "a line of an event stream has no end inside"
+        );
+        let read: serde_json::Value = serde_json::from_str(&json).unwrap();
+        assert_eq!(read["agents"][0]["name"], name.as_str());
+        assert_eq!(read["agents"][0]["term"], "18446744073709551615");
+        assert_eq!(read["agents"][0]["lease_until_ms"], 1.5);
+        assert_eq!(read["agent_count"], 1);
+        assert_eq!(read["why"][0], "one\ntwo");
+    }
+
+    #[test]
+    fn a_page_is_given_no_more_than_its_share() {
+        let agent = |number: usize| AgentFacts::named(format!("a{number}").parse().unwrap());
+        let moment = Moment {
+            agents: (0..1_200).map(agent).collect(),
+            cuts: (0..3_000).map(|at| (at % 1_200, 0)).collect(),
+            why: vec!["ä".repeat(5_000); 20],
+            ..Moment::default()
+        }
+        .bounded();
+        assert_eq!((moment.agents.len(), moment.agent_count), (1_000, 1_200));
+        assert_eq!(moment.cuts.len(), 2_000);
+        assert!(moment.cuts.iter().all(|(from, _)| *from < 1_000));
+        assert_eq!(moment.why.len(), 8);
+        assert_eq!(moment.why[0].chars().count(), 2_003);
+        assert_eq!(short("ä".repeat(2_000)).chars().count(), 2_000);
+    }
+}

@@ -1,0 +1,162 @@
+// Puts it together: the stream in, commands out, and when what is drawn.
+
+let dirty = { ring: false, said: [], anew: false };
+let scheduled = false;
+
+function schedule() {
+  if (scheduled) return;
+  scheduled = true;
+  // A hidden page draws nothing until it is seen again; a timer keeps its state whole.
+  (document.hidden ? (draw) => setTimeout(draw, 500) : requestAnimationFrame)(draw);
+}
+
+function draw() {
+  scheduled = false;
+  const { said, anew } = dirty;
+  dirty = { said: [], anew: false };
+  if (!state.now) return;
+  if (anew) {
+    drawHead();
+    drawLog();
+    drawElections();
+  }
+  drawClock();
+  drawStatus();
+  drawRing();
+  drawWhy();
+  drawTable();
+  drawChosen();
+  drawLegend();
+  if (!anew) drawLog(said);
+  if (said.some((entry) => entry.what === 'election')) drawElections();
+  if (isLive()) fly(said, state.now.at_ms);
+  drawTimeline();
+}
+
+function redraw() {
+  dirty.anew = true;
+  schedule();
+}
+
+// ---- the stream ------------------------------------------------------------------------------
+
+function connect() {
+  const source = new EventSource('events');
+  const connection = by('connection');
+  source.addEventListener('open', () => { connection.textContent = 'live'; connection.className = ''; });
+  source.addEventListener('snapshot', (event) => {
+    begin(JSON.parse(event.data));
+    state.received = performance.now();
+    ring.shape = '';
+    panels.chosenKey = '';
+    by('legend').replaceChildren();
+    redraw();
+  });
+  source.addEventListener('change', (event) => {
+    dirty.said.push(...advance(JSON.parse(event.data)));
+    state.received = performance.now();
+    schedule();
+  });
+  source.addEventListener('error', () => {
+    connection.className = 'lost';
+    connection.textContent = 'no connection: what is shown is old';
+    if (source.readyState !== EventSource.CLOSED) return; // the browser tries again by itself
+    explain();
+    setTimeout(connect, 5000);
+  });
+}
+
+// A refused stream says nothing to its page: the reason is asked for once more.
+async function explain() {
+  const stop = new AbortController();
+  try {
+    const response = await fetch('events', { signal: stop.signal });
+    if (!response.ok) answer((await response.json()).message);
+    stop.abort();
+  } catch { /* the server is gone, which the page says already */ }
+}
+
+// ---- commands --------------------------------------------------------------------------------
+
+function answer(text) {
+  by('answer').hidden = !text;
+  by('answer').textContent = text || '';
+}
+
+async function command(body) {
+  const headers = { 'Content-Type': 'application/json', 'X-Bully-Dashboard': '1' };
+  const token = by('token').value.trim();
+  if (token) headers.Authorization = 'Bearer ' + token;
+  try {
+    const response = await fetch('commands', { method: 'POST', headers, body: JSON.stringify(body) });
+    const told = await response.json();
+    answer(response.ok ? '' : told.message);
+  } catch {
+    answer('The server did not answer: is it still running?');
+  }
+}
+
+function choose(key) {
+  state.chosen = key;
+  panels.chosenKey = '';
+  schedule();
+}
+
+function cut(from, to, oneWay) {
+  choose(from);
+  if (state.head.controls === 'cluster') command({ cut: { from, to, one_way: oneWay } });
+}
+
+function look(place) {
+  state.shown = place === null || place >= state.past.length - 1 ? null : Math.max(0, place);
+  groundFlights();
+  schedule();
+  if (!isLive()) requestAnimationFrame(() => drawStill(moment().at_ms));
+}
+
+const THEMES = ['auto', 'light', 'dark'], THEME_WORDS = { auto: 'as the system', light: 'light', dark: 'dark' };
+function setTheme(theme) {
+  const root = document.documentElement;
+  if (theme === 'auto') root.removeAttribute('data-theme');
+  else root.setAttribute('data-theme', theme);
+  const dark = theme === 'dark' || (theme === 'auto' && matchMedia('(prefers-color-scheme: dark)').matches);
+  root.toggleAttribute('data-dark', dark);
+  by('theme').textContent = 'Theme: ' + THEME_WORDS[theme];
+  by('theme').value = theme;
+  try { localStorage.setItem('bully-theme', theme); } catch { /* it is forgotten with the page */ }
+}
+
+function arm() {
+  armRing(choose, cut);
+  by('pause').addEventListener('click', () => command(state.now.clock.paused ? 'play' : 'pause'));
+  by('step').addEventListener('click', () => command('step'));
+  by('speed').addEventListener('change', () => command({ speed: Number(by('speed').value) }));
+  by('election').addEventListener('change', () => command({ election: by('election').value }));
+  by('heal').addEventListener('click', () => command('heal'));
+  by('halve').addEventListener('click', () => {
+    const names = state.now.agents.map((agent) => agent.name);
+    command({ partition: [names.slice(0, Math.floor(names.length / 2))] });
+  });
+  const network = () => {
+    const delay = Number(by('delay').value), half = delay / 2;
+    command({ network: { delay_min_ms: delay - half, delay_max_ms: delay + half, loss_per_mille: Math.round(Number(by('loss').value) * 10) } });
+  };
+  for (const id of ['delay', 'loss']) by(id).addEventListener('change', network);
+  for (const id of ['sort', 'filter']) by(id).addEventListener('input', () => drawLog());
+  by('scrub').addEventListener('input', () => look(Number(by('scrub').value)));
+  // The token stays in its field: nothing is ever sent by a form.
+  by('token-form').addEventListener('submit', (event) => event.preventDefault());
+  by('live').addEventListener('click', () => { look(null); by('scrub').focus(); });
+  by('theme').addEventListener('click', () => setTheme(THEMES[(THEMES.indexOf(by('theme').value) + 1) % 3]));
+  let kept = 'auto';
+  try { kept = localStorage.getItem('bully-theme') || 'auto'; } catch { /* the system's */ }
+  setTheme(THEMES.includes(kept) ? kept : 'auto');
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => setTheme(by('theme').value));
+  new ResizeObserver(schedule).observe(ring.svg);
+  // Leases run, and the clock goes on, between two frames.
+  setInterval(() => { if (state.now && isLive() && !document.hidden) schedule(); }, 200);
+  setInterval(() => { if (state.now && !document.hidden) drawStrip(); }, 1000);
+  connect();
+}
+
+arm();

@@ -1,0 +1,219 @@
+// Everything beside the picture: what is said in words, in tables, and the timeline.
+
+const by = (id) => document.getElementById(id);
+
+function make(tag, properties, ...children) {
+  const element = document.createElement(tag);
+  for (const name in properties || {}) {
+    if (name === 'data' || name === 'class') element.setAttribute(name === 'data' ? 'data-id' : 'class', properties[name]);
+    else element[name] = properties[name];
+  }
+  element.append(...children);
+  return element;
+}
+
+const panels = { rows: new Map(), rowsShape: '', why: null, chosenKey: '', logged: 0, strip: 0 };
+
+function drawHead() {
+  const { head } = state, faults = head.controls === 'cluster';
+  by('title').textContent = head.election ? `${head.title}: ${head.election} election` : `Election: ${head.title}`;
+  document.title = by('title').textContent;
+  by('controls').hidden = !faults;
+  by('token-asked').hidden = !(head.token && head.controls !== 'none');
+  const choice = (name) => make('option', { value: name, selected: name === head.election }, name);
+  by('election').replaceChildren(...head.elections.map(choice));
+  by('elections-label').hidden = head.elections.length === 0;
+  const button = ([name, says]) => make('button', { type: 'button', title: says, data: 'scenario:' + name, onclick: () => command({ scenario: name }) }, name.replaceAll('_', ' '));
+  by('scenarios').replaceChildren(make('span', {}, 'Scenarios'), ...head.scenarios.map(button));
+}
+
+function drawClock() {
+  const { clock, network, scenario } = state.now;
+  by('pause').textContent = clock.paused ? 'Go on' : 'Pause';
+  for (const id of ['pause', 'step', 'speed']) by(id).disabled = !clock.is_virtual;
+  const speed = by('speed');
+  if (document.activeElement !== speed) speed.value = String(clock.speed);
+  if (network) {
+    const middle = (network.delay_min_ms + network.delay_max_ms) / 2;
+    if (document.activeElement !== by('delay')) by('delay').value = String(middle);
+    if (document.activeElement !== by('loss')) by('loss').value = String(network.loss_per_mille / 10);
+    by('delay-shown').textContent = `${Number(network.delay_min_ms.toFixed(1))} to ${Number(network.delay_max_ms.toFixed(1))} ms`;
+    by('loss-shown').textContent = network.loss_per_mille / 10 + ' %';
+  }
+  for (const button of by('scenarios').querySelectorAll('button')) {
+    const plays = button.getAttribute('data-id') === 'scenario:' + scenario;
+    button.setAttribute('aria-pressed', String(plays));
+  }
+}
+
+function drawStatus() {
+  const text = summary(moment()), element = by('status');
+  // It is read aloud when it changes, so it is written only then.
+  if (element.textContent !== text) element.textContent = text;
+}
+
+function drawWhy() {
+  const { why, peers } = moment();
+  if (panels.why === why && panels.peers === peers) return;
+  Object.assign(panels, { why, peers });
+  const texts = why.length ? why : ['Nothing is known yet.'];
+  by('why').replaceChildren(...texts.map((text) => make('p', {}, text)));
+  by('peers').hidden = peers.length === 0;
+  by('peers').replaceChildren(...peers.map((peer) => make('li', { data: 'peer:' + peer.node }, `host ${peer.node}: ${peer.link}${peer.error ? ', ' + peer.error : ''}`)));
+}
+
+const cells = (agent) => [keyOf(agent), agent.kind === 'observer' ? 'observer' : agent.score === null ? 'none' : agent.score,
+  agent.state + (agent.isolated ? ', isolated' : ''), agent.role || '', agent.term || '', agent.incarnation || '', agent.leader || '', leaseLeft(agent)];
+
+function drawTable() {
+  const { agents } = moment(), shape = agents.map(keyOf).join('\n');
+  if (shape !== panels.rowsShape) {
+    panels.rowsShape = shape;
+    panels.rows.clear();
+    by('table').replaceChildren(...agents.map((agent) => {
+      const row = make('tr', { data: 'row:' + keyOf(agent) }, ...cells(agent).map(() => make('td')));
+      panels.rows.set(keyOf(agent), { row, drawn: null });
+      return row;
+    }));
+  }
+  for (const agent of agents) {
+    const kept = panels.rows.get(keyOf(agent));
+    const ticks = agent.lease_until_ms !== undefined && agent.leads;
+    if (kept.drawn === agent && !ticks) continue;
+    kept.drawn = agent;
+    kept.row.className = (agent.leads ? 'leads ' : '') + (agent.state === 'up' ? '' : 'gone');
+    cells(agent).forEach((text, place) => {
+      const cell = kept.row.children[place];
+      if (cell.textContent !== text) cell.textContent = text;
+    });
+  }
+}
+
+// ---- the selected agent ----------------------------------------------------------------------
+
+function drawChosen() {
+  const agent = moment().agents.find((agent) => keyOf(agent) === state.chosen);
+  if (!agent) return;
+  const names = moment().agents.map(keyOf);
+  const key = [agent.name, state.head.controls, names.length, agent.state, agent.leads, agent.isolated].join('|');
+  if (key !== panels.chosenKey) {
+    panels.chosenKey = key;
+    const before = document.activeElement && document.activeElement.getAttribute('data-id');
+    const other = by('other') && by('other').value;
+    by('chosen').replaceChildren(make('h3', {}, sentence(agent)), make('dl', { id: 'facts' }), ...actions(agent, names, other));
+    const again = before && by('chosen').querySelector(`[data-id="${CSS.escape(before)}"]`);
+    if (again && document.activeElement === document.body) (again.disabled ? by('chosen').querySelector('button:not(:disabled)') : again).focus();
+  }
+  by('chosen').firstChild.textContent = sentence(agent);
+  const labels = ['Agent', 'Score', 'State', 'Role', 'Term', 'Incarnation', 'Follows', 'Lease left'];
+  const facts = cells(agent).map((text, place) => [labels[place], text]).filter(([, text]) => text);
+  const now = facts.map(([, text]) => text).join('|');
+  if (panels.facts === now && by('facts').childElementCount) return;
+  panels.facts = now;
+  by('facts').replaceChildren(...facts.flatMap(([label, text]) => [make('dt', {}, label), make('dd', {}, text)]));
+}
+
+function actions(agent, names, other) {
+  const { controls } = state.head, name = agent.name;
+  const button = (label, body, can, says) => make('button', { type: 'button', disabled: !can, title: says || '', data: 'do:' + label.toLowerCase().replaceAll(' ', '-'), onclick: () => command(body) }, label);
+  if (controls === 'operate') {
+    if (agent.remote) return [make('p', {}, 'It is on another host: command it there.')];
+    const order = { command: { step_down: { to: null } }, agent: name };
+    if (agent.group) order.group = agent.group;
+    return [button('Step down', order, agent.leads)];
+  }
+  if (controls !== 'cluster') return [];
+  const up = agent.state === 'up', hung = agent.state === 'hung', lives = up || hung;
+  const own = make('div', { class: 'row' },
+    button('Crash', { crash: [name] }, lives, 'it panics'), button('Stop', { stop: [name] }, up, 'it ends at once, without handing over'),
+    hung ? button('Resume', { resume: name }, true) : button('Hang', { hang: name }, up, 'it handles nothing any more'),
+    button('Restart', { restart: name }, agent.state === 'down'), button('Step down', { step_down: { agent: name } }, up && agent.leads),
+    button('Campaign', { campaign: name }, up, 'it holds an election'), button('Isolate', { isolate: name }, !agent.isolated, 'all its links are cut'));
+  const others = names.filter((each) => each !== name);
+  if (!others.length) return [own];
+  const select = make('select', { id: 'other' }, ...others.map((each) => make('option', { value: each, selected: each === other }, each)));
+  select.setAttribute('data-id', 'other');
+  const link = (label, body) => make('button', { type: 'button', data: 'do:' + label.toLowerCase().replaceAll(' ', '-'), onclick: () => command(body(select.value)) }, label);
+  return [own, make('div', { class: 'row' }, make('label', {}, 'Link with ', select),
+    link('Cut', (to) => ({ cut: { from: name, to } })), link('Cut one way', (to) => ({ cut: { from: name, to, one_way: true } })),
+    link('Mend', (to) => ({ mend: { from: name, to } })))];
+}
+
+// ---- elections and events --------------------------------------------------------------------
+
+function drawElections() {
+  const row = (each) => make('tr', { data: 'election' }, ...[seconds(each.at_ms), each.cause, each.leaders.join(', ') || 'none', span(each.took_ms), String(each.messages)].map((text, place) => make('td', { class: place === 1 || place === 2 ? 'long' : '' }, text)));
+  by('elections').replaceChildren(...state.elections.slice(-60).reverse().map(row));
+}
+
+const sortOf = (entry) => (entry.what === 'sent' ? 'message' : entry.what);
+function textOf(entry) {
+  if (entry.what === 'sent') return `${entry.from} → ${entry.to}  ${entry.text}${entry.lost ? '  lost: ' + entry.lost : ''}`;
+  return entry.what === 'agent' ? `${entry.agent} ${entry.text}` : entry.text;
+}
+
+function isWanted(entry) {
+  const sort = by('sort').value, words = by('filter').value.trim().toLowerCase();
+  if (entry.what === 'sent' && state.hidden.has(entry.kind)) return false;
+  return (sort === 'all' || sort === sortOf(entry)) && (!words || textOf(entry).toLowerCase().includes(words));
+}
+
+const SHOWN = 250;
+function lineOf(entry) {
+  const tone = entry.what === 'sent' ? `message k${colourOf(entry.kind)}${entry.lost ? ' lost' : ''}` : entry.what === 'agent' ? entry.tone : 'mark';
+  const line = make('li', { class: tone, data: 'event' }, make('time', {}, seconds(entry.at_ms)), textOf(entry));
+  line.at = entry.at_ms;
+  return line;
+}
+
+function drawLog(said) {
+  const log = by('log');
+  if (said === undefined) {
+    const wanted = state.said.filter(isWanted).slice(-SHOWN);
+    log.replaceChildren(...wanted.reverse().map(lineOf));
+    return;
+  }
+  const fresh = said.filter((entry) => entry.what !== 'election' && isWanted(entry)).slice(-SHOWN);
+  if (!fresh.length) return;
+  log.prepend(...fresh.reverse().map(lineOf));
+  while (log.childElementCount > SHOWN) log.lastChild.remove();
+}
+
+function drawLegend() {
+  if (by('legend').childElementCount === state.kinds.length) return;
+  by('legend').replaceChildren(...state.kinds.map((kind) => {
+    const box = make('input', { type: 'checkbox', checked: !state.hidden.has(kind), data: 'kind:' + kind });
+    box.addEventListener('change', () => { box.checked ? state.hidden.delete(kind) : state.hidden.add(kind); drawLog(); });
+    return make('li', { class: 'k' + colourOf(kind) }, make('label', {}, box, make('i'), kind));
+  }));
+}
+
+// ---- the timeline ----------------------------------------------------------------------------
+
+function drawTimeline() {
+  const scrub = by('scrub'), last = state.past.length - 1, at = state.shown === null ? last : state.shown;
+  scrub.max = String(last);
+  scrub.value = String(at);
+  const shown = state.past[at];
+  scrub.setAttribute('aria-valuetext', `${seconds(shown.at)}, ${summary(shown.moment)}`);
+  by('when').textContent = seconds(isLive() ? clockNow() : shown.at);
+  by('live').disabled = isLive();
+  by('log').classList.toggle('heard', !isLive());
+  if (!isLive()) for (const line of by('log').children) line.classList.toggle('later', line.at > shown.at);
+}
+
+// Who led when, as a strip: a change of colour is a change of the leader.
+function drawStrip() {
+  const last = state.past.length - 1, parts = [];
+  let from = 0, odd = false;
+  const of = (place) => state.past[place].moment.agents.filter((agent) => agent.leads).map(keyOf).join('\n');
+  const total = Math.max(1, last), leaders = state.past.map((_, place) => of(place));
+  for (let place = 1; place <= last + 1; place += 1) {
+    if (place <= last && leaders[place] === leaders[from]) continue;
+    const name = leaders[from] === '' ? 'unled' : leaders[from].includes('\n') ? 'torn' : 'led' + (odd ? ' odd' : '');
+    if (name.startsWith('led')) odd = !odd;
+    parts.push(shape('rect', { class: name, x: (1000 * from) / total, y: 0, width: Math.max(2, (1000 * (place - from)) / total), height: 14 }));
+    from = place;
+  }
+  by('strip').replaceChildren(...parts.slice(-200));
+}

@@ -1,0 +1,347 @@
+// The picture: agents as a ring, what is cut, and messages as they travel.
+
+const SVG = 'http://www.w3.org/2000/svg';
+const FLIGHTS = 400; // so many messages are drawn at once
+const calm = matchMedia('(prefers-reduced-motion: reduce)');
+
+const ring = { svg: null, layers: {}, nodes: new Map(), places: [], flights: [], focused: null, shape: '' };
+
+function shape(tag, attributes, text) {
+  const element = document.createElementNS(SVG, tag);
+  for (const name in attributes) element.setAttribute(name, attributes[name]);
+  if (text !== undefined) element.textContent = text;
+  return element;
+}
+
+// How large everything is: few agents are circles with words, many are dots.
+function measure(count) {
+  const small = ring.svg.clientWidth < 620;
+  const width = small ? 720 : 1000, height = small ? 760 : 740;
+  const radius = small ? 240 : 240;
+  const dot = count <= 8 ? 44 : count <= 16 ? 36 : count <= 40 ? 15 : count <= 100 ? 9 : 5.5;
+  return { small, width, height, x: width / 2, y: height / 2, radius: count > 40 ? radius + 55 : radius, dot, words: count <= 16, names: count <= 40 };
+}
+
+// Sides of a partition stand apart from each other, with a gap between them.
+function place(now, size) {
+  const order = now.agents.map((agent, index) => index).sort((a, b) => now.agents[a].side - now.agents[b].side || a - b);
+  const sides = [];
+  for (const index of order) {
+    const side = now.agents[index].side, last = sides[sides.length - 1];
+    if (last && last.side === side) last.members.push(index);
+    else sides.push({ side, members: [index] });
+  }
+  const gap = sides.length > 1 ? Math.min(0.5, 2.4 / sides.length) : 0;
+  const share = (2 * Math.PI - gap * sides.length) / Math.max(1, order.length);
+  const places = [];
+  let angle = -Math.PI / 2 - (sides.length > 1 ? (share * sides[0].members.length) / 2 : share / 2);
+  for (const one of sides) {
+    one.from = angle;
+    for (const index of one.members) {
+      const at = angle + share / 2;
+      places[index] = { angle: at, x: size.x + size.radius * Math.cos(at), y: size.y + size.radius * Math.sin(at) };
+      angle += share;
+    }
+    one.to = angle;
+    angle += gap;
+  }
+  return { places, sides, gap };
+}
+
+function drawRing() {
+  const now = moment();
+  if (!now) return;
+  const size = measure(now.agents.length);
+  const key = [size.small, now.agents.length, now.agents.map((agent) => keyOf(agent) + '\n' + agent.side).join('\n')].join('|');
+  if (key !== ring.shape) layOut(now, size, key);
+  now.agents.forEach((agent, index) => drawAgent(agent, index, now));
+  drawFollows(now);
+  drawCuts(now);
+  if (!ring.nodes.has(ring.focused)) focusable(0);
+}
+
+function layOut(now, size, key) {
+  ring.shape = key;
+  ring.size = size;
+  Object.assign(ring, place(now, size));
+  ring.svg.setAttribute('viewBox', `0 0 ${size.width} ${size.height}`);
+  ring.svg.classList.toggle('small', size.small);
+  ring.svg.classList.toggle('many', !size.words);
+  const kept = document.activeElement && document.activeElement.getAttribute('data-id');
+  ring.nodes.clear();
+  ring.flights = [];
+  for (const name of ['sides', 'follows', 'cuts', 'agents', 'flights']) {
+    ring.layers[name] = shape('g', { class: 'layer-' + name });
+  }
+  ring.svg.replaceChildren(...Object.values(ring.layers));
+  now.agents.forEach((agent, index) => ring.layers.agents.append(newAgent(agent, index, size)));
+  drawSides();
+  const again = kept && ring.svg.querySelector(`[data-id="${CSS.escape(kept)}"]`);
+  if (again) again.focus();
+}
+
+function newAgent(agent, index, size) {
+  const at = ring.places[index], key = keyOf(agent);
+  const group = shape('g', { class: 'agent', role: 'button', tabindex: '-1', 'data-id': 'agent:' + key, 'data-index': index, 'aria-pressed': 'false' });
+  const parts = {
+    halo: shape('circle', { class: 'halo', cx: at.x, cy: at.y, r: size.dot + 6 }),
+    circle: shape('circle', { cx: at.x, cy: at.y, r: size.dot }),
+    title: shape('title', {}), word: null, name: null, more: null, last: null,
+  };
+  // A dot is hard to hit: what is around it counts as well.
+  if (size.dot < 12) parts.circle.setAttribute('stroke-width', 1);
+  group.append(parts.title, parts.halo, parts.circle);
+  const out = size.dot + 12, cos = Math.cos(at.angle), sin = Math.sin(at.angle);
+  const anchor = size.small || Math.abs(cos) < 0.35 ? 'middle' : cos > 0 ? 'start' : 'end';
+  const line = size.small ? 22 : 19;
+  if (size.words) {
+    parts.word = shape('text', { class: 'word', x: at.x, y: at.y + 5 });
+    const x = anchor === 'middle' ? at.x : at.x + Math.sign(cos) * out;
+    const y = anchor === 'middle' ? (sin > 0 || size.small ? at.y + size.dot + line : at.y - size.dot - 2 * line - 4) : at.y - 12;
+    parts.name = shape('text', { x, y, 'text-anchor': anchor });
+    parts.more = shape('text', { class: 'more', x, y: y + line, 'text-anchor': anchor });
+    parts.last = shape('text', { class: 'more', x, y: y + 2 * line, 'text-anchor': anchor });
+    group.append(parts.word, parts.name, parts.more, parts.last);
+  } else {
+    const x = at.x + out * cos, y = at.y + out * sin;
+    const turned = cos < 0 ? at.angle + Math.PI : at.angle;
+    // Many names stand like spokes; a few of very many stand level.
+    const spoke = size.names ? { 'text-anchor': cos < 0 ? 'end' : 'start', transform: `rotate(${(turned * 180) / Math.PI} ${x} ${y})` } : { 'text-anchor': anchor };
+    parts.name = shape('text', Object.assign({ class: 'more', x, y: y + (size.names || Math.abs(sin) < 0.9 ? 5 : 12 * Math.sign(sin)) }, spoke));
+    group.append(parts.name);
+  }
+  ring.nodes.set(key, { group, parts, drawn: null, text: '' });
+  return group;
+}
+
+const clip = (name, most) => { const letters = [...name]; return letters.length > most ? letters.slice(0, most - 1).join('') + '…' : name; };
+
+function drawAgent(agent, index, now) {
+  const node = ring.nodes.get(keyOf(agent)), chosen = state.chosen === keyOf(agent);
+  const lease = ring.size.words && agent.lease_until_ms !== undefined && agent.leads ? ' · lease ' + leaseLeft(agent) : '';
+  const text = chosen + lease;
+  if (node.drawn === agent && node.text === text) return;
+  node.text = text;
+  const { group, parts } = node, { words, names, small } = ring.size;
+  if (node.drawn !== agent || node.chosen !== chosen) {
+    node.drawn = agent;
+    node.chosen = chosen;
+    group.setAttribute('class', `agent ${classOf(agent)}${agent.isolated ? ' isolated' : ''}${chosen ? ' chosen' : ''}`);
+    group.setAttribute('data-state', wordOf(agent).toLowerCase());
+    group.setAttribute('data-side', agent.side);
+    group.setAttribute('aria-pressed', String(chosen));
+    group.setAttribute('aria-label', sentence(agent));
+    parts.title.textContent = sentence(agent);
+    if (words) {
+      parts.word.textContent = wordOf(agent);
+      parts.name.textContent = clip(keyOf(agent), small ? 14 : 24);
+    } else {
+      parts.circle.setAttribute('r', agent.leads ? ring.size.dot * 1.8 : ring.size.dot);
+      const shown = names || agent.leads || chosen;
+      parts.name.textContent = shown ? clip(keyOf(agent), small ? 12 : 22) + (agent.leads ? ' LEADER' : '') : '';
+    }
+  }
+  if (words) {
+    const facts = [];
+    if (agent.term) facts.push('term ' + agent.term);
+    const rest = [];
+    if (!small) {
+      facts.push(agent.kind === 'observer' ? 'observer' : agent.score === null ? 'no score' : 'score ' + agent.score);
+      if (agent.incarnation) rest.push('inc. ' + (agent.incarnation.length > 6 ? '…' + agent.incarnation.slice(-4) : agent.incarnation));
+    }
+    if (agent.isolated) facts.push('isolated');
+    parts.more.textContent = facts.join(' · ');
+    parts.last.textContent = rest.join(' · ') + (small ? '' : lease);
+  }
+}
+
+function drawSides() {
+  const { x, y, radius, dot } = ring.size, out = radius + dot + (ring.size.words ? 66 : 78);
+  const parts = [];
+  if (ring.sides.length > 1) {
+    ring.sides.forEach((side, number) => {
+      const wall = side.to + ring.gap / 2;
+      parts.push(shape('line', { class: 'wall', 'data-id': 'wall', x1: x, y1: y, x2: x + out * Math.cos(wall), y2: y + out * Math.sin(wall) }));
+      const middle = (side.from + side.to) / 2, near = radius * 0.62;
+      parts.push(shape('text', { class: 'side-word', 'data-id': 'side', x: x + near * Math.cos(middle), y: y + near * Math.sin(middle) }, 'side ' + (number + 1)));
+    });
+  }
+  ring.layers.sides.replaceChildren(...parts);
+}
+
+function drawFollows(now) {
+  const places = new Map(now.agents.map((agent, index) => [keyOf(agent), index]));
+  const lines = [], key = [];
+  now.agents.forEach((agent, index) => {
+    if (agent.state !== 'up' || !agent.leader || agent.leads) return;
+    const leader = places.get((agent.group ? agent.group + ' / ' : '') + agent.leader);
+    if (leader !== undefined && leader !== index) key.push(index + '>' + leader);
+  });
+  const joined = ring.shape.length + ':' + key.join();
+  if (ring.followsKey === joined && ring.layers.follows.childElementCount) return;
+  ring.followsKey = joined;
+  for (const pair of key) {
+    const [from, to] = pair.split('>').map((index) => ring.places[index]);
+    lines.push(shape('line', { class: 'follows', x1: from.x, y1: from.y, x2: to.x, y2: to.y }));
+  }
+  ring.layers.follows.replaceChildren(...lines);
+}
+
+function drawCuts(now) {
+  if (ring.cutsOf === now.cuts && ring.cutsShape === ring.shape) return;
+  Object.assign(ring, { cutsOf: now.cuts, cutsShape: ring.shape });
+  const ways = new Set(now.cuts.map(([from, to]) => from + '>' + to));
+  const few = now.cuts.length <= 24, parts = [];
+  for (const [from, to] of now.cuts) {
+    const both = ways.has(to + '>' + from);
+    if (both && from > to) continue;
+    const a = ring.places[from], b = ring.places[to];
+    const word = both ? 'cut' : 'one way cut';
+    const line = shape('line', { class: 'cut', 'data-id': 'cut', 'data-ways': both ? 2 : 1, x1: a.x, y1: a.y, x2: b.x, y2: b.y });
+    line.append(shape('title', {}, `${keyOf(now.agents[from])} ${both ? 'and' : 'to'} ${keyOf(now.agents[to])}: ${word}`));
+    parts.push(line);
+    const part = both ? 0.5 : 0.62, x = a.x + (b.x - a.x) * part, y = a.y + (b.y - a.y) * part;
+    if (!both) parts.push(tip(x, y, Math.atan2(b.y - a.y, b.x - a.x), 'cut-tip'));
+    if (few) parts.push(shape('text', { class: 'cut-word', x, y: y - 8 }, word));
+  }
+  ring.layers.cuts.replaceChildren(...parts);
+}
+
+const tip = (x, y, angle, name) => shape('path', { class: name, d: 'M9 0L-6 6L-3 0L-6 -6Z', transform: `translate(${x} ${y}) rotate(${(angle * 180) / Math.PI})` });
+
+// ---- messages --------------------------------------------------------------------------------
+
+function fly(said, at) {
+  if (!isLive() || document.hidden) return;
+  const now = moment(), places = new Map(now.agents.map((agent, index) => [agent.name, index]));
+  const pace = Math.max(0.001, now.clock.speed), begun = performance.now();
+  const first = said.length ? said[0].at_ms : at;
+  for (const entry of said) {
+    if (entry.what !== 'sent' || state.hidden.has(entry.kind)) continue;
+    if (ring.flights.length >= FLIGHTS) return;
+    const from = ring.places[places.get(entry.from)], to = ring.places[places.get(entry.to)];
+    if (!from || !to) continue;
+    const arrives = entry.arrives_ms.length ? entry.arrives_ms[0] : entry.at_ms;
+    const takes = Math.min(4000, Math.max(600, (arrives - entry.at_ms) / pace));
+    const start = begun + Math.min(1500, (entry.at_ms - first) / pace);
+    ring.flights.push({ from, to, start, takes, kind: entry.kind, lost: Boolean(entry.lost), drawn: null });
+  }
+  wake();
+}
+
+function drawFlight(flight, now) {
+  const { from, to, lost, kind } = flight;
+  const angle = Math.atan2(to.y - from.y, to.x - from.x), room = ring.size.dot + 4;
+  const long = Math.hypot(to.x - from.x, to.y - from.y) - 2 * room;
+  const end = lost ? 0.55 : 1;
+  const done = calm.matches ? end : Math.min(1, Math.max(0, (now - flight.start) / flight.takes)) * end;
+  const at = (part) => ({ x: from.x + (room + long * part) * Math.cos(angle), y: from.y + (room + long * part) * Math.sin(angle) });
+  if (!flight.drawn) {
+    const start = at(0);
+    const group = shape('g', { class: `flight k${colourOf(kind)}${lost ? ' lost' : ''}` });
+    const line = shape('line', { class: 'way', x1: start.x, y1: start.y, x2: start.x, y2: start.y });
+    const head = lost ? shape('path', { class: 'tip', d: 'M-7 -5L-5 -7L0 -2L5 -7L7 -5L2 0L7 5L5 7L0 2L-5 7L-7 5L-2 0Z' }) : shape('path', { class: 'tip', d: 'M9 0L-6 6L-3 0L-6 -6Z' });
+    const word = ring.size.words && ring.flights.length <= 30 ? shape('text', { class: 'tip-word' }, kind + (lost ? ' lost' : '')) : null;
+    group.append(line, head);
+    if (word) group.append(word);
+    ring.layers.flights.append(group);
+    flight.drawn = { group, line, head, word };
+  }
+  const tipAt = at(done), { line, head, word } = flight.drawn;
+  line.setAttribute('x2', tipAt.x);
+  line.setAttribute('y2', tipAt.y);
+  head.setAttribute('transform', `translate(${tipAt.x} ${tipAt.y}) rotate(${(angle * 180) / Math.PI})`);
+  if (word) { word.setAttribute('x', tipAt.x); word.setAttribute('y', tipAt.y - 11); }
+}
+
+let awake = false;
+function wake() {
+  if (awake) return;
+  awake = true;
+  requestAnimationFrame(tick);
+}
+
+function tick(now) {
+  const linger = calm.matches ? 700 : 120;
+  ring.flights = ring.flights.filter((flight) => {
+    if (now < flight.start) return true;
+    if (now > flight.start + flight.takes + linger) {
+      if (flight.drawn) flight.drawn.group.remove();
+      return false;
+    }
+    drawFlight(flight, now);
+    return true;
+  });
+  awake = ring.flights.length > 0;
+  if (awake) requestAnimationFrame(tick);
+}
+
+function groundFlights() {
+  for (const flight of ring.flights) if (flight.drawn) flight.drawn.group.remove();
+  ring.flights = [];
+}
+
+// What was under way at that moment, where it was: for the timeline.
+function drawStill(at) {
+  groundFlights();
+  const places = new Map(moment().agents.map((agent, index) => [agent.name, index]));
+  for (const entry of state.said) {
+    if (entry.what !== 'sent' || state.hidden.has(entry.kind) || entry.at_ms > at || ring.flights.length >= FLIGHTS) continue;
+    const arrives = entry.arrives_ms.length ? entry.arrives_ms[0] : entry.at_ms + 1;
+    const from = ring.places[places.get(entry.from)], to = ring.places[places.get(entry.to)];
+    if (arrives < at || !from || !to) continue;
+    const takes = Math.max(1, arrives - entry.at_ms);
+    const flight = { from, to, start: 0, takes: 1, kind: entry.kind, lost: Boolean(entry.lost), drawn: null };
+    ring.flights.push(flight);
+    drawFlight(flight, (at - entry.at_ms) / takes);
+  }
+}
+
+// ---- hands -----------------------------------------------------------------------------------
+
+function focusable(index) {
+  const agent = moment().agents[index];
+  if (!agent) return;
+  const before = ring.nodes.get(ring.focused);
+  if (before) before.group.setAttribute('tabindex', '-1');
+  ring.focused = keyOf(agent);
+  ring.nodes.get(ring.focused).group.setAttribute('tabindex', '0');
+}
+
+function armRing(choose, cut) {
+  ring.svg = document.getElementById('ring');
+  const indexOf = (target) => { const group = target.closest && target.closest('.agent'); return group ? Number(group.getAttribute('data-index')) : null; };
+  const key = (index) => keyOf(moment().agents[index]);
+  ring.svg.addEventListener('focusin', (event) => { const index = indexOf(event.target); if (index !== null) focusable(index); });
+  ring.svg.addEventListener('keydown', (event) => {
+    const index = indexOf(event.target), count = moment().agents.length;
+    if (index === null) return;
+    const turn = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+    const next = turn ? (index + turn + count) % count : event.key === 'Home' ? 0 : event.key === 'End' ? count - 1 : null;
+    if (next !== null) ring.nodes.get(key(next)).group.focus();
+    else if (event.key === 'Enter' || event.key === ' ') choose(key(index));
+    else return;
+    event.preventDefault();
+  });
+  let from = null, line = null;
+  const end = () => { if (line) line.remove(); from = line = null; };
+  ring.svg.addEventListener('pointerdown', (event) => { from = indexOf(event.target); });
+  ring.svg.addEventListener('pointermove', (event) => {
+    if (from === null || !event.buttons) return end();
+    const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(ring.svg.getScreenCTM().inverse());
+    const begin = ring.places[from];
+    if (!line && Math.hypot(at.x - begin.x, at.y - begin.y) < ring.size.dot) return;
+    if (!line) ring.layers.flights.append((line = shape('line', { class: 'drag', x1: begin.x, y1: begin.y })));
+    line.setAttribute('x2', at.x);
+    line.setAttribute('y2', at.y);
+  });
+  ring.svg.addEventListener('pointerup', (event) => {
+    const under = document.elementFromPoint(event.clientX, event.clientY), to = under ? indexOf(under) : null;
+    const begin = from, dragged = line !== null;
+    end();
+    if (begin === null || to === null) return;
+    if (dragged && begin !== to) cut(key(begin), key(to), event.shiftKey);
+    else if (begin === to) choose(key(to));
+  });
+  ring.svg.addEventListener('pointerleave', end);
+}

@@ -1,0 +1,219 @@
+//! The routes: the page and its parts, the stream of events, and commands.
+//!
+//! Decided here: paths, statuses and headers, among them the policy by which a browser runs nothing but the page's own
+//! script. Not here: who may command (`access.rs`), and what is shown (`board.rs`).
+
+use std::sync::Arc;
+
+use actix_web::{
+    HttpRequest, HttpResponse,
+    http::{StatusCode, header},
+    rt,
+    web::{self, Data, Payload, ServiceConfig},
+};
+#[cfg(feature = "testkit")]
+use serde::Serialize;
+
+use super::{
+    Dashboard, Source,
+    access::{AccessError, Caller, HEADER},
+    closer::Closer,
+    stream::stream,
+};
+#[cfg(feature = "testkit")]
+use crate::web::json;
+use crate::web::{ReadGuard, refusal, told};
+
+const PAGE: &str = include_str!("page/index.html");
+const STYLE: &str = include_str!("page/page.css");
+/// One script in pieces, each about one thing.
+const SCRIPT: &str = concat!(
+    include_str!("page/state.js"),
+    include_str!("page/ring.js"),
+    include_str!("page/panels.js"),
+    include_str!("page/main.js"),
+);
+
+/// Nothing from anywhere else, nothing inline, and no frame of another page around it.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; \
+    base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'";
+
+pub(super) fn configure(dashboard: &Dashboard, app: &mut ServiceConfig) {
+    let shared = Data::new(dashboard.clone());
+    let resource = |path: &str| web::resource(path).app_data(Data::clone(&shared));
+    let read = || web::route().guard(ReadGuard);
+    app.service(resource("/").route(read().to(page)))
+        .service(resource("/page.css").route(read().to(style)))
+        .service(resource("/page.js").route(read().to(script)))
+        .service(resource("/events").route(web::get().to(events)))
+        .service(resource("/commands").route(web::post().to(command)))
+        .service(resource("").route(read().to(slash)));
+}
+
+async fn page(dashboard: Data<Dashboard>, request: HttpRequest) -> HttpResponse {
+    part(&dashboard, &request, "text/html; charset=utf-8", PAGE)
+}
+
+async fn style(dashboard: Data<Dashboard>, request: HttpRequest) -> HttpResponse {
+    part(&dashboard, &request, "text/css; charset=utf-8", STYLE)
+}
+
+async fn script(dashboard: Data<Dashboard>, request: HttpRequest) -> HttpResponse {
+    part(
+        &dashboard,
+        &request,
+        "text/javascript; charset=utf-8",
+        SCRIPT,
+    )
+}
+
+fn part(
+    dashboard: &Dashboard,
+    request: &HttpRequest,
+    kind: &'static str,
+    text: &'static str,
+) -> HttpResponse {
+    if let Some(refused) = out_of_reach(dashboard, request) {
+        return refused;
+    }
+    HttpResponse::Ok()
+        .insert_header((header::CACHE_CONTROL, "no-store"))
+        .insert_header((header::CONTENT_SECURITY_POLICY, POLICY))
+        .insert_header((header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
+        .insert_header((header::REFERRER_POLICY, "no-referrer"))
+        .content_type(kind)
+        .body(text)
+}
+
+/// The parts of the page are found relative to its path, which therefore ends with a slash. The address is relative,
+/// so that no path makes it lead to another host.
+async fn slash(request: HttpRequest) -> HttpResponse {
+    let last = request.path().rsplit('/').next().unwrap_or_default();
+    HttpResponse::PermanentRedirect()
+        .insert_header((header::LOCATION, format!("./{last}/")))
+        .finish()
+}
+
+async fn events(dashboard: Data<Dashboard>, request: HttpRequest) -> HttpResponse {
+    if let Some(refused) = out_of_reach(&dashboard, &request) {
+        return refused;
+    }
+    let closer = request.conn_data::<Closer>().cloned();
+    let place = match dashboard.board.admit(closer.unwrap_or_else(Closer::none)) {
+        Ok(place) => place,
+        Err(full) => return refusal(StatusCode::SERVICE_UNAVAILABLE, &full.to_string()),
+    };
+    let events = stream(Arc::clone(&dashboard.board), place);
+    dashboard.sample();
+    HttpResponse::Ok()
+        .insert_header((header::CACHE_CONTROL, "no-store"))
+        .insert_header((header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
+        .content_type("text/event-stream")
+        .streaming(events)
+}
+
+async fn command(dashboard: Data<Dashboard>, request: HttpRequest, body: Payload) -> HttpResponse {
+    if let Some(refused) = out_of_reach(&dashboard, &request) {
+        return refused;
+    }
+    if let Err(wrong) = dashboard.rights.admit(&caller(&request)) {
+        return refused(wrong);
+    }
+    // A stranger's body is not even read.
+    let body = match body.to_bytes_limited(LONGEST).await {
+        Ok(Ok(body)) => body,
+        Ok(Err(_)) => return refusal(StatusCode::BAD_REQUEST, "the body did not arrive"),
+        Err(_) => {
+            let message =
+                format!("a command of more than {LONGEST} bytes is not read: name fewer agents");
+            return refusal(StatusCode::PAYLOAD_TOO_LARGE, &message);
+        }
+    };
+    match &dashboard.source {
+        Source::Running(operated) => {
+            let order = match serde_json::from_slice(&body) {
+                Ok(order) => order,
+                Err(wrong) => return unreadable(&wrong),
+            };
+            let operated = operated.clone();
+            // A task of its own: a client that closes its connection does not stop a command half-way.
+            match rt::spawn(async move { operated.carry_out(order).await }).await {
+                Ok(outcome) => told(&outcome),
+                Err(_) => refusal(StatusCode::INTERNAL_SERVER_ERROR, "the server is stopping"),
+            }
+        }
+        #[cfg(feature = "testkit")]
+        Source::Stage(link) => {
+            let control = match serde_json::from_slice(&body) {
+                Ok(control) => control,
+                Err(wrong) => return unreadable(&wrong),
+            };
+            match link.ask(control).await {
+                Ok(()) => json(StatusCode::OK, &Message { message: "done" }),
+                Err(wrong) => {
+                    let status = StatusCode::from_u16(wrong.status());
+                    let status = status.unwrap_or(StatusCode::CONFLICT);
+                    refusal(status, &wrong.to_string())
+                }
+            }
+        }
+    }
+}
+
+#[derive(Serialize)]
+#[cfg(feature = "testkit")]
+struct Message {
+    message: &'static str,
+}
+
+fn unreadable(wrong: &serde_json::Error) -> HttpResponse {
+    let message = format!("this is no command: {wrong}");
+    refusal(StatusCode::BAD_REQUEST, &message)
+}
+
+/// The answer to a caller who may not see anything at all: a dashboard on a socket of its own answers this host only.
+fn out_of_reach(dashboard: &Dashboard, request: &HttpRequest) -> Option<HttpResponse> {
+    if dashboard.is_local && !caller(request).is_local() {
+        let message = "this dashboard answers its own host only: open it as http://127.0.0.1 or http://localhost";
+        return Some(refusal(StatusCode::FORBIDDEN, message));
+    }
+    None
+}
+
+fn caller(request: &HttpRequest) -> Caller<'_> {
+    let header = |name: header::HeaderName| request.headers().get(name);
+    let text = |name| header(name).and_then(|value| value.to_str().ok());
+    Caller {
+        has_header: request
+            .headers()
+            .get(HEADER)
+            .is_some_and(|value| value == "1"),
+        origin: text(header::ORIGIN),
+        // HTTP/2 has it in the address of the request.
+        host: text(header::HOST).or_else(|| Some(request.uri().authority()?.as_str())),
+        peer: request.peer_addr(),
+        authorization: header(header::AUTHORIZATION).map(header::HeaderValue::as_bytes),
+    }
+}
+
+fn refused(wrong: AccessError) -> HttpResponse {
+    let status = match wrong {
+        AccessError::NoToken => StatusCode::UNAUTHORIZED,
+        AccessError::ReadOnly
+        | AccessError::NoHeader
+        | AccessError::OtherOrigin
+        | AccessError::NotLoopback
+        | AccessError::WrongToken => StatusCode::FORBIDDEN,
+    };
+    let mut response = refusal(status, &wrong.to_string());
+    if wrong == AccessError::NoToken {
+        let scheme = header::HeaderValue::from_static("Bearer");
+        response
+            .headers_mut()
+            .insert(header::WWW_AUTHENTICATE, scheme);
+    }
+    response
+}
+
+/// So many bytes a command has at most: a partition names each agent.
+const LONGEST: usize = 64 * 1024;

@@ -1,0 +1,215 @@
+//! What is shown of a running node.
+//!
+//! Decided here: that the node's own agents are shown as they are, and those of other hosts as their group knows them;
+//! and that an election is what lies between the loss of a leader and the next one. Nothing goes through an agent's
+//! mailbox, so an agent that hangs is shown as well. Not here: what an operator reads of it ([`Operated`]).
+
+use std::{collections::BTreeMap, time::Duration};
+
+use super::{
+    moment::{AgentFacts, AgentState, Moment, PeerFacts, coarse},
+    said::{Happened, Said},
+};
+use crate::{
+    agent::Lifecycle,
+    operate::{AgentReport, MemberReport, Operated, Report},
+    protocol::{AgentId, Presence},
+};
+
+/// The node at that time of the page's clock, and how many messages it has sent so far.
+pub(crate) fn look(operated: &Operated, at: Duration) -> (Moment, u64) {
+    let report = operated.report();
+    let leases = operated.leases();
+    let why = operated.explain().into_iter().map(|each| each.text);
+    let moment = facts(&report, &leases, why.collect(), at);
+    (moment, sent(&report))
+}
+
+fn facts(report: &Report, leases: &[Option<Duration>], why: Vec<String>, at: Duration) -> Moment {
+    let several = report
+        .agents
+        .iter()
+        .any(|agent| Some(&agent.group) != report.agents.first().map(|a| &a.group));
+    let group = |name: &str| {
+        if several {
+            name.to_owned()
+        } else {
+            String::new()
+        }
+    };
+    // By group and name, so that a place in the ring stays.
+    let mut agents: BTreeMap<(String, AgentId), AgentFacts> = BTreeMap::new();
+    for (own, lease) in report.agents.iter().zip(leases) {
+        let facts = of_own(
+            own,
+            group(&own.group),
+            lease.map(|left| coarse(at.saturating_add(left))),
+        );
+        agents.insert((own.group.clone(), own.agent.clone()), facts);
+    }
+    for own in &report.agents {
+        for member in &own.members {
+            let key = (own.group.clone(), member.agent.clone());
+            let known = agents.entry(key);
+            let known = known.or_insert_with(|| of_member(own, member, group(&own.group)));
+            known.score = known.score.or(member.score);
+            known.kind = member.kind;
+        }
+    }
+    let peers = report.bridge.iter().flat_map(|bridge| &bridge.peers);
+    let peers = peers.map(|peer| PeerFacts {
+        node: peer.node.clone(),
+        link: peer.link.clone(),
+        error: peer.last_error.clone(),
+    });
+    Moment {
+        at,
+        agents: agents.into_values().collect(),
+        peers: peers.collect(),
+        why,
+        ..Moment::default()
+    }
+}
+
+fn of_own(own: &AgentReport, group: String, lease_until: Option<Duration>) -> AgentFacts {
+    AgentFacts {
+        group,
+        state: match own.lifecycle {
+            Lifecycle::Running => AgentState::Up,
+            Lifecycle::Down => AgentState::Restarting,
+            Lifecycle::Ended => AgentState::Down,
+        },
+        role: Some(own.role),
+        term: Some(own.term),
+        incarnation: Some(own.incarnation),
+        leader: own.leader.as_ref().map(|leader| leader.id.clone()),
+        leads: own.leading.is_some(),
+        draining: own.draining,
+        lease_until: lease_until.filter(|_| own.leading.is_some()),
+        ..AgentFacts::named(own.agent.clone())
+    }
+}
+
+/// An agent of another host: whether it leads is known by those that follow it.
+fn of_member(own: &AgentReport, member: &MemberReport, group: String) -> AgentFacts {
+    let followed = own
+        .leader
+        .as_ref()
+        .filter(|leader| leader.id == member.agent);
+    AgentFacts {
+        group,
+        state: match member.presence {
+            Presence::Unseen => AgentState::Unseen,
+            Presence::Up => AgentState::Up,
+            Presence::Suspect => AgentState::Suspect,
+            Presence::Down => AgentState::Down,
+        },
+        term: followed.map(|leader| leader.term),
+        incarnation: member.incarnation,
+        leads: followed.is_some(),
+        remote: true,
+        ..AgentFacts::named(member.agent.clone())
+    }
+}
+
+/// Tells how long a node was without a leader.
+#[derive(Debug, Default)]
+pub(crate) struct Vacancy {
+    since: Option<(Duration, u64)>,
+}
+
+impl Vacancy {
+    /// Looks at a moment; `sent` is how many messages the node has sent so far. Gives the election that is over.
+    pub(crate) fn look(&mut self, moment: &Moment, sent: u64) -> Option<Said> {
+        let leaders: Vec<AgentId> = moment.leaders().map(|agent| agent.name.clone()).collect();
+        if leaders.is_empty() {
+            self.since.get_or_insert((moment.at, sent));
+            return None;
+        }
+        let (since, before) = self.since.take()?;
+        Some(Said {
+            at: moment.at,
+            what: Happened::Election {
+                cause: String::from("there was no leader"),
+                leaders,
+                took: moment.at.saturating_sub(since),
+                messages: sent.saturating_sub(before),
+            },
+        })
+    }
+}
+
+/// How many messages the node's agents have sent, each group once.
+fn sent(report: &Report) -> u64 {
+    let counts = report.agents.iter().map(|agent| {
+        let sent = agent.messages.get("sent").copied();
+        (&agent.group, sent.unwrap_or_default())
+    });
+    let by_group: BTreeMap<_, _> = counts.collect();
+    by_group.into_values().sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report() -> Report {
+        let json = r#"{"bridge":{"node":"host-1","listens":null,"peers":[{"node":"host-2","address":null,
+            "link":"waiting","agents":1,"lost":0,"unlinked_ms":5.0,"last_error":"refused","echo_ms":null}],"counts":{}},
+            "agents":[{"agent":"b","group":"g","lifecycle":"running","incarnation":"3","role":"follower","term":"7",
+            "leader":{"id":"c","incarnation":"1","term":"7"},"leading":null,"draining":false,"work_panics":0,
+            "work_stalls":0,"tie_broken":false,"member_count":3,"messages":{"sent":12},"members":[
+            {"agent":"c","kind":"voter","score":3,"presence":"up","incarnation":"1"},
+            {"agent":"b","kind":"voter","score":2,"presence":"up","incarnation":"3"},
+            {"agent":"a","kind":"observer","score":null,"presence":"suspect","incarnation":null}]}]}"#;
+        serde_json::from_str(json).unwrap()
+    }
+
+    #[test]
+    fn agents_of_other_hosts_are_shown_as_their_group_knows_them() {
+        let at = Duration::from_secs(1);
+        let moment = facts(&report(), &[Some(at)], vec!["because".to_owned()], at);
+        let [a, b, c] = moment.agents.as_slice() else {
+            unreachable!("{moment:?}")
+        };
+        assert_eq!(
+            (a.name.as_str(), a.state, a.remote),
+            ("a", AgentState::Suspect, true)
+        );
+        assert_eq!((b.name.as_str(), b.leads, b.remote), ("b", false, false));
+        assert_eq!(b.score, Some(2.into()), "from the members");
+        assert_eq!(b.lease_until, None, "it does not lead");
+        assert!(c.leads && c.remote && c.role.is_none());
+        assert_eq!(c.term.map(|term| term.0), Some(7));
+        assert_eq!(moment.peers[0].error.as_deref(), Some("refused"));
+        assert!(b.group.is_empty(), "there is one group only");
+        assert_eq!(sent(&report()), 12);
+    }
+
+    #[test]
+    fn an_election_lasts_until_there_is_a_leader() {
+        let mut vacancy = Vacancy::default();
+        let led = facts(&report(), &[None], Vec::new(), Duration::from_secs(9));
+        let mut empty = Moment {
+            at: Duration::from_secs(5),
+            ..Moment::default()
+        };
+        assert_eq!(vacancy.look(&led, 1), None, "it was led before");
+        assert_eq!(vacancy.look(&empty, 10), None);
+        empty.at = Duration::from_secs(6);
+        assert_eq!(vacancy.look(&empty, 11), None);
+        let over = vacancy.look(&led, 14).unwrap();
+        let Happened::Election {
+            leaders,
+            took,
+            messages,
+            ..
+        } = over.what
+        else {
+            unreachable!("{over:?}")
+        };
+        assert_eq!(leaders, ["c"]);
+        assert_eq!((took, messages), (Duration::from_secs(4), 4));
+        assert_eq!(vacancy.look(&led, 15), None);
+    }
+}

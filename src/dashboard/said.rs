@@ -1,0 +1,164 @@
+//! What was said and done, an entry of the page's log each.
+//!
+//! Decided here: which kinds of entries there are, and their JSON; and what a change of an agent reads like where
+//! nothing but moments is known. Not here: what a message says (its `Display`).
+
+use std::time::Duration;
+
+use serde::Serialize;
+
+#[cfg(feature = "testkit")]
+use super::moment::all_millis;
+use super::moment::{AgentFacts, AgentState, Moment};
+use crate::protocol::{AgentId, shown};
+
+/// An entry of the log.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct Said {
+    #[serde(rename = "at_ms", serialize_with = "shown::millis")]
+    pub(crate) at: Duration,
+    #[serde(flatten)]
+    pub(crate) what: Happened,
+}
+
+/// What happened.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "what", rename_all = "snake_case")]
+pub(crate) enum Happened {
+    /// A message left; it arrives at these times, or never.
+    #[cfg(feature = "testkit")]
+    Sent {
+        from: AgentId,
+        to: AgentId,
+        kind: &'static str,
+        text: String,
+        #[serde(rename = "arrives_ms", serialize_with = "all_millis")]
+        arrives: Vec<Duration>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        lost: Option<String>,
+    },
+    /// An agent told something, or something was done to it.
+    Agent {
+        agent: AgentId,
+        text: String,
+        /// Whether it acquired a leadership, ended, or neither.
+        tone: Tone,
+    },
+    /// Something else happened.
+    #[cfg(feature = "testkit")]
+    Mark { text: String },
+    /// An election is over.
+    Election {
+        /// What led to it.
+        cause: String,
+        leaders: Vec<AgentId>,
+        #[serde(rename = "took_ms", serialize_with = "shown::millis")]
+        took: Duration,
+        messages: u64,
+    },
+}
+
+/// How an entry is marked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Tone {
+    Good,
+    Bad,
+    Plain,
+}
+
+/// What the change of one moment into another reads like, a line for each agent to which something happened.
+pub(crate) fn told(old: &Moment, new: &Moment) -> Vec<Said> {
+    let pairs = old.agents.iter().zip(&new.agents);
+    let lines = pairs.filter(|(before, now)| before.name == now.name);
+    let lines = lines.flat_map(|(before, now)| lines_of(before, now).map(move |line| (now, line)));
+    let said = |(agent, (text, tone)): (&AgentFacts, (String, Tone))| Said {
+        at: new.at,
+        what: Happened::Agent {
+            agent: agent.name.clone(),
+            text,
+            tone,
+        },
+    };
+    lines.map(said).take(MOST).collect()
+}
+
+fn lines_of(before: &AgentFacts, now: &AgentFacts) -> impl Iterator<Item = (String, Tone)> + use<> {
+    let term = now
+        .term
+        .map(|term| format!(" in term {term}"))
+        .unwrap_or_default();
+    let state = (before.state != now.state).then(|| match now.state {
+        AgentState::Up => (String::from("is there"), Tone::Good),
+        #[cfg(feature = "testkit")]
+        AgentState::Hung => (String::from("hangs"), Tone::Bad),
+        AgentState::Restarting => (String::from("crashed, and will be restarted"), Tone::Bad),
+        AgentState::Down => (String::from("is down"), Tone::Bad),
+        AgentState::Suspect => (String::from("is suspected to have ended"), Tone::Bad),
+        AgentState::Unseen => (String::from("has not been seen"), Tone::Bad),
+    });
+    let leads = match (before.leads, now.leads) {
+        (false, true) => Some((format!("leads{term}"), Tone::Good)),
+        (true, false) => Some((String::from("does not lead any more"), Tone::Bad)),
+        _ => None,
+    };
+    let follows = match &now.leader {
+        _ if now.leads || now.remote || before.leader == now.leader => None,
+        Some(leader) => Some((format!("follows {leader}{term}"), Tone::Plain)),
+        None => Some((String::from("knows no leader"), Tone::Bad)),
+    };
+    [state, leads, follows].into_iter().flatten()
+}
+
+/// So many lines a change has at most.
+const MOST: usize = 500;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::Term;
+
+    fn moment(change: impl Fn(&mut AgentFacts)) -> Moment {
+        let mut agent = AgentFacts::named("a".parse().unwrap());
+        change(&mut agent);
+        Moment {
+            agents: vec![agent],
+            ..Moment::default()
+        }
+    }
+
+    fn texts(old: &Moment, new: &Moment) -> Vec<String> {
+        let text = |said: Said| match said.what {
+            Happened::Agent { agent, text, .. } => format!("{agent} {text}"),
+            other => unreachable!("{other:?}"),
+        };
+        told(old, new).into_iter().map(text).collect()
+    }
+
+    #[test]
+    fn a_change_is_told_in_words() {
+        let before = moment(|_| {});
+        let leads = moment(|agent| {
+            agent.leads = true;
+            agent.term = Some(Term(7));
+            agent.leader = Some("a".parse().unwrap());
+        });
+        let down = moment(|agent| agent.state = AgentState::Down);
+        assert_eq!(texts(&before, &before), [""; 0]);
+        assert_eq!(texts(&before, &leads), ["a leads in term 7"]);
+        assert_eq!(
+            texts(&leads, &down),
+            ["a is down", "a does not lead any more", "a knows no leader"]
+        );
+        let follows = moment(|agent| agent.leader = Some("b".parse().unwrap()));
+        assert_eq!(texts(&before, &follows), ["a follows b"]);
+    }
+
+    #[test]
+    fn an_entry_is_flat_json() {
+        let said = told(&moment(|_| {}), &moment(|agent| agent.leads = true));
+        let json = serde_json::to_value(&said).unwrap();
+        let line = serde_json::json!({"at_ms": 0.0, "what": "agent", "agent": "a", "text": "leads", "tone": "good"});
+        assert_eq!(json, serde_json::json!([line]));
+    }
+}

@@ -1,0 +1,74 @@
+//! Looks at a running node while somebody looks at the page.
+//!
+//! Decided here: how often, and that nothing is looked at for nobody. It runs in a task of the server, and reads what an
+//! agent has published: no agent waits for it.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::SeqCst},
+    },
+    time::Duration,
+};
+
+use actix_web::rt::{
+    self,
+    time::{Instant, interval},
+};
+
+use super::{
+    board::Board,
+    running::{self, Vacancy},
+    said::told,
+};
+use crate::operate::Operated;
+
+/// Whether a node is looked at, by which task ever.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sampler(Arc<AtomicBool>);
+
+/// Ends the claim of a task, also of one that its runtime drops.
+struct Claim(Arc<AtomicBool>);
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        self.0.store(false, SeqCst);
+    }
+}
+
+impl Sampler {
+    /// Begins to look, if nobody does.
+    pub(super) fn begin(&self, operated: &Operated, board: &Arc<Board>, since: Instant) {
+        if self.0.swap(true, SeqCst) {
+            return;
+        }
+        let claim = Claim(Arc::clone(&self.0));
+        let (operated, board, sampler) = (operated.clone(), Arc::clone(board), self.clone());
+        show(&operated, &board, since);
+        rt::spawn(async move {
+            let mut beats = interval(EACH);
+            let mut vacancy = Vacancy::default();
+            while board.has_viewers() {
+                beats.tick().await;
+                let (moment, sent) = running::look(&operated, since.elapsed());
+                let mut said = told(&board.moment(), &moment);
+                said.extend(vacancy.look(&moment, sent));
+                board.publish(moment, said, 0);
+            }
+            drop(claim);
+            // A viewer may have come after the last look, and found the claim.
+            if board.has_viewers() {
+                sampler.begin(&operated, &board, since);
+            }
+        });
+    }
+}
+
+/// What a viewer's snapshot has: the node as it is now, not as it was when the last viewer left.
+fn show(operated: &Operated, board: &Board, since: Instant) {
+    let (moment, _) = running::look(operated, since.elapsed());
+    board.publish(moment, Vec::new(), 0);
+}
+
+/// People see no more, and an election takes less than that only in one process.
+const EACH: Duration = Duration::from_millis(100);

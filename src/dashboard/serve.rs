@@ -1,0 +1,52 @@
+//! A dashboard on a server of its own.
+//!
+//! Decided here: that such a server is reached from this host only, by its address and by the name it is called; that it
+//! knows the sockets of its viewers; and that it leaves the process's signals to the application.
+
+use std::{any::Any, io, net::SocketAddr};
+
+#[cfg(unix)]
+use actix_web::rt::net::TcpStream;
+use actix_web::{
+    App, HttpServer,
+    dev::{Extensions, Server},
+};
+
+use super::Dashboard;
+#[cfg(unix)]
+use super::closer::Closer;
+
+impl Dashboard {
+    /// Serves the page on the loopback address, at that port; 0 takes a free one. Gives the address and the server,
+    /// which runs while it is awaited, or in a task of its own.
+    ///
+    /// # Errors
+    /// When the port is taken, and nothing is served.
+    pub fn serve(&self, port: u16) -> io::Result<(SocketAddr, Server)> {
+        let page = Self {
+            is_local: true,
+            ..self.clone()
+        };
+        let server = HttpServer::new(move || App::new().configure(|app| page.configure(app)));
+        let server = server
+            .workers(1)
+            .shutdown_timeout(1)
+            .disable_signals()
+            .on_connect(remember)
+            .bind(("127.0.0.1", port))?;
+        let address = server.addrs().first().copied();
+        let address = address.ok_or(io::ErrorKind::AddrNotAvailable)?;
+        Ok((address, server.run()))
+    }
+}
+
+/// Keeps the socket of a connection beside it, so that a viewer that takes nothing can be closed.
+#[cfg(unix)]
+fn remember(connection: &dyn Any, extensions: &mut Extensions) {
+    if let Some(socket) = connection.downcast_ref::<TcpStream>() {
+        extensions.insert(Closer::of(socket));
+    }
+}
+
+#[cfg(not(unix))]
+fn remember(_: &dyn Any, _: &mut Extensions) {}

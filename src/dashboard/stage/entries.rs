@@ -1,0 +1,165 @@
+//! A run's record as entries of the page's log.
+//!
+//! Decided here: how many messages a frame tells of, so that an election of two hundred agents does not drown its
+//! viewers; the others are counted. Everything that is no message is told.
+
+use std::time::Duration;
+
+use crate::{
+    dashboard::said::{Happened, Said, Tone},
+    protocol::{Event, Time},
+    testkit::trace::{Happening, TraceEntry, What},
+};
+
+/// What was recorded since the last frame.
+#[derive(Debug, Default)]
+pub(super) struct Told {
+    pub(super) said: Vec<Said>,
+    /// Messages that are not among them.
+    pub(super) more: u64,
+    /// What was done to the agents and to the network, in words.
+    pub(super) causes: Vec<String>,
+    messages: usize,
+}
+
+impl Told {
+    /// Adds what one entry says.
+    pub(super) fn add(&mut self, entry: &TraceEntry) {
+        let at = entry.at.since(Time::ZERO);
+        match &entry.what {
+            What::Sent { .. } | What::Lost { .. } if self.messages >= MOST_MESSAGES => {
+                self.more += 1;
+            }
+            What::Sent { message, arrives } => {
+                let arrives = arrives.iter().map(|at| at.since(Time::ZERO)).collect();
+                self.message(at, message, arrives, None);
+            }
+            What::Lost { message, why } => {
+                self.message(at, message, Vec::new(), Some(why.clone()));
+            }
+            // The page draws what was sent; that it arrived is said by what follows.
+            What::Delivered(_) => {}
+            What::Dropped { message, why } => {
+                let text = format!("dropped {} of {}: {why}", message.kind, message.from);
+                self.agent(at, &message.to, text, Tone::Plain);
+            }
+            What::Role { agent, role } => self.agent(at, agent, format!("is {role}"), Tone::Plain),
+            What::Event { agent, event } => {
+                self.agent(at, agent, event.to_string(), tone_of(event));
+            }
+            What::Happened { agent, what } => {
+                let tone = match what {
+                    Happening::Crashed | Happening::Stopped | Happening::Paused => Tone::Bad,
+                    Happening::Started
+                    | Happening::Joined
+                    | Happening::Left
+                    | Happening::Restarted
+                    | Happening::Resumed => Tone::Plain,
+                };
+                self.causes.push(format!("{agent} {what}"));
+                self.agent(at, agent, what.to_string(), tone);
+            }
+            What::Mark(text) => {
+                self.causes.push(text.clone());
+                let what = Happened::Mark { text: text.clone() };
+                self.said.push(Said { at, what });
+            }
+        }
+    }
+
+    fn message(
+        &mut self,
+        at: Duration,
+        message: &crate::testkit::trace::MessageText,
+        arrives: Vec<Duration>,
+        lost: Option<String>,
+    ) {
+        self.messages += 1;
+        self.said.push(Said {
+            at,
+            what: Happened::Sent {
+                from: message.from.clone(),
+                to: message.to.clone(),
+                kind: message.kind,
+                text: message.text.clone(),
+                arrives,
+                lost,
+            },
+        });
+    }
+
+    fn agent(&mut self, at: Duration, agent: &crate::protocol::AgentId, text: String, tone: Tone) {
+        let agent = agent.clone();
+        let what = Happened::Agent { agent, text, tone };
+        self.said.push(Said { at, what });
+    }
+}
+
+const fn tone_of(event: &Event) -> Tone {
+    match event {
+        Event::Acquired { .. } | Event::Renewed { .. } => Tone::Good,
+        Event::Lost { .. } | Event::NoLeader { .. } => Tone::Bad,
+        Event::Draining { .. } | Event::NewLeader(_) | Event::Voters(_) => Tone::Plain,
+    }
+}
+
+const MOST_MESSAGES: usize = 400;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testkit::trace::MessageText;
+
+    fn sent(number: u64) -> TraceEntry {
+        let message = MessageText {
+            from: "a".parse().unwrap(),
+            to: "b".parse().unwrap(),
+            kind: "elect",
+            text: format!("elect {number}"),
+        };
+        let arrives = vec![Time::from_millis(number + 2)];
+        TraceEntry {
+            at: Time::from_millis(number),
+            what: What::Sent { message, arrives },
+        }
+    }
+
+    #[test]
+    fn messages_beyond_the_limit_are_counted_and_faults_are_told_all_the_same() {
+        let mut told = Told::default();
+        (0..1_000).for_each(|number| told.add(&sent(number)));
+        told.add(&TraceEntry {
+            at: Time::from_millis(5),
+            what: What::Happened {
+                agent: "a".parse().unwrap(),
+                what: Happening::Crashed,
+            },
+        });
+        assert_eq!((told.said.len(), told.more), (401, 600));
+        assert_eq!(told.causes, ["a crashes"]);
+        let Happened::Sent { arrives, .. } = &told.said[0].what else {
+            unreachable!("{:?}", told.said[0])
+        };
+        assert_eq!(*arrives, [Duration::from_millis(2)]);
+    }
+
+    #[test]
+    fn a_lost_message_says_why() {
+        let mut told = Told::default();
+        let TraceEntry {
+            what: What::Sent { message, .. },
+            at,
+        } = sent(1)
+        else {
+            unreachable!("it is a message")
+        };
+        let why = "cut".to_owned();
+        told.add(&TraceEntry {
+            at,
+            what: What::Lost { message, why },
+        });
+        let json = serde_json::to_value(&told.said).unwrap();
+        assert_eq!(json[0]["lost"], "cut");
+        assert_eq!(json[0]["arrives_ms"], serde_json::json!([]));
+    }
+}

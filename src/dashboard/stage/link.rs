@@ -1,0 +1,90 @@
+//! The way of a command from the server to the stage, which may be on another thread.
+//!
+//! Decided here: that a command waits in a short queue or is refused, and that its sender waits for what became of it,
+//! but not for ever.
+
+use std::{
+    sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel},
+    time::Duration,
+};
+
+use actix_web::rt::time::timeout;
+use tokio::sync::oneshot;
+
+use super::{
+    control::{Control, NumberError},
+    scenario::ScenarioError,
+};
+use crate::testkit::cluster::ClusterError;
+
+/// The server's end.
+#[derive(Clone, Debug)]
+pub(crate) struct StageLink(SyncSender<Asked>);
+
+/// A command on its way, and where its answer goes.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    pub(crate) control: Control,
+    pub(crate) reply: oneshot::Sender<Result<(), StageError>>,
+}
+
+/// Why a command was not carried out.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum StageError {
+    #[error(transparent)]
+    Cluster(#[from] ClusterError),
+    #[error(transparent)]
+    Number(#[from] NumberError),
+    #[error(transparent)]
+    Scenario(#[from] ScenarioError),
+    #[error("the agents live in real time: it cannot be paused, stepped or sped up")]
+    RealTime,
+    #[error("there is no election {name:?} to choose here")]
+    NoElection { name: String },
+    #[error("too many commands wait already: send it again")]
+    Busy,
+    #[error("the cluster did not come to it within {} s: look at what it does, and send it again", ANSWER.as_secs())]
+    Late,
+    #[error("the cluster has ended: start it again")]
+    Ended,
+}
+
+impl StageError {
+    /// As a status of HTTP.
+    pub(crate) const fn status(&self) -> u16 {
+        match self {
+            Self::Number(_) => 400,
+            Self::Cluster(ClusterError::Unknown { .. }) | Self::NoElection { .. } => 404,
+            Self::Cluster(_) | Self::Scenario(_) | Self::RealTime => 409,
+            Self::Busy | Self::Ended => 503,
+            Self::Late => 504,
+        }
+    }
+}
+
+/// Both ends.
+pub(crate) fn link() -> (StageLink, Receiver<Asked>) {
+    let (sender, receiver) = sync_channel(WAITING);
+    (StageLink(sender), receiver)
+}
+
+impl StageLink {
+    /// Asks for something, and waits until it was done or refused.
+    pub(crate) async fn ask(&self, control: Control) -> Result<(), StageError> {
+        let (reply, told) = oneshot::channel();
+        match self.0.try_send(Asked { control, reply }) {
+            Ok(()) => {}
+            Err(TrySendError::Full(_)) => return Err(StageError::Busy),
+            Err(TrySendError::Disconnected(_)) => return Err(StageError::Ended),
+        }
+        match timeout(ANSWER, told).await {
+            Ok(Ok(told)) => told,
+            Ok(Err(_)) => Err(StageError::Ended),
+            Err(_) => Err(StageError::Late),
+        }
+    }
+}
+
+/// So many commands may wait.
+const WAITING: usize = 16;
+const ANSWER: Duration = Duration::from_secs(10);

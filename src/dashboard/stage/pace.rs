@@ -1,0 +1,99 @@
+//! How virtual time goes while people look.
+//!
+//! Decided here: how much of it is due, in whole milliseconds, because timers fire on a grid of them; what is left over
+//! is kept. After a pause, and after a long frame, nothing is made up for. Not here: how time passes (`mod.rs`).
+
+use std::time::Duration;
+
+use crate::dashboard::moment::ClockFacts;
+
+/// See the [module's page](self).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pace {
+    is_virtual: bool,
+    paused: bool,
+    speed: f64,
+    owed: Duration,
+}
+
+impl Pace {
+    pub(crate) const fn virtual_time(speed: f64) -> Self {
+        Self {
+            is_virtual: true,
+            paused: false,
+            speed,
+            owed: Duration::ZERO,
+        }
+    }
+
+    pub(crate) const fn real_time() -> Self {
+        Self {
+            is_virtual: false,
+            ..Self::virtual_time(1.0)
+        }
+    }
+
+    pub(crate) const fn is_virtual(&self) -> bool {
+        self.is_virtual
+    }
+
+    pub(crate) const fn facts(&self) -> ClockFacts {
+        ClockFacts {
+            is_virtual: self.is_virtual,
+            paused: self.paused,
+            speed: self.speed,
+        }
+    }
+
+    pub(crate) fn pause(&mut self, paused: bool) {
+        self.paused = paused;
+        self.owed = Duration::ZERO;
+    }
+
+    pub(crate) fn set_speed(&mut self, speed: f64) {
+        self.speed = speed;
+    }
+
+    /// So much real time has passed: how much virtual time shall.
+    pub(crate) fn due(&mut self, passed: Duration) -> Duration {
+        if self.paused {
+            return Duration::ZERO;
+        }
+        let share = passed.min(LONGEST).as_secs_f64() * self.speed;
+        self.owed += Duration::try_from_secs_f64(share).unwrap_or_default();
+        let rest = Duration::from_nanos(u64::from(self.owed.subsec_nanos() % 1_000_000));
+        let due = self.owed.saturating_sub(rest);
+        self.owed = rest;
+        due
+    }
+}
+
+/// A frame that took longer, because the host was busy, counts as so long.
+const LONGEST: Duration = Duration::from_millis(250);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: fn(u64) -> Duration = Duration::from_millis;
+
+    #[test]
+    fn what_is_no_whole_millisecond_is_kept() {
+        let mut pace = Pace::virtual_time(0.02);
+        let due: Vec<_> = (0..4).map(|_| pace.due(MS(25))).collect();
+        assert_eq!(due, [MS(0), MS(1), MS(0), MS(1)]);
+    }
+
+    #[test]
+    fn nothing_is_made_up_for() {
+        let mut pace = Pace::virtual_time(10.0);
+        assert_eq!(pace.due(Duration::from_secs(60)), MS(2_500));
+        pace.pause(true);
+        assert_eq!(pace.due(MS(100)), MS(0));
+        pace.pause(false);
+        pace.set_speed(1.0);
+        assert_eq!(pace.due(MS(7)), MS(7));
+        assert_eq!(pace.facts().speed.to_bits(), 1.0_f64.to_bits());
+        assert!(!Pace::real_time().is_virtual());
+    }
+}

@@ -1,0 +1,354 @@
+//! One cluster on the stage, frame by frame.
+//!
+//! Decided here: what a frame is: commands that came, then as much time as is due, then the next scene if it is its
+//! turn, then what is shown. An election is over when it is settled which agents lead.
+
+use std::{
+    sync::mpsc::{RecvTimeoutError, TryRecvError},
+    time::{Duration, Instant},
+};
+
+use actix::clock::sleep;
+
+use super::{
+    Stage,
+    control::{Control, checked_speed},
+    entries::Told,
+    facts,
+    link::{Asked, StageError},
+    perform::perform,
+    scenario::{Scenario, Until, scenes},
+};
+use crate::{
+    dashboard::{
+        moment::Moment,
+        said::{Happened, Said},
+    },
+    protocol::{Election, Time},
+    testkit::cluster::{Cluster, Settled},
+};
+
+/// See the [module's page](self).
+pub(super) struct Player<'a, E: Election> {
+    stage: &'a mut Stage,
+    cluster: Cluster<E>,
+    /// The first entry of the record that has not been told.
+    next_entry: u64,
+    causes: Vec<String>,
+    /// The last change of a leader that an election was told of.
+    told: Option<Time>,
+    why: Vec<String>,
+    why_at: (u64, Instant),
+    /// What the next scene waits for, since when, and how long it has been quiet.
+    waits: Option<Wait>,
+}
+
+/// What the next scene waits for.
+struct Wait {
+    until: Until,
+    since: Time,
+    /// When it was met: people need a moment to see it.
+    met: Option<Instant>,
+}
+
+/// What follows from a command.
+enum Next {
+    Goes,
+    Chosen(String),
+}
+
+impl<'a, E: Election> Player<'a, E> {
+    pub(super) fn new(stage: &'a mut Stage, cluster: Cluster<E>) -> Self {
+        stage.board.set_head(|head| {
+            head.title = format!("{} agents", cluster.sights().count());
+        });
+        Self {
+            stage,
+            cluster,
+            next_entry: 0,
+            causes: Vec::new(),
+            told: None,
+            why: Vec::new(),
+            why_at: (u64::MAX, now()),
+            waits: None,
+        }
+    }
+
+    pub(super) async fn play(mut self, story: Option<Scenario>) -> Option<String> {
+        if let Some(story) = story
+            && self.begin(story).is_ok()
+        {
+            self.waits = Some(self.wait(Until::Settled));
+        }
+        let mut last = now();
+        loop {
+            match self.obey().await {
+                Ok(Next::Goes) => {}
+                Ok(Next::Chosen(name)) => {
+                    let held = name.clone();
+                    self.stage.board.set_head(|head| head.election = Some(held));
+                    return Some(name);
+                }
+                Err(NoPage) => return None,
+            }
+            let passed = last.elapsed();
+            last = now();
+            let due = self.stage.pace.due(passed);
+            if self.stage.pace.is_virtual() && !due.is_zero() {
+                sleep(due).await;
+            }
+            self.scene().await;
+            self.show();
+        }
+    }
+
+    /// Does what was asked for; waits for the length of a frame if that is nothing.
+    async fn obey(&mut self) -> Result<Next, NoPage> {
+        if !self.stage.pace.is_virtual() {
+            sleep(FRAME).await;
+            return self.obey_waiting().await;
+        }
+        // Nothing of the cluster runs meanwhile: its time stands still.
+        match self.stage.asked.recv_timeout(FRAME) {
+            Ok(asked) => Ok(self.answer(asked).await),
+            Err(RecvTimeoutError::Timeout) => {
+                // What is due at this very moment is done, so that a message which takes no time arrives.
+                actix_yield().await;
+                Ok(Next::Goes)
+            }
+            Err(RecvTimeoutError::Disconnected) => Err(NoPage),
+        }
+    }
+
+    async fn obey_waiting(&mut self) -> Result<Next, NoPage> {
+        loop {
+            match self.stage.asked.try_recv() {
+                Ok(asked) => match self.answer(asked).await {
+                    Next::Goes => {}
+                    chosen @ Next::Chosen(_) => return Ok(chosen),
+                },
+                Err(TryRecvError::Empty) => return Ok(Next::Goes),
+                Err(TryRecvError::Disconnected) => return Err(NoPage),
+            }
+        }
+    }
+
+    async fn answer(&mut self, Asked { control, reply }: Asked) -> Next {
+        let told = self.control(&control).await;
+        let chosen = match (&told, control) {
+            (Ok(()), Control::Election(name)) => Next::Chosen(name),
+            _ => Next::Goes,
+        };
+        // A caller that has gone needs no answer.
+        reply.send(told).ok();
+        chosen
+    }
+
+    async fn control(&mut self, control: &Control) -> Result<(), StageError> {
+        match control {
+            Control::Pause => self.pause(true),
+            Control::Play => self.pause(false),
+            Control::Step => self.step().await,
+            Control::Speed(speed) => {
+                self.must_be_virtual()?;
+                self.stage.pace.set_speed(checked_speed(*speed)?);
+                Ok(())
+            }
+            Control::Scenario(name) => self.begin(*name),
+            Control::Election(name) => {
+                let head = self.stage.board.head();
+                if head.elections.contains(name) {
+                    return Ok(());
+                }
+                let name = name.clone();
+                Err(StageError::NoElection { name })
+            }
+            Control::Crash(_)
+            | Control::Stop(_)
+            | Control::Restart(_)
+            | Control::Hang(_)
+            | Control::Resume(_)
+            | Control::StepDown { .. }
+            | Control::Campaign(_)
+            | Control::Join { .. }
+            | Control::Partition(_)
+            | Control::Cut { .. }
+            | Control::Mend { .. }
+            | Control::Isolate(_)
+            | Control::Heal
+            | Control::Network(_) => perform(&mut self.cluster, control).await,
+        }
+    }
+
+    fn must_be_virtual(&self) -> Result<(), StageError> {
+        if self.stage.pace.is_virtual() {
+            return Ok(());
+        }
+        Err(StageError::RealTime)
+    }
+
+    fn pause(&mut self, paused: bool) -> Result<(), StageError> {
+        self.must_be_virtual()?;
+        self.stage.pace.pause(paused);
+        Ok(())
+    }
+
+    /// Pauses, and goes on until something has happened.
+    async fn step(&mut self) -> Result<(), StageError> {
+        self.pause(true)?;
+        let before = self.cluster.activity();
+        for _ in 0..LONGEST_STEP {
+            sleep(Duration::from_millis(1)).await;
+            if self.cluster.activity() != before {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    // ---- scenes ------------------------------------------------------------------------------
+
+    /// Begins a scenario; one that is played ends where it is.
+    fn begin(&mut self, scenario: Scenario) -> Result<(), StageError> {
+        let ranked = facts::ranked(&self.cluster);
+        self.stage.scenes = scenes(scenario, &ranked)?.into();
+        self.stage.scenario = Some(scenario.words().0);
+        self.waits = None;
+        Ok(())
+    }
+
+    fn wait(&self, until: Until) -> Wait {
+        Wait {
+            until,
+            since: self.cluster.now(),
+            met: None,
+        }
+    }
+
+    /// Plays the next scene, if the one before is over.
+    async fn scene(&mut self) {
+        if self.stage.scenario.is_none() || self.stage.pace.facts().paused || !self.is_its_turn() {
+            return;
+        }
+        loop {
+            let Some(scene) = self.stage.scenes.pop_front() else {
+                (self.stage.scenario, self.waits) = (None, None);
+                return;
+            };
+            // What a viewer did meanwhile may make a scene impossible: the next one may be possible still.
+            let done = perform(&mut self.cluster, &scene.control).await.is_ok();
+            if done && scene.then != Until::Passed(Duration::ZERO) {
+                self.waits = Some(self.wait(scene.then));
+                return;
+            }
+        }
+    }
+
+    fn is_its_turn(&mut self) -> bool {
+        let now_there = self.cluster.now();
+        let Some(wait) = &mut self.waits else {
+            return true;
+        };
+        let passed = now_there.since(wait.since);
+        let is_met = match wait.until {
+            Until::Passed(span) => passed >= span,
+            Until::Settled => {
+                passed >= AT_LEAST && (passed >= AT_MOST || self.cluster.settled_now().is_ok())
+            }
+        };
+        if !is_met {
+            wait.met = None;
+            return false;
+        }
+        wait.met.get_or_insert_with(now).elapsed() >= DWELL
+    }
+
+    // ---- what is shown -----------------------------------------------------------------------
+
+    fn show(&mut self) {
+        let mut told = Told::default();
+        let next = self
+            .cluster
+            .read_trace(self.next_entry, |entry| told.add(entry));
+        self.next_entry = next;
+        let Told {
+            mut said,
+            more,
+            causes,
+            ..
+        } = told;
+        self.causes.extend(causes);
+        said.extend(self.election());
+        let moment = Moment {
+            clock: self.stage.pace.facts(),
+            scenario: self.stage.scenario,
+            why: self.why(),
+            ..facts::moment(&self.cluster)
+        };
+        self.stage.board.publish(moment, said, more);
+    }
+
+    /// The election that is over, if one is since the last look.
+    fn election(&mut self) -> Option<Said> {
+        let believed = self.cluster.believed();
+        if self.told == Some(believed) {
+            return None;
+        }
+        let settled: Settled = self.cluster.settled_now().ok()?;
+        self.told = Some(believed);
+        let mut cause = std::mem::take(&mut self.causes);
+        let hidden = cause.len().saturating_sub(CAUSES);
+        cause.truncate(CAUSES);
+        let mut cause = cause.join("; ");
+        if hidden > 0 {
+            cause = format!("{cause}; and {hidden} more");
+        }
+        Some(Said {
+            at: self.cluster.now().since(Time::ZERO),
+            what: Happened::Election {
+                cause,
+                leaders: settled.leaders().cloned().collect(),
+                took: settled.took,
+                messages: settled.messages,
+            },
+        })
+    }
+
+    fn why(&mut self) -> Vec<String> {
+        let activity = self.cluster.activity();
+        let (last, at) = self.why_at;
+        let is_due = at.elapsed() >= facts::WHY_EACH;
+        if is_due && (last != activity || !self.stage.pace.facts().paused) || self.why.is_empty() {
+            self.why = facts::why(&self.cluster);
+            self.why_at = (activity, now());
+        }
+        self.why.clone()
+    }
+}
+
+/// Nobody is left to show anything to.
+struct NoPage;
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "people see real time; the agents' own is virtual"
+)]
+fn now() -> Instant {
+    Instant::now()
+}
+
+/// Lets the other tasks of this thread run, without any time passing.
+async fn actix_yield() {
+    tokio::task::yield_now().await;
+}
+
+const FRAME: Duration = Duration::from_millis(25);
+/// So many milliseconds a step takes at the longest.
+const LONGEST_STEP: u32 = 5_000;
+/// What begins with a scene begins within this time, and is over, if ever, within that one.
+const AT_LEAST: Duration = Duration::from_millis(50);
+const AT_MOST: Duration = Duration::from_secs(15);
+/// How long people look at what came of a scene.
+const DWELL: Duration = Duration::from_millis(2_500);
+/// So many causes of an election are named.
+const CAUSES: usize = 3;

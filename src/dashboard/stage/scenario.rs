@@ -1,0 +1,283 @@
+//! Stories that the page plays: what happens to the agents, in which order.
+//!
+//! Decided here: the scenes of each scenario, for any agents. They are values: `mod.rs` plays them, one when the one
+//! before has settled. Which agent leads in the end is the election's business, and what there is to see.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use super::control::Control;
+use crate::protocol::AgentId;
+
+/// Something that happens, and what is waited for after it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Scene {
+    pub(crate) control: Control,
+    pub(crate) then: Until,
+}
+
+/// When the next scene begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Until {
+    /// When it is settled which agents lead, or does not come to that in time.
+    Settled,
+    /// After so much of the agents' time.
+    Passed(Duration),
+}
+
+/// A story that the page plays with the agents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Scenario {
+    /// ASTRA's story: the lowest agent calls an election, the highest wins, ends, and comes back.
+    Astra,
+    /// The Go program's story: the leader crashes, recovers, and crashes together with the next.
+    Go,
+    /// Each agent reaches its neighbours only, then all links heal.
+    Chain,
+    /// All agents reach the lowest one only, then all links heal.
+    Star,
+    /// More than half of the agents crash, one after the other, and come back.
+    QuorumLoss,
+    /// The highest agent crashes and comes back, three times.
+    Flapping,
+    /// The leader is not heard by the next agent, but hears it.
+    OneWay,
+}
+
+impl Scenario {
+    /// All of them, in the order of the page.
+    pub(crate) const ALL: [Self; 7] = [
+        Self::Astra,
+        Self::Go,
+        Self::Chain,
+        Self::Star,
+        Self::QuorumLoss,
+        Self::Flapping,
+        Self::OneWay,
+    ];
+
+    /// Its name in a command, and what it shows.
+    pub(crate) const fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Astra => (
+                "astra",
+                "ASTRA's story: the lowest agent calls an election, the highest wins, ends, and comes back",
+            ),
+            Self::Go => (
+                "go",
+                "the Go program's story: the leader crashes, recovers, and crashes together with the next",
+            ),
+            Self::Chain => (
+                "chain",
+                "each agent reaches its neighbours only, then all links heal",
+            ),
+            Self::Star => (
+                "star",
+                "all agents reach the lowest one only, then all links heal",
+            ),
+            Self::QuorumLoss => (
+                "quorum_loss",
+                "more than half of the agents crash, one after the other, and come back",
+            ),
+            Self::Flapping => (
+                "flapping",
+                "the highest agent crashes and comes back, three times",
+            ),
+            Self::OneWay => (
+                "one_way",
+                "the leader is not heard by the next agent, but hears it",
+            ),
+        }
+    }
+}
+
+/// Why a scenario cannot be played.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum ScenarioError {
+    #[error(
+        "the scenario {name} needs {least} agents that may lead, and there are {found}: let some join"
+    )]
+    TooFew {
+        name: &'static str,
+        least: usize,
+        found: usize,
+    },
+    #[error(
+        "the scenario {name} cuts each link for itself, which cannot be seen among {found} agents: take {most} at most"
+    )]
+    TooMany {
+        name: &'static str,
+        most: usize,
+        found: usize,
+    },
+}
+
+/// A scenario's scenes. `ranked` are the agents that may lead, the highest first.
+pub(crate) fn scenes(scenario: Scenario, ranked: &[AgentId]) -> Result<Vec<Scene>, ScenarioError> {
+    let (name, _) = scenario.words();
+    let found = ranked.len();
+    let [top, next, .., lowest] = ranked else {
+        return Err(ScenarioError::TooFew {
+            name,
+            least: LEAST,
+            found,
+        });
+    };
+    let most = MOST_LINKED;
+    if matches!(scenario, Scenario::Chain | Scenario::Star) && found > most {
+        return Err(ScenarioError::TooMany { name, most, found });
+    }
+    let (top, next) = (top.clone(), next.clone());
+    Ok(match scenario {
+        Scenario::Astra => vec![
+            settled(Control::Campaign(lowest.clone())),
+            passed(Control::Stop(vec![top.clone()]), 1_000),
+            settled(Control::Campaign(lowest.clone())),
+            passed(Control::Restart(top.clone()), 1_000),
+            settled(Control::Campaign(top)),
+        ],
+        Scenario::Go => vec![
+            settled(Control::Crash(vec![top.clone()])),
+            settled(Control::Restart(top.clone())),
+            settled(Control::Crash(vec![top.clone(), next.clone()])),
+            passed(Control::Restart(next), 0),
+            settled(Control::Restart(top)),
+        ],
+        Scenario::Chain => cut_and_heal(ranked, |one, other| one.abs_diff(other) > 1),
+        Scenario::Star => cut_and_heal(ranked, |one, other| one.max(other) + 1 != found),
+        Scenario::QuorumLoss => {
+            let many = ranked.iter().take(found / 2 + 1);
+            let ends = many
+                .clone()
+                .map(|agent| settled(Control::Crash(vec![agent.clone()])));
+            let returns = many
+                .rev()
+                .map(|agent| settled(Control::Restart(agent.clone())));
+            ends.chain(returns).collect()
+        }
+        Scenario::Flapping => {
+            let once = [
+                settled(Control::Crash(vec![top.clone()])),
+                settled(Control::Restart(top)),
+            ];
+            once.iter().cycle().take(6).cloned().collect()
+        }
+        Scenario::OneWay => {
+            let one_way = Control::Cut {
+                from: top.clone(),
+                to: next,
+                one_way: true,
+            };
+            vec![passed(one_way, 4_000), settled(Control::Heal)]
+        }
+    })
+}
+
+/// Cuts the links between the agents of these places, all at one moment, and heals them.
+fn cut_and_heal(ranked: &[AgentId], is_cut: impl Fn(usize, usize) -> bool) -> Vec<Scene> {
+    let mut scenes = Vec::new();
+    for (one, from) in ranked.iter().enumerate() {
+        for (other, to) in ranked.iter().enumerate().skip(one + 1) {
+            if is_cut(one, other) {
+                let (from, to) = (from.clone(), to.clone());
+                let one_way = false;
+                scenes.push(passed(Control::Cut { from, to, one_way }, 0));
+            }
+        }
+    }
+    if let Some(last) = scenes.last_mut() {
+        last.then = Until::Passed(Duration::from_secs(5));
+    }
+    scenes.push(settled(Control::Heal));
+    scenes
+}
+
+const fn settled(control: Control) -> Scene {
+    Scene {
+        control,
+        then: Until::Settled,
+    }
+}
+
+const fn passed(control: Control, millis: u64) -> Scene {
+    Scene {
+        control,
+        then: Until::Passed(Duration::from_millis(millis)),
+    }
+}
+
+/// The least agents for which a story makes sense.
+const LEAST: usize = 3;
+/// A chain of more agents is a picture of links and nothing else.
+const MOST_LINKED: usize = 30;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn agents(count: usize) -> Vec<AgentId> {
+        let names = (1..=count)
+            .rev()
+            .map(|number| format!("agent-{number}").parse().unwrap());
+        names.collect()
+    }
+
+    fn cuts(scenario: Scenario, count: usize) -> usize {
+        let scenes = scenes(scenario, &agents(count)).unwrap();
+        let is_cut = |scene: &&Scene| matches!(scene.control, Control::Cut { .. });
+        scenes.iter().filter(is_cut).count()
+    }
+
+    #[test]
+    fn every_scenario_has_scenes_and_ends_with_all_agents_up_and_linked() {
+        for scenario in Scenario::ALL {
+            let (name, says) = scenario.words();
+            let read = serde_json::from_value::<Scenario>(name.into());
+            assert_eq!(read.unwrap(), scenario);
+            for count in [3, 5, 30] {
+                let scenes = scenes(scenario, &agents(count)).unwrap();
+                assert!(scenes.len() > 1 && !says.is_empty(), "{name}");
+                let mut down: Vec<&AgentId> = Vec::new();
+                let mut cuts = 0;
+                for scene in &scenes {
+                    match &scene.control {
+                        Control::Crash(names) | Control::Stop(names) => down.extend(names),
+                        Control::Restart(name) => down.retain(|each| *each != name),
+                        Control::Cut { .. } => cuts += 1,
+                        Control::Heal => cuts = 0,
+                        Control::Campaign(name) => assert!(!down.contains(&name)),
+                        other => unreachable!("{other:?}"),
+                    }
+                }
+                assert!(down.is_empty() && cuts == 0, "{name}: {down:?}, {cuts}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_chain_and_a_star_keep_as_many_links_as_they_need() {
+        // Ten links among five; a chain keeps four, and so does a star.
+        assert_eq!((cuts(Scenario::Chain, 5), cuts(Scenario::Star, 5)), (6, 6));
+        let star = scenes(Scenario::Star, &agents(5)).unwrap();
+        let hub: AgentId = "agent-1".parse().unwrap();
+        let touches = |scene: &Scene| matches!(&scene.control, Control::Cut { from, to, .. } if *from == hub || *to == hub);
+        assert!(!star.iter().any(touches), "the lowest reaches all");
+    }
+
+    #[test]
+    fn what_cannot_be_played_is_refused() {
+        let refused = |scenario, count| scenes(scenario, &agents(count)).unwrap_err();
+        assert!(matches!(
+            refused(Scenario::Go, 2),
+            ScenarioError::TooFew { found: 2, .. }
+        ));
+        assert!(matches!(
+            refused(Scenario::Star, 31),
+            ScenarioError::TooMany { .. }
+        ));
+        assert!(scenes(Scenario::Go, &agents(200)).is_ok());
+    }
+}

@@ -1,0 +1,76 @@
+//! What a dashboard reads of a cluster, without waiting for anything.
+//!
+//! Decided here: nothing; each of these tells what the cluster knows. Not here: what is shown of it
+//! (`dashboard/stage`).
+
+use super::{Cluster, ClusterError, Condition, Obstacle, Settled, journal::open};
+use crate::{
+    agent::ElectionHandle,
+    protocol::{Election, MemberKind, Score, Time},
+    testkit::{faults::Separations, trace::TraceEntry},
+};
+
+/// One agent, and what is known of it beside its handle.
+#[derive(Debug)]
+pub(crate) struct AgentSight<'a, E: Election> {
+    pub(crate) handle: &'a ElectionHandle<E>,
+    pub(crate) kind: MemberKind,
+    pub(crate) score: Option<Score>,
+    pub(crate) condition: Condition,
+}
+
+impl<E: Election> Cluster<E> {
+    /// The agents, in the order in which they joined.
+    pub(crate) fn sights(&self) -> impl Iterator<Item = AgentSight<'_, E>> {
+        self.agents.iter().map(|agent| AgentSight {
+            handle: &agent.handle,
+            kind: agent.kind,
+            score: agent.score(),
+            condition: agent.condition(),
+        })
+    }
+
+    /// Reads the record from an entry on; gives the number of the next one. Entries are numbered from the first that
+    /// there was, and those that are forgotten are skipped.
+    pub(crate) fn read_trace(&self, from: u64, mut read: impl FnMut(&TraceEntry)) -> u64 {
+        let journal = open(&self.journal);
+        let first = journal.trace.forgotten();
+        let entries = journal.trace.entries();
+        let end = first.saturating_add(u64::try_from(entries.len()).unwrap_or(u64::MAX));
+        let skipped = usize::try_from(from.saturating_sub(first)).unwrap_or(usize::MAX);
+        entries.skip(skipped).for_each(&mut read);
+        end
+    }
+
+    /// Grows whenever something happens that may belong to an election.
+    pub(crate) fn activity(&self) -> u64 {
+        open(&self.journal).activity()
+    }
+
+    /// When an agent last changed its leader.
+    pub(crate) fn believed(&self) -> Time {
+        open(&self.journal).believed()
+    }
+
+    /// Whether it is settled at this moment which agents lead, and what it took.
+    pub(crate) fn settled_now(&self) -> Result<Settled, Obstacle> {
+        let sides = self.judge()?;
+        Ok(self.settled(sides))
+    }
+
+    /// Which agents are cut off from which.
+    pub(crate) fn separations(&self) -> Separations {
+        open(&self.journal).network.separations()
+    }
+
+    /// Mends the link between two agents, both ways; a partition or an isolation stays.
+    ///
+    /// # Errors
+    /// As [`cut`](Self::cut).
+    pub(crate) fn mend(&mut self, one: &str, other: &str) -> Result<(), ClusterError> {
+        let (one, other) = self.pair(one, other)?;
+        let mark = format!("mend {one} {other}");
+        self.change(mark, |network| network.mend(&one, &other));
+        Ok(())
+    }
+}

@@ -1,0 +1,175 @@
+//! A browser without a window, by WebDriver: Debian's `chromium` and `chromium-driver`.
+
+use std::{
+    process::Stdio,
+    time::{Duration, Instant},
+};
+
+use fantoccini::{
+    Client, ClientBuilder, Locator, elements::Element, wd::WebDriverCompatibleCommand,
+};
+use hyper_util::client::legacy::connect::HttpConnector;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::{
+    io::{AsyncBufReadExt, BufReader},
+    process::{Child, Command},
+};
+
+use crate::SOON;
+
+/// A browser with one page.
+#[derive(Debug)]
+pub struct Browser {
+    /// Speaks to it.
+    pub client: Client,
+    driver: Child,
+    _profile: TempDir,
+}
+
+impl Browser {
+    /// Starts a browser with these arguments beside the usual ones, and opens a page in it.
+    pub async fn open(url: &str, more: &[&str]) -> Self {
+        let (driver, port) = driver().await;
+        let profile = tempfile::tempdir().expect("a folder");
+        let mut arguments = vec![
+            "--headless".to_owned(),
+            "--no-sandbox".to_owned(),
+            "--disable-gpu".to_owned(),
+            "--disable-quic".to_owned(),
+            "--no-first-run".to_owned(),
+            "--disable-background-networking".to_owned(),
+            "--disable-component-update".to_owned(),
+            "--disable-sync".to_owned(),
+            "--disable-dev-shm-usage".to_owned(),
+            "--window-size=1300,1000".to_owned(),
+            format!("--user-data-dir={}", profile.path().display()),
+        ];
+        arguments.extend(more.iter().map(|&each| each.to_owned()));
+        let wanted = json!({
+            "goog:chromeOptions": { "args": arguments },
+            "goog:loggingPrefs": { "browser": "ALL" },
+        });
+        let Value::Object(wanted) = wanted else {
+            unreachable!("it is an object")
+        };
+        let client = ClientBuilder::new(HttpConnector::new())
+            .capabilities(wanted)
+            .connect(&format!("http://127.0.0.1:{port}"))
+            .await
+            .expect("a session");
+        client.goto(url).await.expect("the page");
+        Self {
+            client,
+            driver,
+            _profile: profile,
+        }
+    }
+
+    /// Waits until there is an element.
+    pub async fn wait(&self, css: &str) -> Element {
+        let found = self.client.wait().at_most(SOON).every(EACH);
+        let found = found.for_element(Locator::Css(css)).await;
+        match found {
+            Ok(found) => found,
+            Err(wrong) => {
+                let body = self
+                    .script("return document.body.innerText", Vec::new())
+                    .await;
+                panic!("{css}: {wrong}; the page says {body}")
+            }
+        }
+    }
+
+    /// Waits until a script, which returns something, returns true.
+    pub async fn until(&self, script: &str) {
+        let begun = Instant::now();
+        while self.script(script, Vec::new()).await != Value::Bool(true) {
+            assert!(begun.elapsed() < SOON, "never: {script}");
+            tokio::time::sleep(EACH).await;
+        }
+    }
+
+    /// Runs a script in the page.
+    pub async fn script(&self, script: &str, arguments: Vec<Value>) -> Value {
+        let returned = self.client.execute(script, arguments).await;
+        returned.expect("the script runs")
+    }
+
+    /// The text of an element.
+    pub async fn text(&self, css: &str) -> String {
+        self.wait(css).await.text().await.expect("a text")
+    }
+
+    /// Clicks on an element.
+    pub async fn click(&self, css: &str) {
+        self.wait(css)
+            .await
+            .click()
+            .await
+            .expect("it can be clicked");
+    }
+
+    /// Presses keys where the focus is.
+    pub async fn press(&self, keys: &str) {
+        let focused = self.client.active_element().await.expect("a focus");
+        focused.send_keys(keys).await.expect("keys");
+    }
+
+    /// Ends the browser. A page that has complained in its console fails.
+    pub async fn end(mut self) {
+        let log = self.client.issue_cmd(BrowserLog).await.expect("the log");
+        let lines = log.as_array().cloned().unwrap_or_default();
+        let is_bad = |line: &Value| matches!(line["level"].as_str(), Some("SEVERE" | "WARNING"));
+        let bad: Vec<_> = lines.into_iter().filter(is_bad).collect();
+        self.client.close().await.expect("the session ends");
+        self.driver.kill().await.expect("the driver ends");
+        assert!(bad.is_empty(), "{bad:#?}");
+    }
+}
+
+/// The driver, and the port that it chose. It ends with the test, however that ends.
+async fn driver() -> (Child, u16) {
+    let mut driver = Command::new("chromedriver")
+        .arg("--port=0")
+        .stdout(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .expect("chromedriver: install Debian's chromium and chromium-driver");
+    let mut lines = BufReader::new(driver.stdout.take().expect("its output")).lines();
+    while let Some(line) = lines.next_line().await.expect("text") {
+        let port = line
+            .rsplit_once("on port ")
+            .and_then(|(_, port)| port.trim_end_matches('.').parse().ok());
+        if let Some(port) = port.filter(|port| *port != 0) {
+            // It is read on, so that the driver never waits for a reader.
+            tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
+            return (driver, port);
+        }
+    }
+    panic!("chromedriver names no port")
+}
+
+/// What the page has said in its console.
+#[derive(Debug)]
+pub struct BrowserLog;
+
+impl WebDriverCompatibleCommand for BrowserLog {
+    fn endpoint(
+        &self,
+        base: &url::Url,
+        session: Option<&str>,
+    ) -> Result<url::Url, url::ParseError> {
+        base.join(&format!("session/{}/se/log", session.unwrap_or_default()))
+    }
+
+    fn method_and_body(&self, _: &url::Url) -> (http::Method, Option<String>) {
+        (
+            http::Method::POST,
+            Some(json!({ "type": "browser" }).to_string()),
+        )
+    }
+}
+
+/// How often the page is looked at while something is waited for.
+const EACH: Duration = Duration::from_millis(50);

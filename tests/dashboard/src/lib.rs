@@ -1,0 +1,277 @@
+//! Scenes for the tests of the dashboard: a cluster on a stage, a page that is asked without a socket, and a browser.
+#![expect(
+    clippy::missing_panics_doc,
+    reason = "a scene that cannot be set fails the test"
+)]
+
+use std::{
+    sync::mpsc,
+    thread::{self, JoinHandle},
+    time::Duration,
+};
+
+use actix::System;
+use actix_bully::{
+    dashboard::{Dashboard, stage::Stage},
+    protocol::Election,
+    testkit::{
+        cluster::{Cluster, ClusterBuilder},
+        faults::Conditions,
+        virtual_system,
+    },
+};
+use actix_web::{
+    App,
+    body::{BoxBody, MessageBody, to_bytes},
+    dev::ServiceResponse,
+    http::header::HeaderMap,
+    test::{TestRequest, call_service, init_service},
+    web,
+};
+use futures::future::poll_fn;
+use serde_json::Value;
+
+pub mod browser;
+
+/// What a test waits for comes within this time, or it fails.
+pub const SOON: Duration = Duration::from_secs(20);
+
+/// The token of every page here that has one.
+pub const TOKEN: &str = "0123456789abcdef0123";
+
+/// Runs a test in real time, for so long at most.
+pub fn run(test: impl Future<Output = ()>) {
+    System::new().block_on(async {
+        let ended = actix::clock::timeout(4 * SOON, test).await;
+        assert!(ended.is_ok(), "the test hangs");
+    });
+}
+
+/// A page that may do everything, of a cluster in virtual time on a thread of its own. The thread ends with the page.
+pub fn stage<E: Election>(
+    cluster: impl FnOnce() -> ClusterBuilder<E> + Send + 'static,
+) -> (Dashboard, JoinHandle<Option<String>>) {
+    let (stage, page) = Stage::virtual_time();
+    let stage = stage.elections("bully", ["bully", "quorum"]);
+    let (tell, told) = mpsc::channel();
+    let thread = thread::spawn(move || {
+        let mut stage = stage;
+        virtual_system().block_on(async {
+            let ms = Duration::from_millis;
+            let network = Conditions::builder().delay(ms(10)..=ms(30)).build();
+            let cluster = cluster().network(network.expect("a network"));
+            let cluster = cluster.start().expect("a cluster");
+            tell.send(()).ok();
+            stage.play(cluster).await
+        })
+    });
+    told.recv().expect("it begins");
+    (page.allow_faults(), thread)
+}
+
+/// Five agents of the bully election.
+pub fn five() -> ClusterBuilder {
+    Cluster::builder().agents(5)
+}
+
+/// An answer that has ended.
+#[derive(Debug)]
+pub struct Told {
+    /// The status.
+    pub status: u16,
+    /// The headers.
+    pub headers: HeaderMap,
+    /// The body, as text.
+    pub text: String,
+}
+
+impl Told {
+    /// The body as JSON.
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.text).unwrap_or_else(|_| panic!("{self:?}"))
+    }
+
+    /// The message of a refusal.
+    pub fn message(&self) -> String {
+        self.json()["message"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned()
+    }
+
+    /// A header's text; empty without one.
+    pub fn header(&self, name: &str) -> &str {
+        let value = self.headers.get(name).map(|value| value.to_str());
+        value.and_then(Result::ok).unwrap_or_default()
+    }
+}
+
+/// Asks a page that is mounted below `/election`, from this host.
+pub async fn send(page: &Dashboard, request: TestRequest) -> ServiceResponse<BoxBody> {
+    let scope = web::scope("/election").configure(|app| page.configure(app));
+    let service = init_service(App::new().service(scope)).await;
+    let response = call_service(&service, request.to_request()).await;
+    response.map_into_boxed_body()
+}
+
+/// The same, and waits for the whole answer.
+pub async fn ask(page: &Dashboard, request: TestRequest) -> Told {
+    let response = send(page, request).await;
+    let (status, headers) = (response.status(), response.headers().clone());
+    let body = to_bytes(response.into_body()).await.unwrap_or_default();
+    Told {
+        status: status.as_u16(),
+        headers,
+        text: String::from_utf8(body.to_vec()).expect("text"),
+    }
+}
+
+/// Gets what is there.
+pub async fn get(page: &Dashboard, path: &str) -> Told {
+    ask(page, TestRequest::get().uri(&format!("/election{path}"))).await
+}
+
+/// A command as the page itself sends it, without a body.
+pub fn own_request() -> TestRequest {
+    TestRequest::post()
+        .uri("/election/commands")
+        .peer_addr(([127, 0, 0, 1], 50_000).into())
+        .insert_header(("Host", "127.0.0.1:8080"))
+        .insert_header(("Origin", "http://127.0.0.1:8080"))
+        .insert_header(("X-Bully-Dashboard", "1"))
+}
+
+/// Commands, as the page does.
+pub async fn command(page: &Dashboard, body: &str) -> Told {
+    ask(page, own_request().set_payload(body.to_owned())).await
+}
+
+/// A viewer: it reads events, and keeps the moment that they make.
+#[derive(Debug)]
+pub struct Viewer {
+    body: BoxBody,
+    /// What has come and was not read.
+    rest: String,
+    /// The moment as a page would show it.
+    pub moment: Value,
+    /// The head of the last snapshot.
+    pub head: Value,
+    /// Everything that was said.
+    pub said: Vec<Value>,
+}
+
+impl Viewer {
+    /// Begins to look. `Err` is the answer of a page that has no room.
+    ///
+    /// # Errors
+    /// The status, if it is not 200.
+    pub async fn new(page: &Dashboard) -> Result<Self, u16> {
+        let response = send(page, TestRequest::get().uri("/election/events")).await;
+        if response.status() != 200 {
+            return Err(response.status().as_u16());
+        }
+        let kind = response.headers().get("content-type").expect("a type");
+        assert_eq!(kind, "text/event-stream");
+        let mut viewer = Self {
+            body: response.into_body(),
+            rest: String::new(),
+            moment: Value::Null,
+            head: Value::Null,
+            said: Vec::new(),
+        };
+        viewer.read().await;
+        assert!(!viewer.head.is_null(), "a snapshot comes first");
+        Ok(viewer)
+    }
+
+    /// Reads events until a moment is as it shall be.
+    pub async fn until(&mut self, what: &str, holds: impl Fn(&Self) -> bool) {
+        let met = actix::clock::timeout(SOON, async {
+            while !holds(self) {
+                self.read().await;
+            }
+        });
+        let met = met.await.is_ok();
+        assert!(met, "{what}: {:#} {:?}", self.moment, self.said.last());
+    }
+
+    /// An agent of the moment.
+    pub fn agent(&self, name: &str) -> &Value {
+        let agents = self.moment["agents"].as_array().expect("agents");
+        let found = agents.iter().find(|agent| agent["name"] == name);
+        found.unwrap_or(&Value::Null)
+    }
+
+    /// The agents that lead.
+    pub fn leaders(&self) -> Vec<&str> {
+        let agents = self.moment["agents"].as_array().expect("agents");
+        let leaders = agents.iter().filter(|agent| agent["leads"] == true);
+        leaders.filter_map(|agent| agent["name"].as_str()).collect()
+    }
+
+    async fn read(&mut self) {
+        let body = &mut self.body;
+        let more = poll_fn(|context| std::pin::Pin::new(&mut *body).poll_next(context)).await;
+        let more = more.expect("the stream goes on").expect("a chunk");
+        self.rest
+            .push_str(std::str::from_utf8(&more).expect("text"));
+        while let Some((event, rest)) = self.rest.split_once("\n\n") {
+            let (event, rest) = (event.to_owned(), rest.to_owned());
+            self.rest = rest;
+            self.take(&event);
+        }
+    }
+
+    fn take(&mut self, event: &str) {
+        let Some((name, data)) = event.split_once("\ndata: ") else {
+            assert!(event.starts_with(':'), "{event}");
+            return;
+        };
+        let data: Value = serde_json::from_str(data).expect("JSON");
+        match name {
+            "event: snapshot" => {
+                self.moment = data["moment"].clone();
+                self.head = data["head"].clone();
+                for list in ["said", "elections"] {
+                    self.said
+                        .extend(data[list].as_array().expect("a list").iter().cloned());
+                }
+            }
+            "event: change" => self.change(&data),
+            other => panic!("{other}"),
+        }
+    }
+
+    fn change(&mut self, change: &Value) {
+        for (key, value) in change.as_object().expect("an object") {
+            match key.as_str() {
+                "agents" => {
+                    for pair in value.as_array().expect("pairs") {
+                        let place = pair[0].as_u64().expect("a place");
+                        let place = usize::try_from(place).expect("a place");
+                        self.moment["agents"][place] = pair[1].clone();
+                    }
+                }
+                "said" => self
+                    .said
+                    .extend(value.as_array().expect("a list").iter().cloned()),
+                _ => self.moment[key] = value.clone(),
+            }
+        }
+    }
+}
+
+/// Sends these bytes to a server, and reads what it says until it closes the connection.
+pub async fn talk(address: std::net::SocketAddr, request: &str) -> String {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    let talk = async {
+        let mut stream = tokio::net::TcpStream::connect(address).await?;
+        stream.write_all(request.as_bytes()).await?;
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).await?;
+        std::io::Result::Ok(String::from_utf8_lossy(&answer).into_owned())
+    };
+    let ended = actix::clock::timeout(SOON, talk).await;
+    ended.expect("an answer in time").expect("an answer")
+}

@@ -1,0 +1,232 @@
+//! The page in a browser: what is seen, what a pointer and a keyboard do, and that nothing in a name is executed.
+//! Each test waits for what the page shows, and ends with a look at the browser's console.
+
+use actix_bully::{dashboard::Dashboard, testkit::cluster::Cluster};
+use actix_bully_dashboard_tests::{browser::Browser, command, five, run, stage};
+
+/// Serves a page, and gives its address.
+fn served(page: &Dashboard) -> String {
+    let (address, server) = page.serve(0).unwrap();
+    actix::spawn(server);
+    format!("http://{address}/")
+}
+
+async fn open(page: &Dashboard) -> Browser {
+    Browser::open(&served(page), &[]).await
+}
+
+const LEADER: &str = "[data-id='agent:agent-5'].leader";
+
+#[test]
+fn the_page_shows_who_leads_and_who_leads_after_a_crash() {
+    run(async {
+        let (page, _thread) = stage(five);
+        command(&page, r#"{"speed":2}"#).await;
+        let browser = open(&page).await;
+        browser.wait(LEADER).await;
+        browser.until("return document.querySelector('[data-id=status]').textContent.startsWith('agent-5 leads in term ')").await;
+        // By colour and by text.
+        assert_eq!(browser.text(&format!("{LEADER} .word")).await, "LEADER");
+        let colour = "const of = (id) => getComputedStyle(document.querySelector(`[data-id='agent:${id}'] circle:not(.halo)`)).fill; \
+            return of('agent-5') !== of('agent-4')";
+        browser.until(colour).await;
+        browser.until("return document.querySelectorAll('.agent').length === 5 && document.querySelector('[data-id=why]').textContent.includes('ranks highest')").await;
+        browser
+            .click("[data-id='agent:agent-5'] circle:not(.halo)")
+            .await;
+        browser.click("[data-id='do:crash']").await;
+        browser
+            .wait("[data-id='agent:agent-5'][data-state=down]")
+            .await;
+        browser.wait("[data-id='agent:agent-4'].leader").await;
+        browser.until("return [...document.querySelectorAll('[data-id=election]')].some((row) => row.textContent.includes('agent-5 crashes'))").await;
+        browser.until("return document.querySelector('[data-id=\"row:agent-4\"]').className.includes('leads')").await;
+        // What is refused is said.
+        browser
+            .script("command({ crash: ['agent-5'] })", Vec::new())
+            .await;
+        browser.until("return document.querySelector('[data-id=answer]').textContent.includes('agent-5 is down')").await;
+        let log = browser
+            .client
+            .issue_cmd(actix_bully_dashboard_tests::browser::BrowserLog)
+            .await
+            .unwrap();
+        assert!(
+            log.to_string().contains("409"),
+            "the browser notes a refusal: {log}"
+        );
+        browser.end().await;
+    });
+}
+
+#[test]
+fn partitions_and_cut_links_are_drawn_and_heal() {
+    run(async {
+        let (page, _thread) = stage(five);
+        command(&page, r#"{"speed":5}"#).await;
+        let browser = open(&page).await;
+        browser.wait(LEADER).await;
+        browser.click("[data-id=halve]").await;
+        browser.until("return document.querySelectorAll('[data-id=wall]').length === 2 && document.querySelectorAll('[data-id=side]').length === 2").await;
+        browser.wait("[data-id='agent:agent-2'].leader").await;
+        browser.until("return document.querySelector('[data-id=status]').textContent.startsWith('2 agents consider themselves leader')").await;
+        browser.click("[data-id=heal]").await;
+        browser
+            .until("return document.querySelectorAll('[data-id=wall]').length === 0")
+            .await;
+        browser
+            .click("[data-id='agent:agent-1'] circle:not(.halo)")
+            .await;
+        browser.click("[data-id='do:cut-one-way']").await;
+        browser.wait("[data-id=cut][data-ways='1']").await;
+        browser.click("[data-id='do:cut']").await;
+        browser.wait("[data-id=cut][data-ways='2']").await;
+        browser.click("[data-id='do:mend']").await;
+        browser
+            .until("return document.querySelectorAll('[data-id=cut]').length === 0")
+            .await;
+        browser.click("[data-id='do:isolate']").await;
+        browser.wait("[data-id='agent:agent-1'].isolated").await;
+        browser.end().await;
+    });
+}
+
+#[test]
+fn messages_travel_and_the_timeline_goes_back() {
+    run(async {
+        let (page, _thread) = stage(five);
+        let browser = open(&page).await;
+        browser.wait(LEADER).await;
+        // An observer, because an arrow is gone before a look from outside would find it.
+        browser.script("window.seen = new Set(); new MutationObserver((all) => { for (const one of all) for (const node of one.addedNodes) \
+            if (node.classList && node.classList.contains('flight')) window.seen.add(node.getAttribute('class')); }) \
+            .observe(document.querySelector('[data-id=ring]'), { childList: true, subtree: true })", Vec::new()).await;
+        command(&page, r#"{"crash":["agent-5"]}"#).await;
+        browser.wait("[data-id='agent:agent-4'].leader").await;
+        browser.until("return window.seen.size > 0").await;
+        browser.wait("[data-id='kind:elected']").await;
+        browser.until("return [...document.querySelectorAll('[data-id=event]')].some((line) => line.textContent.includes('agent-5crashes') || line.textContent.includes('agent-5 crashes'))").await;
+        browser.script("const scrub = document.querySelector('[data-id=scrub]'); scrub.value = 0; scrub.dispatchEvent(new Event('input'))", Vec::new()).await;
+        browser
+            .wait("[data-id='agent:agent-5']:not([data-state=down])")
+            .await;
+        browser.click("[data-id=live]").await;
+        browser
+            .wait("[data-id='agent:agent-5'][data-state=down]")
+            .await;
+        // The filter leaves what has the word.
+        browser
+            .wait("[data-id=filter]")
+            .await
+            .send_keys("crashes")
+            .await
+            .unwrap();
+        browser.until("const lines = [...document.querySelectorAll('[data-id=event]')]; return lines.length > 0 && lines.every((line) => line.textContent.includes('crashes'))").await;
+        browser.end().await;
+    });
+}
+
+#[test]
+fn a_keyboard_is_enough() {
+    run(async {
+        let (page, _thread) = stage(five);
+        command(&page, r#"{"speed":5}"#).await;
+        let browser = open(&page).await;
+        browser.wait(LEADER).await;
+        // By tabs to the one agent that takes the focus, then by arrows.
+        let in_ring = "return document.activeElement.closest('[data-id=ring] .agent') !== null";
+        for _ in 0..40 {
+            if browser.script(in_ring, Vec::new()).await == true {
+                break;
+            }
+            browser.press("\u{e004}").await;
+        }
+        assert_eq!(
+            browser.script(in_ring, Vec::new()).await,
+            true,
+            "tabs lead to the ring"
+        );
+        browser.press("\u{e010}").await;
+        let focused = "return document.activeElement.getAttribute('data-id')";
+        assert_eq!(browser.script(focused, Vec::new()).await, "agent:agent-5");
+        let named = "const at = document.activeElement; return at.getAttribute('role') === 'button' && at.getAttribute('aria-label').startsWith('agent-5, leader, term ')";
+        browser.until(named).await;
+        browser.press("\u{e007}").await;
+        browser.until("return document.querySelector('[data-id=\"agent:agent-5\"]').getAttribute('aria-pressed') === 'true'").await;
+        for _ in 0..40 {
+            if browser.script(focused, Vec::new()).await == "do:crash" {
+                break;
+            }
+            browser.press("\u{e004}").await;
+        }
+        browser.press("\u{e007}").await;
+        browser.wait("[data-id='agent:agent-4'].leader").await;
+        // The button is of no use any more: the focus is on one that is.
+        browser.until("return document.activeElement.closest('[data-id=chosen]') !== null && !document.activeElement.disabled").await;
+        // Everything that can be used has a name.
+        let nameless = "return [...document.querySelectorAll('button, input, select')].filter((one) => !one.closest('[hidden]') && \
+            !(one.textContent || one.getAttribute('aria-label') || (one.labels && one.labels.length && one.labels[0].textContent))).length === 0";
+        browser.until(nameless).await;
+        browser.end().await;
+    });
+}
+
+#[test]
+fn names_with_markup_are_shown_as_text() {
+    const NAME: &str = "<img'onerror=alert(1)>\"&amp;";
+    run(async {
+        let (page, _thread) = stage(|| Cluster::builder().agent(NAME, 2).agent("<script>", 1));
+        let browser = open(&page).await;
+        browser
+            .until(
+                "return document.querySelector('[data-id=status]').textContent.startsWith('<img')",
+            )
+            .await;
+        let shown = browser.script("return [...document.querySelectorAll('.agent text')].map((one) => one.textContent).join(' ')", Vec::new()).await;
+        assert!(shown.as_str().unwrap().contains("<script>"), "{shown}");
+        let row = browser
+            .script(
+                "return document.querySelector('[data-id=table] td').textContent",
+                Vec::new(),
+            )
+            .await;
+        assert_eq!(row, NAME);
+        browser.click(".agent circle:not(.halo)").await;
+        browser.until("return document.querySelector('[data-id=chosen] h3').textContent.startsWith('<img')").await;
+        browser
+            .until("return document.querySelectorAll('img, body script').length === 0")
+            .await;
+        browser.end().await;
+    });
+}
+
+#[test]
+fn two_hundred_agents_are_shown_and_nothing_moves_for_those_who_ask_for_calm() {
+    run(async {
+        let (page, _thread) = stage(|| Cluster::builder().agents(200));
+        command(&page, r#"{"speed":1}"#).await;
+        let browser = Browser::open(&served(&page), &["--force-prefers-reduced-motion"]).await;
+        browser.wait("[data-id='agent:agent-200'].leader").await;
+        browser.until("return document.querySelectorAll('.agent').length === 200 && document.querySelectorAll('[data-id=table] tr').length === 200").await;
+        browser.script("window.arrows = window.moves = 0; new MutationObserver((all) => { for (const one of all) { \
+            if (one.type === 'childList') window.arrows += one.addedNodes.length; \
+            else if (one.oldValue && one.oldValue !== one.target.getAttribute('transform')) window.moves += 1; } }) \
+            .observe(document.querySelector('.layer-flights'), { childList: true, subtree: true, attributeFilter: ['transform'], attributeOldValue: true })", Vec::new()).await;
+        command(&page, r#"{"crash":["agent-200"]}"#).await;
+        browser.wait("[data-id='agent:agent-199'].leader").await;
+        // The page draws on: frames are counted for as long as it takes to draw twenty.
+        browser.script("window.frames20 = 0; const count = () => { window.frames20 += 1; requestAnimationFrame(count); }; requestAnimationFrame(count)", Vec::new()).await;
+        browser.until("return window.frames20 >= 20").await;
+        // Arrows are drawn, and stand still.
+        browser
+            .until("return window.arrows > 0 && window.moves === 0")
+            .await;
+        let calm = "const sheet = [...document.styleSheets].flatMap((sheet) => [...sheet.cssRules]).map((rule) => rule.cssText).join(' '); \
+            return !/animation|transition/.test(sheet)";
+        browser.until(calm).await;
+        // On a narrow page nothing is wider than the page.
+        browser.client.set_window_size(500, 900).await.unwrap();
+        browser.until("return document.documentElement.scrollWidth <= innerWidth && document.querySelector('[data-id=ring]').classList.contains('small')").await;
+        browser.end().await;
+    });
+}

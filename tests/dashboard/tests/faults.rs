@@ -1,0 +1,336 @@
+//! What a page does to a cluster: every command, what is refused, and what is seen of it.
+
+use actix_bully::{
+    dashboard::stage::{Scenario, Stage},
+    testkit::cluster::Cluster,
+};
+use actix_bully_dashboard_tests::{Viewer, command, five, run, stage};
+use serde_json::json;
+
+#[test]
+fn a_crash_is_seen_and_the_next_one_leads() {
+    run(async {
+        let (page, thread) = stage(five);
+        assert_eq!(command(&page, r#"{"speed":10}"#).await.status, 200);
+        let mut viewer = Viewer::new(&page).await.unwrap();
+        viewer
+            .until("it leads", |v| v.leaders() == ["agent-5"])
+            .await;
+        let has_settled = |v: &Viewer| v.said.iter().any(|said| said["what"] == "election");
+        viewer.until("it is settled", has_settled).await;
+        let told = command(&page, r#"{"crash":["agent-5"]}"#).await;
+        assert_eq!(told.status, 200, "{told:?}");
+        viewer
+            .until("it is down", |v| v.agent("agent-5")["state"] == "down")
+            .await;
+        viewer
+            .until("the next", |v| v.leaders() == ["agent-4"])
+            .await;
+        viewer
+            .until("the election", |v| {
+                v.said.iter().any(|said| {
+                    said["what"] == "election"
+                        && said["leaders"] == json!(["agent-4"])
+                        && said["cause"] == "agent-5 crashes"
+                        && said["took_ms"].as_f64() > Some(0.0)
+                        && said["messages"].as_u64() > Some(0)
+                })
+            })
+            .await;
+        let sent = |v: &Viewer| {
+            let kinds = v.said.iter().filter(|said| said["what"] == "sent");
+            kinds
+                .filter(|said| said["kind"] == "elected" && said["from"] == "agent-4")
+                .count()
+        };
+        assert!(sent(&viewer) >= 3, "messages are told");
+        assert_eq!(command(&page, r#"{"restart":"agent-5"}"#).await.status, 200);
+        viewer
+            .until("it comes back", |v| v.leaders() == ["agent-5"])
+            .await;
+        assert_ne!(viewer.agent("agent-5")["incarnation"], "1");
+        drop((page, viewer));
+        assert_eq!(thread.join().unwrap(), None, "the stage ends with its page");
+    });
+}
+
+#[test]
+fn hangs_and_hand_overs() {
+    run(async {
+        let (page, _thread) = stage(five);
+        command(&page, r#"{"speed":10}"#).await;
+        let mut viewer = Viewer::new(&page).await.unwrap();
+        viewer
+            .until("it leads", |v| v.leaders() == ["agent-5"])
+            .await;
+        assert_eq!(command(&page, r#"{"hang":"agent-5"}"#).await.status, 200);
+        viewer
+            .until("it hangs", |v| v.agent("agent-5")["state"] == "hung")
+            .await;
+        viewer
+            .until("its lease ends", |v| v.leaders() == ["agent-4"])
+            .await;
+        assert_eq!(command(&page, r#"{"resume":"agent-5"}"#).await.status, 200);
+        viewer
+            .until("it is back", |v| v.leaders() == ["agent-5"])
+            .await;
+        assert!(viewer.agent("agent-5")["lease_until_ms"].is_number());
+        let down = r#"{"step_down":{"agent":"agent-5","to":"agent-2"}}"#;
+        assert_eq!(command(&page, down).await.status, 200);
+        viewer
+            .until("it hands over", |v| {
+                !v.leaders().is_empty() && !v.leaders().contains(&"agent-5")
+            })
+            .await;
+        let join = r#"{"join":{"agent":"agent-9","score":9}}"#;
+        assert_eq!(command(&page, join).await.status, 200);
+        viewer
+            .until("it joins", |v| v.moment["agent_count"] == 6)
+            .await;
+        viewer
+            .until("it leads", |v| v.leaders().contains(&"agent-9"))
+            .await;
+    });
+}
+
+#[test]
+fn links_are_cut_and_heal() {
+    run(async {
+        let (page, _thread) = stage(five);
+        command(&page, r#"{"speed":10}"#).await;
+        let mut viewer = Viewer::new(&page).await.unwrap();
+        viewer
+            .until("it leads", |v| v.leaders() == ["agent-5"])
+            .await;
+        let halves = r#"{"partition":[["agent-1","agent-2"]]}"#;
+        assert_eq!(command(&page, halves).await.status, 200);
+        viewer
+            .until("two sides", |v| {
+                v.agent("agent-1")["side"] == 1 && v.agent("agent-3")["side"] == 0
+            })
+            .await;
+        viewer
+            .until("two leaders", |v| v.leaders() == ["agent-2", "agent-5"])
+            .await;
+        assert_eq!(command(&page, r#""heal""#).await.status, 200);
+        viewer
+            .until("one leader", |v| v.leaders() == ["agent-5"])
+            .await;
+        assert_eq!(viewer.agent("agent-1")["side"], 0);
+        let one_way = r#"{"cut":{"from":"agent-1","to":"agent-2","one_way":true}}"#;
+        assert_eq!(command(&page, one_way).await.status, 200);
+        viewer
+            .until("one way", |v| v.moment["cuts"] == json!([[0, 1]]))
+            .await;
+        assert_eq!(
+            command(&page, r#"{"cut":{"from":"agent-1","to":"agent-2"}}"#)
+                .await
+                .status,
+            200
+        );
+        viewer
+            .until("both ways", |v| v.moment["cuts"] == json!([[0, 1], [1, 0]]))
+            .await;
+        assert_eq!(
+            command(&page, r#"{"mend":{"from":"agent-2","to":"agent-1"}}"#)
+                .await
+                .status,
+            200
+        );
+        viewer
+            .until("mended", |v| v.moment["cuts"] == json!([]))
+            .await;
+        assert_eq!(command(&page, r#"{"isolate":"agent-3"}"#).await.status, 200);
+        viewer
+            .until("isolated", |v| v.agent("agent-3")["isolated"] == true)
+            .await;
+        let network = r#"{"network":{"delay_min_ms":1,"delay_max_ms":5,"loss_per_mille":20}}"#;
+        assert_eq!(command(&page, network).await.status, 200);
+        viewer
+            .until("slower", |v| v.moment["network"]["loss_per_mille"] == 20)
+            .await;
+        assert_eq!(viewer.moment["network"]["delay_max_ms"], 5.0);
+    });
+}
+
+#[test]
+fn what_cannot_be_done_is_refused_in_words() {
+    run(async {
+        let (page, _thread) = stage(five);
+        let agents = (1..=5).map(|number| format!("agent-{number}"));
+        let agents: Vec<_> = agents.collect();
+        for (body, status, says) in [
+            (
+                r#"{"crash":["nobody"]}"#,
+                404,
+                "there is no agent \"nobody\"",
+            ),
+            (r#"{"restart":"agent-1"}"#, 409, "crash or stop it first"),
+            (r#"{"crash":["agent-1","agent-1"]}"#, 409, "named twice"),
+            (r#"{"cut":{"from":"agent-1","to":"agent-1"}}"#, 409, "twice"),
+            (r#"{"step_down":{"agent":"agent-1"}}"#, 409, "does not lead"),
+            (r#"{"join":{"agent":"agent-1","score":1}}"#, 409, "already"),
+            (r#"{"speed":0}"#, 400, "0.001"),
+            (
+                r#"{"network":{"delay_min_ms":9,"delay_max_ms":1,"loss_per_mille":0}}"#,
+                409,
+                "backwards",
+            ),
+            (
+                r#"{"network":{"delay_min_ms":-1,"delay_max_ms":1,"loss_per_mille":0}}"#,
+                400,
+                "makes no sense",
+            ),
+            (
+                r#"{"network":{"delay_min_ms":0,"delay_max_ms":1,"loss_per_mille":1001}}"#,
+                409,
+                "1000",
+            ),
+            (r#"{"election":"coin"}"#, 404, "no election \"coin\""),
+            (r#"{"scenario":"doom"}"#, 400, "doom"),
+            (r#"{"crash":["a b"]}"#, 400, "this is no command"),
+        ] {
+            let told = command(&page, body).await;
+            assert_eq!(told.status, status, "{body}: {told:?}");
+            assert!(told.message().contains(says), "{body}: {told:?}");
+        }
+        let viewer = Viewer::new(&page).await.unwrap();
+        for agent in &agents {
+            assert_eq!(viewer.agent(agent)["state"], "up");
+        }
+    });
+}
+
+#[test]
+fn time_stands_still_goes_by_steps_and_goes_on() {
+    run(async {
+        let (page, _thread) = stage(five);
+        assert_eq!(command(&page, r#""pause""#).await.status, 200);
+        let mut viewer = Viewer::new(&page).await.unwrap();
+        viewer
+            .until("it stands", |v| v.moment["clock"]["paused"] == true)
+            .await;
+        let at = |v: &Viewer| v.moment["at_ms"].as_f64().unwrap();
+        // What is done shows, and takes none of the agents' time.
+        let before = at(&viewer);
+        assert_eq!(command(&page, r#"{"isolate":"agent-1"}"#).await.status, 200);
+        viewer
+            .until("isolated", |v| v.agent("agent-1")["isolated"] == true)
+            .await;
+        assert!(
+            (at(&viewer) - before).abs() < f64::EPSILON,
+            "{before} {}",
+            at(&viewer)
+        );
+        let said = viewer.said.len();
+        assert_eq!(
+            command(&page, r#"{"campaign":"agent-2"}"#).await.status,
+            200
+        );
+        assert_eq!(command(&page, r#""step""#).await.status, 200);
+        viewer
+            .until("something happens", |v| {
+                v.said.len() > said && at(v) >= before
+            })
+            .await;
+        assert_eq!(viewer.moment["clock"]["paused"], true);
+        assert_eq!(command(&page, r#""play""#).await.status, 200);
+        viewer
+            .until("it goes on", |v| v.moment["clock"]["paused"] == false)
+            .await;
+    });
+}
+
+#[test]
+fn in_real_time_there_is_no_pause() {
+    run(async {
+        let (stage, page) = Stage::real_time();
+        let page = page.allow_faults();
+        let thread = std::thread::spawn(move || {
+            let mut stage = stage;
+            actix::System::new().block_on(async {
+                let cluster = Cluster::builder().agents(3).start().unwrap();
+                stage.play(cluster).await
+            })
+        });
+        let mut viewer = Viewer::new(&page).await.unwrap();
+        viewer
+            .until("it leads", |v| {
+                v.moment["agents"].is_array() && v.leaders() == ["agent-3"]
+            })
+            .await;
+        for body in [r#""pause""#, r#""step""#, r#"{"speed":2}"#] {
+            let told = command(&page, body).await;
+            assert_eq!(told.status, 409, "{told:?}");
+            assert!(told.message().contains("real time"), "{told:?}");
+        }
+        assert_eq!(command(&page, r#"{"crash":["agent-3"]}"#).await.status, 200);
+        viewer
+            .until("the next", |v| v.leaders() == ["agent-2"])
+            .await;
+        drop((viewer, page));
+        assert_eq!(thread.join().unwrap(), None);
+    });
+}
+
+#[test]
+fn a_scenario_is_played_to_its_end() {
+    run(async {
+        let (page, _thread) = stage(five);
+        command(&page, r#"{"speed":50}"#).await;
+        let mut viewer = Viewer::new(&page).await.unwrap();
+        viewer
+            .until("it leads", |v| v.leaders() == ["agent-5"])
+            .await;
+        assert_eq!(
+            command(&page, r#"{"scenario":"one_way"}"#).await.status,
+            200
+        );
+        viewer
+            .until("it is played", |v| v.moment["scenario"] == "one_way")
+            .await;
+        viewer
+            .until("a way is cut", |v| v.moment["cuts"] == json!([[4, 3]]))
+            .await;
+        viewer
+            .until("it is over", |v| v.moment["scenario"].is_null())
+            .await;
+        assert_eq!(viewer.moment["cuts"], json!([]));
+    });
+}
+
+#[test]
+fn a_story_begins_by_itself() {
+    run(async {
+        let (stage, page) = Stage::virtual_time();
+        let stage = stage.story(Scenario::Go);
+        let _thread = std::thread::spawn(move || {
+            let mut stage = stage;
+            actix_bully::testkit::virtual_system()
+                .block_on(async { stage.play(five().start().unwrap()).await })
+        });
+        let mut viewer = Viewer::new(&page).await.unwrap();
+        viewer
+            .until("its first scene", |v| {
+                v.moment["agents"].is_array() && v.agent("agent-5")["state"] == "down"
+            })
+            .await;
+        assert_eq!(viewer.moment["scenario"], "go");
+    });
+}
+
+#[test]
+fn another_election_is_handed_to_whoever_plays() {
+    run(async {
+        let (page, thread) = stage(five);
+        let mut viewer = Viewer::new(&page).await.unwrap();
+        assert_eq!(viewer.head["elections"], json!(["bully", "quorum"]));
+        assert_eq!(command(&page, r#"{"election":"quorum"}"#).await.status, 200);
+        assert_eq!(thread.join().unwrap().as_deref(), Some("quorum"));
+        viewer
+            .until("it is named", |v| v.head["election"] == "quorum")
+            .await;
+        let told = command(&page, r#""heal""#).await;
+        assert_eq!(told.status, 503, "nobody plays any more: {told:?}");
+    });
+}

@@ -1,0 +1,163 @@
+//! What a page of a running node shows, to how many, and what it is made of.
+
+use std::time::Duration;
+
+use actix::clock::{self, sleep};
+use actix_bully::{
+    Group,
+    agent::{BullyAgent, BullyHandle},
+    dashboard::Dashboard,
+    operate::Operated,
+    testkit::virtual_system,
+};
+use actix_bully_dashboard_tests::{Viewer, get};
+
+/// A name with everything that has a meaning to HTML, JSON or a stream of events.
+const MARKUP: &str = "<b>\"&'{}:data";
+
+fn play(test: impl Future<Output = ()>) {
+    virtual_system().block_on(async {
+        let ended = clock::timeout(Duration::from_secs(3_600), test).await;
+        assert!(ended.is_ok(), "the test hangs");
+    });
+}
+
+/// Three agents, of which the last one leads.
+async fn trio() -> [BullyHandle; 3] {
+    let group = Group::new("orders").unwrap();
+    let agents = [("a", 1), ("b", 2), (MARKUP, 3)].map(|(name, score)| {
+        let agent = BullyAgent::builder(name).score(score).join(&group);
+        agent.start().unwrap()
+    });
+    sleep(Duration::from_millis(1)).await;
+    assert!(agents[2].is_leader());
+    agents
+}
+
+fn of_all(agents: &[BullyHandle; 3]) -> Dashboard {
+    let [a, b, c] = agents;
+    Dashboard::new(Operated::new(a).agent(b).agent(c))
+}
+
+#[test]
+fn the_page_is_its_own_and_loads_nothing_from_anywhere_else() {
+    play(async {
+        let page = of_all(&trio().await);
+        let told = get(&page, "").await;
+        assert_eq!((told.status, told.header("location")), (308, "./election/"));
+        let told = get(&page, "/").await;
+        assert_eq!(told.status, 200);
+        let policy = told.header("content-security-policy");
+        assert!(policy.starts_with("default-src 'none';"), "{policy}");
+        for not in ["unsafe", "http", "*", "data: blob"] {
+            assert!(!policy.contains(not), "{policy}");
+        }
+        // The policy allows none of these, so the page must not have them.
+        for inline in [
+            "<style", "style=", " onclick", "<script>", "http://", "https://",
+        ] {
+            assert!(!told.text.contains(inline), "{inline}");
+        }
+        for (path, kind) in [("/page.css", "text/css"), ("/page.js", "text/javascript")] {
+            let part = get(&page, path).await;
+            assert_eq!(part.status, 200, "{path}");
+            assert!(part.header("content-type").starts_with(kind));
+            assert_eq!(part.header("x-content-type-options"), "nosniff");
+            assert!(!part.text.contains("innerHTML") && !part.text.contains("@import"));
+            assert!(
+                !part
+                    .text
+                    .replace("http://www.w3.org/2000/svg", "")
+                    .contains("http")
+            );
+        }
+        assert_eq!(get(&page, "/elsewhere").await.status, 404);
+    });
+}
+
+#[test]
+fn a_viewer_sees_every_agent_and_why_one_leads() {
+    play(async {
+        let page = of_all(&trio().await);
+        let viewer = Viewer::new(&page).await.unwrap();
+        assert_eq!(viewer.leaders(), [MARKUP]);
+        assert_eq!(viewer.head["controls"], "none");
+        let leader = viewer.agent(MARKUP);
+        assert_eq!(leader["role"], "leader");
+        assert_eq!(
+            (&leader["term"], &leader["score"]),
+            (&"1".into(), &"3".into())
+        );
+        let follower = viewer.agent("a");
+        assert_eq!(follower["leader"], MARKUP);
+        assert_eq!(follower["remote"], false);
+        let why = viewer.moment["why"].to_string();
+        assert!(why.contains("ranks highest"), "{why}");
+    });
+}
+
+#[test]
+fn agents_that_are_not_the_nodes_own_are_seen_through_its_group() {
+    play(async {
+        let [a, _b, _c] = trio().await;
+        let page = Dashboard::new(Operated::new(&a));
+        let viewer = Viewer::new(&page).await.unwrap();
+        assert_eq!(viewer.moment["agent_count"], 3);
+        assert_eq!(viewer.agent("b")["remote"], true);
+        assert_eq!(viewer.leaders(), [MARKUP], "as the node's agent says");
+    });
+}
+
+#[test]
+fn what_happens_is_told_as_it_happens() {
+    play(async {
+        let agents = trio().await;
+        let page = of_all(&agents);
+        let mut viewer = Viewer::new(&page).await.unwrap();
+        agents[2].step_down(None).unwrap();
+        viewer
+            .until("the next one leads", |viewer| viewer.leaders() == ["b"])
+            .await;
+        viewer
+            .until("it is told", |viewer| {
+                let said = viewer.said.iter().filter(|said| said["agent"] == "b");
+                said.map(|said| &said["text"])
+                    .any(|text| text == "leads in term 2")
+            })
+            .await;
+    });
+}
+
+#[test]
+fn a_node_is_looked_at_only_while_somebody_looks() {
+    play(async {
+        let agents = trio().await;
+        let page = of_all(&agents);
+        drop(Viewer::new(&page).await.unwrap());
+        sleep(Duration::from_secs(1)).await;
+        agents[2].step_down(None).unwrap();
+        sleep(Duration::from_secs(1)).await;
+        // Nothing was told to nobody; the next viewer sees the node as it is now.
+        let viewer = Viewer::new(&page).await.unwrap();
+        assert_eq!(viewer.leaders(), ["b"]);
+        assert!(viewer.said.is_empty(), "{:?}", viewer.said);
+    });
+}
+
+#[test]
+fn there_are_so_many_viewers_and_no_more() {
+    play(async {
+        let page = of_all(&trio().await).viewers(2);
+        let first = Viewer::new(&page).await.unwrap();
+        let _second = Viewer::new(&page).await.unwrap();
+        let told = get(&page, "/events").await;
+        assert_eq!(told.status, 503);
+        assert!(
+            told.message().starts_with("there are 2 viewers already"),
+            "{told:?}"
+        );
+        // A closed tab makes room.
+        drop(first);
+        assert!(Viewer::new(&page).await.is_ok());
+    });
+}

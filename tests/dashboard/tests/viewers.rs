@@ -1,0 +1,55 @@
+//! A viewer that never reads: it costs a place for a while, and nothing else.
+
+use std::time::Duration;
+
+use actix_bully::testkit::cluster::Cluster;
+use actix_bully_dashboard_tests::{Viewer, command, run, stage};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpSocket,
+};
+
+#[test]
+fn a_viewer_that_never_reads_is_dropped_and_holds_nothing_up() {
+    run(async {
+        let (page, _thread) = stage(|| Cluster::builder().agents(300));
+        let page = page.viewers(2);
+        let (address, server) = page.serve(0).unwrap();
+        actix::spawn(server);
+        // As little room on the way as the system allows.
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.set_recv_buffer_size(1).unwrap();
+        let mut silent = socket.connect(address).await.unwrap();
+        let request = format!("GET /events HTTP/1.1\r\nHost: {address}\r\n\r\n");
+        silent.write_all(request.as_bytes()).await.unwrap();
+
+        let mut viewer = Viewer::new(&page).await.unwrap();
+        viewer
+            .until("it leads", |v| v.leaders() == ["agent-300"])
+            .await;
+        // Each new agent is a new snapshot for every viewer, until nothing more fits into the silent one's socket. It
+        // loses its place when it has taken nothing for a few seconds: then there is room for another.
+        let mut other = Viewer::new(&page).await;
+        for number in 301.. {
+            if other.is_ok() {
+                break;
+            }
+            let join = format!(r#"{{"join":{{"agent":"agent-{number}","score":1}}}}"#);
+            assert_eq!(
+                command(&page, &join).await.status,
+                200,
+                "the cluster goes on"
+            );
+            let joined = format!("agent-{number}");
+            viewer
+                .until("the others see it", |v| !v.agent(&joined).is_null())
+                .await;
+            actix::clock::sleep(Duration::from_millis(100)).await;
+            other = Viewer::new(&page).await;
+        }
+        // Its connection is closed, whatever it still has to read.
+        let mut rest = Vec::new();
+        let end = actix::clock::timeout(Duration::from_secs(10), silent.read_to_end(&mut rest));
+        end.await.expect("the connection ends").ok();
+    });
+}
