@@ -35,7 +35,7 @@
 //! # What it costs
 //! A node is looked at ten times a second while somebody looks at the page, and never otherwise. Agents are read as
 //! their handles read them: no agent waits for a viewer. There are [64 viewers](Dashboard::viewers) at most; one that
-//! takes nothing for ten seconds loses its place, and on the dashboard's own server its connection.
+//! takes nothing for five seconds loses its place, and on the dashboard's own server its connection.
 //!
 //! # Faults
 //! With the feature `testkit` a page commands a whole cluster: `Stage` in `dashboard::stage`. The example

@@ -18,7 +18,7 @@ use super::closer::Closer;
 
 impl Dashboard {
     /// Serves the page on the loopback address, at that port; 0 takes a free one. Gives the address and the server,
-    /// which runs while it is awaited, or in a task of its own.
+    /// which runs while it is awaited, or in a task of its own. Call it in a System, or another runtime of actix-web.
     ///
     /// # Errors
     /// When the port is taken, and nothing is served.

@@ -1,6 +1,6 @@
 //! Who looks at the page.
 //!
-//! Decided here: how many viewers there may be, and that one which takes nothing of what is new for ten seconds loses
+//! Decided here: how many viewers there may be, and that one which takes nothing of what is new for five seconds loses
 //! its seat to others. Times are given, so this needs no clock. Not here: what they are sent (`board.rs`).
 
 use std::{collections::BTreeMap, time::Duration};
@@ -94,7 +94,7 @@ impl<C> Viewers<C> {
 }
 
 /// For so long a viewer may take nothing.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(5);
 
 #[cfg(test)]
 mod tests {
@@ -128,10 +128,10 @@ mod tests {
         let quick = viewers.admit("quick").unwrap();
         viewers.offer(at(1));
         assert!(viewers.took(quick));
-        viewers.offer(at(5));
-        assert!(viewers.dismiss(at(10)).is_empty());
+        viewers.offer(at(4));
+        assert!(viewers.dismiss(at(5)).is_empty());
         // What is offered later does not prolong it.
-        assert_eq!(viewers.dismiss(at(11)), ["slow"]);
+        assert_eq!(viewers.dismiss(at(6)), ["slow"]);
         assert!(!viewers.took(slow), "its stream ends");
         assert!(viewers.took(quick));
     }

@@ -132,6 +132,12 @@ function arm() {
   by('step').addEventListener('click', () => command('step'));
   by('speed').addEventListener('change', () => command({ speed: Number(by('speed').value) }));
   by('election').addEventListener('change', () => command({ election: by('election').value }));
+  by('join').addEventListener('click', () => {
+    const names = new Set(state.now.agents.map((agent) => agent.name));
+    let number = names.size + 1;
+    while (names.has('agent-' + number)) number += 1;
+    command({ join: { agent: 'agent-' + number, score: number } });
+  });
   by('heal').addEventListener('click', () => command('heal'));
   by('halve').addEventListener('click', () => {
     const names = state.now.agents.map((agent) => agent.name);

@@ -18,7 +18,7 @@ function drawHead() {
   const { head } = state, faults = head.controls === 'cluster';
   by('title').textContent = head.election ? `${head.title}: ${head.election} election` : `Election: ${head.title}`;
   document.title = by('title').textContent;
-  by('controls').hidden = !faults;
+  by('controls').hidden = by('hint').hidden = !faults;
   by('token-asked').hidden = !(head.token && head.controls !== 'none');
   const choice = (name) => make('option', { value: name, selected: name === head.election }, name);
   by('election').replaceChildren(...head.elections.map(choice));
@@ -40,6 +40,10 @@ function drawClock() {
     by('delay-shown').textContent = `${Number(network.delay_min_ms.toFixed(1))} to ${Number(network.delay_max_ms.toFixed(1))} ms`;
     by('loss-shown').textContent = network.loss_per_mille / 10 + ' %';
   }
+  const played = state.head.scenarios.find(([name]) => name === scenario);
+  const text = played ? `Playing: ${played[1]}.` : '';
+  if (by('plays').textContent !== text) by('plays').textContent = text;
+  by('plays').hidden = !played;
   for (const button of by('scenarios').querySelectorAll('button')) {
     const plays = button.getAttribute('data-id') === 'scenario:' + scenario;
     button.setAttribute('aria-pressed', String(plays));

@@ -1,7 +1,9 @@
 //! The page in a browser: what is seen, what a pointer and a keyboard do, and that nothing in a name is executed.
 //! Each test waits for what the page shows, and ends with a look at the browser's console.
 
-use actix_bully::{dashboard::Dashboard, testkit::cluster::Cluster};
+use actix_bully::{
+    Group, agent::BullyAgent, dashboard::Dashboard, operate::Operated, testkit::cluster::Cluster,
+};
 use actix_bully_dashboard_tests::{browser::Browser, command, five, run, stage};
 
 /// Serves a page, and gives its address.
@@ -55,6 +57,30 @@ fn the_page_shows_who_leads_and_who_leads_after_a_crash() {
             log.to_string().contains("409"),
             "the browser notes a refusal: {log}"
         );
+        browser.end().await;
+    });
+}
+
+#[test]
+fn a_page_of_a_running_node_shows_and_offers_no_commands() {
+    run(async {
+        let group = Group::new("orders").unwrap();
+        let agent = |name: &str, score| {
+            let agent = BullyAgent::builder(name).score(score).join(&group);
+            agent.start().unwrap()
+        };
+        let (low, high) = (agent("low", 1), agent("high", 2));
+        let page = Dashboard::new(Operated::new(&low).agent(&high));
+        let browser = open(&page).await;
+        browser.wait("[data-id='agent:high'].leader").await;
+        browser
+            .click("[data-id='agent:high'] circle:not(.halo)")
+            .await;
+        browser.until("return document.querySelector('[data-id=chosen]').textContent.includes('high, leader')").await;
+        browser.until("return document.querySelector('#controls').hidden && document.querySelectorAll('[data-id^=\"do:\"]').length === 0").await;
+        // It is live: the next leader is shown without another look.
+        high.step_down(None).unwrap();
+        browser.wait("[data-id='agent:low'].leader").await;
         browser.end().await;
     });
 }
