@@ -1,9 +1,6 @@
-//! A browser without a window, by WebDriver: Debian's `chromium` and `chromium-driver`.
+//! A browser without a window, by `WebDriver`: Debian's `chromium` and `chromium-driver`.
 
-use std::{
-    process::Stdio,
-    time::{Duration, Instant},
-};
+use std::{process::Stdio, time::Duration};
 
 use fantoccini::{
     Client, ClientBuilder, Locator, elements::Element, wd::WebDriverCompatibleCommand,
@@ -83,11 +80,12 @@ impl Browser {
 
     /// Waits until a script, which returns something, returns true.
     pub async fn until(&self, script: &str) {
-        let begun = Instant::now();
-        while self.script(script, Vec::new()).await != Value::Bool(true) {
-            assert!(begun.elapsed() < SOON, "never: {script}");
-            tokio::time::sleep(EACH).await;
-        }
+        let met = actix::clock::timeout(SOON, async {
+            while self.script(script, Vec::new()).await != Value::Bool(true) {
+                actix::clock::sleep(EACH).await;
+            }
+        });
+        assert!(met.await.is_ok(), "never: {script}");
     }
 
     /// Runs a script in the page.
@@ -143,7 +141,7 @@ async fn driver() -> (Child, u16) {
             .and_then(|(_, port)| port.trim_end_matches('.').parse().ok());
         if let Some(port) = port.filter(|port| *port != 0) {
             // It is read on, so that the driver never waits for a reader.
-            tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
+            actix::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
             return (driver, port);
         }
     }
