@@ -114,10 +114,10 @@ mod tests {
     }
 
     fn json(step: &Step<'_>) -> serde_json::Value {
-        match step {
-            Step::Change(change) => serde_json::to_value(change).unwrap(),
-            other => unreachable!("{other:?}"),
-        }
+        let Step::Change(change) = step else {
+            unreachable!("{step:?}")
+        };
+        serde_json::to_value(change).unwrap()
     }
 
     #[test]

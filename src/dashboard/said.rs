@@ -128,9 +128,11 @@ mod tests {
     }
 
     fn texts(old: &Moment, new: &Moment) -> Vec<String> {
-        let text = |said: Said| match said.what {
-            Happened::Agent { agent, text, .. } => format!("{agent} {text}"),
-            other => unreachable!("{other:?}"),
+        let text = |said: Said| {
+            let Happened::Agent { agent, text, .. } = &said.what else {
+                unreachable!("{said:?}")
+            };
+            format!("{agent} {text}")
         };
         told(old, new).into_iter().map(text).collect()
     }

@@ -16,6 +16,7 @@ const state = {
 const keyOf = (agent) => (agent.group ? agent.group + ' / ' : '') + agent.name;
 
 function begin(snapshot) {
+  if (!state.head || state.head.election !== snapshot.head.election) state.kinds = [];
   state.head = snapshot.head;
   state.now = snapshot.moment;
   state.said = snapshot.said;
@@ -55,7 +56,7 @@ function meet(entry) {
   if (entry.what === 'sent' && !state.kinds.includes(entry.kind)) {
     state.kinds.push(entry.kind);
     // What is said again and again would hide everything else: it is drawn when it is asked for.
-    if (/heartbeat|^ack/.test(entry.kind)) state.hidden.add(entry.kind);
+    if (/heartbeat|^ack$|^beat|^are_you/.test(entry.kind)) state.hidden.add(entry.kind);
   }
 }
 

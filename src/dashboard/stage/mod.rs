@@ -115,8 +115,8 @@ impl Stage {
         self
     }
 
-    /// Plays this scenario with the first cluster, as soon as its agents have elected a leader. It is left out where there
-    /// are too few agents for it, or too many.
+    /// Plays this scenario with the first cluster, as soon as its agents have elected a leader and somebody looks. It is
+    /// left out where there are too few agents for it, or too many.
     #[must_use]
     pub fn story(mut self, scenario: Scenario) -> Self {
         self.story = Some(scenario);

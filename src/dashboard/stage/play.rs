@@ -74,12 +74,7 @@ impl<'a, E: Election> Player<'a, E> {
         }
     }
 
-    pub(super) async fn play(mut self, story: Option<Scenario>) -> Option<String> {
-        if let Some(story) = story
-            && self.begin(story).is_ok()
-        {
-            self.waits = Some(self.wait(Until::Settled));
-        }
+    pub(super) async fn play(mut self, mut story: Option<Scenario>) -> Option<String> {
         let mut last = now();
         loop {
             match self.obey().await {
@@ -90,6 +85,13 @@ impl<'a, E: Election> Player<'a, E> {
                     return Some(name);
                 }
                 Err(NoPage) => return None,
+            }
+            // Not before somebody looks: the beginning of a story is missed otherwise.
+            if self.stage.board.has_viewers()
+                && let Some(story) = story.take()
+                && self.begin(story).is_ok()
+            {
+                self.waits = Some(self.wait(Until::Settled));
             }
             let passed = last.elapsed();
             last = now();
