@@ -11,7 +11,7 @@ use crate::web::{Token, bearer};
 
 /// Who may command.
 #[derive(Clone, Debug)]
-pub(crate) enum Rights {
+pub(crate) enum CommandRights {
     /// Nobody: the page shows, and no more.
     ReadOnly,
     /// Those of this host.
@@ -22,7 +22,7 @@ pub(crate) enum Rights {
 
 /// What a request says of its sender.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Caller<'a> {
+pub(crate) struct CommandSender<'a> {
     /// Whether it has [`HEADER`].
     pub(crate) has_header: bool,
     pub(crate) origin: Option<&'a str>,
@@ -55,9 +55,9 @@ pub(crate) enum AccessError {
     WrongToken,
 }
 
-impl Rights {
+impl CommandRights {
     /// Whether that caller may command.
-    pub(crate) fn admit(&self, caller: &Caller<'_>) -> Result<(), AccessError> {
+    pub(crate) fn admit(&self, caller: &CommandSender<'_>) -> Result<(), AccessError> {
         if matches!(self, Self::ReadOnly) {
             return Err(AccessError::ReadOnly);
         }
@@ -85,7 +85,7 @@ impl Rights {
     }
 }
 
-impl Caller<'_> {
+impl CommandSender<'_> {
     /// Whether it is of this host, and calls it by a name of loopback.
     pub(crate) fn is_local(&self) -> bool {
         self.peer.is_some_and(|peer| peer.ip().is_loopback()) && self.host.is_some_and(is_loopback)
@@ -108,8 +108,8 @@ mod tests {
 
     const SECRET: &str = "0123456789abcdef";
 
-    fn local() -> Caller<'static> {
-        Caller {
+    fn local() -> CommandSender<'static> {
+        CommandSender {
             has_header: true,
             origin: Some("http://127.0.0.1:8080"),
             host: Some("127.0.0.1:8080"),
@@ -118,8 +118,8 @@ mod tests {
         }
     }
 
-    fn remote() -> Caller<'static> {
-        Caller {
+    fn remote() -> CommandSender<'static> {
+        CommandSender {
             origin: Some("https://Board.example"),
             host: Some("board.example"),
             peer: Some(([192, 0, 2, 1], 50_000).into()),
@@ -129,42 +129,42 @@ mod tests {
 
     #[test]
     fn a_page_that_only_shows_takes_no_command() {
-        let refused = Rights::ReadOnly.admit(&local());
+        let refused = CommandRights::ReadOnly.admit(&local());
         assert_eq!(refused, Err(AccessError::ReadOnly));
     }
 
     #[test]
     fn without_a_token_this_host_alone_commands() {
-        assert_eq!(Rights::Loopback.admit(&local()), Ok(()));
+        assert_eq!(CommandRights::Loopback.admit(&local()), Ok(()));
         assert_eq!(
-            Rights::Loopback.admit(&remote()),
+            CommandRights::Loopback.admit(&remote()),
             Err(AccessError::NotLoopback)
         );
         // A foreign name that leads to loopback.
-        let rebound = Caller {
+        let rebound = CommandSender {
             origin: Some("http://evil.example:8080"),
             host: Some("evil.example:8080"),
             ..local()
         };
         assert_eq!(
-            Rights::Loopback.admit(&rebound),
+            CommandRights::Loopback.admit(&rebound),
             Err(AccessError::NotLoopback)
         );
-        let nowhere = Caller {
+        let nowhere = CommandSender {
             peer: None,
             ..local()
         };
         assert_eq!(
-            Rights::Loopback.admit(&nowhere),
+            CommandRights::Loopback.admit(&nowhere),
             Err(AccessError::NotLoopback)
         );
     }
 
     #[test]
     fn a_page_of_another_origin_commands_nothing() {
-        let token = Rights::Token(Token::new(SECRET).unwrap());
-        for rights in [&Rights::Loopback, &token] {
-            let bare = Caller {
+        let token = CommandRights::Token(Token::new(SECRET).unwrap());
+        for rights in [&CommandRights::Loopback, &token] {
+            let bare = CommandSender {
                 has_header: false,
                 ..local()
             };
@@ -176,14 +176,14 @@ mod tests {
                 Some("127.0.0.1:8080"),
                 Some("http://evil.example"),
             ] {
-                let foreign = Caller { origin, ..local() };
+                let foreign = CommandSender { origin, ..local() };
                 assert_eq!(
                     rights.admit(&foreign),
                     Err(AccessError::OtherOrigin),
                     "{origin:?}"
                 );
             }
-            let hostless = Caller {
+            let hostless = CommandSender {
                 host: None,
                 ..local()
             };
@@ -193,9 +193,9 @@ mod tests {
 
     #[test]
     fn with_a_token_those_who_know_it_command() {
-        let rights = Rights::Token(Token::new(SECRET).unwrap());
+        let rights = CommandRights::Token(Token::new(SECRET).unwrap());
         assert_eq!(rights.admit(&local()), Err(AccessError::NoToken));
-        let with = |authorization| Caller {
+        let with = |authorization| CommandSender {
             authorization: Some(authorization),
             ..remote()
         };

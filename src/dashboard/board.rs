@@ -15,10 +15,10 @@ use serde::Serialize;
 use tokio::sync::watch;
 
 use super::{
-    change::{Step, step},
+    change::{MomentStep, step},
     closer::Closer,
-    frames::Frames,
-    moment::{Moment, short},
+    frames::FrameLog,
+    moment::{PageMoment, short},
     said::{Happened, Said},
     viewers::{NoSeat, Viewers},
 };
@@ -26,19 +26,19 @@ use super::{
 /// Shared by those who publish and by the viewers.
 #[derive(Debug)]
 pub(crate) struct Board {
-    inner: Mutex<Inner>,
+    inner: Mutex<BoardContent>,
     /// Grows with each frame.
     version: watch::Sender<u64>,
     began: Instant,
 }
 
 #[derive(Debug)]
-struct Inner {
+struct BoardContent {
     head: Head,
-    moment: Moment,
+    moment: PageMoment,
     said: VecDeque<Said>,
     elections: VecDeque<Said>,
-    frames: Frames,
+    frames: FrameLog,
     viewers: Viewers<Closer>,
 }
 
@@ -68,12 +68,12 @@ pub(crate) struct Place {
 impl Board {
     pub(crate) fn new(head: Head) -> Self {
         Self {
-            inner: Mutex::new(Inner {
+            inner: Mutex::new(BoardContent {
                 head,
-                moment: Moment::default(),
+                moment: PageMoment::default(),
                 said: VecDeque::new(),
                 elections: VecDeque::new(),
-                frames: Frames::default(),
+                frames: FrameLog::default(),
                 viewers: Viewers::new(VIEWERS),
             }),
             version: watch::Sender::new(0),
@@ -100,7 +100,7 @@ impl Board {
     }
 
     /// Shows a new moment, and what was said since the last one; `more` messages were not kept.
-    pub(crate) fn publish(&self, moment: Moment, said: Vec<Said>, more: u64) {
+    pub(crate) fn publish(&self, moment: PageMoment, said: Vec<Said>, more: u64) {
         let now = self.now();
         let mut inner = self.open();
         if !inner.show(moment.bounded(), said, more) {
@@ -114,7 +114,7 @@ impl Board {
     }
 
     /// What is shown now.
-    pub(crate) fn moment(&self) -> Moment {
+    pub(crate) fn moment(&self) -> PageMoment {
         self.open().moment.clone()
     }
 
@@ -168,7 +168,7 @@ impl Board {
         now().saturating_duration_since(self.began)
     }
 
-    fn open(&self) -> MutexGuard<'_, Inner> {
+    fn open(&self) -> MutexGuard<'_, BoardContent> {
         // Each change is whole at once, so there is nothing to be poisoned.
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -182,18 +182,18 @@ fn now() -> Instant {
     Instant::now()
 }
 
-impl Inner {
+impl BoardContent {
     /// Says whether there is something to see.
-    fn show(&mut self, moment: Moment, mut said: Vec<Said>, more: u64) -> bool {
+    fn show(&mut self, moment: PageMoment, mut said: Vec<Said>, more: u64) -> bool {
         said.iter_mut().for_each(shorten);
         let step = step(&self.moment, &moment, &said, more);
-        let is_new = step != Step::Same;
+        let is_new = step != MomentStep::Same;
         match step {
-            Step::Same => {}
+            MomentStep::Same => {}
             // Nothing is written for nobody.
-            Step::Change(_) if self.viewers.is_empty() => self.frames.begin_anew(),
-            Step::Change(change) => self.frames.push(frame("change", &change)),
-            Step::Anew => self.frames.begin_anew(),
+            MomentStep::Change(_) if self.viewers.is_empty() => self.frames.begin_anew(),
+            MomentStep::Change(change) => self.frames.push(frame("change", &change)),
+            MomentStep::Anew => self.frames.begin_anew(),
         }
         self.moment = moment;
         for entry in said {
@@ -221,7 +221,7 @@ impl Inner {
         #[derive(Serialize)]
         struct Snapshot<'a> {
             head: &'a Head,
-            moment: &'a Moment,
+            moment: &'a PageMoment,
             said: &'a VecDeque<Said>,
             elections: &'a VecDeque<Said>,
         }
@@ -274,13 +274,13 @@ mod tests {
         *,
     };
 
-    fn moment(names: &[&str]) -> Moment {
+    fn moment(names: &[&str]) -> PageMoment {
         let agents = names
             .iter()
             .map(|name| AgentFacts::named(name.parse().unwrap()));
-        Moment {
+        PageMoment {
             agents: agents.collect(),
-            ..Moment::default()
+            ..PageMoment::default()
         }
     }
 

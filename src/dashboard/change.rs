@@ -6,17 +6,17 @@
 use serde::Serialize;
 
 use super::{
-    moment::{AgentFacts, ClockFacts, Moment, NetworkFacts, PeerFacts},
+    moment::{AgentFacts, ClockFacts, NetworkFacts, PageMoment, PeerFacts},
     said::Said,
 };
 
 /// How a moment differs from the one before.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Step<'a> {
+pub(crate) enum MomentStep<'a> {
     /// In nothing but its time.
     Same,
     /// In this.
-    Change(Box<Change<'a>>),
+    Change(Box<MomentChange<'a>>),
     /// In its agents: a page has to begin anew.
     Anew,
 }
@@ -27,7 +27,7 @@ pub(crate) enum Step<'a> {
     reason = "a key that is missing, null, and one with a value are three things to a page"
 )]
 #[derive(Debug, Default, PartialEq, Serialize)]
-pub(crate) struct Change<'a> {
+pub(crate) struct MomentChange<'a> {
     at_ms: f64,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     agents: Vec<(usize, &'a AgentFacts)>,
@@ -57,8 +57,13 @@ const fn is_zero(more: &u64) -> bool {
 }
 
 /// What leads from one moment to the next, with what was said in between.
-pub(crate) fn step<'a>(old: &Moment, new: &'a Moment, said: &'a [Said], more: u64) -> Step<'a> {
-    let names = |moment: &'a Moment| {
+pub(crate) fn step<'a>(
+    old: &PageMoment,
+    new: &'a PageMoment,
+    said: &'a [Said],
+    more: u64,
+) -> MomentStep<'a> {
+    let names = |moment: &'a PageMoment| {
         moment
             .agents
             .iter()
@@ -67,10 +72,10 @@ pub(crate) fn step<'a>(old: &Moment, new: &'a Moment, said: &'a [Said], more: u6
     let is_same_ring = old.agents.len() == new.agents.len()
         && names(new).eq(old.agents.iter().map(|agent| (&agent.group, &agent.name)));
     if !is_same_ring || old.agent_count != new.agent_count {
-        return Step::Anew;
+        return MomentStep::Anew;
     }
     let agents = old.agents.iter().zip(&new.agents).enumerate();
-    let change = Change {
+    let change = MomentChange {
         at_ms: crate::protocol::shown::in_millis(new.at),
         agents: agents
             .filter(|(_, (before, now))| before != now)
@@ -85,14 +90,14 @@ pub(crate) fn step<'a>(old: &Moment, new: &'a Moment, said: &'a [Said], more: u6
         said,
         more,
     };
-    let nothing = Change {
+    let nothing = MomentChange {
         at_ms: change.at_ms,
-        ..Change::default()
+        ..MomentChange::default()
     };
     if change == nothing {
-        Step::Same
+        MomentStep::Same
     } else {
-        Step::Change(Box::new(change))
+        MomentStep::Change(Box::new(change))
     }
 }
 
@@ -102,19 +107,19 @@ mod tests {
 
     use super::*;
 
-    fn moment(names: &[&str]) -> Moment {
+    fn moment(names: &[&str]) -> PageMoment {
         let agents = names
             .iter()
             .map(|name| AgentFacts::named(name.parse().unwrap()));
-        Moment {
+        PageMoment {
             agents: agents.collect(),
-            ..Moment::default()
+            ..PageMoment::default()
         }
         .bounded()
     }
 
-    fn json(step: &Step<'_>) -> serde_json::Value {
-        let Step::Change(change) = step else {
+    fn json(step: &MomentStep<'_>) -> serde_json::Value {
+        let MomentStep::Change(change) = step else {
             unreachable!("{step:?}")
         };
         serde_json::to_value(change).unwrap()
@@ -125,7 +130,7 @@ mod tests {
         let old = moment(&["a", "b"]);
         let mut new = old.clone();
         new.at = Duration::from_secs(1);
-        assert_eq!(step(&old, &new, &[], 0), Step::Same);
+        assert_eq!(step(&old, &new, &[], 0), MomentStep::Same);
     }
 
     #[test]
@@ -161,7 +166,11 @@ mod tests {
     fn other_agents_need_a_snapshot() {
         let old = moment(&["a", "b"]);
         for names in [&["a"][..], &["b", "a"], &["a", "b", "c"]] {
-            assert_eq!(step(&old, &moment(names), &[], 0), Step::Anew, "{names:?}");
+            assert_eq!(
+                step(&old, &moment(names), &[], 0),
+                MomentStep::Anew,
+                "{names:?}"
+            );
         }
     }
 }

@@ -9,14 +9,14 @@ use bytes::Bytes;
 
 /// The newest frames, numbered from the first that there ever was.
 #[derive(Debug, Default)]
-pub(crate) struct Frames {
+pub(crate) struct FrameLog {
     /// The number of the oldest one that is kept.
     first: u64,
     kept: VecDeque<Bytes>,
     bytes: usize,
 }
 
-impl Frames {
+impl FrameLog {
     /// Keeps one more, and forgets the oldest ones for it.
     pub(crate) fn push(&mut self, frame: Bytes) {
         self.bytes += frame.len();
@@ -61,13 +61,13 @@ mod tests {
         Bytes::from(vec![b'x'; size])
     }
 
-    fn count(frames: &Frames, number: u64) -> Option<usize> {
+    fn count(frames: &FrameLog, number: u64) -> Option<usize> {
         frames.from(number).map(Iterator::count)
     }
 
     #[test]
     fn a_viewer_reads_what_it_has_not_read() {
-        let mut frames = Frames::default();
+        let mut frames = FrameLog::default();
         assert_eq!(count(&frames, 0), Some(0));
         frames.push(frame(1));
         frames.push(frame(2));
@@ -79,7 +79,7 @@ mod tests {
 
     #[test]
     fn frames_are_bounded_in_number_and_in_bytes() {
-        let mut frames = Frames::default();
+        let mut frames = FrameLog::default();
         for _ in 0..1_000 {
             frames.push(frame(10));
         }
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn after_a_new_beginning_every_viewer_needs_a_snapshot() {
-        let mut frames = Frames::default();
+        let mut frames = FrameLog::default();
         frames.push(frame(1));
         let end = frames.end();
         frames.begin_anew();

@@ -66,26 +66,26 @@ use actix_web::{rt::time::Instant, web::ServiceConfig};
 
 use crate::{operate::Operated, web::Token};
 
-use access::Rights;
+use access::CommandRights;
 use board::{Board, Head};
-use sample::Sampler;
+use sample::NodeSampler;
 
 /// A page of a running node, or of a cluster on a `Stage`. Clones are the same page; each worker of a server may have
 /// one.
 #[derive(Clone)]
 pub struct Dashboard {
     board: Arc<Board>,
-    source: Source,
-    rights: Rights,
+    source: ShownSource,
+    rights: CommandRights,
     /// Whether it answers callers of this host only.
     is_local: bool,
-    sampler: Sampler,
+    sampler: NodeSampler,
     since: Instant,
 }
 
 /// What is shown, and obeys.
 #[derive(Clone, Debug)]
-enum Source {
+enum ShownSource {
     Running(Operated),
     #[cfg(feature = "testkit")]
     Stage(stage::link::StageLink),
@@ -100,16 +100,16 @@ impl Dashboard {
             controls: "none",
             ..Head::default()
         };
-        Self::of(Source::Running(operated), head)
+        Self::of(ShownSource::Running(operated), head)
     }
 
-    fn of(source: Source, head: Head) -> Self {
+    fn of(source: ShownSource, head: Head) -> Self {
         Self {
             board: Arc::new(Board::new(head)),
             source,
-            rights: Rights::ReadOnly,
+            rights: CommandRights::ReadOnly,
             is_local: false,
-            sampler: Sampler::default(),
+            sampler: NodeSampler::default(),
             since: Instant::now(),
         }
     }
@@ -118,23 +118,23 @@ impl Dashboard {
     /// faults as well.
     #[must_use]
     pub fn allow_faults(self) -> Self {
-        self.allow(Rights::Loopback)
+        self.allow(CommandRights::Loopback)
     }
 
     /// Lets those command who know this token, wherever they are. The page asks for it and keeps it until it is closed.
     /// Over plain HTTP it can be read on the way: put TLS in front.
     #[must_use]
     pub fn token(self, token: Token) -> Self {
-        self.allow(Rights::Token(token))
+        self.allow(CommandRights::Token(token))
     }
 
-    fn allow(mut self, rights: Rights) -> Self {
+    fn allow(mut self, rights: CommandRights) -> Self {
         let controls = match &self.source {
-            Source::Running(_) => "operate",
+            ShownSource::Running(_) => "operate",
             #[cfg(feature = "testkit")]
-            Source::Stage(_) => "cluster",
+            ShownSource::Stage(_) => "cluster",
         };
-        let token = matches!(rights, Rights::Token(_));
+        let token = matches!(rights, CommandRights::Token(_));
         self.board.set_head(|head| {
             head.controls = controls;
             head.token = token;
@@ -158,10 +158,10 @@ impl Dashboard {
     /// Somebody looks.
     fn sample(&self) {
         match &self.source {
-            Source::Running(operated) => self.sampler.begin(operated, &self.board, self.since),
+            ShownSource::Running(operated) => self.sampler.begin(operated, &self.board, self.since),
             // A stage shows itself.
             #[cfg(feature = "testkit")]
-            Source::Stage(_) => {}
+            ShownSource::Stage(_) => {}
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::protocol::{AgentId, Incarnation, MemberKind, Role, Score, Term, shown
 
 /// Everything that a page shows of one moment, messages apart.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub(crate) struct Moment {
+pub(crate) struct PageMoment {
     /// Since the page's clock began.
     #[serde(rename = "at_ms", serialize_with = "shown::millis")]
     pub(crate) at: Duration,
@@ -150,7 +150,7 @@ impl AgentFacts {
     }
 }
 
-impl Moment {
+impl PageMoment {
     /// The agents that lead, at most so many.
     pub(crate) fn leaders(&self) -> impl Iterator<Item = &AgentFacts> {
         self.agents.iter().filter(|agent| agent.leads)
@@ -213,10 +213,10 @@ mod tests {
         let mut agent = AgentFacts::named(name.clone());
         agent.term = Some(Term(u64::MAX));
         agent.lease_until = Some(Duration::from_micros(1_500));
-        let moment = Moment {
+        let moment = PageMoment {
             agents: vec![agent],
             why: vec!["one\ntwo".to_owned()],
-            ..Moment::default()
+            ..PageMoment::default()
         };
         let json = serde_json::to_string(&moment.bounded()).unwrap();
         assert!(
@@ -234,11 +234,11 @@ mod tests {
     #[test]
     fn a_page_is_given_no_more_than_its_share() {
         let agent = |number: usize| AgentFacts::named(format!("a{number}").parse().unwrap());
-        let moment = Moment {
+        let moment = PageMoment {
             agents: (0..1_200).map(agent).collect(),
             cuts: (0..3_000).map(|at| (at % 1_200, 0)).collect(),
             why: vec!["ä".repeat(5_000); 20],
-            ..Moment::default()
+            ..PageMoment::default()
         }
         .bounded();
         assert_eq!((moment.agents.len(), moment.agent_count), (1_000, 1_200));

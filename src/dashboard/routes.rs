@@ -15,8 +15,8 @@ use actix_web::{
 use serde::Serialize;
 
 use super::{
-    Dashboard, Source,
-    access::{AccessError, Caller, HEADER},
+    Dashboard, ShownSource,
+    access::{AccessError, CommandSender, HEADER},
     closer::Closer,
     stream::stream,
 };
@@ -130,7 +130,7 @@ async fn command(dashboard: Data<Dashboard>, request: HttpRequest, body: Payload
         }
     };
     match &dashboard.source {
-        Source::Running(operated) => {
+        ShownSource::Running(operated) => {
             let order = match serde_json::from_slice(&body) {
                 Ok(order) => order,
                 Err(wrong) => return unreadable(&wrong),
@@ -143,7 +143,7 @@ async fn command(dashboard: Data<Dashboard>, request: HttpRequest, body: Payload
             }
         }
         #[cfg(feature = "testkit")]
-        Source::Stage(link) => {
+        ShownSource::Stage(link) => {
             let control = match serde_json::from_slice(&body) {
                 Ok(control) => control,
                 Err(wrong) => return unreadable(&wrong),
@@ -180,10 +180,10 @@ fn out_of_reach(dashboard: &Dashboard, request: &HttpRequest) -> Option<HttpResp
     None
 }
 
-fn caller(request: &HttpRequest) -> Caller<'_> {
+fn caller(request: &HttpRequest) -> CommandSender<'_> {
     let header = |name: header::HeaderName| request.headers().get(name);
     let text = |name| header(name).and_then(|value| value.to_str().ok());
-    Caller {
+    CommandSender {
         has_header: request
             .headers()
             .get(HEADER)

@@ -7,7 +7,7 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use super::{
-    moment::{AgentFacts, AgentState, Moment, PeerFacts, coarse},
+    moment::{AgentFacts, AgentState, PageMoment, PeerFacts, coarse},
     said::{Happened, Said},
 };
 use crate::{
@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// The node at that time of the page's clock, and how many messages it has sent so far.
-pub(crate) fn look(operated: &Operated, at: Duration) -> (Moment, u64) {
+pub(crate) fn look(operated: &Operated, at: Duration) -> (PageMoment, u64) {
     let report = operated.report();
     let leases = operated.leases();
     let why = operated.explain().into_iter().map(|each| each.text);
@@ -25,7 +25,12 @@ pub(crate) fn look(operated: &Operated, at: Duration) -> (Moment, u64) {
     (moment, sent(&report))
 }
 
-fn facts(report: &Report, leases: &[Option<Duration>], why: Vec<String>, at: Duration) -> Moment {
+fn facts(
+    report: &Report,
+    leases: &[Option<Duration>],
+    why: Vec<String>,
+    at: Duration,
+) -> PageMoment {
     let several = report
         .agents
         .iter()
@@ -62,12 +67,12 @@ fn facts(report: &Report, leases: &[Option<Duration>], why: Vec<String>, at: Dur
         link: peer.link.clone(),
         error: peer.last_error.clone(),
     });
-    Moment {
+    PageMoment {
         at,
         agents: agents.into_values().collect(),
         peers: peers.collect(),
         why,
-        ..Moment::default()
+        ..PageMoment::default()
     }
 }
 
@@ -114,13 +119,13 @@ fn of_member(own: &AgentReport, member: &MemberReport, group: String) -> AgentFa
 
 /// Tells how long a node was without a leader.
 #[derive(Debug, Default)]
-pub(crate) struct Vacancy {
+pub(crate) struct VacancyWatch {
     since: Option<(Duration, u64)>,
 }
 
-impl Vacancy {
+impl VacancyWatch {
     /// Looks at a moment; `sent` is how many messages the node has sent so far. Gives the election that is over.
-    pub(crate) fn look(&mut self, moment: &Moment, sent: u64) -> Option<Said> {
+    pub(crate) fn look(&mut self, moment: &PageMoment, sent: u64) -> Option<Said> {
         let leaders: Vec<AgentId> = moment.leaders().map(|agent| agent.name.clone()).collect();
         if leaders.is_empty() {
             self.since.get_or_insert((moment.at, sent));
@@ -188,11 +193,11 @@ mod tests {
 
     #[test]
     fn an_election_lasts_until_there_is_a_leader() {
-        let mut vacancy = Vacancy::default();
+        let mut vacancy = VacancyWatch::default();
         let led = facts(&report(), &[None], Vec::new(), Duration::from_secs(9));
-        let mut empty = Moment {
+        let mut empty = PageMoment {
             at: Duration::from_secs(5),
-            ..Moment::default()
+            ..PageMoment::default()
         };
         assert_eq!(vacancy.look(&led, 1), None, "it was led before");
         assert_eq!(vacancy.look(&empty, 10), None);

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 #[cfg(feature = "testkit")]
 use super::moment::all_millis;
-use super::moment::{AgentFacts, AgentState, Moment};
+use super::moment::{AgentFacts, AgentState, PageMoment};
 use crate::protocol::{AgentId, shown};
 
 /// An entry of the log.
@@ -68,7 +68,7 @@ pub(crate) enum Tone {
 }
 
 /// What the change of one moment into another reads like, a line for each agent to which something happened.
-pub(crate) fn told(old: &Moment, new: &Moment) -> Vec<Said> {
+pub(crate) fn told(old: &PageMoment, new: &PageMoment) -> Vec<Said> {
     let pairs = old.agents.iter().zip(&new.agents);
     let lines = pairs.filter(|(before, now)| before.name == now.name);
     let lines = lines.flat_map(|(before, now)| lines_of(before, now).map(move |line| (now, line)));
@@ -118,16 +118,16 @@ mod tests {
     use super::*;
     use crate::protocol::Term;
 
-    fn moment(change: impl Fn(&mut AgentFacts)) -> Moment {
+    fn moment(change: impl Fn(&mut AgentFacts)) -> PageMoment {
         let mut agent = AgentFacts::named("a".parse().unwrap());
         change(&mut agent);
-        Moment {
+        PageMoment {
             agents: vec![agent],
-            ..Moment::default()
+            ..PageMoment::default()
         }
     }
 
-    fn texts(old: &Moment, new: &Moment) -> Vec<String> {
+    fn texts(old: &PageMoment, new: &PageMoment) -> Vec<String> {
         let text = |said: Said| {
             let Happened::Agent { agent, text, .. } = &said.what else {
                 unreachable!("{said:?}")

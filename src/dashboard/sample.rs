@@ -18,36 +18,36 @@ use actix_web::rt::{
 
 use super::{
     board::Board,
-    running::{self, Vacancy},
+    running::{self, VacancyWatch},
     said::told,
 };
 use crate::operate::Operated;
 
 /// Whether a node is looked at, by which task ever.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Sampler(Arc<AtomicBool>);
+pub(super) struct NodeSampler(Arc<AtomicBool>);
 
 /// Ends the claim of a task, also of one that its runtime drops.
-struct Claim(Arc<AtomicBool>);
+struct SamplingClaim(Arc<AtomicBool>);
 
-impl Drop for Claim {
+impl Drop for SamplingClaim {
     fn drop(&mut self) {
         self.0.store(false, SeqCst);
     }
 }
 
-impl Sampler {
+impl NodeSampler {
     /// Begins to look, if nobody does.
     pub(super) fn begin(&self, operated: &Operated, board: &Arc<Board>, since: Instant) {
         if self.0.swap(true, SeqCst) {
             return;
         }
-        let claim = Claim(Arc::clone(&self.0));
+        let claim = SamplingClaim(Arc::clone(&self.0));
         let (operated, board, sampler) = (operated.clone(), Arc::clone(board), self.clone());
         show(&operated, &board, since);
         rt::spawn(async move {
             let mut beats = interval(EACH);
-            let mut vacancy = Vacancy::default();
+            let mut vacancy = VacancyWatch::default();
             while board.has_viewers() {
                 beats.tick().await;
                 let (moment, sent) = running::look(&operated, since.elapsed());

@@ -24,7 +24,7 @@ use actix::{System, SystemRunner};
 use actix_bully::{
     dashboard::{
         Dashboard,
-        stage::{Scenario, Stage},
+        stage::{Stage, Story},
     },
     protocol::Election,
     testkit::{
@@ -96,9 +96,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let name = |protocol: &Protocol| protocol.to_string();
     let all = Protocol::value_variants().iter().map(name);
-    let mut stage = stage
-        .elections(name(&args.protocol), all)
-        .story(Scenario::Go);
+    let mut stage = stage.elections(name(&args.protocol), all).story(Story::Go);
     println!("http://{}/", serve(page.allow_faults(), args.port)?);
     let system = if args.real_time {
         System::new()

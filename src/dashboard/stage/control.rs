@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use super::scenario::Scenario;
+use super::scenario::Story;
 use crate::protocol::AgentId;
 
 /// A command: `{"crash":["agent-5"]}`, `{"cut":{"from":"a","to":"b","one_way":true}}`, `"heal"`.
@@ -47,7 +47,7 @@ pub(crate) enum Control {
     Isolate(AgentId),
     Heal,
     Network(NetworkChange),
-    Scenario(Scenario),
+    Scenario(Story),
     Pause,
     Play,
     Step,

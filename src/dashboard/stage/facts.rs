@@ -7,13 +7,13 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use crate::{
-    dashboard::moment::{AgentFacts, AgentState, Moment, NetworkFacts, coarse},
+    dashboard::moment::{AgentFacts, AgentState, NetworkFacts, PageMoment, coarse},
     protocol::{AgentId, Election, MemberKind, Time},
     testkit::cluster::{AgentSight, Cluster, Condition},
 };
 
 /// The cluster as it is now, without its diagnoses.
-pub(super) fn moment<E: Election>(cluster: &Cluster<E>) -> Moment {
+pub(super) fn moment<E: Election>(cluster: &Cluster<E>) -> PageMoment {
     let at = cluster.now().since(Time::ZERO);
     let cut = cluster.separations();
     let fact = |sight: AgentSight<'_, E>| {
@@ -56,7 +56,7 @@ pub(super) fn moment<E: Election>(cluster: &Cluster<E>) -> Moment {
         cuts.extend(known);
     }
     let network = cluster.conditions();
-    Moment {
+    PageMoment {
         at,
         agents,
         cuts,
@@ -65,7 +65,7 @@ pub(super) fn moment<E: Election>(cluster: &Cluster<E>) -> Moment {
             delay_max: network.delay().max,
             loss_per_mille: network.loss_per_mille(),
         }),
-        ..Moment::default()
+        ..PageMoment::default()
     }
 }
 

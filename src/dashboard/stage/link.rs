@@ -19,11 +19,11 @@ use crate::testkit::cluster::ClusterError;
 
 /// The server's end.
 #[derive(Clone, Debug)]
-pub(crate) struct StageLink(SyncSender<Asked>);
+pub(crate) struct StageLink(SyncSender<StageRequest>);
 
 /// A command on its way, and where its answer goes.
 #[derive(Debug)]
-pub(crate) struct Asked {
+pub(crate) struct StageRequest {
     pub(crate) control: Control,
     pub(crate) reply: oneshot::Sender<Result<(), StageError>>,
 }
@@ -63,7 +63,7 @@ impl StageError {
 }
 
 /// Both ends.
-pub(crate) fn link() -> (StageLink, Receiver<Asked>) {
+pub(crate) fn link() -> (StageLink, Receiver<StageRequest>) {
     let (sender, receiver) = sync_channel(WAITING);
     (StageLink(sender), receiver)
 }
@@ -72,7 +72,7 @@ impl StageLink {
     /// Asks for something, and waits until it was done or refused.
     pub(crate) async fn ask(&self, control: Control) -> Result<(), StageError> {
         let (reply, told) = oneshot::channel();
-        match self.0.try_send(Asked { control, reply }) {
+        match self.0.try_send(StageRequest { control, reply }) {
             Ok(()) => {}
             Err(TrySendError::Full(_)) => return Err(StageError::Busy),
             Err(TrySendError::Disconnected(_)) => return Err(StageError::Ended),

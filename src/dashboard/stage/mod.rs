@@ -43,52 +43,52 @@ use std::{
 
 use crate::{
     dashboard::{
-        Dashboard, Source,
+        Dashboard, ShownSource,
         board::{Board, Head},
     },
     protocol::Election,
     testkit::cluster::Cluster,
 };
 
-use link::{Asked, link};
-use pace::Pace;
+use link::{StageRequest, link};
+use pace::StagePace;
 use scenario::Scene;
 
-pub use scenario::Scenario;
+pub use scenario::Story;
 
 /// Shows a cluster, and does to it what the page asks for; see the [module's page](self).
 #[derive(Debug)]
 pub struct Stage {
     board: Arc<Board>,
-    asked: Receiver<Asked>,
-    pace: Pace,
+    asked: Receiver<StageRequest>,
+    pace: StagePace,
     scenes: VecDeque<Scene>,
     scenario: Option<&'static str>,
     /// What is played when the next cluster begins.
-    story: Option<Scenario>,
+    story: Option<Story>,
 }
 
 impl Stage {
     /// For a cluster in a System whose time is virtual, and its page, which only shows until more is allowed. It begins
     /// at a fifth of the speed of real time.
     pub fn virtual_time() -> (Self, Dashboard) {
-        Self::with_pace(Pace::virtual_time(SPEED))
+        Self::with_pace(StagePace::virtual_time(SPEED))
     }
 
     /// For a cluster in real time, and its page.
     pub fn real_time() -> (Self, Dashboard) {
-        Self::with_pace(Pace::real_time())
+        Self::with_pace(StagePace::real_time())
     }
 
-    fn with_pace(time: Pace) -> (Self, Dashboard) {
+    fn with_pace(time: StagePace) -> (Self, Dashboard) {
         let (link, asked) = link();
         let head = Head {
             title: String::from("A cluster"),
             controls: "none",
-            scenarios: Scenario::ALL.map(Scenario::words).to_vec(),
+            scenarios: Story::ALL.map(Story::words).to_vec(),
             ..Head::default()
         };
-        let page = Dashboard::of(Source::Stage(link), head);
+        let page = Dashboard::of(ShownSource::Stage(link), head);
         let stage = Self {
             board: Arc::clone(&page.board),
             asked,
@@ -118,7 +118,7 @@ impl Stage {
     /// Plays this scenario with the first cluster, as soon as its agents have elected a leader and somebody looks. It is
     /// left out where there are too few agents for it, or too many.
     #[must_use]
-    pub fn story(mut self, scenario: Scenario) -> Self {
+    pub fn story(mut self, scenario: Story) -> Self {
         self.story = Some(scenario);
         self
     }

@@ -9,14 +9,14 @@ use crate::dashboard::moment::ClockFacts;
 
 /// See the [module's page](self).
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Pace {
+pub(crate) struct StagePace {
     is_virtual: bool,
     paused: bool,
     speed: f64,
     owed: Duration,
 }
 
-impl Pace {
+impl StagePace {
     pub(crate) const fn virtual_time(speed: f64) -> Self {
         Self {
             is_virtual: true,
@@ -79,14 +79,14 @@ mod tests {
 
     #[test]
     fn what_is_no_whole_millisecond_is_kept() {
-        let mut pace = Pace::virtual_time(0.02);
+        let mut pace = StagePace::virtual_time(0.02);
         let due: Vec<_> = (0..4).map(|_| pace.due(MS(25))).collect();
         assert_eq!(due, [MS(0), MS(1), MS(0), MS(1)]);
     }
 
     #[test]
     fn nothing_is_made_up_for() {
-        let mut pace = Pace::virtual_time(10.0);
+        let mut pace = StagePace::virtual_time(10.0);
         assert_eq!(pace.due(Duration::from_secs(60)), MS(2_500));
         pace.pause(true);
         assert_eq!(pace.due(MS(100)), MS(0));
@@ -94,6 +94,6 @@ mod tests {
         pace.set_speed(1.0);
         assert_eq!(pace.due(MS(7)), MS(7));
         assert_eq!(pace.facts().speed.to_bits(), 1.0_f64.to_bits());
-        assert!(!Pace::real_time().is_virtual());
+        assert!(!StagePace::real_time().is_virtual());
     }
 }

@@ -15,13 +15,13 @@ use super::{
     control::{Control, checked_speed},
     entries::Told,
     facts,
-    link::{Asked, StageError},
+    link::{StageError, StageRequest},
     perform::perform,
-    scenario::{Scenario, Until, scenes},
+    scenario::{Story, Until, scenes},
 };
 use crate::{
     dashboard::{
-        moment::Moment,
+        moment::PageMoment,
         said::{Happened, Said},
     },
     protocol::{Election, Time},
@@ -40,11 +40,11 @@ pub(super) struct Player<'a, E: Election> {
     why: Vec<String>,
     why_at: (u64, Instant),
     /// What the next scene waits for, since when, and how long it has been quiet.
-    waits: Option<Wait>,
+    waits: Option<SceneWait>,
 }
 
 /// What the next scene waits for.
-struct Wait {
+struct SceneWait {
     until: Until,
     since: Time,
     /// When it was met: people need a moment to see it.
@@ -52,7 +52,7 @@ struct Wait {
 }
 
 /// What follows from a command.
-enum Next {
+enum AfterCommand {
     Goes,
     Chosen(String),
 }
@@ -74,12 +74,12 @@ impl<'a, E: Election> Player<'a, E> {
         }
     }
 
-    pub(super) async fn play(mut self, mut story: Option<Scenario>) -> Option<String> {
+    pub(super) async fn play(mut self, mut story: Option<Story>) -> Option<String> {
         let mut last = now();
         loop {
             match self.obey().await {
-                Ok(Next::Goes) => {}
-                Ok(Next::Chosen(name)) => {
+                Ok(AfterCommand::Goes) => {}
+                Ok(AfterCommand::Chosen(name)) => {
                     let held = name.clone();
                     self.stage.board.set_head(|head| head.election = Some(held));
                     return Some(name);
@@ -105,7 +105,7 @@ impl<'a, E: Election> Player<'a, E> {
     }
 
     /// Does what was asked for; waits for the length of a frame if that is nothing.
-    async fn obey(&mut self) -> Result<Next, NoPage> {
+    async fn obey(&mut self) -> Result<AfterCommand, NoPage> {
         if !self.stage.pace.is_virtual() {
             sleep(FRAME).await;
             return self.obey_waiting().await;
@@ -116,30 +116,30 @@ impl<'a, E: Election> Player<'a, E> {
             Err(RecvTimeoutError::Timeout) => {
                 // What is due at this very moment is done, so that a message which takes no time arrives.
                 actix_yield().await;
-                Ok(Next::Goes)
+                Ok(AfterCommand::Goes)
             }
             Err(RecvTimeoutError::Disconnected) => Err(NoPage),
         }
     }
 
-    async fn obey_waiting(&mut self) -> Result<Next, NoPage> {
+    async fn obey_waiting(&mut self) -> Result<AfterCommand, NoPage> {
         loop {
             match self.stage.asked.try_recv() {
                 Ok(asked) => match self.answer(asked).await {
-                    Next::Goes => {}
-                    chosen @ Next::Chosen(_) => return Ok(chosen),
+                    AfterCommand::Goes => {}
+                    chosen @ AfterCommand::Chosen(_) => return Ok(chosen),
                 },
-                Err(TryRecvError::Empty) => return Ok(Next::Goes),
+                Err(TryRecvError::Empty) => return Ok(AfterCommand::Goes),
                 Err(TryRecvError::Disconnected) => return Err(NoPage),
             }
         }
     }
 
-    async fn answer(&mut self, Asked { control, reply }: Asked) -> Next {
+    async fn answer(&mut self, StageRequest { control, reply }: StageRequest) -> AfterCommand {
         let told = self.control(&control).await;
         let chosen = match (&told, control) {
-            (Ok(()), Control::Election(name)) => Next::Chosen(name),
-            _ => Next::Goes,
+            (Ok(()), Control::Election(name)) => AfterCommand::Chosen(name),
+            _ => AfterCommand::Goes,
         };
         // A caller that has gone needs no answer.
         reply.send(told).ok();
@@ -211,7 +211,7 @@ impl<'a, E: Election> Player<'a, E> {
     // ---- scenes ------------------------------------------------------------------------------
 
     /// Begins a scenario; one that is played ends where it is.
-    fn begin(&mut self, scenario: Scenario) -> Result<(), StageError> {
+    fn begin(&mut self, scenario: Story) -> Result<(), StageError> {
         let ranked = facts::ranked(&self.cluster);
         self.stage.scenes = scenes(scenario, &ranked)?.into();
         self.stage.scenario = Some(scenario.words().0);
@@ -219,8 +219,8 @@ impl<'a, E: Election> Player<'a, E> {
         Ok(())
     }
 
-    fn wait(&self, until: Until) -> Wait {
-        Wait {
+    fn wait(&self, until: Until) -> SceneWait {
+        SceneWait {
             until,
             since: self.cluster.now(),
             met: None,
@@ -281,7 +281,7 @@ impl<'a, E: Election> Player<'a, E> {
         } = told;
         self.causes.extend(causes);
         said.extend(self.election());
-        let moment = Moment {
+        let moment = PageMoment {
             clock: self.stage.pace.facts(),
             scenario: self.stage.scenario,
             why: self.why(),

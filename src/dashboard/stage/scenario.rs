@@ -30,7 +30,7 @@ pub(crate) enum Until {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Scenario {
+pub enum Story {
     /// ASTRA's story: the lowest agent calls an election, the highest wins, ends, and comes back.
     Astra,
     /// The Go program's story: the leader crashes, recovers, and crashes together with the next.
@@ -47,7 +47,7 @@ pub enum Scenario {
     OneWay,
 }
 
-impl Scenario {
+impl Story {
     /// All of them, in the order of the page.
     pub(crate) const ALL: [Self; 7] = [
         Self::Astra,
@@ -116,7 +116,7 @@ pub(crate) enum ScenarioError {
 }
 
 /// A scenario's scenes. `ranked` are the agents that may lead, the highest first.
-pub(crate) fn scenes(scenario: Scenario, ranked: &[AgentId]) -> Result<Vec<Scene>, ScenarioError> {
+pub(crate) fn scenes(scenario: Story, ranked: &[AgentId]) -> Result<Vec<Scene>, ScenarioError> {
     let (name, _) = scenario.words();
     let found = ranked.len();
     let [top, next, .., lowest] = ranked else {
@@ -127,28 +127,28 @@ pub(crate) fn scenes(scenario: Scenario, ranked: &[AgentId]) -> Result<Vec<Scene
         });
     };
     let most = MOST_LINKED;
-    if matches!(scenario, Scenario::Chain | Scenario::Star) && found > most {
+    if matches!(scenario, Story::Chain | Story::Star) && found > most {
         return Err(ScenarioError::TooMany { name, most, found });
     }
     let (top, next) = (top.clone(), next.clone());
     Ok(match scenario {
-        Scenario::Astra => vec![
+        Story::Astra => vec![
             settled(Control::Campaign(lowest.clone())),
             passed(Control::Stop(vec![top.clone()]), 1_000),
             settled(Control::Campaign(lowest.clone())),
             passed(Control::Restart(top.clone()), 1_000),
             settled(Control::Campaign(top)),
         ],
-        Scenario::Go => vec![
+        Story::Go => vec![
             settled(Control::Crash(vec![top.clone()])),
             settled(Control::Restart(top.clone())),
             settled(Control::Crash(vec![top.clone(), next.clone()])),
             passed(Control::Restart(next), 0),
             settled(Control::Restart(top)),
         ],
-        Scenario::Chain => cut_and_heal(ranked, |one, other| one.abs_diff(other) > 1),
-        Scenario::Star => cut_and_heal(ranked, |one, other| one.max(other) + 1 != found),
-        Scenario::QuorumLoss => {
+        Story::Chain => cut_and_heal(ranked, |one, other| one.abs_diff(other) > 1),
+        Story::Star => cut_and_heal(ranked, |one, other| one.max(other) + 1 != found),
+        Story::QuorumLoss => {
             let many = ranked.iter().take(found / 2 + 1);
             let ends = many
                 .clone()
@@ -158,14 +158,14 @@ pub(crate) fn scenes(scenario: Scenario, ranked: &[AgentId]) -> Result<Vec<Scene
                 .map(|agent| settled(Control::Restart(agent.clone())));
             ends.chain(returns).collect()
         }
-        Scenario::Flapping => {
+        Story::Flapping => {
             let once = [
                 settled(Control::Crash(vec![top.clone()])),
                 settled(Control::Restart(top)),
             ];
             once.iter().cycle().take(6).cloned().collect()
         }
-        Scenario::OneWay => {
+        Story::OneWay => {
             let one_way = Control::Cut {
                 from: top.clone(),
                 to: next,
@@ -225,7 +225,7 @@ mod tests {
         names.collect()
     }
 
-    fn cuts(scenario: Scenario, count: usize) -> usize {
+    fn cuts(scenario: Story, count: usize) -> usize {
         let scenes = scenes(scenario, &agents(count)).unwrap();
         let is_cut = |scene: &&Scene| matches!(scene.control, Control::Cut { .. });
         scenes.iter().filter(is_cut).count()
@@ -233,9 +233,9 @@ mod tests {
 
     #[test]
     fn every_scenario_has_scenes_and_ends_with_all_agents_up_and_linked() {
-        for scenario in Scenario::ALL {
+        for scenario in Story::ALL {
             let (name, says) = scenario.words();
-            let read = serde_json::from_value::<Scenario>(name.into());
+            let read = serde_json::from_value::<Story>(name.into());
             assert_eq!(read.unwrap(), scenario);
             for count in [3, 5, 30] {
                 let scenes = scenes(scenario, &agents(count)).unwrap();
@@ -267,8 +267,8 @@ mod tests {
     #[test]
     fn a_chain_and_a_star_keep_as_many_links_as_they_need() {
         // Ten links among five; a chain keeps four, and so does a star.
-        assert_eq!((cuts(Scenario::Chain, 5), cuts(Scenario::Star, 5)), (6, 6));
-        let star = scenes(Scenario::Star, &agents(5)).unwrap();
+        assert_eq!((cuts(Story::Chain, 5), cuts(Story::Star, 5)), (6, 6));
+        let star = scenes(Story::Star, &agents(5)).unwrap();
         let hub: AgentId = "agent-1".parse().unwrap();
         let touches = |scene: &Scene| matches!(&scene.control, Control::Cut { from, to, .. } if *from == hub || *to == hub);
         assert!(!star.iter().any(touches), "the lowest reaches all");
@@ -278,13 +278,13 @@ mod tests {
     fn what_cannot_be_played_is_refused() {
         let refused = |scenario, count| scenes(scenario, &agents(count)).unwrap_err();
         assert!(matches!(
-            refused(Scenario::Go, 2),
+            refused(Story::Go, 2),
             ScenarioError::TooFew { found: 2, .. }
         ));
         assert!(matches!(
-            refused(Scenario::Star, 31),
+            refused(Story::Star, 31),
             ScenarioError::TooMany { .. }
         ));
-        assert!(scenes(Scenario::Go, &agents(200)).is_ok());
+        assert!(scenes(Story::Go, &agents(200)).is_ok());
     }
 }

@@ -1,7 +1,7 @@
 //! What a page does to a cluster: every command, what is refused, and what is seen of it.
 
 use actix_bully::{
-    dashboard::stage::{Scenario, Stage},
+    dashboard::stage::{Stage, Story},
     testkit::cluster::Cluster,
 };
 use actix_bully_dashboard_tests::{Viewer, command, five, run, stage};
@@ -303,7 +303,7 @@ fn a_scenario_is_played_to_its_end() {
 fn a_story_begins_by_itself() {
     run(async {
         let (stage, page) = Stage::virtual_time();
-        let stage = stage.story(Scenario::Go);
+        let stage = stage.story(Story::Go);
         let _thread = std::thread::spawn(move || {
             let mut stage = stage;
             actix_bully::testkit::virtual_system()
