@@ -80,8 +80,10 @@ impl Browser {
 
     /// Waits until a script, which returns something, returns true.
     pub async fn until(&self, script: &str) {
+        // What is not there yet is no answer.
+        let tried = format!("try {{ {script} }} catch {{ return false; }}");
         let met = actix::clock::timeout(SOON, async {
-            while self.script(script, Vec::new()).await != Value::Bool(true) {
+            while self.script(&tried, Vec::new()).await != Value::Bool(true) {
                 actix::clock::sleep(EACH).await;
             }
         });
