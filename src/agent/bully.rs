@@ -158,8 +158,9 @@ impl AgentBuilder<AnyBully> {
     /// refused. The page of [`quorum`](crate::elections::quorum) says how voters are changed.
     ///
     /// Members of different epochs do not vote together: one of an earlier epoch takes part in the later one as soon as
-    /// the voters' decision of it reaches it, and not at all where the later one was configured. An agent that took part
-    /// in a later epoch does not start in an earlier one.
+    /// the voters' decision of it reaches it, and not at all where the later one was configured: then a diagnosis says
+    /// so at both ends ([`ListOlder`](super::Finding::ListOlder), [`OtherListOlder`](super::Finding::OtherListOlder)).
+    /// An agent that took part in a later epoch does not start in an earlier one.
     pub fn epoch(self, epoch: u64) -> Self {
         if !matches!(self.config, AnyConfig::Quorum(_)) {
             return self.refuse(QuorumError::NoVoters);

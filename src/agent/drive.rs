@@ -109,7 +109,12 @@ impl<E: Election> Agent<E> {
                     }
                 }
                 Effect::CancelTimer(timer) => self.timers.cancel(timer),
-                Effect::Notify(event) => self.tell(&event),
+                Effect::Notify(event) => {
+                    if matches!(event, Event::Acquired { .. }) {
+                        self.look_at_epochs_later(ctx);
+                    }
+                    self.tell(&event);
+                }
             }
         }
         self.shared.grow(self.incarnation, view);

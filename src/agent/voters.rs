@@ -6,7 +6,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use actix::Context;
+use actix::{AsyncContext, Context};
 use tokio::sync::oneshot;
 use tracing::{info, warn};
 
@@ -14,12 +14,14 @@ use crate::{
     elections::any::AnyBully,
     planted::{Defect, has},
     protocol::{
-        AgentId, ChangeError, Changed, Decree, Election, Input, MemberKind, NewVoter, Requirements,
-        VoterChange, VotersEvent,
+        AgentId, ChangeError, Changed, Decree, Election, Input, Leaders, MemberKind, NewVoter,
+        Requirements, VoterChange, VotersEvent,
     },
 };
 
-use super::{Agent, ElectionHandle, Lifecycle, message::AgentCommand, shared::SharedState, wait};
+use super::{
+    Agent, ElectionHandle, Finding, Lifecycle, message::AgentCommand, shared::SharedState, wait,
+};
 
 /// How long an answer is waited for before the change is asked for once more. Longer than a change takes where nothing
 /// fails, shorter than a user's patience.
@@ -255,6 +257,34 @@ impl<E: Election> Agent<E> {
         group.note_voters(decree);
     }
 }
+
+impl<E: Election> Agent<E> {
+    /// Two groups of voters that were configured, of different epochs, may have a leader each, so that no agent warns that
+    /// it has none. The one that is elected later looks for the other.
+    pub(super) fn look_at_epochs_later(&self, ctx: &mut Context<Self>) {
+        if self.spec.leaders == Leaders::PerTerm {
+            ctx.run_later(LEARNED, |agent, _| agent.warn_of_epochs());
+        }
+    }
+
+    fn warn_of_epochs(&self) {
+        let findings = self.shared.diagnosis().findings;
+        let apart = findings.iter().filter(|found| {
+            matches!(
+                found,
+                Finding::ListOlder { .. } | Finding::OtherListOlder { .. }
+            )
+        });
+        self.shared.span().in_scope(|| {
+            for found in apart {
+                warn!("{found}");
+            }
+        });
+    }
+}
+
+/// An agent that is linked has heard by then of an epoch that was decided, unless its node keeps it from that.
+const LEARNED: Duration = Duration::from_secs(10);
 
 /// Whether a question that was refused for that reason is worth to be asked again: the leader's host connects to the
 /// contact of a voter that it has not heard.

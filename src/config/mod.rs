@@ -58,8 +58,8 @@
 //!
 //! | mistake | what says so |
 //! |---|---|
-//! | a node has the old epoch, the others the new one | the event [`Mismatch`](crate::remote::BridgeEvent::Mismatch) of both sides names rules, epoch and voters of both; nothing crosses between them |
-//! | the voters differ, the epoch is the same | the same event; the `list` of its voters differs |
+//! | a node has the old epoch, the others the new one | a [diagnosis](crate::agent::Diagnosis) of both sides, as [`ListOlder`](crate::agent::Finding::ListOlder) and [`OtherListOlder`](crate::agent::Finding::OtherListOlder), and the warning without a leader: the node takes no part. Without disks it is the event of the next row |
+//! | the voters differ, the epoch is the same | the event [`Mismatch`](crate::remote::BridgeEvent::Mismatch) of both sides names rules, epoch and voters of both, and nothing crosses between them; the `list` of its voters differs |
 //! | a node that took part in a later epoch is started with an earlier one | [`RunError::Agent`] because of `quorum.epoch`: it names the epoch of its record |
 //! | the epoch is beyond 16,777,215 | [`ConfigError::Quorum`] of the key `quorum.epoch` |
 //!

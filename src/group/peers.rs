@@ -117,6 +117,9 @@ pub(crate) struct ReachableMember {
     pub(crate) node: Option<Arc<str>>,
     /// It is up, and its node is linked.
     pub(crate) is_reachable: bool,
+    /// Which choice of voters it follows; `None` where it runs elsewhere, since its node says that of all of its agents
+    /// ([`PeerReport::epoch`]).
+    pub(crate) epoch: Option<u64>,
 }
 
 impl<M: PeerMessage> Group<M> {
@@ -159,7 +162,8 @@ impl<M: PeerMessage> Group<M> {
 
     /// The members ordered by name, and which of them messages reach.
     pub(crate) fn reach(&self) -> Vec<ReachableMember> {
-        let snapshot = self.newest();
+        let mut registry = self.registry();
+        let snapshot = registry.snapshot(&self.0.delivery);
         let routed = snapshot.members.iter().zip(&*snapshot.routes);
         let reach = |(member, route): (&Member, &Arc<Route<M>>)| {
             let (node, is_linked) = match &**route {
@@ -167,6 +171,7 @@ impl<M: PeerMessage> Group<M> {
                 Route::Remote { node, .. } => (Some(Arc::clone(node)), route.is_up()),
             };
             ReachableMember {
+                epoch: registry.epoch_of(&member.id),
                 member: member.clone(),
                 node,
                 is_reachable: is_linked && member.is_up(),

@@ -304,3 +304,43 @@ fn stores_that_hang_while_a_leader_is_known_are_told_as_well() {
         }
     });
 }
+
+fn three_voters(group: &Group, epoch: u64, names: [&str; 3]) -> Vec<BullyHandle> {
+    let start = |(score, name)| {
+        let agent = BullyAgent::builder(name).score(score).quorum(names);
+        let agent = agent.epoch(epoch).timings(Timings::lan());
+        let agent = agent.clock(VirtualClock::new()).store(MemoryStore::new());
+        agent.join(group).start()
+    };
+    let agents = (1..).zip(names).map(start);
+    agents.map(Result::unwrap).collect()
+}
+
+/// Each epoch has a leader, so that no agent says that it has none.
+#[test]
+fn a_leader_warns_of_agents_of_another_configured_epoch_and_not_of_a_decided_one() {
+    logged(Level::WARN, async |lines| {
+        let group = Group::new("jobs").unwrap();
+        let older = three_voters(&group, 1, ["a", "b", "c"]);
+        clock::sleep(MS(15_000)).await;
+        assert!(older[2].is_leader());
+        let changed = older[0].remove_voter(older[1].id().clone(), MS(5_000));
+        assert_eq!(changed.await.unwrap().epoch, 2);
+        clock::sleep(MS(15_000)).await;
+        assert_eq!(lines.about("epoch"), [""; 0], "all have learned of it");
+
+        let newer = three_voters(&group, 3, ["d", "e", "f"]);
+        clock::sleep(MS(8_000)).await;
+        assert!(newer[2].is_leader());
+        assert_eq!(lines.about("epoch"), [""; 0], "it may be learned of");
+        clock::sleep(MS(10_000)).await;
+        let told = lines.about("epoch");
+        for (line, name) in told.iter().zip(["a", "b", "c"]) {
+            let said = format!(
+                "WARN bully.agent{{node=f group=\"jobs\"}}: {name} names epoch 2 of the voters, which is over, this agent epoch 3: if this lasts"
+            );
+            assert!(line.starts_with(&said), "{line}");
+        }
+        assert_eq!(told.len(), 3, "{told:#?}");
+    });
+}

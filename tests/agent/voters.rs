@@ -155,6 +155,61 @@ fn a_diagnosis_tells_of_a_change_that_somebody_waits_for_and_of_a_configuration_
     });
 }
 
+/// No voter has decided the later epoch, so no agent tells those of the earlier one.
+#[test]
+fn agents_of_two_configured_epochs_are_told_by_both_and_no_second_agent_leads() {
+    play(async {
+        let group = Group::new("jobs").unwrap();
+        let of = |name: &str, epoch, voters: [&str; 3]| {
+            agent(name, &group).quorum(voters).epoch(epoch).start()
+        };
+        let older = NAMES.map(|name| of(name, 1, NAMES).unwrap());
+        until(|| leads(&older) == Some("c".to_owned())).await;
+        let newer = of("d", 2, ["c", "d", "e"]).unwrap();
+        clock::sleep(LIMIT).await;
+        assert_eq!(leads(&older), Some("c".to_owned()), "it goes on");
+        assert_eq!(newer.leader(), None, "one of three elects none");
+
+        let ours = newer.diagnosis();
+        let behind = |name: &str| Finding::OtherListOlder {
+            node: name.to_owned(),
+            theirs: 1,
+            mine: 2,
+        };
+        assert_eq!(ours.findings[..3], NAMES.map(behind), "{ours}");
+        let later = Finding::ListOlder {
+            node: "d".to_owned(),
+            theirs: 2,
+            mine: 1,
+        };
+        for agent in &older {
+            let found = agent.diagnosis();
+            assert_eq!(found.findings[0], later, "{found}");
+            let is_of_list = |finding: &Finding| {
+                matches!(
+                    finding,
+                    Finding::ConfigurationOlder { .. } | Finding::Learner { .. }
+                )
+            };
+            assert!(!found.findings.iter().any(is_of_list), "{found}");
+        }
+        let advice = later.to_string();
+        assert!(advice.ends_with(
+            "stop this agent, give it the voters and the epoch of d, and start it again"
+        ));
+
+        // As it says. The others stay behind, and one of three elects none either.
+        let [a, b, c] = older;
+        for agent in [b, c] {
+            agent.leave(LIMIT).await.unwrap();
+        }
+        let moved = of("c", 2, ["c", "d", "e"]);
+        let voters = [moved.unwrap(), newer];
+        until(|| leads(&voters).is_some()).await;
+        assert_eq!(a.leader(), None);
+    });
+}
+
 #[test]
 fn the_leader_is_removed_and_another_one_leads() {
     play(async {

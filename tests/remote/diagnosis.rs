@@ -115,7 +115,7 @@ fn quorum_host(pipes: &Pipes, name: &'static str, folder: &Path, voters: &[&str]
 }
 
 #[test]
-fn a_list_that_was_only_typed_on_another_host_is_told_by_the_host_of_the_older_one() {
+fn a_list_that_was_only_typed_is_told_by_the_host_of_the_older_one_and_by_that_of_the_newer_one() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     play(async {
@@ -137,10 +137,15 @@ fn a_list_that_was_only_typed_on_another_host_is_told_by_the_host_of_the_older_o
         let [older, newer] = [&a, &b].map(|host| host.agents[0].diagnosis());
         let is_older = |finding: &Finding| matches!(finding, Finding::ListOlder { node, theirs: 5, mine: 4 } if node == "b");
         assert!(has(&older, is_older), "{older}");
+        let is_newer = |finding: &Finding| matches!(finding, Finding::OtherListOlder { node, theirs: 4, mine: 5 } if node == "a");
+        assert!(has(&newer, is_newer), "{newer}");
         assert!(
             !has(&newer, |f| matches!(f, Finding::ListOlder { .. })),
             "{newer}"
         );
+        let is_other = |finding: &Finding| matches!(finding, Finding::OtherListOlder { .. });
+        assert!(!has(&older, is_other), "{older}");
+        assert_eq!((older.leader, newer.leader), (None, None));
     });
 }
 

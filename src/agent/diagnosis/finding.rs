@@ -55,12 +55,22 @@ pub enum Finding {
         /// What the agents here follow.
         mine: String,
     },
-    /// Another node's agents name a later epoch of the voters than this agent, so nothing that one says to the other
-    /// counts.
+    /// Another node's agents, or another agent here, name a later epoch of the voters than this agent, so nothing that one
+    /// says to the other counts.
     ListOlder {
-        /// The node.
+        /// The node, or the agent where it is in this process.
         node: String,
-        /// The epoch of its agents.
+        /// The epoch that is named there.
+        theirs: u64,
+        /// The epoch of this agent.
+        mine: u64,
+    },
+    /// The same the other way round: this agent names the later epoch. Where its voters decided that epoch, they tell the
+    /// others of it within a moment; where it was configured, no agent ever does.
+    OtherListOlder {
+        /// The node, or the agent where it is in this process.
+        node: String,
+        /// The epoch that is named there.
         theirs: u64,
         /// The epoch of this agent.
         mine: u64,
@@ -275,7 +285,7 @@ impl Finding {
             Self::StoreIsSlow { .. } => 4,
             Self::ClockIsSlow => 5,
             Self::RulesDiffer { .. } => 6,
-            Self::ListOlder { .. } => 7,
+            Self::ListOlder { .. } | Self::OtherListOlder { .. } => 7,
             Self::NodeNameTwice { .. } | Self::PeerNameTwice { .. } => 8,
             Self::AgentNameTwice { .. } => 9,
             Self::FewVoters { .. } => 10,

@@ -3,7 +3,7 @@
 //! Decided here: when something counts as a finding. Not here: where the facts come from (`mod.rs`), what
 //! is measured against the timings (`timings.rs`), and the words (`sentence.rs`).
 
-use std::{sync::Arc, time::Duration};
+use std::{cmp::Ordering, sync::Arc, time::Duration};
 
 use crate::{
     group::{PeerReport, ReachableMember},
@@ -138,7 +138,8 @@ impl Facts {
     fn learns(&self) -> Option<u64> {
         let requirements = self.requirements.as_ref()?;
         let names = requirements.names.as_ref()?;
-        (!names.contains(&self.id)).then_some(requirements.epoch)
+        let is_behind = self.epoch().is_some_and(|mine| mine < requirements.epoch);
+        (!is_behind && !names.contains(&self.id)).then_some(requirements.epoch)
     }
 
     /// Whether an agent that should run does.
@@ -207,16 +208,8 @@ impl Facts {
         let Some(requirements) = &self.requirements else {
             return;
         };
-        let mine = requirements.epoch;
-        // Where an epoch is not learned of, another one is found as other rules. What was said over a link that has
-        // ended may be over, too.
-        let says = |peer: &&PeerReport| peer.mismatch.is_none() && peer.unlinked_for.is_none();
-        let older = self.peers.iter().filter(says);
-        found.extend(older.filter_map(|peer| {
-            let theirs = peer.epoch.filter(|theirs| *theirs > mine)?;
-            let node = peer.node.clone();
-            Some(Finding::ListOlder { node, theirs, mine })
-        }));
+        let mine = self.epoch().unwrap_or(requirements.epoch);
+        self.judge_epochs(mine, found);
         let signs = &self.signs;
         let asked = signs.asked.as_ref().map(|asked| asked.0);
         let began = signs.changing_since.into_iter().chain(asked).min();
@@ -227,7 +220,10 @@ impl Facts {
                 since: self.now.since(at),
             });
         }
-        if let (Some(configured), Some(names)) = (&self.configured, &requirements.names) {
+        // An agent that is behind goes by its own list still.
+        let is_behind = mine < requirements.epoch;
+        let listed = requirements.names.as_ref().filter(|_| !is_behind);
+        if let (Some(configured), Some(names)) = (&self.configured, listed) {
             let is_in = |names: &[AgentId], id: &AgentId| names.contains(id);
             let is_same =
                 configured.len() == names.len() && configured.iter().all(|id| is_in(names, id));
@@ -238,6 +234,42 @@ impl Facts {
                 });
             }
         }
+    }
+
+    /// Who is in another epoch than this agent's.
+    fn judge_epochs(&self, mine: u64, found: &mut Vec<Finding>) {
+        let differs = |node: String, theirs: u64| match theirs.cmp(&mine) {
+            Ordering::Greater => Some(Finding::ListOlder { node, theirs, mine }),
+            Ordering::Less => Some(Finding::OtherListOlder { node, theirs, mine }),
+            Ordering::Equal => None,
+        };
+        // Where an epoch is not learned of, another one is found as other rules. What was said over a link that has
+        // ended may be over, too.
+        let says = |peer: &&PeerReport| peer.mismatch.is_none() && peer.unlinked_for.is_none();
+        let peers = self.peers.iter().filter(says);
+        found.extend(peers.filter_map(|peer| {
+            let theirs = peer.epoch?;
+            // A node that named an earlier epoch may have no agent any more. One that named a later one has shown that
+            // this one is over.
+            let is_heard = theirs > mine || self.has_agent_at(&peer.node);
+            is_heard
+                .then(|| differs(peer.node.clone(), theirs))
+                .flatten()
+        }));
+        let here = self.members.iter().filter(|known| known.is_reachable);
+        let apart = here.filter_map(|known| differs(known.member.id.to_string(), known.epoch?));
+        found.extend(apart.take(A_FEW));
+    }
+
+    fn has_agent_at(&self, node: &str) -> bool {
+        let mut reachable = self.members.iter().filter(|known| known.is_reachable);
+        reachable.any(|known| known.node.as_deref() == Some(node))
+    }
+
+    /// The epoch that this agent is in, which may be an earlier one than that of the group here.
+    fn epoch(&self) -> Option<u64> {
+        let mut members = self.members.iter();
+        members.find(|known| known.member.id == self.id)?.epoch
     }
 
     fn judge_vacancy(&self, found: &mut Vec<Finding>) {
@@ -342,5 +374,5 @@ fn count(n: usize) -> u32 {
 /// every ten seconds.
 const HANGS: Duration = Duration::from_secs(15);
 
-/// So many members above a leader are told.
+/// So many members above a leader, or in other epochs, are told.
 const A_FEW: usize = 5;

@@ -45,6 +45,10 @@ impl fmt::Display for Finding {
                 f,
                 "{node} names epoch {theirs} of the voters, this agent epoch {mine}, which is over: if this lasts, stop this agent, give it the voters and the epoch of {node}, and start it again"
             ),
+            Self::OtherListOlder { node, theirs, mine } => write!(
+                f,
+                "{node} names epoch {theirs} of the voters, which is over, this agent epoch {mine}: if this lasts, no voter decided epoch {mine}, so stop {node}, give it the voters and the epoch of this agent, and start it again"
+            ),
             Self::PeerNameTwice { node } => write!(
                 f,
                 "two processes say that they are {node}: the earlier one is linked, and the later one waits: stop one of them, or give it a name of its own"

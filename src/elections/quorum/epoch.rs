@@ -100,8 +100,13 @@
 //! list itself.
 //!
 //! *The wrong order.* New voters that start while an old quorum runs elect a leader of their own: two lead, as two
-//! clusters would, each alone in its epoch. That is not prevented where they do not share a store or a
-//! group; only their tokens differ, and a resource that checks them takes the newer. So stop first.
+//! clusters would, each alone in its epoch. That is prevented only where they share a store;
+//! their tokens differ, and a resource that checks them takes the newer. So stop first.
+//!
+//! *What says so.* No agent is told of an epoch that was configured: whoever names another one takes no part, whatever
+//! it can reach. Its diagnosis has [`ListOlder`](crate::agent::Finding::ListOlder), that of the others
+//! [`OtherListOlder`](crate::agent::Finding::OtherListOlder), with what to do; an agent without a leader warns of it in
+//! the log, and so does a leader, ten seconds after it was elected.
 
 use super::QuorumConfig;
 use crate::protocol::{AgentId, Epochs, MembershipError, Term};

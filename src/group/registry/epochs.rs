@@ -11,7 +11,7 @@ use crate::{
     protocol::{AgentId, Incarnation, MemberKind, PeerMessage, Requirements},
 };
 
-use super::Registry;
+use super::{NameState, Registry};
 
 impl<M: PeerMessage> Registry<M> {
     /// A running agent goes on as its election says now: in a later epoch, and as a voter or an observer. Those that
@@ -24,13 +24,14 @@ impl<M: PeerMessage> Registry<M> {
         kind: MemberKind,
         mine: Requirements,
     ) -> Result<(), JoinError> {
-        let name = self.names.get(id);
-        if name.is_none_or(|name| !name.is_held_by(incarnation)) {
+        let name = self.names.get_mut(id);
+        let Some(name) = name.filter(|name| name.is_held_by(incarnation)) else {
             return Ok(());
-        }
+        };
         if let Some(theirs) = &self.requirements {
             check_alike(id, group, theirs, &mine)?;
         }
+        name.epoch = mine.epoch;
         // The next agent of its name must not come without the record of this epoch.
         let noted = self.records.get_mut(id);
         if let Some(noted) = noted.filter(|noted| noted.epoch < mine.epoch) {
@@ -48,6 +49,12 @@ impl<M: PeerMessage> Registry<M> {
             self.changed();
         }
         Ok(())
+    }
+
+    /// The epoch that a member of this process is in; `None` for one of another node.
+    pub(in crate::group) fn epoch_of(&self, id: &AgentId) -> Option<u64> {
+        let name = self.names.get(id)?;
+        (name.state == NameState::Held).then_some(name.epoch)
     }
 }
 

@@ -81,6 +81,8 @@ pub(super) type Later = Box<dyn Fn() -> bool + Send>;
 struct NameRecord {
     incarnation: Incarnation,
     state: NameState,
+    /// Which choice of voters its holder follows, as it said last.
+    epoch: u64,
 }
 
 impl NameRecord {
@@ -160,6 +162,7 @@ impl<M: PeerMessage> Registry<M> {
         group: &AgentId,
         mine: Requirements,
     ) -> Result<Incarnation, JoinError> {
+        let epoch = mine.epoch;
         let is_unused = || {
             self.names
                 .values()
@@ -184,6 +187,7 @@ impl<M: PeerMessage> Registry<M> {
         let name = NameRecord {
             incarnation: last.next(),
             state: NameState::Reserved,
+            epoch,
         };
         self.names.insert(id.clone(), name);
         Ok(name.incarnation)

@@ -112,8 +112,9 @@ impl BridgeBuilder {
     /// group's agents: their incarnations are numbered from then on such that no peer takes an agent of a
     /// restarted process for the one before.
     ///
-    /// Where agents of two nodes follow other rules, or are of another epoch, nothing crosses for
-    /// the group, and [`BridgeEvent::Mismatch`](crate::remote::BridgeEvent::Mismatch) says so.
+    /// Where agents of two nodes follow other rules, or have other voters in one epoch, nothing crosses for
+    /// the group, and [`BridgeEvent::Mismatch`](crate::remote::BridgeEvent::Mismatch) says so. Members of two epochs
+    /// meet, where they learn of the later one.
     ///
     /// What applications say to each other crosses as well ([`Messages`](crate::leader::Messages)): an agent for
     /// which a peer may speak in the group may send it.

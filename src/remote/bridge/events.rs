@@ -106,8 +106,9 @@ pub enum BridgeEvent {
         /// Where the agent is that has it now.
         by: Holder,
     },
-    /// A peer follows other rules in a group, is of another epoch, or has other voters or quorums:
-    /// nothing crosses for it.
+    /// A peer follows other rules in a group, has other voters or quorums, or is of another epoch that is not learned
+    /// of: nothing crosses for it. Where epochs are learned of, a diagnosis says of a peer that is
+    /// [behind](crate::agent::Finding::OtherListOlder), or [ahead](crate::agent::Finding::ListOlder).
     ///
     /// Of the voters a digest crosses, and no name. Where only the `list` of both sides differs, compare
     /// the names that both hosts' configurations give to

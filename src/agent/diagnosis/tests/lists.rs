@@ -36,6 +36,82 @@ fn a_peer_of_a_later_epoch_is_found_and_one_of_other_rules_is_found_as_that() {
 }
 
 #[test]
+fn a_peer_of_an_earlier_epoch_is_found_while_it_has_an_agent() {
+    let with = |epoch, node: Option<&str>, is_reachable| {
+        let mut facts = Facts {
+            peers: vec![PeerReport {
+                epoch: Some(epoch),
+                ..peer("host-c")
+            }],
+            ..listed(4, &["a", "b", "c"])
+        };
+        let there = &mut facts.members[2];
+        there.node = node.map(Into::into);
+        there.is_reachable = is_reachable;
+        found(&facts)
+    };
+    let other = Finding::OtherListOlder {
+        node: "host-c".to_owned(),
+        theirs: 3,
+        mine: 4,
+    };
+    assert_eq!(with(3, Some("host-c"), true), [other]);
+    assert_eq!(with(4, Some("host-c"), true), []);
+    let is_other = |found: &Finding| matches!(found, Finding::OtherListOlder { .. });
+    assert!(!with(3, Some("host-c"), false).iter().any(is_other));
+    assert!(!with(3, Some("host-d"), true).iter().any(is_other));
+    let later = with(5, Some("host-c"), false);
+    assert!(matches!(&later[0], Finding::ListOlder { .. }), "{later:?}");
+}
+
+#[test]
+fn agents_of_two_epochs_in_one_process_are_found_by_both_and_the_one_behind_goes_by_its_own() {
+    // The group goes by the latest list, which does not name b.
+    let in_epochs = |epochs: [u64; 3]| {
+        let mut facts = listed(5, &["a", "c", "d"]);
+        facts.configured = Some(["a", "b", "c"].map(id).into());
+        for (known, epoch) in facts.members.iter_mut().zip(epochs) {
+            known.epoch = Some(epoch);
+        }
+        facts
+    };
+    let apart = |facts: &Facts| {
+        let found = found(facts);
+        let tells_of_list = found.iter().any(|found| {
+            matches!(
+                found,
+                Finding::Learner { .. } | Finding::ConfigurationOlder { .. }
+            )
+        });
+        let is_apart = |found: &Finding| {
+            matches!(
+                found,
+                Finding::ListOlder { .. } | Finding::OtherListOlder { .. }
+            )
+        };
+        let apart: Vec<_> = found.into_iter().filter(is_apart).collect();
+        (apart, tells_of_list)
+    };
+    let older = |node: &str| Finding::ListOlder {
+        node: node.to_owned(),
+        theirs: 5,
+        mine: 4,
+    };
+    let other = |node: &str, theirs| Finding::OtherListOlder {
+        node: node.to_owned(),
+        theirs,
+        mine: 5,
+    };
+    assert_eq!(apart(&in_epochs([5, 5, 5])), (vec![], true));
+    assert_eq!(apart(&in_epochs([4, 4, 5])), (vec![older("c")], false));
+    let behind = vec![other("a", 3), other("c", 4)];
+    assert_eq!(apart(&in_epochs([3, 5, 4])), (behind, true));
+    let mut gone = in_epochs([3, 5, 5]);
+    gone.members[0].is_reachable = false;
+    assert_eq!(apart(&gone), (vec![], true), "it has ended");
+}
+
+#[test]
 fn a_configuration_that_names_other_voters_than_the_list_is_found_whatever_its_order() {
     let with = |names: &[&str]| Facts {
         configured: Some(names.iter().map(|name| id(name)).collect()),
@@ -93,6 +169,11 @@ fn each_of_these_findings_is_one_line() {
             theirs: 3,
             mine: 2,
         },
+        Finding::OtherListOlder {
+            node: "host-d".to_owned(),
+            theirs: 1,
+            mine: 2,
+        },
         Finding::ConfigurationOlder {
             epoch: 2,
             voters: vec![id("a")],
@@ -104,4 +185,8 @@ fn each_of_these_findings_is_one_line() {
     all.iter().for_each(is_one_line);
     let older = all[0].to_string();
     assert!(older.starts_with("host-c names epoch 3 of the voters"));
+    assert_eq!(
+        all[1].to_string(),
+        "host-d names epoch 1 of the voters, which is over, this agent epoch 2: if this lasts, no voter decided epoch 2, so stop host-d, give it the voters and the epoch of this agent, and start it again"
+    );
 }

@@ -42,6 +42,7 @@ fn member(name: &str, score: Option<i32>) -> ReachableMember {
         member: Member::up(id(name), MemberKind::Voter, score, Incarnation(1)),
         node: None,
         is_reachable: true,
+        epoch: None,
     }
 }
 
