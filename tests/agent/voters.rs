@@ -232,7 +232,12 @@ fn the_leader_is_removed_and_another_one_leads() {
 fn a_dead_voter_is_replaced_and_one_that_returns_learns_of_it() {
     play(async {
         let group = Group::new("jobs").unwrap();
-        let agents = three(&group).await;
+        let memory = MemoryStore::new();
+        let first = || agent("a", &group).store(memory.clone());
+        let agents: Vec<_> = [first(), agent("b", &group), agent("c", &group)]
+            .map(|agent| agent.start().unwrap())
+            .into();
+        until(|| leads(&agents) == Some("c".to_owned())).await;
         agents[0].leave(LIMIT).await.unwrap();
         let d = learner("d", &group);
         until(|| d.leader().is_some()).await;
@@ -243,11 +248,21 @@ fn a_dead_voter_is_replaced_and_one_that_returns_learns_of_it() {
         assert_eq!(changed.voters, ["b", "c", "d"].map(id));
         let rest = [agents[1].clone(), agents[2].clone(), d];
         until(|| leads(&rest).is_some()).await;
+        let leader = rest[0].leader();
 
         // It comes back with its old list, and a store that knows nothing of the change.
-        let back = agent("e", &group).learner().start().unwrap();
+        let back = first().start().unwrap();
         until(|| back.leader().is_some()).await;
         assert_eq!(voters(&back), list(1, &["b", "c", "d"]));
+        let kind = group.members().get(&id("a")).unwrap().kind;
+        assert_eq!(kind, MemberKind::Observer, "it votes no more");
+        clock::sleep(MS(2_000)).await;
+        assert_eq!(rest[0].leader(), leader, "it disturbs nobody");
+        let installed = memory.record().unwrap().installed().map(|list| list.epoch);
+        assert_eq!(installed, Some(1), "its store knows it from now on");
+        let other = agent("e", &group).learner().start().unwrap();
+        until(|| other.leader().is_some()).await;
+        assert_eq!(voters(&other), list(1, &["b", "c", "d"]));
     });
 }
 

@@ -1,28 +1,31 @@
 //! The voters of a group change by an agent's handle, across hosts that do not all know each other.
 
-use std::{path::Path, time::Duration};
+use std::{cell::Cell, path::Path, time::Duration};
 
-use actix::clock::Instant;
+use actix::clock::{Instant, sleep};
 use actix_bully::{
     agent::{BullyHandle, VotersError},
     elections::{bully::Preemption, quorum::QuorumConfig},
     protocol::{AgentId, ChangeError, Contact, NewVoter, Timings},
-    remote::{NodeIncarnation, transport::Pipes},
+    remote::{BridgeBuilder, NodeIncarnation, transport::Pipes},
 };
 
-use super::kit::{Host, address, builder, id, play, until};
-use super::voters::{VOTERS, believer, others};
+use super::{
+    far::Distance,
+    kit::{Host, MS, address, builder, id, play, until},
+    voters::{VOTERS, believer, others},
+};
 
 const LIMIT: Duration = Duration::from_secs(30);
 
 /// A host whose agent is a learner unless its list, or the one that it learns of, names it.
 fn host(pipes: &Pipes, name: &str, peers: &[&str], incarnation: u64, folder: &Path) -> Host {
-    let mut host = Host::with(|group| {
-        let bridge = builder(pipes, name, peers);
-        bridge
-            .incarnation(NodeIncarnation(incarnation))
-            .carry(group)
-    });
+    let bridge = builder(pipes, name, peers).incarnation(NodeIncarnation(incarnation));
+    learner(bridge, name, folder)
+}
+
+fn learner(bridge: BridgeBuilder, name: &str, folder: &Path) -> Host {
+    let mut host = Host::with(|group| bridge.carry(group));
     let config = QuorumConfig {
         preemption: Preemption::Never,
         timings: Timings::lan(),
@@ -108,6 +111,49 @@ fn a_dead_host_is_replaced_by_one_command() {
         let replaced = agent(&b).replace_voter(id("a1"), at("d"), LIMIT).await;
         assert_eq!(replaced.unwrap().epoch, 1);
         settled(&[&b, &c, &d], 1, &["b1", "c1", "d1"]).await;
+    });
+}
+
+/// No voter is dead, so no promise has to end first: a change costs less than an election after a silent end, even where
+/// messages take as long as the timings allow for.
+#[test]
+fn no_agent_leads_for_less_than_an_election_while_the_voters_change() {
+    let folder = tempfile::tempdir().unwrap();
+    play(async {
+        let (pipes, distance) = (Pipes::new(), Distance::default());
+        distance.set(Timings::lan().delay_bound());
+        let hosts = ["a", "b", "c"].map(|name| {
+            let bridge = builder(&pipes, name, &others(name));
+            let bridge = bridge.transport(distance.host(&pipes, name));
+            learner(bridge, name, folder.path())
+        });
+        let [a, b, c] = &hosts;
+        settled(&[a, b, c], 0, &["a1", "b1", "c1"]).await;
+        let changed = agent(a).remove_voter(id("c1"), LIMIT);
+        let made = async {
+            changed.await.unwrap();
+            settled(&[a, b, c], 1, &["a1", "b1"]).await;
+        };
+        let is_made = Cell::new(false);
+        let watch = async {
+            let (mut began, mut longest) = (Instant::now(), Duration::ZERO);
+            while !is_made.get() {
+                sleep(MS(1)).await;
+                if believer(&[a, b, c]).is_some() {
+                    began = Instant::now();
+                }
+                longest = longest.max(began.elapsed());
+            }
+            longest
+        };
+        let note = async {
+            made.await;
+            is_made.set(true);
+        };
+        let ((), longest) = futures::future::join(note, watch).await;
+        let election = Timings::lan().worst_case_quorum_failover(0);
+        assert!(longest > MS(1), "the leadership ended: {longest:?}");
+        assert!(longest < election, "{longest:?} of {election:?}");
     });
 }
 

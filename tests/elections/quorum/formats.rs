@@ -1,5 +1,7 @@
 //! Voters whose stores are kept as release 0.1 reads them.
 
+use std::time::Duration;
+
 use actix_bully::{
     elections::quorum::{QuorumError, SealRecord, Vote, VotersRecord},
     protocol::{AgentId, Decree, NewVoter, Term},
@@ -54,16 +56,57 @@ fn without_what_stands_beside_the_file_a_promise_is_forgotten() -> Result<(), Qu
     Ok(())
 }
 
-/// Release 0.1 would act against both: it would vote by the old list, and support a leader that was sealed against.
-#[test]
-fn a_list_and_a_seal_have_to_wait_for_a_store_of_format_2() {
+fn identity() -> StoreIdentity {
     let name = |name| AgentId::new(name).unwrap();
-    let identity = StoreIdentity {
+    StoreIdentity {
         cluster: name("production"),
         group: name("jobs"),
         node: name("a"),
+    }
+}
+
+/// A field that the record gets does not compile here until it has its place, and the lists of the store name it.
+#[test]
+fn each_field_of_the_record_is_in_the_file_or_beside_it_or_has_to_wait() {
+    let Vote {
+        term,
+        voted_for,
+        promise,
+        voters,
+    } = Vote {
+        term: Term(3),
+        voted_for: AgentId::new("b").ok(),
+        promise: Duration::from_secs(9).into(),
+        voters: Some(Box::default()),
     };
-    let (id, contact) = (name("a"), None);
+    let in_the_file = Vote {
+        term,
+        voted_for,
+        ..Vote::default()
+    };
+    let with_beside = Vote {
+        promise,
+        ..in_the_file.clone()
+    };
+    let with_all = Vote {
+        voters,
+        ..with_beside.clone()
+    };
+    let found = |vote: &Vote, is_beside| found_in_first_format(&identity(), vote, is_beside);
+    for (is_beside, left) in [(true, &with_beside), (false, &in_the_file)] {
+        let read = found(&with_beside, is_beside).unwrap();
+        assert_eq!(read.as_ref(), Some(left), "supplement: {is_beside}");
+    }
+    let refused = found(&with_all, true);
+    let is_named = matches!(&refused, Err(StoreError::NotUpgraded { field: "voters" }));
+    assert!(is_named, "{refused:?}");
+}
+
+/// Release 0.1 would act against both: it would vote by the old list, and support a leader that was sealed against.
+#[test]
+fn a_list_and_a_seal_have_to_wait_for_a_store_of_format_2() {
+    let identity = identity();
+    let (id, contact) = (identity.node.clone(), None);
     let list = Decree {
         epoch: 1,
         voters: vec![NewVoter { id, contact }],

@@ -27,8 +27,8 @@
 //!
 //! One process has a name at a time: two of one name are two voters where the others count one. A node that is
 //! linked to one process refuses a later one of its name, which says why and takes no part: it recovers by the others'
-//! answers alone. Where no node is linked to both, as across a partition, the two are not seen: whatever starts
-//! processes has to see to it that the former one has ended.
+//! answers alone. Where no node is linked to both, as across a partition, the two are not seen, and with two names
+//! doubled each side of it may elect a leader: whatever starts processes has to see to it that the former one has ended.
 //!
 //! # Why the terms increase
 //! *While a majority remembers.* Let an earlier incarnation of a voter v have voted in the term t for an agent
