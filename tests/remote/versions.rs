@@ -6,6 +6,7 @@ use std::path::Path;
 
 use actix::clock::{Instant, sleep};
 use actix_bully::{
+    agent::Finding,
     elections::{bully::Preemption, quorum::QuorumConfig},
     protocol::Timings,
     remote::{
@@ -93,6 +94,12 @@ fn voters_of_both_versions_elect_and_no_lease_counts_on_one_that_promises_nothin
         until("all follow", || hosts.iter().all(|h| h.follows(&leader))).await;
         let led = watch(&hosts, 5_000).await;
         assert_eq!(led, std::slice::from_ref(&leader));
+        let tells = |host: &Host| {
+            let found = host.agents[0].diagnosis().findings;
+            let is_old = |f: &Finding| matches!(f, Finding::OldRelease { node } if node == "c");
+            found.iter().any(is_old)
+        };
+        assert!(tells(&a) && tells(&b) && !tells(&c));
         let unequal = |host: &Host| host.bridge.counters().dropped(DropReason::UnequalTimings);
         assert!(unequal(if leader == "a1" { &a } else { &b }) > 0);
 
@@ -103,6 +110,13 @@ fn voters_of_both_versions_elect_and_no_lease_counts_on_one_that_promises_nothin
         assert!(led.is_empty(), "{led:?}: a lease counted on version 1");
         pipes.heal("a", "b");
         until("one leads again", || believer(&hosts).is_some()).await;
+
+        c.stop().await;
+        let c = host(&pipes, "c", (Versions::OURS, 2_000), Timing::Unknown, all);
+        until("it is linked", || a.is_linked("c") && b.is_linked("c")).await;
+        until("it counts", || !tells(&a) && !tells(&b)).await;
+        let hosts = [&a, &b, &c];
+        until("one leads", || believer(&hosts).is_some()).await;
     });
 }
 

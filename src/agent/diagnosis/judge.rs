@@ -172,10 +172,13 @@ impl Facts {
             }));
             if let Some(since) = peer.unlinked_for {
                 found.push(unlinked(peer, since));
-            } else if peer.is_contested {
-                found.push(Finding::PeerNameTwice {
-                    node: peer.node.clone(),
-                });
+                continue;
+            }
+            let node = peer.node.clone();
+            if peer.is_contested {
+                found.push(Finding::PeerNameTwice { node });
+            } else if peer.is_uncounted && self.names().is_some() {
+                found.push(Finding::OldRelease { node });
             }
         }
     }

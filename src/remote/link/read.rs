@@ -24,7 +24,10 @@ use crate::{
     protocol::{AgentId, Member, Presence, Time},
     remote::{
         BridgeEvent, Closed, DropReason, FrameVerdict, GroupRules, GroupStanding, Inbound,
-        RosterChange, bridge::status::Meter, transport::Stream, wire::Frames,
+        RosterChange,
+        bridge::status::Meter,
+        transport::Stream,
+        wire::{FirstTimings, Frames},
     },
 };
 
@@ -255,12 +258,13 @@ impl Common {
         }
         let mine = shared.carried.get(group).and_then(|c| c.requirements());
         if standing != GroupStanding::Mismatch {
-            self.peer.health.opened(name, &theirs, None);
+            let is_uncounted = self.first(group) == Some(FirstTimings::Unknown);
+            self.peer.health.opened(name, &theirs, None, is_uncounted);
         }
         if let (GroupStanding::Mismatch, Some(mine)) = (standing, mine) {
             self.peer.agents().remove(group);
             let (node, mine) = (self.link.peer.clone(), GroupRules::from(&mine));
-            self.peer.health.opened(name, &theirs, Some(&mine));
+            self.peer.health.opened(name, &theirs, Some(&mine), false);
             warn!(peer = %node, group = name, %theirs, %mine, "peer follows other rules in a group: compare the rules, epochs and voters that both hosts configure");
             if let Ok(group) = AgentId::new(name) {
                 shared.events.tell(BridgeEvent::Mismatch {
