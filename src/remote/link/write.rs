@@ -214,11 +214,12 @@ impl LinkWriter {
             if is_first && rules.is_some_and(|of| !first_carries(of.name())) {
                 continue; // to be told once the peer is updated: the next link begins anew
             }
+            let spare = self.places_to_spare();
             let RosterUpdate {
                 opens,
                 before,
                 after: went,
-            } = side.told.borrow_mut().update(local, |member| {
+            } = side.told.borrow_mut().update(local, spare, |member| {
                 let mut waiting = messages.iter().map(|(message, _)| message);
                 waiting.any(|message| message.is_of(group, member))
             });
@@ -249,11 +250,22 @@ impl LinkWriter {
 
     /// What the peer would close the link for is not announced: here it is known by how much, and what to do.
     fn keeps_to_the_peers_limits(&self, group: usize) -> Result<(), Closed> {
-        let (sides, theirs) = (&self.common.groups, self.common.link.allowance);
-        let told = sides.iter().map(|side| side.told.borrow().agents());
-        let agents = told.fold(0, usize::saturating_add);
-        let is_within = group < theirs.groups && agents <= theirs.agents;
+        let theirs = self.common.link.allowance;
+        let is_within = group < theirs.groups && self.places() <= theirs.agents;
         is_within.then_some(()).ok_or(Closed::PeerLimit)
+    }
+
+    /// How many numbers of agents the peer keeps places for.
+    fn places(&self) -> usize {
+        let sides = self.common.groups.iter();
+        let told = sides.map(|side| side.told.borrow().places());
+        told.fold(0, usize::saturating_add)
+    }
+
+    /// Half of what the peer takes is left to agents that are there.
+    fn places_to_spare(&self) -> usize {
+        let most = self.common.link.allowance.agents / 2;
+        most.saturating_sub(self.places())
     }
 
     fn roster(&mut self, group: usize, opens: Option<Requirements>, content: &RosterContent) {

@@ -2,10 +2,11 @@
 //!
 //! Decided here: the order beside messages. An agent is announced before its first message, and its
 //! end is announced after its last one: changes are taken together with the messages that wait, and
-//! come in two parts, one before and one after them.
+//! come in two parts, one before and one after them. And that a number which is free is not given to another agent soon: a
+//! message to the one that had it may be under way, such as the vote that it asked for.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::{BTreeMap, BTreeSet, VecDeque},
     mem,
 };
 
@@ -23,7 +24,10 @@ pub(crate) struct Announcer {
     requirements: Option<Requirements>,
     known: BTreeMap<AgentId, (u32, Member)>,
     names: BTreeMap<u32, AgentId>,
-    free: BTreeSet<u32>,
+    /// Those that stand for no agent, in the order in which they became free.
+    free: VecDeque<u32>,
+    /// The other side keeps a place for each number below, since the group was opened last.
+    places: u32,
     /// Every number below was given to an agent on this link.
     given: u32,
     /// The agents that have left, until what they said last is written.
@@ -80,9 +84,9 @@ impl Announcer {
         known.or_else(|| self.leaving.get(id).copied())
     }
 
-    /// How many agents the other side has numbers for.
-    pub(crate) fn agents(&self) -> usize {
-        self.known.len().saturating_add(self.leaving.len())
+    /// How many numbers the other side keeps a place for, as it counts them: free ones are among them.
+    pub(crate) fn places(&self) -> usize {
+        usize::try_from(self.places).unwrap_or(usize::MAX)
     }
 
     /// What the agents that have left said last is written: their numbers mean no agent now.
@@ -131,10 +135,12 @@ impl Announcer {
     }
 
     /// Compares what is with what was told; afterwards it counts as told. `has_said` says whether a message
-    /// of a member, in its present incarnation, waits to be written between the two parts.
+    /// of a member, in its present incarnation, waits to be written between the two parts. So many `spare` places the other
+    /// side has for numbers that are not used again.
     pub(crate) fn update(
         &mut self,
         local: LocalMembers,
+        mut spare: usize,
         has_said: impl Fn(&Member) -> bool,
     ) -> RosterUpdate {
         let mut announcement = RosterUpdate::default();
@@ -142,6 +148,10 @@ impl Announcer {
         let is_anew = opening
             .as_ref()
             .is_some_and(|opening| opening.is_renumbered);
+        if is_anew {
+            // No number may be left out. What is under way names an epoch that is over.
+            spare = 0;
+        }
         announcement.opens = opening.map(|opening| opening.requirements);
         let mut gone = mem::take(&mut self.known);
         for member in local.members {
@@ -152,7 +162,7 @@ impl Announcer {
             }
             let number = match &was {
                 Some((number, _)) => *number,
-                None => self.free_number(gone.len()),
+                None => self.free_number(&mut spare),
             };
             let is_same = |(_, known): &(u32, Member)| known.incarnation == member.incarnation;
             let is_known = !is_anew && was.as_ref().is_some_and(is_same);
@@ -183,7 +193,7 @@ impl Announcer {
             announcement.after.left.push(number);
             // Messages that still name it count as gone: the other side hears of the end later.
             self.names.remove(&number);
-            self.free.insert(number);
+            self.free.push_back(number);
         }
         if is_anew {
             // The other side takes no number before those below it.
@@ -231,10 +241,11 @@ impl Announcer {
         let most = u32::try_from(members.len()).unwrap_or(u32::MAX);
         let taken: BTreeSet<u32> = self.known.values().map(|(number, _)| *number).collect();
         self.free = (0..most).filter(|number| !taken.contains(number)).collect();
+        self.places = most;
         self.names.clear();
         for (id, (number, _)) in &mut self.known {
             if *number >= most
-                && let Some(free) = self.free.pop_first()
+                && let Some(free) = self.free.pop_front()
             {
                 *number = free;
             }
@@ -244,12 +255,17 @@ impl Announcer {
         self.leader = None;
     }
 
-    /// The smallest number that no agent has; `others` agents are known beside those listed.
-    fn free_number(&mut self, others: usize) -> u32 {
-        self.free.pop_first().unwrap_or_else(|| {
-            let taken = self.known.len().saturating_add(others);
-            u32::try_from(taken).unwrap_or(u32::MAX)
-        })
+    /// A number for an agent that comes: the one that has been free for longest, if many are, or there is no place for a new
+    /// one.
+    fn free_number(&mut self, spare: &mut usize) -> u32 {
+        let is_to_reuse = self.free.len() > RESTING || *spare == 0;
+        if is_to_reuse && let Some(number) = self.free.pop_front() {
+            return number;
+        }
+        *spare = spare.saturating_sub(1);
+        let number = self.places;
+        self.places = number.saturating_add(1);
+        number
     }
 
     /// The leader is told when it changes: a hint for agents that come later.
@@ -266,6 +282,10 @@ impl Announcer {
         })
     }
 }
+
+/// So many numbers are free for a while before one of them is given again: until then so many other agents have left. The
+/// peer keeps a place for each.
+const RESTING: usize = 64;
 
 /// A member that is down, as it was before.
 fn before_its_end(member: &Member) -> Member {

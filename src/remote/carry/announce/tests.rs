@@ -29,7 +29,12 @@ fn local(members: &[Member]) -> LocalMembers {
 
 /// Where no message waits.
 fn update(announcer: &mut Announcer, local: LocalMembers) -> RosterUpdate {
-    announcer.update(local, |_| false)
+    announcer.update(local, usize::MAX, |_| false)
+}
+
+/// The same where the other side has no place for one number more than it needs.
+fn update_tightly(announcer: &mut Announcer, local: LocalMembers) -> RosterUpdate {
+    announcer.update(local, 0, |_| false)
 }
 
 fn down(mut member: Member) -> Member {
@@ -59,11 +64,8 @@ fn an_agent_that_comes_is_told_before_the_messages_and_one_that_goes_after_them(
     assert_eq!(given, [true, true, true, false]);
 
     let announcement = update(&mut announcer, local(&[up("a", 2), up("c", 1), up("d", 1)]));
-    let again = [(0, up("a", 2)), (1, up("d", 1))];
-    assert_eq!(
-        announcement.before.members, again,
-        "a free number is given again"
-    );
+    let told = [(0, up("a", 2)), (3, up("d", 1))];
+    assert_eq!(announcement.before.members, told, "not b's number");
     assert_eq!(announcement.after, RosterContent::default());
     assert_eq!(
         update(&mut announcer, local(&[up("a", 2), up("c", 1), up("d", 1)])),
@@ -73,16 +75,53 @@ fn an_agent_that_comes_is_told_before_the_messages_and_one_that_goes_after_them(
 
 #[test]
 fn numbers_stay_dense_and_belong_to_one_agent() {
-    let mut announcer = Announcer::default();
-    let mut rng = fastrand::Rng::with_seed(7);
-    for _ in 0..300 {
-        let here: Vec<_> = (0..20u32).filter(|_| rng.bool()).collect();
-        let members: Vec<_> = here.iter().map(|k| up(&format!("n{k:02}"), 1)).collect();
-        update(&mut announcer, local(&members));
-        let numbers: BTreeSet<_> = announcer.known.values().map(|(n, _)| *n).collect();
-        assert_eq!(numbers.len(), here.len());
-        assert!(numbers.iter().all(|number| *number < 40));
+    for (spare, most) in [(0, 20), (10, 30), (usize::MAX, 20 + RESTING + 1)] {
+        let mut announcer = Announcer::default();
+        let mut rng = fastrand::Rng::with_seed(7);
+        let mut given = 0;
+        for _ in 0..300 {
+            let here: Vec<_> = (0..20u32).filter(|_| rng.bool()).collect();
+            let members: Vec<_> = here.iter().map(|k| up(&format!("n{k:02}"), 1)).collect();
+            let left = spare.min(most).saturating_sub(announcer.places());
+            let told = announcer.update(local(&members), left, |_| false);
+            for (number, _) in &told.before.members {
+                assert!(*number <= given, "{number} leaves {given} out");
+                given = given.max(number + 1);
+            }
+            let numbers: BTreeSet<_> = announcer.known.values().map(|(n, _)| *n).collect();
+            assert_eq!(numbers.len(), here.len());
+            assert_eq!(announcer.places(), usize::try_from(given).unwrap());
+            assert!(
+                announcer.places() <= most,
+                "{} of {most}",
+                announcer.places()
+            );
+        }
     }
+}
+
+/// A vote may be under way to the agent that had the number, and would count for the next one.
+#[test]
+fn a_number_rests_until_many_others_are_free_or_the_other_side_has_no_place_left() {
+    let number = |told: &RosterUpdate| told.before.members[0].0;
+    let mut announcer = Announcer::default();
+    update(&mut announcer, local(&[up("a", 1)]));
+    update(&mut announcer, local(&[]));
+    let mut tight = Announcer::default();
+    update_tightly(&mut tight, local(&[up("a", 1)]));
+    update_tightly(&mut tight, local(&[]));
+    let b = local(&[up("b", 1)]);
+    assert_eq!(number(&update_tightly(&mut tight, b)), 0, "no other place");
+
+    for k in 1..=RESTING {
+        let told = update(&mut announcer, local(&[up(&format!("n{k}"), 1)]));
+        assert_eq!(number(&told), u32::try_from(k).unwrap());
+        update(&mut announcer, local(&[]));
+    }
+    let told = update(&mut announcer, local(&[up("b", 1)]));
+    assert_eq!(number(&told), 0, "the one that has been free for longest");
+    let told = update(&mut announcer, local(&[up("b", 1), up("c", 1)]));
+    assert_eq!(number(&told), u32::try_from(RESTING).unwrap() + 1);
 }
 
 #[test]
@@ -226,7 +265,7 @@ fn an_agent_that_came_and_went_is_told_as_ended_after_its_messages() {
     update(&mut announcer, local(&[up("a", 1)]));
     // Since then `a` was restarted and crashed, and `b` and `c` came and crashed; `c` said nothing.
     let now = [up("a", 2), up("b", 1), up("c", 1)].map(down);
-    let announcement = announcer.update(local(&now), says);
+    let announcement = announcer.update(local(&now), usize::MAX, says);
     let before = [(0, up("a", 2)), (1, up("b", 1)), (2, down(up("c", 1)))];
     assert_eq!(announcement.before.members, before);
     let after = [(0, down(up("a", 2))), (1, down(up("b", 1)))];

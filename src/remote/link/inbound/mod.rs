@@ -41,7 +41,7 @@ use directory::{AnnouncedAgent, LinkDirectory};
 ///
 /// # What a sender owes
 /// The numbers of a group's agents begin at 0 and leave none out; those of agents that left may
-/// be given again. A group is opened before anything else is said of it, an agent is announced
+/// be given again, and rest before, since messages to them may be under way. A group is opened before anything else is said of it, an agent is announced
 /// before its first message. A message may run ahead of the roster that announces its sender's new
 /// incarnation, but no further.
 #[derive(Debug)]
