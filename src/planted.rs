@@ -87,6 +87,9 @@ pub enum Defect {
     #[cfg(any(feature = "planted", feature = "sentinel"))]
     NoticeEndsAny,
 
+    /// Bridge: a number is given again as soon as it is free.
+    NumberGivenAtOnce,
+
     /// Proxy: an incarnation of an endpoint counts as the same on each node.
     AnyNode,
 }
@@ -94,7 +97,7 @@ pub enum Defect {
 #[cfg(feature = "planted")]
 impl Defect {
     /// All of them.
-    pub const ALL: [Self; 35] = [
+    pub const ALL: [Self; 36] = [
         Self::EndedSteps,
         Self::EndedSaves,
         Self::RevokedLast,
@@ -129,6 +132,7 @@ impl Defect {
         Self::HolderUnasked,
         Self::NoticeUnchecked,
         Self::NoticeEndsAny,
+        Self::NumberGivenAtOnce,
         Self::AnyNode,
     ];
 }
@@ -200,6 +204,11 @@ mod tests {
             Defect::QueueUnbounded,
             "remote::carry::outbox::tests::over_its_limit_a_queue_of_a_slow_peer_is_given_up_and_the_loss_is_counted",
             "20,000 messages are more than 1 MiB",
+        ),
+        (
+            Defect::NumberGivenAtOnce,
+            "remote::carry::announce::tests::a_number_rests_until_many_others_are_free_or_the_other_side_has_no_place_left",
+            "has a number of its own",
         ),
         (
             Defect::OneVoterVouches,

@@ -115,7 +115,8 @@ fn a_number_rests_until_many_others_are_free_or_the_other_side_has_no_place_left
 
     for k in 1..=RESTING {
         let told = update(&mut announcer, local(&[up(&format!("n{k}"), 1)]));
-        assert_eq!(number(&told), u32::try_from(k).unwrap());
+        let own = u32::try_from(k).unwrap();
+        assert_eq!(number(&told), own, "n{k} has a number of its own");
         update(&mut announcer, local(&[]));
     }
     let told = update(&mut announcer, local(&[up("b", 1)]));
