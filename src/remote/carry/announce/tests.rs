@@ -73,30 +73,32 @@ fn an_agent_that_comes_is_told_before_the_messages_and_one_that_goes_after_them(
     );
 }
 
+/// Agents come and go, and the other side has `spare` places; it never keeps more than `most`.
+fn come_and_go(spare: usize, most: usize) {
+    let mut announcer = Announcer::default();
+    let mut rng = fastrand::Rng::with_seed(7);
+    let mut given = 0;
+    for _ in 0..300 {
+        let here: Vec<_> = (0..20u32).filter(|_| rng.bool()).collect();
+        let members: Vec<_> = here.iter().map(|k| up(&format!("n{k:02}"), 1)).collect();
+        let left = spare.saturating_sub(announcer.places());
+        let told = announcer.update(local(&members), left, |_| false);
+        for (number, _) in &told.before.members {
+            assert!(*number <= given, "{number} leaves {given} out");
+            given = given.max(number.saturating_add(1));
+        }
+        let numbers: BTreeSet<_> = announcer.known.values().map(|(n, _)| *n).collect();
+        assert_eq!(numbers.len(), here.len());
+        let places = announcer.places();
+        assert_eq!(places, usize::try_from(given).unwrap());
+        assert!(places <= most, "{places} of {most}");
+    }
+}
+
 #[test]
 fn numbers_stay_dense_and_belong_to_one_agent() {
-    for (spare, most) in [(0, 20), (10, 30), (usize::MAX, 20 + RESTING + 1)] {
-        let mut announcer = Announcer::default();
-        let mut rng = fastrand::Rng::with_seed(7);
-        let mut given = 0;
-        for _ in 0..300 {
-            let here: Vec<_> = (0..20u32).filter(|_| rng.bool()).collect();
-            let members: Vec<_> = here.iter().map(|k| up(&format!("n{k:02}"), 1)).collect();
-            let left = spare.min(most).saturating_sub(announcer.places());
-            let told = announcer.update(local(&members), left, |_| false);
-            for (number, _) in &told.before.members {
-                assert!(*number <= given, "{number} leaves {given} out");
-                given = given.max(number + 1);
-            }
-            let numbers: BTreeSet<_> = announcer.known.values().map(|(n, _)| *n).collect();
-            assert_eq!(numbers.len(), here.len());
-            assert_eq!(announcer.places(), usize::try_from(given).unwrap());
-            assert!(
-                announcer.places() <= most,
-                "{} of {most}",
-                announcer.places()
-            );
-        }
+    for (spare, most) in [(0, 20), (30, 30), (usize::MAX, 20 + RESTING + 1)] {
+        come_and_go(spare, most);
     }
 }
 
