@@ -29,6 +29,7 @@ mod touches;
 const LAYERS: &[(&str, &str)] = &[
     ("protocol", ""),
     ("elections", "protocol"),
+    ("record", "protocol"),
     ("metrics", "protocol group"),
     ("store", "protocol planted"),
     ("clock", "protocol"),
@@ -57,12 +58,15 @@ const LAYERS: &[(&str, &str)] = &[
         "protocol elections store group remote agent leader operate",
     ),
     ("supervisor", ""),
-    ("testkit::faults", "protocol"),
-    ("testkit::trace", "protocol"),
-    ("testkit::sim", "protocol testkit::faults testkit::trace"),
+    ("testkit::faults", "protocol record"),
+    ("testkit::trace", "protocol record"),
+    (
+        "testkit::sim",
+        "protocol record testkit::faults testkit::trace",
+    ),
     (
         "testkit::cluster",
-        "protocol elections clock store group supervisor agent testkit testkit::faults testkit::trace",
+        "protocol elections clock store group supervisor agent record testkit testkit::faults testkit::trace",
     ),
     ("testkit", "protocol clock store agent remote"),
     ("planted", ""),
@@ -77,6 +81,7 @@ const OUTSIDE: &[(&str, &str)] = &[
         "store",
         "serde thiserror tracing std::fs tempfile crc32fast serde_json rustix::fs tokio::sync tokio::runtime",
     ),
+    ("record", "serde serde_json thiserror"),
     ("metrics", "metrics"),
     ("clock", "serde thiserror tracing rustix tokio::time"),
     ("group", "serde thiserror tracing actix"),
@@ -122,7 +127,7 @@ const GATED: &str = "std::fs std::net";
 
 /// These layers know no runtime, clock or chance, and nothing whose order differs between runs.
 /// Their tests may use one another's layers; other tests may use anything.
-const PURE: &str = "protocol elections testkit::faults testkit::trace testkit::sim";
+const PURE: &str = "protocol elections record testkit::faults testkit::trace testkit::sim";
 const NEVER: &str = "actix tokio Instant SystemTime HashMap HashSet rand fastrand";
 
 /// No election knows another one, but for those that exist to join some.

@@ -1,10 +1,11 @@
 //! The arguments of the command line.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, time::Duration};
 
+use actix_bully::record::Header;
 use clap::{Parser, value_parser};
 
-use crate::protocol::Protocol;
+use crate::{command::span, protocol::Protocol};
 
 /// Agents that elect a leader while one thing after the other happens to them.
 #[derive(Debug, Parser)]
@@ -25,13 +26,37 @@ pub(crate) struct Args {
     /// Reads commands from standard input until its end, or `quit`
     #[arg(long)]
     pub(crate) interactive: bool,
-    /// Prints a JSON object per line
+    /// Prints the recording of the run as it goes, a JSON object per line, and tables as such objects
     #[arg(long)]
     pub(crate) json: bool,
+    /// Writes the run as a recording, which `--replay` and `--show` read
+    #[arg(long, value_name = "FILE")]
+    pub(crate) record: Option<PathBuf>,
+    /// Gives the commands of a recording again, and checks that the same comes of them
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["script", "interactive", "agents", "protocol", "seed", "real_time"])]
+    pub(crate) replay: Option<PathBuf>,
+    /// Prints a recording, also one that `simulate` wrote, and runs nothing
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["script", "interactive", "agents", "protocol", "seed", "real_time", "replay"])]
+    pub(crate) show: Option<PathBuf>,
     /// Writes the run as a Mermaid sequence diagram; into a block if FILE ends with .md
     #[arg(long, value_name = "FILE")]
     pub(crate) mermaid: Option<PathBuf>,
+    /// Draws a moment of the run as SVG
+    #[arg(long, value_name = "FILE")]
+    pub(crate) svg: Option<PathBuf>,
+    /// The moment that `--svg` draws, counted from the beginning, such as `120ms` [default: the end]
+    #[arg(long, value_name = "TIME", value_parser = span, requires = "svg")]
+    pub(crate) at: Option<Duration>,
+    /// Writes the commands of the run, for `--script`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) commands: Option<PathBuf>,
+    /// Writes a test in Rust that repeats the run
+    #[arg(long, value_name = "FILE")]
+    pub(crate) rust_test: Option<PathBuf>,
     /// Lets time pass as it does, instead of skipping what is only waited for
     #[arg(long)]
     pub(crate) real_time: bool,
+    /// How the run began that is given again.
+    #[arg(skip)]
+    pub(crate) header: Option<Header>,
 }

@@ -6,7 +6,7 @@
 use std::{fmt, str::FromStr, time::Duration};
 
 use actix_bully::{
-    protocol::{AgentId, Election, Score},
+    protocol::{AgentId, Election, Score, Time},
     testkit::{
         cluster::{Cluster, ClusterError, ClusterStatus, Settled},
         faults::ConditionsBuilder,
@@ -87,7 +87,12 @@ pub(crate) enum Verb {
     Settle,
     /// Lets time pass: `wait 500ms`
     Wait {
-        #[arg(value_parser = duration)]
+        #[arg(value_parser = span)]
+        time: Duration,
+    },
+    /// Lets time pass until then, counted from the beginning: `until 2s`
+    Until {
+        #[arg(value_parser = span)]
         time: Duration,
     },
     /// The state of every agent, and its leader: `status`
@@ -236,6 +241,7 @@ impl Command {
             Verb::Loss { share } => network(cluster, |c| c.loss(share))?,
             Verb::Duplicate { share } => network(cluster, |c| c.duplication(share))?,
             Verb::Wait { time } => actix::clock::sleep(time).await,
+            Verb::Until { time } => cluster.wait_until(Time::ZERO.after(time)).await,
         }
         Ok(Answer::Done)
     }
@@ -357,7 +363,7 @@ impl FromStr for Range {
 
     fn from_str(word: &str) -> Result<Self, Self::Err> {
         let (min, max) = word.split_once("..").unwrap_or((word, word));
-        let (min, max) = (duration(min)?, duration(max)?);
+        let (min, max) = (span(min)?, span(max)?);
         if min > max {
             return Err("write the shorter one first, as in `5ms..20ms`");
         }
@@ -367,7 +373,7 @@ impl FromStr for Range {
 
 /// A number with its unit. Fractions of a unit are read, fractions of a nanosecond are not: what was typed is
 /// what happens.
-fn duration(word: &str) -> Result<Duration, &'static str> {
+pub(crate) fn span(word: &str) -> Result<Duration, &'static str> {
     const RULE: &str = "write a number with ns, us, ms or s, such as `500ms` or `1.5s`";
     let digits = word.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let nanos_per_unit = match word.get(digits.len()..) {

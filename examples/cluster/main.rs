@@ -20,13 +20,16 @@
 //! $ cargo run --example cluster -- --protocol ballot
 //! $ cargo run --example cluster -- --protocol quorum
 //! $ cargo run --example cluster -- --json
+//! $ cargo run --example cluster -- --record run.jsonl --svg end.svg --rust-test repeats.rs
+//! $ cargo run --example cluster -- --replay run.jsonl
 //! ```
 //!
 //! Read on: `story.rs` is the story, `command.rs` says what can be done, `session.rs` runs commands, `screen.rs` shows them,
-//! `../shared/protocol.rs` names the elections.
+//! `copy.rs` writes what is kept of a run, `../shared/protocol.rs` names the elections.
 
 mod args;
 mod command;
+mod copy;
 mod json;
 #[path = "../shared/protocol.rs"]
 mod protocol;
@@ -37,23 +40,18 @@ mod story;
 use std::{io, process::ExitCode};
 
 use actix::{System, SystemRunner};
-use actix_bully::{protocol::Election, testkit::cluster::ClusterBuilder};
+use actix_bully::{
+    protocol::Election,
+    record::{ClockKind, RecordedAgent, Recording},
+    testkit::cluster::ClusterBuilder,
+};
 use args::Args;
 use clap::Parser;
 use protocol::Play;
 use session::{Session, Wrong};
 
 fn main() -> ExitCode {
-    let args = Args::parse();
-    let outcome = match system(args.real_time) {
-        Ok(system) => {
-            let (protocol, agents) = (args.protocol, args.agents);
-            let outcome = system.block_on(protocol::run(protocol, agents, Command(&args)));
-            outcome.unwrap_or_else(|wrong| Err(wrong.into()))
-        }
-        Err(wrong) => Err(wrong.into()),
-    };
-    match outcome {
+    match run(Args::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(wrong) => {
             screen::error(&*wrong);
@@ -62,19 +60,72 @@ fn main() -> ExitCode {
     }
 }
 
+fn run(mut args: Args) -> Result<(), Wrong> {
+    if let Some(file) = &args.show {
+        let recording = copy::read(file)?;
+        screen::recording(&recording, args.json);
+        return copy::write(&args, recording);
+    }
+    if let Some(file) = &args.replay {
+        let recording = copy::read(file)?;
+        begin_as(&mut args, &recording)?;
+        return play_with(&args, &recording.header().agents, Some(&recording));
+    }
+    play_with(&args, &protocol::numbered(args.agents)?, None)
+}
+
+fn play_with(
+    args: &Args,
+    agents: &[RecordedAgent],
+    again: Option<&Recording>,
+) -> Result<(), Wrong> {
+    let command = Command { args, again };
+    system(args.real_time)?.block_on(protocol::run(args.protocol, agents, command))
+}
+
 /// What the command line asks for.
-struct Command<'a>(&'a Args);
+struct Command<'a> {
+    args: &'a Args,
+    again: Option<&'a Recording>,
+}
 
 impl Play for Command<'_> {
     type Outcome = Result<(), Wrong>;
 
     async fn play<E: Election>(self, cluster: ClusterBuilder<E>) -> Self::Outcome {
-        play(self.0, cluster).await
+        play(self.args, self.again, cluster).await
     }
 }
 
-/// Tells the story, or runs the commands that were given.
-async fn play<E: Election>(args: &Args, cluster: ClusterBuilder<E>) -> Result<(), Wrong> {
+/// What the arguments would have to be for the run to begin as that one did.
+fn begin_as(args: &mut Args, recording: &Recording) -> Result<(), Wrong> {
+    let header = recording.header();
+    if header.clock != ClockKind::Virtual {
+        return Err(
+            "it was recorded in real time, which is never the same again: write its commands with \
+             `--show FILE --commands OTHER`, and run those"
+                .into(),
+        );
+    }
+    args.protocol = header.protocol.parse()?;
+    args.agents = u32::try_from(header.agents.len())?;
+    args.seed = header.seed;
+    args.header = Some(header.clone());
+    Ok(())
+}
+
+/// Repeats a recorded run, tells the story, or runs the commands that were given.
+async fn play<E: Election>(
+    args: &Args,
+    again: Option<&Recording>,
+    cluster: ClusterBuilder<E>,
+) -> Result<(), Wrong> {
+    if let Some(recording) = again {
+        let mut session = Session::start(args, cluster)?;
+        let outcome = session.repeat(recording).await;
+        copy::write(args, session.recording())?;
+        return outcome;
+    }
     // A script that cannot be read is refused before anything runs.
     let script = args.script.as_deref().map(command::read).transpose()?;
     let mut session = Session::begin(args, cluster).await?;
@@ -84,9 +135,8 @@ async fn play<E: Election>(args: &Args, cluster: ClusterBuilder<E>) -> Result<()
         None => story::tell(&mut session, args.agents).await,
     };
     // Also of a run that failed: that is when it is wanted most.
-    if let Some(file) = &args.mermaid {
-        session.draw(file)?;
-    }
+    copy::write(args, session.recording())?;
+    session.end();
     outcome
 }
 

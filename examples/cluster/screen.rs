@@ -8,7 +8,8 @@ use std::{
 };
 
 use actix_bully::{
-    protocol::{AgentId, Time},
+    protocol::AgentId,
+    record::Recording,
     testkit::cluster::{AgentStatus, ClusterStatus, Settled},
 };
 
@@ -18,8 +19,6 @@ use crate::{args::Args, json, protocol::Protocol};
 pub(crate) struct Election<'a> {
     /// What led to it.
     pub(crate) what: &'a str,
-    /// When it was seen to be over.
-    pub(crate) ended: Time,
     pub(crate) settled: &'a Settled,
 }
 
@@ -45,8 +44,9 @@ impl Screen {
             real_time,
             ..
         } = *args;
+        // The header of the recording is the head.
         if self.json {
-            return line(&json::head(args));
+            return;
         }
         let s = if agents == 1 { "" } else { "s" };
         let article = article(protocol);
@@ -59,8 +59,9 @@ impl Screen {
     }
 
     pub(crate) fn election(&mut self, election: &Election<'_>) {
+        // It is an entry of the recording.
         if self.json {
-            return line(&json::election(election));
+            return;
         }
         let Election { what, settled, .. } = election;
         let leaders: Vec<&str> = settled.leaders().map(AgentId::as_str).collect();
@@ -116,6 +117,24 @@ impl Screen {
         line(text);
     }
 
+    pub(crate) const fn is_json(&self) -> bool {
+        self.json
+    }
+
+    /// A run that was given again.
+    pub(crate) fn repeated(&mut self, again: &Recording) {
+        recording(again, self.json);
+    }
+
+    /// A run that was given again is the recorded one.
+    pub(crate) fn equal(&mut self, entries: usize) {
+        if !self.json {
+            line(&format!(
+                "\nThe replay equals the recording: {entries} entries."
+            ));
+        }
+    }
+
     pub(crate) fn prompt(&mut self) {
         let mut out = io::stdout();
         let prompt = self.paint(DIM, "> ");
@@ -132,12 +151,22 @@ impl Screen {
     }
 }
 
+/// A whole run.
+pub(crate) fn recording(recording: &Recording, json: bool) {
+    let text = if json {
+        recording.to_jsonl()
+    } else {
+        recording.to_text()
+    };
+    line(text.trim_end());
+}
+
 /// On standard error.
 pub(crate) fn error(wrong: &dyn Error) {
     writeln!(io::stderr(), "error: {wrong}").unwrap_or_default();
 }
 
-fn line(line: &str) {
+pub(crate) fn line(line: &str) {
     // A reader that has gone, such as `head`, is no reason to fail.
     writeln!(io::stdout(), "{line}").unwrap_or_default();
 }

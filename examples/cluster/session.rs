@@ -2,15 +2,14 @@
 
 use std::{
     error::Error,
-    fs,
     io::{self, BufRead, IsTerminal},
-    path::Path,
     thread,
     time::Duration,
 };
 
 use actix_bully::{
     protocol,
+    record::Recording,
     testkit::{
         cluster::{Cluster, ClusterBuilder, ClusterError, Condition},
         faults::Conditions,
@@ -32,27 +31,39 @@ pub(crate) struct Session<E: protocol::Election> {
     screen: Screen,
     /// Whether agents have to be told to campaign.
     awaits_campaign: bool,
+    protocol: String,
+    /// How many lines of the recording have been printed.
+    printed: usize,
 }
 
 impl<E: protocol::Election> Session<E> {
-    /// Starts the agents, and lets them elect.
-    pub(crate) async fn begin(args: &Args, cluster: ClusterBuilder<E>) -> Result<Self, Wrong> {
+    /// Starts the agents.
+    pub(crate) fn start(args: &Args, cluster: ClusterBuilder<E>) -> Result<Self, Wrong> {
         let (shortest, longest) = (Duration::from_millis(1), Duration::from_millis(3));
-        let network = Conditions::builder().delay(shortest..=longest).build()?;
+        let usual = Conditions::builder().delay(shortest..=longest).build()?;
+        let recorded = args.header.as_ref().and_then(|header| header.network);
+        let network = recorded.map_or(Ok(usual), Conditions::try_from)?;
         let cluster = cluster.seed(args.seed).network(network).start()?;
         let mut screen = Screen::new(args.json);
         screen.head(args);
+        Ok(Self {
+            cluster,
+            screen,
+            awaits_campaign: args.protocol.awaits_campaign(),
+            protocol: args.protocol.to_string(),
+            printed: 0,
+        })
+    }
+
+    /// Starts the agents, and lets them elect.
+    pub(crate) async fn begin(args: &Args, cluster: ClusterBuilder<E>) -> Result<Self, Wrong> {
+        let mut session = Self::start(args, cluster)?;
         let s = if args.agents == 1 { "" } else { "s" };
         let what = format!(
             "{} agent{s} start{}",
             args.agents,
             if s.is_empty() { "s" } else { "" }
         );
-        let mut session = Self {
-            cluster,
-            screen,
-            awaits_campaign: args.protocol.awaits_campaign(),
-        };
         session.tell_to_campaign()?;
         session.settle(&what).await?;
         Ok(session)
@@ -83,16 +94,16 @@ impl<E: protocol::Election> Session<E> {
 
     async fn settle(&mut self, what: &str) -> Result<(), ClusterError> {
         let settled = self.cluster.settle().await?;
-        let ended = self.cluster.now();
+        self.print(false);
         self.screen.election(&Election {
             what,
-            ended,
             settled: &settled,
         });
         Ok(())
     }
 
     pub(crate) fn status(&mut self) {
+        self.print(false);
         self.screen.status(&self.cluster.status());
     }
 
@@ -153,12 +164,10 @@ impl<E: protocol::Election> Session<E> {
             }
             Answer::Settled(settled) => {
                 let what = std::mem::take(last);
-                let ended = self.cluster.now();
-                let settled = &settled;
+                self.print(false);
                 self.screen.election(&Election {
                     what: &what,
-                    ended,
-                    settled,
+                    settled: &settled,
                 });
             }
             Answer::Status(status) => self.screen.status(&status),
@@ -168,22 +177,43 @@ impl<E: protocol::Election> Session<E> {
         Ok(true)
     }
 
-    /// Writes the run as a diagram.
-    pub(crate) fn draw(&self, file: &Path) -> Result<(), Wrong> {
-        let diagram = self.cluster.trace().to_mermaid();
-        let is_page = file.extension().is_some_and(|extension| extension == "md");
-        let text = if is_page {
-            format!("```mermaid\n{diagram}```\n")
-        } else {
-            diagram
-        };
-        fs::write(file, text).map_err(|wrong| {
-            format!(
-                "the diagram cannot be written to {}: {wrong}",
-                file.display()
-            )
-        })?;
-        Ok(())
+    /// Gives the commands of a recording again; the same has to come of them.
+    pub(crate) async fn repeat(&mut self, recording: &Recording) -> Result<(), Wrong> {
+        self.cluster.repeat(recording).await?;
+        let again = self.recording();
+        self.screen.repeated(&again);
+        match recording.first_difference(&again) {
+            None => {
+                self.screen.equal(again.entries().len());
+                Ok(())
+            }
+            Some(difference) => {
+                Err(format!("the replay is not the recording: {difference}").into())
+            }
+        }
+    }
+
+    /// The run until now.
+    pub(crate) fn recording(&self) -> Recording {
+        self.cluster.recording(&self.protocol)
+    }
+
+    /// Prints what is left of the recording, if it is printed.
+    pub(crate) fn end(&mut self) {
+        self.print(true);
+    }
+
+    /// Prints what is new in the recording, if it is printed.
+    fn print(&mut self, is_over: bool) {
+        if self.screen.is_json() {
+            let lines = self.recording().to_jsonl();
+            // The last line is the end, which it is not yet.
+            let until = lines.lines().count() - usize::from(!is_over);
+            for line in lines.lines().take(until).skip(self.printed) {
+                screen::line(line);
+            }
+            self.printed = until;
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The elections that agents can hold, for the examples that let one choose: `cluster` and `dashboard`. One more is a
 //! name, and a line for how its cluster begins.
 
-use std::{fmt, sync::Arc};
+use std::{fmt, str::FromStr, sync::Arc};
 
 use actix_bully::{
     elections::{
@@ -10,7 +10,8 @@ use actix_bully::{
         reorganization::{Reorganization, ReorganizationConfig},
         ring::{Ring, RingConfig},
     },
-    protocol::{AgentId, Election, IdError},
+    protocol::{AgentId, Election, IdError, MemberKind},
+    record::RecordedAgent,
     testkit::cluster::{Cluster, ClusterBuilder},
 };
 use clap::ValueEnum;
@@ -49,6 +50,15 @@ impl fmt::Display for Protocol {
     }
 }
 
+impl FromStr for Protocol {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        <Self as ValueEnum>::from_str(name, false)
+            .map_err(|_| format!("no cluster is begun by the name `{name}` of the election"))
+    }
+}
+
 /// What is done with a cluster, whichever election its agents hold.
 pub(crate) trait Play {
     type Outcome;
@@ -56,19 +66,19 @@ pub(crate) trait Play {
     async fn play<E: Election>(self, cluster: ClusterBuilder<E>) -> Self::Outcome;
 }
 
-/// Plays with a cluster of that election: `agent-1` and so on, the score of each is its number.
+/// Plays with a cluster of that election, which begins with these agents.
 pub(crate) async fn run<P: Play>(
     protocol: Protocol,
-    agents: u32,
+    agents: &[RecordedAgent],
     play: P,
-) -> Result<P::Outcome, IdError> {
-    let bully = || Cluster::builder().agents(agents);
-    Ok(match protocol {
+) -> P::Outcome {
+    let bully = || with_agents(agents, Cluster::builder());
+    match protocol {
         Protocol::Bully => play.play(bully()).await,
         Protocol::Astra => play.play(bully().astra()).await,
         Protocol::Quorum => play.play(bully().quorum()).await,
         Protocol::Ballot => {
-            let rules = BallotConfig::new(names(agents)?);
+            let rules = BallotConfig::new(voters(agents));
             let majority = rules.majority();
             let cluster = by::<Ballot, _>(agents, rules);
             play.play(cluster.needs_voters(majority)).await
@@ -89,12 +99,39 @@ pub(crate) async fn run<P: Play>(
 }
 
 /// With these rules, which all agents share.
-fn by<E: Election<Config = Arc<C>>, C>(agents: u32, rules: C) -> ClusterBuilder<E> {
-    Cluster::<E>::with_config(Arc::new(rules)).agents(agents)
+fn by<E: Election<Config = Arc<C>>, C>(agents: &[RecordedAgent], rules: C) -> ClusterBuilder<E> {
+    with_agents(agents, Cluster::<E>::with_config(Arc::new(rules)))
 }
 
-/// For elections that list their voters.
-fn names(agents: u32) -> Result<Vec<AgentId>, IdError> {
-    let names = (1..=agents).map(|number| format!("agent-{number}").parse());
-    names.collect()
+/// `agent-1` and so on; the score of each is its number.
+pub(crate) fn numbered(agents: u32) -> Result<Vec<RecordedAgent>, IdError> {
+    let agent = |number: u32| {
+        Ok(RecordedAgent {
+            name: format!("agent-{number}").parse()?,
+            kind: MemberKind::Voter,
+            score: Some(number.into()),
+        })
+    };
+    (1..=agents).map(agent).collect()
+}
+
+fn with_agents<E: Election>(
+    agents: &[RecordedAgent],
+    mut cluster: ClusterBuilder<E>,
+) -> ClusterBuilder<E> {
+    for agent in agents {
+        let name = agent.name.as_str();
+        cluster = match (agent.kind, agent.score) {
+            (MemberKind::Observer, _) => cluster.observer(name),
+            (MemberKind::Voter, None) => cluster.witness(name),
+            (MemberKind::Voter, Some(score)) => cluster.agent(name, score),
+        };
+    }
+    cluster
+}
+
+/// The names of the voters, for elections that list them.
+fn voters(agents: &[RecordedAgent]) -> Vec<AgentId> {
+    let voters = agents.iter().filter(|agent| agent.kind == MemberKind::Voter);
+    voters.map(|agent| agent.name.clone()).collect()
 }

@@ -47,6 +47,9 @@ pub(crate) struct Args {
     /// Writes the history as a Mermaid sequence diagram; into a block if FILE ends with .md
     #[arg(long, value_name = "FILE", conflicts_with = "seeds")]
     pub(crate) mermaid: Option<PathBuf>,
+    /// Writes the history as a recording, a promise that was broken marked; `cluster --show` reads it
+    #[arg(long, value_name = "FILE", conflicts_with = "seeds")]
+    pub(crate) record: Option<PathBuf>,
     /// How many threads run; what comes out does not depend on it [default: one per core]
     #[arg(long, value_name = "N", requires = "seeds", value_parser = value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,

@@ -4,6 +4,7 @@ use std::{error::Error, fmt, time::Duration};
 
 use actix_bully::{
     protocol::Timings,
+    record::Recording,
     testkit::{
         sim::{
             Situation,
@@ -213,6 +214,20 @@ impl Plan {
                 Ok(self.run_in(trace, &mut scenario))
             }
         }
+    }
+
+    /// The history as a recording; a broken promise is marked where it was found.
+    pub(crate) fn recording(&self, outcome: &Outcome) -> Recording {
+        let report = &outcome.report;
+        let protocol = self.protocol.to_possible_value();
+        let protocol = protocol.as_ref().map_or("", |value| value.get_name());
+        let mut recording = report.trace.to_recording(protocol, report.ended);
+        recording.header_mut().seed = self.seed;
+        recording.header_mut().again = Some(self.to_string());
+        if let Some(violation) = &report.violation {
+            recording.violate(violation.at, violation.to_string());
+        }
+        recording
     }
 
     /// Where the network keeps its delay bound d, two lead for 2 d at most.

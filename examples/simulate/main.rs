@@ -16,6 +16,7 @@
 //! $ cargo run --release --example simulate -- --seeds 0..5000 --protocol ring
 //! $ cargo run --release --example simulate -- --seed 8731 --nodes 3 --faults crash,restart,split
 //! $ cargo run --release --example simulate -- --seed 8731 --seconds 2 --mermaid history.md
+//! $ cargo run --release --example simulate -- --seed 8731 --record history.jsonl
 //! ```
 //!
 //! Read on: `history.rs` is one history, `many.rs` runs many, `summary.rs` adds them up.
@@ -55,6 +56,11 @@ fn one(args: &Args) -> Result<bool, Box<dyn Error>> {
     screen::history(&plan, &outcome, args.json);
     if let Some(file) = &args.mermaid {
         draw(file, &outcome.report.trace)?;
+    }
+    if let Some(file) = &args.record {
+        let recording = plan.recording(&outcome);
+        fs::write(file, recording.to_jsonl())
+            .map_err(|wrong| format!("{}: {wrong}", file.display()))?;
     }
     Ok(outcome.report.violation.is_none())
 }

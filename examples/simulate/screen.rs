@@ -172,8 +172,13 @@ fn history_as_json(plan: &Plan, outcome: &Outcome) -> Value {
         "steps": report.steps,
         "messages": report.tally.sent,
         "faults": counts(&report.coverage),
-        "trace": report.trace.to_text().lines().collect::<Vec<_>>(),
+        "recording": plan.recording(outcome).to_jsonl().lines().filter_map(read).collect::<Vec<_>>(),
     })
+}
+
+/// A line of a recording as a value.
+fn read(line: &str) -> Option<Value> {
+    serde_json::from_str(line).ok()
 }
 
 fn summary_as_json(args: &Args, seeds: &Range<u64>, run: &Run) -> Value {

@@ -81,7 +81,8 @@ impl Changed {
 }
 
 /// What became of the voters, as one agent sees it.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[non_exhaustive]
 pub enum VotersEvent {
     /// This list holds from now on. Also said once by an agent whose record knows a later list than its

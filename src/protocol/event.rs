@@ -12,7 +12,8 @@ use serde::{Deserialize, Serialize};
 use super::{AgentId, Incarnation, Term, VotersEvent};
 
 /// A change of the leader, as one agent sees it.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[non_exhaustive]
 pub enum Event {
     /// This agent leads from now on.
@@ -68,7 +69,8 @@ impl fmt::Display for Event {
 }
 
 /// Why a leadership ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum LostReason {
     /// An agent of higher rank asked for it, and the policy yields.

@@ -5,7 +5,7 @@
 //!   cluster    agents in one process, driven by commands: crash, restart, partition, heal
 //!   sim        the machines alone, in a seeded world: virtual time, invariants, chaos
 //!   faults     what a network does to messages, seeded
-//!   trace      recorded runs, as text and as a diagram
+//!   trace      recorded runs, as text and as a diagram; as files: [`record`](crate::record)
 //! ```
 //!
 //! For tests of an application's own wiring:

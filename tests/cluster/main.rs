@@ -14,6 +14,8 @@ mod crashes;
 mod diskless;
 mod links;
 mod messages;
+mod recordings;
+mod repeated;
 mod runs;
 mod same_events;
 mod scale;

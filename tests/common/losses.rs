@@ -162,11 +162,13 @@ impl<E: Election> Scene<E> {
             // One that goes along with others, and to others as well, cannot be told apart.
             let may_be_lost =
                 |message: &&&MessageText| along(message) == 1 || of_kind(message) == 1;
-            let wanted = new.iter().filter(|message| kinds.contains(&message.kind));
-            for message in wanted.filter(may_be_lost) {
+            for message in new.iter().filter(may_be_lost) {
+                let Some(kind) = kinds.iter().copied().find(|kind| message.kind == *kind) else {
+                    continue;
+                };
                 messages.push(Loss {
                     steps,
-                    kind: message.kind,
+                    kind,
                     from: message.from.clone(),
                     to: message.to.clone(),
                     in_company: along(message) > 1,

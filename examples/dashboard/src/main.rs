@@ -34,7 +34,7 @@ use actix_bully::{
         virtual_system,
     },
 };
-use clap::{Parser, ValueEnum, value_parser};
+use clap::{Parser, value_parser};
 use protocol::{Play, Protocol};
 
 /// Agents that elect a leader, on a live page.
@@ -108,15 +108,16 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 fn play(system: &SystemRunner, stage: &mut Stage, args: &Args) -> Result<(), Box<dyn Error>> {
     let mut protocol = args.protocol;
+    let agents = protocol::numbered(args.agents)?;
     loop {
         let show = Show {
             stage: &mut *stage,
             args,
             protocol,
         };
-        let chosen = system.block_on(protocol::run(protocol, args.agents, show))??;
+        let chosen = system.block_on(protocol::run(protocol, &agents, show))?;
         let Some(name) = chosen else { return Ok(()) };
-        protocol = Protocol::from_str(&name, false)?;
+        protocol = name.parse()?;
     }
 }
 

@@ -26,6 +26,7 @@ use crate::{
     },
     group::{Group, GroupError},
     protocol::{AgentId, Election, IdError, MemberKind, Score, Timings},
+    record::{Header, RecordedAgent},
     supervisor::RestartPolicy,
     testkit::{
         VirtualWallClock,
@@ -167,6 +168,14 @@ impl<E: Election> ClusterBuilder<E> {
             .iter()
             .filter_map(|plan| AgentId::new(&plan.name).ok());
         trace.set_order(order);
+        trace.begin(|| {
+            header(
+                &self.plans,
+                self.seed,
+                self.conditions,
+                E::timings(&self.config),
+            )
+        });
         let network = Network::new(self.seed, self.conditions);
         let journal = Arc::new(Mutex::new(Journal::new(clock, network, trace)));
         let hub = Hub::begin(&journal);
@@ -345,6 +354,25 @@ impl ClusterBuilder {
         self.config = AnyConfig::Quorum(Arc::new(config));
         self
     }
+}
+
+/// How the run begins.
+fn header<E: Election>(
+    plans: &[AgentPlan<E>],
+    seed: u64,
+    conditions: Conditions,
+    timings: Option<&Timings>,
+) -> Header {
+    let agents = plans.iter().filter_map(|plan| {
+        Some(RecordedAgent {
+            name: AgentId::new(&plan.name).ok()?,
+            kind: plan.kind,
+            score: plan.score,
+        })
+    });
+    let mut header = Header::of(agents, seed, timings);
+    header.network = Some(conditions.into());
+    header
 }
 
 /// Twice the longest failover and election.

@@ -18,6 +18,7 @@ use crate::{
     clock::{Clock, RuntimeClock},
     group::{AppMessage, Envelope},
     protocol::{AgentId, Event, PeerMessage, Role, Time},
+    record::Command,
     supervisor::{Exit, Supervision},
     testkit::{
         faults::{Arrivals, Fate, Network},
@@ -304,6 +305,12 @@ impl<M: PeerMessage> Journal<M> {
     pub(super) fn mark(&mut self, text: impl FnOnce() -> String) {
         self.acted();
         self.trace.mark(self.now(), text);
+    }
+
+    /// A command is given. What it does is told besides.
+    pub(super) fn command(&mut self, command: impl FnOnce() -> Command) {
+        let now = self.now();
+        self.trace.commanded(now, command);
     }
 
     /// Something has happened.

@@ -55,7 +55,7 @@ impl<E: Election> Cluster<E> {
     /// Whether it is settled at this moment which agents lead, and what it took.
     pub(crate) fn settled_now(&self) -> Result<Settled, Obstacle> {
         let sides = self.judge()?;
-        Ok(self.settled(sides))
+        Ok(self.seen_settled(sides))
     }
 
     /// Which agents are cut off from which.
@@ -63,14 +63,17 @@ impl<E: Election> Cluster<E> {
         open(&self.journal).network.separations()
     }
 
-    /// Mends the link between two agents, both ways; a partition or an isolation stays.
+    /// Mends the link between two agents, both ways; a partition or an isolation stays. Not recorded, as
+    /// [`with_network`](Self::with_network).
     ///
     /// # Errors
     /// As [`cut`](Self::cut).
     pub(crate) fn mend(&mut self, one: &str, other: &str) -> Result<(), ClusterError> {
         let (one, other) = self.pair(one, other)?;
-        let mark = format!("mend {one} {other}");
-        self.change(mark, |network| network.mend(&one, &other));
+        let mut journal = open(&self.journal);
+        journal.acted();
+        journal.mark(|| format!("mend {one} {other}"));
+        journal.network.mend(&one, &other);
         Ok(())
     }
 }

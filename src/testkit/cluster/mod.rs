@@ -44,7 +44,8 @@
 //!
 //! # Where to go next
 //! `wiring.rs` puts agents of an application's own making into a cluster. `verbs.rs` is what can be done to agents,
-//! `links.rs` to the network; `parcel.rs` is what is under way, `settle.rs` says what settled means. The example `cluster` offers all of that as text.
+//! `links.rs` to the network; `parcel.rs` is what is under way, `settle.rs` says what settled means, `repeat.rs`
+//! repeats a recorded run. The example `cluster` offers all of that as text.
 
 mod agent;
 mod builder;
@@ -56,6 +57,7 @@ mod links;
 #[cfg(feature = "dashboard")]
 mod look;
 mod parcel;
+mod repeat;
 mod settle;
 mod start;
 mod status;

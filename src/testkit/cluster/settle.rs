@@ -13,6 +13,7 @@ use super::{AgentNames, Cluster, journal::open};
 use crate::{
     clock::Clock,
     protocol::{AgentId, Election, Term},
+    record::{Command, RecordedSide, What},
 };
 
 /// Which agents lead, and what it took since something was last done to the cluster.
@@ -32,6 +33,15 @@ impl Settled {
     /// The leaders, one for each side that has one.
     pub fn leaders(&self) -> impl Iterator<Item = &AgentId> {
         self.sides.iter().filter_map(|side| side.leader.as_ref())
+    }
+
+    /// What a recording says of it.
+    fn entry(&self) -> What {
+        What::Settled {
+            sides: self.sides.iter().map(RecordedSide::from).collect(),
+            took_ns: u64::try_from(self.took.as_nanos()).unwrap_or(u64::MAX),
+            messages: self.messages,
+        }
     }
 
     /// The leader, if there is exactly one.
@@ -64,6 +74,16 @@ pub struct Side {
     pub leader: Option<AgentId>,
     /// The term of that leadership.
     pub term: Term,
+}
+
+impl From<&Side> for RecordedSide {
+    fn from(side: &Side) -> Self {
+        Self {
+            agents: side.agents.clone(),
+            leader: side.leader.clone(),
+            term: side.term,
+        }
+    }
 }
 
 /// It is not settled which agent leads.
@@ -138,6 +158,7 @@ impl<E: Election> Cluster<E> {
     /// [`timeout`](super::ClusterBuilder::timeout). Only time has passed.
     pub async fn settle(&self) -> Result<Settled, NotSettled> {
         let begun = self.clock.now();
+        self.command(|| Command::Settle);
         let mut obstacle = Obstacle::Busy;
         loop {
             let before = open(&self.journal).activity();
@@ -162,13 +183,21 @@ impl<E: Election> Cluster<E> {
         }
     }
 
-    pub(super) fn settled(&self, sides: Vec<Side>) -> Settled {
+    fn settled(&self, sides: Vec<Side>) -> Settled {
+        let settled = self.seen_settled(sides);
+        let mut journal = open(&self.journal);
+        let now = journal.now();
+        journal.trace.settled(now, || settled.entry());
+        settled
+    }
+
+    /// The same, but not recorded: whoever only looks changes no recording.
+    pub(super) fn seen_settled(&self, sides: Vec<Side>) -> Settled {
         let journal = open(&self.journal);
-        let (took, messages) = (journal.took(), journal.messages());
         Settled {
             sides,
-            took,
-            messages,
+            took: journal.took(),
+            messages: journal.messages(),
         }
     }
 }

@@ -15,6 +15,7 @@ use super::{
 };
 use crate::{
     protocol::{AgentId, Election, MemberKind, Score},
+    record::Command,
     supervisor::RestartPolicy,
     testkit::trace::Happening,
 };
@@ -43,6 +44,7 @@ impl<E: Election> Cluster<E> {
         self.end_all(
             names,
             Happening::Crashed,
+            Command::Crash,
             ClusterAgent::must_live,
             ClusterAgent::crash,
         )
@@ -68,6 +70,7 @@ impl<E: Election> Cluster<E> {
         self.end_all(
             names,
             Happening::Stopped,
+            Command::Stop,
             ClusterAgent::must_run,
             ClusterAgent::stop,
         )
@@ -78,6 +81,7 @@ impl<E: Election> Cluster<E> {
         &mut self,
         names: impl IntoIterator<Item = N>,
         what: Happening,
+        command: impl FnOnce(Vec<AgentId>) -> Command,
         check: impl Fn(&ClusterAgent<E>) -> Result<(), ClusterError>,
         end: impl Fn(&mut ClusterAgent<E>),
     ) -> Result<(), ClusterError> {
@@ -85,6 +89,7 @@ impl<E: Election> Cluster<E> {
         for name in &names {
             check(self.find(name.as_str())?)?;
         }
+        self.command(|| command(names.clone()));
         let mut ending = Vec::new();
         for name in &names {
             self.record(name, what);
@@ -115,7 +120,10 @@ impl<E: Election> Cluster<E> {
             score: agent.score,
             making: agent.making.clone(),
         };
-        self.agent(plan, StartKind::Again)
+        let name = agent.id().clone();
+        self.agent(plan, StartKind::Again)?;
+        self.command(|| Command::Restart(name));
+        Ok(())
     }
 
     /// An agent hangs: it handles neither messages nor timers. Returns when it does.
@@ -125,6 +133,7 @@ impl<E: Election> Cluster<E> {
     pub async fn hang(&mut self, name: &str) -> Result<(), ClusterError> {
         let id = self.find(name)?.id().clone();
         self.find(name)?.must_run()?;
+        self.command(|| Command::Hang(id.clone()));
         self.record(&id, Happening::Paused);
         self.find_mut(name)?.hang().await;
         Ok(())
@@ -138,6 +147,7 @@ impl<E: Election> Cluster<E> {
     pub async fn freeze(&mut self, name: &str) -> Result<(), ClusterError> {
         let id = self.find(name)?.id().clone();
         self.find(name)?.must_run()?;
+        self.command(|| Command::Freeze(id.clone()));
         self.record(&id, Happening::Paused);
         self.find_mut(name)?.freeze().await;
         Ok(())
@@ -152,6 +162,8 @@ impl<E: Election> Cluster<E> {
         self.end_all(
             [name],
             Happening::Stopped,
+            // It was one name.
+            |mut names| names.pop().map_or(Command::Stop(names), Command::Kill),
             ClusterAgent::must_live,
             ClusterAgent::kill,
         )
@@ -177,6 +189,7 @@ impl<E: Election> Cluster<E> {
         agent
             .clock
             .skip(left.saturating_add(Duration::from_nanos(1)));
+        self.command(|| Command::Expire(name.clone()));
         open(&self.journal).mark(|| format!("expire {name}"));
         Ok(())
     }
@@ -191,6 +204,7 @@ impl<E: Election> Cluster<E> {
         if !agent.resume() {
             return Err(ClusterError::NotHung { name });
         }
+        self.command(|| Command::Resume(name.clone()));
         self.record(&name, Happening::Resumed);
         Ok(())
     }
@@ -238,7 +252,13 @@ impl<E: Election> Cluster<E> {
             score,
             making: Making::Plain,
         };
-        self.agent(plan, StartKind::Late)
+        self.agent(plan, StartKind::Late)?;
+        // The last is the one that came.
+        if let Some(agent) = self.agents.last() {
+            let agent = agent.id().clone();
+            self.command(|| Command::Join { agent, kind, score });
+        }
+        Ok(())
     }
 
     /// An agent hands over if it leads, and leaves for good.
@@ -251,6 +271,7 @@ impl<E: Election> Cluster<E> {
         agent.must_run()?;
         let handle = agent.handle.clone();
         let name = handle.id().clone();
+        self.command(|| Command::Leave(name.clone()));
         self.record(&name, Happening::Left);
         let left = handle.leave(self.timeout).await;
         self.agents.retain(|agent| *agent.id() != name);
@@ -284,6 +305,10 @@ impl<E: Election> Cluster<E> {
             None => agent.handle.withdraw_score().ok(),
         };
         let name = agent.id().clone();
+        self.command(|| Command::Score {
+            agent: name.clone(),
+            score,
+        });
         let score = score.map_or_else(|| String::from("none"), |score| score.to_string());
         let score = score.replace(['(', ')', ' '], "");
         open(&self.journal).mark(|| format!("score {name} {score}"));
@@ -308,6 +333,10 @@ impl<E: Election> Cluster<E> {
             return Err(ClusterError::NotLeading { name, believers });
         }
         agent.handle.step_down(to.clone()).ok();
+        self.command(|| Command::StepDown {
+            agent: name.clone(),
+            to: to.clone(),
+        });
         let to = to.map(|to| format!(" {to}")).unwrap_or_default();
         open(&self.journal).mark(|| format!("step-down {name}{to}"));
         Ok(())
@@ -322,11 +351,17 @@ impl<E: Election> Cluster<E> {
         agent.must_run()?;
         agent.handle.campaign().ok();
         let name = agent.id().clone();
+        self.command(|| Command::Campaign(name.clone()));
         open(&self.journal).mark(|| format!("campaign {name}"));
         Ok(())
     }
 
     // ---- names -------------------------------------------------------------------------------
+
+    /// A command is given: it is written down, for [recordings](Self::recording).
+    pub(super) fn command(&self, command: impl FnOnce() -> Command) {
+        open(&self.journal).command(command);
+    }
 
     /// Something is done to an agent.
     pub(super) fn record(&self, name: &AgentId, what: Happening) {

@@ -4,7 +4,7 @@
 
 use std::{fmt, time::Duration};
 
-use crate::protocol::After;
+use crate::{protocol::After, record::NetworkRecord};
 
 /// How a link treats messages. The default is perfect: no delay, no loss, in order.
 ///
@@ -63,6 +63,20 @@ impl Conditions {
     /// Starts from these conditions to make others.
     pub const fn to_builder(self) -> ConditionsBuilder {
         ConditionsBuilder(self)
+    }
+
+    /// As a recording has them.
+    pub(crate) fn to_record(self) -> NetworkRecord {
+        let nanos = |span: Duration| u64::try_from(span.as_nanos()).unwrap_or(u64::MAX);
+        let range = |After { min, max }: After| (nanos(min), nanos(max));
+        NetworkRecord {
+            delay_ns: range(self.delay),
+            loss: self.loss,
+            duplication: self.duplication,
+            slow: self.slow,
+            slow_by_ns: range(self.slow_by),
+            any_order: self.any_order,
+        }
     }
 
     /// The range of the delay, one way, slow messages apart.

@@ -13,6 +13,7 @@ use super::{
 };
 use crate::{
     protocol::{After, Election, Member, Members, Rank, Time},
+    record::{Header, RecordedAgent},
     testkit::{
         faults::{Conditions, Network, SplitMix64},
         trace::Trace,
@@ -134,6 +135,7 @@ impl<E: Election> WorldBuilder<E> {
         let mut order: Vec<Rank> = members.by_rank().filter_map(Member::rank).collect();
         order.sort_unstable_by(|a, b| b.cmp(a));
         trace.set_order(order.into_iter().map(|rank| rank.id));
+        trace.begin(|| header(&self.participants, self.seed));
         let registry = KnownMembers::of(members, &directory);
         let mut queue = EventQueue::default();
         let mut nodes: Vec<Node<E>> = Vec::new();
@@ -167,4 +169,16 @@ impl<E: Election> WorldBuilder<E> {
             steps: 0,
         }
     }
+}
+
+/// How the run begins.
+fn header<E: Election>(participants: &[Participant<E>], seed: u64) -> Header {
+    let agents = participants.iter().map(|participant| RecordedAgent {
+        name: participant.id.clone(),
+        kind: participant.kind,
+        score: participant.score,
+    });
+    let first = participants.first();
+    let timings = first.and_then(|participant| E::timings(&participant.config));
+    Header::of(agents, seed, timings)
 }

@@ -8,18 +8,18 @@
 //!   200.000  c          acquired the leadership in term 1
 //! ```
 //!
-//! Decided here: what is kept, and how a run reads as text and as a diagram. Not here: what
-//! happens. A message becomes text when it is recorded, so a trace is of no particular election.
+//! Decided here: what is kept. Not here: what happens, and how a run reads as text, as a diagram and as a file
+//! ([`record`](crate::record)). A message becomes text when it is recorded, so a trace is of no particular election.
 //!
-//! Read on: [`Trace`] records; `digest` makes one number of a run; `text` and `mermaid` write; [`What`] is one entry.
+//! Read on: [`Trace`] records; `digest` makes one number of a run; [`What`] is one entry;
+//! [`to_recording`](Trace::to_recording) makes a [`Recording`](crate::record::Recording).
 
+mod count;
 mod digest;
-mod entry;
-mod lines;
-mod mermaid;
 mod recorder;
 
-pub use entry::{Happening, MessageCount, MessageText, TraceEntry, What};
+pub use crate::record::{Happening, MessageText, TraceEntry, What};
+pub use count::MessageCount;
 pub use recorder::{Checkpoint, Trace};
 
 #[cfg(test)]

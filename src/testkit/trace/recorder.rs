@@ -4,6 +4,7 @@
 //! forgotten first. Not here: how it reads (`lines`, `mermaid`).
 
 use std::{
+    borrow::Cow,
     collections::{BTreeMap, VecDeque},
     fmt::Display,
 };
@@ -11,10 +12,15 @@ use std::{
 use super::{
     Happening, MessageCount, MessageText, TraceEntry, What,
     digest::{Digest, DigestStep},
-    lines::{self, Line},
-    mermaid,
 };
-use crate::protocol::{AgentId, Event, PeerMessage, Role, Time};
+use crate::{
+    protocol::{AgentId, Event, PeerMessage, Role, Time},
+    record::{
+        Command, Header, Recording,
+        lines::{self, Line},
+        mermaid,
+    },
+};
 
 /// A run, or as much of it as was asked for.
 #[derive(Clone, Debug, Default)]
@@ -28,6 +34,8 @@ pub struct Trace {
     kinds: BTreeMap<&'static str, MessageCount>,
     election_messages: u64,
     order: Vec<AgentId>,
+    /// How the run began, where that is known.
+    header: Option<Box<Header>>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -98,6 +106,13 @@ impl Trace {
     /// The order of the participants in diagrams, such as their rank; the others follow by name.
     pub fn set_order(&mut self, order: impl IntoIterator<Item = AgentId>) {
         self.order = order.into_iter().collect();
+    }
+
+    /// How the run begins, for [recordings](Self::to_recording).
+    pub(crate) fn begin(&mut self, header: impl FnOnce() -> Header) {
+        if self.is_on() {
+            self.header = Some(Box::new(header()));
+        }
     }
 
     /// A message leaves, and will arrive at these times.
@@ -233,6 +248,32 @@ impl Trace {
         }
     }
 
+    /// A command is given, to be given again when the run is repeated.
+    pub(crate) fn commanded(&mut self, at: Time, command: impl FnOnce() -> Command) {
+        if self.is_on() {
+            self.push(at, What::Command(command()));
+        }
+    }
+
+    /// It is settled which agents lead.
+    pub(crate) fn settled(&mut self, at: Time, what: impl FnOnce() -> What) {
+        if self.is_on() {
+            self.push(at, what());
+        }
+    }
+
+    /// The run until now, as a file keeps it. The name of the election is said here, because a trace is of no
+    /// particular one.
+    pub fn to_recording(&self, protocol: &str, now: Time) -> Recording {
+        let mut header = match &self.header {
+            Some(header) => Header::clone(header),
+            None => Header::default(),
+        };
+        protocol.clone_into(&mut header.protocol);
+        header.forgotten = self.forgotten;
+        Recording::new(header, self.entries.iter().cloned(), now)
+    }
+
     /// Whether entries are kept.
     pub fn is_on(&self) -> bool {
         self.detail >= Detail::Messages
@@ -325,7 +366,7 @@ fn text_of<M: PeerMessage>(from: &AgentId, to: &AgentId, message: &M) -> Message
     MessageText {
         from: from.clone(),
         to: to.clone(),
-        kind: message.kind(),
+        kind: Cow::Borrowed(message.kind()),
         text: message.to_string(),
     }
 }

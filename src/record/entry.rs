@@ -1,20 +1,29 @@
 //! What one line of a run says.
+//!
+//! Decided here: the kinds of entries, and their names in the format. A field or a kind more is a new
+//! [version](super::Header): a reader refuses what it does not know. Not here: how they read (`lines`).
 
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
-use crate::protocol::{AgentId, Event, Role, Time};
+use serde::{Deserialize, Serialize};
+
+use super::Command;
+use crate::protocol::{AgentId, Event, Role, Term, Time};
 
 /// One thing that happened, and when.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct TraceEntry {
     /// The time of the run, the same for all agents.
+    #[serde(rename = "at_ns")]
     pub at: Time,
     /// What happened.
     pub what: What,
 }
 
 /// What happened.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[non_exhaustive]
 pub enum What {
     /// A message left, and will arrive at these times: several if it was duplicated.
@@ -63,23 +72,52 @@ pub enum What {
     },
     /// Something else worth a line, such as a partition.
     Mark(String),
+    /// A command was given, to be given again when the run is repeated. What it did has entries of its own.
+    Command(Command),
+    /// It was found settled which agents lead.
+    Settled {
+        /// The sides of the network; one unless it is separated.
+        sides: Vec<RecordedSide>,
+        /// How long it took since something was last done, in nanoseconds.
+        took_ns: u64,
+        /// How many messages of elections were sent meanwhile.
+        messages: u64,
+    },
+    /// A promise was broken.
+    Violation(String),
+    /// The recording ends here, and is whole.
+    Ended,
+}
+
+/// Agents that run and reach each other.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RecordedSide {
+    /// The agents.
+    pub agents: Vec<AgentId>,
+    /// The leader that they follow, if they have one.
+    pub leader: Option<AgentId>,
+    /// The term of that leadership.
+    pub term: Term,
 }
 
 /// A message as text.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct MessageText {
     /// The sender.
     pub from: AgentId,
     /// The receiver.
     pub to: AgentId,
     /// Its name, such as `"elect"`.
-    pub kind: &'static str,
+    pub kind: Cow<'static, str>,
     /// All that it says.
     pub text: String,
 }
 
 /// What can be done to an agent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Happening {
     /// It begins its first incarnation.
@@ -113,17 +151,4 @@ impl fmt::Display for Happening {
             Self::Resumed => "goes on",
         })
     }
-}
-
-/// How many messages of one kind met which fate.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct MessageCount {
-    /// Messages that left, each receiver counted.
-    pub sent: u64,
-    /// Of these, how many will never arrive.
-    pub lost: u64,
-    /// Messages that were handled; a duplicate counts again.
-    pub delivered: u64,
-    /// Messages that arrived and were dropped.
-    pub dropped: u64,
 }

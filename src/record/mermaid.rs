@@ -10,7 +10,7 @@ use super::lines::{Line, Subject, Way, append};
 use crate::protocol::AgentId;
 
 /// The lines as a diagram; the participants in this order, the others behind them by name.
-pub(super) fn to_mermaid(lines: &[Line<'_>], order: &[AgentId]) -> String {
+pub(crate) fn to_mermaid(lines: &[Line<'_>], order: &[AgentId]) -> String {
     let positions = positions(lines, order);
     let mut named: Vec<(usize, &AgentId)> = positions.iter().map(|(id, at)| (*at, *id)).collect();
     named.sort_unstable();

@@ -2,19 +2,16 @@
 //!
 //! Decided here: what shares a line. An agent with several entries at one moment has one
 //! line, and agents with the same entry at one moment share it; so an election of five agents
-//! takes some ten lines.
+//! takes some ten lines. A command has no line: what it did has one.
 
-use std::{
-    collections::VecDeque,
-    fmt::{self, Write as _},
-};
+use std::fmt::{self, Write as _};
 
 use super::{MessageText, TraceEntry, What};
 use crate::protocol::{AgentId, Role, Time};
 
 /// One line.
 #[derive(Clone, Debug)]
-pub(super) struct Line<'a> {
+pub(crate) struct Line<'a> {
     pub(super) at: Time,
     pub(super) subject: Subject<'a>,
     pub(super) what: String,
@@ -22,7 +19,7 @@ pub(super) struct Line<'a> {
 
 /// The agents that a line is about.
 #[derive(Clone, Debug)]
-pub(super) enum Subject<'a> {
+pub(crate) enum Subject<'a> {
     All,
     Agents(Vec<&'a AgentId>),
     Message {
@@ -34,7 +31,7 @@ pub(super) enum Subject<'a> {
 
 /// What became of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
+pub(crate) enum Way {
     Sent,
     Lost,
     Arrived,
@@ -42,13 +39,16 @@ pub(super) enum Way {
 }
 
 /// Joins entries into lines.
-pub(super) fn lines(entries: &VecDeque<TraceEntry>) -> Vec<Line<'_>> {
-    let mut joined: Vec<Line<'_>> = Vec::new();
-    for (at, entry) in entries.iter().enumerate() {
-        if tells_nothing(entry, entries.range(at..)) {
+pub(crate) fn lines<'a>(
+    entries: impl IntoIterator<Item = &'a TraceEntry, IntoIter: Clone>,
+) -> Vec<Line<'a>> {
+    let mut joined: Vec<Line<'a>> = Vec::new();
+    let mut entries = entries.into_iter();
+    while let Some(entry) = entries.next() {
+        if tells_nothing(entry, entries.clone()) {
             continue;
         }
-        let line = line(entry);
+        let Some(line) = line(entry) else { continue };
         match joined
             .last_mut()
             .filter(|last| last.is_of_same_agent(&line))
@@ -60,7 +60,7 @@ pub(super) fn lines(entries: &VecDeque<TraceEntry>) -> Vec<Line<'_>> {
             None => joined.push(line),
         }
     }
-    let mut shared: Vec<Line<'_>> = Vec::new();
+    let mut shared: Vec<Line<'a>> = Vec::new();
     for line in joined {
         if !shared.last_mut().is_some_and(|last| last.shares(&line)) {
             shared.push(line);
@@ -70,7 +70,7 @@ pub(super) fn lines(entries: &VecDeque<TraceEntry>) -> Vec<Line<'_>> {
 }
 
 /// The lines as text.
-pub(super) fn to_text(lines: &[Line<'_>], forgotten: u64) -> String {
+pub(crate) fn to_text(lines: &[Line<'_>], forgotten: u64) -> String {
     let mut text = String::new();
     if forgotten > 0 {
         append(
@@ -155,7 +155,8 @@ impl fmt::Display for Subject<'_> {
     }
 }
 
-fn line(entry: &TraceEntry) -> Line<'_> {
+/// `None` where other entries tell the same.
+fn line(entry: &TraceEntry) -> Option<Line<'_>> {
     let at = entry.at;
     let (subject, what) = match &entry.what {
         What::Sent { message, arrives } => {
@@ -185,8 +186,10 @@ fn line(entry: &TraceEntry) -> Line<'_> {
         What::Event { agent, event } => (Subject::Agents(vec![agent]), event.to_string()),
         What::Happened { agent, what } => (Subject::Agents(vec![agent]), what.to_string()),
         What::Mark(text) => (Subject::All, text.clone()),
+        What::Violation(text) => (Subject::All, format!("BROKEN: {text}")),
+        What::Command(_) | What::Settled { .. } | What::Ended => return None,
     };
-    Line { at, subject, what }
+    Some(Line { at, subject, what })
 }
 
 /// That an agent follows or leads is said better by its event of the same moment.
@@ -208,6 +211,6 @@ fn tells_nothing<'a>(
 }
 
 /// Writing to a string cannot fail.
-pub(super) fn append(text: &mut String, what: fmt::Arguments<'_>) {
+pub(crate) fn append(text: &mut String, what: fmt::Arguments<'_>) {
     text.write_fmt(what).unwrap_or_default();
 }

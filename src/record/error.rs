@@ -1,0 +1,132 @@
+//! What is wrong with a recording, or with what is asked of it.
+
+use std::io;
+
+use crate::protocol::Time;
+
+/// Why lines are not read as a recording. Lines are counted from 1.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RecordingError {
+    /// They could not be had.
+    #[error("the recording cannot be read: {0}")]
+    Read(#[source] io::Error),
+    /// The first line is no header.
+    #[error(
+        "line 1 is no header of a recording: name a file that `--record` or `record save` wrote"
+    )]
+    Foreign,
+    /// It is of another version of the format.
+    #[error(
+        "line 1: the recording is of format {version}, and this program reads {newest}: use the release that wrote it"
+    )]
+    Version {
+        /// Its version.
+        version: u32,
+        /// The one that is read.
+        newest: u32,
+    },
+    /// A line is no entry.
+    #[error("line {line} is no entry of a recording; within it: {source}")]
+    Malformed {
+        /// Which line.
+        line: usize,
+        /// What is wrong with it.
+        source: serde_json::Error,
+    },
+    /// A line is too long.
+    #[error("line {line} exceeds the limit of {max} bytes")]
+    LineTooLong {
+        /// Which line.
+        line: usize,
+        /// The limit.
+        max: usize,
+    },
+    /// There are too many entries.
+    #[error("line {line} exceeds the limit of {max} entries")]
+    TooManyEntries {
+        /// The first line that is too many.
+        line: usize,
+        /// The limit.
+        max: usize,
+    },
+    /// All lines together are too long.
+    #[error("at line {line} the recording exceeds the limit of {max} bytes")]
+    TooLarge {
+        /// The first line that is too many.
+        line: usize,
+        /// The limit.
+        max: usize,
+    },
+    /// A line has a list that is too long.
+    #[error("line {line} has a list of {len} items, which exceeds the limit of {max}")]
+    TooManyItems {
+        /// Which line.
+        line: usize,
+        /// How long the list is.
+        len: usize,
+        /// The limit.
+        max: usize,
+    },
+    /// An entry is earlier than the one before.
+    #[error("line {line} is of {at} ms, earlier than the line before, which is of {before} ms")]
+    Backwards {
+        /// Which line.
+        line: usize,
+        /// Its time.
+        at: Time,
+        /// The time of the line before.
+        before: Time,
+    },
+    /// The last line is missing.
+    #[error("the recording breaks off after line {line}: its last line is missing, copy it again")]
+    Unended {
+        /// The last line that is there.
+        line: usize,
+    },
+    /// Lines follow the last one.
+    #[error("line {line} follows the end of the recording")]
+    AfterEnd {
+        /// Which line.
+        line: usize,
+    },
+}
+
+/// Why a run cannot be told as commands or as a test.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Untold {
+    /// Its beginning was forgotten.
+    #[error(
+        "{forgotten} earlier entries are forgotten, commands perhaps among them: record the run with a larger bound"
+    )]
+    Forgotten {
+        /// How many entries.
+        forgotten: u64,
+    },
+    /// It has no commands and no agents to begin with.
+    #[error(
+        "the recording names no agents that it began with: only the run of a cluster is repeated by its commands"
+    )]
+    NoAgents,
+    /// The example `cluster` does not begin like that.
+    #[error("the example `cluster` begins otherwise: {what}")]
+    Beginning {
+        /// What is different.
+        what: &'static str,
+    },
+    /// Its election has no cluster that is begun by its name.
+    #[error("no cluster is begun by the name `{protocol}` of the election")]
+    Protocol {
+        /// The name.
+        protocol: String,
+    },
+    /// A command has no words.
+    #[error("at {at} ms the command has no form there: {command}")]
+    Command {
+        /// When it was given.
+        at: Time,
+        /// The command, as the recording has it.
+        command: String,
+    },
+}

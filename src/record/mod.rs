@@ -1,0 +1,47 @@
+//! A run on record: which agent said what to which, what was done to the group, and what each agent made of it.
+//!
+//! ```text
+//! {"format":"actix-bully recording","version":1,"protocol":"bully","clock":"virtual","seed":1,"agents":[..],..}
+//! {"at_ns":0,"what":{"happened":{"agent":"agent-1","what":"started"}}}
+//! {"at_ns":0,"what":{"sent":{"message":{"from":"agent-3","to":"agent-1","kind":"elect","text":".."},"arrives":[1000000]}}}
+//! {"at_ns":1000000,"what":{"delivered":{"from":"agent-3","to":"agent-1","kind":"elect","text":".."}}}
+//! {"at_ns":5000000,"what":{"event":{"agent":"agent-3","event":{"acquired":{"term":1}}}}}
+//! {"at_ns":5000000,"what":{"command":{"crash":["agent-3"]}}}
+//! {"at_ns":9000000,"what":"ended"}
+//! ```
+//!
+//! A recording is lines of JSON: a [`Header`], an [entry](TraceEntry) a line, and [`What::Ended`] as the last, so
+//! that a file that was cut off is not taken for a whole one. Times are nanoseconds since the beginning of the run.
+//!
+//! Decided here: what an entry says ([`What`], [`Command`]), the format and its limits ([`RecordingError`]), and how a
+//! run is drawn and told: as text and as a [Mermaid](Recording::to_mermaid) diagram, as a
+//! [drawing of one moment](Recording::to_svg), as commands of the example `cluster`
+//! ([`to_script`](Recording::to_script)), and as a [test in Rust](Recording::to_rust_test) that repeats it. All of
+//! these are functions of a recording alone. Not here: what is recorded, and when (`testkit::trace`).
+//!
+//! Read on: `entry.rs` has the entries, `read.rs` reads what others wrote, `moment.rs` is what a recording says of one
+//! moment.
+
+mod command;
+mod difference;
+mod entry;
+mod error;
+mod header;
+pub(crate) mod lines;
+pub(crate) mod mermaid;
+mod moment;
+mod read;
+mod recording;
+mod rust_test;
+mod script;
+mod svg;
+
+pub use command::{Command, NetworkRecord};
+pub use difference::Difference;
+pub use entry::{Happening, MessageText, RecordedSide, TraceEntry, What};
+pub use error::{RecordingError, Untold};
+pub use header::{ClockKind, Header, RecordedAgent};
+pub use recording::Recording;
+
+#[cfg(test)]
+mod tests;

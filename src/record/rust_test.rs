@@ -1,0 +1,375 @@
+//! A run as a test in Rust: the same commands at the same times, and the leaders that were found.
+//!
+//! Decided here: that the text compiles whatever names there are (they are string literals), and that it asserts what
+//! the recording says wherever that was settled. A test of the crate compares it with a file that is compiled and run.
+
+use super::{
+    Command, NetworkRecord, RecordedAgent, Recording, TraceEntry, Untold, What, lines::append,
+    script::can_be_told,
+};
+use crate::protocol::{AgentId, MemberKind, Score, Time};
+
+pub(super) fn to_rust_test(recording: &Recording) -> Result<String, Untold> {
+    can_be_told(recording)?;
+    let body = body(recording)?;
+    let head = imports(&body);
+    Ok(format!(
+        "//! A recorded run, repeated: the same commands at the same times, and the same leaders whenever it was settled.\n\
+         //!\n\
+         //! Written by `Recording::to_rust_test` of actix-bully, whose feature `testkit` it needs.\n\n\
+         {head}\n\
+         #[test]\n\
+         fn the_recorded_run_repeats() -> Result<(), Box<dyn Error>> {{\n    \
+         virtual_system().block_on(async {{\n{body}        Ok(())\n    }})\n}}\n"
+    ))
+}
+
+/// What the body names.
+fn imports(body: &str) -> String {
+    let std = [
+        ("Error", "std::error::Error"),
+        ("Arc::", "std::sync::Arc"),
+        ("Duration::", "std::time::Duration"),
+    ];
+    let ours = [
+        (
+            "Ballot>",
+            "actix_bully::elections::ballot::{Ballot, BallotConfig}",
+        ),
+        (
+            "InvitationConfig",
+            "actix_bully::elections::invitation::{InvitationConfig, InvitationElection}",
+        ),
+        (
+            "ReorganizationConfig",
+            "actix_bully::elections::reorganization::{Reorganization, ReorganizationConfig}",
+        ),
+        (
+            "RingConfig",
+            "actix_bully::elections::ring::{Ring, RingConfig}",
+        ),
+        ("Time::", "actix_bully::protocol::Time"),
+        ("Cluster", "actix_bully::testkit::cluster::Cluster"),
+        ("Conditions::", "actix_bully::testkit::faults::Conditions"),
+        ("", "actix_bully::testkit::virtual_system"),
+    ];
+    let named = |list: &[(&str, &str)]| {
+        let mut lines = String::new();
+        for (word, path) in list {
+            if *word == "Error" || body.contains(word) {
+                append(&mut lines, format_args!("use {path};\n"));
+            }
+        }
+        lines
+    };
+    format!("{}\n{}", named(&std), named(&ours))
+}
+
+fn body(recording: &Recording) -> Result<String, Untold> {
+    let mut out = String::new();
+    begin(&mut out, recording);
+    let mut reached = Time::ZERO;
+    let mut entries = recording.entries().iter();
+    while let Some(TraceEntry { at, what }) = entries.next() {
+        if *at > reached && matches!(what, What::Command(_) | What::Ended) {
+            wait(&mut out, *at);
+        }
+        if let What::Command(command) = what {
+            if *command == Command::Settle {
+                settle(&mut out, entries.clone());
+            } else {
+                let call = call(command).ok_or_else(|| Untold::Command {
+                    at: *at,
+                    command: format!("{command:?}"),
+                })?;
+                append(&mut out, format_args!("        {call}\n"));
+            }
+        }
+        if matches!(what, What::Command(_) | What::Settled { .. }) {
+            reached = *at;
+        }
+    }
+    Ok(out)
+}
+
+fn wait(out: &mut String, until: Time) {
+    let nanos = until.as_nanos();
+    let time = if nanos.is_multiple_of(1_000_000) {
+        format!("Time::from_millis({})", digits(nanos / 1_000_000))
+    } else {
+        format!("Time::from_nanos({})", digits(nanos))
+    };
+    append(
+        out,
+        format_args!("        cluster.wait_until({time}).await;\n"),
+    );
+}
+
+/// Waits as the run did, and asserts what came of it there.
+fn settle<'a>(out: &mut String, rest: impl Iterator<Item = &'a TraceEntry>) {
+    let outcome = rest
+        .take_while(|entry| !matches!(entry.what, What::Command(_)))
+        .find_map(TraceEntry::leaders);
+    match outcome {
+        None => out.push_str("        assert!(cluster.settle().await.is_err());\n"),
+        Some(leaders) => {
+            let check = match leaders.as_slice() {
+                [] => "assert_eq!(settled.leaders().next(), None);".to_owned(),
+                names => format!("assert!(settled.leaders().eq({}));", list(names)),
+            };
+            append(
+                out,
+                format_args!("        let settled = cluster.settle().await?;\n        {check}\n"),
+            );
+        }
+    }
+}
+
+impl TraceEntry {
+    /// Which agents lead, if it was found settled.
+    fn leaders(&self) -> Option<Vec<AgentId>> {
+        let What::Settled { sides, .. } = &self.what else {
+            return None;
+        };
+        let leaders = sides.iter().filter_map(|side| side.leader.clone());
+        Some(leaders.collect())
+    }
+}
+
+/// The cluster as it was in the beginning.
+fn begin(out: &mut String, recording: &Recording) {
+    let header = recording.header();
+    if let Some(network) = header.network {
+        append(
+            out,
+            format_args!("        let network = {};\n", conditions(network)),
+        );
+    }
+    let (first, mut rest) = builder(out, recording);
+    append(out, format_args!("        let mut cluster = {first}\n"));
+    for agent in recording.agents() {
+        append(out, format_args!("            {}\n", added(agent)));
+    }
+    if header.network.is_some() {
+        rest.push(".network(network)");
+    }
+    for call in rest {
+        append(out, format_args!("            {call}\n"));
+    }
+    append(
+        out,
+        format_args!(
+            "            .seed({})\n            .start()?;\n",
+            digits(header.seed)
+        ),
+    );
+}
+
+/// How its builder is made, and what is said to it after the agents.
+fn builder(out: &mut String, recording: &Recording) -> (&'static str, Vec<&'static str>) {
+    match recording.header().protocol.as_str() {
+        "astra" => ("Cluster::builder()", vec![".astra()"]),
+        "quorum" => ("Cluster::builder()", vec![".quorum()"]),
+        "ballot" => {
+            let voters = recording
+                .agents()
+                .filter(|agent| agent.kind == MemberKind::Voter);
+            let names: Vec<_> = voters
+                .map(|agent| format!("{}.parse()?", literal(&agent.name)))
+                .collect();
+            let names = names.join(", ");
+            append(
+                out,
+                format_args!(
+                    "        let rules = BallotConfig::new([{names}]);\n        \
+                     let majority = rules.majority();\n"
+                ),
+            );
+            (
+                "Cluster::<Ballot>::with_config(Arc::new(rules))",
+                vec![".needs_voters(majority)"],
+            )
+        }
+        "ring" => (
+            "Cluster::<Ring>::with_config(Arc::new(RingConfig::default()))",
+            vec![],
+        ),
+        "reorganization" => (
+            "Cluster::<Reorganization>::with_config(Arc::new(ReorganizationConfig::default()))",
+            vec![],
+        ),
+        "invitation" => (
+            "Cluster::<InvitationElection>::with_config(Arc::new(InvitationConfig::default()))",
+            vec![],
+        ),
+        _ => ("Cluster::builder()", vec![]),
+    }
+}
+
+fn added(agent: &RecordedAgent) -> String {
+    let name = agent.name.as_str();
+    match (agent.kind, agent.score) {
+        (MemberKind::Observer, _) => format!(".observer({name:?})"),
+        (MemberKind::Voter, None) => format!(".witness({name:?})"),
+        (MemberKind::Voter, Some(score)) => format!(".agent({name:?}, {})", rating(score)),
+    }
+}
+
+/// The call that does it; `None` if a cluster has none.
+fn call(command: &Command) -> Option<String> {
+    let cluster = |call: String| Some(format!("cluster.{call};"));
+    match command {
+        Command::Crash(agents) => cluster(many("crash", agents)),
+        Command::Stop(agents) => cluster(many("stop", agents)),
+        Command::Kill(agent) => cluster(format!("kill({}).await?", literal(agent))),
+        Command::Restart(agent) => cluster(format!("restart({})?", literal(agent))),
+        Command::Hang(agent) => cluster(format!("hang({}).await?", literal(agent))),
+        Command::Freeze(agent) => cluster(format!("freeze({}).await?", literal(agent))),
+        Command::Resume(agent) => cluster(format!("resume({})?", literal(agent))),
+        Command::Expire(agent) => cluster(format!("expire({})?", literal(agent))),
+        Command::Join { agent, kind, score } => cluster(join(agent, *kind, *score)),
+        Command::Leave(agent) => cluster(format!("leave({}).await?", literal(agent))),
+        Command::Score {
+            agent,
+            score: Some(score),
+        } => cluster(format!(
+            "set_score({}, {})?",
+            literal(agent),
+            rating(*score)
+        )),
+        Command::Score { agent, score: None } => {
+            cluster(format!("withdraw_score({})?", literal(agent)))
+        }
+        Command::StepDown { agent, to: None } => {
+            cluster(format!("step_down({}, None)?", literal(agent)))
+        }
+        Command::StepDown {
+            agent,
+            to: Some(to),
+        } => cluster(format!(
+            "step_down({}, Some({}))?",
+            literal(agent),
+            literal(to)
+        )),
+        Command::Campaign(agent) => cluster(format!("campaign({})?", literal(agent))),
+        Command::Partition(sides) => {
+            // Slices, because sides differ in length.
+            let sides: Vec<_> = sides
+                .iter()
+                .map(|side| format!("&{}[..]", list(side)))
+                .collect();
+            cluster(format!("partition([{}])?", sides.join(", ")))
+        }
+        Command::Cut(one, other) => cluster(format!("cut({}, {})?", literal(one), literal(other))),
+        Command::CutOneWay(from, to) => {
+            cluster(format!("cut_one_way({}, {})?", literal(from), literal(to)))
+        }
+        Command::Isolate(agent) => cluster(format!("isolate({})?", literal(agent))),
+        Command::Heal => cluster("heal()".to_owned()),
+        Command::Network(network) => Some(format!(
+            "let network = {};\n        cluster.set_network(network);",
+            conditions(*network)
+        )),
+        Command::Settle => None,
+    }
+}
+
+fn join(agent: &AgentId, kind: MemberKind, score: Option<Score>) -> String {
+    let agent = literal(agent);
+    match (kind, score) {
+        (MemberKind::Observer, _) => format!("join_observer({agent})?"),
+        (MemberKind::Voter, None) => format!("join_witness({agent})?"),
+        (MemberKind::Voter, Some(score)) => format!("join({agent}, {})?", rating(score)),
+    }
+}
+
+fn many(verb: &str, agents: &[AgentId]) -> String {
+    match agents {
+        [one] => format!("{verb}({}).await?", literal(one)),
+        all => format!("{verb}_all({}).await?", list(all)),
+    }
+}
+
+fn conditions(network: NetworkRecord) -> String {
+    let mut text = String::from("Conditions::builder()");
+    let NetworkRecord {
+        delay_ns,
+        loss,
+        duplication,
+        slow,
+        slow_by_ns,
+        any_order,
+    } = network;
+    let mut add = |call: String| append(&mut text, format_args!("\n            {call}"));
+    add(format!(".delay({})", range(delay_ns)));
+    if loss > 0 {
+        add(format!(".loss({loss})"));
+    }
+    if duplication > 0 {
+        add(format!(".duplication({duplication})"));
+    }
+    if slow > 0 {
+        add(format!(".slow({slow}, {})", range(slow_by_ns)));
+    }
+    if any_order {
+        add(".in_any_order()".to_owned());
+    }
+    add(".build()?".to_owned());
+    text
+}
+
+fn range((min, max): (u64, u64)) -> String {
+    format!("{}..={}", span(min), span(max))
+}
+
+fn span(nanos: u64) -> String {
+    if nanos.is_multiple_of(1_000_000) {
+        format!("Duration::from_millis({})", digits(nanos / 1_000_000))
+    } else {
+        format!("Duration::from_nanos({})", digits(nanos))
+    }
+}
+
+/// `From` is there for integers, and for tuples of them.
+fn rating(score: Score) -> String {
+    let part = |part: i64| {
+        if i32::try_from(part).is_ok() {
+            part.to_string()
+        } else {
+            format!("{part}_i64")
+        }
+    };
+    let [a, b, c, d] = score.parts().map(part);
+    match score.parts() {
+        [_, 0, 0, 0] => a,
+        [_, _, 0, 0] => format!("({a}, {b})"),
+        [_, _, _, 0] => format!("({a}, {b}, {c})"),
+        _ => format!("({a}, {b}, {c}, {d})"),
+    }
+}
+
+fn list(agents: &[AgentId]) -> String {
+    let names: Vec<_> = agents.iter().map(literal).collect();
+    format!("[{}]", names.join(", "))
+}
+
+/// A name as Rust reads it, whatever it holds.
+fn literal(agent: &AgentId) -> String {
+    format!("{:?}", agent.as_str())
+}
+
+/// Long numbers in groups of three, as lints want them.
+fn digits(number: u64) -> String {
+    let plain = number.to_string();
+    if plain.len() < 6 {
+        return plain;
+    }
+    let mut grouped = String::new();
+    for (at, digit) in plain.chars().enumerate() {
+        if at > 0 && (plain.len() - at).is_multiple_of(3) {
+            grouped.push('_');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}

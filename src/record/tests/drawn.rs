@@ -1,0 +1,162 @@
+//! What a drawing shows.
+
+use super::{
+    AT, Command, Event, Happening, Leader, MemberKind, Recording, Term, Time, What, id, message,
+    usual,
+};
+use crate::{protocol::Incarnation, record::moment::Moment};
+
+fn starts(agents: u32) -> Vec<(u64, What)> {
+    let names = (1..=agents).map(|number| id(&format!("agent-{number}")));
+    let what = Happening::Started;
+    names
+        .map(|agent| (0, What::Happened { agent, what }))
+        .collect()
+}
+
+fn event(at: u64, agent: &str, event: Event) -> (u64, What) {
+    let agent = id(agent);
+    (at, What::Event { agent, event })
+}
+
+/// Three agents: the third leads from 5 ms on, is cut off from the first at 6 ms, and crashes at 9 ms.
+fn story() -> Recording {
+    let leader = Leader {
+        id: id("agent-3"),
+        incarnation: Incarnation(1),
+        term: Term(4),
+    };
+    let mut entries = starts(3);
+    entries.push((
+        2,
+        What::Sent {
+            message: message("agent-3", "agent-1", "elected"),
+            arrives: vec![AT(6)],
+        },
+    ));
+    entries.push(event(5, "agent-3", Event::Acquired { term: Term(4) }));
+    entries.push(event(5, "agent-2", Event::NewLeader(leader)));
+    let command = Command::Cut(id("agent-1"), id("agent-3"));
+    entries.push((6, What::Command(command)));
+    entries.push((6, What::Mark("cut agent-1 agent-3".to_owned())));
+    let what = Happening::Crashed;
+    let agent = id("agent-3");
+    entries.push((9, What::Happened { agent, what }));
+    usual(3, entries, 10)
+}
+
+fn leaders(recording: &Recording, at: u64) -> Vec<String> {
+    let moment = Moment::of(recording, AT(at));
+    moment
+        .leaders()
+        .map(|agent| agent.name.to_string())
+        .collect()
+}
+
+#[test]
+fn a_moment_has_what_had_happened_by_then() {
+    let story = story();
+    assert_eq!(leaders(&story, 4), [""; 0]);
+    assert_eq!(leaders(&story, 5), ["agent-3"]);
+    assert_eq!(leaders(&story, 9), [""; 0]);
+    let under_way = |at| Moment::of(&story, AT(at)).under_way.len();
+    assert_eq!([1, 2, 5, 6].map(under_way), [0, 1, 1, 0]);
+    let cut = |at| Moment::of(&story, AT(at)).cut.len();
+    assert_eq!([5, 6].map(cut), [0, 2]);
+    let follower = Moment::of(&story, AT(5)).agents[1].leader.cloned().unwrap();
+    assert_eq!(follower.id, "agent-3");
+}
+
+#[test]
+fn each_fault_of_the_network_is_seen_and_healed() {
+    let (one, two) = (id("agent-1"), id("agent-2"));
+    let cases = [
+        (Command::Cut(one.clone(), two.clone()), 2),
+        (Command::CutOneWay(one.clone(), two.clone()), 1),
+        (Command::Isolate(one.clone()), 4),
+        (Command::Partition(vec![vec![one, two]]), 4),
+    ];
+    for (command, ways) in cases {
+        let entries = [
+            (1, What::Command(command.clone())),
+            (2, What::Command(Command::Heal)),
+        ];
+        let recording = usual(3, entries, 3);
+        let cut = [1, 2].map(|at| Moment::of(&recording, AT(at)).cut.len());
+        assert_eq!(cut, [ways, 0], "{command:?}");
+    }
+}
+
+#[test]
+fn a_leader_is_marked_by_its_class_and_a_word() {
+    let svg = story().to_svg(AT(5));
+    assert_eq!(svg.matches("<g class=\"leader\">").count(), 1, "{svg}");
+    assert_eq!(svg.matches(">LEADER<").count(), 1);
+    assert!(
+        svg.contains("agent-3 (term 4) leads; 1 message under way"),
+        "{svg}"
+    );
+    assert_eq!(svg.matches("<g class=\"message\">").count(), 1);
+    let later = story().to_svg(AT(9));
+    assert!(!later.contains(">LEADER<"), "{later}");
+    assert!(
+        later.contains("no agent leads; 2 of the ways between agents cut"),
+        "{later}"
+    );
+    assert!(
+        later.contains("agent-1 and agent-3: cut both ways"),
+        "{later}"
+    );
+}
+
+#[test]
+fn names_with_markup_are_text() {
+    let name = "<script>\"&'";
+    let mut entries = starts(1);
+    let (agent, kind) = (id(name), MemberKind::Voter);
+    let join = Command::Join {
+        agent,
+        kind,
+        score: None,
+    };
+    entries.push((1, What::Command(join)));
+    entries.push((1, What::Mark(format!("{name}\u{1}]]>"))));
+    entries.push((
+        1,
+        What::Sent {
+            message: message(name, "agent-1", "</svg>"),
+            arrives: vec![AT(3)],
+        },
+    ));
+    let svg = usual(1, entries, 3).to_svg(AT(2));
+    assert!(!svg.contains("<script"), "{svg}");
+    assert_eq!(svg.matches("</svg>").count(), 1, "{svg}");
+    assert!(svg.contains("&lt;script&gt;&quot;&amp;&#39;"), "{svg}");
+    assert!(!svg.contains('\u{1}'));
+}
+
+#[test]
+fn a_crowd_is_drawn_within_bounds() {
+    let mut entries = starts(300);
+    for number in 1..=299 {
+        let (from, arrives) = (format!("agent-{number}"), vec![AT(9); 3]);
+        let message = message(&from, "agent-300", "elect");
+        entries.push((1, What::Sent { message, arrives }));
+    }
+    let command = Command::Isolate(id("agent-1"));
+    entries.push((1, What::Command(command)));
+    let svg = usual(300, entries, 9).to_svg(AT(5));
+    assert_eq!(svg.matches("<g class=\"message\">").count(), 200);
+    assert!(
+        svg.contains("897 messages under way, 200 of them drawn"),
+        "{svg:.900}"
+    );
+    assert!(svg.contains("598 of the ways between agents cut, too many to draw"));
+    assert!(svg.len() < 150_000, "{}", svg.len());
+}
+
+#[test]
+fn an_empty_recording_is_drawn() {
+    let svg = usual(0, [], 0).to_svg(Time::MAX);
+    assert!(svg.contains("no agent leads"), "{svg}");
+}

@@ -1,0 +1,170 @@
+//! How a recording is written, read, drawn and told.
+
+use super::{
+    Command, Happening, Header, MessageText, RecordedAgent, RecordedSide, Recording,
+    RecordingError, TraceEntry, Untold, What,
+};
+use crate::protocol::{
+    AgentId, Event, Incarnation, Leader, LostReason, MemberKind, Role, Score, Term, Time,
+};
+
+mod drawn;
+mod read;
+mod told;
+
+const AT: fn(u64) -> Time = Time::from_millis;
+
+fn id(name: &str) -> AgentId {
+    AgentId::new(name).unwrap()
+}
+
+fn message(from: &str, to: &str, text: &str) -> MessageText {
+    MessageText {
+        from: id(from),
+        to: id(to),
+        kind: text.to_owned().into(),
+        text: format!("{text} 1.1"),
+    }
+}
+
+/// Each kind of entry, with each kind of command and some kinds of events.
+fn every_entry() -> Vec<What> {
+    let (a, b) = (id("a"), id("b"));
+    let leader = Leader {
+        id: b.clone(),
+        incarnation: Incarnation(2),
+        term: Term(3),
+    };
+    let lost = LostReason::LeaseExpired;
+    let events = [
+        Event::Acquired { term: Term(1) },
+        Event::Renewed { term: Term(2) },
+        Event::Draining {
+            term: Term(2),
+            to: Some(a.clone()),
+        },
+        Event::Lost {
+            term: Term(2),
+            reason: lost,
+        },
+        Event::NewLeader(leader),
+        Event::NoLeader { term: Term(3) },
+    ];
+    let mut all = vec![
+        What::Sent {
+            message: message("a", "b", "elect"),
+            arrives: vec![AT(9), Time::from_nanos(9_000_001)],
+        },
+        What::Lost {
+            message: message("a", "b", "elect"),
+            why: "cut".to_owned(),
+        },
+        What::Delivered(message("b", "a", "ok")),
+        What::Dropped {
+            message: message("b", "a", "ok"),
+            why: "no receiver".to_owned(),
+        },
+        What::Role {
+            agent: a.clone(),
+            role: Role::Waiting,
+        },
+        What::Happened {
+            agent: a.clone(),
+            what: Happening::Paused,
+        },
+        What::Mark("a \"mark\"\n<of> two lines".to_owned()),
+        What::Settled {
+            sides: vec![RecordedSide {
+                agents: vec![a.clone(), b.clone()],
+                leader: Some(b.clone()),
+                term: Term(3),
+            }],
+            took_ns: 5,
+            messages: 6,
+        },
+        What::Violation("two lead".to_owned()),
+    ];
+    all.extend(events.map(|event| What::Event {
+        agent: a.clone(),
+        event,
+    }));
+    all.extend(every_command().into_iter().map(What::Command));
+    all
+}
+
+fn every_command() -> Vec<Command> {
+    let (a, b) = (id("a"), id("b"));
+    vec![
+        Command::Crash(vec![a.clone(), b.clone()]),
+        Command::Stop(vec![a.clone()]),
+        Command::Kill(a.clone()),
+        Command::Restart(a.clone()),
+        Command::Hang(a.clone()),
+        Command::Freeze(a.clone()),
+        Command::Resume(a.clone()),
+        Command::Expire(a.clone()),
+        Command::Join {
+            agent: a.clone(),
+            kind: MemberKind::Voter,
+            score: Some(Score::from((1, -2))),
+        },
+        Command::Join {
+            agent: a.clone(),
+            kind: MemberKind::Observer,
+            score: None,
+        },
+        Command::Leave(a.clone()),
+        Command::Score {
+            agent: a.clone(),
+            score: None,
+        },
+        Command::StepDown {
+            agent: a.clone(),
+            to: Some(b.clone()),
+        },
+        Command::Campaign(a.clone()),
+        Command::Partition(vec![vec![a.clone()], vec![b.clone()]]),
+        Command::Cut(a.clone(), b.clone()),
+        Command::CutOneWay(a.clone(), b),
+        Command::Isolate(a),
+        Command::Heal,
+        Command::Network(super::NetworkRecord {
+            loss: 5,
+            ..usual_network()
+        }),
+        Command::Settle,
+    ]
+}
+
+fn usual_network() -> super::NetworkRecord {
+    super::NetworkRecord {
+        delay_ns: (1_000_000, 3_000_000),
+        ..super::NetworkRecord::default()
+    }
+}
+
+/// A recording of `agent-1` and so on that begins as the example `cluster` does.
+fn usual(agents: u32, entries: impl IntoIterator<Item = (u64, What)>, ended: u64) -> Recording {
+    let agents = (1..=agents).map(|number| RecordedAgent {
+        name: id(&format!("agent-{number}")),
+        kind: MemberKind::Voter,
+        score: Some(number.into()),
+    });
+    let mut header = Header::of(agents, 7, None);
+    "bully".clone_into(&mut header.protocol);
+    header.network = Some(usual_network());
+    let entries = entries
+        .into_iter()
+        .map(|(at, what)| TraceEntry { at: AT(at), what });
+    Recording::new(header, entries, AT(ended))
+}
+
+/// A recording with each kind of entry.
+fn full() -> Recording {
+    let mut recording = usual(2, (1..).zip(every_entry()), 100);
+    let header = recording.header_mut();
+    header.again = Some("again".to_owned());
+    header.began_unix_ms = Some(1);
+    header.timings_ns.insert("lease".to_owned(), 5);
+    recording
+}

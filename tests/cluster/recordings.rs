@@ -1,0 +1,147 @@
+//! A run of a cluster as a recording, as a run again, as a script, and as a test that repeats it.
+
+use std::{env, fs, path::Path};
+
+use actix_bully::{
+    protocol::Score,
+    record::{Recording, What},
+    testkit::{cluster::Cluster, faults::Conditions},
+};
+
+use crate::{MS, five, test};
+
+/// What befalls three agents, with every kind of command that a script has words for.
+async fn story() -> Recording {
+    let network = Conditions::builder().delay(MS(1)..=MS(3)).build().unwrap();
+    let builder = Cluster::builder().agents(3).network(network).seed(3);
+    let mut cluster = builder.start().unwrap();
+    cluster.settle().await.unwrap();
+    cluster.crash("3").await.unwrap();
+    cluster.settle().await.unwrap();
+    cluster.restart("3").unwrap();
+    cluster.hang("1").await.unwrap();
+    actix::clock::sleep(MS(40)).await;
+    cluster.resume("1").unwrap();
+    cluster.partition([["1"]]).unwrap();
+    cluster.settle().await.unwrap();
+    cluster.heal();
+    cluster.set_network(network.to_builder().loss(20).build().unwrap());
+    cluster.join("4", (9, -1)).unwrap();
+    cluster.settle().await.unwrap();
+    cluster.step_down("4", Some("2")).unwrap();
+    cluster.settle().await.unwrap();
+    cluster.set_score("1", Score::from(50)).unwrap();
+    cluster.leave("2").await.unwrap();
+    cluster.settle().await.unwrap();
+    cluster.recording("bully")
+}
+
+/// A cluster that begins as the recorded one did, and is given its commands.
+async fn again(recording: &Recording) -> Recording {
+    let network = recording.header().network.unwrap();
+    let builder = Cluster::builder()
+        .agents(3)
+        .network(Conditions::try_from(network).unwrap())
+        .seed(recording.header().seed);
+    let mut cluster = builder.start().unwrap();
+    cluster.repeat(recording).await.unwrap();
+    cluster.recording("bully")
+}
+
+#[test]
+fn a_replay_equals_the_recording() {
+    test(|| async {
+        let recorded = story().await;
+        assert!(recorded.entries().len() > 100, "{}", recorded.to_text());
+        let file = recorded.to_jsonl();
+        let read = Recording::read(file.as_bytes()).unwrap();
+        let replayed = again(&read).await;
+        let difference = recorded.first_difference(&replayed);
+        assert_eq!(difference.map(|it| it.to_string()), None);
+        assert_eq!(replayed.to_jsonl(), file);
+    });
+}
+
+#[test]
+fn another_seed_is_another_run_and_the_difference_is_found() {
+    test(|| async {
+        let recorded = story().await;
+        let mut other = recorded.clone();
+        other.header_mut().seed = 4;
+        let replayed = again(&other).await;
+        other.header_mut().seed = 4;
+        let difference = other.first_difference(&replayed).unwrap();
+        assert!(difference.line > 1, "{difference}");
+    });
+}
+
+#[test]
+fn a_command_that_is_refused_ends_the_replay() {
+    test(|| async {
+        let recorded = story().await;
+        let mut cluster = five().start().unwrap();
+        let refused = cluster.repeat(&recorded).await.unwrap_err();
+        assert!(refused.to_string().contains("agent-4"), "{refused}");
+    });
+}
+
+#[test]
+fn what_was_refused_is_no_command_of_the_recording() {
+    test(|| async {
+        let mut cluster = five().start().unwrap();
+        cluster.resume("1").unwrap_err();
+        cluster.crash("9").await.unwrap_err();
+        cluster.cut("1", "1").unwrap_err();
+        cluster.join("1", 1).unwrap_err();
+        cluster.step_down("1", None).unwrap_err();
+        let recording = cluster.recording("bully");
+        let is_command = |what: &What| matches!(what, What::Command(_));
+        let mut commands = recording
+            .entries()
+            .iter()
+            .filter(|entry| is_command(&entry.what));
+        assert_eq!(commands.next(), None);
+    });
+}
+
+/// The test that is written is one of this crate, so it compiles and passes: `repeated.rs`.
+#[test]
+fn the_test_that_repeats_the_run_is_compiled_here() {
+    test(|| async {
+        let written = story().await.to_rust_test().unwrap();
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cluster/repeated.rs");
+        if env::var_os("BLESS").is_some() {
+            fs::write(&file, &written).unwrap();
+        }
+        let expected = fs::read_to_string(&file).unwrap_or_default();
+        assert_eq!(written, expected, "BLESS=1 rewrites it");
+    });
+}
+
+#[test]
+fn the_script_has_the_same_commands() {
+    test(|| async {
+        let script = story().await.to_script().unwrap();
+        let expected = "\
+# cargo run --example cluster -- --protocol bully --agents 3 --seed 3 --script \"$(cat FILE)\"
+crash agent-3
+settle
+";
+        assert!(script.starts_with(expected), "{script}");
+        assert!(script.ends_with("leave agent-2\nsettle\n"), "{script}");
+    });
+}
+
+#[test]
+fn a_trace_that_forgot_its_beginning_says_so() {
+    test(|| async {
+        let trace = actix_bully::testkit::trace::Trace::new().bounded(10);
+        let cluster = five().trace(trace).start().unwrap();
+        cluster.settle().await.unwrap();
+        let recording = cluster.recording("bully");
+        assert_eq!(recording.entries().len(), 11, "and the end");
+        assert!(recording.header().forgotten > 0);
+        assert!(recording.to_script().is_err() && recording.to_rust_test().is_err());
+        assert!(Recording::read(recording.to_jsonl().as_bytes()).is_ok());
+    });
+}

@@ -1,0 +1,56 @@
+//! A recorded run, repeated: the same commands at the same times, and the same leaders whenever it was settled.
+//!
+//! Written by `Recording::to_rust_test` of actix-bully, whose feature `testkit` it needs.
+
+use std::error::Error;
+use std::time::Duration;
+
+use actix_bully::protocol::Time;
+use actix_bully::testkit::cluster::Cluster;
+use actix_bully::testkit::faults::Conditions;
+use actix_bully::testkit::virtual_system;
+
+#[test]
+fn the_recorded_run_repeats() -> Result<(), Box<dyn Error>> {
+    virtual_system().block_on(async {
+        let network = Conditions::builder()
+            .delay(Duration::from_millis(1)..=Duration::from_millis(3))
+            .build()?;
+        let mut cluster = Cluster::builder()
+            .agent("agent-1", 1)
+            .agent("agent-2", 2)
+            .agent("agent-3", 3)
+            .network(network)
+            .seed(3)
+            .start()?;
+        let settled = cluster.settle().await?;
+        assert!(settled.leaders().eq(["agent-3"]));
+        cluster.crash("agent-3").await?;
+        let settled = cluster.settle().await?;
+        assert!(settled.leaders().eq(["agent-2"]));
+        cluster.restart("agent-3")?;
+        cluster.hang("agent-1").await?;
+        cluster.wait_until(Time::from_millis(48)).await;
+        cluster.resume("agent-1")?;
+        cluster.partition([&["agent-1"][..]])?;
+        let settled = cluster.settle().await?;
+        assert!(settled.leaders().eq(["agent-1", "agent-3"]));
+        cluster.heal();
+        let network = Conditions::builder()
+            .delay(Duration::from_millis(1)..=Duration::from_millis(3))
+            .loss(20)
+            .build()?;
+        cluster.set_network(network);
+        cluster.join("agent-4", (9, -1))?;
+        let settled = cluster.settle().await?;
+        assert!(settled.leaders().eq(["agent-4"]));
+        cluster.step_down("agent-4", Some("agent-2"))?;
+        let settled = cluster.settle().await?;
+        assert!(settled.leaders().eq(["agent-3"]));
+        cluster.set_score("agent-1", 50)?;
+        cluster.leave("agent-2").await?;
+        let settled = cluster.settle().await?;
+        assert!(settled.leaders().eq(["agent-1"]));
+        Ok(())
+    })
+}
