@@ -95,7 +95,7 @@ pub(crate) async fn run<P: Play>(
             let cluster = by::<InvitationElection, _>(agents, InvitationConfig::default());
             play.play(cluster).await
         }
-    })
+    }
 }
 
 /// With these rules, which all agents share.
@@ -132,6 +132,8 @@ fn with_agents<E: Election>(
 
 /// The names of the voters, for elections that list them.
 fn voters(agents: &[RecordedAgent]) -> Vec<AgentId> {
-    let voters = agents.iter().filter(|agent| agent.kind == MemberKind::Voter);
+    let voters = agents
+        .iter()
+        .filter(|agent| agent.kind == MemberKind::Voter);
     voters.map(|agent| agent.name.clone()).collect()
 }

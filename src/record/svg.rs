@@ -71,6 +71,22 @@ impl Point {
         }
     }
 
+    /// How far it is from the way to another point to a place that is so far to the right of it.
+    fn side(self, other: Self, far: f64) -> Self {
+        let ahead = self.towards(other, far);
+        Self {
+            x: self.y - ahead.y,
+            y: ahead.x - self.x,
+        }
+    }
+
+    fn shifted(self, by: Self) -> Self {
+        Self {
+            x: self.x + by.x,
+            y: self.y + by.y,
+        }
+    }
+
     fn distance(self, other: Self) -> f64 {
         (other.x - self.x).hypot(other.y - self.y)
     }
@@ -180,10 +196,14 @@ fn messages(out: &mut String, moment: &Moment<'_>, places: &Places<'_>) {
         let gone = moment.at.since(*left).as_secs_f64();
         let share = if whole > 0.0 { gone / whole } else { 1.0 };
         let free = (from.distance(*to) - 2.0 * places.radius).max(0.0);
+        // To the side, so that two that meet are two; the words a bit further.
+        let (aside, beside) = (from.side(*to, 5.0), from.side(*to, 14.0));
         let begin = from.towards(*to, places.radius);
         // One that has just left is an arrow too.
-        let head = begin.towards(*to, (free * share).max(14.0_f64.min(free)));
-        let label = begin.towards(*to, free * 0.3);
+        let long = (free * share).max(14.0_f64.min(free));
+        let label = begin.towards(*to, long / 2.0).shifted(beside);
+        let head = begin.towards(*to, long).shifted(aside);
+        let begin = begin.shifted(aside);
         let text = escape(&shortened(&message.kind, 16));
         let title = escape(&shortened(
             &format!(
@@ -202,7 +222,7 @@ fn messages(out: &mut String, moment: &Moment<'_>, places: &Places<'_>) {
                 head.x,
                 head.y,
                 label.x,
-                label.y - 4.0
+                label.y + 4.0
             ),
         );
     }
@@ -337,14 +357,14 @@ const MOST_LINES: usize = 200;
 
 /// Each pair of a text and its ground has a contrast of 4.5 to 1 at least.
 const STYLE: &str = "<style>
-.ground{fill:#ffffff}text{fill:#1b1f24}.head{font-weight:bold;font-size:18px}.dim{fill:#57606a}
+.ground{fill:#ffffff}text{fill:#1b1f24;paint-order:stroke;stroke:#ffffff;stroke-width:3px}.mid{stroke:none}.head{font-weight:bold;font-size:18px}.dim{fill:#57606a}
 circle{fill:#eaeef2;stroke:#57606a;stroke-width:2}.mid,.name,.role{text-anchor:middle}.name{font-weight:bold}
 .role{font-size:12px}.leader circle{fill:#ffd33d;stroke:#7a5200;stroke-width:4}.leader .mid{fill:#1b1f24}
 .electing circle{fill:#cfe3ff;stroke:#0a58ca}.hung circle{stroke-dasharray:4 3}
 .down circle{fill:none;stroke-dasharray:2 4}.down text{fill:#57606a}
 .message line{stroke:#0a58ca;stroke-width:2}.message text{fill:#0a58ca;font-size:12px;text-anchor:middle}
 .cut line{stroke:#b3261e;stroke-width:1.5;stroke-dasharray:6 5;opacity:.55}#head path{fill:#0a58ca}#stop path{fill:#b3261e}
-@media (prefers-color-scheme:dark){.ground{fill:#0d1117}text{fill:#e6edf3}.dim,.down text{fill:#9da7b3}
+@media (prefers-color-scheme:dark){.ground{fill:#0d1117}text{fill:#e6edf3;stroke:#0d1117}.dim,.down text{fill:#9da7b3}
 circle{fill:#21262d;stroke:#9da7b3}.leader circle{fill:#ffd33d;stroke:#fff2b3}
 .electing circle{fill:#10305c;stroke:#79b8ff}.down circle{fill:none}.message line{stroke:#79b8ff}.message text{fill:#79b8ff}
 .cut line{stroke:#ff8a80}#head path{fill:#79b8ff}#stop path{fill:#ff8a80}}

@@ -145,3 +145,26 @@ fn a_trace_that_forgot_its_beginning_says_so() {
         assert!(Recording::read(recording.to_jsonl().as_bytes()).is_ok());
     });
 }
+
+/// The picture of the README: a leader has crashed, and the next one says so.
+#[test]
+fn the_picture_of_the_readme_is_drawn_by_the_program() {
+    test(|| async {
+        let network = Conditions::builder().delay(MS(1)..=MS(3)).build().unwrap();
+        let builder = Cluster::builder().agents(5).network(network).seed(1);
+        let mut cluster = builder.start().unwrap();
+        cluster.settle().await.unwrap();
+        let crash = cluster.now();
+        cluster.crash("5").await.unwrap();
+        cluster.settle().await.unwrap();
+        let recording = cluster.recording("bully");
+        let drawn = recording.to_svg(crash.after(MS(1)));
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/expected/crash.svg");
+        if env::var_os("BLESS").is_some() {
+            fs::write(&file, &drawn).unwrap();
+        }
+        let expected = fs::read_to_string(&file).unwrap_or_default();
+        assert_eq!(drawn, expected, "BLESS=1 rewrites it");
+        assert!(include_str!("../../README.md").contains("examples/expected/crash.svg"));
+    });
+}

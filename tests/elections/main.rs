@@ -23,6 +23,7 @@ mod cooldowns;
 mod counts;
 mod paper;
 mod paper_agents;
+mod pictures;
 mod programs;
 mod quorum;
 mod quorum_agents;

@@ -7,6 +7,7 @@
 //! crashes, where the program reads `IsAlive` of every peer.
 
 use actix_bully::{
+    elections::bully::Bully,
     protocol::{Election, Time},
     testkit::sim::World,
 };
@@ -44,6 +45,15 @@ fn two_crash<E: Election>(world: &mut World<E>) {
     world.run_for(SECONDS(1));
     assert!(world.crash("4") && world.crash("3"));
     world.run_for(SECONDS(3));
+}
+
+/// The whole of it, by ours.
+pub(crate) fn main_by_ours() -> World<Bully> {
+    let mut world = boot(ours());
+    leader_crashes(&mut world);
+    leader_recovers(&mut world);
+    two_crash(&mut world);
+    world
 }
 
 #[test]

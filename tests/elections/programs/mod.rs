@@ -11,6 +11,6 @@ mod database;
 use crate::support::go;
 mod go_faults;
 mod go_figures;
-mod go_main;
+pub(crate) mod go_main;
 mod kit;
 mod readme;

@@ -10,7 +10,7 @@
 
 mod astra;
 mod gossip;
-mod kit;
+pub(crate) mod kit;
 use crate::support;
 
 use std::{sync::Arc, time::Duration};
