@@ -25,9 +25,11 @@
 //! ```
 //!
 //! Read on: `story.rs` is the story, `command.rs` says what can be done, `session.rs` runs commands, `screen.rs` shows them,
-//! `copy.rs` writes what is kept of a run, `../shared/protocol.rs` names the elections.
+//! `board.rs` is the table of `--interactive`, `copy.rs` writes what is kept of a run, `../shared/protocol.rs` names the
+//! elections.
 
 mod args;
+mod board;
 mod command;
 mod copy;
 mod json;

@@ -13,7 +13,7 @@ use actix_bully::{
     testkit::cluster::{AgentStatus, ClusterStatus, Settled},
 };
 
-use crate::{args::Args, json, protocol::Protocol};
+use crate::{args::Args, board, json, protocol::Protocol};
 
 /// An election that is over.
 pub(crate) struct Election<'a> {
@@ -27,13 +27,21 @@ pub(crate) struct Election<'a> {
 pub(crate) struct Screen {
     json: bool,
     colours: bool,
+    /// What was said, where a table is kept above it; `None` where each line is printed at once.
+    said: Option<Vec<String>>,
 }
 
 impl Screen {
-    pub(crate) fn new(json: bool) -> Self {
+    pub(crate) fn new(args: &Args) -> Self {
         let wanted = env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-        let colours = wanted && io::stdout().is_terminal();
-        Self { json, colours }
+        let is_terminal = io::stdout().is_terminal();
+        let is_dumb = env::var_os("TERM").is_none_or(|term| term == "dumb");
+        let is_typed = args.interactive && io::stdin().is_terminal() && !args.json;
+        Self {
+            json: args.json,
+            colours: wanted && is_terminal,
+            said: (is_typed && is_terminal && !is_dumb).then(Vec::new),
+        }
     }
 
     pub(crate) fn head(&mut self, args: &Args) {
@@ -51,11 +59,11 @@ impl Screen {
         let s = if agents == 1 { "" } else { "s" };
         let article = article(protocol);
         let time = if real_time { "real" } else { "virtual" };
-        line(&format!(
+        self.say(&format!(
             "{article} {protocol} election among {agents} agent{s}; a message takes 1 to 3 ms; {time} time, seed {seed}.\n"
         ));
         let head = columns("WHAT HAPPENS", "LEADER", "TIME", "MESSAGES");
-        line(&self.paint(DIM, &head));
+        self.say(&self.paint(DIM, &head));
     }
 
     pub(crate) fn election(&mut self, election: &Election<'_>) {
@@ -81,19 +89,19 @@ impl Screen {
             &span(settled.took),
             &settled.messages.to_string(),
         );
-        line(&plain.replacen(&leaders, &self.paint(BOLD, &leaders), 1));
+        self.say(&plain.replacen(&leaders, &self.paint(BOLD, &leaders), 1));
     }
 
     pub(crate) fn status(&mut self, status: &ClusterStatus) {
         if self.json {
-            return line(&json::status(status));
+            return self.say(&json::status(status));
         }
-        line("");
+        self.say("");
         if status.agents().len() > CROWD {
             for group in groups(status) {
-                line(&format!("  {group}"));
+                self.say(&format!("  {group}"));
             }
-            return line("");
+            return self.say("");
         }
         for (at, row) in status.to_string().lines().enumerate() {
             let leads = at
@@ -105,16 +113,16 @@ impl Screen {
                 _ if leads => BOLD,
                 _ => PLAIN,
             };
-            line(&format!("  {}", self.paint(style, row)));
+            self.say(&format!("  {}", self.paint(style, row)));
         }
-        line("");
+        self.say("");
     }
 
     pub(crate) fn text(&mut self, text: &str) {
         if self.json {
-            return line(&json::text(text));
+            return self.say(&json::text(text));
         }
-        line(text);
+        self.say(text);
     }
 
     pub(crate) const fn is_json(&self) -> bool {
@@ -135,11 +143,39 @@ impl Screen {
         }
     }
 
-    pub(crate) fn prompt(&mut self) {
-        let mut out = io::stdout();
+    /// Asks for a command, below the table if there is one.
+    pub(crate) fn prompt(&mut self, table: impl FnOnce() -> Vec<String>) {
         let prompt = self.paint(DIM, "> ");
-        let written = write!(out, "{prompt}").and_then(|()| out.flush());
-        written.unwrap_or_default();
+        let Some(said) = &mut self.said else {
+            return write_now(&prompt);
+        };
+        write_now(&board::page(&table(), said, &prompt, self.colours));
+        // All of the last answer, and a few lines of those before, stay to be read.
+        let forgotten = said.len().saturating_sub(REMEMBERED);
+        said.drain(..forgotten);
+    }
+
+    /// Shows the table anew while something is typed.
+    pub(crate) fn refresh(&mut self, table: impl FnOnce() -> Vec<String>) {
+        if self.said.is_some() {
+            write_now(&board::refresh(&table(), self.colours));
+        }
+    }
+
+    /// What is wrong with a command.
+    pub(crate) fn complain(&mut self, wrong: &dyn Error) {
+        match &mut self.said {
+            Some(said) => said.extend(format!("error: {wrong}").lines().map(str::to_owned)),
+            None => error(wrong),
+        }
+    }
+
+    /// A line now, or below the table.
+    fn say(&mut self, text: &str) {
+        match &mut self.said {
+            Some(said) => said.extend(text.lines().map(str::to_owned)),
+            None => line(text),
+        }
     }
 
     fn paint(&self, style: &str, text: &str) -> String {
@@ -164,6 +200,13 @@ pub(crate) fn recording(recording: &Recording, json: bool) {
 /// On standard error.
 pub(crate) fn error(wrong: &dyn Error) {
     writeln!(io::stderr(), "error: {wrong}").unwrap_or_default();
+}
+
+/// At once, and without an end of line.
+fn write_now(text: &str) {
+    let mut out = io::stdout();
+    let written = write!(out, "{text}").and_then(|()| out.flush());
+    written.unwrap_or_default();
 }
 
 pub(crate) fn line(line: &str) {
@@ -223,6 +266,9 @@ fn span(span: Duration) -> String {
 
 /// More agents than this are told of in groups.
 const CROWD: usize = 20;
+
+/// So many lines stay below the table.
+const REMEMBERED: usize = 8;
 
 const PLAIN: &str = "";
 const BOLD: &str = "1;32";

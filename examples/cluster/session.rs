@@ -19,6 +19,7 @@ use futures::{StreamExt, channel::mpsc};
 
 use crate::{
     args::Args,
+    board,
     command::{self, Answer, Command},
     screen::{self, Election, Screen},
 };
@@ -44,7 +45,7 @@ impl<E: protocol::Election> Session<E> {
         let recorded = args.header.as_ref().and_then(|header| header.network);
         let network = recorded.map_or(Ok(usual), Conditions::try_from)?;
         let cluster = cluster.seed(args.seed).network(network).start()?;
-        let mut screen = Screen::new(args.json);
+        let mut screen = Screen::new(args);
         screen.head(args);
         Ok(Self {
             cluster,
@@ -129,25 +130,35 @@ impl<E: protocol::Election> Session<E> {
         let mut last = String::new();
         loop {
             if prompts {
-                self.screen.prompt();
+                self.screen.prompt(|| table(&self.cluster));
             }
-            let Some(line) = lines.next().await? else {
+            let Some(line) = self.next(&mut lines).await? else {
                 return Ok(());
             };
             match command::read(&line) {
-                Err(wrong) => screen::error(&*Wrong::from(wrong)),
+                Err(wrong) => self.screen.complain(&*Wrong::from(wrong)),
                 Ok(script) => {
                     for command in script {
                         match self.obey(command, &mut last).await {
                             Ok(true) => {}
                             Ok(false) => return Ok(()),
                             Err(wrong) => {
-                                screen::error(&wrong);
+                                self.screen.complain(&wrong);
                                 break;
                             }
                         }
                     }
                 }
+            }
+        }
+    }
+
+    /// The next line that is typed; where time goes on meanwhile, so does the table.
+    async fn next(&mut self, lines: &mut Lines) -> io::Result<Option<String>> {
+        loop {
+            match actix::clock::timeout(REFRESHED, lines.next()).await {
+                Ok(line) => return line,
+                Err(_) => self.screen.refresh(|| table(&self.cluster)),
             }
         }
     }
@@ -217,6 +228,26 @@ impl<E: protocol::Election> Session<E> {
     }
 }
 
+/// What there is to know of each agent at this moment.
+fn table<E: protocol::Election>(cluster: &Cluster<E>) -> Vec<String> {
+    let status = cluster.status();
+    let why = |name: &protocol::AgentId| {
+        let handle = cluster.handle(name.as_str()).ok()?;
+        let text = handle.diagnosis().to_string();
+        // The line that says which agent leads, or else the worst finding.
+        let finding = text
+            .lines()
+            .nth(1)
+            .map(|line| line.trim_start_matches("- "));
+        finding.or_else(|| text.lines().next()).map(str::to_owned)
+    };
+    let agents = status.agents().iter();
+    let why: Vec<String> = agents
+        .map(|agent| why(&agent.name).unwrap_or_default())
+        .collect();
+    board::table(&status, &why, MOST_ROWS)
+}
+
 /// What is typed, line by line.
 enum Lines {
     /// No time passes between two lines.
@@ -253,3 +284,9 @@ impl Lines {
         }
     }
 }
+
+/// How often the table follows while time goes on.
+const REFRESHED: Duration = Duration::from_millis(250);
+
+/// More agents than this do not fit above what is typed.
+const MOST_ROWS: usize = 12;

@@ -5,6 +5,9 @@
     reason = "in the helpers of tests"
 )]
 
+#[path = "../../examples/cluster/board.rs"]
+mod board;
+mod boards;
 #[path = "../../examples/cluster/command.rs"]
 mod command;
 mod commands;

@@ -1,9 +1,9 @@
 //! The agents and what each believes, as rows and as an aligned table.
 
-use std::fmt;
+use std::{fmt, time::Duration};
 
 use super::{Cluster, agent::Condition};
-use crate::protocol::{AgentId, Election, Leader, MemberKind, Role, Score, Term};
+use crate::protocol::{AgentId, Election, Incarnation, Leader, MemberKind, Role, Score, Term};
 
 /// One agent of a cluster, at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,6 +25,10 @@ pub struct AgentStatus {
     pub leader: Option<Leader>,
     /// Whether it believes that it leads, at this moment.
     pub leads: bool,
+    /// Its present incarnation, or the last one.
+    pub incarnation: Incarnation,
+    /// For how long it still leads if nothing is heard; `None` where it does not lead, or where that has no end.
+    pub lease_left: Option<Duration>,
 }
 
 /// All agents of a cluster, at one moment; written as a table.
@@ -52,6 +56,11 @@ impl<E: Election> Cluster<E> {
                 term: now.term,
                 leader: now.leader,
                 leads: agent.handle.is_leader(),
+                incarnation: now.incarnation,
+                lease_left: agent
+                    .handle
+                    .leadership_left()
+                    .filter(|_| agent.handle.is_leader()),
             }
         };
         ClusterStatus(self.agents.iter().map(row).collect())

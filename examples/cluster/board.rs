@@ -1,0 +1,104 @@
+//! The agents as a table that is kept up to date in its place, while commands are typed below it.
+//!
+//! Decided here: what is in the table, and what is written to a terminal so that it stays where it is. Not here: which
+//! output is a terminal (`screen.rs`).
+
+use actix_bully::testkit::cluster::{AgentStatus, ClusterStatus};
+
+/// The table: a line with the names of the columns, a line for each agent, and one for those that are too many. `why` is
+/// what each agent says of its leader.
+pub(crate) fn table(status: &ClusterStatus, why: &[String], most: usize) -> Vec<String> {
+    let head = [
+        "AGENT", "ROLE", "TERM", "INC", "SCORE", "LEASE", "LEADER", "WHY",
+    ];
+    let shown = status.agents().iter().zip(why).take(most);
+    let mut rows = vec![head.map(str::to_owned)];
+    rows.extend(shown.map(|(agent, why)| cells(agent, why)));
+    let mut widths = [0; 8];
+    for row in &rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = cell.chars().count().max(*width);
+        }
+    }
+    let line = |row: &[String; 8]| {
+        let cells = row.iter().zip(widths);
+        let cells: Vec<_> = cells.map(|(cell, wide)| format!("{cell:wide$}")).collect();
+        cells.join("  ").trim_end().to_owned()
+    };
+    let mut lines: Vec<_> = rows.iter().map(line).collect();
+    if let Some(more @ 1..) = status.agents().len().checked_sub(most) {
+        lines.push(format!("and {more} more agents"));
+    }
+    lines
+}
+
+/// One agent. What a colour says a word says too: who leads is in capitals.
+fn cells(agent: &AgentStatus, why: &str) -> [String; 8] {
+    let none = || "-".to_owned();
+    let condition = agent.condition.to_string();
+    let role = match condition.as_str() {
+        "up" if agent.leads => "LEADER".to_owned(),
+        "up" => agent.role.to_string(),
+        other if agent.leads => format!("LEADER, {other}"),
+        other => other.to_owned(),
+    };
+    [
+        agent.name.to_string(),
+        role,
+        agent.term.to_string(),
+        agent.incarnation.to_string(),
+        agent.score.map_or_else(none, |score| score.to_string()),
+        agent
+            .lease_left
+            .map_or_else(none, |left| format!("{} ms", left.as_millis())),
+        agent
+            .leader
+            .as_ref()
+            .map_or_else(none, |leader| leader.id.to_string()),
+        why.to_owned(),
+    ]
+}
+
+/// What writes a whole screen: the table at its top, then these lines, and then the prompt.
+pub(crate) fn page(table: &[String], below: &[String], prompt: &str, colours: bool) -> String {
+    let mut out = String::from("\x1b[H\x1b[2J");
+    out.push_str(&rows(table, colours));
+    for line in below {
+        out.push('\n');
+        out.push_str(line);
+    }
+    out.push_str("\n\n");
+    out.push_str(prompt);
+    out
+}
+
+/// What writes the table over the one at the top, and leaves the cursor where something is typed.
+pub(crate) fn refresh(table: &[String], colours: bool) -> String {
+    format!("\x1b7\x1b[H{}\x1b8", rows(table, colours))
+}
+
+/// Each line is cut where the terminal ends, so that it takes one.
+fn rows(table: &[String], colours: bool) -> String {
+    let mut out = String::from("\x1b[?7l");
+    for (at, line) in table.iter().enumerate() {
+        let style = match at {
+            0 => "2",
+            _ if line.split_whitespace().nth(1).is_some_and(leads) => "1;32",
+            _ => "",
+        };
+        let (begin, end) = match style {
+            "" => (String::new(), ""),
+            _ if !colours => (String::new(), ""),
+            _ => (format!("\x1b[{style}m"), "\x1b[0m"),
+        };
+        for part in [&*begin, line, end, "\x1b[K\n"] {
+            out.push_str(part);
+        }
+    }
+    out.push_str("\x1b[?7h");
+    out
+}
+
+fn leads(role: &str) -> bool {
+    role.trim_end_matches(',') == "LEADER"
+}
