@@ -108,8 +108,6 @@ mod planted;
 pub mod planted;
 pub mod prelude;
 pub mod protocol;
-#[cfg(feature = "testkit")]
-#[cfg_attr(docsrs, doc(cfg(feature = "testkit")))]
 pub mod record;
 pub mod remote;
 pub mod store;

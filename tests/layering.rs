@@ -40,13 +40,13 @@ const LAYERS: &[(&str, &str)] = &[
     ),
     (
         "agent",
-        "protocol elections store clock group supervisor metrics planted",
+        "protocol elections store clock group supervisor metrics planted record",
     ),
     (
         "leader",
         "protocol elections store clock group remote supervisor metrics agent planted",
     ),
-    ("operate", "protocol group remote agent"),
+    ("operate", "protocol group remote agent record"),
     ("web", "protocol operate"),
     ("dashboard", "protocol agent operate web dashboard::stage"),
     (

@@ -180,6 +180,7 @@ impl<E: Election> Agent<E> {
         let incarnation = group.restart(&self.spec.id, self.incarnation, score)?;
         // A handle on another thread may have made the agent leave in the meantime.
         self.shared.begin(incarnation).then(|| {
+            self.shared.write_beginning();
             Self::new(
                 Arc::clone(&self.spec),
                 Arc::clone(&self.shared),
@@ -211,6 +212,10 @@ impl<E: Election> Agent<E> {
                 debug!(node = %self.spec.id, peer = %from, reason = %Unheard::Ended, "message dropped");
             }
             Ok(_) | Err(Unheard::Ended) => {
+                let record = self.shared.record();
+                if record.is_on() {
+                    record.received(self.shared.now(), &from, &self.spec.id, &message);
+                }
                 let received = Input::Received {
                     from,
                     incarnation,

@@ -277,16 +277,18 @@ impl<E: Election> AgentBuilder<E> {
         let stored = stored.inspect_err(|_| {
             group.leave(&id, incarnation);
         })?;
+        let wall_at_zero = wall_at_zero(&*clock, &*self.wall);
         let spec = Arc::new(Spec {
             id,
             kind: self.kind,
             leaders: requirements.leaders,
-            config: E::on_host(self.config, wall_at_zero(&*clock, &*self.wall)),
+            config: E::on_host(self.config, wall_at_zero),
             group,
             seed: self.seed,
         });
         let settings = Arc::<Spec<E>>::clone(&spec);
-        let shared = SharedState::new(settings, clock, incarnation, self.score);
+        let shared =
+            SharedState::new(settings, clock, incarnation, self.score).with_wall(wall_at_zero);
         for to in self.subscribers.drain(..) {
             let mut subscribers = shared.subscribers();
             let id = subscribers.next_id();

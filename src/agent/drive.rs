@@ -98,6 +98,11 @@ impl<E: Election> Agent<E> {
                 }
                 Effect::Send { to, message } => {
                     if let Some(snapshot) = &self.snapshot {
+                        let record = self.shared.record();
+                        if record.is_on() {
+                            let (now, id) = (self.shared.now(), &self.spec.id);
+                            record.sent(now, id, &to, snapshot.members(), &message);
+                        }
                         snapshot.deliver(&self.spec.id, self.incarnation, &to, message);
                     }
                 }

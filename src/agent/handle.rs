@@ -17,6 +17,7 @@ use tracing::warn;
 use crate::{
     group::Counts,
     protocol::{AgentId, Election, Leader, Members, Score},
+    record::RecordLimits,
 };
 
 use super::{
@@ -72,6 +73,31 @@ impl<E: Election> ElectionHandle<E> {
         self.shared.diagnosis()
     }
 
+    /// Begins to write down what the agent says and hears of its election, within these limits, or stops. Off by
+    /// default. What was written before is gone when it begins; it can still be read after it stopped.
+    ///
+    /// Heartbeats are not written, and no message of an application is. When the leader is missed for so long that the
+    /// agent warns of it, what is written by then is kept beside what comes after it.
+    pub fn record(&self, limits: Option<RecordLimits>) {
+        self.shared.record().switch(limits);
+    }
+
+    /// Whether the agent [writes down](Self::record) what it says and hears.
+    pub fn is_recording(&self) -> bool {
+        self.shared.record().is_on()
+    }
+
+    /// What the agent has [written down](Self::record), as the file of a
+    /// [`Recording`](crate::record::Recording); `None` where it never did.
+    pub fn recorded(&self) -> Option<String> {
+        self.shared.recorded(false)
+    }
+
+    /// The same as it was when the leader was missed last, if it was since the record began.
+    pub fn recorded_without_leader(&self) -> Option<String> {
+        self.shared.recorded(true)
+    }
+
     /// The agent's states from the present one on; ends after [`Lifecycle::Ended`].
     ///
     /// A slow reader skips to the newest and never holds the agent up. The end of a leadership is
@@ -117,7 +143,6 @@ impl<E: Election> ElectionHandle<E> {
     }
 
     /// For how long the agent still leads, if nothing is heard; `None` where that has no end.
-    #[cfg(any(feature = "testkit", feature = "dashboard"))]
     pub(crate) fn leadership_left(&self) -> Option<Duration> {
         match self.shared.remaining() {
             Remaining::Over => Some(Duration::ZERO),

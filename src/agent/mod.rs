@@ -76,6 +76,7 @@ mod phase;
 mod pool;
 mod progress;
 mod reader;
+mod record;
 mod saving;
 mod shared;
 mod spec;

@@ -36,6 +36,7 @@ use super::{
     log,
     membership::GroupMembership,
     phase::{AgentTenure, Departure},
+    record::AgentRecord,
     spec::AgentSettings,
     status::Status,
     strain::Renewal,
@@ -45,7 +46,7 @@ use super::{
 
 /// The shared state of one agent, of all its incarnations.
 pub(super) struct SharedState {
-    settings: Arc<dyn AgentSettings>,
+    pub(super) settings: Arc<dyn AgentSettings>,
     clock: Arc<dyn Clock>,
     leadership: LeadershipMachine,
     vitals: Vitals,
@@ -56,6 +57,7 @@ pub(super) struct SharedState {
     subscribers: Mutex<Subscribers>,
     /// What upper layers keep of this agent.
     attached: Attachments,
+    pub(super) record: AgentRecord,
 }
 
 impl SharedState {
@@ -73,6 +75,7 @@ impl SharedState {
             leadership: LeadershipMachine::new(first, score),
             subscribers: Mutex::default(),
             attached: Attachments::default(),
+            record: AgentRecord::new(0),
         }
     }
 
@@ -103,6 +106,7 @@ impl SharedState {
 
     /// Logs and measures what subscribers were told.
     fn note_told(&self, event: &Event, is_change: bool) {
+        self.write_event(event);
         log::log(event, is_change);
         series(&*self.settings).told(event, is_change);
     }
@@ -162,6 +166,7 @@ impl SharedState {
         let now = self.now();
         let renewal = self.renewal(now, view);
         self.leadership.grow(by, now, view, note);
+        self.write_role(now, view.role);
         if let Some(renewal) = renewal {
             self.note_renewal(renewal, now);
         }
@@ -226,6 +231,7 @@ impl SharedState {
     /// The present incarnation, or the agent, has ended: revokes what it led, then tells the group.
     pub(super) fn end(&self, scope: Scope) {
         let ended = self.leadership.end(scope);
+        self.write_end(scope);
         self.vitals.note_end(self.now());
         self.note_led(None);
         let lost = self.subscribers().end(self.id(), ended.incarnation);

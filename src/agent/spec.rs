@@ -30,6 +30,8 @@ pub(super) trait AgentSettings: Send + Sync {
     fn leaders(&self) -> Leaders;
     fn group(&self) -> &dyn GroupMembership;
     fn timings(&self) -> Option<&Timings>;
+    /// The type of the election, for people.
+    fn election(&self) -> &'static str;
     /// The voters that the configuration lists, if it lists any.
     fn voters(&self) -> Option<Arc<[AgentId]>>;
 }
@@ -49,6 +51,10 @@ impl<E: Election> AgentSettings for Spec<E> {
     }
     fn timings(&self) -> Option<&Timings> {
         E::timings(&self.config)
+    }
+    fn election(&self) -> &'static str {
+        let path = std::any::type_name::<E>();
+        path.rsplit_once("::").map_or(path, |(_, name)| name)
     }
     fn voters(&self) -> Option<Arc<[AgentId]>> {
         let requirements = E::requirements(&self.config, &self.id, self.kind).ok()?;

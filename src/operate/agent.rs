@@ -11,6 +11,7 @@ use crate::{
     agent::{CommandError, Diagnosis, ElectionHandle, LeaveError, Status, VotersError},
     group::Counts,
     protocol::{AgentId, Changed, Election, Members, Requirements, Score, VoterChange},
+    record::RecordLimits,
 };
 
 use super::judge::Moment;
@@ -20,6 +21,11 @@ pub(super) trait OperatedAgent: Send + Sync {
     fn id(&self) -> &AgentId;
     fn group(&self) -> &str;
     fn status(&self) -> Status;
+    /// For how long it still leads, if it leads and that has an end.
+    fn leadership_left(&self) -> Option<Duration>;
+    fn record(&self, limits: Option<RecordLimits>);
+    fn is_recording(&self) -> bool;
+    fn recorded(&self, is_kept: bool) -> Option<String>;
     fn members(&self) -> Arc<Members>;
     fn counts(&self) -> Counts;
     /// What the group shares: its voters, where a list names them.
@@ -49,6 +55,23 @@ impl<E: Election> OperatedAgent for ElectionHandle<E> {
     }
     fn status(&self) -> Status {
         self.current()
+    }
+    fn leadership_left(&self) -> Option<Duration> {
+        let leads = self.is_leader();
+        Self::leadership_left(self).filter(|_| leads)
+    }
+    fn record(&self, limits: Option<RecordLimits>) {
+        Self::record(self, limits);
+    }
+    fn is_recording(&self) -> bool {
+        Self::is_recording(self)
+    }
+    fn recorded(&self, is_kept: bool) -> Option<String> {
+        if is_kept {
+            self.recorded_without_leader()
+        } else {
+            Self::recorded(self)
+        }
     }
     fn members(&self) -> Arc<Members> {
         Self::members(self)

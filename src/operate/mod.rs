@@ -4,6 +4,7 @@
 //!   handles of agents ─▶ Operated ── report() ──▶ Report            ─┐  plain data, JSON
 //!   BridgeHandle      ─▶    │     ── explain() ──▶ Explanation     │
 //!                           │     ── carry_out(Order) ──▶ Outcome   ─┘
+//!                           │     ── record(RecordRequest) ──▶ AgentRecording, what an agent says and hears
 //!                           ├── serve_socket(path, ..)   a local socket
 //!                           └── web::routes(..)          routes of actix-web, the feature `actix-web`
 //! ```
@@ -46,6 +47,7 @@ mod json;
 mod judge;
 mod liveness;
 mod outcome;
+mod record;
 mod report;
 #[cfg(unix)]
 mod socket;
@@ -62,6 +64,7 @@ use crate::{agent::ElectionHandle, protocol::Election, remote::BridgeHandle};
 pub use command::{Command, Order};
 pub use explain::Explanation;
 pub use outcome::{CommandRefusal, Outcome, OutcomeVerdict};
+pub use record::{AgentRecording, RecordRequest};
 pub use report::{AgentReport, BridgeReport, LinkReport, MemberReport, Report};
 #[cfg(unix)]
 pub use socket::{SocketAnswer, SocketError, SocketGuard, SocketRequest, serve_socket};

@@ -52,6 +52,10 @@ pub struct AgentReport {
     /// The term in which it leads, if it does.
     #[serde(with = "json::optional_text")]
     pub leading: Option<Term>,
+    /// For how long it still leads if nothing is heard, in milliseconds; `None` where it does not lead, or where that
+    /// has no end.
+    #[serde(default)]
+    pub lease_left_ms: Option<u64>,
     /// Whether the work of this leader has to end, because it hands over.
     pub draining: bool,
     /// How often the work of a leader has panicked.
@@ -190,6 +194,9 @@ fn agent(agent: &dyn OperatedAgent) -> AgentReport {
     AgentReport {
         voters,
         epoch,
+        lease_left_ms: agent
+            .leadership_left()
+            .map(|left| u64::try_from(left.as_millis()).unwrap_or(u64::MAX)),
         agent: agent.id().clone(),
         group: agent.group().to_owned(),
         lifecycle,

@@ -11,7 +11,7 @@ use crate::protocol::{AgentId, MemberKind, Score};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[non_exhaustive]
-pub enum Command {
+pub enum RecordedCommand {
     /// These panic at the same moment.
     Crash(Vec<AgentId>),
     /// These stop at the same moment, without handing over.
@@ -71,7 +71,7 @@ pub enum Command {
     Settle,
 }
 
-impl Command {
+impl RecordedCommand {
     /// How long the longest list is that it holds: what is read is bounded.
     pub(super) fn longest_list(&self) -> usize {
         match self {

@@ -7,7 +7,7 @@ use std::{borrow::Cow, fmt};
 
 use serde::{Deserialize, Serialize};
 
-use super::Command;
+use super::RecordedCommand;
 use crate::protocol::{AgentId, Event, Role, Term, Time};
 
 /// One thing that happened, and when.
@@ -30,7 +30,7 @@ pub enum What {
     Sent {
         /// The message.
         message: MessageText,
-        /// When it will arrive.
+        /// When it will arrive; empty where that is not known.
         arrives: Vec<Time>,
     },
     /// A message left, and will never arrive.
@@ -73,7 +73,7 @@ pub enum What {
     /// Something else worth a line, such as a partition.
     Mark(String),
     /// A command was given, to be given again when the run is repeated. What it did has entries of its own.
-    Command(Command),
+    Command(RecordedCommand),
     /// It was found settled which agents lead.
     Settled {
         /// The sides of the network; one unless it is separated.

@@ -13,11 +13,13 @@
 //! A recording is lines of JSON: a [`Header`], an [entry](TraceEntry) a line, and [`What::Ended`] as the last, so
 //! that a file that was cut off is not taken for a whole one. Times are nanoseconds since the beginning of the run.
 //!
-//! Decided here: what an entry says ([`What`], [`Command`]), the format and its limits ([`RecordingError`]), and how a
+//! Decided here: what an entry says ([`What`], [`RecordedCommand`]), the format and its limits ([`RecordingError`]), and how a
 //! run is drawn and told: as text and as a [Mermaid](Recording::to_mermaid) diagram, as a
 //! [drawing of one moment](Recording::to_svg), as commands of the example `cluster`
 //! ([`to_script`](Recording::to_script)), and as a [test in Rust](Recording::to_rust_test) that repeats it. All of
-//! these are functions of a recording alone. Not here: what is recorded, and when (`testkit::trace`).
+//! these are functions of a recording alone. Not here: what is recorded, and when. The testkit records whole runs; an
+//! agent that runs in production writes down its own part, bounded, if it is told to
+//! ([`ElectionHandle::record`](crate::agent::ElectionHandle::record)).
 //!
 //! Read on: `entry.rs` has the entries, `read.rs` reads what others wrote, `moment.rs` is what a recording says of one
 //! moment.
@@ -32,16 +34,20 @@ pub(crate) mod mermaid;
 mod moment;
 mod read;
 mod recording;
+mod ring;
 mod rust_test;
 mod script;
 mod svg;
 
-pub use command::{Command, NetworkRecord};
+pub use command::{NetworkRecord, RecordedCommand};
 pub use difference::Difference;
 pub use entry::{Happening, MessageText, RecordedSide, TraceEntry, What};
 pub use error::{RecordingError, Untold};
 pub use header::{ClockKind, Header, RecordedAgent};
 pub use recording::Recording;
+pub use ring::RecordLimits;
+
+pub(crate) use ring::BoundedRecord;
 
 #[cfg(test)]
 mod tests;

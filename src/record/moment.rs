@@ -5,12 +5,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Command, Happening, MessageText, Recording, TraceEntry, What};
+use super::{Happening, MessageText, RecordedCommand, Recording, TraceEntry, What};
 use crate::protocol::{AgentId, Event, Leader, MemberKind, Role, Score, Term, Time};
 
 /// A moment of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Moment<'a> {
+pub(super) struct RecordedMoment<'a> {
     pub(super) at: Time,
     /// In the order of the beginning, later ones as they came; those that left are gone.
     pub(super) agents: Vec<AgentMoment<'a>>,
@@ -27,7 +27,7 @@ pub(super) struct AgentMoment<'a> {
     pub(super) name: &'a AgentId,
     pub(super) kind: MemberKind,
     pub(super) score: Option<Score>,
-    pub(super) condition: Condition,
+    pub(super) condition: AgentCondition,
     pub(super) role: Role,
     pub(super) term: Term,
     pub(super) leader: Option<&'a Leader>,
@@ -35,9 +35,11 @@ pub(super) struct AgentMoment<'a> {
 
 /// Whether an agent runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Condition {
+pub(super) enum AgentCondition {
     /// It has not started.
     Absent,
+    /// It began before the recording did, and the recording says nothing of it yet.
+    Unknown,
     Up,
     Hung,
     Down,
@@ -51,12 +53,20 @@ pub(super) struct UnderWay<'a> {
     pub(super) arrives: Time,
 }
 
-impl<'a> Moment<'a> {
+impl<'a> RecordedMoment<'a> {
     /// What `recording` says of that moment.
     pub(super) fn of(recording: &'a Recording, at: Time) -> Self {
+        // The record of one agent that runs begins while all others run already.
+        let is_part = recording.header().began_unix_ms.is_some();
+        let condition = if is_part {
+            AgentCondition::Unknown
+        } else {
+            AgentCondition::Absent
+        };
         let agents = recording.agents().map(|agent| AgentMoment {
             kind: agent.kind,
             score: agent.score,
+            condition,
             ..AgentMoment::new(&agent.name)
         });
         let mut moment = Self {
@@ -66,7 +76,7 @@ impl<'a> Moment<'a> {
             cut: BTreeSet::new(),
             caption: None,
         };
-        let mut links = Links::default();
+        let mut links = CutLinks::default();
         for entry in recording.entries() {
             if entry.at > at {
                 break;
@@ -82,7 +92,7 @@ impl<'a> Moment<'a> {
         self.agents.iter().filter(|agent| agent.leads())
     }
 
-    fn follow(&mut self, entry: &'a TraceEntry, links: &mut Links<'a>) {
+    fn follow(&mut self, entry: &'a TraceEntry, links: &mut CutLinks<'a>) {
         let at = entry.at;
         match &entry.what {
             What::Sent { message, arrives } => {
@@ -95,7 +105,11 @@ impl<'a> Moment<'a> {
                         arrives: *arrives,
                     }));
             }
-            What::Role { agent, role } => self.agent(agent).role = *role,
+            What::Role { agent, role } => {
+                let agent = self.agent(agent);
+                agent.role = *role;
+                agent.is_heard();
+            }
             What::Event { agent, event } => self.agent(agent).hears(event),
             What::Happened { agent, what } => {
                 self.agent(agent).meets(*what);
@@ -108,12 +122,12 @@ impl<'a> Moment<'a> {
             What::Violation(text) => self.caption = Some((at, format!("BROKEN: {text}"))),
             What::Command(command) => {
                 links.obey(command);
-                if let Command::Score { agent, score } | Command::Join { agent, score, .. } =
-                    command
+                if let RecordedCommand::Score { agent, score }
+                | RecordedCommand::Join { agent, score, .. } = command
                 {
                     self.agent(agent).score = *score;
                 }
-                if let Command::Join { agent, kind, .. } = command {
+                if let RecordedCommand::Join { agent, kind, .. } = command {
                     self.agent(agent).kind = *kind;
                 }
             }
@@ -143,7 +157,7 @@ impl<'a> AgentMoment<'a> {
             name,
             kind: MemberKind::Voter,
             score: None,
-            condition: Condition::Absent,
+            condition: AgentCondition::Absent,
             role: Role::Follower,
             term: Term::default(),
             leader: None,
@@ -152,10 +166,22 @@ impl<'a> AgentMoment<'a> {
 
     /// Whether it said that it leads, and runs.
     pub(super) fn leads(&self) -> bool {
-        self.role == Role::Leader && matches!(self.condition, Condition::Up | Condition::Hung)
+        self.role == Role::Leader
+            && matches!(self.condition, AgentCondition::Up | AgentCondition::Hung)
+    }
+
+    /// It says something, so it runs.
+    fn is_heard(&mut self) {
+        if matches!(
+            self.condition,
+            AgentCondition::Absent | AgentCondition::Unknown
+        ) {
+            self.condition = AgentCondition::Up;
+        }
     }
 
     fn hears(&mut self, event: &'a Event) {
+        self.is_heard();
         match event {
             Event::Acquired { term } | Event::Renewed { term } | Event::Draining { term, .. } => {
                 (self.role, self.term, self.leader) = (Role::Leader, *term, None);
@@ -175,13 +201,13 @@ impl<'a> AgentMoment<'a> {
         self.condition = match what {
             Happening::Started | Happening::Joined | Happening::Restarted => {
                 (self.role, self.leader) = (Role::Follower, None);
-                Condition::Up
+                AgentCondition::Up
             }
-            Happening::Resumed => Condition::Up,
-            Happening::Paused => Condition::Hung,
+            Happening::Resumed => AgentCondition::Up,
+            Happening::Paused => AgentCondition::Hung,
             Happening::Left | Happening::Crashed | Happening::Stopped => {
                 (self.role, self.leader) = (Role::Follower, None);
-                Condition::Down
+                AgentCondition::Down
             }
         };
     }
@@ -189,43 +215,43 @@ impl<'a> AgentMoment<'a> {
 
 /// What was done to the network.
 #[derive(Debug, Default)]
-struct Links<'a> {
+struct CutLinks<'a> {
     /// The side of each agent that was named on one.
     sides: BTreeMap<&'a AgentId, usize>,
     one_way: BTreeSet<(&'a AgentId, &'a AgentId)>,
     isolated: BTreeSet<&'a AgentId>,
 }
 
-impl<'a> Links<'a> {
-    fn obey(&mut self, command: &'a Command) {
+impl<'a> CutLinks<'a> {
+    fn obey(&mut self, command: &'a RecordedCommand) {
         match command {
-            Command::Partition(sides) => {
+            RecordedCommand::Partition(sides) => {
                 let named = sides.iter().enumerate();
                 self.sides = named
                     .flat_map(|(at, side)| side.iter().map(move |agent| (agent, at)))
                     .collect();
             }
-            Command::Cut(one, other) => {
+            RecordedCommand::Cut(one, other) => {
                 self.one_way.extend([(one, other), (other, one)]);
             }
-            Command::CutOneWay(from, to) => drop(self.one_way.insert((from, to))),
-            Command::Isolate(agent) => drop(self.isolated.insert(agent)),
-            Command::Heal => *self = Self::default(),
-            Command::Crash(_)
-            | Command::Stop(_)
-            | Command::Kill(_)
-            | Command::Restart(_)
-            | Command::Hang(_)
-            | Command::Freeze(_)
-            | Command::Resume(_)
-            | Command::Expire(_)
-            | Command::Join { .. }
-            | Command::Leave(_)
-            | Command::Score { .. }
-            | Command::StepDown { .. }
-            | Command::Campaign(_)
-            | Command::Network(_)
-            | Command::Settle => {}
+            RecordedCommand::CutOneWay(from, to) => drop(self.one_way.insert((from, to))),
+            RecordedCommand::Isolate(agent) => drop(self.isolated.insert(agent)),
+            RecordedCommand::Heal => *self = Self::default(),
+            RecordedCommand::Crash(_)
+            | RecordedCommand::Stop(_)
+            | RecordedCommand::Kill(_)
+            | RecordedCommand::Restart(_)
+            | RecordedCommand::Hang(_)
+            | RecordedCommand::Freeze(_)
+            | RecordedCommand::Resume(_)
+            | RecordedCommand::Expire(_)
+            | RecordedCommand::Join { .. }
+            | RecordedCommand::Leave(_)
+            | RecordedCommand::Score { .. }
+            | RecordedCommand::StepDown { .. }
+            | RecordedCommand::Campaign(_)
+            | RecordedCommand::Network(_)
+            | RecordedCommand::Settle => {}
         }
     }
 

@@ -9,7 +9,7 @@ use std::{
 
 use super::{
     Difference, Header, RecordedAgent, RecordingError, TraceEntry, Untold, What, lines, mermaid,
-    moment::Moment, read, rust_test, script, svg,
+    moment::RecordedMoment, read, rust_test, script, svg,
 };
 use crate::protocol::{AgentId, Time};
 
@@ -40,6 +40,7 @@ pub struct Recording {
 
 impl Recording {
     /// These entries, and the end.
+    #[cfg(any(test, feature = "testkit"))]
     pub(crate) fn new(
         header: Header,
         entries: impl IntoIterator<Item = TraceEntry>,
@@ -144,7 +145,7 @@ impl Recording {
     /// A drawing of that moment, an SVG page of its own: the agents as a ring, the leader marked, messages under way
     /// as arrows. Light or dark as the viewer prefers.
     pub fn to_svg(&self, at: Time) -> String {
-        svg::to_svg(&Moment::of(self, at), self)
+        svg::to_svg(&RecordedMoment::of(self, at), self)
     }
 
     /// The commands that were given, for `--script` of the example `cluster`.

@@ -4,8 +4,8 @@
 //! the recording says wherever that was settled. A test of the crate compares it with a file that is compiled and run.
 
 use super::{
-    Command, NetworkRecord, RecordedAgent, Recording, TraceEntry, Untold, What, lines::append,
-    script::can_be_told,
+    NetworkRecord, RecordedAgent, RecordedCommand, Recording, TraceEntry, Untold, What,
+    lines::append, script::can_be_told,
 };
 use crate::protocol::{AgentId, MemberKind, Score, Time};
 
@@ -46,7 +46,7 @@ fn imports(body: &str) -> String {
         ),
         (
             "RingConfig",
-            "actix_bully::elections::ring::{Ring, RingConfig}",
+            "actix_bully::elections::ring::{BoundedRecord, RingConfig}",
         ),
         ("Time::", "actix_bully::protocol::Time"),
         ("Cluster", "actix_bully::testkit::cluster::Cluster"),
@@ -75,7 +75,7 @@ fn body(recording: &Recording) -> Result<String, Untold> {
             wait(&mut out, *at);
         }
         if let What::Command(command) = what {
-            if *command == Command::Settle {
+            if *command == RecordedCommand::Settle {
                 settle(&mut out, entries.clone());
             } else {
                 let call = call(command).ok_or_else(|| Untold::Command {
@@ -191,7 +191,7 @@ fn builder(out: &mut String, recording: &Recording) -> (&'static str, Vec<&'stat
             )
         }
         "ring" => (
-            "Cluster::<Ring>::with_config(Arc::new(RingConfig::default()))",
+            "Cluster::<BoundedRecord>::with_config(Arc::new(RingConfig::default()))",
             vec![],
         ),
         "reorganization" => (
@@ -216,20 +216,20 @@ fn added(agent: &RecordedAgent) -> String {
 }
 
 /// The call that does it; `None` if a cluster has none.
-fn call(command: &Command) -> Option<String> {
+fn call(command: &RecordedCommand) -> Option<String> {
     let cluster = |call: String| Some(format!("cluster.{call};"));
     match command {
-        Command::Crash(agents) => cluster(many("crash", agents)),
-        Command::Stop(agents) => cluster(many("stop", agents)),
-        Command::Kill(agent) => cluster(format!("kill({}).await?", literal(agent))),
-        Command::Restart(agent) => cluster(format!("restart({})?", literal(agent))),
-        Command::Hang(agent) => cluster(format!("hang({}).await?", literal(agent))),
-        Command::Freeze(agent) => cluster(format!("freeze({}).await?", literal(agent))),
-        Command::Resume(agent) => cluster(format!("resume({})?", literal(agent))),
-        Command::Expire(agent) => cluster(format!("expire({})?", literal(agent))),
-        Command::Join { agent, kind, score } => cluster(join(agent, *kind, *score)),
-        Command::Leave(agent) => cluster(format!("leave({}).await?", literal(agent))),
-        Command::Score {
+        RecordedCommand::Crash(agents) => cluster(many("crash", agents)),
+        RecordedCommand::Stop(agents) => cluster(many("stop", agents)),
+        RecordedCommand::Kill(agent) => cluster(format!("kill({}).await?", literal(agent))),
+        RecordedCommand::Restart(agent) => cluster(format!("restart({})?", literal(agent))),
+        RecordedCommand::Hang(agent) => cluster(format!("hang({}).await?", literal(agent))),
+        RecordedCommand::Freeze(agent) => cluster(format!("freeze({}).await?", literal(agent))),
+        RecordedCommand::Resume(agent) => cluster(format!("resume({})?", literal(agent))),
+        RecordedCommand::Expire(agent) => cluster(format!("expire({})?", literal(agent))),
+        RecordedCommand::Join { agent, kind, score } => cluster(join(agent, *kind, *score)),
+        RecordedCommand::Leave(agent) => cluster(format!("leave({}).await?", literal(agent))),
+        RecordedCommand::Score {
             agent,
             score: Some(score),
         } => cluster(format!(
@@ -237,13 +237,13 @@ fn call(command: &Command) -> Option<String> {
             literal(agent),
             rating(*score)
         )),
-        Command::Score { agent, score: None } => {
+        RecordedCommand::Score { agent, score: None } => {
             cluster(format!("withdraw_score({})?", literal(agent)))
         }
-        Command::StepDown { agent, to: None } => {
+        RecordedCommand::StepDown { agent, to: None } => {
             cluster(format!("step_down({}, None)?", literal(agent)))
         }
-        Command::StepDown {
+        RecordedCommand::StepDown {
             agent,
             to: Some(to),
         } => cluster(format!(
@@ -251,8 +251,8 @@ fn call(command: &Command) -> Option<String> {
             literal(agent),
             literal(to)
         )),
-        Command::Campaign(agent) => cluster(format!("campaign({})?", literal(agent))),
-        Command::Partition(sides) => {
+        RecordedCommand::Campaign(agent) => cluster(format!("campaign({})?", literal(agent))),
+        RecordedCommand::Partition(sides) => {
             // Slices, because sides differ in length.
             let sides: Vec<_> = sides
                 .iter()
@@ -260,17 +260,19 @@ fn call(command: &Command) -> Option<String> {
                 .collect();
             cluster(format!("partition([{}])?", sides.join(", ")))
         }
-        Command::Cut(one, other) => cluster(format!("cut({}, {})?", literal(one), literal(other))),
-        Command::CutOneWay(from, to) => {
+        RecordedCommand::Cut(one, other) => {
+            cluster(format!("cut({}, {})?", literal(one), literal(other)))
+        }
+        RecordedCommand::CutOneWay(from, to) => {
             cluster(format!("cut_one_way({}, {})?", literal(from), literal(to)))
         }
-        Command::Isolate(agent) => cluster(format!("isolate({})?", literal(agent))),
-        Command::Heal => cluster("heal()".to_owned()),
-        Command::Network(network) => Some(format!(
+        RecordedCommand::Isolate(agent) => cluster(format!("isolate({})?", literal(agent))),
+        RecordedCommand::Heal => cluster("heal()".to_owned()),
+        RecordedCommand::Network(network) => Some(format!(
             "let network = {};\n        cluster.set_network(network);",
             conditions(*network)
         )),
-        Command::Settle => None,
+        RecordedCommand::Settle => None,
     }
 }
 

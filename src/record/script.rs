@@ -3,7 +3,7 @@
 //! Decided here: that a script is made only where it is the run. The example names its agents `agent-1` and so on, gives
 //! each its number as its score, and begins with delays of 1 to 3 ms; commands that it has no word for are named.
 
-use super::{Command, NetworkRecord, Recording, TraceEntry, Untold, What, lines::append};
+use super::{NetworkRecord, RecordedCommand, Recording, TraceEntry, Untold, What, lines::append};
 use crate::protocol::{AgentId, MemberKind, Score, Time};
 
 pub(super) fn to_script(recording: &Recording) -> Result<String, Untold> {
@@ -41,13 +41,13 @@ pub(super) fn to_script(recording: &Recording) -> Result<String, Untold> {
 /// tells each agent to campaign, and then it waits until all is settled.
 fn begun_by_itself(recording: &Recording) -> usize {
     let is_first = |entry: &TraceEntry| {
-        let is_told = matches!(&entry.what, What::Command(Command::Campaign(_)));
+        let is_told = matches!(&entry.what, What::Command(RecordedCommand::Campaign(_)));
         entry.at == Time::ZERO
             && (!matches!(&entry.what, What::Command(_)) || is_told && is_astra(recording))
     };
     let entries = recording.entries();
     let before = entries.iter().take_while(|entry| is_first(entry)).count();
-    let settle = What::Command(Command::Settle);
+    let settle = What::Command(RecordedCommand::Settle);
     match entries.get(before) {
         Some(entry) if entry.at == Time::ZERO && entry.what == settle => before.saturating_add(1),
         Some(_) | None => 0,
@@ -95,35 +95,39 @@ fn check(recording: &Recording) -> Result<(), Untold> {
 }
 
 /// The command in the words of the example; `None` if it has none.
-fn words(command: &Command, network: &mut NetworkRecord) -> Option<String> {
+fn words(command: &RecordedCommand, network: &mut NetworkRecord) -> Option<String> {
     let several = |verb: &str, agents: &[AgentId]| {
         let names: Option<Vec<&str>> = agents.iter().map(word).collect();
         Some(format!("{verb} {}", names?.join(" ")))
     };
     match command {
-        Command::Crash(agents) => several("crash", agents),
-        Command::Stop(agents) => several("stop", agents),
+        RecordedCommand::Crash(agents) => several("crash", agents),
+        RecordedCommand::Stop(agents) => several("stop", agents),
         // The agents of the example have no process of their own.
-        Command::Kill(agent) => Some(format!("stop {}", word(agent)?)),
-        Command::Restart(agent) => Some(format!("restart {}", word(agent)?)),
-        Command::Hang(agent) | Command::Freeze(agent) => Some(format!("hang {}", word(agent)?)),
-        Command::Resume(agent) => Some(format!("resume {}", word(agent)?)),
-        Command::Join {
+        RecordedCommand::Kill(agent) => Some(format!("stop {}", word(agent)?)),
+        RecordedCommand::Restart(agent) => Some(format!("restart {}", word(agent)?)),
+        RecordedCommand::Hang(agent) | RecordedCommand::Freeze(agent) => {
+            Some(format!("hang {}", word(agent)?))
+        }
+        RecordedCommand::Resume(agent) => Some(format!("resume {}", word(agent)?)),
+        RecordedCommand::Join {
             agent,
             kind: MemberKind::Voter,
             score,
         } => Some(format!("join {} {}", word(agent)?, rating(*score))),
-        Command::Leave(agent) => Some(format!("leave {}", word(agent)?)),
-        Command::Score { agent, score } => {
+        RecordedCommand::Leave(agent) => Some(format!("leave {}", word(agent)?)),
+        RecordedCommand::Score { agent, score } => {
             Some(format!("score {} {}", word(agent)?, rating(*score)))
         }
-        Command::StepDown { agent, to: None } => Some(format!("step-down {}", word(agent)?)),
-        Command::StepDown {
+        RecordedCommand::StepDown { agent, to: None } => {
+            Some(format!("step-down {}", word(agent)?))
+        }
+        RecordedCommand::StepDown {
             agent,
             to: Some(to),
         } => Some(format!("step-down {} {}", word(agent)?, word(to)?)),
-        Command::Campaign(agent) => Some(format!("campaign {}", word(agent)?)),
-        Command::Partition(sides) => {
+        RecordedCommand::Campaign(agent) => Some(format!("campaign {}", word(agent)?)),
+        RecordedCommand::Partition(sides) => {
             let sides: Option<Vec<String>> = sides
                 .iter()
                 .map(|side| {
@@ -133,14 +137,16 @@ fn words(command: &Command, network: &mut NetworkRecord) -> Option<String> {
                 .collect();
             Some(format!("partition {}", sides?.join(" | ")))
         }
-        Command::Cut(one, other) => Some(format!("cut {} {}", word(one)?, word(other)?)),
-        Command::CutOneWay(from, to) => Some(format!("cut {} > {}", word(from)?, word(to)?)),
-        Command::Isolate(agent) => Some(format!("isolate {}", word(agent)?)),
-        Command::Heal => Some("heal".to_owned()),
-        Command::Network(next) => changes(network, *next),
-        Command::Settle => Some("settle".to_owned()),
-        Command::Expire(_)
-        | Command::Join {
+        RecordedCommand::Cut(one, other) => Some(format!("cut {} {}", word(one)?, word(other)?)),
+        RecordedCommand::CutOneWay(from, to) => {
+            Some(format!("cut {} > {}", word(from)?, word(to)?))
+        }
+        RecordedCommand::Isolate(agent) => Some(format!("isolate {}", word(agent)?)),
+        RecordedCommand::Heal => Some("heal".to_owned()),
+        RecordedCommand::Network(next) => changes(network, *next),
+        RecordedCommand::Settle => Some("settle".to_owned()),
+        RecordedCommand::Expire(_)
+        | RecordedCommand::Join {
             kind: MemberKind::Observer,
             ..
         } => None,

@@ -8,11 +8,11 @@ use std::{collections::BTreeMap, f64::consts::TAU};
 use super::{
     Recording,
     lines::append,
-    moment::{AgentMoment, Condition, Moment, UnderWay},
+    moment::{AgentCondition, AgentMoment, RecordedMoment, UnderWay},
 };
 use crate::protocol::{AgentId, MemberKind, Role};
 
-pub(super) fn to_svg(moment: &Moment<'_>, recording: &Recording) -> String {
+pub(super) fn to_svg(moment: &RecordedMoment<'_>, recording: &Recording) -> String {
     let places = places(&moment.agents);
     let mut out = String::new();
     let (title, said) = (title(moment, recording), summary(moment));
@@ -148,7 +148,7 @@ fn node(out: &mut String, agent: &AgentMoment<'_>, places: &Places<'_>) {
 }
 
 /// Links that are cut, as long as they can be told apart.
-fn cuts(out: &mut String, moment: &Moment<'_>, places: &Places<'_>) {
+fn cuts(out: &mut String, moment: &RecordedMoment<'_>, places: &Places<'_>) {
     if moment.cut.len() > MOST_LINES {
         return;
     }
@@ -181,7 +181,7 @@ fn cuts(out: &mut String, moment: &Moment<'_>, places: &Places<'_>) {
     }
 }
 
-fn messages(out: &mut String, moment: &Moment<'_>, places: &Places<'_>) {
+fn messages(out: &mut String, moment: &RecordedMoment<'_>, places: &Places<'_>) {
     for UnderWay {
         message,
         left,
@@ -231,12 +231,13 @@ fn messages(out: &mut String, moment: &Moment<'_>, places: &Places<'_>) {
 /// The class of an agent, and its role in a word.
 fn state(agent: &AgentMoment<'_>) -> (&'static str, &'static str) {
     match agent.condition {
-        Condition::Absent => ("down", "not started"),
-        Condition::Down => ("down", "down"),
-        Condition::Hung if agent.leads() => ("hung", "LEADER, hung"),
-        Condition::Hung => ("hung", "hung"),
-        Condition::Up if agent.leads() => ("leader", "LEADER"),
-        Condition::Up => match (agent.role, agent.kind) {
+        AgentCondition::Absent => ("down", "not started"),
+        AgentCondition::Unknown => ("down", "not heard"),
+        AgentCondition::Down => ("down", "down"),
+        AgentCondition::Hung if agent.leads() => ("hung", "LEADER, hung"),
+        AgentCondition::Hung => ("hung", "hung"),
+        AgentCondition::Up if agent.leads() => ("leader", "LEADER"),
+        AgentCondition::Up => match (agent.role, agent.kind) {
             (Role::Candidate, _) => ("electing", "candidate"),
             (Role::Waiting, _) => ("electing", "waiting"),
             (Role::Follower | Role::Leader, MemberKind::Observer) => ("follower", "observer"),
@@ -270,7 +271,7 @@ fn score(agent: &AgentMoment<'_>) -> String {
         .map_or_else(|| "-".to_owned(), |score| score.to_string())
 }
 
-fn title(moment: &Moment<'_>, recording: &Recording) -> String {
+fn title(moment: &RecordedMoment<'_>, recording: &Recording) -> String {
     let header = recording.header();
     let many = moment.agents.len();
     let s = if many == 1 { "" } else { "s" };
@@ -279,7 +280,7 @@ fn title(moment: &Moment<'_>, recording: &Recording) -> String {
 }
 
 /// Who leads, what is under way, what is cut.
-fn summary(moment: &Moment<'_>) -> String {
+fn summary(moment: &RecordedMoment<'_>) -> String {
     let leaders: Vec<String> = moment
         .leaders()
         .map(|leader| {

@@ -31,6 +31,7 @@ mod outside;
 mod panics;
 #[cfg(feature = "planted")]
 mod planted;
+mod recorded;
 mod records;
 mod stage;
 mod start;

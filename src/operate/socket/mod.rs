@@ -4,6 +4,7 @@
 //!   "report"                                        ─▶ {"report":{"bridge":null,"agents":[..]}}
 //!   "diagnosis"                                     ─▶ {"diagnosis":[{"text":"..","diagnosis":{..}}]}
 //!   {"order":{"command":"drain","within_ms":5000}}  ─▶ {"outcome":{"became":"left","leader":{..}}}
+//!   {"record":{"on":{}}}, {"record":"read"}         ─▶ {"recordings":[{"agent":..,"is_on":true,"jsonl":null}]}
 //!   anything else                                   ─▶ {"error":{"message":".."}}
 //! ```
 //!
@@ -27,7 +28,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 use tracing::warn;
 
-use super::{Explanation, Operated, Order, Outcome, Report};
+use super::{AgentRecording, Explanation, Operated, Order, Outcome, RecordRequest, Report};
 use bind::FileIdentity;
 
 /// What a client of the socket asks.
@@ -41,6 +42,8 @@ pub enum SocketRequest {
     Diagnosis,
     /// A command.
     Order(Order),
+    /// What to do with the records of the node's agents.
+    Record(RecordRequest),
 }
 
 /// What the socket answers.
@@ -54,6 +57,8 @@ pub enum SocketAnswer {
     Diagnosis(Vec<Explanation>),
     /// What became of the command.
     Outcome(Outcome),
+    /// The records of the node's agents.
+    Recordings(Vec<AgentRecording>),
     /// This user is not answered. Nothing was done.
     Denied {
         /// Why, and what to do.

@@ -1,10 +1,10 @@
 //! What a drawing shows.
 
 use super::{
-    AT, Command, Event, Happening, Leader, MemberKind, Recording, Term, Time, What, id, message,
-    usual,
+    AT, Event, Happening, Leader, MemberKind, RecordedCommand, Recording, Term, Time, What, id,
+    message, usual,
 };
-use crate::{protocol::Incarnation, record::moment::Moment};
+use crate::{protocol::Incarnation, record::moment::RecordedMoment};
 
 fn starts(agents: u32) -> Vec<(u64, What)> {
     let names = (1..=agents).map(|number| id(&format!("agent-{number}")));
@@ -36,7 +36,7 @@ fn story() -> Recording {
     ));
     entries.push(event(5, "agent-3", Event::Acquired { term: Term(4) }));
     entries.push(event(5, "agent-2", Event::NewLeader(leader)));
-    let command = Command::Cut(id("agent-1"), id("agent-3"));
+    let command = RecordedCommand::Cut(id("agent-1"), id("agent-3"));
     entries.push((6, What::Command(command)));
     entries.push((6, What::Mark("cut agent-1 agent-3".to_owned())));
     let what = Happening::Crashed;
@@ -46,7 +46,7 @@ fn story() -> Recording {
 }
 
 fn leaders(recording: &Recording, at: u64) -> Vec<String> {
-    let moment = Moment::of(recording, AT(at));
+    let moment = RecordedMoment::of(recording, AT(at));
     moment
         .leaders()
         .map(|agent| agent.name.to_string())
@@ -59,11 +59,14 @@ fn a_moment_has_what_had_happened_by_then() {
     assert_eq!(leaders(&story, 4), [""; 0]);
     assert_eq!(leaders(&story, 5), ["agent-3"]);
     assert_eq!(leaders(&story, 9), [""; 0]);
-    let under_way = |at| Moment::of(&story, AT(at)).under_way.len();
+    let under_way = |at| RecordedMoment::of(&story, AT(at)).under_way.len();
     assert_eq!([1, 2, 5, 6].map(under_way), [0, 1, 1, 0]);
-    let cut = |at| Moment::of(&story, AT(at)).cut.len();
+    let cut = |at| RecordedMoment::of(&story, AT(at)).cut.len();
     assert_eq!([5, 6].map(cut), [0, 2]);
-    let follower = Moment::of(&story, AT(5)).agents[1].leader.cloned().unwrap();
+    let follower = RecordedMoment::of(&story, AT(5)).agents[1]
+        .leader
+        .cloned()
+        .unwrap();
     assert_eq!(follower.id, "agent-3");
 }
 
@@ -71,18 +74,18 @@ fn a_moment_has_what_had_happened_by_then() {
 fn each_fault_of_the_network_is_seen_and_healed() {
     let (one, two) = (id("agent-1"), id("agent-2"));
     let cases = [
-        (Command::Cut(one.clone(), two.clone()), 2),
-        (Command::CutOneWay(one.clone(), two.clone()), 1),
-        (Command::Isolate(one.clone()), 4),
-        (Command::Partition(vec![vec![one, two]]), 4),
+        (RecordedCommand::Cut(one.clone(), two.clone()), 2),
+        (RecordedCommand::CutOneWay(one.clone(), two.clone()), 1),
+        (RecordedCommand::Isolate(one.clone()), 4),
+        (RecordedCommand::Partition(vec![vec![one, two]]), 4),
     ];
     for (command, ways) in cases {
         let entries = [
             (1, What::Command(command.clone())),
-            (2, What::Command(Command::Heal)),
+            (2, What::Command(RecordedCommand::Heal)),
         ];
         let recording = usual(3, entries, 3);
-        let cut = [1, 2].map(|at| Moment::of(&recording, AT(at)).cut.len());
+        let cut = [1, 2].map(|at| RecordedMoment::of(&recording, AT(at)).cut.len());
         assert_eq!(cut, [ways, 0], "{command:?}");
     }
 }
@@ -114,7 +117,7 @@ fn names_with_markup_are_text() {
     let name = "<script>\"&'";
     let mut entries = starts(1);
     let (agent, kind) = (id(name), MemberKind::Voter);
-    let join = Command::Join {
+    let join = RecordedCommand::Join {
         agent,
         kind,
         score: None,
@@ -143,7 +146,7 @@ fn a_crowd_is_drawn_within_bounds() {
         let message = message(&from, "agent-300", "elect");
         entries.push((1, What::Sent { message, arrives }));
     }
-    let command = Command::Isolate(id("agent-1"));
+    let command = RecordedCommand::Isolate(id("agent-1"));
     entries.push((1, What::Command(command)));
     let svg = usual(300, entries, 9).to_svg(AT(5));
     assert_eq!(svg.matches("<g class=\"message\">").count(), 200);

@@ -1,7 +1,7 @@
 //! How a recording is written, read, drawn and told.
 
 use super::{
-    Command, Happening, Header, MessageText, RecordedAgent, RecordedSide, Recording,
+    Happening, Header, MessageText, RecordedAgent, RecordedCommand, RecordedSide, Recording,
     RecordingError, TraceEntry, Untold, What,
 };
 use crate::protocol::{
@@ -10,6 +10,7 @@ use crate::protocol::{
 
 mod drawn;
 mod read;
+mod ring;
 mod told;
 
 const AT: fn(u64) -> Time = Time::from_millis;
@@ -92,47 +93,47 @@ fn every_entry() -> Vec<What> {
     all
 }
 
-fn every_command() -> Vec<Command> {
+fn every_command() -> Vec<RecordedCommand> {
     let (a, b) = (id("a"), id("b"));
     vec![
-        Command::Crash(vec![a.clone(), b.clone()]),
-        Command::Stop(vec![a.clone()]),
-        Command::Kill(a.clone()),
-        Command::Restart(a.clone()),
-        Command::Hang(a.clone()),
-        Command::Freeze(a.clone()),
-        Command::Resume(a.clone()),
-        Command::Expire(a.clone()),
-        Command::Join {
+        RecordedCommand::Crash(vec![a.clone(), b.clone()]),
+        RecordedCommand::Stop(vec![a.clone()]),
+        RecordedCommand::Kill(a.clone()),
+        RecordedCommand::Restart(a.clone()),
+        RecordedCommand::Hang(a.clone()),
+        RecordedCommand::Freeze(a.clone()),
+        RecordedCommand::Resume(a.clone()),
+        RecordedCommand::Expire(a.clone()),
+        RecordedCommand::Join {
             agent: a.clone(),
             kind: MemberKind::Voter,
             score: Some(Score::from((1, -2))),
         },
-        Command::Join {
+        RecordedCommand::Join {
             agent: a.clone(),
             kind: MemberKind::Observer,
             score: None,
         },
-        Command::Leave(a.clone()),
-        Command::Score {
+        RecordedCommand::Leave(a.clone()),
+        RecordedCommand::Score {
             agent: a.clone(),
             score: None,
         },
-        Command::StepDown {
+        RecordedCommand::StepDown {
             agent: a.clone(),
             to: Some(b.clone()),
         },
-        Command::Campaign(a.clone()),
-        Command::Partition(vec![vec![a.clone()], vec![b.clone()]]),
-        Command::Cut(a.clone(), b.clone()),
-        Command::CutOneWay(a.clone(), b),
-        Command::Isolate(a),
-        Command::Heal,
-        Command::Network(super::NetworkRecord {
+        RecordedCommand::Campaign(a.clone()),
+        RecordedCommand::Partition(vec![vec![a.clone()], vec![b.clone()]]),
+        RecordedCommand::Cut(a.clone(), b.clone()),
+        RecordedCommand::CutOneWay(a.clone(), b),
+        RecordedCommand::Isolate(a),
+        RecordedCommand::Heal,
+        RecordedCommand::Network(super::NetworkRecord {
             loss: 5,
             ..usual_network()
         }),
-        Command::Settle,
+        RecordedCommand::Settle,
     ]
 }
 

@@ -1,6 +1,6 @@
 //! A run as commands, and as a test.
 
-use super::{AT, Command, Score, Untold, What, every_command, id, usual};
+use super::{AT, RecordedCommand, Score, Untold, What, every_command, id, usual};
 use crate::record::NetworkRecord;
 
 fn settled(leader: &str) -> What {
@@ -23,26 +23,29 @@ fn a_script_has_the_commands_at_their_times() {
         ..super::usual_network()
     };
     let entries = [
-        (0, What::Command(Command::Settle)),
+        (0, What::Command(RecordedCommand::Settle)),
         (5, settled("agent-2")),
-        (5, What::Command(Command::Settle)),
+        (5, What::Command(RecordedCommand::Settle)),
         (7, settled("agent-2")),
         (
             7,
-            What::Command(Command::Crash(vec![one.clone(), two.clone()])),
+            What::Command(RecordedCommand::Crash(vec![one.clone(), two.clone()])),
         ),
-        (9, What::Command(Command::Network(network))),
+        (9, What::Command(RecordedCommand::Network(network))),
         (
             9,
-            What::Command(Command::CutOneWay(one.clone(), two.clone())),
-        ),
-        (
-            9,
-            What::Command(Command::Partition(vec![vec![one.clone()], vec![two]])),
+            What::Command(RecordedCommand::CutOneWay(one.clone(), two.clone())),
         ),
         (
             9,
-            What::Command(Command::Score {
+            What::Command(RecordedCommand::Partition(vec![
+                vec![one.clone()],
+                vec![two],
+            ])),
+        ),
+        (
+            9,
+            What::Command(RecordedCommand::Score {
                 agent: one,
                 score: Some(Score::from((3, -4))),
             }),
@@ -89,7 +92,7 @@ fn every_command_has_words_or_is_named() {
 #[test]
 fn names_that_are_no_word_of_a_script_are_refused_and_quoted_in_rust() {
     let name = "a;crash5\"\\";
-    let command = || What::Command(Command::Crash(vec![id(name)]));
+    let command = || What::Command(RecordedCommand::Crash(vec![id(name)]));
     let recording = usual(2, [(1, command())], 1);
     assert!(matches!(recording.to_script(), Err(Untold::Command { at, .. }) if at == AT(1)));
     let test = recording.to_rust_test().unwrap();

@@ -18,7 +18,7 @@ use crate::{
     clock::{Clock, RuntimeClock},
     group::{AppMessage, Envelope},
     protocol::{AgentId, Event, PeerMessage, Role, Time},
-    record::Command,
+    record::RecordedCommand,
     supervisor::{Exit, Supervision},
     testkit::{
         faults::{Arrivals, Fate, Network},
@@ -308,7 +308,7 @@ impl<M: PeerMessage> Journal<M> {
     }
 
     /// A command is given. What it does is told besides.
-    pub(super) fn command(&mut self, command: impl FnOnce() -> Command) {
+    pub(super) fn command(&mut self, command: impl FnOnce() -> RecordedCommand) {
         let now = self.now();
         self.trace.commanded(now, command);
     }

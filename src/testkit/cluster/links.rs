@@ -5,7 +5,7 @@
 use super::{Cluster, ClusterError, journal::open};
 use crate::{
     protocol::{AgentId, Election},
-    record::{Command, NetworkRecord},
+    record::{NetworkRecord, RecordedCommand},
     testkit::faults::{Conditions, Network},
 };
 
@@ -34,7 +34,7 @@ impl<E: Election> Cluster<E> {
         self.resolve(all)?;
         let sides = resolved.iter().map(|side| joined(side, " "));
         let mark = format!("partition {}", joined(sides, " | "));
-        let command = Command::Partition(resolved.clone());
+        let command = RecordedCommand::Partition(resolved.clone());
         self.change(command, mark, |network| network.partition(resolved));
         Ok(())
     }
@@ -46,7 +46,7 @@ impl<E: Election> Cluster<E> {
     pub fn cut(&mut self, one: &str, other: &str) -> Result<(), ClusterError> {
         let (one, other) = self.pair(one, other)?;
         let mark = format!("cut {one} {other}");
-        let command = Command::Cut(one.clone(), other.clone());
+        let command = RecordedCommand::Cut(one.clone(), other.clone());
         self.change(command, mark, |network| network.cut(&one, &other));
         Ok(())
     }
@@ -58,7 +58,7 @@ impl<E: Election> Cluster<E> {
     pub fn cut_one_way(&mut self, from: &str, to: &str) -> Result<(), ClusterError> {
         let (from, to) = self.pair(from, to)?;
         let mark = format!("cut {from} > {to}");
-        let command = Command::CutOneWay(from.clone(), to.clone());
+        let command = RecordedCommand::CutOneWay(from.clone(), to.clone());
         self.change(command, mark, |network| network.cut_one_way(&from, &to));
         Ok(())
     }
@@ -69,20 +69,23 @@ impl<E: Election> Cluster<E> {
     /// [`ClusterError::Unknown`].
     pub fn isolate(&mut self, name: &str) -> Result<(), ClusterError> {
         let name = self.find(name)?.id().clone();
-        let (command, mark) = (Command::Isolate(name.clone()), format!("isolate {name}"));
+        let (command, mark) = (
+            RecordedCommand::Isolate(name.clone()),
+            format!("isolate {name}"),
+        );
         self.change(command, mark, |network| network.isolate(&name));
         Ok(())
     }
 
     /// Ends every partition, cut and isolation. Delays and losses stay.
     pub fn heal(&mut self) {
-        self.change(Command::Heal, String::from("heal"), Network::heal);
+        self.change(RecordedCommand::Heal, String::from("heal"), Network::heal);
     }
 
     /// Changes what the network does to all messages.
     pub fn set_network(&mut self, conditions: Conditions) {
         let mut journal = open(&self.journal);
-        journal.command(|| Command::Network(NetworkRecord::from(conditions)));
+        journal.command(|| RecordedCommand::Network(NetworkRecord::from(conditions)));
         journal.mark(|| format!("network: {conditions}"));
         journal.network.set_conditions(conditions);
     }
@@ -100,7 +103,7 @@ impl<E: Election> Cluster<E> {
     }
 
     /// Marked in the trace as the example `cluster` would be told.
-    fn change(&self, command: Command, mark: String, change: impl FnOnce(&mut Network)) {
+    fn change(&self, command: RecordedCommand, mark: String, change: impl FnOnce(&mut Network)) {
         let mut journal = open(&self.journal);
         journal.command(|| command);
         journal.mark(|| mark);

@@ -12,7 +12,7 @@ use super::{Cluster, ClusterError, journal::open};
 use crate::{
     clock::Clock,
     protocol::{AgentId, Election, MemberKind, Time},
-    record::{Command, NetworkRecord, Recording, What},
+    record::{NetworkRecord, RecordedCommand, Recording, What},
     testkit::faults::{Conditions, ConditionsError},
 };
 
@@ -50,37 +50,39 @@ impl<E: Election> Cluster<E> {
     }
 
     /// Gives one command. That nothing is settled is no error: it may not have been so in the recording either.
-    async fn obey(&mut self, command: &Command) -> Result<(), ClusterError> {
+    async fn obey(&mut self, command: &RecordedCommand) -> Result<(), ClusterError> {
         match command {
-            Command::Crash(agents) => self.crash_all(agents).await?,
-            Command::Stop(agents) => self.stop_all(agents).await?,
-            Command::Kill(agent) => self.kill(agent.as_str()).await?,
-            Command::Restart(agent) => self.restart(agent.as_str())?,
-            Command::Hang(agent) => self.hang(agent.as_str()).await?,
-            Command::Freeze(agent) => self.freeze(agent.as_str()).await?,
-            Command::Resume(agent) => self.resume(agent.as_str())?,
-            Command::Expire(agent) => self.expire(agent.as_str())?,
-            Command::Join { agent, kind, score } => match (kind, score) {
+            RecordedCommand::Crash(agents) => self.crash_all(agents).await?,
+            RecordedCommand::Stop(agents) => self.stop_all(agents).await?,
+            RecordedCommand::Kill(agent) => self.kill(agent.as_str()).await?,
+            RecordedCommand::Restart(agent) => self.restart(agent.as_str())?,
+            RecordedCommand::Hang(agent) => self.hang(agent.as_str()).await?,
+            RecordedCommand::Freeze(agent) => self.freeze(agent.as_str()).await?,
+            RecordedCommand::Resume(agent) => self.resume(agent.as_str())?,
+            RecordedCommand::Expire(agent) => self.expire(agent.as_str())?,
+            RecordedCommand::Join { agent, kind, score } => match (kind, score) {
                 (MemberKind::Observer, _) => self.join_observer(agent.as_str())?,
                 (MemberKind::Voter, None) => self.join_witness(agent.as_str())?,
                 (MemberKind::Voter, Some(score)) => self.join(agent.as_str(), *score)?,
             },
-            Command::Leave(agent) => self.leave(agent.as_str()).await?,
-            Command::Score { agent, score } => match score {
+            RecordedCommand::Leave(agent) => self.leave(agent.as_str()).await?,
+            RecordedCommand::Score { agent, score } => match score {
                 Some(score) => self.set_score(agent.as_str(), *score)?,
                 None => self.withdraw_score(agent.as_str())?,
             },
-            Command::StepDown { agent, to } => {
+            RecordedCommand::StepDown { agent, to } => {
                 self.step_down(agent.as_str(), to.as_ref().map(AgentId::as_str))?;
             }
-            Command::Campaign(agent) => self.campaign(agent.as_str())?,
-            Command::Partition(sides) => self.partition(sides.iter().map(|side| side.iter()))?,
-            Command::Cut(one, other) => self.cut(one.as_str(), other.as_str())?,
-            Command::CutOneWay(from, to) => self.cut_one_way(from.as_str(), to.as_str())?,
-            Command::Isolate(agent) => self.isolate(agent.as_str())?,
-            Command::Heal => self.heal(),
-            Command::Network(network) => self.set_network(Conditions::try_from(*network)?),
-            Command::Settle => drop(self.settle().await),
+            RecordedCommand::Campaign(agent) => self.campaign(agent.as_str())?,
+            RecordedCommand::Partition(sides) => {
+                self.partition(sides.iter().map(|side| side.iter()))?;
+            }
+            RecordedCommand::Cut(one, other) => self.cut(one.as_str(), other.as_str())?,
+            RecordedCommand::CutOneWay(from, to) => self.cut_one_way(from.as_str(), to.as_str())?,
+            RecordedCommand::Isolate(agent) => self.isolate(agent.as_str())?,
+            RecordedCommand::Heal => self.heal(),
+            RecordedCommand::Network(network) => self.set_network(Conditions::try_from(*network)?),
+            RecordedCommand::Settle => drop(self.settle().await),
         }
         Ok(())
     }

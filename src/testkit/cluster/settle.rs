@@ -13,7 +13,7 @@ use super::{AgentNames, Cluster, journal::open};
 use crate::{
     clock::Clock,
     protocol::{AgentId, Election, Term},
-    record::{Command, RecordedSide, What},
+    record::{RecordedCommand, RecordedSide, What},
 };
 
 /// Which agents lead, and what it took since something was last done to the cluster.
@@ -158,7 +158,7 @@ impl<E: Election> Cluster<E> {
     /// [`timeout`](super::ClusterBuilder::timeout). Only time has passed.
     pub async fn settle(&self) -> Result<Settled, NotSettled> {
         let begun = self.clock.now();
-        self.command(|| Command::Settle);
+        self.command(|| RecordedCommand::Settle);
         let mut obstacle = Obstacle::Busy;
         loop {
             let before = open(&self.journal).activity();

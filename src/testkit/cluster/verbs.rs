@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     protocol::{AgentId, Election, MemberKind, Score},
-    record::Command,
+    record::RecordedCommand,
     supervisor::RestartPolicy,
     testkit::trace::Happening,
 };
@@ -44,7 +44,7 @@ impl<E: Election> Cluster<E> {
         self.end_all(
             names,
             Happening::Crashed,
-            Command::Crash,
+            RecordedCommand::Crash,
             ClusterAgent::must_live,
             ClusterAgent::crash,
         )
@@ -70,7 +70,7 @@ impl<E: Election> Cluster<E> {
         self.end_all(
             names,
             Happening::Stopped,
-            Command::Stop,
+            RecordedCommand::Stop,
             ClusterAgent::must_run,
             ClusterAgent::stop,
         )
@@ -81,7 +81,7 @@ impl<E: Election> Cluster<E> {
         &mut self,
         names: impl IntoIterator<Item = N>,
         what: Happening,
-        command: impl FnOnce(Vec<AgentId>) -> Command,
+        command: impl FnOnce(Vec<AgentId>) -> RecordedCommand,
         check: impl Fn(&ClusterAgent<E>) -> Result<(), ClusterError>,
         end: impl Fn(&mut ClusterAgent<E>),
     ) -> Result<(), ClusterError> {
@@ -122,7 +122,7 @@ impl<E: Election> Cluster<E> {
         };
         let name = agent.id().clone();
         self.agent(plan, StartKind::Again)?;
-        self.command(|| Command::Restart(name));
+        self.command(|| RecordedCommand::Restart(name));
         Ok(())
     }
 
@@ -133,7 +133,7 @@ impl<E: Election> Cluster<E> {
     pub async fn hang(&mut self, name: &str) -> Result<(), ClusterError> {
         let id = self.find(name)?.id().clone();
         self.find(name)?.must_run()?;
-        self.command(|| Command::Hang(id.clone()));
+        self.command(|| RecordedCommand::Hang(id.clone()));
         self.record(&id, Happening::Paused);
         self.find_mut(name)?.hang().await;
         Ok(())
@@ -147,7 +147,7 @@ impl<E: Election> Cluster<E> {
     pub async fn freeze(&mut self, name: &str) -> Result<(), ClusterError> {
         let id = self.find(name)?.id().clone();
         self.find(name)?.must_run()?;
-        self.command(|| Command::Freeze(id.clone()));
+        self.command(|| RecordedCommand::Freeze(id.clone()));
         self.record(&id, Happening::Paused);
         self.find_mut(name)?.freeze().await;
         Ok(())
@@ -163,7 +163,11 @@ impl<E: Election> Cluster<E> {
             [name],
             Happening::Stopped,
             // It was one name.
-            |mut names| names.pop().map_or(Command::Stop(names), Command::Kill),
+            |mut names| {
+                names
+                    .pop()
+                    .map_or(RecordedCommand::Stop(names), RecordedCommand::Kill)
+            },
             ClusterAgent::must_live,
             ClusterAgent::kill,
         )
@@ -189,7 +193,7 @@ impl<E: Election> Cluster<E> {
         agent
             .clock
             .skip(left.saturating_add(Duration::from_nanos(1)));
-        self.command(|| Command::Expire(name.clone()));
+        self.command(|| RecordedCommand::Expire(name.clone()));
         open(&self.journal).mark(|| format!("expire {name}"));
         Ok(())
     }
@@ -204,7 +208,7 @@ impl<E: Election> Cluster<E> {
         if !agent.resume() {
             return Err(ClusterError::NotHung { name });
         }
-        self.command(|| Command::Resume(name.clone()));
+        self.command(|| RecordedCommand::Resume(name.clone()));
         self.record(&name, Happening::Resumed);
         Ok(())
     }
@@ -256,7 +260,7 @@ impl<E: Election> Cluster<E> {
         // The last is the one that came.
         if let Some(agent) = self.agents.last() {
             let agent = agent.id().clone();
-            self.command(|| Command::Join { agent, kind, score });
+            self.command(|| RecordedCommand::Join { agent, kind, score });
         }
         Ok(())
     }
@@ -271,7 +275,7 @@ impl<E: Election> Cluster<E> {
         agent.must_run()?;
         let handle = agent.handle.clone();
         let name = handle.id().clone();
-        self.command(|| Command::Leave(name.clone()));
+        self.command(|| RecordedCommand::Leave(name.clone()));
         self.record(&name, Happening::Left);
         let left = handle.leave(self.timeout).await;
         self.agents.retain(|agent| *agent.id() != name);
@@ -305,7 +309,7 @@ impl<E: Election> Cluster<E> {
             None => agent.handle.withdraw_score().ok(),
         };
         let name = agent.id().clone();
-        self.command(|| Command::Score {
+        self.command(|| RecordedCommand::Score {
             agent: name.clone(),
             score,
         });
@@ -333,7 +337,7 @@ impl<E: Election> Cluster<E> {
             return Err(ClusterError::NotLeading { name, believers });
         }
         agent.handle.step_down(to.clone()).ok();
-        self.command(|| Command::StepDown {
+        self.command(|| RecordedCommand::StepDown {
             agent: name.clone(),
             to: to.clone(),
         });
@@ -351,7 +355,7 @@ impl<E: Election> Cluster<E> {
         agent.must_run()?;
         agent.handle.campaign().ok();
         let name = agent.id().clone();
-        self.command(|| Command::Campaign(name.clone()));
+        self.command(|| RecordedCommand::Campaign(name.clone()));
         open(&self.journal).mark(|| format!("campaign {name}"));
         Ok(())
     }
@@ -359,7 +363,7 @@ impl<E: Election> Cluster<E> {
     // ---- names -------------------------------------------------------------------------------
 
     /// A command is given: it is written down, for [recordings](Self::recording).
-    pub(super) fn command(&self, command: impl FnOnce() -> Command) {
+    pub(super) fn command(&self, command: impl FnOnce() -> RecordedCommand) {
         open(&self.journal).command(command);
     }
 

@@ -16,7 +16,7 @@ use super::{
 use crate::{
     protocol::{AgentId, Event, PeerMessage, Role, Time},
     record::{
-        Command, Header, Recording,
+        Header, RecordedCommand, Recording,
         lines::{self, Line},
         mermaid,
     },
@@ -249,7 +249,7 @@ impl Trace {
     }
 
     /// A command is given, to be given again when the run is repeated.
-    pub(crate) fn commanded(&mut self, at: Time, command: impl FnOnce() -> Command) {
+    pub(crate) fn commanded(&mut self, at: Time, command: impl FnOnce() -> RecordedCommand) {
         if self.is_on() {
             self.push(at, What::Command(command()));
         }

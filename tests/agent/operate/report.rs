@@ -31,6 +31,7 @@ fn a_report_as_json_is_read_again() {
         "term": "TERM"
       },
       "leading": null,
+      "lease_left_ms": null,
       "draining": false,
       "work_panics": 0,
       "work_stalls": 0,

@@ -1,0 +1,227 @@
+//! What an agent writes down of its own election while it runs, if it is told to.
+//!
+//! Decided here: that a record which is off costs one relaxed read, that heartbeats are not written, and that what was
+//! written when the leader was missed is kept beside what comes after it. Messages of applications never come here: they
+//! go past the machine. Not here: how much is kept (`record::ring`), and what reads it (`operate`).
+
+use std::sync::{
+    Mutex, MutexGuard, PoisonError,
+    atomic::{AtomicBool, Ordering},
+};
+
+use crate::{
+    protocol::{AgentId, Event, Members, PeerMessage, Role, Time, To},
+    record::{
+        BoundedRecord, ClockKind, Happening, Header, MessageText, RecordLimits, RecordedAgent, What,
+    },
+};
+
+use super::{leadership::Scope, shared::SharedState};
+
+/// See the [module's page](self).
+#[derive(Debug)]
+pub(super) struct AgentRecord {
+    is_on: AtomicBool,
+    /// What the wall clock showed when the agent's clock showed zero.
+    began_unix_ms: i64,
+    written: Mutex<Written>,
+}
+
+#[derive(Debug, Default)]
+struct Written {
+    /// The present record, on or off; `None` where there never was one.
+    ring: Option<Box<BoundedRecord>>,
+    /// As it was when the leader was missed last.
+    kept: Option<Box<(BoundedRecord, Time)>>,
+}
+
+impl AgentRecord {
+    pub(super) fn new(began_unix_ms: i64) -> Self {
+        Self {
+            is_on: AtomicBool::new(false),
+            began_unix_ms,
+            written: Mutex::default(),
+        }
+    }
+
+    /// Begins anew with these limits, or stops. What was written stays to be read.
+    pub(super) fn switch(&self, limits: Option<RecordLimits>) {
+        let mut written = self.written();
+        if let Some(limits) = limits {
+            written.ring = Some(Box::new(BoundedRecord::new(limits)));
+            written.kept = None;
+        }
+        self.is_on.store(limits.is_some(), Ordering::Relaxed);
+    }
+
+    /// Whether it is on. An entry more or less at the moment of the switch does no harm.
+    pub(super) fn is_on(&self) -> bool {
+        self.is_on.load(Ordering::Relaxed)
+    }
+
+    /// The file of what is written, or of what was kept; `None` where there is none.
+    fn file(&self, header: Header, now: Time, is_kept: bool) -> Option<String> {
+        let header = Header {
+            began_unix_ms: u64::try_from(self.began_unix_ms).ok(),
+            ..header
+        };
+        let written = self.written();
+        if is_kept {
+            let (ring, at) = &**written.kept.as_ref()?;
+            Some(ring.to_jsonl(header, *at))
+        } else {
+            Some(written.ring.as_ref()?.to_jsonl(header, now))
+        }
+    }
+
+    /// A message leaves to these members.
+    pub(super) fn sent<M: PeerMessage>(
+        &self,
+        at: Time,
+        from: &AgentId,
+        to: &To,
+        members: &Members,
+        message: &M,
+    ) {
+        if message.is_repeated() {
+            return;
+        }
+        let mut written = self.written();
+        let Some(ring) = &mut written.ring else {
+            return;
+        };
+        let mut push = |to: &AgentId| {
+            let message = text_of(from, to, message);
+            let arrives = Vec::new();
+            ring.push(at, What::Sent { message, arrives });
+        };
+        match to {
+            To::One(id) => push(id),
+            To::Set(ids) => ids.iter().filter(|id| *id != from).for_each(push),
+            To::All => {
+                let others = members.iter().map(|member| &member.id);
+                others.filter(|id| *id != from).for_each(push);
+            }
+        }
+    }
+
+    /// A message arrived and is handled.
+    pub(super) fn received<M: PeerMessage>(
+        &self,
+        at: Time,
+        from: &AgentId,
+        to: &AgentId,
+        message: &M,
+    ) {
+        if !message.is_repeated() {
+            self.push(at, || What::Delivered(text_of(from, to, message)));
+        }
+    }
+
+    fn event(&self, at: Time, agent: &AgentId, event: &Event) {
+        self.push(at, || What::Event {
+            agent: agent.clone(),
+            event: event.clone(),
+        });
+    }
+
+    fn happened(&self, at: Time, agent: &AgentId, what: Happening) {
+        let agent = agent.clone();
+        self.push(at, || What::Happened { agent, what });
+    }
+
+    fn role(&self, at: Time, agent: &AgentId, role: Role) {
+        if let Some(ring) = &mut self.written().ring {
+            ring.role(role, || {
+                let agent = agent.clone();
+                (at, What::Role { agent, role })
+            });
+        }
+    }
+
+    /// The leader is missed: what is written by now is kept, with what was found.
+    pub(super) fn missed(&self, at: Time, found: String) {
+        let mut written = self.written();
+        if let Some(ring) = &mut written.ring {
+            ring.push(at, What::Mark(found));
+            written.kept = written.ring.clone().map(|ring| Box::new((*ring, at)));
+        }
+    }
+
+    fn push(&self, at: Time, what: impl FnOnce() -> What) {
+        if let Some(ring) = &mut self.written().ring {
+            ring.push(at, what());
+        }
+    }
+
+    fn written(&self) -> MutexGuard<'_, Written> {
+        // Each entry is whole at once, so there is nothing to be poisoned.
+        self.written.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl SharedState {
+    /// With what the wall clock showed when the agent's clock showed zero, in milliseconds since 1970.
+    pub(super) fn with_wall(mut self, at_zero: i64) -> Self {
+        self.record = AgentRecord::new(at_zero);
+        self
+    }
+
+    /// What the agent writes down, if it does.
+    pub(super) const fn record(&self) -> &AgentRecord {
+        &self.record
+    }
+
+    /// The file of what it has written, or of what was kept.
+    pub(super) fn recorded(&self, is_kept: bool) -> Option<String> {
+        let reach = self.membership().reach();
+        let members = reach.into_iter().map(|reached| reached.member);
+        let agents = members.map(|member| RecordedAgent {
+            name: member.id,
+            kind: member.kind,
+            score: member.score,
+        });
+        let mut header = Header::of(agents, 0, self.settings.timings());
+        self.settings.election().clone_into(&mut header.protocol);
+        header.clock = ClockKind::Real;
+        self.record.file(header, self.now(), is_kept)
+    }
+
+    pub(super) fn write_event(&self, event: &Event) {
+        if self.record.is_on() {
+            self.record.event(self.now(), self.id(), event);
+        }
+    }
+
+    pub(super) fn write_role(&self, now: Time, role: Role) {
+        if self.record.is_on() {
+            self.record.role(now, self.id(), role);
+        }
+    }
+
+    pub(super) fn write_beginning(&self) {
+        self.write(Happening::Restarted);
+    }
+
+    pub(super) fn write_end(&self, scope: Scope) {
+        self.write(match scope {
+            Scope::Incarnation => Happening::Crashed,
+            Scope::Agent => Happening::Stopped,
+        });
+    }
+
+    fn write(&self, what: Happening) {
+        if self.record.is_on() {
+            self.record.happened(self.now(), self.id(), what);
+        }
+    }
+}
+
+fn text_of<M: PeerMessage>(from: &AgentId, to: &AgentId, message: &M) -> MessageText {
+    MessageText {
+        from: from.clone(),
+        to: to.clone(),
+        kind: message.kind().into(),
+        text: message.to_string(),
+    }
+}

@@ -1,0 +1,152 @@
+//! What an agent writes down of its own election while it runs.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a scene that cannot be set fails the test"
+)]
+
+use actix::clock;
+use actix_bully::{
+    Group,
+    agent::{BullyAgent, BullyHandle},
+    operate::{Operated, RecordRequest},
+    protocol::{Event, Timings},
+    record::{RecordLimits, Recording, What},
+};
+
+use crate::stage::{MS, id, play};
+
+fn three(group: &Group) -> [BullyHandle; 3] {
+    [("a", 1), ("b", 2), ("c", 3)].map(|(name, score)| {
+        let agent = BullyAgent::builder(name).score(score).join(group);
+        agent.timings(Timings::lan()).start().unwrap()
+    })
+}
+
+fn read(text: Option<String>) -> Recording {
+    Recording::read(text.unwrap().as_bytes()).unwrap()
+}
+
+#[test]
+fn a_record_has_the_messages_of_the_election_and_what_the_agent_made_of_them() {
+    play(async {
+        let group = Group::new("jobs").unwrap();
+        let agents = three(&group);
+        clock::sleep(MS(1_000)).await;
+        let [a, _, c] = &agents;
+        assert!(
+            !a.is_recording() && a.recorded().is_none(),
+            "off by default"
+        );
+        a.record(Some(RecordLimits::default()));
+        c.record(Some(RecordLimits::default()));
+        clock::sleep(MS(5_000)).await;
+        let quiet = read(a.recorded());
+        let messages = |what: &What| matches!(what, What::Sent { .. } | What::Delivered(_));
+        let heard = quiet.entries().iter().filter(|entry| messages(&entry.what));
+        assert_eq!(heard.count(), 0, "heartbeats are not written");
+
+        c.step_down(None).unwrap();
+        clock::sleep(MS(1_000)).await;
+        let recording = read(a.recorded());
+        let follows_b = |what: &What| {
+            if let What::Event {
+                agent,
+                event: Event::NewLeader(leader),
+            } = what
+            {
+                *agent == "a" && leader.id == "b"
+            } else {
+                false
+            }
+        };
+        assert!(
+            recording
+                .entries()
+                .iter()
+                .any(|entry| follows_b(&entry.what))
+        );
+        let from_b = |what: &What| matches!(what, What::Delivered(message) if message.from == "b" && message.to == "a");
+        assert!(recording.entries().iter().any(|entry| from_b(&entry.what)));
+        let header = recording.header();
+        let names: Vec<_> = header
+            .agents
+            .iter()
+            .map(|agent| agent.name.clone())
+            .collect();
+        assert_eq!(names, ["a", "b", "c"].map(id));
+        assert!(header.began_unix_ms.is_some());
+        let of_c = read(c.recorded()).to_text();
+        assert!(of_c.contains("lost the leadership"), "{of_c}");
+        assert!(of_c.contains("c -> "), "it told the others: {of_c}");
+    });
+}
+
+#[test]
+fn nothing_is_written_while_it_is_off_and_it_begins_anew() {
+    play(async {
+        let group = Group::new("jobs").unwrap();
+        let agents = three(&group);
+        let a = &agents[0];
+        a.record(Some(RecordLimits::default()));
+        clock::sleep(MS(1_000)).await;
+        assert!(read(a.recorded()).entries().len() > 1);
+        a.record(None);
+        let before = a.recorded().unwrap().lines().count();
+        agents[2].step_down(None).unwrap();
+        clock::sleep(MS(1_000)).await;
+        let after = a.recorded().unwrap().lines().count();
+        assert_eq!(before, after, "nothing is written while it is off");
+        a.record(Some(RecordLimits::default()));
+        assert_eq!(
+            read(a.recorded()).entries().len(),
+            1,
+            "it begins anew: the end"
+        );
+    });
+}
+
+#[test]
+fn what_was_written_when_the_leader_was_missed_is_kept() {
+    play(async {
+        let group = Group::new("jobs").unwrap();
+        let witness = BullyAgent::builder("w").ineligible().join(&group);
+        let witness = witness.timings(Timings::lan()).start().unwrap();
+        let agents = three(&group);
+        clock::sleep(MS(1_000)).await;
+        witness.record(Some(RecordLimits::default()));
+        assert_eq!(witness.recorded_without_leader(), None);
+        for agent in &agents {
+            agent.leave(MS(100)).await.unwrap();
+        }
+        clock::sleep(MS(60_000)).await;
+        let kept = read(witness.recorded_without_leader()).to_text();
+        assert!(kept.contains("w has known no leader of jobs"), "{kept}");
+        assert!(kept.contains("has no leader since term"), "{kept}");
+    });
+}
+
+#[test]
+fn an_operator_switches_and_reads_the_records_of_a_node() {
+    play(async {
+        let group = Group::new("jobs").unwrap();
+        let agents = three(&group);
+        clock::sleep(MS(1_000)).await;
+        let node = Operated::new(&agents[0]).agent(&agents[2]);
+        let on = node.record(RecordRequest::On(RecordLimits::default()));
+        assert!(on.iter().all(|one| one.is_on && one.jsonl.is_none()) && on.len() == 2);
+        agents[2].step_down(None).unwrap();
+        clock::sleep(MS(1_000)).await;
+        for one in node.record(RecordRequest::Read) {
+            let recording = read(one.jsonl);
+            assert!(recording.entries().len() > 2, "{}", one.agent);
+        }
+        let off = node.record(RecordRequest::Off);
+        assert!(off.iter().all(|one| !one.is_on));
+        assert!(!agents[0].is_recording());
+        let kept = node.record(RecordRequest::ReadKept);
+        assert!(
+            kept.iter().all(|one| one.jsonl.is_none()),
+            "no leader was missed"
+        );
+    });
+}
