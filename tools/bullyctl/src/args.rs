@@ -49,7 +49,7 @@ pub(crate) enum Task {
     Status,
     /// Explains why there is no leader, or why this one leads, and says what to do
     Diagnosis,
-    /// Prints a line whenever the node has another leader, role or state
+    /// Prints a line whenever the node has another leader, role or state; on a terminal, keeps a table up to date
     Watch(Watch),
     /// Hands the leadership over; prints the successor and its term
     Transfer(Transfer),
@@ -57,6 +57,8 @@ pub(crate) enum Task {
     Drain(Whom),
     /// Sets the agent's score, or takes it away
     Score(SetScore),
+    /// Has the node's agents write down what they say and hear of their elections, and fetches it
+    Record(Record),
     /// Shows the voters of the node's groups, or changes them while the group runs
     Voters(Voters),
 }
@@ -66,9 +68,43 @@ pub(crate) struct Watch {
     /// Looks so often, in seconds
     #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = seconds)]
     pub(crate) every: Duration,
-    /// Ends after so many lines; without it, never by itself
+    /// Prints so many lines and ends; without it, a terminal shows a table that is kept up to date
     #[arg(long, value_name = "COUNT")]
     pub(crate) lines: Option<u64>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Record {
+    /// What to do
+    #[command(subcommand)]
+    pub(crate) action: RecordAction,
+}
+
+/// What to do with the records of a node's agents.
+#[derive(Debug, Subcommand)]
+pub(crate) enum RecordAction {
+    /// Begins; what was written before is gone
+    On,
+    /// Ends; what was written can still be saved
+    Off,
+    /// Writes what one agent has written to a file, which `cluster --show` opens
+    Save(RecordSave),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct RecordSave {
+    /// The file; it is replaced
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// What was written when the leader was missed last, instead of what is written now
+    #[arg(long)]
+    pub(crate) kept: bool,
+    /// The group of the agent, where the node has several
+    #[arg(long, value_name = "GROUP")]
+    pub(crate) group: Option<String>,
+    /// The name of the agent, where the node has several
+    #[arg(long, value_name = "AGENT")]
+    pub(crate) agent: Option<AgentId>,
 }
 
 #[derive(Debug, clap::Args)]
@@ -200,7 +236,7 @@ impl Task {
     /// The command that is given, if one is.
     pub(crate) fn order(&self) -> Option<Order> {
         Some(match self {
-            Self::Status | Self::Diagnosis | Self::Watch(_) => return None,
+            Self::Status | Self::Diagnosis | Self::Watch(_) | Self::Record(_) => return None,
             Self::Voters(Voters { change }) => return change.as_ref().map(Change::order),
             Self::Transfer(Transfer { to, whom }) => {
                 whom.order(Command::StepDown { to: to.clone() })

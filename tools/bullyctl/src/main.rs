@@ -12,6 +12,7 @@
 mod args;
 mod failure;
 mod node;
+mod record;
 mod show;
 mod watch;
 
@@ -70,6 +71,7 @@ fn run(args: &Args) -> Result<ExitCode, Failure> {
             })?;
         }
         Task::Watch(watch) => watch::watch(&node, watch, args.json)?,
+        Task::Record(record) => print(&record::run(&node, &record.action, args.json)?)?,
         Task::Transfer(_) | Task::Drain(_) | Task::Score(_) | Task::Voters(_) => {
             if let Some(order) = args.task.order() {
                 let outcome = node.order(&order)?;

@@ -1,7 +1,10 @@
-//! A line whenever something that matters has changed.
+//! A line whenever something that matters has changed; on a terminal a table that is kept up to date.
+//!
+//! Decided here: which of both. Where the output goes to a file or a pipe, or lines are asked for, there are lines.
 
 use std::{
-    io::{self, Write},
+    env,
+    io::{self, IsTerminal, Write},
     thread,
     time::Instant,
 };
@@ -16,6 +19,10 @@ use crate::{args::Watch, failure::Failure, node::Node, show};
     reason = "a program of one thread that waits for a person's clock"
 )]
 pub(crate) fn watch(node: &Node, watch: &Watch, is_json: bool) -> Result<(), Failure> {
+    let is_dumb = env::var_os("TERM").is_none_or(|term| term == "dumb");
+    if io::stdout().is_terminal() && !is_json && !is_dumb && watch.lines.is_none() {
+        return keep(node, watch);
+    }
     let began = Instant::now();
     let mut left = watch.lines;
     let mut last = Vec::new();
@@ -65,6 +72,41 @@ pub(crate) fn watch(node: &Node, watch: &Watch, is_json: bool) -> Result<(), Fai
         }
         drop(out);
         last = lines.into_iter().map(|(key, _)| key).collect();
+        thread::sleep(watch.every);
+    }
+}
+
+/// Keeps a table on the terminal up to date, until it is interrupted.
+///
+/// A node that does not answer at first is a failure; one that falls silent later is told of below its last table.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a program of one thread that waits for a person's clock"
+)]
+fn keep(node: &Node, watch: &Watch) -> Result<(), Failure> {
+    let wants_colours = env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let mut board = show::Board::new(wants_colours);
+    let mut last = None;
+    loop {
+        let looked = node.report().and_then(|report| {
+            let why = node.diagnosis()?;
+            Ok(show::board(&report, &why))
+        });
+        let text = match (looked, &last) {
+            (Ok(text), _) => {
+                last = Some(text.clone());
+                text
+            }
+            (Err(failure @ Failure::Unreachable { .. }), Some(last)) => {
+                format!("{last}{}\n", show::clean(&failure.to_string()))
+            }
+            (Err(failure), _) => return Err(failure),
+        };
+        let mut out = io::stdout().lock();
+        out.write_all(board.frame(&text).as_bytes())
+            .and_then(|()| out.flush())
+            .map_err(Failure::Output)?;
+        drop(out);
         thread::sleep(watch.every);
     }
 }

@@ -5,7 +5,7 @@ mod socket;
 
 use std::{path::PathBuf, time::Duration};
 
-use actix_bully::operate::{Explanation, Order, Outcome, Report};
+use actix_bully::operate::{AgentRecording, Explanation, Order, Outcome, RecordRequest, Report};
 
 use crate::{args::Args, failure::Failure};
 use http::Routes;
@@ -46,6 +46,16 @@ impl Node {
         }
     }
 
+    /// Asks something of the records of the node's agents.
+    pub(crate) fn record(&self, request: RecordRequest) -> Result<Vec<AgentRecording>, Failure> {
+        match self {
+            Self::Socket(path) => socket::record(path, request),
+            Self::Routes(_) => Err(Failure::Usage(
+                "records are had by the socket only: use --socket on the node's host",
+            )),
+        }
+    }
+
     /// Gives a command; what became of it.
     pub(crate) fn order(&self, order: &Order) -> Result<Outcome, Failure> {
         match self {
@@ -58,8 +68,9 @@ impl Node {
 /// An answer may take so long beside what it waits for.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// So many bytes of an answer are read: a thousand members are a tenth of that.
-const MOST: u64 = 4 << 20;
+/// So many bytes of an answer are read: a thousand members, or the record of an agent within the usual limits, are a
+/// fraction of that.
+const MOST: u64 = 16 << 20;
 
 /// How long to wait for what becomes of a command.
 fn patience(order: &Order) -> Duration {

@@ -6,7 +6,9 @@ mod none {
 
     use std::path::Path;
 
-    use actix_bully::operate::{Explanation, Order, Outcome, Report};
+    use actix_bully::operate::{
+        AgentRecording, Explanation, Order, Outcome, RecordRequest, Report,
+    };
 
     use crate::failure::Failure;
 
@@ -23,6 +25,10 @@ mod none {
     pub(crate) fn order(_: &Path, _: &Order) -> Result<Outcome, Failure> {
         Err(NONE)
     }
+
+    pub(crate) fn record(_: &Path, _: RecordRequest) -> Result<Vec<AgentRecording>, Failure> {
+        Err(NONE)
+    }
 }
 
 #[cfg(unix)]
@@ -36,7 +42,10 @@ mod unix {
         time::Duration,
     };
 
-    use actix_bully::operate::{Explanation, Order, Outcome, Report, SocketAnswer, SocketRequest};
+    use actix_bully::operate::{
+        AgentRecording, Explanation, Order, Outcome, RecordRequest, Report, SocketAnswer,
+        SocketRequest,
+    };
 
     use crate::{
         failure::Failure,
@@ -60,6 +69,16 @@ mod unix {
     pub(crate) fn order(path: &Path, order: &Order) -> Result<Outcome, Failure> {
         match ask(path, &SocketRequest::Order(order.clone()), patience(order))? {
             SocketAnswer::Outcome(outcome) => Ok(outcome),
+            answer => Err(odd(answer)),
+        }
+    }
+
+    pub(crate) fn record(
+        path: &Path,
+        request: RecordRequest,
+    ) -> Result<Vec<AgentRecording>, Failure> {
+        match ask(path, &SocketRequest::Record(request), PATIENCE)? {
+            SocketAnswer::Recordings(recordings) => Ok(recordings),
             answer => Err(odd(answer)),
         }
     }
@@ -126,6 +145,6 @@ mod unix {
 }
 
 #[cfg(not(unix))]
-pub(super) use none::{diagnosis, order, report};
+pub(super) use none::{diagnosis, order, record, report};
 #[cfg(unix)]
-pub(super) use unix::{diagnosis, order, report};
+pub(super) use unix::{diagnosis, order, record, report};

@@ -3,7 +3,10 @@
 //! Decided here: what a person reads first. A name that another host chose is printed without control characters,
 //! which could change the terminal. Not here: how columns are laid out (`table.rs`).
 
+mod board;
 mod table;
+
+pub(crate) use board::{Board, board};
 
 use std::fmt::Write;
 
@@ -35,6 +38,11 @@ impl<'a> From<&'a Outcome> for Told<'a> {
             outcome,
         }
     }
+}
+
+/// Without control characters.
+pub(crate) fn clean(text: &str) -> String {
+    table::clean(text)
 }
 
 /// A value as one line of JSON.
