@@ -3,7 +3,7 @@
 //! Decided here: which kinds of entries there are, and their JSON; and what a change of an agent reads like where
 //! nothing but moments is known. Not here: what a message says (its `Display`).
 
-use std::time::Duration;
+use std::{borrow::Cow, time::Duration};
 
 use serde::Serialize;
 
@@ -30,7 +30,7 @@ pub(crate) enum Happened {
     Sent {
         from: AgentId,
         to: AgentId,
-        kind: &'static str,
+        kind: Cow<'static, str>,
         text: String,
         #[serde(rename = "arrives_ms", serialize_with = "all_millis")]
         arrives: Vec<Duration>,

@@ -59,11 +59,13 @@ impl Told {
                 self.causes.push(format!("{agent} {what}"));
                 self.agent(at, agent, what.to_string(), tone);
             }
-            What::Mark(text) => {
+            What::Mark(text) | What::Violation(text) => {
                 self.causes.push(text.clone());
                 let what = Happened::Mark { text: text.clone() };
                 self.said.push(Said { at, what });
             }
+            // What a command did has entries of its own, and the page judges by itself when an election is over.
+            What::Command(_) | What::Settled { .. } | What::Ended => {}
         }
     }
 
@@ -80,7 +82,7 @@ impl Told {
             what: Happened::Sent {
                 from: message.from.clone(),
                 to: message.to.clone(),
-                kind: message.kind,
+                kind: message.kind.clone(),
                 text: message.text.clone(),
                 arrives,
                 lost,
@@ -114,7 +116,7 @@ mod tests {
         let message = MessageText {
             from: "a".parse().unwrap(),
             to: "b".parse().unwrap(),
-            kind: "elect",
+            kind: "elect".into(),
             text: format!("elect {number}"),
         };
         let arrives = vec![Time::from_millis(number + 2)];
