@@ -83,7 +83,10 @@ const OUTSIDE: &[(&str, &str)] = &[
     ),
     ("record", "serde serde_json thiserror"),
     ("metrics", "metrics"),
-    ("clock", "serde thiserror tracing rustix tokio::time"),
+    (
+        "clock",
+        "serde thiserror tracing rustix tokio::io::unix tokio::io::Interest tokio::time",
+    ),
     ("group", "serde thiserror tracing actix"),
     (
         "remote",

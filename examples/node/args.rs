@@ -6,7 +6,7 @@ use actix_bully::protocol::Timings;
 use clap::{Parser, ValueEnum, value_parser};
 
 /// One process of a cluster: it elects a leader together with its peers on other hosts.
-#[derive(Debug, Parser)]
+#[derive(Clone, Debug, Parser)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 #[command(
     name = "node",

@@ -2,7 +2,7 @@
 
 #[cfg(feature = "tls")]
 use std::path::Path;
-use std::{error::Error, future::pending, pin::pin, time::Duration};
+use std::{error::Error, future::pending, pin::pin, sync::mpsc, time::Duration};
 
 #[cfg(feature = "secret")]
 use actix_bully::remote::secret::Secret;
@@ -42,14 +42,25 @@ pub(crate) async fn run(
 ) -> Result<(), Box<dyn Error>> {
     let screen = Screen::new(BootClock::new()?, &args.name, args.json);
     let group = Group::new("node")?;
-    // The bridge first: it numbers the agents' incarnations.
-    let bridge = bridge(args, &group)?;
-    #[cfg(feature = "sentinel")]
-    let bridge = bridge.sentinel(sentinel);
-    let bridge = bridge.start()?;
-    let events = bridge.events();
-    // On a thread of their own the timers of a lease are not late when something here is busy.
+    // On a thread of their own the timers of a lease are not late when something here is busy. The bridge runs there as
+    // well: a heartbeat that changes threads on its way wakes each of them.
     let elections = ElectionArbiter::new()?;
+    let (tell, told) = mpsc::channel();
+    let start = {
+        let (args, group) = (args.clone(), group.clone());
+        move || -> Result<BridgeHandle, Failure> {
+            let bridge = bridge(&args, &group)?;
+            #[cfg(feature = "sentinel")]
+            let bridge = bridge.sentinel(sentinel);
+            Ok(bridge.start()?)
+        }
+    };
+    // The bridge first: it numbers the agents' incarnations.
+    elections
+        .handle()
+        .spawn_fn(move || drop(tell.send(start())));
+    let bridge = told.recv()?.map_err(|wrong| -> Box<dyn Error> { wrong })?;
+    let events = bridge.events();
     let agent = agent(args, &group, &elections, &screen)?;
     let listen = bridge.local_addr().map(|at| at.to_string());
     screen.say(&Happening::Ready { listen });
@@ -85,7 +96,10 @@ pub(crate) async fn run(
     Ok(())
 }
 
-fn bridge(args: &Args, group: &Group) -> Result<BridgeBuilder, Box<dyn Error>> {
+/// What another thread may say.
+type Failure = Box<dyn Error + Send + Sync>;
+
+fn bridge(args: &Args, group: &Group) -> Result<BridgeBuilder, Failure> {
     let mut bridge = RemoteBridge::builder(&args.name)
         .cluster(&args.cluster)
         .listen(&args.listen)
@@ -108,7 +122,7 @@ fn bridge(args: &Args, group: &Group) -> Result<BridgeBuilder, Box<dyn Error>> {
 }
 
 #[cfg(feature = "tls")]
-fn certificates(folder: &Path, name: &str) -> Result<TlsConfig, Box<dyn Error>> {
+fn certificates(folder: &Path, name: &str) -> Result<TlsConfig, Failure> {
     let config = TlsConfig::builder()
         .authorities_file(folder.join("ca.pem"))
         .certificate_file(folder.join(format!("{name}.pem")))

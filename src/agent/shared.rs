@@ -397,6 +397,11 @@ impl SharedState {
         self.clock.counts_suspend()
     }
 
+    /// Whether the kernel can wait for a moment of the agent's clock.
+    pub(super) fn is_boot_time(&self) -> bool {
+        self.clock.is_boot_time()
+    }
+
     pub(super) fn is_leader(&self) -> bool {
         self.leadership
             .is_leading_by(|until| self.clock.is_before(until))

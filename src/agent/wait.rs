@@ -2,8 +2,9 @@
 //!
 //! Decided here: how long a timer may be trusted. A runtime's timers stop while the host is
 //! suspended (`CLOCK_MONOTONIC`), and a clock that leases are measured by does not: a wait for a
-//! lease's end would wake late by as long as it had still to run. So it looks at the clock again
-//! every [`LOOK`]; where the clock stops as well, one timer is enough.
+//! lease's end would wake late by as long as it had still to run. So the kernel waits by that clock
+//! ([`Alarm`]). Where it cannot, the clock is looked at again every [`LOOK`]; where the clock stops as well, one timer is
+//! enough.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -17,6 +18,8 @@ use actix::{
 };
 use futures::future::{Either, select};
 use tokio::runtime::{Handle, RuntimeFlavor};
+
+use crate::clock::Alarm;
 
 use super::{
     leadership::{Remaining, Updates},
@@ -108,15 +111,28 @@ impl SharedState {
         }
     }
 
+    /// Rings after so much of the agent's time, where the kernel can wait for that.
+    fn alarm(&self, time: Duration) -> Option<Alarm> {
+        self.is_boot_time()
+            .then(|| Alarm::at(self.now().after(time)))
+            .flatten()
+    }
+
     /// Ends when there is something to look at: an update, or a leadership that may have run out.
     /// Without timers it ends with an update only.
     pub(super) async fn update_or_expiry(&self, remaining: Remaining, updates: &mut Updates) {
+        let update = pin!(updates.changed());
         let timer = match remaining {
             Remaining::Over => return,
             Remaining::Unlimited => Err(NoTimers),
-            Remaining::For(time) => timer(self.trusted(time)),
+            Remaining::For(time) => {
+                if let Some(alarm) = self.alarm(time) {
+                    select(update, pin!(alarm.rung())).await;
+                    return;
+                }
+                timer(self.trusted(time))
+            }
         };
-        let update = pin!(updates.changed());
         match timer {
             Ok(timer) => {
                 select(update, pin!(timer)).await;

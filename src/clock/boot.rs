@@ -39,6 +39,10 @@ impl Clock for BootClock {
     fn counts_suspend(&self) -> bool {
         true
     }
+
+    fn is_boot_time(&self) -> bool {
+        true
+    }
 }
 
 /// Why there is no such clock.

@@ -13,6 +13,7 @@
 //! says so. [`WallClock`] is for what is due at an hour of the day, and for the terms of
 //! [voters without a disk](crate::elections::quorum::diskless): no lease is measured by it.
 
+mod alarm;
 mod boot;
 mod runtime;
 mod wall;
@@ -21,6 +22,7 @@ use std::fmt::Debug;
 
 use crate::protocol::Time;
 
+pub(crate) use alarm::Alarm;
 pub use boot::{BootClock, ClockError};
 pub use runtime::RuntimeClock;
 pub use wall::{SystemWallClock, WallClock, WallTime};
@@ -39,4 +41,10 @@ pub trait Clock: Debug + Send + Sync {
     /// Whether it runs on while the host is suspended. A lease is safe only by a clock that does:
     /// one that stops would let a host wake up as a leader long after another was elected.
     fn counts_suspend(&self) -> bool;
+
+    /// Whether it shows the time since the host was booted, suspended or not, as [`BootClock`] does: then the kernel can
+    /// wait for a moment of it, and no thread looks at it again and again.
+    fn is_boot_time(&self) -> bool {
+        false
+    }
 }

@@ -172,8 +172,14 @@ impl Common {
         if before == Vigil::Quiet && vigil != before {
             self.roused.notify_one();
         }
-        let asks = vigil.asks_at(&spans, &facts);
-        silent_at(&spans, &facts).map_or(asks, |at| at.min(asks))
+        self.looks_at()
+    }
+
+    /// When to look at it again, as things are now.
+    pub(super) fn looks_at(&self) -> Time {
+        let (spans, facts) = (&self.spans, self.facts());
+        let asks = self.vigil.get().asks_at(spans, &facts);
+        silent_at(spans, &facts).map_or(asks, |at| at.min(asks))
     }
 
     /// The link has ended: a leader at its other end is heard no more.

@@ -5,7 +5,9 @@
 //! ([`WritePace`]). Messages wait until the other side has told which agents run there, because they name
 //! agents by its numbers.
 
-use std::{iter::Peekable, mem, pin::pin, rc::Rc, sync::atomic::Ordering::Relaxed};
+use std::{
+    future::poll_fn, iter::Peekable, mem, pin::pin, rc::Rc, sync::atomic::Ordering::Relaxed,
+};
 
 use actix::clock::{sleep, sleep_until, timeout};
 use bytes::BytesMut;
@@ -121,10 +123,9 @@ impl LinkWriter {
     async fn wait(&mut self) -> Wake {
         let common = Rc::clone(&self.common);
         loop {
-            let quiet = common.shared.instant(common.watch());
             let woken = pin!(common.outbox.woken());
-            let sleep = pin!(sleep_until(quiet));
-            let idle = select(woken, sleep);
+            let quiet = pin!(common.idle());
+            let idle = select(woken, quiet);
             let woken = match &mut self.close_request {
                 Some(close_request) => match select(close_request, idle).await {
                     Either::Left((Ok(why), _)) => return Wake::Asked(why),
@@ -402,6 +403,26 @@ impl LinkWriter {
         (self.frames, self.messages) = (0, 0);
         self.out.clear();
         Ok(())
+    }
+}
+
+impl Common {
+    /// Waits until the link has to be looked at, if nothing happens before.
+    ///
+    /// Reader and writer are one task: whenever it runs, something may have come that puts the look off. A timer that
+    /// stayed as it was would wake the task for nothing, once after each heartbeat that was answered.
+    async fn idle(&self) {
+        let mut armed = self.watch();
+        let mut sleep = pin!(sleep_until(self.shared.instant(armed)));
+        poll_fn(|task| {
+            let due = self.looks_at();
+            if due > armed {
+                armed = due;
+                sleep.set(sleep_until(self.shared.instant(due)));
+            }
+            sleep.as_mut().poll(task)
+        })
+        .await;
     }
 }
 
