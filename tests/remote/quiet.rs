@@ -66,13 +66,14 @@ fn a_follower_asks_the_others_seldom_while_the_leader_is_heard() {
             .zip(before)
             .map(|(host, before)| asked_and_answered(host) - before)
             .collect();
-        // Three quiet links, each asked every 11.5 s by either end; asked every 180 ms it was 1,665.
+        // Three quiet links, each asked every 11.5 s by either end, and that to the leader every 10 s, for what is
+        // measured by it; asked every 180 ms it was 1,665.
         assert!(
-            asked[..4].iter().all(|asked| (15..=60).contains(asked)),
+            asked[..4].iter().all(|asked| (35..=80).contains(asked)),
             "{asked:?} in 100 s"
         );
-        // Its links carry heartbeats and answers, as often as it would ask.
-        assert_eq!(asked[4], 0, "the leader need not ask");
+        // Its links carry heartbeats and answers, as often as it would ask: it asks only to measure.
+        assert!((60..=80).contains(&asked[4]), "{asked:?} in 100 s");
         let beats = hosts[4].bridge.traffic().messages_out - beats;
         assert!(beats > 2_000, "{beats}: the leader beats as ever");
     });

@@ -112,6 +112,43 @@ fn the_advice_helps_and_so_do_timings_made_of_what_the_agents_have_measured() {
 }
 
 #[test]
+fn measured_timings_of_a_network_that_changes_end_in_a_sentence_and_then_in_a_leader() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    play(async {
+        let distance = Distance::default();
+        distance.set(MS(1));
+        let timings = Timings::measured(Measurement {
+            echo: MS(2),
+            ..Measurement::default()
+        });
+        let timings = timings.unwrap();
+        let hosts = three(&distance, folder, &timings);
+        elected(&hosts).await;
+        // Further than a round lasts: no question is answered in time, and none of the votes.
+        distance.set(MS(FAR));
+        let far = |finding: &Finding| matches!(finding, Finding::EchoTooLong { assumed, advice: Some("Timings::default()"), .. } if *assumed == timings.delay_bound());
+        let mut leaderless = 0;
+        for _ in 0..20_000 {
+            sleep(MS(1)).await;
+            leaderless += u32::from(believer(&hosts.each_ref()).is_none());
+        }
+        assert!(leaderless > 19_000, "{leaderless} ms without a leader");
+        for host in &hosts {
+            let diagnosis = host.agents[0].diagnosis();
+            assert!(diagnosis.findings.iter().any(far), "{diagnosis}");
+        }
+        distance.set(MS(1));
+        elected(&hosts).await;
+        sleep(MS(60_000)).await;
+        for host in &hosts {
+            let diagnosis = host.agents[0].diagnosis();
+            assert!(!diagnosis.findings.iter().any(far), "{diagnosis}");
+        }
+    });
+}
+
+#[test]
 fn a_leader_whose_network_becomes_slow_says_so_before_it_falls() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();

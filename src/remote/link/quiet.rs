@@ -7,6 +7,8 @@
 //! that is broken is found before a vote is waited for. So is a link when somebody asks for a name that its peer
 //! has: the name is free once the peer is found to be gone.
 //!
+//! What a question measures is kept no longer than ten seconds where something is sent in any case.
+//!
 //! The two ends need not agree on anything: each asks for itself, and answers whatever is asked. So a peer that asks often,
 //! as one of version 1 does, is only answered. Not here: what is heard and written ([`Common`](super::ready::Common)).
 
@@ -30,6 +32,8 @@ pub(super) struct LinkFacts {
     pub(super) heard: Time,
     /// Since when a question waits for its answer.
     pub(super) asked: Option<Time>,
+    /// When one was last sent.
+    pub(super) measured: Time,
     /// When a leader last fell silent on any link of this side, or somebody depended on this very peer.
     pub(super) alarm: Option<Time>,
 }
@@ -148,6 +152,12 @@ impl Vigil {
     }
 }
 
+/// Whether what the last question measured is out of date. Over a link that is always in use nothing need be asked for
+/// the peer to be known there, and a network that became slow would show in no diagnosis.
+pub(super) fn is_out_of_date(now: Time, facts: &LinkFacts) -> bool {
+    facts.asked.is_none() && now.since(facts.measured) >= MEASURED
+}
+
 /// When the leader at the other end counts as silent; `None` if none was heard there lately, or it has done so already.
 pub(super) fn silent_at(spans: &Spans, facts: &LinkFacts) -> Option<Time> {
     if has(Defect::SilenceUnprobed) {
@@ -162,6 +172,8 @@ pub(super) fn silent_at(spans: &Spans, facts: &LinkFacts) -> Option<Time> {
     Some(asked.map_or(over, |since| over.min(since.after(patience))))
 }
 
+/// How old a measurement may be, where something is sent in any case: as often as it is warned that no agent leads.
+const MEASURED: Duration = Duration::from_secs(10);
 /// A quiet link is asked after so many times `ping_after`, and that for each peer.
 const SELDOM: u32 = 16;
 /// No less often than that: what lies between may forget a connection that is idle for minutes.
@@ -185,8 +197,24 @@ mod tests {
             beat: None,
             heard: Time::ZERO,
             asked: None,
+            measured: Time::ZERO,
             alarm: None,
         }
+    }
+
+    #[test]
+    fn a_measurement_is_renewed_after_ten_seconds_unless_a_question_waits() {
+        let facts = LinkFacts {
+            measured: MS(1_000),
+            ..idle(0)
+        };
+        assert!(!is_out_of_date(MS(10_999), &facts));
+        assert!(is_out_of_date(MS(11_000), &facts));
+        let asked = LinkFacts {
+            asked: Some(MS(1_000)),
+            ..facts
+        };
+        assert!(!is_out_of_date(MS(11_000), &asked));
     }
 
     #[test]

@@ -33,7 +33,7 @@ use crate::{
 use super::{
     Connection,
     greet::Greeted,
-    quiet::{LinkFacts, Need, Spans, Vigil, silent_at},
+    quiet::{LinkFacts, Need, Spans, Vigil, is_out_of_date, silent_at},
     read::LinkReader,
     write::LinkWriter,
 };
@@ -56,6 +56,8 @@ pub(super) struct Common {
     pub(super) answers: RefCell<VecDeque<u64>>,
     /// The PING that waits for its answer, and since when.
     pub(super) asked: Cell<Option<(u64, Time)>>,
+    /// When the last PING was sent.
+    pub(super) measured: Cell<Time>,
     /// When a message of an agent last went over it, in either direction, or a roster from here.
     pub(super) talked: Cell<Time>,
     /// When a leader's heartbeat last came, unless it was found silent since.
@@ -124,6 +126,7 @@ impl Common {
             beat: self.beat.get(),
             heard: self.heard.get(),
             asked: self.asked.get().map(|(_, since)| since),
+            measured: self.measured.get(),
             alarm: self.shared.leaders.last_alarm().max(self.in_question.get()),
         }
     }
@@ -147,7 +150,8 @@ impl Common {
     pub(super) fn is_to_ask(&self) -> bool {
         // First: what depended on the link when the writer began to wait may be over.
         self.watch();
-        self.shared.now() >= self.vigil.get().asks_at(&self.spans, &self.facts())
+        let (now, facts) = (self.shared.now(), self.facts());
+        now >= self.vigil.get().asks_at(&self.spans, &facts) || is_out_of_date(now, &facts)
     }
 
     /// When the reader has to give the peer up.
@@ -223,6 +227,7 @@ impl Connection {
             has_opened: Cell::new(true),
             answers: RefCell::default(),
             asked: Cell::new(None),
+            measured: Cell::new(now),
             talked: Cell::new(now),
             beat: Cell::new(None),
             in_question: Cell::new(None),

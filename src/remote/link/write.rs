@@ -356,6 +356,7 @@ impl LinkWriter {
         self.tokens = self.tokens.wrapping_add(1);
         let now = self.common.shared.now();
         self.common.asked.set(Some((self.tokens, now)));
+        self.common.measured.set(now);
         encode_ping(self.seq, self.tokens, &mut self.out);
         self.frames = self.frames.saturating_add(1);
     }

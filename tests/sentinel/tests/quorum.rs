@@ -30,11 +30,14 @@ struct Three {
 
 impl Three {
     fn start() -> Self {
-        let (folder, ports) = (Folder::new(), ports());
+        Self::at(ports())
+    }
+
+    fn at(ports: [u16; 3]) -> Self {
         let mut three = Self {
             nodes: Vec::new(),
             ports,
-            folder,
+            folder: Folder::new(),
         };
         for at in 0..3 {
             let node = three.spawn(at);
@@ -124,6 +127,41 @@ fn a_notice_with_wrong_bytes_is_counted_and_the_leader_leads_on() {
     }
     assert_eq!(three.nodes[next].count("notice_other_incarnation"), 1);
     assert_eq!(three.nodes[next].next(NEVER), None, "nothing has changed");
+}
+
+#[test]
+fn where_no_notice_comes_through_the_lease_decides_and_one_that_comes_too_late_changes_nothing() {
+    let ports = ports();
+    // As a firewall that closes the ports for UDP: other sockets have them, so that no node hears there.
+    let closed = ports.map(|port| UdpSocket::bind(("127.0.0.1", port)).unwrap());
+    let mut three = Three::at(ports);
+    let leader = three.agree();
+    let other = (leader + 1) % 3;
+    let since = Instant::now();
+    three.nodes[leader].child.kill().unwrap();
+    let took = three.fails_over(leader, since);
+    assert!(took > Duration::from_millis(150), "{took:?}");
+    assert_eq!(three.nodes[other].count("notice_believed"), 0);
+
+    let mut notice = [0; 512];
+    closed[other].set_read_timeout(Some(SOON)).unwrap();
+    let len = closed[other].recv(&mut notice).unwrap();
+    drop(closed);
+    three.nodes[leader].child.wait().unwrap();
+    let back = three.spawn(leader);
+    three.nodes[leader] = back;
+    three.nodes[leader].leader_after("");
+    three.nodes[other].linked(2);
+    // The bridge tries once a second whether its port is free.
+    let (socket, began) = (UdpSocket::bind("127.0.0.1:0").unwrap(), Instant::now());
+    while three.nodes[other].count("notice_other_incarnation") == 0 {
+        assert!(began.elapsed() < SOON);
+        let to = ("127.0.0.1", three.ports[other]);
+        socket.send_to(&notice[..len], to).unwrap();
+        thread::sleep(Duration::from_millis(20));
+    }
+    assert_eq!(three.nodes[other].count("notice_believed"), 0);
+    assert_eq!(three.nodes[other].next(NEVER), None, "nothing has changed");
 }
 
 #[test]
