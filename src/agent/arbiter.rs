@@ -15,6 +15,9 @@ use super::StartError;
 /// A thread that runs agents and nothing else. One for all agents of a process: messages between
 /// them stay on that thread, which is the fastest way.
 ///
+/// Start the bridge there as well, by [`spawn_fn`](ArbiterHandle::spawn_fn), as `Config::start` and the example `node` do:
+/// a heartbeat that changes threads on its way wakes both, and is late where either is busy.
+///
 /// Dropping it stops the thread and waits for its end. Agents on it end as if
 /// they had crashed, so let them [leave](super::ElectionHandle::leave) before.
 ///

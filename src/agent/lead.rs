@@ -39,8 +39,9 @@ impl<E: Election> ElectionHandle<E> {
     /// | panics | the same, and it is logged and counted: [`OnPanic::StepDown`] |
     ///
     /// The agent's clock is read before each poll of the work, so that nothing of it runs after the
-    /// leadership, a suspend of the host included. Work that waits for something is dropped up to
-    /// 100 ms after a suspend in which its lease ran out.
+    /// leadership, a suspend of the host included. Work that waits for something is dropped as soon as the host is back
+    /// from a suspend in which its lease ran out, or up to 100 ms later where the kernel cannot wait for that
+    /// ([`Clock::is_boot_time`](crate::clock::Clock::is_boot_time)).
     ///
     /// Several may run side by side; a hand-over waits for all of them, up to the limit set. Drop
     /// what `lead` returned, and the work is dropped with it; the agent goes on leading.

@@ -8,9 +8,9 @@
 #[cfg(target_os = "linux")]
 mod system {
     use std::{
+        cell::Cell,
         os::fd::OwnedFd,
         panic::{AssertUnwindSafe, catch_unwind},
-        sync::atomic::{AtomicBool, Ordering::Relaxed},
     };
 
     use rustix::time::{
@@ -32,7 +32,7 @@ mod system {
             reason = "its successor is unsafe, for types that may name another descriptor later: one that is owned stays"
         )]
         pub(crate) fn at(at: Time) -> Option<Self> {
-            if WATCHES_NONE.load(Relaxed) {
+            if WATCHES_NONE.get() {
                 return None;
             }
             let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
@@ -44,7 +44,7 @@ mod system {
             }));
             let Ok(watched) = watched else {
                 // Asked again at each wait, it would panic each time, and the hook of the panic may print.
-                WATCHES_NONE.store(true, Relaxed);
+                WATCHES_NONE.set(true);
                 return None;
             };
             watched.ok().map(Self)
@@ -57,8 +57,10 @@ mod system {
         }
     }
 
-    /// A runtime of this process watches no file descriptors.
-    static WATCHES_NONE: AtomicBool = AtomicBool::new(false);
+    thread_local! {
+        /// A runtime of this thread watches no file descriptors.
+        static WATCHES_NONE: Cell<bool> = const { Cell::new(false) };
+    }
 
     fn once(at: Time) -> Option<Itimerspec> {
         // Zero would unset the timer; every moment since the host was booted is later.
@@ -137,6 +139,21 @@ mod tests {
                 alarm.rung().await;
                 alarm.rung().await;
             }
+        });
+    }
+
+    #[test]
+    fn a_thread_whose_runtime_watches_no_descriptors_has_no_alarm_and_tries_it_once() {
+        let runtime = Builder::new_current_thread().enable_time().build().unwrap();
+        runtime.block_on(async {
+            assert!(Alarm::at(Time::from_millis(1)).is_none());
+            assert!(Alarm::at(Time::from_millis(1)).is_none());
+        });
+        in_runtime(async {
+            assert!(
+                Alarm::at(Time::from_millis(1)).is_none(),
+                "it is not tried again"
+            )
         });
     }
 
