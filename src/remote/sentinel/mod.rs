@@ -85,7 +85,8 @@
 //! - *Memory*: the kernel kills the largest process of a control group that has no memory left, which is the node. With
 //!   `memory.oom.group` (systemd: `OOMPolicy=kill`) it kills all of them, and the sentinel too.
 //!
-//! Tried are kill -9, abort, SIGSTOP, SIGTERM and SIGINT to the sentinel, the three cases of a pid namespace, and by
+//! Tried are kill -9, abort, SIGSTOP, SIGTERM and SIGINT to the sentinel, ports that are closed for UDP, the three cases of
+//! a pid namespace, a seccomp filter without `pidfd_open` (`Sentinel::start` returns [`SentinelError::Pidfd`]), and by
 //! `.ci/soak trials` the kill modes of systemd 252 and a kill for memory; not tried are a container engine and
 //! `memory.oom.group`.
 //!
