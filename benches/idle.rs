@@ -153,6 +153,8 @@ impl Group {
             command.args(["--quorum", &voters.join(","), "--init", "--json"]);
             command.args(["--score", &host.to_string(), "--dangerous-plaintext"]);
             command.arg("--store").arg(folder.path().join(name(host)));
+            // Where many start, the highest-ranked is not the first to lead, and it would take over while this counts.
+            command.args(["--preempt-after", "3600000"]);
             for peer in (0..hosts).filter(|peer| *peer != host) {
                 command.args(["--peer", &format!("{}={}", name(peer), address(peer))]);
             }
