@@ -43,6 +43,7 @@ pub mod bully;
 #[cfg(test)]
 mod fixture;
 pub mod invitation;
+pub mod lease;
 pub(crate) mod message;
 pub(crate) mod numbered;
 pub(crate) mod policy;

@@ -218,6 +218,7 @@ impl State {
             | BullyMessage::Install(_)
             | BullyMessage::AskChange(_)
             | BullyMessage::Enlist(_)
+            | BullyMessage::RegisterMessage(_)
             | BullyMessage::ChangeAnswer(_) => {
                 return Next::ignore(step, "a message of the quorum mode");
             }

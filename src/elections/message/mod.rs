@@ -21,11 +21,15 @@
 //! | [`AskChange`], [`ChangeAnswer`] | – | – | – | to the leader: change the voters; its answer |
 //! | [`Enlist`] | – | – | – | to the leader: I could become a voter |
 //!
+//! [`RegisterMessage`] is of the lease in a store alone ([`lease`](crate::elections::lease)), and has no bytes.
+//!
 //! All are flat and small. The sender's name and incarnation travel beside them. A field that only one
 //! mode needs is `None` in the other. The decoder bounds how long a message is, not what its spans and
 //! terms say: the machine that uses a value bounds it.
 
 mod change;
+pub(in crate::elections) mod record;
+pub(in crate::elections) mod register;
 mod text;
 
 use std::time::Duration;
@@ -33,6 +37,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 pub use change::{AskChange, ChangeAnswer, Enlist, Install, Seal, Sealed};
+use register::RegisterMessage;
 
 use crate::elections::{shared::messages, vote::SealRecord};
 use crate::protocol::{
@@ -350,6 +355,9 @@ messages! {
         AskChange(m) => "ask_change", m.term;
         ChangeAnswer(m) => "change_answer", m.term;
         Enlist(m) => "enlist", m.term;
+        // Of one process and its store: no bytes are made of it, and none are read as it.
+        #[serde(skip)]
+        RegisterMessage(m) => m.kind(), m.term();
     }
 }
 
@@ -377,7 +385,9 @@ impl PeerMessage for BullyMessage {
             // No answer: whose word counts for nothing shall not have others chosen either.
             | Self::AskChange(_) => MinimumRole::Voter,
             // It decides nothing: the leader does.
-            Self::Enlist(_) => MinimumRole::Observer,
+            Self::Enlist(_)
+            // Heard by a register and from one, in one process.
+            | Self::RegisterMessage(_) => MinimumRole::Observer,
             Self::Elect(_)
             | Self::Elected(_)
             | Self::Heartbeat(_)

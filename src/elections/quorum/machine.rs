@@ -242,10 +242,11 @@ impl QuorumBully {
                 self.core.answer_change(&answer.change, answer.outcome, out);
                 Next::Stay
             }
-            // Heard above.
-            BullyMessage::Install(_) | BullyMessage::AskChange(_) | BullyMessage::Enlist(_) => {
-                Next::Stay
-            }
+            // Heard above; and of the lease in a store.
+            BullyMessage::Install(_)
+            | BullyMessage::AskChange(_)
+            | BullyMessage::Enlist(_)
+            | BullyMessage::RegisterMessage(_) => Next::Stay,
             BullyMessage::Ok(_)
             | BullyMessage::Yield(_)
             | BullyMessage::ClaimReply(_)
@@ -290,6 +291,7 @@ impl QuorumBully {
             | BullyMessage::Install(_)
             | BullyMessage::AskChange(_)
             | BullyMessage::Enlist(_)
+            | BullyMessage::RegisterMessage(_)
             | BullyMessage::ChangeAnswer(_)
             | BullyMessage::Resign(_) => {}
         }

@@ -221,6 +221,7 @@ pub fn to_first(payload: &[u8], timings: FirstTimings, out: &mut BytesMut) -> bo
         | BullyMessage::Install(_)
         | BullyMessage::AskChange(_)
         | BullyMessage::Enlist(_)
+        | BullyMessage::RegisterMessage(_)
         | BullyMessage::ChangeAnswer(_) => return false,
     };
     encode_payload(&message, out).is_ok()

@@ -124,6 +124,7 @@ impl Suite for Astra {
             | BullyMessage::Install(_)
             | BullyMessage::AskChange(_)
             | BullyMessage::Enlist(_)
+            | BullyMessage::RegisterMessage(_)
             | BullyMessage::ChangeAnswer(_) => false,
         }
     }

@@ -92,6 +92,7 @@ const fn is_vouched_for(message: &BullyMessage) -> bool {
         | BullyMessage::Install(_)
         | BullyMessage::AskChange(_)
         | BullyMessage::Enlist(_)
+        | BullyMessage::RegisterMessage(_)
         | BullyMessage::ChangeAnswer(_) => true,
         BullyMessage::Elect(_)
         | BullyMessage::Ok(_)

@@ -141,6 +141,7 @@ impl Machine for QuorumBully {
             | BullyMessage::Install(_)
             | BullyMessage::AskChange(_)
             | BullyMessage::Enlist(_)
+            | BullyMessage::RegisterMessage(_)
             | BullyMessage::ChangeAnswer(_) => {}
         }
     }

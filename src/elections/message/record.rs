@@ -1,0 +1,381 @@
+//! What a register holds: the record of a lease, the record of a claim, and their text.
+//!
+//! Decided here: the fields, the strict and bounded text of both, and what text is refused. Not here: who
+//! may write what, and when ([`lease`](crate::elections::lease)), nor where a store keeps it.
+//!
+//! ```text
+//! actix-bully lease 1            the kind of record, and its format
+//! cluster shop
+//! group cron
+//! term 42
+//! holder api-1 115964116992 7    the agent and its incarnation, its score in four parts; or: holder -
+//! lease 900000                   for how long it is not taken over, in microseconds
+//! nonce api-1 115964116992 17    who wrote it, and its number among the attempts of that incarnation
+//! next api-2 40000               for whom it was released, and for how long; or: next -
+//! ```
+//!
+//! Every line is there, in this order, and ends with a line feed; numbers are decimal, without sign (but for
+//! the parts of a score) and without leading zeros. So one record has one text, and a store may compare texts.
+
+use std::{
+    fmt::{self, Write as _},
+    str::{FromStr, Lines},
+};
+
+use super::Micros;
+use crate::protocol::{AgentId, Incarnation, Score, Term};
+
+/// The format that is written, and the only one that is read.
+pub const RECORD_FORMAT: u32 = 1;
+
+/// No text of a record is longer, in bytes: six names, and room for their lines.
+pub const MAX_RECORD: usize = 2_048;
+
+/// A term above this one is nonsense: counting on from it would use up the terms.
+const LAST_TERM: u64 = u64::MAX - (1 << 32);
+
+/// Which lease a record is of: that of one group in one cluster. The rules for both names are those of an
+/// [`AgentId`].
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct LeaseName {
+    /// The cluster.
+    pub cluster: AgentId,
+    /// The group in it.
+    pub group: AgentId,
+}
+
+/// One attempt to write, unlike every other attempt of any agent.
+///
+/// No randomness is needed: the name is unique in the group, the incarnation among those of that name, and
+/// the number among the attempts of that incarnation.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Nonce {
+    /// Who wrote it.
+    pub id: AgentId,
+    /// In which incarnation.
+    pub incarnation: Incarnation,
+    /// The number of the attempt.
+    pub attempt: u64,
+}
+
+/// Who holds a lease.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Holder {
+    /// The name.
+    pub id: AgentId,
+    /// The incarnation in which it took the lease.
+    pub incarnation: Incarnation,
+    /// The score with which it leads.
+    pub score: Score,
+}
+
+/// For whom a lease was released.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Successor {
+    /// The agent that takes it at once.
+    pub id: AgentId,
+    /// For how long every other agent lets it, from when that agent first sees the record.
+    pub wait: Micros,
+}
+
+/// The record of a lease. Its holder alone renews it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct LeaseRecord {
+    /// Of which group.
+    pub name: LeaseName,
+    /// The number of the leadership, and its token.
+    pub term: Term,
+    /// Who holds it; `None` if it was released.
+    pub holder: Option<Holder>,
+    /// For how long no other agent takes it over, from when that agent first sees this record.
+    pub lease: Micros,
+    /// The attempt that wrote it.
+    pub nonce: Nonce,
+    /// For whom it was released, if for one agent.
+    pub next: Option<Successor>,
+}
+
+/// The second record: the agent of the highest rank that waits for the lease. It is one of its own, so that a
+/// claim never makes a renewal of the holder fail.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ClaimRecord {
+    /// Of which group.
+    pub name: LeaseName,
+    /// The score of the agent that the nonce names.
+    pub score: Score,
+    /// The attempt that wrote it, which names the agent.
+    pub nonce: Nonce,
+}
+
+/// A record that has a text.
+pub trait RegisterRecord: Sized {
+    /// Its text: see the page of this file. Never longer than [`MAX_RECORD`].
+    fn encode(&self) -> String;
+
+    /// Reads it.
+    ///
+    /// # Errors
+    /// [`RecordError`] for every text that [`encode`](Self::encode) does not write.
+    fn decode(text: &[u8]) -> Result<Self, RecordError>;
+
+    /// Of which group it is.
+    fn name(&self) -> &LeaseName;
+}
+
+/// Why what a register holds is no record of this election.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, thiserror::Error)]
+#[non_exhaustive]
+pub enum RecordError {
+    /// Longer than any record.
+    #[error(
+        "a record of {len} bytes exceeds the limit of {MAX_RECORD}: something else was written there"
+    )]
+    TooLong {
+        /// Its length in bytes.
+        len: usize,
+    },
+    /// The first line names another kind of record, or none.
+    #[error(
+        "no record of a lease: something else was written there, so give the lease another place"
+    )]
+    Kind,
+    /// It was written in another format.
+    #[error(
+        "format {found} is not {RECORD_FORMAT}: let all agents run releases that share a format"
+    )]
+    Format {
+        /// The format that it names.
+        found: u32,
+    },
+    /// A line is missing, in another place, or says nothing that is written there.
+    #[error("no readable line `{line}`: delete the record, and an agent writes a new one")]
+    Line {
+        /// The line's first word.
+        line: &'static str,
+    },
+    /// It is the record of another group or cluster.
+    #[error(
+        "it is the lease of group {group} in cluster {cluster}: give each group a place of its own"
+    )]
+    Elsewhere {
+        /// The group that it names.
+        group: AgentId,
+        /// The cluster that it names.
+        cluster: AgentId,
+    },
+}
+
+impl RegisterRecord for LeaseRecord {
+    fn encode(&self) -> String {
+        let mut text = head("lease", &self.name);
+        line(&mut text, "term", self.term);
+        match &self.holder {
+            None => line(&mut text, "holder", '-'),
+            Some(Holder {
+                id,
+                incarnation,
+                score,
+            }) => line(
+                &mut text,
+                "holder",
+                format_args!("{id} {incarnation} {}", Parts(*score)),
+            ),
+        }
+        line(&mut text, "lease", self.lease.0);
+        line(&mut text, "nonce", &self.nonce);
+        match &self.next {
+            None => line(&mut text, "next", '-'),
+            Some(next) => line(
+                &mut text,
+                "next",
+                format_args!("{} {}", next.id, next.wait.0),
+            ),
+        }
+        text
+    }
+
+    fn decode(text: &[u8]) -> Result<Self, RecordError> {
+        let mut lines = Reader::of(text, "lease")?;
+        let record = Self {
+            name: lines.name()?,
+            term: lines.one("term", |words| {
+                number(words).filter(|term| *term <= LAST_TERM).map(Term)
+            })?,
+            holder: lines.option("holder", |words| {
+                Some(Holder {
+                    id: name(words)?,
+                    incarnation: Incarnation(number(words)?),
+                    score: score(words)?,
+                })
+            })?,
+            lease: lines.one("lease", |words| number(words).map(Micros))?,
+            nonce: lines.one("nonce", nonce)?,
+            next: lines.option("next", |words| {
+                Some(Successor {
+                    id: name(words)?,
+                    wait: Micros(number(words)?),
+                })
+            })?,
+        };
+        lines.end(text, &record)
+    }
+
+    fn name(&self) -> &LeaseName {
+        &self.name
+    }
+}
+
+impl RegisterRecord for ClaimRecord {
+    fn encode(&self) -> String {
+        let mut text = head("claim", &self.name);
+        line(&mut text, "score", Parts(self.score));
+        line(&mut text, "nonce", &self.nonce);
+        text
+    }
+
+    fn decode(text: &[u8]) -> Result<Self, RecordError> {
+        let mut lines = Reader::of(text, "claim")?;
+        let record = Self {
+            name: lines.name()?,
+            score: lines.one("score", score)?,
+            nonce: lines.one("nonce", nonce)?,
+        };
+        lines.end(text, &record)
+    }
+
+    fn name(&self) -> &LeaseName {
+        &self.name
+    }
+}
+
+impl fmt::Display for Nonce {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} {}", self.id, self.incarnation, self.attempt)
+    }
+}
+
+/// A score with all its parts.
+struct Parts(Score);
+
+impl fmt::Display for Parts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [a, b, c, d] = self.0.parts();
+        write!(f, "{a} {b} {c} {d}")
+    }
+}
+
+fn head(kind: &str, name: &LeaseName) -> String {
+    let mut text = String::new();
+    line(
+        &mut text,
+        "actix-bully",
+        format_args!("{kind} {RECORD_FORMAT}"),
+    );
+    line(&mut text, "cluster", &name.cluster);
+    line(&mut text, "group", &name.group);
+    text
+}
+
+fn line(text: &mut String, word: &str, says: impl fmt::Display) {
+    // Text grows without errors, and each value's `Display` has none.
+    let written = writeln!(text, "{word} {says}");
+    debug_assert!(written.is_ok(), "text has room");
+}
+
+/// The words of one line, after the first.
+type Words<'a> = std::str::Split<'a, char>;
+
+struct Reader<'a>(Lines<'a>);
+
+impl<'a> Reader<'a> {
+    fn of(text: &'a [u8], kind: &str) -> Result<Self, RecordError> {
+        if text.len() > MAX_RECORD {
+            return Err(RecordError::TooLong { len: text.len() });
+        }
+        let text = str::from_utf8(text).map_err(|_| RecordError::Kind)?;
+        let mut lines = text.lines();
+        let first = lines.next().unwrap_or_default();
+        let named = first.strip_prefix("actix-bully ");
+        let format = named.and_then(|named| named.strip_prefix(kind)?.strip_prefix(' '));
+        match format.and_then(|format| format.parse().ok()) {
+            None => Err(RecordError::Kind),
+            Some(RECORD_FORMAT) => Ok(Self(lines)),
+            Some(found) => Err(RecordError::Format { found }),
+        }
+    }
+
+    fn name(&mut self) -> Result<LeaseName, RecordError> {
+        Ok(LeaseName {
+            cluster: self.one("cluster", name)?,
+            group: self.one("group", name)?,
+        })
+    }
+
+    fn one<T>(
+        &mut self,
+        word: &'static str,
+        read: impl FnOnce(&mut Words<'a>) -> Option<T>,
+    ) -> Result<T, RecordError> {
+        let read = || {
+            let mut words = self.0.next()?.split(' ');
+            words.next().filter(|first| *first == word)?;
+            read(&mut words)
+        };
+        read().ok_or(RecordError::Line { line: word })
+    }
+
+    fn option<T>(
+        &mut self,
+        word: &'static str,
+        read: impl FnOnce(&mut Words<'a>) -> Option<T>,
+    ) -> Result<Option<T>, RecordError> {
+        self.one(word, |words| {
+            if words.clone().eq(["-"]) {
+                return Some(None);
+            }
+            read(words).map(Some)
+        })
+    }
+
+    /// What is left over, and every other way to write the same, is seen by writing it again.
+    fn end<R: RegisterRecord>(self, text: &[u8], record: &R) -> Result<R, RecordError>
+    where
+        R: Clone,
+    {
+        if record.encode().as_bytes() == text {
+            Ok(record.clone())
+        } else {
+            Err(RecordError::Line {
+                line: "actix-bully",
+            })
+        }
+    }
+}
+
+fn value<T: FromStr>(words: &mut Words<'_>) -> Option<T> {
+    words.next()?.parse().ok()
+}
+
+fn number(words: &mut Words<'_>) -> Option<u64> {
+    value(words)
+}
+
+fn name(words: &mut Words<'_>) -> Option<AgentId> {
+    value(words)
+}
+
+fn score(words: &mut Words<'_>) -> Option<Score> {
+    let parts: (i64, i64, i64, i64) = (value(words)?, value(words)?, value(words)?, value(words)?);
+    Some(Score::from(parts))
+}
+
+fn nonce(words: &mut Words<'_>) -> Option<Nonce> {
+    Some(Nonce {
+        id: name(words)?,
+        incarnation: Incarnation(number(words)?),
+        attempt: number(words)?,
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,164 @@
+//! Each record has one text, and no other text is read.
+
+use super::*;
+
+fn id(name: &str) -> AgentId {
+    AgentId::new(name).unwrap()
+}
+
+fn name() -> LeaseName {
+    LeaseName {
+        cluster: id("shop"),
+        group: id("cron"),
+    }
+}
+
+fn nonce(attempt: u64) -> Nonce {
+    Nonce {
+        id: id("api-1"),
+        incarnation: Incarnation(7),
+        attempt,
+    }
+}
+
+fn held() -> LeaseRecord {
+    LeaseRecord {
+        name: name(),
+        term: Term(42),
+        holder: Some(Holder {
+            id: id("api-1"),
+            incarnation: Incarnation(7),
+            score: Score::from((3, -2)),
+        }),
+        lease: Micros(900_000),
+        nonce: nonce(17),
+        next: None,
+    }
+}
+
+fn released() -> LeaseRecord {
+    LeaseRecord {
+        holder: None,
+        next: Some(Successor {
+            id: id("api-2"),
+            wait: Micros(40_000),
+        }),
+        ..held()
+    }
+}
+
+fn claim() -> ClaimRecord {
+    ClaimRecord {
+        name: name(),
+        score: Score::from(9),
+        nonce: nonce(2),
+    }
+}
+
+const HELD: &str = "actix-bully lease 1\ncluster shop\ngroup cron\nterm 42\nholder api-1 7 3 -2 0 0\n\
+                    lease 900000\nnonce api-1 7 17\nnext -\n";
+
+#[test]
+fn a_record_is_read_as_it_was_written() {
+    assert_eq!(held().encode(), HELD);
+    for record in [held(), released()] {
+        assert_eq!(
+            LeaseRecord::decode(record.encode().as_bytes()),
+            Ok(record.clone())
+        );
+    }
+    assert_eq!(
+        ClaimRecord::decode(claim().encode().as_bytes()),
+        Ok(claim())
+    );
+}
+
+#[test]
+fn the_longest_record_has_room() {
+    let long = id(&"x".repeat(AgentId::MAX_LEN));
+    let most = u64::MAX;
+    let record = LeaseRecord {
+        name: LeaseName {
+            cluster: long.clone(),
+            group: long.clone(),
+        },
+        term: Term(LAST_TERM),
+        holder: Some(Holder {
+            id: long.clone(),
+            incarnation: Incarnation(most),
+            score: Score::from((i64::MIN, i64::MIN, i64::MIN, i64::MIN)),
+        }),
+        lease: Micros(most),
+        nonce: Nonce {
+            id: long.clone(),
+            incarnation: Incarnation(most),
+            attempt: most,
+        },
+        next: Some(Successor {
+            id: long,
+            wait: Micros(most),
+        }),
+    };
+    let text = record.encode();
+    assert!(text.len() <= MAX_RECORD, "{}", text.len());
+    assert_eq!(LeaseRecord::decode(text.as_bytes()), Ok(record));
+}
+
+/// What is replaced in the text above, by what, and the first word of the line that is blamed.
+const WRONG: &[(&str, &str, &str)] = &[
+    ("term 42\n", "", "term"),
+    ("term 42", "term 042", "actix-bully"),
+    ("term 42", "term +42", "actix-bully"),
+    ("term 42", "term 42 ", "actix-bully"),
+    ("term 42", "term 18446744073709551615", "term"),
+    ("term 42", "term -1", "term"),
+    ("cluster shop", "cluster a/b", "cluster"),
+    (
+        "cluster shop\ngroup cron",
+        "group cron\ncluster shop",
+        "cluster",
+    ),
+    ("holder api-1 7 3 -2 0 0", "holder api-1 7 3 -2 0", "holder"),
+    ("holder api-1 7 3 -2 0 0", "holder - -", "holder"),
+    ("lease 900000", "lease 18446744073709551616", "lease"),
+    ("next -\n", "next -", "actix-bully"),
+    ("next -\n", "next -\r\n", "actix-bully"),
+    ("next -\n", "next -\nnext -\n", "actix-bully"),
+    ("next -", "next api-2", "next"),
+];
+
+#[test]
+fn every_other_text_is_refused() {
+    for (right, wrong, blamed) in WRONG {
+        let text = HELD.replacen(right, wrong, 1);
+        assert_ne!(text, HELD);
+        let read = LeaseRecord::decode(text.as_bytes());
+        assert_eq!(read, Err(RecordError::Line { line: blamed }), "{text}");
+    }
+    for end in 0..HELD.len() {
+        assert!(
+            LeaseRecord::decode(&HELD.as_bytes()[..end]).is_err(),
+            "{end}"
+        );
+    }
+}
+
+#[test]
+fn a_text_of_something_else_says_what_it_is() {
+    let of = |text: &str| LeaseRecord::decode(text.as_bytes());
+    for other in [
+        "",
+        "{}",
+        "actix-bully",
+        "actix-bully lease",
+        "actix-bully lease x\n",
+    ] {
+        assert_eq!(of(other), Err(RecordError::Kind), "{other}");
+    }
+    assert_eq!(of(&claim().encode()), Err(RecordError::Kind));
+    assert_eq!(LeaseRecord::decode(b"\xff"), Err(RecordError::Kind));
+    let later = HELD.replacen(" 1\n", " 2\n", 1);
+    assert_eq!(of(&later), Err(RecordError::Format { found: 2 }));
+    let len = MAX_RECORD + 1;
+    assert_eq!(of(&"x".repeat(len)), Err(RecordError::TooLong { len }));
+}

@@ -1,0 +1,190 @@
+//! What a participant says to a register, and what it is shown.
+//!
+//! A register is one lease record and one claim record in a store, each with compare-and-swap. For a machine it
+//! is one more member of its group: it asks it by these messages. They never cross between hosts: none of them
+//! has bytes.
+//!
+//! Every question is answered once or not at all. An answer that does not come, and one that is
+//! [`Failed`](Answer::Failed), leaves the outcome of a swap unknown: it may have been applied, or may yet be.
+
+use std::fmt;
+
+use super::record::{ClaimRecord, LeaseRecord, RecordError};
+use crate::protocol::Term;
+
+/// A question to a register, or what it shows.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum RegisterMessage {
+    /// "What do you hold?"
+    Read(ReadRegister),
+    /// "Hold this, if nothing has changed since you showed me that."
+    Swap(Box<SwapRegister>),
+    /// The register's answer, or what it shows unasked after a change.
+    Shown(Box<RegisterShown>),
+}
+
+/// "What do you hold?"
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ReadRegister {
+    /// The number of the question among those of this incarnation; an answer echoes it.
+    pub request: u64,
+}
+
+/// "Hold this, if nothing has changed since you showed me that version."
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct SwapRegister {
+    /// The number of the question among those of this incarnation; an answer echoes it.
+    pub request: u64,
+    /// What was shown last: of the same record.
+    pub expected: Version,
+    /// What is to be held instead.
+    pub record: Swapped,
+}
+
+/// One of the two records, to be written.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Swapped {
+    /// The lease.
+    Lease(LeaseRecord),
+    /// The claim.
+    Claim(ClaimRecord),
+}
+
+/// What a register shows.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct RegisterShown {
+    /// The question that this answers; `None` if a record changed and the register says so unasked.
+    pub request: Option<u64>,
+    /// What it says.
+    pub answer: Answer,
+}
+
+/// What a register answers.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Answer {
+    /// To a read, and unasked: what it holds, not older than the question.
+    Holds {
+        /// The lease.
+        lease: Cell<LeaseRecord>,
+        /// The claim.
+        claim: Cell<ClaimRecord>,
+    },
+    /// To a swap: it was applied, and this is the version of what was written.
+    Applied(Version),
+    /// To a swap: it was not applied and will not be, because the record has another version.
+    Changed,
+    /// The store did not do what was asked, or did not say in time that it did. A swap may have been applied,
+    /// or may yet be.
+    Failed,
+}
+
+/// One record as it is held.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Cell<R> {
+    /// The version of what is held, also if that is nothing.
+    pub version: Version,
+    /// What is held: nothing, a record, or something else.
+    pub content: Result<Option<R>, RecordError>,
+}
+
+/// The store's name for what one of its records held at a time: opaque, but for being equal.
+///
+/// A store that can go back to a backup has to make sure that no two contents have one version: nonces differ,
+/// so the record's own text, or a digest of it, will do.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Version(Box<[u8]>);
+
+impl Version {
+    /// The longest, in bytes.
+    pub const MAX_LEN: usize = 64;
+
+    /// A version of these bytes; `None` if there are more than [`MAX_LEN`](Self::MAX_LEN).
+    pub fn new(bytes: &[u8]) -> Option<Self> {
+        (bytes.len() <= Self::MAX_LEN).then(|| Self(bytes.into()))
+    }
+
+    /// The bytes.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl RegisterMessage {
+    /// What counters and traces call it.
+    pub(super) const fn kind(&self) -> &'static str {
+        match self {
+            Self::Read(_) => "read_register",
+            Self::Swap(_) => "swap_register",
+            Self::Shown(_) => "register_shown",
+        }
+    }
+
+    /// The highest term that it names.
+    pub(super) fn term(&self) -> Term {
+        match self {
+            Self::Swap(swap) => match &swap.record {
+                Swapped::Lease(record) => record.term,
+                Swapped::Claim(_) => Term::ZERO,
+            },
+            Self::Shown(shown) => match &shown.answer {
+                Answer::Holds {
+                    lease:
+                        Cell {
+                            content: Ok(Some(record)),
+                            ..
+                        },
+                    ..
+                } => record.term,
+                Answer::Holds { .. } | Answer::Applied(_) | Answer::Changed | Answer::Failed => {
+                    Term::ZERO
+                }
+            },
+            Self::Read(_) => Term::ZERO,
+        }
+    }
+}
+
+impl fmt::Display for RegisterMessage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Read(_) => f.write_str("read"),
+            Self::Swap(swap) => match &swap.record {
+                Swapped::Lease(record) => write!(f, "swap {record}"),
+                Swapped::Claim(record) => write!(f, "swap {record}"),
+            },
+            Self::Shown(shown) => match &shown.answer {
+                Answer::Holds { lease, claim } => write!(f, "holds {lease}; {claim}"),
+                Answer::Applied(_) => f.write_str("applied"),
+                Answer::Changed => f.write_str("has changed"),
+                Answer::Failed => f.write_str("failed"),
+            },
+        }
+    }
+}
+
+impl<R: fmt::Display> fmt::Display for Cell<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.content {
+            Ok(Some(record)) => record.fmt(f),
+            Ok(None) => f.write_str("nothing"),
+            Err(error) => error.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for LeaseRecord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "term {}", self.term)?;
+        match (&self.holder, &self.next) {
+            (Some(holder), _) => write!(f, " of {} #{}", holder.id, self.nonce.attempt),
+            (None, Some(next)) => write!(f, " released for {}", next.id),
+            (None, None) => f.write_str(" released"),
+        }
+    }
+}
+
+impl fmt::Display for ClaimRecord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "claim of {} score {}", self.nonce.id, self.score)
+    }
+}
