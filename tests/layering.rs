@@ -134,7 +134,7 @@ const PURE: &str = "protocol elections record testkit::faults testkit::trace tes
 const NEVER: &str = "actix tokio Instant SystemTime HashMap HashSet rand fastrand";
 
 /// No election knows another one, but for those that exist to join some.
-const JOINS: &[(&str, &str)] = &[("any", "astra bully quorum")];
+const JOINS: &[(&str, &str)] = &[("any", "astra bully lease quorum")];
 
 /// What elections of one family speak: any of them may know these.
 const SHARED: &str = "fixture message numbered policy shared step timer vote";

@@ -292,6 +292,8 @@ fn message(choices: &mut Choices<'_>, now: Time) -> BullyMessage {
 }
 
 /// What is said while the voters are changed, mostly about the list of the next epoch.
+///
+/// A `RegisterMessage` is not among all these: it has no bytes, so no other member of a group can say it.
 fn change_of_voters(choices: &mut Choices<'_>, which: u8, term: Term) -> BullyMessage {
     match which {
         13 => Seal {

@@ -12,6 +12,7 @@ use crate::{
         any::{AnyBully, AnyConfig},
         astra::AstraConfig,
         bully::BullyConfig,
+        lease::LeaseConfig,
         message::{
             Ack, AskChange, ChangeAnswer, Claim, ClaimReply, Elect, Elected, Enlist, Heartbeat,
             Install, Nack, Ok, Recover, Recovered, Resign, Seal, Sealed, Takeover, Yield,
@@ -100,6 +101,7 @@ impl AgentBuilder<AnyBully> {
             AnyConfig::Available(config) => (&config.timings, config.cooldown, config.margin),
             AnyConfig::Astra(config) => (&config.timings, config.cooldown, None),
             AnyConfig::Quorum(config) => (&config.timings, config.cooldown, config.margin),
+            AnyConfig::Lease(config) => (&config.timings, config.cooldown, config.margin),
         };
         let config = QuorumConfig {
             timings: timings.clone(),
@@ -141,6 +143,7 @@ impl AgentBuilder<AnyBully> {
             |_| {},
             |_| {},
             |config| config.diskless = Some(Diskless::default()),
+            |_| {},
         )
     }
 
@@ -148,7 +151,7 @@ impl AgentBuilder<AnyBully> {
     /// them has begun until one leads. `None` without voters.
     pub fn worst_case_start(&self) -> Option<Duration> {
         match &self.config {
-            AnyConfig::Available(_) | AnyConfig::Astra(_) => None,
+            AnyConfig::Available(_) | AnyConfig::Astra(_) | AnyConfig::Lease(_) => None,
             AnyConfig::Quorum(config) => Some(config.worst_case_start(0)),
         }
     }
@@ -170,6 +173,7 @@ impl AgentBuilder<AnyBully> {
             |_| {},
             |_| {},
             |config| config.epoch = epoch,
+            |_| {},
         )
     }
 
@@ -185,16 +189,18 @@ impl AgentBuilder<AnyBully> {
             |_| {},
             |_| {},
             |config| config.learner = true,
+            |_| {},
         )
     }
 
     /// How long an agent waits for each thing; the same at every member. Default: [`Timings::default`].
     pub fn timings(self, timings: Timings) -> Self {
-        let (bully, astra) = (timings.clone(), timings.clone());
+        let (bully, astra, lease) = (timings.clone(), timings.clone(), timings.clone());
         self.configure(
             |config| config.timings = bully,
             |config| config.timings = astra,
             |config| config.timings = timings,
+            |config| config.timings = lease,
         )
     }
 
@@ -211,6 +217,7 @@ impl AgentBuilder<AnyBully> {
             |config| config.preemption = preemption,
             |_| {},
             |config| config.preemption = preemption,
+            |config| config.preemption = preemption,
         )
     }
 
@@ -222,6 +229,7 @@ impl AgentBuilder<AnyBully> {
             |config| config.margin = Some(margin),
             |_| {},
             |config| config.margin = Some(margin),
+            |config| config.margin = Some(margin),
         )
     }
 
@@ -232,12 +240,14 @@ impl AgentBuilder<AnyBully> {
             |config| config.drain = drain,
             |config| config.drain = drain,
             |config| config.drain = Some(drain),
+            |config| config.drain = Some(drain),
         )
     }
 
     /// The cool-down: for how long an agent that stepped down lets the others go first. Default: 60 s.
     pub fn cooldown(self, cooldown: Duration) -> Self {
         self.configure(
+            |config| config.cooldown = cooldown,
             |config| config.cooldown = cooldown,
             |config| config.cooldown = cooldown,
             |config| config.cooldown = cooldown,
@@ -268,6 +278,19 @@ impl AgentBuilder<AnyBully> {
         self
     }
 
+    /// All settings of an election by a lease in a store at once; agents that share one `Arc` share the memory.
+    #[cfg_attr(
+        not(feature = "serde"),
+        allow(dead_code, reason = "a configuration that was read is set by it")
+    )]
+    pub(crate) fn lease_config(mut self, config: Arc<LeaseConfig>) -> Self {
+        if let Err(reason) = config.check() {
+            return self.refuse(reason);
+        }
+        self.config = AnyConfig::Lease(config);
+        self
+    }
+
     /// Changes one setting of the mode in force, and checks the whole. A mode ignores the setting (`|_| {}`)
     /// only if its configuration has no such field, and then the method that chooses the mode says so.
     fn configure(
@@ -275,6 +298,7 @@ impl AgentBuilder<AnyBully> {
         available: impl FnOnce(&mut BullyConfig),
         astra: impl FnOnce(&mut AstraConfig),
         quorum: impl FnOnce(&mut QuorumConfig),
+        lease: impl FnOnce(&mut LeaseConfig),
     ) -> Self {
         match &mut self.config {
             // Copied where agents share it: the others keep their settings.
@@ -287,6 +311,12 @@ impl AgentBuilder<AnyBully> {
             AnyConfig::Astra(config) => astra(Arc::make_mut(config)),
             AnyConfig::Quorum(config) => {
                 quorum(Arc::make_mut(config));
+                if let Err(reason) = config.check() {
+                    return self.refuse(reason);
+                }
+            }
+            AnyConfig::Lease(config) => {
+                lease(Arc::make_mut(config));
                 if let Err(reason) = config.check() {
                     return self.refuse(reason);
                 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::{
     clock::ClockError,
-    elections::{bully::NegativeMargin, quorum::QuorumError},
+    elections::{bully::NegativeMargin, lease::LeaseError, quorum::QuorumError},
     group::JoinError,
     protocol::{AgentId, IdError, MembershipError},
     store::{StoreError, StoreIdentity},
@@ -67,6 +67,9 @@ pub enum StartError {
     /// The quorum cannot be made like this.
     #[error("the quorum's settings are refused: {0}")]
     Quorum(#[from] QuorumError),
+    /// The lease in a store cannot be kept like this.
+    #[error("the lease's settings are refused: {0}")]
+    Lease(#[from] LeaseError),
     /// The stored record cannot be read.
     #[error("the agent's record cannot be read: {0}")]
     Store(#[from] StoreError),

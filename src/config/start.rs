@@ -146,7 +146,10 @@ impl Starter {
         let credentials = Credentials::read(&self.config)?;
         #[cfg(feature = "tls")]
         let tls = credentials.tls.clone();
-        let keeps_lease = matches!(self.plan.election, AnyConfig::Quorum(_));
+        let keeps_lease = matches!(
+            self.plan.election,
+            AnyConfig::Quorum(_) | AnyConfig::Lease(_)
+        );
         let arbiter = (keeps_lease && !self.is_here)
             .then(ElectionArbiter::new)
             .transpose()
@@ -181,6 +184,7 @@ impl Starter {
             AnyConfig::Available(config) => builder.config(Arc::clone(config)),
             AnyConfig::Astra(config) => builder.astra_config(Arc::clone(config)),
             AnyConfig::Quorum(config) => builder.quorum_config(Arc::clone(config)),
+            AnyConfig::Lease(config) => builder.lease_config(Arc::clone(config)),
         };
         builder = match self.config.role {
             MayBe::Leader => builder.score(self.config.score),

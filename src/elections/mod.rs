@@ -6,12 +6,14 @@
 //! | [`bully`] | the highest-ranked agent that can be reached leads | deadline > 2 × the longest delay |
 //! | [`astra`] | the same by the rules of the ASTRA agent, which wait for no heartbeats: an agent has to start | deadline > 2 × the longest delay |
 //! | [`quorum`] | at most one leader per term, and at most one that considers itself leader | a majority of voters, a durable record, a clock that counts suspend |
+//! | [`lease`] | the same, as far as the store's compare-and-swap is linearizable | a store that the application runs, a clock that counts suspend |
 //! | [`ballot`] | in the end one leader, of ever higher ballots | a majority of voters, a durable record |
 //! | [`ring`] | the highest-ranked agent leads those whom a token can visit | a hop > 2 × the longest delay |
 //! | [`reorganization`] | the paper's: two at work have the same coordinator and task, at every instant | deadline > 2 × the longest delay, no loss, no pause, a durable record |
 //! | [`invitation`] | agreement in each group; one group, under the highest-ranked, once messages are on time | a durable record |
 //!
-//! The bully, ASTRA and the quorum share their messages, so that a user sees one type. What each of these three
+//! The bully, ASTRA, the quorum and the lease share their messages, so that a user sees one type. The lease promises what its
+//! [page](lease) says, and who leads is the highest in rank that reaches the store. What each of the other three
 //! promises, cell by cell with a test that proves it (`tests/simulation/promises`), and with the default timings:
 //!
 #![doc = include_str!("promises.md")]
@@ -28,7 +30,7 @@
 //! | leader election under a protocol that checks ballots itself, such as Paxos | [`ballot`] | it gossips all the time, and two may lead for a while |
 //! | to learn, to teach, to compare | [`reorganization`], [`invitation`], [`ring`], and [`astra`] | each page says under which conditions the promise holds, and how it falls |
 //! | members that agree on values, a log, a configuration | none of these: a consensus system (Raft, Paxos) | an election agrees on a name, and on nothing that its holder then says |
-//! | more than some thirty hosts | a lease in a store that you run anyway | every agent here talks to every other one |
+//! | more than some thirty hosts | [`lease`], in a store that you run anyway | every agent here talks to every other one |
 //! | protection from members that lie | none of these | a member may always say that it ranks highest |
 //!
 //! `reorganization` promises more than `invitation`, and on a network that loses or delays messages it

@@ -22,6 +22,9 @@ const NO_SETTER: Reasons = &[
         "rare: users write the struct",
     ),
     ("QuorumConfig", "wait", "rare: users write the struct"),
+    ("LeaseConfig", "name", "it comes with the register"),
+    ("LeaseConfig", "register", "it comes with the register"),
+    ("LeaseConfig", "poll", "rare: users write the struct"),
 ];
 
 /// An option that fuzzing does not vary, and why. A length of time needs no reason: whichever timer is
@@ -181,7 +184,7 @@ fn setters(builder: &str, config: &str) -> Option<Vec<String>> {
             .lines()
             .map(str::trim)
             .filter(|line| line.starts_with('|'));
-        let (option, _) = closures.take(3).nth(place)?.split_once(" = ")?;
+        let (option, _) = closures.take(4).nth(place)?.split_once(" = ")?;
         Some(option.split_once("config.")?.1.to_owned())
     };
     Some(calls.filter_map(closure).collect())

@@ -33,11 +33,15 @@ struct Messages {
 /// Why no loss suite has what is said while the voters change.
 const OF_A_CHANGE: &str = "histories in which the voters change lose them among all others";
 
+/// Why no loss suite has what is said to a register.
+const OF_A_REGISTER: &str =
+    "the histories of `elections/lease/tests/histories.rs` lose each of them";
+
 const MESSAGES: &[Messages] = &[
     Messages {
         all: "BullyMessage",
         defined: "src/elections/message/mod.rs",
-        pages: &["bully", "astra", "quorum"],
+        pages: &["bully", "astra", "quorum", "lease"],
         listed: &["src/remote/wire/tests/samples.rs", "fuzz/src/core.rs"],
         lost: &["tests/elections/seeds", "tests/elections/quorum"],
         spared: &[
@@ -51,6 +55,9 @@ const MESSAGES: &[Messages] = &[
             ("ask_change", OF_A_CHANGE),
             ("change_answer", OF_A_CHANGE),
             ("enlist", OF_A_CHANGE),
+            ("read_register", OF_A_REGISTER),
+            ("swap_register", OF_A_REGISTER),
+            ("register_shown", OF_A_REGISTER),
         ],
     },
     Messages {
@@ -136,7 +143,10 @@ fn a_message_is_in_every_list_of_messages() {
 
 /// The file that defines timers, and the pages and unit tests of the machines that set them.
 const TIMERS: &[(&str, &[&str])] = &[
-    ("src/elections/timer.rs", &["bully", "astra", "quorum"]),
+    (
+        "src/elections/timer.rs",
+        &["bully", "astra", "quorum", "lease"],
+    ),
     ("src/elections/ring/state.rs", &["ring"]),
     ("src/elections/ballot/timer.rs", &["ballot"]),
     ("src/elections/reorganization/timer.rs", &["reorganization"]),

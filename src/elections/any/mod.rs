@@ -1,13 +1,14 @@
 //! The bully elections behind one type: the configuration decides, everything else is the same.
 //!
-//! Decided here: nothing. See [`bully`](super::bully), [`astra`](super::astra) and
-//! [`quorum`](super::quorum) for what each promises.
+//! Decided here: nothing. See [`bully`](super::bully), [`astra`](super::astra), [`quorum`](super::quorum) and
+//! [`lease`](super::lease) for what each promises.
 
 use std::sync::Arc;
 
 use super::{
     astra::{Astra, AstraConfig},
     bully::{Bully, BullyConfig},
+    lease::{Lease, LeaseConfig},
     message::BullyMessage,
     quorum::{QuorumBully, QuorumConfig},
     timer::BullyTimer,
@@ -27,6 +28,8 @@ pub enum AnyBully {
     Astra(Astra),
     /// At most one agent considers itself leader.
     Quorum(Box<QuorumBully>),
+    /// The same, by a lease in a store.
+    Lease(Box<Lease>),
 }
 
 /// The parameters of these rules.
@@ -38,6 +41,8 @@ pub enum AnyConfig {
     Astra(Arc<AstraConfig>),
     /// See [`QuorumConfig`].
     Quorum(Arc<QuorumConfig>),
+    /// See [`LeaseConfig`].
+    Lease(Arc<LeaseConfig>),
 }
 
 impl Default for AnyConfig {
@@ -59,6 +64,9 @@ impl Election for AnyBully {
             AnyConfig::Quorum(config) => {
                 Self::Quorum(Box::new(QuorumBully::new(identity, config, durable)))
             }
+            AnyConfig::Lease(config) => {
+                Self::Lease(Box::new(Lease::new(identity, config, durable)))
+            }
         }
     }
 
@@ -67,6 +75,7 @@ impl Election for AnyBully {
             Self::Available(machine) => machine.handle(now, input, out),
             Self::Astra(machine) => machine.handle(now, input, out),
             Self::Quorum(machine) => machine.handle(now, input, out),
+            Self::Lease(machine) => machine.handle(now, input, out),
         }
     }
 
@@ -79,6 +88,7 @@ impl Election for AnyBully {
             AnyConfig::Available(config) => Bully::requirements(config, agent, kind),
             AnyConfig::Astra(config) => Astra::requirements(config, agent, kind),
             AnyConfig::Quorum(config) => QuorumBully::requirements(config, agent, kind),
+            AnyConfig::Lease(config) => Lease::requirements(config, agent, kind),
         }
     }
 
@@ -88,6 +98,7 @@ impl Election for AnyBully {
             AnyConfig::Quorum(config) => {
                 AnyConfig::Quorum(QuorumBully::on_host(config, wall_at_zero))
             }
+            AnyConfig::Lease(config) => AnyConfig::Lease(Lease::on_host(config, wall_at_zero)),
         }
     }
 
@@ -100,6 +111,7 @@ impl Election for AnyBully {
             AnyConfig::Available(config) => Bully::admits(config, agent, vote),
             AnyConfig::Astra(config) => Astra::admits(config, agent, vote),
             AnyConfig::Quorum(config) => QuorumBully::admits(config, agent, vote),
+            AnyConfig::Lease(config) => Lease::admits(config, agent, vote),
         }
     }
 
@@ -108,6 +120,7 @@ impl Election for AnyBully {
             Self::Available(machine) => machine.prospects(),
             Self::Astra(machine) => machine.prospects(),
             Self::Quorum(machine) => machine.prospects(),
+            Self::Lease(machine) => machine.prospects(),
         }
     }
 
@@ -116,6 +129,7 @@ impl Election for AnyBully {
             AnyConfig::Available(config) => Bully::timings(config),
             AnyConfig::Astra(config) => Astra::timings(config),
             AnyConfig::Quorum(config) => QuorumBully::timings(config),
+            AnyConfig::Lease(config) => Lease::timings(config),
         }
     }
 
@@ -124,6 +138,7 @@ impl Election for AnyBully {
             Self::Available(machine) => machine.view(now),
             Self::Astra(machine) => machine.view(now),
             Self::Quorum(machine) => machine.view(now),
+            Self::Lease(machine) => machine.view(now),
         }
     }
 }

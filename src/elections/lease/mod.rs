@@ -1,11 +1,223 @@
-//! A lease in a store: what participants say to a register, and what a register holds.
+//! A lease in a store: for more agents than should talk to each other.
+//!
+//! Its participants say nothing to each other. They know one *register*: a record with compare-and-swap in a
+//! store that the application runs anyway, such as a database. The agent that the record names as its holder
+//! renews it, and leads; the others read it, and one of them takes it over when it was not renewed for long
+//! enough.
+//!
+//! **What you can rely on.** At most one agent considers itself leader, at any instant, as far as the store's
+//! compare-and-swap is linearizable and the rate of each clock errs by no more than 11 %. The term increases with each
+//! leadership, so it is a fencing token; if the record is deleted, or the store goes back to a backup, it does so as long
+//! as no wall clock that was used was ahead of one that is used later. When the store does not answer, no agent
+//! leads after D; when it answers again, one does.
+//!
+//! To a machine the register is one more member of its group, an observer, which it asks by
+//! [`RegisterMessage`]. These never leave the process.
+//!
+//! # One lease
+//! ```text
+//!      a                        register                        b
+//!      ├─ read ────────────────────▶│◀──────────────────── read ┤   both start
+//!      │◀────────────── holds nothing                           │   wait: maybe it was deleted
+//!      ├─ swap: term 1, a, nonce 2 ▶│                           │   a has the first slot
+//!      │◀─────────────────── applied│◀──────────────────── read ┤   a leads until (when it asked) + D
+//!      │                            │ holds term 1, a, nonce 2 ▶│   b follows a, and reads on
+//!      ├─ swap: term 1, a, nonce 3 ▶│                           │   ... every H
+//!      ✗                            │◀──────────────────── read ┤   nonce 3, first seen now
+//!                                   │◀──────────────────── read ┤   nonce 3, unchanged
+//!                                   │◀─ swap: term 2, b, .. ────┤   D (1 + r) / (1 - r) after the first sight
+//! ```
+//!
+//! # The rules by name
+//! | rule | what an agent does | decided in |
+//! |---|---|---|
+//! | `nonce-of-one-attempt` | each attempt to write has a number that no other attempt of its incarnation has | `core.rs` |
+//! | `lease-from-send-time` | a lease counts from when the attempt was sent that was then applied | `core.rs`, `leader.rs` |
+//! | `lease-ends-by-clock` | each step begins with the end of a lease that is over | `machine.rs` |
+//! | `unknown-is-no-success` | an attempt whose outcome is unknown prolongs nothing: the agent reads | `shown.rs` |
+//! | `recognised-by-its-nonce` | an attempt that was applied late is seen by its nonce, and counts from when it was sent | `shown.rs`, `core.rs` |
+//! | `wait-for-the-unchanged` | a lease is over when its record has not changed for D (1 + r) / (1 - r) since it was first seen, by the reader's clock | `sight.rs` |
+//! | `a-gap-begins-anew` | after a gap in the reads everything that is seen counts from then: the store may have gone back to a backup. So does a lease that is found released, or no record at all | `sight.rs` |
+//! | `term-above-all` | a new leadership has a term above every one that its agent saw, and not below the wall clock's | `core.rs` |
+//! | `rank-staggered-slots` | an agent with k others ahead of it, as its process knows, waits k steps; one more for a better agent of another process that claims the lease; 8 more while it cools down | `core.rs` |
+//! | `confirmed-end-frees` | the lease of an incarnation whose end a supervisor of this process has confirmed is free at once | `core.rs` |
+//! | `claim-if-better` | an agent that ranks above the holder writes a claim, unless a better one is there | `claims.rs` |
+//! | `heed-the-claim` | the holder hands over to a claimant that is better and was there for long enough, by its policy | `claims.rs`, `leader.rs` |
+//! | `hand-over` | `Draining`, `Drained`, then the lease is released for a successor, which takes it at once; the others let it | `transition.rs`, `sight.rs` |
+//! | `release-until-confirmed` | a release is written again until the store has confirmed it, or shows another record | `core.rs` |
+//! | `write-over-the-past` | a holder whose record was deleted, or is of an earlier term, writes it again while its lease goes on | `leader.rs` |
+//!
+//! # Role × input
+//! What happens at the end of a step for an agent that does not lead: it follows the holder that the record shows, or
+//! sets the timer of its slot. − is a traced no-op.
+//!
+//! | input | vacant | following | taking | leading |
+//! |---|---|---|---|---|
+//! | `RegisterMessage`: a read shows its own attempt | leads | leads | leads | lease from when it was sent |
+//! | … another holder | follows | follows the newest | its attempt failed: follows | lost; an earlier term: writes over it |
+//! | … a released lease, or nothing | its slot | no leader; its slot | its attempt failed: its slot | lost; nothing, or an earlier term: writes over it |
+//! | … no record of this election | − | no leader | − | − |
+//! | … a claim | its slot moves | claims, if it is better | − | drains, by its policy |
+//! | applied | leads | leads | leads | lease from when it was sent |
+//! | changed, failed | reads | reads | reads | reads |
+//! | leader's end in `Members` | − | no leader; its slot; confirmed: at once | − | − |
+//! | `TimedOut` | `Detect`: reads; `Campaign`: takes; `Cooldown`: its slot | `Detect`: reads; `Lease`: no leader; `Cooldown` | `Detect`: reads; `Cooldown` | `Heartbeat`: renews, reads; `Lease`: lost; `Drain`: releases; `Cooldown` |
+//! | `Campaign` | its slot, without a cool-down | the same | − | − |
+//! | `SetScore` | its slot | the same | leads only if it has one | renews with it; `None`: drains |
+//! | `StepDown`, `Drained` | − | − | − | drain; release |
+//!
+//! # Why no two lead
+//! Let A consider itself leader by an attempt that it sent at s, by its clock, and that was applied. Every reader B
+//! sees that record after s. B takes the lease when it has seen it unchanged for D (1 + r) / (1 - r) by its clock, which
+//! is at least D by A's, and only if the compare-and-swap finds what B saw last: so nothing was applied in between,
+//! and A's lease, which ended at s + D, is over. If A released the lease, it had stopped leading before it asked for that. An attempt of A
+//! that is applied later was asked to replace a record that is not there any more, and fails.
+//!
+//! The store may go back to a backup: then B may see again what A has renewed since. That takes the store away for a while,
+//! which B notices as a gap in its reads, and counts from there; A, which leads by what was lost, is over by then or has
+//! written its record again. A store that goes back faster than it is read breaks the promise.
+//!
+//! Not here: how a store is asked, and what it does when it is down ([`RegisterRecord`] is the text that it keeps).
 
-pub use crate::elections::message::{
-    record::{
-        ClaimRecord, Holder, LeaseName, LeaseRecord, MAX_RECORD, Nonce, RECORD_FORMAT, RecordError,
-        RegisterRecord, Successor,
+mod alarm;
+mod claims;
+mod config;
+mod core;
+mod defect;
+mod leader;
+mod machine;
+mod shown;
+mod sight;
+#[cfg(any(test, feature = "testkit"))]
+mod simulated;
+mod state;
+mod transition;
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+pub use config::{LeaseConfig, LeaseError};
+#[cfg(not(feature = "planted"))]
+pub(crate) use defect::Defect;
+#[cfg(feature = "planted")]
+#[doc(hidden)]
+pub use defect::Defect;
+
+#[cfg(any(test, feature = "testkit"))]
+pub use simulated::{Held, Register, RegisterConfig, Simulated, SimulatedConfig};
+
+pub use crate::elections::{
+    message::{
+        Micros,
+        record::{
+            ClaimRecord, Holder, LeaseName, LeaseRecord, MAX_RECORD, Nonce, RECORD_FORMAT,
+            RecordError, RegisterRecord, Successor,
+        },
+        register::{
+            Answer, Cell, ReadRegister, RegisterMessage, RegisterShown, SwapRegister, Swapped,
+            Version,
+        },
     },
-    register::{
-        Answer, Cell, ReadRegister, RegisterMessage, RegisterShown, SwapRegister, Swapped, Version,
-    },
+    policy::Preemption,
 };
+
+use self::core::Core;
+use state::State;
+
+use crate::elections::{message::BullyMessage, shared::Participant, timer::BullyTimer, vote::Vote};
+use crate::protocol::{
+    AgentId, ClockKind, EffectsOf, Election, Identity, InputOf, Leaders, MemberKind,
+    MembershipError, Prospects, Requirements, Rules, Storage, Time, Timings, View,
+};
+
+type Out = EffectsOf<Lease>;
+
+const RULES: Rules = Rules::new("lease");
+
+/// One agent's side of an election by a lease in a store; see the [module's page](self).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Lease {
+    core: Core,
+    /// Written by [`transition`] only.
+    state: State,
+}
+
+impl Election for Lease {
+    type Message = BullyMessage;
+    type Timer = BullyTimer;
+    type Durable = Vote;
+    type Config = Arc<LeaseConfig>;
+
+    fn new(identity: Identity, config: &Self::Config, _durable: Option<Vote>) -> Self {
+        Self {
+            core: Core::new(Participant::new(identity), config),
+            state: State::Vacant,
+        }
+    }
+
+    fn handle(&mut self, now: Time, input: InputOf<Self>, out: &mut Out) {
+        if !self.core.has_started {
+            return self.before_start(now, input, out);
+        }
+        self.end_expired_lease(now, out);
+        self.on_input(now, input, out);
+    }
+
+    fn requirements(
+        config: &Self::Config,
+        agent: &AgentId,
+        _: MemberKind,
+    ) -> Result<Requirements, MembershipError> {
+        config.check().map_err(MembershipError::config)?;
+        if *agent == config.register {
+            return Err(MembershipError::config(format_args!(
+                "an agent cannot be named {agent}, like the register: give one of both another name"
+            )));
+        }
+        Ok(Requirements {
+            // The store decides who writes a term, and no two write one.
+            leaders: Leaders::PerTerm,
+            // All that must survive is in the register.
+            storage: Storage::Nothing,
+            clock: ClockKind::CountsSuspend,
+            ..Requirements::new(RULES)
+        })
+    }
+
+    fn on_host(mut config: Self::Config, wall_at_zero: i64) -> Self::Config {
+        Arc::make_mut(&mut config).set_wall_clock(wall_at_zero);
+        config
+    }
+
+    fn prospects(&self) -> Prospects {
+        let takeover_at = match &self.state {
+            State::Leading(leading) => leading.takeover_at,
+            State::Vacant | State::Following(_) | State::Taking { .. } => None,
+        };
+        Prospects {
+            cooldown_until: self.core.cooldown.until(),
+            waits_until: self.core.alarms.due(BullyTimer::Campaign),
+            takeover_at,
+            preemption: Some(self.core.config.preemption),
+            recovers: None,
+            next_epoch: None,
+        }
+    }
+
+    fn timings(config: &Self::Config) -> Option<&Timings> {
+        Some(&config.timings)
+    }
+
+    fn view(&self, now: Time) -> View {
+        let own = |term| self.core.me.as_leader(term);
+        self.state.view(now, self.core.highest, own)
+    }
+}
+
+impl Lease {
+    fn ignore(&self, reason: &'static str) {
+        self.core.me.ignore(self.state.role(), reason);
+    }
+}

@@ -357,7 +357,7 @@ messages! {
         Enlist(m) => "enlist", m.term;
         // Of one process and its store: no bytes are made of it, and none are read as it.
         #[serde(skip)]
-        RegisterMessage(m) => m.kind(), m.term();
+        RegisterMessage(m) => m.kind_of(["read_register", "swap_register", "register_shown"]), m.term();
     }
 }
 

@@ -217,7 +217,7 @@ impl RegisterRecord for LeaseRecord {
                 })
             })?,
         };
-        lines.end(text, &record)
+        only(text, record)
     }
 
     fn name(&self) -> &LeaseName {
@@ -240,7 +240,7 @@ impl RegisterRecord for ClaimRecord {
             score: lines.one("score", score)?,
             nonce: lines.one("nonce", nonce)?,
         };
-        lines.end(text, &record)
+        only(text, record)
     }
 
     fn name(&self) -> &LeaseName {
@@ -259,8 +259,9 @@ struct Parts(Score);
 
 impl fmt::Display for Parts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [a, b, c, d] = self.0.parts();
-        write!(f, "{a} {b} {c} {d}")
+        let [first, rest @ ..] = self.0.parts();
+        write!(f, "{first}")?;
+        rest.iter().try_for_each(|part| write!(f, " {part}"))
     }
 }
 
@@ -336,19 +337,16 @@ impl<'a> Reader<'a> {
             read(words).map(Some)
         })
     }
+}
 
-    /// What is left over, and every other way to write the same, is seen by writing it again.
-    fn end<R: RegisterRecord>(self, text: &[u8], record: &R) -> Result<R, RecordError>
-    where
-        R: Clone,
-    {
-        if record.encode().as_bytes() == text {
-            Ok(record.clone())
-        } else {
-            Err(RecordError::Line {
-                line: "actix-bully",
-            })
-        }
+/// What is left over, and every other way to write the same, is seen by writing it again.
+fn only<R: RegisterRecord>(text: &[u8], record: R) -> Result<R, RecordError> {
+    if record.encode().as_bytes() == text {
+        Ok(record)
+    } else {
+        Err(RecordError::Line {
+            line: "actix-bully",
+        })
     }
 }
 

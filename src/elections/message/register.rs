@@ -60,6 +60,10 @@ pub struct RegisterShown {
 }
 
 /// What a register answers.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "most answers are of the largest kind, and all are in a box"
+)]
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Answer {
     /// To a read, and unasked: what it holds, not older than the question.
@@ -91,7 +95,7 @@ pub struct Cell<R> {
 ///
 /// A store that can go back to a backup has to make sure that no two contents have one version: nonces differ,
 /// so the record's own text, or a digest of it, will do.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Version(Box<[u8]>);
 
 impl Version {
@@ -110,12 +114,13 @@ impl Version {
 }
 
 impl RegisterMessage {
-    /// What counters and traces call it.
-    pub(super) const fn kind(&self) -> &'static str {
+    /// Of these names, for a read, a swap, and what is shown, its own.
+    pub(super) const fn kind_of(&self, names: [&'static str; 3]) -> &'static str {
+        let [read, swap, shown] = names;
         match self {
-            Self::Read(_) => "read_register",
-            Self::Swap(_) => "swap_register",
-            Self::Shown(_) => "register_shown",
+            Self::Read(_) => read,
+            Self::Swap(_) => swap,
+            Self::Shown(_) => shown,
         }
     }
 

@@ -259,6 +259,10 @@ impl QuorumBully {
     }
 
     /// What is said to a candidate, a leader, or a follower that asks for a takeover.
+    #[expect(
+        clippy::too_many_lines,
+        reason = "a table of messages, and one of messages and roles"
+    )]
     fn on_answer(
         &mut self,
         now: Time,

@@ -246,6 +246,7 @@ impl ClusterBuilder {
             AnyConfig::Available(config) => config.timings.clone(),
             AnyConfig::Astra(config) => config.timings.clone(),
             AnyConfig::Quorum(config) => config.timings.clone(),
+            AnyConfig::Lease(config) => config.timings.clone(),
         };
         match ids {
             Ok(ids) => self.follow(QuorumConfig {
@@ -263,7 +264,7 @@ impl ClusterBuilder {
     /// [`quorum`](Self::quorum).
     pub fn diskless(mut self) -> Self {
         match &self.config {
-            AnyConfig::Available(_) | AnyConfig::Astra(_) => {
+            AnyConfig::Available(_) | AnyConfig::Astra(_) | AnyConfig::Lease(_) => {
                 let reason = StartError::DisklessWithoutVoters;
                 self.refused.get_or_insert(reason);
                 self
@@ -296,6 +297,8 @@ impl ClusterBuilder {
                 };
                 self.follow(made)
             }
+            // No cluster has a register.
+            AnyConfig::Lease(_) => self,
         }
     }
 
@@ -311,7 +314,7 @@ impl ClusterBuilder {
     pub fn preemption(self, preemption: Preemption) -> Self {
         match &self.config {
             AnyConfig::Available(_) => self.configured(|config| config.preemption = preemption),
-            AnyConfig::Astra(_) => self,
+            AnyConfig::Astra(_) | AnyConfig::Lease(_) => self,
             AnyConfig::Quorum(config) => {
                 let made = QuorumConfig {
                     preemption,

@@ -2,6 +2,7 @@
 
 use crate::{
     elections::{
+        lease::{ReadRegister, RegisterMessage},
         message::{
             Ack, AskChange, BullyMessage, ChangeAnswer, Claim, ClaimReply, Elect, Elected, Enlist,
             Heartbeat, Install, Leadership, Micros, Nack, Ok as Answer, Recover, Recovered,
@@ -257,7 +258,12 @@ fn changes() -> Vec<BullyMessage> {
     ]
 }
 
-/// One of each, and one of each with everything that it may lack.
+/// What a machine says to a register of its own process.
+pub(super) fn to_a_register() -> BullyMessage {
+    RegisterMessage::Read(ReadRegister { request: 1 }).into()
+}
+
+/// One of each that crosses, and one of each with everything that it may lack.
 pub(super) fn every_message() -> Vec<BullyMessage> {
     [questions(), announcements(), votes(), diskless(), changes()].concat()
 }

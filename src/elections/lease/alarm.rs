@@ -1,0 +1,58 @@
+//! The timers of a lease, each with the time at which it is due.
+//!
+//! Decided here: that only the clock says that a time is up; a timer that fires early is set again. Not here:
+//! what is done then.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use super::{BullyTimer, Out};
+use crate::protocol::{After, Time};
+
+/// The timers that run, and when each is due.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Alarms(BTreeMap<BullyTimer, Time>);
+
+impl Alarms {
+    /// Sets that timer to that span from now, in place of what it was set to.
+    pub(super) fn set(&mut self, timer: BullyTimer, now: Time, span: Duration, out: &mut Out) {
+        self.0.insert(timer, now.after(span));
+        out.set_timer(timer, span);
+    }
+
+    /// Sets that timer to that time, unless it is set to it; `jitter` may be added to it.
+    pub(super) fn set_to(
+        &mut self,
+        timer: BullyTimer,
+        now: Time,
+        due: Time,
+        jitter: Duration,
+        out: &mut Out,
+    ) {
+        if self.0.insert(timer, due) != Some(due) {
+            out.set_timer(timer, After::jittered(due.since(now), jitter));
+        }
+    }
+
+    pub(super) fn stop(&mut self, timer: BullyTimer, out: &mut Out) {
+        if self.0.remove(&timer).is_some() {
+            out.cancel_timer(timer);
+        }
+    }
+
+    /// Whether its time has come, now that it fired: then it no longer runs.
+    pub(super) fn is_due(&mut self, timer: BullyTimer, now: Time, out: &mut Out) -> bool {
+        let Some(due) = self.0.get(&timer).copied() else {
+            return false;
+        };
+        if now < due {
+            out.set_timer(timer, due.since(now));
+            return false;
+        }
+        self.0.remove(&timer);
+        true
+    }
+
+    pub(super) fn due(&self, timer: BullyTimer) -> Option<Time> {
+        self.0.get(&timer).copied()
+    }
+}

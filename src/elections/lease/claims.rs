@@ -1,0 +1,166 @@
+//! Claims: how a better agent asks a live holder for the lease.
+//!
+//! Decided here: when an agent writes a claim, which claim counts, and when the holder heeds it. The claim is a
+//! record of its own, so it never makes a renewal fail. Not here: the hand-over itself
+//! ([`leader`](super::leader)).
+
+use std::time::Duration;
+
+use super::{LeaseConfig, Preemption};
+use crate::elections::message::{
+    record::{ClaimRecord, Nonce, RecordError},
+    register::{Cell, Version},
+};
+use crate::protocol::{AgentId, Incarnation, Score, Time};
+
+/// The claim as it was last seen, and for how long its agent has renewed it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Claims {
+    seen: Option<Seen>,
+    /// When this agent wrote its own last.
+    written: Option<Time>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Seen {
+    version: Version,
+    content: Result<Option<ClaimRecord>, RecordError>,
+    /// When it became what it is.
+    changed: Time,
+    /// When this agent was first seen to renew it without a gap; `None` before it renewed it once.
+    renewed_since: Option<Time>,
+    first: Time,
+}
+
+impl Claims {
+    pub(super) fn observe(&mut self, cell: Cell<ClaimRecord>, now: Time, config: &LeaseConfig) {
+        let Cell { version, content } = cell;
+        let Some(seen) = &mut self.seen else {
+            self.seen = Some(Seen {
+                version,
+                content,
+                changed: now,
+                renewed_since: None,
+                first: now,
+            });
+            return;
+        };
+        if seen.version == version && seen.content == content {
+            return;
+        }
+        let is_same_agent = match (&seen.content, &content) {
+            (Ok(Some(old)), Ok(Some(new))) => {
+                (&old.nonce.id, old.nonce.incarnation) == (&new.nonce.id, new.nonce.incarnation)
+            }
+            _ => false,
+        };
+        let goes_on = is_same_agent && now.since(seen.changed) <= config.claim_lasts();
+        if goes_on {
+            // A record that was only found may be as old as the store.
+            seen.renewed_since.get_or_insert(seen.first);
+        } else {
+            (seen.renewed_since, seen.first) = (None, now);
+        }
+        (seen.version, seen.content, seen.changed) = (version, content, now);
+    }
+
+    /// The claim, if it was renewed of late.
+    fn fresh(&self, now: Time, config: &LeaseConfig) -> Option<&ClaimRecord> {
+        let seen = self.seen.as_ref()?;
+        let is_fresh = now.since(seen.changed) <= config.claim_lasts();
+        seen.content.as_ref().ok()?.as_ref().filter(|_| is_fresh)
+    }
+
+    /// The agent of another name that claims the lease, and its score.
+    pub(super) fn claimant(
+        &self,
+        now: Time,
+        me: &AgentId,
+        config: &LeaseConfig,
+    ) -> Option<(&AgentId, Score)> {
+        let claim = self.fresh(now, config)?;
+        (claim.nonce.id != *me).then_some((&claim.nonce.id, claim.score))
+    }
+
+    /// `heed-the-claim`: the agent to hand over to, if the policy says so now, and when it will.
+    pub(super) fn heeded(
+        &self,
+        now: Time,
+        holder: (Score, &AgentId),
+        config: &LeaseConfig,
+    ) -> Option<(AgentId, Time)> {
+        let claim = self.fresh(now, config)?;
+        let since = self.seen.as_ref()?.renewed_since?;
+        let claimant = (claim.score, &claim.nonce.id);
+        let after = match config.preemption {
+            Preemption::Immediately => Duration::ZERO,
+            Preemption::After(after) => after,
+            Preemption::Never => return None,
+        };
+        let due = since.after(after);
+        config
+            .is_better(claimant, holder)
+            .then(|| (claim.nonce.id.clone(), due))
+    }
+
+    /// `claim-if-better`: the version over which this agent writes its claim now, if it does.
+    pub(super) fn to_write(
+        &self,
+        now: Time,
+        me: (Score, &AgentId),
+        holder: (Score, &AgentId),
+        config: &LeaseConfig,
+    ) -> Option<&Version> {
+        let seen = self.seen.as_ref()?;
+        let is_due = self
+            .written
+            .is_none_or(|written| now.since(written) >= config.heartbeat());
+        let is_first = self
+            .claimant(now, me.1, config)
+            .is_none_or(|(id, score)| me > (score, id));
+        let asks = config.preemption != Preemption::Never && config.is_better(me, holder);
+        (asks && is_due && is_first && seen.content.is_ok()).then_some(&seen.version)
+    }
+
+    pub(super) const fn note_written(&mut self, now: Time) {
+        self.written = Some(now);
+    }
+
+    /// This agent's claim was applied.
+    pub(super) fn applied(&mut self, record: ClaimRecord, version: Version, now: Time) {
+        self.seen = Some(Seen {
+            version,
+            content: Ok(Some(record)),
+            changed: now,
+            renewed_since: None,
+            first: now,
+        });
+    }
+}
+
+impl LeaseConfig {
+    /// Whether `one` outranks `than` by more than the margin, or by anything at all without one.
+    pub(super) fn is_better(&self, one: (Score, &AgentId), than: (Score, &AgentId)) -> bool {
+        let margin = self.margin;
+        one > than && margin.is_none_or(|margin| one.0.exceeds(than.0, margin))
+    }
+
+    /// The claim of that agent.
+    pub(super) fn claim_of(
+        &self,
+        score: Score,
+        id: AgentId,
+        incarnation: Incarnation,
+        attempt: u64,
+    ) -> ClaimRecord {
+        ClaimRecord {
+            name: self.name.clone(),
+            score,
+            nonce: Nonce {
+                id,
+                incarnation,
+                attempt,
+            },
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! What each role makes of what the register shows and answers.
+//!
+//! Not here: how the role changes ([`transition`](super::transition)), and what is known of the records
+//! ([`sight`](super::sight), [`claims`](super::claims)).
+
+use std::time::Duration;
+
+use super::{BullyTimer, Defect, Lease, Out, leader::Shows, sight::Sight, state::State};
+use crate::elections::message::{
+    record::{ClaimRecord, LeaseRecord},
+    register::{Answer, Cell, RegisterShown, Swapped, Version},
+};
+use crate::protocol::{LostReason, Time};
+
+impl Lease {
+    pub(super) fn on_shown(&mut self, now: Time, shown: RegisterShown, out: &mut Out) {
+        let RegisterShown { request, answer } = shown;
+        match (answer, request) {
+            (Answer::Holds { lease, claim }, _) => match &self.state {
+                State::Leading(_) => self.leader_sees(now, request, lease, claim, out),
+                State::Vacant | State::Following(_) | State::Taking { .. } => {
+                    self.sees(now, request, lease, claim, out);
+                }
+            },
+            (Answer::Applied(version), Some(request)) => {
+                self.on_applied(now, request, version, out);
+            }
+            (Answer::Changed, Some(request)) => self.on_changed(request, out),
+            (Answer::Failed, Some(request)) => self.on_failed(now, request, out),
+            (Answer::Applied(_) | Answer::Changed | Answer::Failed, None) => {
+                self.ignore("an answer to no question");
+            }
+        }
+    }
+
+    fn sees(
+        &mut self,
+        now: Time,
+        request: Option<u64>,
+        lease: Cell<LeaseRecord>,
+        claim: Cell<ClaimRecord>,
+        out: &mut Out,
+    ) {
+        self.core.observe(now, lease, claim);
+        let poll = self.core.config.poll();
+        self.core.alarms.set(BullyTimer::Detect, now, poll, out);
+        if self.has_won(now, out) {
+            return;
+        }
+        self.core.release_again(now, request, out);
+        // What was asked before the attempt says nothing about it.
+        if let State::Taking { request: attempt } = self.state
+            && request.is_some_and(|request| request > attempt)
+        {
+            self.give_up(); // it failed, or a read would have shown it
+        }
+        self.reconsider(now, out);
+        if let State::Following(_) = self.state {
+            self.core.claim(now, out);
+        }
+    }
+
+    /// `recognised-by-its-nonce`: an attempt whose outcome was unknown was applied.
+    fn has_won(&mut self, now: Time, out: &mut Out) -> bool {
+        let shown = self.core.sight.as_ref().and_then(Sight::record);
+        let held = shown.filter(|record| record.holder.is_some());
+        let Some(attempt) = held.and_then(|record| self.core.attempt_of(record)) else {
+            return false;
+        };
+        let (request, sent) = (attempt.request, attempt.sent);
+        let Some(term) = held.map(|record| record.term) else {
+            return false;
+        };
+        self.win(now, term, request, sent, out);
+        true
+    }
+
+    fn leader_sees(
+        &mut self,
+        now: Time,
+        request: Option<u64>,
+        lease: Cell<LeaseRecord>,
+        claim: Cell<ClaimRecord>,
+        out: &mut Out,
+    ) {
+        let State::Leading(leading) = &mut self.state else {
+            return;
+        };
+        let core = &mut self.core;
+        if leading.is_late(request) {
+            core.claims.observe(claim, now, &core.config);
+            return leading.heed(core, now, out);
+        }
+        core.observe(now, lease, claim);
+        let Some(sight) = core.sight.as_ref().filter(|sight| sight.is_ours()) else {
+            return self.ignore("something else was written there");
+        };
+        match leading.shows(sight.record(), core) {
+            Shows::Another => {
+                self.lose(now, LostReason::Superseded, out);
+                return self.reconsider(now, out);
+            }
+            // `write-over-the-past`
+            Shows::Past => leading.renew(core, now, out),
+            Shows::Me => {
+                let attempt = sight.record().and_then(|record| core.attempt_of(record));
+                if let Some((request, sent)) = attempt.map(|a| (a.request, a.sent)) {
+                    leading.prolong(core, now, request, sent);
+                    core.take_attempt(request);
+                }
+            }
+        }
+        let until = leading.until;
+        leading.heed(core, now, out);
+        core.alarms
+            .set_to(BullyTimer::Lease, now, until, Duration::ZERO, out);
+    }
+
+    fn on_applied(&mut self, now: Time, request: u64, version: Version, out: &mut Out) {
+        let Some(attempt) = self.core.take_attempt(request) else {
+            return self.ignore("an attempt of a leadership that is over");
+        };
+        let record = match attempt.record {
+            Swapped::Claim(record) => return self.core.claims.applied(record, version, now),
+            Swapped::Lease(record) => record,
+        };
+        let (term, is_held) = (record.term, record.holder.is_some());
+        match &mut self.state {
+            State::Leading(leading) => {
+                if leading.is_late(Some(request)) {
+                    return self.ignore("a later attempt was applied");
+                }
+                self.core.sight = Some(Sight::written(record, version, now));
+                leading.prolong(&self.core, now, request, attempt.sent);
+                let until = leading.until;
+                self.core
+                    .alarms
+                    .set_to(BullyTimer::Lease, now, until, Duration::ZERO, out);
+            }
+            State::Vacant | State::Following(_) | State::Taking { .. } => {
+                self.core.sight = Some(Sight::written(record, version, now));
+                if is_held {
+                    return self.win(now, term, request, attempt.sent, out);
+                }
+                self.core.releasing = None;
+                self.reconsider(now, out);
+            }
+        }
+    }
+
+    /// Another agent, or an earlier attempt, was first.
+    fn on_changed(&mut self, request: u64, out: &mut Out) {
+        match self
+            .core
+            .take_attempt(request)
+            .map(|attempt| attempt.record)
+        {
+            Some(Swapped::Lease(_)) => self.core.read(out),
+            Some(Swapped::Claim(_)) | None => self.ignore("it will be seen at the next read"),
+        }
+    }
+
+    /// `unknown-is-no-success`: the attempt may have been applied, or may yet be; a read tells.
+    fn on_failed(&mut self, now: Time, request: u64, out: &mut Out) {
+        if !self.core.is_attempt(request) {
+            return self.ignore("a read that failed");
+        }
+        let version = self.core.sight.as_ref().map(|sight| sight.version.clone());
+        match version.filter(|_| self.core.config.has(Defect::UnknownIsSuccess)) {
+            Some(version) => self.on_applied(now, request, version, out),
+            None => self.core.read(out),
+        }
+    }
+}

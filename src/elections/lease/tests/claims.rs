@@ -1,0 +1,139 @@
+//! Claims: of a better agent on a live holder.
+
+use super::*;
+
+#[test]
+fn a_better_agent_claims_and_repeats_it() {
+    let mut me = Kit::starting();
+    me.sees(Some(held(LOW, OLD, 1)))
+        .set(BullyTimer::Detect, POLL)
+        .new_leader(LOW, OLD)
+        .waits(BullyTimer::Lease, PATIENCE)
+        .sent(EYE, swap(3, None, Swapped::Claim(claim(ME, 3))))
+        .nothing_else_happened();
+    me.shown(Some(3), Answer::Applied(version(Some(&nonce(ME, 3)))))
+        .nothing_else_happened();
+    me.later(H - 1);
+    me.sees_both(Some(held(LOW, OLD, 2)), Some(claim(ME, 3)))
+        .set(BullyTimer::Detect, POLL)
+        .waits(BullyTimer::Lease, PATIENCE)
+        .nothing_else_happened();
+    me.later(1);
+    let seen = me.sees_both(Some(held(LOW, OLD, 2)), Some(claim(ME, 3)));
+    let request = me.request();
+    seen.set(BullyTimer::Detect, POLL)
+        .sent(
+            EYE,
+            swap(
+                request,
+                Some(nonce(ME, 3)),
+                Swapped::Claim(claim(ME, request)),
+            ),
+        )
+        .nothing_else_happened();
+}
+
+#[test]
+fn an_agent_does_not_claim_behind_a_better_claim_nor_from_a_better_holder() {
+    let mut me = Kit::starting();
+    let seen = me.sees_both(Some(held(LOW, OLD, 1)), Some(claim(HIGH, 1)));
+    assert_eq!(seen.messages().len(), 0);
+    let seen = Kit::following().later(H).sees(Some(held(HIGH, OLD, 9)));
+    assert_eq!(seen.messages().len(), 0);
+}
+
+#[test]
+fn a_claim_that_is_not_repeated_counts_no_more() {
+    let mut me = Kit::starting();
+    for attempt in 1..8 {
+        let low = Some(held(LOW, OLD, attempt));
+        let seen = me.later(READ).sees_both(low, Some(claim(HIGH, 1)));
+        let lasts = 2 * (POLL + H);
+        let has_claimed = !seen.messages().is_empty();
+        assert_eq!(has_claimed, (attempt - 1) * READ > lasts, "{attempt}");
+    }
+}
+
+fn claims(me: &mut Kit, attempt: u64) -> Seen {
+    let shown = me.machine.core.sight.as_ref().unwrap().record().cloned();
+    me.sees_both(shown, Some(claim(HIGH, attempt)))
+}
+
+#[test]
+fn a_claim_is_heeded_once_it_was_there_for_long_enough() {
+    let mut me = Kit::leading();
+    let began = me.now;
+    for attempt in 1.. {
+        let seen = claims(&mut me, attempt);
+        if me.now.since(began) >= Duration::from_secs(10) {
+            seen.drained(MINE, Some(HIGH))
+                .set(BullyTimer::Drain, DRAIN)
+                .nothing_else_happened();
+            break;
+        }
+        assert_eq!(seen, NOTHING);
+        me.later(H).renewed();
+    }
+}
+
+/// What was only found may be as old as the store.
+#[test]
+fn a_claim_that_was_never_renewed_is_not_heeded() {
+    let mut me = Kit::with(LeaseConfig {
+        preemption: Preemption::Immediately,
+        ..config()
+    });
+    me.sees(None).whatever();
+    me.unchanged(None, PATIENCE + S);
+    me.fire(BullyTimer::Campaign).whatever();
+    me.applied().whatever();
+    assert_eq!(claims(&mut me, 1), NOTHING);
+    me.later(H).renewed();
+    assert_eq!(claims(&mut me, 1), NOTHING);
+    claims(&mut me, 2)
+        .drained(1, Some(HIGH))
+        .set(BullyTimer::Drain, DRAIN)
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_claim_within_the_margin_or_against_the_policy_is_not_heeded() {
+    let rules = [
+        (Preemption::Immediately, Some(Score::from(5))),
+        (Preemption::Never, None),
+    ];
+    for (preemption, margin) in rules {
+        let mut me = Kit::with(LeaseConfig {
+            preemption,
+            margin,
+            ..config()
+        });
+        me.sees(None).whatever();
+        me.unchanged(None, PATIENCE + S);
+        me.fire(BullyTimer::Campaign).whatever();
+        me.applied().whatever();
+        for attempt in 1..5 {
+            assert_eq!(claims(&mut me, attempt), NOTHING);
+            me.later(H).renewed();
+        }
+    }
+}
+
+/// A better agent of another process, which the members here do not show.
+#[test]
+fn a_claimant_of_another_process_goes_first_when_the_lease_is_free() {
+    let mut me = Kit::following();
+    me.told(|members| members.leave(&id(HIGH))).whatever();
+    let claim = Some(claim(HIGH, 1));
+    me.later(READ)
+        .sees_both(Some(released(OLD, None)), claim)
+        .set(BullyTimer::Detect, POLL)
+        .next_slot(S);
+    let mut alone = Kit::following();
+    alone.told(|members| members.leave(&id(HIGH))).whatever();
+    alone
+        .later(READ)
+        .sees(Some(released(OLD, None)))
+        .set(BullyTimer::Detect, POLL)
+        .next_slot(0);
+}

@@ -1,0 +1,79 @@
+//! Which parameters fit together.
+
+use super::*;
+use crate::elections::policy::NegativeMargin;
+use crate::protocol::{ClockKind, Leaders, Storage};
+
+#[test]
+fn every_preset_with_a_detector_fits() {
+    let presets = [
+        Timings::default(),
+        Timings::lan(),
+        Timings::fast(),
+        Timings::wan(),
+        Timings::in_process(),
+    ];
+    for timings in presets {
+        let config = LeaseConfig {
+            timings,
+            ..config()
+        };
+        assert_eq!(config.check(), Ok(()));
+    }
+    let config = LeaseConfig {
+        timings: Timings::astra(),
+        ..config()
+    };
+    assert_eq!(config.check(), Err(LeaseError::NoHeartbeat));
+}
+
+#[test]
+fn what_does_not_fit_is_refused_with_both_values() {
+    let margin = LeaseConfig {
+        margin: Some(Score::from(-1)),
+        ..config()
+    };
+    assert!(matches!(
+        margin.check(),
+        Err(LeaseError::Margin(NegativeMargin { .. }))
+    ));
+    let least = Duration::from_millis(POLL);
+    let poll = Duration::from_millis(POLL - 1);
+    let early = LeaseConfig {
+        poll: Some(poll),
+        ..config()
+    };
+    assert_eq!(early.check(), Err(LeaseError::Poll { poll, least }));
+    let fits = LeaseConfig {
+        poll: Some(least),
+        ..config()
+    };
+    assert_eq!(fits.check(), Ok(()));
+}
+
+#[test]
+fn it_promises_one_leader_a_term_and_keeps_nothing() {
+    let of = |name| Lease::requirements(&Arc::new(config()), &id(name), MemberKind::Voter);
+    let requirements = of(ME).unwrap();
+    assert_eq!(requirements.leaders, Leaders::PerTerm);
+    assert_eq!(requirements.storage, Storage::Nothing);
+    assert_eq!(requirements.clock, ClockKind::CountsSuspend);
+    let refused = of(EYE).unwrap_err().to_string();
+    assert!(refused.contains("eye, like the register"), "{refused}");
+}
+
+/// Defaults: of `lan`, H 60, d 9, J 10, S 18, D 240.
+#[test]
+fn the_longest_failover_counts_the_reads_the_wait_and_the_slots() {
+    let longest = |ahead| config().worst_case_failover(ahead).as_millis();
+    assert_eq!(longest(0), u128::from(2 * POLL + PATIENCE - 1 + J + 6 * D));
+    assert_eq!(longest(2) - longest(0), u128::from(2 * S));
+    assert_eq!(longest(99), longest(8));
+}
+
+#[test]
+fn the_wall_clock_is_counted_from_2024() {
+    let began = 1_704_067_200_000;
+    let config = Lease::on_host(Arc::new(config()), began + 7);
+    assert_eq!(config.wall_at_zero, Some(7));
+}

@@ -1,0 +1,125 @@
+//! The holder: its renewals, and the end of its leadership.
+
+use super::*;
+
+#[test]
+fn it_renews_with_a_fresh_nonce_and_reads_what_is_claimed() {
+    let mut me = Kit::leading();
+    let (first, record) = me.attempt_before();
+    let request = me.request() + 1;
+    assert!(request > first);
+    me.later(H)
+        .fire(BullyTimer::Heartbeat)
+        .swapped(request, Some(record), held(ME, MINE, request))
+        .read(request + 1)
+        .set(BullyTimer::Heartbeat, H)
+        .nothing_else_happened();
+    me.later(2);
+    me.applied()
+        .set(BullyTimer::Lease, LEASE - 2)
+        .nothing_else_happened();
+}
+
+#[test]
+fn the_lease_ends_by_the_clock_whatever_was_asked() {
+    let mut me = Kit::leading();
+    me.later(H).fire(BullyTimer::Heartbeat).whatever();
+    let request = me.request();
+    me.shown(Some(request - 1), Answer::Failed)
+        .read(request + 1)
+        .nothing_else_happened();
+    me.later(LEASE - H - 1);
+    assert_eq!(me.view().leading, Some(Term(MINE)));
+    me.later(1);
+    assert_eq!(me.view().leading, None, "also without a step");
+    me.fire(BullyTimer::Lease)
+        .lost(MINE, LostReason::LeaseExpired)
+        .whatever();
+}
+
+/// Its attempts of before count no more: a leadership that was lost does not begin again in its term.
+#[test]
+fn when_the_store_answers_again_it_takes_its_own_lease_in_a_new_term() {
+    let mut me = Kit::leading();
+    me.later(H).fire(BullyTimer::Heartbeat).whatever();
+    let (_, late) = me.attempt();
+    me.later(LEASE - H).fire(BullyTimer::Lease).whatever();
+    me.later(1).sees(Some(late)).whatever();
+    assert_eq!(me.view().leading, None);
+    me.later(PATIENCE);
+    let shown = me.attempt_shown();
+    me.sees(shown.clone()).whatever();
+    me.unchanged(shown, PATIENCE);
+    me.later(S).fire(BullyTimer::Campaign).whatever();
+    me.applied().whatever();
+    assert_eq!(me.view().leading, Some(Term(MINE + 1)));
+}
+
+#[test]
+fn a_renewal_whose_answer_was_lost_is_seen_by_its_nonce() {
+    let mut me = Kit::leading();
+    me.later(H).fire(BullyTimer::Heartbeat).whatever();
+    let (_, record) = me.attempt();
+    me.later(7)
+        .sees(Some(record))
+        .set(BullyTimer::Lease, LEASE - 7)
+        .nothing_else_happened();
+}
+
+#[test]
+fn another_leadership_ends_its_own() {
+    let mut me = Kit::leading();
+    me.later(1)
+        .sees(Some(held(HIGH, MINE + 1, 1)))
+        .lost(MINE, LostReason::Superseded)
+        .set(BullyTimer::Detect, POLL)
+        .new_leader(HIGH, MINE + 1)
+        .waits(BullyTimer::Lease, PATIENCE)
+        .nothing_else_happened();
+}
+
+#[test]
+fn what_was_asked_before_its_lease_does_not_end_it() {
+    let mut me = Kit::leading();
+    let asked = Some(me.request() - 1);
+    let before = holds(Some(released(MINE - 1, None)), None);
+    for request in [None, asked] {
+        assert_eq!(me.shown(request, before.clone()), NOTHING);
+    }
+}
+
+#[test]
+fn it_writes_over_an_empty_register_and_over_an_earlier_term() {
+    for before in [None, Some(held(LOW, MINE - 1, 3))] {
+        let mut me = Kit::leading();
+        let over = before.as_ref().map(|record| record.nonce.clone());
+        let seen = me.later(1).sees(before);
+        let request = me.request();
+        seen.swapped(request, over, held(ME, MINE, request))
+            .nothing_else_happened();
+        assert_eq!(me.view().leading, Some(Term(MINE)));
+    }
+}
+
+#[test]
+fn its_next_renewal_says_its_new_score() {
+    let mut me = Kit::leading();
+    assert_eq!(me.set_score(8), NOTHING);
+    me.later(H).fire(BullyTimer::Heartbeat).whatever();
+    let (_, record) = me.attempt();
+    assert_eq!(record.holder.unwrap().score, Score::from(8));
+}
+
+impl Kit {
+    /// The number of the attempt that was applied last, and the nonce that it wrote.
+    fn attempt_before(&self) -> (u64, Nonce) {
+        let record = self.machine.core.sight.as_ref().and_then(|s| s.record());
+        let nonce = record.unwrap().nonce.clone();
+        (nonce.attempt, nonce)
+    }
+
+    fn attempt_shown(&self) -> Option<LeaseRecord> {
+        let sight = self.machine.core.sight.as_ref();
+        sight.and_then(|sight| sight.record()).cloned()
+    }
+}

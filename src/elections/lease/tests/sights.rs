@@ -1,0 +1,128 @@
+//! What a follower makes of what it sees, and of what it does not.
+
+use super::*;
+
+#[test]
+fn each_renewal_begins_the_wait_anew_and_an_unchanged_record_does_not() {
+    let mut me = Kit::following();
+    me.later(READ)
+        .sees(Some(held(HIGH, OLD, 3)))
+        .set(BullyTimer::Detect, POLL)
+        .waits(BullyTimer::Lease, PATIENCE)
+        .nothing_else_happened();
+    me.later(READ)
+        .sees(Some(held(HIGH, OLD, 3)))
+        .set(BullyTimer::Detect, POLL)
+        .nothing_else_happened();
+    me.unchanged(Some(held(HIGH, OLD, 3)), PATIENCE - READ - 1);
+    me.fire(BullyTimer::Lease)
+        .waits(BullyTimer::Lease, 1)
+        .nothing_else_happened();
+    me.later(1)
+        .fire(BullyTimer::Lease)
+        .has_no_leader(OLD)
+        .set(BullyTimer::Campaign, 0)
+        .nothing_else_happened();
+}
+
+/// HIGH was up as far as this process knows, and it is the one that fell silent: the slot is the first.
+#[test]
+fn it_does_not_follow_what_it_has_given_up_until_that_is_renewed() {
+    let mut me = Kit::following();
+    me.unchanged(Some(held(HIGH, OLD, 2)), PATIENCE);
+    me.fire(BullyTimer::Lease).whatever();
+    me.later(1).sees(Some(held(HIGH, OLD, 2))).whatever();
+    assert_eq!(me.leader(), None);
+    me.later(1).sees(Some(held(HIGH, OLD, 3))).whatever();
+    assert_eq!(me.leader().as_deref(), Some(HIGH));
+    assert!(!me.contract.is_armed(BullyTimer::Campaign));
+}
+
+/// The store may have gone back to a backup, and HIGH may have renewed what is gone.
+#[test]
+fn a_gap_in_the_reads_begins_the_wait_anew() {
+    let mut me = Kit::following();
+    let gap = POLL + H;
+    me.later(gap).sees(Some(held(HIGH, OLD, 2))).whatever();
+    assert_eq!(due(&me, BullyTimer::Lease), PATIENCE - gap, "no gap yet");
+    me.later(gap + 1).sees(Some(held(HIGH, OLD, 2))).whatever();
+    assert_eq!(due(&me, BullyTimer::Lease), PATIENCE);
+}
+
+#[test]
+fn a_lease_that_is_released_before_its_eyes_is_free_and_one_after_a_gap_is_not() {
+    let mut me = Kit::following();
+    let mut late = me.clone();
+    me.later(READ)
+        .sees(Some(released(OLD, None)))
+        .set(BullyTimer::Detect, POLL)
+        .has_no_leader(OLD)
+        .next_slot(S);
+    late.later(POLL + H + 1)
+        .sees(Some(released(OLD, None)))
+        .set(BullyTimer::Detect, POLL)
+        .has_no_leader(OLD)
+        .next_slot(PATIENCE + S);
+}
+
+#[test]
+fn the_one_that_it_is_released_for_takes_it_at_once_and_the_others_let_it() {
+    let mut me = Kit::following();
+    me.later(READ)
+        .sees(Some(released(OLD, Some(ME))))
+        .set(BullyTimer::Detect, POLL)
+        .has_no_leader(OLD)
+        .next_slot(0);
+    let mut other = Kit::following();
+    let wait = u64::try_from(config().wait().as_millis()).unwrap();
+    other
+        .later(READ)
+        .sees(Some(released(OLD, Some(LOW))))
+        .set(BullyTimer::Detect, POLL)
+        .has_no_leader(OLD)
+        .next_slot(wait + S);
+}
+
+#[test]
+fn a_deleted_record_is_waited_for() {
+    let mut me = Kit::following();
+    me.later(READ)
+        .sees(None)
+        .set(BullyTimer::Detect, POLL)
+        .has_no_leader(OLD)
+        .next_slot(PATIENCE + S);
+}
+
+#[test]
+fn a_longer_lease_than_its_own_is_waited_for() {
+    let mut me = Kit::starting();
+    let mut record = held(HIGH, OLD, 2);
+    record.lease = Duration::from_millis(890).into();
+    me.sees(Some(record)).whatever();
+    assert_eq!(due(&me, BullyTimer::Lease), 1_111);
+}
+
+#[test]
+fn what_the_register_says_unasked_is_as_good_as_a_read() {
+    let mut me = Kit::following();
+    me.later(READ)
+        .shown(None, holds(Some(held(LOW, OLD + 1, 1)), None))
+        .set(BullyTimer::Detect, POLL)
+        .new_leader(LOW, OLD + 1)
+        .waits(BullyTimer::Lease, PATIENCE)
+        .whatever();
+}
+
+/// A store that went back shows a leader whose token an older one exceeds.
+#[test]
+fn a_leader_of_a_lower_term_is_not_followed() {
+    let mut me = Kit::following();
+    me.later(READ).sees(Some(held(LOW, OLD - 1, 1))).whatever();
+    assert_eq!(me.leader(), None);
+}
+
+/// In so many milliseconds, rounded up, is that timer due.
+fn due(me: &Kit, timer: BullyTimer) -> u64 {
+    let due = me.machine.core.alarms.due(timer).unwrap();
+    u64::try_from(due.since(me.now).as_nanos().div_ceil(1_000_000)).unwrap()
+}

@@ -1,0 +1,86 @@
+//! `Start`, and what the register shows first.
+
+use super::*;
+
+#[test]
+fn it_reads_and_will_again() {
+    let mut me = Kit::voter(&Arc::new(config()));
+    me.start()
+        .read(1)
+        .set(BullyTimer::Detect, POLL)
+        .nothing_else_happened();
+    me.later(POLL)
+        .fire(BullyTimer::Detect)
+        .read(2)
+        .set(BullyTimer::Detect, POLL)
+        .nothing_else_happened();
+}
+
+/// It cannot know whether another agent leads by a record that somebody deleted.
+#[test]
+fn an_empty_register_is_taken_after_a_whole_lease() {
+    let mut me = Kit::starting();
+    me.later(5)
+        .sees(None)
+        .set(BullyTimer::Detect, POLL)
+        .next_slot(PATIENCE + S);
+}
+
+#[test]
+fn a_lease_that_was_released_before_it_looked_is_taken_after_a_whole_lease() {
+    let mut me = Kit::starting();
+    me.sees(Some(released(3, None)))
+        .set(BullyTimer::Detect, POLL)
+        .next_slot(PATIENCE + S);
+    let mut me = Kit::starting();
+    me.sees(Some(released(3, Some(ME))))
+        .set(BullyTimer::Detect, POLL)
+        .next_slot(PATIENCE);
+}
+
+#[test]
+fn what_another_group_or_program_has_written_is_never_taken() {
+    let foreign = |content| Answer::Holds {
+        lease: Cell {
+            version: version(None),
+            content,
+        },
+        claim: Cell {
+            version: version(None),
+            content: Ok(None),
+        },
+    };
+    let mut elsewhere = held(HIGH, 3, 1);
+    elsewhere.name.group = id("other");
+    for content in [Err(RecordError::Kind), Ok(Some(elsewhere))] {
+        let mut me = Kit::starting();
+        for _ in 0..20 {
+            let request = Some(me.request());
+            me.later(READ)
+                .shown(request, foreign(content.clone()))
+                .set(BullyTimer::Detect, POLL)
+                .nothing_else_happened();
+        }
+    }
+}
+
+#[test]
+fn an_observer_follows_and_takes_nothing() {
+    let mut me = Kit::observer();
+    me.sees(Some(released(3, Some(ME))))
+        .set(BullyTimer::Detect, POLL)
+        .nothing_else_happened();
+    me.later(READ)
+        .sees(Some(held(LOW, 4, 1)))
+        .set(BullyTimer::Detect, POLL)
+        .new_leader(LOW, 4)
+        .whatever();
+    assert_eq!(me.leader().as_deref(), Some(LOW));
+}
+
+#[test]
+fn only_the_register_is_heard() {
+    let mut me = Kit::starting();
+    let said = shown(Some(1), holds(Some(held(HIGH, 3, 1)), None));
+    assert_eq!(me.hear(LOW, said), NOTHING);
+}

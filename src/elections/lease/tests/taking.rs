@@ -1,0 +1,155 @@
+//! From the slot to the lease, and every way in which that fails.
+
+use super::*;
+
+fn mine(term: u64, attempt: u64) -> LeaseRecord {
+    held(ME, term, attempt)
+}
+
+#[test]
+fn in_its_slot_it_writes_over_what_it_has_seen() {
+    let mut me = Kit::with_a_slot();
+    let before = released(MINE - 1, None);
+    me.unchanged(Some(before.clone()), PATIENCE + S);
+    let request = me.request() + 1;
+    me.fire(BullyTimer::Campaign)
+        .swapped(request, Some(before.nonce), mine(MINE, request))
+        .set(BullyTimer::Detect, E)
+        .nothing_else_happened();
+    me.later(3);
+    me.applied()
+        .set(BullyTimer::Heartbeat, H)
+        .set(BullyTimer::Lease, LEASE - 3)
+        .acquired(MINE)
+        .nothing_else_happened();
+    let ends = me.now.after(Duration::from_millis(LEASE - 3));
+    assert_eq!(me.view().valid_until, ends, "from when it was sent");
+}
+
+#[test]
+fn a_read_before_the_attempt_says_nothing_about_it_and_one_after_it_does() {
+    let mut me = Kit::taking();
+    let (request, record) = me.attempt();
+    let over = Some(released(MINE - 1, None));
+    me.shown(Some(request - 1), holds(over.clone(), None))
+        .whatever();
+    assert_eq!(me.role(), Role::Candidate);
+    let mut other = me.clone();
+    other.sees(over).whatever();
+    assert_eq!(other.role(), Role::Follower, "it asks again");
+    assert!(other.contract.is_armed(BullyTimer::Campaign));
+    me.later(30).sees(Some(record)).whatever();
+    let ends = me.now.after(Duration::from_millis(LEASE - 30));
+    assert_eq!(me.view().valid_until, ends, "recognised by its nonce");
+}
+
+#[test]
+fn an_attempt_that_is_applied_after_another_was_made_counts_from_when_it_was_sent() {
+    let mut me = Kit::taking();
+    let (_, first) = me.attempt();
+    me.later(E).sees(Some(released(MINE - 1, None))).whatever();
+    me.fire(BullyTimer::Campaign).whatever();
+    let (second, record) = me.attempt();
+    assert_ne!(record.nonce, first.nonce);
+    me.shown(Some(second), Answer::Changed)
+        .read(second + 1)
+        .nothing_else_happened();
+    me.later(10).sees(Some(first)).whatever();
+    let ends = me.now.after(Duration::from_millis(LEASE - E - 10));
+    assert_eq!(me.view().valid_until, ends);
+}
+
+#[test]
+fn a_failure_is_no_success_and_no_refusal() {
+    let mut me = Kit::taking();
+    let (request, _) = me.attempt();
+    me.shown(Some(request), Answer::Failed)
+        .read(request + 1)
+        .nothing_else_happened();
+    assert_eq!(me.role(), Role::Candidate);
+    me.later(E)
+        .fire(BullyTimer::Detect)
+        .read(request + 2)
+        .set(BullyTimer::Detect, POLL)
+        .nothing_else_happened();
+}
+
+#[test]
+fn the_agent_that_was_first_is_followed() {
+    let mut me = Kit::taking();
+    let (request, _) = me.attempt();
+    me.shown(Some(request), Answer::Changed)
+        .read(request + 1)
+        .nothing_else_happened();
+    me.sees(Some(held(HIGH, MINE, 4)))
+        .set(BullyTimer::Detect, POLL)
+        .new_leader(HIGH, MINE)
+        .waits(BullyTimer::Lease, PATIENCE)
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_success_that_is_heard_after_the_lease_is_none() {
+    let mut me = Kit::taking();
+    me.later(LEASE);
+    let seen = me.applied();
+    assert!(seen.events().is_empty(), "{seen:?}");
+    assert!(
+        me.contract.is_armed(BullyTimer::Campaign),
+        "it takes it anew"
+    );
+    me.later(S).fire(BullyTimer::Campaign).whatever();
+    let (_, record) = me.attempt();
+    assert_eq!(record.term, Term(MINE + 1));
+}
+
+#[test]
+fn one_that_became_ineligible_gives_it_back() {
+    let mut me = Kit::taking();
+    me.set_score(None).whatever();
+    let seen = me.applied();
+    let [BullyMessage::RegisterMessage(RegisterMessage::Swap(swap))] = seen.messages()[..] else {
+        panic!("{seen:?}");
+    };
+    let Swapped::Lease(record) = &swap.record else {
+        panic!("{swap:?}");
+    };
+    assert_eq!(record.holder, None);
+    assert_eq!(record.next.as_ref().map(|next| &next.id), Some(&id(HIGH)));
+}
+
+/// The record alone would say 1, and the snapshot of this process says 40.
+#[test]
+fn the_term_is_above_all_that_was_seen_also_over_a_deleted_record() {
+    let mut me = Kit::starting();
+    me.told(|members| members.note_leader(leader(HIGH, 40)))
+        .whatever();
+    me.sees(None).whatever();
+    me.unchanged(None, PATIENCE + S);
+    me.fire(BullyTimer::Campaign).whatever();
+    assert_eq!(me.attempt().1.term, Term(41));
+}
+
+#[test]
+fn the_term_is_not_below_what_the_wall_clock_says() {
+    let mut me = Kit::with(LeaseConfig {
+        wall_at_zero: Some(70_000),
+        ..config()
+    });
+    me.sees(Some(released(8, None))).whatever();
+    me.unchanged(Some(released(8, None)), PATIENCE + S);
+    me.fire(BullyTimer::Campaign).whatever();
+    let now = me.now.as_nanos() / 1_000_000;
+    assert_eq!(me.attempt().1.term, Term(70_000 + now));
+}
+
+#[test]
+fn what_was_read_too_long_ago_is_read_again_first() {
+    let mut me = Kit::with_a_slot();
+    let request = me.request();
+    me.later(PATIENCE + S)
+        .fire(BullyTimer::Campaign)
+        .set(BullyTimer::Campaign, POLL)
+        .read(request + 1)
+        .nothing_else_happened();
+}

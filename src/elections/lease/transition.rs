@@ -1,0 +1,184 @@
+//! How the role changes: the only place where it does.
+//!
+//! A lost leadership is published before any other effect of its step, so that nothing of a former leader
+//! leaves after it.
+
+use std::{mem, sync::Arc, time::Duration};
+
+use super::{
+    BullyTimer, Lease, Out,
+    core::Releasing,
+    leader::Leading,
+    sight::Sight,
+    state::{Following, State},
+};
+use crate::protocol::{AgentId, Event, LostReason, Term, Time};
+
+impl Lease {
+    /// Reads, and will again.
+    pub(super) fn look(&mut self, now: Time, out: &mut Out) {
+        self.core.read(out);
+        let poll = self.core.config.poll();
+        self.core.alarms.set(BullyTimer::Detect, now, poll, out);
+    }
+
+    /// The agent's slot has come.
+    pub(super) fn take(&mut self, now: Time, out: &mut Out) {
+        let core = &mut self.core;
+        let is_recent = |sight: &Sight| sight.is_recent(now, &core.config);
+        if !core.sight.as_ref().is_some_and(is_recent) {
+            // Too long ago to know that nothing changed: what is read now decides.
+            let poll = core.config.poll();
+            core.alarms.set(BullyTimer::Campaign, now, poll, out);
+            return core.read(out);
+        }
+        let (Some(score), Some(term)) = (core.me.eligible(), core.next_term(now)) else {
+            return self.ignore("it is not eligible, or the terms are used up");
+        };
+        if let Some(request) = core.hold(now, term, score, out) {
+            self.state = State::Taking { request };
+            let round = core.config.timings.round();
+            core.alarms.set(BullyTimer::Detect, now, round, out);
+        }
+    }
+
+    /// The attempt to take the lease counts no more.
+    pub(super) fn give_up(&mut self) {
+        if let State::Taking { .. } = self.state {
+            self.state = State::Vacant;
+        }
+    }
+
+    /// The record shows that this agent's attempt was applied.
+    pub(super) fn win(&mut self, now: Time, term: Term, request: u64, sent: Time, out: &mut Out) {
+        let core = &mut self.core;
+        core.releasing = None;
+        let until = core.lease_from(now, sent);
+        let Some(score) = core.me.eligible() else {
+            // It was told meanwhile that it cannot lead.
+            core.forget_attempts();
+            let to = core.me.successor(None);
+            core.releasing = Some(Releasing::new(term, to));
+            core.release(now, out);
+            self.give_up();
+            return self.reconsider(now, out);
+        };
+        if until <= now {
+            core.forget_attempts(); // heard too late: it holds a lease that is over
+            self.give_up();
+            return self.reconsider(now, out);
+        }
+        core.doubted = None;
+        core.take_attempt(request);
+        self.state = State::Leading(Leading::new(term, score, until, request));
+        for timer in [BullyTimer::Detect, BullyTimer::Campaign] {
+            core.alarms.stop(timer, out);
+        }
+        let heartbeat = core.config.heartbeat();
+        core.alarms.set(BullyTimer::Heartbeat, now, heartbeat, out);
+        core.alarms
+            .set_to(BullyTimer::Lease, now, until, Duration::ZERO, out);
+        core.see(term);
+        out.notify(Event::Acquired { term });
+    }
+
+    /// The work has ended, or had its time: the lease is given back.
+    pub(super) fn resign(&mut self, now: Time, out: &mut Out) {
+        let State::Leading(leading) = &self.state else {
+            return;
+        };
+        let (term, to) = (leading.term, leading.chosen());
+        let cooldown = leading.leaving.as_ref().map(|leaving| leaving.cooldown);
+        self.lose(now, LostReason::Resigned, out);
+        let core = &mut self.core;
+        core.releasing = Some(Releasing::new(term, to));
+        core.release(now, out);
+        if let Some(cooldown) = cooldown.filter(|cooldown| !cooldown.is_zero()) {
+            core.cooldown
+                .begin(now, cooldown, BullyTimer::Cooldown, out);
+        }
+        self.reconsider(now, out);
+    }
+
+    pub(super) fn lose(&mut self, now: Time, reason: LostReason, out: &mut Out) {
+        if let State::Leading(leading) = mem::replace(&mut self.state, State::Vacant) {
+            out.notify(Event::Lost {
+                term: leading.term,
+                reason,
+            });
+            if leading.leaving.is_some() {
+                out.cancel_timer(BullyTimer::Drain);
+            }
+        }
+        let core = &mut self.core;
+        core.forget_attempts();
+        for timer in [BullyTimer::Heartbeat, BullyTimer::Lease] {
+            core.alarms.stop(timer, out);
+        }
+        let poll = core.config.poll();
+        core.alarms.set(BullyTimer::Detect, now, poll, out);
+    }
+
+    /// Whom this agent follows, when it would take the lease, and whether it claims it.
+    pub(super) fn reconsider(&mut self, now: Time, out: &mut Out) {
+        if matches!(self.state, State::Leading(_) | State::Taking { .. }) {
+            self.core.alarms.stop(BullyTimer::Campaign, out);
+            return;
+        }
+        self.follow_the_shown(out);
+        let core = &mut self.core;
+        match &self.state {
+            State::Following(_) => {
+                core.alarms.stop(BullyTimer::Campaign, out);
+                if let Some(sight) = &core.sight {
+                    let ends = sight.ends(&core.config);
+                    core.alarms
+                        .set_to(BullyTimer::Lease, now, ends, Duration::ZERO, out);
+                }
+            }
+            State::Vacant | State::Taking { .. } | State::Leading(_) => {
+                core.alarms.stop(BullyTimer::Lease, out);
+                match core.slot(now) {
+                    Some((due, jitter)) => {
+                        core.alarms
+                            .set_to(BullyTimer::Campaign, now, due, jitter, out);
+                    }
+                    None => core.alarms.stop(BullyTimer::Campaign, out),
+                }
+            }
+        }
+    }
+
+    fn follow_the_shown(&mut self, out: &mut Out) {
+        let core = &mut self.core;
+        let members = Arc::clone(&core.me.members);
+        let is_member = |id: &AgentId| members.get(id).is_some();
+        let mut shown = core.shown_leader();
+        let before = match mem::replace(&mut self.state, State::Vacant) {
+            State::Following(following) => Some(following),
+            State::Vacant | State::Taking { .. } | State::Leading(_) => None,
+        };
+        let same = before
+            .as_ref()
+            .filter(|before| shown.as_ref() == Some(&before.leader));
+        let was_member = same.is_some_and(|same| same.was_member);
+        if was_member && !shown.as_ref().is_some_and(|leader| is_member(&leader.id)) {
+            core.doubt(); // it has left; its lease goes on until it is over
+            shown = None;
+        }
+        match (before, shown) {
+            (before, Some(leader)) => {
+                if before.is_none_or(|before| before.leader != leader) {
+                    core.see(leader.term);
+                    out.notify(Event::NewLeader(leader.clone()));
+                }
+                let was_member = was_member || is_member(&leader.id);
+                self.state = State::Following(Following { leader, was_member });
+            }
+            (Some(before), None) => out.notify(Event::NoLeader {
+                term: before.leader.term,
+            }),
+            (None, None) => {}
+        }
+    }
+}
