@@ -68,6 +68,7 @@ What a history is held to, after every step unless it says otherwise:
   diskless        I1 to I9 without what is said of disks, and I12; of the terms while a majority of the voters
                   remembers, and in histories of odd seeds for ever
   voters          I1 to I12 over all lists of voters, and OneList, SealedFirst, NoAckAfterSeal, AnswerTrue
+  lease           OneBeliever, RisingTerms; the first agent is the register
   ballot          UniqueBallot, RisingTrust, RisingLeadership, DiskFirst, MajorityHeard
   ring            no agent waits for the dead; an election gives way to none but a stronger one
   reorganization  the count is durable; GM1 in every history of an odd seed, which has only the faults

@@ -14,8 +14,8 @@ use actix_bully::{
     },
 };
 use actix_bully_oracles::{
-    AstraScenario, BallotScenario, BullyScenario, InvitationScenario, QuorumScenario,
-    ReorganizationScenario, RingScenario,
+    AstraScenario, BallotScenario, BullyScenario, InvitationScenario, LeaseScenario,
+    QuorumScenario, ReorganizationScenario, RingScenario,
 };
 use clap::ValueEnum;
 
@@ -35,6 +35,8 @@ pub(crate) enum Protocol {
     /// The quorum mode whose voters are changed while it runs: the same invariants over all lists, and those of
     /// a change
     Voters,
+    /// A lease in a store, which is one agent more: one believer, and rising terms, after every step
+    Lease,
     /// The ballot leader election: its ballots are checked after every step
     Ballot,
     /// The ring
@@ -59,6 +61,7 @@ impl Protocol {
             Self::Quorum => !matches!(fault, Fault::Outage | Fault::VoterChange),
             Self::Voters => fault != Fault::Outage,
             Self::Diskless => fault.is_general() || fault == Fault::Outage,
+            Self::Lease => LeaseScenario::can_happen(fault),
             Self::Bully
             | Self::Astra
             | Self::Ballot
@@ -76,6 +79,7 @@ impl Protocol {
             }
             Self::Bully
             | Self::Astra
+            | Self::Lease
             | Self::Ballot
             | Self::Ring
             | Self::Reorganization
@@ -193,6 +197,16 @@ impl Plan {
                     ..outcome
                 })
             }
+            Protocol::Lease => {
+                let mut scenario = LeaseScenario::drawn(self.seed)?;
+                let mut plan = self.clone();
+                plan.nodes = plan.nodes.saturating_add(1); // the register
+                let outcome = plan.run_in(trace, &mut scenario);
+                Ok(Outcome {
+                    elections: scenario.elections(),
+                    ..outcome
+                })
+            }
             Protocol::Ballot => {
                 let mut scenario = BallotScenario::drawn(self.seed, self.nodes)?;
                 let outcome = self.run_in(trace, &mut scenario);
@@ -279,10 +293,11 @@ impl Plan {
     /// allow: a promise is a quarter longer than a lease.
     const fn skew(&self) -> u32 {
         match self.protocol {
-            Protocol::Quorum | Protocol::Voters if self.seed % 2 == 1 => 110_000,
+            Protocol::Quorum | Protocol::Voters | Protocol::Lease if self.seed % 2 == 1 => 110_000,
             Protocol::Diskless => QuorumScenario::diskless_skew(self.seed),
             Protocol::Quorum
             | Protocol::Voters
+            | Protocol::Lease
             | Protocol::Bully
             | Protocol::Astra
             | Protocol::Ballot

@@ -1,4 +1,4 @@
-//! Claims: how a better agent asks a live holder for the lease.
+//! Claims: how a better agent asks a live holder for the lease, and how one that has seen a higher term says so.
 //!
 //! Decided here: when an agent writes a claim, which claim counts, and when the holder heeds it. The claim is a
 //! record of its own, so it never makes a renewal fail. Not here: the hand-over itself
@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use super::{LeaseConfig, Preemption};
 use crate::elections::message::{
-    record::{ClaimRecord, Nonce, RecordError},
+    record::{ClaimRecord, RecordError},
     register::{Cell, Version},
 };
-use crate::protocol::{AgentId, Incarnation, Score, Time};
+use crate::protocol::{AgentId, Score, Term, Time};
 
 /// The claim as it was last seen, and for how long its agent has renewed it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -79,7 +79,8 @@ impl Claims {
         config: &LeaseConfig,
     ) -> Option<(&AgentId, Score)> {
         let claim = self.fresh(now, config)?;
-        (claim.nonce.id != *me).then_some((&claim.nonce.id, claim.score))
+        let score = claim.score?;
+        (claim.nonce.id != *me).then_some((&claim.nonce.id, score))
     }
 
     /// `heed-the-claim`: the agent to hand over to, if the policy says so now, and when it will.
@@ -91,7 +92,7 @@ impl Claims {
     ) -> Option<(AgentId, Time)> {
         let claim = self.fresh(now, config)?;
         let since = self.seen.as_ref()?.renewed_since?;
-        let claimant = (claim.score, &claim.nonce.id);
+        let claimant = (claim.score?, &claim.nonce.id);
         let after = match config.preemption {
             Preemption::Immediately => Duration::ZERO,
             Preemption::After(after) => after,
@@ -122,6 +123,29 @@ impl Claims {
         (asks && is_due && is_first && seen.content.is_ok()).then_some(&seen.version)
     }
 
+    /// `exceed-what-was-seen`: the version over which this agent writes that it has seen a higher term, if no agent
+    /// says so and it did not just do.
+    pub(super) fn to_object(
+        &self,
+        now: Time,
+        highest: Term,
+        config: &LeaseConfig,
+    ) -> Option<&Version> {
+        let seen = self.seen.as_ref()?;
+        let is_due = self
+            .written
+            .is_none_or(|written| now.since(written) >= config.heartbeat());
+        let said = seen.content.as_ref().ok()?.as_ref();
+        let is_said = said.is_some_and(|claim| claim.seen >= highest);
+        (is_due && !is_said).then_some(&seen.version)
+    }
+
+    /// The highest term that the present claim names.
+    pub(super) fn highest(&self) -> Option<Term> {
+        let claim = self.seen.as_ref()?.content.as_ref().ok()?.as_ref();
+        claim.map(|claim| claim.seen)
+    }
+
     pub(super) const fn note_written(&mut self, now: Time) {
         self.written = Some(now);
     }
@@ -143,24 +167,5 @@ impl LeaseConfig {
     pub(super) fn is_better(&self, one: (Score, &AgentId), than: (Score, &AgentId)) -> bool {
         let margin = self.margin;
         one > than && margin.is_none_or(|margin| one.0.exceeds(than.0, margin))
-    }
-
-    /// The claim of that agent.
-    pub(super) fn claim_of(
-        &self,
-        score: Score,
-        id: AgentId,
-        incarnation: Incarnation,
-        attempt: u64,
-    ) -> ClaimRecord {
-        ClaimRecord {
-            name: self.name.clone(),
-            score,
-            nonce: Nonce {
-                id,
-                incarnation,
-                attempt,
-            },
-        }
     }
 }

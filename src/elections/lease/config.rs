@@ -111,7 +111,7 @@ impl LeaseConfig {
     /// comes, it writes (2 d), and the others read.
     pub fn worst_case_failover(&self, ahead: u32) -> Duration {
         let t = &self.timings;
-        let slots = t.step().saturating_mul(ahead.min(8));
+        let slots = self.poll().saturating_mul(ahead.min(8));
         let delays = t.delay_bound().saturating_mul(6);
         [self.poll().saturating_mul(2), self.patience(t.lease())]
             .into_iter()

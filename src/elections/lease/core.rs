@@ -34,6 +34,8 @@ pub(super) struct Core {
     pub claims: Claims,
     /// The record by which a holder was given up: it is not followed again until it changes.
     pub doubted: Option<Nonce>,
+    /// When it last knew a leader, or was one: slots count from then at the earliest.
+    pub vacant_since: Time,
     /// The release that this agent owes the others, until the store has confirmed it: it leads no more.
     pub releasing: Option<Releasing>,
     /// How many questions were asked in this incarnation; each has its number.
@@ -80,6 +82,7 @@ impl Core {
             sight: None,
             claims: Claims::default(),
             doubted: None,
+            vacant_since: Time::ZERO,
             releasing: None,
             requests: 0,
             attempts: VecDeque::new(),
@@ -188,12 +191,36 @@ impl Core {
         if self.cooldown.is_active(now) {
             return;
         }
-        let Some(expected) = self.claims.to_write(now, me, holder, &self.config).cloned() else {
+        let expected = self.claims.to_write(now, me, holder, &self.config);
+        if let Some(expected) = expected.cloned() {
+            self.write_claim(now, Some(score), expected, out);
+        }
+    }
+
+    /// `exceed-what-was-seen`: tells a holder of a term below one that was seen; no agent follows it before.
+    pub(super) fn object(&mut self, now: Time, out: &mut Out) {
+        let shown = self.sight.as_ref().and_then(Sight::record);
+        if shown.is_none_or(|record| record.holder.is_none() || record.term >= self.highest) {
             return;
-        };
+        }
+        let expected = self.claims.to_object(now, self.highest, &self.config);
+        if let Some(expected) = expected.cloned() {
+            self.write_claim(now, None, expected, out);
+        }
+    }
+
+    fn write_claim(&mut self, now: Time, score: Option<Score>, expected: Version, out: &mut Out) {
         let request = self.next_request();
-        let (id, incarnation) = (self.me.id.clone(), self.me.incarnation);
-        let record = self.config.claim_of(score, id, incarnation, request);
+        let record = ClaimRecord {
+            name: self.config.name.clone(),
+            score,
+            seen: self.highest,
+            nonce: Nonce {
+                id: self.me.id.clone(),
+                incarnation: self.me.incarnation,
+                attempt: request,
+            },
+        };
         self.claims.note_written(now);
         self.swap(now, request, expected, Swapped::Claim(record), out);
     }
@@ -306,7 +333,8 @@ impl Core {
         if self.config.has(Defect::TermFromTheRecord) {
             return shown.next();
         }
-        let counted = self.highest.max(shown).next()?;
+        let said = self.claims.highest().unwrap_or_default();
+        let counted = self.highest.max(shown).max(said).next()?;
         let wall = self.config.wall_at_zero.map_or(0, |at_zero| {
             (now.as_nanos() / 1_000_000).saturating_add_signed(at_zero)
         });
@@ -360,8 +388,10 @@ impl Core {
                 me.members.get(id).is_none() && !me.outranks(score, id) && gone != Some(id)
             });
         let at = at.saturating_add(usize::from(outranked));
-        let wait = slot::delay(config.timings.step(), at);
-        Some((free.after(wait), config.timings.jitter()))
+        // An agent ahead may have seen the same later by as much as a read is apart from the next.
+        let wait = slot::delay(config.poll(), at);
+        let begins = free.max(self.vacant_since);
+        Some((begins.after(wait), config.timings.jitter()))
     }
 
     /// `confirmed-end-frees`: a supervisor of this process saw that very incarnation end. A number below the

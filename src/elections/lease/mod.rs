@@ -39,10 +39,11 @@
 //! | `wait-for-the-unchanged` | a lease is over when its record has not changed for D (1 + r) / (1 - r) since it was first seen, by the reader's clock | `sight.rs` |
 //! | `a-gap-begins-anew` | after a gap in the reads everything that is seen counts from then: the store may have gone back to a backup. So does a lease that is found released, or no record at all | `sight.rs` |
 //! | `term-above-all` | a new leadership has a term above every one that its agent saw, and not below the wall clock's | `core.rs` |
-//! | `rank-staggered-slots` | an agent with k others ahead of it, as its process knows, waits k steps; one more for a better agent of another process that claims the lease; 8 more while it cools down | `core.rs` |
+//! | `rank-staggered-slots` | an agent with k others ahead of it, as its process knows, waits k times as long as a reader does, since those ahead may have seen the same that much later; one step more for a better agent of another process that claims the lease; 8 more while it cools down | `core.rs` |
 //! | `confirmed-end-frees` | the lease of an incarnation whose end a supervisor of this process has confirmed is free at once | `core.rs` |
 //! | `claim-if-better` | an agent that ranks above the holder writes a claim, unless a better one is there | `claims.rs` |
 //! | `heed-the-claim` | the holder hands over to a claimant that is better and was there for long enough, by its policy | `claims.rs`, `leader.rs` |
+//! | `exceed-what-was-seen` | an agent that has seen a higher term does not follow a lower one, and says so in the claim; the holder takes its own lease again above it | `core.rs`, `shown.rs` |
 //! | `hand-over` | `Draining`, `Drained`, then the lease is released for a successor, which takes it at once; the others let it | `transition.rs`, `sight.rs` |
 //! | `release-until-confirmed` | a release is written again until the store has confirmed it, or shows another record | `core.rs` |
 //! | `write-over-the-past` | a holder whose record was deleted, or is of an earlier term, writes it again while its lease goes on | `leader.rs` |
@@ -57,7 +58,8 @@
 //! | … another holder | follows | follows the newest | its attempt failed: follows | lost; an earlier term: writes over it |
 //! | … a released lease, or nothing | its slot | no leader; its slot | its attempt failed: its slot | lost; nothing, or an earlier term: writes over it |
 //! | … no record of this election | − | no leader | − | − |
-//! | … a claim | its slot moves | claims, if it is better | − | drains, by its policy |
+//! | … a claim | its slot moves | claims, if it is better | − | drains, by its policy; of a higher term: lost, takes it again |
+//! | … a holder of a lower term | says so by a claim | no leader | its attempt failed | − |
 //! | applied | leads | leads | leads | lease from when it was sent |
 //! | changed, failed | reads | reads | reads | reads |
 //! | leader's end in `Members` | − | no leader; its slot; confirmed: at once | − | − |
@@ -213,11 +215,5 @@ impl Election for Lease {
     fn view(&self, now: Time) -> View {
         let own = |term| self.core.me.as_leader(term);
         self.state.view(now, self.core.highest, own)
-    }
-}
-
-impl Lease {
-    fn ignore(&self, reason: &'static str) {
-        self.core.me.ignore(self.state.role(), reason);
     }
 }

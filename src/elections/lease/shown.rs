@@ -42,8 +42,13 @@ impl Lease {
         out: &mut Out,
     ) {
         self.core.observe(now, lease, claim);
-        let poll = self.core.config.poll();
-        self.core.alarms.set(BullyTimer::Detect, now, poll, out);
+        // What is told unasked says neither that an attempt failed nor that a release did: these are asked for.
+        let is_enough =
+            self.core.releasing.is_none() && !matches!(self.state, State::Taking { .. });
+        if request.is_some() || is_enough {
+            let poll = self.core.config.poll();
+            self.core.alarms.set(BullyTimer::Detect, now, poll, out);
+        }
         if self.has_won(now, out) {
             return;
         }
@@ -55,8 +60,10 @@ impl Lease {
             self.give_up(); // it failed, or a read would have shown it
         }
         self.reconsider(now, out);
-        if let State::Following(_) = self.state {
-            self.core.claim(now, out);
+        match self.state {
+            State::Following(_) => self.core.claim(now, out),
+            State::Vacant => self.core.object(now, out),
+            State::Taking { .. } | State::Leading(_) => {}
         }
     }
 
@@ -110,7 +117,13 @@ impl Lease {
                 }
             }
         }
-        let until = leading.until;
+        let (term, until) = (leading.term, leading.until);
+        if let Some(seen) = core.claims.highest().filter(|seen| *seen > term) {
+            // `exceed-what-was-seen`: no agent follows this term, so it takes its lease in a higher one.
+            core.see(seen);
+            self.lose(now, LostReason::Superseded, out);
+            return self.reconsider(now, out);
+        }
         leading.heed(core, now, out);
         core.alarms
             .set_to(BullyTimer::Lease, now, until, Duration::ZERO, out);

@@ -48,6 +48,8 @@ pub struct RegisterConfig {
     pub tells: bool,
     /// Every so many questions it applies what is asked, and says that it failed; 0: never.
     pub fails_every: u64,
+    /// Whether commands make it do wrong; else it takes no notice of them.
+    pub is_faulty: bool,
 }
 
 /// What a register holds.
@@ -78,6 +80,8 @@ impl Register {
                 message: BullyMessage::RegisterMessage(message),
                 ..
             } => self.on_question(&from, message, out),
+            Input::Campaign | Input::StepDown { .. } | Input::Drained if !self.config.is_faulty => {
+            }
             Input::Campaign => {
                 let backup = Held {
                     backup: None,

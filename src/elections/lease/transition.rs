@@ -111,6 +111,7 @@ impl Lease {
             }
         }
         let core = &mut self.core;
+        core.vacant_since = now;
         core.forget_attempts();
         for timer in [BullyTimer::Heartbeat, BullyTimer::Lease] {
             core.alarms.stop(timer, out);
@@ -125,7 +126,7 @@ impl Lease {
             self.core.alarms.stop(BullyTimer::Campaign, out);
             return;
         }
-        self.follow_the_shown(out);
+        self.follow_the_shown(now, out);
         let core = &mut self.core;
         match &self.state {
             State::Following(_) => {
@@ -149,7 +150,7 @@ impl Lease {
         }
     }
 
-    fn follow_the_shown(&mut self, out: &mut Out) {
+    fn follow_the_shown(&mut self, now: Time, out: &mut Out) {
         let core = &mut self.core;
         let members = Arc::clone(&core.me.members);
         let is_member = |id: &AgentId| members.get(id).is_some();
@@ -175,10 +176,18 @@ impl Lease {
                 let was_member = was_member || is_member(&leader.id);
                 self.state = State::Following(Following { leader, was_member });
             }
-            (Some(before), None) => out.notify(Event::NoLeader {
-                term: before.leader.term,
-            }),
+            (Some(before), None) => {
+                core.vacant_since = now;
+                out.notify(Event::NoLeader {
+                    term: before.leader.term,
+                });
+            }
             (None, None) => {}
         }
+    }
+
+    /// Traces that an input changes nothing, and why.
+    pub(super) fn ignore(&self, reason: &'static str) {
+        self.core.me.ignore(self.state.role(), reason);
     }
 }

@@ -95,14 +95,16 @@ pub struct LeaseRecord {
     pub next: Option<Successor>,
 }
 
-/// The second record: the agent of the highest rank that waits for the lease. It is one of its own, so that a
-/// claim never makes a renewal of the holder fail.
+/// The second record: what an agent that does not lead says to the holder, that it ranks above it, or that it has seen a
+/// higher term. It is one of its own, so that a claim never makes a renewal of the holder fail.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ClaimRecord {
     /// Of which group.
     pub name: LeaseName,
-    /// The score of the agent that the nonce names.
-    pub score: Score,
+    /// The score of the agent that the nonce names; `None` if it does not ask for the lease.
+    pub score: Option<Score>,
+    /// The highest term that it has seen: the holder leads above it.
+    pub seen: Term,
     /// The attempt that wrote it, which names the agent.
     pub nonce: Nonce,
 }
@@ -198,9 +200,7 @@ impl RegisterRecord for LeaseRecord {
         let mut lines = Reader::of(text, "lease")?;
         let record = Self {
             name: lines.name()?,
-            term: lines.one("term", |words| {
-                number(words).filter(|term| *term <= LAST_TERM).map(Term)
-            })?,
+            term: lines.one("term", term)?,
             holder: lines.option("holder", |words| {
                 Some(Holder {
                     id: name(words)?,
@@ -228,7 +228,11 @@ impl RegisterRecord for LeaseRecord {
 impl RegisterRecord for ClaimRecord {
     fn encode(&self) -> String {
         let mut text = head("claim", &self.name);
-        line(&mut text, "score", Parts(self.score));
+        match self.score {
+            None => line(&mut text, "score", '-'),
+            Some(score) => line(&mut text, "score", Parts(score)),
+        }
+        line(&mut text, "seen", self.seen);
         line(&mut text, "nonce", &self.nonce);
         text
     }
@@ -237,7 +241,8 @@ impl RegisterRecord for ClaimRecord {
         let mut lines = Reader::of(text, "claim")?;
         let record = Self {
             name: lines.name()?,
-            score: lines.one("score", score)?,
+            score: lines.option("score", score)?,
+            seen: lines.one("seen", term)?,
             nonce: lines.one("nonce", nonce)?,
         };
         only(text, record)
@@ -356,6 +361,10 @@ fn value<T: FromStr>(words: &mut Words<'_>) -> Option<T> {
 
 fn number(words: &mut Words<'_>) -> Option<u64> {
     value(words)
+}
+
+fn term(words: &mut Words<'_>) -> Option<Term> {
+    number(words).filter(|term| *term <= LAST_TERM).map(Term)
 }
 
 fn name(words: &mut Words<'_>) -> Option<AgentId> {

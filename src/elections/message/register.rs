@@ -190,6 +190,9 @@ impl fmt::Display for LeaseRecord {
 
 impl fmt::Display for ClaimRecord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "claim of {} score {}", self.nonce.id, self.score)
+        match self.score {
+            Some(score) => write!(f, "claim of {} score {score}", self.nonce.id),
+            None => write!(f, "{} has seen term {}", self.nonce.id, self.seen),
+        }
     }
 }

@@ -84,7 +84,7 @@ fn a_claim_that_was_never_renewed_is_not_heeded() {
         ..config()
     });
     me.sees(None).whatever();
-    me.unchanged(None, PATIENCE + S);
+    me.unchanged(None, PATIENCE + SLOT);
     me.fire(BullyTimer::Campaign).whatever();
     me.applied().whatever();
     assert_eq!(claims(&mut me, 1), NOTHING);
@@ -109,7 +109,7 @@ fn a_claim_within_the_margin_or_against_the_policy_is_not_heeded() {
             ..config()
         });
         me.sees(None).whatever();
-        me.unchanged(None, PATIENCE + S);
+        me.unchanged(None, PATIENCE + SLOT);
         me.fire(BullyTimer::Campaign).whatever();
         me.applied().whatever();
         for attempt in 1..5 {
@@ -128,7 +128,7 @@ fn a_claimant_of_another_process_goes_first_when_the_lease_is_free() {
     me.later(READ)
         .sees_both(Some(released(OLD, None)), claim)
         .set(BullyTimer::Detect, POLL)
-        .next_slot(S);
+        .next_slot(SLOT);
     let mut alone = Kit::following();
     alone.told(|members| members.leave(&id(HIGH))).whatever();
     alone

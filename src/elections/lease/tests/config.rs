@@ -67,7 +67,7 @@ fn it_promises_one_leader_a_term_and_keeps_nothing() {
 fn the_longest_failover_counts_the_reads_the_wait_and_the_slots() {
     let longest = |ahead| config().worst_case_failover(ahead).as_millis();
     assert_eq!(longest(0), u128::from(2 * POLL + PATIENCE - 1 + J + 6 * D));
-    assert_eq!(longest(2) - longest(0), u128::from(2 * S));
+    assert_eq!(longest(2) - longest(0), u128::from(2 * SLOT));
     assert_eq!(longest(99), longest(8));
 }
 

@@ -50,7 +50,7 @@ fn when_the_store_answers_again_it_takes_its_own_lease_in_a_new_term() {
     let shown = me.attempt_shown();
     me.sees(shown.clone()).whatever();
     me.unchanged(shown, PATIENCE);
-    me.later(S).fire(BullyTimer::Campaign).whatever();
+    me.later(SLOT).fire(BullyTimer::Campaign).whatever();
     me.applied().whatever();
     assert_eq!(me.view().leading, Some(Term(MINE + 1)));
 }
@@ -76,6 +76,25 @@ fn another_leadership_ends_its_own() {
         .new_leader(HIGH, MINE + 1)
         .waits(BullyTimer::Lease, PATIENCE)
         .nothing_else_happened();
+}
+
+/// No agent that has seen it follows a leader of a lower one.
+#[test]
+fn it_takes_its_own_lease_again_above_a_term_that_another_has_seen() {
+    let mut me = Kit::leading();
+    let word = ClaimRecord {
+        score: None,
+        seen: Term(MINE + 5),
+        ..claim(LOW, 1)
+    };
+    let shown = me.attempt_shown();
+    me.later(1)
+        .sees_both(shown, Some(word))
+        .lost(MINE, LostReason::Superseded)
+        .whatever();
+    me.later(SLOT).fire(BullyTimer::Campaign).whatever();
+    me.applied().whatever();
+    assert_eq!(me.view().leading, Some(Term(MINE + 6)));
 }
 
 #[test]

@@ -36,5 +36,5 @@ fn a_better_member_that_comes_moves_the_slot() {
         members.join([other]);
         true
     })
-    .next_slot(PATIENCE + 2 * S);
+    .next_slot(PATIENCE + 2 * SLOT);
 }

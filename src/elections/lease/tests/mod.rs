@@ -31,6 +31,7 @@ use crate::protocol::{
 /// and D by the slowest clock against the fastest, rounded up.
 const LEASE: u64 = 240;
 const POLL: u64 = 88;
+const SLOT: u64 = POLL;
 const DRAIN: u64 = 222;
 const COOLDOWN: u64 = 60_000;
 const PATIENCE: u64 = 300;
@@ -265,7 +266,7 @@ impl Kit {
     /// Has waited for long enough, and has asked for the lease.
     fn taking() -> Self {
         let mut me = Self::with_a_slot();
-        me.unchanged(Some(released(MINE - 1, None)), PATIENCE + S);
+        me.unchanged(Some(released(MINE - 1, None)), PATIENCE + SLOT);
         me.fire(BullyTimer::Campaign).whatever();
         assert_eq!(me.role(), Role::Candidate);
         me
@@ -461,7 +462,8 @@ fn released(term: u64, next: Option<&str>) -> LeaseRecord {
 fn claim(name: &str, attempt: u64) -> ClaimRecord {
     ClaimRecord {
         name: config().name,
-        score: score_of(name),
+        score: Some(score_of(name)),
+        seen: Term(if name == ME { OLD } else { 0 }),
         nonce: nonce(name, attempt),
     }
 }

@@ -25,7 +25,7 @@ fn it_resigns_before_it_asks_and_cools_down() {
 fn what_is_applied_ends_it_and_the_successor_goes_first() {
     let mut me = Kit::giving_back();
     let wait = u64::try_from(config().wait().as_millis()).unwrap();
-    me.later(4).applied().next_slot(wait + 9 * S); // it cools down: behind all others, and HIGH is one of them
+    me.later(4).applied().next_slot(wait + 9 * SLOT); // it cools down: behind all others, and HIGH is one of them
 }
 
 #[test]

@@ -57,12 +57,12 @@ fn a_lease_that_is_released_before_its_eyes_is_free_and_one_after_a_gap_is_not()
         .sees(Some(released(OLD, None)))
         .set(BullyTimer::Detect, POLL)
         .has_no_leader(OLD)
-        .next_slot(S);
+        .next_slot(SLOT);
     late.later(POLL + H + 1)
         .sees(Some(released(OLD, None)))
         .set(BullyTimer::Detect, POLL)
         .has_no_leader(OLD)
-        .next_slot(PATIENCE + S);
+        .next_slot(PATIENCE + SLOT);
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn the_one_that_it_is_released_for_takes_it_at_once_and_the_others_let_it() {
         .sees(Some(released(OLD, Some(LOW))))
         .set(BullyTimer::Detect, POLL)
         .has_no_leader(OLD)
-        .next_slot(wait + S);
+        .next_slot(wait + SLOT);
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn a_deleted_record_is_waited_for() {
         .sees(None)
         .set(BullyTimer::Detect, POLL)
         .has_no_leader(OLD)
-        .next_slot(PATIENCE + S);
+        .next_slot(PATIENCE + SLOT);
 }
 
 #[test]
@@ -117,8 +117,18 @@ fn what_the_register_says_unasked_is_as_good_as_a_read() {
 #[test]
 fn a_leader_of_a_lower_term_is_not_followed() {
     let mut me = Kit::following();
-    me.later(READ).sees(Some(held(LOW, OLD - 1, 1))).whatever();
-    assert_eq!(me.leader(), None);
+    let before = held(LOW, OLD - 1, 1);
+    let seen = me.later(READ).sees(Some(before));
+    let request = me.request();
+    let word = ClaimRecord {
+        score: None,
+        ..claim(ME, request)
+    };
+    seen.set(BullyTimer::Detect, POLL)
+        .has_no_leader(OLD)
+        .waits(BullyTimer::Campaign, PATIENCE + SLOT)
+        .sent(EYE, swap(request, None, Swapped::Claim(word)))
+        .nothing_else_happened();
 }
 
 /// In so many milliseconds, rounded up, is that timer due.

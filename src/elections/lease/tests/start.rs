@@ -23,7 +23,7 @@ fn an_empty_register_is_taken_after_a_whole_lease() {
     me.later(5)
         .sees(None)
         .set(BullyTimer::Detect, POLL)
-        .next_slot(PATIENCE + S);
+        .next_slot(PATIENCE + SLOT);
 }
 
 #[test]
@@ -31,7 +31,7 @@ fn a_lease_that_was_released_before_it_looked_is_taken_after_a_whole_lease() {
     let mut me = Kit::starting();
     me.sees(Some(released(3, None)))
         .set(BullyTimer::Detect, POLL)
-        .next_slot(PATIENCE + S);
+        .next_slot(PATIENCE + SLOT);
     let mut me = Kit::starting();
     me.sees(Some(released(3, Some(ME))))
         .set(BullyTimer::Detect, POLL)

@@ -10,7 +10,7 @@ fn mine(term: u64, attempt: u64) -> LeaseRecord {
 fn in_its_slot_it_writes_over_what_it_has_seen() {
     let mut me = Kit::with_a_slot();
     let before = released(MINE - 1, None);
-    me.unchanged(Some(before.clone()), PATIENCE + S);
+    me.unchanged(Some(before.clone()), PATIENCE + SLOT);
     let request = me.request() + 1;
     me.fire(BullyTimer::Campaign)
         .swapped(request, Some(before.nonce), mine(MINE, request))
@@ -98,7 +98,7 @@ fn a_success_that_is_heard_after_the_lease_is_none() {
         me.contract.is_armed(BullyTimer::Campaign),
         "it takes it anew"
     );
-    me.later(S).fire(BullyTimer::Campaign).whatever();
+    me.later(SLOT).fire(BullyTimer::Campaign).whatever();
     let (_, record) = me.attempt();
     assert_eq!(record.term, Term(MINE + 1));
 }
@@ -125,7 +125,7 @@ fn the_term_is_above_all_that_was_seen_also_over_a_deleted_record() {
     me.told(|members| members.note_leader(leader(HIGH, 40)))
         .whatever();
     me.sees(None).whatever();
-    me.unchanged(None, PATIENCE + S);
+    me.unchanged(None, PATIENCE + SLOT);
     me.fire(BullyTimer::Campaign).whatever();
     assert_eq!(me.attempt().1.term, Term(41));
 }
@@ -137,7 +137,7 @@ fn the_term_is_not_below_what_the_wall_clock_says() {
         ..config()
     });
     me.sees(Some(released(8, None))).whatever();
-    me.unchanged(Some(released(8, None)), PATIENCE + S);
+    me.unchanged(Some(released(8, None)), PATIENCE + SLOT);
     me.fire(BullyTimer::Campaign).whatever();
     let now = me.now.as_nanos() / 1_000_000;
     assert_eq!(me.attempt().1.term, Term(70_000 + now));
@@ -147,7 +147,7 @@ fn the_term_is_not_below_what_the_wall_clock_says() {
 fn what_was_read_too_long_ago_is_read_again_first() {
     let mut me = Kit::with_a_slot();
     let request = me.request();
-    me.later(PATIENCE + S)
+    me.later(PATIENCE + SLOT)
         .fire(BullyTimer::Campaign)
         .set(BullyTimer::Campaign, POLL)
         .read(request + 1)

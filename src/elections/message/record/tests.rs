@@ -50,7 +50,8 @@ fn released() -> LeaseRecord {
 fn claim() -> ClaimRecord {
     ClaimRecord {
         name: name(),
-        score: Score::from(9),
+        score: Some(Score::from(9)),
+        seen: Term(41),
         nonce: nonce(2),
     }
 }
@@ -67,10 +68,14 @@ fn a_record_is_read_as_it_was_written() {
             Ok(record.clone())
         );
     }
-    assert_eq!(
-        ClaimRecord::decode(claim().encode().as_bytes()),
-        Ok(claim())
-    );
+    let word = ClaimRecord {
+        score: None,
+        ..claim()
+    };
+    for record in [claim(), word] {
+        let read = ClaimRecord::decode(record.encode().as_bytes());
+        assert_eq!(read, Ok(record));
+    }
 }
 
 #[test]
