@@ -198,7 +198,8 @@ impl Plan {
                 })
             }
             Protocol::Lease => {
-                let mut scenario = LeaseScenario::drawn(self.seed)?;
+                let mut scenario =
+                    LeaseScenario::drawn(self.seed, Duration::from_secs(self.seconds.into()))?;
                 let mut plan = self.clone();
                 plan.nodes = plan.nodes.saturating_add(1); // the register
                 let outcome = plan.run_in(trace, &mut scenario);

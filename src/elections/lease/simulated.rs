@@ -48,6 +48,8 @@ pub struct RegisterConfig {
     pub tells: bool,
     /// Every so many questions it applies what is asked, and says that it failed; 0: never.
     pub fails_every: u64,
+    /// It fails no more from then on, by its own clock.
+    pub fails_until: Time,
     /// Whether commands make it do wrong; else it takes no notice of them.
     pub is_faulty: bool,
 }
@@ -72,14 +74,19 @@ pub struct Register {
 }
 
 impl Register {
-    fn handle(&mut self, input: InputOf<Lease>, out: &mut Effects<BullyMessage, BullyTimer, Held>) {
+    fn handle(
+        &mut self,
+        now: Time,
+        input: InputOf<Lease>,
+        out: &mut Effects<BullyMessage, BullyTimer, Held>,
+    ) {
         match input {
             Input::Start(members) | Input::Members(members) => self.members = members,
             Input::Received {
                 from,
                 message: BullyMessage::RegisterMessage(message),
                 ..
-            } => self.on_question(&from, message, out),
+            } => self.on_question(now, &from, message, out),
             Input::Campaign | Input::StepDown { .. } | Input::Drained if !self.config.is_faulty => {
             }
             Input::Campaign => {
@@ -113,6 +120,7 @@ impl Register {
 
     fn on_question(
         &mut self,
+        now: Time,
         from: &AgentId,
         message: RegisterMessage,
         out: &mut Effects<BullyMessage, BullyTimer, Held>,
@@ -123,7 +131,8 @@ impl Register {
             RegisterMessage::Shown(_) => return,
         };
         self.questions = self.questions.saturating_add(1);
-        let fails = self.questions.checked_rem(self.config.fails_every) == Some(0);
+        let is_chosen = self.questions.checked_rem(self.config.fails_every) == Some(0);
+        let fails = is_chosen && now < self.config.fails_until;
         let answer = if fails { Answer::Failed } else { answer };
         let shown = RegisterShown {
             request: Some(request),
@@ -223,7 +232,7 @@ impl Election for Simulated {
 
     fn handle(&mut self, now: Time, input: InputOf<Self>, out: &mut EffectsOf<Self>) {
         match self {
-            Self::Register(register) => register.handle(input, out),
+            Self::Register(register) => register.handle(now, input, out),
             Self::Agent(agent) => {
                 let mut own: Effects<BullyMessage, BullyTimer, Vote> = Effects::default();
                 agent.handle(now, input, &mut own);

@@ -16,7 +16,7 @@ use actix_bully::{
     elections::lease::{
         Defect, LeaseConfig, Preemption, RegisterConfig, Simulated, SimulatedConfig,
     },
-    protocol::{AgentId, IdError, Term, Timings},
+    protocol::{AgentId, IdError, Term, Time, Timings},
     testkit::{
         faults::SplitMix64,
         sim::{
@@ -39,11 +39,11 @@ pub struct LeaseScenario {
 }
 
 impl LeaseScenario {
-    /// Timings, policy and register as the seed will.
+    /// Timings, policy and register as the seed will; the register is sound after so long.
     ///
     /// # Errors
     /// None: the names are fixed, and are names.
-    pub fn drawn(seed: u64) -> Result<Self, IdError> {
+    pub fn drawn(seed: u64, fails_for: Duration) -> Result<Self, IdError> {
         // The history draws from the seed itself: its first draws would else be these.
         let mut random = SplitMix64::new(seed ^ 0x1EA5_E000);
         let timings = match random.below(8) {
@@ -74,6 +74,7 @@ impl LeaseScenario {
             register: RegisterConfig {
                 tells: random.chance(500),
                 fails_every: random.below(4) * 5,
+                fails_until: Time::ZERO.after(fails_for),
                 is_faulty: false,
             },
             last: None,

@@ -25,6 +25,7 @@ impl History {
         let register = RegisterConfig {
             tells: random.chance(500),
             fails_every: random.below(4) * 5,
+            fails_until: Time::MAX,
             is_faulty: true,
         };
         Self::around(register, seed, defect)
