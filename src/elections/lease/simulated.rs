@@ -127,7 +127,7 @@ impl Register {
     ) {
         let (request, answer) = match message {
             RegisterMessage::Read(read) => (read.request, self.holds()),
-            RegisterMessage::Swap(swap) => (swap.request, self.swap(*swap, out)),
+            RegisterMessage::Swap(swap) => (swap.request, self.compare_and_swap(*swap, out)),
             RegisterMessage::Shown(_) => return,
         };
         self.questions = self.questions.saturating_add(1);
@@ -141,7 +141,7 @@ impl Register {
         out.send(from, RegisterMessage::Shown(Box::new(shown)));
     }
 
-    fn swap(
+    fn compare_and_swap(
         &mut self,
         swap: SwapRegister,
         out: &mut Effects<BullyMessage, BullyTimer, Held>,

@@ -26,7 +26,7 @@ fn a_better_agent_claims_and_repeats_it() {
             EYE,
             swap(
                 request,
-                Some(nonce(ME, 3)),
+                Some(&nonce(ME, 3)),
                 Swapped::Claim(claim(ME, request)),
             ),
         )

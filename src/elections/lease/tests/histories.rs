@@ -136,8 +136,8 @@ impl History {
             11 => drop(world.step_down(agent, None)),
             12 => drop(world.campaign(agent)),
             13 => {
-                let score =
-                    (!self.random.chance(200)).then(|| Score::from(self.random.below(9) as u32));
+                let score = (!self.random.chance(200))
+                    .then(|| Score::from(i64::try_from(self.random.below(9)).unwrap()));
                 world.set_score(agent, score);
             }
             14 => drop(world.campaign(REGISTER)),

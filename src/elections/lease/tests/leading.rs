@@ -10,7 +10,7 @@ fn it_renews_with_a_fresh_nonce_and_reads_what_is_claimed() {
     assert!(request > first);
     me.later(H)
         .fire(BullyTimer::Heartbeat)
-        .swapped(request, Some(record), held(ME, MINE, request))
+        .swapped(request, Some(&record), held(ME, MINE, request))
         .read(request + 1)
         .set(BullyTimer::Heartbeat, H)
         .nothing_else_happened();
@@ -49,7 +49,7 @@ fn when_the_store_answers_again_it_takes_its_own_lease_in_a_new_term() {
     me.later(PATIENCE);
     let shown = me.attempt_shown();
     me.sees(shown.clone()).whatever();
-    me.unchanged(shown, PATIENCE);
+    me.unchanged(shown.as_ref(), PATIENCE);
     me.later(SLOT).fire(BullyTimer::Campaign).whatever();
     me.applied().whatever();
     assert_eq!(me.view().leading, Some(Term(MINE + 1)));
@@ -114,7 +114,7 @@ fn it_writes_over_an_empty_register_and_over_an_earlier_term() {
         let over = before.as_ref().map(|record| record.nonce.clone());
         let seen = me.later(1).sees(before);
         let request = me.request();
-        seen.swapped(request, over, held(ME, MINE, request))
+        seen.swapped(request, over.as_ref(), held(ME, MINE, request))
             .nothing_else_happened();
         assert_eq!(me.view().leading, Some(Term(MINE)));
     }

@@ -85,16 +85,19 @@ impl Machine for Lease {
     /// It speaks to its register alone, and holds a lease only in the term that it leads in, or would.
     fn may_send(&self, leading: Option<Term>, to: &To, message: &BullyMessage) {
         assert_eq!(*to, To::One(id(EYE)));
+        let BullyMessage::RegisterMessage(message) = message else {
+            panic!("not in these rules: {message}");
+        };
         match message {
-            BullyMessage::RegisterMessage(RegisterMessage::Read(_)) => {}
-            BullyMessage::RegisterMessage(RegisterMessage::Swap(swap)) => match &swap.record {
+            RegisterMessage::Read(_) => {}
+            RegisterMessage::Swap(swap) => match &swap.record {
                 Swapped::Lease(record) if record.holder.is_some() => {
                     assert!(leading.is_none_or(|term| term == record.term), "{message}");
                 }
                 Swapped::Lease(_) => assert_eq!(leading, None, "the leadership ends first"),
                 Swapped::Claim(_) => assert_eq!(leading, None, "a leader claims nothing"),
             },
-            other => panic!("not in these rules: {other}"),
+            RegisterMessage::Shown(_) => panic!("only a register says: {message}"),
         }
     }
 
@@ -266,7 +269,7 @@ impl Kit {
     /// Has waited for long enough, and has asked for the lease.
     fn taking() -> Self {
         let mut me = Self::with_a_slot();
-        me.unchanged(Some(released(MINE - 1, None)), PATIENCE + SLOT);
+        me.unchanged(Some(&released(MINE - 1, None)), PATIENCE + SLOT);
         me.fire(BullyTimer::Campaign).whatever();
         assert_eq!(me.role(), Role::Candidate);
         me
@@ -314,9 +317,9 @@ impl Kit {
     }
 
     /// So many milliseconds pass, in which every read shows the same.
-    fn unchanged(&mut self, lease: Option<LeaseRecord>, millis: u64) {
+    fn unchanged(&mut self, lease: Option<&LeaseRecord>, millis: u64) {
         for _ in 0..millis / READ {
-            self.later(READ).sees(lease.clone()).whatever();
+            self.later(READ).sees(lease.cloned()).whatever();
         }
         self.later(millis % READ);
     }
@@ -374,15 +377,15 @@ impl Seen {
 
     /// Asked to write that over what has this nonce.
     #[track_caller]
-    fn swapped(self, request: u64, over: Option<Nonce>, record: LeaseRecord) -> Self {
+    fn swapped(self, request: u64, over: Option<&Nonce>, record: LeaseRecord) -> Self {
         self.sent(EYE, swap(request, over, Swapped::Lease(record)))
     }
 }
 
-fn swap(request: u64, over: Option<Nonce>, record: Swapped) -> RegisterMessage {
+fn swap(request: u64, over: Option<&Nonce>, record: Swapped) -> RegisterMessage {
     RegisterMessage::Swap(Box::new(SwapRegister {
         request,
-        expected: version(over.as_ref()),
+        expected: version(over),
         record,
     }))
 }

@@ -16,7 +16,7 @@ fn it_resigns_before_it_asks_and_cools_down() {
     me.step(Input::Drained)
         .lost(MINE, LostReason::Resigned)
         .set(BullyTimer::Detect, POLL)
-        .swapped(request, over.map(|over| over.nonce), record)
+        .swapped(request, over.as_ref().map(|over| &over.nonce), record)
         .set(BullyTimer::Cooldown, COOLDOWN)
         .nothing_else_happened();
 }

@@ -14,7 +14,7 @@ fn each_renewal_begins_the_wait_anew_and_an_unchanged_record_does_not() {
         .sees(Some(held(HIGH, OLD, 3)))
         .set(BullyTimer::Detect, POLL)
         .nothing_else_happened();
-    me.unchanged(Some(held(HIGH, OLD, 3)), PATIENCE - READ - 1);
+    me.unchanged(Some(&held(HIGH, OLD, 3)), PATIENCE - READ - 1);
     me.fire(BullyTimer::Lease)
         .waits(BullyTimer::Lease, 1)
         .nothing_else_happened();
@@ -29,7 +29,7 @@ fn each_renewal_begins_the_wait_anew_and_an_unchanged_record_does_not() {
 #[test]
 fn it_does_not_follow_what_it_has_given_up_until_that_is_renewed() {
     let mut me = Kit::following();
-    me.unchanged(Some(held(HIGH, OLD, 2)), PATIENCE);
+    me.unchanged(Some(&held(HIGH, OLD, 2)), PATIENCE);
     me.fire(BullyTimer::Lease).whatever();
     me.later(1).sees(Some(held(HIGH, OLD, 2))).whatever();
     assert_eq!(me.leader(), None);

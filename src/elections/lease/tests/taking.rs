@@ -10,10 +10,10 @@ fn mine(term: u64, attempt: u64) -> LeaseRecord {
 fn in_its_slot_it_writes_over_what_it_has_seen() {
     let mut me = Kit::with_a_slot();
     let before = released(MINE - 1, None);
-    me.unchanged(Some(before.clone()), PATIENCE + SLOT);
+    me.unchanged(Some(&before), PATIENCE + SLOT);
     let request = me.request() + 1;
     me.fire(BullyTimer::Campaign)
-        .swapped(request, Some(before.nonce), mine(MINE, request))
+        .swapped(request, Some(&before.nonce), mine(MINE, request))
         .set(BullyTimer::Detect, E)
         .nothing_else_happened();
     me.later(3);
@@ -137,7 +137,7 @@ fn the_term_is_not_below_what_the_wall_clock_says() {
         ..config()
     });
     me.sees(Some(released(8, None))).whatever();
-    me.unchanged(Some(released(8, None)), PATIENCE + SLOT);
+    me.unchanged(Some(&released(8, None)), PATIENCE + SLOT);
     me.fire(BullyTimer::Campaign).whatever();
     let now = me.now.as_nanos() / 1_000_000;
     assert_eq!(me.attempt().1.term, Term(70_000 + now));
