@@ -300,7 +300,7 @@ pub struct Leadership {
 
 /// A span of time on the wire, in microseconds.
 ///
-/// Of whole nanoseconds, [`from`](From::from) makes no less, and [`at_most`](Self::at_most) no
+/// Of whole nanoseconds, [`from`](From::from) makes no less, and `at_most` no
 /// more.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
