@@ -16,6 +16,7 @@
 //! │ group      who takes part in one election, and where the messages of each go        │
 //! │ supervisor restarts an agent after a panic: same Addr, fresh state, new incarnation │
 //! │ clock, store   clocks that a lease may trust; what must survive a crash             │
+//! │ register       a lease in a store that all can reach, instead of messages           │
 //! ├─────────────────────────────────────────────────────────────────────────────────────┤
 //! │ elections  the machines, a folder each                                              │
 //! │ protocol   the interface they share: inputs, effects, view; ids, ranks, timings     │
@@ -109,6 +110,7 @@ pub mod planted;
 pub mod prelude;
 pub mod protocol;
 pub mod record;
+pub mod register;
 pub mod remote;
 pub mod store;
 pub mod supervisor;

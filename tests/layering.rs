@@ -34,6 +34,7 @@ const LAYERS: &[(&str, &str)] = &[
     ("store", "protocol planted"),
     ("clock", "protocol"),
     ("group", "protocol planted"),
+    ("register", "protocol"),
     (
         "remote",
         "protocol elections store group supervisor metrics planted",
@@ -82,6 +83,10 @@ const OUTSIDE: &[(&str, &str)] = &[
         "serde thiserror tracing std::fs tempfile crc32fast serde_json rustix::fs tokio::sync tokio::runtime",
     ),
     ("record", "serde serde_json thiserror"),
+    (
+        "register",
+        "thiserror tracing futures rusqlite tokio::sync std::fs",
+    ),
     ("metrics", "metrics"),
     (
         "clock",

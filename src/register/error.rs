@@ -1,0 +1,97 @@
+//! Why an operation on a register fails, and whether it changed anything.
+//!
+//! Decided here: that a write whose outcome is unknown is a case of its own. An agent that took it for a success would
+//! count a lease that it may not have, and one that took it for a failure would not know its own record later.
+
+use std::{fmt, io};
+
+use super::{MOST_BYTES, RegisterKey};
+
+/// Why an operation on a register failed. But for [`Unknown`](Self::Unknown), nothing was changed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RegisterError {
+    /// The store did not answer, or not in time.
+    #[error(
+        "the store of the lease does not answer: see that it runs and can be reached from here ({0})"
+    )]
+    Unreachable(#[source] io::Error),
+    /// The store was asked to write and did not say what became of it: it may have written, or may do so yet.
+    #[error(
+        "the store of the lease did not say whether it has written; the agent reads it again ({0})"
+    )]
+    Unknown(#[source] io::Error),
+    /// The store answered, and does not do what it was asked to do.
+    #[error("the store of the lease refuses: {refusal} ({source})")]
+    Refused {
+        /// What it refuses, as far as that is known.
+        refusal: Refusal,
+        /// What the store says.
+        source: io::Error,
+    },
+    /// The key holds something that this crate does not write. It is not touched.
+    #[error(
+        "the store of the lease holds under {key} what no lease is: find out what wrote it, and remove it or use another store"
+    )]
+    Foreign {
+        /// The key.
+        key: RegisterKey,
+    },
+    /// The value is larger than a register keeps.
+    #[error("a value of {len} bytes exceeds the limit of {MOST_BYTES}")]
+    TooLarge {
+        /// Its length in bytes.
+        len: usize,
+    },
+}
+
+impl RegisterError {
+    /// The store could not be asked, or did not answer a read.
+    pub fn unreachable(source: impl Into<io::Error>) -> Self {
+        Self::Unreachable(source.into())
+    }
+
+    /// The store was asked to write, and gave no answer.
+    pub fn unknown(source: impl Into<io::Error>) -> Self {
+        Self::Unknown(source.into())
+    }
+
+    /// The store answered that it does not do it.
+    pub fn refused(refusal: Refusal, source: impl Into<io::Error>) -> Self {
+        let source = source.into();
+        Self::Refused { refusal, source }
+    }
+
+    /// Whether the write may have been done, or may be done yet.
+    pub fn is_unknown(&self) -> bool {
+        matches!(self, Self::Unknown(_))
+    }
+}
+
+/// What a store refuses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// It takes no writes: a replica, or a file without the right to write.
+    ReadOnly,
+    /// These credentials, or what they may do.
+    Credentials,
+    /// It is full.
+    Full,
+    /// It has no place for registers, or another one than is expected.
+    Layout,
+    /// Anything else; the store's own words say what.
+    Other,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::ReadOnly => "it takes no writes; use the primary, or give the right to write",
+            Self::Credentials => "check the credentials and what they may do",
+            Self::Full => "it is full; make room",
+            Self::Layout => "its table is missing or another one; see how it is made",
+            Self::Other => "see its own words",
+        })
+    }
+}

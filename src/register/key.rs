@@ -1,0 +1,100 @@
+//! What a register keeps: values of limited size, under names that any store can have.
+//!
+//! Decided here: what is a valid key, how large a value may be, and that a value is never taken over unchecked.
+
+use std::{fmt, str::FromStr, sync::Arc};
+
+use super::RegisterError;
+use crate::protocol::{AgentId, IdError};
+
+/// The largest value, in bytes: what a lease with the longest names needs, with room to spare.
+pub const MOST_BYTES: usize = 4_096;
+
+/// The name of one value in a register: one to four names in the form of an [`AgentId`], divided by `/`.
+///
+/// ```
+/// use actix_bully::register::RegisterKey;
+/// let key: RegisterKey = "shop/orders/holder".parse()?;
+/// assert_eq!(key.as_str(), "shop/orders/holder");
+/// assert!("orders//holder".parse::<RegisterKey>().is_err());
+/// # Ok::<(), actix_bully::protocol::IdError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RegisterKey(Arc<str>);
+
+impl RegisterKey {
+    /// The key as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for RegisterKey {
+    type Err = IdError;
+
+    fn from_str(key: &str) -> Result<Self, IdError> {
+        let mut parts = 0;
+        for part in key.split('/') {
+            parts += 1;
+            // Each part is short, so a fifth one is what makes a key too long.
+            if parts > MOST_PARTS {
+                return Err(IdError::Forbidden { found: '/' });
+            }
+            AgentId::new(part)?;
+        }
+        Ok(Self(key.into()))
+    }
+}
+
+impl fmt::Display for RegisterKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+/// Names in a key.
+const MOST_PARTS: usize = 4;
+
+/// Which write of an entry it is, as its store counts them. Only the store knows an order among them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Version(pub u64);
+
+/// A value as it was found, with its version.
+#[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Entry {
+    /// The version.
+    pub version: Version,
+    /// The value, of at most [`MOST_BYTES`] bytes.
+    pub value: Vec<u8>,
+}
+
+impl Entry {
+    /// An entry as a store shows it.
+    ///
+    /// # Errors
+    /// [`RegisterError::Foreign`] for a value that no register writes, since it is too large.
+    pub fn new(key: &RegisterKey, version: Version, value: Vec<u8>) -> Result<Self, RegisterError> {
+        if value.len() > MOST_BYTES {
+            return Err(RegisterError::Foreign { key: key.clone() });
+        }
+        Ok(Self { version, value })
+    }
+}
+
+impl fmt::Debug for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Entry")
+            .field("version", &self.version)
+            .field("value", &String::from_utf8_lossy(&self.value))
+            .finish()
+    }
+}
+
+/// Refuses a value that is larger than a register keeps.
+pub(super) fn check_size(value: &[u8]) -> Result<(), RegisterError> {
+    match value.len() {
+        len if len > MOST_BYTES => Err(RegisterError::TooLarge { len }),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,112 @@
+//! A register in memory, for tests and for agents of one process.
+//!
+//! Decided here: nothing that a store would not decide; this is the contract in the fewest lines.
+
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
+};
+
+use futures::stream;
+use tokio::sync::watch;
+
+use super::{
+    Changes, Entry, Reading, Register, RegisterKey, Swap, Swapping, Version, key::check_size,
+};
+
+/// Keeps values in memory; clones share them.
+///
+/// ```
+/// use actix_bully::register::{MemoryRegister, Register, Swap};
+///
+/// actix::System::new().block_on(async {
+///     let register = MemoryRegister::new();
+///     let key = "orders/holder".parse()?;
+///     assert_eq!(register.read(&key).await?, None);
+///     assert!(matches!(register.swap(&key, None, b"a".to_vec()).await?, Swap::Done(_)));
+///     assert!(matches!(register.swap(&key, None, b"b".to_vec()).await?, Swap::Conflict(Some(_))));
+///     # Ok::<(), Box<dyn std::error::Error>>(())
+/// }).unwrap();
+/// ```
+#[derive(Clone, Debug)]
+pub struct MemoryRegister {
+    name: Arc<str>,
+    values: Arc<Mutex<Values>>,
+}
+
+#[derive(Debug)]
+struct Values {
+    entries: BTreeMap<RegisterKey, Entry>,
+    last: Version,
+    /// Counts the changes.
+    changes: watch::Sender<u64>,
+}
+
+impl MemoryRegister {
+    /// An empty register.
+    pub fn new() -> Self {
+        static MADE: AtomicU64 = AtomicU64::new(1);
+        let number = MADE.fetch_add(1, Relaxed);
+        Self {
+            name: format!("memory {number}").into(),
+            values: Arc::new(Mutex::new(Values {
+                entries: BTreeMap::new(),
+                last: Version(0),
+                changes: watch::Sender::new(0),
+            })),
+        }
+    }
+
+    fn values(&self) -> MutexGuard<'_, Values> {
+        // What is inserted under the lock is whole at once, so there is nothing to be poisoned.
+        self.values.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Default for MemoryRegister {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Register for MemoryRegister {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn read(&self, key: &RegisterKey) -> Reading {
+        let (register, key) = (self.clone(), key.clone());
+        Box::pin(async move { Ok(register.values().entries.get(&key).cloned()) })
+    }
+
+    fn swap(&self, key: &RegisterKey, expected: Option<&Entry>, value: Vec<u8>) -> Swapping {
+        let (register, key, expected) = (self.clone(), key.clone(), expected.cloned());
+        Box::pin(async move {
+            check_size(&value)?;
+            let mut values = register.values();
+            let known = values.entries.get(&key);
+            if known != expected.as_ref() {
+                return Ok(Swap::Conflict(known.cloned()));
+            }
+            let version = Version(values.last.0.saturating_add(1));
+            values.last = version;
+            values.entries.insert(key, Entry { version, value });
+            values
+                .changes
+                .send_modify(|count| *count = count.wrapping_add(1));
+            Ok(Swap::Done(version))
+        })
+    }
+
+    fn changes(&self, _: &RegisterKey) -> Option<Changes> {
+        // One count for all keys: whoever is told too often reads, and finds what it knows.
+        let changes = self.values().changes.subscribe();
+        Some(Box::pin(stream::unfold(changes, |mut changes| async {
+            let is_open = changes.changed().await.is_ok();
+            is_open.then_some(((), changes))
+        })))
+    }
+}

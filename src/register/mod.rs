@@ -1,0 +1,164 @@
+//! Where a lease is kept that agents hold without talking to each other: a store with compare-and-swap.
+//!
+//! ```text
+//!   lease machine ── ReadRegister, SwapRegister ──▶ its member ── read, swap ──▶ Register ──▶ MemoryRegister: tests
+//!        ▲                                           │ coalesces               ├─▶ SqliteRegister: one host
+//!        └────────────── RegisterShown ──────────────┴◀── entry, changes ──────┘   yours: any store with versions
+//! ```
+//!
+//! Decided here: what is asked of such a store, and which failures are told apart. Not here: what a lease is;
+//! that is for its election.
+//!
+//! Read on: [`Register`] is the contract, `key.rs` the names and limits of what is kept, `error.rs` why an operation
+//! fails and whether it changed anything, `memory.rs` and `sqlite/` two stores.
+
+mod error;
+mod key;
+mod memory;
+#[cfg(feature = "sqlite")]
+mod sqlite;
+
+use std::{fmt::Debug, future::Future, pin::Pin, sync::Arc};
+
+use futures::Stream;
+
+pub use error::{Refusal, RegisterError};
+pub use key::{Entry, MOST_BYTES, RegisterKey, Version};
+pub use memory::MemoryRegister;
+#[cfg(feature = "sqlite")]
+#[cfg_attr(docsrs, doc(cfg(feature = "sqlite")))]
+pub use sqlite::SqliteRegister;
+
+/// A store of small values, each replaced by compare-and-swap.
+///
+/// What is promised of a leader rests on one property of it: operations on one key are linearizable. A swap that
+/// is confirmed is seen by every read that begins afterwards, by whichever process, and of two swaps that expect the
+/// same entry one succeeds. Replicas that answer reads of their own accord are no register.
+///
+/// [`MemoryRegister`] is for tests, `SqliteRegister` (feature `sqlite`) for the processes of one host. Any
+/// store with a version for each value can be one. This is the shape for a store that is reached by a client of yours,
+/// as Consul (`ModifyIndex`, `?cas=`), NATS (the revision of a key, `update`) or a Kubernetes Lease (`resourceVersion`,
+/// `PUT`); the client here is a stand-in:
+///
+/// ```
+/// use actix_bully::register::{
+///     Entry, Reading, Register, RegisterError, RegisterKey, Swap, Swapping, Version,
+/// };
+/// # use std::{io, sync::{Arc, Mutex}, collections::BTreeMap};
+/// # #[derive(Clone, Debug, Default)]
+/// # struct Client(Arc<Mutex<BTreeMap<String, (u64, Vec<u8>)>>>);
+/// # enum Failure { NotSent(io::Error), NoAnswer(io::Error) }
+/// # impl Client {
+/// #     async fn get(&self, key: &str) -> io::Result<Option<(u64, Vec<u8>)>> {
+/// #         Ok(self.0.lock().expect("never poisoned").get(key).cloned())
+/// #     }
+/// #     async fn put(&self, key: &str, cas: u64, value: Vec<u8>) -> Result<Option<u64>, Failure> {
+/// #         let mut all = self.0.lock().expect("never poisoned");
+/// #         let known = all.get(key).map_or(0, |(index, _)| *index);
+/// #         Ok((known == cas).then(|| { all.insert(key.into(), (known + 1, value)); known + 1 }))
+/// #     }
+/// # }
+///
+/// /// Keys of a store that numbers each change, and calls "absent" 0.
+/// #[derive(Clone, Debug)]
+/// struct Numbered { client: Client, name: String }
+///
+/// impl Register for Numbered {
+///     fn name(&self) -> &str {
+///         &self.name
+///     }
+///     fn read(&self, key: &RegisterKey) -> Reading {
+///         let (client, key) = (self.client.clone(), key.clone());
+///         Box::pin(async move {
+///             let found = client.get(key.as_str()).await.map_err(RegisterError::unreachable)?;
+///             // A value that nobody here could have written is refused before it is kept.
+///             found.map(|(index, value)| Entry::new(&key, Version(index), value)).transpose()
+///         })
+///     }
+///     fn swap(&self, key: &RegisterKey, expected: Option<&Entry>, value: Vec<u8>) -> Swapping {
+///         let (register, key) = (self.clone(), key.clone());
+///         let cas = expected.map_or(0, |entry| entry.version.0);
+///         Box::pin(async move {
+///             match register.client.put(key.as_str(), cas, value).await {
+///                 Ok(Some(index)) => Ok(Swap::Done(Version(index))),
+///                 Ok(None) => Ok(Swap::Conflict(register.read(&key).await?)),
+///                 Err(Failure::NotSent(reason)) => Err(RegisterError::unreachable(reason)),
+///                 // It was sent: the store may have done it, or may do it yet.
+///                 Err(Failure::NoAnswer(reason)) => Err(RegisterError::unknown(reason)),
+///             }
+///         })
+///     }
+/// }
+/// # actix::System::new().block_on(async {
+/// # let register = Numbered { client: Client::default(), name: "numbered".into() };
+/// # let key: RegisterKey = "demo/holder".parse().unwrap();
+/// # assert_eq!(register.read(&key).await.unwrap(), None);
+/// # assert!(matches!(register.swap(&key, None, b"one".to_vec()).await, Ok(Swap::Done(Version(1)))));
+/// # assert!(matches!(register.swap(&key, None, b"two".to_vec()).await, Ok(Swap::Conflict(Some(_)))));
+/// # });
+/// ```
+pub trait Register: Debug + Send + Sync {
+    /// How an operator calls this store, without a secret. Two registers of one name are the same store: the agents of
+    /// a group in one process use the one that was given first.
+    fn name(&self) -> &str;
+
+    /// Reads the entry of a key; `None` if there is none.
+    ///
+    /// # Errors
+    /// [`RegisterError`] when that is not known.
+    fn read(&self, key: &RegisterKey) -> Reading;
+
+    /// Replaces the entry of a key, if it is still the one that is expected; `None` expects that there is none.
+    ///
+    /// A store that can compare the old value as well as its version does both: after a backup was restored, versions
+    /// come again that were there before, and stand for other values.
+    ///
+    /// # Errors
+    /// [`RegisterError`]. The entry may have been replaced, or may be replaced yet, if that
+    /// [is unknown](RegisterError::is_unknown); in any other case it was not.
+    fn swap(&self, key: &RegisterKey, expected: Option<&Entry>, value: Vec<u8>) -> Swapping;
+
+    /// Tells that the entry of a key may have changed, as soon as the store says so; `None` where a store tells
+    /// nothing, which is then read at intervals. It may tell too much, and may end or miss a change: it is a hint
+    /// that makes waiting shorter, no more.
+    fn changes(&self, key: &RegisterKey) -> Option<Changes> {
+        let _ = key;
+        None
+    }
+}
+
+impl<R: Register + ?Sized> Register for Arc<R> {
+    fn name(&self) -> &str {
+        R::name(self)
+    }
+
+    fn read(&self, key: &RegisterKey) -> Reading {
+        R::read(self, key)
+    }
+
+    fn swap(&self, key: &RegisterKey, expected: Option<&Entry>, value: Vec<u8>) -> Swapping {
+        R::swap(self, key, expected, value)
+    }
+
+    fn changes(&self, key: &RegisterKey) -> Option<Changes> {
+        R::changes(self, key)
+    }
+}
+
+/// What became of a swap.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Swap {
+    /// The entry was replaced, and has this version.
+    Done(Version),
+    /// Another entry is there than was expected: this one, or none. Nothing was changed.
+    Conflict(Option<Entry>),
+}
+
+/// A read on its way. Nothing happens before it is polled; dropped, it asks for nothing more.
+pub type Reading = Pin<Box<dyn Future<Output = Result<Option<Entry>, RegisterError>> + Send>>;
+
+/// A swap on its way. Nothing happens before it is polled; dropped, it may have happened, or may happen yet.
+pub type Swapping = Pin<Box<dyn Future<Output = Result<Swap, RegisterError>> + Send>>;
+
+/// Each item says that an entry may have changed.
+pub type Changes = Pin<Box<dyn Stream<Item = ()> + Send>>;
