@@ -34,7 +34,7 @@ const LAYERS: &[(&str, &str)] = &[
     ("store", "protocol planted"),
     ("clock", "protocol"),
     ("group", "protocol planted"),
-    ("register", "protocol"),
+    ("register", "protocol elections clock group"),
     (
         "remote",
         "protocol elections store group supervisor metrics planted",
@@ -85,7 +85,7 @@ const OUTSIDE: &[(&str, &str)] = &[
     ("record", "serde serde_json thiserror"),
     (
         "register",
-        "thiserror tracing futures rusqlite tokio::sync std::fs",
+        "thiserror tracing actix futures fastrand rusqlite rustls tokio tokio_postgres tokio_rustls std::fs",
     ),
     ("metrics", "metrics"),
     (

@@ -24,6 +24,7 @@
 //! Not here: what a membership means to an election ([`Members`]), and how a message crosses to
 //! another host; a bridge adds members by `Remote::apply` that look like any other.
 
+mod apart;
 mod companion;
 mod counters;
 mod error;
@@ -71,6 +72,7 @@ use crate::protocol::{
     AgentId, Incarnation, Leader, Member, MemberKind, Members, PeerMessage, Requirements, Score, To,
 };
 
+pub(crate) use apart::WeakGroup;
 pub(crate) use companion::{AppMessage, companion_of, companion_requirements};
 pub use counters::Counts;
 pub use error::{GroupError, Holder, JoinError, OpenError};

@@ -1,20 +1,25 @@
 //! Where a lease is kept that agents hold without talking to each other: a store with compare-and-swap.
 //!
 //! ```text
-//!   lease machine ── ReadRegister, SwapRegister ──▶ its member ── read, swap ──▶ Register ──▶ MemoryRegister: tests
-//!        ▲                                           │ coalesces               ├─▶ SqliteRegister: one host
-//!        └────────────── RegisterShown ──────────────┴◀── entry, changes ──────┘   yours: any store with versions
+//!   lease machine ── ReadRegister, SwapRegister ──▶ keeper ── read, swap ──▶ Register ──▶ MemoryRegister: tests
+//!        ▲                                           │ coalesces                      ├─▶ SqliteRegister: one host
+//!        └────────────── RegisterShown ──────────────┴◀── entry, changes             ├─▶ PostgresRegister: a database
+//!                                                                                    └─▶ yours: a store with versions
 //! ```
 //!
 //! Decided here: what is asked of such a store, and which failures are told apart. Not here: what a lease is;
 //! that is for its election.
 //!
 //! Read on: [`Register`] is the contract, `key.rs` the names and limits of what is kept, `error.rs` why an operation
-//! fails and whether it changed anything, `memory.rs` and `sqlite/` two stores.
+//! fails and whether it changed anything, `memory.rs`, `sqlite/` and `postgres/` the stores; `keeper/` is a register as a
+//! member of a group.
 
 mod error;
+pub(crate) mod keeper;
 mod key;
 mod memory;
+#[cfg(feature = "postgres")]
+mod postgres;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 
@@ -23,8 +28,12 @@ use std::{fmt::Debug, future::Future, pin::Pin, sync::Arc};
 use futures::Stream;
 
 pub use error::{Refusal, RegisterError};
+pub use keeper::AttachError;
 pub use key::{Entry, MOST_BYTES, RegisterKey, Version};
 pub use memory::MemoryRegister;
+#[cfg(feature = "postgres")]
+#[cfg_attr(docsrs, doc(cfg(feature = "postgres")))]
+pub use postgres::{PostgresBuilder, PostgresRegister};
 #[cfg(feature = "sqlite")]
 #[cfg_attr(docsrs, doc(cfg(feature = "sqlite")))]
 pub use sqlite::SqliteRegister;
@@ -35,8 +44,8 @@ pub use sqlite::SqliteRegister;
 /// is confirmed is seen by every read that begins afterwards, by whichever process, and of two swaps that expect the
 /// same entry one succeeds. Replicas that answer reads of their own accord are no register.
 ///
-/// [`MemoryRegister`] is for tests, `SqliteRegister` (feature `sqlite`) for the processes of one host. Any
-/// store with a version for each value can be one. This is the shape for a store that is reached by a client of yours,
+/// [`MemoryRegister`] is for tests, `SqliteRegister` (feature `sqlite`) for the processes of one host,
+/// `PostgresRegister` (feature `postgres`) for hosts that share a database. Any store with a version for each value can be one. This is the shape for a store that is reached by a client of yours,
 /// as Consul (`ModifyIndex`, `?cas=`), NATS (the revision of a key, `update`) or a Kubernetes Lease (`resourceVersion`,
 /// `PUT`); the client here is a stand-in:
 ///

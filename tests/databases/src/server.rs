@@ -44,7 +44,11 @@ impl Server {
         server
     }
 
-    fn start() -> Self {
+    /// A new server, for a test that stops it.
+    ///
+    /// # Panics
+    /// As [`shared`](Self::shared).
+    pub fn start() -> Self {
         let folder = TempDir::with_prefix("fence-").expect("a temporary folder can be made");
         let programs = Programs::find(folder.path());
         let data = folder.path().join("data");
@@ -60,23 +64,53 @@ impl Server {
         let said = String::from_utf8_lossy(&made.stderr);
         assert!(made.status.success(), "initdb: {said}");
 
-        let log = fs::File::create(folder.path().join("log")).expect("a log can be made");
-        let mut postgres = programs.command("postgres");
-        postgres.arg("-D").arg(&data).arg("-k").arg(folder.path());
-        for setting in ["listen_addresses=", "fsync=off", "shared_buffers=16MB"] {
-            postgres.args(["-c", setting]);
-        }
-        postgres
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(log);
         let mut server = Self {
-            process: postgres.spawn().expect("postgres can be run"),
+            process: run(&programs, folder.path()),
             programs,
             folder,
         };
         server.wait_for_answer();
         server
+    }
+
+    /// Starts it again after [`crash`](Self::crash).
+    ///
+    /// # Panics
+    /// When it does not answer within the deadline.
+    pub fn restart(&mut self) {
+        self.process = run(&self.programs, self.folder.path());
+        self.wait_for_answer();
+    }
+
+    /// Ends all of its processes, as a host does that loses its power: nothing is said to any client.
+    ///
+    /// # Panics
+    /// When it cannot be asked.
+    pub fn crash(&mut self) {
+        self.stop();
+        self.process.wait().expect("a child can be waited for");
+    }
+
+    /// Stops all of its processes where they are, until [`resume`](Self::resume).
+    ///
+    /// # Panics
+    /// When they cannot be listed.
+    pub fn freeze(&self) {
+        self.signal("-STOP");
+    }
+
+    /// They go on.
+    ///
+    /// # Panics
+    /// As there.
+    pub fn resume(&self) {
+        self.signal("-CONT");
+    }
+
+    /// How a client of another kind connects, as `key=value` pairs.
+    pub fn address(&self) -> String {
+        let folder = self.folder.path().display();
+        format!("host={folder} user=postgres dbname=postgres")
     }
 
     /// A connection of its own.
@@ -113,17 +147,55 @@ impl Server {
     }
 }
 
-impl Drop for Server {
-    fn drop(&mut self) {
-        // Killed, it would leave a piece of shared memory behind.
+impl Server {
+    /// Killed, it would leave a piece of shared memory behind.
+    fn stop(&mut self) {
         let mut stop = self.programs.command("pg_ctl");
         stop.args(["stop", "--mode=immediate", "--silent", "--pgdata"]);
         let stopped = stop.arg(self.folder.path().join("data")).status();
         if !stopped.is_ok_and(|status| status.success()) {
             drop(self.process.kill());
         }
+    }
+
+    /// To the server, and to the processes that serve its clients.
+    fn signal(&self, signal: &str) {
+        let server = self.process.id().to_string();
+        let children = fs::read_to_string(format!("/proc/{server}/task/{server}/children"));
+        let children = children.expect("this system lists the children of a process");
+        let all = [&*server].into_iter().chain(children.split_whitespace());
+        // One that has ended meanwhile is no failure.
+        let mut kill = Command::new("kill");
+        drop(kill.arg(signal).args(all).stderr(Stdio::null()).status());
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if matches!(self.process.try_wait(), Ok(None)) {
+            self.resume();
+            self.stop();
+        }
         drop(self.process.wait());
     }
+}
+
+fn run(programs: &Programs, folder: &Path) -> Child {
+    let log = fs::File::create(folder.join("log")).expect("a log can be made");
+    let mut postgres = programs.command("postgres");
+    postgres
+        .arg("-D")
+        .arg(folder.join("data"))
+        .arg("-k")
+        .arg(folder);
+    for setting in ["listen_addresses=", "fsync=off", "shared_buffers=16MB"] {
+        postgres.args(["-c", setting]);
+    }
+    postgres
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(log);
+    postgres.spawn().expect("postgres can be run")
 }
 
 /// Where the programs are, and as which user they run.

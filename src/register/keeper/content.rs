@@ -1,0 +1,125 @@
+//! One record as the store showed it last.
+//!
+//! Decided here: what counts as another content, whether it is a record of this group, and how it is called. A store
+//! calls its versions as it likes, and calls two contents alike after it went back to a backup; the number that a
+//! machine hears grows with every change that is seen.
+
+use crate::{
+    elections::lease::{Cell, LeaseName, RecordError, RegisterRecord, Version},
+    register::{Entry, RegisterError},
+};
+
+/// See the [module](self).
+#[derive(Debug)]
+pub(super) struct Content<R> {
+    name: LeaseName,
+    seen: Seen<R>,
+    /// Which schedule of this process it belongs to: numbers of one before this mean nothing here.
+    schedule: u64,
+    number: u64,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Seen<R> {
+    /// It was not read yet.
+    Unread,
+    Nothing,
+    /// What is stored, and what it means.
+    Stored(Entry, Result<R, RecordError>),
+    /// The store itself holds it for nothing that a register wrote.
+    Foreign,
+}
+
+impl<R: RegisterRecord + Clone + PartialEq> Content<R> {
+    pub(super) fn new(name: &LeaseName, schedule: u64) -> Self {
+        Self {
+            name: name.clone(),
+            seen: Seen::Unread,
+            schedule,
+            number: 0,
+        }
+    }
+
+    /// Notes what a read has shown; says whether it is another content, or gives back why it is not known.
+    pub(super) fn note(
+        &mut self,
+        read: Result<Option<Entry>, RegisterError>,
+    ) -> Result<bool, RegisterError> {
+        match read {
+            Ok(entry) => Ok(self.show(entry)),
+            Err(RegisterError::Foreign { .. }) => Ok(self.set(Seen::Foreign)),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Notes what is stored; says whether it is another content.
+    pub(super) fn show(&mut self, entry: Option<Entry>) -> bool {
+        let seen = match entry {
+            None => Seen::Nothing,
+            Some(entry) => {
+                let record = self.decode(&entry);
+                Seen::Stored(entry, record)
+            }
+        };
+        self.set(seen)
+    }
+
+    fn set(&mut self, seen: Seen<R>) -> bool {
+        let is_other = self.seen != seen;
+        if is_other {
+            self.seen = seen;
+            self.number = self.number.saturating_add(1);
+        }
+        is_other
+    }
+
+    fn decode(&self, entry: &Entry) -> Result<R, RecordError> {
+        let record = R::decode(&entry.value)?;
+        let named = record.name();
+        if *named == self.name {
+            return Ok(record);
+        }
+        Err(RecordError::Elsewhere {
+            group: named.group.clone(),
+            cluster: named.cluster.clone(),
+        })
+    }
+
+    /// What a machine calls it.
+    pub(super) fn version(&self) -> Version {
+        let both = u128::from(self.schedule) << 64 | u128::from(self.number);
+        #[expect(clippy::expect_used, reason = "sixteen bytes are few")]
+        Version::new(&both.to_be_bytes()).expect("a version has room for them")
+    }
+
+    /// Whether it may be written over: it was read, and is nothing or a record of this group.
+    pub(super) const fn is_ours(&self) -> bool {
+        matches!(self.seen, Seen::Nothing | Seen::Stored(_, Ok(_)))
+    }
+
+    /// What the store compares.
+    pub(super) fn entry(&self) -> Option<Entry> {
+        match &self.seen {
+            Seen::Stored(entry, _) => Some(entry.clone()),
+            Seen::Unread | Seen::Nothing | Seen::Foreign => None,
+        }
+    }
+
+    /// What is shown to a machine; `None` before it was read.
+    pub(super) fn cell(&self) -> Option<Cell<R>> {
+        let content = match &self.seen {
+            Seen::Unread => return None,
+            Seen::Nothing => Ok(None),
+            Seen::Stored(_, Ok(record)) => Ok(Some(record.clone())),
+            Seen::Stored(_, Err(error)) => Err(error.clone()),
+            Seen::Foreign => Err(RecordError::Kind),
+        };
+        let version = self.version();
+        Some(Cell { version, content })
+    }
+
+    /// Why it is no record of this group, if it is none.
+    pub(super) fn refused(&self) -> Option<RecordError> {
+        self.cell()?.content.err()
+    }
+}

@@ -1,0 +1,178 @@
+//! The register as a member of a group: one in each process, for all agents that the group has there.
+//!
+//! ```text
+//!   agents ── ReadRegister, SwapRegister ──▶ link ──▶ task ──▶ Schedule: what is asked next, who hears of it
+//!     ▲                                                │ ▲
+//!     └────────── RegisterShown ───────────────────────┘ └── one operation at a time, within a limit ──▶ Register
+//! ```
+//!
+//! Decided here: that the agents of one group use one register, and that it is a member that can neither lead nor vote.
+//! Not here: what a store is asked (`schedule.rs`, pure), how a record is told from anything else (`content.rs`),
+//! where the task runs and when it ends (`link.rs`, `task.rs`), what an operator is told of the store (`health.rs`).
+
+mod content;
+mod health;
+mod link;
+mod schedule;
+mod task;
+#[cfg(test)]
+mod tests;
+
+use std::{
+    sync::Arc,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use crate::{
+    clock::Clock,
+    elections::{lease::LeaseName, message::BullyMessage},
+    group::{Group, Remote, Update},
+    protocol::{AgentId, IdError, Incarnation, Member, MemberKind},
+};
+
+use super::{Register, RegisterKey};
+use health::Health;
+pub(crate) use health::StoreState;
+use link::KeeperLink;
+
+/// Where the lease of a group is, and who it is to the group's agents.
+#[derive(Debug)]
+pub(crate) struct KeeperSettings {
+    pub(crate) register: Arc<dyn Register>,
+    pub(crate) name: LeaseName,
+    /// The member's name.
+    pub(crate) member: AgentId,
+    /// The longest that an operation may take; afterwards its outcome is unknown.
+    pub(crate) limit: Duration,
+    /// By which the store's failures are timed.
+    pub(crate) clock: Arc<dyn Clock>,
+}
+
+/// The register of a group in this process.
+#[derive(Debug)]
+pub(crate) struct Keeper {
+    settings: KeeperSettings,
+    keys: Keys,
+    health: Health,
+}
+
+/// Where the two records are.
+#[derive(Debug)]
+struct Keys {
+    lease: RegisterKey,
+    claim: RegisterKey,
+}
+
+impl Keys {
+    fn of(name: &LeaseName) -> Result<Self, IdError> {
+        let key = |record| format!("{}/{}/{record}", name.cluster, name.group).parse();
+        Ok(Self {
+            lease: key("lease")?,
+            claim: key("claim")?,
+        })
+    }
+}
+
+/// Why a register does not become a member.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AttachError {
+    /// The agents of the group that are here use another one.
+    #[error(
+        "the agents of this group in this process keep their lease in {theirs}, not in {mine}: give all of them the same register"
+    )]
+    AnotherRegister {
+        /// Where the lease of the others is.
+        theirs: String,
+        /// What was asked for.
+        mine: String,
+    },
+    /// Another member has the register's name.
+    #[error(
+        "a member of the group has the name {name}, which is the register's: rename that agent"
+    )]
+    NameTaken {
+        /// The name.
+        name: AgentId,
+    },
+    /// Cluster and group make no key.
+    #[error(transparent)]
+    Key(#[from] IdError),
+}
+
+impl Keeper {
+    /// The register of the group, which becomes its member if it is none yet.
+    pub(crate) fn attach(
+        group: &Group<BullyMessage>,
+        settings: KeeperSettings,
+    ) -> Result<Arc<Self>, AttachError> {
+        let mine = settings.place();
+        let keeper = group.kept().find(|| Self::join(group, settings))?;
+        let theirs = keeper.settings.place();
+        if theirs != mine {
+            return Err(AttachError::AnotherRegister { theirs, mine });
+        }
+        Ok(keeper)
+    }
+
+    /// The register of a group, if its lease is in one.
+    pub(crate) fn of(group: &Group<BullyMessage>) -> Option<Arc<Self>> {
+        group.kept().find(|| Err(())).ok()
+    }
+
+    /// What its store has said of late.
+    pub(crate) fn store(&self) -> StoreState {
+        self.health.read(self.settings.clock.now())
+    }
+
+    /// How an operator calls the store.
+    pub(crate) fn name(&self) -> &str {
+        self.settings.register.name()
+    }
+
+    fn join(
+        group: &Group<BullyMessage>,
+        settings: KeeperSettings,
+    ) -> Result<Arc<Self>, AttachError> {
+        let keys = Keys::of(&settings.name)?;
+        let keeper = Arc::new(Self {
+            settings,
+            keys,
+            health: Health::default(),
+        });
+        // No other process can be asked which incarnations it had: a holder's must be unlike any other.
+        group.begin_after(unlike_others());
+        let link = Arc::new(KeeperLink::new(group, &keeper));
+        let remote: Remote<BullyMessage> = group.remote(keeper.name(), link);
+        remote.set_up(true);
+        let name = keeper.settings.member.clone();
+        let member = Member::up(name.clone(), MemberKind::Observer, None, INCARNATION);
+        if !remote.apply([Update::Known(member)]).is_empty() {
+            return Err(AttachError::NameTaken { name });
+        }
+        Ok(keeper)
+    }
+}
+
+impl KeeperSettings {
+    /// Where the lease is, for an operator.
+    fn place(&self) -> String {
+        let LeaseName { cluster, group } = &self.name;
+        format!("{} ({cluster}/{group})", self.register.name())
+    }
+}
+
+/// A register never ends for the agents: what ends is the task, which comes back when it is asked.
+const INCARNATION: Incarnation = Incarnation(1);
+
+/// Milliseconds of the wall clock, and chance for two starts in one of them, or for a clock that was set back.
+fn unlike_others() -> Incarnation {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "nothing is compared with it but other incarnations, for equality"
+    )]
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    let millis = since.map_or(0, |since| since.as_millis());
+    let millis = u64::try_from(millis).unwrap_or(0) & (u64::MAX >> 24);
+    Incarnation(millis << 23 | u64::from(fastrand::u32(..) >> 10))
+}

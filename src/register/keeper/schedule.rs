@@ -1,0 +1,344 @@
+//! What a store is asked next, and who hears of its answer: a machine without store, clock or runtime.
+//!
+//! Decided here: that a store has one operation of a group to do at a time, so that what it showed last is what it
+//! held last; that all who ask while it is read are answered by the next read; that a swap is not sent that cannot
+//! succeed; how often the store is read; and that what holds no lease is not written over.
+//!
+//! Not here: how an operation is carried out (`task.rs`).
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    time::Duration,
+};
+
+use super::content::Content;
+use crate::{
+    elections::lease::{
+        Answer, ClaimRecord, LeaseName, LeaseRecord, RecordError, RegisterMessage, RegisterRecord,
+        RegisterShown, Swapped, Version,
+    },
+    protocol::{AgentId, Time},
+    register::{Entry, RegisterError, Swap},
+};
+
+/// The state of one group's register in one process.
+#[derive(Debug)]
+pub(super) struct Schedule {
+    lease: Content<LeaseRecord>,
+    claim: Content<ClaimRecord>,
+    /// The question of each agent that waits for a read that has not begun.
+    readers: BTreeMap<AgentId, u64>,
+    swaps: VecDeque<Wanted>,
+    under_way: UnderWay,
+    /// The store has told of a change since the last read began.
+    is_told: bool,
+    /// When the last read began.
+    read_at: Option<Time>,
+    /// So many operations have failed in a row.
+    failures: u32,
+}
+
+#[derive(Debug)]
+enum UnderWay {
+    Nothing,
+    Read {
+        readers: BTreeMap<AgentId, u64>,
+    },
+    Swap {
+        by: Asker,
+        which: Which,
+        value: Vec<u8>,
+    },
+}
+
+/// A swap that was asked for.
+#[derive(Debug)]
+struct Wanted {
+    by: Asker,
+    which: Which,
+    expected: Version,
+    value: Vec<u8>,
+}
+
+/// Who asked, and the number of the question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Asker {
+    id: AgentId,
+    request: u64,
+}
+
+/// One of the two records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Which {
+    Lease,
+    Claim,
+}
+
+/// What the store is to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Operation {
+    /// Read both records.
+    Read,
+    /// Replace one of them.
+    Swap {
+        which: Which,
+        expected: Option<Entry>,
+        value: Vec<u8>,
+    },
+}
+
+/// What is to be done now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Next {
+    Run(Operation),
+    /// There is something to do, and not before then.
+    At(Time),
+    /// Nothing, until somebody asks or the store has answered.
+    Nothing,
+}
+
+/// What is said, and to whom.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Reply {
+    /// The answer to one agent's question.
+    To(AgentId, RegisterShown),
+    /// What it shows unasked, to all but those.
+    ToOthers(Vec<AgentId>, RegisterShown),
+}
+
+impl Schedule {
+    /// The schedule of that number in this process, for the lease of that name.
+    pub(super) fn new(name: &LeaseName, number: u64) -> Self {
+        Self {
+            lease: Content::new(name, number),
+            claim: Content::new(name, number),
+            readers: BTreeMap::new(),
+            swaps: VecDeque::new(),
+            under_way: UnderWay::Nothing,
+            is_told: false,
+            read_at: None,
+            failures: 0,
+        }
+    }
+
+    /// An agent asks.
+    pub(super) fn hear(&mut self, from: AgentId, message: RegisterMessage, out: &mut Vec<Reply>) {
+        match message {
+            // An agent that asks again needs no answer to what it asked before.
+            RegisterMessage::Read(read) => {
+                self.readers.insert(from, read.request);
+            }
+            RegisterMessage::Swap(swap) => {
+                let (which, value) = match &swap.record {
+                    Swapped::Lease(record) => (Which::Lease, record.encode()),
+                    Swapped::Claim(record) => (Which::Claim, record.encode()),
+                };
+                let request = swap.request;
+                // Only the newest of an agent's attempts is worth a write; what was dropped has no answer.
+                self.swaps
+                    .retain(|other| other.by.id != from || other.which != which);
+                self.swaps.push_back(Wanted {
+                    by: Asker { id: from, request },
+                    which,
+                    expected: swap.expected,
+                    value: value.into_bytes(),
+                });
+                self.refuse_hopeless(out);
+            }
+            RegisterMessage::Shown(_) => {}
+        }
+    }
+
+    /// The store says that something may have changed.
+    pub(super) fn tell(&mut self) {
+        self.is_told = true;
+    }
+
+    /// What the store is to do now. A [`Next::Run`] has begun by that.
+    pub(super) fn next(&mut self, now: Time) -> Next {
+        if !matches!(self.under_way, UnderWay::Nothing) {
+            return Next::Nothing;
+        }
+        // A renewal does not wait for a read: its lease runs out.
+        if let Some(Wanted {
+            by, which, value, ..
+        }) = self.swaps.pop_front()
+        {
+            let expected = self.entry(which);
+            let operation = Operation::Swap {
+                which,
+                expected,
+                value: value.clone(),
+            };
+            self.under_way = UnderWay::Swap { by, which, value };
+            return Next::Run(operation);
+        }
+        if self.readers.is_empty() && !self.is_told {
+            return Next::Nothing;
+        }
+        let due = self.read_at.map_or(now, |at| at.after(self.pause()));
+        if now < due {
+            return Next::At(due);
+        }
+        self.read_at = Some(now);
+        self.is_told = false;
+        let readers = std::mem::take(&mut self.readers);
+        self.under_way = UnderWay::Read { readers };
+        Next::Run(Operation::Read)
+    }
+
+    /// The store has shown both records, or failed.
+    pub(super) fn read(
+        &mut self,
+        lease: Result<Option<Entry>, RegisterError>,
+        claim: Result<Option<Entry>, RegisterError>,
+        out: &mut Vec<Reply>,
+    ) {
+        let UnderWay::Read { readers } = self.end() else {
+            return;
+        };
+        let (lease, claim) = (self.lease.note(lease), self.claim.note(claim));
+        let (Ok(lease), Ok(claim)) = (lease, claim) else {
+            self.failures = self.failures.saturating_add(1);
+            out.extend(readers.into_iter().map(|(id, request)| failed(id, request)));
+            return;
+        };
+        self.failures = 0;
+        self.refuse_hopeless(out);
+        let Some(holds) = self.holds() else {
+            return;
+        };
+        let asked: Vec<_> = readers.keys().cloned().collect();
+        let answers = readers.into_iter().map(|(id, request)| {
+            let request = Some(request);
+            let answer = holds.clone();
+            Reply::To(id, RegisterShown { request, answer })
+        });
+        out.extend(answers);
+        if lease || claim {
+            let request = None;
+            let answer = holds;
+            out.push(Reply::ToOthers(asked, RegisterShown { request, answer }));
+        }
+    }
+
+    /// The store has done a swap, or not, or has not said so.
+    pub(super) fn swapped(&mut self, swap: Result<Swap, RegisterError>, out: &mut Vec<Reply>) {
+        let UnderWay::Swap { by, which, value } = self.end() else {
+            return;
+        };
+        let is_done = match swap {
+            Ok(Swap::Done(version)) => {
+                let entry = Entry { version, value };
+                self.note(which, Some(entry));
+                true
+            }
+            Ok(Swap::Conflict(entry)) => {
+                self.note(which, entry);
+                false
+            }
+            Err(_) => {
+                self.failures = self.failures.saturating_add(1);
+                out.push(failed(by.id, by.request));
+                return;
+            }
+        };
+        self.failures = 0;
+        let answer = if is_done {
+            Answer::Applied(self.version(which))
+        } else {
+            Answer::Changed
+        };
+        let request = Some(by.request);
+        let asker = by.id;
+        out.push(Reply::To(asker.clone(), RegisterShown { request, answer }));
+        self.refuse_hopeless(out);
+        // The others here see what was written without a read.
+        if let Some(answer) = self.holds().filter(|_| is_done) {
+            let request = None;
+            out.push(Reply::ToOthers(
+                vec![asker],
+                RegisterShown { request, answer },
+            ));
+        }
+    }
+
+    /// A swap that expects what is not there any more would fail, and one over what is no lease must not be done.
+    fn refuse_hopeless(&mut self, out: &mut Vec<Reply>) {
+        let (mut kept, mut refused) = (VecDeque::new(), Vec::new());
+        for wanted in self.swaps.drain(..) {
+            let (version, is_ours) = match wanted.which {
+                Which::Lease => (self.lease.version(), self.lease.is_ours()),
+                Which::Claim => (self.claim.version(), self.claim.is_ours()),
+            };
+            // What is written just now may be what it expects.
+            let may_change =
+                matches!(&self.under_way, UnderWay::Swap { which, .. } if *which == wanted.which);
+            if (version == wanted.expected && is_ours) || may_change {
+                kept.push_back(wanted);
+            } else {
+                refused.push(wanted);
+            }
+        }
+        self.swaps = kept;
+        out.extend(refused.into_iter().map(|Wanted { by, .. }| {
+            let request = Some(by.request);
+            let answer = Answer::Changed;
+            Reply::To(by.id, RegisterShown { request, answer })
+        }));
+    }
+
+    fn end(&mut self) -> UnderWay {
+        std::mem::replace(&mut self.under_way, UnderWay::Nothing)
+    }
+
+    fn note(&mut self, which: Which, entry: Option<Entry>) {
+        match which {
+            Which::Lease => self.lease.show(entry),
+            Which::Claim => self.claim.show(entry),
+        };
+    }
+
+    fn entry(&self, which: Which) -> Option<Entry> {
+        match which {
+            Which::Lease => self.lease.entry(),
+            Which::Claim => self.claim.entry(),
+        }
+    }
+
+    fn version(&self, which: Which) -> Version {
+        match which {
+            Which::Lease => self.lease.version(),
+            Which::Claim => self.claim.version(),
+        }
+    }
+
+    /// Why one of the records is none of this group, if that is so.
+    pub(super) fn refused(&self) -> Option<RecordError> {
+        self.lease.refused().or_else(|| self.claim.refused())
+    }
+
+    /// Both records, once both were read.
+    fn holds(&self) -> Option<Answer> {
+        let (lease, claim) = (self.lease.cell()?, self.claim.cell()?);
+        Some(Answer::Holds { lease, claim })
+    }
+
+    /// From the beginning of a read to that of the next.
+    fn pause(&self) -> Duration {
+        let doublings = self.failures.min(MOST_DOUBLINGS);
+        PAUSE.saturating_mul(1 << doublings)
+    }
+}
+
+fn failed(id: AgentId, request: u64) -> Reply {
+    let request = Some(request);
+    let answer = Answer::Failed;
+    Reply::To(id, RegisterShown { request, answer })
+}
+
+/// A store is read a hundred times a second at most, whoever asks how often.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// One that fails is read every 640 ms.
+const MOST_DOUBLINGS: u32 = 6;

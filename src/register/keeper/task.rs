@@ -1,0 +1,241 @@
+//! The task that asks the store, one operation after the other.
+//!
+//! Decided here: that an operation which takes too long is given up, its outcome unknown; and that the task ends
+//! when no agent of the group is here. What is asked, and who hears of it, is the [`Schedule`]'s.
+
+use std::{
+    future::poll_fn,
+    io::{self, ErrorKind},
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use actix::clock::{Sleep, sleep, timeout};
+use futures::{FutureExt, StreamExt, future::LocalBoxFuture};
+use tokio::sync::mpsc::{Receiver, channel};
+
+use super::{
+    INCARNATION, Keeper,
+    link::Question,
+    schedule::{Next, Operation, Reply, Schedule, Which},
+};
+use crate::{
+    elections::{
+        lease::{RegisterMessage, RegisterShown},
+        message::BullyMessage,
+    },
+    group::{Group, MembershipWatch},
+    protocol::{AgentId, To},
+    register::{Changes, Entry, RegisterError, Swap},
+};
+
+/// One task's state; see the [module](self).
+pub(super) struct Task {
+    keeper: Arc<Keeper>,
+    members: MembershipWatch<BullyMessage>,
+    members_changed: Receiver<()>,
+    asked: Receiver<Question>,
+    changes: Vec<Changes>,
+    schedule: Schedule,
+    operation: Option<LocalBoxFuture<'static, Done>>,
+    timer: Option<Pin<Box<Sleep>>>,
+}
+
+/// What the store has done.
+enum Done {
+    Read(
+        Result<Option<Entry>, RegisterError>,
+        Result<Option<Entry>, RegisterError>,
+    ),
+    Swap(Result<Swap, RegisterError>),
+}
+
+/// What wakes the task.
+enum Event {
+    Asked(Question),
+    Told,
+    Done(Done),
+    Due,
+    MembersChanged,
+}
+
+impl Task {
+    pub(super) fn new(
+        group: &Group<BullyMessage>,
+        keeper: Arc<Keeper>,
+        number: u64,
+        asked: Receiver<Question>,
+    ) -> Self {
+        let (changed, members_changed) = channel(1);
+        let members = group.watch(move || {
+            // One that waits is as good as two.
+            changed.try_send(()).ok();
+        });
+        let register = &keeper.settings.register;
+        let keys = [&keeper.keys.lease, &keeper.keys.claim];
+        let changes = keys.into_iter().filter_map(|key| register.changes(key));
+        Self {
+            changes: changes.collect(),
+            schedule: Schedule::new(&keeper.settings.name, number),
+            keeper,
+            members,
+            members_changed,
+            asked,
+            operation: None,
+            timer: None,
+        }
+    }
+
+    /// Serves the agents until none is here.
+    pub(super) async fn run(mut self) {
+        while self.has_agents() {
+            self.proceed();
+            let mut replies = Vec::new();
+            match poll_fn(|cx| self.poll_event(cx)).await {
+                Event::Asked(Question { from, message }) => {
+                    self.schedule.hear(from, message, &mut replies);
+                }
+                Event::Told => self.schedule.tell(),
+                Event::Done(done) => self.finish(done, &mut replies),
+                Event::Due | Event::MembersChanged => {}
+            }
+            for reply in replies {
+                self.send(reply);
+            }
+        }
+    }
+
+    /// Looks at the membership, so that the next change is told.
+    fn has_agents(&self) -> bool {
+        self.members.look().here().next().is_some()
+    }
+
+    /// Begins what is due.
+    fn proceed(&mut self) {
+        if self.operation.is_some() {
+            return;
+        }
+        let now = self.keeper.settings.clock.now();
+        self.timer = None;
+        match self.schedule.next(now) {
+            Next::Run(operation) => self.operation = Some(self.begin(operation)),
+            Next::At(at) => self.timer = Some(Box::pin(sleep(at.since(now)))),
+            Next::Nothing => {}
+        }
+    }
+
+    fn begin(&self, operation: Operation) -> LocalBoxFuture<'static, Done> {
+        let keeper = &self.keeper;
+        let (register, limit) = (&keeper.settings.register, keeper.settings.limit);
+        match operation {
+            Operation::Read => {
+                let lease = timeout(limit, register.read(&keeper.keys.lease));
+                let claim = timeout(limit, register.read(&keeper.keys.claim));
+                // Both at once: a store far away is asked twice in one round trip.
+                let both = futures::future::join(lease, claim);
+                both.map(move |(lease, claim)| {
+                    let known = |read: Result<_, _>| {
+                        read.unwrap_or_else(|_| Err(RegisterError::unreachable(late(limit))))
+                    };
+                    Done::Read(known(lease), known(claim))
+                })
+                .boxed_local()
+            }
+            Operation::Swap {
+                which,
+                expected,
+                value,
+            } => {
+                let key = match which {
+                    Which::Lease => &keeper.keys.lease,
+                    Which::Claim => &keeper.keys.claim,
+                };
+                let swap = timeout(limit, register.swap(key, expected.as_ref(), value));
+                let known = move |swap: Result<_, _>| {
+                    swap.unwrap_or_else(|_| Err(RegisterError::unknown(late(limit))))
+                };
+                swap.map(move |swap| Done::Swap(known(swap))).boxed_local()
+            }
+        }
+    }
+
+    fn finish(&mut self, done: Done, replies: &mut Vec<Reply>) {
+        self.operation = None;
+        let keeper = &self.keeper;
+        let failure = match &done {
+            Done::Read(Err(error), _) | Done::Read(_, Err(error)) | Done::Swap(Err(error)) => {
+                Some(error).filter(|error| !matches!(error, RegisterError::Foreign { .. }))
+            }
+            Done::Read(Ok(_), Ok(_)) | Done::Swap(Ok(_)) => None,
+        };
+        if let Some(error) = failure {
+            keeper
+                .health
+                .fails(keeper.settings.clock.now(), keeper.name(), error);
+        }
+        let is_well = failure.is_none();
+        match done {
+            Done::Read(lease, claim) => self.schedule.read(lease, claim, replies),
+            Done::Swap(swap) => self.schedule.swapped(swap, replies),
+        }
+        if is_well {
+            let refused = self.schedule.refused();
+            self.keeper.health.works(self.keeper.name(), refused);
+        }
+    }
+
+    fn send(&self, reply: Reply) {
+        let newest = self.members.group().newest();
+        let (to, shown) = match reply {
+            Reply::To(id, shown) => (To::One(id), shown),
+            Reply::ToOthers(but, shown) => {
+                let here = newest.here().map(|member| &member.id);
+                let others: Vec<AgentId> = here.filter(|id| !but.contains(id)).cloned().collect();
+                (To::Set(others.into_iter().collect()), shown)
+            }
+        };
+        let message = message(shown);
+        newest.deliver(&self.keeper.settings.member, INCARNATION, &to, message);
+    }
+
+    fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Event> {
+        // What the store has done first: it decides what is asked next.
+        if let Some(operation) = &mut self.operation
+            && let Poll::Ready(done) = operation.as_mut().poll(cx)
+        {
+            return Poll::Ready(Event::Done(done));
+        }
+        if let Poll::Ready(Some(question)) = self.asked.poll_recv(cx) {
+            return Poll::Ready(Event::Asked(question));
+        }
+        if let Poll::Ready(Some(())) = self.members_changed.poll_recv(cx) {
+            return Poll::Ready(Event::MembersChanged);
+        }
+        let mut is_told = false;
+        self.changes
+            .retain_mut(|changes| match changes.poll_next_unpin(cx) {
+                Poll::Ready(told) => {
+                    is_told |= told.is_some();
+                    told.is_some()
+                }
+                Poll::Pending => true,
+            });
+        if is_told {
+            return Poll::Ready(Event::Told);
+        }
+        if let Some(timer) = &mut self.timer {
+            return timer.as_mut().poll(cx).map(|()| Event::Due);
+        }
+        Poll::Pending
+    }
+}
+
+fn late(limit: Duration) -> io::Error {
+    io::Error::new(ErrorKind::TimedOut, format!("no answer within {limit:?}"))
+}
+
+fn message(shown: RegisterShown) -> BullyMessage {
+    BullyMessage::RegisterMessage(RegisterMessage::Shown(Box::new(shown)))
+}

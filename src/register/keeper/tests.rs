@@ -1,0 +1,421 @@
+//! What the store is asked, and who hears of it, without a store.
+
+use std::{io, time::Duration};
+
+use super::schedule::{Next, Operation, Reply, Schedule, Which};
+use crate::{
+    elections::lease::{
+        Answer, ClaimRecord, Holder, LeaseName, LeaseRecord, Nonce, ReadRegister, RecordError,
+        RegisterMessage, RegisterRecord, RegisterShown, SwapRegister, Swapped, Version,
+    },
+    protocol::{AgentId, Incarnation, Score, Term, Time},
+    register::{self, Entry, RegisterError, Swap},
+};
+
+fn id(name: &str) -> AgentId {
+    AgentId::new(name).unwrap()
+}
+
+fn name(group: &str) -> LeaseName {
+    LeaseName {
+        cluster: id("shop"),
+        group: id(group),
+    }
+}
+
+fn lease(group: &str, attempt: u64) -> LeaseRecord {
+    LeaseRecord {
+        name: name(group),
+        term: Term(3),
+        holder: Some(Holder {
+            id: id("a"),
+            incarnation: Incarnation(1),
+            score: Score::from(1),
+        }),
+        lease: Duration::from_secs(1).into(),
+        nonce: nonce(attempt),
+        next: None,
+    }
+}
+
+fn claim(attempt: u64) -> ClaimRecord {
+    ClaimRecord {
+        name: name("cron"),
+        score: Some(Score::from(2)),
+        seen: Term::ZERO,
+        nonce: nonce(attempt),
+    }
+}
+
+fn nonce(attempt: u64) -> Nonce {
+    Nonce {
+        id: id("a"),
+        incarnation: Incarnation(1),
+        attempt,
+    }
+}
+
+fn entry(version: u64, value: impl Into<Vec<u8>>) -> Entry {
+    let key = "shop/cron/lease".parse().unwrap();
+    Entry::new(&key, register::Version(version), value.into()).unwrap()
+}
+
+fn unreachable<T>() -> Result<T, RegisterError> {
+    Err(RegisterError::unreachable(io::Error::other("down")))
+}
+
+/// A schedule, its store's clock, and what it has said.
+struct Scene {
+    schedule: Schedule,
+    now: Time,
+    said: Vec<Reply>,
+}
+
+impl Scene {
+    fn new() -> Self {
+        Self {
+            schedule: Schedule::new(&name("cron"), 1),
+            now: Time::from_millis(1_000),
+            said: Vec::new(),
+        }
+    }
+
+    /// One whose store was read, and holds that.
+    fn that_holds(lease: Option<Entry>) -> (Self, Version) {
+        let mut scene = Self::new();
+        scene.ask("x", 1);
+        scene.begin_read();
+        scene.show(lease, None);
+        let version = scene.answered("x", 1);
+        scene.said.clear();
+        (scene, version)
+    }
+
+    fn ask(&mut self, agent: &str, request: u64) {
+        let read = RegisterMessage::Read(ReadRegister { request });
+        self.schedule.hear(id(agent), read, &mut self.said);
+    }
+
+    fn swap(&mut self, agent: &str, request: u64, expected: &Version, record: Swapped) {
+        let swap = SwapRegister {
+            request,
+            expected: expected.clone(),
+            record,
+        };
+        let swap = RegisterMessage::Swap(Box::new(swap));
+        self.schedule.hear(id(agent), swap, &mut self.said);
+    }
+
+    fn next(&mut self) -> Next {
+        self.schedule.next(self.now)
+    }
+
+    fn pass(&mut self, millis: u64) {
+        self.now = self.now.after(Duration::from_millis(millis));
+    }
+
+    fn begin_read(&mut self) {
+        self.pass(1_000);
+        assert_eq!(self.next(), Next::Run(Operation::Read));
+    }
+
+    /// The store is asked to replace the lease; says what it compares.
+    fn begin_swap(&mut self) -> (Option<Entry>, Vec<u8>) {
+        match self.next() {
+            Next::Run(Operation::Swap {
+                which: Which::Lease,
+                expected,
+                value,
+            }) => (expected, value),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn show(&mut self, lease: Option<Entry>, claim: Option<Entry>) {
+        self.schedule.read(Ok(lease), Ok(claim), &mut self.said);
+    }
+
+    fn swapped(&mut self, swap: Result<Swap, RegisterError>) {
+        self.schedule.swapped(swap, &mut self.said);
+    }
+
+    /// The version of the lease that an agent was shown.
+    fn answered(&self, agent: &str, request: u64) -> Version {
+        match self.answer(agent, request) {
+            Answer::Holds { lease, .. } => lease.version,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn answer(&self, agent: &str, request: u64) -> Answer {
+        let answers: Vec<_> = self.answers(agent, request).collect();
+        match &*answers {
+            [one] => one.clone(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn answers(&self, agent: &str, request: u64) -> impl Iterator<Item = Answer> {
+        self.said.iter().filter_map(move |reply| match reply {
+            Reply::To(
+                to,
+                RegisterShown {
+                    request: of,
+                    answer,
+                },
+            ) if to.as_str() == agent && *of == Some(request) => Some(answer.clone()),
+            Reply::To(..) | Reply::ToOthers(..) => None,
+        })
+    }
+
+    /// What was said unasked, and to all but which.
+    fn unasked(&self) -> Vec<(&[AgentId], &Answer)> {
+        let unasked = self.said.iter().filter_map(|reply| match reply {
+            Reply::ToOthers(but, shown) => Some((&**but, &shown.answer)),
+            Reply::To(..) => None,
+        });
+        unasked.collect()
+    }
+}
+
+fn stored(record: &LeaseRecord) -> Vec<u8> {
+    record.encode().into_bytes()
+}
+
+#[test]
+fn all_that_ask_before_a_read_begins_are_answered_by_it() {
+    let mut scene = Scene::new();
+    for agent in 0..1_000 {
+        scene.ask(&format!("agent-{agent}"), 7);
+    }
+    scene.begin_read();
+    scene.ask("late", 9);
+    assert_eq!(scene.next(), Next::Nothing, "one operation at a time");
+    scene.show(Some(entry(1, stored(&lease("cron", 1)))), None);
+    let answered = (0..1_000).filter(|agent| {
+        let answer = scene.answer(&format!("agent-{agent}"), 7);
+        matches!(answer, Answer::Holds { lease, .. } if lease.content.is_ok())
+    });
+    assert_eq!(answered.count(), 1_000);
+    assert_eq!(scene.answers("late", 9).count(), 0, "it asked later");
+    scene.begin_read();
+    scene.show(Some(entry(1, stored(&lease("cron", 1)))), None);
+    scene.answered("late", 9);
+}
+
+#[test]
+fn an_agent_that_asks_twice_is_answered_once() {
+    let mut scene = Scene::new();
+    scene.ask("a", 1);
+    scene.ask("a", 2);
+    scene.begin_read();
+    scene.show(None, None);
+    assert_eq!(scene.answers("a", 1).count(), 0);
+    scene.answered("a", 2);
+}
+
+#[test]
+fn a_store_is_read_a_hundred_times_a_second_at_most() {
+    let (mut scene, _) = Scene::that_holds(None);
+    let mut reads = 0;
+    for _ in 0..1_000 {
+        scene.ask("a", 1);
+        if scene.next() == Next::Run(Operation::Read) {
+            reads += 1;
+            scene.show(None, None);
+        }
+        scene.pass(1);
+    }
+    assert_eq!(reads, 99, "the first one had begun just before");
+}
+
+#[test]
+fn a_store_that_fails_is_asked_ever_less_and_at_once_more_when_it_answers() {
+    let (mut scene, _) = Scene::that_holds(None);
+    let mut pauses = Vec::new();
+    for _ in 0..9 {
+        scene.ask("a", 1);
+        let mut waited = 0;
+        while scene.next() != Next::Run(Operation::Read) {
+            scene.pass(10);
+            waited += 10;
+        }
+        pauses.push(waited);
+        scene
+            .schedule
+            .read(unreachable(), Ok(None), &mut scene.said);
+    }
+    assert_eq!(pauses, [10, 20, 40, 80, 160, 320, 640, 640, 640]);
+    let failed = scene.answers("a", 1).filter(|it| *it == Answer::Failed);
+    assert_eq!(failed.count(), 9);
+    scene.ask("a", 2);
+    scene.begin_read();
+    scene.show(None, None);
+    scene.ask("a", 3);
+    scene.pass(10);
+    assert_eq!(scene.next(), Next::Run(Operation::Read));
+}
+
+#[test]
+fn a_swap_compares_what_was_shown_and_tells_the_others() {
+    let (mut scene, version) = Scene::that_holds(None);
+    scene.swap("a", 5, &version, Swapped::Lease(lease("cron", 1)));
+    assert_eq!(scene.begin_swap(), (None, stored(&lease("cron", 1))));
+    scene.swapped(Ok(Swap::Done(register::Version(41))));
+    let Answer::Applied(applied) = scene.answer("a", 5) else {
+        panic!("{:?}", scene.said);
+    };
+    assert_ne!(applied, version);
+    let [(but, Answer::Holds { lease: shown, .. })] = &*scene.unasked() else {
+        panic!("{:?}", scene.said);
+    };
+    assert_eq!((*but, &shown.version), (&[id("a")][..], &applied));
+    assert_eq!(shown.content, Ok(Some(lease("cron", 1))));
+    scene.said.clear();
+    scene.swap("a", 6, &applied, Swapped::Lease(lease("cron", 2)));
+    let expected = Some(entry(41, stored(&lease("cron", 1))));
+    assert_eq!(scene.begin_swap(), (expected, stored(&lease("cron", 2))));
+}
+
+#[test]
+fn a_swap_that_expects_what_is_gone_is_refused_without_the_store() {
+    let (mut scene, version) = Scene::that_holds(None);
+    for (agent, attempt) in [("a", 1), ("b", 2), ("c", 3)] {
+        scene.swap(agent, 5, &version, Swapped::Lease(lease("cron", attempt)));
+    }
+    scene.begin_swap();
+    assert_eq!(scene.answers("b", 5).count(), 0, "it may succeed yet");
+    scene.swapped(Ok(Swap::Done(register::Version(1))));
+    for agent in ["b", "c"] {
+        assert_eq!(scene.answer(agent, 5), Answer::Changed);
+    }
+    assert_eq!(scene.next(), Next::Nothing);
+    scene.swap("b", 6, &version, Swapped::Lease(lease("cron", 4)));
+    assert_eq!(scene.answer("b", 6), Answer::Changed);
+    assert_eq!(scene.next(), Next::Nothing);
+}
+
+#[test]
+fn a_swap_that_failed_or_conflicted_leaves_the_next_one_its_turn() {
+    let (mut scene, version) = Scene::that_holds(None);
+    scene.swap("a", 1, &version, Swapped::Lease(lease("cron", 1)));
+    scene.swap("b", 1, &version, Swapped::Lease(lease("cron", 2)));
+    scene.begin_swap();
+    scene.swapped(Err(RegisterError::unknown(io::Error::other("lost"))));
+    assert_eq!(scene.answer("a", 1), Answer::Failed);
+    // It compares the same: if the lost one was done, this one is not.
+    assert_eq!(scene.begin_swap(), (None, stored(&lease("cron", 2))));
+    scene.swapped(Ok(Swap::Conflict(Some(entry(
+        7,
+        stored(&lease("cron", 1)),
+    )))));
+    assert_eq!(scene.answer("b", 1), Answer::Changed);
+    assert!(scene.unasked().is_empty(), "nothing was written");
+}
+
+#[test]
+fn a_renewal_is_not_kept_waiting_by_readers() {
+    let (mut scene, version) = Scene::that_holds(None);
+    scene.pass(1_000);
+    scene.ask("x", 2);
+    scene.swap("a", 5, &version, Swapped::Lease(lease("cron", 1)));
+    scene.begin_swap();
+}
+
+#[test]
+fn only_the_newest_attempt_of_an_agent_is_written() {
+    let (mut scene, version) = Scene::that_holds(None);
+    scene.ask("x", 2);
+    scene.begin_read();
+    scene.swap("a", 5, &version, Swapped::Lease(lease("cron", 1)));
+    scene.swap("a", 6, &version, Swapped::Claim(claim(2)));
+    scene.swap("a", 7, &version, Swapped::Lease(lease("cron", 3)));
+    scene.show(None, None);
+    let mut written = Vec::new();
+    while let Next::Run(Operation::Swap { which, .. }) = scene.next() {
+        written.push(which);
+        scene.swapped(Ok(Swap::Done(register::Version(1))));
+    }
+    assert_eq!(written, [Which::Claim, Which::Lease]);
+    assert_eq!(scene.answers("a", 5).count(), 0);
+}
+
+#[test]
+fn a_change_that_the_store_tells_is_read_and_shown_to_all() {
+    let (mut scene, version) = Scene::that_holds(None);
+    scene.schedule.tell();
+    scene.begin_read();
+    scene.show(None, None);
+    assert!(scene.said.is_empty(), "nothing has changed");
+    scene.schedule.tell();
+    scene.begin_read();
+    scene.ask("late", 3);
+    scene.show(Some(entry(2, stored(&lease("cron", 1)))), None);
+    let [(but, Answer::Holds { lease, .. })] = &*scene.unasked() else {
+        panic!("{:?}", scene.said);
+    };
+    assert!(but.is_empty());
+    assert_ne!(lease.version, version);
+}
+
+#[test]
+fn what_is_no_lease_of_this_group_is_shown_as_such_and_not_written_over() {
+    let stranger = lease("other", 1);
+    let foreign = RecordError::Elsewhere {
+        group: id("other"),
+        cluster: id("shop"),
+    };
+    for (value, error) in [
+        (stored(&stranger), foreign),
+        (b"hello".to_vec(), RecordError::Kind),
+    ] {
+        let mut scene = Scene::new();
+        scene.ask("a", 1);
+        scene.begin_read();
+        scene.show(Some(entry(1, value)), None);
+        let Answer::Holds { lease: shown, .. } = scene.answer("a", 1) else {
+            panic!("{:?}", scene.said);
+        };
+        assert_eq!(shown.content, Err(error.clone()));
+        assert_eq!(scene.schedule.refused(), Some(error));
+        let mine = Swapped::Lease(lease("cron", 1));
+        scene.swap("a", 2, &shown.version, mine);
+        assert_eq!(scene.answer("a", 2), Answer::Changed);
+        assert_eq!(scene.next(), Next::Nothing);
+    }
+}
+
+#[test]
+fn what_the_store_itself_finds_foreign_is_no_failure_of_the_store() {
+    let mut scene = Scene::new();
+    scene.ask("a", 1);
+    scene.begin_read();
+    let key = "shop/cron/lease".parse().unwrap();
+    let foreign = Err(RegisterError::Foreign { key });
+    scene.schedule.read(foreign, Ok(None), &mut scene.said);
+    let Answer::Holds { lease: shown, .. } = scene.answer("a", 1) else {
+        panic!("{:?}", scene.said);
+    };
+    assert_eq!(shown.content, Err(RecordError::Kind));
+}
+
+#[test]
+fn nothing_is_written_before_it_was_read() {
+    let mut scene = Scene::new();
+    let guessed = Version::new(&[0; 16]).unwrap();
+    scene.swap("a", 1, &guessed, Swapped::Lease(lease("cron", 1)));
+    assert_eq!(scene.answer("a", 1), Answer::Changed);
+    assert_eq!(scene.next(), Next::Nothing);
+}
+
+/// A task that ended, and the next one: what one has shown means nothing to the other.
+#[test]
+fn versions_of_another_schedule_are_not_the_same() {
+    let (mut scene, version) = Scene::that_holds(None);
+    scene.schedule = Schedule::new(&name("cron"), 2);
+    scene.ask("x", 2);
+    scene.begin_read();
+    scene.show(None, None);
+    scene.swap("a", 5, &version, Swapped::Lease(lease("cron", 1)));
+    assert_eq!(scene.answer("a", 5), Answer::Changed);
+}

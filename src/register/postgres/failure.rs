@@ -1,0 +1,98 @@
+//! What an error of the server, or of the connection to it, means for the operation.
+//!
+//! Decided here: that a write whose answer is missing has an unknown outcome, and one that the server says it has
+//! aborted has not happened.
+
+use std::io;
+
+use tokio_postgres::{Error, error::SqlState};
+
+use crate::register::{Refusal, RegisterError};
+
+/// The meaning of an error; `writes` says whether a write was sent.
+pub(super) fn failure(error: Error, writes: bool) -> RegisterError {
+    let meaning = error.code().map(|state| of_state(state, writes));
+    let source = io::Error::other(words(&error));
+    match meaning {
+        Some(Meaning::Refused(refusal)) => RegisterError::Refused { refusal, source },
+        Some(Meaning::NotDone) => RegisterError::Unreachable(source),
+        Some(Meaning::Unknown) => RegisterError::Unknown(source),
+        // Nothing of the server's: the connection.
+        None if writes => RegisterError::Unknown(source),
+        None => RegisterError::Unreachable(source),
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Meaning {
+    Refused(Refusal),
+    /// It was aborted, or never begun; another time it may work.
+    NotDone,
+    Unknown,
+}
+
+/// By the class of the state, its first two characters, and in it by single ones.
+fn of_state(state: &SqlState, writes: bool) -> Meaning {
+    let code = state.code();
+    match (code.get(..2).unwrap_or_default(), code) {
+        // A replica, or a database that was made read-only.
+        (_, "25006") => Meaning::Refused(Refusal::ReadOnly),
+        (_, "42501") | ("28", _) => Meaning::Refused(Refusal::Credentials),
+        (_, "53100") => Meaning::Refused(Refusal::Full),
+        // No such database, table, column, or one of another type.
+        ("3D" | "3F" | "42", _) => Meaning::Refused(Refusal::Layout),
+        // Aborted for a reason that passes: a lock, a time-out, too many connections, a start or an end.
+        ("40" | "53" | "55", _) | (_, "57014" | "57P03") => Meaning::NotDone,
+        // The server, or this session, ends: it may have committed before.
+        ("08" | "57" | "58" | "XX", _) if writes => Meaning::Unknown,
+        ("08" | "57" | "58" | "XX", _) => Meaning::NotDone,
+        _ => Meaning::Refused(Refusal::Other),
+    }
+}
+
+/// The server's own words, which the error's text alone does not have.
+fn words(error: &Error) -> String {
+    match error.as_db_error() {
+        Some(said) => format!("{}: {}", said.code().code(), said.message()),
+        None => match std::error::Error::source(error) {
+            Some(source) => format!("{error}: {source}"),
+            None => error.to_string(),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_write_is_unknown_only_where_the_server_may_have_committed_it() {
+        let unknown = ["08006", "57P01", "57P02", "58030", "XX000"];
+        let not_done = ["57014", "55P03", "40001", "40P01", "53300", "57P03"];
+        for code in unknown {
+            let state = SqlState::from_code(code);
+            assert_eq!(of_state(&state, true), Meaning::Unknown, "{code}");
+            assert_eq!(of_state(&state, false), Meaning::NotDone, "{code}");
+        }
+        for code in not_done {
+            let state = SqlState::from_code(code);
+            assert_eq!(of_state(&state, true), Meaning::NotDone, "{code}");
+        }
+    }
+
+    #[test]
+    fn what_the_server_refuses_is_told_in_our_words() {
+        for (code, refusal) in [
+            ("25006", Refusal::ReadOnly),
+            ("42501", Refusal::Credentials),
+            ("28P01", Refusal::Credentials),
+            ("53100", Refusal::Full),
+            ("42P01", Refusal::Layout),
+            ("3D000", Refusal::Layout),
+            ("22P02", Refusal::Other),
+        ] {
+            let state = SqlState::from_code(code);
+            assert_eq!(of_state(&state, true), Meaning::Refused(refusal), "{code}");
+        }
+    }
+}

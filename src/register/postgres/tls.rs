@@ -1,0 +1,122 @@
+//! TLS to the server, by rustls.
+//!
+//! Decided here: that the server has to prove its name by a certificate of the authorities that were given, and of no
+//! others; and that no older protocol than TLS 1.3 is spoken.
+
+use std::{
+    io,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+};
+
+use futures::{FutureExt, future::Map};
+use rustls::{
+    ClientConfig, RootCertStore,
+    crypto::ring,
+    pki_types::{CertificateDer, ServerName, pem::PemObject},
+};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio_postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect, TlsStream};
+use tokio_rustls::{Connect, TlsConnector, client};
+
+use crate::register::{Refusal, RegisterError};
+
+/// Makes TLS of a connection.
+#[derive(Clone)]
+pub(super) struct Connector(Arc<ClientConfig>);
+
+impl Connector {
+    pub(super) fn new(authorities: &[u8]) -> Result<Self, RegisterError> {
+        let refused =
+            |words: String| RegisterError::refused(Refusal::Credentials, io::Error::other(words));
+        let mut roots = RootCertStore::empty();
+        for certificate in CertificateDer::pem_slice_iter(authorities) {
+            let certificate =
+                certificate.map_err(|_| refused("the authorities are not PEM".to_owned()))?;
+            roots
+                .add(certificate)
+                .map_err(|reason| refused(format!("an authority is refused: {reason}")))?;
+        }
+        if roots.is_empty() {
+            return Err(refused(
+                "there is no certificate among the authorities".to_owned(),
+            ));
+        }
+        let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .map_err(|reason| refused(reason.to_string()))?
+            .with_root_certificates(roots)
+            .with_no_client_auth();
+        Ok(Self(Arc::new(config)))
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> MakeTlsConnect<S> for Connector {
+    type Stream = Stream<S>;
+    type TlsConnect = Named;
+    type Error = io::Error;
+
+    fn make_tls_connect(&mut self, domain: &str) -> io::Result<Named> {
+        let name = ServerName::try_from(domain.to_owned()).map_err(io::Error::other)?;
+        let connector = TlsConnector::from(Arc::clone(&self.0));
+        Ok(Named { connector, name })
+    }
+}
+
+/// The same for one server.
+pub(super) struct Named {
+    connector: TlsConnector,
+    name: ServerName<'static>,
+}
+
+type Wrap<S> = fn(io::Result<client::TlsStream<S>>) -> io::Result<Stream<S>>;
+
+impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> TlsConnect<S> for Named {
+    type Stream = Stream<S>;
+    type Error = io::Error;
+    type Future = Map<Connect<S>, Wrap<S>>;
+
+    fn connect(self, stream: S) -> Self::Future {
+        let wrap: Wrap<S> = |made| made.map(Stream);
+        self.connector.connect(self.name, stream).map(wrap)
+    }
+}
+
+/// A connection by TLS.
+pub(super) struct Stream<S>(client::TlsStream<S>);
+
+impl<S: AsyncRead + AsyncWrite + Unpin> TlsStream for Stream<S> {
+    fn channel_binding(&self) -> ChannelBinding {
+        // The certificate was proved; binding the password to it would add a parser of certificates.
+        ChannelBinding::none()
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Stream<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_read(cx, buffer)
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Stream<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.0).poll_write(cx, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_shutdown(cx)
+    }
+}

@@ -1,0 +1,240 @@
+//! The register in a PostgreSQL table: the suite, and what befalls a server.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a deadline of real time, for another process"
+)]
+
+use std::{
+    sync::Arc,
+    thread,
+    time::{Duration, Instant},
+};
+
+use actix_bully::register::{
+    Entry, PostgresRegister, Refusal, Register, RegisterError, RegisterKey, Swap,
+};
+use actix_bully_database_tests::Server;
+use actix_bully_register_tests::{DEADLINE, block_on, conforms, done, key, read, swap};
+use futures::StreamExt;
+
+fn open(server: &Server) -> PostgresRegister {
+    let builder = PostgresRegister::builder(&server.address()).create_table();
+    builder.open().expect("the address is right")
+}
+
+fn with(server: &Server, more: &str) -> PostgresRegister {
+    let address = format!("{} {more}", server.address());
+    let register = PostgresRegister::builder(&address).open();
+    register.expect("the address is right")
+}
+
+/// What the first operation says that is not "there is no connection yet".
+fn first(register: &PostgresRegister, key: &RegisterKey) -> Result<Option<Entry>, RegisterError> {
+    block_on(register.read(key))
+}
+
+fn refusal<T>(result: Result<T, RegisterError>) -> Option<Refusal> {
+    match result {
+        Err(RegisterError::Refused { refusal, .. }) => Some(refusal),
+        Ok(_) | Err(_) => None,
+    }
+}
+
+/// The register works again, however often it has said that it does not.
+fn wait_until_it_works(register: &PostgresRegister, key: &RegisterKey) -> Option<Entry> {
+    let begun = Instant::now();
+    loop {
+        match block_on(register.read(key)) {
+            Ok(entry) => return entry,
+            Err(RegisterError::Unreachable(reason)) => {
+                assert!(begun.elapsed() < DEADLINE, "{reason}");
+                thread::yield_now();
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+#[test]
+fn it_conforms() {
+    let server = Server::shared();
+    conforms("postgres", &|| Arc::new(open(&server)));
+}
+
+#[test]
+fn the_table_is_made_by_hand_or_on_request_and_missed_in_words() {
+    let server = Server::start();
+    let holder = key("group/holder");
+    let without = with(&server, "");
+    assert_eq!(refusal(first(&without, &holder)), Some(Refusal::Layout));
+    server
+        .connect()
+        .batch_execute(PostgresRegister::SCHEMA)
+        .expect("the printed statement is one");
+    block_on(async { done(swap(&without, &holder, None, b"one").await) });
+
+    server
+        .connect()
+        .batch_execute("DROP TABLE bully_register")
+        .expect("it is there");
+    let makers: Vec<_> = (0..8).map(|_| open(&server)).collect();
+    for maker in &makers {
+        assert_eq!(wait_until_it_works(maker, &holder), None);
+    }
+}
+
+#[test]
+fn credentials_and_rights_are_told_apart_from_an_absence() {
+    let server = Server::start();
+    let holder = key("group/holder");
+    let owner = open(&server);
+    assert_eq!(first(&owner, &holder).expect("it works"), None);
+    server
+        .connect()
+        .batch_execute("CREATE ROLE reader LOGIN; GRANT SELECT ON bully_register TO reader")
+        .expect("the owner may");
+    let stranger = with(&server, "user=stranger");
+    assert_eq!(
+        refusal(first(&stranger, &holder)),
+        Some(Refusal::Credentials)
+    );
+    let reader = with(&server, "user=reader");
+    assert_eq!(first(&reader, &holder).expect("it may read"), None);
+    let written = block_on(reader.swap(&holder, None, b"x".to_vec()));
+    assert_eq!(refusal(written), Some(Refusal::Credentials));
+    let nowhere = with(&server, "dbname=nowhere");
+    assert_eq!(refusal(first(&nowhere, &holder)), Some(Refusal::Layout));
+    let absent = PostgresRegister::builder("host=/nonexistent user=postgres").open();
+    let absent = first(&absent.expect("it may come"), &holder);
+    assert!(
+        matches!(absent, Err(RegisterError::Unreachable(_))),
+        "{absent:?}"
+    );
+    assert!(!owner.name().contains("postgres user"), "{}", owner.name());
+}
+
+#[test]
+fn a_database_that_takes_no_writes_says_so() {
+    let server = Server::start();
+    let holder = key("group/holder");
+    assert_eq!(first(&open(&server), &holder).expect("it works"), None);
+    let read_only = with(&server, "options='-c default_transaction_read_only=on'");
+    let written = block_on(read_only.swap(&holder, None, b"x".to_vec()));
+    assert_eq!(refusal(written), Some(Refusal::ReadOnly));
+}
+
+#[test]
+fn what_no_register_wrote_is_refused_and_left_alone() {
+    let server = Server::start();
+    let register = open(&server);
+    assert_eq!(first(&register, &key("a/none")).expect("it works"), None);
+    let mut sql = server.connect();
+    for (name, row) in [
+        ("a/large", "1, convert_to(repeat('x', 10000000), 'UTF8')"),
+        ("a/negative", "-1, 'x'"),
+    ] {
+        sql.batch_execute(&format!(
+            "INSERT INTO bully_register VALUES ('{name}', {row})"
+        ))
+        .expect("the table takes it");
+        let found = first(&register, &key(name));
+        assert!(
+            matches!(found, Err(RegisterError::Foreign { .. })),
+            "{name}: {found:?}"
+        );
+        let written = block_on(register.swap(&key(name), None, b"mine".to_vec()));
+        assert!(
+            matches!(written, Err(RegisterError::Foreign { .. })),
+            "{name}: {written:?}"
+        );
+    }
+    let last = key("a/last");
+    sql.batch_execute(&format!(
+        "INSERT INTO bully_register VALUES ('a/last', {}, 'x')",
+        i64::MAX
+    ))
+    .expect("the table takes it");
+    let entry = block_on(read(&register, &last)).expect("it is there");
+    let written = block_on(register.swap(&last, Some(&entry), b"next".to_vec()));
+    assert!(
+        matches!(written, Err(RegisterError::Foreign { .. })),
+        "{written:?}"
+    );
+}
+
+#[test]
+fn a_lost_connection_is_made_anew_and_tells_of_changes_again() {
+    let server = Server::start();
+    let (register, other) = (open(&server), open(&server));
+    let holder = key("group/holder");
+    block_on(async { done(swap(&register, &holder, None, b"one").await) });
+    let mut changes = register.changes(&holder).expect("it tells");
+    let mut sql = server.connect();
+    for round in 0_u32..3 {
+        sql.batch_execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+             WHERE application_name = 'actix-bully'",
+        )
+        .expect("it may");
+        let entry = wait_until_it_works(&register, &holder);
+        wait_until_it_works(&other, &holder);
+        block_on(async {
+            done(swap(&other, &holder, entry.as_ref(), &round.to_be_bytes()).await);
+            while read(&register, &holder).await.expect("it is there").value != round.to_be_bytes()
+            {
+                changes.next().await.expect("it goes on");
+            }
+        });
+    }
+}
+
+#[test]
+fn a_server_that_crashes_keeps_what_it_confirmed() {
+    let mut server = Server::start();
+    let register = open(&server);
+    let holder = key("group/holder");
+    block_on(async { done(swap(&register, &holder, None, b"kept").await) });
+    let entry = block_on(read(&register, &holder));
+    server.crash();
+    let gone = block_on(register.swap(&holder, entry.as_ref(), b"lost".to_vec()));
+    assert!(
+        matches!(
+            gone,
+            Err(RegisterError::Unreachable(_) | RegisterError::Unknown(_))
+        ),
+        "{gone:?}"
+    );
+    server.restart();
+    assert_eq!(wait_until_it_works(&register, &holder), entry);
+    block_on(async { done(swap(&register, &holder, entry.as_ref(), b"next").await) });
+}
+
+/// The write waits in the frozen server, and is done when that goes on: the register has said that it cannot tell.
+#[test]
+fn a_frozen_server_leaves_a_write_unknown_and_the_connection_given_up() {
+    let server = Server::start();
+    let register = open(&server);
+    let holder = key("group/holder");
+    assert_eq!(first(&register, &holder).expect("it works"), None);
+    server.freeze();
+    let begun = Instant::now();
+    let unknown = block_on(register.swap(&holder, None, b"late".to_vec()));
+    assert!(
+        matches!(&unknown, Err(error) if error.is_unknown()),
+        "{unknown:?}"
+    );
+    assert!(
+        begun.elapsed() < Duration::from_secs(10),
+        "it is not waited for"
+    );
+    server.resume();
+    let begun = Instant::now();
+    while wait_until_it_works(&register, &holder).is_none() {
+        assert!(
+            begun.elapsed() < DEADLINE,
+            "the server goes on with what it was asked"
+        );
+    }
+    let taken = block_on(register.swap(&holder, None, b"again".to_vec()));
+    assert!(matches!(taken, Ok(Swap::Conflict(Some(_)))), "{taken:?}");
+}
