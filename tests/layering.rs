@@ -41,7 +41,7 @@ const LAYERS: &[(&str, &str)] = &[
     ),
     (
         "agent",
-        "protocol elections store clock group supervisor metrics planted record",
+        "protocol elections store clock group register supervisor metrics planted record",
     ),
     (
         "leader",
@@ -56,7 +56,7 @@ const LAYERS: &[(&str, &str)] = &[
     ),
     (
         "config",
-        "protocol elections store group remote agent leader operate",
+        "protocol elections store group register remote agent leader operate",
     ),
     ("supervisor", ""),
     ("testkit::faults", "protocol record"),
@@ -118,7 +118,10 @@ const OUTSIDE: &[(&str, &str)] = &[
         "dashboard::stage",
         "serde serde_json thiserror actix actix_web tokio::sync tokio::task",
     ),
-    ("config", "serde thiserror tracing actix toml std::fs::File"),
+    (
+        "config",
+        "serde thiserror tracing actix toml std::fs::File std::fs::read_to_string",
+    ),
     ("supervisor", "tracing actix actix_rt"),
     ("testkit::faults", "serde thiserror tracing"),
     ("testkit::trace", "serde thiserror tracing"),

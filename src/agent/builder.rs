@@ -20,8 +20,8 @@ use crate::{
 
 use super::{
     Agent, ElectionHandle, Notice, StartError, actor::StoredState, leadership::Scope,
-    shared::SharedState, spec::Spec, subscribers::SubscriberKind, voters::member_kind,
-    wait::is_local_task,
+    lease::Attachment, shared::SharedState, spec::Spec, subscribers::SubscriberKind,
+    voters::member_kind, wait::is_local_task,
 };
 
 /// Settings of an agent.
@@ -42,6 +42,7 @@ pub struct AgentBuilder<E: Election> {
     policy: RestartPolicy,
     parent: Option<Recipient<Supervision<AgentId>>>,
     subscribers: Vec<Recipient<Notice>>,
+    pub(super) attachment: Option<Attachment<E>>,
     /// The first setting that makes no sense.
     pub(super) refused: Option<StartError>,
 }
@@ -64,6 +65,7 @@ impl<E: Election> Agent<E> {
             policy: RestartPolicy::default(),
             parent: None,
             subscribers: Vec::new(),
+            attachment: None,
             refused: None,
         }
     }
@@ -260,6 +262,9 @@ impl<E: Election> AgentBuilder<E> {
         }
         let id = AgentId::new(&self.name)?;
         let group = self.group.take().ok_or(StartError::NotJoined)?;
+        if let Some(attachment) = &self.attachment {
+            attachment.precede(&mut self.config, &group);
+        }
         let requirements = E::requirements(&self.config, &id, self.kind)?;
         if self.is_store_spare && requirements.storage == Storage::Refused {
             self.store = None;
@@ -274,6 +279,12 @@ impl<E: Election> AgentBuilder<E> {
         // The name first: a second start of it must not supersede the agent that runs.
         let incarnation = group.reserve(&id, requirements.clone())?;
         let stored = self.take_store(&group, &id, &requirements);
+        let stored = stored.and_then(|stored| {
+            // Last: what is refused leaves no member behind.
+            let attachment = self.attachment.take();
+            attachment.map_or(Ok(()), |it| it.attach(&self.config, &group, &clock))?;
+            Ok(stored)
+        });
         let stored = stored.inspect_err(|_| {
             group.leave(&id, incarnation);
         })?;

@@ -326,7 +326,7 @@ impl AgentBuilder<AnyBully> {
     }
 
     /// The first refusal is the one that `start` reports.
-    fn refuse(mut self, reason: impl Into<StartError>) -> Self {
+    pub(super) fn refuse(mut self, reason: impl Into<StartError>) -> Self {
         self.refused.get_or_insert_with(|| reason.into());
         self
     }

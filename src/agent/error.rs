@@ -7,6 +7,7 @@ use crate::{
     elections::{bully::NegativeMargin, lease::LeaseError, quorum::QuorumError},
     group::JoinError,
     protocol::{AgentId, IdError, MembershipError},
+    register::AttachError,
     store::{StoreError, StoreIdentity},
 };
 
@@ -70,6 +71,9 @@ pub enum StartError {
     /// The lease in a store cannot be kept like this.
     #[error("the lease's settings are refused: {0}")]
     Lease(#[from] LeaseError),
+    /// The register does not become a member of the group.
+    #[error("the register is refused: {0}")]
+    Register(#[from] AttachError),
     /// The stored record cannot be read.
     #[error("the agent's record cannot be read: {0}")]
     Store(#[from] StoreError),

@@ -68,6 +68,7 @@ mod handle;
 mod lead;
 mod lead_futures;
 mod leadership;
+mod lease;
 mod log;
 mod member;
 mod membership;

@@ -26,6 +26,7 @@ use crate::{
     protocol::{
         AgentId, Event, Incarnation, Leader, Leaders, MemberKind, Requirements, Score, Time, View,
     },
+    register::keeper::Keeper,
 };
 
 use super::{
@@ -125,6 +126,7 @@ impl SharedState {
             configured: self.settings.voters(),
             members: self.membership().reach(),
             peers: self.membership().peers(),
+            register: Keeper::of(self.membership().kept()).map(|keeper| keeper.state()),
         };
         Diagnosis::new(self.membership().name().to_owned(), facts)
     }

@@ -33,6 +33,7 @@ mod panics;
 mod planted;
 mod recorded;
 mod records;
+mod registers;
 mod stage;
 mod start;
 mod strain;

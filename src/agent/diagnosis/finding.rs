@@ -37,6 +37,23 @@ pub enum Finding {
         #[serde(rename = "since_ms", serialize_with = "shown::millis")]
         since: Duration,
     },
+    /// The store of the lease has failed for so long: this agent cannot take the lease, or loses it.
+    RegisterFails {
+        /// How the store is called.
+        store: String,
+        /// What it said last.
+        reason: String,
+        /// Since when, counted back from now. As JSON: `since_ms`.
+        #[serde(rename = "since_ms", serialize_with = "shown::millis")]
+        since: Duration,
+    },
+    /// The store of the lease holds something else where the lease of this group should be. It is not written over.
+    RegisterForeign {
+        /// How the store is called.
+        store: String,
+        /// What is there.
+        reason: String,
+    },
     /// A record is on its way to the store for longer than an election should take.
     StoreIsSlow {
         /// For how long. As JSON: `since_ms`.
@@ -287,7 +304,9 @@ impl Finding {
             Self::Ended => 0,
             Self::Down => 1,
             Self::Hangs { .. } => 2,
-            Self::StoreFails { .. } => 3,
+            Self::StoreFails { .. } | Self::RegisterFails { .. } | Self::RegisterForeign { .. } => {
+                3
+            }
             Self::StoreIsSlow { .. } => 4,
             Self::ClockIsSlow => 5,
             Self::RulesDiffer { .. } => 6,

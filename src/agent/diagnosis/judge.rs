@@ -8,6 +8,7 @@ use std::{cmp::Ordering, sync::Arc, time::Duration};
 use crate::{
     group::{PeerReport, ReachableMember},
     protocol::{AgentId, Leader, MemberKind, Preemption, Requirements, Role, Score, Time},
+    register::keeper::StoreState,
 };
 
 use super::{Finding, NotLeading, VoterCount};
@@ -32,6 +33,8 @@ pub(in crate::agent) struct Facts {
     pub(in crate::agent) configured: Option<Arc<[AgentId]>>,
     pub(in crate::agent) members: Vec<ReachableMember>,
     pub(in crate::agent) peers: Vec<PeerReport>,
+    /// Where the lease is, and how that store fares, if the lease is in one.
+    pub(in crate::agent) register: Option<(String, StoreState)>,
 }
 
 impl Facts {
@@ -39,6 +42,7 @@ impl Facts {
     pub(super) fn judge(&self) -> Vec<Finding> {
         let mut found = Vec::new();
         self.judge_agent(&mut found);
+        self.judge_register(&mut found);
         self.judge_peers(&mut found);
         self.judge_timings(&mut found);
         self.judge_voters(&mut found);
@@ -96,6 +100,25 @@ impl Facts {
                 .filter(|known| !known.is_reachable)
                 .map(|known| known.member.id.clone())
                 .collect(),
+        }
+    }
+
+    fn judge_register(&self, found: &mut Vec<Finding>) {
+        let Some((store, state)) = &self.register else {
+            return;
+        };
+        if let Some((since, reason)) = &state.failing {
+            found.push(Finding::RegisterFails {
+                store: store.clone(),
+                reason: reason.clone(),
+                since: *since,
+            });
+        }
+        if let Some(reason) = &state.refused {
+            found.push(Finding::RegisterForeign {
+                store: store.clone(),
+                reason: reason.clone(),
+            });
         }
     }
 

@@ -29,6 +29,19 @@ impl fmt::Display for Finding {
                 "the store failed {} ago: {reason}: mend the disk or the store's path",
                 Span(*since)
             ),
+            Self::RegisterFails {
+                store,
+                reason,
+                since,
+            } => write!(
+                f,
+                "the lease in {store} has been out of reach for {}: {reason}",
+                Span(*since)
+            ),
+            Self::RegisterForeign { store, reason } => write!(
+                f,
+                "{store} holds something else where the lease of this group should be, and it is not written over: {reason}"
+            ),
             Self::StoreIsSlow { since } => write!(
                 f,
                 "a record has been on its way to the store for {}: the disk is too slow or hangs",

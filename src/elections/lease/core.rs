@@ -73,6 +73,8 @@ impl Releasing {
 impl Core {
     pub(super) fn new(me: Participant, config: &Arc<LeaseConfig>) -> Self {
         Self {
+            // An answer to a former incarnation may wait in the mailbox: its number is no number of this one.
+            requests: me.incarnation.0 << 32,
             me,
             config: Arc::clone(config),
             has_started: false,
@@ -84,7 +86,6 @@ impl Core {
             doubted: None,
             vacant_since: Time::ZERO,
             releasing: None,
-            requests: 0,
             attempts: VecDeque::new(),
         }
     }

@@ -35,14 +35,12 @@ impl Health {
     pub(super) fn fails(&self, now: Time, store: &str, error: &RegisterError) {
         let mut known = self.known();
         let reason = error.to_string();
-        match &mut known.failing {
-            Some((_, last)) => *last = reason,
-            None => {
-                // Once, not for each try.
-                warn!(node = store, %reason, "the store of the lease fails");
-                known.failing = Some((now, reason));
-            }
+        let since = known.failing.take().map(|(since, _)| since);
+        if since.is_none() {
+            // Once, not for each try.
+            warn!(node = store, %reason, "the store of the lease fails");
         }
+        known.failing = Some((since.unwrap_or(now), reason));
     }
 
     /// An operation has succeeded; what the store holds is a record of this group, or that.

@@ -26,7 +26,7 @@ use std::{
 use crate::{
     clock::Clock,
     elections::{lease::LeaseName, message::BullyMessage},
-    group::{Group, Remote, Update},
+    group::{Attachments, Group, Remote, Update},
     protocol::{AgentId, IdError, Incarnation, Member, MemberKind},
 };
 
@@ -101,6 +101,14 @@ pub enum AttachError {
 }
 
 impl Keeper {
+    /// Notes that the group's agents keep a lease in a register: each incarnation that begins in this process from now
+    /// on is unlike those of any other process, which cannot be asked for its own.
+    pub(crate) fn precede(group: &Group<BullyMessage>) {
+        if Self::of(group.kept()).is_none() {
+            group.begin_after(unlike_others());
+        }
+    }
+
     /// The register of the group, which becomes its member if it is none yet.
     pub(crate) fn attach(
         group: &Group<BullyMessage>,
@@ -116,17 +124,18 @@ impl Keeper {
     }
 
     /// The register of a group, if its lease is in one.
-    pub(crate) fn of(group: &Group<BullyMessage>) -> Option<Arc<Self>> {
-        group.kept().find(|| Err(())).ok()
+    pub(crate) fn of(kept: &Attachments) -> Option<Arc<Self>> {
+        kept.find(|| Err(())).ok()
     }
 
-    /// What its store has said of late.
-    pub(crate) fn store(&self) -> StoreState {
-        self.health.read(self.settings.clock.now())
+    /// How its store is called, and what that has said of late.
+    pub(crate) fn state(&self) -> (String, StoreState) {
+        let state = self.health.read(self.settings.clock.now());
+        (self.name().to_owned(), state)
     }
 
     /// How an operator calls the store.
-    pub(crate) fn name(&self) -> &str {
+    fn name(&self) -> &str {
         self.settings.register.name()
     }
 
@@ -140,8 +149,6 @@ impl Keeper {
             keys,
             health: Health::default(),
         });
-        // No other process can be asked which incarnations it had: a holder's must be unlike any other.
-        group.begin_after(unlike_others());
         let link = Arc::new(KeeperLink::new(group, &keeper));
         let remote: Remote<BullyMessage> = group.remote(keeper.name(), link);
         remote.set_up(true);

@@ -68,16 +68,16 @@ impl Task {
         number: u64,
         asked: Receiver<Question>,
     ) -> Self {
-        let (changed, members_changed) = channel(1);
+        let (change, members_changed) = channel(1);
         let members = group.watch(move || {
             // One that waits is as good as two.
-            changed.try_send(()).ok();
+            change.try_send(()).ok();
         });
         let register = &keeper.settings.register;
         let keys = [&keeper.keys.lease, &keeper.keys.claim];
-        let changes = keys.into_iter().filter_map(|key| register.changes(key));
+        let told = keys.into_iter().filter_map(|key| register.changes(key));
         Self {
-            changes: changes.collect(),
+            changes: told.collect(),
             schedule: Schedule::new(&keeper.settings.name, number),
             keeper,
             members,

@@ -10,16 +10,18 @@ use tokio_postgres::{Error, error::SqlState};
 use crate::register::{Refusal, RegisterError};
 
 /// The meaning of an error; `writes` says whether a write was sent.
-pub(super) fn failure(error: Error, writes: bool) -> RegisterError {
-    let meaning = error.code().map(|state| of_state(state, writes));
-    let source = io::Error::other(words(&error));
-    match meaning {
-        Some(Meaning::Refused(refusal)) => RegisterError::Refused { refusal, source },
-        Some(Meaning::NotDone) => RegisterError::Unreachable(source),
-        Some(Meaning::Unknown) => RegisterError::Unknown(source),
+pub(super) fn failure(error: &Error, writes: bool) -> RegisterError {
+    let meaning = match error.code() {
+        Some(state) => of_state(state, writes),
         // Nothing of the server's: the connection.
-        None if writes => RegisterError::Unknown(source),
-        None => RegisterError::Unreachable(source),
+        None if writes => Meaning::Unknown,
+        None => Meaning::NotDone,
+    };
+    let source = io::Error::other(words(error));
+    match meaning {
+        Meaning::Refused(refusal) => RegisterError::Refused { refusal, source },
+        Meaning::NotDone => RegisterError::Unreachable(source),
+        Meaning::Unknown => RegisterError::Unknown(source),
     }
 }
 

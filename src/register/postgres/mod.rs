@@ -107,8 +107,8 @@ impl PostgresBuilder {
     /// [`RegisterError::Refused`] when the URL says what cannot be done. Whether the server can be reached shows later.
     pub fn open(self) -> Result<PostgresRegister, RegisterError> {
         let refused = |source| RegisterError::refused(Refusal::Other, io::Error::other(source));
-        let mut config: Config = self.url.parse().map_err(refused)?;
-        let security = self.security(&mut config)?;
+        let config: Config = self.url.parse().map_err(refused)?;
+        let (mut config, security) = self.secured(config)?;
         if config.get_application_name().is_none() {
             config.application_name("actix-bully");
         }
@@ -133,19 +133,17 @@ impl PostgresBuilder {
     }
 
     #[cfg(feature = "tls")]
-    fn security(&self, config: &mut Config) -> Result<Security, RegisterError> {
-        match &self.authorities {
-            Some(pem) => {
-                config.ssl_mode(SslMode::Require);
-                Ok(Security::Tls(tls::Connector::new(pem)?))
-            }
-            None => plain(config),
-        }
+    fn secured(&self, mut config: Config) -> Result<(Config, Security), RegisterError> {
+        let Some(pem) = &self.authorities else {
+            return plain(config);
+        };
+        config.ssl_mode(SslMode::Require);
+        Ok((config, Security::Tls(tls::Connector::new(pem)?)))
     }
 
     #[cfg(not(feature = "tls"))]
     #[expect(clippy::unused_self, reason = "the same with the feature `tls`")]
-    fn security(&self, config: &Config) -> Result<Security, RegisterError> {
+    fn secured(&self, config: Config) -> Result<(Config, Security), RegisterError> {
         plain(config)
     }
 }
@@ -159,7 +157,7 @@ impl std::fmt::Debug for PostgresBuilder {
     }
 }
 
-fn plain(config: &Config) -> Result<Security, RegisterError> {
+fn plain(config: Config) -> Result<(Config, Security), RegisterError> {
     if config.get_ssl_mode() == SslMode::Require {
         let words = "sslmode=require needs authorities_pem(..), of the feature `tls`";
         return Err(RegisterError::refused(
@@ -167,7 +165,7 @@ fn plain(config: &Config) -> Result<Security, RegisterError> {
             io::Error::other(words),
         ));
     }
-    Ok(Security::Plain)
+    Ok((config, Security::Plain))
 }
 
 /// Without user and password.
@@ -182,7 +180,7 @@ fn name_of(config: &Config) -> String {
     let (hosts, ports) = (hosts.join(","), ports.join(","));
     let database = config
         .get_dbname()
-        .or(config.get_user())
+        .or_else(|| config.get_user())
         .unwrap_or_default();
     match &*ports {
         "" => format!("postgres {hosts}/{database}"),

@@ -5,7 +5,10 @@
 
 use std::time::Duration;
 
-use tokio_postgres::{Client, Error, Row, types::Type};
+use tokio_postgres::{
+    Client, Error, Row,
+    types::{ToSql, Type},
+};
 
 use super::failure::failure;
 use crate::register::{Entry, MOST_BYTES, RegisterError, RegisterKey, Swap, Version};
@@ -40,6 +43,9 @@ const UPDATE: &str = "WITH done AS (
         WHERE key = $1 AND version = $2 AND value = $3 RETURNING version
     ) SELECT version, pg_notify('bully_register', $1) FROM done";
 
+/// A value, and the type that the server takes it for.
+type Parameter<'a> = (&'a (dyn ToSql + Sync), Type);
+
 /// Prepares a new connection.
 pub(super) async fn begin(client: &Client, creates: bool) -> Result<(), Error> {
     let limit = STATEMENT.as_millis();
@@ -60,7 +66,7 @@ pub(super) async fn read(
     let row = client
         .query_typed_opt(READ, &[(&key.as_str(), Type::TEXT), (&most, Type::INT4)])
         .await
-        .map_err(|error| failure(error, false))?;
+        .map_err(|error| failure(&error, false))?;
     row.map(|row| entry(key, &row)).transpose()
 }
 
@@ -70,10 +76,10 @@ pub(super) async fn swap(
     expected: Option<&Entry>,
     value: &[u8],
 ) -> Result<Swap, RegisterError> {
-    let name = (&key.as_str() as _, Type::TEXT);
+    let key_name = key.as_str();
     let row = match expected {
         None => {
-            let parameters = [name, (&value as _, Type::BYTEA)];
+            let parameters: [Parameter<'_>; 2] = [(&key_name, Type::TEXT), (&value, Type::BYTEA)];
             client.query_typed_opt(INSERT, &parameters).await
         }
         Some(Entry {
@@ -85,16 +91,16 @@ pub(super) async fn swap(
             let version = i64::try_from(version.0).map_err(|_| foreign())?;
             // A number that cannot be counted on from was not written here.
             version.checked_add(1).ok_or_else(foreign)?;
-            let parameters = [
-                name,
-                (&version as _, Type::INT8),
-                (old as _, Type::BYTEA),
-                (&value as _, Type::BYTEA),
+            let parameters: [Parameter<'_>; 4] = [
+                (&key_name, Type::TEXT),
+                (&version, Type::INT8),
+                (old, Type::BYTEA),
+                (&value, Type::BYTEA),
             ];
             client.query_typed_opt(UPDATE, &parameters).await
         }
     };
-    match row.map_err(|error| failure(error, true))? {
+    match row.map_err(|error| failure(&error, true))? {
         Some(row) => Ok(Swap::Done(version(key, &row)?)),
         None => Ok(Swap::Conflict(read(client, key).await?)),
     }

@@ -99,7 +99,7 @@ impl Worker {
 
     /// A connection that is ready, and what tells of its end.
     async fn connect(&self) -> Result<(Client, mpsc::Receiver<()>), RegisterError> {
-        let failed = |error| failure(error, false);
+        let failed = |error| failure(&error, false);
         let (client, ended) = match &self.security {
             Security::Plain => {
                 let (client, connection) = self.config.connect(NoTls).await.map_err(failed)?;

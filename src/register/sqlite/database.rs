@@ -10,7 +10,7 @@ use std::{
 };
 
 use rusqlite::{
-    Connection, Error, ErrorCode, OpenFlags, OptionalExtension, Row, params, types::ValueRef,
+    Connection, Error, OpenFlags, OptionalExtension, Row, ffi, params, types::ValueRef,
 };
 
 use super::super::{Entry, MOST_BYTES, Refusal, RegisterError, RegisterKey, Swap, Version};
@@ -154,33 +154,25 @@ fn file_at(path: &Path) -> io::Result<(u64, u64)> {
 
 /// What an error of SQLite means for the operation.
 fn failure(error: Error, writes: bool) -> RegisterError {
-    let code = match &error {
-        // SQLite names no table or column of that name: somebody else's table.
-        Error::SqlInputError { .. } => Some(ErrorCode::TypeMismatch),
-        error => error.sqlite_error_code(),
+    let code = if matches!(error, Error::SqlInputError { .. }) {
+        // It knows no table or column of that name: somebody else's table.
+        Some(ffi::SQLITE_SCHEMA)
+    } else {
+        error.sqlite_error().map(|error| error.extended_code & 0xff)
     };
     let source = io::Error::other(error);
-    let refusal = match code {
-        // Another process writes: SQLite has waited, and written nothing.
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-            return RegisterError::Unreachable(source);
-        }
+    let refusal = match code.unwrap_or(ffi::SQLITE_ERROR) {
         // A commit that was not synced may be found after all when the file is opened again.
-        Some(ErrorCode::SystemIoFailure) if writes => return RegisterError::Unknown(source),
-        Some(ErrorCode::ReadOnly) => Refusal::ReadOnly,
-        Some(ErrorCode::PermissionDenied | ErrorCode::AuthorizationForStatementDenied) => {
-            Refusal::Credentials
-        }
-        Some(ErrorCode::DiskFull) => Refusal::Full,
-        Some(
-            ErrorCode::NotADatabase
-            | ErrorCode::DatabaseCorrupt
-            | ErrorCode::SchemaChanged
-            | ErrorCode::TypeMismatch
-            | ErrorCode::Unknown,
-        ) => Refusal::Layout,
-        Some(ErrorCode::CannotOpen | ErrorCode::SystemIoFailure) => {
+        ffi::SQLITE_IOERR if writes => return RegisterError::Unknown(source),
+        // Another process writes, for as long as SQLite waits, or the file cannot be reached: nothing was written.
+        ffi::SQLITE_BUSY | ffi::SQLITE_LOCKED | ffi::SQLITE_CANTOPEN | ffi::SQLITE_IOERR => {
             return RegisterError::Unreachable(source);
+        }
+        ffi::SQLITE_READONLY => Refusal::ReadOnly,
+        ffi::SQLITE_PERM | ffi::SQLITE_AUTH => Refusal::Credentials,
+        ffi::SQLITE_FULL => Refusal::Full,
+        ffi::SQLITE_NOTADB | ffi::SQLITE_CORRUPT | ffi::SQLITE_SCHEMA | ffi::SQLITE_MISMATCH => {
+            Refusal::Layout
         }
         _ => Refusal::Other,
     };
@@ -196,8 +188,6 @@ const TABLE: &str = "CREATE TABLE IF NOT EXISTS bully_register
 
 #[cfg(test)]
 mod tests {
-    use rusqlite::ffi;
-
     use super::*;
 
     fn of(code: i32, writes: bool) -> RegisterError {

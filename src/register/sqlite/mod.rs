@@ -29,7 +29,9 @@ use database::Database;
 /// connection; clones share it too.
 ///
 /// Not for a folder on the network: its locks do not hold there. And nothing may replace the file while agents run:
-/// what is seen afterwards counts as a restored backup, after which a lease is waited out.
+/// what is seen afterwards counts as a restored backup, after which a lease is waited out. A process that is stopped
+/// (`SIGSTOP`) in the middle of a write keeps the others from writing, until it goes on or is killed: nobody leads
+/// meanwhile.
 ///
 /// ```
 /// use actix_bully::register::{Register, SqliteRegister, Swap};

@@ -1,7 +1,7 @@
 //! Each finding while there is no leader.
 
 use super::*;
-use crate::protocol::Recovering;
+use crate::{protocol::Recovering, register::keeper::StoreState};
 
 #[test]
 fn nothing_is_found_where_nothing_is_wrong() {
@@ -63,6 +63,38 @@ fn a_store_that_fails_or_is_slow() {
     assert_eq!(found(&facts), [Finding::StoreIsSlow { since }]);
     facts.signs.saving_since = Some(NOW);
     assert!(!matches!(found(&facts)[..], [Finding::StoreIsSlow { .. }]));
+}
+
+#[test]
+fn a_store_of_the_lease_that_fails_or_holds_something_else() {
+    let mut facts = vacant();
+    let store = "sqlite leases.db".to_owned();
+    let fares = |failing, refused: Option<&str>| StoreState {
+        failing,
+        refused: refused.map(str::to_owned),
+    };
+    facts.register = Some((store.clone(), fares(None, None)));
+    assert_eq!(found(&facts), []);
+    let state = fares(Some((MS(3_000), "locked".to_owned())), Some("hello"));
+    facts.register = Some((store.clone(), state));
+    let found = found(&facts);
+    assert_eq!(
+        found,
+        [
+            Finding::RegisterFails {
+                store: store.clone(),
+                reason: "locked".to_owned(),
+                since: MS(3_000)
+            },
+            Finding::RegisterForeign {
+                store,
+                reason: "hello".to_owned()
+            }
+        ]
+    );
+    for finding in found {
+        written::is_one_line(&finding);
+    }
 }
 
 #[test]

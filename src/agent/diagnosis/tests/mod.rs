@@ -77,6 +77,7 @@ fn vacant() -> Facts {
             .map(|(name, score)| member(name, Some(score)))
             .into(),
         peers: Vec::new(),
+        register: None,
     }
 }
 

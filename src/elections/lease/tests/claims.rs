@@ -5,28 +5,32 @@ use super::*;
 #[test]
 fn a_better_agent_claims_and_repeats_it() {
     let mut me = Kit::starting();
+    let claimed = me.request() + 2;
     me.sees(Some(held(LOW, OLD, 1)))
         .set(BullyTimer::Detect, POLL)
         .new_leader(LOW, OLD)
         .waits(BullyTimer::Lease, PATIENCE)
-        .sent(EYE, swap(3, None, Swapped::Claim(claim(ME, 3))))
+        .sent(EYE, swap(claimed, None, Swapped::Claim(claim(ME, claimed))))
         .nothing_else_happened();
-    me.shown(Some(3), Answer::Applied(version(Some(&nonce(ME, 3)))))
-        .nothing_else_happened();
+    me.shown(
+        Some(claimed),
+        Answer::Applied(version(Some(&nonce(ME, claimed)))),
+    )
+    .nothing_else_happened();
     me.later(H - 1);
-    me.sees_both(Some(held(LOW, OLD, 2)), Some(claim(ME, 3)))
+    me.sees_both(Some(held(LOW, OLD, 2)), Some(claim(ME, claimed)))
         .set(BullyTimer::Detect, POLL)
         .waits(BullyTimer::Lease, PATIENCE)
         .nothing_else_happened();
     me.later(1);
-    let seen = me.sees_both(Some(held(LOW, OLD, 2)), Some(claim(ME, 3)));
+    let seen = me.sees_both(Some(held(LOW, OLD, 2)), Some(claim(ME, claimed)));
     let request = me.request();
     seen.set(BullyTimer::Detect, POLL)
         .sent(
             EYE,
             swap(
                 request,
-                Some(&nonce(ME, 3)),
+                Some(&nonce(ME, claimed)),
                 Swapped::Claim(claim(ME, request)),
             ),
         )

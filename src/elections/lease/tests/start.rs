@@ -5,13 +5,14 @@ use super::*;
 #[test]
 fn it_reads_and_will_again() {
     let mut me = Kit::voter(&Arc::new(config()));
+    let none = me.request();
     me.start()
-        .read(1)
+        .read(none + 1)
         .set(BullyTimer::Detect, POLL)
         .nothing_else_happened();
     me.later(POLL)
         .fire(BullyTimer::Detect)
-        .read(2)
+        .read(none + 2)
         .set(BullyTimer::Detect, POLL)
         .nothing_else_happened();
 }

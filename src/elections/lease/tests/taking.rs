@@ -153,3 +153,30 @@ fn what_was_read_too_long_ago_is_read_again_first() {
         .read(request + 1)
         .nothing_else_happened();
 }
+
+/// It may wait in the mailbox through a crash of the agent, which then asks as many questions again.
+#[test]
+fn an_answer_to_a_former_incarnation_has_no_number_of_this_one() {
+    let first_question_of = |incarnation| {
+        let identity = crate::protocol::Identity {
+            id: AgentId::new(ME).unwrap(),
+            incarnation: Incarnation(incarnation),
+            kind: MemberKind::Voter,
+            score: None,
+            birth: crate::protocol::Birth::Started,
+            keeps_lists: true,
+        };
+        let machine = Lease::new(identity, &Arc::new(config()), None);
+        machine.core.requests
+    };
+    for incarnation in [0, 1, u64::from(u32::MAX), 1 << 60] {
+        let (former, present) = (
+            first_question_of(incarnation),
+            first_question_of(incarnation + 1),
+        );
+        assert!(
+            former.abs_diff(present) >= 1 << 32,
+            "{former} and {present}"
+        );
+    }
+}

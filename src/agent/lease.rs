@@ -1,0 +1,160 @@
+//! An agent whose lease is in a store: what its builder takes, and when the register joins its group.
+//!
+//! Decided here: that the agents of a group have one register, and that their group names the lease. Not here: the
+//! rules ([`lease`](crate::elections::lease)), what a store is asked ([`register`](crate::register)).
+
+use std::{sync::Arc, time::Duration};
+
+use crate::{
+    clock::Clock,
+    elections::{
+        any::{AnyBully, AnyConfig},
+        bully::BullyMessage,
+        lease::LeaseConfig,
+    },
+    group::Group,
+    protocol::{AgentId, Election},
+    register::{
+        Register,
+        keeper::{Keeper, KeeperSettings},
+    },
+};
+
+use super::{AgentBuilder, StartError};
+
+/// What an election needs of its group beside the agents there. Made by the setter of its mode.
+pub(super) struct Attachment<E: Election> {
+    /// Before anything is checked or reserved.
+    precede: fn(&mut E::Config, &Group<E::Message>),
+    attach: Attach<E>,
+}
+
+/// When the agent's name is reserved, and nothing can be refused any more.
+type Attach<E> = Box<
+    dyn FnOnce(
+            &<E as Election>::Config,
+            &Group<<E as Election>::Message>,
+            &Arc<dyn Clock>,
+        ) -> Result<(), StartError>
+        + Send,
+>;
+
+impl<E: Election> Attachment<E> {
+    pub(super) fn precede(&self, config: &mut E::Config, group: &Group<E::Message>) {
+        (self.precede)(config, group);
+    }
+
+    pub(super) fn attach(
+        self,
+        config: &E::Config,
+        group: &Group<E::Message>,
+        clock: &Arc<dyn Clock>,
+    ) -> Result<(), StartError> {
+        (self.attach)(config, group, clock)
+    }
+}
+
+impl AgentBuilder<AnyBully> {
+    /// Turns the mode of a lease in a store on: the agents of a group, in however many processes, never talk to each
+    /// other, and at most one leads, because a store that all of them reach gives the lease to one. The agents of one
+    /// process share what they ask; all of a group name the same store.
+    ///
+    /// It takes over the timings, the margin and the cool-down set before; everything else begins with the defaults of
+    /// [`LeaseConfig`]: a live leader gives way after 10 s. There are no voters and no vote to keep. The lease is that
+    /// of the group's name in the cluster `default`: see [`lease_with`](Self::lease_with).
+    ///
+    /// ```
+    /// use actix_bully::{Group, agent::BullyAgent, register::MemoryRegister};
+    ///
+    /// actix::System::new().block_on(async {
+    ///     // Two processes, as it were: they share nothing but the store.
+    ///     let (here, there) = (Group::new("jobs")?, Group::new("jobs")?);
+    ///     let store = MemoryRegister::new();
+    ///     let low = BullyAgent::builder("a").score(1).lease(store.clone()).join(&here).start()?;
+    ///     let leader = low.wait_for_leader(std::time::Duration::from_secs(5)).await?;
+    ///     assert_eq!(leader.id, "a");
+    ///     let high = BullyAgent::builder("b").score(2).lease(store).join(&there).start()?;
+    ///     let leader = high.wait_for_leader(std::time::Duration::from_secs(5)).await?;
+    ///     assert_eq!(leader.id, "a"); // for ten seconds
+    ///     # Ok::<(), Box<dyn std::error::Error>>(())
+    /// }).unwrap();
+    /// ```
+    pub fn lease(self, register: impl Register + 'static) -> Self {
+        let (timings, cooldown, margin) = match &self.config {
+            AnyConfig::Available(config) => (&config.timings, config.cooldown, config.margin),
+            AnyConfig::Astra(config) => (&config.timings, config.cooldown, None),
+            AnyConfig::Quorum(config) => (&config.timings, config.cooldown, config.margin),
+            AnyConfig::Lease(config) => (&config.timings, config.cooldown, config.margin),
+        };
+        match LeaseConfig::new(CLUSTER, CLUSTER) {
+            Ok(config) => {
+                let config = LeaseConfig {
+                    timings: timings.clone(),
+                    cooldown,
+                    margin,
+                    ..config
+                };
+                self.lease_with(Arc::new(config), register)
+            }
+            Err(reason) => self.refuse(reason),
+        }
+    }
+
+    /// The same with all settings at once; agents that share one `Arc` share the memory. Whatever group the settings
+    /// name, the lease is that of the group that the agent [joins](Self::join).
+    pub fn lease_with(
+        mut self,
+        config: Arc<LeaseConfig>,
+        register: impl Register + 'static,
+    ) -> Self {
+        let register: Arc<dyn Register> = Arc::new(register);
+        self.attachment = Some(Attachment {
+            precede: |config, group| {
+                if let AnyConfig::Lease(config) = config {
+                    name_after(config, group);
+                    Keeper::precede(group);
+                }
+            },
+            attach: Box::new(|config, group, clock| match config {
+                AnyConfig::Lease(config) => attach(config, register, group, clock),
+                // Another mode was chosen after this one.
+                AnyConfig::Available(_) | AnyConfig::Astra(_) | AnyConfig::Quorum(_) => Ok(()),
+            }),
+        });
+        self.lease_config(config)
+    }
+}
+
+/// The cluster where none is named.
+const CLUSTER: &str = "default";
+
+fn name_after(config: &mut Arc<LeaseConfig>, group: &Group<BullyMessage>) {
+    if config.name.group.as_str() == group.name() {
+        return;
+    }
+    // A group's name follows the rules of an agent's.
+    if let Ok(name) = AgentId::new(group.name()) {
+        Arc::make_mut(config).name.group = name;
+    }
+}
+
+fn attach(
+    config: &LeaseConfig,
+    register: Arc<dyn Register>,
+    group: &Group<BullyMessage>,
+    clock: &Arc<dyn Clock>,
+) -> Result<(), StartError> {
+    let settings = KeeperSettings {
+        register,
+        name: config.name.clone(),
+        member: config.register.clone(),
+        // Given up before the lease is: a holder then still has the time for another try.
+        limit: (config.timings.lease() / 2).max(LEAST_LIMIT),
+        clock: Arc::clone(clock),
+    };
+    Keeper::attach(group, settings)?;
+    Ok(())
+}
+
+/// A store far away needs so much, however short the lease is.
+const LEAST_LIMIT: Duration = Duration::from_millis(250);
