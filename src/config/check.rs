@@ -66,7 +66,7 @@ impl Config {
         })?;
         self.check_bridge()?;
         Ok(Plan {
-            election: self.election(&identity.node)?,
+            election: self.election(&identity)?,
             limits: self.limits.limits()?,
             identity,
             group,
@@ -209,8 +209,11 @@ impl Config {
         Ok(())
     }
 
-    fn election(&self, node: &AgentId) -> Result<AnyConfig, ConfigError> {
+    fn election(&self, identity: &StoreIdentity) -> Result<AnyConfig, ConfigError> {
         let timings = self.timings.timings()?;
+        if self.has_lease() {
+            return Ok(AnyConfig::Lease(self.lease(identity, timings)?.into()));
+        }
         if self.quorum.voters.is_empty() {
             if self.quorum != super::QuorumSettings::default() {
                 let advice =
@@ -232,7 +235,7 @@ impl Config {
             return Ok(AnyConfig::Available(config.into()));
         }
         self.check_store()?;
-        let usual = QuorumConfig::new(self.voters(node)?);
+        let usual = QuorumConfig::new(self.voters(&identity.node)?);
         let config = QuorumConfig {
             vote_quorum: self.quorum.vote_quorum,
             lease_quorum: self.quorum.lease_quorum,
@@ -376,7 +379,11 @@ fn node_name(key: &str, name: &str) -> Result<(), ConfigError> {
     NodeId::new(name).map(drop).map_err(refused)
 }
 
-fn contradiction(key: impl Into<String>, other: &str, advice: &'static str) -> ConfigError {
+pub(super) fn contradiction(
+    key: impl Into<String>,
+    other: &str,
+    advice: &'static str,
+) -> ConfigError {
     ConfigError::Contradiction {
         key: key.into(),
         other: other.to_owned(),

@@ -3,7 +3,7 @@
 use std::{fmt, io, path::PathBuf};
 
 use crate::{
-    elections::{bully::NegativeMargin, quorum::QuorumError},
+    elections::{bully::NegativeMargin, lease::LeaseError, quorum::QuorumError},
     protocol::{IdError, TimingsError},
     remote::{LimitsError, NodeIdError},
 };
@@ -121,6 +121,15 @@ pub enum ConfigError {
         #[source]
         reason: QuorumError,
     },
+    /// The durations do not fit a lease in a store.
+    #[error("`{key}` is refused: {reason}")]
+    Lease {
+        /// The key.
+        key: &'static str,
+        /// Why.
+        #[source]
+        reason: LeaseError,
+    },
     /// A part of the margin is negative.
     #[error("`margin` is refused: {reason}")]
     Margin {
@@ -173,9 +182,10 @@ impl ConfigError {
             | Self::NodeName { key, .. }
             | Self::Plaintext { key, .. } => Some(key.clone()),
             Self::UnknownVariable { name, .. } => Some(name.clone()),
-            Self::Timings { key, .. } | Self::Quorum { key, .. } | Self::NoFeature { key, .. } => {
-                Some((*key).to_owned())
-            }
+            Self::Timings { key, .. }
+            | Self::Quorum { key, .. }
+            | Self::Lease { key, .. }
+            | Self::NoFeature { key, .. } => Some((*key).to_owned()),
             Self::Limits { reason } => Some(format!("limits.{}", limit_of(reason))),
             Self::Margin { .. } => Some(String::from("margin")),
             Self::Syntax { .. } | Self::TooLong { .. } | Self::Unreadable { .. } => None,

@@ -69,6 +69,10 @@ impl Config {
         v.visit("quorum.upgrade_store", &mut quorum.upgrade_store)?;
         v.visit("quorum.vote_quorum", &mut quorum.vote_quorum)?;
         v.visit("quorum.lease_quorum", &mut quorum.lease_quorum)?;
+        let lease = &mut self.lease;
+        v.visit("lease.sqlite_file", &mut lease.sqlite_file)?;
+        v.visit("lease.postgres_url_file", &mut lease.postgres_url_file)?;
+        v.visit("lease.create_table", &mut lease.create_table)?;
         let limits = &mut self.limits;
         v.visit("limits.handshake", &mut limits.handshake)?;
         v.visit("limits.frame", &mut limits.frame)?;

@@ -76,6 +76,7 @@ mod credentials;
 mod duration;
 mod error;
 mod keys;
+mod lease;
 mod load;
 mod read;
 mod run_error;
@@ -90,7 +91,7 @@ pub use error::ConfigError;
 pub use run_error::RunError;
 pub use running::RunningNode;
 pub use settings::{
-    Config, GrantSettings, LimitsSettings, PeerSettings, QuorumSettings, TimingsPreset,
-    TimingsSettings, TlsSettings,
+    Config, GrantSettings, LeaseSettings, LimitsSettings, PeerSettings, QuorumSettings,
+    TimingsPreset, TimingsSettings, TlsSettings,
 };
 pub use start::Starter;

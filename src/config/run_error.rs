@@ -2,7 +2,10 @@
 
 use std::fmt;
 
-use crate::{agent::StartError, protocol::MembershipError, remote::BridgeError, store::StoreError};
+use crate::{
+    agent::StartError, protocol::MembershipError, register::RegisterError, remote::BridgeError,
+    store::StoreError,
+};
 
 use super::ConfigError;
 
@@ -39,6 +42,15 @@ pub enum RunError {
         /// Why.
         #[source]
         reason: StoreError,
+    },
+    /// The store of the lease cannot be used.
+    #[error("the store in `{key}` cannot be used: {reason}")]
+    Register {
+        /// The key.
+        key: &'static str,
+        /// Why.
+        #[source]
+        reason: RegisterError,
     },
     /// The bridge does not start.
     #[error("the bridge does not start{}: {reason}", Because(*key))]

@@ -62,6 +62,8 @@ pub struct Config {
     pub timings: TimingsSettings,
     /// The quorum mode: never two leaders. Default: off.
     pub quorum: QuorumSettings,
+    /// A lease in a store: never two leaders, and no links between nodes. Default: off.
+    pub lease: LeaseSettings,
     /// The limits of the bridge.
     pub limits: LimitsSettings,
 }
@@ -110,6 +112,7 @@ impl Default for Config {
             tls: TlsSettings::default(),
             timings: TimingsSettings::default(),
             quorum: QuorumSettings::default(),
+            lease: LeaseSettings::default(),
             limits: LimitsSettings::default(),
         }
     }
@@ -219,6 +222,19 @@ pub struct QuorumSettings {
     pub vote_quorum: Option<usize>,
     /// How many acknowledgements uphold a lease. Default: a majority.
     pub lease_quorum: Option<usize>,
+}
+
+/// A lease in a store that every node reaches; see [`lease`](crate::agent::AgentBuilder::lease). One of the stores is
+/// named, the same at every node.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LeaseSettings {
+    /// A SQLite file, for the processes of one host; it is made where it is missing (feature `sqlite`).
+    pub sqlite_file: Option<PathBuf>,
+    /// A file with the URL of a PostgreSQL database, which may hold a password (feature `postgres`).
+    pub postgres_url_file: Option<PathBuf>,
+    /// Makes the table in that database where it is missing. Default: false.
+    pub create_table: bool,
 }
 
 /// A preset of [`Timings`], and what differs from it.

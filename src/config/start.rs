@@ -184,7 +184,10 @@ impl Starter {
             AnyConfig::Available(config) => builder.config(Arc::clone(config)),
             AnyConfig::Astra(config) => builder.astra_config(Arc::clone(config)),
             AnyConfig::Quorum(config) => builder.quorum_config(Arc::clone(config)),
-            AnyConfig::Lease(config) => builder.lease_config(Arc::clone(config)),
+            AnyConfig::Lease(config) => match self.config.register()? {
+                Some(register) => builder.lease_with(Arc::clone(config), register),
+                None => builder,
+            },
         };
         builder = match self.config.role {
             MayBe::Leader => builder.score(self.config.score),

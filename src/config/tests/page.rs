@@ -132,6 +132,7 @@ fn a_configuration_is_shown_as_it_is_read() {
         "quorum": {
             "epoch": 0, "create_store": false, "upgrade_store": false, "diskless": false, "learner": false,
         },
+        "lease": { "create_table": false },
     });
     assert_eq!(shown, expected);
 }
