@@ -33,9 +33,9 @@ fn first(register: &PostgresRegister, key: &RegisterKey) -> Result<Option<Entry>
     block_on(register.read(key))
 }
 
-fn refusal<T>(result: Result<T, RegisterError>) -> Option<Refusal> {
+fn refusal<T>(result: &Result<T, RegisterError>) -> Option<Refusal> {
     match result {
-        Err(RegisterError::Refused { refusal, .. }) => Some(refusal),
+        Err(RegisterError::Refused { refusal, .. }) => Some(*refusal),
         Ok(_) | Err(_) => None,
     }
 }
@@ -66,7 +66,7 @@ fn the_table_is_made_by_hand_or_on_request_and_missed_in_words() {
     let server = Server::start();
     let holder = key("group/holder");
     let without = with(&server, "");
-    assert_eq!(refusal(first(&without, &holder)), Some(Refusal::Layout));
+    assert_eq!(refusal(&first(&without, &holder)), Some(Refusal::Layout));
     server
         .connect()
         .batch_execute(PostgresRegister::SCHEMA)
@@ -95,15 +95,15 @@ fn credentials_and_rights_are_told_apart_from_an_absence() {
         .expect("the owner may");
     let stranger = with(&server, "user=stranger");
     assert_eq!(
-        refusal(first(&stranger, &holder)),
+        refusal(&first(&stranger, &holder)),
         Some(Refusal::Credentials)
     );
     let reader = with(&server, "user=reader");
     assert_eq!(first(&reader, &holder).expect("it may read"), None);
     let written = block_on(reader.swap(&holder, None, b"x".to_vec()));
-    assert_eq!(refusal(written), Some(Refusal::Credentials));
+    assert_eq!(refusal(&written), Some(Refusal::Credentials));
     let nowhere = with(&server, "dbname=nowhere");
-    assert_eq!(refusal(first(&nowhere, &holder)), Some(Refusal::Layout));
+    assert_eq!(refusal(&first(&nowhere, &holder)), Some(Refusal::Layout));
     let absent = PostgresRegister::builder("host=/nonexistent user=postgres").open();
     let absent = first(&absent.expect("it may come"), &holder);
     assert!(
@@ -120,7 +120,7 @@ fn a_database_that_takes_no_writes_says_so() {
     assert_eq!(first(&open(&server), &holder).expect("it works"), None);
     let read_only = with(&server, "options='-c default_transaction_read_only=on'");
     let written = block_on(read_only.swap(&holder, None, b"x".to_vec()));
-    assert_eq!(refusal(written), Some(Refusal::ReadOnly));
+    assert_eq!(refusal(&written), Some(Refusal::ReadOnly));
 }
 
 #[test]

@@ -1,0 +1,98 @@
+//! A node whose configuration names a store for its lease, and nothing else.
+
+use std::{fs, path::Path, time::Duration};
+
+use actix_bully::config::{Config, ConfigError, RunError};
+use actix_bully_database_tests::Server;
+use tempfile::TempDir;
+
+fn folder() -> TempDir {
+    TempDir::with_prefix("register-").expect("a temporary folder can be made")
+}
+
+fn text(node: &str, key: &str, path: &Path) -> String {
+    let path = path.display();
+    format!(
+        "node = \"{node}\"\ngroup = \"jobs\"\ntimings.preset = \"lan\"\n[lease]\n{key} = \"{path}\"\ncreate_table = true"
+    )
+}
+
+/// Two nodes lead one after the other.
+fn lead_in_turn(key: &str, path: &Path) {
+    let config = |node| Config::from_toml(&text(node, key, path)).expect("it is TOML");
+    actix::System::new().block_on(async {
+        let soon = Duration::from_secs(20);
+        let first = config("api-1").start().expect("it starts");
+        let leader = first.agent().wait_for_leader(soon).await.expect("it leads");
+        let other = config("api-2").start().expect("it starts");
+        let followed = other
+            .agent()
+            .wait_for_leader(soon)
+            .await
+            .expect("it follows");
+        assert_eq!((leader.id.as_str(), &followed), ("api-1", &leader));
+        first.leave(soon).await.expect("it hands over");
+        let mut next = other.agent().leader();
+        while next.as_ref().is_none_or(|next| next.term <= leader.term) {
+            next = other.agent().wait_for_leader(soon).await.ok();
+            actix::clock::sleep(Duration::from_millis(1)).await;
+        }
+        assert_eq!(next.expect("there is one").id, "api-2");
+        other.leave(soon).await.expect("it ends");
+    });
+}
+
+#[test]
+fn nodes_lead_in_turn_by_a_file() {
+    let folder = folder();
+    lead_in_turn("sqlite_file", &folder.path().join("leases.db"));
+}
+
+#[test]
+fn nodes_lead_in_turn_by_a_database() {
+    let server = Server::shared();
+    let folder = folder();
+    let url = folder.path().join("url");
+    fs::write(&url, format!("{}\n", server.address())).expect("it can be written");
+    lead_in_turn("postgres_url_file", &url);
+}
+
+#[test]
+fn what_contradicts_a_store_is_named() {
+    let with = |more: &str| {
+        let text = format!("node = \"a\"\ngroup = \"jobs\"\n{more}");
+        let config = Config::from_toml(&text).expect("it is TOML");
+        config.check()
+    };
+    assert!(with("lease.sqlite_file = \"x\"").is_ok());
+    for (more, other) in [
+        ("quorum.voters = [\"a\"]", "quorum.voters"),
+        ("listen = \"127.0.0.1:0\"", "listen"),
+        ("lease.postgres_url_file = \"y\"", "lease.postgres_url_file"),
+    ] {
+        let refused = with(&format!("{more}\nlease.sqlite_file = \"x\""));
+        let Err(ConfigError::Contradiction {
+            key, other: found, ..
+        }) = &refused
+        else {
+            panic!("{refused:?}");
+        };
+        assert_eq!((key.as_str(), found.as_str()), ("lease.sqlite_file", other));
+    }
+    let short = with("lease.sqlite_file = \"x\"\ntimings.delay_bound = \"100ms\"");
+    assert!(short.is_err(), "{short:?}");
+}
+
+#[test]
+fn a_store_that_cannot_be_opened_is_blamed_on_its_key() {
+    let folder = folder();
+    let nowhere = folder.path().join("missing/leases.db");
+    let config = Config::from_toml(&text("a", "sqlite_file", &nowhere)).expect("it is TOML");
+    actix::System::new().block_on(async {
+        let refused = config.start().expect_err("there is no such folder");
+        assert!(
+            matches!(refused, RunError::Register { key, .. } if key == "lease.sqlite_file"),
+            "{refused}"
+        );
+    });
+}
