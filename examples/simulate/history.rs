@@ -197,17 +197,7 @@ impl Plan {
                     ..outcome
                 })
             }
-            Protocol::Lease => {
-                let mut scenario =
-                    LeaseScenario::drawn(self.seed, Duration::from_secs(self.seconds.into()))?;
-                let mut plan = self.clone();
-                plan.nodes = plan.nodes.saturating_add(1); // the register
-                let outcome = plan.run_in(trace, &mut scenario);
-                Ok(Outcome {
-                    elections: scenario.elections(),
-                    ..outcome
-                })
-            }
+            Protocol::Lease => self.run_lease(trace),
             Protocol::Ballot => {
                 let mut scenario = BallotScenario::drawn(self.seed, self.nodes)?;
                 let outcome = self.run_in(trace, &mut scenario);
@@ -229,6 +219,19 @@ impl Plan {
                 Ok(self.run_in(trace, &mut scenario))
             }
         }
+    }
+
+    /// The register is one more node.
+    fn run_lease(&self, trace: Trace) -> Result<Outcome, Box<dyn Error>> {
+        let mut scenario =
+            LeaseScenario::drawn(self.seed, Duration::from_secs(self.seconds.into()))?;
+        let mut plan = self.clone();
+        plan.nodes = plan.nodes.saturating_add(1);
+        let outcome = plan.run_in(trace, &mut scenario);
+        Ok(Outcome {
+            elections: scenario.elections(),
+            ..outcome
+        })
     }
 
     /// The history as a recording; a broken promise is marked where it was found.

@@ -115,6 +115,7 @@ mod tests {
         protocol::Time,
     };
 
+    #[expect(clippy::unwrap_used, reason = "a test without a runtime is over")]
     fn in_runtime<T>(scene: impl Future<Output = T>) -> T {
         let runtime = Builder::new_current_thread().enable_all().build().unwrap();
         let limited = async { timeout(Duration::from_secs(60), scene).await.unwrap() };
@@ -153,7 +154,7 @@ mod tests {
             assert!(
                 Alarm::at(Time::from_millis(1)).is_none(),
                 "it is not tried again"
-            )
+            );
         });
     }
 

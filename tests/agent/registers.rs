@@ -120,9 +120,9 @@ fn group() -> Group {
     Group::new("jobs").unwrap()
 }
 
-fn agent(group: &Group, store: &Store, name: &str, score: i32) -> BullyHandle {
+fn agent(group: &Group, store: &Store, name: &str, rank: i32) -> BullyHandle {
     let agent = BullyAgent::builder(name)
-        .score(score)
+        .score(rank)
         .timings(Timings::lan())
         .lease(store.clone())
         .preemption(Preemption::Never)
@@ -193,9 +193,11 @@ fn a_store_that_goes_away_ends_the_leadership_on_time_and_says_since_when() {
         clock::sleep(MS(5_000)).await;
         for agent in [&a, &b] {
             let diagnosis = agent.diagnosis();
-            let fails = diagnosis.findings.iter().find_map(|finding| match finding {
-                Finding::RegisterFails { since, reason, .. } => Some((*since, reason.clone())),
-                _ => None,
+            let fails = diagnosis.findings.iter().find_map(|finding| {
+                let Finding::RegisterFails { since, reason, .. } = finding else {
+                    return None;
+                };
+                Some((*since, reason.clone()))
             });
             let (since, reason) = fails.unwrap_or_else(|| panic!("{diagnosis}"));
             assert!(MS(4_500) < since && since < MS(5_500), "{since:?}");

@@ -34,7 +34,7 @@ use actix_bully::{
         virtual_system,
     },
 };
-use clap::{Parser, value_parser};
+use clap::{Parser, ValueEnum, value_parser};
 use protocol::{Play, Protocol};
 
 /// Agents that elect a leader, on a live page.

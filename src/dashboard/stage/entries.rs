@@ -37,8 +37,6 @@ impl Told {
             What::Lost { message, why } => {
                 self.message(at, message, Vec::new(), Some(why.clone()));
             }
-            // The page draws what was sent; that it arrived is said by what follows.
-            What::Delivered(_) => {}
             What::Dropped { message, why } => {
                 let text = format!("dropped {} of {}: {why}", message.kind, message.from);
                 self.agent(at, &message.to, text, Tone::Plain);
@@ -64,8 +62,9 @@ impl Told {
                 let what = Happened::Mark { text: text.clone() };
                 self.said.push(Said { at, what });
             }
-            // What a command did has entries of its own, and the page judges by itself when an election is over.
-            What::Command(_) | What::Settled { .. } | What::Ended => {}
+            // The page draws what was sent: that it arrived is said by what follows. What a command did has entries of its
+            // own, and the page judges by itself when an election is over.
+            What::Delivered(_) | What::Command(_) | What::Settled { .. } | What::Ended => {}
         }
     }
 

@@ -31,26 +31,6 @@ fn message(from: &str, to: &str, text: &str) -> MessageText {
 /// Each kind of entry, with each kind of command and some kinds of events.
 fn every_entry() -> Vec<What> {
     let (a, b) = (id("a"), id("b"));
-    let leader = Leader {
-        id: b.clone(),
-        incarnation: Incarnation(2),
-        term: Term(3),
-    };
-    let lost = LostReason::LeaseExpired;
-    let events = [
-        Event::Acquired { term: Term(1) },
-        Event::Renewed { term: Term(2) },
-        Event::Draining {
-            term: Term(2),
-            to: Some(a.clone()),
-        },
-        Event::Lost {
-            term: Term(2),
-            reason: lost,
-        },
-        Event::NewLeader(leader),
-        Event::NoLeader { term: Term(3) },
-    ];
     let mut all = vec![
         What::Sent {
             message: message("a", "b", "elect"),
@@ -85,12 +65,34 @@ fn every_entry() -> Vec<What> {
         },
         What::Violation("two lead".to_owned()),
     ];
-    all.extend(events.map(|event| What::Event {
+    all.extend(some_events().map(|event| What::Event {
         agent: a.clone(),
         event,
     }));
     all.extend(every_command().into_iter().map(What::Command));
     all
+}
+
+fn some_events() -> [Event; 6] {
+    let leader = Leader {
+        id: id("b"),
+        incarnation: Incarnation(2),
+        term: Term(3),
+    };
+    [
+        Event::Acquired { term: Term(1) },
+        Event::Renewed { term: Term(2) },
+        Event::Draining {
+            term: Term(2),
+            to: Some(id("a")),
+        },
+        Event::Lost {
+            term: Term(2),
+            reason: LostReason::LeaseExpired,
+        },
+        Event::NewLeader(leader),
+        Event::NoLeader { term: Term(3) },
+    ]
 }
 
 fn every_command() -> Vec<RecordedCommand> {

@@ -127,7 +127,7 @@ impl Scene {
                 expected,
                 value,
             }) => (expected, value),
-            other => panic!("{other:?}"),
+            other @ (Next::Run(_) | Next::At(_) | Next::Nothing) => panic!("{other:?}"),
         }
     }
 
@@ -141,10 +141,11 @@ impl Scene {
 
     /// The version of the lease that an agent was shown.
     fn answered(&self, agent: &str, request: u64) -> Version {
-        match self.answer(agent, request) {
-            Answer::Holds { lease, .. } => lease.version,
-            other => panic!("{other:?}"),
-        }
+        let answer = self.answer(agent, request);
+        let Answer::Holds { lease, .. } = answer else {
+            panic!("{answer:?}");
+        };
+        lease.version
     }
 
     fn answer(&self, agent: &str, request: u64) -> Answer {
