@@ -21,7 +21,7 @@ use tracing::{Span, warn};
 use crate::{
     clock::Clock,
     group::{AppMessage, Attachments, Group},
-    metrics::{AgentMeter, AgentSeries, Sample},
+    metrics::{AgentMeter, Sample},
     planted::{Defect, has},
     protocol::{
         AgentId, Event, Incarnation, Leader, Leaders, MemberKind, Requirements, Score, Time, View,
@@ -38,7 +38,7 @@ use super::{
     membership::GroupMembership,
     phase::{AgentTenure, Departure},
     record::AgentRecord,
-    spec::AgentSettings,
+    spec::{AgentSettings, series},
     status::Status,
     strain::Renewal,
     subscribers::Subscribers,
@@ -434,14 +434,6 @@ impl SharedState {
         self.subscribers
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// What is measured when the leadership of an agent changes.
-fn series(settings: &dyn AgentSettings) -> AgentSeries<'_> {
-    AgentSeries {
-        group: settings.group().name(),
-        node: settings.id().as_str(),
     }
 }
 

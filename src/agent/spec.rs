@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use crate::{
     group::Group,
+    metrics::AgentSeries,
     protocol::{AgentId, Election, Leaders, MemberKind, Timings},
 };
 
@@ -59,5 +60,13 @@ impl<E: Election> AgentSettings for Spec<E> {
     fn voters(&self) -> Option<Arc<[AgentId]>> {
         let requirements = E::requirements(&self.config, &self.id, self.kind).ok()?;
         requirements.names
+    }
+}
+
+/// What is measured when the leadership of an agent changes.
+pub(super) fn series(settings: &dyn AgentSettings) -> AgentSeries<'_> {
+    AgentSeries {
+        group: settings.group().name(),
+        node: settings.id().as_str(),
     }
 }
