@@ -8,7 +8,7 @@ use std::{
 
 use actix_bully::{
     protocol::Time,
-    record::{ClockKind, Recording},
+    record::{RecordedClock, Recording},
 };
 
 use crate::{args::Args, session::Wrong};
@@ -23,7 +23,7 @@ pub(crate) fn read(file: &Path) -> Result<Recording, Wrong> {
 /// Writes what the arguments ask for.
 pub(crate) fn write(args: &Args, mut recording: Recording) -> Result<(), Wrong> {
     if args.real_time {
-        recording.header_mut().clock = ClockKind::Real;
+        recording.header_mut().clock = RecordedClock::Real;
     }
     if let Some(file) = &args.record {
         let opened = File::create(file).map_err(|wrong| named(file, &wrong))?;

@@ -44,7 +44,7 @@ use std::{io, process::ExitCode};
 use actix::{System, SystemRunner};
 use actix_bully::{
     protocol::Election,
-    record::{ClockKind, RecordedAgent, Recording},
+    record::{RecordedAgent, RecordedClock, Recording},
     testkit::cluster::ClusterBuilder,
 };
 use args::Args;
@@ -102,7 +102,7 @@ impl Play for Command<'_> {
 /// What the arguments would have to be for the run to begin as that one did.
 fn begin_as(args: &mut Args, recording: &Recording) -> Result<(), Wrong> {
     let header = recording.header();
-    if header.clock != ClockKind::Virtual {
+    if header.clock != RecordedClock::Virtual {
         return Err(
             "it was recorded in real time, which is never the same again: write its commands with \
              `--show FILE --commands OTHER`, and run those"

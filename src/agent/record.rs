@@ -12,7 +12,8 @@ use std::sync::{
 use crate::{
     protocol::{AgentId, Event, Members, PeerMessage, Role, Time, To},
     record::{
-        BoundedRecord, ClockKind, Happening, Header, MessageText, RecordLimits, RecordedAgent, What,
+        BoundedRecord, Happening, Header, MessageText, RecordLimits, RecordedAgent, RecordedClock,
+        What,
     },
 };
 
@@ -183,7 +184,7 @@ impl SharedState {
         });
         let mut header = Header::of(agents, 0, self.settings.timings());
         self.settings.election().clone_into(&mut header.protocol);
-        header.clock = ClockKind::Real;
+        header.clock = RecordedClock::Real;
         self.record.file(header, self.now(), is_kept)
     }
 

@@ -20,7 +20,7 @@ pub struct Header {
     /// The name of the election, such as `bully`.
     pub protocol: String,
     /// Which clock its times are of.
-    pub clock: ClockKind,
+    pub clock: RecordedClock,
     /// What began the random numbers; 0 where nothing did.
     pub seed: u64,
     /// The agents of the beginning, in their order.
@@ -41,7 +41,7 @@ pub struct Header {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum ClockKind {
+pub enum RecordedClock {
     /// Time passes as it is wanted: the same run again has the same times.
     #[default]
     Virtual,
@@ -80,7 +80,7 @@ impl Header {
     /// As a line of the format, without its end.
     pub(super) fn to_line(&self) -> String {
         // Strings, numbers and lists of them have a JSON form.
-        serde_json::to_string(&Opening {
+        serde_json::to_string(&RecordingOpening {
             format: FORMAT.into(),
             version: VERSION,
             run: self.clone(),
@@ -91,7 +91,8 @@ impl Header {
     /// Reads a first line.
     pub(super) fn read(line: &[u8]) -> Result<Self, RecordingError> {
         // Which format it is has to be known before anything of it is held to this one.
-        let probe: Probe = serde_json::from_slice(line).map_err(|_| RecordingError::Foreign)?;
+        let probe: HeaderProbe =
+            serde_json::from_slice(line).map_err(|_| RecordingError::Foreign)?;
         if probe.format != FORMAT {
             return Err(RecordingError::Foreign);
         }
@@ -99,7 +100,7 @@ impl Header {
             let (version, newest) = (probe.version, VERSION);
             return Err(RecordingError::Version { version, newest });
         }
-        let opening: Opening = serde_json::from_slice(line)
+        let opening: RecordingOpening = serde_json::from_slice(line)
             .map_err(|source| RecordingError::Malformed { line: 1, source })?;
         Ok(opening.run)
     }
@@ -107,14 +108,14 @@ impl Header {
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Opening {
+struct RecordingOpening {
     format: String,
     version: u32,
     run: Header,
 }
 
 #[derive(Deserialize)]
-struct Probe {
+struct HeaderProbe {
     format: String,
     version: u32,
 }

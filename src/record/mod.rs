@@ -43,7 +43,7 @@ pub use command::{NetworkRecord, RecordedCommand};
 pub use difference::Difference;
 pub use entry::{Happening, MessageText, RecordedSide, TraceEntry, What};
 pub use error::{RecordingError, Untold};
-pub use header::{ClockKind, Header, RecordedAgent};
+pub use header::{Header, RecordedAgent, RecordedClock};
 pub use recording::Recording;
 pub use ring::RecordLimits;
 

@@ -25,7 +25,7 @@ pub enum RegisterError {
     #[error("the store of the lease refuses: {refusal} ({source})")]
     Refused {
         /// What it refuses, as far as that is known.
-        refusal: Refusal,
+        refusal: RegisterRefusal,
         /// What the store says.
         source: io::Error,
     },
@@ -57,7 +57,7 @@ impl RegisterError {
     }
 
     /// The store answered that it does not do it.
-    pub fn refused(refusal: Refusal, source: impl Into<io::Error>) -> Self {
+    pub fn refused(refusal: RegisterRefusal, source: impl Into<io::Error>) -> Self {
         let source = source.into();
         Self::Refused { refusal, source }
     }
@@ -71,7 +71,7 @@ impl RegisterError {
 /// What a store refuses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Refusal {
+pub enum RegisterRefusal {
     /// It takes no writes: a replica, or a file without the right to write.
     ReadOnly,
     /// These credentials, or what they may do.
@@ -84,7 +84,7 @@ pub enum Refusal {
     Other,
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for RegisterRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::ReadOnly => "it takes no writes; use the primary, or give the right to write",

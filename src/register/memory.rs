@@ -14,7 +14,8 @@ use futures::stream;
 use tokio::sync::watch;
 
 use super::{
-    Changes, Entry, Reading, Register, RegisterKey, Swap, Swapping, Version, key::check_size,
+    ChangeStream, Entry, Register, RegisterKey, RegisterReading, Swap, Swapping, Version,
+    key::check_size,
 };
 
 /// Keeps values in memory; clones share them.
@@ -77,7 +78,7 @@ impl Register for MemoryRegister {
         &self.name
     }
 
-    fn read(&self, key: &RegisterKey) -> Reading {
+    fn read(&self, key: &RegisterKey) -> RegisterReading {
         let (register, key) = (self.clone(), key.clone());
         Box::pin(async move { Ok(register.values().entries.get(&key).cloned()) })
     }
@@ -101,7 +102,7 @@ impl Register for MemoryRegister {
         })
     }
 
-    fn changes(&self, _: &RegisterKey) -> Option<Changes> {
+    fn changes(&self, _: &RegisterKey) -> Option<ChangeStream> {
         // One count for all keys: whoever is told too often reads, and finds what it knows.
         let changes = self.values().changes.subscribe();
         Some(Box::pin(stream::unfold(changes, |mut changes| async {

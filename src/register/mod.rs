@@ -27,7 +27,7 @@ use std::{fmt::Debug, future::Future, pin::Pin, sync::Arc};
 
 use futures::Stream;
 
-pub use error::{Refusal, RegisterError};
+pub use error::{RegisterError, RegisterRefusal};
 pub use keeper::AttachError;
 pub use key::{Entry, MOST_BYTES, RegisterKey, Version};
 pub use memory::MemoryRegister;
@@ -115,7 +115,7 @@ pub trait Register: Debug + Send + Sync {
     ///
     /// # Errors
     /// [`RegisterError`] when that is not known.
-    fn read(&self, key: &RegisterKey) -> Reading;
+    fn read(&self, key: &RegisterKey) -> RegisterReading;
 
     /// Replaces the entry of a key, if it is still the one that is expected; `None` expects that there is none.
     ///
@@ -130,7 +130,7 @@ pub trait Register: Debug + Send + Sync {
     /// Tells that the entry of a key may have changed, as soon as the store says so; `None` where a store tells
     /// nothing, which is then read at intervals. It may tell too much, and may end or miss a change: it is a hint
     /// that makes waiting shorter, no more.
-    fn changes(&self, key: &RegisterKey) -> Option<Changes> {
+    fn changes(&self, key: &RegisterKey) -> Option<ChangeStream> {
         let _ = key;
         None
     }
@@ -141,7 +141,7 @@ impl<R: Register + ?Sized> Register for Arc<R> {
         R::name(self)
     }
 
-    fn read(&self, key: &RegisterKey) -> Reading {
+    fn read(&self, key: &RegisterKey) -> RegisterReading {
         R::read(self, key)
     }
 
@@ -149,7 +149,7 @@ impl<R: Register + ?Sized> Register for Arc<R> {
         R::swap(self, key, expected, value)
     }
 
-    fn changes(&self, key: &RegisterKey) -> Option<Changes> {
+    fn changes(&self, key: &RegisterKey) -> Option<ChangeStream> {
         R::changes(self, key)
     }
 }
@@ -164,10 +164,11 @@ pub enum Swap {
 }
 
 /// A read on its way. Nothing happens before it is polled; dropped, it asks for nothing more.
-pub type Reading = Pin<Box<dyn Future<Output = Result<Option<Entry>, RegisterError>> + Send>>;
+pub type RegisterReading =
+    Pin<Box<dyn Future<Output = Result<Option<Entry>, RegisterError>> + Send>>;
 
 /// A swap on its way. Nothing happens before it is polled; dropped, it may have happened, or may happen yet.
 pub type Swapping = Pin<Box<dyn Future<Output = Result<Swap, RegisterError>> + Send>>;
 
 /// Each item says that an entry may have changed.
-pub type Changes = Pin<Box<dyn Stream<Item = ()> + Send>>;
+pub type ChangeStream = Pin<Box<dyn Stream<Item = ()> + Send>>;

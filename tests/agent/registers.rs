@@ -26,8 +26,8 @@ use actix_bully::{
     },
     protocol::{Term, Timings},
     register::{
-        AttachError, Changes, Entry, MemoryRegister, Reading, Register, RegisterError, RegisterKey,
-        Swap, Swapping,
+        AttachError, ChangeStream, Entry, MemoryRegister, Register, RegisterError, RegisterKey,
+        RegisterReading, Swap, Swapping,
     },
     testkit::VirtualClock,
 };
@@ -83,7 +83,7 @@ impl Register for Store {
         self.inner.name()
     }
 
-    fn read(&self, key: &RegisterKey) -> Reading {
+    fn read(&self, key: &RegisterKey) -> RegisterReading {
         let (store, key) = (self.clone(), key.clone());
         Box::pin(async move {
             store.wait().await?;
@@ -107,7 +107,7 @@ impl Register for Store {
         })
     }
 
-    fn changes(&self, key: &RegisterKey) -> Option<Changes> {
+    fn changes(&self, key: &RegisterKey) -> Option<ChangeStream> {
         if self.tells {
             self.inner.changes(key)
         } else {

@@ -16,13 +16,13 @@ use crate::protocol::{AgentId, Score, Term, Time};
 /// The claim as it was last seen, and for how long its agent has renewed it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Claims {
-    seen: Option<Seen>,
+    seen: Option<SeenClaim>,
     /// When this agent wrote its own last.
     written: Option<Time>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Seen {
+struct SeenClaim {
     version: Version,
     content: Result<Option<ClaimRecord>, RecordError>,
     /// When it became what it is.
@@ -36,7 +36,7 @@ impl Claims {
     pub(super) fn observe(&mut self, cell: Cell<ClaimRecord>, now: Time, config: &LeaseConfig) {
         let Cell { version, content } = cell;
         let Some(seen) = &mut self.seen else {
-            self.seen = Some(Seen {
+            self.seen = Some(SeenClaim {
                 version,
                 content,
                 changed: now,
@@ -152,7 +152,7 @@ impl Claims {
 
     /// This agent's claim was applied.
     pub(super) fn applied(&mut self, record: ClaimRecord, version: Version, now: Time) {
-        self.seen = Some(Seen {
+        self.seen = Some(SeenClaim {
             version,
             content: Ok(Some(record)),
             changed: now,

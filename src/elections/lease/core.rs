@@ -40,12 +40,12 @@ pub(super) struct Core {
     pub releasing: Option<Releasing>,
     /// How many questions were asked in this incarnation; each has its number.
     pub requests: u64,
-    pub attempts: VecDeque<Attempt>,
+    pub attempts: VecDeque<SwapAttempt>,
 }
 
 /// A swap that was asked for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Attempt {
+pub(super) struct SwapAttempt {
     pub request: u64,
     pub sent: Time,
     pub record: Swapped,
@@ -106,7 +106,7 @@ impl Core {
         if self.attempts.len() >= ATTEMPTS {
             self.attempts.pop_front();
         }
-        self.attempts.push_back(Attempt {
+        self.attempts.push_back(SwapAttempt {
             request,
             sent: now,
             record: record.clone(),
@@ -248,14 +248,14 @@ impl Core {
     // ---- answers -----------------------------------------------------------------------------
 
     /// The attempt of that number, if it is remembered; it is forgotten by that.
-    pub(super) fn take_attempt(&mut self, request: u64) -> Option<Attempt> {
+    pub(super) fn take_attempt(&mut self, request: u64) -> Option<SwapAttempt> {
         let at = self.attempts.iter().position(|a| a.request == request)?;
         self.attempts.remove(at)
     }
 
     /// The latest attempt that could have written that record.
-    pub(super) fn attempt_of(&self, record: &LeaseRecord) -> Option<&Attempt> {
-        let wrote = |attempt: &&Attempt| match &attempt.record {
+    pub(super) fn attempt_of(&self, record: &LeaseRecord) -> Option<&SwapAttempt> {
+        let wrote = |attempt: &&SwapAttempt| match &attempt.record {
             Swapped::Lease(own) => own == record,
             Swapped::Claim(_) => false,
         };

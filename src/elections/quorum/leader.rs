@@ -36,7 +36,7 @@ pub(super) struct Leading {
     pub(super) term: Term,
     /// The score it leads with; kept while it drains because it has lost its own.
     pub(super) score: Score,
-    pub(super) lease: Lease,
+    pub(super) lease: LeaderLease,
     /// When the next heartbeat is due.
     heartbeat: Time,
     pub(super) supporters: Supporters,
@@ -53,7 +53,7 @@ pub(super) struct Leading {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Lease {
+pub(super) enum LeaderLease {
     /// Too few voters have acknowledged it. The agent gives up at that time.
     Pending {
         give_up: Time,
@@ -105,7 +105,7 @@ impl Leading {
         let leading = Self {
             term,
             score,
-            lease: Lease::Pending {
+            lease: LeaderLease::Pending {
                 give_up: now.after(give_up),
             },
             heartbeat: now.after(heartbeat),
@@ -143,16 +143,16 @@ impl Leading {
         };
         match &mut self.lease {
             // A promise given holds: a shorter one, or a late answer, takes nothing off the lease.
-            Lease::Held { until: held } => *held = until.max(*held),
-            Lease::Pending { .. } if now < until => {
-                self.lease = Lease::Held { until };
+            LeaderLease::Held { until: held } => *held = until.max(*held),
+            LeaderLease::Pending { .. } if now < until => {
+                self.lease = LeaderLease::Held { until };
                 out.cancel_timer(BullyTimer::Round);
                 out.set_timer(BullyTimer::Lease, until.since(now));
                 out.notify(Event::Acquired { term: self.term });
                 let id = core.me.id.clone();
                 core.note_leader(now, &id, self.term);
             }
-            Lease::Pending { .. } => {} // the acknowledgements took longer than the lease
+            LeaderLease::Pending { .. } => {} // the acknowledgements took longer than the lease
         }
     }
 
@@ -162,16 +162,16 @@ impl Leading {
     }
 
     pub(super) const fn has_lease(&self) -> bool {
-        matches!(self.lease, Lease::Held { .. })
+        matches!(self.lease, LeaderLease::Held { .. })
     }
 
     /// Until when the lease lasts, if it does at `now`.
     pub(super) fn lease_at(&self, now: Time, config: &QuorumConfig) -> Option<Time> {
         match self.lease {
-            Lease::Held { until } if now < until || config.has(Defect::BeliefByTimer) => {
+            LeaderLease::Held { until } if now < until || config.has(Defect::BeliefByTimer) => {
                 Some(until)
             }
-            Lease::Held { .. } | Lease::Pending { .. } => None,
+            LeaderLease::Held { .. } | LeaderLease::Pending { .. } => None,
         }
     }
 
@@ -209,7 +209,7 @@ impl Leading {
 
     /// A hint that the lease may have ended. Every step has looked already.
     pub(super) fn on_lease_due(&self, now: Time, out: &mut Out) -> Next {
-        if let Lease::Held { until } = self.lease {
+        if let LeaderLease::Held { until } = self.lease {
             if now >= until {
                 return self.expire(out);
             }
@@ -227,12 +227,12 @@ impl Leading {
     /// Ends the leadership: `Lost` comes before any other effect of the step.
     pub(super) fn lose(&self, reason: LostReason, out: &mut Out) {
         match self.lease {
-            Lease::Held { .. } => {
+            LeaderLease::Held { .. } => {
                 let term = self.term;
                 out.notify(Event::Lost { term, reason });
                 out.cancel_timer(BullyTimer::Lease);
             }
-            Lease::Pending { .. } => out.cancel_timer(BullyTimer::Round),
+            LeaderLease::Pending { .. } => out.cancel_timer(BullyTimer::Round),
         }
         out.cancel_timer(BullyTimer::Heartbeat);
         if self.is_leaving() {
@@ -242,15 +242,15 @@ impl Leading {
     /// `give-up-unacknowledged`: elected, and too few voters acknowledged it.
     pub(super) fn on_round_due(&self, core: &Core, now: Time, out: &mut Out) -> Next {
         match self.lease {
-            Lease::Pending { give_up } if now < give_up => {
+            LeaderLease::Pending { give_up } if now < give_up => {
                 out.set_timer(BullyTimer::Round, give_up.since(now));
                 Next::Stay
             }
-            Lease::Pending { .. } => {
+            LeaderLease::Pending { .. } => {
                 self.lose(LostReason::Superseded, out);
                 Next::again(Duration::ZERO, None)
             }
-            Lease::Held { .. } => {
+            LeaderLease::Held { .. } => {
                 core.ignore(Role::Leader, "it holds a lease already");
                 Next::Stay
             }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use super::{
     BullyTimer, Defect, Leadership, Out, Resign, SenderIncarnation, Takeover,
     core::Core,
-    leader::{Leading, Lease, Leaving},
+    leader::{LeaderLease, Leading, Leaving},
     prepare,
     state::{Certainty, Next, Predecessor, Start, State},
 };
@@ -32,7 +32,7 @@ impl Leading {
         let Preemption::After(grace) = core.config.preemption else {
             return Some(promise);
         };
-        let holds = matches!(self.lease, Lease::Held { until } if now < until);
+        let holds = matches!(self.lease, LeaderLease::Held { until } if now < until);
         let is_better = core.is_better((score, from), (self.score, &core.me.id));
         if self.term != term || !holds || self.is_leaving() || !is_better {
             return Some(promise);

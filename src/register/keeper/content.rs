@@ -13,14 +13,14 @@ use crate::{
 #[derive(Debug)]
 pub(super) struct Content<R> {
     name: LeaseName,
-    seen: Seen<R>,
+    seen: SeenContent<R>,
     /// Which schedule of this process it belongs to: numbers of one before this mean nothing here.
     schedule: u64,
     number: u64,
 }
 
 #[derive(Debug, PartialEq, Eq)]
-enum Seen<R> {
+enum SeenContent<R> {
     /// It was not read yet.
     Unread,
     Nothing,
@@ -34,7 +34,7 @@ impl<R: RegisterRecord + Clone + PartialEq> Content<R> {
     pub(super) fn new(name: &LeaseName, schedule: u64) -> Self {
         Self {
             name: name.clone(),
-            seen: Seen::Unread,
+            seen: SeenContent::Unread,
             schedule,
             number: 0,
         }
@@ -47,7 +47,7 @@ impl<R: RegisterRecord + Clone + PartialEq> Content<R> {
     ) -> Result<bool, RegisterError> {
         match read {
             Ok(entry) => Ok(self.show(entry)),
-            Err(RegisterError::Foreign { .. }) => Ok(self.set(Seen::Foreign)),
+            Err(RegisterError::Foreign { .. }) => Ok(self.set(SeenContent::Foreign)),
             Err(error) => Err(error),
         }
     }
@@ -55,16 +55,16 @@ impl<R: RegisterRecord + Clone + PartialEq> Content<R> {
     /// Notes what is stored; says whether it is another content.
     pub(super) fn show(&mut self, entry: Option<Entry>) -> bool {
         let seen = match entry {
-            None => Seen::Nothing,
+            None => SeenContent::Nothing,
             Some(entry) => {
                 let record = self.decode(&entry);
-                Seen::Stored(entry, record)
+                SeenContent::Stored(entry, record)
             }
         };
         self.set(seen)
     }
 
-    fn set(&mut self, seen: Seen<R>) -> bool {
+    fn set(&mut self, seen: SeenContent<R>) -> bool {
         let is_other = self.seen != seen;
         if is_other {
             self.seen = seen;
@@ -94,25 +94,28 @@ impl<R: RegisterRecord + Clone + PartialEq> Content<R> {
 
     /// Whether it may be written over: it was read, and is nothing or a record of this group.
     pub(super) const fn is_ours(&self) -> bool {
-        matches!(self.seen, Seen::Nothing | Seen::Stored(_, Ok(_)))
+        matches!(
+            self.seen,
+            SeenContent::Nothing | SeenContent::Stored(_, Ok(_))
+        )
     }
 
     /// What the store compares.
     pub(super) fn entry(&self) -> Option<Entry> {
         match &self.seen {
-            Seen::Stored(entry, _) => Some(entry.clone()),
-            Seen::Unread | Seen::Nothing | Seen::Foreign => None,
+            SeenContent::Stored(entry, _) => Some(entry.clone()),
+            SeenContent::Unread | SeenContent::Nothing | SeenContent::Foreign => None,
         }
     }
 
     /// What is shown to a machine; `None` before it was read.
     pub(super) fn cell(&self) -> Option<Cell<R>> {
         let content = match &self.seen {
-            Seen::Unread => return None,
-            Seen::Nothing => Ok(None),
-            Seen::Stored(_, Ok(record)) => Ok(Some(record.clone())),
-            Seen::Stored(_, Err(error)) => Err(error.clone()),
-            Seen::Foreign => Err(RecordError::Kind),
+            SeenContent::Unread => return None,
+            SeenContent::Nothing => Ok(None),
+            SeenContent::Stored(_, Ok(record)) => Ok(Some(record.clone())),
+            SeenContent::Stored(_, Err(error)) => Err(error.clone()),
+            SeenContent::Foreign => Err(RecordError::Kind),
         };
         let version = self.version();
         Some(Cell { version, content })

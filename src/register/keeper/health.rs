@@ -13,10 +13,10 @@ use crate::{elections::lease::RecordError, protocol::Time, register::RegisterErr
 
 /// See the [module](self).
 #[derive(Debug, Default)]
-pub(super) struct Health(Mutex<Known>);
+pub(super) struct Health(Mutex<KnownFault>);
 
 #[derive(Debug, Default)]
-struct Known {
+struct KnownFault {
     failing: Option<(Time, String)>,
     refused: Option<RecordError>,
 }
@@ -64,7 +64,7 @@ impl Health {
         }
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
+    fn known(&self) -> MutexGuard<'_, KnownFault> {
         // Nothing that can panic half-way runs under the lock.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

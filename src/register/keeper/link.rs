@@ -14,7 +14,7 @@ use actix::System;
 use tokio::sync::mpsc::{Sender, channel, error::TrySendError};
 use tracing::warn;
 
-use super::{Keeper, task::Task};
+use super::{Keeper, task::KeeperTask};
 use crate::{
     elections::{lease::RegisterMessage, message::BullyMessage},
     group::{Envelope, Group, RemoteLink, WeakGroup},
@@ -25,19 +25,19 @@ use crate::{
 pub(super) struct KeeperLink {
     group: WeakGroup<BullyMessage>,
     keeper: Arc<Keeper>,
-    running: Mutex<Running>,
+    running: Mutex<RunningKeeper>,
 }
 
 #[derive(Default)]
-struct Running {
+struct RunningKeeper {
     /// How many tasks were started.
     started: u64,
-    questions: Option<Sender<Question>>,
+    questions: Option<Sender<RegisterQuestion>>,
 }
 
 /// What an agent asks.
 #[derive(Debug)]
-pub(super) struct Question {
+pub(super) struct RegisterQuestion {
     pub(super) from: AgentId,
     pub(super) message: RegisterMessage,
 }
@@ -51,7 +51,7 @@ impl KeeperLink {
         }
     }
 
-    fn start(&self, running: &mut Running, first: Question) {
+    fn start(&self, running: &mut RunningKeeper, first: RegisterQuestion) {
         // An agent asks from its own task; anybody else has nothing to wait for.
         let Some(group) = self.group.upgrade().filter(|_| is_task()) else {
             return;
@@ -62,7 +62,7 @@ impl KeeperLink {
         running.started = running.started.saturating_add(1);
         running.questions = Some(questions);
         let keeper = Arc::clone(&self.keeper);
-        let task = Task::new(&group, keeper, running.started, asked);
+        let task = KeeperTask::new(&group, keeper, running.started, asked);
         drop(actix::spawn(task.run()));
     }
 }
@@ -78,7 +78,7 @@ impl RemoteLink<BullyMessage> for KeeperLink {
             return; // said to all members
         };
         let from = envelope.from;
-        let question = Question { from, message };
+        let question = RegisterQuestion { from, message };
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         let put = match &running.questions {
             Some(questions) => questions.try_send(question),

@@ -52,18 +52,18 @@ pub(crate) struct KeeperSettings {
 #[derive(Debug)]
 pub(crate) struct Keeper {
     settings: KeeperSettings,
-    keys: Keys,
+    keys: RegisterKeys,
     health: Health,
 }
 
 /// Where the two records are.
 #[derive(Debug)]
-struct Keys {
+struct RegisterKeys {
     lease: RegisterKey,
     claim: RegisterKey,
 }
 
-impl Keys {
+impl RegisterKeys {
     fn of(name: &LeaseName) -> Result<Self, IdError> {
         let key = |record| format!("{}/{}/{record}", name.cluster, name.group).parse();
         Ok(Self {
@@ -143,7 +143,7 @@ impl Keeper {
         group: &Group<BullyMessage>,
         settings: KeeperSettings,
     ) -> Result<Arc<Self>, AttachError> {
-        let keys = Keys::of(&settings.name)?;
+        let keys = RegisterKeys::of(&settings.name)?;
         let keeper = Arc::new(Self {
             settings,
             keys,

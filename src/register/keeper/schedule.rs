@@ -23,13 +23,13 @@ use crate::{
 
 /// The state of one group's register in one process.
 #[derive(Debug)]
-pub(super) struct Schedule {
+pub(super) struct KeeperSchedule {
     lease: Content<LeaseRecord>,
     claim: Content<ClaimRecord>,
     /// The question of each agent that waits for a read that has not begun.
     readers: BTreeMap<AgentId, u64>,
     swaps: VecDeque<Wanted>,
-    under_way: UnderWay,
+    under_way: OperationUnderWay,
     /// The store has told of a change since the last read began.
     is_told: bool,
     /// When the last read began.
@@ -39,14 +39,14 @@ pub(super) struct Schedule {
 }
 
 #[derive(Debug)]
-enum UnderWay {
+enum OperationUnderWay {
     Nothing,
     Read {
         readers: BTreeMap<AgentId, u64>,
     },
     Swap {
         by: Asker,
-        which: Which,
+        which: WhichRecord,
         value: Vec<u8>,
     },
 }
@@ -55,7 +55,7 @@ enum UnderWay {
 #[derive(Debug)]
 struct Wanted {
     by: Asker,
-    which: Which,
+    which: WhichRecord,
     expected: Version,
     value: Vec<u8>,
 }
@@ -69,7 +69,7 @@ struct Asker {
 
 /// One of the two records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Which {
+pub(super) enum WhichRecord {
     Lease,
     Claim,
 }
@@ -81,7 +81,7 @@ pub(super) enum Operation {
     Read,
     /// Replace one of them.
     Swap {
-        which: Which,
+        which: WhichRecord,
         expected: Option<Entry>,
         value: Vec<u8>,
     },
@@ -89,7 +89,7 @@ pub(super) enum Operation {
 
 /// What is to be done now.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Next {
+pub(super) enum NextOperation {
     Run(Operation),
     /// There is something to do, and not before then.
     At(Time),
@@ -99,14 +99,14 @@ pub(super) enum Next {
 
 /// What is said, and to whom.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Reply {
+pub(super) enum RegisterReply {
     /// The answer to one agent's question.
     To(AgentId, RegisterShown),
     /// What it shows unasked, to all but those.
     ToOthers(Vec<AgentId>, RegisterShown),
 }
 
-impl Schedule {
+impl KeeperSchedule {
     /// The schedule of that number in this process, for the lease of that name.
     pub(super) fn new(name: &LeaseName, number: u64) -> Self {
         Self {
@@ -114,7 +114,7 @@ impl Schedule {
             claim: Content::new(name, number),
             readers: BTreeMap::new(),
             swaps: VecDeque::new(),
-            under_way: UnderWay::Nothing,
+            under_way: OperationUnderWay::Nothing,
             is_told: false,
             read_at: None,
             failures: 0,
@@ -122,7 +122,12 @@ impl Schedule {
     }
 
     /// An agent asks.
-    pub(super) fn hear(&mut self, from: AgentId, message: RegisterMessage, out: &mut Vec<Reply>) {
+    pub(super) fn hear(
+        &mut self,
+        from: AgentId,
+        message: RegisterMessage,
+        out: &mut Vec<RegisterReply>,
+    ) {
         match message {
             // An agent that asks again needs no answer to what it asked before.
             RegisterMessage::Read(read) => {
@@ -130,8 +135,8 @@ impl Schedule {
             }
             RegisterMessage::Swap(swap) => {
                 let (which, value) = match &swap.record {
-                    Swapped::Lease(record) => (Which::Lease, record.encode()),
-                    Swapped::Claim(record) => (Which::Claim, record.encode()),
+                    Swapped::Lease(record) => (WhichRecord::Lease, record.encode()),
+                    Swapped::Claim(record) => (WhichRecord::Claim, record.encode()),
                 };
                 let request = swap.request;
                 // Only the newest of an agent's attempts is worth a write; what was dropped has no answer.
@@ -155,9 +160,9 @@ impl Schedule {
     }
 
     /// What the store is to do now. A [`Next::Run`] has begun by that.
-    pub(super) fn next(&mut self, now: Time) -> Next {
-        if !matches!(self.under_way, UnderWay::Nothing) {
-            return Next::Nothing;
+    pub(super) fn next(&mut self, now: Time) -> NextOperation {
+        if !matches!(self.under_way, OperationUnderWay::Nothing) {
+            return NextOperation::Nothing;
         }
         // A renewal does not wait for a read: its lease runs out.
         if let Some(Wanted {
@@ -170,21 +175,21 @@ impl Schedule {
                 expected,
                 value: value.clone(),
             };
-            self.under_way = UnderWay::Swap { by, which, value };
-            return Next::Run(operation);
+            self.under_way = OperationUnderWay::Swap { by, which, value };
+            return NextOperation::Run(operation);
         }
         if self.readers.is_empty() && !self.is_told {
-            return Next::Nothing;
+            return NextOperation::Nothing;
         }
         let due = self.read_at.map_or(now, |at| at.after(self.pause()));
         if now < due {
-            return Next::At(due);
+            return NextOperation::At(due);
         }
         self.read_at = Some(now);
         self.is_told = false;
         let readers = std::mem::take(&mut self.readers);
-        self.under_way = UnderWay::Read { readers };
-        Next::Run(Operation::Read)
+        self.under_way = OperationUnderWay::Read { readers };
+        NextOperation::Run(Operation::Read)
     }
 
     /// The store has shown both records, or failed.
@@ -192,9 +197,9 @@ impl Schedule {
         &mut self,
         lease: Result<Option<Entry>, RegisterError>,
         claim: Result<Option<Entry>, RegisterError>,
-        out: &mut Vec<Reply>,
+        out: &mut Vec<RegisterReply>,
     ) {
-        let UnderWay::Read { readers } = self.end() else {
+        let OperationUnderWay::Read { readers } = self.end() else {
             return;
         };
         let (lease, claim) = (self.lease.note(lease), self.claim.note(claim));
@@ -212,19 +217,26 @@ impl Schedule {
         let answers = readers.into_iter().map(|(id, request)| {
             let request = Some(request);
             let answer = holds.clone();
-            Reply::To(id, RegisterShown { request, answer })
+            RegisterReply::To(id, RegisterShown { request, answer })
         });
         out.extend(answers);
         if lease || claim {
             let request = None;
             let answer = holds;
-            out.push(Reply::ToOthers(asked, RegisterShown { request, answer }));
+            out.push(RegisterReply::ToOthers(
+                asked,
+                RegisterShown { request, answer },
+            ));
         }
     }
 
     /// The store has done a swap, or not, or has not said so.
-    pub(super) fn swapped(&mut self, swap: Result<Swap, RegisterError>, out: &mut Vec<Reply>) {
-        let UnderWay::Swap { by, which, value } = self.end() else {
+    pub(super) fn swapped(
+        &mut self,
+        swap: Result<Swap, RegisterError>,
+        out: &mut Vec<RegisterReply>,
+    ) {
+        let OperationUnderWay::Swap { by, which, value } = self.end() else {
             return;
         };
         let is_done = match swap {
@@ -251,12 +263,15 @@ impl Schedule {
         };
         let request = Some(by.request);
         let asker = by.id;
-        out.push(Reply::To(asker.clone(), RegisterShown { request, answer }));
+        out.push(RegisterReply::To(
+            asker.clone(),
+            RegisterShown { request, answer },
+        ));
         self.refuse_hopeless(out);
         // The others here see what was written without a read.
         if let Some(answer) = self.holds().filter(|_| is_done) {
             let request = None;
-            out.push(Reply::ToOthers(
+            out.push(RegisterReply::ToOthers(
                 vec![asker],
                 RegisterShown { request, answer },
             ));
@@ -264,16 +279,15 @@ impl Schedule {
     }
 
     /// A swap that expects what is not there any more would fail, and one over what is no lease must not be done.
-    fn refuse_hopeless(&mut self, out: &mut Vec<Reply>) {
+    fn refuse_hopeless(&mut self, out: &mut Vec<RegisterReply>) {
         let (mut kept, mut refused) = (VecDeque::new(), Vec::new());
         for wanted in self.swaps.drain(..) {
             let (version, is_ours) = match wanted.which {
-                Which::Lease => (self.lease.version(), self.lease.is_ours()),
-                Which::Claim => (self.claim.version(), self.claim.is_ours()),
+                WhichRecord::Lease => (self.lease.version(), self.lease.is_ours()),
+                WhichRecord::Claim => (self.claim.version(), self.claim.is_ours()),
             };
             // What is written just now may be what it expects.
-            let may_change =
-                matches!(&self.under_way, UnderWay::Swap { which, .. } if *which == wanted.which);
+            let may_change = matches!(&self.under_way, OperationUnderWay::Swap { which, .. } if *which == wanted.which);
             if (version == wanted.expected && is_ours) || may_change {
                 kept.push_back(wanted);
             } else {
@@ -284,32 +298,32 @@ impl Schedule {
         out.extend(refused.into_iter().map(|Wanted { by, .. }| {
             let request = Some(by.request);
             let answer = Answer::Changed;
-            Reply::To(by.id, RegisterShown { request, answer })
+            RegisterReply::To(by.id, RegisterShown { request, answer })
         }));
     }
 
-    fn end(&mut self) -> UnderWay {
-        std::mem::replace(&mut self.under_way, UnderWay::Nothing)
+    fn end(&mut self) -> OperationUnderWay {
+        std::mem::replace(&mut self.under_way, OperationUnderWay::Nothing)
     }
 
-    fn note(&mut self, which: Which, entry: Option<Entry>) {
+    fn note(&mut self, which: WhichRecord, entry: Option<Entry>) {
         match which {
-            Which::Lease => self.lease.show(entry),
-            Which::Claim => self.claim.show(entry),
+            WhichRecord::Lease => self.lease.show(entry),
+            WhichRecord::Claim => self.claim.show(entry),
         };
     }
 
-    fn entry(&self, which: Which) -> Option<Entry> {
+    fn entry(&self, which: WhichRecord) -> Option<Entry> {
         match which {
-            Which::Lease => self.lease.entry(),
-            Which::Claim => self.claim.entry(),
+            WhichRecord::Lease => self.lease.entry(),
+            WhichRecord::Claim => self.claim.entry(),
         }
     }
 
-    fn version(&self, which: Which) -> Version {
+    fn version(&self, which: WhichRecord) -> Version {
         match which {
-            Which::Lease => self.lease.version(),
-            Which::Claim => self.claim.version(),
+            WhichRecord::Lease => self.lease.version(),
+            WhichRecord::Claim => self.claim.version(),
         }
     }
 
@@ -331,10 +345,10 @@ impl Schedule {
     }
 }
 
-fn failed(id: AgentId, request: u64) -> Reply {
+fn failed(id: AgentId, request: u64) -> RegisterReply {
     let request = Some(request);
     let answer = Answer::Failed;
-    Reply::To(id, RegisterShown { request, answer })
+    RegisterReply::To(id, RegisterShown { request, answer })
 }
 
 /// A store is read a hundred times a second at most, whoever asks how often.

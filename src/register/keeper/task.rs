@@ -1,7 +1,7 @@
 //! The task that asks the store, one operation after the other.
 //!
 //! Decided here: that an operation which takes too long is given up, its outcome unknown; and that the task ends
-//! when no agent of the group is here. What is asked, and who hears of it, is the [`Schedule`]'s.
+//! when no agent of the group is here. What is asked, and who hears of it, is the [`KeeperSchedule`]'s.
 
 use std::{
     future::poll_fn,
@@ -18,8 +18,8 @@ use tokio::sync::mpsc::{Receiver, channel};
 
 use super::{
     INCARNATION, Keeper,
-    link::Question,
-    schedule::{Next, Operation, Reply, Schedule, Which},
+    link::RegisterQuestion,
+    schedule::{KeeperSchedule, NextOperation, Operation, RegisterReply, WhichRecord},
 };
 use crate::{
     elections::{
@@ -28,17 +28,17 @@ use crate::{
     },
     group::{Group, MembershipWatch},
     protocol::{AgentId, To},
-    register::{Changes, Entry, RegisterError, Swap},
+    register::{ChangeStream, Entry, RegisterError, Swap},
 };
 
 /// One task's state; see the [module](self).
-pub(super) struct Task {
+pub(super) struct KeeperTask {
     keeper: Arc<Keeper>,
     members: MembershipWatch<BullyMessage>,
     members_changed: Receiver<()>,
-    asked: Receiver<Question>,
-    changes: Vec<Changes>,
-    schedule: Schedule,
+    asked: Receiver<RegisterQuestion>,
+    changes: Vec<ChangeStream>,
+    schedule: KeeperSchedule,
     operation: Option<LocalBoxFuture<'static, Done>>,
     timer: Option<Pin<Box<Sleep>>>,
 }
@@ -53,20 +53,20 @@ enum Done {
 }
 
 /// What wakes the task.
-enum Event {
-    Asked(Question),
+enum KeeperEvent {
+    Asked(RegisterQuestion),
     Told,
     Done(Done),
     Due,
     MembersChanged,
 }
 
-impl Task {
+impl KeeperTask {
     pub(super) fn new(
         group: &Group<BullyMessage>,
         keeper: Arc<Keeper>,
         number: u64,
-        asked: Receiver<Question>,
+        asked: Receiver<RegisterQuestion>,
     ) -> Self {
         let (change, members_changed) = channel(1);
         let members = group.watch(move || {
@@ -78,7 +78,7 @@ impl Task {
         let told = keys.into_iter().filter_map(|key| register.changes(key));
         Self {
             changes: told.collect(),
-            schedule: Schedule::new(&keeper.settings.name, number),
+            schedule: KeeperSchedule::new(&keeper.settings.name, number),
             keeper,
             members,
             members_changed,
@@ -94,12 +94,12 @@ impl Task {
             self.proceed();
             let mut replies = Vec::new();
             match poll_fn(|cx| self.poll_event(cx)).await {
-                Event::Asked(Question { from, message }) => {
+                KeeperEvent::Asked(RegisterQuestion { from, message }) => {
                     self.schedule.hear(from, message, &mut replies);
                 }
-                Event::Told => self.schedule.tell(),
-                Event::Done(done) => self.finish(done, &mut replies),
-                Event::Due | Event::MembersChanged => {}
+                KeeperEvent::Told => self.schedule.tell(),
+                KeeperEvent::Done(done) => self.finish(done, &mut replies),
+                KeeperEvent::Due | KeeperEvent::MembersChanged => {}
             }
             for reply in replies {
                 self.send(reply);
@@ -120,9 +120,9 @@ impl Task {
         let now = self.keeper.settings.clock.now();
         self.timer = None;
         match self.schedule.next(now) {
-            Next::Run(operation) => self.operation = Some(self.begin(operation)),
-            Next::At(at) => self.timer = Some(Box::pin(sleep(at.since(now)))),
-            Next::Nothing => {}
+            NextOperation::Run(operation) => self.operation = Some(self.begin(operation)),
+            NextOperation::At(at) => self.timer = Some(Box::pin(sleep(at.since(now)))),
+            NextOperation::Nothing => {}
         }
     }
 
@@ -149,8 +149,8 @@ impl Task {
                 value,
             } => {
                 let key = match which {
-                    Which::Lease => &keeper.keys.lease,
-                    Which::Claim => &keeper.keys.claim,
+                    WhichRecord::Lease => &keeper.keys.lease,
+                    WhichRecord::Claim => &keeper.keys.claim,
                 };
                 let swap = timeout(limit, register.swap(key, expected.as_ref(), value));
                 let known = move |swap: Result<_, _>| {
@@ -161,7 +161,7 @@ impl Task {
         }
     }
 
-    fn finish(&mut self, done: Done, replies: &mut Vec<Reply>) {
+    fn finish(&mut self, done: Done, replies: &mut Vec<RegisterReply>) {
         self.operation = None;
         let keeper = &self.keeper;
         let failure = match &done {
@@ -186,11 +186,11 @@ impl Task {
         }
     }
 
-    fn send(&self, reply: Reply) {
+    fn send(&self, reply: RegisterReply) {
         let newest = self.members.group().newest();
         let (to, shown) = match reply {
-            Reply::To(id, shown) => (To::One(id), shown),
-            Reply::ToOthers(but, shown) => {
+            RegisterReply::To(id, shown) => (To::One(id), shown),
+            RegisterReply::ToOthers(but, shown) => {
                 let here = newest.here().map(|member| &member.id);
                 let others: Vec<AgentId> = here.filter(|id| !but.contains(id)).cloned().collect();
                 (To::Set(others.into_iter().collect()), shown)
@@ -200,18 +200,18 @@ impl Task {
         newest.deliver(&self.keeper.settings.member, INCARNATION, &to, message);
     }
 
-    fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Event> {
+    fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<KeeperEvent> {
         // What the store has done first: it decides what is asked next.
         if let Some(operation) = &mut self.operation
             && let Poll::Ready(done) = operation.as_mut().poll(cx)
         {
-            return Poll::Ready(Event::Done(done));
+            return Poll::Ready(KeeperEvent::Done(done));
         }
         if let Poll::Ready(Some(question)) = self.asked.poll_recv(cx) {
-            return Poll::Ready(Event::Asked(question));
+            return Poll::Ready(KeeperEvent::Asked(question));
         }
         if let Poll::Ready(Some(())) = self.members_changed.poll_recv(cx) {
-            return Poll::Ready(Event::MembersChanged);
+            return Poll::Ready(KeeperEvent::MembersChanged);
         }
         let mut is_told = false;
         self.changes
@@ -223,10 +223,10 @@ impl Task {
                 Poll::Pending => true,
             });
         if is_told {
-            return Poll::Ready(Event::Told);
+            return Poll::Ready(KeeperEvent::Told);
         }
         if let Some(timer) = &mut self.timer {
-            return timer.as_mut().poll(cx).map(|()| Event::Due);
+            return timer.as_mut().poll(cx).map(|()| KeeperEvent::Due);
         }
         Poll::Pending
     }

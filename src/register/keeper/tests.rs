@@ -2,7 +2,7 @@
 
 use std::{io, time::Duration};
 
-use super::schedule::{Next, Operation, Reply, Schedule, Which};
+use super::schedule::{KeeperSchedule, NextOperation, Operation, RegisterReply, WhichRecord};
 use crate::{
     elections::lease::{
         Answer, ClaimRecord, Holder, LeaseName, LeaseRecord, Nonce, ReadRegister, RecordError,
@@ -66,15 +66,15 @@ fn unreachable<T>() -> Result<T, RegisterError> {
 
 /// A schedule, its store's clock, and what it has said.
 struct Scene {
-    schedule: Schedule,
+    schedule: KeeperSchedule,
     now: Time,
-    said: Vec<Reply>,
+    said: Vec<RegisterReply>,
 }
 
 impl Scene {
     fn new() -> Self {
         Self {
-            schedule: Schedule::new(&name("cron"), 1),
+            schedule: KeeperSchedule::new(&name("cron"), 1),
             now: Time::from_millis(1_000),
             said: Vec::new(),
         }
@@ -106,7 +106,7 @@ impl Scene {
         self.schedule.hear(id(agent), swap, &mut self.said);
     }
 
-    fn next(&mut self) -> Next {
+    fn next(&mut self) -> NextOperation {
         self.schedule.next(self.now)
     }
 
@@ -116,18 +116,20 @@ impl Scene {
 
     fn begin_read(&mut self) {
         self.pass(1_000);
-        assert_eq!(self.next(), Next::Run(Operation::Read));
+        assert_eq!(self.next(), NextOperation::Run(Operation::Read));
     }
 
     /// The store is asked to replace the lease; says what it compares.
     fn begin_swap(&mut self) -> (Option<Entry>, Vec<u8>) {
         match self.next() {
-            Next::Run(Operation::Swap {
-                which: Which::Lease,
+            NextOperation::Run(Operation::Swap {
+                which: WhichRecord::Lease,
                 expected,
                 value,
             }) => (expected, value),
-            other @ (Next::Run(_) | Next::At(_) | Next::Nothing) => panic!("{other:?}"),
+            other @ (NextOperation::Run(_) | NextOperation::At(_) | NextOperation::Nothing) => {
+                panic!("{other:?}")
+            }
         }
     }
 
@@ -158,22 +160,22 @@ impl Scene {
 
     fn answers(&self, agent: &str, request: u64) -> impl Iterator<Item = Answer> {
         self.said.iter().filter_map(move |reply| match reply {
-            Reply::To(
+            RegisterReply::To(
                 to,
                 RegisterShown {
                     request: of,
                     answer,
                 },
             ) if to.as_str() == agent && *of == Some(request) => Some(answer.clone()),
-            Reply::To(..) | Reply::ToOthers(..) => None,
+            RegisterReply::To(..) | RegisterReply::ToOthers(..) => None,
         })
     }
 
     /// What was said unasked, and to all but which.
     fn unasked(&self) -> Vec<(&[AgentId], &Answer)> {
         let unasked = self.said.iter().filter_map(|reply| match reply {
-            Reply::ToOthers(but, shown) => Some((&**but, &shown.answer)),
-            Reply::To(..) => None,
+            RegisterReply::ToOthers(but, shown) => Some((&**but, &shown.answer)),
+            RegisterReply::To(..) => None,
         });
         unasked.collect()
     }
@@ -191,7 +193,11 @@ fn all_that_ask_before_a_read_begins_are_answered_by_it() {
     }
     scene.begin_read();
     scene.ask("late", 9);
-    assert_eq!(scene.next(), Next::Nothing, "one operation at a time");
+    assert_eq!(
+        scene.next(),
+        NextOperation::Nothing,
+        "one operation at a time"
+    );
     scene.show(Some(entry(1, stored(&lease("cron", 1)))), None);
     let answered = (0..1_000).filter(|agent| {
         let answer = scene.answer(&format!("agent-{agent}"), 7);
@@ -221,7 +227,7 @@ fn a_store_is_read_a_hundred_times_a_second_at_most() {
     let mut reads = 0;
     for _ in 0..1_000 {
         scene.ask("a", 1);
-        if scene.next() == Next::Run(Operation::Read) {
+        if scene.next() == NextOperation::Run(Operation::Read) {
             reads += 1;
             scene.show(None, None);
         }
@@ -237,7 +243,7 @@ fn a_store_that_fails_is_asked_ever_less_and_at_once_more_when_it_answers() {
     for _ in 0..9 {
         scene.ask("a", 1);
         let mut waited = 0;
-        while scene.next() != Next::Run(Operation::Read) {
+        while scene.next() != NextOperation::Run(Operation::Read) {
             scene.pass(10);
             waited += 10;
         }
@@ -254,7 +260,7 @@ fn a_store_that_fails_is_asked_ever_less_and_at_once_more_when_it_answers() {
     scene.show(None, None);
     scene.ask("a", 3);
     scene.pass(10);
-    assert_eq!(scene.next(), Next::Run(Operation::Read));
+    assert_eq!(scene.next(), NextOperation::Run(Operation::Read));
 }
 
 #[test]
@@ -290,10 +296,10 @@ fn a_swap_that_expects_what_is_gone_is_refused_without_the_store() {
     for agent in ["b", "c"] {
         assert_eq!(scene.answer(agent, 5), Answer::Changed);
     }
-    assert_eq!(scene.next(), Next::Nothing);
+    assert_eq!(scene.next(), NextOperation::Nothing);
     scene.swap("b", 6, &version, Swapped::Lease(lease("cron", 4)));
     assert_eq!(scene.answer("b", 6), Answer::Changed);
-    assert_eq!(scene.next(), Next::Nothing);
+    assert_eq!(scene.next(), NextOperation::Nothing);
 }
 
 #[test]
@@ -333,11 +339,11 @@ fn only_the_newest_attempt_of_an_agent_is_written() {
     scene.swap("a", 7, &version, Swapped::Lease(lease("cron", 3)));
     scene.show(None, None);
     let mut written = Vec::new();
-    while let Next::Run(Operation::Swap { which, .. }) = scene.next() {
+    while let NextOperation::Run(Operation::Swap { which, .. }) = scene.next() {
         written.push(which);
         scene.swapped(Ok(Swap::Done(register::Version(1))));
     }
-    assert_eq!(written, [Which::Claim, Which::Lease]);
+    assert_eq!(written, [WhichRecord::Claim, WhichRecord::Lease]);
     assert_eq!(scene.answers("a", 5).count(), 0);
 }
 
@@ -382,7 +388,7 @@ fn what_is_no_lease_of_this_group_is_shown_as_such_and_not_written_over() {
         let mine = Swapped::Lease(lease("cron", 1));
         scene.swap("a", 2, &shown.version, mine);
         assert_eq!(scene.answer("a", 2), Answer::Changed);
-        assert_eq!(scene.next(), Next::Nothing);
+        assert_eq!(scene.next(), NextOperation::Nothing);
     }
 }
 
@@ -406,14 +412,14 @@ fn nothing_is_written_before_it_was_read() {
     let guessed = Version::new(&[0; 16]).unwrap();
     scene.swap("a", 1, &guessed, Swapped::Lease(lease("cron", 1)));
     assert_eq!(scene.answer("a", 1), Answer::Changed);
-    assert_eq!(scene.next(), Next::Nothing);
+    assert_eq!(scene.next(), NextOperation::Nothing);
 }
 
 /// A task that ended, and the next one: what one has shown means nothing to the other.
 #[test]
 fn versions_of_another_schedule_are_not_the_same() {
     let (mut scene, version) = Scene::that_holds(None);
-    scene.schedule = Schedule::new(&name("cron"), 2);
+    scene.schedule = KeeperSchedule::new(&name("cron"), 2);
     scene.ask("x", 2);
     scene.begin_read();
     scene.show(None, None);

@@ -7,7 +7,7 @@ use std::io;
 
 use tokio_postgres::{Error, error::SqlState};
 
-use crate::register::{Refusal, RegisterError};
+use crate::register::{RegisterError, RegisterRefusal};
 
 /// The meaning of an error; `writes` says whether a write was sent.
 pub(super) fn failure(error: &Error, writes: bool) -> RegisterError {
@@ -27,7 +27,7 @@ pub(super) fn failure(error: &Error, writes: bool) -> RegisterError {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Meaning {
-    Refused(Refusal),
+    Refused(RegisterRefusal),
     /// It was aborted, or never begun; another time it may work.
     NotDone,
     Unknown,
@@ -38,17 +38,17 @@ fn of_state(state: &SqlState, writes: bool) -> Meaning {
     let code = state.code();
     match (code.get(..2).unwrap_or_default(), code) {
         // A replica, or a database that was made read-only.
-        (_, "25006") => Meaning::Refused(Refusal::ReadOnly),
-        (_, "42501") | ("28", _) => Meaning::Refused(Refusal::Credentials),
-        (_, "53100") => Meaning::Refused(Refusal::Full),
+        (_, "25006") => Meaning::Refused(RegisterRefusal::ReadOnly),
+        (_, "42501") | ("28", _) => Meaning::Refused(RegisterRefusal::Credentials),
+        (_, "53100") => Meaning::Refused(RegisterRefusal::Full),
         // No such database, table, column, or one of another type.
-        ("3D" | "3F" | "42", _) => Meaning::Refused(Refusal::Layout),
+        ("3D" | "3F" | "42", _) => Meaning::Refused(RegisterRefusal::Layout),
         // Aborted for a reason that passes: a lock, a time-out, too many connections, a start or an end.
         ("40" | "53" | "55", _) | (_, "57014" | "57P03") => Meaning::NotDone,
         // The server, or this session, ends: it may have committed before.
         ("08" | "57" | "58" | "XX", _) if writes => Meaning::Unknown,
         ("08" | "57" | "58" | "XX", _) => Meaning::NotDone,
-        _ => Meaning::Refused(Refusal::Other),
+        _ => Meaning::Refused(RegisterRefusal::Other),
     }
 }
 
@@ -85,13 +85,13 @@ mod tests {
     #[test]
     fn what_the_server_refuses_is_told_in_our_words() {
         for (code, refusal) in [
-            ("25006", Refusal::ReadOnly),
-            ("42501", Refusal::Credentials),
-            ("28P01", Refusal::Credentials),
-            ("53100", Refusal::Full),
-            ("42P01", Refusal::Layout),
-            ("3D000", Refusal::Layout),
-            ("22P02", Refusal::Other),
+            ("25006", RegisterRefusal::ReadOnly),
+            ("42501", RegisterRefusal::Credentials),
+            ("28P01", RegisterRefusal::Credentials),
+            ("53100", RegisterRefusal::Full),
+            ("42P01", RegisterRefusal::Layout),
+            ("3D000", RegisterRefusal::Layout),
+            ("22P02", RegisterRefusal::Other),
         ] {
             let state = SqlState::from_code(code);
             assert_eq!(of_state(&state, true), Meaning::Refused(refusal), "{code}");

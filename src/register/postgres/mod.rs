@@ -27,10 +27,10 @@ use tokio_postgres::{
 };
 
 use super::{
-    Changes, Entry, Reading, Refusal, Register, RegisterError, RegisterKey, Swap, Swapping,
-    key::check_size,
+    ChangeStream, Entry, Register, RegisterError, RegisterKey, RegisterReading, RegisterRefusal,
+    Swap, Swapping, key::check_size,
 };
-use worker::{Security, Worker};
+use worker::{PostgresSecurity, PostgresWorker};
 
 /// Keeps leases in a table of a PostgreSQL database, which wakes who waits for them.
 ///
@@ -52,8 +52,8 @@ use worker::{Security, Worker};
 #[derive(Clone, Debug)]
 pub struct PostgresRegister {
     name: Arc<str>,
-    jobs: mpsc::Sender<Job>,
-    told: broadcast::WeakSender<Told>,
+    jobs: mpsc::Sender<PostgresJob>,
+    told: broadcast::WeakSender<PostgresTold>,
 }
 
 /// Settings of a [`PostgresRegister`].
@@ -80,7 +80,7 @@ impl PostgresRegister {
         }
     }
 
-    async fn put(&self, job: Job) -> Result<(), RegisterError> {
+    async fn put(&self, job: PostgresJob) -> Result<(), RegisterError> {
         let gone = |_| RegisterError::unreachable(io::Error::other("its thread has ended"));
         self.jobs.send(job).await.map_err(gone)
     }
@@ -106,7 +106,8 @@ impl PostgresBuilder {
     /// # Errors
     /// [`RegisterError::Refused`] when the URL says what cannot be done. Whether the server can be reached shows later.
     pub fn open(self) -> Result<PostgresRegister, RegisterError> {
-        let refused = |source| RegisterError::refused(Refusal::Other, io::Error::other(source));
+        let refused =
+            |source| RegisterError::refused(RegisterRefusal::Other, io::Error::other(source));
         let config: Config = self.url.parse().map_err(refused)?;
         let (mut config, security) = self.secured(config)?;
         if config.get_application_name().is_none() {
@@ -120,7 +121,7 @@ impl PostgresBuilder {
             .enable_all()
             .build()
             .map_err(RegisterError::unreachable)?;
-        let worker = Worker::new(config, security, self.creates, asked, told);
+        let worker = PostgresWorker::new(config, security, self.creates, asked, told);
         thread::Builder::new()
             .name("bully-postgres".to_owned())
             .spawn(move || LocalSet::new().block_on(&runtime, worker.run()))
@@ -133,17 +134,17 @@ impl PostgresBuilder {
     }
 
     #[cfg(feature = "tls")]
-    fn secured(&self, mut config: Config) -> Result<(Config, Security), RegisterError> {
+    fn secured(&self, mut config: Config) -> Result<(Config, PostgresSecurity), RegisterError> {
         let Some(pem) = &self.authorities else {
             return plain(config);
         };
         config.ssl_mode(SslMode::Require);
-        Ok((config, Security::Tls(tls::Connector::new(pem)?)))
+        Ok((config, PostgresSecurity::Tls(tls::Connector::new(pem)?)))
     }
 
     #[cfg(not(feature = "tls"))]
     #[expect(clippy::unused_self, reason = "the same with the feature `tls`")]
-    fn secured(&self, config: Config) -> Result<(Config, Security), RegisterError> {
+    fn secured(&self, config: Config) -> Result<(Config, PostgresSecurity), RegisterError> {
         plain(config)
     }
 }
@@ -157,15 +158,15 @@ impl std::fmt::Debug for PostgresBuilder {
     }
 }
 
-fn plain(config: Config) -> Result<(Config, Security), RegisterError> {
+fn plain(config: Config) -> Result<(Config, PostgresSecurity), RegisterError> {
     if config.get_ssl_mode() == SslMode::Require {
         let words = "sslmode=require needs authorities_pem(..), of the feature `tls`";
         return Err(RegisterError::refused(
-            Refusal::Credentials,
+            RegisterRefusal::Credentials,
             io::Error::other(words),
         ));
     }
-    Ok((config, Security::Plain))
+    Ok((config, PostgresSecurity::Plain))
 }
 
 /// Without user and password.
@@ -193,11 +194,11 @@ impl Register for PostgresRegister {
         &self.name
     }
 
-    fn read(&self, key: &RegisterKey) -> Reading {
+    fn read(&self, key: &RegisterKey) -> RegisterReading {
         let (register, key) = (self.clone(), key.clone());
         Box::pin(async move {
             let (answer, answered) = oneshot::channel();
-            register.put(Job::Read { key, answer }).await?;
+            register.put(PostgresJob::Read { key, answer }).await?;
             let gone = |_| RegisterError::unreachable(io::Error::other("its thread has ended"));
             answered.await.map_err(gone)?
         })
@@ -208,7 +209,7 @@ impl Register for PostgresRegister {
         Box::pin(async move {
             check_size(&value)?;
             let (answer, answered) = oneshot::channel();
-            let job = Job::Swap {
+            let job = PostgresJob::Swap {
                 key,
                 expected,
                 value,
@@ -220,15 +221,16 @@ impl Register for PostgresRegister {
         })
     }
 
-    fn changes(&self, key: &RegisterKey) -> Option<Changes> {
+    fn changes(&self, key: &RegisterKey) -> Option<ChangeStream> {
         let told = self.told.upgrade()?.subscribe();
         let begin = (told, key.clone());
         Some(Box::pin(stream::unfold(begin, |(mut told, key)| async {
             loop {
                 match told.recv().await {
-                    Ok(Told::Key(of)) if *of != *key.as_str() => {}
+                    Ok(PostgresTold::Key(of)) if *of != *key.as_str() => {}
                     // Missed ones may have been of this key.
-                    Ok(Told::Key(_) | Told::Connected) | Err(RecvError::Lagged(_)) => {
+                    Ok(PostgresTold::Key(_) | PostgresTold::Connected)
+                    | Err(RecvError::Lagged(_)) => {
                         return Some(((), (told, key)));
                     }
                     Err(RecvError::Closed) => return None,
@@ -240,7 +242,7 @@ impl Register for PostgresRegister {
 
 /// What the thread is asked to do.
 #[derive(Debug)]
-enum Job {
+enum PostgresJob {
     Read {
         key: RegisterKey,
         answer: oneshot::Sender<Result<Option<Entry>, RegisterError>>,
@@ -255,7 +257,7 @@ enum Job {
 
 /// What is heard of the server unasked.
 #[derive(Clone, Debug)]
-enum Told {
+enum PostgresTold {
     /// The entry of that key was replaced.
     Key(Arc<str>),
     /// There is a connection again: anything may have changed before.

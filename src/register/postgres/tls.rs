@@ -20,7 +20,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect, TlsStream};
 use tokio_rustls::{Connect, TlsConnector, client};
 
-use crate::register::{Refusal, RegisterError};
+use crate::register::{RegisterError, RegisterRefusal};
 
 /// Makes TLS of a connection.
 #[derive(Clone)]
@@ -28,8 +28,9 @@ pub(super) struct Connector(Arc<ClientConfig>);
 
 impl Connector {
     pub(super) fn new(authorities: &[u8]) -> Result<Self, RegisterError> {
-        let refused =
-            |words: String| RegisterError::refused(Refusal::Credentials, io::Error::other(words));
+        let refused = |words: String| {
+            RegisterError::refused(RegisterRefusal::Credentials, io::Error::other(words))
+        };
         let mut roots = RootCertStore::empty();
         for certificate in CertificateDer::pem_slice_iter(authorities) {
             let certificate =
@@ -53,47 +54,47 @@ impl Connector {
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> MakeTlsConnect<S> for Connector {
-    type Stream = Stream<S>;
-    type TlsConnect = Named;
+    type Stream = PostgresStream<S>;
+    type TlsConnect = NamedStream;
     type Error = io::Error;
 
-    fn make_tls_connect(&mut self, domain: &str) -> io::Result<Named> {
+    fn make_tls_connect(&mut self, domain: &str) -> io::Result<NamedStream> {
         let name = ServerName::try_from(domain.to_owned()).map_err(io::Error::other)?;
         let connector = TlsConnector::from(Arc::clone(&self.0));
-        Ok(Named { connector, name })
+        Ok(NamedStream { connector, name })
     }
 }
 
 /// The same for one server.
-pub(super) struct Named {
+pub(super) struct NamedStream {
     connector: TlsConnector,
     name: ServerName<'static>,
 }
 
-type Wrap<S> = fn(io::Result<client::TlsStream<S>>) -> io::Result<Stream<S>>;
+type Wrap<S> = fn(io::Result<client::TlsStream<S>>) -> io::Result<PostgresStream<S>>;
 
-impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> TlsConnect<S> for Named {
-    type Stream = Stream<S>;
+impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> TlsConnect<S> for NamedStream {
+    type Stream = PostgresStream<S>;
     type Error = io::Error;
     type Future = Map<Connect<S>, Wrap<S>>;
 
     fn connect(self, stream: S) -> Self::Future {
-        let wrap: Wrap<S> = |made| made.map(Stream);
+        let wrap: Wrap<S> = |made| made.map(PostgresStream);
         self.connector.connect(self.name, stream).map(wrap)
     }
 }
 
 /// A connection by TLS.
-pub(super) struct Stream<S>(client::TlsStream<S>);
+pub(super) struct PostgresStream<S>(client::TlsStream<S>);
 
-impl<S: AsyncRead + AsyncWrite + Unpin> TlsStream for Stream<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> TlsStream for PostgresStream<S> {
     fn channel_binding(&self) -> ChannelBinding {
         // The certificate was proved; binding the password to it would add a parser of certificates.
         ChannelBinding::none()
     }
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Stream<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for PostgresStream<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -103,7 +104,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Stream<S> {
     }
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Stream<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for PostgresStream<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,

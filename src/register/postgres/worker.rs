@@ -21,26 +21,26 @@ use tokio_postgres::{AsyncMessage, Client, Config, Connection, NoTls, Socket};
 use tracing::debug;
 
 use super::{
-    Job, Told,
+    PostgresJob, PostgresTold,
     failure::failure,
     session::{self, STATEMENT},
 };
-use crate::register::{Refusal, RegisterError};
+use crate::register::{RegisterError, RegisterRefusal};
 
 /// How the server is spoken to.
-pub(super) enum Security {
+pub(super) enum PostgresSecurity {
     Plain,
     #[cfg(feature = "tls")]
     Tls(super::tls::Connector),
 }
 
 /// See the [module](self).
-pub(super) struct Worker {
+pub(super) struct PostgresWorker {
     config: Config,
-    security: Security,
+    security: PostgresSecurity,
     creates: bool,
-    jobs: mpsc::Receiver<Job>,
-    told: broadcast::Sender<Told>,
+    jobs: mpsc::Receiver<PostgresJob>,
+    told: broadcast::Sender<PostgresTold>,
 }
 
 /// The register was dropped, with all its clones.
@@ -48,17 +48,17 @@ struct Dropped;
 
 /// Why there is no connection, for each operation that asks.
 struct Reason {
-    refusal: Option<Refusal>,
+    refusal: Option<RegisterRefusal>,
     words: String,
 }
 
-impl Worker {
+impl PostgresWorker {
     pub(super) fn new(
         config: Config,
-        security: Security,
+        security: PostgresSecurity,
         creates: bool,
-        jobs: mpsc::Receiver<Job>,
-        told: broadcast::Sender<Told>,
+        jobs: mpsc::Receiver<PostgresJob>,
+        told: broadcast::Sender<PostgresTold>,
     ) -> Self {
         Self {
             config,
@@ -101,12 +101,12 @@ impl Worker {
     async fn connect(&self) -> Result<(Client, mpsc::Receiver<()>), RegisterError> {
         let failed = |error| failure(&error, false);
         let (client, ended) = match &self.security {
-            Security::Plain => {
+            PostgresSecurity::Plain => {
                 let (client, connection) = self.config.connect(NoTls).await.map_err(failed)?;
                 (client, self.keep(connection))
             }
             #[cfg(feature = "tls")]
-            Security::Tls(tls) => {
+            PostgresSecurity::Tls(tls) => {
                 let connected = self.config.connect(tls.clone()).await;
                 let (client, connection) = connected.map_err(failed)?;
                 (client, self.keep(connection))
@@ -116,7 +116,7 @@ impl Worker {
             .await
             .map_err(failed)?;
         // Anything may have changed while nobody listened.
-        self.told.send(Told::Connected).ok();
+        self.told.send(PostgresTold::Connected).ok();
         Ok((client, ended))
     }
 
@@ -133,7 +133,7 @@ impl Worker {
                 match poll_fn(|cx| connection.poll_message(cx)).await {
                     Some(Ok(AsyncMessage::Notification(change))) => {
                         // Nobody may listen just now.
-                        told.send(Told::Key(change.payload().into())).ok();
+                        told.send(PostgresTold::Key(change.payload().into())).ok();
                     }
                     Some(Ok(_)) => {}
                     Some(Err(reason)) => {
@@ -187,7 +187,7 @@ impl Worker {
 /// An answer has not come in time.
 struct Overdue;
 
-impl Job {
+impl PostgresJob {
     async fn run(self, client: &Client) -> Result<(), Overdue> {
         let late = || io::Error::new(ErrorKind::TimedOut, format!("no answer within {ANSWER:?}"));
         match self {

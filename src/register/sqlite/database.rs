@@ -13,7 +13,7 @@ use rusqlite::{
     Connection, Error, OpenFlags, OptionalExtension, Row, ffi, params, types::ValueRef,
 };
 
-use super::super::{Entry, MOST_BYTES, Refusal, RegisterError, RegisterKey, Swap, Version};
+use super::super::{Entry, MOST_BYTES, RegisterError, RegisterKey, RegisterRefusal, Swap, Version};
 
 /// An open file.
 #[derive(Debug)]
@@ -168,13 +168,13 @@ fn failure(error: Error, writes: bool) -> RegisterError {
         ffi::SQLITE_BUSY | ffi::SQLITE_LOCKED | ffi::SQLITE_CANTOPEN | ffi::SQLITE_IOERR => {
             return RegisterError::Unreachable(source);
         }
-        ffi::SQLITE_READONLY => Refusal::ReadOnly,
-        ffi::SQLITE_PERM | ffi::SQLITE_AUTH => Refusal::Credentials,
-        ffi::SQLITE_FULL => Refusal::Full,
+        ffi::SQLITE_READONLY => RegisterRefusal::ReadOnly,
+        ffi::SQLITE_PERM | ffi::SQLITE_AUTH => RegisterRefusal::Credentials,
+        ffi::SQLITE_FULL => RegisterRefusal::Full,
         ffi::SQLITE_NOTADB | ffi::SQLITE_CORRUPT | ffi::SQLITE_SCHEMA | ffi::SQLITE_MISMATCH => {
-            Refusal::Layout
+            RegisterRefusal::Layout
         }
-        _ => Refusal::Other,
+        _ => RegisterRefusal::Other,
     };
     RegisterError::Refused { refusal, source }
 }
@@ -208,12 +208,12 @@ mod tests {
     #[test]
     fn what_sqlite_refuses_is_told_in_our_words() {
         for (code, expected) in [
-            (ffi::SQLITE_READONLY, Refusal::ReadOnly),
-            (ffi::SQLITE_PERM, Refusal::Credentials),
-            (ffi::SQLITE_FULL, Refusal::Full),
-            (ffi::SQLITE_NOTADB, Refusal::Layout),
-            (ffi::SQLITE_CORRUPT, Refusal::Layout),
-            (ffi::SQLITE_TOOBIG, Refusal::Other),
+            (ffi::SQLITE_READONLY, RegisterRefusal::ReadOnly),
+            (ffi::SQLITE_PERM, RegisterRefusal::Credentials),
+            (ffi::SQLITE_FULL, RegisterRefusal::Full),
+            (ffi::SQLITE_NOTADB, RegisterRefusal::Layout),
+            (ffi::SQLITE_CORRUPT, RegisterRefusal::Layout),
+            (ffi::SQLITE_TOOBIG, RegisterRefusal::Other),
         ] {
             let found = of(code, true);
             assert!(

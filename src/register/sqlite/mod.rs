@@ -18,7 +18,7 @@ use std::{
 use tokio::sync::oneshot;
 
 use super::{
-    Entry, Reading, Register, RegisterError, RegisterKey, Swap, Swapping, key::check_size,
+    Entry, Register, RegisterError, RegisterKey, RegisterReading, Swap, Swapping, key::check_size,
 };
 use database::Database;
 
@@ -51,7 +51,7 @@ use database::Database;
 #[derive(Clone, Debug)]
 pub struct SqliteRegister {
     name: Arc<str>,
-    jobs: SyncSender<Job>,
+    jobs: SyncSender<SqliteJob>,
 }
 
 impl SqliteRegister {
@@ -68,12 +68,12 @@ impl SqliteRegister {
         let (jobs, queue) = sync_channel(QUEUE);
         thread::Builder::new()
             .name("bully-sqlite".to_owned())
-            .spawn(move || Worker::new(path, made).run(&queue))
+            .spawn(move || SqliteWorker::new(path, made).run(&queue))
             .map_err(RegisterError::unreachable)?;
         Ok(Self { name, jobs })
     }
 
-    fn put(&self, job: Job) -> Result<(), RegisterError> {
+    fn put(&self, job: SqliteJob) -> Result<(), RegisterError> {
         let full = || io::Error::other("too many operations wait for the file");
         self.jobs
             .try_send(job)
@@ -86,11 +86,11 @@ impl Register for SqliteRegister {
         &self.name
     }
 
-    fn read(&self, key: &RegisterKey) -> Reading {
+    fn read(&self, key: &RegisterKey) -> RegisterReading {
         let (register, key) = (self.clone(), key.clone());
         Box::pin(async move {
             let (answer, answered) = oneshot::channel();
-            register.put(Job::Read { key, answer })?;
+            register.put(SqliteJob::Read { key, answer })?;
             let gone = |_| RegisterError::unreachable(io::Error::other("its thread has ended"));
             answered.await.map_err(gone)?
         })
@@ -101,7 +101,7 @@ impl Register for SqliteRegister {
         Box::pin(async move {
             check_size(&value)?;
             let (answer, answered) = oneshot::channel();
-            register.put(Job::Swap {
+            register.put(SqliteJob::Swap {
                 key,
                 expected,
                 value,
@@ -115,7 +115,7 @@ impl Register for SqliteRegister {
 
 /// What the thread is asked to do.
 #[derive(Debug)]
-enum Job {
+enum SqliteJob {
     Read {
         key: RegisterKey,
         answer: oneshot::Sender<Result<Option<Entry>, RegisterError>>,
@@ -132,27 +132,27 @@ enum Job {
 const QUEUE: usize = 2_048;
 
 /// The thread that has the connection.
-struct Worker {
+struct SqliteWorker {
     path: PathBuf,
     database: Option<Database>,
 }
 
-impl Worker {
+impl SqliteWorker {
     fn new(path: PathBuf, database: Database) -> Self {
         let database = Some(database);
         Self { path, database }
     }
 
     /// Ends with the last clone of the register.
-    fn run(mut self, queue: &Receiver<Job>) {
+    fn run(mut self, queue: &Receiver<SqliteJob>) {
         for job in queue {
             match job {
-                Job::Read { key, answer } if !answer.is_closed() => {
+                SqliteJob::Read { key, answer } if !answer.is_closed() => {
                     let read = self.with(|database| database.read(&key));
                     drop(answer.send(read));
                 }
                 // Its asker has given up: a write that comes late only puzzles those that read it.
-                Job::Swap {
+                SqliteJob::Swap {
                     key,
                     expected,
                     value,
@@ -161,7 +161,7 @@ impl Worker {
                     let swap = self.with(|it| it.swap(&key, expected.as_ref(), &value));
                     drop(answer.send(swap));
                 }
-                Job::Read { .. } | Job::Swap { .. } => {}
+                SqliteJob::Read { .. } | SqliteJob::Swap { .. } => {}
             }
         }
     }

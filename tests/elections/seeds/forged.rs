@@ -5,7 +5,7 @@ use actix_bully::{
     testkit::cluster::Cluster,
 };
 
-pub(crate) use crate::strangers::{are_dropped, id};
+pub(crate) use crate::strangers::{are_dropped, beliefs, id};
 
 /// A message that the agent never sent, in its present incarnation.
 pub(crate) fn forge<E: Election>(

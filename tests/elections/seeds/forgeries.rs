@@ -8,7 +8,7 @@ use actix_bully::{
 
 use super::{
     MS, changes,
-    forged::{are_dropped, forge, heard, id},
+    forged::{are_dropped, beliefs, forge, heard, id},
     leads, once,
     scenarios::Scenarios,
     wait,
@@ -55,7 +55,7 @@ async fn change_nothing<E: Forgeries>(
     forged: Vec<(u32, E::Message)>,
     counted: &str,
 ) {
-    let (before, moment) = (cluster.status(), cluster.now());
+    let (before, moment) = (beliefs(cluster), cluster.now());
     let heard_before = heard(cluster, counted);
     let all = forged.iter().filter(|(_, m)| m.kind() == counted).count();
     for (to, message) in forged {
@@ -67,7 +67,7 @@ async fn change_nothing<E: Forgeries>(
     assert!(stale > 0, "it was forged");
     leads(cluster, "agent-5").await;
     assert_eq!(changes(cluster, moment), 0);
-    assert_eq!(cluster.status(), before);
+    assert_eq!(beliefs(cluster), before);
 }
 
 pub(crate) fn s23_a_stale_answer_has_no_effect_on_a_standing_coordinator<E: Forgeries>() {

@@ -11,7 +11,7 @@ use std::{
 };
 
 use actix_bully::register::{
-    Entry, PostgresRegister, Refusal, Register, RegisterError, RegisterKey, Swap,
+    Entry, PostgresRegister, Register, RegisterError, RegisterKey, RegisterRefusal, Swap,
 };
 use actix_bully_database_tests::Server;
 use actix_bully_register_tests::{DEADLINE, block_on, conforms, done, key, read, swap};
@@ -33,7 +33,7 @@ fn first(register: &PostgresRegister, key: &RegisterKey) -> Result<Option<Entry>
     block_on(register.read(key))
 }
 
-fn refusal<T>(result: &Result<T, RegisterError>) -> Option<Refusal> {
+fn refusal<T>(result: &Result<T, RegisterError>) -> Option<RegisterRefusal> {
     match result {
         Err(RegisterError::Refused { refusal, .. }) => Some(*refusal),
         Ok(_) | Err(_) => None,
@@ -66,7 +66,10 @@ fn the_table_is_made_by_hand_or_on_request_and_missed_in_words() {
     let server = Server::start();
     let holder = key("group/holder");
     let without = with(&server, "");
-    assert_eq!(refusal(&first(&without, &holder)), Some(Refusal::Layout));
+    assert_eq!(
+        refusal(&first(&without, &holder)),
+        Some(RegisterRefusal::Layout)
+    );
     server
         .connect()
         .batch_execute(PostgresRegister::SCHEMA)
@@ -96,14 +99,17 @@ fn credentials_and_rights_are_told_apart_from_an_absence() {
     let stranger = with(&server, "user=stranger");
     assert_eq!(
         refusal(&first(&stranger, &holder)),
-        Some(Refusal::Credentials)
+        Some(RegisterRefusal::Credentials)
     );
     let reader = with(&server, "user=reader");
     assert_eq!(first(&reader, &holder).expect("it may read"), None);
     let written = block_on(reader.swap(&holder, None, b"x".to_vec()));
-    assert_eq!(refusal(&written), Some(Refusal::Credentials));
+    assert_eq!(refusal(&written), Some(RegisterRefusal::Credentials));
     let nowhere = with(&server, "dbname=nowhere");
-    assert_eq!(refusal(&first(&nowhere, &holder)), Some(Refusal::Layout));
+    assert_eq!(
+        refusal(&first(&nowhere, &holder)),
+        Some(RegisterRefusal::Layout)
+    );
     let absent = PostgresRegister::builder("host=/nonexistent user=postgres").open();
     let absent = first(&absent.expect("it may come"), &holder);
     assert!(
@@ -120,7 +126,7 @@ fn a_database_that_takes_no_writes_says_so() {
     assert_eq!(first(&open(&server), &holder).expect("it works"), None);
     let read_only = with(&server, "options='-c default_transaction_read_only=on'");
     let written = block_on(read_only.swap(&holder, None, b"x".to_vec()));
-    assert_eq!(refusal(&written), Some(Refusal::ReadOnly));
+    assert_eq!(refusal(&written), Some(RegisterRefusal::ReadOnly));
 }
 
 #[test]

@@ -11,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use actix_bully::register::{Refusal, Register, RegisterError, SqliteRegister, Swap};
+use actix_bully::register::{Register, RegisterError, RegisterRefusal, SqliteRegister, Swap};
 use actix_bully_register_tests::{block_on, conforms, done, key, read, swap};
 use rusqlite::Connection;
 use tempfile::TempDir;
@@ -211,7 +211,7 @@ fn what_is_no_database_or_in_no_folder_is_refused_in_words() {
     let is_layout = matches!(
         refused,
         RegisterError::Refused {
-            refusal: Refusal::Layout,
+            refusal: RegisterRefusal::Layout,
             ..
         }
     );
@@ -235,7 +235,7 @@ fn a_table_of_that_name_and_another_form_is_refused() {
     let is_layout = matches!(
         refused,
         Err(RegisterError::Refused {
-            refusal: Refusal::Layout,
+            refusal: RegisterRefusal::Layout,
             ..
         })
     );

@@ -180,7 +180,7 @@ impl RegisterRecord for LeaseRecord {
             }) => line(
                 &mut text,
                 "holder",
-                format_args!("{id} {incarnation} {}", Parts(*score)),
+                format_args!("{id} {incarnation} {}", RecordParts(*score)),
             ),
         }
         line(&mut text, "lease", self.lease.0);
@@ -197,7 +197,7 @@ impl RegisterRecord for LeaseRecord {
     }
 
     fn decode(text: &[u8]) -> Result<Self, RecordError> {
-        let mut lines = Reader::of(text, "lease")?;
+        let mut lines = RecordReader::of(text, "lease")?;
         let record = Self {
             name: lines.name()?,
             term: lines.one("term", term)?,
@@ -230,7 +230,7 @@ impl RegisterRecord for ClaimRecord {
         let mut text = head("claim", &self.name);
         match self.score {
             None => line(&mut text, "score", '-'),
-            Some(score) => line(&mut text, "score", Parts(score)),
+            Some(score) => line(&mut text, "score", RecordParts(score)),
         }
         line(&mut text, "seen", self.seen);
         line(&mut text, "nonce", &self.nonce);
@@ -238,7 +238,7 @@ impl RegisterRecord for ClaimRecord {
     }
 
     fn decode(text: &[u8]) -> Result<Self, RecordError> {
-        let mut lines = Reader::of(text, "claim")?;
+        let mut lines = RecordReader::of(text, "claim")?;
         let record = Self {
             name: lines.name()?,
             score: lines.option("score", score)?,
@@ -260,9 +260,9 @@ impl fmt::Display for Nonce {
 }
 
 /// A score with all its parts.
-struct Parts(Score);
+struct RecordParts(Score);
 
-impl fmt::Display for Parts {
+impl fmt::Display for RecordParts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [first, rest @ ..] = self.0.parts();
         write!(f, "{first}")?;
@@ -291,9 +291,9 @@ fn line(text: &mut String, word: &str, says: impl fmt::Display) {
 /// The words of one line, after the first.
 type Words<'a> = std::str::Split<'a, char>;
 
-struct Reader<'a>(Lines<'a>);
+struct RecordReader<'a>(Lines<'a>);
 
-impl<'a> Reader<'a> {
+impl<'a> RecordReader<'a> {
     fn of(text: &'a [u8], kind: &str) -> Result<Self, RecordError> {
         if text.len() > MAX_RECORD {
             return Err(RecordError::TooLong { len: text.len() });

@@ -3,6 +3,7 @@
 use super::*;
 use crate::elections::message::{
     AskChange, ChangeAnswer, Enlist, Install, Recover, Recovered, Seal, Sealed,
+    register::{ReadRegister, RegisterMessage},
 };
 use crate::protocol::{ChangeError, Decree, NewVoter, VoterChange};
 
@@ -150,6 +151,8 @@ pub(super) fn every_message(me: &Kit) -> Vec<BullyMessage> {
         all.extend([nack(term).into(), resign(term, None).into()]);
         all.push(Takeover { term: Term(term) }.into());
         all.extend(of_a_change(term));
+        // No agent says it to another one: it is for a register.
+        all.push(RegisterMessage::Read(ReadRegister { request: term }).into());
         let seen = Term(term);
         for counter in [0, 1, 2] {
             let round = round(counter);
