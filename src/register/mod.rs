@@ -51,7 +51,7 @@ pub use sqlite::SqliteRegister;
 ///
 /// ```
 /// use actix_bully::register::{
-///     Entry, Reading, Register, RegisterError, RegisterKey, Swap, Swapping, Version,
+///     Entry, Register, RegisterError, RegisterKey, RegisterReading, Swap, Swapping, Version,
 /// };
 /// # use std::{io, sync::{Arc, Mutex}, collections::BTreeMap};
 /// # #[derive(Clone, Debug, Default)]
@@ -76,7 +76,7 @@ pub use sqlite::SqliteRegister;
 ///     fn name(&self) -> &str {
 ///         &self.name
 ///     }
-///     fn read(&self, key: &RegisterKey) -> Reading {
+///     fn read(&self, key: &RegisterKey) -> RegisterReading {
 ///         let (client, key) = (self.client.clone(), key.clone());
 ///         Box::pin(async move {
 ///             let found = client.get(key.as_str()).await.map_err(RegisterError::unreachable)?;

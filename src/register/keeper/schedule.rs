@@ -159,7 +159,7 @@ impl KeeperSchedule {
         self.is_told = true;
     }
 
-    /// What the store is to do now. A [`Next::Run`] has begun by that.
+    /// What the store is to do now. A [`NextOperation::Run`] has begun by that.
     pub(super) fn next(&mut self, now: Time) -> NextOperation {
         if !matches!(self.under_way, OperationUnderWay::Nothing) {
             return NextOperation::Nothing;
