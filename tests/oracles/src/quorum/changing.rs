@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use super::{QuorumScenario, Watched, draw, timings_of};
+use super::{QuorumScenario, Watched, decrees::Decrees, draw, timings_of};
 use actix_bully::{
     elections::{
         bully::Preemption,
@@ -152,8 +152,28 @@ impl QuorumScenario {
         last.unwrap_or_else(|| QuorumConfig::clone(first))
     }
 
-    /// Who must lead in the end: the highest-ranked voter of the last list. Whoever runs learns of that list, if
-    /// an agent that knows it runs, or a quorum of the list before, which has sealed it.
+    /// Whether some running voter of that list takes it from this agent: from one of the same list, or of the one
+    /// that the voter has. Where every agent that knows a list has left both, its voters learn of it from no agent,
+    /// as if it had never been decided: a group without a quorum.
+    fn is_heard(
+        &self,
+        world: &World<Watched>,
+        decrees: &Decrees,
+        teller: &AgentId,
+        list: &QuorumConfig,
+    ) -> bool {
+        let first = &self.watch.sound;
+        let mut voters = list.voters.iter().filter(|id| world.is_running(id));
+        list.voters.contains(teller)
+            || voters.any(|voter| {
+                let own = world.machine(voter).map_or(first.epoch, Watched::epoch);
+                let own = decrees.config(own, first);
+                own.is_some_and(|own| own.voters.contains(teller))
+            })
+    }
+
+    /// Who must lead in the end: the highest-ranked voter of the last list. Every running agent learns of that list, if
+    /// one that knows it runs and [is heard](Self::is_heard), or a quorum of the list before, which has sealed it.
     pub(super) fn expected_of_changes(&self, world: &World<Watched>) -> Expected {
         let (first, ledger) = (&self.watch.sound, self.watch.ledger());
         let quorum_of = |config: &QuorumConfig| {
@@ -165,10 +185,15 @@ impl QuorumScenario {
             running >= config.vote_quorum().max(config.lease_quorum())
         };
         let known = world.agents().filter(|id| world.is_running(id));
-        let known = known
-            .filter_map(|id| world.machine(id))
-            .filter(|m| m.has_store());
-        let mut epoch = known.map(Watched::epoch).max().unwrap_or(first.epoch);
+        let known = known.filter_map(|id| world.machine(id).map(|machine| (id, machine)));
+        let known = known.filter(|(id, machine)| {
+            let list = ledger.decrees.config(machine.epoch(), first);
+            let decrees = &ledger.decrees;
+            let is_heard = |list: QuorumConfig| self.is_heard(world, decrees, id, &list);
+            machine.has_store() && list.is_some_and(is_heard)
+        });
+        let epochs = known.map(|(_, machine)| machine.epoch());
+        let mut epoch = epochs.max().unwrap_or(first.epoch);
         let last = self.last_epoch(world);
         loop {
             let Some(config) = ledger.decrees.config(epoch, first) else {
