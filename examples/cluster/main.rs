@@ -25,7 +25,7 @@
 //! ```
 //!
 //! Read on: `story.rs` is the story, `command.rs` says what can be done, `session.rs` runs commands, `screen.rs` shows them,
-//! `board.rs` is the table of `--interactive`, `copy.rs` writes what is kept of a run, `../shared/protocol.rs` names the
+//! `board.rs` is the table of `--interactive`, `copy.rs` writes what is kept of a run, `../common/protocol.rs` names the
 //! elections.
 
 mod args;
@@ -33,7 +33,7 @@ mod board;
 mod command;
 mod copy;
 mod json;
-#[path = "../shared/protocol.rs"]
+#[path = "../common/protocol.rs"]
 mod protocol;
 mod screen;
 mod session;

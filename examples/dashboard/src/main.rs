@@ -15,7 +15,7 @@
 //! ```
 //!
 //! The agents live in virtual time on the main thread, the server in real time on another one.
-#[path = "../../shared/protocol.rs"]
+#[path = "../../common/protocol.rs"]
 mod protocol;
 
 use std::{error::Error, io, net::SocketAddr, sync::mpsc, thread, time::Duration};
