@@ -3,7 +3,9 @@
 //! Decided here: which kinds of entries there are, and their JSON; and what a change of an agent reads like where
 //! nothing but moments is known. Not here: what a message says (its `Display`).
 
-use std::{borrow::Cow, time::Duration};
+#[cfg(feature = "testkit")]
+use std::borrow::Cow;
+use std::time::Duration;
 
 use serde::Serialize;
 
