@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use tokio_postgres::{
     Client, Error, Row,
+    error::SqlState,
     types::{ToSql, Type},
 };
 
@@ -53,9 +54,25 @@ pub(super) async fn begin(client: &Client, creates: bool) -> Result<(), Error> {
     client.batch_execute(&limit).await?;
     client.batch_execute(BEGIN).await?;
     if creates {
-        client.batch_execute(SCHEMA).await?;
+        create(client).await?;
     }
     Ok(())
+}
+
+/// `IF NOT EXISTS` does not keep sessions apart that find no table at the same moment: all but the first wait for it, and
+/// are refused since its name is taken then. They find the table when they ask once more.
+async fn create(client: &Client) -> Result<(), Error> {
+    let taken = [
+        SqlState::UNIQUE_VIOLATION,
+        SqlState::DUPLICATE_TABLE,
+        SqlState::DUPLICATE_OBJECT,
+    ];
+    match client.batch_execute(SCHEMA).await {
+        Err(error) if error.code().is_some_and(|code| taken.contains(code)) => {
+            client.batch_execute(SCHEMA).await
+        }
+        outcome => outcome,
+    }
 }
 
 pub(super) async fn read(
