@@ -12,6 +12,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -250,14 +251,9 @@ fn follow(member: usize, output: impl Read + Send + 'static, says: Sender<Said>)
     });
 }
 
+/// By a call of the kernel, as for our nodes.
 fn signal(process: &Child) -> Result<(), Wrong> {
-    let number = process.id().to_string();
-    let status = Command::new("kill").args(["-TERM", &number]).status()?;
-    if status.success() {
-        Ok(())
-    } else {
-        Err(Wrong(format!("kill -TERM ended with {status}")))
-    }
+    kill_process(Pid::from_child(process), Signal::TERM).map_err(|wrong| Wrong(wrong.to_string()))
 }
 
 /// Ports that nobody has. They are let go before etcd takes them, since it takes none of the kernel's choice.

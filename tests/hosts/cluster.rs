@@ -14,6 +14,7 @@ mod agreement;
 #[path = "cluster/anew.rs"]
 mod anew;
 
+use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
 use super::{
@@ -200,7 +201,7 @@ impl<P: Place> Cluster<P> {
     /// # Errors
     /// What did not work.
     pub(crate) fn ask_to_stop(&self, host: usize) -> Result<(), Wrong> {
-        self.signal(host, "TERM")
+        self.signal(host, Signal::TERM)
     }
 
     /// Asks a process to stop, and waits until it has.
@@ -224,9 +225,9 @@ impl<P: Place> Cluster<P> {
     /// # Errors
     /// What did not work.
     pub(crate) fn freeze(&mut self, host: usize) -> Result<(), Wrong> {
-        self.signal(host, "STOP")?;
+        self.signal(host, Signal::STOP)?;
         self.nodes[host].frozen = true;
-        let stat = format!("/proc/{}/stat", self.pid(host)?);
+        let stat = format!("/proc/{}/stat", self.process(host)?.id());
         let is_stopped = || fs::read_to_string(&stat).is_ok_and(|stat| stat.contains(") T "));
         self.log
             .wait(SOON, |_| is_stopped().then_some(()))
@@ -239,7 +240,7 @@ impl<P: Place> Cluster<P> {
     /// What did not work.
     pub(crate) fn thaw(&mut self, host: usize) -> Result<(), Wrong> {
         self.nodes[host].frozen = false;
-        self.signal(host, "CONT")
+        self.signal(host, Signal::CONT)
     }
 
     /// Brings a process back, whatever became of it.
@@ -384,21 +385,15 @@ impl<P: Place> Cluster<P> {
         Ok(())
     }
 
-    fn signal(&self, host: usize, signal: &str) -> Result<(), Wrong> {
-        let pid = self.pid(host)?.to_string();
-        let done = Command::new("kill").args(["-s", signal, &pid]).status()?;
-        if done.success() {
-            Ok(())
-        } else {
-            Err(Wrong(format!("{} got no {signal}", name(host))))
-        }
+    /// By a call of the kernel: to start a program for it takes as long as some of what is measured.
+    fn signal(&self, host: usize, signal: Signal) -> Result<(), Wrong> {
+        kill_process(Pid::from_child(self.process(host)?), signal)
+            .map_err(|wrong| Wrong(format!("{} got no {signal:?}: {wrong}", name(host))))
     }
 
-    fn pid(&self, host: usize) -> Result<u32, Wrong> {
+    fn process(&self, host: usize) -> Result<&Child, Wrong> {
         let process = self.nodes[host].process.as_ref();
-        process
-            .map(Child::id)
-            .ok_or_else(|| Wrong(format!("{} does not run", name(host))))
+        process.ok_or_else(|| Wrong(format!("{} does not run", name(host))))
     }
 
     fn store(&self, host: usize) -> PathBuf {

@@ -81,7 +81,7 @@
 //! | `record-longest-promise` | The record keeps the longest promise that may still hold. | `voter.rs` |
 //! | `lease-ends-by-clock` | Every step begins by looking whether the lease has ended. | `machine.rs` |
 //! | `raise-term-without-gap` | A leader that meets a voter with a higher term claims one above it, and leads on meanwhile. | `leader.rs` |
-//! | `prepare-before-drain` | A leader that hands over first asks the others to vote for its successor, for a round at most. | `prepare.rs` |
+//! | `prepare-before-drain` | A leader that hands over first asks the others to vote for its successor, for half a lease at most. | `prepare.rs` |
 //! | `vote-ahead` | A voter that abstains from nothing does, goes on supporting its leader in its present term, and gives no other agent a vote. | `prepare.rs`, `follower.rs` |
 //! | `lead-in-given-term` | The leader's `Resign` says that its successor has the votes; that one announces itself at once. | `prepare.rs` |
 //! | `lose-before-resign` | The leadership ends, then `Resign` is sent. | `resign.rs` |

@@ -73,8 +73,10 @@ impl Ahead {
 // ---- the leader ------------------------------------------------------------------------------
 
 impl Leading {
-    /// `prepare-before-drain`: asks the voters that follow it to vote for its successor. For a round at most: a voter that
-    /// does not answer holds up nothing longer than an election would.
+    /// `prepare-before-drain`: asks the voters that follow it to vote for its successor. It leads meanwhile, so that a
+    /// disk that is busy costs nobody anything: a round would be too short for many, and the election after it would wait
+    /// for the same disk without a leader. It waits for half a lease at most, so that there is time for the work to end
+    /// in if the voters have ended as well and no lease is renewed.
     pub(super) fn prepare(
         &mut self,
         core: &mut Core,
@@ -83,7 +85,7 @@ impl Leading {
         cooldown: Duration,
         out: &mut Out,
     ) {
-        let wait = core.config.timings.round();
+        let wait = core.config.timings.lease() / 2;
         let due = now.after(wait);
         let asked = to.clone().and_then(|to| self.ask_ahead(core, now, to, out));
         self.preparing = Some(Box::new(Preparing { to, cooldown, due }));

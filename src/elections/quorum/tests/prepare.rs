@@ -12,7 +12,7 @@ fn preparing() -> Kit {
     let mut me = Kit::heard();
     me.step_down(LOW)
         .asked(ahead(NEXT, 5, LOW))
-        .set(BullyTimer::Drain, E)
+        .set(BullyTimer::Drain, D / 2)
         .nothing_else_happened();
     me
 }
@@ -65,9 +65,9 @@ fn the_work_begins_to_end_once_a_quorum_has_voted() {
 }
 
 #[test]
-fn it_is_waited_for_as_long_as_a_round_and_the_votes_count_all_the_same() {
+fn it_is_waited_for_half_a_lease_and_the_votes_count_all_the_same() {
     let mut me = preparing().after(LOW, grants(NEXT));
-    me.later(E - 1)
+    me.later(D / 2 - 1)
         .fire(BullyTimer::Drain)
         .set(BullyTimer::Drain, 1)
         .nothing_else_happened();
