@@ -4,7 +4,12 @@
 //!
 //! ```text
 //! cargo run -p web-replicas --bin rounds -- 10
+//! cargo run -p web-replicas --bin rounds -- 10 'sqlite_file = "/tmp/leases.db"'
+//! cargo run -p web-replicas --features postgres --bin rounds -- 10 'postgres_url_file = "/etc/jobs/postgres"'
 //! ```
+//!
+//! The first three vote; the others share a store, which is the only line of their configuration that changes. It is a
+//! line of the section `[lease]`, as `every_key.toml` of the crate shows it.
 //!
 //! The full disk is a small one in memory, mounted where this program alone sees it; where no such mount is allowed,
 //! those rounds are left out, and the last line says so.
@@ -24,7 +29,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use actix_bully::protocol::Timings;
+use actix_bully::{elections::lease::LeaseConfig, protocol::Timings};
 
 use database::{Database, Row};
 use replica::Replicas;
@@ -62,7 +67,7 @@ fn main() -> ExitCode {
     if let Some(code) = disk::in_own_namespace() {
         return code;
     }
-    match play(rounds) {
+    match play(rounds, env::args().nth(2).as_deref()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(wrong) => {
             eprintln!("rounds: {wrong}");
@@ -71,15 +76,23 @@ fn main() -> ExitCode {
     }
 }
 
-/// The longest without a row, as the timings promise it: the two other voters are well.
-fn bound() -> Duration {
-    Timings::lan().worst_case_quorum_failover(1) + INTERVAL + START
+/// The longest without a row, as the timings promise it: the two others are well, and the store is.
+fn bound(lease: Option<&str>) -> Result<Duration, Wrong> {
+    let timings = Timings::lan();
+    let failover = if lease.is_none() {
+        timings.worst_case_quorum_failover(1)
+    } else {
+        let usual = LeaseConfig::new("default", "jobs")?;
+        LeaseConfig { timings, ..usual }.worst_case_failover(1)
+    };
+    Ok(failover + INTERVAL + START)
 }
 
-fn play(rounds: usize) -> Result<(), Wrong> {
-    let mut replicas = Replicas::start()?;
+fn play(rounds: usize, lease: Option<&str>) -> Result<(), Wrong> {
+    let mut replicas = Replicas::start(lease)?;
     let database = Database::open(&replicas.database())?;
-    println!("a row every {INTERVAL:?}; bound of a gap: {:?}", bound());
+    let bound = bound(lease)?;
+    println!("a row every {INTERVAL:?}; bound of a gap: {bound:?}");
     println!("round  end        from   to     fence  gap ms");
     let mut held = 0;
     let mut longest = [Duration::ZERO; ENDS.len()];
@@ -108,7 +121,7 @@ fn play(rounds: usize) -> Result<(), Wrong> {
             before.node
         );
         longest[at] = longest[at].max(gap.lasted);
-        if gap.lasted > bound() {
+        if gap.lasted > bound {
             return Err(format!("round {round}: {millis} ms without the job").into());
         }
         recover(&mut replicas, &before.node, end)?;
@@ -126,7 +139,11 @@ fn play(rounds: usize) -> Result<(), Wrong> {
         println!("frozen in the midst of a transaction, and thawed: {held} times");
     }
     if !replicas.has_small_disks() {
-        println!("full disk: left out, this user cannot mount a small one");
+        let why = match lease {
+            None => "this user cannot mount a small one",
+            Some(_) => "no vote is on a disk",
+        };
+        println!("full disk: left out, {why}");
     }
     Ok(())
 }

@@ -1,4 +1,7 @@
 //! Three processes of the replica, and what can be done to them.
+//!
+//! Decided here: what their configurations say. By default they vote, each on a disk of its own; a line about a store
+//! takes the place of votes, ports and peers.
 
 use std::{
     env, fs,
@@ -16,6 +19,8 @@ use tempfile::TempDir;
 use super::{SOON, Wrong, database::Database, disk};
 
 const NAMES: [&str; 3] = ["api-1", "api-2", "api-3"];
+/// In a replica's folder, the folder of its vote.
+const DISK: &str = "disk";
 
 pub(crate) struct Replicas {
     folder: TempDir,
@@ -26,6 +31,8 @@ pub(crate) struct Replicas {
 struct Replica {
     name: &'static str,
     folder: PathBuf,
+    /// It keeps votes of its own.
+    votes: bool,
     process: Option<Child>,
     /// Where its routes are.
     http: String,
@@ -33,37 +40,26 @@ struct Replica {
 
 impl Replicas {
     /// Starts all three, for the first time.
-    pub(crate) fn start() -> Result<Self, Wrong> {
+    pub(crate) fn start(lease: Option<&str>) -> Result<Self, Wrong> {
         let folder = TempDir::new()?;
-        // All at once, so that they differ.
-        let ports: Result<Vec<_>, _> = NAMES
-            .iter()
-            .map(|_| TcpListener::bind("127.0.0.1:0"))
-            .collect();
-        let ports: Result<Vec<_>, _> = ports?.iter().map(TcpListener::local_addr).collect();
-        let ports = ports?;
-        let peers = NAMES.iter().zip(&ports);
-        let peers =
-            peers.map(|(name, at)| format!("[[peers]]\nnode = \"{name}\"\naddress = \"{at}\"\n"));
-        let peers: String = peers.collect();
-        let mut all = Vec::new();
+        let own = NAMES.map(|name| folder.path().join(name));
         let mut has_small_disks = true;
-        for (name, at) in NAMES.into_iter().zip(&ports) {
-            let own = folder.path().join(name);
-            let disk = own.join("disk");
+        for own in &own {
+            let disk = own.join(DISK);
             fs::create_dir_all(&disk)?;
-            has_small_disks &= disk::mount(&disk);
-            let vote = disk.join("vote");
-            let config = format!(
-                "node = {name:?}\ngroup = \"jobs\"\nlisten = \"{at}\"\npeers_name_all = true\npreemption = \"never\"\n\
-                 cooldown = \"1s\"\n[timings]\npreset = \"lan\"\n\
-                 [quorum]\nvoters = {NAMES:?}\nstore_file = \"{}\"\n{peers}",
-                vote.display()
-            );
+            has_small_disks &= lease.is_none() && disk::mount(&disk);
+        }
+        let configs = match lease {
+            None => voters(folder.path())?,
+            Some(lease) => NAMES.map(|name| sharers(name, lease)).into(),
+        };
+        let mut all = Vec::new();
+        for ((name, own), config) in NAMES.into_iter().zip(own).zip(configs) {
             fs::write(own.join("config.toml"), config)?;
             all.push(Replica {
                 name,
                 folder: own,
+                votes: lease.is_none(),
                 process: None,
                 http: String::new(),
             });
@@ -144,11 +140,11 @@ impl Replicas {
     }
 
     pub(crate) fn fill(&mut self, name: &str) -> Result<(), Wrong> {
-        disk::fill(&self.find(name)?.folder.join("disk"))
+        disk::fill(&self.find(name)?.folder.join(DISK))
     }
 
     pub(crate) fn make_room(&mut self, name: &str) -> Result<(), Wrong> {
-        disk::make_room(&self.find(name)?.folder.join("disk"))
+        disk::make_room(&self.find(name)?.folder.join(DISK))
     }
 
     /// Whether it says that it leads.
@@ -221,6 +217,43 @@ impl Replicas {
     }
 }
 
+/// What all of them say.
+fn begin(name: &str) -> String {
+    format!(
+        "node = {name:?}\ngroup = \"jobs\"\npreemption = \"never\"\ncooldown = \"1s\"\ntimings.preset = \"lan\"\n"
+    )
+}
+
+/// Three that share a store: the one line says which.
+fn sharers(name: &str, lease: &str) -> String {
+    format!("{}[lease]\n{lease}\n", begin(name))
+}
+
+/// Three that vote, and know each other.
+fn voters(folder: &Path) -> Result<Vec<String>, Wrong> {
+    // All at once, so that they differ.
+    let ports: Result<Vec<_>, _> = NAMES
+        .iter()
+        .map(|_| TcpListener::bind("127.0.0.1:0"))
+        .collect();
+    let ports: Result<Vec<_>, _> = ports?.iter().map(TcpListener::local_addr).collect();
+    let ports = ports?;
+    let peers = NAMES.iter().zip(&ports);
+    let peers =
+        peers.map(|(name, at)| format!("[[peers]]\nnode = \"{name}\"\naddress = \"{at}\"\n"));
+    let peers: String = peers.collect();
+    let config = |(name, at): (&str, _)| {
+        let begin = begin(name);
+        let vote = folder.join(name).join(DISK).join("vote");
+        format!(
+            "{begin}listen = \"{at}\"\npeers_name_all = true\n\
+             [quorum]\nvoters = {NAMES:?}\nstore_file = \"{}\"\n{peers}",
+            vote.display()
+        )
+    };
+    Ok(NAMES.into_iter().zip(&ports).map(config).collect())
+}
+
 impl Replica {
     fn launch(&mut self, database: &Path, first: bool) -> Result<(), Wrong> {
         let program = env::current_exe()?.with_file_name("web-replicas");
@@ -228,9 +261,12 @@ impl Replica {
             .create(true)
             .append(true)
             .open(self.folder.join("log"))?;
-        let process = Command::new(program)
+        let mut command = Command::new(program);
+        if self.votes {
+            command.env("JOBS_QUORUM_CREATE_STORE", first.to_string());
+        }
+        let process = command
             .arg(self.folder.join("config.toml"))
-            .env("JOBS_QUORUM_CREATE_STORE", first.to_string())
             .env("DATABASE", database)
             .env("HTTP", "127.0.0.1:0")
             .stdout(Stdio::piped())
