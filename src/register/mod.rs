@@ -14,7 +14,11 @@
 //! fails and whether it changed anything, `memory.rs`, `sqlite/` and `postgres/` the stores; `keeper/` is a register as a
 //! member of a group.
 
+#[cfg(feature = "postgres")]
+mod connection;
 mod error;
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+mod jobs;
 pub(crate) mod keeper;
 mod key;
 mod memory;
@@ -45,8 +49,8 @@ pub use sqlite::SqliteRegister;
 /// same entry one succeeds. Replicas that answer reads of their own accord are no register.
 ///
 /// [`MemoryRegister`] is for tests, `SqliteRegister` (feature `sqlite`) for the processes of one host,
-/// `PostgresRegister` (feature `postgres`) for hosts that share a database. Any store with a version for each value can be one. This is the shape for a store that is reached by a client of yours,
-/// as Consul (`ModifyIndex`, `?cas=`), NATS (the revision of a key, `update`) or a Kubernetes Lease (`resourceVersion`,
+/// `PostgresRegister` (feature `postgres`) for hosts that share a database. Any store with a version for each value can be one. This is the shape for a store that is reached by a
+/// client of yours, as Consul (`ModifyIndex`, `?cas=`), NATS (the revision of a key, `update`) or a Kubernetes Lease (`resourceVersion`,
 /// `PUT`); the client here is a stand-in:
 ///
 /// ```

@@ -3,34 +3,23 @@
 //! Decided here: that a write whose answer is missing has an unknown outcome, and one that the server says it has
 //! aborted has not happened.
 
-use std::io;
-
 use tokio_postgres::{Error, error::SqlState};
 
-use crate::register::{RegisterError, RegisterRefusal};
+#[cfg(feature = "tls")]
+use crate::register::connection::tls::is_refusal;
+use crate::register::{RegisterError, RegisterRefusal, connection::Meaning};
 
 /// The meaning of an error; `writes` says whether a write was sent.
 pub(super) fn failure(error: &Error, writes: bool) -> RegisterError {
     let meaning = match error.code() {
         Some(state) => of_state(state, writes),
+        #[cfg(feature = "tls")]
+        None if is_refusal(error) => Meaning::Refused(RegisterRefusal::Credentials),
         // Nothing of the server's: the connection.
         None if writes => Meaning::Unknown,
         None => Meaning::NotDone,
     };
-    let source = io::Error::other(words(error));
-    match meaning {
-        Meaning::Refused(refusal) => RegisterError::Refused { refusal, source },
-        Meaning::NotDone => RegisterError::Unreachable(source),
-        Meaning::Unknown => RegisterError::Unknown(source),
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Meaning {
-    Refused(RegisterRefusal),
-    /// It was aborted, or never begun; another time it may work.
-    NotDone,
-    Unknown,
+    meaning.error(words(error))
 }
 
 /// By the class of the state, its first two characters, and in it by single ones.

@@ -1,26 +1,17 @@
 //! A register in a PostgreSQL table: for hosts that share a database.
 //!
-//! Decided here: how a database is named, that all elections of a register share one connection on a thread of its own,
-//! and how its notifications are heard. Not here: when that thread connects (`worker.rs`), the statements
-//! (`session.rs`), and what an error of the server means (`failure.rs`).
+//! Decided here: how a database is named. Not here: how it is connected to (`server.rs`), the statements (`session.rs`),
+//! what an error of the server means (`failure.rs`); and what all stores have in common that are reached over a
+//! connection (`connection/`).
 
 mod failure;
+mod server;
 mod session;
 #[cfg(feature = "tls")]
 mod tls;
-mod worker;
 
-use std::{io, sync::Arc, thread};
+use std::{io, sync::Arc};
 
-use futures::stream;
-use tokio::{
-    runtime,
-    sync::{
-        broadcast::{self, error::RecvError},
-        mpsc, oneshot,
-    },
-    task::LocalSet,
-};
 use tokio_postgres::{
     Config,
     config::{Host, SslMode},
@@ -28,9 +19,11 @@ use tokio_postgres::{
 
 use super::{
     ChangeStream, Entry, Register, RegisterError, RegisterKey, RegisterReading, RegisterRefusal,
-    Swap, Swapping, key::check_size,
+    Swapping,
+    connection::{self, Listeners},
+    jobs::Jobs,
 };
-use worker::{PostgresSecurity, PostgresWorker};
+use server::{PostgresSecurity, PostgresServer};
 
 /// Keeps leases in a table of a PostgreSQL database, which wakes who waits for them.
 ///
@@ -52,8 +45,8 @@ use worker::{PostgresSecurity, PostgresWorker};
 #[derive(Clone, Debug)]
 pub struct PostgresRegister {
     name: Arc<str>,
-    jobs: mpsc::Sender<PostgresJob>,
-    told: broadcast::WeakSender<PostgresTold>,
+    jobs: Jobs,
+    told: Listeners,
 }
 
 /// Settings of a [`PostgresRegister`].
@@ -78,11 +71,6 @@ impl PostgresRegister {
             #[cfg(feature = "tls")]
             authorities: None,
         }
-    }
-
-    async fn put(&self, job: PostgresJob) -> Result<(), RegisterError> {
-        let gone = |_| RegisterError::unreachable(io::Error::other("its thread has ended"));
-        self.jobs.send(job).await.map_err(gone)
     }
 }
 
@@ -114,23 +102,9 @@ impl PostgresBuilder {
             config.application_name("actix-bully");
         }
         let name = name_of(&config).into();
-        let (jobs, asked) = mpsc::channel(QUEUE);
-        let told = broadcast::Sender::new(QUEUE);
-        let weak = told.downgrade();
-        let runtime = runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .map_err(RegisterError::unreachable)?;
-        let worker = PostgresWorker::new(config, security, self.creates, asked, told);
-        thread::Builder::new()
-            .name("bully-postgres".to_owned())
-            .spawn(move || LocalSet::new().block_on(&runtime, worker.run()))
-            .map_err(RegisterError::unreachable)?;
-        Ok(PostgresRegister {
-            name,
-            jobs,
-            told: weak,
-        })
+        let server = PostgresServer::new(config, security, self.creates);
+        let (jobs, told) = connection::start("bully-postgres", server)?;
+        Ok(PostgresRegister { name, jobs, told })
     }
 
     #[cfg(feature = "tls")]
@@ -195,74 +169,14 @@ impl Register for PostgresRegister {
     }
 
     fn read(&self, key: &RegisterKey) -> RegisterReading {
-        let (register, key) = (self.clone(), key.clone());
-        Box::pin(async move {
-            let (answer, answered) = oneshot::channel();
-            register.put(PostgresJob::Read { key, answer }).await?;
-            let gone = |_| RegisterError::unreachable(io::Error::other("its thread has ended"));
-            answered.await.map_err(gone)?
-        })
+        self.jobs.read(key)
     }
 
     fn swap(&self, key: &RegisterKey, expected: Option<&Entry>, value: Vec<u8>) -> Swapping {
-        let (register, key, expected) = (self.clone(), key.clone(), expected.cloned());
-        Box::pin(async move {
-            check_size(&value)?;
-            let (answer, answered) = oneshot::channel();
-            let job = PostgresJob::Swap {
-                key,
-                expected,
-                value,
-                answer,
-            };
-            register.put(job).await?;
-            let gone = |_| RegisterError::unknown(io::Error::other("its thread has ended"));
-            answered.await.map_err(gone)?
-        })
+        self.jobs.swap(key, expected, value)
     }
 
     fn changes(&self, key: &RegisterKey) -> Option<ChangeStream> {
-        let told = self.told.upgrade()?.subscribe();
-        let begin = (told, key.clone());
-        Some(Box::pin(stream::unfold(begin, |(mut told, key)| async {
-            loop {
-                match told.recv().await {
-                    Ok(PostgresTold::Key(of)) if *of != *key.as_str() => {}
-                    // Missed ones may have been of this key.
-                    Ok(PostgresTold::Key(_) | PostgresTold::Connected)
-                    | Err(RecvError::Lagged(_)) => {
-                        return Some(((), (told, key)));
-                    }
-                    Err(RecvError::Closed) => return None,
-                }
-            }
-        })))
+        self.told.changes(key)
     }
 }
-
-/// What the thread is asked to do.
-#[derive(Debug)]
-enum PostgresJob {
-    Read {
-        key: RegisterKey,
-        answer: oneshot::Sender<Result<Option<Entry>, RegisterError>>,
-    },
-    Swap {
-        key: RegisterKey,
-        expected: Option<Entry>,
-        value: Vec<u8>,
-        answer: oneshot::Sender<Result<Swap, RegisterError>>,
-    },
-}
-
-/// What is heard of the server unasked.
-#[derive(Clone, Debug)]
-enum PostgresTold {
-    /// The entry of that key was replaced.
-    Key(Arc<str>),
-    /// There is a connection again: anything may have changed before.
-    Connected,
-}
-
-/// So many operations, or changes, may wait.
-const QUEUE: usize = 2_048;

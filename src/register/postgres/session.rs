@@ -12,7 +12,9 @@ use tokio_postgres::{
 };
 
 use super::failure::failure;
-use crate::register::{Entry, MOST_BYTES, RegisterError, RegisterKey, Swap, Version};
+use crate::register::{
+    Entry, MOST_BYTES, RegisterError, RegisterKey, Swap, Version, connection::ANSWER,
+};
 
 /// Half of each page is left free, so that a value is replaced on its page.
 pub(super) const SCHEMA: &str = r#"CREATE TABLE IF NOT EXISTS bully_register (
@@ -21,8 +23,9 @@ pub(super) const SCHEMA: &str = r#"CREATE TABLE IF NOT EXISTS bully_register (
     value bytea NOT NULL
 ) WITH (fillfactor = 50)"#;
 
-/// A statement takes no longer: the server aborts it then, so that its outcome is known.
-pub(super) const STATEMENT: Duration = Duration::from_secs(1);
+/// A statement takes no longer: the server aborts it then, so that its outcome is known before it counts as missing.
+const STATEMENT: Duration = Duration::from_secs(1);
+const _: () = assert!(STATEMENT.as_millis() * 2 <= ANSWER.as_millis());
 
 /// What a connection begins with. A server whose commits are not on its disk when it confirms them would forget terms; a
 /// replica refuses to listen.

@@ -1,7 +1,6 @@
-//! TLS to the server, by rustls.
+//! TLS as the client of the database wants it.
 //!
-//! Decided here: that the server has to prove its name by a certificate of the authorities that were given, and of no
-//! others; and that no older protocol than TLS 1.3 is spoken.
+//! Decided here: that the password is not bound to the certificate. Not here: whom TLS trusts (`connection/tls.rs`).
 
 use std::{
     io,
@@ -11,16 +10,12 @@ use std::{
 };
 
 use futures::{FutureExt, future::Map};
-use rustls::{
-    ClientConfig, RootCertStore,
-    crypto::ring,
-    pki_types::{CertificateDer, ServerName, pem::PemObject},
-};
+use rustls::{ClientConfig, pki_types::ServerName};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect, TlsStream};
 use tokio_rustls::{Connect, TlsConnector, client};
 
-use crate::register::{RegisterError, RegisterRefusal};
+use crate::register::{RegisterError, connection::tls::trusting};
 
 /// Makes TLS of a connection.
 #[derive(Clone)]
@@ -28,28 +23,7 @@ pub(super) struct Connector(Arc<ClientConfig>);
 
 impl Connector {
     pub(super) fn new(authorities: &[u8]) -> Result<Self, RegisterError> {
-        let refused = |words: String| {
-            RegisterError::refused(RegisterRefusal::Credentials, io::Error::other(words))
-        };
-        let mut roots = RootCertStore::empty();
-        for certificate in CertificateDer::pem_slice_iter(authorities) {
-            let certificate =
-                certificate.map_err(|_| refused("the authorities are not PEM".to_owned()))?;
-            roots
-                .add(certificate)
-                .map_err(|reason| refused(format!("an authority is refused: {reason}")))?;
-        }
-        if roots.is_empty() {
-            return Err(refused(
-                "there is no certificate among the authorities".to_owned(),
-            ));
-        }
-        let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
-            .with_safe_default_protocol_versions()
-            .map_err(|reason| refused(reason.to_string()))?
-            .with_root_certificates(roots)
-            .with_no_client_auth();
-        Ok(Self(Arc::new(config)))
+        Ok(Self(Arc::new(trusting(authorities)?)))
     }
 }
 

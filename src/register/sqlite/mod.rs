@@ -1,24 +1,21 @@
 //! A register in a SQLite file: for the processes of one host, with nothing to install.
 //!
-//! Decided here: that SQLite's calls, which block, have a thread of their own, and what becomes of an operation
-//! when that thread is busy or gone. Not here: the statements (`database.rs`).
+//! Decided here: that SQLite's calls, which block, have a thread of their own, and that a file which was replaced is
+//! opened anew. Not here: how that thread is asked (`jobs.rs`), and the statements (`database.rs`).
 
 mod database;
 
 use std::{
-    io,
     path::{Path, PathBuf},
-    sync::{
-        Arc,
-        mpsc::{Receiver, SyncSender, sync_channel},
-    },
+    sync::Arc,
     thread,
 };
 
-use tokio::sync::oneshot;
+use tokio::sync::mpsc::Receiver;
 
 use super::{
-    Entry, Register, RegisterError, RegisterKey, RegisterReading, Swap, Swapping, key::check_size,
+    Entry, Register, RegisterError, RegisterKey, RegisterReading, Swapping,
+    jobs::{Job, Jobs},
 };
 use database::Database;
 
@@ -51,7 +48,7 @@ use database::Database;
 #[derive(Clone, Debug)]
 pub struct SqliteRegister {
     name: Arc<str>,
-    jobs: SyncSender<SqliteJob>,
+    jobs: Jobs,
 }
 
 impl SqliteRegister {
@@ -65,19 +62,12 @@ impl SqliteRegister {
         // After it was made: a path of a missing file has no absolute form.
         let path = path.canonicalize().map_err(RegisterError::unreachable)?;
         let name = format!("sqlite {}", path.display()).into();
-        let (jobs, queue) = sync_channel(QUEUE);
+        let (jobs, asked) = Jobs::new();
         thread::Builder::new()
             .name("bully-sqlite".to_owned())
-            .spawn(move || SqliteWorker::new(path, made).run(&queue))
+            .spawn(move || SqliteWorker::new(path, made).run(asked))
             .map_err(RegisterError::unreachable)?;
         Ok(Self { name, jobs })
-    }
-
-    fn put(&self, job: SqliteJob) -> Result<(), RegisterError> {
-        let full = || io::Error::other("too many operations wait for the file");
-        self.jobs
-            .try_send(job)
-            .map_err(|_| RegisterError::unreachable(full()))
     }
 }
 
@@ -87,49 +77,13 @@ impl Register for SqliteRegister {
     }
 
     fn read(&self, key: &RegisterKey) -> RegisterReading {
-        let (register, key) = (self.clone(), key.clone());
-        Box::pin(async move {
-            let (answer, answered) = oneshot::channel();
-            register.put(SqliteJob::Read { key, answer })?;
-            let gone = |_| RegisterError::unreachable(io::Error::other("its thread has ended"));
-            answered.await.map_err(gone)?
-        })
+        self.jobs.read(key)
     }
 
     fn swap(&self, key: &RegisterKey, expected: Option<&Entry>, value: Vec<u8>) -> Swapping {
-        let (register, key, expected) = (self.clone(), key.clone(), expected.cloned());
-        Box::pin(async move {
-            check_size(&value)?;
-            let (answer, answered) = oneshot::channel();
-            register.put(SqliteJob::Swap {
-                key,
-                expected,
-                value,
-                answer,
-            })?;
-            let gone = |_| RegisterError::unknown(io::Error::other("its thread has ended"));
-            answered.await.map_err(gone)?
-        })
+        self.jobs.swap(key, expected, value)
     }
 }
-
-/// What the thread is asked to do.
-#[derive(Debug)]
-enum SqliteJob {
-    Read {
-        key: RegisterKey,
-        answer: oneshot::Sender<Result<Option<Entry>, RegisterError>>,
-    },
-    Swap {
-        key: RegisterKey,
-        expected: Option<Entry>,
-        value: Vec<u8>,
-        answer: oneshot::Sender<Result<Swap, RegisterError>>,
-    },
-}
-
-/// So many operations may wait: several hundred elections, each with a read and a swap under way.
-const QUEUE: usize = 2_048;
 
 /// The thread that has the connection.
 struct SqliteWorker {
@@ -144,24 +98,24 @@ impl SqliteWorker {
     }
 
     /// Ends with the last clone of the register.
-    fn run(mut self, queue: &Receiver<SqliteJob>) {
-        for job in queue {
+    fn run(mut self, mut asked: Receiver<Job>) {
+        while let Some(job) = asked.blocking_recv() {
+            if !job.is_wanted() {
+                continue;
+            }
             match job {
-                SqliteJob::Read { key, answer } if !answer.is_closed() => {
-                    let read = self.with(|database| database.read(&key));
-                    drop(answer.send(read));
+                Job::Read { key, answer } => {
+                    drop(answer.send(self.with(|database| database.read(&key))));
                 }
-                // Its asker has given up: a write that comes late only puzzles those that read it.
-                SqliteJob::Swap {
+                Job::Swap {
                     key,
                     expected,
                     value,
                     answer,
-                } if !answer.is_closed() => {
+                } => {
                     let swap = self.with(|it| it.swap(&key, expected.as_ref(), &value));
                     drop(answer.send(swap));
                 }
-                SqliteJob::Read { .. } | SqliteJob::Swap { .. } => {}
             }
         }
     }

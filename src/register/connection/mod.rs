@@ -1,0 +1,67 @@
+//! A store that is reached over a connection, whichever protocol it speaks.
+//!
+//! ```text
+//!   PostgresRegister ── Job                ──▶ worker, a thread ── connect ──▶ Server ──▶ Session: read, swap
+//!            ▲                                   │
+//!            └──────── Told: who listens ────────┘
+//! ```
+//!
+//! Decided here: what a store has to bring, and what an answer of it can mean. Not here: when a connection is made and
+//! given up (`worker.rs`), who hears of a change (`told.rs`), whom TLS trusts (`tls.rs`).
+
+#[cfg(feature = "tls")]
+pub(super) mod tls;
+mod told;
+mod worker;
+
+use std::io;
+
+use tokio::sync::mpsc;
+
+use super::{Entry, RegisterError, RegisterKey, RegisterRefusal, Swap};
+pub(super) use told::{Listeners, Tellers, Told};
+pub(super) use worker::{ANSWER, start};
+
+/// Where connections are made to.
+pub(super) trait Server: Send + 'static {
+    type Session: Session;
+
+    /// A connection that is ready. The receiver hears, or closes, when it has ended.
+    async fn connect(
+        &mut self,
+        told: &Tellers,
+    ) -> Result<(Self::Session, mpsc::Receiver<()>), RegisterError>;
+}
+
+/// One connection. Any number of operations may be under way.
+pub(super) trait Session: 'static {
+    async fn read(&self, key: &RegisterKey) -> Result<Option<Entry>, RegisterError>;
+
+    async fn swap(
+        &self,
+        key: &RegisterKey,
+        expected: Option<&Entry>,
+        value: &[u8],
+    ) -> Result<Swap, RegisterError>;
+}
+
+/// What a failure means for the operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Meaning {
+    Refused(RegisterRefusal),
+    /// It was aborted, or never begun; another time it may work.
+    NotDone,
+    Unknown,
+}
+
+impl Meaning {
+    /// With the store's own words.
+    pub(super) fn error(self, words: impl Into<String>) -> RegisterError {
+        let source = io::Error::other(words.into());
+        match self {
+            Self::Refused(refusal) => RegisterError::Refused { refusal, source },
+            Self::NotDone => RegisterError::Unreachable(source),
+            Self::Unknown => RegisterError::Unknown(source),
+        }
+    }
+}

@@ -1,0 +1,312 @@
+//! The thread that has the connection.
+//!
+//! Decided here: that a connection is made anew after a growing pause; that operations fail at once while there is
+//! none; and that a connection on which an answer is overdue is given up, since all others on it wait as well.
+
+use std::{
+    io::{self, ErrorKind},
+    pin::pin,
+    rc::Rc,
+    thread,
+    time::Duration,
+};
+
+use futures::future::{Either, select};
+use tokio::{
+    runtime,
+    sync::mpsc,
+    task::{LocalSet, spawn_local},
+    time::{sleep, timeout},
+};
+
+use super::{Server, Session, Tellers, Told, told::Listeners};
+use crate::register::{
+    RegisterError, RegisterRefusal,
+    jobs::{Job, Jobs},
+};
+
+/// Starts a thread of that name, which serves whoever has what is given back.
+pub(in crate::register) fn start(
+    name: &str,
+    server: impl Server,
+) -> Result<(Jobs, Listeners), RegisterError> {
+    let (jobs, asked) = Jobs::new();
+    let (told, listeners) = Tellers::new();
+    let runtime = runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(RegisterError::unreachable)?;
+    let worker = Worker {
+        server,
+        jobs: asked,
+        told,
+    };
+    thread::Builder::new()
+        .name(name.to_owned())
+        .spawn(move || LocalSet::new().block_on(&runtime, worker.run()))
+        .map_err(RegisterError::unreachable)?;
+    Ok((jobs, listeners))
+}
+
+/// See the [module](self).
+struct Worker<S> {
+    server: S,
+    jobs: mpsc::Receiver<Job>,
+    told: Tellers,
+}
+
+/// The register was dropped, with all its clones.
+struct Dropped;
+
+/// Why there is no connection, for each operation that asks.
+struct Reason {
+    refusal: Option<RegisterRefusal>,
+    words: String,
+}
+
+impl<S: Server> Worker<S> {
+    /// Ends with the last clone of the register.
+    async fn run(mut self) {
+        let mut failures = 0;
+        loop {
+            let connected = timeout(CONNECT, self.server.connect(&self.told)).await;
+            // Made anew where another thing than the connection is missing: rights, the table.
+            let served = match connected {
+                Ok(Ok((session, ended))) => {
+                    failures = 0;
+                    // Anything may have changed while nobody listened.
+                    self.told.tell(Told::Any);
+                    self.serve(&Rc::new(session), ended).await
+                }
+                failed => {
+                    failures = MOST_DOUBLINGS.min(failures + 1);
+                    let reason = match failed {
+                        Ok(Err(error)) => Reason::of(error),
+                        Ok(Ok(_)) | Err(_) => Reason {
+                            refusal: None,
+                            words: format!("no connection within {CONNECT:?}"),
+                        },
+                    };
+                    self.refuse(&reason, pause(failures)).await
+                }
+            };
+            if let Err(Dropped) = served {
+                return;
+            }
+        }
+    }
+
+    /// Does what is asked until the connection ends.
+    async fn serve(
+        &mut self,
+        session: &Rc<S::Session>,
+        mut ended: mpsc::Receiver<()>,
+    ) -> Result<(), Dropped> {
+        let (overdue, mut is_overdue) = mpsc::channel(1);
+        loop {
+            let (mut ends, mut hangs) = (pin!(ended.recv()), pin!(is_overdue.recv()));
+            match select(pin!(self.jobs.recv()), select(&mut ends, &mut hangs)).await {
+                Either::Left((Some(job), _)) => {
+                    let (session, overdue) = (Rc::clone(session), overdue.clone());
+                    spawn_local(async move {
+                        if job.run(&*session).await.is_err() {
+                            overdue.try_send(()).ok();
+                        }
+                    });
+                }
+                Either::Left((None, _)) => return Err(Dropped),
+                Either::Right(_) => return Ok(()),
+            }
+        }
+    }
+
+    /// Refuses what is asked for a while.
+    async fn refuse(&mut self, reason: &Reason, pause: Duration) -> Result<(), Dropped> {
+        let mut pause = pin!(sleep(pause));
+        loop {
+            match select(pin!(self.jobs.recv()), &mut pause).await {
+                Either::Left((Some(job), _)) => job.refuse(reason),
+                Either::Left((None, _)) => return Err(Dropped),
+                Either::Right(_) => return Ok(()),
+            }
+        }
+    }
+}
+
+/// An answer has not come in time.
+struct Overdue;
+
+impl Job {
+    async fn run(self, session: &impl Session) -> Result<(), Overdue> {
+        let late = || io::Error::new(ErrorKind::TimedOut, format!("no answer within {ANSWER:?}"));
+        if !self.is_wanted() {
+            return Ok(());
+        }
+        let is_late = match self {
+            Self::Read { key, answer } => {
+                let read = timeout(ANSWER, session.read(&key)).await;
+                let is_late = read.is_err();
+                drop(answer.send(read.unwrap_or_else(|_| Err(RegisterError::unreachable(late())))));
+                is_late
+            }
+            Self::Swap {
+                key,
+                expected,
+                value,
+                answer,
+            } => {
+                let swap = timeout(ANSWER, session.swap(&key, expected.as_ref(), &value)).await;
+                let is_late = swap.is_err();
+                drop(answer.send(swap.unwrap_or_else(|_| Err(RegisterError::unknown(late())))));
+                is_late
+            }
+        };
+        if is_late { Err(Overdue) } else { Ok(()) }
+    }
+
+    fn refuse(self, reason: &Reason) {
+        match self {
+            Self::Read { answer, .. } => drop(answer.send(Err(reason.error()))),
+            Self::Swap { answer, .. } => drop(answer.send(Err(reason.error()))),
+        }
+    }
+}
+
+impl Reason {
+    fn of(error: RegisterError) -> Self {
+        match error {
+            RegisterError::Refused { refusal, source } => Self {
+                refusal: Some(refusal),
+                words: source.to_string(),
+            },
+            RegisterError::Unreachable(source) | RegisterError::Unknown(source) => Self {
+                refusal: None,
+                words: source.to_string(),
+            },
+            other @ (RegisterError::Foreign { .. } | RegisterError::TooLarge { .. }) => Self {
+                refusal: None,
+                words: other.to_string(),
+            },
+        }
+    }
+
+    fn error(&self) -> RegisterError {
+        let source = io::Error::other(self.words.clone());
+        match self.refusal {
+            Some(refusal) => RegisterError::refused(refusal, source),
+            None => RegisterError::unreachable(source),
+        }
+    }
+}
+
+/// The pause after so many failures in a row.
+fn pause(failures: u32) -> Duration {
+    PAUSE.saturating_mul(1 << failures.min(MOST_DOUBLINGS))
+}
+
+/// A connection is made within this time, or not.
+const CONNECT: Duration = Duration::from_secs(5);
+/// A server that has not even said within this time that it will not do it is gone, or frozen.
+pub(in crate::register) const ANSWER: Duration = Duration::from_secs(2);
+/// Half of the first pause between two attempts to connect.
+const PAUSE: Duration = Duration::from_millis(25);
+/// The longest is 1.6 s.
+const MOST_DOUBLINGS: u32 = 6;
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::SeqCst},
+    };
+
+    use futures::future::{join, pending};
+
+    use super::*;
+    use crate::register::{Entry, RegisterKey, Swap};
+
+    /// Connects at the third attempt, and answers nothing.
+    struct Silent(Arc<AtomicUsize>);
+    struct Nothing(#[expect(dead_code, reason = "its end is the connection's")] mpsc::Sender<()>);
+
+    impl Server for Silent {
+        type Session = Nothing;
+
+        async fn connect(
+            &mut self,
+            _: &Tellers,
+        ) -> Result<(Nothing, mpsc::Receiver<()>), RegisterError> {
+            match self.0.fetch_add(1, SeqCst) {
+                0 => Err(RegisterError::refused(
+                    RegisterRefusal::Credentials,
+                    io::Error::other("no"),
+                )),
+                1 => pending().await,
+                _ => {
+                    let (alive, ended) = mpsc::channel(1);
+                    Ok((Nothing(alive), ended))
+                }
+            }
+        }
+    }
+
+    impl Session for Nothing {
+        async fn read(&self, _: &RegisterKey) -> Result<Option<Entry>, RegisterError> {
+            pending().await
+        }
+
+        async fn swap(
+            &self,
+            _: &RegisterKey,
+            _: Option<&Entry>,
+            _: &[u8],
+        ) -> Result<Swap, RegisterError> {
+            pending().await
+        }
+    }
+
+    /// Virtual time: each wait is one step.
+    #[tokio::test(start_paused = true)]
+    async fn what_waits_for_a_connection_or_an_answer_is_told_why_and_the_connection_given_up() {
+        let attempts = Arc::new(AtomicUsize::new(0));
+        let (jobs, asked) = Jobs::new();
+        let (told, _listeners) = Tellers::new();
+        let worker = Worker {
+            server: Silent(Arc::clone(&attempts)),
+            jobs: asked,
+            told,
+        };
+        let key: RegisterKey = "a/b".parse().unwrap();
+        let asks = async move {
+            let refused = jobs.read(&key).await;
+            assert!(matches!(
+                refused,
+                Err(RegisterError::Refused {
+                    refusal: RegisterRefusal::Credentials,
+                    ..
+                })
+            ));
+            sleep(pause(1)).await;
+            // The second attempt hangs, and is given up.
+            let hangs = jobs.read(&key).await;
+            assert!(matches!(hangs, Err(RegisterError::Unreachable(_))));
+            sleep(pause(2)).await;
+            let (read, swap) = join(jobs.read(&key), jobs.swap(&key, None, b"x".to_vec())).await;
+            assert!(matches!(read, Err(RegisterError::Unreachable(_))));
+            assert!(swap.is_err_and(|error| error.is_unknown()));
+            assert_eq!(attempts.load(SeqCst), 3);
+            assert!(jobs.read(&key).await.is_err());
+            assert_eq!(attempts.load(SeqCst), 4, "the silent one was given up");
+        };
+        LocalSet::new().run_until(join(worker.run(), asks)).await;
+    }
+
+    #[test]
+    fn the_pauses_grow_to_a_limit() {
+        let pauses = [1, 2, 3, 6, 7, u32::MAX].map(pause);
+        assert_eq!(
+            pauses.map(|it| it.as_millis()),
+            [50, 100, 200, 1_600, 1_600, 1_600]
+        );
+    }
+}

@@ -1,0 +1,146 @@
+//! What the thread of a store is asked, and how the answer comes back to who asked.
+//!
+//! Decided here: that so many operations may wait and no more, that one whose asker has given up is not begun, and that a
+//! write whose thread ends with it has an unknown outcome. Not here: what a store does with an operation.
+
+use std::io;
+
+use tokio::sync::{mpsc, oneshot};
+
+use super::{Entry, RegisterError, RegisterKey, RegisterReading, Swap, Swapping, key::check_size};
+
+/// One operation, and where its outcome goes.
+#[derive(Debug)]
+pub(super) enum Job {
+    Read {
+        key: RegisterKey,
+        answer: Answer<Option<Entry>>,
+    },
+    Swap {
+        key: RegisterKey,
+        expected: Option<Entry>,
+        value: Vec<u8>,
+        answer: Answer<Swap>,
+    },
+}
+
+type Answer<T> = oneshot::Sender<Result<T, RegisterError>>;
+
+/// Asks a thread; the last clone's end is the thread's.
+#[derive(Clone, Debug)]
+pub(super) struct Jobs(mpsc::Sender<Job>);
+
+impl Jobs {
+    /// With the end that the thread has.
+    pub(super) fn new() -> (Self, mpsc::Receiver<Job>) {
+        let (jobs, asked) = mpsc::channel(QUEUE);
+        (Self(jobs), asked)
+    }
+
+    pub(super) fn read(&self, key: &RegisterKey) -> RegisterReading {
+        let (jobs, key) = (self.clone(), key.clone());
+        Box::pin(async move {
+            let (answer, answered) = oneshot::channel();
+            jobs.put(Job::Read { key, answer })?;
+            answered
+                .await
+                .map_err(|_| RegisterError::unreachable(ended()))?
+        })
+    }
+
+    pub(super) fn swap(
+        &self,
+        key: &RegisterKey,
+        expected: Option<&Entry>,
+        value: Vec<u8>,
+    ) -> Swapping {
+        let (jobs, key, expected) = (self.clone(), key.clone(), expected.cloned());
+        Box::pin(async move {
+            check_size(&value)?;
+            let (answer, answered) = oneshot::channel();
+            jobs.put(Job::Swap {
+                key,
+                expected,
+                value,
+                answer,
+            })?;
+            answered
+                .await
+                .map_err(|_| RegisterError::unknown(ended()))?
+        })
+    }
+
+    fn put(&self, job: Job) -> Result<(), RegisterError> {
+        self.0.try_send(job).map_err(|refused| {
+            RegisterError::unreachable(match refused {
+                mpsc::error::TrySendError::Full(_) => {
+                    io::Error::other("too many operations wait for it")
+                }
+                mpsc::error::TrySendError::Closed(_) => ended(),
+            })
+        })
+    }
+}
+
+impl Job {
+    /// Whether anybody waits for it. A write that comes late only puzzles those that read it.
+    pub(super) fn is_wanted(&self) -> bool {
+        match self {
+            Self::Read { answer, .. } => !answer.is_closed(),
+            Self::Swap { answer, .. } => !answer.is_closed(),
+        }
+    }
+}
+
+fn ended() -> io::Error {
+    io::Error::other("its thread has ended")
+}
+
+/// So many operations may wait: several hundred elections, each with a read and a swap under way.
+pub(super) const QUEUE: usize = 2_048;
+
+#[cfg(test)]
+mod tests {
+    use futures::{FutureExt, future::join_all};
+
+    use super::*;
+
+    fn key() -> RegisterKey {
+        "shop/cron/lease".parse().unwrap()
+    }
+
+    #[test]
+    fn a_write_whose_thread_ends_is_unknown_and_a_read_is_not() {
+        let (jobs, mut asked) = Jobs::new();
+        let (mut read, mut swap) = (jobs.read(&key()), jobs.swap(&key(), None, vec![1]));
+        assert!((&mut read).now_or_never().is_none());
+        assert!((&mut swap).now_or_never().is_none());
+        assert!(asked.try_recv().is_ok_and(|job| job.is_wanted()));
+        drop(asked);
+        let (read, swap) = (read.now_or_never().unwrap(), swap.now_or_never().unwrap());
+        assert!(matches!(read, Err(RegisterError::Unreachable(_))));
+        assert!(swap.is_err_and(|error| error.is_unknown()));
+        // Nothing was sent, so that nothing is unknown.
+        let late = jobs.swap(&key(), None, vec![1]).now_or_never().unwrap();
+        assert!(matches!(late, Err(RegisterError::Unreachable(_))));
+    }
+
+    #[test]
+    fn one_whose_asker_has_gone_is_not_wanted() {
+        let (jobs, mut asked) = Jobs::new();
+        let mut read = jobs.read(&key());
+        assert!((&mut read).now_or_never().is_none());
+        drop(read);
+        assert!(!asked.try_recv().unwrap().is_wanted());
+    }
+
+    #[test]
+    fn more_than_may_wait_are_refused_at_once() {
+        let (jobs, _asked) = Jobs::new();
+        let all = (0..QUEUE).map(|_| jobs.read(&key()));
+        let mut all = join_all(all);
+        assert!((&mut all).now_or_never().is_none());
+        let more = jobs.read(&key()).now_or_never().unwrap();
+        assert!(matches!(more, Err(RegisterError::Unreachable(_))));
+    }
+}

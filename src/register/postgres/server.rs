@@ -1,0 +1,110 @@
+//! A connection to the database.
+//!
+//! Decided here: that all elections of a register share one, and how its notifications are heard.
+
+use futures::future::poll_fn;
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    sync::mpsc,
+    task::spawn_local,
+};
+use tokio_postgres::{AsyncMessage, Client, Config, Connection, NoTls, Socket};
+use tracing::debug;
+
+use super::{failure::failure, session};
+use crate::register::{
+    Entry, RegisterError, RegisterKey, Swap,
+    connection::{Server, Session, Tellers, Told},
+};
+
+/// How the server is spoken to.
+pub(super) enum PostgresSecurity {
+    Plain,
+    #[cfg(feature = "tls")]
+    Tls(super::tls::Connector),
+}
+
+/// See the [module](self).
+pub(super) struct PostgresServer {
+    config: Config,
+    security: PostgresSecurity,
+    creates: bool,
+}
+
+impl PostgresServer {
+    pub(super) fn new(config: Config, security: PostgresSecurity, creates: bool) -> Self {
+        Self {
+            config,
+            security,
+            creates,
+        }
+    }
+}
+
+impl Server for PostgresServer {
+    type Session = Client;
+
+    async fn connect(
+        &mut self,
+        told: &Tellers,
+    ) -> Result<(Client, mpsc::Receiver<()>), RegisterError> {
+        let failed = |error| failure(&error, false);
+        let (client, ended) = match &self.security {
+            PostgresSecurity::Plain => {
+                let (client, connection) = self.config.connect(NoTls).await.map_err(failed)?;
+                (client, keep(connection, told))
+            }
+            #[cfg(feature = "tls")]
+            PostgresSecurity::Tls(tls) => {
+                let connected = self.config.connect(tls.clone()).await;
+                let (client, connection) = connected.map_err(failed)?;
+                (client, keep(connection, told))
+            }
+        };
+        session::begin(&client, self.creates)
+            .await
+            .map_err(failed)?;
+        Ok((client, ended))
+    }
+}
+
+impl Session for Client {
+    async fn read(&self, key: &RegisterKey) -> Result<Option<Entry>, RegisterError> {
+        session::read(self, key).await
+    }
+
+    async fn swap(
+        &self,
+        key: &RegisterKey,
+        expected: Option<&Entry>,
+        value: &[u8],
+    ) -> Result<Swap, RegisterError> {
+        session::swap(self, key, expected, value).await
+    }
+}
+
+/// Drives a connection until it ends, or nobody has its client any more.
+fn keep<T>(mut connection: Connection<Socket, T>, told: &Tellers) -> mpsc::Receiver<()>
+where
+    T: AsyncRead + AsyncWrite + Unpin + 'static,
+{
+    let (alive, ended) = mpsc::channel(1);
+    let told = told.clone();
+    spawn_local(async move {
+        let _alive = alive;
+        loop {
+            match poll_fn(|cx| connection.poll_message(cx)).await {
+                Some(Ok(AsyncMessage::Notification(change))) => {
+                    told.tell(Told::Key(change.payload().into()));
+                }
+                Some(Ok(_)) => {}
+                Some(Err(reason)) => {
+                    debug!(%reason, "the connection to the database was lost");
+                    return;
+                }
+                None => return,
+            }
+        }
+    });
+    ended
+}
