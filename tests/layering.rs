@@ -85,7 +85,7 @@ const OUTSIDE: &[(&str, &str)] = &[
     ("record", "serde serde_json thiserror"),
     (
         "register",
-        "thiserror tracing actix futures fastrand rusqlite rustls tokio tokio_postgres tokio_rustls std::fs",
+        "serde serde_json thiserror tracing actix base64 bytes futures fastrand http_body_util hyper hyper_util rusqlite rustls tokio tokio_postgres tokio_rustls std::fs",
     ),
     ("metrics", "metrics"),
     (

@@ -73,6 +73,12 @@ impl Config {
         v.visit("lease.sqlite_file", &mut lease.sqlite_file)?;
         v.visit("lease.postgres_url_file", &mut lease.postgres_url_file)?;
         v.visit("lease.create_table", &mut lease.create_table)?;
+        v.visit("lease.etcd_endpoints", &mut lease.etcd_endpoints)?;
+        v.visit("lease.etcd_login_file", &mut lease.etcd_login_file)?;
+        v.visit(
+            "lease.etcd_authorities_file",
+            &mut lease.etcd_authorities_file,
+        )?;
         let limits = &mut self.limits;
         v.visit("limits.handshake", &mut limits.handshake)?;
         v.visit("limits.frame", &mut limits.frame)?;

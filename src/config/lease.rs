@@ -2,6 +2,8 @@
 //!
 //! Decided here: which store is named, what contradicts it, and how it is opened.
 
+#[cfg(any(feature = "etcd", feature = "postgres"))]
+use std::path::Path;
 use std::sync::Arc;
 
 use crate::{
@@ -11,12 +13,23 @@ use crate::{
     store::StoreIdentity,
 };
 
+#[cfg(feature = "postgres")]
+use crate::register::PostgresRegister;
+#[cfg(any(feature = "etcd", feature = "postgres", feature = "sqlite"))]
+use crate::register::RegisterError;
+#[cfg(feature = "sqlite")]
+use crate::register::SqliteRegister;
+#[cfg(feature = "etcd")]
+use crate::register::{EtcdBuilder, EtcdRegister, RegisterRefusal};
+
+#[cfg(any(feature = "etcd", feature = "postgres"))]
+use super::load::read_file;
 use super::{Config, ConfigError, RunError, check::contradiction};
 
 impl Config {
     /// Whether a store for a lease is named.
     pub(super) fn has_lease(&self) -> bool {
-        self.lease.sqlite_file.is_some() || self.lease.postgres_url_file.is_some()
+        self.lease_stores().next().is_some()
     }
 
     /// What the election needs to know.
@@ -45,17 +58,35 @@ impl Config {
         Ok(config)
     }
 
-    fn check_lease(&self) -> Result<(), ConfigError> {
+    /// The keys that name a store and are set, with the features that they need, and whether the crate has these.
+    fn lease_stores(&self) -> impl Iterator<Item = (&'static str, &'static str, bool)> {
         let lease = &self.lease;
-        let (file, url) = ("lease.sqlite_file", "lease.postgres_url_file");
-        let key = if lease.sqlite_file.is_some() {
-            file
-        } else {
-            url
+        let all = [
+            (
+                lease.sqlite_file.is_some(),
+                (SQLITE, "sqlite", cfg!(feature = "sqlite")),
+            ),
+            (
+                lease.postgres_url_file.is_some(),
+                (POSTGRES, "postgres", cfg!(feature = "postgres")),
+            ),
+            (
+                !lease.etcd_endpoints.is_empty(),
+                (ETCD, "etcd", cfg!(feature = "etcd")),
+            ),
+        ];
+        all.into_iter()
+            .filter_map(|(is_set, store)| is_set.then_some(store))
+    }
+
+    fn check_lease(&self) -> Result<(), ConfigError> {
+        let mut stores = self.lease_stores();
+        let Some((key, feature, has_feature)) = stores.next() else {
+            return Ok(());
         };
-        if lease.sqlite_file.is_some() && lease.postgres_url_file.is_some() {
+        if let Some((other, ..)) = stores.next() {
             let advice = "a lease is in one store: leave one of both out";
-            return Err(contradiction(key.to_owned(), url, advice));
+            return Err(contradiction(key.to_owned(), other, advice));
         }
         if !self.quorum.voters.is_empty() {
             let advice = "voters elect, or a store gives a lease: leave one of both out";
@@ -70,44 +101,88 @@ impl Config {
             let advice = "nodes that have a store in common need no links: leave them out";
             return Err(contradiction(key.to_owned(), other, advice));
         }
-        if lease.sqlite_file.is_some() && !cfg!(feature = "sqlite") {
-            let feature = "sqlite";
-            return Err(ConfigError::NoFeature { key: file, feature });
+        if has_feature {
+            return Ok(());
         }
-        if lease.postgres_url_file.is_some() && !cfg!(feature = "postgres") {
-            let feature = "postgres";
-            return Err(ConfigError::NoFeature { key: url, feature });
-        }
-        Ok(())
+        Err(ConfigError::NoFeature { key, feature })
     }
 
     /// Opens the store that is named, if one is.
     pub(super) fn register(&self) -> Result<Option<Arc<dyn Register>>, RunError> {
         #[cfg(feature = "sqlite")]
         if let Some(path) = &self.lease.sqlite_file {
-            let opened = crate::register::SqliteRegister::open(path);
-            return match opened {
-                Ok(register) => Ok(Some(Arc::new(register))),
-                Err(reason) => Err(RunError::Register {
-                    key: "lease.sqlite_file",
-                    reason,
-                }),
-            };
+            return opened(SQLITE, SqliteRegister::open(path));
         }
         #[cfg(feature = "postgres")]
         if let Some(path) = &self.lease.postgres_url_file {
-            let key = "lease.postgres_url_file";
-            let url = std::fs::read_to_string(path)
-                .map_err(crate::register::RegisterError::unreachable)
-                .map_err(|reason| RunError::Register { key, reason })?;
-            let mut builder = crate::register::PostgresRegister::builder(url.trim());
+            let mut builder = PostgresRegister::builder(text(POSTGRES, path)?.trim());
             if self.lease.create_table {
                 builder = builder.create_table();
             }
-            let opened = builder.open();
-            let register = opened.map_err(|reason| RunError::Register { key, reason })?;
-            return Ok(Some(Arc::new(register)));
+            return opened(POSTGRES, builder.open());
+        }
+        #[cfg(feature = "etcd")]
+        if !self.lease.etcd_endpoints.is_empty() {
+            return opened(ETCD, self.etcd()?.open());
         }
         Ok(None)
     }
+
+    #[cfg(feature = "etcd")]
+    fn etcd(&self) -> Result<EtcdBuilder, RunError> {
+        let lease = &self.lease;
+        let mut builder = EtcdRegister::builder(&lease.etcd_endpoints);
+        if let Some(path) = &lease.etcd_login_file {
+            let login = text(ETCD_LOGIN, path)?;
+            let login = login.trim_end_matches(['\r', '\n']).split_once(':');
+            let (user, password) = login.ok_or_else(|| RunError::Register {
+                key: ETCD_LOGIN,
+                reason: refused("the file has no `user:password`"),
+            })?;
+            builder = builder.credentials(user, password);
+        }
+        #[cfg(feature = "tls")]
+        if let Some(path) = &lease.etcd_authorities_file {
+            builder = builder.authorities_pem(text(ETCD_AUTHORITIES, path)?);
+        }
+        #[cfg(not(feature = "tls"))]
+        if lease.etcd_authorities_file.is_some() {
+            return Err(RunError::Register {
+                key: ETCD_AUTHORITIES,
+                reason: refused("it needs the feature `tls`"),
+            });
+        }
+        Ok(builder)
+    }
 }
+
+#[cfg(any(feature = "etcd", feature = "postgres", feature = "sqlite"))]
+fn opened<R: Register + 'static>(
+    key: &'static str,
+    opened: Result<R, RegisterError>,
+) -> Result<Option<Arc<dyn Register>>, RunError> {
+    match opened {
+        Ok(register) => Ok(Some(Arc::new(register))),
+        Err(reason) => Err(RunError::Register { key, reason }),
+    }
+}
+
+#[cfg(any(feature = "etcd", feature = "postgres"))]
+fn text(key: &'static str, path: &Path) -> Result<String, RunError> {
+    read_file(path)
+        .map_err(RegisterError::unreachable)
+        .map_err(|reason| RunError::Register { key, reason })
+}
+
+#[cfg(feature = "etcd")]
+fn refused(words: &str) -> RegisterError {
+    RegisterError::refused(RegisterRefusal::Credentials, std::io::Error::other(words))
+}
+
+const SQLITE: &str = "lease.sqlite_file";
+const POSTGRES: &str = "lease.postgres_url_file";
+const ETCD: &str = "lease.etcd_endpoints";
+#[cfg(feature = "etcd")]
+const ETCD_LOGIN: &str = "lease.etcd_login_file";
+#[cfg(feature = "etcd")]
+const ETCD_AUTHORITIES: &str = "lease.etcd_authorities_file";

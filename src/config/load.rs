@@ -124,7 +124,7 @@ impl Config {
     }
 }
 
-fn read_file(path: &Path) -> io::Result<String> {
+pub(super) fn read_file(path: &Path) -> io::Result<String> {
     let mut text = String::new();
     // One byte more than allowed, by which a longer file is known.
     let most = u64::try_from(Config::MAX_LEN).unwrap_or(u64::MAX);

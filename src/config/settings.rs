@@ -235,6 +235,12 @@ pub struct LeaseSettings {
     pub postgres_url_file: Option<PathBuf>,
     /// Makes the table in that database where it is missing. Default: false.
     pub create_table: bool,
+    /// The members of a cluster of etcd: `http://host:port` or `https://host:port` each (feature `etcd`).
+    pub etcd_endpoints: Vec<String>,
+    /// A file with a user of etcd and the password: `user:password`. Default: none; then etcd asks for no login.
+    pub etcd_login_file: Option<PathBuf>,
+    /// PEM: the certificates of the authorities whose members of etcd are trusted (feature `tls`). Needed for `https`.
+    pub etcd_authorities_file: Option<PathBuf>,
 }
 
 /// A preset of [`Timings`], and what differs from it.

@@ -3,7 +3,7 @@
 //! ```text
 //!   lease machine ── ReadRegister, SwapRegister ──▶ keeper ── read, swap ──▶ Register ──▶ MemoryRegister: tests
 //!        ▲                                           │ coalesces                      ├─▶ SqliteRegister: one host
-//!        └────────────── RegisterShown ──────────────┴◀── entry, changes             ├─▶ PostgresRegister: a database
+//!        └────────────── RegisterShown ──────────────┴◀── entry, changes             ├─▶ PostgresRegister, EtcdRegister: a server
 //!                                                                                    └─▶ yours: a store with versions
 //! ```
 //!
@@ -14,10 +14,12 @@
 //! fails and whether it changed anything, `memory.rs`, `sqlite/` and `postgres/` the stores; `keeper/` is a register as a
 //! member of a group.
 
-#[cfg(feature = "postgres")]
+#[cfg(any(feature = "etcd", feature = "postgres"))]
 mod connection;
 mod error;
-#[cfg(any(feature = "postgres", feature = "sqlite"))]
+#[cfg(feature = "etcd")]
+mod etcd;
+#[cfg(any(feature = "etcd", feature = "postgres", feature = "sqlite"))]
 mod jobs;
 pub(crate) mod keeper;
 mod key;
@@ -32,6 +34,9 @@ use std::{fmt::Debug, future::Future, pin::Pin, sync::Arc};
 use futures::Stream;
 
 pub use error::{RegisterError, RegisterRefusal};
+#[cfg(feature = "etcd")]
+#[cfg_attr(docsrs, doc(cfg(feature = "etcd")))]
+pub use etcd::{EtcdBuilder, EtcdRegister};
 pub use keeper::AttachError;
 pub use key::{Entry, MOST_BYTES, RegisterKey, Version};
 pub use memory::MemoryRegister;
@@ -49,7 +54,8 @@ pub use sqlite::SqliteRegister;
 /// same entry one succeeds. Replicas that answer reads of their own accord are no register.
 ///
 /// [`MemoryRegister`] is for tests, `SqliteRegister` (feature `sqlite`) for the processes of one host,
-/// `PostgresRegister` (feature `postgres`) for hosts that share a database. Any store with a version for each value can be one. This is the shape for a store that is reached by a
+/// `PostgresRegister` (feature `postgres`) and `EtcdRegister` (feature `etcd`) for hosts that share a database or a
+/// cluster of etcd. Any store with a version for each value can be one. This is the shape for a store that is reached by a
 /// client of yours, as Consul (`ModifyIndex`, `?cas=`), NATS (the revision of a key, `update`) or a Kubernetes Lease (`resourceVersion`,
 /// `PUT`); the client here is a stand-in:
 ///

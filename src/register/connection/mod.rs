@@ -1,7 +1,7 @@
 //! A store that is reached over a connection, whichever protocol it speaks.
 //!
 //! ```text
-//!   PostgresRegister ── Job                ──▶ worker, a thread ── connect ──▶ Server ──▶ Session: read, swap
+//!   PostgresRegister, EtcdRegister ── Job ──▶ worker, a thread ── connect ──▶ Server ──▶ Session: read, swap
 //!            ▲                                   │
 //!            └──────── Told: who listens ────────┘
 //! ```

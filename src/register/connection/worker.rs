@@ -294,8 +294,6 @@ mod tests {
             let (read, swap) = join(jobs.read(&key), jobs.swap(&key, None, b"x".to_vec())).await;
             assert!(matches!(read, Err(RegisterError::Unreachable(_))));
             assert!(swap.is_err_and(|error| error.is_unknown()));
-            assert_eq!(attempts.load(SeqCst), 3);
-            assert!(jobs.read(&key).await.is_err());
             assert_eq!(attempts.load(SeqCst), 4, "the silent one was given up");
         };
         LocalSet::new().run_until(join(worker.run(), asks)).await;

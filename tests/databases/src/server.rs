@@ -5,6 +5,7 @@
 
 use std::{
     env, fs,
+    net::TcpListener,
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
@@ -24,6 +25,10 @@ pub struct Server {
     process: Child,
     programs: Programs,
     folder: TempDir,
+    /// More than each server has, as `name=value`.
+    settings: Vec<String>,
+    /// By which the socket has its name, and where it listens if it is told to.
+    port: u16,
 }
 
 /// The server that tests of this process share.
@@ -49,6 +54,34 @@ impl Server {
     /// # Panics
     /// As [`shared`](Self::shared).
     pub fn start() -> Self {
+        Self::prepared(USUAL_PORT, |_| Vec::new())
+    }
+
+    /// A new server that listens by TCP as well, on a port of its own.
+    ///
+    /// # Panics
+    /// As [`shared`](Self::shared).
+    pub fn on_tcp() -> Self {
+        Self::with(|_| Vec::new())
+    }
+
+    /// The same with more settings, `name=value` each. The function is given the folder of its data, which is complete
+    /// and can be changed.
+    ///
+    /// # Panics
+    /// As [`shared`](Self::shared).
+    pub fn with(prepare: impl FnOnce(&Path) -> Vec<String>) -> Self {
+        let free = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+        let port = free.local_addr().expect("it has an address").port();
+        drop(free);
+        Self::prepared(port, |data| {
+            let mut settings = prepare(data);
+            settings.push("listen_addresses=127.0.0.1".to_owned());
+            settings
+        })
+    }
+
+    fn prepared(port: u16, prepare: impl FnOnce(&Path) -> Vec<String>) -> Self {
         let folder = TempDir::with_prefix("fence-").expect("a temporary folder can be made");
         let programs = Programs::find(folder.path());
         let data = folder.path().join("data");
@@ -64,10 +97,13 @@ impl Server {
         let said = String::from_utf8_lossy(&made.stderr);
         assert!(made.status.success(), "initdb: {said}");
 
+        let settings = prepare(&data);
         let mut server = Self {
-            process: run(&programs, folder.path()),
+            process: run(&programs, folder.path(), port, &settings),
             programs,
             folder,
+            settings,
+            port,
         };
         server.wait_for_answer();
         server
@@ -78,7 +114,12 @@ impl Server {
     /// # Panics
     /// When it does not answer within the deadline.
     pub fn restart(&mut self) {
-        self.process = run(&self.programs, self.folder.path());
+        self.process = run(
+            &self.programs,
+            self.folder.path(),
+            self.port,
+            &self.settings,
+        );
         self.wait_for_answer();
     }
 
@@ -110,7 +151,13 @@ impl Server {
     /// How a client of another kind connects, as `key=value` pairs.
     pub fn address(&self) -> String {
         let folder = self.folder.path().display();
-        format!("host={folder} user=postgres dbname=postgres")
+        let port = self.port;
+        format!("host={folder} port={port} user=postgres dbname=postgres")
+    }
+
+    /// Where it listens by TCP, if it does.
+    pub fn port(&self) -> u16 {
+        self.port
     }
 
     /// A connection of its own.
@@ -127,6 +174,7 @@ impl Server {
         let mut config = Config::new();
         config
             .host_path(self.folder.path())
+            .port(self.port)
             .user("postgres")
             .dbname("postgres");
         // What hangs fails the test instead.
@@ -180,15 +228,18 @@ impl Drop for Server {
     }
 }
 
-fn run(programs: &Programs, folder: &Path) -> Child {
+fn run(programs: &Programs, folder: &Path, port: u16, settings: &[String]) -> Child {
     let log = fs::File::create(folder.join("log")).expect("a log can be made");
     let mut postgres = programs.command("postgres");
     postgres
         .arg("-D")
         .arg(folder.join("data"))
         .arg("-k")
-        .arg(folder);
-    for setting in ["listen_addresses=", "fsync=off", "shared_buffers=16MB"] {
+        .arg(folder)
+        .args(["-p", &port.to_string()]);
+    let usual = ["listen_addresses=", "fsync=off", "shared_buffers=16MB"];
+    // The last one of a name counts.
+    for setting in usual.into_iter().chain(settings.iter().map(|it| &**it)) {
         postgres.args(["-c", setting]);
     }
     postgres
@@ -242,6 +293,9 @@ impl Programs {
         command
     }
 }
+
+/// Where a server listens that is told nothing else.
+const USUAL_PORT: u16 = 5432;
 
 /// Where Debian's packages put them, a folder for each version.
 fn newest() -> Option<PathBuf> {

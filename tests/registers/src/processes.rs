@@ -41,7 +41,8 @@ struct Tenure {
 #[derive(Debug)]
 pub struct Processes {
     program: &'static str,
-    store: String,
+    /// Each has its own way to the one store, or all have the same.
+    stores: Vec<String>,
     running: Vec<Option<(Child, ChildStdin)>>,
     said: Receiver<Said>,
     say: Sender<Said>,
@@ -51,10 +52,16 @@ pub struct Processes {
 impl Processes {
     /// Starts so many.
     pub fn start(program: &'static str, store: String, number: usize) -> Self {
+        Self::on(program, vec![store; number])
+    }
+
+    /// Starts one for each of the names of the store.
+    pub fn on(program: &'static str, stores: Vec<String>) -> Self {
+        let number = stores.len();
         let (say, said) = channel();
         let mut processes = Self {
             program,
-            store,
+            stores,
             running: Vec::new(),
             said,
             say,
@@ -70,7 +77,7 @@ impl Processes {
     /// Starts one that has ended, under the same name.
     pub fn restart(&mut self, process: usize) {
         let mut child = Command::new(self.program)
-            .arg(&self.store)
+            .arg(&self.stores[process])
             .arg(format!("api-{process}"))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -69,6 +69,10 @@ fn what_contradicts_a_store_is_named() {
         ("quorum.voters = [\"a\"]", "quorum.voters"),
         ("listen = \"127.0.0.1:0\"", "listen"),
         ("lease.postgres_url_file = \"y\"", "lease.postgres_url_file"),
+        (
+            "lease.etcd_endpoints = [\"http://a\"]",
+            "lease.etcd_endpoints",
+        ),
     ] {
         let refused = with(&format!("{more}\nlease.sqlite_file = \"x\""));
         let Err(ConfigError::Contradiction {

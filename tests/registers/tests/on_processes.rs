@@ -2,22 +2,12 @@
 //!
 //! `REGISTER_PROCESSES` and `REGISTER_ROUNDS` say how many, for a long run.
 
-use std::{env, time::Duration};
-
-use actix_bully::protocol::Timings;
 use actix_bully_database_tests::Server;
-use actix_bully_register_tests::processes::Processes;
+use actix_bully_register_tests::{
+    processes::Processes,
+    rounds::{long, number, play},
+};
 use tempfile::TempDir;
-
-fn number(name: &str, default: usize) -> usize {
-    let named = env::var(name).ok();
-    named.map_or(default, |named| named.parse().expect("a number"))
-}
-
-/// Longer than a lease, and than others wait for its end.
-fn long() -> Duration {
-    Timings::lan().promise() * 3
-}
 
 #[test]
 fn of_processes_on_one_file_one_leads_whatever_befalls_the_leader() {
@@ -53,20 +43,6 @@ fn of_processes_on_one_file_one_leads_whatever_befalls_the_leader() {
 }
 
 #[test]
-fn a_server_that_crashes_or_stands_still_ends_the_leadership_and_brings_it_back() {
-    let mut server = Server::start();
-    let store = format!("postgres:{}", server.address());
-    let mut processes = Processes::start(env!("CARGO_BIN_EXE_holder"), store, 3);
-    let leader = processes.wait_for_leader(0);
-    server.freeze();
-    processes.listen(long());
-    server.resume();
-    let leader = processes.wait_for_leader(leader.token.saturating_sub(1));
-    server.crash();
-    processes.listen(long());
-    server.restart();
-    let leader = processes.wait_for_leader(leader.token.saturating_sub(1));
-    processes.kill(leader.process);
-    processes.wait_for_leader(leader.token);
-    assert!(processes.judge() >= 2);
+fn of_processes_on_a_database_one_leads_whatever_befalls_the_server() {
+    play(&mut Server::on_tcp(), env!("CARGO_BIN_EXE_holder"));
 }

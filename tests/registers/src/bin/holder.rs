@@ -1,4 +1,5 @@
-//! `holder STORE NAME`: a process with one agent, whose lease is in that store: `sqlite:PATH` or `postgres:ADDRESS`.
+//! `holder STORE NAME`: a process with one agent, whose lease is in that store: `sqlite:PATH`,
+//! `postgres:ADDRESS` or `etcd:ENDPOINT`.
 //!
 //! While it leads it says so again and again: `leads TOKEN NANOSECONDS`, by a clock that all processes of a host share.
 //! On a line `leave` it hands over and ends; with its standard input it ends too.
@@ -10,7 +11,7 @@ use actix_bully::{
     agent::{BullyAgent, ElectionArbiter},
     elections::bully::Preemption,
     protocol::Timings,
-    register::{PostgresRegister, Register, SqliteRegister},
+    register::{EtcdRegister, PostgresRegister, Register, SqliteRegister},
 };
 use rustix::time::{ClockId, clock_gettime};
 
@@ -26,7 +27,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
         Some(("postgres", address)) => {
             Arc::new(PostgresRegister::builder(address).create_table().open()?)
         }
-        _ => return Err("name a store: sqlite:PATH or postgres:ADDRESS".into()),
+        Some(("etcd", endpoint)) => Arc::new(EtcdRegister::builder([endpoint]).open()?),
+        _ => return Err("name a store: sqlite:PATH, postgres:ADDRESS or etcd:ENDPOINT".into()),
     };
     let group = Group::new("jobs")?;
     let arbiter = ElectionArbiter::new()?;

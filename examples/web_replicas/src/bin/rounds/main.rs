@@ -6,6 +6,7 @@
 //! cargo run -p web-replicas --bin rounds -- 10
 //! cargo run -p web-replicas --bin rounds -- 10 'sqlite_file = "/tmp/leases.db"'
 //! cargo run -p web-replicas --features postgres --bin rounds -- 10 'postgres_url_file = "/etc/jobs/postgres"'
+//! cargo run -p web-replicas --features etcd --bin rounds -- 10 'etcd_endpoints = ["http://127.0.0.1:2379"]'
 //! ```
 //!
 //! The first three vote; the others share a store, which is the only line of their configuration that changes. It is a

@@ -1,0 +1,84 @@
+//! Lines of a stream that comes in pieces.
+//!
+//! Decided here: that a line which is too long is passed over without being kept.
+
+/// See the [module](self).
+#[derive(Debug, Default)]
+pub(super) struct Lines {
+    /// What has come of the next one.
+    begun: Vec<u8>,
+    is_too_long: bool,
+}
+
+/// A whole line.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Line {
+    Text(Vec<u8>),
+    TooLong,
+}
+
+impl Lines {
+    /// The lines that end in this piece.
+    pub(super) fn push(&mut self, piece: &[u8]) -> Vec<Line> {
+        let mut whole = Vec::new();
+        for part in piece.split_inclusive(|byte| *byte == b'\n') {
+            let text = part.strip_suffix(b"\n");
+            self.keep(text.unwrap_or(part));
+            if text.is_some() {
+                let text = std::mem::take(&mut self.begun);
+                whole.push(if std::mem::take(&mut self.is_too_long) {
+                    Line::TooLong
+                } else {
+                    Line::Text(text)
+                });
+            }
+        }
+        whole
+    }
+
+    fn keep(&mut self, text: &[u8]) {
+        if self.is_too_long || self.begun.len().saturating_add(text.len()) > MOST {
+            self.is_too_long = true;
+            self.begun = Vec::new();
+        } else {
+            self.begun.extend_from_slice(text);
+        }
+    }
+}
+
+/// What changes of several records take, each of the largest size, with room to spare.
+const MOST: usize = 65_536;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(text: &str) -> Line {
+        Line::Text(text.into())
+    }
+
+    #[test]
+    fn lines_are_the_same_however_they_are_cut() {
+        let all = b"one\n\ntwo\nthree";
+        for size in 1..=all.len() {
+            let mut lines = Lines::default();
+            let pieces = all.chunks(size);
+            let found: Vec<_> = pieces.flat_map(|piece| lines.push(piece)).collect();
+            assert_eq!(found, [text("one"), text(""), text("two")], "{size}");
+        }
+    }
+
+    #[test]
+    fn one_that_is_too_long_is_passed_over_and_never_kept() {
+        let mut lines = Lines::default();
+        assert_eq!(lines.push(&vec![b'x'; MOST]), []);
+        for _ in 0..100 {
+            assert_eq!(lines.push(&vec![b'x'; MOST]), []);
+            assert_eq!(lines.begun.capacity(), 0);
+        }
+        assert_eq!(lines.push(b"\nshort\n"), [Line::TooLong, text("short")]);
+        let mut longest = vec![b'x'; MOST];
+        longest.push(b'\n');
+        assert!(matches!(&*lines.push(&longest), [Line::Text(text)] if text.len() == MOST));
+    }
+}

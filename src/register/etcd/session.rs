@@ -1,0 +1,198 @@
+//! Operations on one member.
+//!
+//! Decided here: that several questions are under way, each on a connection of its own, and no more than that; and what
+//! an operation is told of an answer.
+
+use std::cell::RefCell;
+
+use hyper::StatusCode;
+use tokio::sync::{Semaphore, mpsc, oneshot};
+
+use super::{
+    endpoint::Endpoint,
+    failure::{self, Failed},
+    http::{Http, HttpConnection, Whole, whole},
+    message::{self, Complaint, Misread, Question},
+};
+use crate::register::{
+    Entry, RegisterError, RegisterKey, RegisterRefusal, Swap, Version,
+    connection::{Meaning, Session},
+};
+
+/// One member, and the connections to it.
+pub(super) struct Member {
+    http: Http,
+    endpoint: Endpoint,
+    /// Stands for the login.
+    token: Option<String>,
+    idle: RefCell<Vec<HttpConnection>>,
+    lanes: Semaphore,
+}
+
+impl Member {
+    pub(super) fn new(http: Http, endpoint: Endpoint) -> Self {
+        Self {
+            http,
+            endpoint,
+            token: None,
+            idle: RefCell::default(),
+            lanes: Semaphore::new(LANES),
+        }
+    }
+
+    pub(super) fn log_in(&mut self, token: String) {
+        self.token = Some(token);
+    }
+
+    pub(super) const fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
+    }
+
+    pub(super) async fn ask(&self, question: &Question) -> Result<Whole, Failed> {
+        let closed = |_| Failed::unsent("the register was closed".to_owned());
+        let _lane = self.lanes.acquire().await.map_err(closed)?;
+        let mut connection = self.connection().await?;
+        let answer = self.put(&mut connection, question).await?;
+        let status = answer.status();
+        let whole = whole(answer.into_body())
+            .await
+            .map_err(|lost| Failed::unfinished(question.writes, lost.to_string()))?;
+        if matches!(whole, Whole::Body(_)) {
+            self.idle.borrow_mut().push(connection);
+        }
+        if status == StatusCode::OK {
+            return Ok(whole);
+        }
+        let complaint = match whole {
+            Whole::Body(body) => Complaint::read(&body),
+            Whole::TooLarge => Complaint::default(),
+        };
+        Err(failure::of_answer(
+            status.as_u16(),
+            &complaint,
+            question.writes,
+        ))
+    }
+
+    /// Begins an answer that goes on, on a connection of its own, which ends with it.
+    pub(super) async fn stream(
+        &self,
+        question: &Question,
+    ) -> Result<(HttpConnection, hyper::body::Incoming), Failed> {
+        let mut connection = self.connect().await?;
+        let answer = self.put(&mut connection, question).await?;
+        if answer.status() == StatusCode::OK {
+            return Ok((connection, answer.into_body()));
+        }
+        let complaint = Complaint::default();
+        let status = answer.status().as_u16();
+        Err(failure::of_answer(status, &complaint, question.writes))
+    }
+
+    async fn put(
+        &self,
+        connection: &mut HttpConnection,
+        question: &Question,
+    ) -> Result<hyper::Response<hyper::body::Incoming>, Failed> {
+        let token = self.token.as_deref();
+        connection.ask(&self.endpoint, token, question).await
+    }
+
+    /// One that is at hand, or a new one.
+    async fn connection(&self) -> Result<HttpConnection, Failed> {
+        loop {
+            let idle = self.idle.borrow_mut().pop();
+            match idle {
+                // The member may have closed it meanwhile.
+                Some(mut idle) => {
+                    if idle.is_ready().await {
+                        return Ok(idle);
+                    }
+                }
+                None => return self.connect().await,
+            }
+        }
+    }
+
+    async fn connect(&self) -> Result<HttpConnection, Failed> {
+        self.http.connect(&self.endpoint).await.map_err(|lost| {
+            let mut failed = Failed::unsent(lost.to_string());
+            #[cfg(feature = "tls")]
+            if crate::register::connection::tls::is_refusal(&lost) {
+                failed.meaning = Meaning::Refused(RegisterRefusal::Credentials);
+            }
+            failed.words = format!("{}: {}", self.endpoint.authority(), failed.words);
+            failed
+        })
+    }
+}
+
+/// A member for as long as it answers.
+pub(super) struct EtcdSession {
+    member: Member,
+    /// Tells that another member should be asked.
+    end: mpsc::Sender<()>,
+    /// The stream of changes ends with it.
+    _watch: Option<oneshot::Sender<()>>,
+}
+
+impl EtcdSession {
+    pub(super) const fn new(
+        member: Member,
+        end: mpsc::Sender<()>,
+        watch: Option<oneshot::Sender<()>>,
+    ) -> Self {
+        Self {
+            member,
+            end,
+            _watch: watch,
+        }
+    }
+
+    async fn ask(&self, question: &Question) -> Result<Whole, RegisterError> {
+        self.member.ask(question).await.map_err(|failed| {
+            if failed.moves_on {
+                self.end.try_send(()).ok();
+            }
+            failed.meaning.error(failed.words)
+        })
+    }
+}
+
+impl Session for EtcdSession {
+    async fn read(&self, key: &RegisterKey) -> Result<Option<Entry>, RegisterError> {
+        let found = match self.ask(&Question::read(key)).await? {
+            Whole::Body(body) => message::entry(key, &body).map_err(misread)?,
+            // Of what is stored there, as nothing else in the answer is of any size.
+            Whole::TooLarge => return Err(RegisterError::Foreign { key: key.clone() }),
+        };
+        found
+            .map(|(revision, value)| Entry::new(key, Version(revision), value))
+            .transpose()
+    }
+
+    async fn swap(
+        &self,
+        key: &RegisterKey,
+        expected: Option<&Entry>,
+        value: &[u8],
+    ) -> Result<Swap, RegisterError> {
+        let answer = self.ask(&Question::swap(key, expected, value)).await?;
+        let unclear = |wrong: Misread| Meaning::Unknown.error(wrong.to_string());
+        let done = match answer {
+            Whole::Body(body) => message::swapped(&body).map_err(unclear)?,
+            Whole::TooLarge => return Err(unclear(Misread)),
+        };
+        match done {
+            Some(revision) => Ok(Swap::Done(Version(revision))),
+            None => Ok(Swap::Conflict(self.read(key).await?)),
+        }
+    }
+}
+
+fn misread(wrong: Misread) -> RegisterError {
+    Meaning::Refused(RegisterRefusal::Layout).error(wrong.to_string())
+}
+
+/// So many questions are under way at once, whatever the number of elections.
+const LANES: usize = 8;

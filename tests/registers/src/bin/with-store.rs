@@ -1,0 +1,50 @@
+//! `with-store STORE PROGRAM ARGUMENT ..`: runs a program beside a store that is started for it, `sqlite`, `postgres` or
+//! `etcd`. The last argument that the program gets is the line of a configuration that names the store.
+
+use std::{
+    env,
+    error::Error,
+    fs,
+    process::{Command, ExitCode},
+};
+
+use actix_bully_database_tests::Server;
+use actix_bully_register_tests::etcd::Etcd;
+use tempfile::TempDir;
+
+fn main() -> Result<ExitCode, Box<dyn Error>> {
+    let words: Vec<_> = env::args().skip(1).collect();
+    let [store, program, arguments @ ..] = &*words else {
+        return Err("name a store and a program: with-store sqlite PROGRAM ARGUMENT ..".into());
+    };
+    let run = |line: String| {
+        let status = Command::new(program).args(arguments).arg(line).status();
+        status.map(|status| {
+            if status.success() {
+                ExitCode::SUCCESS
+            } else {
+                ExitCode::FAILURE
+            }
+        })
+    };
+    let folder = TempDir::with_prefix("register-")?;
+    let code = match &**store {
+        "sqlite" => {
+            let file = folder.path().join("leases.db");
+            run(format!("sqlite_file = {:?}", file.display().to_string()))
+        }
+        "postgres" => {
+            let server = Server::start();
+            let url = folder.path().join("url");
+            fs::write(&url, server.address())?;
+            let url = url.display().to_string();
+            run(format!("postgres_url_file = {url:?}\ncreate_table = true"))
+        }
+        "etcd" => {
+            let server = Etcd::start();
+            run(format!("etcd_endpoints = [{:?}]", server.endpoint()))
+        }
+        other => return Err(format!("{other} is no store: sqlite, postgres or etcd").into()),
+    };
+    Ok(code?)
+}

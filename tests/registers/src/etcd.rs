@@ -1,0 +1,189 @@
+//! An etcd of the tests' own: in a temporary folder, on ports of its own, and ended with them.
+//!
+//! Its program is that of Debian's package `etcd-server`, or the one that `ETCD` names.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a deadline of real time, for another process"
+)]
+
+use std::{
+    env,
+    ffi::OsString,
+    fs,
+    net::TcpListener,
+    process::{Child, Command, Stdio},
+    sync::{Arc, Mutex, Weak},
+    thread,
+    time::Instant,
+};
+
+use actix_bully::register::{EtcdBuilder, EtcdRegister, Register};
+use actix_bully_tls_tests::Leaf;
+use tempfile::TempDir;
+
+use crate::{DEADLINE, block_on, key};
+
+/// A running server.
+#[derive(Debug)]
+pub struct Etcd {
+    process: Child,
+    folder: TempDir,
+    arguments: Vec<OsString>,
+    endpoint: String,
+    log: fs::File,
+}
+
+static SHARED: Mutex<Weak<Etcd>> = Mutex::new(Weak::new());
+
+impl Etcd {
+    /// The server that tests of this process share.
+    pub fn shared() -> Arc<Self> {
+        let mut shared = SHARED.lock().expect("a server has failed to start");
+        if let Some(running) = shared.upgrade() {
+            return running;
+        }
+        let server = Arc::new(Self::start());
+        *shared = Arc::downgrade(&server);
+        server
+    }
+
+    /// A new server, for a test that stops it.
+    pub fn start() -> Self {
+        let server = Self::run("http://127.0.0.1", &[]);
+        server.wait_until_it_works(&EtcdRegister::builder([server.endpoint()]));
+        server
+    }
+
+    /// A new server with more arguments, which has not answered yet.
+    pub fn with(arguments: &[&str]) -> Self {
+        Self::run("http://127.0.0.1", arguments)
+    }
+
+    /// A new server that proves itself by this certificate, which names `localhost`.
+    pub fn secure(leaf: &Leaf) -> Self {
+        let folder = TempDir::with_prefix("etcd-").expect("a temporary folder can be made");
+        let (certificate, key) = (folder.path().join("pem"), folder.path().join("key"));
+        fs::write(&certificate, &leaf.certificate).expect("it can be written");
+        fs::write(&key, &leaf.key).expect("it can be written");
+        let (certificate, key) = (certificate.display().to_string(), key.display().to_string());
+        let more = ["--cert-file", &*certificate, "--key-file", &*key];
+        Self::run_in(folder, "https://localhost", &more)
+    }
+
+    fn run(host: &str, more: &[&str]) -> Self {
+        let folder = TempDir::with_prefix("etcd-").expect("a temporary folder can be made");
+        Self::run_in(folder, host, more)
+    }
+
+    fn run_in(folder: TempDir, host: &str, more: &[&str]) -> Self {
+        // Both at once, so that they differ.
+        let ports = [(); 2].map(|()| TcpListener::bind("127.0.0.1:0").expect("a port is free"));
+        let ports = ports.map(|port| port.local_addr().expect("it has an address").port());
+        let endpoint = format!("{host}:{}", ports[0]);
+        let listens = endpoint.replace("localhost", "127.0.0.1");
+        let peer = format!("http://127.0.0.1:{}", ports[1]);
+        let mut arguments: Vec<OsString> = ["--name", "one", "--data-dir"].map(Into::into).into();
+        arguments.push(folder.path().join("data").into());
+        for (name, value) in [
+            ("--listen-client-urls", &*listens),
+            ("--advertise-client-urls", &endpoint),
+            ("--listen-peer-urls", &peer),
+            ("--initial-advertise-peer-urls", &peer),
+            ("--initial-cluster", &format!("one={peer}")),
+            ("--bcrypt-cost", "4"),
+            ("--log-level", "warn"),
+        ] {
+            arguments.extend([name.into(), value.into()]);
+        }
+        arguments.extend(more.iter().map(Into::into));
+        let log = fs::File::create(folder.path().join("log")).expect("a log can be made");
+        Self {
+            process: spawn(&arguments, &log),
+            folder,
+            arguments,
+            endpoint,
+            log,
+        }
+    }
+
+    /// Its URL for clients.
+    pub fn endpoint(&self) -> &str {
+        &self.endpoint
+    }
+
+    /// A register on it.
+    pub fn open(&self) -> EtcdRegister {
+        let register = EtcdRegister::builder([self.endpoint()]).open();
+        register.expect("the endpoint is right")
+    }
+
+    /// Waits until a register of these settings is answered.
+    pub fn wait_until_it_works(&self, builder: &EtcdBuilder) {
+        let register = builder.clone().open().expect("the settings are right");
+        let begun = Instant::now();
+        while let Err(error) = block_on(register.read(&key("test/ready"))) {
+            if begun.elapsed() > DEADLINE {
+                let log = fs::read_to_string(self.folder.path().join("log")).unwrap_or_default();
+                panic!("the server does not answer: {error}\n{log}");
+            }
+            thread::yield_now();
+        }
+    }
+
+    /// `kill -9`.
+    pub fn crash(&mut self) {
+        self.process.kill().expect("it can be killed");
+        self.process.wait().expect("a child can be waited for");
+    }
+
+    /// Starts it again; it may not have answered yet.
+    pub fn restart(&mut self) {
+        self.process = spawn(&self.arguments, &self.log);
+    }
+
+    /// Stops it where it is, until [`resume`](Self::resume).
+    pub fn freeze(&self) {
+        self.signal("-STOP");
+    }
+
+    /// It goes on.
+    pub fn resume(&self) {
+        self.signal("-CONT");
+    }
+
+    fn signal(&self, signal: &str) {
+        let mut kill = Command::new("kill");
+        let done = kill.arg(signal).arg(self.process.id().to_string()).status();
+        assert!(done.is_ok_and(|status| status.success()));
+    }
+
+    /// Runs `etcdctl` with these words, which has to succeed.
+    pub fn ctl(&self, words: &[&str]) -> String {
+        let mut ctl = Command::new("etcdctl");
+        ctl.env("ETCDCTL_API", "3")
+            .args(["--endpoints", self.endpoint()])
+            .args(words);
+        let done = ctl.output().expect("Debian's package etcd-client is there");
+        let said = String::from_utf8_lossy(&done.stderr);
+        assert!(done.status.success(), "etcdctl {words:?}: {said}");
+        String::from_utf8_lossy(&done.stdout).into_owned()
+    }
+}
+
+impl Drop for Etcd {
+    fn drop(&mut self) {
+        self.process.kill().ok();
+        self.process.wait().ok();
+    }
+}
+
+fn spawn(arguments: &[OsString], log: &fs::File) -> Child {
+    let program = env::var_os("ETCD").unwrap_or_else(|| "etcd".into());
+    Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(log.try_clone().expect("a log can be shared"))
+        .spawn()
+        .expect("there is no etcd: install Debian's package etcd-server, or set ETCD")
+}

@@ -1,0 +1,457 @@
+//! The register in etcd: the suite, and what befalls a server.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a deadline of real time, for another process"
+)]
+
+use std::{
+    fs,
+    sync::Arc,
+    thread,
+    time::{Duration, Instant},
+};
+
+use actix_bully::config::{Config, RunError};
+use actix_bully::register::{
+    Entry, EtcdBuilder, EtcdRegister, Register, RegisterError, RegisterKey, RegisterRefusal, Swap,
+};
+use actix_bully_register_tests::{
+    DEADLINE, block_on, conforms, done, etcd::Etcd, key, read, rounds::play, swap, wire::Wire,
+};
+use actix_bully_tls_tests::Authority;
+use futures::StreamExt;
+use tempfile::TempDir;
+
+/// Reads until it works, or says something else than that the store is away.
+fn settled(register: &EtcdRegister, key: &RegisterKey) -> Result<Option<Entry>, RegisterError> {
+    let begun = Instant::now();
+    loop {
+        match block_on(register.read(key)) {
+            Err(RegisterError::Unreachable(reason)) => {
+                assert!(begun.elapsed() < DEADLINE, "{reason}");
+                thread::yield_now();
+            }
+            settled => return settled,
+        }
+    }
+}
+
+fn works(register: &EtcdRegister, key: &RegisterKey) -> Option<Entry> {
+    settled(register, key).expect("it works again")
+}
+
+fn refusal<T>(result: &Result<T, RegisterError>) -> Option<RegisterRefusal> {
+    match result {
+        Err(RegisterError::Refused { refusal, .. }) => Some(*refusal),
+        Ok(_) | Err(_) => None,
+    }
+}
+
+fn open(builder: &EtcdBuilder) -> EtcdRegister {
+    builder.clone().open().expect("the settings are right")
+}
+
+#[test]
+fn it_conforms() {
+    let server = Etcd::shared();
+    conforms("etcd", &|| Arc::new(server.open()));
+}
+
+#[test]
+fn what_no_register_wrote_is_refused_and_left_alone() {
+    let server = Etcd::shared();
+    let register = server.open();
+    for (name, len) in [
+        ("a/large", 4_097),
+        ("a/larger", 20_000),
+        ("a/largest", 100_000),
+    ] {
+        let value = "x".repeat(len);
+        let full = format!("actix-bully/{name}");
+        server.ctl(&["put", &full, &value]);
+        let found = block_on(register.read(&key(name)));
+        assert!(
+            matches!(&found, Err(RegisterError::Foreign { key }) if key.as_str() == name),
+            "{name}: {found:?}"
+        );
+        let written = block_on(register.swap(&key(name), None, b"mine".to_vec()));
+        assert!(
+            matches!(written, Err(RegisterError::Foreign { .. })),
+            "{name}: {written:?}"
+        );
+        let after = server.ctl(&["get", "--print-value-only", &full]);
+        assert_eq!(after.trim_end(), value);
+    }
+}
+
+#[test]
+fn a_deleted_entry_is_absent_and_may_be_written_anew() {
+    let server = Etcd::shared();
+    let register = server.open();
+    let holder = key("deleted/holder");
+    block_on(async { done(swap(&register, &holder, None, b"one").await) });
+    let entry = block_on(read(&register, &holder)).expect("it is there");
+    server.ctl(&["del", "actix-bully/deleted/holder"]);
+    let gone = block_on(register.swap(&holder, Some(&entry), b"two".to_vec()));
+    assert!(matches!(gone, Ok(Swap::Conflict(None))), "{gone:?}");
+    block_on(async { done(swap(&register, &holder, None, b"three").await) });
+}
+
+/// A store that went back to its backup gives a revision again, to another value.
+#[test]
+fn a_restored_backup_does_not_let_an_old_entry_be_replaced() {
+    let (one, other) = (Etcd::start(), Etcd::start());
+    let holder = key("group/holder");
+    let (first, second) = (one.open(), other.open());
+    let mine = block_on(async { done(swap(&first, &holder, None, b"mine").await) });
+    let theirs = block_on(async { done(swap(&second, &holder, None, b"theirs").await) });
+    assert_eq!(mine, theirs, "the same revision of two histories");
+    let mine = block_on(read(&first, &holder));
+    let refused = block_on(second.swap(&holder, mine.as_ref(), b"next".to_vec()));
+    assert!(
+        matches!(refused, Ok(Swap::Conflict(Some(_)))),
+        "{refused:?}"
+    );
+}
+
+#[test]
+fn a_server_that_is_killed_keeps_what_it_confirmed_and_tells_of_changes_again() {
+    let mut server = Etcd::start();
+    let (register, other) = (server.open(), server.open());
+    let holder = key("group/holder");
+    block_on(async { done(swap(&register, &holder, None, b"kept").await) });
+    let entry = block_on(read(&register, &holder));
+    let mut changes = register.changes(&holder).expect("it tells");
+    server.crash();
+    let gone = block_on(register.swap(&holder, entry.as_ref(), b"lost".to_vec()));
+    assert!(
+        matches!(
+            gone,
+            Err(RegisterError::Unreachable(_) | RegisterError::Unknown(_))
+        ),
+        "{gone:?}"
+    );
+    server.restart();
+    assert_eq!(works(&register, &holder), entry);
+    works(&other, &holder);
+    block_on(async {
+        done(swap(&other, &holder, entry.as_ref(), b"next").await);
+        while read(&register, &holder).await.expect("it is there").value != b"next" {
+            changes.next().await.expect("it goes on");
+        }
+    });
+}
+
+/// The write waits in the frozen server, and may be done when that goes on: the register has said that it cannot tell.
+#[test]
+fn a_frozen_server_leaves_a_write_unknown_and_the_connection_given_up() {
+    let server = Etcd::start();
+    let register = server.open();
+    let holder = key("group/holder");
+    assert_eq!(works(&register, &holder), None);
+    server.freeze();
+    let begun = Instant::now();
+    let unknown = block_on(register.swap(&holder, None, b"late".to_vec()));
+    assert!(
+        matches!(&unknown, Err(error) if error.is_unknown()),
+        "{unknown:?}"
+    );
+    assert!(
+        begun.elapsed() < Duration::from_secs(10),
+        "it is not waited for"
+    );
+    let away = block_on(register.read(&holder));
+    assert!(
+        matches!(away, Err(RegisterError::Unreachable(_))),
+        "{away:?}"
+    );
+    server.resume();
+    let entry = works(&register, &holder);
+    block_on(async { done(swap(&register, &holder, entry.as_ref(), b"next").await) });
+}
+
+#[test]
+fn a_cut_network_leaves_a_write_unknown_and_the_next_endpoint_is_asked() {
+    let server = Etcd::start();
+    let wire = Wire::to(server.endpoint().trim_start_matches("http://"));
+    let cut = format!("http://{}", wire.address());
+    let register = open(&EtcdRegister::builder([&*cut]));
+    let holder = key("group/holder");
+    assert_eq!(works(&register, &holder), None);
+    // Of two endpoints the first one is used, until it is silent.
+    let either = open(&EtcdRegister::builder([&*cut, server.endpoint()]));
+    assert_eq!(works(&either, &holder), None);
+    wire.cut();
+    let unknown = block_on(register.swap(&holder, None, b"late".to_vec()));
+    assert!(
+        matches!(&unknown, Err(error) if error.is_unknown()),
+        "{unknown:?}"
+    );
+    let read = block_on(either.read(&holder));
+    assert!(
+        matches!(read, Err(RegisterError::Unreachable(_))),
+        "{read:?}"
+    );
+    let entry = works(&either, &holder);
+    assert_eq!(entry, None, "nothing has arrived");
+    wire.mend();
+    works(&register, &holder);
+}
+
+#[test]
+fn an_endpoint_that_nobody_hears_is_passed_over() {
+    let server = Etcd::start();
+    let endpoints = [
+        "http://127.0.0.1:1",
+        server.endpoint(),
+        "http://127.0.0.1:2",
+    ];
+    let register = open(&EtcdRegister::builder(endpoints));
+    let holder = key("group/holder");
+    assert_eq!(works(&register, &holder), None);
+    block_on(async { done(swap(&register, &holder, None, b"one").await) });
+}
+
+/// Who may do what; no login is asked for yet.
+fn with_users() -> Etcd {
+    let server = Etcd::start();
+    for words in [
+        &["user", "add", "root:root"][..],
+        &["role", "add", "jobs"],
+        &[
+            "role",
+            "grant-permission",
+            "jobs",
+            "--prefix=true",
+            "readwrite",
+            "actix-bully/",
+        ],
+        &["user", "add", "jobs:sesame"],
+        &["user", "grant-role", "jobs", "jobs"],
+        &["role", "add", "one"],
+        &[
+            "role",
+            "grant-permission",
+            "one",
+            "readwrite",
+            "actix-bully/group/one",
+        ],
+        &[
+            "role",
+            "grant-permission",
+            "one",
+            "read",
+            "actix-bully/group/holder",
+        ],
+        &["user", "add", "one:one"],
+        &["user", "grant-role", "one", "one"],
+    ] {
+        server.ctl(words);
+    }
+    server
+}
+
+#[test]
+fn credentials_and_rights_are_told_apart_from_an_absence() {
+    let server = with_users();
+    let before = server.open();
+    let logged_in = |user: &str, password: &str| {
+        open(&EtcdRegister::builder([server.endpoint()]).credentials(user, password))
+    };
+    let holder = key("group/holder");
+    // Where no login is asked for, one is none the less no fault.
+    assert_eq!(works(&logged_in("jobs", "anything"), &holder), None);
+    assert_eq!(works(&before, &holder), None);
+    server.ctl(&["auth", "enable"]);
+
+    let refused = Some(RegisterRefusal::Credentials);
+    assert_eq!(refusal(&settled(&before, &holder)), refused, "no login");
+    for (user, password) in [("jobs", "wrong"), ("nobody", "sesame")] {
+        let wrong = logged_in(user, password);
+        assert_eq!(refusal(&settled(&wrong, &holder)), refused, "{user}");
+        let written = block_on(wrong.swap(&holder, None, b"x".to_vec()));
+        assert_eq!(refusal(&written), refused, "{user}");
+    }
+    let jobs = logged_in("jobs", "sesame");
+    conforms_enough(&jobs, &logged_in("jobs", "sesame"), &holder);
+    // Rights of one key: the others are refused, and no change is told.
+    let one = logged_in("one", "one");
+    assert_eq!(works(&one, &key("group/one")), None);
+    block_on(async { done(swap(&one, &key("group/one"), None, b"mine").await) });
+    assert_eq!(refusal(&settled(&one, &key("group/two"))), refused);
+    let entry = works(&one, &holder);
+    let written = block_on(one.swap(&holder, entry.as_ref(), b"x".to_vec()));
+    assert_eq!(refusal(&written), refused, "it may only read");
+    // The login ends with the user's password.
+    server.ctl(&["--user", "root:root", "user", "delete", "jobs"]);
+    assert_eq!(refusal(&settled(&jobs, &holder)), refused);
+}
+
+/// Two writers see and hear each other.
+fn conforms_enough(one: &EtcdRegister, other: &EtcdRegister, key: &RegisterKey) {
+    assert_eq!(works(one, key), None);
+    works(other, key);
+    let mut changes = one.changes(key).expect("it tells");
+    block_on(async {
+        done(swap(other, key, None, b"one").await);
+        while read(one, key).await.is_none() {
+            changes.next().await.expect("it goes on");
+        }
+    });
+}
+
+#[test]
+fn a_full_store_is_told_from_one_that_is_away_and_can_be_read() {
+    let server = Etcd::with(&["--quota-backend-bytes", "65536"]);
+    server.wait_until_it_works(&EtcdRegister::builder([server.endpoint()]));
+    let register = server.open();
+    let mut known = works(&register, &key("a/fill"));
+    let mut number = 0_u32;
+    let full = loop {
+        let value = vec![b'x'; 4_000];
+        match block_on(register.swap(&key("a/fill"), known.as_ref(), value)) {
+            Ok(Swap::Done(_)) => known = works(&register, &key("a/fill")),
+            Ok(Swap::Conflict(entry)) => panic!("nobody else writes: {entry:?}"),
+            Err(error) => break Err::<(), _>(error),
+        }
+        number += 1;
+        assert!(number < 1_000, "it has room for more than it may have");
+    };
+    assert_eq!(refusal(&full), Some(RegisterRefusal::Full));
+    assert_eq!(works(&register, &key("a/fill")), known, "it can be read");
+}
+
+#[test]
+fn by_tls_only_a_server_of_the_authority_that_names_the_host_is_asked() {
+    let authority = Authority::new("etcd's");
+    let server = Etcd::secure(&authority.node("localhost"));
+    let with = |endpoint: &str, pem: &str| EtcdRegister::builder([endpoint]).authorities_pem(pem);
+    let right = with(server.endpoint(), &authority.pem);
+    server.wait_until_it_works(&right);
+    let (one, other) = (open(&right), open(&right));
+    conforms_enough(&one, &other, &key("tls/holder"));
+
+    let refused = Some(RegisterRefusal::Credentials);
+    let wrong = open(&with(server.endpoint(), &Authority::new("another").pem));
+    assert_eq!(refusal(&settled(&wrong, &key("tls/holder"))), refused);
+    let by_address = server.endpoint().replace("localhost", "127.0.0.1");
+    let unnamed = open(&with(&by_address, &authority.pem));
+    assert_eq!(refusal(&settled(&unnamed, &key("tls/holder"))), refused);
+
+    let plain = Etcd::start();
+    let asked = plain
+        .endpoint()
+        .replace("http://127.0.0.1", "https://localhost");
+    let plain = block_on(open(&with(&asked, &authority.pem)).read(&key("tls/holder")));
+    assert!(
+        plain.is_err(),
+        "a server without TLS is not asked: {plain:?}"
+    );
+    let half = with("http://localhost:1", &authority.pem).open();
+    assert_eq!(refusal(&half), refused, "not all endpoints are by TLS");
+}
+
+#[test]
+fn what_is_no_etcd_is_refused_in_words() {
+    use std::{
+        io::{Read, Write},
+        net::TcpListener,
+    };
+    for (answer, is_layout) in [
+        (
+            "HTTP/1.1 404 Not Found\r\ncontent-length: 9\r\n\r\nnot here\n",
+            true,
+        ),
+        (
+            "HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\n\r\n",
+            false,
+        ),
+        ("SSH-2.0-OpenSSH_9.2\r\n", false),
+        (
+            "HTTP/1.1 200 OK\r\ncontent-length: 99999999999\r\n\r\nx",
+            false,
+        ),
+    ] {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+        let endpoint = format!(
+            "http://{}",
+            listener.local_addr().expect("it has an address")
+        );
+        thread::spawn(move || {
+            for mut client in listener.incoming().map_while(Result::ok) {
+                if client.read(&mut [0; 4_096]).is_ok_and(|len| len > 0) {
+                    client.write_all(answer.as_bytes()).ok();
+                }
+            }
+        });
+        let register = open(&EtcdRegister::builder([&*endpoint]));
+        let found = block_on(register.read(&key("a/b")));
+        let expected = is_layout.then_some(RegisterRefusal::Layout);
+        assert_eq!(refusal(&found), expected, "{answer}: {found:?}");
+        assert!(found.is_err());
+    }
+}
+
+#[test]
+fn of_processes_on_etcd_one_leads_whatever_befalls_the_server() {
+    play(&mut Etcd::start(), env!("CARGO_BIN_EXE_holder"));
+}
+
+/// All keys of a configuration together: by TLS, with a login.
+#[test]
+fn nodes_lead_by_a_configuration_that_names_etcd() {
+    let authority = Authority::new("etcd's");
+    let server = Etcd::secure(&authority.node("localhost"));
+    let folder = TempDir::with_prefix("etcd-").expect("a temporary folder can be made");
+    let file = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        fs::write(&path, text).expect("it can be written");
+        path.display().to_string()
+    };
+    let (pem, login) = (file("pem", &authority.pem), file("login", "jobs:ses:ame\n"));
+    let right = EtcdRegister::builder([server.endpoint()]).authorities_pem(authority.pem);
+    server.wait_until_it_works(&right);
+    for words in [
+        &["user", "add", "root:root"][..],
+        &["user", "add", "jobs:ses:ame"],
+        &["role", "add", "jobs"],
+        &[
+            "role",
+            "grant-permission",
+            "jobs",
+            "--prefix=true",
+            "readwrite",
+            "actix-bully/",
+        ],
+        &["user", "grant-role", "jobs", "jobs"],
+        &["auth", "enable"],
+    ] {
+        server.ctl(&[&["--cacert", &*pem], words].concat());
+    }
+    let config = |login: &str| {
+        let text = format!(
+            "node = \"api-1\"\ngroup = \"jobs\"\ntimings.preset = \"lan\"\n[lease]\n\
+             etcd_endpoints = [{:?}]\netcd_login_file = {login:?}\netcd_authorities_file = {pem:?}",
+            server.endpoint()
+        );
+        Config::from_toml(&text).expect("it is TOML")
+    };
+    actix::System::new().block_on(async {
+        let node = config(&login).start().expect("it starts");
+        let leader = node
+            .agent()
+            .wait_for_leader(DEADLINE)
+            .await
+            .expect("it leads");
+        assert_eq!(leader.id, "api-1");
+        node.leave(DEADLINE).await.expect("it ends");
+        let no_login = file("none", "jobs");
+        let refused = config(&no_login)
+            .start()
+            .expect_err("there is no password in it");
+        assert!(
+            matches!(refused, RunError::Register { key, .. } if key == "lease.etcd_login_file"),
+            "{refused}"
+        );
+    });
+}
