@@ -23,7 +23,7 @@
 //! | `link/` | one connection: greet, read, write, and how fast |
 //! | `carry/` | what crosses of a group: which agents run where, what waits, whose names and terms count |
 //! | `wire/` | bytes: frames, and MessagePack in one spelling |
-//! | `tls/`, `transport/` | streams between two hosts, encrypted or not |
+//! | `tls/`, `transport/`, `zenoh/` | streams between two hosts, encrypted or not, over sockets or over zenoh |
 //!
 //! # The walk of one `Elect`
 //! Ten stops from the bytes to a mailbox, each of which asks its own question:
@@ -81,7 +81,8 @@
 //!
 //! # What it is not
 //! Every node is linked to every other one that it exchanges messages with: nothing is passed on.
-//! That is right for a few dozen hosts. In available mode each side of a partition elects a leader;
+//! That is right for a few dozen hosts. With the feature `zenoh` hosts that cannot reach each other are linked through its
+//! routers. In available mode each side of a partition elects a leader;
 //! use the [quorum mode](crate::agent::AgentBuilder::quorum) where that must not be.
 #![warn(clippy::arithmetic_side_effects)]
 #![cfg_attr(
@@ -104,6 +105,10 @@ pub mod sentinel;
 #[cfg(feature = "tls")]
 #[cfg_attr(docsrs, doc(cfg(feature = "tls")))]
 pub mod tls;
+#[cfg(feature = "zenoh")]
+#[cfg_attr(docsrs, doc(cfg(feature = "zenoh")))]
+pub mod zenoh;
+
 #[cfg(feature = "testkit")]
 pub mod transport;
 #[cfg(not(feature = "testkit"))]

@@ -32,16 +32,16 @@ use crate::remote::{
 pub struct BridgeBuilder {
     node: String,
     cluster: String,
-    listen: Option<String>,
+    pub(super) listen: Option<String>,
     peers: Vec<Peer>,
     carried: Vec<MakeCarried>,
     /// The companions of the same groups.
     companions: Vec<MakeCarried>,
     limits: Limits,
-    transport: Arc<dyn Transport>,
+    pub(super) transport: Arc<dyn Transport>,
     pub(super) security: Option<Arc<dyn Security>>,
     pub(super) credential: Option<Arc<dyn Credential>>,
-    is_dangerous: bool,
+    pub(super) is_dangerous: bool,
     incarnation: Option<NodeIncarnation>,
     versions: Versions,
     memory: Option<std::path::PathBuf>,
@@ -51,6 +51,8 @@ pub struct BridgeBuilder {
     parent: Option<Recipient<Supervision<NodeId>>>,
     #[cfg(feature = "sentinel")]
     pub(super) sentinel: Option<crate::remote::sentinel::Sentinel>,
+    #[cfg(feature = "zenoh")]
+    pub(super) zenoh: Option<crate::remote::zenoh::ZenohOptions>,
 }
 
 /// Makes a carried group as soon as the limits are known.
@@ -79,6 +81,8 @@ impl BridgeBuilder {
             parent: None,
             #[cfg(feature = "sentinel")]
             sentinel: None,
+            #[cfg(feature = "zenoh")]
+            zenoh: None,
         }
     }
 
@@ -234,6 +238,8 @@ impl BridgeBuilder {
         self.warn_of_strangers();
         let ends = self.ends()?;
         let cluster = ClusterId::new(&self.cluster).map_err(BridgeError::Cluster)?;
+        #[cfg(feature = "zenoh")]
+        self.open_zenoh(&node, &cluster)?;
         let listener = self.bind()?;
         let local = listener.as_ref().and_then(|listener| listener.local_addr());
         // The companions last: the groups of elections keep the numbers that they had without them.

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use serde::{Serialize, Serializer, ser::SerializeStruct};
 
-use crate::remote::{Closed, DropReason};
+use crate::remote::{Closed, DropReason, bridge::shared::BridgeState};
 
 /// One counter for each reason; shared by all links of a bridge, read at any time.
 #[derive(Debug, Default)]
@@ -53,6 +53,7 @@ impl BridgeCounters {
             closed: self.closed.each_ref().map(|n| n.load(Relaxed)),
             dropped: self.dropped.each_ref().map(|n| n.load(Relaxed)),
             notices: self.notices.each_ref().map(|n| n.load(Relaxed)),
+            packets: Default::default(),
         }
     }
 }
@@ -68,6 +69,15 @@ const NOTICES: [&str; 6] = [
     "notice_replayed",
 ];
 
+/// What a network that carries messages, not bytes, delivered and was ignored (feature `zenoh`): no packet, one of no
+/// connection, a connection or a token too many.
+const PACKETS: [&str; 4] = [
+    "packet_malformed",
+    "packet_stray",
+    "packet_refused",
+    "token_refused",
+];
+
 fn count(counter: Option<&AtomicU64>) {
     if let Some(counter) = counter {
         counter.fetch_add(1, Relaxed);
@@ -80,6 +90,7 @@ pub struct BridgeCounts {
     closed: [u64; Closed::NAMES.len()],
     dropped: [u64; DropReason::NAMES.len()],
     notices: [u64; NOTICES.len()],
+    packets: [u64; PACKETS.len()],
 }
 
 impl BridgeCounts {
@@ -89,6 +100,12 @@ impl BridgeCounts {
         self.closed.get(why.index()).copied().unwrap_or_default()
     }
 
+    /// With what the network refused, by the names of the counters.
+    pub(crate) const fn with_refused(mut self, packets: [u64; 4]) -> Self {
+        self.packets = packets;
+        self
+    }
+
     /// How many messages were dropped for that reason.
     #[must_use]
     #[cfg(feature = "testkit")]
@@ -96,25 +113,37 @@ impl BridgeCounts {
         self.dropped.get(why.index()).copied().unwrap_or_default()
     }
 
-    /// Every name with its number: links closed first, then messages dropped, then notices of sentinels.
+    /// Every name with its number: links closed first, then messages dropped, then notices of sentinels, then what a
+    /// network of messages delivered in vain.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
         let closed = Closed::NAMES.iter().zip(&self.closed);
         let dropped = DropReason::NAMES.iter().zip(&self.dropped);
         let notices = NOTICES.iter().zip(&self.notices);
+        let packets = PACKETS.iter().zip(&self.packets);
         closed
             .chain(dropped)
             .chain(notices)
+            .chain(packets)
             .map(|(name, n)| (*name, *n))
     }
 }
 
+impl BridgeState {
+    /// What was counted so far, by this bridge and by its network.
+    pub(crate) fn counts(&self) -> BridgeCounts {
+        let refused = self.transport.refused();
+        self.counters.read().with_refused(refused)
+    }
+}
+
 impl Serialize for BridgeCounts {
-    /// Three objects, `closed`, `dropped` and `notices`, with every name and its number.
+    /// Four objects, `closed`, `dropped`, `notices` and `packets`, with every name and its number.
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let mut all = to.serialize_struct("BridgeCounts", 3)?;
+        let mut all = to.serialize_struct("BridgeCounts", 4)?;
         all.serialize_field("closed", &Named(Closed::NAMES, &self.closed))?;
         all.serialize_field("dropped", &Named(DropReason::NAMES, &self.dropped))?;
         all.serialize_field("notices", &Named(&NOTICES, &self.notices))?;
+        all.serialize_field("packets", &Named(&PACKETS, &self.packets))?;
         all.end()
     }
 }
@@ -163,7 +192,8 @@ mod tests {
                 r#""openings":0,"peer_limit":0,"name_held":0},"dropped":{"unknown_group":0,"unknown_agent":0,"mismatch":0,"#,
                 r#""former_incarnation":0,"refused_name":0,"mailbox_full":1,"unvouched_term":0,"too_much_for_peer":0,"unequal_timings":0},"#,
                 r#""notices":{"notice_believed":0,"notice_malformed":0,"notice_unknown_node":0,"#,
-                r#""notice_other_incarnation":0,"notice_wrong_bytes":0,"notice_replayed":0}}"#
+                r#""notice_other_incarnation":0,"notice_wrong_bytes":0,"notice_replayed":0},"#,
+                r#""packets":{"packet_malformed":0,"packet_stray":0,"packet_refused":0,"token_refused":0}}"#
             )
         );
     }

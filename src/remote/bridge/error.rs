@@ -102,6 +102,11 @@ pub enum BridgeError {
     #[cfg_attr(docsrs, doc(cfg(feature = "sentinel")))]
     #[error("no sentinel: {0}")]
     Sentinel(#[source] crate::remote::sentinel::SentinelError),
+    /// No zenoh session.
+    #[cfg(feature = "zenoh")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "zenoh")))]
+    #[error(transparent)]
+    Zenoh(#[from] crate::remote::zenoh::ZenohError),
     /// No runtime.
     #[error("a bridge starts on an arbiter: call .start() inside of a running System")]
     NoRuntime,

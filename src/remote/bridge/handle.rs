@@ -123,7 +123,7 @@ impl BridgeHandle {
 
     /// Why links were closed and messages were dropped, so far.
     pub fn counters(&self) -> BridgeCounts {
-        self.shared.counters.read()
+        self.shared.counts()
     }
 
     /// What crossed so far.

@@ -25,6 +25,9 @@ mod listening;
 pub(crate) mod memory;
 pub(crate) mod message;
 mod noise;
+#[cfg(feature = "zenoh")]
+#[cfg_attr(docsrs, doc(cfg(feature = "zenoh")))]
+mod over_zenoh;
 mod peer;
 pub(crate) mod peers;
 #[cfg(feature = "metrics")]

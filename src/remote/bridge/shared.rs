@@ -197,7 +197,7 @@ impl BridgeState {
         let peer = PeerState {
             routes: agents.routes(),
             node: node.clone(),
-            address: peer.address,
+            address: self.transport.address_of(node, peer.address),
             rights: LiveRights::new(peer.rights),
             first_timings: peer.first_timings,
             refusals: Arc::clone(agents.refusals()),

@@ -61,6 +61,16 @@ pub trait Transport: Debug + Send + Sync {
         Ok(None)
     }
 
+    /// What a peer is dialled by, where its operator gave this. Default: just that.
+    fn address_of(&self, _node: &NodeId, given: Option<String>) -> Option<String> {
+        given
+    }
+
+    /// How much the network delivered that was no part of a connection, by the names of the counters. Default: none.
+    fn refused(&self) -> [u64; 4] {
+        [0; 4]
+    }
+
     /// Whether an address can be reached from this host only. What is not known is not.
     fn is_loopback(&self, address: &str) -> bool;
 }

@@ -1,0 +1,75 @@
+//! Why a bridge does not start over zenoh.
+
+use std::{io, time::Duration};
+
+/// Why a bridge does not start over zenoh. Nothing was changed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ZenohError {
+    /// An endpoint of another form.
+    #[error(
+        "the endpoint {endpoint:?} is none: write tcp/HOST:PORT or quic/HOST:PORT, without options"
+    )]
+    Endpoint {
+        /// The endpoint.
+        endpoint: String,
+    },
+    /// zenoh's own TLS over TCP.
+    #[error(
+        "{endpoint} is refused: links of zenoh over TLS break and lose messages (eclipse-zenoh/zenoh#2557); use quic/ with the same certificates, or tcp/ under this bridge's own .tls(..)"
+    )]
+    Tls {
+        /// The endpoint.
+        endpoint: String,
+    },
+    /// Messages would cross a network that others can read.
+    #[error(
+        "{endpoint} is not known to be of this host, and nothing is encrypted: use quic/ with certificates or .tls(..), or call .dangerous_plaintext() if no other process is on that network"
+    )]
+    Plaintext {
+        /// The endpoint.
+        endpoint: String,
+    },
+    /// QUIC without certificates.
+    #[error("{endpoint} needs certificates: call .certificates(..)")]
+    NoCertificates {
+        /// The endpoint.
+        endpoint: String,
+    },
+    /// No endpoint at all.
+    #[error(
+        "no endpoint: a peer needs .listen(..) or .connect(..), a client the .connect(..) of a router"
+    )]
+    NoEndpoint,
+    /// A client that listens.
+    #[error("a client of a router listens nowhere: leave .listen({endpoint:?}) out, or be a peer")]
+    ClientListens {
+        /// The endpoint.
+        endpoint: String,
+    },
+    /// The bridge was to listen for itself as well.
+    #[error(
+        "a bridge over zenoh listens by zenoh alone: leave the bridge's .listen({address:?}) out"
+    )]
+    Listen {
+        /// The address.
+        address: String,
+    },
+    /// No thread for the session.
+    #[error("no thread for the zenoh session: {0}")]
+    Thread(#[source] io::Error),
+    /// zenoh refuses the session, as when an address is in use or a certificate cannot be read.
+    #[error("no zenoh session: {0}")]
+    Open(#[source] io::Error),
+    /// zenoh does not answer.
+    #[error("no zenoh session within {limit:?}: do the names of all endpoints resolve?")]
+    Late {
+        /// For so long it was waited for.
+        limit: Duration,
+    },
+}
+
+/// The error of a library whose own type says no more than its text.
+pub(super) fn text(reason: &::zenoh::Error) -> io::Error {
+    io::Error::other(reason.to_string())
+}

@@ -1,0 +1,187 @@
+//! One end of a connection as a machine: which bytes come next, how many may be under way, and when it is over.
+//!
+//! Decided here: that zenoh's messages make a stream of bytes or none. A position that is missing, repeated or beyond
+//! the window breaks the connection: nothing is sent again, because the bridge makes a new link faster than a lost
+//! message could be asked for. The window bounds what a peer can make this side hold: a sender waits until
+//! the reader has taken what was sent, so that an honest one never exceeds it.
+
+use bytes::{Bytes, BytesMut};
+
+/// How many bytes may be under way or unread in one direction. It fits into zenoh's own queue for a
+/// link (16 batches of 64 KiB), so that an honest sender does not make zenoh drop messages.
+pub(super) const WINDOW: u64 = 256 * 1024;
+
+/// So much has to be taken before the sender is told: a packet for each read would double the traffic.
+const TELL_AFTER: u64 = WINDOW / 4;
+
+/// One end of a connection.
+#[derive(Debug, Default)]
+pub(super) struct Flow {
+    /// The position of the next byte to receive.
+    received: u64,
+    /// The position up to which the reader has taken bytes, and up to which the sender was told.
+    taken: u64,
+    told: u64,
+    unread: BytesMut,
+    /// The position of the next byte to send, and up to which the other side has taken bytes.
+    sent: u64,
+    acknowledged: u64,
+    is_open: bool,
+    has_ended: bool,
+    over: Option<Over>,
+}
+
+/// Why a connection is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum Over {
+    /// The other end closed it, or its session has ended.
+    #[error("the other end is gone")]
+    Gone,
+    /// Something came before the connection was taken, or after its end.
+    #[error("a packet out of place")]
+    OutOfPlace,
+    /// Bytes are missing or repeated.
+    #[error("bytes at {found} where {expected} comes next: a message was lost or repeated")]
+    Gap {
+        /// The position of the bytes.
+        found: u64,
+        /// The one that comes next.
+        expected: u64,
+    },
+    /// More bytes than the window.
+    #[error("more bytes than were asked for")]
+    Window,
+    /// A position that was never sent, or that goes back.
+    #[error("an acknowledgement of bytes that were not sent")]
+    Acknowledgement,
+}
+
+/// What a reader finds.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Read {
+    /// These bytes. If a position stands beside them, the sender is to be told of it.
+    Bytes(Bytes, Option<u64>),
+    /// Nothing yet.
+    Nothing,
+    /// Nothing any more.
+    End,
+    /// It broke.
+    Broken(Over),
+}
+
+impl Flow {
+    /// Both sides know of the connection from now on.
+    pub(super) fn open(&mut self) {
+        if self.is_open {
+            self.end(Over::OutOfPlace);
+        }
+        self.is_open = true;
+    }
+
+    pub(super) const fn is_open(&self) -> bool {
+        self.is_open
+    }
+
+    /// Why it is over, if it is.
+    pub(super) const fn over(&self) -> Option<Over> {
+        self.over
+    }
+
+    /// It is over; what it broke by first stays.
+    pub(super) fn end(&mut self, why: Over) {
+        if self.over.is_none() {
+            self.over = Some(why);
+        }
+        if self.over != Some(Over::Gone) {
+            self.unread = BytesMut::new();
+        }
+    }
+
+    /// Bytes arrived.
+    pub(super) fn on_data(&mut self, at: u64, bytes: &[u8]) {
+        let len = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        let next = self.received.saturating_add(len);
+        if self.over.is_some() {
+            // Late, on a connection that is over already.
+        } else if !self.is_open || self.has_ended {
+            self.end(Over::OutOfPlace);
+        } else if at != self.received {
+            self.end(Over::Gap {
+                found: at,
+                expected: self.received,
+            });
+        } else if next.saturating_sub(self.taken) > WINDOW {
+            self.end(Over::Window);
+        } else {
+            self.received = next;
+            self.unread.extend_from_slice(bytes);
+        }
+    }
+
+    /// The other side has taken everything before this position.
+    pub(super) fn on_taken(&mut self, before: u64) {
+        if self.is_open && (self.acknowledged..=self.sent).contains(&before) {
+            self.acknowledged = before;
+        } else {
+            self.end(Over::Acknowledgement);
+        }
+    }
+
+    /// The other side sends nothing more.
+    pub(super) fn on_end(&mut self, at: u64) {
+        if !self.is_open || self.has_ended {
+            self.end(Over::OutOfPlace);
+        } else if at == self.received {
+            self.has_ended = true;
+        } else {
+            self.end(Over::Gap {
+                found: at,
+                expected: self.received,
+            });
+        }
+    }
+
+    /// Takes at most so many bytes.
+    pub(super) fn read(&mut self, most: usize) -> Read {
+        let len = self.unread.len().min(most);
+        if len > 0 {
+            let bytes = self.unread.split_to(len).freeze();
+            let taken = u64::try_from(len).unwrap_or(u64::MAX);
+            self.taken = self.taken.saturating_add(taken);
+            let is_due = self.taken.saturating_sub(self.told) >= TELL_AFTER;
+            if is_due {
+                self.told = self.taken;
+            }
+            return Read::Bytes(bytes, is_due.then_some(self.taken));
+        }
+        match self.over {
+            _ if self.has_ended => Read::End,
+            None => Read::Nothing,
+            // What was unread has been read: from here on it is as the end of a process.
+            Some(Over::Gone) => Read::End,
+            Some(broken) => Read::Broken(broken),
+        }
+    }
+
+    /// Sends at most so many bytes: at which position, and how many. `None` while the window is full.
+    pub(super) fn send(&mut self, most: usize) -> Option<(u64, usize)> {
+        let under_way = self.sent.saturating_sub(self.acknowledged);
+        let room = usize::try_from(WINDOW.saturating_sub(under_way)).unwrap_or(usize::MAX);
+        let len = most.min(room);
+        if len == 0 {
+            return None;
+        }
+        let at = self.sent;
+        let more = u64::try_from(len).unwrap_or(u64::MAX);
+        self.sent = self.sent.saturating_add(more);
+        Some((at, len))
+    }
+
+    /// The position behind the last byte that was sent.
+    pub(super) const fn sent(&self) -> u64 {
+        self.sent
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,172 @@
+//! Which hosts are there, as their liveliness tokens say.
+//!
+//! Decided here: which session of a host is dialled, and what the end of a token means. Anybody in the zenoh network can
+//! declare a token of any host's name: several sessions of one host are dialled in turn, the newest first, so that
+//! a forged token delays a link and does not prevent it; how many are kept is bounded. A session
+//! whose token is gone has probably ended; that a host's last one is gone is told once, and then its
+//! next one is waited for.
+
+use std::collections::BTreeMap;
+
+use crate::remote::NodeId;
+
+use super::keys::SessionId;
+
+/// The hosts that are looked for.
+#[derive(Debug, Default)]
+pub(super) struct Hosts(BTreeMap<NodeId, Host>);
+
+#[derive(Debug, Default)]
+struct Host {
+    /// Whether zenoh was asked for its tokens.
+    is_asked_for: bool,
+    /// The oldest first.
+    sessions: Vec<SessionId>,
+    /// The last one is gone, and that was not told yet.
+    has_ended: bool,
+    /// How often it was dialled since its newest session came.
+    dials: usize,
+}
+
+/// What to dial.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sought {
+    /// This session.
+    Session(SessionId),
+    /// It was there, and has probably ended. Told once.
+    Ended,
+    /// It has not been seen, or not again.
+    Unseen,
+}
+
+impl Hosts {
+    /// This host is looked for from now on.
+    pub(super) fn seek(&mut self, host: &NodeId) {
+        if !self.0.contains_key(host) {
+            self.0.insert(host.clone(), Host::default());
+        }
+    }
+
+    /// A host whose tokens zenoh is to be asked for; each is named once.
+    pub(super) fn ask(&mut self) -> Option<NodeId> {
+        let (host, entry) = self.0.iter_mut().find(|(_, host)| !host.is_asked_for)?;
+        entry.is_asked_for = true;
+        Some(host.clone())
+    }
+
+    /// A token is there; says whether there was room for it.
+    pub(super) fn up(&mut self, host: &NodeId, session: SessionId) -> bool {
+        let Some(host) = self.0.get_mut(host) else {
+            return false; // never asked for
+        };
+        let is_room = host.sessions.len() < MOST_SESSIONS;
+        if host.sessions.contains(&session) {
+            return true;
+        }
+        if !is_room {
+            // The newest counts most: the process that has just been restarted is the one to reach.
+            host.sessions.remove(0);
+        }
+        host.sessions.push(session);
+        (host.has_ended, host.dials) = (false, 0);
+        is_room
+    }
+
+    /// A token is gone.
+    pub(super) fn down(&mut self, host: &NodeId, session: SessionId) {
+        let Some(host) = self.0.get_mut(host) else {
+            return;
+        };
+        let before = host.sessions.len();
+        host.sessions.retain(|known| *known != session);
+        host.has_ended |= before > 0 && host.sessions.is_empty();
+    }
+
+    /// What to dial of a host.
+    pub(super) fn dial(&mut self, host: &NodeId) -> Sought {
+        let Some(host) = self.0.get_mut(host) else {
+            return Sought::Unseen;
+        };
+        let turn = host.dials.checked_rem(host.sessions.len());
+        match turn.and_then(|turn| host.sessions.iter().rev().nth(turn)) {
+            Some(session) => {
+                host.dials = host.dials.saturating_add(1);
+                Sought::Session(*session)
+            }
+            None if std::mem::take(&mut host.has_ended) => Sought::Ended,
+            None => Sought::Unseen,
+        }
+    }
+}
+
+/// So many sessions of one host are known at a time.
+const MOST_SESSIONS: usize = 8;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sought() -> (Hosts, NodeId) {
+        let (mut hosts, host) = (Hosts::default(), NodeId::new("a").unwrap());
+        hosts.seek(&host);
+        (hosts, host)
+    }
+
+    #[test]
+    fn the_end_of_a_host_is_told_once_and_its_return_is_found() {
+        let (mut hosts, a) = sought();
+        assert_eq!(hosts.dial(&a), Sought::Unseen);
+        assert!(hosts.up(&a, SessionId(1)));
+        assert_eq!(hosts.dial(&a), Sought::Session(SessionId(1)));
+        hosts.down(&a, SessionId(2));
+        assert_eq!(
+            hosts.dial(&a),
+            Sought::Session(SessionId(1)),
+            "another session ended"
+        );
+        hosts.down(&a, SessionId(1));
+        assert_eq!(hosts.dial(&a), Sought::Ended);
+        assert_eq!(hosts.dial(&a), Sought::Unseen);
+        hosts.down(&a, SessionId(1));
+        assert_eq!(hosts.dial(&a), Sought::Unseen, "an end that is repeated");
+        hosts.up(&a, SessionId(3));
+        hosts.down(&a, SessionId(3));
+        hosts.up(&a, SessionId(4));
+        assert_eq!(hosts.dial(&a), Sought::Session(SessionId(4)), "it is back");
+    }
+
+    #[test]
+    fn several_sessions_of_one_host_are_dialled_in_turn() {
+        let (mut hosts, a) = sought();
+        hosts.up(&a, SessionId(1));
+        hosts.up(&a, SessionId(2));
+        hosts.up(&a, SessionId(2));
+        for session in [2, 1, 2, 1] {
+            assert_eq!(hosts.dial(&a), Sought::Session(SessionId(session)));
+        }
+        hosts.up(&a, SessionId(3));
+        assert_eq!(hosts.dial(&a), Sought::Session(SessionId(3)));
+    }
+
+    #[test]
+    fn forged_tokens_are_bounded_and_those_of_other_hosts_are_none() {
+        let (mut hosts, a) = sought();
+        let b = NodeId::new("b").unwrap();
+        assert!(!hosts.up(&b, SessionId(1)));
+        assert_eq!(hosts.dial(&b), Sought::Unseen);
+        let kept = (0..100).filter(|n| hosts.up(&a, SessionId(*n))).count();
+        assert_eq!(kept, MOST_SESSIONS);
+        let dialled: Vec<_> = (0..MOST_SESSIONS).map(|_| hosts.dial(&a)).collect();
+        assert_eq!(dialled[0], Sought::Session(SessionId(99)));
+        assert_eq!(dialled[7], Sought::Session(SessionId(92)));
+        assert_eq!(hosts.0.len(), 1);
+    }
+
+    #[test]
+    fn zenoh_is_asked_once_for_the_tokens_of_a_host() {
+        let (mut hosts, a) = sought();
+        assert_eq!(hosts.ask(), Some(a.clone()));
+        hosts.seek(&a);
+        assert_eq!(hosts.ask(), None);
+    }
+}

@@ -1,0 +1,296 @@
+//! zenoh as a network of the bridge: hosts are dialled by their names, and connections are streams.
+//!
+//! Decided here: what a dial says of a host. A host whose token has gone is refused, once: its process has probably
+//! ended, and its agents are suspected; elections find out. One that was never seen, or cannot be because
+//! no router is there, is waited for.
+
+use std::{
+    future::poll_fn,
+    io,
+    net::SocketAddr,
+    pin::Pin,
+    sync::{Arc, Mutex, PoisonError},
+    task::{Context, Poll},
+};
+
+use ::zenoh::key_expr::KeyExpr;
+use tokio::{
+    io::{AsyncRead, AsyncWrite, ReadBuf},
+    sync::mpsc,
+};
+
+use crate::remote::{
+    NodeId,
+    node::ClusterId,
+    transport::{IncomingStream, Listener, Pending, Stream, Transport},
+};
+
+use super::{
+    ZenohError, ZenohOptions,
+    error::text,
+    flow::{Over, Read},
+    hosts::Sought,
+    keys,
+    packet::{Body, MOST_DATA},
+    session,
+    switchboard::{Arrival, LineId, Switchboard},
+};
+
+/// A zenoh network, as one host sees it.
+#[derive(Debug)]
+pub(crate) struct ZenohNetwork {
+    board: Arc<Switchboard>,
+    mouth: Mutex<Option<Mouth>>,
+}
+
+impl ZenohNetwork {
+    /// Opens a session. It is closed with the listener.
+    pub(crate) fn open(
+        options: &ZenohOptions,
+        (host, cluster): (&NodeId, &ClusterId),
+        may_be_read: bool,
+    ) -> Result<Self, ZenohError> {
+        options.check(may_be_read)?;
+        let (sender, arrivals) = mpsc::channel(MOST_ARRIVALS);
+        let (wake, asleep) = std::sync::mpsc::sync_channel(1);
+        let board = Switchboard::new((host, cluster), options.mode(), sender, wake);
+        let board = Arc::new(board);
+        // Before the session: dropped, it closes what was opened.
+        let mouth = Mouth {
+            board: Arc::clone(&board),
+            arrivals,
+        };
+        session::open(&board, options, asleep)?;
+        Ok(Self {
+            board,
+            mouth: Mutex::new(Some(mouth)),
+        })
+    }
+
+    async fn connect(&self, address: &str) -> io::Result<Box<dyn Stream>> {
+        let host = NodeId::new(address).map_err(|_| io::ErrorKind::InvalidInput)?;
+        self.board.seek(&host);
+        let session = loop {
+            // Asked for before the look: a token between the two would be missed.
+            let found = self.board.found.notified();
+            let sought = self.board.table().hosts.dial(&host);
+            match sought {
+                Sought::Session(session) => break session,
+                Sought::Ended if !self.board.is_cut_off() => {
+                    return Err(io::ErrorKind::ConnectionRefused.into());
+                }
+                Sought::Ended | Sought::Unseen => found.await,
+            }
+        };
+        let line = LineId {
+            session,
+            number: fastrand::u64(..),
+        };
+        if !self.board.table().begin(line) {
+            return Err(io::ErrorKind::QuotaExceeded.into());
+        }
+        let stream = ZenohStream::new(&self.board, &host, line)?;
+        let host = self.board.host.clone();
+        stream.put(Body::Open { host })?;
+        poll_fn(|task| stream.poll_open(task)).await?;
+        Ok(Box::new(stream))
+    }
+}
+
+impl Transport for ZenohNetwork {
+    fn dial<'a>(&'a self, address: &'a str) -> Pending<'a, Box<dyn Stream>> {
+        Box::pin(self.connect(address))
+    }
+
+    fn listen(&self, _: &str) -> io::Result<Box<dyn Listener>> {
+        let mut mouth = self.mouth.lock().unwrap_or_else(PoisonError::into_inner);
+        let mouth = mouth.take().ok_or(io::ErrorKind::AddrInUse)?;
+        Ok(Box::new(mouth))
+    }
+
+    /// Each configured host has slots of its own by the name that it says. A stranger can say it too, and then
+    /// takes slots of that host alone.
+    fn hosts<'a>(&'a self, address: &'a str) -> Pending<'a, Vec<String>> {
+        Box::pin(std::future::ready(Ok(vec![address.to_owned()])))
+    }
+
+    /// A host is found by its name, wherever it is.
+    fn address_of(&self, node: &NodeId, _: Option<String>) -> Option<String> {
+        Some(node.to_string())
+    }
+
+    /// What leaves this host was decided with the endpoints: a name says nothing of it.
+    fn is_loopback(&self, _: &str) -> bool {
+        true
+    }
+
+    fn refused(&self) -> [u64; 4] {
+        self.board.refused()
+    }
+}
+
+/// Where connections come in. The session lasts as long as it.
+#[derive(Debug)]
+struct Mouth {
+    board: Arc<Switchboard>,
+    arrivals: mpsc::Receiver<Arrival>,
+}
+
+impl Listener for Mouth {
+    fn local_addr(&self) -> Option<SocketAddr> {
+        None // zenoh has the sockets, and may have several
+    }
+
+    fn accept(&mut self) -> Pending<'_, IncomingStream> {
+        Box::pin(async {
+            let arrival = self.arrivals.recv().await;
+            let Arrival { line, host } = arrival.ok_or(io::ErrorKind::NotConnected)?;
+            let stream = ZenohStream::new(&self.board, &host, line)?;
+            if let Some(line) = self.board.table().line(line) {
+                line.flow.open();
+            }
+            stream.put(Body::Opened)?;
+            Ok(IncomingStream {
+                stream: Box::new(stream),
+                from: host.to_string(),
+            })
+        })
+    }
+}
+
+impl Drop for Mouth {
+    fn drop(&mut self) {
+        self.board.close();
+    }
+}
+
+/// One end of a connection.
+#[derive(Debug)]
+struct ZenohStream {
+    board: Arc<Switchboard>,
+    line: LineId,
+    /// The inbox of the other end.
+    to: KeyExpr<'static>,
+}
+
+impl ZenohStream {
+    fn new(board: &Arc<Switchboard>, host: &NodeId, line: LineId) -> io::Result<Self> {
+        let to = keys::inbox(&board.cluster, host, line.session);
+        let to = KeyExpr::try_from(to).map_err(|reason| {
+            board.forget(line);
+            text(&reason)
+        })?;
+        Ok(Self {
+            board: Arc::clone(board),
+            line,
+            to,
+        })
+    }
+
+    fn put(&self, body: Body<'_>) -> io::Result<()> {
+        self.board.put(&self.to, self.line.number, body)
+    }
+
+    /// Until the other end has taken the connection.
+    fn poll_open(&self, task: &Context<'_>) -> Poll<io::Result<()>> {
+        let mut table = self.board.table();
+        let Some(line) = table.line(self.line) else {
+            return Poll::Ready(Err(io::ErrorKind::NotConnected.into()));
+        };
+        if line.flow.over().is_some() {
+            return Poll::Ready(Err(io::ErrorKind::ConnectionReset.into()));
+        }
+        if line.flow.is_open() {
+            return Poll::Ready(Ok(()));
+        }
+        line.reader = Some(task.waker().clone());
+        Poll::Pending
+    }
+}
+
+impl AsyncRead for ZenohStream {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        task: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let mut table = self.board.table();
+        let Some(line) = table.line(self.line) else {
+            return Poll::Ready(Err(io::ErrorKind::NotConnected.into()));
+        };
+        match line.flow.read(buf.remaining()) {
+            Read::Bytes(bytes, told) => {
+                drop(table);
+                buf.put_slice(&bytes);
+                if let Some(before) = told {
+                    // Lost, it would hold the sender up until the link is silent for too long.
+                    self.put(Body::Taken { before })?;
+                }
+                Poll::Ready(Ok(()))
+            }
+            Read::Nothing => {
+                line.reader = Some(task.waker().clone());
+                Poll::Pending
+            }
+            Read::End => Poll::Ready(Ok(())),
+            Read::Broken(why) => Poll::Ready(Err(broken(why))),
+        }
+    }
+}
+
+impl AsyncWrite for ZenohStream {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        task: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let mut table = self.board.table();
+        let Some(line) = table.line(self.line) else {
+            return Poll::Ready(Err(io::ErrorKind::NotConnected.into()));
+        };
+        if let Some(why) = line.flow.over() {
+            return Poll::Ready(Err(broken(why)));
+        }
+        if bytes.is_empty() {
+            return Poll::Ready(Ok(0));
+        }
+        let Some((at, len)) = line.flow.send(bytes.len().min(MOST_DATA)) else {
+            line.writer = Some(task.waker().clone());
+            return Poll::Pending;
+        };
+        drop(table);
+        let bytes = bytes.get(..len).unwrap_or_default();
+        self.put(Body::Data { at, bytes })?;
+        Poll::Ready(Ok(len))
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let at = self
+            .board
+            .table()
+            .line(self.line)
+            .map(|line| line.flow.sent());
+        Poll::Ready(match at {
+            Some(at) => self.put(Body::End { at }),
+            None => Err(io::ErrorKind::NotConnected.into()),
+        })
+    }
+}
+
+impl Drop for ZenohStream {
+    fn drop(&mut self) {
+        self.put(Body::Gone).ok(); // the session is closed, and says so by itself
+        self.board.forget(self.line);
+    }
+}
+
+fn broken(why: Over) -> io::Error {
+    io::Error::new(io::ErrorKind::ConnectionReset, why)
+}
+
+/// So many connections wait to be taken. Each costs a few bytes until then.
+const MOST_ARRIVALS: usize = 64;

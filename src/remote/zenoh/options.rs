@@ -1,0 +1,309 @@
+//! How a bridge takes part in a zenoh network.
+//!
+//! Decided here: which endpoints are allowed, and zenoh's own settings. Multicast is off: a host takes part in the
+//! network that it is told, not in any that is near. Links other than those of the endpoints' protocols are refused, so
+//! that gossip cannot lead an encrypted host to a plain one.
+
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use crate::remote::transport::{Tcp, Transport};
+
+use super::{ZenohError, error::text};
+
+/// How a bridge takes part in a zenoh network: as a peer that is linked with others, or as a client of routers.
+///
+/// Endpoints are `tcp/HOST:PORT` or `quic/HOST:PORT`. `tcp/` leads off loopback only where the bridge has
+/// [`tls`](crate::remote::BridgeBuilder) or was told
+/// [`dangerous_plaintext`](crate::remote::BridgeBuilder::dangerous_plaintext).
+///
+/// ```
+/// use actix_bully::remote::zenoh::ZenohOptions;
+///
+/// // Every host names one that is there, and finds the others by gossip.
+/// let peer = ZenohOptions::peer().listen("tcp/127.0.0.1:7447").connect("tcp/127.0.0.1:7448");
+/// // Hosts of several subnets meet at routers, one of which is enough.
+/// let client = ZenohOptions::client().connect("quic/router-1:7447").connect("quic/router-2:7447")
+///     .certificates("ca.pem", "host-a.pem", "host-a.key");
+/// ```
+#[derive(Clone, Debug)]
+#[must_use = "options do nothing until a bridge is given them"]
+pub struct ZenohOptions {
+    mode: Mode,
+    listen: Vec<String>,
+    connect: Vec<String>,
+    certificates: Option<Certificates>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mode {
+    Peer,
+    Client,
+}
+
+#[derive(Clone, Debug)]
+struct Certificates {
+    authorities: PathBuf,
+    certificate: PathBuf,
+    key: PathBuf,
+}
+
+impl ZenohOptions {
+    /// A peer, which is linked with every other one: within a subnet.
+    pub const fn peer() -> Self {
+        Self::of(Mode::Peer)
+    }
+
+    /// A client, which is linked with one router at a time: across subnets. The bridge starts whether a router is
+    /// there or not.
+    pub const fn client() -> Self {
+        Self::of(Mode::Client)
+    }
+
+    const fn of(mode: Mode) -> Self {
+        Self {
+            mode,
+            listen: Vec::new(),
+            connect: Vec::new(),
+            certificates: None,
+        }
+    }
+
+    /// Where others connect to this peer; may be called for several. Default: nowhere.
+    pub fn listen(mut self, endpoint: &str) -> Self {
+        self.listen.push(endpoint.to_owned());
+        self
+    }
+
+    /// A peer or a router to connect to, again and again until it is there; may be called for several.
+    /// Peers over `tcp/` find the rest by gossip; over `quic/` name every host that listens, as its certificate
+    /// does. A client uses the first router that answers.
+    pub fn connect(mut self, endpoint: &str) -> Self {
+        self.connect.push(endpoint.to_owned());
+        self
+    }
+
+    /// The PEM files for `quic/`: authorities, the own certificate, its key. Those of a
+    /// [`TlsConfig`](crate::remote) fit. They prove that a host belongs to the network, to its next neighbour,
+    /// and not which host it is: for that use the bridge's own `.tls(..)` or `.secret(..)` as well.
+    pub fn certificates(
+        mut self,
+        authorities: impl Into<PathBuf>,
+        certificate: impl Into<PathBuf>,
+        key: impl Into<PathBuf>,
+    ) -> Self {
+        self.certificates = Some(Certificates {
+            authorities: authorities.into(),
+            certificate: certificate.into(),
+            key: key.into(),
+        });
+        self
+    }
+
+    pub(super) const fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    /// Refuses endpoints that a bridge must not use; `may_be_read`: all that crosses is encrypted above zenoh, or
+    /// need not be.
+    pub(super) fn check(&self, may_be_read: bool) -> Result<(), ZenohError> {
+        if let (Mode::Client, Some(endpoint)) = (self.mode, self.listen.first()) {
+            let endpoint = endpoint.clone();
+            return Err(ZenohError::ClientListens { endpoint });
+        }
+        if self.endpoints().next().is_none() {
+            return Err(ZenohError::NoEndpoint);
+        }
+        for endpoint in self.endpoints() {
+            let text = || endpoint.clone();
+            match protocol(endpoint) {
+                Some(("tcp", address)) => {
+                    if !may_be_read && !Tcp::default().is_loopback(address) {
+                        return Err(ZenohError::Plaintext { endpoint: text() });
+                    }
+                }
+                Some(("quic", _)) if self.certificates.is_some() => {}
+                Some(("quic", _)) => {
+                    return Err(ZenohError::NoCertificates { endpoint: text() });
+                }
+                Some(("tls", _)) => return Err(ZenohError::Tls { endpoint: text() }),
+                Some(_) | None => return Err(ZenohError::Endpoint { endpoint: text() }),
+            }
+        }
+        Ok(())
+    }
+
+    /// zenoh's settings.
+    pub(super) fn config(&self) -> Result<::zenoh::Config, ZenohError> {
+        let settings = self.settings().to_string();
+        ::zenoh::Config::from_json5(&settings).map_err(|reason| ZenohError::Open(text(&reason)))
+    }
+
+    fn settings(&self) -> Value {
+        let mut protocols: Vec<_> = self
+            .endpoints()
+            .filter_map(|e| Some(protocol(e)?.0))
+            .collect();
+        protocols.sort_unstable();
+        protocols.dedup();
+        // A certificate names a host, and gossip an address: such a link would be refused.
+        let has_gossip = protocols == ["tcp"];
+        let mode = match self.mode {
+            Mode::Peer => "peer",
+            Mode::Client => "client",
+        };
+        let tls = self.certificates.as_ref().map(|files| {
+            json!({
+                "root_ca_certificate": files.authorities,
+                "enable_mtls": true,
+                "listen_certificate": files.certificate,
+                "listen_private_key": files.key,
+                "connect_certificate": files.certificate,
+                "connect_private_key": files.key,
+                "verify_name_on_connect": true,
+                "close_link_on_expiration": true,
+            })
+        });
+        json!({
+            "mode": mode,
+            "scouting": {
+                "multicast": { "enabled": false },
+                // Of two peers one connects, or each pair would have two links.
+                "gossip": { "enabled": has_gossip, "autoconnect_strategy": { "peer": { "to_peer": "greater-zid" } } },
+            },
+            "listen": { "endpoints": self.listen, "exit_on_failure": true, "timeout_ms": 0 },
+            "connect": {
+                "endpoints": self.connect,
+                // The session opens at once, and goes on trying.
+                "exit_on_failure": false, "timeout_ms": 0,
+                "retry": { "period_init_ms": RETRY_MS, "period_max_ms": RETRY_MOST_MS, "period_increase_factor": 2 },
+            },
+            "transport": { "link": {
+                "protocols": protocols,
+                // A neighbour whose cable is cut: the bridge's own heartbeats notice it earlier.
+                "tx": { "lease": LEASE_MS, "keep_alive": 4, "queue": { "size": { "real_time": 16 } } },
+                // The default is 1 GiB, which any stranger could make this process hold.
+                "rx": { "max_message_size": LONGEST_MESSAGE },
+                "tls": tls.unwrap_or_else(|| json!({})),
+            } },
+        })
+    }
+
+    fn endpoints(&self) -> impl Iterator<Item = &String> {
+        self.listen.iter().chain(&self.connect)
+    }
+}
+
+/// The protocol and the address of an endpoint. One with options of zenoh's is none: they could say more than was
+/// checked here.
+fn protocol(endpoint: &str) -> Option<(&str, &str)> {
+    let (protocol, address) = endpoint.split_once('/')?;
+    let (host, port) = address.rsplit_once(':')?;
+    let is_plain = !host.is_empty() && !address.contains(['?', '#', '/', ';', ' ']);
+    (is_plain && port.parse::<u16>().is_ok()).then_some((protocol, address))
+}
+
+const RETRY_MS: u64 = 200;
+const RETRY_MOST_MS: u64 = 2_000;
+const LEASE_MS: u64 = 2_000;
+const LONGEST_MESSAGE: usize = 1024 * 1024;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(options: &ZenohOptions, may_be_read: bool) -> String {
+        let refused = options.check(may_be_read);
+        let text = format!("{:?}", refused.expect_err("it is refused"));
+        text.split([' ', '{']).next().unwrap().to_owned()
+    }
+
+    #[test]
+    fn only_endpoints_that_are_safe_are_allowed() {
+        for endpoint in ["tcp/127.0.0.1:0", "tcp/localhost:7447", "tcp/[::1]:7447"] {
+            assert!(
+                ZenohOptions::peer().listen(endpoint).check(false).is_ok(),
+                "{endpoint}"
+            );
+        }
+        for (endpoint, why) in [
+            ("tls/127.0.0.1:7447", "Tls"),
+            ("tls/host-a:7447", "Tls"),
+            ("tcp/10.0.0.1:7447", "Plaintext"),
+            ("tcp/[::]:0", "Plaintext"),
+            ("tcp/host-a:7447", "Plaintext"),
+            ("quic/host-a:7447", "NoCertificates"),
+            ("udp/127.0.0.1:7447", "Endpoint"),
+            ("unixsock-stream/x", "Endpoint"),
+            ("tcp/127.0.0.1", "Endpoint"),
+            ("tcp/:7447", "Endpoint"),
+            ("tcp/127.0.0.1:x", "Endpoint"),
+            ("tcp/127.0.0.1:7447?rel=0", "Endpoint"),
+            ("tcp/127.0.0.1:7447#iface=eth0", "Endpoint"),
+            ("127.0.0.1:7447", "Endpoint"),
+            ("", "Endpoint"),
+        ] {
+            assert_eq!(
+                refused(&ZenohOptions::peer().listen(endpoint), false),
+                why,
+                "{endpoint}"
+            );
+            assert_eq!(
+                refused(&ZenohOptions::client().connect(endpoint), false),
+                why,
+                "{endpoint}"
+            );
+        }
+        let far = ZenohOptions::peer().listen("tcp/10.0.0.1:7447");
+        assert!(far.check(true).is_ok());
+        assert_eq!(refused(&far.connect("tls/10.0.0.2:7447"), true), "Tls");
+        let quic = ZenohOptions::client().connect("quic/router:7447");
+        assert!(quic.certificates("ca", "c", "k").check(false).is_ok());
+    }
+
+    #[test]
+    fn a_peer_needs_an_endpoint_and_a_client_a_router() {
+        assert_eq!(refused(&ZenohOptions::peer(), false), "NoEndpoint");
+        assert_eq!(refused(&ZenohOptions::client(), false), "NoEndpoint");
+        let listening = ZenohOptions::client().listen("tcp/127.0.0.1:0");
+        assert_eq!(
+            refused(&listening.connect("tcp/127.0.0.1:1"), false),
+            "ClientListens"
+        );
+    }
+
+    #[test]
+    fn the_refusal_of_tls_names_the_defect_and_a_way_out() {
+        let refused = ZenohOptions::peer().listen("tls/host-a:7447").check(true);
+        let text = refused.unwrap_err().to_string();
+        assert!(
+            text.contains("zenoh#2557") && text.contains("quic/"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn zenoh_takes_the_settings() {
+        let peer = ZenohOptions::peer()
+            .listen("tcp/127.0.0.1:0")
+            .connect("tcp/127.0.0.1:1");
+        assert!(peer.config().is_ok());
+        assert_eq!(
+            peer.settings()["transport"]["link"]["protocols"],
+            json!(["tcp"])
+        );
+        let quic = ZenohOptions::client()
+            .connect("quic/a:1")
+            .certificates("ca", "c", "k");
+        assert!(quic.config().is_ok());
+        let settings = quic.settings();
+        assert_eq!(settings["transport"]["link"]["protocols"], json!(["quic"]));
+        assert_eq!(
+            settings["transport"]["link"]["tls"]["enable_mtls"],
+            json!(true)
+        );
+        assert_eq!(settings["scouting"]["gossip"]["enabled"], json!(false));
+        assert_eq!(settings["scouting"]["multicast"]["enabled"], json!(false));
+    }
+}

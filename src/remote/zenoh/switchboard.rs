@@ -1,0 +1,351 @@
+//! What the session, the streams and the bridge share: which connections there are, and who is waiting for what.
+//!
+//! Decided here: nothing about bytes ([`flow`](super::flow)) and hosts ([`hosts`](super::hosts)), only which
+//! connection a packet belongs to. zenoh calls from threads of its own; a connection is woken on the bridge's.
+
+use std::{
+    collections::BTreeMap,
+    io,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError, RwLock,
+        atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
+        mpsc::SyncSender,
+    },
+    task::Waker,
+};
+
+use ::zenoh::{
+    Session, Wait,
+    key_expr::KeyExpr,
+    qos::{CongestionControl, Priority},
+    sample::{Sample, SampleKind},
+};
+use tokio::sync::{Notify, mpsc};
+use tracing::debug;
+
+use crate::remote::{NodeId, node::ClusterId};
+
+use super::{
+    error::text,
+    flow::{Flow, Over},
+    hosts::Hosts,
+    keys::{self, SessionId},
+    options::Mode,
+    packet::{Body, LONGEST, Packet},
+};
+
+/// What all parts of one bridge over zenoh share.
+pub(super) struct Switchboard {
+    pub(super) host: NodeId,
+    pub(super) cluster: ClusterId,
+    pub(super) me: SessionId,
+    pub(super) mode: Mode,
+    /// There once it is open, until it is closed. Nothing else may own it: dropped on a thread of the bridge, the last
+    /// owner would close it there, and zenoh panics on tokio's current-thread scheduler.
+    session: RwLock<Option<Session>>,
+    table: Mutex<Table>,
+    arrivals: mpsc::Sender<Arrival>,
+    /// A session of a host was found.
+    pub(super) found: Notify,
+    refused: [AtomicU64; 4],
+    is_closing: AtomicBool,
+    /// Wakes the thread of the session: to close it, or because the last connection has ended.
+    wake: SyncSender<()>,
+}
+
+/// Hosts and connections.
+#[derive(Debug, Default)]
+pub(super) struct Table {
+    pub(super) hosts: Hosts,
+    lines: BTreeMap<LineId, Line>,
+}
+
+/// A connection: the session at its other end, and the number that the side drew that opened it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct LineId {
+    pub(super) session: SessionId,
+    pub(super) number: u64,
+}
+
+/// One end of a connection, and the tasks that wait for it.
+#[derive(Debug, Default)]
+pub(super) struct Line {
+    pub(super) flow: Flow,
+    pub(super) reader: Option<Waker>,
+    pub(super) writer: Option<Waker>,
+}
+
+/// A connection that another host opens.
+#[derive(Debug)]
+pub(super) struct Arrival {
+    pub(super) line: LineId,
+    /// What it calls itself.
+    pub(super) host: NodeId,
+}
+
+/// What a zenoh network delivered and was ignored.
+#[derive(Clone, Copy, Debug)]
+enum Refused {
+    /// It is no packet.
+    Malformed,
+    /// It belongs to no connection: late, or a stranger's.
+    Stray,
+    /// A connection for which there is no room, or that is there already.
+    Connection,
+    /// A token that names no session, or one too many.
+    Token,
+}
+
+impl Switchboard {
+    pub(super) fn new(
+        (host, cluster): (&NodeId, &ClusterId),
+        mode: Mode,
+        arrivals: mpsc::Sender<Arrival>,
+        wake: SyncSender<()>,
+    ) -> Self {
+        Self {
+            host: host.clone(),
+            cluster: cluster.clone(),
+            me: SessionId::draw(),
+            mode,
+            session: RwLock::default(),
+            table: Mutex::default(),
+            arrivals,
+            found: Notify::new(),
+            refused: Default::default(),
+            is_closing: AtomicBool::new(false),
+            wake,
+        }
+    }
+
+    /// How often each thing was refused, in the order of the counters' names.
+    pub(super) fn refused(&self) -> [u64; 4] {
+        self.refused.each_ref().map(|count| count.load(Relaxed))
+    }
+
+    pub(super) fn table(&self) -> MutexGuard<'_, Table> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The session is open.
+    pub(super) fn opened(self: &Arc<Self>, session: Session) {
+        *self.session.write().unwrap_or_else(PoisonError::into_inner) = Some(session);
+        self.ask();
+    }
+
+    /// Takes the session away, so that it can be closed; all connections are over.
+    pub(super) fn take(&self) -> Option<Session> {
+        self.table().end_all(|_| true);
+        let session = self.session.write();
+        session.unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// The session is to be closed.
+    pub(super) fn close(&self) {
+        self.is_closing.store(true, Relaxed);
+        self.wake.try_send(()).ok(); // it is awake already
+    }
+
+    pub(super) fn is_closing(&self) -> bool {
+        self.is_closing.load(Relaxed)
+    }
+
+    /// Whether there is no router, without which a client hears of nobody.
+    pub(super) fn is_cut_off(&self) -> bool {
+        let session = self.session.read().unwrap_or_else(PoisonError::into_inner);
+        let routers = |session: &Session| session.info().routers_zid().wait().next();
+        self.mode == Mode::Client && session.as_ref().and_then(routers).is_none()
+    }
+
+    /// This host is looked for from now on.
+    pub(super) fn seek(self: &Arc<Self>, host: &NodeId) {
+        self.table().hosts.seek(host);
+        self.ask();
+    }
+
+    /// Asks zenoh for the tokens of all hosts that it was not asked for yet.
+    fn ask(self: &Arc<Self>) {
+        let session = self.session.read().unwrap_or_else(PoisonError::into_inner);
+        let Some(session) = &*session else {
+            return; // asked as soon as it is open
+        };
+        loop {
+            // Unlocked meanwhile: zenoh tells at once of the tokens that it knows.
+            let next = self.table().hosts.ask();
+            let Some(host) = next else {
+                return;
+            };
+            let (board, of) = (Arc::clone(self), host.clone());
+            let asked = session
+                .liveliness()
+                .declare_subscriber(keys::tokens(&self.cluster, &host))
+                .history(true)
+                .callback(move |sample| board.on_token(&of, &sample))
+                .background();
+            if let Err(reason) = asked.wait() {
+                debug!(peer = %host, reason = %text(&reason), "tokens not asked for");
+            }
+        }
+    }
+
+    fn on_token(&self, host: &NodeId, sample: &Sample) {
+        let session = SessionId::of_token(sample.key_expr().as_str(), &self.cluster, host);
+        let Some(session) = session else {
+            return self.refuse(Refused::Token);
+        };
+        let mut table = self.table();
+        match sample.kind() {
+            SampleKind::Put => {
+                let has_room = table.hosts.up(host, session);
+                drop(table);
+                self.found.notify_waiters();
+                if !has_room {
+                    self.refuse(Refused::Token);
+                }
+            }
+            SampleKind::Delete => {
+                table.hosts.down(host, session);
+                table.end_all(|line| line.session == session);
+            }
+        }
+    }
+
+    /// Something came for this session.
+    pub(super) fn on_packet(&self, sample: &Sample) {
+        let payload = sample.payload();
+        // Before it is copied together.
+        if payload.len() > LONGEST || sample.kind() != SampleKind::Put {
+            return self.refuse(Refused::Malformed);
+        }
+        let bytes = payload.to_bytes();
+        let Some(packet) = Packet::decode(&bytes) else {
+            return self.refuse(Refused::Malformed);
+        };
+        let line = LineId {
+            session: packet.from,
+            number: packet.connection,
+        };
+        if let Body::Open { host } = packet.body {
+            return self.on_open(line, host);
+        }
+        let mut table = self.table();
+        let Some(found) = table.lines.get_mut(&line) else {
+            drop(table);
+            return self.refuse(Refused::Stray);
+        };
+        match packet.body {
+            Body::Open { .. } => {}
+            Body::Opened => found.flow.open(),
+            Body::Data { at, bytes } => found.flow.on_data(at, bytes),
+            Body::Taken { before } => found.flow.on_taken(before),
+            Body::End { at } => found.flow.on_end(at),
+            Body::Gone => found.flow.end(Over::Gone),
+        }
+        found.wake();
+    }
+
+    fn on_open(&self, line: LineId, host: NodeId) {
+        if self.is_closing() || !self.table().begin(line) {
+            return self.refuse(Refused::Connection);
+        }
+        if self.arrivals.try_send(Arrival { line, host }).is_err() {
+            self.table().lines.remove(&line);
+            self.refuse(Refused::Connection);
+        }
+    }
+
+    /// A connection has ended here.
+    pub(super) fn forget(&self, line: LineId) {
+        let mut table = self.table();
+        table.lines.remove(&line);
+        let is_last = table.lines.is_empty();
+        drop(table);
+        if is_last && self.is_closing() {
+            self.wake.try_send(()).ok(); // it is awake already
+        }
+    }
+
+    /// Publishes a packet. That it was taken does not mean that it arrives.
+    pub(super) fn put(
+        &self,
+        key: &KeyExpr<'static>,
+        connection: u64,
+        body: Body<'_>,
+    ) -> io::Result<()> {
+        let session = self.session.read().unwrap_or_else(PoisonError::into_inner);
+        let session = session.as_ref().ok_or(io::ErrorKind::NotConnected)?;
+        let packet = Packet {
+            from: self.me,
+            connection,
+            body,
+        };
+        let put = session
+            .put(key, packet.encode())
+            // Waiting for room would hold up all actors of this thread. One priority for all: zenoh keeps no order
+            // between two.
+            .congestion_control(CongestionControl::Drop)
+            .priority(Priority::RealTime)
+            .express(true);
+        put.wait().map_err(|reason| text(&reason))
+    }
+
+    fn refuse(&self, what: Refused) {
+        let at = match what {
+            Refused::Malformed => 0,
+            Refused::Stray => 1,
+            Refused::Connection => 2,
+            Refused::Token => 3,
+        };
+        if let Some(count) = self.refused.get(at) {
+            count.fetch_add(1, Relaxed);
+        }
+    }
+}
+
+impl std::fmt::Debug for Switchboard {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Switchboard")
+            .field("host", &self.host)
+            .field("me", &self.me)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Table {
+    /// A connection begins; `false` if there is one of that name, or no room.
+    pub(super) fn begin(&mut self, line: LineId) -> bool {
+        let is_free = self.lines.len() < MOST_LINES && !self.lines.contains_key(&line);
+        if is_free {
+            self.lines.insert(line, Line::default());
+        }
+        is_free
+    }
+
+    pub(super) fn line(&mut self, line: LineId) -> Option<&mut Line> {
+        self.lines.get_mut(&line)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.lines.is_empty()
+    }
+
+    /// The other ends of these connections are gone.
+    fn end_all(&mut self, is_meant: impl Fn(&LineId) -> bool) {
+        for (_, line) in self.lines.iter_mut().filter(|(id, _)| is_meant(id)) {
+            line.flow.end(Over::Gone);
+            line.wake();
+        }
+    }
+}
+
+impl Line {
+    fn wake(&mut self) {
+        for waker in [self.reader.take(), self.writer.take()] {
+            waker.into_iter().for_each(Waker::wake);
+        }
+    }
+}
+
+/// So many connections there may be. The gate of the bridge lets in fewer; those that wait for it are bounded by their
+/// queue.
+const MOST_LINES: usize = 8_192;

@@ -1,0 +1,253 @@
+//! What the tests of zenoh have in common: hosts, a router, and raw sessions that break the rules.
+//!
+//! Not here: any rule. Nothing waits for a time; everything waits for what is to come, with a deadline.
+
+use std::{
+    future::Future,
+    net::{SocketAddr, TcpListener, UdpSocket},
+    path::Path,
+    sync::mpsc,
+    thread,
+    time::Duration,
+};
+
+use actix::{System, clock::timeout};
+use actix_bully::{
+    Group,
+    agent::{BullyAgent, BullyHandle},
+    protocol::{AgentId, Timings},
+    remote::{
+        BridgeBuilder, BridgeEvent, BridgeHandle, Limits, LinkStatus, Peer, RemoteBridge,
+        secret::Secret, zenoh::ZenohOptions,
+    },
+    store::{FileStore, StoreIdentity},
+};
+use futures::{Stream, StreamExt};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use zenoh::{Config, Session, Wait};
+
+/// Sockets know no virtual time.
+pub const DEADLINE: Duration = Duration::from_secs(30);
+
+/// One host, with one agent of its name.
+pub struct Host {
+    /// Its bridge.
+    pub bridge: BridgeHandle,
+    /// Its agent, of a quorum of all hosts.
+    pub agent: BullyHandle,
+    /// Removed with it.
+    records: Option<TempDir>,
+}
+
+impl Host {
+    /// A host of this name, whose peers and voters are all of these.
+    pub fn start(name: &str, all: &[&str], zenoh: ZenohOptions) -> Self {
+        Self::with(name, all, |builder| {
+            builder.zenoh(zenoh).secret(secret("ours"))
+        })
+    }
+
+    /// A host whose bridge is made otherwise.
+    pub fn with(
+        name: &str,
+        all: &[&str],
+        with: impl FnOnce(BridgeBuilder) -> BridgeBuilder,
+    ) -> Self {
+        let records = TempDir::new().expect("a folder");
+        let mut host = Self::kept(name, all, records.path(), with);
+        host.records = Some(records);
+        host
+    }
+
+    /// A host that keeps its votes in that folder.
+    pub fn kept(
+        name: &str,
+        all: &[&str],
+        records: &Path,
+        with: impl FnOnce(BridgeBuilder) -> BridgeBuilder,
+    ) -> Self {
+        let group = Group::new("g").expect("a good name");
+        let bridge = with(builder(name, all)).carry(&group).start();
+        let id = |name: &str| AgentId::new(name).expect("a good name");
+        let identity = StoreIdentity {
+            cluster: id("default"),
+            group: id("g"),
+            node: id(name),
+        };
+        let record = records.join(name);
+        let store = if record.exists() {
+            FileStore::open(&record, identity)
+        } else {
+            FileStore::create(&record, identity)
+        };
+        let agent = BullyAgent::builder(name)
+            .timings(Timings::lan())
+            .quorum(all.iter().copied())
+            .store(store.expect("a record"))
+            .join(&group)
+            .start();
+        Self {
+            bridge: bridge.expect("a good bridge"),
+            agent: agent.expect("a good agent"),
+            records: None,
+        }
+    }
+
+    /// Whether its agent considers that one the leader.
+    pub fn follows(&self, leader: &str) -> bool {
+        let found = self.agent.leader();
+        found.is_some_and(|found| found.id.as_str() == leader)
+    }
+
+    /// The leader as its agent sees it.
+    pub fn leader(&self) -> Option<String> {
+        self.agent.leader().map(|found| found.id.to_string())
+    }
+
+    /// Whether that peer is linked.
+    pub fn is_linked_with(&self, peer: &str) -> bool {
+        let peers = self.bridge.peers();
+        let peer = peers.iter().find(|status| status.node.as_str() == peer);
+        matches!(peer.expect("a peer").link, LinkStatus::Linked { .. })
+    }
+
+    /// What was counted under that name.
+    pub fn count(&self, name: &str) -> u64 {
+        let counts = self.bridge.counters();
+        let found = counts.iter().find(|(counter, _)| *counter == name);
+        found.expect("there is such a counter").1
+    }
+}
+
+/// A bridge with these peers, without a network. It redials soon.
+pub fn builder(name: &str, all: &[&str]) -> BridgeBuilder {
+    let limits = Limits::builder().dial_max(Duration::from_millis(500));
+    let limits = limits.build().expect("good limits");
+    let peers = all.iter().filter(|peer| **peer != name);
+    peers.fold(
+        RemoteBridge::builder(name).limits(limits),
+        |builder, peer| builder.peer(Peer::inbound(peer)),
+    )
+}
+
+/// A secret of 32 bytes that begins with this word.
+pub fn secret(word: &str) -> Secret {
+    Secret::new(format!("{word:-<32}").as_bytes()).expect("a long secret")
+}
+
+/// A port of loopback that is free just now. zenoh names the port that it has by an unstable interface only.
+pub fn free_port() -> u16 {
+    let at = SocketAddr::from(([127, 0, 0, 1], 0));
+    loop {
+        let listener = TcpListener::bind(at).expect("a free port");
+        let at = listener.local_addr().expect("an address");
+        if UdpSocket::bind(at).is_ok() {
+            return at.port();
+        }
+    }
+}
+
+/// An endpoint of loopback.
+pub fn tcp(port: u16) -> String {
+    format!("tcp/127.0.0.1:{port}")
+}
+
+/// A session of zenoh itself, on a thread of its own, until it is dropped.
+pub struct Raw {
+    /// It may publish and declare on any thread.
+    pub session: Option<Session>,
+    close: Option<mpsc::Sender<Session>>,
+    thread: Option<thread::JoinHandle<()>>,
+}
+
+impl Raw {
+    /// A router that listens there.
+    pub fn router(port: u16) -> Self {
+        Self::open(&json!({ "mode": "router", "listen": { "endpoints": [tcp(port)] } }))
+    }
+
+    /// A router that listens there and is linked with the one at `other`.
+    pub fn router_behind(port: u16, other: u16) -> Self {
+        Self::open(&json!({
+            "mode": "router",
+            "listen": { "endpoints": [tcp(port)] },
+            "connect": { "endpoints": [tcp(other)] },
+        }))
+    }
+
+    /// A stranger that connects there.
+    pub fn stranger(port: u16) -> Self {
+        Self::open(&json!({ "mode": "client", "connect": { "endpoints": [tcp(port)] } }))
+    }
+
+    fn open(settings: &Value) -> Self {
+        let mut settings = settings.clone();
+        settings["scouting"] = json!({ "multicast": { "enabled": false } });
+        let config = Config::from_json5(&settings.to_string()).expect("good settings");
+        let ((ready, opened), (close, closed)) = (mpsc::channel(), mpsc::channel::<Session>());
+        let thread = thread::spawn(move || {
+            let session = zenoh::open(config).wait().expect("a session");
+            ready.send(session.clone()).expect("it is waited for");
+            drop(closed.recv());
+            session.close().wait().expect("it is open");
+        });
+        Self {
+            session: Some(opened.recv_timeout(DEADLINE).expect("a session opens")),
+            close: Some(close),
+            thread: Some(thread),
+        }
+    }
+
+    /// Publishes under any key.
+    pub fn publish(&self, key: &str, payload: &[u8]) {
+        let session = self.session.as_ref().expect("it is open");
+        session.put(key, payload).wait().expect("it is open");
+    }
+}
+
+impl Drop for Raw {
+    fn drop(&mut self) {
+        if let (Some(close), Some(session)) = (self.close.take(), self.session.take()) {
+            close.send(session).ok();
+        }
+        if let Some(thread) = self.thread.take() {
+            thread.join().ok();
+        }
+    }
+}
+
+/// Waits until something holds.
+pub async fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let waiting = async {
+        while !holds() {
+            actix::clock::sleep(Duration::from_millis(2)).await;
+        }
+    };
+    timeout(DEADLINE, waiting)
+        .await
+        .unwrap_or_else(|_| panic!("never: {what}"));
+}
+
+/// The first event in which this finds something.
+pub async fn event<T>(
+    mut events: impl Stream<Item = BridgeEvent> + Unpin,
+    mut find: impl FnMut(BridgeEvent) -> Option<T>,
+) -> T {
+    let finding = async {
+        loop {
+            let event = events.next().await.expect("the bridge runs");
+            if let Some(found) = find(event) {
+                return found;
+            }
+        }
+    };
+    timeout(DEADLINE, finding)
+        .await
+        .expect("the event comes in time")
+}
+
+/// Runs a scene on a System of its own.
+pub fn play(scene: impl Future<Output = ()>) {
+    System::new().block_on(scene);
+}

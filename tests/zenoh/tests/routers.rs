@@ -1,0 +1,79 @@
+//! Hosts of two subnets that only a router joins, and a router that is away.
+
+use actix_bully::remote::{BridgeEvent, zenoh::ZenohOptions};
+use actix_bully_zenoh_tests::{Host, Raw, event, free_port, play, tcp, until};
+
+const ALL: [&str; 3] = ["a", "b", "c"];
+
+fn agree(hosts: &[Host]) -> bool {
+    let leader = hosts[0].leader();
+    leader.is_some() && hosts.iter().all(|host| host.leader() == leader)
+}
+
+#[test]
+fn clients_elect_through_a_router_that_comes_goes_and_comes_back() {
+    play(async {
+        let port = free_port();
+        let client = || ZenohOptions::client().connect(&tcp(port));
+        let hosts: Vec<_> = ALL
+            .iter()
+            .map(|name| Host::start(name, &ALL, client()))
+            .collect();
+        until("all look for each other", || {
+            hosts.iter().all(|host| host.bridge.traffic().dials > 0)
+        })
+        .await;
+        assert_eq!(hosts[0].leader(), None, "no router so far");
+        let router = Raw::router(port);
+        until("all follow one", || agree(&hosts)).await;
+        let mut events = hosts[0].bridge.events();
+        drop(router);
+        until("no link is left", || {
+            ALL.iter().zip(&hosts).all(|(name, host)| {
+                ALL.iter()
+                    .filter(|peer| *peer != name)
+                    .all(|peer| !host.is_linked_with(peer))
+            })
+        })
+        .await;
+        until("no agent leads without a quorum", || {
+            hosts.iter().all(|host| host.leader().is_none())
+        })
+        .await;
+        // A client that is cut off knows nothing of the others: none is suspected to have ended.
+        let away = event(&mut events, |event| match event {
+            BridgeEvent::PeerUnreachable { .. } => Some(true),
+            BridgeEvent::PeerLost { .. } => Some(false),
+            _ => None,
+        });
+        assert!(away.await);
+        let router = Raw::router(port);
+        until("all follow one again", || agree(&hosts)).await;
+        drop(router);
+    });
+}
+
+/// Each subnet has a router of its own, and these two are linked; no host reaches one of the other subnet.
+#[test]
+fn two_subnets_elect_through_their_routers() {
+    play(async {
+        let (near, far) = (free_port(), free_port());
+        let first = Raw::router(near);
+        let second = Raw::router_behind(far, near);
+        let hosts: Vec<_> = ALL
+            .iter()
+            .map(|name| {
+                let port = if *name == "a" { near } else { far };
+                Host::start(name, &ALL, ZenohOptions::client().connect(&tcp(port)))
+            })
+            .collect();
+        until("all follow one", || agree(&hosts)).await;
+        until("all are linked", || {
+            hosts[0].is_linked_with("b")
+                && hosts[0].is_linked_with("c")
+                && hosts[1].is_linked_with("c")
+        })
+        .await;
+        drop((second, first));
+    });
+}

@@ -1,0 +1,155 @@
+//! Sessions of one process, as of several hosts: they find each other, elect, and part.
+
+use std::time::Duration;
+
+use actix_bully::remote::{BridgeEvent, zenoh::ZenohOptions};
+use actix_bully_tls_tests::Authority;
+use actix_bully_zenoh_tests::{Host, builder, event, free_port, play, tcp, until};
+
+const ALL: [&str; 3] = ["a", "b", "c"];
+
+/// Three hosts of which two know the third.
+fn three(with: impl Fn(&str, ZenohOptions) -> Host) -> Vec<Host> {
+    let seed = tcp(free_port());
+    let hosts = ALL.iter().map(|name| {
+        let peer = ZenohOptions::peer();
+        let peer = match *name {
+            "a" => peer.listen(&seed),
+            _ => peer.listen("tcp/127.0.0.1:0").connect(&seed),
+        };
+        with(name, peer)
+    });
+    hosts.collect()
+}
+
+#[test]
+fn three_sessions_elect_and_elect_again() {
+    play(async {
+        let mut hosts = three(|name, peer| Host::start(name, &ALL, peer));
+        until("all follow one", || {
+            let leader = hosts[0].leader();
+            leader.is_some() && hosts.iter().all(|host| host.leader() == leader)
+        })
+        .await;
+        until("all are linked", || {
+            hosts[0].is_linked_with("b")
+                && hosts[0].is_linked_with("c")
+                && hosts[1].is_linked_with("c")
+        })
+        .await;
+        let leader = hosts[0].leader();
+        let at = ALL.iter().position(|name| Some(*name) == leader.as_deref());
+        let gone = hosts.remove(at.expect("one of them"));
+        gone.agent
+            .leave(Duration::from_secs(5))
+            .await
+            .expect("it leaves");
+        gone.bridge
+            .drain(Duration::from_secs(5))
+            .await
+            .expect("all take its last words");
+        until("the other two follow one of them", || {
+            let now = hosts[0].leader();
+            now.is_some() && now != leader && hosts[1].leader() == now
+        })
+        .await;
+        for host in &hosts {
+            for name in [
+                "packet_malformed",
+                "packet_refused",
+                "token_refused",
+                "malformed",
+            ] {
+                assert_eq!(host.count(name), 0, "{name}");
+            }
+        }
+    });
+}
+
+#[test]
+fn the_bridges_own_tls_runs_end_to_end_over_plain_zenoh() {
+    let authority = Authority::new("ours");
+    play(async {
+        let hosts = three(|name, peer| {
+            let tls = authority.config(name);
+            Host::with(name, &ALL, |builder| builder.zenoh(peer).tls(tls))
+        });
+        until("all follow one", || {
+            let leader = hosts[0].leader();
+            leader.is_some() && hosts.iter().all(|host| host.leader() == leader)
+        })
+        .await;
+    });
+}
+
+#[test]
+fn a_peer_is_dialled_by_its_name_and_found_when_it_comes() {
+    play(async {
+        let seed = tcp(free_port());
+        let a = Host::start("a", &["a", "b"], ZenohOptions::peer().listen(&seed));
+        let status = &a.bridge.peers()[0];
+        assert_eq!(status.address.as_deref(), Some("b"));
+        until("it is looked for", || a.bridge.traffic().dials > 0).await;
+        let mut events = a.bridge.events();
+        let b = Host::start("b", &["a", "b"], ZenohOptions::peer().connect(&seed));
+        let up = |event| matches!(event, BridgeEvent::PeerUp { .. }).then_some(());
+        event(&mut events, up).await;
+        until("both follow one", || {
+            a.leader().is_some() && a.leader() == b.leader()
+        })
+        .await;
+        b.bridge.stop();
+        let lost = |event| matches!(event, BridgeEvent::PeerLost { .. }).then_some(());
+        event(&mut events, lost).await;
+        let b = Host::start("b", &["a", "b"], ZenohOptions::peer().connect(&seed));
+        until("both follow one again", || {
+            a.is_linked_with("b") && a.leader().is_some() && a.leader() == b.leader()
+        })
+        .await;
+    });
+}
+
+#[test]
+fn what_cannot_be_a_bridge_over_zenoh_is_refused_and_changes_nothing() {
+    play(async {
+        let group = actix_bully::Group::new("g").expect("a good name");
+        let port = free_port();
+        let start =
+            |zenoh: ZenohOptions| builder("a", &["a", "b"]).zenoh(zenoh).carry(&group).start();
+        for (zenoh, says) in [
+            (ZenohOptions::peer().listen("tls/127.0.0.1:0"), "zenoh#2557"),
+            (
+                ZenohOptions::peer().listen("tcp/0.0.0.0:0"),
+                "dangerous_plaintext",
+            ),
+            (
+                ZenohOptions::peer().listen("quic/localhost:0"),
+                "certificates",
+            ),
+            (ZenohOptions::peer(), "no endpoint"),
+            (
+                ZenohOptions::peer()
+                    .listen("quic/localhost:0")
+                    .certificates("/none/ca", "/none/c", "/none/k"),
+                "no zenoh session",
+            ),
+        ] {
+            let refused = start(zenoh).expect_err("it is refused").to_string();
+            assert!(refused.contains(says), "{refused}");
+        }
+        let both = builder("a", &["a", "b"])
+            .zenoh(ZenohOptions::peer().listen(&tcp(port)))
+            .listen("127.0.0.1:0");
+        assert!(both.carry(&group).start().is_err());
+        let one = start(ZenohOptions::peer().listen(&tcp(port))).expect("nothing was changed");
+        let other = actix_bully::Group::new("g").expect("a good name");
+        let second = builder("b", &["a", "b"]).zenoh(ZenohOptions::peer().listen(&tcp(port)));
+        let refused = second
+            .carry(&other)
+            .start()
+            .expect_err("the port is taken")
+            .to_string();
+        assert!(refused.contains("no zenoh session"), "{refused}");
+        one.stop();
+    });
+}

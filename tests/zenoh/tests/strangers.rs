@@ -1,0 +1,150 @@
+//! A stranger in the zenoh network: what it publishes is counted and refused, and the election goes on.
+
+use actix_bully::remote::zenoh::ZenohOptions;
+use actix_bully_zenoh_tests::{Host, Raw, free_port, play, secret, tcp, until};
+use zenoh::Wait;
+
+const BOTH: [&str; 2] = ["a", "b"];
+
+/// A packet that opens a connection as that host.
+fn open(session: u128, connection: u64, host: &str) -> Vec<u8> {
+    let mut packet = vec![0xB7, 0x5A, 1, 0];
+    packet.extend_from_slice(&session.to_be_bytes());
+    packet.extend_from_slice(&connection.to_be_bytes());
+    packet.extend_from_slice(&[0; 8]);
+    packet.extend_from_slice(host.as_bytes());
+    packet
+}
+
+/// Bytes on a connection.
+fn data(session: u128, connection: u64, at: u64, bytes: &[u8]) -> Vec<u8> {
+    let mut packet = open(session, connection, "");
+    packet[3] = 2;
+    packet[28..36].copy_from_slice(&at.to_be_bytes());
+    packet.extend_from_slice(bytes);
+    packet
+}
+
+#[test]
+fn what_a_stranger_publishes_is_counted_and_no_link_breaks() {
+    play(async {
+        let port = free_port();
+        let a = Host::start("a", &BOTH, ZenohOptions::peer().listen(&tcp(port)));
+        let b = Host::start("b", &BOTH, ZenohOptions::peer().connect(&tcp(port)));
+        until("they elect", || {
+            a.leader().is_some() && a.leader() == b.leader()
+        })
+        .await;
+        until("they are linked", || {
+            a.is_linked_with("b") && b.is_linked_with("a")
+        })
+        .await;
+        let (leader, links) = (a.leader(), a.bridge.traffic().links);
+        let stranger = Raw::stranger(port);
+        let all = "bully/default/inbox/a/*";
+        // Until the first arrives: a stranger that has just come may know of no inbox yet.
+        until("foreign payloads are counted", || {
+            stranger.publish(all, b"foreign");
+            a.count("packet_malformed") > 0
+        })
+        .await;
+        for len in [0, 1, 35, 36, 100_000, 900_000] {
+            stranger.publish(all, &vec![0xB7; len]);
+        }
+        until("so are those of other lengths", || {
+            a.count("packet_malformed") >= 5
+        })
+        .await;
+        // Connections that nobody goes on with, more than there are slots, as the peer and as a stranger.
+        for number in 0..500 {
+            let host = if number % 2 == 0 { "b" } else { "mallory" };
+            stranger.publish(all, &open(1, number, host));
+            stranger.publish(all, &data(1, number, 0, b"not taken yet"));
+        }
+        until("there is no room for most of them", || {
+            a.count("too_many_connections") + a.count("packet_refused") > 100
+        })
+        .await;
+        // Bytes of no connection.
+        for number in 0..500 {
+            stranger.publish(all, &data(2, number, 0, b"stray"));
+        }
+        until("strays are counted", || a.count("packet_stray") >= 400).await;
+        until("the leader is the same", || {
+            a.leader() == leader && b.leader() == leader
+        })
+        .await;
+        assert_eq!(a.bridge.traffic().links, links, "the link never broke");
+    });
+}
+
+#[test]
+fn a_forged_token_delays_a_link_and_does_not_prevent_it() {
+    play(async {
+        let port = free_port();
+        let a = Host::start("a", &BOTH, ZenohOptions::peer().listen(&tcp(port)));
+        until("b is looked for", || a.bridge.traffic().dials > 0).await;
+        let stranger = Raw::stranger(port);
+        let session = stranger.session.as_ref().expect("it is open");
+        let mut tokens = Vec::new();
+        for n in 0..20_u128 {
+            let key = format!("bully/default/live/b/{n:032x}");
+            tokens.push(
+                session
+                    .liveliness()
+                    .declare_token(key)
+                    .wait()
+                    .expect("a token"),
+            );
+        }
+        let odd = session
+            .liveliness()
+            .declare_token("bully/default/live/b/odd");
+        tokens.push(odd.wait().expect("a token"));
+        until("those too many are counted", || {
+            a.count("token_refused") >= 12
+        })
+        .await;
+        let b = Host::start("b", &BOTH, ZenohOptions::peer().connect(&tcp(port)));
+        until("they elect", || {
+            a.leader().is_some() && a.leader() == b.leader()
+        })
+        .await;
+        std::thread::spawn(move || drop(tokens))
+            .join()
+            .expect("they are taken back");
+        until("they are linked", || {
+            a.is_linked_with("b") && b.is_linked_with("a")
+        })
+        .await;
+    });
+}
+
+#[test]
+fn a_host_without_the_secret_and_one_of_another_cluster_take_no_part() {
+    play(async {
+        let port = free_port();
+        let all = ["a", "b", "c"];
+        let a = Host::start("a", &all, ZenohOptions::peer().listen(&tcp(port)));
+        let wrong = Host::with("b", &all, |builder| {
+            let zenoh = ZenohOptions::peer().connect(&tcp(port));
+            builder.zenoh(zenoh).secret(secret("theirs"))
+        });
+        let other = Host::with("c", &all, |builder| {
+            let zenoh = ZenohOptions::peer().connect(&tcp(port));
+            builder.cluster("other").zenoh(zenoh).secret(secret("ours"))
+        });
+        until("the wrong secret is refused", || a.count("secret") > 0).await;
+        assert_eq!(a.leader(), None);
+        assert!(!a.is_linked_with("b") && !a.is_linked_with("c"));
+        assert!(!wrong.is_linked_with("c") && !other.is_linked_with("a"));
+        wrong.bridge.stop();
+        let b = Host::start("b", &all, ZenohOptions::peer().connect(&tcp(port)));
+        until("the right one elects", || {
+            a.leader().is_some() && a.leader() == b.leader()
+        })
+        .await;
+        assert_eq!(other.leader(), None);
+        assert!(!other.is_linked_with("a") && !other.is_linked_with("b"));
+    });
+}
