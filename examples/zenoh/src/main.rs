@@ -1,0 +1,78 @@
+//! Hosts that find each other by name in a zenoh network: no host knows the address of more than one other, or of a
+//! router.
+//!
+//! ```text
+//! $ cargo run -p zenoh-hosts -- a --peer b --peer c --listen tcp/127.0.0.1:7447
+//! $ cargo run -p zenoh-hosts -- b --peer a --peer c --listen tcp/127.0.0.1:0 --connect tcp/127.0.0.1:7447
+//! $ cargo run -p zenoh-hosts -- c --peer a --peer b --listen tcp/127.0.0.1:0 --connect tcp/127.0.0.1:7447
+//! ```
+//!
+//! Kill the leader and see who follows. With `--router tcp/127.0.0.1:7447` in place of the endpoints each is a client of a
+//! `zenohd` that runs there. All is on loopback and proves nothing: hosts of your own have `.tls(..)`.
+#![expect(clippy::print_stdout, reason = "an example shows what it does")]
+
+use std::error::Error;
+
+use actix_bully::{
+    Group,
+    agent::BullyAgent,
+    remote::{Peer, RemoteBridge, zenoh::ZenohOptions},
+};
+use clap::Parser;
+use futures::{StreamExt, stream::select};
+
+/// A host with one agent, linked with others by zenoh.
+#[derive(Parser)]
+struct Args {
+    /// Its name.
+    name: String,
+    /// The name of another host; may be given for several.
+    #[arg(long)]
+    peer: Vec<String>,
+    /// Where others connect to it, for instance tcp/127.0.0.1:7447.
+    #[arg(long)]
+    listen: Vec<String>,
+    /// Another host to connect to.
+    #[arg(long)]
+    connect: Vec<String>,
+    /// A router: this host is a client of it, and of nothing else.
+    #[arg(long, conflicts_with_all = ["listen", "connect"])]
+    router: Option<String>,
+}
+
+#[actix::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let args = Args::parse();
+    let zenoh = match &args.router {
+        Some(router) => ZenohOptions::client().connect(router),
+        None => ZenohOptions::peer(),
+    };
+    let zenoh = args
+        .listen
+        .iter()
+        .fold(zenoh, |zenoh, endpoint| zenoh.listen(endpoint));
+    let zenoh = args
+        .connect
+        .iter()
+        .fold(zenoh, |zenoh, endpoint| zenoh.connect(endpoint));
+
+    let group = Group::new("jobs")?;
+    let bridge = RemoteBridge::builder(&args.name).zenoh(zenoh).carry(&group);
+    let bridge = args
+        .peer
+        .iter()
+        .fold(bridge, |bridge, peer| bridge.peer(Peer::inbound(peer)));
+    let bridge = bridge.start()?;
+    let agent = BullyAgent::builder(&args.name).join(&group).start()?;
+
+    let seen = bridge.events().map(|event| format!("{event:?}"));
+    let leaders = agent.changes().map(|status| match status.leader {
+        Some(leader) => format!("{} leads", leader.id),
+        None => "no leader".to_owned(),
+    });
+    let mut all = select(seen, leaders);
+    while let Some(line) = all.next().await {
+        println!("{line}");
+    }
+    Ok(())
+}
