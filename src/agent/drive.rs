@@ -20,7 +20,7 @@ use tracing::error;
 
 use crate::{
     planted::{Defect, has},
-    protocol::{Effect, EffectOf, Election, Event, Input, InputOf, View},
+    protocol::{Effect, EffectOf, Election, Event, Input, InputOf, Timings, View},
     store::{Saving, StoreError},
 };
 
@@ -210,8 +210,24 @@ impl<E: Election> Agent<E> {
             self.scan_is_due = true;
             ctx.run_later(SCAN, Self::scan_for_stopped);
         }
-        if self.leaving == LeaveRequest::Asked && view.leading.is_none() {
-            self.stop(ctx);
+        if view.leading.is_none() {
+            self.go_if_asked(ctx);
+        }
+    }
+
+    /// An agent that leaves goes when it leads no more and the others have been told: otherwise they would wait for the
+    /// end of a lease that nobody has. Not for longer than they would.
+    fn go_if_asked(&mut self, ctx: &mut Context<Self>) {
+        match self.leaving {
+            LeaveRequest::Asked | LeaveRequest::Released if !self.machine.is_releasing() => {
+                self.stop(ctx);
+            }
+            LeaveRequest::Asked => {
+                self.leaving = LeaveRequest::Released;
+                let longest = E::timings(&self.spec.config).map(Timings::promise);
+                ctx.run_later(longest.unwrap_or_default(), Self::stop);
+            }
+            LeaveRequest::No | LeaveRequest::Released => {}
         }
     }
 
@@ -302,4 +318,6 @@ pub(super) enum Drain {
 pub(super) enum LeaveRequest {
     No,
     Asked,
+    /// Nothing keeps it but the word to the others.
+    Released,
 }

@@ -67,6 +67,12 @@ pub trait Election: Sized + Debug + Unpin + 'static {
         Prospects::default()
     }
 
+    /// Whether this participant, which leads no more, still tries to say so to those who wait for it. An agent that leaves
+    /// stays for that, for as long as a promise lasts and no longer. Default: what was sent is said.
+    fn is_releasing(&self) -> bool {
+        false
+    }
+
     /// The durations that the configuration names, so that people can be told which of them does not fit the
     /// network. Default: none.
     fn timings(_config: &Self::Config) -> Option<&Timings> {

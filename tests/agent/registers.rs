@@ -177,6 +177,42 @@ fn a_store_that_tells_of_changes_hands_over_at_once() {
     });
 }
 
+/// Its process may end as soon as it has left: what is written later is not written at all.
+#[test]
+fn an_agent_has_left_when_the_store_knows_that_it_leads_no_more() {
+    play(async {
+        let store = Store::default();
+        let (one, other) = (group(), group());
+        let a = agent(&one, &store, "a", 1);
+        clock::sleep(MS(2_000)).await;
+        let b = agent(&other, &store, "b", 2);
+        clock::sleep(MS(1_000)).await;
+        assert!(a.is_leader());
+        a.leave(MS(5_000)).await.unwrap();
+        let released = store.written.lock().unwrap().last().cloned().unwrap();
+        assert_eq!(released.holder, None);
+        let begun = clock::Instant::now();
+        b.wait_for_leader(MS(5_000)).await.unwrap();
+        assert!(begun.elapsed() < Timings::lan().lease(), "the next look");
+    });
+}
+
+#[test]
+fn a_store_that_does_not_answer_keeps_no_agent_for_longer_than_others_wait() {
+    play(async {
+        let store = Store::default();
+        let group = group();
+        let a = agent(&group, &store, "a", 1);
+        clock::sleep(MS(3_000)).await;
+        assert!(a.is_leader());
+        store.is_down.store(true, SeqCst);
+        let begun = clock::Instant::now();
+        a.leave(MS(5_000)).await.unwrap();
+        let longest = Timings::lan().lease() + Timings::lan().promise();
+        assert!(begun.elapsed() <= longest, "{:?}", begun.elapsed());
+    });
+}
+
 #[test]
 fn a_store_that_goes_away_ends_the_leadership_on_time_and_says_since_when() {
     play(async {

@@ -124,6 +124,15 @@ impl Election for AnyBully {
         }
     }
 
+    fn is_releasing(&self) -> bool {
+        match self {
+            Self::Available(machine) => machine.is_releasing(),
+            Self::Astra(machine) => machine.is_releasing(),
+            Self::Quorum(machine) => machine.is_releasing(),
+            Self::Lease(machine) => machine.is_releasing(),
+        }
+    }
+
     fn timings(config: &AnyConfig) -> Option<&Timings> {
         match config {
             AnyConfig::Available(config) => Bully::timings(config),

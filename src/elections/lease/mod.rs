@@ -193,6 +193,11 @@ impl Election for Lease {
         config
     }
 
+    /// `release-until-confirmed`.
+    fn is_releasing(&self) -> bool {
+        self.core.releasing.is_some()
+    }
+
     fn prospects(&self) -> Prospects {
         let takeover_at = match &self.state {
             State::Leading(leading) => leading.takeover_at,
