@@ -26,6 +26,7 @@ mod replica;
 use std::{
     env,
     error::Error,
+    path::Path,
     process::ExitCode,
     time::{Duration, Instant},
 };
@@ -93,6 +94,8 @@ fn play(rounds: usize, lease: Option<&str>) -> Result<(), Wrong> {
     let mut replicas = Replicas::start(lease)?;
     let database = Database::open(&replicas.database())?;
     let bound = bound(lease)?;
+    let leases = lease.and_then(file_of).map(Path::new);
+    let leases = leases.map(Database::open).transpose()?;
     println!("a row every {INTERVAL:?}; bound of a gap: {bound:?}");
     println!("round  end        from   to     fence  gap ms");
     let mut held = 0;
@@ -107,7 +110,7 @@ fn play(rounds: usize, lease: Option<&str>) -> Result<(), Wrong> {
         let gap = loop {
             act(&mut replicas, &before.node, end)?;
             // One that was frozen in the midst of a transaction holds the others up: that is SQLite's, not ours.
-            if end != End::Freeze || database.is_free()? {
+            if end != End::Freeze || are_free(&database, leases.as_ref())? {
                 break database.next(&before, SOON)?;
             }
             held += 1;
@@ -140,13 +143,25 @@ fn play(rounds: usize, lease: Option<&str>) -> Result<(), Wrong> {
         println!("frozen in the midst of a transaction, and thawed: {held} times");
     }
     if !replicas.has_small_disks() {
-        let why = match lease {
-            None => "this user cannot mount a small one",
-            Some(_) => "no vote is on a disk",
-        };
-        println!("full disk: left out, {why}");
+        println!("full disk: left out, {}", without_disks(lease));
     }
     Ok(())
+}
+
+const fn without_disks(lease: Option<&str>) -> &'static str {
+    match lease {
+        None => "this user cannot mount a small one",
+        Some(_) => "no vote is on a disk",
+    }
+}
+
+fn are_free(database: &Database, leases: Option<&Database>) -> Result<bool, Wrong> {
+    Ok(database.is_free()? && leases.map_or(Ok(true), Database::is_free)?)
+}
+
+/// The file that a line names in which leases are.
+fn file_of(lease: &str) -> Option<&str> {
+    lease.strip_prefix("sqlite_file = \"")?.strip_suffix('"')
 }
 
 fn act(replicas: &mut Replicas, leader: &str, end: End) -> Result<(), Wrong> {
