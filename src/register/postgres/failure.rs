@@ -14,12 +14,21 @@ pub(super) fn failure(error: &Error, writes: bool) -> RegisterError {
     let meaning = match error.code() {
         Some(state) => of_state(state, writes),
         #[cfg(feature = "tls")]
-        None if is_refusal(error) => Meaning::Refused(RegisterRefusal::Credentials),
+        None if is_refusal(error) || lacks_tls(error) => {
+            Meaning::Refused(RegisterRefusal::Credentials)
+        }
         // Nothing of the server's: the connection.
         None if writes => Meaning::Unknown,
         None => Meaning::NotDone,
     };
     meaning.error(words(error))
+}
+
+/// The client has no other sign of it than its words.
+#[cfg(feature = "tls")]
+fn lacks_tls(error: &Error) -> bool {
+    std::error::Error::source(error)
+        .is_some_and(|source| source.to_string() == "server does not support TLS")
 }
 
 /// By the class of the state, its first two characters, and in it by single ones.

@@ -4,7 +4,8 @@
 //! measured before it is loaded; and which failures leave the outcome of a write unknown.
 
 use std::{
-    fs, io,
+    fs,
+    io::{self, ErrorKind},
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -38,8 +39,8 @@ impl Database {
 
     fn with_flags(path: &Path, more: OpenFlags) -> Result<Self, RegisterError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | more;
-        let connection =
-            Connection::open_with_flags(path, flags).map_err(|error| failure(error, false))?;
+        let refused = |error| may_not_write(path).unwrap_or_else(|| failure(error, false));
+        let connection = Connection::open_with_flags(path, flags).map_err(refused)?;
         // Opened first: the file that is measured is then the one that is open, or a later one, and no earlier one.
         let file = file_at(path).map_err(RegisterError::unreachable)?;
         let prepared = connection.busy_timeout(BUSY).and_then(|()| {
@@ -48,7 +49,7 @@ impl Database {
             connection.pragma_update(None, "synchronous", "FULL")?;
             connection.execute_batch(TABLE)
         });
-        prepared.map_err(|error| failure(error, false))?;
+        prepared.map_err(refused)?;
         let path = path.to_owned();
         Ok(Self {
             connection,
@@ -136,6 +137,18 @@ fn entry(key: &RegisterKey, row: &Row<'_>) -> Result<Entry, RegisterError> {
     };
     let version = Version(version.ok_or_else(foreign)?);
     Entry::new(key, version, value.to_vec())
+}
+
+/// Why a file that is there cannot be opened, if it is that it may not be written: SQLite says then that it cannot be
+/// opened, as of one that is missing.
+fn may_not_write(path: &Path) -> Option<RegisterError> {
+    let source = fs::OpenOptions::new().write(true).open(path).err()?;
+    let refusal = RegisterRefusal::ReadOnly;
+    matches!(
+        source.kind(),
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem
+    )
+    .then_some(RegisterError::Refused { refusal, source })
 }
 
 /// Device and inode.

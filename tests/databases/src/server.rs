@@ -71,33 +71,61 @@ impl Server {
     /// # Panics
     /// As [`shared`](Self::shared).
     pub fn with(prepare: impl FnOnce(&Path) -> Vec<String>) -> Self {
-        let free = TcpListener::bind("127.0.0.1:0").expect("a port is free");
-        let port = free.local_addr().expect("it has an address").port();
-        drop(free);
-        Self::prepared(port, |data| {
+        Self::prepared(free_port(), |data| {
             let mut settings = prepare(data);
-            settings.push("listen_addresses=127.0.0.1".to_owned());
+            settings.push(LISTEN.to_owned());
             settings
         })
     }
 
+    /// A new server that follows this one, which listens by TCP, and takes no writes before it is
+    /// [promoted](Self::promote).
+    ///
+    /// # Panics
+    /// As [`shared`](Self::shared).
+    #[must_use = "it ends when it is dropped"]
+    pub fn standby(&self) -> Self {
+        let primary = format!("host=127.0.0.1 port={} user=postgres", self.port);
+        Self::made(free_port(), |programs, data| {
+            let mut backup = programs.command("pg_basebackup");
+            backup.args(["--checkpoint=fast", "--no-sync", "--write-recovery-conf"]);
+            backup.args(["--dbname", &primary, "--pgdata"]).arg(data);
+            succeed(backup);
+            vec![LISTEN.to_owned()]
+        })
+    }
+
+    /// Makes a primary of a standby.
+    ///
+    /// # Panics
+    /// When it is none.
+    pub fn promote(&self) {
+        let mut promote = self.programs.command("pg_ctl");
+        promote.args(["promote", "--silent", "--pgdata"]);
+        promote.arg(self.folder.path().join("data"));
+        succeed(promote);
+    }
+
     fn prepared(port: u16, prepare: impl FnOnce(&Path) -> Vec<String>) -> Self {
+        Self::made(port, |programs, data| {
+            let mut initdb = programs.command("initdb");
+            initdb.args([
+                "--auth=trust",
+                "--no-sync",
+                "--username=postgres",
+                "--no-locale",
+            ]);
+            initdb.args(["--encoding=UTF8", "--pgdata"]).arg(data);
+            succeed(initdb);
+            prepare(data)
+        })
+    }
+
+    fn made(port: u16, make: impl FnOnce(&Programs, &Path) -> Vec<String>) -> Self {
         let folder = TempDir::with_prefix("fence-").expect("a temporary folder can be made");
         let programs = Programs::find(folder.path());
         let data = folder.path().join("data");
-        let mut initdb = programs.command("initdb");
-        initdb.args([
-            "--auth=trust",
-            "--no-sync",
-            "--username=postgres",
-            "--no-locale",
-        ]);
-        initdb.args(["--encoding=UTF8", "--pgdata"]).arg(&data);
-        let made = initdb.output().expect("initdb can be run");
-        let said = String::from_utf8_lossy(&made.stderr);
-        assert!(made.status.success(), "initdb: {said}");
-
-        let settings = prepare(&data);
+        let settings = make(&programs, &data);
         let mut server = Self {
             process: run(&programs, folder.path(), port, &settings),
             programs,
@@ -294,6 +322,19 @@ impl Programs {
     }
 }
 
+/// Runs a program to its end.
+fn succeed(mut program: Command) {
+    let done = program.output().expect("it can be run");
+    let said = String::from_utf8_lossy(&done.stderr);
+    assert!(done.status.success(), "{program:?}: {said}");
+}
+
+fn free_port() -> u16 {
+    let free = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    free.local_addr().expect("it has an address").port()
+}
+
+const LISTEN: &str = "listen_addresses=127.0.0.1";
 /// Where a server listens that is told nothing else.
 const USUAL_PORT: u16 = 5432;
 

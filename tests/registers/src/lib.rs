@@ -3,6 +3,7 @@
 //! A store is given as a function that connects to it: each call is another process's connection, as it were. The
 //! tests in `tests/` are a file for each store; what only one of them can do wrong is there too.
 
+pub mod disk;
 pub mod etcd;
 pub mod processes;
 pub mod rounds;

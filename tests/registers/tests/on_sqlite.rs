@@ -6,13 +6,15 @@
 
 use std::{
     fs,
+    io::{ErrorKind, Write},
     path::{Path, PathBuf},
     sync::Arc,
+    thread,
     time::{Duration, Instant},
 };
 
 use actix_bully::register::{Register, RegisterError, RegisterRefusal, SqliteRegister, Swap};
-use actix_bully_register_tests::{block_on, conforms, done, key, read, swap};
+use actix_bully_register_tests::{DEADLINE, block_on, conforms, disk, done, key, read, swap};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
@@ -201,6 +203,78 @@ fn a_restored_backup_does_not_let_an_old_entry_be_replaced() {
         matches!(refused, Ok(Swap::Conflict(Some(_)))),
         "{refused:?}"
     );
+}
+
+#[test]
+fn a_full_disk_is_told_from_one_that_is_away_and_can_be_read() {
+    if disk::in_own_namespace("a_full_disk_is_told_from_one_that_is_away_and_can_be_read") {
+        return;
+    }
+    let file = File::new();
+    let folder = file.path.parent().expect("it is in a folder");
+    disk::mount(folder, "512k");
+    let register = file.open();
+    let holder = key("group/holder");
+    block_on(async { done(swap(&register, &holder, None, b"kept").await) });
+    let kept = block_on(read(&register, &holder));
+    let filler = folder.join("filler");
+    let mut filling = fs::File::create(&filler).expect("there is room");
+    let full = loop {
+        if let Err(full) = filling.write_all(&[0; 512]) {
+            break full;
+        }
+    };
+    assert_eq!(full.kind(), ErrorKind::StorageFull);
+    let refused = block_on(async {
+        // What room its own files have is used up first.
+        for number in 0_u32..1_000 {
+            let key = key(&format!("filler/{number}"));
+            match register.swap(&key, None, vec![b'x'; 4_096]).await {
+                Ok(Swap::Done(_)) => {}
+                other => return other,
+            }
+        }
+        panic!("it has room for more than the disk has");
+    });
+    let is_full = matches!(
+        refused,
+        Err(RegisterError::Refused {
+            refusal: RegisterRefusal::Full,
+            ..
+        })
+    );
+    assert!(is_full, "{refused:?}");
+    assert_eq!(block_on(read(&register, &holder)), kept, "it can be read");
+    fs::remove_file(filler).expect("it is there");
+    drop(filling);
+    block_on(async { done(swap(&register, &holder, kept.as_ref(), b"next").await) });
+}
+
+#[test]
+fn a_file_that_may_not_be_written_is_refused_in_words() {
+    if disk::in_own_namespace("a_file_that_may_not_be_written_is_refused_in_words") {
+        return;
+    }
+    let file = File::new();
+    let folder = file.path.parent().expect("it is in a folder");
+    disk::mount(folder, "4m");
+    let holder = key("group/holder");
+    block_on(async { done(swap(&file.open(), &holder, None, b"kept").await) });
+    // The thread of a register that was dropped closes the file soon.
+    let begun = Instant::now();
+    while !disk::make_read_only(folder) {
+        assert!(begun.elapsed() < DEADLINE, "the file stays open");
+        thread::yield_now();
+    }
+    let refused = SqliteRegister::open(&file.path);
+    let is_read_only = matches!(
+        refused,
+        Err(RegisterError::Refused {
+            refusal: RegisterRefusal::ReadOnly,
+            ..
+        })
+    );
+    assert!(is_read_only, "{refused:?}");
 }
 
 #[test]

@@ -1,0 +1,228 @@
+//! The register in PostgreSQL when another server takes over, and by TLS.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a deadline of real time, for another process"
+)]
+
+use std::{
+    fs,
+    os::unix::fs::{MetadataExt, PermissionsExt, chown},
+    path::Path,
+    thread,
+    time::Instant,
+};
+
+use actix_bully::register::{
+    Entry, PostgresRegister, Register, RegisterError, RegisterKey, RegisterRefusal,
+};
+use actix_bully_database_tests::Server;
+use actix_bully_register_tests::{
+    DEADLINE, block_on, done, key, processes::Processes, read, rounds::long, swap,
+};
+use actix_bully_tls_tests::{Authority, Leaf};
+
+/// Reads until it works, or says something else than that the store is away.
+fn settled(register: &PostgresRegister, key: &RegisterKey) -> Result<Option<Entry>, RegisterError> {
+    let begun = Instant::now();
+    loop {
+        match block_on(register.read(key)) {
+            Err(RegisterError::Unreachable(reason)) => {
+                assert!(begun.elapsed() < DEADLINE, "{reason}");
+                thread::yield_now();
+            }
+            settled => return settled,
+        }
+    }
+}
+
+fn refusal<T>(result: &Result<T, RegisterError>) -> Option<RegisterRefusal> {
+    match result {
+        Err(RegisterError::Refused { refusal, .. }) => Some(*refusal),
+        Ok(_) | Err(_) => None,
+    }
+}
+
+/// By TCP.
+fn address(server: &Server, host: &str) -> String {
+    let port = server.port();
+    format!("host={host} port={port} user=postgres dbname=postgres")
+}
+
+/// Whichever of both takes writes.
+fn either(one: &Server, other: &Server) -> String {
+    format!(
+        "host=127.0.0.1,127.0.0.1 port={},{} user=postgres dbname=postgres target_session_attrs=read-write",
+        one.port(),
+        other.port()
+    )
+}
+
+/// The server's files, which it has to own.
+fn give(data: &Path, leaf: &Leaf) -> Vec<String> {
+    let owner = fs::metadata(data).expect("it is there");
+    let file = |name: &str, text: &str| {
+        let path = data.join(name);
+        fs::write(&path, text).expect("it can be written");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).expect("it is ours");
+        chown(&path, Some(owner.uid()), Some(owner.gid())).expect("it can be given away");
+    };
+    file("bully.pem", &leaf.certificate);
+    file("bully.key", &leaf.key);
+    [
+        "ssl=on",
+        "ssl_cert_file=bully.pem",
+        "ssl_key_file=bully.key",
+    ]
+    .map(str::to_owned)
+    .into()
+}
+
+#[test]
+fn by_tls_only_a_server_of_the_authority_that_names_the_host_is_asked() {
+    let authority = Authority::new("the database's");
+    let server = Server::with(|data| give(data, &authority.node("localhost")));
+    let open = |address: &str, pem: &str| {
+        let builder = PostgresRegister::builder(address).create_table();
+        let opened = builder.authorities_pem(pem).open();
+        opened.expect("the settings are right")
+    };
+    let holder = key("tls/holder");
+    let right = open(&address(&server, "localhost"), &authority.pem);
+    assert_eq!(settled(&right, &holder).expect("it is trusted"), None);
+    block_on(async { done(swap(&right, &holder, None, b"one").await) });
+    let spoken = "SELECT DISTINCT version FROM pg_stat_ssl JOIN pg_stat_activity USING (pid)
+        WHERE application_name = 'actix-bully'";
+    let spoken = server.connect().query_one(spoken, &[]).expect("one");
+    assert_eq!(spoken.get::<_, String>(0), "TLSv1.3");
+
+    let refused = Some(RegisterRefusal::Credentials);
+    let another = Authority::new("another");
+    let wrong = open(&address(&server, "localhost"), &another.pem);
+    assert_eq!(
+        refusal(&settled(&wrong, &holder)),
+        refused,
+        "another authority"
+    );
+    let unnamed = open(&address(&server, "127.0.0.1"), &authority.pem);
+    assert_eq!(
+        refusal(&settled(&unnamed, &holder)),
+        refused,
+        "another name"
+    );
+    let plain = Server::on_tcp();
+    let plain = open(&address(&plain, "localhost"), &authority.pem);
+    assert_eq!(refusal(&settled(&plain, &holder)), refused, "no TLS");
+    // Asked for in the address alone, it is not left out.
+    let half = format!("{} sslmode=require", address(&server, "localhost"));
+    assert_eq!(refusal(&PostgresRegister::builder(&half).open()), refused);
+}
+
+#[test]
+fn a_standby_is_refused_until_it_is_promoted_and_then_has_what_was_confirmed() {
+    let primary = Server::on_tcp();
+    let holder = key("group/holder");
+    let open = |address: &str| {
+        let opened = PostgresRegister::builder(address).create_table().open();
+        opened.expect("the address is right")
+    };
+    let register = open(&address(&primary, "127.0.0.1"));
+    assert_eq!(settled(&register, &holder).expect("it works"), None);
+    let standby = follow(&primary);
+    block_on(async { done(swap(&register, &holder, None, b"kept").await) });
+    let kept = block_on(read(&register, &holder));
+
+    let at_standby = open(&address(&standby, "127.0.0.1"));
+    let refused = settled(&at_standby, &holder);
+    assert_eq!(
+        refusal(&refused),
+        Some(RegisterRefusal::ReadOnly),
+        "{refused:?}"
+    );
+    let at_either = open(&either(&standby, &primary));
+    assert_eq!(settled(&at_either, &holder).expect("it finds it"), kept);
+    drop(primary);
+    standby.promote();
+    let promoted = loop {
+        match settled(&at_standby, &holder) {
+            Err(RegisterError::Refused {
+                refusal: RegisterRefusal::ReadOnly,
+                ..
+            }) => thread::yield_now(),
+            settled => break settled,
+        }
+    };
+    assert_eq!(promoted.expect("it takes writes"), kept);
+    assert_eq!(settled(&at_either, &holder).expect("it finds it"), kept);
+    block_on(async { done(swap(&at_either, &holder, kept.as_ref(), b"next").await) });
+}
+
+/// A standby without which the primary confirms nothing.
+fn follow(primary: &Server) -> Server {
+    let standby = primary.standby();
+    let mut sql = primary.connect();
+    sql.batch_execute("ALTER SYSTEM SET synchronous_standby_names = '*'")
+        .expect("it may");
+    sql.batch_execute("SELECT pg_reload_conf()")
+        .expect("it may");
+    let begun = Instant::now();
+    let follows = "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'";
+    while sql.query_one(follows, &[]).expect("one").get::<_, i64>(0) == 0 {
+        assert!(begun.elapsed() < DEADLINE, "the standby does not follow");
+        thread::yield_now();
+    }
+    standby
+}
+
+fn processes(one: &Server, other: &Server) -> Processes {
+    let store = format!("postgres:{}", either(one, other));
+    Processes::start(env!("CARGO_BIN_EXE_holder"), store, 3)
+}
+
+#[test]
+fn when_a_standby_takes_over_the_belief_ends_and_tokens_grow() {
+    let mut primary = Server::on_tcp();
+    let standby = follow(&primary);
+    let mut processes = processes(&primary, &standby);
+    let leader = processes.wait_for_leader(0);
+    primary.crash();
+    // Whoever led believes so no longer; nobody else does, before the other server takes writes.
+    processes.listen(long());
+    standby.promote();
+    let leader = processes.wait_for_leader(leader.token - 1);
+    processes.kill(leader.process);
+    processes.wait_for_leader(leader.token);
+    assert!(processes.judge() >= 2);
+}
+
+/// A standby that lacks the last writes shows a lease that is over, of an earlier term: whoever remembers the later term
+/// leads by a higher one.
+#[test]
+fn a_standby_that_lacks_the_last_terms_gives_none_of_them_again() {
+    let mut primary = Server::on_tcp();
+    let standby = primary.standby();
+    let mut processes = processes(&primary, &standby);
+    let first = processes.wait_for_leader(0);
+    let mut sql = standby.connect();
+    sql.batch_execute("ALTER SYSTEM SET primary_conninfo = ''")
+        .expect("it may");
+    sql.batch_execute("SELECT pg_reload_conf()")
+        .expect("it may");
+    let begun = Instant::now();
+    let follows = "SELECT count(*) FROM pg_stat_wal_receiver";
+    while sql.query_one(follows, &[]).expect("one").get::<_, i64>(0) > 0 {
+        assert!(begun.elapsed() < DEADLINE, "it follows on");
+        thread::yield_now();
+    }
+    processes.kill(first.process);
+    let second = processes.wait_for_leader(first.token);
+    processes.restart(first.process);
+    processes.kill(second.process);
+    let third = processes.wait_for_leader(second.token);
+    // The one that knew the first term alone is back, and has seen the third.
+    processes.restart(second.process);
+    processes.listen(long());
+    primary.crash();
+    standby.promote();
+    processes.wait_for_leader(third.token);
+    assert!(processes.judge() >= 4);
+}
