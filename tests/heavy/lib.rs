@@ -6,6 +6,7 @@
 //! | [`bully`], [`quorum`], [`ledger`] | the elections, and what is held against them |
 //! | [`diskless`] | the quorum election of voters without a disk |
 //! | [`voters`] | the quorum election whose voters change while it runs |
+//! | [`lease`] | the election by a lease in a store, and what a store does wrong |
 //! | [`ballot`], [`reorganization`], [`ring`], [`invitation`] | the same, of other papers |
 //! | [`timed`] | a model with clocks, delays and crashes; [`relative`] when two moments are the same |
 //! | [`actors`] | a model without time, on the checker's own actors |
@@ -23,6 +24,7 @@ pub mod bully;
 pub mod case;
 pub mod diskless;
 pub mod invitation;
+pub mod lease;
 pub mod ledger;
 pub mod quorum;
 pub mod relative;

@@ -39,6 +39,11 @@ fn voters_that_change_keep_one_leader_and_rules_of_a_change_that_are_missed_are_
 }
 
 #[test]
+fn a_lease_in_a_store_has_one_holder_and_rules_of_it_that_are_missed_are_found() {
+    check(Group::Lease);
+}
+
+#[test]
 fn the_other_elections_keep_their_promises() {
     check(Group::Others);
 }
@@ -74,6 +79,7 @@ fn the_readme_says_what_is_found() {
         Group::Sentinel,
         Group::Diskless,
         Group::Voters,
+        Group::Lease,
         Group::Others,
         Group::Invitation,
         Group::Soak,

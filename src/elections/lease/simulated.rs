@@ -6,6 +6,7 @@
 //! | input | does |
 //! |---|---|
 //! | every nth question | applies it, and says that it failed |
+//! | `SetScore` | does the same with the next question |
 //! | `Campaign` | makes a backup of both records |
 //! | `StepDown` | goes back to the backup; without one, to nothing |
 //! | `Drained` | deletes both records |
@@ -21,7 +22,7 @@ use crate::protocol::{
     AgentId, Effect, Effects, EffectsOf, Election, Identity, Input, InputOf, Leader, MemberKind,
     Members, MembershipError, Prospects, Requirements, Role, Storage, Term, Time, Timings, View,
 };
-use std::sync::Arc;
+use std::{mem, sync::Arc};
 
 /// An agent, or the register of all of them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -69,7 +70,10 @@ pub struct Register {
     config: RegisterConfig,
     held: Held,
     members: Arc<Members>,
+    /// How many questions were asked, if that decides which one fails.
     questions: u64,
+    /// Whether the next one does.
+    fails_next: bool,
     highest: Term,
 }
 
@@ -87,8 +91,9 @@ impl Register {
                 message: BullyMessage::RegisterMessage(message),
                 ..
             } => self.on_question(now, &from, message, out),
-            Input::Campaign | Input::StepDown { .. } | Input::Drained if !self.config.is_faulty => {
-            }
+            Input::Campaign | Input::StepDown { .. } | Input::Drained | Input::SetScore(_)
+                if !self.config.is_faulty => {}
+            Input::SetScore(_) => self.fails_next = true,
             Input::Campaign => {
                 let backup = Held {
                     backup: None,
@@ -109,10 +114,7 @@ impl Register {
                 (self.held.lease, self.held.claim) = (None, None);
                 self.keep(out);
             }
-            Input::Received { .. }
-            | Input::TimedOut(_)
-            | Input::SetScore(_)
-            | Input::ChangeVoters(_) => {}
+            Input::Received { .. } | Input::TimedOut(_) | Input::ChangeVoters(_) => {}
         }
         let shown = self.held.lease.as_ref().map(|record| record.term);
         self.highest = self.highest.max(shown.unwrap_or_default());
@@ -130,15 +132,25 @@ impl Register {
             RegisterMessage::Swap(swap) => (swap.request, self.compare_and_swap(*swap, out)),
             RegisterMessage::Shown(_) => return,
         };
-        self.questions = self.questions.saturating_add(1);
-        let is_chosen = self.questions.checked_rem(self.config.fails_every) == Some(0);
-        let fails = is_chosen && now < self.config.fails_until;
-        let answer = if fails { Answer::Failed } else { answer };
+        let answer = if self.fails(now) {
+            Answer::Failed
+        } else {
+            answer
+        };
         let shown = RegisterShown {
             request: Some(request),
             answer,
         };
         out.send(from, RegisterMessage::Shown(Box::new(shown)));
+    }
+
+    fn fails(&mut self, now: Time) -> bool {
+        if mem::take(&mut self.fails_next) {
+            return true;
+        }
+        let counts = self.config.fails_every > 0 && now < self.config.fails_until;
+        self.questions = self.questions.saturating_add(u64::from(counts));
+        counts && self.questions.checked_rem(self.config.fails_every) == Some(0)
     }
 
     fn compare_and_swap(
@@ -225,6 +237,7 @@ impl Election for Simulated {
                 held: durable.unwrap_or_default(),
                 members: Arc::default(),
                 questions: 0,
+                fails_next: false,
                 highest: Term::ZERO,
             })),
         }

@@ -5,6 +5,7 @@
 
 mod diskless;
 mod invitation;
+mod lease;
 mod others;
 mod planted;
 mod quorum;
@@ -31,6 +32,8 @@ pub enum Group {
     Diskless,
     /// Is it safe while its voters change, and is a rule of that found that is broken on purpose?
     Voters,
+    /// Does a lease in a store have one holder, and is a rule of it found that is broken on purpose?
+    Lease,
     /// Do the other elections keep what they promise?
     Others,
     /// Does the invitation election agree within each group?
@@ -43,13 +46,14 @@ pub enum Group {
 
 impl Group {
     /// All of them, in order.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::WithoutTime,
         Self::Threshold,
         Self::Quorum,
         Self::Sentinel,
         Self::Diskless,
         Self::Voters,
+        Self::Lease,
         Self::Others,
         Self::Invitation,
         Self::Planted,
@@ -65,6 +69,7 @@ impl Group {
             Self::Sentinel => "sentinel",
             Self::Diskless => "diskless",
             Self::Voters => "voters",
+            Self::Lease => "lease",
             Self::Others => "others",
             Self::Invitation => "invitation",
             Self::Planted => "planted",
@@ -81,6 +86,7 @@ impl Group {
             Self::Sentinel => "Quorum election, three voters with sentinels",
             Self::Diskless => "Quorum election, three voters without a disk",
             Self::Voters => "Quorum election, three voters that change",
+            Self::Lease => "A lease in a store, two agents and a register",
             Self::Others => "The other elections, three voters",
             Self::Invitation => "Invitation election: agreement within each group, not one leader",
             Self::Planted => "Quorum election, one rule broken on purpose",
@@ -97,6 +103,7 @@ impl Group {
             Self::Sentinel => sentinel::cases(),
             Self::Diskless => diskless::cases(),
             Self::Voters => voters::cases(),
+            Self::Lease => lease::cases(),
             Self::Others => others::cases(),
             Self::Invitation => invitation::cases(),
             Self::Planted => planted::cases(),

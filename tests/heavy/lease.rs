@@ -1,0 +1,217 @@
+//! The election by a lease in a store: agents around one register, which is the last member of their world.
+//!
+//! Held against it: one believer at any instant; tokens that increase; and no leadership after its own end by a
+//! release. The wall clock is that of the model, so a term is no lower than the tick in which it begins.
+//!
+//! What a store does wrong is asked of the register as a user would ask an agent: a command to campaign makes it
+//! keep a backup, a score makes it apply one question and say that it failed, and after a crash it goes back to its
+//! backup, if this model says so. During an outage no question reaches it.
+
+use std::{ops::RangeInclusive, sync::Arc, time::Duration};
+
+use actix_bully::{
+    elections::{
+        bully::{BullyMessage, BullyTimer},
+        lease::{
+            Answer, Defect, LeaseConfig, Preemption, RegisterConfig, RegisterMessage, Simulated,
+            SimulatedConfig,
+        },
+    },
+    protocol::{
+        Effect, EffectOf, Event, Incarnation, Input, InputOf, LostReason, Score, Timings, To,
+    },
+};
+
+use crate::{
+    relative::{EPOCH, TICK, ticks},
+    rules::{Rules, Seen, name},
+    timed::World,
+};
+
+/// The register's place among the members; every other one is an agent.
+pub const REGISTER: usize = 2;
+
+/// An election by a lease, and how it is judged.
+#[derive(Clone, Debug)]
+pub struct Leases {
+    agent: SimulatedConfig,
+    register: SimulatedConfig,
+    lease: u8,
+    /// Whether the register goes back to its backup, or to nothing, when it begins again.
+    pub goes_back: bool,
+    /// The ticks in which no question reaches the register.
+    pub outage: Option<RangeInclusive<u16>>,
+    /// What becomes of reads.
+    pub reads: Reads,
+    /// The model looks no further than this many leaderships.
+    pub leaderships: u8,
+}
+
+/// What becomes of a read that a timer asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reads {
+    /// It is answered at once, or never. Writes travel all the same, and so do their answers.
+    Called,
+    /// It travels, and so does its answer.
+    Sent,
+}
+
+/// What was acquired and given back.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Tokens {
+    leaderships: u8,
+    highest: u64,
+    resigned: Vec<(usize, u64)>,
+    broken: Option<&'static str>,
+}
+
+impl Leases {
+    /// A lease that covers so many readings of its holder's clock, perhaps a rule broken.
+    ///
+    /// # Panics
+    /// If `lease` is less than two: then no leader renews it in time.
+    pub fn new(lease: u8, preemption: Preemption, defect: Option<Defect>) -> Self {
+        let readings = f64::from(lease) - 0.01;
+        let timings = Timings::lan()
+            .to_builder()
+            .delay_bound(ticks(0.001))
+            // Reads in two ticks, one after the other, leave no gap; the absence of one in between does.
+            .detector(ticks(0.6), ticks(0.8))
+            .step(ticks(0.01))
+            .jitter(Duration::ZERO)
+            .round(ticks(0.01))
+            .lease(ticks(readings), ticks(readings * 1.25))
+            .build()
+            .expect("every relation holds");
+        let mut config = LeaseConfig::new("cluster", "group").expect("valid names");
+        config.register = name(REGISTER);
+        config.timings = timings;
+        config.preemption = preemption;
+        config.cooldown = ticks(0.5);
+        config.wall_at_zero = Some(1 - i64::try_from(EPOCH / TICK).expect("a date"));
+        config.defect = defect;
+        config.check().expect("a sound configuration");
+        Self {
+            agent: SimulatedConfig::Agent(Arc::new(config)),
+            register: SimulatedConfig::Register(RegisterConfig {
+                is_faulty: true,
+                ..RegisterConfig::default()
+            }),
+            lease,
+            goes_back: false,
+            outage: None,
+            reads: Reads::Sent,
+            leaderships: 3,
+        }
+    }
+
+    /// The same with a register that tells of each change unasked.
+    #[must_use]
+    pub fn told(mut self) -> Self {
+        if let SimulatedConfig::Register(register) = &mut self.register {
+            register.tells = true;
+        }
+        self
+    }
+}
+
+impl Rules for Leases {
+    type Election = Simulated;
+    type Ledger = Tokens;
+
+    fn config(&self) -> &SimulatedConfig {
+        &self.agent
+    }
+
+    fn config_of(&self, member: usize, _: Incarnation) -> &SimulatedConfig {
+        if member == REGISTER {
+            &self.register
+        } else {
+            &self.agent
+        }
+    }
+
+    fn score(&self, k: usize) -> Option<Score> {
+        (k != REGISTER).then(|| Score::from(u32::try_from(k).unwrap_or(0)))
+    }
+
+    /// How long a lease may last by another clock, and a claim.
+    fn memory(&self) -> Duration {
+        ticks(f64::from(self.lease) * 1.25 + 2.0)
+    }
+
+    fn reads_wall_clocks(&self) -> bool {
+        true
+    }
+
+    fn taught(&self, member: usize) -> Vec<InputOf<Simulated>> {
+        if member == REGISTER && self.goes_back {
+            vec![Input::StepDown { to: None }]
+        } else {
+            Vec::new()
+        }
+    }
+
+    fn shortcut(&self, now: u16, effect: &EffectOf<Simulated>) -> Option<Vec<InputOf<Simulated>>> {
+        let outage = self.outage.as_ref()?;
+        let is_question =
+            matches!(effect, Effect::Send { to: To::One(id), .. } if *id == name(REGISTER));
+        (is_question && outage.contains(&now)).then(Vec::new)
+    }
+
+    fn is_call(&self, message: &BullyMessage) -> bool {
+        let is_read = match message {
+            BullyMessage::RegisterMessage(RegisterMessage::Read(_)) => true,
+            BullyMessage::RegisterMessage(RegisterMessage::Shown(shown)) => {
+                shown.request.is_some() && matches!(shown.answer, Answer::Holds { .. })
+            }
+            _ => false,
+        };
+        is_read && self.reads == Reads::Called
+    }
+
+    fn makes_calls(&self, timer: BullyTimer) -> bool {
+        let reads = matches!(timer, BullyTimer::Detect | BullyTimer::Heartbeat);
+        reads && self.reads == Reads::Called
+    }
+
+    fn note(&self, tokens: &mut Tokens, seen: &Seen<'_, Simulated>) {
+        match seen.effect {
+            Effect::Notify(Event::Acquired { term }) => {
+                if term.0 <= tokens.highest {
+                    tokens.broken = Some("TokenMonotone");
+                }
+                tokens.highest = tokens.highest.max(term.0);
+                tokens.leaderships = tokens.leaderships.saturating_add(1);
+            }
+            Effect::Notify(Event::Lost {
+                term,
+                reason: LostReason::Resigned,
+            }) => tokens.resigned.push((seen.agent, term.0)),
+            _ => {}
+        }
+    }
+
+    fn broken(&self, world: &World<Self>) -> Option<&'static str> {
+        if world.believers().nth(1).is_some() {
+            return Some("OneBeliever");
+        }
+        let resigned = |leader| world.ledger.resigned.contains(&leader);
+        if world.believers().any(resigned) {
+            return Some("ResignFinal");
+        }
+        world.ledger.broken
+    }
+
+    fn sights(&self) -> &'static [&'static str] {
+        &["an agent leads after another one"]
+    }
+
+    fn shows(&self, _: usize, world: &World<Self>) -> bool {
+        world.ledger.leaderships > 1 && world.believers().next().is_some()
+    }
+
+    fn is_within(&self, tokens: &Tokens) -> bool {
+        tokens.leaderships <= self.leaderships
+    }
+}

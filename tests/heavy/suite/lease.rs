@@ -1,0 +1,220 @@
+//! A lease in a store: two agents and a register, with what a store does wrong; and every rule that is broken on
+//! purpose.
+//!
+//! Most searches begin when an agent has just taken the lease, which covers two readings of its clock, and see another
+//! one lead in the third tick. Where the store forgets, messages arrive within their tick or never: an answer that was
+//! on its way while the store was away would show as unchanged what was lost.
+
+use actix_bully::elections::lease::{Defect, Preemption};
+
+use crate::{
+    case::{Case, Search, timed},
+    lease::{Leases, REGISTER, Reads},
+    timed::{Aim, Bounds, Crash, Lab},
+};
+
+/// In this tick an agent takes a lease of two readings that no agent held.
+const TAKEN: u16 = 4;
+
+pub(super) fn cases() -> Vec<Case> {
+    let mut cases = sound();
+    cases.extend(planted());
+    cases
+}
+
+fn sound() -> Vec<Case> {
+    vec![
+        Case::holds(
+            "lease: a slow clock, 3 ticks",
+            32_909,
+            25,
+            search(None, |_, b| b.budget.slow = 1),
+        ),
+        Case::holds(
+            "lease: an agent or the register crashes, 3 ticks",
+            77_497,
+            32,
+            search(None, |_, b| b.budget.crashes = 1),
+        ),
+        Case::holds(
+            "lease: one steps down, 3 ticks",
+            246_459,
+            37,
+            search(None, |_, b| b.budget.resigns = 1),
+        ),
+        Case::holds(
+            "lease: from the first attempt, an unknown outcome, 3 ticks",
+            347_385,
+            36,
+            search(None, |_, b| {
+                begins_before(b);
+                b.budget.scores = UNKNOWN.into();
+            }),
+        ),
+        Case::holds(
+            "lease: two on their way, 3 ticks",
+            479_932,
+            47,
+            search(None, |_, b| b.wire = 2),
+        ),
+        Case::holds(
+            "lease: the register tells of changes, 3 ticks",
+            8_934,
+            25,
+            search(None, |rules, _| *rules = rules.clone().told()),
+        ),
+        Case::holds(
+            "lease: the other agent becomes better and claims it, 3 ticks",
+            62_201,
+            32,
+            search(None, |rules, b| {
+                *rules = Leases::new(2, Preemption::Immediately, None);
+                b.budget.scores = vec![(0, 9)];
+            }),
+        ),
+        Case::holds(
+            "lease: from the first attempt, D=2, reads at once or never, 4 ticks",
+            379_225,
+            38,
+            search(None, arrives_late),
+        ),
+        Case::holds(
+            "lease: the store loses it, 5 ticks",
+            67_693,
+            43,
+            search(None, |rules, b| {
+                forgets(rules, b, 1, 5);
+                b.loss = true;
+            }),
+        ),
+        Case::holds(
+            "lease: the store goes back, one steps down, a lease of four, 4 ticks",
+            62_252,
+            43,
+            long(None, 4, returns_released),
+        ),
+        Case::never(
+            "lease: the store goes back, a lease of three, 4 ticks",
+            26_103,
+            30,
+            "an agent leads after another one",
+            long(None, 3, |rules, b| {
+                returns_renewed(rules, b);
+                b.loss = true;
+            }),
+        ),
+    ]
+}
+
+/// Every defect that can be planted: which invariant it breaks, and in how few steps.
+fn planted() -> Vec<Case> {
+    use Defect as D;
+    let two = "OneBeliever";
+    vec![
+        Case::breaks(
+            "a nonce for all attempts of a leadership",
+            11_386,
+            (two, 19),
+            search(Some(D::NonceReused), |_, _| {}),
+        ),
+        Case::breaks(
+            "a lease that counts from the answer",
+            94_042,
+            (two, 15),
+            search(Some(D::LeaseFromArrival), arrives_late),
+        ),
+        Case::breaks(
+            "an unknown outcome taken for success",
+            5_176,
+            (two, 8),
+            search(Some(D::UnknownIsSuccess), |_, b| {
+                begins_before(b);
+                b.budget.scores = UNKNOWN.into();
+            }),
+        ),
+        Case::breaks(
+            "a lease that ends although it was renewed",
+            14_194,
+            (two, 19),
+            search(Some(D::ExpiryFromFirstSight), |_, _| {}),
+        ),
+        Case::breaks(
+            "a gap in the reads that is ignored",
+            4_919,
+            (two, 23),
+            long(Some(D::GapIgnored), 3, returns_renewed),
+        ),
+        Case::breaks(
+            "a release that is believed after a gap",
+            23_530,
+            (two, 21),
+            long(Some(D::ReleaseBelieved), 4, returns_released),
+        ),
+        Case::breaks(
+            "a term that counts on from the record alone",
+            8_984,
+            ("TokenMonotone", 25),
+            search(Some(D::TermFromTheRecord), |rules, b| {
+                forgets(rules, b, 1, 5);
+            }),
+        ),
+    ]
+}
+
+/// What makes the register say that it failed, once.
+const UNKNOWN: [(usize, i32); 1] = [(REGISTER, 1)];
+
+/// Just before the lease is taken.
+fn begins_before(bounds: &mut Bounds) {
+    bounds.prologue = TAKEN - 1;
+    bounds.horizon = Some(bounds.prologue + 3);
+}
+
+/// Before the lease is taken, with writes and answers that arrive up to two ticks late.
+fn arrives_late(rules: &mut Leases, bounds: &mut Bounds) {
+    rules.reads = Reads::Called;
+    // Each agent has read at the very beginning, so it is taken a tick earlier.
+    bounds.prologue = TAKEN - 2;
+    bounds.horizon = Some(bounds.prologue + 4);
+    bounds.delay = Some(2);
+}
+
+/// The store is away for the tick that comes so many after the first, and may then show an earlier record; so many
+/// ticks in all.
+fn forgets(rules: &mut Leases, bounds: &mut Bounds, away: u16, last: u16) {
+    let away = bounds.prologue + away;
+    (rules.goes_back, rules.outage) = (true, Some(away..=away));
+    (bounds.crash_within, bounds.mortal) = (away..=away, Some(REGISTER));
+    (bounds.budget.crashes, bounds.budget.campaigns) = (1, 1);
+    bounds.budget.campaigners = vec![false, false, true];
+    bounds.delay = Some(0);
+    bounds.horizon = Some(bounds.prologue + last);
+}
+
+/// What was renewed may be lost.
+fn returns_renewed(rules: &mut Leases, bounds: &mut Bounds) {
+    forgets(rules, bounds, 3, 4);
+}
+
+/// What was released may be taken, and that lost.
+fn returns_released(rules: &mut Leases, bounds: &mut Bounds) {
+    forgets(rules, bounds, 2, 4);
+    bounds.budget.resigns = 1;
+}
+
+/// A lease of two readings that was just taken, one message on its way.
+fn search(defect: Option<Defect>, change: impl Fn(&mut Leases, &mut Bounds)) -> Search {
+    long(defect, 2, change)
+}
+
+/// The same of so many readings.
+fn long(defect: Option<Defect>, lease: u8, change: impl Fn(&mut Leases, &mut Bounds)) -> Search {
+    let mut rules = Leases::new(lease, Preemption::Never, defect);
+    let mut bounds = Bounds::new(REGISTER + 1);
+    (bounds.wire, bounds.crash) = (1, Crash::Unseen);
+    bounds.prologue = TAKEN - 2 + u16::from(lease);
+    bounds.horizon = Some(bounds.prologue + 3);
+    change(&mut rules, &mut bounds);
+    let aim = defect.map_or(Aim::Everything, |_| Aim::Shortest);
+    timed(Lab { rules, bounds, aim })
+}
