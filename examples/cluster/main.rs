@@ -19,6 +19,7 @@
 //! $ cargo run --example cluster -- --mermaid story.md
 //! $ cargo run --example cluster -- --protocol ballot
 //! $ cargo run --example cluster -- --protocol quorum
+//! $ cargo run --example cluster -- --protocol lease --script "isolate register; settle; status"
 //! $ cargo run --example cluster -- --json
 //! $ cargo run --example cluster -- --record run.jsonl --svg end.svg --rust-test repeats.rs
 //! $ cargo run --example cluster -- --replay run.jsonl

@@ -219,6 +219,7 @@ const fn article(protocol: Protocol) -> &'static str {
     match protocol {
         Protocol::Bully
         | Protocol::Quorum
+        | Protocol::Lease
         | Protocol::Ballot
         | Protocol::Ring
         | Protocol::Reorganization => "A",

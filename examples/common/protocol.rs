@@ -26,6 +26,8 @@ pub(crate) enum Protocol {
     Astra,
     /// The quorum election: votes and leases, so at most one leads, and a minority has no leader
     Quorum,
+    /// A lease in a store, which is the member `register`: only agents that reach it elect and lead
+    Lease,
     /// The ballot leader election: a majority that hears each other ends up with one leader
     Ballot,
     /// The ring election: the highest leads the agents that a token can visit
@@ -77,6 +79,13 @@ pub(crate) async fn run<P: Play>(
         Protocol::Bully => play.play(bully()).await,
         Protocol::Astra => play.play(bully().astra()).await,
         Protocol::Quorum => play.play(bully().quorum()).await,
+        Protocol::Lease => {
+            // A recording names the register among its agents.
+            let is_agent = |agent: &&RecordedAgent| agent.name.as_str() != "register";
+            let agents: Vec<_> = agents.iter().filter(is_agent).cloned().collect();
+            let cluster = Cluster::around_register(|_| {});
+            play.play(with_agents(&agents, cluster)).await
+        }
         Protocol::Ballot => {
             let rules = BallotConfig::new(voters(agents));
             let majority = rules.majority();

@@ -18,6 +18,7 @@ mod diskless;
 mod links;
 mod messages;
 mod recordings;
+mod register;
 mod repeated;
 mod runs;
 mod same_events;

@@ -21,6 +21,7 @@ use crate::{
         any::{AnyBully, AnyConfig},
         astra::AstraConfig,
         bully::BullyConfig,
+        lease::LeaseConfig,
         policy::Preemption,
         quorum::{Diskless, QuorumConfig},
     },
@@ -47,10 +48,12 @@ pub struct ClusterBuilder<E: Election = AnyBully> {
     trace: Trace,
     timeout: Option<Duration>,
     least: usize,
+    /// The member that keeps the lease of all others, if one does.
+    pub(super) register: Option<AgentId>,
     /// What the timeout follows from, where it is known.
-    needed: Duration,
+    pub(super) needed: Duration,
     /// The first setting that makes no sense.
-    refused: Option<StartError>,
+    pub(super) refused: Option<StartError>,
 }
 
 /// An agent to be started.
@@ -74,6 +77,7 @@ impl<E: Election> Cluster<E> {
             trace: Trace::new().bounded(REMEMBERED),
             timeout: None,
             least: 0,
+            register: None,
             needed: TIMEOUT,
             refused: None,
         }
@@ -189,6 +193,7 @@ impl<E: Election> ClusterBuilder<E> {
             seed: self.seed,
             timeout: self.timeout.unwrap_or(self.needed),
             least: self.least,
+            register: self.register,
             clock,
             wall: VirtualWallClock::new(DAWN),
             stores: BTreeMap::new(),
@@ -297,8 +302,13 @@ impl ClusterBuilder {
                 };
                 self.follow(made)
             }
-            // No cluster has a register.
-            AnyConfig::Lease(_) => self,
+            AnyConfig::Lease(config) => {
+                let config = LeaseConfig {
+                    timings,
+                    ..LeaseConfig::clone(config)
+                };
+                self.hold(config)
+            }
         }
     }
 
@@ -314,7 +324,14 @@ impl ClusterBuilder {
     pub fn preemption(self, preemption: Preemption) -> Self {
         match &self.config {
             AnyConfig::Available(_) => self.configured(|config| config.preemption = preemption),
-            AnyConfig::Astra(_) | AnyConfig::Lease(_) => self,
+            AnyConfig::Astra(_) => self,
+            AnyConfig::Lease(config) => {
+                let config = LeaseConfig {
+                    preemption,
+                    ..LeaseConfig::clone(config)
+                };
+                self.hold(config)
+            }
             AnyConfig::Quorum(config) => {
                 let made = QuorumConfig {
                     preemption,
@@ -343,6 +360,13 @@ impl ClusterBuilder {
     fn follow_astra(mut self, config: AstraConfig) -> Self {
         self.needed = settles_within(&config.timings);
         self.config = AnyConfig::Astra(Arc::new(config));
+        self
+    }
+
+    /// By a lease, in a register that its agents are given by the application.
+    fn hold(mut self, config: LeaseConfig) -> Self {
+        self.needed = config.worst_case_failover(u32::MAX).saturating_mul(4);
+        self.config = AnyConfig::Lease(Arc::new(config));
         self
     }
 
@@ -391,7 +415,7 @@ pub(super) fn refused(name: &str, source: StartError) -> ClusterError {
 }
 
 /// No one else uses the group of a cluster, so any name will do.
-const GROUP: &str = "cluster";
+pub(super) const GROUP: &str = "cluster";
 const REMEMBERED: usize = 100_000;
 /// What the hosts' clocks show at first: 2026 began.
 const DAWN: WallTime = WallTime::from_millis(1_767_225_600_000);

@@ -21,10 +21,15 @@ struct RunningAgent<'a> {
     leads: bool,
     votes: bool,
     eligible: bool,
+    /// It is the register, which names a leader and follows none.
+    keeps_lease: bool,
 }
 
 impl<'a> RunningAgent<'a> {
-    fn new<E: Election>((position, agent): (usize, &'a ClusterAgent<E>)) -> Option<Self> {
+    fn new<E: Election>(
+        (position, agent): (usize, &'a ClusterAgent<E>),
+        register: Option<&AgentId>,
+    ) -> Option<Self> {
         (agent.condition() == Condition::Up).then(|| Self {
             position,
             id: agent.id(),
@@ -32,10 +37,14 @@ impl<'a> RunningAgent<'a> {
             leads: agent.handle.is_leader(),
             votes: agent.kind == MemberKind::Voter,
             eligible: agent.kind == MemberKind::Voter && agent.score().is_some(),
+            keeps_lease: register == Some(agent.id()),
         })
     }
 
     fn leader(&self) -> Option<&AgentId> {
+        if self.keeps_lease {
+            return None;
+        }
         self.now.leader.as_ref().map(|leader| &leader.id)
     }
 }
@@ -44,7 +53,9 @@ impl<E: Election> Cluster<E> {
     /// The sides as they are, if each has settled.
     pub(super) fn judge(&self) -> Result<Vec<Side>, Obstacle> {
         let agents = self.agents.iter().enumerate();
-        let all: Vec<RunningAgent<'_>> = agents.filter_map(RunningAgent::new).collect();
+        let register = self.register.as_ref();
+        let running = agents.filter_map(|agent| RunningAgent::new(agent, register));
+        let all: Vec<RunningAgent<'_>> = running.collect();
         let ids: BTreeSet<&AgentId> = all.iter().map(|one| one.id).collect();
 
         let messages = open(&self.journal).under_way(|id| ids.contains(id));
@@ -61,7 +72,7 @@ impl<E: Election> Cluster<E> {
         }
         self.astray(&all, &ids)?;
         let sides = self.components(all);
-        sides.iter().map(|side| agree(side, self.least)).collect()
+        sides.iter().map(|side| self.agree(side)).collect()
     }
 
     /// No agent may follow one that is not there, or that it does not hear.
@@ -69,7 +80,9 @@ impl<E: Election> Cluster<E> {
         let journal = open(&self.journal);
         let is_lost = |one: &&RunningAgent<'_>| {
             one.leader().is_some_and(|leader| {
-                let hears = leader == one.id || journal.network.connects(leader, one.id);
+                // Agents that hold a lease hear each other by their register.
+                let from = self.register.as_ref().unwrap_or(leader);
+                let hears = leader == one.id || journal.network.connects(from, one.id);
                 !hears || !ids.contains(leader)
             })
         };
@@ -87,7 +100,10 @@ impl<E: Election> Cluster<E> {
     fn components<'a>(&self, all: Vec<RunningAgent<'a>>) -> Vec<Vec<RunningAgent<'a>>> {
         let journal = open(&self.journal);
         let linked = |one: &AgentId, other: &AgentId| {
-            journal.network.connects(one, other) && journal.network.connects(other, one)
+            let register = self.register.as_ref();
+            let is_used = register.is_none_or(|register| one == register || other == register);
+            let network = &journal.network;
+            is_used && network.connects(one, other) && network.connects(other, one)
         };
         let mut sides: Vec<Vec<RunningAgent<'a>>> = Vec::new();
         for one in all {
@@ -110,33 +126,37 @@ impl<E: Election> Cluster<E> {
         sides.sort_unstable_by_key(|side| side.first().map(|one| one.position));
         sides
     }
-}
 
-/// Whether a side agrees on one leader, or has no agent that could be one, or too few voters.
-fn agree(side: &[RunningAgent<'_>], least: usize) -> Result<Side, Obstacle> {
-    let agents: Vec<AgentId> = side.iter().map(|one| one.id.clone()).collect();
-    let leaders: BTreeSet<&AgentId> = side.iter().filter_map(RunningAgent::leader).collect();
-    let leaderless = those(side, |one| one.leader().is_none());
-    let voters = side.iter().filter(|one| one.votes).count();
-    let elects = voters >= least && side.iter().any(|one| one.eligible);
-    if leaders.is_empty() && !elects {
-        return Ok(Side {
-            agents,
-            leader: None,
-            term: Term::ZERO,
-        });
-    }
-    if let Some(names) = leaderless {
-        return Err(Obstacle::Leaderless(names));
-    }
-    let mut believers = side.iter().filter(|one| one.leads);
-    match (believers.next(), believers.next()) {
-        (Some(leader), None) if leaders.len() == 1 && leaders.contains(leader.id) => Ok(Side {
-            agents,
-            leader: Some(leader.id.clone()),
-            term: leader.now.leading.unwrap_or_default(),
-        }),
-        _ => Err(Obstacle::Divided(agents.into_iter().collect())),
+    /// Whether a side agrees on one leader, or has no agent that could be one, or too few voters.
+    fn agree(&self, side: &[RunningAgent<'_>]) -> Result<Side, Obstacle> {
+        let agents: Vec<AgentId> = side.iter().map(|one| one.id.clone()).collect();
+        let leaders: BTreeSet<&AgentId> = side.iter().filter_map(RunningAgent::leader).collect();
+        let leaderless = those(side, |one| !one.keeps_lease && one.leader().is_none());
+        let voters = side.iter().filter(|one| one.votes).count();
+        let reaches = self.register.is_none() || side.iter().any(|one| one.keeps_lease);
+        let elects = reaches && voters >= self.least && side.iter().any(|one| one.eligible);
+        if leaders.is_empty() && !elects {
+            return Ok(Side {
+                agents,
+                leader: None,
+                term: Term::ZERO,
+            });
+        }
+        if !reaches {
+            return Err(Obstacle::Busy); // until the lease is over
+        }
+        if let Some(names) = leaderless {
+            return Err(Obstacle::Leaderless(names));
+        }
+        let mut believers = side.iter().filter(|one| one.leads);
+        match (believers.next(), believers.next()) {
+            (Some(leader), None) if leaders.len() == 1 && leaders.contains(leader.id) => Ok(Side {
+                agents,
+                leader: Some(leader.id.clone()),
+                term: leader.now.leading.unwrap_or_default(),
+            }),
+            _ => Err(Obstacle::Divided(agents.into_iter().collect())),
+        }
     }
 }
 

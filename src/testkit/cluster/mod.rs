@@ -43,7 +43,7 @@
 //! `testkit` has such a System. On the real clock the order of events is up to the clock.
 //!
 //! # Where to go next
-//! `wiring.rs` puts agents of an application's own making into a cluster. `verbs.rs` is what can be done to agents,
+//! `wiring.rs` puts agents of an application's own making into a cluster, `register.rs` the register of a lease. `verbs.rs` is what can be done to agents,
 //! `links.rs` to the network; `parcel.rs` is what is under way, `settle.rs` says what settled means, `repeat.rs`
 //! repeats a recorded run. The example `cluster` offers all of that as text.
 
@@ -57,6 +57,7 @@ mod links;
 #[cfg(feature = "dashboard")]
 mod look;
 mod parcel;
+mod register;
 mod repeat;
 mod settle;
 mod start;
@@ -88,7 +89,7 @@ use crate::{
     clock::RuntimeClock,
     elections::any::AnyBully,
     group::Group,
-    protocol::{Election, Leader, Time},
+    protocol::{AgentId, Election, Leader, Time},
     store::MemoryStore,
     supervisor::RestartPolicy,
     testkit::{Inject, VirtualWallClock, trace::Trace},
@@ -106,6 +107,8 @@ pub struct Cluster<E: Election = AnyBully> {
     timeout: Duration,
     /// How many voters a side needs to elect.
     least: usize,
+    /// The member that a side needs as well: it keeps the lease, and follows nobody.
+    register: Option<AgentId>,
     clock: RuntimeClock,
     wall: VirtualWallClock,
     /// What each agent must not forget: outlasts its crashes, not the cluster.

@@ -1,0 +1,77 @@
+//! A cluster whose agents hold a lease: their register is one more member, which can be cut off, crash and come back.
+//!
+//! Decided here: that the register is an agent of the cluster's own, in memory, that keeps its records through a crash
+//! as a database does; so what agents ask it takes the way of all messages. Not here: what it answers
+//! ([`lease::Simulated`](crate::elections::lease::Simulated)), when such a cluster has settled (`judge.rs`).
+
+use std::sync::Arc;
+
+use super::{Cluster, ClusterBuilder, Wiring, builder::GROUP};
+use crate::{
+    agent::{Agent, ElectionHandle, StartError},
+    elections::lease::{LeaseConfig, RegisterConfig, Simulated, SimulatedConfig},
+    protocol::MemberKind,
+    supervisor::RestartPolicy,
+};
+
+impl Cluster<Simulated> {
+    /// A cluster of agents that hold a lease, around a register in memory; `change` is told the rules, which begin as
+    /// [`LeaseConfig::new`] has them. The register is a member of the name that the rules give it, so it can be isolated, cut off and crashed like an agent. A side of the network that does
+    /// not reach it has no leader once the lease is over.
+    ///
+    /// Agents of an application's own making ([`wired`](ClusterBuilder::wired)) take their register themselves:
+    /// [`lease`](crate::agent::BullyBuilder::lease).
+    ///
+    /// ```
+    /// use actix_bully::{protocol::Timings, testkit::{cluster::Cluster, virtual_system}};
+    ///
+    /// virtual_system().block_on(async {
+    ///     let cluster = Cluster::around_register(|rules| rules.timings = Timings::lan());
+    ///     let mut cluster = cluster.agents(3).start()?;
+    ///     assert_eq!(cluster.settle().await?.leader().unwrap(), "agent-3");
+    ///     cluster.isolate("register")?;
+    ///     assert_eq!(cluster.settle().await?.leader(), None);
+    ///     # Ok::<(), actix_bully::testkit::cluster::ClusterError>(())
+    /// }).unwrap();
+    /// ```
+    pub fn around_register(change: impl FnOnce(&mut LeaseConfig)) -> ClusterBuilder<Simulated> {
+        match LeaseConfig::new(GROUP, GROUP) {
+            Ok(mut rules) => {
+                change(&mut rules);
+                around(rules)
+            }
+            // The name is a constant, and a good one.
+            Err(wrong) => {
+                let register = SimulatedConfig::Register(RegisterConfig::default());
+                let mut cluster = Self::with_config(register);
+                cluster.refused = Some(wrong.into());
+                cluster
+            }
+        }
+    }
+}
+
+fn around(rules: LeaseConfig) -> ClusterBuilder<Simulated> {
+    let (name, checked) = (rules.register.clone(), rules.check());
+    let longest = rules.worst_case_failover(u32::MAX);
+    let mut cluster = Cluster::with_config(SimulatedConfig::Agent(Arc::new(rules)))
+        .wired(name.as_str(), |node| start(node).map_err(Into::into));
+    // As it will be: a recording begins with the members.
+    if let Some(plan) = cluster.plans.last_mut() {
+        plan.kind = MemberKind::Observer;
+    }
+    cluster.needed = longest.saturating_mul(4);
+    cluster.register = Some(name);
+    cluster.refused = checked.err().map(StartError::from);
+    cluster
+}
+
+/// It stays down after a crash until it is restarted, as the agents of a cluster do.
+fn start(node: &Wiring<Simulated>) -> Result<ElectionHandle<Simulated>, StartError> {
+    let config = SimulatedConfig::Register(RegisterConfig::default());
+    let register = Agent::with_config(node.name(), config)
+        .observer()
+        .ineligible()
+        .restart_policy(RestartPolicy::temporary());
+    node.prepare(register).start()
+}

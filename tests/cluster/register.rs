@@ -1,0 +1,90 @@
+//! Agents around one register: it can be cut off, crash and come back, and at no instant two agents lead.
+
+use actix::clock;
+use actix_bully::{
+    elections::lease::Simulated,
+    protocol::{Term, Timings},
+    testkit::{
+        cluster::{Cluster, ClusterBuilder, ClusterError},
+        faults::Conditions,
+    },
+};
+
+use super::{MS, test};
+
+fn three() -> ClusterBuilder<Simulated> {
+    Cluster::around_register(|rules| rules.timings = Timings::lan())
+        .agents(3)
+        .network(Conditions::delayed(MS(1)))
+}
+
+async fn leader(cluster: &mut Cluster<Simulated>) -> Option<String> {
+    let settled = cluster.settle().await.unwrap();
+    settled.leader().map(ToString::to_string)
+}
+
+#[test]
+fn the_highest_leads_and_the_next_one_after_its_end() {
+    test(|| async {
+        let mut cluster = three().start().unwrap();
+        assert_eq!(leader(&mut cluster).await.as_deref(), Some("agent-3"));
+        cluster.crash("agent-3").await.unwrap();
+        assert_eq!(leader(&mut cluster).await.as_deref(), Some("agent-2"));
+        let term = cluster.leader_of("agent-1").unwrap().unwrap().term;
+        assert!(term > Term(1), "{term}");
+    });
+}
+
+#[test]
+fn without_the_register_nobody_leads_and_with_it_somebody_does_again() {
+    test(|| async {
+        let mut cluster = three().start().unwrap();
+        leader(&mut cluster).await;
+        cluster.isolate("register").unwrap();
+        assert_eq!(leader(&mut cluster).await, None);
+        cluster.heal();
+        assert!(leader(&mut cluster).await.is_some());
+    });
+}
+
+#[test]
+fn a_leader_that_loses_the_register_is_followed_by_one_that_reaches_it_and_never_joined() {
+    test(|| async {
+        let mut cluster = three().start().unwrap();
+        leader(&mut cluster).await;
+        // The agents go on reaching each other, which says nothing to them.
+        cluster.cut("agent-3", "register").unwrap();
+        for _ in 0..2_000 {
+            clock::sleep(MS(1)).await;
+            let believers = cluster.believers();
+            assert!(believers.len() <= 1, "{believers:?}");
+        }
+        let settled = cluster.settle().await.unwrap();
+        assert_eq!(settled.leader().unwrap(), "agent-2");
+        assert_eq!(cluster.leader_of("agent-3").unwrap(), None);
+    });
+}
+
+#[test]
+fn a_register_that_crashes_keeps_what_it_held() {
+    test(|| async {
+        let mut cluster = three().start().unwrap();
+        leader(&mut cluster).await;
+        let before = cluster.leader_of("agent-1").unwrap().unwrap();
+        cluster.crash("register").await.unwrap();
+        assert_eq!(leader(&mut cluster).await, None);
+        cluster.restart("register").unwrap();
+        leader(&mut cluster).await.unwrap();
+        let after = cluster.leader_of("agent-1").unwrap().unwrap();
+        assert!(after.term > before.term, "{after:?} after {before:?}");
+    });
+}
+
+#[test]
+fn rules_that_do_not_fit_are_refused() {
+    test(|| async {
+        let cluster = Cluster::around_register(|rules| rules.poll = Some(MS(1)));
+        let refused = cluster.agents(3).start().unwrap_err();
+        assert!(matches!(refused, ClusterError::Start { .. }), "{refused}");
+    });
+}
