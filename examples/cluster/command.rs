@@ -59,6 +59,10 @@ pub(crate) enum Verb {
     Cut { link: Link },
     /// Cuts all links of these agents: `isolate 3`
     Isolate(Names),
+    /// Mends the link of two agents: `mend 1 2`
+    Mend { one: Name, other: Name },
+    /// Ends the isolation of these agents: `rejoin 3`
+    Rejoin(Names),
     /// Ends every partition, cut and isolation: `heal`
     Heal,
     /// How long a message is under way: `delay 5ms`, `delay 5ms..20ms`
@@ -234,6 +238,8 @@ impl Command {
             } => cluster.cut(one.as_ref(), other.as_ref())?,
             Verb::Cut { link } => cluster.cut_one_way(link.one.as_ref(), link.other.as_ref())?,
             Verb::Isolate(Names { names }) => each(&names, |name| cluster.isolate(name))?,
+            Verb::Mend { one, other } => cluster.mend(one.as_ref(), other.as_ref())?,
+            Verb::Rejoin(Names { names }) => each(&names, |name| cluster.rejoin(name))?,
             Verb::Heal => cluster.heal(),
             Verb::Delay {
                 range: Range(min, max),

@@ -63,6 +63,10 @@ pub enum RecordedCommand {
     CutOneWay(AgentId, AgentId),
     /// All links of this one are cut.
     Isolate(AgentId),
+    /// The link between two is mended, both ways.
+    Mend(AgentId, AgentId),
+    /// The isolation of this one ends.
+    Rejoin(AgentId),
     /// Every partition, cut and isolation ends.
     Heal,
     /// What the network does to all messages from now on.
@@ -94,6 +98,8 @@ impl RecordedCommand {
             | Self::Cut(..)
             | Self::CutOneWay(..)
             | Self::Isolate(_)
+            | Self::Mend(..)
+            | Self::Rejoin(_)
             | Self::Heal
             | Self::Network(_)
             | Self::Settle => 0,

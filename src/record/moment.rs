@@ -23,19 +23,19 @@ pub(super) struct RecordedMoment<'a> {
 
 /// An agent at that moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct AgentMoment<'a> {
-    pub(super) name: &'a AgentId,
-    pub(super) kind: MemberKind,
-    pub(super) score: Option<Score>,
-    pub(super) condition: AgentCondition,
-    pub(super) role: Role,
-    pub(super) term: Term,
-    pub(super) leader: Option<&'a Leader>,
+pub(crate) struct AgentMoment<'a> {
+    pub(crate) name: &'a AgentId,
+    pub(crate) kind: MemberKind,
+    pub(crate) score: Option<Score>,
+    pub(crate) condition: AgentCondition,
+    pub(crate) role: Role,
+    pub(crate) term: Term,
+    pub(crate) leader: Option<&'a Leader>,
 }
 
 /// Whether an agent runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum AgentCondition {
+pub(crate) enum AgentCondition {
     /// It has not started.
     Absent,
     /// It began before the recording did, and the recording says nothing of it yet.
@@ -56,6 +56,20 @@ pub(super) struct UnderWay<'a> {
 impl<'a> RecordedMoment<'a> {
     /// What `recording` says of that moment.
     pub(super) fn of(recording: &'a Recording, at: Time) -> Self {
+        let mut moments = RecordedMoments::begin(recording, at);
+        for entry in recording.entries() {
+            if entry.at > at {
+                break;
+            }
+            moments.moment.follow(entry, &mut moments.links);
+        }
+        let RecordedMoments { mut moment, links } = moments;
+        moment.cut = links.cut(&moment.agents);
+        moment
+    }
+
+    /// Before the first entry.
+    fn begin(recording: &'a Recording, at: Time) -> Self {
         // The record of one agent that runs begins while all others run already.
         let is_part = recording.header().began_unix_ms.is_some();
         let condition = if is_part {
@@ -69,22 +83,13 @@ impl<'a> RecordedMoment<'a> {
             condition,
             ..AgentMoment::new(&agent.name)
         });
-        let mut moment = Self {
+        Self {
             at,
             agents: agents.collect(),
             under_way: Vec::new(),
             cut: BTreeSet::new(),
             caption: None,
-        };
-        let mut links = CutLinks::default();
-        for entry in recording.entries() {
-            if entry.at > at {
-                break;
-            }
-            moment.follow(entry, &mut links);
         }
-        moment.cut = links.cut(&moment.agents);
-        moment
     }
 
     /// The agents that lead, as far as they have said.
@@ -165,7 +170,7 @@ impl<'a> AgentMoment<'a> {
     }
 
     /// Whether it said that it leads, and runs.
-    pub(super) fn leads(&self) -> bool {
+    pub(crate) fn leads(&self) -> bool {
         self.role == Role::Leader
             && matches!(self.condition, AgentCondition::Up | AgentCondition::Hung)
     }
@@ -213,6 +218,50 @@ impl<'a> AgentMoment<'a> {
     }
 }
 
+/// A recording, moment by moment. Messages under way are those of the moment that it was begun for.
+#[derive(Debug)]
+pub(crate) struct RecordedMoments<'a> {
+    moment: RecordedMoment<'a>,
+    links: CutLinks<'a>,
+}
+
+impl<'a> RecordedMoments<'a> {
+    pub(crate) fn begin(recording: &'a Recording, at: Time) -> Self {
+        Self {
+            moment: RecordedMoment::begin(recording, at),
+            links: CutLinks::default(),
+        }
+    }
+}
+
+#[cfg(feature = "dashboard")]
+impl<'a> RecordedMoments<'a> {
+    /// The next entry has happened.
+    pub(crate) fn follow(&mut self, entry: &'a TraceEntry) {
+        self.moment.follow(entry, &mut self.links);
+    }
+
+    /// The agents, in the order of the beginning, later ones as they came.
+    pub(crate) fn agents(&self) -> &[AgentMoment<'a>] {
+        &self.moment.agents
+    }
+
+    /// The side of a partition that an agent is on; 0 if it was named on none.
+    pub(crate) fn side(&self, agent: &AgentId) -> usize {
+        let side = self.links.sides.get(agent);
+        side.map_or(0, |side| side.saturating_add(1))
+    }
+
+    pub(crate) fn is_isolated(&self, agent: &AgentId) -> bool {
+        self.links.isolated.contains(agent)
+    }
+
+    /// The ways that are cut beside a partition or an isolation.
+    pub(crate) fn cuts(&self) -> impl Iterator<Item = (&'a AgentId, &'a AgentId)> {
+        self.links.one_way.iter().copied()
+    }
+}
+
 /// What was done to the network.
 #[derive(Debug, Default)]
 struct CutLinks<'a> {
@@ -236,6 +285,11 @@ impl<'a> CutLinks<'a> {
             }
             RecordedCommand::CutOneWay(from, to) => drop(self.one_way.insert((from, to))),
             RecordedCommand::Isolate(agent) => drop(self.isolated.insert(agent)),
+            RecordedCommand::Mend(one, other) => {
+                self.one_way
+                    .retain(|pair| *pair != (one, other) && *pair != (other, one));
+            }
+            RecordedCommand::Rejoin(agent) => drop(self.isolated.remove(agent)),
             RecordedCommand::Heal => *self = Self::default(),
             RecordedCommand::Crash(_)
             | RecordedCommand::Stop(_)

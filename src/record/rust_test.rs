@@ -267,6 +267,10 @@ fn call(command: &RecordedCommand) -> Option<String> {
             cluster(format!("cut_one_way({}, {})?", literal(from), literal(to)))
         }
         RecordedCommand::Isolate(agent) => cluster(format!("isolate({})?", literal(agent))),
+        RecordedCommand::Mend(one, other) => {
+            cluster(format!("mend({}, {})?", literal(one), literal(other)))
+        }
+        RecordedCommand::Rejoin(agent) => cluster(format!("rejoin({})?", literal(agent))),
         RecordedCommand::Heal => cluster("heal()".to_owned()),
         RecordedCommand::Network(network) => Some(format!(
             "let network = {};\n        cluster.set_network(network);",

@@ -142,6 +142,8 @@ fn words(command: &RecordedCommand, network: &mut NetworkRecord) -> Option<Strin
             Some(format!("cut {} > {}", word(from)?, word(to)?))
         }
         RecordedCommand::Isolate(agent) => Some(format!("isolate {}", word(agent)?)),
+        RecordedCommand::Mend(one, other) => Some(format!("mend {} {}", word(one)?, word(other)?)),
+        RecordedCommand::Rejoin(agent) => Some(format!("rejoin {}", word(agent)?)),
         RecordedCommand::Heal => Some("heal".to_owned()),
         RecordedCommand::Network(next) => changes(network, *next),
         RecordedCommand::Settle => Some("settle".to_owned()),

@@ -44,6 +44,16 @@ fn who_is_isolated_leads_itself() {
         assert_eq!(leaders_after(&cluster).await, "agent-4 agent-5");
         cluster.heal();
         assert_eq!(leaders_after(&cluster).await, "agent-5");
+        cluster.isolate("5").unwrap();
+        assert_eq!(leaders_after(&cluster).await, "agent-4 agent-5");
+        cluster.cut("5", "1").unwrap();
+        cluster.rejoin("5").unwrap();
+        cluster.mend("1", "5").unwrap();
+        assert_eq!(leaders_after(&cluster).await, "agent-5");
+        assert!(matches!(
+            cluster.rejoin("6"),
+            Err(ClusterError::Unknown { .. })
+        ));
     });
 }
 

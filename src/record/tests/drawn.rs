@@ -91,6 +91,21 @@ fn each_fault_of_the_network_is_seen_and_healed() {
 }
 
 #[test]
+fn a_link_is_mended_and_an_agent_rejoins() {
+    let (one, two) = (id("agent-1"), id("agent-2"));
+    let entries = [
+        RecordedCommand::Cut(one.clone(), two.clone()),
+        RecordedCommand::Isolate(one.clone()),
+        RecordedCommand::Mend(two, one.clone()),
+        RecordedCommand::Rejoin(one),
+    ];
+    let entries = (1..).zip(entries.map(What::Command));
+    let recording = usual(3, entries, 5);
+    let cut = [1, 2, 3, 4].map(|at| RecordedMoment::of(&recording, AT(at)).cut.len());
+    assert_eq!(cut, [2, 4, 4, 0], "a cut is no isolation");
+}
+
+#[test]
 fn a_leader_is_marked_by_its_class_and_a_word() {
     let svg = story().to_svg(AT(5));
     assert_eq!(svg.matches("<g class=\"leader\">").count(), 1, "{svg}");

@@ -128,8 +128,10 @@ fn every_command() -> Vec<RecordedCommand> {
         RecordedCommand::Campaign(a.clone()),
         RecordedCommand::Partition(vec![vec![a.clone()], vec![b.clone()]]),
         RecordedCommand::Cut(a.clone(), b.clone()),
-        RecordedCommand::CutOneWay(a.clone(), b),
-        RecordedCommand::Isolate(a),
+        RecordedCommand::CutOneWay(a.clone(), b.clone()),
+        RecordedCommand::Isolate(a.clone()),
+        RecordedCommand::Mend(a.clone(), b),
+        RecordedCommand::Rejoin(a),
         RecordedCommand::Heal,
         RecordedCommand::Network(super::NetworkRecord {
             loss: 5,

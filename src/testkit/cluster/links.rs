@@ -77,6 +77,30 @@ impl<E: Election> Cluster<E> {
         Ok(())
     }
 
+    /// Mends the link between two agents, both ways; a partition or an isolation stays.
+    ///
+    /// # Errors
+    /// As [`cut`](Self::cut).
+    pub fn mend(&mut self, one: &str, other: &str) -> Result<(), ClusterError> {
+        let (one, other) = self.pair(one, other)?;
+        let mark = format!("mend {one} {other}");
+        let command = RecordedCommand::Mend(one.clone(), other.clone());
+        self.change(command, mark, |network| network.mend(&one, &other));
+        Ok(())
+    }
+
+    /// Ends the isolation of an agent; a cut or a partition stays.
+    ///
+    /// # Errors
+    /// [`ClusterError::Unknown`].
+    pub fn rejoin(&mut self, name: &str) -> Result<(), ClusterError> {
+        let name = self.find(name)?.id().clone();
+        let mark = format!("rejoin {name}");
+        let command = RecordedCommand::Rejoin(name.clone());
+        self.change(command, mark, |network| network.rejoin(&name));
+        Ok(())
+    }
+
     /// Ends every partition, cut and isolation. Delays and losses stay.
     pub fn heal(&mut self) {
         self.change(RecordedCommand::Heal, String::from("heal"), Network::heal);

@@ -3,7 +3,7 @@
 //! Decided here: nothing; each of these tells what the cluster knows. Not here: what is shown of it
 //! (`dashboard/stage`).
 
-use super::{Cluster, ClusterError, Condition, Obstacle, Settled, journal::open};
+use super::{Cluster, Condition, Obstacle, Settled, journal::open};
 use crate::{
     agent::ElectionHandle,
     protocol::{Election, MemberKind, Score, Time},
@@ -61,19 +61,5 @@ impl<E: Election> Cluster<E> {
     /// Which agents are cut off from which.
     pub(crate) fn separations(&self) -> Separations {
         open(&self.journal).network.separations()
-    }
-
-    /// Mends the link between two agents, both ways; a partition or an isolation stays. Not recorded, as
-    /// [`with_network`](Self::with_network).
-    ///
-    /// # Errors
-    /// As [`cut`](Self::cut).
-    pub(crate) fn mend(&mut self, one: &str, other: &str) -> Result<(), ClusterError> {
-        let (one, other) = self.pair(one, other)?;
-        let mut journal = open(&self.journal);
-        journal.acted();
-        journal.mark(|| format!("mend {one} {other}"));
-        journal.network.mend(&one, &other);
-        Ok(())
     }
 }

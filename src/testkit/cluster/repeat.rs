@@ -80,6 +80,8 @@ impl<E: Election> Cluster<E> {
             RecordedCommand::Cut(one, other) => self.cut(one.as_str(), other.as_str())?,
             RecordedCommand::CutOneWay(from, to) => self.cut_one_way(from.as_str(), to.as_str())?,
             RecordedCommand::Isolate(agent) => self.isolate(agent.as_str())?,
+            RecordedCommand::Mend(one, other) => self.mend(one.as_str(), other.as_str())?,
+            RecordedCommand::Rejoin(agent) => self.rejoin(agent.as_str())?,
             RecordedCommand::Heal => self.heal(),
             RecordedCommand::Network(network) => self.set_network(Conditions::try_from(*network)?),
             RecordedCommand::Settle => drop(self.settle().await),

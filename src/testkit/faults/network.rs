@@ -145,6 +145,11 @@ impl<K: Ord + Clone> Network<K> {
         self.separated = true;
     }
 
+    /// Ends the isolation of a member; a cut or a partition stays.
+    pub fn rejoin(&mut self, member: &K) {
+        self.member(member).isolated = false;
+    }
+
     /// Separates the members into sides that do not reach each other; a member that is named in none is on
     /// one more side, with those that come later. An earlier partition is over.
     pub fn partition<S>(&mut self, sides: impl IntoIterator<Item = S>)
