@@ -49,10 +49,13 @@ const LAYERS: &[(&str, &str)] = &[
     ),
     ("operate", "protocol group remote agent record"),
     ("web", "protocol operate"),
-    ("dashboard", "protocol agent operate web dashboard::stage"),
+    (
+        "dashboard",
+        "protocol agent operate record web dashboard::stage",
+    ),
     (
         "dashboard::stage",
-        "protocol agent elections dashboard testkit testkit::cluster testkit::faults testkit::trace",
+        "protocol agent elections record dashboard testkit testkit::cluster testkit::faults testkit::trace",
     ),
     (
         "config",

@@ -61,17 +61,7 @@ impl CommandRights {
         if matches!(self, Self::ReadOnly) {
             return Err(AccessError::ReadOnly);
         }
-        if !caller.has_header {
-            return Err(AccessError::NoHeader);
-        }
-        let is_own = |origin: &str| {
-            let name = origin.split_once("://").map(|(_, name)| name);
-            name.zip(caller.host)
-                .is_some_and(|(name, host)| name.eq_ignore_ascii_case(host))
-        };
-        if !caller.origin.is_some_and(is_own) {
-            return Err(AccessError::OtherOrigin);
-        }
+        caller.must_be_own_page()?;
         match self {
             Self::ReadOnly => Err(AccessError::ReadOnly),
             Self::Loopback if caller.is_local() => Ok(()),
@@ -86,6 +76,22 @@ impl CommandRights {
 }
 
 impl CommandSender<'_> {
+    /// Whether it is the page itself. What a page of another origin sends is not even read.
+    pub(crate) fn must_be_own_page(&self) -> Result<(), AccessError> {
+        if !self.has_header {
+            return Err(AccessError::NoHeader);
+        }
+        let is_own = |origin: &str| {
+            let name = origin.split_once("://").map(|(_, name)| name);
+            name.zip(self.host)
+                .is_some_and(|(name, host)| name.eq_ignore_ascii_case(host))
+        };
+        if !self.origin.is_some_and(is_own) {
+            return Err(AccessError::OtherOrigin);
+        }
+        Ok(())
+    }
+
     /// Whether it is of this host, and calls it by a name of loopback.
     pub(crate) fn is_local(&self) -> bool {
         self.peer.is_some_and(|peer| peer.ip().is_loopback()) && self.host.is_some_and(is_loopback)

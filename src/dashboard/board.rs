@@ -39,6 +39,8 @@ struct BoardContent {
     said: VecDeque<Said>,
     elections: VecDeque<Said>,
     frames: FrameLog,
+    /// What every viewer that begins now is given.
+    snapshot: Option<Bytes>,
     viewers: Viewers<Closer>,
 }
 
@@ -55,6 +57,17 @@ pub(crate) struct Head {
     pub(crate) controls: &'static str,
     /// Whether a command needs a token.
     pub(crate) token: bool,
+    /// Whether a recording is to be played, and nothing runs.
+    pub(crate) film: bool,
+}
+
+/// Everything that a page has to know to begin.
+#[derive(Serialize)]
+pub(crate) struct Snapshot<'a> {
+    pub(crate) head: &'a Head,
+    pub(crate) moment: &'a PageMoment,
+    pub(crate) said: &'a [Said],
+    pub(crate) elections: &'a [Said],
 }
 
 /// A viewer's place; it is given up with it.
@@ -74,6 +87,7 @@ impl Board {
                 said: VecDeque::new(),
                 elections: VecDeque::new(),
                 frames: FrameLog::default(),
+                snapshot: None,
                 viewers: Viewers::new(VIEWERS),
             }),
             version: watch::Sender::new(0),
@@ -150,12 +164,14 @@ impl Board {
         if !inner.viewers.took(place.number) {
             return None;
         }
+        let end = inner.frames.end();
+        let Some(frames) = place.next.and_then(|next| inner.frames.from(next)) else {
+            place.next = Some(end);
+            return Some(inner.snapshot());
+        };
         let mut text = BytesMut::new();
-        match place.next.and_then(|next| inner.frames.from(next)) {
-            Some(frames) => frames.for_each(|frame| text.extend_from_slice(frame)),
-            None => text.extend_from_slice(&inner.snapshot()),
-        }
-        place.next = Some(inner.frames.end());
+        frames.for_each(|frame| text.extend_from_slice(frame));
+        place.next = Some(end);
         Some(text.freeze())
     }
 
@@ -195,6 +211,7 @@ impl BoardContent {
             MomentStep::Change(change) => self.frames.push(frame("change", &change)),
             MomentStep::Anew => self.frames.begin_anew(),
         }
+        self.snapshot = None;
         self.moment = moment;
         for entry in said {
             let list = if matches!(entry.what, Happened::Election { .. }) {
@@ -213,44 +230,34 @@ impl BoardContent {
     fn begin_anew(&mut self) {
         self.said.clear();
         self.elections.clear();
+        self.snapshot = None;
         self.frames.begin_anew();
     }
 
     /// Everything that a new viewer has to know.
-    fn snapshot(&self) -> Bytes {
-        #[derive(Serialize)]
-        struct Snapshot<'a> {
-            head: &'a Head,
-            moment: &'a PageMoment,
-            said: &'a VecDeque<Said>,
-            elections: &'a VecDeque<Said>,
+    fn snapshot(&mut self) -> Bytes {
+        if let Some(written) = &self.snapshot {
+            return written.clone();
         }
-        let Self {
-            head,
-            moment,
-            said,
-            elections,
-            ..
-        } = self;
-        frame(
-            "snapshot",
-            &Snapshot {
-                head,
-                moment,
-                said,
-                elections,
-            },
-        )
+        let snapshot = Snapshot {
+            head: &self.head,
+            moment: &self.moment,
+            said: self.said.make_contiguous(),
+            elections: self.elections.make_contiguous(),
+        };
+        let written = frame("snapshot", &snapshot);
+        self.snapshot = Some(written.clone());
+        written
     }
 }
 
-fn shorten(said: &mut Said) {
+/// Cuts what an entry says to what a page is given.
+pub(crate) fn shorten(said: &mut Said) {
     match &mut said.what {
-        #[cfg(feature = "testkit")]
-        Happened::Sent { text, .. } => *text = short(std::mem::take(text)),
-        #[cfg(feature = "testkit")]
-        Happened::Mark { text } => *text = short(std::mem::take(text)),
-        Happened::Agent { text, .. } | Happened::Election { cause: text, .. } => {
+        Happened::Sent { text, .. }
+        | Happened::Mark { text }
+        | Happened::Agent { text, .. }
+        | Happened::Election { cause: text, .. } => {
             *text = short(std::mem::take(text));
         }
     }

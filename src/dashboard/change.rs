@@ -3,6 +3,8 @@
 //! Decided here: that only agents which differ are sent, by their places; that other agents, or another order of them,
 //! need a new snapshot; and that time alone is no change. Not here: what a moment is (`moment.rs`).
 
+use std::time::Duration;
+
 use serde::Serialize;
 
 use super::{
@@ -56,6 +58,18 @@ const fn is_zero(more: &u64) -> bool {
     *more == 0
 }
 
+impl<'a> MomentChange<'a> {
+    /// What was said by then, and no change of a moment.
+    pub(crate) fn of_said(at: Duration, said: &'a [Said], more: u64) -> Self {
+        Self {
+            at_ms: crate::protocol::shown::in_millis(at),
+            said,
+            more,
+            ..Self::default()
+        }
+    }
+}
+
 /// What leads from one moment to the next, with what was said in between.
 pub(crate) fn step<'a>(
     old: &PageMoment,
@@ -103,8 +117,6 @@ pub(crate) fn step<'a>(
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     fn moment(names: &[&str]) -> PageMoment {

@@ -37,19 +37,29 @@
 //! their handles read them: no agent waits for a viewer. There are [64 viewers](Dashboard::viewers) at most; one that
 //! takes nothing for five seconds loses its place, and on the dashboard's own server its connection.
 //!
+//! # Recordings
+//! A run can be copied out of the page: as a recording, a Mermaid diagram, a drawing of the moment, commands of the
+//! example `cluster`, and a test in Rust that repeats it. Of a running node that is the
+//! [record](crate::operate::RecordRequest) of its agents, where it is on. Any recording opens on any page, and
+//! [`replay`](Dashboard::replay) is the page of one.
+//!
 //! # Faults
 //! With the feature `testkit` a page commands a whole cluster: `Stage` in `dashboard::stage`. The example
 //! `dashboard` is one.
 //!
 //! Decided here: what a dashboard is made of. Read on: `board.rs` is what all viewers share, `moment.rs` what is
-//! shown, `access.rs` who may command, `page/` the page itself.
+//! shown, `access.rs` who may command, `recorded.rs` what can be copied and opened, `page/` the page itself.
 
 mod access;
 mod board;
 mod change;
 mod closer;
+mod copies;
+mod entries;
+mod film;
 mod frames;
 mod moment;
+mod recorded;
 mod routes;
 mod running;
 mod said;
@@ -64,10 +74,11 @@ use std::{fmt, sync::Arc};
 
 use actix_web::{rt::time::Instant, web::ServiceConfig};
 
-use crate::{operate::Operated, web::Token};
+use crate::{operate::Operated, record::Recording, web::Token};
 
 use access::CommandRights;
 use board::{Board, Head};
+use recorded::{RecordedSource, Upload};
 use sample::NodeSampler;
 
 /// A page of a running node, or of a cluster on a `Stage`. Clones are the same page; each worker of a server may have
@@ -81,12 +92,14 @@ pub struct Dashboard {
     is_local: bool,
     sampler: NodeSampler,
     since: Instant,
+    uploads: Upload,
 }
 
 /// What is shown, and obeys.
 #[derive(Clone, Debug)]
 enum ShownSource {
     Running(Operated),
+    Recorded(Arc<RecordedSource>),
     #[cfg(feature = "testkit")]
     Stage(stage::link::StageLink),
 }
@@ -103,6 +116,16 @@ impl Dashboard {
         Self::of(ShownSource::Running(operated), head)
     }
 
+    /// The page of a recorded run, to be played and stepped through. A broken promise is marked, and shown first.
+    pub fn replay(recording: Recording) -> Self {
+        let head = Head {
+            film: true,
+            ..film::head(&recording)
+        };
+        let source = RecordedSource::new(recording);
+        Self::of(ShownSource::Recorded(Arc::new(source)), head)
+    }
+
     fn of(source: ShownSource, head: Head) -> Self {
         Self {
             board: Arc::new(Board::new(head)),
@@ -111,6 +134,7 @@ impl Dashboard {
             is_local: false,
             sampler: NodeSampler::default(),
             since: Instant::now(),
+            uploads: Upload::default(),
         }
     }
 
@@ -131,6 +155,8 @@ impl Dashboard {
     fn allow(mut self, rights: CommandRights) -> Self {
         let controls = match &self.source {
             ShownSource::Running(_) => "operate",
+            // Nothing runs that could be commanded.
+            ShownSource::Recorded(_) => "none",
             #[cfg(feature = "testkit")]
             ShownSource::Stage(_) => "cluster",
         };
@@ -159,7 +185,8 @@ impl Dashboard {
     fn sample(&self) {
         match &self.source {
             ShownSource::Running(operated) => self.sampler.begin(operated, &self.board, self.since),
-            // A stage shows itself.
+            // A recording stays as it is, and a stage shows itself.
+            ShownSource::Recorded(_) => {}
             #[cfg(feature = "testkit")]
             ShownSource::Stage(_) => {}
         }

@@ -80,7 +80,6 @@ pub(crate) struct AgentFacts {
 pub(crate) enum AgentState {
     #[default]
     Up,
-    #[cfg(feature = "testkit")]
     Hung,
     Restarting,
     Down,
@@ -188,7 +187,6 @@ pub(crate) fn short(text: String) -> String {
 }
 
 /// Times as an array of milliseconds.
-#[cfg(feature = "testkit")]
 pub(crate) fn all_millis<S: serde::Serializer>(
     times: &[Duration],
     to: S,

@@ -1,7 +1,7 @@
 //! The routes: the page and its parts, the stream of events, and commands.
 //!
 //! Decided here: paths, statuses and headers, among them the policy by which a browser runs nothing but the page's own
-//! script. Not here: who may command (`access.rs`), and what is shown (`board.rs`).
+//! script. Not here: who may command (`access.rs`), what is shown (`board.rs`), and recordings (`recorded.rs`).
 
 use std::sync::Arc;
 
@@ -18,6 +18,7 @@ use super::{
     Dashboard, ShownSource,
     access::{AccessError, CommandSender, HEADER},
     closer::Closer,
+    recorded,
     stream::stream,
 };
 #[cfg(feature = "testkit")]
@@ -31,6 +32,7 @@ const SCRIPT: &str = concat!(
     include_str!("page/state.js"),
     include_str!("page/ring.js"),
     include_str!("page/panels.js"),
+    include_str!("page/recordings.js"),
     include_str!("page/main.js"),
 );
 
@@ -47,6 +49,13 @@ pub(super) fn configure(dashboard: &Dashboard, app: &mut ServiceConfig) {
         .service(resource("/page.js").route(read().to(script)))
         .service(resource("/events").route(web::get().to(events)))
         .service(resource("/commands").route(web::post().to(command)))
+        .service(resource("/copies/{file}").route(read().to(recorded::copy)))
+        .service(
+            resource("/film")
+                .route(read().to(recorded::film))
+                .route(web::post().to(recorded::opened)),
+        )
+        .service(resource("/record").route(web::post().to(recorded::record)))
         .service(resource("").route(read().to(slash)));
 }
 
@@ -120,14 +129,9 @@ async fn command(dashboard: Data<Dashboard>, request: HttpRequest, body: Payload
         return refused(wrong);
     }
     // A stranger's body is not even read.
-    let body = match body.to_bytes_limited(LONGEST).await {
-        Ok(Ok(body)) => body,
-        Ok(Err(_)) => return refusal(StatusCode::BAD_REQUEST, "the body did not arrive"),
-        Err(_) => {
-            let message =
-                format!("a command of more than {LONGEST} bytes is not read: name fewer agents");
-            return refusal(StatusCode::PAYLOAD_TOO_LARGE, &message);
-        }
+    let body = match read_body(body, LONGEST).await {
+        Ok(body) => body,
+        Err(refused) => return refused,
     };
     match &dashboard.source {
         ShownSource::Running(operated) => {
@@ -142,6 +146,10 @@ async fn command(dashboard: Data<Dashboard>, request: HttpRequest, body: Payload
                 Err(_) => refusal(StatusCode::INTERNAL_SERVER_ERROR, "the server is stopping"),
             }
         }
+        ShownSource::Recorded(_) => refusal(
+            StatusCode::CONFLICT,
+            "this is a recording: there is nothing to command",
+        ),
         #[cfg(feature = "testkit")]
         ShownSource::Stage(link) => {
             let control = match serde_json::from_slice(&body) {
@@ -160,19 +168,31 @@ async fn command(dashboard: Data<Dashboard>, request: HttpRequest, body: Payload
     }
 }
 
+/// A body of no more than so many bytes.
+pub(super) async fn read_body(body: Payload, longest: usize) -> Result<web::Bytes, HttpResponse> {
+    match body.to_bytes_limited(longest).await {
+        Ok(Ok(body)) => Ok(body),
+        Ok(Err(_)) => Err(refusal(StatusCode::BAD_REQUEST, "the body did not arrive")),
+        Err(_) => {
+            let message = format!("what is sent has more than {longest} bytes, and is not read");
+            Err(refusal(StatusCode::PAYLOAD_TOO_LARGE, &message))
+        }
+    }
+}
+
 #[derive(Serialize)]
 #[cfg(feature = "testkit")]
 struct Message {
     message: &'static str,
 }
 
-fn unreadable(wrong: &serde_json::Error) -> HttpResponse {
+pub(super) fn unreadable(wrong: &serde_json::Error) -> HttpResponse {
     let message = format!("this is no command: {wrong}");
     refusal(StatusCode::BAD_REQUEST, &message)
 }
 
 /// The answer to a caller who may not see anything at all: a dashboard on a socket of its own answers this host only.
-fn out_of_reach(dashboard: &Dashboard, request: &HttpRequest) -> Option<HttpResponse> {
+pub(super) fn out_of_reach(dashboard: &Dashboard, request: &HttpRequest) -> Option<HttpResponse> {
     if dashboard.is_local && !caller(request).is_local() {
         let message = "this dashboard answers its own host only: open it as http://127.0.0.1 or http://localhost";
         return Some(refusal(StatusCode::FORBIDDEN, message));
@@ -180,7 +200,7 @@ fn out_of_reach(dashboard: &Dashboard, request: &HttpRequest) -> Option<HttpResp
     None
 }
 
-fn caller(request: &HttpRequest) -> CommandSender<'_> {
+pub(super) fn caller(request: &HttpRequest) -> CommandSender<'_> {
     let header = |name: header::HeaderName| request.headers().get(name);
     let text = |name| header(name).and_then(|value| value.to_str().ok());
     CommandSender {
@@ -196,7 +216,7 @@ fn caller(request: &HttpRequest) -> CommandSender<'_> {
     }
 }
 
-fn refused(wrong: AccessError) -> HttpResponse {
+pub(super) fn refused(wrong: AccessError) -> HttpResponse {
     let status = match wrong {
         AccessError::NoToken => StatusCode::UNAUTHORIZED,
         AccessError::ReadOnly
@@ -216,4 +236,4 @@ fn refused(wrong: AccessError) -> HttpResponse {
 }
 
 /// So many bytes a command has at most: a partition names each agent.
-const LONGEST: usize = 64 * 1024;
+pub(super) const LONGEST: usize = 64 * 1024;

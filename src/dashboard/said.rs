@@ -3,15 +3,11 @@
 //! Decided here: which kinds of entries there are, and their JSON; and what a change of an agent reads like where
 //! nothing but moments is known. Not here: what a message says (its `Display`).
 
-#[cfg(feature = "testkit")]
-use std::borrow::Cow;
-use std::time::Duration;
+use std::{borrow::Cow, time::Duration};
 
 use serde::Serialize;
 
-#[cfg(feature = "testkit")]
-use super::moment::all_millis;
-use super::moment::{AgentFacts, AgentState, PageMoment};
+use super::moment::{AgentFacts, AgentState, PageMoment, all_millis};
 use crate::protocol::{AgentId, shown};
 
 /// An entry of the log.
@@ -28,7 +24,6 @@ pub(crate) struct Said {
 #[serde(tag = "what", rename_all = "snake_case")]
 pub(crate) enum Happened {
     /// A message left; it arrives at these times, or never.
-    #[cfg(feature = "testkit")]
     Sent {
         from: AgentId,
         to: AgentId,
@@ -47,7 +42,6 @@ pub(crate) enum Happened {
         tone: Tone,
     },
     /// Something else happened.
-    #[cfg(feature = "testkit")]
     Mark { text: String },
     /// An election is over.
     Election {
@@ -67,6 +61,17 @@ pub(crate) enum Tone {
     Good,
     Bad,
     Plain,
+}
+
+/// What led to an election, in words.
+pub(crate) fn joined(mut causes: Vec<String>) -> String {
+    let hidden = causes.len().saturating_sub(CAUSES);
+    causes.truncate(CAUSES);
+    let causes = causes.join("; ");
+    if hidden > 0 {
+        return format!("{causes}; and {hidden} more");
+    }
+    causes
 }
 
 /// What the change of one moment into another reads like, a line for each agent to which something happened.
@@ -92,7 +97,6 @@ fn lines_of(before: &AgentFacts, now: &AgentFacts) -> impl Iterator<Item = (Stri
         .unwrap_or_default();
     let state = (before.state != now.state).then(|| match now.state {
         AgentState::Up => (String::from("is there"), Tone::Good),
-        #[cfg(feature = "testkit")]
         AgentState::Hung => (String::from("hangs"), Tone::Bad),
         AgentState::Restarting => (String::from("crashed, and will be restarted"), Tone::Bad),
         AgentState::Down => (String::from("is down"), Tone::Bad),
@@ -112,6 +116,8 @@ fn lines_of(before: &AgentFacts, now: &AgentFacts) -> impl Iterator<Item = (Stri
     [state, leads, follows].into_iter().flatten()
 }
 
+/// So many causes of an election are named.
+const CAUSES: usize = 3;
 /// So many lines a change has at most.
 const MOST: usize = 500;
 

@@ -47,6 +47,8 @@ pub use header::{Header, RecordedAgent, RecordedClock};
 pub use recording::Recording;
 pub use ring::RecordLimits;
 
+#[cfg(feature = "dashboard")]
+pub(crate) use moment::{AgentCondition, AgentMoment, RecordedMoments};
 pub(crate) use ring::BoundedRecord;
 
 #[cfg(test)]

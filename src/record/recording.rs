@@ -60,6 +60,16 @@ impl Recording {
         Self { header, entries }
     }
 
+    /// The commands and what came of them, without the rest: enough for a script and for a test, however long the run.
+    #[cfg(all(feature = "testkit", feature = "dashboard"))]
+    pub(crate) fn of_commands(&self, commands: Vec<TraceEntry>) -> Self {
+        let header = Header {
+            forgotten: 0,
+            ..self.header.clone()
+        };
+        Self::new(header, commands, self.ended())
+    }
+
     /// Reads a recording, strictly and within limits: at most 64 MiB, 500,000 entries, and 1 MiB a line.
     ///
     /// # Errors

@@ -12,13 +12,25 @@
 //! $ cargo run -p dashboard-page -- --agents 200
 //! $ cargo run -p dashboard-page -- --protocol quorum
 //! $ cargo run -p dashboard-page -- --real-time
+//! $ cargo run -p dashboard-page -- --replay FILE
 //! ```
+//!
+//! FILE is a recording: of `cluster --record`, `simulate --record`, `bullyctl record save`, or of this page.
 //!
 //! The agents live in virtual time on the main thread, the server in real time on another one.
 #[path = "../../common/protocol.rs"]
 mod protocol;
 
-use std::{error::Error, io, net::SocketAddr, sync::mpsc, thread, time::Duration};
+use std::{
+    error::Error,
+    fs::File,
+    io::{self, BufReader},
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    sync::mpsc,
+    thread,
+    time::Duration,
+};
 
 use actix::{System, SystemRunner};
 use actix_bully::{
@@ -27,6 +39,7 @@ use actix_bully::{
         stage::{Stage, Story},
     },
     protocol::Election,
+    record::Recording,
     testkit::{
         cluster::{ClusterBuilder, ClusterError},
         faults::Conditions,
@@ -56,6 +69,9 @@ struct Args {
     /// Lets time pass as it does
     #[arg(long)]
     real_time: bool,
+    /// Shows a recording instead of agents that run; a broken promise is marked in it
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["agents", "protocol", "seed", "real_time"])]
+    replay: Option<PathBuf>,
 }
 
 /// Shows a cluster until another election is chosen.
@@ -70,7 +86,6 @@ impl Play for Show<'_> {
 
     async fn play<E: Election>(self, cluster: ClusterBuilder<E>) -> Self::Outcome {
         let ms = Duration::from_millis;
-        let network = Conditions::builder().delay(ms(10)..=ms(30)).build()?;
         // Heartbeats of a few agents are worth a look; those of many hide the rest.
         let trace = Trace::new().bounded(10_000);
         let trace = if self.args.agents <= 16 {
@@ -78,17 +93,28 @@ impl Play for Show<'_> {
         } else {
             trace
         };
-        let cluster = cluster.seed(self.args.seed).network(network).trace(trace);
+        // It begins as the example `cluster` does, so that its commands are a script for that one.
+        let quick = Conditions::builder().delay(ms(1)..=ms(3)).build()?;
+        let cluster = cluster.seed(self.args.seed).network(quick).trace(trace);
         let mut cluster = cluster.start()?;
         if self.protocol.awaits_campaign() {
-            cluster.campaign("agent-1")?;
+            for agent in 1..=self.args.agents {
+                cluster.campaign(&format!("agent-{agent}"))?;
+            }
         }
+        // A page of agents that have not settled is a page as well.
+        cluster.settle().await.ok();
+        // Slow enough for a message to be seen on its way.
+        cluster.set_network(quick.to_builder().delay(ms(10)..=ms(30)).build()?);
         Ok(self.stage.play(cluster).await)
     }
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
     let args = Args::parse();
+    if let Some(file) = &args.replay {
+        return replay(file, args.port);
+    }
     let (stage, page) = if args.real_time {
         Stage::real_time()
     } else {
@@ -119,6 +145,20 @@ fn play(system: &SystemRunner, stage: &mut Stage, args: &Args) -> Result<(), Box
         let Some(name) = chosen else { return Ok(()) };
         protocol = name.parse()?;
     }
+}
+
+/// Serves the page of a recording until the program is ended.
+fn replay(file: &Path, port: u16) -> Result<(), Box<dyn Error>> {
+    let named = |wrong: &dyn Error| format!("{}: {wrong}", file.display());
+    let opened = File::open(file).map_err(|wrong| named(&wrong))?;
+    let recording = Recording::read(BufReader::new(opened)).map_err(|wrong| named(&wrong))?;
+    let page = Dashboard::replay(recording);
+    System::new().block_on(async {
+        let (address, server) = page.serve(port)?;
+        println!("http://{address}/");
+        server.await
+    })?;
+    Ok(())
 }
 
 /// Serves the page on a thread of its own.

@@ -1,6 +1,6 @@
 // Puts it together: the stream in, commands out, and when what is drawn.
 
-let dirty = { ring: false, said: [], anew: false };
+let dirty = { said: [], anew: false };
 let scheduled = false;
 
 function schedule() {
@@ -31,6 +31,7 @@ function draw() {
   if (said.some((entry) => entry.what === 'election')) drawElections();
   if (isLive()) fly(said, state.now.at_ms);
   drawTimeline();
+  drawFilm();
 }
 
 function redraw() {
@@ -40,29 +41,43 @@ function redraw() {
 
 // ---- the stream ------------------------------------------------------------------------------
 
+let source = null;
+
+function disconnect() {
+  if (source) source.close();
+  source = null;
+}
+
+// What was drawn of others is drawn no more.
+function forget() {
+  state.received = performance.now();
+  ring.shape = '';
+  panels.chosenKey = panels.rowsShape = '';
+  by('legend').replaceChildren();
+}
+
 function connect() {
-  const source = new EventSource('events');
+  const ours = new EventSource('events');
+  source = ours;
   const connection = by('connection');
-  source.addEventListener('open', () => { connection.textContent = 'live'; connection.className = ''; });
-  source.addEventListener('snapshot', (event) => {
+  ours.addEventListener('open', () => { connection.textContent = 'live'; connection.className = ''; });
+  ours.addEventListener('snapshot', (event) => {
     begin(JSON.parse(event.data));
-    state.received = performance.now();
-    ring.shape = '';
-    panels.chosenKey = '';
-    by('legend').replaceChildren();
+    forget();
+    if (state.head.film) return openOwn();
     redraw();
   });
-  source.addEventListener('change', (event) => {
+  ours.addEventListener('change', (event) => {
     dirty.said.push(...advance(JSON.parse(event.data)));
     state.received = performance.now();
     schedule();
   });
-  source.addEventListener('error', () => {
+  ours.addEventListener('error', () => {
     connection.className = 'lost';
     connection.textContent = 'no connection: what is shown is old';
-    if (source.readyState !== EventSource.CLOSED) return; // the browser tries again by itself
+    if (ours.readyState !== EventSource.CLOSED) return; // the browser tries again by itself
     explain();
-    setTimeout(connect, 5000);
+    setTimeout(() => { if (source === ours) connect(); }, 5000);
   });
 }
 
@@ -83,16 +98,21 @@ function answer(text) {
   by('answer').textContent = text || '';
 }
 
-async function command(body) {
+const command = (body) => post('commands', body);
+
+// Says whether it was done.
+async function post(path, body) {
   const headers = { 'Content-Type': 'application/json', 'X-Bully-Dashboard': '1' };
   const token = by('token').value.trim();
   if (token) headers.Authorization = 'Bearer ' + token;
   try {
-    const response = await fetch('commands', { method: 'POST', headers, body: JSON.stringify(body) });
+    const response = await fetch(path, { method: 'POST', headers, body: JSON.stringify(body) });
     const told = await response.json();
     answer(response.ok ? '' : told.message);
+    return response.ok;
   } catch {
     answer('The server did not answer: is it still running?');
+    return false;
   }
 }
 
@@ -108,8 +128,11 @@ function cut(from, to, oneWay) {
 }
 
 function look(place) {
-  state.shown = place === null || place >= state.past.length - 1 ? null : Math.max(0, place);
+  const last = state.past.length - 1;
+  // The last moment of what runs is the present one, that of a recording is a moment like others.
+  state.shown = place === null || (place >= last && !state.film) ? null : Math.min(last, Math.max(0, place));
   groundFlights();
+  if (state.film) drawLog();
   schedule();
   if (!isLive()) requestAnimationFrame(() => drawStill(moment().at_ms));
 }
@@ -128,6 +151,7 @@ function setTheme(theme) {
 
 function arm() {
   armRing(choose, cut);
+  armRecordings();
   by('pause').addEventListener('click', () => command(state.now.clock.paused ? 'play' : 'pause'));
   by('step').addEventListener('click', () => command('step'));
   by('speed').addEventListener('change', () => command({ speed: Number(by('speed').value) }));
@@ -149,7 +173,7 @@ function arm() {
   };
   for (const id of ['delay', 'loss']) by(id).addEventListener('change', network);
   for (const id of ['sort', 'filter']) by(id).addEventListener('input', () => drawLog());
-  by('scrub').addEventListener('input', () => look(Number(by('scrub').value)));
+  by('scrub').addEventListener('input', () => { stand(); look(Number(by('scrub').value)); });
   // The token stays in its field: nothing is ever sent by a form.
   by('token-form').addEventListener('submit', (event) => event.preventDefault());
   by('live').addEventListener('click', () => { look(null); by('scrub').focus(); });

@@ -51,7 +51,8 @@ function drawClock() {
 }
 
 function drawStatus() {
-  const text = summary(moment()), element = by('status');
+  const now = moment(), broken = state.film ? film.broken.find((each) => each.at_ms === now.at_ms) : null;
+  const text = (broken ? 'A promise is broken: ' + broken.text + '. ' : '') + summary(now), element = by('status');
   // It is read aloud when it changes, so it is written only then.
   if (element.textContent !== text) element.textContent = text;
 }
@@ -61,6 +62,7 @@ function drawWhy() {
   if (panels.why === why && panels.peers === peers) return;
   Object.assign(panels, { why, peers });
   const texts = why.length ? why : ['Nothing is known yet.'];
+  by('reason-title').textContent = state.film ? 'Last done or found' : 'Why';
   by('why').replaceChildren(...texts.map((text) => make('p', {}, text)));
   by('peers').hidden = peers.length === 0;
   by('peers').replaceChildren(...peers.map((peer) => make('li', { data: 'peer:' + peer.node }, `host ${peer.node}: ${peer.link}${peer.error ? ', ' + peer.error : ''}`)));
@@ -132,7 +134,8 @@ function actions(agent, names, other) {
     button('Crash', { crash: [name] }, lives, 'it panics'), button('Stop', { stop: [name] }, up, 'it ends at once, without handing over'),
     hung ? button('Resume', { resume: name }, true) : button('Hang', { hang: name }, up, 'it handles nothing any more'),
     button('Restart', { restart: name }, agent.state === 'down'), button('Step down', { step_down: { agent: name } }, up && agent.leads),
-    button('Campaign', { campaign: name }, up, 'it holds an election'), button('Isolate', { isolate: name }, !agent.isolated, 'all its links are cut'));
+    button('Campaign', { campaign: name }, up, 'it holds an election'),
+    agent.isolated ? button('Rejoin', { rejoin: name }, true, 'its isolation ends') : button('Isolate', { isolate: name }, true, 'all its links are cut'));
   const others = names.filter((each) => each !== name);
   if (!others.length) return [own];
   const select = make('select', { id: 'other' }, ...others.map((each) => make('option', { value: each, selected: each === other }, each)));
@@ -146,7 +149,7 @@ function actions(agent, names, other) {
 // ---- elections and events --------------------------------------------------------------------
 
 function drawElections() {
-  const row = (each) => make('tr', { data: 'election' }, ...[seconds(each.at_ms), each.cause, each.leaders.join(', ') || 'none', span(each.took_ms), String(each.messages)].map((text, place) => make('td', { class: place === 1 || place === 2 ? 'long' : '' }, text)));
+  const row = (each) => make('tr', { data: 'election' }, ...[moments(each.at_ms), each.cause, each.leaders.join(', ') || 'none', span(each.took_ms), String(each.messages)].map((text, place) => make('td', { class: place === 1 || place === 2 ? 'long' : '' }, text)));
   by('elections').replaceChildren(...state.elections.slice(-60).reverse().map(row));
 }
 
@@ -165,7 +168,7 @@ function isWanted(entry) {
 const SHOWN = 250;
 function lineOf(entry) {
   const tone = entry.what === 'sent' ? `message k${colourOf(entry.kind)}${entry.lost ? ' lost' : ''}` : entry.what === 'agent' ? entry.tone : 'mark';
-  const line = make('li', { class: tone, data: 'event' }, make('time', {}, seconds(entry.at_ms)), textOf(entry));
+  const line = make('li', { class: tone, data: 'event' }, make('time', {}, moments(entry.at_ms)), textOf(entry));
   line.at = entry.at_ms;
   return line;
 }
@@ -173,8 +176,13 @@ function lineOf(entry) {
 function drawLog(said) {
   const log = by('log');
   if (said === undefined) {
-    const wanted = state.said.filter(isWanted).slice(-SHOWN);
-    log.replaceChildren(...wanted.reverse().map(lineOf));
+    // Of a recording, what has happened by the moment that is shown.
+    const until = state.film ? state.past[state.shown === null ? state.past.length - 1 : state.shown].said : state.said.length;
+    const wanted = [];
+    for (let place = until - 1; place >= 0 && wanted.length < SHOWN; place -= 1) {
+      if (isWanted(state.said[place])) wanted.push(state.said[place]);
+    }
+    log.replaceChildren(...wanted.map(lineOf));
     return;
   }
   const fresh = said.filter((entry) => entry.what !== 'election' && isWanted(entry)).slice(-SHOWN);
@@ -199,8 +207,8 @@ function drawTimeline() {
   scrub.max = String(last);
   scrub.value = String(at);
   const shown = state.past[at];
-  scrub.setAttribute('aria-valuetext', `${seconds(shown.at)}, ${summary(shown.moment)}`);
-  by('when').textContent = seconds(isLive() ? clockNow() : shown.at);
+  scrub.setAttribute('aria-valuetext', `${moments(shown.at)}, ${summary(shown.moment)}`);
+  by('when').textContent = moments(isLive() ? clockNow() : shown.at);
   by('live').disabled = isLive();
   by('log').classList.toggle('heard', !isLive());
   if (!isLive()) for (const line of by('log').children) line.classList.toggle('later', line.at > shown.at);
@@ -219,5 +227,6 @@ function drawStrip() {
     parts.push(shape('rect', { class: name, x: (1000 * from) / total, y: 0, width: Math.max(2, (1000 * (place - from)) / total), height: 14 }));
     from = place;
   }
-  by('strip').replaceChildren(...parts.slice(-200));
+  const marks = state.film ? film.broken.map((each) => shape('rect', { class: 'broke', x: (1000 * placeOf(each.at_ms)) / total - 3, y: 0, width: 6, height: 14 })) : [];
+  by('strip').replaceChildren(...parts.slice(-200), ...marks);
 }

@@ -287,13 +287,14 @@ function drawStill(at) {
   const places = new Map(moment().agents.map((agent, index) => [agent.name, index]));
   for (const entry of state.said) {
     if (entry.what !== 'sent' || state.hidden.has(entry.kind) || entry.at_ms > at || ring.flights.length >= FLIGHTS) continue;
-    const arrives = entry.arrives_ms.length ? entry.arrives_ms[0] : entry.at_ms + 1;
+    // Where it is not known when it arrived, it is drawn half-way at the moment at which it left.
+    const known = entry.arrives_ms.length > 0, arrives = known ? entry.arrives_ms[0] : entry.at_ms;
     const from = ring.places[places.get(entry.from)], to = ring.places[places.get(entry.to)];
     if (arrives < at || !from || !to) continue;
     const takes = Math.max(1, arrives - entry.at_ms);
     const flight = { from, to, start: 0, takes: 1, kind: entry.kind, lost: Boolean(entry.lost), drawn: null };
     ring.flights.push(flight);
-    drawFlight(flight, (at - entry.at_ms) / takes);
+    drawFlight(flight, known ? (at - entry.at_ms) / takes : 0.5);
   }
 }
 

@@ -11,6 +11,7 @@ const state = {
   chosen: null, // the key of the selected agent
   hidden: new Set(), // kinds of messages that are not drawn
   kinds: [], // kinds seen so far
+  film: false, // whether a recording is shown, and nothing runs
 };
 
 const keyOf = (agent) => (agent.group ? agent.group + ' / ' : '') + agent.name;
@@ -21,14 +22,14 @@ function begin(snapshot) {
   state.now = snapshot.moment;
   state.said = snapshot.said;
   state.elections = snapshot.elections;
-  state.past = [{ at: state.now.at_ms, moment: state.now }];
+  state.past = [{ at: state.now.at_ms, moment: state.now, said: state.said.length }];
   state.shown = null;
   for (const entry of state.said) meet(entry);
 }
 
 // A moment is never changed, but replaced: those of the timeline stay as they were.
 function advance(change) {
-  const next = Object.assign({}, state.now, { at_ms: change.at_ms });
+  const next = Object.assign({}, change.moment || state.now, { at_ms: change.at_ms });
   if (change.agents) {
     next.agents = state.now.agents.slice();
     for (const [place, agent] of change.agents) next.agents[place] = agent;
@@ -37,8 +38,10 @@ function advance(change) {
     if (key in change) next[key] = change[key];
   }
   state.now = next;
-  state.past.push({ at: next.at_ms, moment: next });
-  if (state.past.length > MOMENTS) {
+  const entry = { at: next.at_ms, moment: next, said: 0 };
+  state.past.push(entry);
+  // A recording has an end, so all of it is kept.
+  if (state.past.length > MOMENTS && !state.film) {
     state.past.shift();
     if (state.shown !== null) state.shown = Math.max(0, state.shown - 1);
   }
@@ -47,6 +50,8 @@ function advance(change) {
     meet(entry);
     (entry.what === 'election' ? state.elections : state.said).push(entry);
   }
+  entry.said = state.said.length;
+  if (state.film) return said;
   if (state.said.length > ENTRIES) state.said.splice(0, state.said.length - ENTRIES);
   if (state.elections.length > ENTRIES) state.elections.splice(0, state.elections.length - ENTRIES);
   return said;
@@ -61,7 +66,7 @@ function meet(entry) {
 }
 
 const moment = () => (state.shown === null ? state.now : state.past[state.shown].moment);
-const isLive = () => state.shown === null;
+const isLive = () => state.shown === null && !state.film;
 
 // The time of the agents, as far as can be told between two frames.
 function clockNow() {
@@ -114,6 +119,8 @@ function summary(moment) {
   return `${leaders.length} agents consider themselves leader: ${leaders.slice(0, 8).join(', ')}${rest}`;
 }
 
+// A running node says by the clock of its host when it was.
+const moments = (ms) => (film.began === null || !state.film ? seconds(ms) : new Date(film.began + ms).toLocaleTimeString([], { hour12: false, fractionalSecondDigits: 3 }));
 const seconds = (ms) => (ms / 1000).toFixed(3) + ' s';
 const span = (ms) => (ms >= 1000 ? (ms / 1000).toFixed(2) + ' s' : Number(ms.toFixed(1)) + ' ms');
 

@@ -45,6 +45,7 @@ pub(crate) enum Control {
         to: AgentId,
     },
     Isolate(AgentId),
+    Rejoin(AgentId),
     Heal,
     Network(NetworkChange),
     Scenario(Story),

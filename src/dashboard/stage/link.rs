@@ -1,7 +1,7 @@
 //! The way of a command from the server to the stage, which may be on another thread.
 //!
 //! Decided here: that a command waits in a short queue or is refused, and that its sender waits for what became of it,
-//! but not for ever.
+//! but not for ever. The run is asked for in the same way.
 
 use std::{
     sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel},
@@ -15,17 +15,18 @@ use super::{
     control::{Control, NumberError},
     scenario::ScenarioError,
 };
-use crate::testkit::cluster::ClusterError;
+use crate::{dashboard::copies::RecordedRun, testkit::cluster::ClusterError};
 
 /// The server's end.
 #[derive(Clone, Debug)]
 pub(crate) struct StageLink(SyncSender<StageRequest>);
 
-/// A command on its way, and where its answer goes.
+/// What is asked for, and where the answer goes.
 #[derive(Debug)]
-pub(crate) struct StageRequest {
-    pub(crate) control: Control,
-    pub(crate) reply: oneshot::Sender<Result<(), StageError>>,
+pub(crate) enum StageRequest {
+    Command(Control, oneshot::Sender<Result<(), StageError>>),
+    /// The run until now.
+    Run(oneshot::Sender<RecordedRun>),
 }
 
 /// Why a command was not carried out.
@@ -71,14 +72,27 @@ pub(crate) fn link() -> (StageLink, Receiver<StageRequest>) {
 impl StageLink {
     /// Asks for something, and waits until it was done or refused.
     pub(crate) async fn ask(&self, control: Control) -> Result<(), StageError> {
+        self.answered(|reply| StageRequest::Command(control, reply))
+            .await?
+    }
+
+    /// The run until now.
+    pub(crate) async fn run(&self) -> Result<RecordedRun, StageError> {
+        self.answered(StageRequest::Run).await
+    }
+
+    async fn answered<T>(
+        &self,
+        request: impl FnOnce(oneshot::Sender<T>) -> StageRequest,
+    ) -> Result<T, StageError> {
         let (reply, told) = oneshot::channel();
-        match self.0.try_send(StageRequest { control, reply }) {
+        match self.0.try_send(request(reply)) {
             Ok(()) => {}
             Err(TrySendError::Full(_)) => return Err(StageError::Busy),
             Err(TrySendError::Disconnected(_)) => return Err(StageError::Ended),
         }
         match timeout(ANSWER, told).await {
-            Ok(Ok(told)) => told,
+            Ok(Ok(told)) => Ok(told),
             Ok(Err(_)) => Err(StageError::Ended),
             Err(_) => Err(StageError::Late),
         }

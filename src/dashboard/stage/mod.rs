@@ -25,15 +25,15 @@
 //! A server has sockets, which know real time only, so it runs on another thread.
 //!
 //! Decided here: when something is done, and when it is shown. Not here: what the commands are (`control.rs`), the
-//! scenarios (`scenario.rs`), the pace of time (`pace.rs`), and what is shown (`facts.rs`, `entries.rs`).
+//! scenarios (`scenario.rs`), the pace of time (`pace.rs`), what is shown (`facts.rs`), and what is kept (`run.rs`).
 
 mod control;
-mod entries;
 mod facts;
 pub(super) mod link;
 mod pace;
 mod perform;
 mod play;
+mod run;
 mod scenario;
 
 use std::{

@@ -38,6 +38,7 @@ pub(super) async fn perform<E: Election>(
         }
         Control::Mend { from, to } => cluster.mend(from.as_str(), to.as_str())?,
         Control::Isolate(name) => cluster.isolate(name.as_str())?,
+        Control::Rejoin(name) => cluster.rejoin(name.as_str())?,
         Control::Heal => cluster.heal(),
         Control::Network(change) => {
             let (min, max) = change.delay()?;

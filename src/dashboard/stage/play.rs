@@ -13,18 +13,21 @@ use actix::clock::sleep;
 use super::{
     Stage,
     control::{Control, checked_speed},
-    entries::Told,
     facts,
     link::{StageError, StageRequest},
     perform::perform,
+    run::RunCommands,
     scenario::{Story, Until, scenes},
 };
 use crate::{
     dashboard::{
+        copies::RecordedRun,
+        entries::Told,
         moment::PageMoment,
-        said::{Happened, Said},
+        said::{Happened, Said, joined},
     },
     protocol::{Election, Time},
+    record::RecordedClock,
     testkit::cluster::{Cluster, Settled},
 };
 
@@ -34,9 +37,12 @@ pub(super) struct Player<'a, E: Election> {
     cluster: Cluster<E>,
     /// The first entry of the record that has not been told.
     next_entry: u64,
+    commands: RunCommands,
     causes: Vec<String>,
     /// The last change of a leader that an election was told of.
     told: Option<Time>,
+    /// The last one that the recording calls settled, and how much had happened by the last frame.
+    recorded: (Option<Time>, u64),
     why: Vec<String>,
     why_at: (u64, Instant),
     /// What the next scene waits for, since when, and how long it has been quiet.
@@ -66,8 +72,10 @@ impl<'a, E: Election> Player<'a, E> {
             stage,
             cluster,
             next_entry: 0,
+            commands: RunCommands::default(),
             causes: Vec::new(),
             told: None,
+            recorded: (None, 0),
             why: Vec::new(),
             why_at: (u64::MAX, now()),
             waits: None,
@@ -100,6 +108,7 @@ impl<'a, E: Election> Player<'a, E> {
                 sleep(due).await;
             }
             self.scene().await;
+            self.settle_when_quiet().await;
             self.show();
         }
     }
@@ -135,20 +144,31 @@ impl<'a, E: Election> Player<'a, E> {
         }
     }
 
-    async fn answer(&mut self, StageRequest { control, reply }: StageRequest) -> AfterCommand {
+    async fn answer(&mut self, request: StageRequest) -> AfterCommand {
+        // A caller that has gone needs no answer.
+        let (control, reply) = match request {
+            StageRequest::Command(control, reply) => (control, reply),
+            StageRequest::Run(reply) => {
+                self.settle().await;
+                reply.send(self.run()).ok();
+                return AfterCommand::Goes;
+            }
+        };
         let told = self.control(&control).await;
         let chosen = match (&told, control) {
             (Ok(()), Control::Election(name)) => AfterCommand::Chosen(name),
             _ => AfterCommand::Goes,
         };
-        // A caller that has gone needs no answer.
         reply.send(told).ok();
         chosen
     }
 
     async fn control(&mut self, control: &Control) -> Result<(), StageError> {
         match control {
-            Control::Pause => self.pause(true),
+            Control::Pause => {
+                self.settle().await;
+                self.pause(true)
+            }
             Control::Play => self.pause(false),
             Control::Step => self.step().await,
             Control::Speed(speed) => {
@@ -177,6 +197,7 @@ impl<'a, E: Election> Player<'a, E> {
             | Control::Cut { .. }
             | Control::Mend { .. }
             | Control::Isolate(_)
+            | Control::Rejoin(_)
             | Control::Heal
             | Control::Network(_) => perform(&mut self.cluster, control).await,
         }
@@ -265,20 +286,62 @@ impl<'a, E: Election> Player<'a, E> {
         wait.met.get_or_insert_with(now).elapsed() >= DWELL
     }
 
+    // ---- what is kept -----------------------------------------------------------------------
+
+    /// The run until now.
+    fn run(&self) -> RecordedRun {
+        let election = self.stage.board.head().election;
+        let mut whole = self.cluster.recording(&election.unwrap_or_default());
+        if !self.stage.pace.is_virtual() {
+            whole.header_mut().clock = RecordedClock::Real;
+        }
+        let mut commands = self.commands.clone();
+        self.cluster
+            .read_trace(self.next_entry, |entry| commands.add(entry));
+        commands.with(whole)
+    }
+
+    /// Waits until nothing has happened for a frame, because what is recorded here takes the time of the agents.
+    async fn settle_when_quiet(&mut self) {
+        let activity = self.cluster.activity();
+        if std::mem::replace(&mut self.recorded.1, activity) == activity {
+            self.settle().await;
+        }
+    }
+
+    /// Has it recorded that it is settled which agents lead, as whoever tests a cluster would: a test that is made of the
+    /// run asserts it there.
+    async fn settle(&mut self) {
+        let believed = self.cluster.believed();
+        let is_due = self.recorded.0 != Some(believed) && !self.stage.pace.facts().paused;
+        if !is_due || self.cluster.settled_now().is_err() {
+            return;
+        }
+        if self.cluster.settle().await.is_ok() {
+            self.recorded.0 = Some(believed);
+        }
+    }
+
+    /// Reads what was recorded since the last time.
+    fn read(&mut self) -> Told {
+        let mut told = Told::default();
+        let commands = &mut self.commands;
+        self.next_entry = self.cluster.read_trace(self.next_entry, |entry| {
+            told.add(entry);
+            commands.add(entry);
+        });
+        told
+    }
+
     // ---- what is shown -----------------------------------------------------------------------
 
     fn show(&mut self) {
-        let mut told = Told::default();
-        let next = self
-            .cluster
-            .read_trace(self.next_entry, |entry| told.add(entry));
-        self.next_entry = next;
         let Told {
             mut said,
             more,
             causes,
             ..
-        } = told;
+        } = self.read();
         self.causes.extend(causes);
         said.extend(self.election());
         let moment = PageMoment {
@@ -298,17 +361,10 @@ impl<'a, E: Election> Player<'a, E> {
         }
         let settled: Settled = self.cluster.settled_now().ok()?;
         self.told = Some(believed);
-        let mut cause = std::mem::take(&mut self.causes);
-        let hidden = cause.len().saturating_sub(CAUSES);
-        cause.truncate(CAUSES);
-        let mut cause = cause.join("; ");
-        if hidden > 0 {
-            cause = format!("{cause}; and {hidden} more");
-        }
         Some(Said {
             at: self.cluster.now().since(Time::ZERO),
             what: Happened::Election {
-                cause,
+                cause: joined(std::mem::take(&mut self.causes)),
                 leaders: settled.leaders().cloned().collect(),
                 took: settled.took,
                 messages: settled.messages,
@@ -352,5 +408,3 @@ const AT_LEAST: Duration = Duration::from_millis(50);
 const AT_MOST: Duration = Duration::from_secs(15);
 /// How long people look at what came of a scene.
 const DWELL: Duration = Duration::from_millis(2_500);
-/// So many causes of an election are named.
-const CAUSES: usize = 3;

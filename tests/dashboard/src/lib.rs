@@ -32,6 +32,7 @@ use futures::future::poll_fn;
 use serde_json::Value;
 
 pub mod browser;
+pub mod rust_test;
 
 /// What a test waits for comes within this time, or it fails.
 pub const SOON: Duration = Duration::from_secs(20);

@@ -2,9 +2,12 @@
 //! Each test waits for what the page shows, and ends with a look at the browser's console.
 
 use actix_bully::{
-    Group, agent::BullyAgent, dashboard::Dashboard, operate::Operated, testkit::cluster::Cluster,
+    Group, agent::BullyAgent, dashboard::Dashboard, operate::Operated, record::Recording,
+    testkit::cluster::Cluster,
 };
-use actix_bully_dashboard_tests::{browser::Browser, command, five, run, stage};
+use actix_bully_dashboard_tests::{
+    Viewer, browser::Browser, command, five, get, run, rust_test, stage,
+};
 
 /// Serves a page, and gives its address.
 fn served(page: &Dashboard) -> String {
@@ -253,6 +256,147 @@ fn two_hundred_agents_are_shown_and_nothing_moves_for_those_who_ask_for_calm() {
         // On a narrow page nothing is wider than the page.
         browser.client.set_window_size(500, 900).await.unwrap();
         browser.until("return document.documentElement.scrollWidth <= innerWidth && document.querySelector('[data-id=ring]').classList.contains('small')").await;
+        browser.end().await;
+    });
+}
+
+const PLACE: &str = "return state.shown";
+
+#[test]
+fn what_was_clicked_is_copied_as_a_test_that_passes() {
+    run(async {
+        let (page, _thread) = stage(five);
+        command(&page, r#"{"speed":5}"#).await;
+        let browser = open(&page).await;
+        browser.wait(LEADER).await;
+        browser
+            .click("[data-id='agent:agent-5'] circle:not(.halo)")
+            .await;
+        browser.click("[data-id='do:crash']").await;
+        browser.wait("[data-id='agent:agent-4'].leader").await;
+        browser
+            .click("[data-id='agent:agent-4'] circle:not(.halo)")
+            .await;
+        browser.click("[data-id='do:isolate']").await;
+        browser.wait("[data-id='agent:agent-3'].leader").await;
+        browser.until("return document.querySelectorAll('tr[data-id=election]').length >= 2 && document.querySelector('tr[data-id=election]').textContent.includes('agent-3')").await;
+        browser.click("[data-id='do:rejoin']").await;
+        browser
+            .wait("[data-id='agent:agent-4']:not(.isolated)")
+            .await;
+        browser
+            .script("by('form').value = 'recorded_run.rs'", Vec::new())
+            .await;
+        browser.click("[data-id=copy]").await;
+        let copied = "return document.querySelector('[data-id=copied]').value";
+        browser
+            .until("return document.querySelector('[data-id=copied]').value.includes('fn the_recorded_run_repeats')")
+            .await;
+        let test = browser.script(copied, Vec::new()).await;
+        let test = test.as_str().unwrap();
+        for call in [
+            r#"crash("agent-5")"#,
+            r#"isolate("agent-4")"#,
+            r#"rejoin("agent-4")"#,
+            r#"eq(["agent-4"])"#,
+        ] {
+            assert!(test.contains(call), "{test}");
+        }
+        rust_test::passes(test);
+        browser.end().await;
+    });
+}
+
+#[test]
+fn a_recording_is_opened_and_played_as_it_was() {
+    run(async {
+        let (page, _thread) = stage(five);
+        command(&page, r#"{"speed":5}"#).await;
+        let browser = open(&page).await;
+        browser.wait(LEADER).await;
+        browser
+            .script("command({ crash: ['agent-5'] })", Vec::new())
+            .await;
+        browser.wait("[data-id='agent:agent-4'].leader").await;
+        command(&page, r#""pause""#).await;
+        let recording = get(&page, "/copies/run.jsonl").await.text;
+        let folder = tempfile::tempdir().unwrap();
+        let choose = async |name: &str, text: &str| {
+            let file = folder.path().join(name);
+            std::fs::write(&file, text).unwrap();
+            let field = browser.wait("[data-id=open]").await;
+            field.send_keys(file.to_str().unwrap()).await.unwrap();
+        };
+        choose("cut.jsonl", recording.rsplit_once("\n{").unwrap().0).await;
+        browser.until("return document.querySelector('[data-id=answer]').textContent.includes('cut.jsonl: the recording breaks off')").await;
+        // What the live page shows now, the last frame of the recording has to show.
+        let facts = "return state.now.agents.map((a) => [a.name, a.leads, a.state, a.score].join()).join('; ')";
+        let shown = browser.script(facts, Vec::new()).await;
+        choose("run.jsonl", &recording).await;
+        browser.until("return document.querySelector('[data-id=connection]').textContent === 'recording run.jsonl'").await;
+        assert_eq!(
+            browser.script(facts, Vec::new()).await,
+            shown,
+            "its last moment"
+        );
+        // It begins at its beginning, where nobody leads, and goes on step by step.
+        assert_eq!(browser.script(PLACE, Vec::new()).await, 0);
+        browser.until("return document.querySelector('[data-id=status]').textContent.startsWith('No agent leads')").await;
+        browser.click("[data-id=forward]").await;
+        browser.wait(LEADER).await;
+        browser.click("[data-id=back]").await;
+        browser.until("return document.querySelector('[data-id=status]').textContent.startsWith('No agent leads')").await;
+        browser.script("const scrub = by('scrub'); scrub.value = scrub.max; scrub.dispatchEvent(new Event('input'))", Vec::new()).await;
+        browser.wait("[data-id='agent:agent-4'].leader").await;
+        browser
+            .wait("[data-id='agent:agent-5'][data-state=down]")
+            .await;
+        // The keys of a slider are steps as well.
+        browser.script("by('scrub').focus()", Vec::new()).await;
+        browser.press("\u{e012}").await;
+        browser
+            .until("return state.shown === state.past.length - 2")
+            .await;
+        browser.click("[data-id=leave]").await;
+        browser.until("return document.querySelector('[data-id=connection]').textContent === 'live' && !document.querySelector('#controls').hidden").await;
+        let log = browser
+            .client
+            .issue_cmd(actix_bully_dashboard_tests::browser::BrowserLog)
+            .await
+            .unwrap();
+        assert!(
+            log.to_string().contains("400"),
+            "the refusal is noted: {log}"
+        );
+        browser.end().await;
+    });
+}
+
+#[test]
+fn a_broken_promise_is_where_a_recording_opens() {
+    run(async {
+        let (page, _thread) = stage(five);
+        let mut viewer = Viewer::new(&page).await.unwrap();
+        viewer
+            .until("it leads", |v| v.leaders() == ["agent-5"])
+            .await;
+        let copied = get(&page, "/copies/run.jsonl").await.text;
+        let mut recording = Recording::read(copied.as_bytes()).unwrap();
+        recording.violate(recording.ended(), "<b>two leaders</b>".to_owned());
+        let replay = Dashboard::replay(recording);
+        let browser = open(&replay).await;
+        let marked = "return document.querySelector('[data-id=status]').textContent.startsWith('A promise is broken: <b>two leaders</b>')";
+        browser.until(marked).await;
+        browser
+            .until("return document.querySelectorAll('[data-id=strip] .broke').length === 1")
+            .await;
+        browser.click("[data-id=back]").await;
+        browser.until(&marked.replace("return ", "return !")).await;
+        browser.click("[data-id=broken]").await;
+        browser.until(marked).await;
+        browser
+            .until("return document.querySelectorAll('b').length === 0 && by('leave').hidden")
+            .await;
         browser.end().await;
     });
 }

@@ -5,26 +5,26 @@
 
 use std::time::Duration;
 
+use super::said::{Happened, Said, Tone};
 use crate::{
-    dashboard::said::{Happened, Said, Tone},
-    protocol::{Event, Time},
-    testkit::trace::{Happening, TraceEntry, What},
+    protocol::{AgentId, Event, Time},
+    record::{Happening, MessageText, TraceEntry, What},
 };
 
 /// What was recorded since the last frame.
 #[derive(Debug, Default)]
-pub(super) struct Told {
-    pub(super) said: Vec<Said>,
+pub(crate) struct Told {
+    pub(crate) said: Vec<Said>,
     /// Messages that are not among them.
-    pub(super) more: u64,
+    pub(crate) more: u64,
     /// What was done to the agents and to the network, in words.
-    pub(super) causes: Vec<String>,
+    pub(crate) causes: Vec<String>,
     messages: usize,
 }
 
 impl Told {
     /// Adds what one entry says.
-    pub(super) fn add(&mut self, entry: &TraceEntry) {
+    pub(crate) fn add(&mut self, entry: &TraceEntry) {
         let at = entry.at.since(Time::ZERO);
         match &entry.what {
             What::Sent { .. } | What::Lost { .. } if self.messages >= MOST_MESSAGES => {
@@ -71,7 +71,7 @@ impl Told {
     fn message(
         &mut self,
         at: Duration,
-        message: &crate::testkit::trace::MessageText,
+        message: &MessageText,
         arrives: Vec<Duration>,
         lost: Option<String>,
     ) {
@@ -89,7 +89,7 @@ impl Told {
         });
     }
 
-    fn agent(&mut self, at: Duration, agent: &crate::protocol::AgentId, text: String, tone: Tone) {
+    fn agent(&mut self, at: Duration, agent: &AgentId, text: String, tone: Tone) {
         let agent = agent.clone();
         let what = Happened::Agent { agent, text, tone };
         self.said.push(Said { at, what });
@@ -109,7 +109,7 @@ const MOST_MESSAGES: usize = 400;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testkit::trace::MessageText;
+    use MessageText;
 
     fn sent(number: u64) -> TraceEntry {
         let message = MessageText {

@@ -1,0 +1,393 @@
+//! A recording as a page plays it: its first moment, and each that follows as a change.
+//!
+//! ```text
+//! {"snapshot":{"head":..,"moment":..,"said":[],"elections":[]},"frames":[change or {"at_ms":..,"moment":..,"said":..}, ..],
+//!  "broken":[{"at_ms":..,"text":..}],"skipped":0,"began_unix_ms":null}
+//! ```
+//!
+//! Decided here: that all entries of one instant are one frame, that a page is given the newest frames of a run that is
+//! too long for it, and where a promise was broken. A change is what the stream of events has (`change.rs`), so a page
+//! plays a recording as it shows a running group. Not here: how a recording is read ([`Recording::read`]).
+
+use serde::Serialize;
+
+use super::{
+    board::{Head, Snapshot, shorten},
+    change::{MomentChange, MomentStep, step},
+    entries::Told,
+    moment::{AgentFacts, AgentState, ClockFacts, NetworkFacts, PageMoment},
+    said::{Happened, Said},
+};
+use crate::{
+    protocol::{AgentId, Time, shown},
+    record::{
+        AgentCondition, AgentMoment, NetworkRecord, RecordedCommand, RecordedMoments, Recording,
+        TraceEntry, What,
+    },
+};
+
+/// A recording as JSON for the page.
+pub(super) fn film(recording: &Recording) -> String {
+    let mut frames = Frames::default();
+    let entries = recording.entries();
+    let first = first_shown(entries);
+    let mut scene = Scene::before(recording);
+    let (skipped, shown) = entries.split_at_checked(first).unwrap_or((&[], entries));
+    for entry in skipped {
+        scene.follow(entry);
+    }
+    let at = shown.first().map_or(Time::ZERO, |entry| entry.at);
+    let begin = scene.moment(at);
+    let mut before = begin.clone();
+    for instant in shown.chunk_by(|one, other| one.at == other.at) {
+        let told = scene.tell(instant);
+        let at = instant.last().map_or(at, |entry| entry.at);
+        before = frames.add(scene.moment(at), before, &told);
+    }
+    let film = Film {
+        snapshot: Snapshot {
+            head: &head(recording),
+            moment: &begin,
+            said: &[],
+            elections: &[],
+        },
+        broken: broken(entries),
+        skipped: first,
+        began_unix_ms: recording.header().began_unix_ms,
+    };
+    // Numbers, strings and lists of them have a JSON form.
+    let film = serde_json::to_string(&film).unwrap_or_default();
+    let open = film.strip_suffix('}').unwrap_or_default();
+    format!("{open},\"frames\":[{}]}}", frames.json)
+}
+
+/// What stays as it is while a recording is played.
+pub(super) fn head(recording: &Recording) -> Head {
+    let header = recording.header();
+    Head {
+        title: format!("Recording of {} agents", header.agents.len()),
+        election: (!header.protocol.is_empty()).then(|| header.protocol.clone()),
+        controls: "none",
+        ..Head::default()
+    }
+}
+
+#[derive(Serialize)]
+struct Film<'a> {
+    snapshot: Snapshot<'a>,
+    broken: Vec<BrokenPromise>,
+    /// How many entries are earlier than the first frame.
+    skipped: usize,
+    began_unix_ms: Option<u64>,
+}
+
+/// Where a promise was broken.
+#[derive(Serialize)]
+struct BrokenPromise {
+    at_ms: f64,
+    text: String,
+}
+
+fn broken(entries: &[TraceEntry]) -> Vec<BrokenPromise> {
+    let found = entries.iter().filter_map(|entry| {
+        let What::Violation(text) = &entry.what else {
+            return None;
+        };
+        Some(BrokenPromise {
+            at_ms: shown::in_millis(entry.at.since(Time::ZERO)),
+            text: text.clone(),
+        })
+    });
+    found.take(MOST_BROKEN).collect()
+}
+
+/// The place of the first entry that is played.
+fn first_shown(entries: &[TraceEntry]) -> usize {
+    let instants = entries.chunk_by(|one, other| one.at == other.at);
+    let lengths: Vec<usize> = instants.map(<[TraceEntry]>::len).collect();
+    let skipped = lengths.len().saturating_sub(MOST_FRAMES);
+    lengths.iter().take(skipped).sum()
+}
+
+/// What is known at one instant of a recording.
+struct Scene<'a> {
+    moments: RecordedMoments<'a>,
+    network: Option<NetworkRecord>,
+    /// What was last found, in words: there is nobody to ask for a diagnosis.
+    found: Option<String>,
+    /// What was done since it was last settled which agents lead.
+    causes: Vec<String>,
+}
+
+impl<'a> Scene<'a> {
+    fn before(recording: &'a Recording) -> Self {
+        Self {
+            moments: RecordedMoments::begin(recording, Time::ZERO),
+            network: recording.header().network,
+            found: None,
+            causes: Vec::new(),
+        }
+    }
+
+    fn follow(&mut self, entry: &'a TraceEntry) {
+        self.moments.follow(entry);
+        match &entry.what {
+            What::Command(RecordedCommand::Network(network)) => self.network = Some(*network),
+            What::Mark(text) => self.found = Some(text.clone()),
+            What::Violation(text) => self.found = Some(format!("A promise was broken: {text}")),
+            What::Sent { .. }
+            | What::Lost { .. }
+            | What::Delivered(_)
+            | What::Dropped { .. }
+            | What::Role { .. }
+            | What::Event { .. }
+            | What::Happened { .. }
+            | What::Command(_)
+            | What::Settled { .. }
+            | What::Ended => {}
+        }
+    }
+
+    /// All of one instant happens, and is told.
+    fn tell(&mut self, instant: &'a [TraceEntry]) -> Told {
+        let mut told = Told::default();
+        for entry in instant {
+            self.follow(entry);
+            told.add(entry);
+            self.causes.append(&mut told.causes);
+            if let What::Settled {
+                sides,
+                took_ns,
+                messages,
+            } = &entry.what
+            {
+                let causes = std::mem::take(&mut self.causes);
+                told.said.push(Said {
+                    at: entry.at.since(Time::ZERO),
+                    what: Happened::Election {
+                        cause: super::said::joined(causes),
+                        leaders: sides
+                            .iter()
+                            .filter_map(|side| side.leader.clone())
+                            .collect(),
+                        took: std::time::Duration::from_nanos(*took_ns),
+                        messages: *messages,
+                    },
+                });
+            }
+        }
+        told.said.iter_mut().for_each(shorten);
+        told
+    }
+
+    fn moment(&self, at: Time) -> PageMoment {
+        let agents: Vec<AgentFacts> = self
+            .moments
+            .agents()
+            .iter()
+            .map(|a| self.facts(a))
+            .collect();
+        let place = |id: &AgentId| agents.iter().position(|agent| agent.name == *id);
+        let cuts = self.moments.cuts();
+        let cuts = cuts.filter_map(|(from, to)| place(from).zip(place(to)));
+        PageMoment {
+            at: at.since(Time::ZERO),
+            cuts: cuts.collect(),
+            network: self.network.map(|network| NetworkFacts {
+                delay_min: std::time::Duration::from_nanos(network.delay_ns.0),
+                delay_max: std::time::Duration::from_nanos(network.delay_ns.1),
+                loss_per_mille: network.loss,
+            }),
+            why: self.found.iter().cloned().collect(),
+            clock: ClockFacts {
+                paused: true,
+                ..ClockFacts::default()
+            },
+            agents,
+            ..PageMoment::default()
+        }
+        .bounded()
+    }
+
+    fn facts(&self, agent: &AgentMoment<'_>) -> AgentFacts {
+        let runs = matches!(agent.condition, AgentCondition::Up | AgentCondition::Hung);
+        AgentFacts {
+            kind: agent.kind,
+            score: agent.score,
+            state: match agent.condition {
+                AgentCondition::Absent | AgentCondition::Unknown => AgentState::Unseen,
+                AgentCondition::Up => AgentState::Up,
+                AgentCondition::Hung => AgentState::Hung,
+                AgentCondition::Down => AgentState::Down,
+            },
+            role: runs.then_some(agent.role),
+            term: Some(agent.term),
+            leader: agent.leader.map(|leader| leader.id.clone()),
+            leads: agent.leads(),
+            side: self.moments.side(agent.name),
+            isolated: self.moments.is_isolated(agent.name),
+            ..AgentFacts::named(agent.name.clone())
+        }
+    }
+}
+
+/// The frames so far.
+#[derive(Default)]
+struct Frames {
+    json: String,
+}
+
+impl Frames {
+    /// Adds what leads to that moment, unless nothing does; gives the moment that the next one follows.
+    fn add(&mut self, now: PageMoment, before: PageMoment, told: &Told) -> PageMoment {
+        match step(&before, &now, &told.said, told.more) {
+            MomentStep::Same => return before,
+            MomentStep::Change(change) => self.push(&change),
+            MomentStep::Anew => self.push(&Anew {
+                change: MomentChange::of_said(now.at, &told.said, told.more),
+                moment: &now,
+            }),
+        }
+        now
+    }
+
+    fn push(&mut self, frame: &impl Serialize) {
+        if !self.json.is_empty() {
+            self.json.push(',');
+        }
+        let json = serde_json::to_string(frame).unwrap_or_default();
+        self.json.push_str(&json);
+    }
+}
+
+/// A frame in which there are other agents.
+#[derive(Serialize)]
+struct Anew<'a> {
+    #[serde(flatten)]
+    change: MomentChange<'a>,
+    moment: &'a PageMoment,
+}
+
+/// A page keeps every frame, to go back to.
+const MOST_FRAMES: usize = 10_000;
+const MOST_BROKEN: usize = 100;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        protocol::MemberKind,
+        record::{Happening, Header, MessageText, RecordedAgent, RecordedSide},
+    };
+
+    fn id(name: &str) -> AgentId {
+        name.parse().unwrap()
+    }
+
+    fn recording(entries: impl IntoIterator<Item = (u64, What)>) -> Recording {
+        let agents = [("a", 1), ("b", 2)].map(|(name, score)| RecordedAgent {
+            name: id(name),
+            kind: MemberKind::Voter,
+            score: Some(score.into()),
+        });
+        let mut header = Header::of(agents, 1, None);
+        "bully".clone_into(&mut header.protocol);
+        let entries = entries.into_iter().map(|(at, what)| TraceEntry {
+            at: Time::from_millis(at),
+            what,
+        });
+        Recording::new(header, entries, Time::from_millis(50_000))
+    }
+
+    fn read(recording: &Recording) -> serde_json::Value {
+        serde_json::from_str(&film(recording)).unwrap()
+    }
+
+    fn happened(agent: &str, what: Happening) -> What {
+        let agent = id(agent);
+        What::Happened { agent, what }
+    }
+
+    fn sent(text: &str) -> What {
+        let message = MessageText {
+            from: id("a"),
+            to: id("b"),
+            kind: "elect".into(),
+            text: text.to_owned(),
+        };
+        let arrives = vec![Time::from_millis(3)];
+        What::Sent { message, arrives }
+    }
+
+    #[test]
+    fn what_happens_at_one_instant_is_one_frame() {
+        let film = read(&recording([
+            (0, happened("a", Happening::Started)),
+            (0, happened("b", Happening::Started)),
+            (1, sent("elect 1")),
+            (2, What::Violation("two leaders".to_owned())),
+            (
+                3,
+                What::Settled {
+                    sides: vec![RecordedSide {
+                        agents: vec![id("a"), id("b")],
+                        leader: Some(id("b")),
+                        term: crate::protocol::Term(1),
+                    }],
+                    took_ns: 2_000_000,
+                    messages: 1,
+                },
+            ),
+        ]));
+        assert_eq!(film["snapshot"]["moment"]["agents"][0]["state"], "unseen");
+        let frames = film["frames"].as_array().unwrap();
+        assert_eq!(frames.len(), 4, "{frames:#?}");
+        assert_eq!(frames[0]["agents"].as_array().unwrap().len(), 2);
+        assert_eq!(frames[0]["agents"][1][1]["state"], "up");
+        assert_eq!(frames[1]["said"][0]["text"], "elect 1");
+        assert!(frames[1].get("agents").is_none(), "no agent differs");
+        assert_eq!(frames[2]["why"][0], "A promise was broken: two leaders");
+        assert_eq!(film["broken"][0]["at_ms"], 2.0);
+        let election = &frames[3]["said"][0];
+        assert_eq!(election["leaders"], serde_json::json!(["b"]));
+        assert_eq!(election["cause"], "a starts; b starts; two leaders");
+    }
+
+    #[test]
+    fn cuts_sides_and_joins_are_seen() {
+        let command = What::Command;
+        let film = read(&recording([
+            (1, command(RecordedCommand::CutOneWay(id("a"), id("b")))),
+            (2, command(RecordedCommand::Mend(id("b"), id("a")))),
+            (3, command(RecordedCommand::Partition(vec![vec![id("b")]]))),
+            (4, command(RecordedCommand::Isolate(id("a")))),
+            (5, command(RecordedCommand::Rejoin(id("a")))),
+            (6, happened("c", Happening::Joined)),
+        ]));
+        let frames = film["frames"].as_array().unwrap();
+        assert_eq!(frames[0]["cuts"], serde_json::json!([[0, 1]]));
+        assert_eq!(frames[1]["cuts"], serde_json::json!([]));
+        assert_eq!(frames[2]["agents"][0][1]["side"], 1);
+        assert_eq!(frames[3]["agents"][0][1]["isolated"], true);
+        assert_eq!(frames[4]["agents"][0][1]["isolated"], false);
+        assert_eq!(frames[5]["moment"]["agents"][2]["name"], "c");
+        assert_eq!(frames[5]["said"][0]["text"], "joins");
+    }
+
+    #[test]
+    fn of_a_run_that_is_too_long_the_newest_frames_are_played() {
+        let film = read(&recording((0..10_005).map(|at| {
+            let what = if at == 2 {
+                happened("b", Happening::Started)
+            } else {
+                sent("x")
+            };
+            (at, what)
+        })));
+        assert_eq!(film["frames"].as_array().unwrap().len(), 9_999);
+        // With the last entry, the end, there are 10,006 instants.
+        assert_eq!(film["skipped"], 6);
+        let agents = &film["snapshot"]["moment"]["agents"];
+        assert_eq!(agents[1]["state"], "up", "what was skipped has happened");
+    }
+}

@@ -1,0 +1,257 @@
+//! The routes of recordings: copies of what is shown, a recording that is opened on the page, and the record of a
+//! running node, on and off.
+//!
+//! Decided here: what each of them may cost. A recording is turned into text on a thread for blocking work, so that no
+//! other viewer waits for it, and few are opened at once. Opening one changes nothing on the server, so it needs no right
+//! but to be the page's own request. Not here: the forms of a copy (`copies.rs`), and how a recording is played (`film.rs`).
+
+use std::{sync::Arc, time::Duration};
+
+use actix_web::{
+    HttpRequest, HttpResponse,
+    http::{StatusCode, header},
+    rt::time::timeout,
+    web::{self, Bytes, Data, Path, Payload, Query},
+};
+use serde::Deserialize;
+use tokio::sync::Semaphore;
+
+use super::{
+    Dashboard, ShownSource,
+    copies::{CopyForm, RecordedRun},
+    film::film as film_of,
+    routes::{self, caller, out_of_reach, read_body, refused},
+};
+use crate::{
+    operate::{Operated, RecordRequest},
+    protocol::{AgentId, Time},
+    record::Recording,
+    web::{json, refusal},
+};
+
+/// A recording that is shown instead of anything that runs.
+#[derive(Debug)]
+pub(super) struct RecordedSource {
+    run: RecordedRun,
+    film: Bytes,
+}
+
+impl RecordedSource {
+    pub(super) fn new(recording: Recording) -> Self {
+        Self {
+            film: film_of(&recording).into(),
+            run: RecordedRun::new(recording),
+        }
+    }
+}
+
+/// Room for recordings that are opened at the same time.
+#[derive(Clone, Debug)]
+pub(super) struct Upload(Arc<Semaphore>);
+
+impl Default for Upload {
+    fn default() -> Self {
+        Self(Arc::new(Semaphore::new(AT_ONCE)))
+    }
+}
+
+/// What is wanted of a copy.
+#[derive(Debug, Deserialize)]
+pub(super) struct Wanted {
+    /// The moment of a drawing.
+    at_ms: Option<f64>,
+    /// Which agent's record, where a node has several.
+    agent: Option<AgentId>,
+    group: Option<String>,
+    /// The one that was kept when the leader was missed, instead of the present one.
+    #[serde(default)]
+    kept: bool,
+}
+
+pub(super) async fn copy(
+    dashboard: Data<Dashboard>,
+    request: HttpRequest,
+    file: Path<String>,
+    wanted: Result<Query<Wanted>, actix_web::Error>,
+) -> HttpResponse {
+    if let Some(refused) = out_of_reach(&dashboard, &request) {
+        return refused;
+    }
+    let Some(form) = CopyForm::of_file(&file) else {
+        return refusal(
+            StatusCode::NOT_FOUND,
+            "copies are run.jsonl, run.mmd, moment.svg, script.txt and recorded_run.rs",
+        );
+    };
+    let at = |ms: f64| {
+        let span = Duration::try_from_secs_f64(ms / 1e3).ok();
+        span.map(|span| Time::ZERO.after(span))
+    };
+    let wanted = wanted.map(Query::into_inner);
+    let Ok((wanted, at)) = wanted.map_err(drop).and_then(|wanted| {
+        let moment = wanted.at_ms.map(|ms| at(ms).ok_or(())).transpose()?;
+        Ok((wanted, moment))
+    }) else {
+        let message = "ask by ?at_ms=1200, and of a node with several agents by ?group=..&agent=..";
+        return refusal(StatusCode::BAD_REQUEST, message);
+    };
+    let run = match run_of(&dashboard, wanted).await {
+        Ok(run) => run,
+        Err(refused) => return refused,
+    };
+    match web::block(move || run.copy(form, at)).await {
+        Ok(Ok(text)) => HttpResponse::Ok()
+            .insert_header((header::CACHE_CONTROL, "no-store"))
+            .insert_header((header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
+            // A drawing that is opened by its address has a style of its own, and nothing else.
+            .insert_header((
+                header::CONTENT_SECURITY_POLICY,
+                "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+            ))
+            .content_type(form.kind())
+            .body(text),
+        Ok(Err(untold)) => refusal(StatusCode::CONFLICT, &untold.to_string()),
+        Err(_) => stopping(),
+    }
+}
+
+/// The run that is shown.
+async fn run_of(dashboard: &Dashboard, wanted: Wanted) -> Result<RecordedRun, HttpResponse> {
+    match &dashboard.source {
+        ShownSource::Running(operated) => {
+            let operated = operated.clone();
+            match web::block(move || record_of(&operated, &wanted)).await {
+                Ok(read) => read.map_err(|wrong| refusal(StatusCode::CONFLICT, &wrong)),
+                Err(_) => Err(stopping()),
+            }
+        }
+        ShownSource::Recorded(source) => Ok(source.run.clone()),
+        #[cfg(feature = "testkit")]
+        ShownSource::Stage(link) => link.run().await.map_err(|wrong| {
+            let status = StatusCode::from_u16(wrong.status()).unwrap_or(StatusCode::CONFLICT);
+            refusal(status, &wrong.to_string())
+        }),
+    }
+}
+
+/// What an agent of the node has written down; of the first that has, if none is named.
+fn record_of(operated: &Operated, wanted: &Wanted) -> Result<RecordedRun, String> {
+    let request = if wanted.kept {
+        RecordRequest::ReadKept
+    } else {
+        RecordRequest::Read
+    };
+    let mut records = operated.record(request).into_iter().filter(|record| {
+        let is_agent = wanted
+            .agent
+            .as_ref()
+            .is_none_or(|name| *name == record.agent);
+        is_agent
+            && wanted
+                .group
+                .as_ref()
+                .is_none_or(|name| *name == record.group)
+    });
+    let written = records.find_map(|record| record.jsonl);
+    let Some(written) = written else {
+        return Err(String::from(
+            "nothing is recorded there: switch the record on, by `bullyctl record on` or on the page, and wait for an election",
+        ));
+    };
+    match Recording::read(written.as_bytes()) {
+        Ok(recording) => Ok(RecordedRun::new(recording)),
+        Err(wrong) => Err(wrong.to_string()),
+    }
+}
+
+/// The recording that this page is of.
+pub(super) async fn film(dashboard: Data<Dashboard>, request: HttpRequest) -> HttpResponse {
+    if let Some(refused) = out_of_reach(&dashboard, &request) {
+        return refused;
+    }
+    let ShownSource::Recorded(source) = &dashboard.source else {
+        let message = "something runs here: post a recording to have it played";
+        return refusal(StatusCode::NOT_FOUND, message);
+    };
+    played(source.film.clone())
+}
+
+/// Opens a recording that the page sends.
+pub(super) async fn opened(
+    dashboard: Data<Dashboard>,
+    request: HttpRequest,
+    body: Payload,
+) -> HttpResponse {
+    if let Some(refused) = out_of_reach(&dashboard, &request) {
+        return refused;
+    }
+    if let Err(wrong) = caller(&request).must_be_own_page() {
+        return refused(wrong);
+    }
+    // Before the body: each of them may be long.
+    let Ok(_room) = dashboard.uploads.0.try_acquire() else {
+        let message = "other recordings are being opened: open it again in a moment";
+        return refusal(StatusCode::SERVICE_UNAVAILABLE, message);
+    };
+    let body = match timeout(PATIENCE, read_body(body, LONGEST)).await {
+        Ok(Ok(body)) => body,
+        Ok(Err(refused)) => return refused,
+        Err(_) => return refusal(StatusCode::REQUEST_TIMEOUT, "the recording did not arrive"),
+    };
+    match web::block(move || Recording::read(&*body).map(|read| film_of(&read))).await {
+        Ok(Ok(film)) => played(film.into()),
+        Ok(Err(wrong)) => refusal(StatusCode::BAD_REQUEST, &wrong.to_string()),
+        Err(_) => stopping(),
+    }
+}
+
+/// Switches the record of a running node.
+pub(super) async fn record(
+    dashboard: Data<Dashboard>,
+    request: HttpRequest,
+    body: Payload,
+) -> HttpResponse {
+    if let Some(refused) = out_of_reach(&dashboard, &request) {
+        return refused;
+    }
+    if let Err(wrong) = dashboard.rights.admit(&caller(&request)) {
+        return refused(wrong);
+    }
+    let ShownSource::Running(operated) = &dashboard.source else {
+        return refusal(
+            StatusCode::CONFLICT,
+            "what is shown here is recorded anyway",
+        );
+    };
+    let body = match read_body(body, routes::LONGEST).await {
+        Ok(body) => body,
+        Err(refused) => return refused,
+    };
+    match serde_json::from_slice(&body) {
+        Ok(asked @ (RecordRequest::On(_) | RecordRequest::Off)) => {
+            json(StatusCode::OK, &operated.record(asked))
+        }
+        Ok(RecordRequest::Read | RecordRequest::ReadKept) | Err(_) => {
+            let message =
+                "post {\"on\":{}} or \"off\"; what is written is read by copies/run.jsonl";
+            refusal(StatusCode::BAD_REQUEST, message)
+        }
+    }
+}
+
+fn played(film: Bytes) -> HttpResponse {
+    HttpResponse::Ok()
+        .insert_header((header::CACHE_CONTROL, "no-store"))
+        .insert_header((header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
+        .content_type("application/json")
+        .body(film)
+}
+
+fn stopping() -> HttpResponse {
+    refusal(StatusCode::INTERNAL_SERVER_ERROR, "the server is stopping")
+}
+
+/// So many recordings are opened at once, of so many bytes each; each arrives within this time.
+const AT_ONCE: usize = 2;
+const LONGEST: usize = 16 << 20;
+const PATIENCE: Duration = Duration::from_secs(30);

@@ -1,0 +1,87 @@
+//! The run of a cluster that is on the stage, to be copied.
+//!
+//! Decided here: that its commands are kept beside its trace, which forgets the oldest entries first, so that a script
+//! or a test can still be made of a long run. Not here: the forms of a copy (`copies.rs` of the dashboard).
+
+use crate::{
+    dashboard::copies::RecordedRun,
+    record::{Recording, TraceEntry, What},
+};
+
+/// The commands of a run so far, and when it was settled which agents lead.
+#[derive(Clone, Debug, Default)]
+pub(super) struct RunCommands {
+    entries: Vec<TraceEntry>,
+    is_full: bool,
+}
+
+impl RunCommands {
+    /// Keeps an entry that belongs here.
+    pub(super) fn add(&mut self, entry: &TraceEntry) {
+        if !matches!(entry.what, What::Command(_) | What::Settled { .. }) {
+            return;
+        }
+        self.is_full = self.is_full || self.entries.len() >= MOST;
+        if !self.is_full {
+            self.entries.push(entry.clone());
+        }
+    }
+
+    /// The whole run, with these commands where they are all of them.
+    pub(super) fn with(&self, whole: Recording) -> RecordedRun {
+        let are_all = whole.header().forgotten > 0 && !self.is_full;
+        let commands = are_all.then(|| whole.of_commands(self.entries.clone()));
+        RecordedRun { whole, commands }
+    }
+}
+
+/// A story of a few clicks a second lasts for an hour.
+const MOST: usize = 10_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        protocol::{MemberKind, Time},
+        record::{Header, RecordedAgent, RecordedCommand},
+    };
+
+    fn entry(at: u64, what: What) -> TraceEntry {
+        let at = Time::from_millis(at);
+        TraceEntry { at, what }
+    }
+
+    /// A run of which the trace has forgotten all but the last line.
+    fn forgetful() -> Recording {
+        let agent = RecordedAgent {
+            name: "a".parse().unwrap(),
+            kind: MemberKind::Voter,
+            score: Some(1.into()),
+        };
+        let mut header = Header::of([agent], 1, None);
+        "bully".clone_into(&mut header.protocol);
+        header.forgotten = 9;
+        Recording::new(header, [], Time::from_millis(50))
+    }
+
+    #[test]
+    fn commands_outlive_the_trace() {
+        let mut commands = RunCommands::default();
+        commands.add(&entry(1, What::Command(RecordedCommand::Heal)));
+        commands.add(&entry(2, What::Mark("heal".to_owned())));
+        let run = commands.with(forgetful());
+        assert!(run.whole.to_rust_test().is_err(), "it has forgotten them");
+        let test = run.commands.unwrap().to_rust_test().unwrap();
+        assert!(test.contains("cluster.heal();"), "{test}");
+        assert!(test.contains("Time::from_millis(50)"), "it ends there");
+    }
+
+    #[test]
+    fn a_run_of_too_many_commands_is_not_told_in_part() {
+        let mut commands = RunCommands::default();
+        for at in 0..=10_000 {
+            commands.add(&entry(at, What::Command(RecordedCommand::Heal)));
+        }
+        assert!(commands.with(forgetful()).commands.is_none());
+    }
+}

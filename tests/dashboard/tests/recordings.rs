@@ -1,0 +1,248 @@
+//! What can be copied out of a page, and what becomes of a recording that is opened on one.
+
+use actix_bully::{
+    Group,
+    agent::BullyAgent,
+    dashboard::Dashboard,
+    operate::{Operated, RecordRequest},
+    protocol::Time,
+    record::{RecordLimits, Recording, What},
+};
+use actix_bully_dashboard_tests::{
+    SOON, Told, Viewer, ask, command, five, get, own_request, run, rust_test, stage,
+};
+use serde_json::Value;
+
+/// A page of five agents, of which the last one crashed and another leads.
+async fn crashed() -> (Dashboard, Viewer) {
+    let (page, _thread) = stage(five);
+    command(&page, r#"{"speed":10}"#).await;
+    let mut viewer = Viewer::new(&page).await.unwrap();
+    viewer
+        .until("it leads", |v| v.leaders() == ["agent-5"])
+        .await;
+    for body in [
+        r#"{"cut":{"from":"agent-1","to":"agent-2"}}"#,
+        r#"{"isolate":"agent-1"}"#,
+        r#"{"mend":{"from":"agent-1","to":"agent-2"}}"#,
+        r#"{"rejoin":"agent-1"}"#,
+        r#"{"crash":["agent-5"]}"#,
+    ] {
+        assert_eq!(command(&page, body).await.status, 200, "{body}");
+    }
+    viewer
+        .until("the next", |v| {
+            v.said.iter().any(|said| {
+                said["what"] == "election" && said["leaders"] == serde_json::json!(["agent-4"])
+            })
+        })
+        .await;
+    // The agents stand still, so that two copies are of the same run.
+    command(&page, r#""pause""#).await;
+    (page, viewer)
+}
+
+async fn opened(page: &Dashboard, body: impl Into<String>) -> Told {
+    let request = own_request().uri("/election/film");
+    ask(page, request.set_payload(body.into())).await
+}
+
+#[test]
+fn a_run_can_be_copied_in_each_form() {
+    run(async {
+        let (page, viewer) = crashed().await;
+        let copy = async |name: &str| {
+            let told = get(&page, &format!("/copies/{name}")).await;
+            assert_eq!(told.status, 200, "{name}: {told:?}");
+            assert_eq!(told.header("x-content-type-options"), "nosniff");
+            told.text
+        };
+        let recording = Recording::read(copy("run.jsonl").await.as_bytes()).unwrap();
+        assert_eq!(recording.header().protocol, "bully");
+        assert!(copy("run.mmd").await.starts_with("sequenceDiagram\n"));
+        let now = copy("moment.svg").await;
+        assert!(now.contains("agent-4 (term"), "the present moment: {now}");
+        let then = copy("moment.svg?at_ms=0").await;
+        assert!(then.contains("agent-5 (term 1) leads"), "{then}");
+        let told = get(&page, "/copies/script.txt").await;
+        assert_eq!(told.status, 409, "that example begins with other delays");
+        assert!(told.message().contains("another network"), "{told:?}");
+        let test = copy("recorded_run.rs").await;
+        for call in [
+            "mend(\"agent-1\"",
+            "rejoin(\"agent-1\"",
+            "eq([\"agent-4\"])",
+        ] {
+            assert!(test.contains(call), "{test}");
+        }
+        rust_test::passes(&test);
+        // A test that says otherwise fails: what passes was looked at.
+        rust_test::fails(&test.replace("eq([\"agent-4\"])", "eq([\"agent-3\"])"));
+        drop(viewer);
+    });
+}
+
+#[test]
+fn what_is_no_copy_is_refused_in_words() {
+    run(async {
+        let (page, _thread) = stage(five);
+        for (path, status, says) in [
+            ("run.exe", 404, "run.jsonl"),
+            ("moment.svg?at_ms=-1", 400, "at_ms"),
+            ("moment.svg?at_ms=NaN", 400, "at_ms"),
+            ("moment.svg?at_ms=1e300", 400, "at_ms"),
+            ("moment.svg?agent=a%20b", 400, "agent"),
+        ] {
+            let told = get(&page, &format!("/copies/{path}")).await;
+            assert_eq!(told.status, status, "{path}: {told:?}");
+            assert!(told.message().contains(says), "{path}: {told:?}");
+        }
+    });
+}
+
+#[test]
+fn the_record_of_a_running_node_is_switched_and_copied() {
+    run(async {
+        let group = Group::new("orders").unwrap();
+        let agents = [("b", 2), ("c", 3)].map(|(name, score)| {
+            let agent = BullyAgent::builder(name).score(score).join(&group);
+            agent.start().unwrap()
+        });
+        agents[0].wait_for_leader(SOON).await.unwrap();
+        let operated = || Operated::new(&agents[0]).agent(&agents[1]);
+        let shows = Dashboard::new(operated());
+        let told = get(&shows, "/copies/run.jsonl").await;
+        assert_eq!(told.status, 409);
+        assert!(told.message().contains("switch the record on"), "{told:?}");
+        let switch = || own_request().uri("/election/record");
+        let told = ask(&shows, switch().set_payload(r#"{"on":{}}"#)).await;
+        assert_eq!(told.status, 403, "it only shows: {told:?}");
+
+        let page = Dashboard::new(operated()).allow_faults();
+        let told = ask(&page, switch().set_payload(r#"{"on":{}}"#)).await;
+        assert_eq!(told.status, 200, "{told:?}");
+        assert!(agents[0].is_recording() && agents[1].is_recording());
+        for body in ["", "{}", r#""read""#, r#"{"on":{"files":1}}"#] {
+            let told = ask(&page, switch().set_payload(body)).await;
+            assert_eq!(told.status, 400, "{body}: {told:?}");
+        }
+        agents[1].step_down(None).unwrap();
+        while !agents[0].is_leader() {
+            actix::clock::sleep(std::time::Duration::from_millis(5)).await;
+        }
+        let told = get(&page, "/copies/run.jsonl?agent=c").await;
+        let recording = Recording::read(told.text.as_bytes()).unwrap();
+        let of_c = |what: &What| matches!(what, What::Event { agent, .. } if *agent == "c");
+        assert!(recording.entries().iter().any(|entry| of_c(&entry.what)));
+        let told = get(&page, "/copies/recorded_run.rs").await;
+        assert!(told.status == 200 || told.status == 409, "{told:?}");
+        assert_eq!(get(&page, "/copies/run.jsonl?agent=d").await.status, 409);
+        // It opens on the page as any recording does.
+        let film = opened(&page, recording.to_jsonl()).await;
+        assert_eq!(film.status, 200, "{film:?}");
+        assert!(film.json()["began_unix_ms"].is_number());
+        let told = ask(&page, switch().set_payload(r#""off""#)).await;
+        assert_eq!(told.status, 200);
+        assert!(!agents[0].is_recording());
+        let again = operated().record(RecordRequest::On(RecordLimits::default()));
+        assert_eq!(again.len(), 2);
+    });
+}
+
+/// The agents of the last frame of a film, as (name, leads, state, leader, term).
+fn last_agents(film: &Value) -> Vec<Value> {
+    let mut agents = film["snapshot"]["moment"]["agents"].clone();
+    for frame in film["frames"].as_array().unwrap() {
+        if let Some(moment) = frame.get("moment") {
+            agents = moment["agents"].clone();
+        }
+        for pair in frame["agents"].as_array().into_iter().flatten() {
+            let place = usize::try_from(pair[0].as_u64().unwrap()).unwrap();
+            agents[place] = pair[1].clone();
+        }
+    }
+    told_of(&agents)
+}
+
+fn told_of(agents: &Value) -> Vec<Value> {
+    let facts = ["name", "leads", "state", "leader", "score"];
+    let agents = agents.as_array().unwrap().iter();
+    let fact = |agent: &Value| facts.map(|fact| agent[fact].clone());
+    agents
+        .filter(|agent| agent["state"] == "up")
+        .map(|agent| Value::from(fact(agent).to_vec()))
+        .collect()
+}
+
+#[test]
+fn a_recording_that_is_opened_ends_as_the_run_did() {
+    run(async {
+        let (page, viewer) = crashed().await;
+        let copied = get(&page, "/copies/run.jsonl").await.text;
+        let told = opened(&page, copied.clone()).await;
+        assert_eq!(told.status, 200, "{told:?}");
+        let film = told.json();
+        let mut shown = told_of(&viewer.moment["agents"]);
+        // A follower's own leader is told by name, a leader's is itself.
+        for agent in &mut shown {
+            if agent[1] == true {
+                agent[3] = Value::Null;
+            }
+        }
+        assert_eq!(last_agents(&film), shown);
+        // The page of the recording is the same film, and its copies are the recording.
+        let recording = Recording::read(copied.as_bytes()).unwrap();
+        let replay = Dashboard::replay(recording.clone());
+        assert_eq!(get(&replay, "/film").await.text, told.text);
+        assert_eq!(get(&replay, "/copies/run.jsonl").await.text, copied);
+        let viewer = Viewer::new(&replay).await.unwrap();
+        assert_eq!(viewer.head["film"], true);
+        assert_eq!(viewer.head["election"], "bully");
+        assert_eq!(get(&page, "/film").await.status, 404, "that one runs");
+        let told = command(&replay.allow_faults(), r#""heal""#).await;
+        assert_eq!(told.status, 409, "{told:?}");
+    });
+}
+
+#[test]
+fn a_broken_promise_is_marked() {
+    run(async {
+        let (page, _viewer) = crashed().await;
+        let copied = get(&page, "/copies/run.jsonl").await.text;
+        let mut recording = Recording::read(copied.as_bytes()).unwrap();
+        recording.violate(Time::from_millis(1), "<b>two leaders</b>".to_owned());
+        let film = opened(&page, recording.to_jsonl()).await.json();
+        assert_eq!(film["broken"][0]["text"], "<b>two leaders</b>");
+        assert_eq!(film["broken"][0]["at_ms"], 1.0);
+    });
+}
+
+#[test]
+fn what_is_no_recording_is_refused_with_its_line() {
+    run(async {
+        let (page, _viewer) = crashed().await;
+        let good = get(&page, "/copies/run.jsonl").await.text;
+        let cut = good.rsplit_once("\n{").unwrap().0.to_owned();
+        let newer = good.replacen("\"version\":1", "\"version\":9", 1);
+        let strange = good.replacen("\"what\":{", "\"what\":{\"odd\":1,", 1);
+        for (body, says) in [
+            (String::new(), "line 1 is no header"),
+            ("<html>".to_owned(), "line 1 is no header"),
+            (newer, "format 9"),
+            (strange, "line 2"),
+            (cut, "breaks off"),
+            (format!("{good}{{}}\n"), "follows the end"),
+        ] {
+            let told = opened(&page, body).await;
+            assert_eq!(told.status, 400, "{told:?}");
+            assert!(told.message().contains(says), "{says}: {told:?}");
+        }
+        let told = opened(&page, "x".repeat((16 << 20) + 1)).await;
+        assert_eq!(told.status, 413, "{told:?}");
+        // A page of another origin opens nothing, and reads no answer.
+        let foreign = own_request()
+            .uri("/election/film")
+            .insert_header(("Origin", "http://evil.example"));
+        assert_eq!(ask(&page, foreign.set_payload(good)).await.status, 403);
+    });
+}
