@@ -400,3 +400,84 @@ fn a_broken_promise_is_where_a_recording_opens() {
         browser.end().await;
     });
 }
+
+#[test]
+fn texts_can_be_read_and_roles_are_told_in_light_and_in_dark() {
+    run(async {
+        let (page, _thread) = stage(five);
+        command(&page, r#"{"speed":5}"#).await;
+        let browser = open(&page).await;
+        browser.wait(LEADER).await;
+        command(&page, r#"{"isolate":"agent-2"}"#).await;
+        command(&page, r#"{"crash":["agent-1"]}"#).await;
+        command(
+            &page,
+            r#"{"cut":{"from":"agent-3","to":"agent-4","one_way":true}}"#,
+        )
+        .await;
+        browser.wait("[data-id=cut]").await;
+        browser
+            .click("[data-id='agent:agent-5'] circle:not(.halo)")
+            .await;
+        browser
+            .script("answer('This is refused.')", Vec::new())
+            .await;
+        let none = serde_json::json!([]);
+        for theme in ["light", "dark"] {
+            browser
+                .script(&format!("setTheme('{theme}')"), Vec::new())
+                .await;
+            let faint = browser
+                .script(include_str!("../src/contrast.js"), Vec::new())
+                .await;
+            assert_eq!(faint, none, "{theme}");
+        }
+        let missed = browser
+            .script(include_str!("../src/roles.js"), Vec::new())
+            .await;
+        assert_eq!(missed, none);
+        // The judge sees what is too faint.
+        browser
+            .script("document.body.style.setProperty('--ink', '#999999'); document.body.style.setProperty('--card', '#aaaaaa')", Vec::new())
+            .await;
+        let faint = browser
+            .script(include_str!("../src/contrast.js"), Vec::new())
+            .await;
+        assert!(!faint.as_array().unwrap().is_empty());
+        browser.end().await;
+    });
+}
+
+#[test]
+fn faults_need_no_pointer() {
+    run(async {
+        let (page, _thread) = stage(five);
+        command(&page, r#"{"speed":5}"#).await;
+        let browser = open(&page).await;
+        browser.wait(LEADER).await;
+        // As a keyboard does it: the tab key leads there, Enter does it.
+        let press = async |what: &str| {
+            for _ in 0..80 {
+                let focused = "return document.activeElement.getAttribute('data-id')";
+                if browser.script(focused, Vec::new()).await == what {
+                    return browser.press("\u{e007}").await;
+                }
+                browser.press("\u{e004}").await;
+            }
+            panic!("no key leads to {what}");
+        };
+        press("halve").await;
+        browser.wait("[data-id=wall]").await;
+        press("heal").await;
+        browser
+            .until("return document.querySelectorAll('[data-id=wall]').length === 0")
+            .await;
+        press("scenario:flapping").await;
+        browser
+            .until("return document.querySelector('[data-id=plays]').textContent.includes('three times')")
+            .await;
+        press("back").await;
+        browser.until("return state.shown !== null").await;
+        browser.end().await;
+    });
+}
