@@ -98,6 +98,11 @@ impl<E: Election> ElectionHandle<E> {
         self.shared.recorded(true)
     }
 
+    /// When the record was kept that [`recorded_without_leader`](Self::recorded_without_leader) gives.
+    pub(crate) fn kept_unix_ms(&self) -> Option<u64> {
+        self.shared.record().kept_unix_ms()
+    }
+
     /// The agent's states from the present one on; ends after [`Lifecycle::Ended`].
     ///
     /// A slow reader skips to the newest and never holds the agent up. The end of a leadership is

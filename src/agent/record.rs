@@ -75,6 +75,14 @@ impl AgentRecord {
         }
     }
 
+    /// When the record was kept that is there since the leader was missed, by the wall clock.
+    pub(super) fn kept_unix_ms(&self) -> Option<u64> {
+        let written = self.written();
+        let (_, at) = &**written.kept.as_ref()?;
+        let passed = i64::try_from(at.since(Time::ZERO).as_millis()).ok()?;
+        u64::try_from(self.began_unix_ms.saturating_add(passed)).ok()
+    }
+
     /// A message leaves to these members.
     pub(super) fn sent<M: PeerMessage>(
         &self,

@@ -20,13 +20,13 @@ use super::{
     Dashboard, ShownSource,
     copies::{CopyForm, RecordedRun},
     film::film as film_of,
-    routes::{self, caller, out_of_reach, read_body, refused},
+    routes::{self, caller, out_of_reach, refused},
 };
 use crate::{
     operate::{Operated, RecordRequest},
     protocol::{AgentId, Time},
     record::Recording,
-    web::{json, refusal},
+    web::{json, read_body, refusal},
 };
 
 /// A recording that is shown instead of anything that runs.

@@ -23,7 +23,7 @@ use super::{
 };
 #[cfg(feature = "testkit")]
 use crate::web::json;
-use crate::web::{ReadGuard, refusal, told};
+use crate::web::{ReadGuard, read_body, refusal, told};
 
 const PAGE: &str = include_str!("page/index.html");
 const STYLE: &str = include_str!("page/page.css");
@@ -164,18 +164,6 @@ async fn command(dashboard: Data<Dashboard>, request: HttpRequest, body: Payload
                     refusal(status, &wrong.to_string())
                 }
             }
-        }
-    }
-}
-
-/// A body of no more than so many bytes.
-pub(super) async fn read_body(body: Payload, longest: usize) -> Result<web::Bytes, HttpResponse> {
-    match body.to_bytes_limited(longest).await {
-        Ok(Ok(body)) => Ok(body),
-        Ok(Err(_)) => Err(refusal(StatusCode::BAD_REQUEST, "the body did not arrive")),
-        Err(_) => {
-            let message = format!("what is sent has more than {longest} bytes, and is not read");
-            Err(refusal(StatusCode::PAYLOAD_TOO_LARGE, &message))
         }
     }
 }

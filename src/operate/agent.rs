@@ -26,6 +26,8 @@ pub(super) trait OperatedAgent: Send + Sync {
     fn record(&self, limits: Option<RecordLimits>);
     fn is_recording(&self) -> bool;
     fn recorded(&self, is_kept: bool) -> Option<String>;
+    /// When the record was kept that is there since the leader was missed, in milliseconds since 1970.
+    fn kept_unix_ms(&self) -> Option<u64>;
     fn members(&self) -> Arc<Members>;
     fn counts(&self) -> Counts;
     /// What the group shares: its voters, where a list names them.
@@ -72,6 +74,9 @@ impl<E: Election> OperatedAgent for ElectionHandle<E> {
         } else {
             Self::recorded(self)
         }
+    }
+    fn kept_unix_ms(&self) -> Option<u64> {
+        Self::kept_unix_ms(self)
     }
     fn members(&self) -> Arc<Members> {
         Self::members(self)

@@ -5,6 +5,7 @@
 //!   BridgeHandle      ─▶    │     ── explain() ──▶ Explanation     │
 //!                           │     ── carry_out(Order) ──▶ Outcome   ─┘
 //!                           │     ── record(RecordRequest) ──▶ AgentRecording, what an agent says and hears
+//!                           ├── save_records(folder)  files, when a leader is missed
 //!                           ├── serve_socket(path, ..)   a local socket
 //!                           └── web::routes(..)          routes of actix-web, the feature `actix-web`
 //! ```
@@ -49,6 +50,7 @@ mod liveness;
 mod outcome;
 mod record;
 mod report;
+mod saved;
 #[cfg(unix)]
 mod socket;
 #[cfg(test)]
@@ -66,6 +68,7 @@ pub use explain::Explanation;
 pub use outcome::{CommandRefusal, Outcome, OutcomeVerdict};
 pub use record::{AgentRecording, RecordRequest};
 pub use report::{AgentReport, BridgeReport, LinkReport, MemberReport, Report};
+pub use saved::RecordFolder;
 #[cfg(unix)]
 pub use socket::{SocketAnswer, SocketError, SocketGuard, SocketRequest, serve_socket};
 

@@ -1,4 +1,4 @@
-//! The route that commands.
+//! The routes that command: agents, and the records of what they say and hear.
 //!
 //! Decided here: who may, in which order a request is looked at (its token, then its length, then what it says),
 //! and the status of each outcome.
@@ -7,13 +7,13 @@ use actix_web::{
     HttpRequest, HttpResponse,
     http::{StatusCode, header},
     rt,
-    web::{Data, Payload},
+    web::{self, Bytes, Data, Payload},
 };
 use serde::Serialize;
 
-use crate::operate::{Order, Outcome, OutcomeVerdict};
+use crate::operate::{Order, Outcome, OutcomeVerdict, RecordRequest};
 
-use super::{Routes, Token, json, refusal, token::bearer};
+use super::{Routes, Token, json, read_body, refusal, token::bearer};
 
 /// So many bytes an order has at most.
 const LONGEST: usize = 4096;
@@ -23,27 +23,9 @@ pub(super) async fn command(
     request: HttpRequest,
     body: Payload,
 ) -> HttpResponse {
-    if let Err(status) = admit(node.token.as_ref(), &request) {
-        let mut response = refusal(
-            status,
-            "a command needs the node's token: Authorization: Bearer TOKEN",
-        );
-        if status == StatusCode::UNAUTHORIZED {
-            let scheme = header::HeaderValue::from_static("Bearer");
-            response
-                .headers_mut()
-                .insert(header::WWW_AUTHENTICATE, scheme);
-        }
-        return response;
-    }
-    // A stranger's body is not even read.
-    let body = match body.to_bytes_limited(LONGEST).await {
-        Ok(Ok(body)) => body,
-        Ok(Err(_)) => return refusal(StatusCode::BAD_REQUEST, "the body did not arrive"),
-        Err(_) => {
-            let message = format!("an order of more than {LONGEST} bytes is not read");
-            return refusal(StatusCode::PAYLOAD_TOO_LARGE, &message);
-        }
+    let body = match admitted(&node, &request, body).await {
+        Ok(body) => body,
+        Err(refused) => return refused,
     };
     let order: Order = match serde_json::from_slice(&body) {
         Ok(order) => order,
@@ -59,6 +41,55 @@ pub(super) async fn command(
         Ok(outcome) => told(&outcome),
         Err(_) => refusal(StatusCode::INTERNAL_SERVER_ERROR, "the server is stopping"),
     }
+}
+
+pub(super) async fn record(
+    node: Data<Routes>,
+    request: HttpRequest,
+    body: Payload,
+) -> HttpResponse {
+    let body = match admitted(&node, &request, body).await {
+        Ok(body) => body,
+        Err(refused) => return refused,
+    };
+    let asked: RecordRequest = match serde_json::from_slice(&body) {
+        Ok(asked) => asked,
+        Err(error) => {
+            let message = format!(
+                "that cannot be asked of a record: {error}; post {{\"on\":{{}}}}, \"off\", \"read\" or \"read_kept\""
+            );
+            return refusal(StatusCode::BAD_REQUEST, &message);
+        }
+    };
+    let operated = node.operated.clone();
+    // Records are long: other requests do not wait until they are written out.
+    match web::block(move || operated.record(asked)).await {
+        Ok(records) => json(StatusCode::OK, &records),
+        Err(_) => refusal(StatusCode::INTERNAL_SERVER_ERROR, "the server is stopping"),
+    }
+}
+
+/// The body of a caller who may command.
+async fn admitted(
+    node: &Routes,
+    request: &HttpRequest,
+    body: Payload,
+) -> Result<Bytes, HttpResponse> {
+    if let Err(status) = admit(node.token.as_ref(), request) {
+        let mut response = refusal(
+            status,
+            "a command needs the node's token: Authorization: Bearer TOKEN",
+        );
+        if status == StatusCode::UNAUTHORIZED {
+            let scheme = header::HeaderValue::from_static("Bearer");
+            response
+                .headers_mut()
+                .insert(header::WWW_AUTHENTICATE, scheme);
+        }
+        return Err(response);
+    }
+    // A stranger's body is not even read.
+    read_body(body, LONGEST).await
 }
 
 /// Whether the request has the token; else the status that says so.

@@ -27,6 +27,7 @@
 //! | `GET /status` | the whole [`Report`](crate::operate::Report) | 200 |
 //! | `GET /metrics` | the text that the application [renders](Routes::metrics) | 200; not mounted without it |
 //! | `POST /commands` | an [`Order`](crate::operate::Order) in, what became of it out; not mounted [without a token](Routes::commands) | 200 done; 409 refused, or something else came of it; 504 nothing known in time; 401 no token, 403 a wrong one; 400, 413 no order |
+//! | `POST /record` | a [`RecordRequest`](crate::operate::RecordRequest) in, the record of each agent out: on, off, or what is written; not mounted [without a token](Routes::commands) | 200; 401, 403, 400, 413 as above |
 //!
 //! Where a node has several agents, `?group=..&agent=..` says of `/leader` which one is meant.
 //!
@@ -39,6 +40,8 @@
 //!      -d '{"command":{"step_down":{"to":"api-2"}},"within_ms":5000}'
 //! {"verdict":"done","message":"api-2 leads in term 7","became":"handed_over","leader":{..}}
 //! ```
+//! `{"on":{}}`, `"off"`, `"read"` and `"read_kept"` are what `/record` takes; `jsonl` of its answer is a file that the dashboard opens.
+//!
 //! A command is awaited and blocks no worker. It goes on where its client closes the connection. The other routes ask for
 //! no token: what they show is no secret to whoever reaches the port, so bind it where only those reach it who
 //! may know. Over plain HTTP the token can be read on the way: put TLS in front of it.
@@ -56,7 +59,7 @@ use actix_web::{
     HttpResponse, Resource,
     guard::{self, Guard},
     http::{StatusCode, header},
-    web::{self, Data, ServiceConfig},
+    web::{self, Bytes, Data, Payload, ServiceConfig},
 };
 use serde::Serialize;
 
@@ -92,7 +95,7 @@ type Redirect = Arc<dyn Fn(&Leader) -> Option<String> + Send + Sync>;
 type Render = Arc<dyn Fn() -> String + Send + Sync>;
 
 impl Routes {
-    /// Mounts `POST /commands` for those who know this token.
+    /// Mounts `POST /commands` and `POST /record` for those who know this token.
     #[must_use]
     pub fn commands(mut self, token: Token) -> Self {
         self.token = Some(token);
@@ -147,6 +150,8 @@ impl Routes {
         if self.token.is_some() {
             let commands: Resource = resource("/commands");
             app.service(commands.route(web::post().to(commands::command)));
+            let record: Resource = resource("/record");
+            app.service(record.route(web::post().to(commands::record)));
         }
     }
 }
@@ -178,6 +183,18 @@ pub(crate) fn json(status: StatusCode, body: &impl Serialize) -> HttpResponse {
             .content_type("application/json")
             .body(text),
         Err(_) => HttpResponse::InternalServerError().finish(),
+    }
+}
+
+/// A body of no more than so many bytes.
+pub(crate) async fn read_body(body: Payload, longest: usize) -> Result<Bytes, HttpResponse> {
+    match body.to_bytes_limited(longest).await {
+        Ok(Ok(body)) => Ok(body),
+        Ok(Err(_)) => Err(refusal(StatusCode::BAD_REQUEST, "the body did not arrive")),
+        Err(_) => {
+            let message = format!("what is sent has more than {longest} bytes, and is not read");
+            Err(refusal(StatusCode::PAYLOAD_TOO_LARGE, &message))
+        }
     }
 }
 

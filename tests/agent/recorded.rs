@@ -8,7 +8,7 @@ use actix::clock;
 use actix_bully::{
     Group,
     agent::{BullyAgent, BullyHandle},
-    operate::{Operated, RecordRequest},
+    operate::{Operated, RecordFolder, RecordRequest},
     protocol::{Event, Timings},
     record::{RecordLimits, Recording, What},
 };
@@ -148,5 +148,55 @@ fn an_operator_switches_and_reads_the_records_of_a_node() {
             kept.iter().all(|one| one.jsonl.is_none()),
             "no leader was missed"
         );
+    });
+}
+
+/// The names of the records in a folder, in the order of their times.
+fn saved(folder: &std::path::Path) -> Vec<String> {
+    let files = std::fs::read_dir(folder).unwrap();
+    let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<_> = names.collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_record_is_saved_by_itself_when_the_leader_is_missed() {
+    play(async {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path().join("records");
+        let group = Group::new("jobs").unwrap();
+        let witness = BullyAgent::builder("w.1").ineligible().join(&group);
+        let witness = witness.timings(Timings::lan()).start().unwrap();
+        let leader = |name: &str| {
+            let agent = BullyAgent::builder(name).score(1).join(&group);
+            agent.timings(Timings::lan()).start().unwrap()
+        };
+        let first = leader("a");
+        let node = Operated::new(&witness);
+        let records = RecordFolder::new(&folder).at_most(2, 1 << 20);
+        node.save_records(records).unwrap();
+        assert!(witness.is_recording(), "it begins to write");
+        clock::sleep(MS(10_000)).await;
+        assert!(saved(&folder).is_empty(), "no leader was missed");
+        let mut leading = first;
+        let mut seen = Vec::new();
+        for name in ["b", "c", "d"] {
+            leading.leave(MS(100)).await.unwrap();
+            // However long it lasts, one vacancy is one file.
+            clock::sleep(MS(900_000)).await;
+            seen.push(saved(&folder).pop().unwrap());
+            leading = leader(name);
+            clock::sleep(MS(10_000)).await;
+        }
+        assert!(
+            seen.is_sorted() && seen[0] != seen[1] && seen[1] != seen[2],
+            "{seen:?}"
+        );
+        assert_eq!(saved(&folder), seen[1..], "the oldest one made room");
+        assert!(seen[2].ends_with("-jobs-w_1.jsonl"), "{seen:?}");
+        let text = std::fs::read_to_string(folder.join(&seen[2])).unwrap();
+        let kept = read(Some(text)).to_text();
+        assert!(kept.contains("has known no leader of jobs"), "{kept}");
     });
 }

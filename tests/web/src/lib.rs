@@ -99,9 +99,14 @@ pub async fn get(routes: &Routes, path: &str) -> Told {
 
 /// Posts a command with this header of authorization, if any.
 pub async fn post(routes: &Routes, authorization: Option<&str>, body: &str) -> Told {
+    post_to(routes, "/commands", authorization, body).await
+}
+
+/// Posts to any route.
+pub async fn post_to(routes: &Routes, path: &str, authorization: Option<&str>, body: &str) -> Told {
     let request = TestRequest::default()
         .method(Method::POST)
-        .uri("/bully/commands")
+        .uri(&format!("/bully{path}"))
         .set_payload(body.to_owned());
     let request = match authorization {
         Some(value) => request.insert_header(("Authorization", value)),

@@ -5,10 +5,11 @@ use std::time::Duration;
 use actix::{Actor, Context, Handler, clock::sleep};
 use actix_bully::{
     agent::{BullyHandle, Notice},
-    operate::{Operated, Outcome},
+    operate::{AgentRecording, Operated, Outcome},
+    record::Recording,
     web::{Routes, Token, routes},
 };
-use actix_bully_web_tests::{TOKEN, command, get, play, post, settle, trio};
+use actix_bully_web_tests::{TOKEN, command, get, play, post, post_to, settle, trio};
 
 fn guarded(agent: &BullyHandle) -> Routes {
     routes(Operated::new(agent)).commands(Token::new(TOKEN).unwrap())
@@ -163,5 +164,41 @@ fn what_is_no_order_changes_nothing() {
         assert_eq!(command(&node, &long).await.status, 413);
         settle().await;
         assert!(c.is_leader());
+    });
+}
+
+#[test]
+fn the_record_is_switched_and_read_by_those_who_may_command() {
+    play(async {
+        let [c, b, _a] = trio().await;
+        let node = routes(Operated::new(&c).agent(&b)).commands(Token::new(TOKEN).unwrap());
+        let bearer = format!("Bearer {TOKEN}");
+        let ask = async |body: &str| post_to(&node, "/record", Some(&bearer), body).await;
+        for (authorization, status) in [(None, 401), (Some("Bearer wrong"), 403)] {
+            let told = post_to(&node, "/record", authorization, r#"{"on":{}}"#).await;
+            assert_eq!(told.status, status);
+        }
+        assert!(!c.is_recording(), "a stranger switches nothing");
+        let told = ask(r#"{"on":{"entries":100}}"#).await;
+        assert_eq!(told.status, 200, "{told:?}");
+        assert!(c.is_recording() && b.is_recording());
+        let told = command(&node, r#"{"command":{"step_down":{}},"agent":"c"}"#).await;
+        assert_eq!(told.status, 200, "{told:?}");
+        let told = ask(r#""read""#).await;
+        let records: Vec<AgentRecording> = serde_json::from_str(&told.text).unwrap();
+        let names: Vec<_> = records.iter().map(|one| one.agent.as_str()).collect();
+        assert_eq!(names, ["c", "b"]);
+        let text = records[0].jsonl.as_ref().unwrap();
+        let recording = Recording::read(text.as_bytes()).unwrap();
+        assert!(recording.to_text().contains("lost the leadership"));
+        assert_eq!(ask(r#""off""#).await.status, 200);
+        assert!(!c.is_recording());
+        for body in ["", "{}", r#""erase""#, r#"{"on":{"files":1}}"#] {
+            let told = ask(body).await;
+            assert_eq!(told.status, 400, "{body}: {told:?}");
+        }
+        let bare = routes(Operated::new(&c));
+        let told = post_to(&bare, "/record", Some(&bearer), r#""read""#).await;
+        assert_eq!(told.status, 404, "not mounted without a token");
     });
 }

@@ -1,0 +1,282 @@
+//! Records that are saved by themselves when a leader is missed.
+//!
+//! Decided here: the names of the files, how many there may be and how large, and that one vacancy is one file, written
+//! anew while it lasts. No agent waits for the disk: a task of its own looks once a second, and a thread for blocking
+//! work writes. What cannot be written is warned of, and changes nothing else. Not here: what a record says and when it
+//! is kept ([`ElectionHandle::record`](crate::agent::ElectionHandle::record)).
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use actix::clock::interval;
+use tokio::task::spawn_blocking;
+use tracing::warn;
+
+use super::{Operated, agent::OperatedAgent};
+use crate::{
+    agent::{Lifecycle, has_timers},
+    record::RecordLimits,
+};
+
+/// A folder for the records of a node's agents: `record-1764126720000-orders-api-1.jsonl`, the time in milliseconds since
+/// 1970. Other files in it are left alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordFolder {
+    path: PathBuf,
+    files: usize,
+    bytes: u64,
+}
+
+impl RecordFolder {
+    /// This folder, which is made if it is not there: at most 20 files and 64 MiB in it.
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self {
+            path: path.into(),
+            files: 20,
+            bytes: 64 << 20,
+        }
+    }
+
+    /// How many files there are at most, and how many bytes they have together; the oldest ones are removed for a new
+    /// one.
+    #[must_use]
+    pub fn at_most(self, files: usize, bytes: u64) -> Self {
+        Self {
+            files,
+            bytes,
+            ..self
+        }
+    }
+}
+
+impl Operated {
+    /// Saves what each agent of the node has written down, whenever its leader is missed for so long that the agent warns of
+    /// it; it begins to write if it does not yet. The files open on any page of the feature `dashboard` and by
+    /// `cluster --show`. Call it in a System; it ends when all agents have ended.
+    ///
+    /// # Errors
+    /// When the folder cannot be made, or outside of a System, and nothing was changed.
+    pub fn save_records(&self, folder: RecordFolder) -> io::Result<()> {
+        if !has_timers() {
+            let wrong = "records are saved by a task: call it in a System";
+            return Err(io::Error::new(io::ErrorKind::Unsupported, wrong));
+        }
+        fs::create_dir_all(&folder.path)?;
+        for agent in &self.agents {
+            if !agent.is_recording() {
+                agent.record(Some(RecordLimits::default()));
+            }
+        }
+        actix::spawn(save(self.clone(), folder));
+        Ok(())
+    }
+}
+
+async fn save(operated: Operated, folder: RecordFolder) {
+    let mut beats = interval(EACH);
+    let mut vacancies = vec![SavedVacancy::default(); operated.agents.len()];
+    loop {
+        beats.tick().await;
+        for (agent, vacancy) in operated.agents.iter().zip(&mut vacancies) {
+            let has_leader = agent.status().leader.is_some();
+            let Some(name) = vacancy.due(agent.kept_unix_ms(), has_leader, || name_of(&**agent))
+            else {
+                continue;
+            };
+            let Some(text) = agent.recorded(true) else {
+                continue;
+            };
+            let folder = folder.clone();
+            let written = spawn_blocking(move || folder.write(&name, &text)).await;
+            if let Err(reason) = written.unwrap_or_else(|_| Err(io::ErrorKind::Interrupted.into()))
+            {
+                warn!(agent = %agent.id(), %reason, "record not saved");
+            }
+        }
+        let is_over = |agent: &dyn OperatedAgent| agent.status().lifecycle == Lifecycle::Ended;
+        if operated.agents.iter().all(|agent| is_over(&**agent)) {
+            return;
+        }
+    }
+}
+
+/// What is saved of the present vacancy of one agent.
+#[derive(Clone, Debug, Default)]
+struct SavedVacancy {
+    /// When the record was kept that was saved last.
+    saved: Option<u64>,
+    /// The file of a vacancy that lasts.
+    file: Option<String>,
+}
+
+impl SavedVacancy {
+    /// The file into which the record is to be written now, if there is one that is not written yet.
+    fn due(
+        &mut self,
+        kept: Option<u64>,
+        has_leader: bool,
+        name: impl FnOnce() -> String,
+    ) -> Option<String> {
+        let is_new = kept.is_some() && kept != self.saved;
+        let due = is_new.then(|| {
+            self.saved = kept;
+            let at = kept.unwrap_or_default();
+            let file = self.file.take();
+            file.unwrap_or_else(|| format!("{PREFIX}{at:013}-{}{SUFFIX}", name()))
+        });
+        if has_leader {
+            self.file = None;
+        } else if due.is_some() {
+            self.file.clone_from(&due);
+        }
+        due
+    }
+}
+
+fn name_of(agent: &dyn OperatedAgent) -> String {
+    let name = format!("{}-{}", agent.group(), agent.id());
+    // A name may be a path, or longer than a file's name may be.
+    let safe = |c: char| {
+        if c.is_alphanumeric() || c == '-' {
+            c
+        } else {
+            '_'
+        }
+    };
+    name.chars().map(safe).take(LONGEST).collect()
+}
+
+impl RecordFolder {
+    /// Writes a file whole or not at all.
+    fn write(&self, name: &str, text: &str) -> io::Result<()> {
+        let len = u64::try_from(text.len()).unwrap_or(u64::MAX);
+        let Some(superfluous) = self.superfluous(self.present()?, name, len) else {
+            let wrong = format!("it has {len} bytes, which exceeds the limit of the folder");
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, wrong));
+        };
+        for old in superfluous {
+            fs::remove_file(self.path.join(old))?;
+        }
+        let unfinished = self.path.join(UNFINISHED);
+        fs::write(&unfinished, text)?;
+        fs::rename(&unfinished, self.path.join(name))
+    }
+
+    /// The records that are there, with their lengths.
+    fn present(&self) -> io::Result<Vec<(String, u64)>> {
+        let mut present = Vec::new();
+        for file in fs::read_dir(&self.path)? {
+            let file = file?;
+            let name = file.file_name();
+            if let Some(name) = name.to_str().filter(|name| is_record(name)) {
+                present.push((name.to_owned(), file.metadata()?.len()));
+            }
+        }
+        Ok(present)
+    }
+
+    /// Those that have to go for a file of that length; `None` if it has no room even alone.
+    fn superfluous(
+        &self,
+        mut present: Vec<(String, u64)>,
+        name: &str,
+        len: u64,
+    ) -> Option<Vec<String>> {
+        if self.files == 0 || len > self.bytes {
+            return None;
+        }
+        // It replaces one of the same name.
+        present.retain(|(other, _)| other != name);
+        // By their names they are in the order of their times.
+        present.sort_unstable();
+        let mut bytes: u64 = present.iter().map(|(_, len)| *len).sum();
+        let mut files = present.len();
+        let gone = present.into_iter().map_while(|(old, freed)| {
+            let is_room = files < self.files && bytes.saturating_add(len) <= self.bytes;
+            bytes = bytes.saturating_sub(freed);
+            files = files.saturating_sub(1);
+            (!is_room).then_some(old)
+        });
+        Some(gone.collect())
+    }
+}
+
+fn is_record(name: &str) -> bool {
+    name.starts_with(PREFIX)
+        && Path::new(name)
+            .extension()
+            .is_some_and(|kind| kind == "jsonl")
+}
+
+const EACH: Duration = Duration::from_secs(1);
+const PREFIX: &str = "record-";
+const SUFFIX: &str = ".jsonl";
+const UNFINISHED: &str = ".record-unfinished";
+/// So many characters of the names of a group and an agent a file has in its own.
+const LONGEST: usize = 50;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn due(vacancy: &mut SavedVacancy, kept: Option<u64>, has_leader: bool) -> Option<String> {
+        vacancy.due(kept, has_leader, || "g-a".to_owned())
+    }
+
+    #[test]
+    fn one_vacancy_is_one_file() {
+        let mut vacancy = SavedVacancy::default();
+        assert_eq!(due(&mut vacancy, None, false), None);
+        let first = Some("record-0000000000007-g-a.jsonl".to_owned());
+        assert_eq!(due(&mut vacancy, Some(7), false), first);
+        assert_eq!(due(&mut vacancy, Some(7), false), None, "it is saved");
+        assert_eq!(due(&mut vacancy, Some(9), false), first, "it lasts");
+        assert_eq!(due(&mut vacancy, Some(9), true), None);
+        let next = Some("record-0000000000011-g-a.jsonl".to_owned());
+        assert_eq!(due(&mut vacancy, Some(11), false), next, "another one");
+        // It was over before it was looked at.
+        assert!(due(&mut vacancy, Some(12), true).is_some());
+        let later = Some("record-0000000000020-g-a.jsonl".to_owned());
+        assert_eq!(due(&mut vacancy, Some(20), false), later);
+    }
+
+    #[test]
+    fn the_oldest_files_make_room() {
+        let folder = RecordFolder::new("x").at_most(3, 100);
+        let present = |files: &[(&str, u64)]| {
+            let files = files.iter().map(|(name, len)| ((*name).to_owned(), *len));
+            files.collect::<Vec<_>>()
+        };
+        let three = || present(&[("c", 30), ("a", 30), ("b", 30)]);
+        assert_eq!(folder.superfluous(three(), "d", 10).unwrap(), ["a"]);
+        assert_eq!(folder.superfluous(three(), "d", 70).unwrap(), ["a", "b"]);
+        assert_eq!(folder.superfluous(three(), "c", 10).unwrap(), [""; 0]);
+        assert_eq!(folder.superfluous(three(), "d", 100).unwrap().len(), 3);
+        assert_eq!(folder.superfluous(three(), "d", 101), None);
+        let none = RecordFolder::new("x").at_most(0, 100);
+        assert_eq!(none.superfluous(Vec::new(), "d", 1), None);
+    }
+
+    #[test]
+    fn only_records_are_counted_and_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let records = RecordFolder::new(folder.path()).at_most(1, 1_000);
+        fs::write(folder.path().join("notes.txt"), "mine").unwrap();
+        records.write("record-1-a.jsonl", "one").unwrap();
+        records.write("record-2-a.jsonl", "two").unwrap();
+        let mut names: Vec<_> = fs::read_dir(folder.path())
+            .unwrap()
+            .map(|file| file.unwrap().file_name())
+            .collect();
+        names.sort();
+        assert_eq!(names, ["notes.txt", "record-2-a.jsonl"]);
+        let wrong = records
+            .write("record-3-a.jsonl", &"x".repeat(1_001))
+            .unwrap_err();
+        assert_eq!(wrong.kind(), io::ErrorKind::FileTooLarge);
+        assert!(folder.path().join("record-2-a.jsonl").exists(), "kept");
+    }
+}
