@@ -15,6 +15,8 @@ mod chart;
 mod contenders;
 #[path = "../../examples/compare/meter.rs"]
 mod meter;
+#[path = "../../examples/compare/page.rs"]
+mod page;
 mod raft_election;
 #[path = "../../examples/compare/report.rs"]
 mod report;

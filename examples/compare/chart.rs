@@ -46,6 +46,24 @@ pub(crate) fn svg(rows: &[Row]) -> String {
     out + "</svg>\n"
 }
 
+/// One panel as a drawing of its own, without a ground and a legend.
+pub(crate) fn alone(bars: &[Row]) -> String {
+    let high = HEAD + count(bars.len()) * LINE + 6.0;
+    let name = bars.first().map_or_else(String::new, title);
+    let name = escaped(&name);
+    let mut out = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {high}\" role=\"img\" \
+         aria-label=\"Bars for each election: {name}\" font-family=\"sans-serif\" font-size=\"12\">\n"
+    );
+    panel(&mut out, bars, 0.0, 0.0);
+    out + "</svg>\n"
+}
+
+/// Each colour of a bar, and what it means.
+pub(crate) fn meanings() -> [(&'static str, &'static str); 3] {
+    [ONE, TWO, NONE].map(|Color(fill, meaning)| (fill, meaning))
+}
+
 fn legend(out: &mut String) {
     let _infallible = writeln!(
         out,
@@ -120,7 +138,7 @@ fn words(row: &Row) -> String {
     }
 }
 
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for next in text.chars() {
         match next {

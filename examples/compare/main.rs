@@ -4,7 +4,7 @@
 //! $ cargo run --release --example compare
 //! $ cargo run --release --example compare -- --case crash --case split --seeds 100
 //! $ cargo run --release --example compare -- --overview | --markdown | --json
-//! $ cargo run --release --example compare -- --svg compare.svg
+//! $ cargo run --release --example compare -- --svg compare.svg --page compare.html
 //! ```
 //!
 //! Expected output: a block for each thing that happens, a line for each election.
@@ -21,6 +21,7 @@ mod cases;
 mod chart;
 mod contenders;
 mod meter;
+mod page;
 mod report;
 mod run;
 mod table;

@@ -14,6 +14,7 @@ use super::{
     cases::Case,
     chart,
     contenders::Entrant,
+    page,
     report::{self, Row},
     table,
 };
@@ -43,6 +44,9 @@ pub(crate) struct Args {
     /// Draws all cases into FILE as well
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
+    /// Writes a page of all cases into FILE as well: HTML that loads nothing
+    #[arg(long, value_name = "FILE")]
+    page: Option<PathBuf>,
 }
 
 /// Compares these, as the command line says.
@@ -78,9 +82,12 @@ pub(crate) fn compare(args: &Args, entrants: &[Entrant]) -> Result<String, Box<d
 /// # Errors
 /// A file that cannot be written.
 pub(crate) fn told(args: &Args, rows: &[Row]) -> Result<String, Box<dyn Error>> {
-    if let Some(file) = &args.svg {
-        let drawn = fs::write(file, chart::svg(rows));
-        drawn.map_err(|wrong| format!("{}: {wrong}", file.display()))?;
+    type Drawn = fn(&[Row]) -> String;
+    let files: [(_, Drawn); 2] = [(&args.svg, chart::svg), (&args.page, page::html)];
+    for (file, drawn) in files {
+        let Some(file) = file else { continue };
+        let written = fs::write(file, drawn(rows));
+        written.map_err(|wrong| format!("{}: {wrong}", file.display()))?;
     }
     Ok(match args {
         Args { markdown: true, .. } => table::markdown(rows),

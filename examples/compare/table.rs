@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::report::Row;
 
-const COLUMNS: [&str; 10] = [
+pub(crate) const COLUMNS: [&str; 10] = [
     "source", "agreed", "longest", "messages", "bytes", "rounds", "leaders", "two for", "none for",
     "elected",
 ];
@@ -88,14 +88,14 @@ const OVERVIEW: &str = "\
 What has a line in the second table lasts 20 s; agreement is counted from its end. source: whose\n\
 rules.\n";
 
-const LEGEND: &str = "\
+pub(crate) const LEGEND: &str = "\
 agreed, longest: until all follow one leader (median, most); from its end if it lasts. messages,\n\
 bytes: until then; a second while it lasts. rounds: messages that led to each other; heartbeats lead\n\
 to nothing, gossip only if it says something new. leaders: the most at once. two for, none for: how\n\
 long two or more led, or none. elected: leaderships that began while it lasted. source: whose\n\
 rules.\n";
 
-fn blocks(rows: &[Row]) -> impl Iterator<Item = &[Row]> {
+pub(crate) fn blocks(rows: &[Row]) -> impl Iterator<Item = &[Row]> {
     rows.chunk_by(|one, other| one.case == other.case)
 }
 
@@ -127,7 +127,7 @@ pub(crate) fn meanwhile(row: &Row) -> String {
     out
 }
 
-fn cells(row: &Row) -> Vec<String> {
+pub(crate) fn cells(row: &Row) -> Vec<String> {
     let lasts = row.lasts_s.is_some();
     let rounds = (!lasts && row.rounds > 0.0).then(|| format!("{:.0}", row.rounds));
     let elected = lasts.then(|| format!("{:.0}", row.elections));

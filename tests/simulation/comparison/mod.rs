@@ -19,6 +19,8 @@ mod contenders;
 #[path = "../../../examples/compare/meter.rs"]
 mod meter;
 mod output;
+#[path = "../../../examples/compare/page.rs"]
+mod page;
 mod promises;
 mod readme;
 #[path = "../../../examples/compare/report.rs"]

@@ -1,4 +1,4 @@
-//! The picture: well-formed, with a panel for each case and a bar for each row.
+//! The picture and the page: well-formed, with a panel for each case and a bar for each row.
 
 use std::fs;
 
@@ -68,7 +68,7 @@ fn parsed(text: &str) -> Element {
 
 fn element(tag: &str) -> Element {
     let (name, mut remaining) = tag.split_once(' ').unwrap_or((tag, ""));
-    assert!(name.chars().all(char::is_alphabetic), "{tag}");
+    assert!(name.chars().all(char::is_alphanumeric), "{tag}");
     let mut attributes: Vec<(String, String)> = Vec::new();
     while !remaining.is_empty() {
         let (attribute, after) = remaining.trim_start().split_once("=\"").unwrap();
@@ -180,6 +180,32 @@ fn the_picture_is_well_formed_and_has_a_bar_for_each_row() {
         .map(|one| format!("{} ({})", one.name, one.source))
         .collect();
     is_drawn(&fs::read_to_string(&file).unwrap(), &Case::ALL, &names);
+}
+
+#[test]
+fn the_page_has_a_panel_and_a_table_for_each_case_and_loads_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("compare.html");
+    told(&["--page", file.to_str().unwrap()]);
+    let text = fs::read_to_string(&file).unwrap();
+    for foreign in ["<script", "<link rel", " src=", "url(", "@import", "https:"] {
+        assert!(!text.contains(foreign), "{foreign}");
+    }
+    let html = parsed(text.strip_prefix("<!doctype html>\n").unwrap());
+    let body = html.named("body").next().unwrap();
+    let main = body.named("main").next().unwrap();
+    let sections: Vec<_> = main.named("section").collect();
+    assert_eq!(sections.len(), Case::ALL.len());
+    for (case, section) in Case::ALL.iter().zip(sections) {
+        assert_eq!(section.get("id"), case.name());
+        let panel = section.named("svg").next().unwrap();
+        let panel = panel.named("g").next().unwrap();
+        assert_eq!(panel.named("g").count(), ALL.len(), "a bar for each");
+        let details = section.named("details").next().unwrap();
+        let table = details.inside[1].named("table").next().unwrap();
+        let rows = table.named("tbody").next().unwrap();
+        assert_eq!(rows.named("tr").count(), ALL.len(), "a row for each");
+    }
 }
 
 /// Those that the README and the page of the comparison show have a Raft in them as well.

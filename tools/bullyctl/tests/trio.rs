@@ -441,9 +441,14 @@ fn a_record_is_switched_on_and_saved_and_names_what_happened() {
     );
     let kept = nodes.by_socket("n1", &format!("{save} --kept"));
     assert!(kept.err.contains("no leader was missed"), "{kept:?}");
+    // The same by its routes.
     let routes = nodes.by_url("n1", "record on");
-    assert!(
-        routes.code != 0 && routes.err.contains("--socket"),
+    assert_eq!(
+        &*routes.out, "the record of n1 in orders is on\n",
         "{routes:?}"
     );
+    fs::remove_file(&file).unwrap();
+    let saved = nodes.by_url("n1", &save);
+    assert_eq!(saved.code, 0, "{saved:?}");
+    assert!(Recording::read(BufReader::new(fs::File::open(&file).unwrap())).is_ok());
 }

@@ -4,8 +4,8 @@
 
 use std::{fs, io, net::IpAddr, path::Path, time::Duration};
 
-use actix_bully::operate::{Explanation, Order, Outcome, Report};
-use serde::{Deserialize, de::DeserializeOwned};
+use actix_bully::operate::{AgentRecording, Explanation, Order, Outcome, RecordRequest, Report};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use ureq::{
     Agent, Error,
     http::{Response, StatusCode, Uri},
@@ -72,19 +72,32 @@ impl Routes {
         }
     }
 
+    pub(super) fn record(&self, request: RecordRequest) -> Result<Vec<AgentRecording>, Failure> {
+        self.post("record", PATIENCE, &request)
+    }
+
     pub(super) fn order(&self, order: &Order) -> Result<Outcome, Failure> {
+        self.post("commands", patience(order), order)
+    }
+
+    /// Asks for something that needs the token.
+    fn post<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        within: Duration,
+        asked: &impl Serialize,
+    ) -> Result<T, Failure> {
         let Some(token) = &self.token else {
             return Err(Failure::Denied(
                 "commands need the node's token: name its file by --token-file".to_owned(),
             ));
         };
-        let order_json =
-            serde_json::to_string(order).map_err(|error| Failure::Odd(error.to_string()))?;
-        let answer = agent(patience(order))
-            .post(format!("{}/commands", self.base))
+        let body = serde_json::to_string(asked).map_err(|error| Failure::Odd(error.to_string()))?;
+        let answer = agent(within)
+            .post(format!("{}/{path}", self.base))
             .header("Authorization", format!("Bearer {token}"))
             .header("Content-Type", "application/json")
-            .send(order_json);
+            .send(body);
         let (status, body) = self.read(answer)?;
         match status {
             StatusCode::OK | StatusCode::CONFLICT | StatusCode::GATEWAY_TIMEOUT => parse(&body),

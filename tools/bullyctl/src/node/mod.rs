@@ -50,9 +50,7 @@ impl Node {
     pub(crate) fn record(&self, request: RecordRequest) -> Result<Vec<AgentRecording>, Failure> {
         match self {
             Self::Socket(path) => socket::record(path, request),
-            Self::Routes(_) => Err(Failure::Usage(
-                "records are had by the socket only: use --socket on the node's host",
-            )),
+            Self::Routes(routes) => routes.record(request),
         }
     }
 
