@@ -73,3 +73,6 @@ pub use error::ZenohError;
 pub use options::ZenohOptions;
 
 pub(crate) use network::ZenohNetwork;
+
+#[cfg(test)]
+mod tests;

@@ -52,7 +52,7 @@ impl ZenohNetwork {
     ) -> Result<Self, ZenohError> {
         options.check(may_be_read)?;
         let (sender, arrivals) = mpsc::channel(MOST_ARRIVALS);
-        let (wake, asleep) = std::sync::mpsc::sync_channel(1);
+        let (wake, asleep) = std::sync::mpsc::sync_channel(MOST_QUESTIONS);
         let board = Switchboard::new((host, cluster), options.mode(), sender, wake);
         let board = Arc::new(board);
         // Before the session: dropped, it closes what was opened.
@@ -76,10 +76,14 @@ impl ZenohNetwork {
             let sought = self.board.table().hosts.dial(&host);
             match sought {
                 Sought::Session(session) => break session,
-                Sought::Ended if !self.board.is_cut_off() => {
-                    return Err(io::ErrorKind::ConnectionRefused.into());
+                Sought::Ended if self.board.may_be_cut_off().await => {
+                    return Err(io::Error::new(
+                        io::ErrorKind::NotConnected,
+                        "no router is connected",
+                    ));
                 }
-                Sought::Ended | Sought::Unseen => found.await,
+                Sought::Ended => return Err(io::ErrorKind::ConnectionRefused.into()),
+                Sought::Unseen => found.await,
             }
         };
         let line = LineId {
@@ -292,5 +296,7 @@ fn broken(why: Over) -> io::Error {
     io::Error::new(io::ErrorKind::ConnectionReset, why)
 }
 
+/// So many questions to the thread of the session wait for an answer.
+const MOST_QUESTIONS: usize = 64;
 /// So many connections wait to be taken. Each costs a few bytes until then.
 const MOST_ARRIVALS: usize = 64;

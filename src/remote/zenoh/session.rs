@@ -22,14 +22,14 @@ use super::{
     error::text,
     keys,
     options::{Mode, ZenohOptions},
-    switchboard::Switchboard,
+    switchboard::{Switchboard, Wake},
 };
 
 /// Opens a session for the switchboard, which is told by `asleep` when to close it.
 pub(super) fn open(
     board: &Arc<Switchboard>,
     options: &ZenohOptions,
-    asleep: Receiver<()>,
+    asleep: Receiver<Wake>,
 ) -> Result<(), ZenohError> {
     let config = options.config()?;
     let (ready, opened) = mpsc::sync_channel(1);
@@ -41,13 +41,15 @@ pub(super) fn open(
     match opened.recv_timeout(OPEN) {
         Ok(opened) => opened,
         Err(RecvTimeoutError::Timeout) => Err(ZenohError::Late { limit: OPEN }),
-        Err(RecvTimeoutError::Disconnected) => Err(ZenohError::Open(io::ErrorKind::Other.into())),
+        Err(RecvTimeoutError::Disconnected) => {
+            Err(ZenohError::Open(io::Error::other("its thread has ended")))
+        }
     }
 }
 
 type Ready = SyncSender<Result<(), ZenohError>>;
 
-fn run(board: &Arc<Switchboard>, config: &Config, ready: &Ready, asleep: &Receiver<()>) {
+fn run(board: &Arc<Switchboard>, config: &Config, ready: &Ready, asleep: &Receiver<Wake>) {
     let Some((session, token)) = begin(board, config, ready, asleep) else {
         return;
     };
@@ -55,11 +57,18 @@ fn run(board: &Arc<Switchboard>, config: &Config, ready: &Ready, asleep: &Receiv
     if board.mode == Mode::Peer && ready.send(Ok(())).is_err() {
         board.close(); // nobody waits for it any more
     }
-    while !board.is_closing() && asleep.recv().is_ok() {}
+    while !board.is_closing() {
+        match asleep.recv() {
+            Ok(Wake::Look) => {}
+            // The dial may have been given up.
+            Ok(Wake::IsCutOff(answer)) => drop(answer.send(board.is_cut_off())),
+            Err(_) => break,
+        }
+    }
     end(board, token, asleep);
 }
 
-fn end(board: &Switchboard, token: LivelinessToken, asleep: &Receiver<()>) {
+fn end(board: &Switchboard, token: LivelinessToken, asleep: &Receiver<Wake>) {
     // First of all: the others need not wait until a link is seen to be dead.
     let taken_back = token.undeclare().wait();
     // Goodbyes are still being said.
@@ -77,7 +86,7 @@ fn begin(
     board: &Arc<Switchboard>,
     config: &Config,
     ready: &Ready,
-    asleep: &Receiver<()>,
+    asleep: &Receiver<Wake>,
 ) -> Option<(Session, LivelinessToken)> {
     if board.mode == Mode::Client {
         ready.send(Ok(())).ok()?;
@@ -97,8 +106,8 @@ fn begin(
             warn!(node = %board.host, %reason, "no zenoh router so far");
         }
         let wait = RETRY.saturating_mul(failures).min(RETRY_MOST);
-        let is_asked = asleep.recv_timeout(wait) != Err(RecvTimeoutError::Timeout);
-        if is_asked && board.is_closing() {
+        asleep.recv_timeout(wait).ok(); // no question is answered before there is a session
+        if board.is_closing() {
             return None;
         }
     }

@@ -20,7 +20,7 @@ use ::zenoh::{
     qos::{CongestionControl, Priority},
     sample::{Sample, SampleKind},
 };
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::{Notify, mpsc, oneshot};
 use tracing::debug;
 
 use crate::remote::{NodeId, node::ClusterId};
@@ -49,8 +49,16 @@ pub(super) struct Switchboard {
     pub(super) found: Notify,
     refused: [AtomicU64; 4],
     is_closing: AtomicBool,
-    /// Wakes the thread of the session: to close it, or because the last connection has ended.
-    wake: SyncSender<()>,
+    wake: SyncSender<Wake>,
+}
+
+/// What the thread of the session is woken for.
+#[derive(Debug)]
+pub(super) enum Wake {
+    /// It is to be closed, or the last connection has ended.
+    Look,
+    /// Whether no router is there.
+    IsCutOff(oneshot::Sender<bool>),
 }
 
 /// Hosts and connections.
@@ -101,7 +109,7 @@ impl Switchboard {
         (host, cluster): (&NodeId, &ClusterId),
         mode: Mode,
         arrivals: mpsc::Sender<Arrival>,
-        wake: SyncSender<()>,
+        wake: SyncSender<Wake>,
     ) -> Self {
         Self {
             host: host.clone(),
@@ -143,18 +151,29 @@ impl Switchboard {
     /// The session is to be closed.
     pub(super) fn close(&self) {
         self.is_closing.store(true, Relaxed);
-        self.wake.try_send(()).ok(); // it is awake already
+        self.wake.try_send(Wake::Look).ok(); // it is awake already
     }
 
     pub(super) fn is_closing(&self) -> bool {
         self.is_closing.load(Relaxed)
     }
 
-    /// Whether there is no router, without which a client hears of nobody.
+    /// Whether there is no router, without which a client hears of no host. For the thread of the session alone: zenoh
+    /// panics elsewhere.
     pub(super) fn is_cut_off(&self) -> bool {
         let session = self.session.read().unwrap_or_else(PoisonError::into_inner);
         let routers = |session: &Session| session.info().routers_zid().wait().next();
-        self.mode == Mode::Client && session.as_ref().and_then(routers).is_none()
+        session.as_ref().and_then(routers).is_none()
+    }
+
+    /// Whether what is known of other hosts may be out of date.
+    pub(super) async fn may_be_cut_off(&self) -> bool {
+        if self.mode == Mode::Peer {
+            return false;
+        }
+        let (answer, answered) = oneshot::channel();
+        // Without an answer nothing is known.
+        self.wake.try_send(Wake::IsCutOff(answer)).is_err() || answered.await.unwrap_or(true)
     }
 
     /// This host is looked for from now on.
@@ -261,7 +280,7 @@ impl Switchboard {
         let is_last = table.lines.is_empty();
         drop(table);
         if is_last && self.is_closing() {
-            self.wake.try_send(()).ok(); // it is awake already
+            self.wake.try_send(Wake::Look).ok(); // it is awake already
         }
     }
 

@@ -4,9 +4,13 @@
 
 use std::{
     future::Future,
-    net::{SocketAddr, TcpListener, UdpSocket},
+    net::UdpSocket,
+    panic,
     path::Path,
-    sync::mpsc,
+    sync::{
+        atomic::{AtomicBool, AtomicU8, Ordering::Relaxed},
+        mpsc,
+    },
     thread,
     time::Duration,
 };
@@ -136,21 +140,19 @@ pub fn secret(word: &str) -> Secret {
     Secret::new(format!("{word:-<32}").as_bytes()).expect("a long secret")
 }
 
-/// A port of loopback that is free just now. zenoh names the port that it has by an unstable interface only.
-pub fn free_port() -> u16 {
-    let at = SocketAddr::from(([127, 0, 0, 1], 0));
-    loop {
-        let listener = TcpListener::bind(at).expect("a free port");
-        let at = listener.local_addr().expect("an address");
-        if UdpSocket::bind(at).is_ok() {
-            return at.port();
-        }
-    }
+/// An endpoint of loopback that no other test has, whatever runs beside it: zenoh names the port that it has by an
+/// unstable interface only, and a port that is free just now may be taken before it listens there.
+pub fn endpoint() -> String {
+    static SERIAL: AtomicU8 = AtomicU8::new(1);
+    let [_, _, high, low] = std::process::id().to_be_bytes();
+    let serial = SERIAL.fetch_add(1, Relaxed);
+    format!("tcp/127.{serial}.{high}.{low}:7447")
 }
 
-/// An endpoint of loopback.
-pub fn tcp(port: u16) -> String {
-    format!("tcp/127.0.0.1:{port}")
+/// A port of loopback on which no process hears datagrams just now.
+pub fn free_udp_port() -> u16 {
+    let socket = UdpSocket::bind("127.0.0.1:0").expect("a free port");
+    socket.local_addr().expect("an address").port()
 }
 
 /// A session of zenoh itself, on a thread of its own, until it is dropped.
@@ -163,22 +165,22 @@ pub struct Raw {
 
 impl Raw {
     /// A router that listens there.
-    pub fn router(port: u16) -> Self {
-        Self::open(&json!({ "mode": "router", "listen": { "endpoints": [tcp(port)] } }))
+    pub fn router(at: &str) -> Self {
+        Self::open(&json!({ "mode": "router", "listen": { "endpoints": [at] } }))
     }
 
     /// A router that listens there and is linked with the one at `other`.
-    pub fn router_behind(port: u16, other: u16) -> Self {
+    pub fn router_behind(at: &str, other: &str) -> Self {
         Self::open(&json!({
             "mode": "router",
-            "listen": { "endpoints": [tcp(port)] },
-            "connect": { "endpoints": [tcp(other)] },
+            "listen": { "endpoints": [at] },
+            "connect": { "endpoints": [other] },
         }))
     }
 
     /// A stranger that connects there.
-    pub fn stranger(port: u16) -> Self {
-        Self::open(&json!({ "mode": "client", "connect": { "endpoints": [tcp(port)] } }))
+    pub fn stranger(at: &str) -> Self {
+        Self::open(&json!({ "mode": "client", "connect": { "endpoints": [at] } }))
     }
 
     fn open(settings: &Value) -> Self {
@@ -249,5 +251,18 @@ pub async fn event<T>(
 
 /// Runs a scene on a System of its own.
 pub fn play(scene: impl Future<Output = ()>) {
+    // In a task of a bridge a panic would be taken for a failed dial.
+    panic::set_hook(Box::new(|panic| {
+        eprintln!("{panic}");
+        if panic.to_string().contains("Zenoh runtime") {
+            HAS_PANICKED.store(true, Relaxed);
+        }
+    }));
     System::new().block_on(scene);
+    assert!(
+        !HAS_PANICKED.load(Relaxed),
+        "zenoh was asked on a thread of actors"
+    );
 }
+
+static HAS_PANICKED: AtomicBool = AtomicBool::new(false);

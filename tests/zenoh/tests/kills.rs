@@ -17,7 +17,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use actix_bully_zenoh_tests::{DEADLINE, free_port, tcp};
+use actix_bully_zenoh_tests::{DEADLINE, endpoint};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
@@ -25,7 +25,7 @@ const ALL: [&str; 3] = ["a", "b", "c"];
 
 struct Processes {
     folder: TempDir,
-    ports: [u16; 3],
+    endpoints: [String; 3],
     running: BTreeMap<&'static str, (Child, ChildStdin)>,
     /// Whom each follows, as it last said.
     follows: BTreeMap<&'static str, String>,
@@ -38,7 +38,7 @@ impl Processes {
         let (say, said) = channel();
         let mut processes = Self {
             folder: TempDir::new().expect("a folder"),
-            ports: [free_port(), free_port(), free_port()],
+            endpoints: [endpoint(), endpoint(), endpoint()],
             running: BTreeMap::new(),
             follows: BTreeMap::new(),
             said,
@@ -52,16 +52,18 @@ impl Processes {
 
     fn begin(&mut self, name: &'static str) {
         let folder: &Path = self.folder.path();
-        let port =
-            |name: &str| self.ports[ALL.iter().position(|n| *n == name).expect("one of them")];
+        let endpoint = |name: &str| {
+            let at = ALL.iter().position(|other| *other == name);
+            &self.endpoints[at.expect("one of them")]
+        };
         let mut child = Command::new(env!("CARGO_BIN_EXE_host"))
             .arg(name)
             .arg(folder)
-            .arg(tcp(port(name)))
+            .arg(endpoint(name))
             .args(
                 ALL.iter()
                     .filter(|peer| **peer != name)
-                    .map(|peer| tcp(port(peer))),
+                    .map(|peer| endpoint(peer)),
             )
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -4,7 +4,7 @@ use std::{fs, path::Path, time::Duration};
 
 use actix_bully::remote::{BridgeEvent, zenoh::ZenohOptions};
 use actix_bully_tls_tests::Authority;
-use actix_bully_zenoh_tests::{Host, builder, event, free_port, play, secret, until};
+use actix_bully_zenoh_tests::{Host, builder, event, free_udp_port, play, secret, until};
 use futures::FutureExt;
 use tempfile::TempDir;
 
@@ -29,7 +29,7 @@ fn hosts_of_one_authority_elect_and_one_of_another_is_never_seen() {
     play(async {
         let (ours, theirs) = (Authority::new("ours"), Authority::new("theirs"));
         let all = ["a", "b", "c"];
-        let seed = format!("quic/localhost:{}", free_port());
+        let seed = format!("quic/localhost:{}", free_udp_port());
         let folders = [(); 3].map(|()| TempDir::new().expect("a folder"));
         let peer =
             |at: usize, authority, peer| with_certificate(folders[at].path(), authority, peer);

@@ -1,7 +1,7 @@
 //! Hosts of two subnets that only a router joins, and a router that is away.
 
 use actix_bully::remote::{BridgeEvent, zenoh::ZenohOptions};
-use actix_bully_zenoh_tests::{Host, Raw, event, free_port, play, tcp, until};
+use actix_bully_zenoh_tests::{Host, Raw, endpoint, event, play, until};
 
 const ALL: [&str; 3] = ["a", "b", "c"];
 
@@ -13,8 +13,8 @@ fn agree(hosts: &[Host]) -> bool {
 #[test]
 fn clients_elect_through_a_router_that_comes_goes_and_comes_back() {
     play(async {
-        let port = free_port();
-        let client = || ZenohOptions::client().connect(&tcp(port));
+        let at = endpoint();
+        let client = || ZenohOptions::client().connect(&at);
         let hosts: Vec<_> = ALL
             .iter()
             .map(|name| Host::start(name, &ALL, client()))
@@ -24,7 +24,7 @@ fn clients_elect_through_a_router_that_comes_goes_and_comes_back() {
         })
         .await;
         assert_eq!(hosts[0].leader(), None, "no router so far");
-        let router = Raw::router(port);
+        let router = Raw::router(&at);
         until("all follow one", || agree(&hosts)).await;
         let mut events = hosts[0].bridge.events();
         drop(router);
@@ -47,7 +47,7 @@ fn clients_elect_through_a_router_that_comes_goes_and_comes_back() {
             _ => None,
         });
         assert!(away.await);
-        let router = Raw::router(port);
+        let router = Raw::router(&at);
         until("all follow one again", || agree(&hosts)).await;
         drop(router);
     });
@@ -57,14 +57,14 @@ fn clients_elect_through_a_router_that_comes_goes_and_comes_back() {
 #[test]
 fn two_subnets_elect_through_their_routers() {
     play(async {
-        let (near, far) = (free_port(), free_port());
-        let first = Raw::router(near);
-        let second = Raw::router_behind(far, near);
+        let (near, far) = (endpoint(), endpoint());
+        let first = Raw::router(&near);
+        let second = Raw::router_behind(&far, &near);
         let hosts: Vec<_> = ALL
             .iter()
             .map(|name| {
-                let port = if *name == "a" { near } else { far };
-                Host::start(name, &ALL, ZenohOptions::client().connect(&tcp(port)))
+                let at = if *name == "a" { &near } else { &far };
+                Host::start(name, &ALL, ZenohOptions::client().connect(at))
             })
             .collect();
         until("all follow one", || agree(&hosts)).await;

@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use actix_bully::remote::{BridgeEvent, zenoh::ZenohOptions};
 use actix_bully_tls_tests::Authority;
-use actix_bully_zenoh_tests::{Host, builder, event, free_port, play, tcp, until};
+use actix_bully_zenoh_tests::{Host, builder, endpoint, event, play, until};
 
 const ALL: [&str; 3] = ["a", "b", "c"];
 
 /// Three hosts of which two know the third.
 fn three(with: impl Fn(&str, ZenohOptions) -> Host) -> Vec<Host> {
-    let seed = tcp(free_port());
+    let seed = endpoint();
     let hosts = ALL.iter().map(|name| {
         let peer = ZenohOptions::peer();
         let peer = match *name {
@@ -85,7 +85,7 @@ fn the_bridges_own_tls_runs_end_to_end_over_plain_zenoh() {
 #[test]
 fn a_peer_is_dialled_by_its_name_and_found_when_it_comes() {
     play(async {
-        let seed = tcp(free_port());
+        let seed = endpoint();
         let a = Host::start("a", &["a", "b"], ZenohOptions::peer().listen(&seed));
         let status = &a.bridge.peers()[0];
         assert_eq!(status.address.as_deref(), Some("b"));
@@ -113,7 +113,7 @@ fn a_peer_is_dialled_by_its_name_and_found_when_it_comes() {
 fn what_cannot_be_a_bridge_over_zenoh_is_refused_and_changes_nothing() {
     play(async {
         let group = actix_bully::Group::new("g").expect("a good name");
-        let port = free_port();
+        let at = endpoint();
         let start =
             |zenoh: ZenohOptions| builder("a", &["a", "b"]).zenoh(zenoh).carry(&group).start();
         for (zenoh, says) in [
@@ -138,12 +138,12 @@ fn what_cannot_be_a_bridge_over_zenoh_is_refused_and_changes_nothing() {
             assert!(refused.contains(says), "{refused}");
         }
         let both = builder("a", &["a", "b"])
-            .zenoh(ZenohOptions::peer().listen(&tcp(port)))
+            .zenoh(ZenohOptions::peer().listen(&at))
             .listen("127.0.0.1:0");
         assert!(both.carry(&group).start().is_err());
-        let one = start(ZenohOptions::peer().listen(&tcp(port))).expect("nothing was changed");
+        let one = start(ZenohOptions::peer().listen(&at)).expect("nothing was changed");
         let other = actix_bully::Group::new("g").expect("a good name");
-        let second = builder("b", &["a", "b"]).zenoh(ZenohOptions::peer().listen(&tcp(port)));
+        let second = builder("b", &["a", "b"]).zenoh(ZenohOptions::peer().listen(&at));
         let refused = second
             .carry(&other)
             .start()

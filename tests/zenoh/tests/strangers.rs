@@ -1,7 +1,7 @@
 //! A stranger in the zenoh network: what it publishes is counted and refused, and the election goes on.
 
 use actix_bully::remote::zenoh::ZenohOptions;
-use actix_bully_zenoh_tests::{Host, Raw, free_port, play, secret, tcp, until};
+use actix_bully_zenoh_tests::{Host, Raw, endpoint, play, secret, until};
 use zenoh::Wait;
 
 const BOTH: [&str; 2] = ["a", "b"];
@@ -28,9 +28,9 @@ fn data(session: u128, connection: u64, at: u64, bytes: &[u8]) -> Vec<u8> {
 #[test]
 fn what_a_stranger_publishes_is_counted_and_no_link_breaks() {
     play(async {
-        let port = free_port();
-        let a = Host::start("a", &BOTH, ZenohOptions::peer().listen(&tcp(port)));
-        let b = Host::start("b", &BOTH, ZenohOptions::peer().connect(&tcp(port)));
+        let at = endpoint();
+        let a = Host::start("a", &BOTH, ZenohOptions::peer().listen(&at));
+        let b = Host::start("b", &BOTH, ZenohOptions::peer().connect(&at));
         until("they elect", || {
             a.leader().is_some() && a.leader() == b.leader()
         })
@@ -40,7 +40,7 @@ fn what_a_stranger_publishes_is_counted_and_no_link_breaks() {
         })
         .await;
         let (leader, links) = (a.leader(), a.bridge.traffic().links);
-        let stranger = Raw::stranger(port);
+        let stranger = Raw::stranger(&at);
         let all = "bully/default/inbox/a/*";
         // Until the first arrives: a stranger that has just come may know of no inbox yet.
         until("foreign payloads are counted", || {
@@ -81,10 +81,10 @@ fn what_a_stranger_publishes_is_counted_and_no_link_breaks() {
 #[test]
 fn a_forged_token_delays_a_link_and_does_not_prevent_it() {
     play(async {
-        let port = free_port();
-        let a = Host::start("a", &BOTH, ZenohOptions::peer().listen(&tcp(port)));
+        let at = endpoint();
+        let a = Host::start("a", &BOTH, ZenohOptions::peer().listen(&at));
         until("b is looked for", || a.bridge.traffic().dials > 0).await;
-        let stranger = Raw::stranger(port);
+        let stranger = Raw::stranger(&at);
         let session = stranger.session.as_ref().expect("it is open");
         let mut tokens = Vec::new();
         for n in 0..20_u128 {
@@ -105,7 +105,7 @@ fn a_forged_token_delays_a_link_and_does_not_prevent_it() {
             a.count("token_refused") >= 12
         })
         .await;
-        let b = Host::start("b", &BOTH, ZenohOptions::peer().connect(&tcp(port)));
+        let b = Host::start("b", &BOTH, ZenohOptions::peer().connect(&at));
         until("they elect", || {
             a.leader().is_some() && a.leader() == b.leader()
         })
@@ -120,18 +120,66 @@ fn a_forged_token_delays_a_link_and_does_not_prevent_it() {
     });
 }
 
+/// A token of the same key, declared by a stranger and taken back: the link may break, and is made again.
+#[test]
+fn a_token_that_a_stranger_copies_and_takes_back_ends_no_host() {
+    play(async {
+        let at = endpoint();
+        let a = Host::start("a", &BOTH, ZenohOptions::peer().listen(&at));
+        let b = Host::start("b", &BOTH, ZenohOptions::peer().connect(&at));
+        until("they are linked", || {
+            a.is_linked_with("b") && b.is_linked_with("a")
+        })
+        .await;
+        until("they elect", || {
+            a.leader().is_some() && a.leader() == b.leader()
+        })
+        .await;
+        let copying = std::thread::spawn(move || {
+            let stranger = Raw::stranger(&at);
+            let session = stranger.session.as_ref().expect("it is open");
+            let mut copied = 0;
+            while copied < 10 {
+                let all = session.liveliness().get("bully/default/live/*/*").wait();
+                for reply in all.expect("an answer") {
+                    if let Ok(sample) = reply.result() {
+                        let token = session.liveliness().declare_token(sample.key_expr());
+                        let token = token.wait().expect("a token");
+                        token.undeclare().wait().expect("it was declared");
+                        copied += 1;
+                    }
+                }
+            }
+        });
+        until("the stranger is done", || copying.is_finished()).await;
+        copying.join().expect("it copied all");
+        until("they are linked again", || {
+            a.is_linked_with("b") && b.is_linked_with("a")
+        })
+        .await;
+        until("they follow one", || {
+            a.leader().is_some() && a.leader() == b.leader()
+        })
+        .await;
+        println!(
+            "links after ten tokens were copied: {}",
+            a.bridge.traffic().links
+        );
+    });
+}
+
 #[test]
 fn a_host_without_the_secret_and_one_of_another_cluster_take_no_part() {
     play(async {
-        let port = free_port();
+        let at = endpoint();
         let all = ["a", "b", "c"];
-        let a = Host::start("a", &all, ZenohOptions::peer().listen(&tcp(port)));
+        let a = Host::start("a", &all, ZenohOptions::peer().listen(&at));
         let wrong = Host::with("b", &all, |builder| {
-            let zenoh = ZenohOptions::peer().connect(&tcp(port));
+            let zenoh = ZenohOptions::peer().connect(&at);
             builder.zenoh(zenoh).secret(secret("theirs"))
         });
         let other = Host::with("c", &all, |builder| {
-            let zenoh = ZenohOptions::peer().connect(&tcp(port));
+            let zenoh = ZenohOptions::peer().connect(&at);
             builder.cluster("other").zenoh(zenoh).secret(secret("ours"))
         });
         until("the wrong secret is refused", || a.count("secret") > 0).await;
@@ -139,7 +187,7 @@ fn a_host_without_the_secret_and_one_of_another_cluster_take_no_part() {
         assert!(!a.is_linked_with("b") && !a.is_linked_with("c"));
         assert!(!wrong.is_linked_with("c") && !other.is_linked_with("a"));
         wrong.bridge.stop();
-        let b = Host::start("b", &all, ZenohOptions::peer().connect(&tcp(port)));
+        let b = Host::start("b", &all, ZenohOptions::peer().connect(&at));
         until("the right one elects", || {
             a.leader().is_some() && a.leader() == b.leader()
         })
