@@ -10,6 +10,9 @@
     reason = "nodes live in real time"
 )]
 
+#[path = "scale/src/costs.rs"]
+#[expect(dead_code, reason = "memory is not measured here")]
+mod costs;
 #[path = "../tests/hosts/log.rs"]
 #[expect(dead_code, reason = "other programs ask more")]
 mod log;
@@ -17,7 +20,7 @@ mod log;
 mod wrong;
 
 use std::{
-    env, fs, io,
+    env, io,
     os::unix::process::CommandExt,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
@@ -183,21 +186,14 @@ impl Group {
     }
 
     fn read(&self) -> Result<Reading, Wrong> {
-        let nanos = self.nodes.iter().map(|node| work(node.id()));
+        let nanos = self.nodes.iter().map(|node| costs::work(node.id()));
         let nanos = nanos.sum::<io::Result<u64>>()?;
-        let net = fs::read_to_string("/proc/net/dev")?;
-        let sent = net.lines().find_map(|line| line.trim().strip_prefix("lo:"));
-        let mut sent = sent.unwrap_or_default().split_whitespace();
-        // Of a loopback all that was sent was received: one of the two counts.
-        let mut next = || sent.next().and_then(|number| number.parse().ok());
-        match (next(), next()) {
-            (Some(bytes), Some(packets)) => Ok(Reading {
-                packets,
-                bytes,
-                nanos,
-            }),
-            _ => Err(Wrong(String::from("the counters cannot be read"))),
-        }
+        let (bytes, packets) = costs::sent()?;
+        Ok(Reading {
+            packets,
+            bytes,
+            nanos,
+        })
     }
 }
 
@@ -209,17 +205,6 @@ impl Drop for Group {
             drop(node.wait());
         }
     }
-}
-
-/// How long the threads of a process have run, in nanoseconds.
-fn work(process: u32) -> io::Result<u64> {
-    let mut sum = 0;
-    for thread in fs::read_dir(format!("/proc/{process}/task"))? {
-        let said = fs::read_to_string(thread?.path().join("schedstat"))?;
-        let ran = said.split_whitespace().next();
-        sum += ran.and_then(|ran| ran.parse::<u64>().ok()).unwrap_or(0);
-    }
-    Ok(sum)
 }
 
 /// Builds the node; says where it is.

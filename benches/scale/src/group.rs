@@ -1,0 +1,349 @@
+//! So many processes that elect a leader, by one way or another.
+
+use std::{
+    env,
+    io::{Read as _, Write as _},
+    net::TcpStream,
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    thread::sleep,
+    time::{Duration, Instant},
+};
+
+use actix_bully_database_tests::Server;
+use actix_bully_register_tests::etcd::Etcd;
+#[cfg(feature = "zenoh")]
+use actix_bully_zenoh_tests::Raw;
+use clap::ValueEnum;
+use tempfile::TempDir;
+
+use crate::{Wrong, costs, log::Log};
+
+/// How long all may take to agree.
+const SOON: Duration = Duration::from_secs(300);
+/// From agreement until what was at stake is over.
+const SETTLE: Duration = Duration::from_secs(5);
+/// Where the router of a zenoh network listens.
+#[cfg(feature = "zenoh")]
+const ROUTER: u16 = 7_399;
+/// As many as a quorum of a group of any size needs.
+const VOTERS: usize = 5;
+
+/// By which way they know of each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Way {
+    /// Links of the bridge, each process with each
+    Mesh,
+    /// Links of the bridge, each process with the voters
+    Bridge,
+    /// A zenoh network of peers
+    #[cfg(feature = "zenoh")]
+    Zenoh,
+    /// A zenoh network with one router
+    #[cfg(feature = "zenoh")]
+    ZenohRouter,
+    /// A lease in a SQLite file
+    Sqlite,
+    /// A lease in PostgreSQL
+    Postgres,
+    /// A lease in etcd
+    Etcd,
+}
+
+impl Way {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Mesh => "mesh",
+            Self::Bridge => "bridge",
+            #[cfg(feature = "zenoh")]
+            Self::Zenoh => "zenoh",
+            #[cfg(feature = "zenoh")]
+            Self::ZenohRouter => "zenoh-router",
+            Self::Sqlite => "sqlite",
+            Self::Postgres => "postgres",
+            Self::Etcd => "etcd",
+        }
+    }
+
+    /// Whether they send to each other over the loopback, and not to a store.
+    const fn has_links(self) -> bool {
+        !matches!(self, Self::Sqlite | Self::Postgres | Self::Etcd)
+    }
+}
+
+/// What they need while nothing happens.
+pub(crate) struct Idle {
+    /// Of one core, all processes together, without the store's.
+    pub(crate) cpu_percent: f64,
+    /// Of each process.
+    pub(crate) memory_mib: f64,
+    /// All that is sent in a second.
+    pub(crate) kbytes: Option<f64>,
+    /// Transactions of the store in a second.
+    pub(crate) store_operations: Option<f64>,
+}
+
+/// Processes that run until it is dropped.
+pub(crate) struct Group {
+    way: Way,
+    running: Vec<Option<Child>>,
+    log: Log,
+    beside: Beside,
+    folder: TempDir,
+}
+
+/// What runs beside them.
+enum Beside {
+    Nothing,
+    Postgres(Server),
+    Etcd(Etcd),
+    #[cfg(feature = "zenoh")]
+    Router(Raw),
+}
+
+impl Beside {
+    fn start(way: Way, processes: usize) -> Self {
+        match way {
+            Way::Mesh | Way::Bridge | Way::Sqlite => Self::Nothing,
+            #[cfg(feature = "zenoh")]
+            Way::Zenoh => Self::Nothing,
+            #[cfg(feature = "zenoh")]
+            Way::ZenohRouter => Self::Router(Raw::router(ROUTER)),
+            Way::Postgres => Self::Postgres(server(processes)),
+            Way::Etcd => Self::Etcd(Etcd::start()),
+        }
+    }
+
+    /// What a store has done so far: transactions, or requests of clients.
+    fn operations(&self) -> Option<i64> {
+        match self {
+            Self::Postgres(server) => {
+                let counted =
+                    "SELECT sum(xact_commit + xact_rollback)::bigint FROM pg_stat_database";
+                let row = server.connect().query_one(counted, &[]);
+                row.ok().and_then(|row| row.try_get(0).ok())
+            }
+            Self::Etcd(etcd) => requests(etcd.endpoint()),
+            #[cfg(feature = "zenoh")]
+            Self::Router(_) => None,
+            Self::Nothing => None,
+        }
+    }
+}
+
+impl Group {
+    /// Starts so many; says how long it took until all knew one leader.
+    pub(crate) fn start(way: Way, processes: usize) -> Result<(Self, Duration), Wrong> {
+        let mut group = Self {
+            way,
+            running: Vec::new(),
+            log: Log::default(),
+            beside: Beside::start(way, processes),
+            folder: TempDir::new()?,
+        };
+        let began = Instant::now();
+        for process in 0..processes {
+            let child = group.spawn(process, processes)?;
+            group.running.push(Some(child));
+        }
+        group.agree(0)?;
+        let took = began.elapsed();
+        sleep(SETTLE);
+        Ok((group, took))
+    }
+
+    fn spawn(&self, process: usize, processes: usize) -> Result<Child, Wrong> {
+        let mut command = Command::new(participant()?);
+        command.args([&name(process), "--score", &process.to_string()]);
+        match &self.beside {
+            Beside::Nothing if self.way == Way::Sqlite => {
+                let file = self.folder.path().join("leases.db");
+                command.args(["lease", &format!("sqlite:{}", file.display())]);
+            }
+            Beside::Nothing => self.link(&mut command, process, processes),
+            Beside::Postgres(server) => {
+                command.args(["lease", &format!("postgres:{}", server.address())]);
+            }
+            Beside::Etcd(etcd) => {
+                command.args(["lease", &format!("etcd:{}", etcd.endpoint())]);
+            }
+            #[cfg(feature = "zenoh")]
+            Beside::Router(_) => self.link(&mut command, process, processes),
+        }
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.stderr(Stdio::null()).spawn()?;
+        if let Some(output) = child.stdout.take() {
+            self.log.follow(process, 1, Duration::ZERO, output);
+        }
+        Ok(child)
+    }
+
+    /// With which others it has links, and how.
+    fn link(&self, command: &mut Command, process: usize, processes: usize) {
+        let voters: Vec<_> = (0..VOTERS.min(processes)).map(name).collect();
+        let is_named;
+        match self.way {
+            #[cfg(feature = "zenoh")]
+            Way::Zenoh => {
+                let at = |process| format!("tcp/{}", address(process));
+                command.args(["zenoh", "--listen", &at(process)]);
+                // One of the two is there when the other one was killed.
+                for first in (0..2).filter(|first| *first != process) {
+                    command.args(["--connect", &at(first)]);
+                }
+                is_named = true;
+            }
+            #[cfg(feature = "zenoh")]
+            Way::ZenohRouter => {
+                command.args(["zenoh", "--connect", &format!("tcp/127.0.0.1:{ROUTER}")]);
+                is_named = true;
+            }
+            _ => {
+                command.args(["bridge", &address(process)]);
+                is_named = false;
+            }
+        }
+        command.args(["--voters", &voters.join(","), "--store"]);
+        command.arg(self.folder.path());
+        for peer in (0..processes).filter(|peer| *peer != process) {
+            if self.way != Way::Mesh && process.min(peer) >= VOTERS {
+                continue; // two observers have nothing to say to each other
+            }
+            let peer = if is_named {
+                name(peer)
+            } else {
+                format!("{}={}", name(peer), address(peer))
+            };
+            command.args(["--peer", &peer]);
+        }
+    }
+
+    /// Waits until all that run know one leader of a higher term than that; says which, its term, and when the last one
+    /// knew, in microseconds.
+    fn agree(&self, after: u64) -> Result<(usize, u64, u64), Wrong> {
+        let running = || (0..self.running.len()).filter(|process| self.running[*process].is_some());
+        let agreed = self.log.wait(SOON, |lines| {
+            let mut last: Vec<Option<(&str, u64, u64)>> = vec![None; self.running.len()];
+            for line in lines {
+                if let (Some(leader), Some(term)) = (line.leader(), line.term()) {
+                    last[line.host] = Some((leader, term, line.t));
+                }
+            }
+            let known: Option<Vec<_>> = running().map(|process| last[process]).collect();
+            let known = known?;
+            let (leader, term, _) = *known.first()?;
+            let is_one = known.iter().all(|it| (it.0, it.1) == (leader, term));
+            let process = running().find(|process| name(*process) == leader)?;
+            let t = known.iter().map(|it| it.2).max()?;
+            (is_one && term > after).then_some((process, term, t))
+        });
+        agreed.ok_or_else(|| Wrong(format!("{} processes do not agree", self.running.len())))
+    }
+
+    /// What they need for so long, in which nothing happens.
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::as_conversions,
+        reason = "less than 2^52 of anything"
+    )]
+    pub(crate) fn idle(&self, span: Duration) -> Result<Idle, Wrong> {
+        let children: Vec<_> = self.running.iter().flatten().map(Child::id).collect();
+        let read = || -> Result<(u64, u64, Option<i64>), Wrong> {
+            let work = children.iter().map(|process| costs::work(*process));
+            let work = work.sum::<Result<_, _>>()?;
+            Ok((work, costs::sent()?.0, self.beside.operations()))
+        };
+        let (began, first) = (Instant::now(), read()?);
+        sleep(span);
+        let (took, last) = (began.elapsed().as_secs_f64(), read()?);
+        let memory = children.iter().map(|process| costs::memory(*process));
+        let memory = memory.sum::<Result<u64, _>>()? as f64;
+        let sent = (last.1 - first.1) as f64 / took / 1e3;
+        Ok(Idle {
+            cpu_percent: (last.0 - first.0) as f64 / took / 1e7,
+            memory_mib: memory / 1_024.0 / children.len() as f64,
+            kbytes: self.way.has_links().then_some(sent),
+            store_operations: first
+                .2
+                .zip(last.2)
+                .map(|(first, last)| (last - first) as f64 / took),
+        })
+    }
+
+    /// Kills the leader; says how long it took until all others knew the next one.
+    pub(crate) fn kill_leader(&mut self) -> Result<Duration, Wrong> {
+        let (leader, term, _) = self.agree(0)?;
+        let mut child = self.running[leader]
+            .take()
+            .ok_or_else(|| Wrong("it has ended".into()))?;
+        let clock =
+            actix_bully::clock::BootClock::new().map_err(|wrong| Wrong(wrong.to_string()))?;
+        let began = actix_bully::clock::Clock::now(&clock).as_nanos() / 1_000;
+        child.kill()?;
+        child.wait()?;
+        let (_, _, known) = self.agree(term)?;
+        let child = self.spawn(leader, self.running.len())?;
+        self.running[leader] = Some(child);
+        sleep(SETTLE);
+        Ok(Duration::from_micros(known.saturating_sub(began)))
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        for child in self.running.iter_mut().flatten() {
+            // One that has ended is gone already.
+            drop(child.kill());
+            drop(child.wait());
+        }
+    }
+}
+
+/// A server that takes that many clients.
+fn server(processes: usize) -> Server {
+    let mut server = Server::start();
+    let connections = 2 * processes + 20;
+    let set = format!("ALTER SYSTEM SET max_connections = {connections}");
+    let done = server.connect().batch_execute(&set);
+    if done.is_ok() {
+        server.crash();
+        server.restart();
+    }
+    server
+}
+
+/// The requests that an etcd has answered, by its own metrics.
+fn requests(endpoint: &str) -> Option<i64> {
+    let address = endpoint.trim_start_matches("http://");
+    let mut stream = TcpStream::connect(address).ok()?;
+    stream
+        .write_all(b"GET /metrics HTTP/1.0\r\nConnection: close\r\n\r\n")
+        .ok()?;
+    let mut said = String::new();
+    stream.read_to_string(&mut said).ok()?;
+    let handled = said
+        .lines()
+        .filter(|line| line.starts_with("grpc_server_handled_total"));
+    let numbers = handled.filter_map(|line| line.rsplit(' ').next()?.parse::<f64>().ok());
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::as_conversions,
+        reason = "a count"
+    )]
+    Some(numbers.sum::<f64>() as i64)
+}
+
+fn name(process: usize) -> String {
+    format!("p{process:03}")
+}
+
+fn address(process: usize) -> String {
+    format!("127.0.0.1:{}", 7_400 + process)
+}
+
+/// The program beside this one.
+fn participant() -> Result<PathBuf, Wrong> {
+    let this = env::current_exe()?;
+    let folder = this.parent().unwrap_or_else(|| Path::new("."));
+    Ok(folder.join("participant"))
+}

@@ -1,0 +1,246 @@
+//! One process with one agent: `participant NAME bridge ..`, `participant NAME zenoh ..` or `participant NAME lease STORE`.
+//!
+//! It says on a line of JSON each leader that it comes to know, by the clock that all processes of a host share:
+//! `{"t":MICROSECONDS,"event":"leader","leader":NAME,"term":TERM}`. It ends with its standard input.
+#![expect(clippy::print_stdout, reason = "it is asked to say what it knows")]
+
+use std::{
+    error::Error,
+    io,
+    path::{Path, PathBuf},
+    process::exit,
+    sync::{Arc, mpsc::channel},
+    thread,
+};
+
+#[cfg(feature = "zenoh")]
+use actix_bully::remote::zenoh::ZenohOptions;
+
+use actix_bully::{
+    Group,
+    agent::{BullyAgent, BullyBuilder, BullyHandle, ElectionArbiter},
+    clock::{BootClock, Clock as _},
+    elections::bully::Preemption,
+    register::{EtcdRegister, PostgresRegister, Register, SqliteRegister},
+    remote::{BridgeBuilder, Peer, RemoteBridge},
+    store::{FileStore, StoreIdentity},
+};
+use clap::{Parser, Subcommand};
+use futures::StreamExt as _;
+use serde_json::json;
+
+/// A process that takes part in an election
+#[derive(Debug, Parser)]
+struct Args {
+    /// Its name
+    name: String,
+    /// Its score; the highest leads
+    #[arg(long, default_value_t = 0)]
+    score: i32,
+    #[command(subcommand)]
+    way: Way,
+}
+
+/// How it knows of the others.
+#[derive(Debug, Subcommand)]
+enum Way {
+    /// By links of the bridge to all of them: a quorum of the voters, everybody else observes
+    Bridge {
+        /// Where it listens
+        listen: String,
+        /// The names of the voters
+        #[arg(long, value_delimiter = ',')]
+        voters: Vec<String>,
+        /// Where its votes are, if it is a voter
+        #[arg(long)]
+        store: PathBuf,
+        /// The others, NAME=ADDRESS
+        #[arg(long = "peer")]
+        peers: Vec<String>,
+    },
+    /// The same over a zenoh network
+    #[cfg(feature = "zenoh")]
+    Zenoh {
+        /// Where others connect to it; without, it is a client of a router
+        #[arg(long)]
+        listen: Option<String>,
+        /// Where it connects to
+        #[arg(long)]
+        connect: Vec<String>,
+        /// The names of the voters
+        #[arg(long, value_delimiter = ',')]
+        voters: Vec<String>,
+        /// Where its votes are, if it is a voter
+        #[arg(long)]
+        store: PathBuf,
+        /// The names of the others
+        #[arg(long = "peer")]
+        peers: Vec<String>,
+    },
+    /// By a lease in a store: sqlite:PATH, postgres:ADDRESS or etcd:ENDPOINT
+    Lease {
+        /// The store
+        store: String,
+    },
+}
+
+type Failure = Box<dyn Error + Send + Sync>;
+
+#[actix::main]
+async fn main() -> Result<(), Failure> {
+    let args = Args::parse();
+    let group = Group::new("scale")?;
+    let elections = ElectionArbiter::new()?;
+    let (clock, agent) = (BootClock::new()?, start(&args, &group, &elections).await?);
+    thread::spawn(|| {
+        let ended = io::stdin().lines().last();
+        drop(ended);
+        exit(0);
+    });
+    let mut changes = agent.changes();
+    let mut known = None;
+    while let Some(status) = changes.next().await {
+        if status.leader == known {
+            continue;
+        }
+        let t = clock.now().as_nanos() / 1_000;
+        if let Some(leader) = &status.leader {
+            let (name, term) = (leader.id.to_string(), leader.term.0);
+            println!(
+                "{}",
+                json!({"t": t, "event": "leader", "leader": name, "term": term})
+            );
+        }
+        known = status.leader;
+    }
+    Ok(())
+}
+
+async fn start(
+    args: &Args,
+    group: &Group,
+    elections: &ElectionArbiter,
+) -> Result<BullyHandle, Failure> {
+    let agent = BullyAgent::builder(&args.name).score(args.score);
+    let agent = match &args.way {
+        Way::Bridge {
+            listen,
+            voters,
+            store,
+            peers,
+        } => {
+            run(elections, group, links(&args.name, listen, peers)?)?;
+            taking_part(agent, &args.name, voters, store)?
+        }
+        #[cfg(feature = "zenoh")]
+        Way::Zenoh {
+            listen,
+            connect,
+            voters,
+            store,
+            peers,
+        } => {
+            let zenoh = match listen {
+                Some(listen) => ZenohOptions::peer().listen(listen),
+                None => ZenohOptions::client(),
+            };
+            let connected = |zenoh: ZenohOptions, to: &String| zenoh.connect(to);
+            let zenoh = connect.iter().fold(zenoh, connected);
+            run(elections, group, over_zenoh(&args.name, zenoh, peers))?;
+            taking_part(agent, &args.name, voters, store)?
+        }
+        Way::Lease { store } => {
+            let register: Arc<dyn Register> = match store.split_once(':') {
+                Some(("sqlite", path)) => Arc::new(SqliteRegister::open(path)?),
+                Some(("postgres", address)) => {
+                    Arc::new(PostgresRegister::builder(address).create_table().open()?)
+                }
+                Some(("etcd", endpoint)) => Arc::new(EtcdRegister::builder([endpoint]).open()?),
+                _ => return Err("a store is sqlite:PATH, postgres:ADDRESS or etcd:ENDPOINT".into()),
+            };
+            agent.lease(register)
+        }
+    };
+    let agent = agent.preemption(Preemption::Never);
+    Ok(agent.join(group).start_in_arbiter(&elections.handle())?)
+}
+
+/// Runs a bridge where the election runs: a heartbeat that changes threads on its way wakes each of them.
+fn run(
+    elections: &ElectionArbiter,
+    group: &Group,
+    bridge: impl FnOnce(&Group) -> BridgeBuilder + Send + 'static,
+) -> Result<(), Failure> {
+    let (tell, told) = channel();
+    let group = group.clone();
+    elections
+        .handle()
+        .spawn_fn(move || drop(tell.send(bridge(&group).start().map(drop))));
+    Ok(told.recv()??)
+}
+
+/// As a voter, or as an observer of them.
+fn taking_part(
+    agent: BullyBuilder,
+    name: &str,
+    voters: &[String],
+    store: &Path,
+) -> Result<BullyBuilder, Failure> {
+    let agent = agent.quorum(voters);
+    if !voters.iter().any(|voter| voter == name) {
+        return Ok(agent.observer());
+    }
+    let file = store.join(format!("{name}.vote"));
+    let identity = StoreIdentity {
+        cluster: "scale".parse()?,
+        group: "scale".parse()?,
+        node: name.parse()?,
+    };
+    Ok(if file.exists() {
+        agent.store(FileStore::open(file, identity)?)
+    } else {
+        agent.store(FileStore::create(file, identity)?)
+    })
+}
+
+/// What makes a bridge with links to those peers, on the thread that it shall run on.
+fn links(
+    name: &str,
+    listen: &str,
+    peers: &[String],
+) -> Result<impl FnOnce(&Group) -> BridgeBuilder + Send + use<>, Failure> {
+    let named: Option<Vec<_>> = peers.iter().map(|peer| peer.split_once('=')).collect();
+    let named = named.ok_or("a peer is NAME=ADDRESS")?;
+    let peers: Vec<_> = named
+        .iter()
+        .map(|(name, at)| Peer::new(*name, *at))
+        .collect();
+    let (name, listen) = (name.to_owned(), listen.to_owned());
+    Ok(move |group: &Group| {
+        let bridge = RemoteBridge::builder(&name)
+            .cluster("scale")
+            .listen(&listen)
+            .dangerous_plaintext()
+            .carry(group);
+        peers.into_iter().fold(bridge, BridgeBuilder::peer)
+    })
+}
+
+/// The same over zenoh.
+#[cfg(feature = "zenoh")]
+fn over_zenoh(
+    name: &str,
+    zenoh: ZenohOptions,
+    peers: &[String],
+) -> impl FnOnce(&Group) -> BridgeBuilder + Send + use<> {
+    let (name, peers) = (name.to_owned(), peers.to_owned());
+    move |group: &Group| {
+        let bridge = RemoteBridge::builder(&name)
+            .cluster("scale")
+            .zenoh(zenoh)
+            .dangerous_plaintext()
+            .carry(group);
+        let named = |bridge: BridgeBuilder, peer: &String| bridge.peer(Peer::inbound(peer));
+        peers.iter().fold(bridge, named)
+    }
+}

@@ -1,0 +1,96 @@
+//! How far each way of electing goes: what so many processes on one machine need.
+//!
+//! `cargo run --release --package actix-bully-scale --bin scale` (Linux; PostgreSQL's server for `postgres`): with the
+//! timings `default`, a process each. `-- --ways bridge,postgres`, `-- --processes 3,10,30` and `-- --seconds 10` choose. What is sent is
+//! counted for the whole loopback: in a namespace of its own (`unshare --net`, then `ip link set lo up`) nothing else is. With `--features zenoh` there are the
+//! ways `zenoh` and `zenoh-router`.
+//!
+//! Read on: `participant.rs` is one of the processes, `group.rs` has all of them, `costs.rs` reads what they need.
+#![expect(
+    clippy::print_stdout,
+    reason = "a measurement is for a reader at a terminal"
+)]
+
+mod costs;
+mod group;
+#[path = "../../../tests/hosts/log.rs"]
+#[expect(dead_code, reason = "other programs ask more")]
+mod log;
+#[path = "../../../tests/hosts/wrong.rs"]
+mod wrong;
+
+use std::time::Duration;
+
+use clap::Parser;
+
+use group::{Group, Way};
+use wrong::Wrong;
+
+/// How far each way of electing goes
+#[derive(Debug, Parser)]
+struct Args {
+    /// By which way the processes know of each other
+    #[arg(long, value_enum, value_delimiter = ',', default_values_t = [Way::Bridge, Way::Postgres])]
+    ways: Vec<Way>,
+    /// How many there are
+    #[arg(long, value_delimiter = ',', default_values_t = [3, 10, 30, 100, 200])]
+    processes: Vec<usize>,
+    /// For how long they are watched while nothing happens
+    #[arg(long, default_value_t = 10)]
+    seconds: u64,
+    /// How often the leader is killed
+    #[arg(long, default_value_t = 5)]
+    kills: usize,
+}
+
+fn main() -> Result<(), Wrong> {
+    let args = Args::parse();
+    println!(
+        "{:<12} {:>9} {:>9} {:>15} {:>15} {:>12} {:>14} {:>10} {:>14}",
+        "way",
+        "processes",
+        "start ms",
+        "kill -9, p50 ms",
+        "kill -9, max ms",
+        "CPU, all, %",
+        "memory, each",
+        "kbytes/s",
+        "store ops/s"
+    );
+    for way in &args.ways {
+        for processes in &args.processes {
+            println!("{}", measure(*way, *processes, &args)?);
+        }
+    }
+    Ok(())
+}
+
+/// A row of the table.
+fn measure(way: Way, processes: usize, args: &Args) -> Result<String, Wrong> {
+    let (mut group, started) = Group::start(way, processes)?;
+    let idle = group.idle(Duration::from_secs(args.seconds))?;
+    let mut took = Vec::with_capacity(args.kills);
+    for _ in 0..args.kills {
+        took.push(group.kill_leader()?);
+    }
+    took.sort_unstable();
+    let ms = |time: Option<&Duration>| {
+        time.map_or_else(
+            || String::from("-"),
+            |time| format!("{:.0}", time.as_secs_f64() * 1e3),
+        )
+    };
+    Ok(format!(
+        "{:<12} {processes:>9} {:>9} {:>15} {:>15} {:>12.1} {:>10.1} MiB {:>10} {:>14}",
+        way.name(),
+        ms(Some(&started)),
+        ms(took.get(took.len() / 2)),
+        ms(took.last()),
+        idle.cpu_percent,
+        idle.memory_mib,
+        idle.kbytes
+            .map_or_else(|| String::from("-"), |kbytes| format!("{kbytes:.1}")),
+        idle.store_operations
+            .map_or_else(|| String::from("-"), |number| format!("{number:.1}")),
+    ))
+}
