@@ -108,6 +108,14 @@ impl Config {
     }
 
     /// Opens the store that is named, if one is.
+    #[cfg_attr(
+        not(any(feature = "etcd", feature = "postgres", feature = "sqlite")),
+        expect(
+            clippy::unnecessary_wraps,
+            clippy::unused_self,
+            reason = "the same function as with a store"
+        )
+    )]
     pub(super) fn register(&self) -> Result<Option<Arc<dyn Register>>, RunError> {
         #[cfg(feature = "sqlite")]
         if let Some(path) = &self.lease.sqlite_file {

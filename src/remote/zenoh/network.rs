@@ -33,7 +33,7 @@ use super::{
     keys,
     packet::{Body, MOST_DATA},
     session,
-    switchboard::{Arrival, LineId, Switchboard},
+    switchboard::{Arrival, LineId, Probed, Switchboard},
 };
 
 /// A zenoh network, as one host sees it.
@@ -76,13 +76,14 @@ impl ZenohNetwork {
             let sought = self.board.table().hosts.dial(&host);
             match sought {
                 Sought::Session(session) => break session,
-                Sought::Ended if self.board.may_be_cut_off().await => {
-                    return Err(io::Error::new(
-                        io::ErrorKind::NotConnected,
-                        "no router is connected",
-                    ));
-                }
-                Sought::Ended => return Err(io::ErrorKind::ConnectionRefused.into()),
+                Sought::Ended => match self.board.probe(&host).await {
+                    Probed::Found => {}
+                    Probed::Ended => return Err(io::ErrorKind::ConnectionRefused.into()),
+                    Probed::CutOff => {
+                        let reason = "no router is connected";
+                        return Err(io::Error::new(io::ErrorKind::NotConnected, reason));
+                    }
+                },
                 Sought::Unseen => found.await,
             }
         };

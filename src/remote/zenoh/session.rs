@@ -17,12 +17,14 @@ use std::{
 use ::zenoh::{Config, Session, Wait, liveliness::LivelinessToken};
 use tracing::{debug, warn};
 
+use crate::remote::NodeId;
+
 use super::{
     ZenohError,
     error::text,
     keys,
     options::{Mode, ZenohOptions},
-    switchboard::{Switchboard, Wake},
+    switchboard::{Probed, Switchboard, Wake},
 };
 
 /// Opens a session for the switchboard, which is told by `asleep` when to close it.
@@ -60,12 +62,44 @@ fn run(board: &Arc<Switchboard>, config: &Config, ready: &Ready, asleep: &Receiv
     while !board.is_closing() {
         match asleep.recv() {
             Ok(Wake::Look) => {}
-            // The dial may have been given up.
-            Ok(Wake::IsCutOff(answer)) => drop(answer.send(board.is_cut_off())),
+            Ok(Wake::Probe(host, answer)) => {
+                let probed = board.with_session(|session| probe(board, session, &host));
+                answer.send(probed.unwrap_or(Probed::CutOff)).ok(); // the dial may have been given up
+            }
             Err(_) => break,
         }
     }
     end(board, token, asleep);
+}
+
+/// Asks for the tokens of a host whose last one is gone: a stranger can take back a copy of it.
+fn probe(board: &Switchboard, session: &Session, host: &NodeId) -> Probed {
+    let tokens = session.liveliness().get(keys::tokens(&board.cluster, host));
+    let replies = tokens.timeout(PROBE).wait();
+    let replies = replies.into_iter().flatten();
+    let mut probed = Probed::Ended;
+    for reply in replies.take(MOST_REPLIES) {
+        if let Ok(sample) = reply.result() {
+            board.on_token(host, sample);
+            probed = Probed::Found;
+        }
+    }
+    if probed == Probed::Ended && board.mode == Mode::Client && is_cut_off(session) {
+        return Probed::CutOff;
+    }
+    probed
+}
+
+/// Whether there is no router, without which a client hears of no host. zenoh takes back the tokens that came by a router
+/// a moment before it forgets the router.
+fn is_cut_off(session: &Session) -> bool {
+    (0..LOOKS).any(|_| {
+        let is_cut_off = session.info().routers_zid().wait().next().is_none();
+        if !is_cut_off {
+            thread::park_timeout(MOMENT);
+        }
+        is_cut_off
+    })
 }
 
 fn end(board: &Switchboard, token: LivelinessToken, asleep: &Receiver<Wake>) {
@@ -131,6 +165,13 @@ fn declare(
     Ok((session, token))
 }
 
+/// For so long the network is asked for a host that seems to have ended.
+const PROBE: Duration = Duration::from_millis(500);
+/// Of a host's tokens no more are looked at.
+const MOST_REPLIES: usize = 8;
+/// So often it is looked whether a router is there, and so long after one another.
+const LOOKS: u32 = 20;
+const MOMENT: Duration = Duration::from_millis(5);
 /// For so long a start waits for its session.
 const OPEN: Duration = Duration::from_secs(10);
 /// So long a session is kept after the end of its bridge for each connection that ends meanwhile.

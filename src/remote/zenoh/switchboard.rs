@@ -57,8 +57,19 @@ pub(super) struct Switchboard {
 pub(super) enum Wake {
     /// It is to be closed, or the last connection has ended.
     Look,
-    /// Whether no router is there.
-    IsCutOff(oneshot::Sender<bool>),
+    /// A host is to be asked for once more.
+    Probe(NodeId, oneshot::Sender<Probed>),
+}
+
+/// What was found of a host whose last token is gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Probed {
+    /// It is there: somebody else has taken a token of its back, or it has come again.
+    Found,
+    /// It has probably ended.
+    Ended,
+    /// Nothing can be found out.
+    CutOff,
 }
 
 /// Hosts and connections.
@@ -158,22 +169,20 @@ impl Switchboard {
         self.is_closing.load(Relaxed)
     }
 
-    /// Whether there is no router, without which a client hears of no host. For the thread of the session alone: zenoh
-    /// panics elsewhere.
-    pub(super) fn is_cut_off(&self) -> bool {
-        let session = self.session.read().unwrap_or_else(PoisonError::into_inner);
-        let routers = |session: &Session| session.info().routers_zid().wait().next();
-        session.as_ref().and_then(routers).is_none()
+    /// What has become of a host whose last token is gone. Asked of the thread of the session: zenoh panics elsewhere.
+    pub(super) async fn probe(&self, host: &NodeId) -> Probed {
+        let (answer, answered) = oneshot::channel();
+        let asked = self.wake.try_send(Wake::Probe(host.clone(), answer));
+        if asked.is_err() {
+            return Probed::CutOff; // without an answer nothing is known
+        }
+        answered.await.unwrap_or(Probed::CutOff)
     }
 
-    /// Whether what is known of other hosts may be out of date.
-    pub(super) async fn may_be_cut_off(&self) -> bool {
-        if self.mode == Mode::Peer {
-            return false;
-        }
-        let (answer, answered) = oneshot::channel();
-        // Without an answer nothing is known.
-        self.wake.try_send(Wake::IsCutOff(answer)).is_err() || answered.await.unwrap_or(true)
+    /// Lends the session to the thread that owns it.
+    pub(super) fn with_session<T>(&self, what: impl FnOnce(&Session) -> T) -> Option<T> {
+        let session = self.session.read().unwrap_or_else(PoisonError::into_inner);
+        session.as_ref().map(what)
     }
 
     /// This host is looked for from now on.
@@ -207,7 +216,8 @@ impl Switchboard {
         }
     }
 
-    fn on_token(&self, host: &NodeId, sample: &Sample) {
+    /// A token of a host, as zenoh tells of it.
+    pub(super) fn on_token(&self, host: &NodeId, sample: &Sample) {
         let session = SessionId::of_token(sample.key_expr().as_str(), &self.cluster, host);
         let Some(session) = session else {
             return self.refuse(Refused::Token);

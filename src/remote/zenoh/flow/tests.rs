@@ -16,18 +16,17 @@ fn bytes_arrive_in_their_order_whatever_the_pieces() {
     let (mut rest, mut read) = (&all[..], Vec::new());
     let mut waits = 0;
     while !rest.is_empty() {
-        match from.send(rng.usize(1..40_000).min(rest.len())) {
-            Some((at, len)) => {
-                to.on_data(at, &rest[..len]);
-                rest = &rest[len..];
-            }
-            None => {
-                waits += 1;
-                assert_eq!(from.send(1), None, "the window stays full");
-                while let Read::Bytes(bytes, told) = to.read(rng.usize(1..9_000)) {
-                    read.extend_from_slice(&bytes);
-                    told.into_iter().for_each(|before| from.on_taken(before));
-                }
+        if let Some((at, len)) = from.send(rng.usize(1..40_000).min(rest.len())) {
+            to.on_data(at, &rest[..len]);
+            rest = &rest[len..];
+            continue;
+        }
+        waits += 1;
+        assert_eq!(from.send(1), None, "the window stays full");
+        while let Read::Bytes(bytes, told) = to.read(rng.usize(1..9_000)) {
+            read.extend_from_slice(&bytes);
+            if let Some(before) = told {
+                from.on_taken(before);
             }
         }
     }
