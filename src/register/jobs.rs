@@ -97,7 +97,7 @@ fn ended() -> io::Error {
 }
 
 /// So many operations may wait: several hundred elections, each with a read and a swap under way.
-pub(super) const QUEUE: usize = 2_048;
+const QUEUE: usize = 2_048;
 
 #[cfg(test)]
 mod tests {

@@ -1,60 +1,75 @@
 //! Who hears of changes that a store tells.
 //!
-//! Decided here: that a connection made anew counts as a change of everything, since nobody listened before, and so do
-//! changes that were missed.
+//! Decided here: that a change is told to those who wait for its key alone, since each of several hundred elections would
+//! be woken by all others; and that a connection made anew counts as a change of everything, since nobody listened
+//! before. Several changes that nobody has heard of yet are one.
 
-use std::sync::Arc;
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+};
 
 use futures::stream;
-use tokio::sync::broadcast::{self, error::RecvError};
+use tokio::sync::watch;
 
-use crate::register::{ChangeStream, RegisterKey, jobs::QUEUE};
+use crate::register::{ChangeStream, RegisterKey};
 
 /// What is heard of the server unasked.
 #[derive(Clone, Debug)]
 pub(in crate::register) enum Told {
     /// The entry of that key was replaced.
-    Key(Arc<str>),
+    Key(Box<str>),
     /// Any of them may have been.
     Any,
 }
 
-/// Tells all who listen.
+/// Counts the changes of each key that somebody waits for.
+#[derive(Debug, Default)]
+struct Keys(Mutex<BTreeMap<Box<str>, watch::Sender<u64>>>);
+
+impl Keys {
+    fn all(&self) -> MutexGuard<'_, BTreeMap<Box<str>, watch::Sender<u64>>> {
+        // Nothing that can panic half-way runs under the lock.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Tells all who listen. What they listen to ends with the last clone.
 #[derive(Clone, Debug)]
-pub(in crate::register) struct Tellers(broadcast::Sender<Told>);
+pub(in crate::register) struct Tellers(Arc<Keys>);
 
 /// Listens, for as long as anybody tells.
 #[derive(Clone, Debug)]
-pub(in crate::register) struct Listeners(broadcast::WeakSender<Told>);
+pub(in crate::register) struct Listeners(Weak<Keys>);
 
 impl Tellers {
     pub(super) fn new() -> (Self, Listeners) {
-        let told = broadcast::Sender::new(QUEUE);
-        let weak = told.downgrade();
-        (Self(told), Listeners(weak))
+        let keys = Arc::default();
+        let weak = Arc::downgrade(&keys);
+        (Self(keys), Listeners(weak))
     }
 
     pub(in crate::register) fn tell(&self, told: Told) {
-        // Nobody may listen just now.
-        self.0.send(told).ok();
+        let change = |changes: &watch::Sender<u64>| {
+            changes.send_modify(|count| *count = count.wrapping_add(1));
+        };
+        let keys = self.0.all();
+        match told {
+            Told::Key(key) => keys.get(&key).into_iter().for_each(change),
+            Told::Any => keys.values().for_each(change),
+        }
     }
 }
 
 impl Listeners {
     pub(in crate::register) fn changes(&self, key: &RegisterKey) -> Option<ChangeStream> {
-        let told = self.0.upgrade()?.subscribe();
-        let begin = (told, key.clone());
-        Some(Box::pin(stream::unfold(begin, |(mut told, key)| async {
-            loop {
-                match told.recv().await {
-                    Ok(Told::Key(of)) if *of != *key.as_str() => {}
-                    // Missed ones may have been of this key.
-                    Ok(Told::Key(_) | Told::Any) | Err(RecvError::Lagged(_)) => {
-                        return Some(((), (told, key)));
-                    }
-                    Err(RecvError::Closed) => return None,
-                }
-            }
+        let keys = self.0.upgrade()?;
+        let mut keys = keys.all();
+        keys.retain(|_, changes| !changes.is_closed());
+        let changes = keys.entry(key.as_str().into()).or_default().subscribe();
+        Some(Box::pin(stream::unfold(changes, |mut changes| async {
+            let is_open = changes.changed().await.is_ok();
+            is_open.then_some(((), changes))
         })))
     }
 }
@@ -65,23 +80,39 @@ mod tests {
 
     use super::*;
 
+    fn key() -> RegisterKey {
+        "a/b".parse().unwrap()
+    }
+
     #[test]
-    fn a_key_hears_of_itself_of_all_and_of_what_was_missed() {
+    fn a_key_hears_of_itself_and_of_all() {
         let (tellers, listeners) = Tellers::new();
-        let mut changes = listeners.changes(&"a/b".parse().unwrap()).unwrap();
-        let mut heard = || changes.next().now_or_never();
-        tellers.tell(Told::Key("a/c".into()));
-        assert_eq!(heard(), None);
-        tellers.tell(Told::Key("a/b".into()));
-        assert_eq!(heard(), Some(Some(())));
         tellers.tell(Told::Any);
-        assert_eq!(heard(), Some(Some(())));
-        for _ in 0..=QUEUE {
+        let mut changes = listeners.changes(&key()).unwrap();
+        let mut other = listeners.changes(&"a/c".parse().unwrap()).unwrap();
+        assert_eq!(changes.next().now_or_never(), None, "it was before");
+        for told in [Told::Key("a/b".into()), Told::Any] {
             tellers.tell(Told::Key("a/c".into()));
+            assert_eq!(changes.next().now_or_never(), None);
+            tellers.tell(told.clone());
+            tellers.tell(told);
+            assert_eq!(changes.next().now_or_never(), Some(Some(())));
+            assert_eq!(changes.next().now_or_never(), None, "both are one");
+            assert_eq!(other.next().now_or_never(), Some(Some(())));
         }
-        assert_eq!(heard(), Some(Some(())), "some were missed");
         drop(tellers);
-        assert_eq!(heard(), Some(None));
-        assert!(listeners.changes(&"a/b".parse().unwrap()).is_none());
+        assert_eq!(changes.next().now_or_never(), Some(None));
+        assert!(listeners.changes(&key()).is_none());
+    }
+
+    #[test]
+    fn a_key_that_nobody_waits_for_any_more_is_forgotten() {
+        let (tellers, listeners) = Tellers::new();
+        for number in 0..10 {
+            let key = format!("a/{number}").parse().unwrap();
+            drop(listeners.changes(&key));
+        }
+        let _changes = listeners.changes(&key()).unwrap();
+        assert_eq!(tellers.0.all().len(), 1);
     }
 }

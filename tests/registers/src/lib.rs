@@ -3,8 +3,10 @@
 //! A store is given as a function that connects to it: each call is another process's connection, as it were. The
 //! tests in `tests/` are a file for each store; what only one of them can do wrong is there too.
 
+pub mod counted;
 pub mod disk;
 pub mod etcd;
+pub mod many;
 pub mod processes;
 pub mod rounds;
 pub mod wire;

@@ -3,7 +3,10 @@
 use std::{
     io::{Read, Write},
     net::{Shutdown, SocketAddr, TcpListener, TcpStream},
-    sync::{Arc, Condvar, Mutex},
+    sync::{
+        Arc, Condvar, Mutex,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
     thread,
 };
 
@@ -18,6 +21,7 @@ pub struct Wire {
 struct State {
     is_cut: Mutex<bool>,
     mended: Condvar,
+    clients: AtomicUsize,
 }
 
 impl Wire {
@@ -29,6 +33,7 @@ impl Wire {
         let (server, carrying) = (server.to_owned(), Arc::clone(&state));
         thread::spawn(move || {
             for client in listener.incoming().map_while(Result::ok) {
+                carrying.clients.fetch_add(1, Relaxed);
                 // One that comes while the server is away is closed at once.
                 if let Ok(server) = TcpStream::connect(&server) {
                     carry(&client, &server, &carrying);
@@ -42,6 +47,11 @@ impl Wire {
     /// Where clients connect.
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// How many clients have connected.
+    pub fn clients(&self) -> usize {
+        self.state.clients.load(Relaxed)
     }
 
     /// Nothing arrives from now on.

@@ -15,6 +15,7 @@ use actix_bully::config::{Config, RunError};
 use actix_bully::register::{
     Entry, EtcdBuilder, EtcdRegister, Register, RegisterError, RegisterKey, RegisterRefusal, Swap,
 };
+use actix_bully_register_tests::many::{elections, play as play_many};
 use actix_bully_register_tests::{
     DEADLINE, block_on, conforms, done, etcd::Etcd, key, read, rounds::play, swap, wire::Wire,
 };
@@ -390,6 +391,20 @@ fn what_is_no_etcd_is_refused_in_words() {
         assert_eq!(refusal(&found), expected, "{answer}: {found:?}");
         assert!(found.is_err());
     }
+}
+
+#[test]
+fn several_hundred_elections_share_a_few_connections() {
+    let server = Etcd::start();
+    let wire = Wire::to(server.endpoint().trim_start_matches("http://"));
+    let endpoint = format!("http://{}", wire.address());
+    let register: Arc<dyn Register> = Arc::new(open(&EtcdRegister::builder([endpoint])));
+    play_many(async {
+        let all = elections(300, &register).await;
+        assert!(all.iter().all(|(_, agent)| agent.is_leader()));
+    });
+    // Eight for operations, and one for changes.
+    assert!(wire.clients() <= 9, "{} connections", wire.clients());
 }
 
 #[test]

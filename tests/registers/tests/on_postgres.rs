@@ -14,6 +14,7 @@ use actix_bully::register::{
     Entry, PostgresRegister, Register, RegisterError, RegisterKey, RegisterRefusal, Swap,
 };
 use actix_bully_database_tests::Server;
+use actix_bully_register_tests::many::{elections, play};
 use actix_bully_register_tests::{DEADLINE, block_on, conforms, done, key, read, swap};
 use futures::StreamExt;
 
@@ -243,4 +244,17 @@ fn a_frozen_server_leaves_a_write_unknown_and_the_connection_given_up() {
     }
     let taken = block_on(register.swap(&holder, None, b"again".to_vec()));
     assert!(matches!(taken, Ok(Swap::Conflict(Some(_)))), "{taken:?}");
+}
+
+#[test]
+fn several_hundred_elections_share_one_connection() {
+    let server = Server::start();
+    let register: Arc<dyn Register> = Arc::new(open(&server));
+    play(async {
+        let all = elections(300, &register).await;
+        assert!(all.iter().all(|(_, agent)| agent.is_leader()));
+    });
+    let sessions = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'actix-bully'";
+    let sessions = server.connect().query_one(sessions, &[]).expect("one");
+    assert_eq!(sessions.get::<_, i64>(0), 1);
 }

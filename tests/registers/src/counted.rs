@@ -1,0 +1,54 @@
+//! A register that counts what it is asked.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering::Relaxed},
+};
+
+use actix_bully::register::{
+    ChangeStream, Entry, Register, RegisterKey, RegisterReading, Swapping,
+};
+
+/// See the [module](self). Clones count together.
+#[derive(Clone, Debug)]
+pub struct Counted {
+    inner: Arc<dyn Register>,
+    reads: Arc<AtomicU64>,
+    writes: Arc<AtomicU64>,
+}
+
+impl Counted {
+    /// Counts what that one is asked.
+    pub fn new(inner: Arc<dyn Register>) -> Self {
+        Self {
+            inner,
+            reads: Arc::default(),
+            writes: Arc::default(),
+        }
+    }
+
+    /// Reads and writes since this was asked last.
+    pub fn take(&self) -> (u64, u64) {
+        (self.reads.swap(0, Relaxed), self.writes.swap(0, Relaxed))
+    }
+}
+
+impl Register for Counted {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    fn read(&self, key: &RegisterKey) -> RegisterReading {
+        self.reads.fetch_add(1, Relaxed);
+        self.inner.read(key)
+    }
+
+    fn swap(&self, key: &RegisterKey, expected: Option<&Entry>, value: Vec<u8>) -> Swapping {
+        self.writes.fetch_add(1, Relaxed);
+        self.inner.swap(key, expected, value)
+    }
+
+    fn changes(&self, key: &RegisterKey) -> Option<ChangeStream> {
+        self.inner.changes(key)
+    }
+}
