@@ -21,8 +21,6 @@ struct RunningAgent<'a> {
     leads: bool,
     votes: bool,
     eligible: bool,
-    /// It is the register, which names a leader and follows none.
-    keeps_lease: bool,
 }
 
 impl<'a> RunningAgent<'a> {
@@ -30,21 +28,24 @@ impl<'a> RunningAgent<'a> {
         (position, agent): (usize, &'a ClusterAgent<E>),
         register: Option<&AgentId>,
     ) -> Option<Self> {
-        (agent.condition() == Condition::Up).then(|| Self {
+        if agent.condition() != Condition::Up {
+            return None;
+        }
+        let mut now = agent.handle.current();
+        if register == Some(agent.id()) {
+            now.leader = None; // it names whoever it holds the lease of, and follows no agent
+        }
+        Some(Self {
             position,
             id: agent.id(),
-            now: agent.handle.current(),
+            now,
             leads: agent.handle.is_leader(),
             votes: agent.kind == MemberKind::Voter,
             eligible: agent.kind == MemberKind::Voter && agent.score().is_some(),
-            keeps_lease: register == Some(agent.id()),
         })
     }
 
     fn leader(&self) -> Option<&AgentId> {
-        if self.keeps_lease {
-            return None;
-        }
         self.now.leader.as_ref().map(|leader| &leader.id)
     }
 }
@@ -73,6 +74,10 @@ impl<E: Election> Cluster<E> {
         self.astray(&all, &ids)?;
         let sides = self.components(all);
         sides.iter().map(|side| self.agree(side)).collect()
+    }
+
+    fn is_register(&self, one: &RunningAgent<'_>) -> bool {
+        self.register.as_ref() == Some(one.id)
     }
 
     /// No agent may follow one that is not there, or that it does not hear.
@@ -131,9 +136,9 @@ impl<E: Election> Cluster<E> {
     fn agree(&self, side: &[RunningAgent<'_>]) -> Result<Side, Obstacle> {
         let agents: Vec<AgentId> = side.iter().map(|one| one.id.clone()).collect();
         let leaders: BTreeSet<&AgentId> = side.iter().filter_map(RunningAgent::leader).collect();
-        let leaderless = those(side, |one| !one.keeps_lease && one.leader().is_none());
+        let leaderless = those(side, |one| !self.is_register(one) && one.leader().is_none());
         let voters = side.iter().filter(|one| one.votes).count();
-        let reaches = self.register.is_none() || side.iter().any(|one| one.keeps_lease);
+        let reaches = self.register.is_none() || side.iter().any(|one| self.is_register(one));
         let elects = reaches && voters >= self.least && side.iter().any(|one| one.eligible);
         if leaders.is_empty() && !elects {
             return Ok(Side {
