@@ -14,13 +14,15 @@
 mod diskless;
 mod kit;
 mod leaders;
+mod lease;
 mod partition;
 
-const COLUMNS: [&str; 4] = [
+const COLUMNS: [&str; 5] = [
     "available (default)",
     "ASTRA rules",
     "quorum, diskless",
     "quorum",
+    "a lease in a store",
 ];
 
 /// What the page says in one cell, and what proves it.
@@ -34,7 +36,7 @@ const fn promise(text: &'static str, property: fn()) -> Promise {
 }
 
 /// The rows with a property for each column.
-const PROMISES: [(&str, [Promise; 4]); 6] = [
+const PROMISES: [(&str, [Promise; 5]); 6] = [
     (
         "leaders at once, messages within the delay bound",
         [
@@ -48,6 +50,7 @@ const PROMISES: [(&str, [Promise; 4]); 6] = [
             ),
             promise("one", diskless::within_the_delay_bound),
             promise("one", leaders::quorum_within_the_delay_bound),
+            promise("one", lease::within_the_delay_bound),
         ],
     ),
     (
@@ -69,6 +72,10 @@ const PROMISES: [(&str, [Promise; 4]); 6] = [
                 "one, while clock rates err by less than 11 % and hosts prove who they are (TLS or a secret)",
                 leaders::quorum_on_any_network,
             ),
+            promise(
+                "one, while clock rates err by less than 11 % and the store's compare-and-swap is linearizable",
+                lease::on_any_network,
+            ),
         ],
     ),
     (
@@ -86,6 +93,10 @@ const PROMISES: [(&str, [Promise; 4]); 6] = [
             promise(
                 "the side with a majority has a leader, the others none",
                 partition::only_the_majority_has_a_leader,
+            ),
+            promise(
+                "the agents that reach the store have a leader, the others none",
+                lease::only_the_side_of_the_store_has_a_leader,
             ),
         ],
     ),
@@ -108,6 +119,10 @@ const PROMISES: [(&str, [Promise; 4]); 6] = [
                 "one leader within the printed formula",
                 partition::quorum_heals_within_the_formula,
             ),
+            promise(
+                "one leader within the printed formula",
+                lease::heals_within_the_formula,
+            ),
         ],
     ),
     (
@@ -120,6 +135,10 @@ const PROMISES: [(&str, [Promise; 4]); 6] = [
                 diskless::shares_no_term_while_a_majority_remembers,
             ),
             promise("never", leaders::quorum_shares_no_term),
+            promise(
+                "never while the store keeps its record, or no clock was ahead of one used later",
+                lease::shares_no_term_while_the_store_remembers,
+            ),
         ],
     ),
     (
@@ -141,12 +160,16 @@ const PROMISES: [(&str, [Promise; 4]); 6] = [
                 "says no when its lease ends (0.72 s)",
                 leaders::quorum_ends_with_its_lease,
             ),
+            promise(
+                "says no when its lease ends (0.72 s)",
+                lease::ends_with_its_lease,
+            ),
         ],
     ),
 ];
 
 /// The rows that are no promise of how many lead: their words are held too.
-const WORDS: [(&str, [&str; 4]); 3] = [
+const WORDS: [(&str, [&str; 5]); 3] = [
     (
         "who leads",
         [
@@ -154,6 +177,7 @@ const WORDS: [(&str, [&str; 4]); 3] = [
             "the highest in rank that can be reached",
             "the highest in rank that a majority can reach; a healthy leader is left in place for 10 s",
             "the highest in rank that a majority can reach; a healthy leader is left in place for 10 s",
+            "the highest in rank of those that wait for the lease; a healthy leader is left in place for 10 s",
         ],
     ),
     (
@@ -163,6 +187,7 @@ const WORDS: [(&str, [&str; 4]); 3] = [
             "none: terms order nothing",
             "a fence (`ConditionalFence`) while a majority of the voters keeps its memory, or no clock was ahead of one used later",
             "a fence: safe to compare at a database",
+            "a fence while the store keeps its record, or no clock was ahead of one used later",
         ],
     ),
     (
@@ -172,6 +197,7 @@ const WORDS: [(&str, [&str; 4]); 3] = [
             "deadline > 2 × delay bound, and an agent that is told to campaign",
             "a majority of voters, a wait at each start (1.2 s), wall clocks within 10 s of each other, a clock that counts a suspended host",
             "a majority of voters, a store for the vote, a clock that counts a suspended host",
+            "a store with compare-and-swap that every agent reaches, a clock that counts a suspended host",
         ],
     ),
 ];
@@ -281,7 +307,7 @@ fn the_page_says_what_is_checked() {
     let begin = "<!-- promises: checked by tests/simulation/promises -->";
     let mut table = table(page, begin);
     let rule = table.remove(1);
-    assert_eq!(rule, ["---"; 5]);
+    assert_eq!(rule, ["---"; 6]);
     let title = table.remove(0);
     assert_eq!(title[1..], COLUMNS);
     for row in &table {

@@ -1,0 +1,152 @@
+//! A lease in a store: what it shares with the quorum, and what it owes to its store.
+
+use std::{sync::Arc, time::Duration};
+
+use actix_bully::{
+    elections::lease::{LeaseConfig, RegisterConfig, Simulated, SimulatedConfig},
+    protocol::{AgentId, Score, Timings},
+    testkit::{
+        faults::Conditions,
+        sim::{
+            Participant, World,
+            chaos::{ChaosOptions, Fault, chaos},
+        },
+    },
+};
+use actix_bully_oracles::{BullyScenario, LeaseScenario};
+
+use super::kit::{names, sides, size};
+
+const REGISTER: &str = "register";
+
+/// No history breaks an invariant, and at no instant two lead. The register is one of its agents.
+fn one_leads(seeds: impl Iterator<Item = u64>, faults: &[Fault], skew: u32) {
+    let faults_for = Duration::from_secs(4);
+    for seed in seeds {
+        let mut scenario = LeaseScenario::drawn(seed, faults_for).unwrap();
+        let options = ChaosOptions {
+            faults_for,
+            faults: faults
+                .iter()
+                .copied()
+                .filter(|fault| LeaseScenario::can_happen(*fault))
+                .collect(),
+            skew,
+            ..ChaosOptions::default()
+        };
+        let report = chaos(seed, size(seed) + 1, &options, &mut scenario);
+        assert_eq!((report.violation, report.contested.times), (None, 0));
+    }
+}
+
+pub(super) fn within_the_delay_bound() {
+    one_leads(0..100, &BullyScenario::BOUNDED, 0);
+}
+
+/// All faults, and every clock wrong by up to 11 %.
+pub(super) fn on_any_network() {
+    one_leads(0..100, &Fault::ALL, 110_000);
+    assert!(clocks_that_err(400_000) > 0, "the clocks do not matter");
+    assert_eq!(clocks_that_err(110_000), 0);
+}
+
+pub(super) fn shares_no_term_while_the_store_remembers() {
+    one_leads(1_000..1_060, &Fault::ALL, 110_000);
+}
+
+/// The leader's clock is slow, those of the others are fast, and it is cut off: how often two considered themselves
+/// leader at once.
+fn clocks_that_err(ppm: i32) -> u32 {
+    let two = (0..40).filter(|seed| {
+        let mut world = led(*seed, 5);
+        for name in names(5) {
+            world.set_clock_rate(&name, if name == "e" { -ppm } else { ppm });
+        }
+        world.run_for(Duration::from_millis(100));
+        world.isolate("e");
+        world.run_until(World::is_contested, Duration::from_secs(2))
+    });
+    u32::try_from(two.count()).unwrap()
+}
+
+fn config() -> LeaseConfig {
+    let config = LeaseConfig::new("shop", "cron").unwrap();
+    LeaseConfig {
+        timings: Timings::lan(),
+        ..config
+    }
+}
+
+/// Agents `a`, `b`, … of which the last has the highest rank and leads. Messages take up to the delay bound.
+fn led(seed: u64, n: usize) -> World<Simulated> {
+    let bound = config().timings.delay_bound();
+    let delay = Conditions::builder().delay(bound / 20..=bound);
+    let agents = names(n).into_iter().zip(1..).map(|(id, score)| {
+        let config = SimulatedConfig::Agent(Arc::new(config()));
+        Participant::voter(id, Some(Score::from(score)), config)
+    });
+    let register = SimulatedConfig::Register(RegisterConfig::default());
+    let mut world = World::builder(seed)
+        .agents(agents)
+        .agent(Participant::observer(REGISTER.parse().unwrap(), register))
+        .conditions(delay.build().unwrap())
+        .build();
+    let leader = world.settle(Duration::from_secs(60)).unwrap();
+    assert_eq!(Some(leader), names(n).pop(), "seed {seed}");
+    world.run_for(bound * 40);
+    world
+}
+
+/// A group that is led, and then divided for long enough; and the agents of the side with the register.
+fn divided(seed: u64) -> (World<Simulated>, Vec<AgentId>) {
+    let n = size(seed);
+    let (mut world, mut sides) = (led(seed, n), sides(seed, n));
+    let with = usize::try_from(seed % 2).unwrap();
+    let reaches = sides[with].clone();
+    sides[with].push(REGISTER.parse().unwrap());
+    world.partition(&sides);
+    let silent = u32::try_from(n).unwrap();
+    world.run_for(config().worst_case_failover(silent) * 2);
+    (world, reaches)
+}
+
+pub(super) fn only_the_side_of_the_store_has_a_leader() {
+    for seed in 0..200 {
+        let (world, reaches) = divided(seed);
+        assert_eq!(world.violation(), None);
+        let leaders = world.believers();
+        let [leader] = &leaders[..] else {
+            panic!("{leaders:?} lead, seed {seed}");
+        };
+        assert!(reaches.contains(leader), "seed {seed}");
+        for name in names(size(seed)) {
+            let follows = world.view(&name).and_then(|view| view.leader);
+            let expected = reaches.contains(&name).then_some(leader);
+            assert_eq!(follows.as_ref().map(|one| &one.id), expected, "seed {seed}");
+        }
+    }
+}
+
+pub(super) fn heals_within_the_formula() {
+    for seed in 0..200 {
+        let (mut world, _) = divided(seed);
+        world.heal();
+        let above = u32::try_from(size(seed)).unwrap() - 1;
+        let settled = world.settle(config().worst_case_failover(above));
+        settled.unwrap_or_else(|why| panic!("seed {seed}: {why}"));
+    }
+}
+
+pub(super) fn ends_with_its_lease() {
+    let e: AgentId = "e".parse().unwrap();
+    for seed in 0..20 {
+        let mut world = led(seed, 5);
+        let began = world.now();
+        world.pause("e");
+        while world.believers().contains(&e) {
+            world.run_for(Duration::from_millis(1));
+        }
+        let took = world.now().since(began);
+        assert!(took <= config().timings.lease(), "seed {seed}: {took:?}");
+    }
+}
