@@ -1,4 +1,4 @@
-//! The machines of both modes, with any inputs at any time.
+//! The machines of the bully elections, with any inputs at any time.
 //!
 //! Bytes become choices: which rules, which agents the others are, what happens next. The driver's part of
 //! the contract is kept (no message of an incarnation that has ended, no timer that was not set, time goes
@@ -20,6 +20,7 @@ use actix_bully::{
             Ok as Answer, Preemption, Recover, Recovered, Refusal, Resign, Seal, Sealed, Takeover,
             Yield,
         },
+        lease::{Lease, LeaseConfig},
         quorum::{Diskless, QuorumBully, QuorumConfig, Vote},
     },
     protocol::{
@@ -29,12 +30,16 @@ use actix_bully::{
     },
 };
 
+use crate::register::Register;
+
 /// What does not depend on the bytes: made once, since an incarnation is shorter than the making.
 struct Made {
     names: [AgentId; 5],
     astra: Arc<AstraConfig>,
     /// By preemption, and whether a successor has to be better by a margin.
     bully: [[Arc<BullyConfig>; 2]; 3],
+    /// By preemption. The register is the observer of the group.
+    lease: [Arc<LeaseConfig>; 3],
     /// Of one to three voters: without disks; by default; with a margin, and leaders left alone; with all votes and
     /// no acknowledgement but the leader's own.
     quorum: [[Arc<QuorumConfig>; 4]; 3],
@@ -52,6 +57,18 @@ static MADE: LazyLock<Made> = LazyLock::new(|| {
         Preemption::Never,
         Preemption::After(Duration::from_secs(1)),
     ];
+    let lease = policies.map(|preemption| {
+        let config = LeaseConfig::new("shop", "cron").expect("names");
+        let config = LeaseConfig {
+            register: names[usize::from(REGISTER)].clone(),
+            timings: timings.clone(),
+            preemption,
+            wall_at_zero: Some(1),
+            ..config
+        };
+        config.check().expect("sound");
+        Arc::new(config)
+    });
     let bully = policies.map(|preemption| {
         [None, Some(Score::from(2))].map(|margin| {
             Arc::new(BullyConfig {
@@ -90,6 +107,7 @@ static MADE: LazyLock<Made> = LazyLock::new(|| {
         names,
         astra: Arc::default(),
         bully,
+        lease,
         quorum,
     }
 });
@@ -97,12 +115,19 @@ static MADE: LazyLock<Made> = LazyLock::new(|| {
 /// Runs one incarnation.
 pub fn check(data: &[u8]) {
     let mut choices = Choices(data);
-    match choices.below(8) {
-        0 => run::<Astra>(&mut choices, &MADE.astra, None),
+    let rules = choices.byte();
+    match rules % 8 {
+        // Of the bytes that chose Astra some choose this since.
+        0 if rules >= 0xe0 => {
+            let config = &MADE.lease[usize::from(choices.below(3))];
+            run::<Lease>(&mut choices, config, None, shown);
+        }
+        0 => run::<Astra>(&mut choices, &MADE.astra, None, spoken),
         1..4 => {
             let policy = usize::from(choices.below(3));
             let margin = usize::from(choices.one_in(3));
-            run::<Bully>(&mut choices, &MADE.bully[policy][margin], None);
+            let config = &MADE.bully[policy][margin];
+            run::<Bully>(&mut choices, config, None, spoken);
         }
         rules => {
             let options = usize::from(rules.saturating_sub(4));
@@ -116,26 +141,26 @@ pub fn check(data: &[u8]) {
             let config = &MADE.quorum[voters][options];
             // Drawn all the same: the bytes stay where they are.
             let durable = durable.filter(|_| config.diskless.is_none());
-            run::<QuorumBully>(&mut choices, config, durable);
+            run::<QuorumBully>(&mut choices, config, durable, spoken);
         }
     }
 }
 
 /// The bytes, taken one by one; zeros when there are none left.
-struct Choices<'a>(&'a [u8]);
+pub(crate) struct Choices<'a>(&'a [u8]);
 
 impl Choices<'_> {
-    fn byte(&mut self) -> u8 {
+    pub(crate) fn byte(&mut self) -> u8 {
         let (first, rest) = self.0.split_first().unwrap_or((&0, &[]));
         self.0 = rest;
         *first
     }
 
-    fn below(&mut self, limit: u8) -> u8 {
+    pub(crate) fn below(&mut self, limit: u8) -> u8 {
         self.byte() % limit
     }
 
-    fn one_in(&mut self, odds: u8) -> bool {
+    pub(crate) fn one_in(&mut self, odds: u8) -> bool {
         self.below(odds) == 0
     }
 
@@ -152,11 +177,11 @@ fn id(number: u8) -> &'static AgentId {
     &MADE.names[usize::from(number)]
 }
 
-fn name(choices: &mut Choices<'_>) -> AgentId {
+pub(crate) fn name(choices: &mut Choices<'_>) -> AgentId {
     id(choices.below(5)).clone()
 }
 
-fn term(choices: &mut Choices<'_>) -> Term {
+pub(crate) fn term(choices: &mut Choices<'_>) -> Term {
     match choices.below(12) {
         11 => Term(choices.number()),
         10 => Term(u64::MAX - u64::from(choices.below(3))),
@@ -164,18 +189,21 @@ fn term(choices: &mut Choices<'_>) -> Term {
     }
 }
 
-fn score(choices: &mut Choices<'_>) -> Score {
+pub(crate) fn score(choices: &mut Choices<'_>) -> Score {
     match choices.below(8) {
         7 => Score::from(choices.number().cast_signed()),
         small => Score::from(small),
     }
 }
 
-fn some<T>(choices: &mut Choices<'_>, make: impl FnOnce(&mut Choices<'_>) -> T) -> Option<T> {
+pub(crate) fn some<T>(
+    choices: &mut Choices<'_>,
+    make: impl FnOnce(&mut Choices<'_>) -> T,
+) -> Option<T> {
     choices.one_in(2).then(|| make(choices))
 }
 
-fn incarnation(choices: &mut Choices<'_>) -> Incarnation {
+pub(crate) fn incarnation(choices: &mut Choices<'_>) -> Incarnation {
     Incarnation(1 + u64::from(choices.below(3)))
 }
 
@@ -293,7 +321,8 @@ fn message(choices: &mut Choices<'_>, now: Time) -> BullyMessage {
 
 /// What is said while the voters are changed, mostly about the list of the next epoch.
 ///
-/// A `RegisterMessage` is not among all these: it has no bytes, so no other member of a group can say it.
+/// A `RegisterMessage` is not among all these: it has no bytes, so no other member of a group can say it. What a
+/// register says to an agent of a lease: `register.rs`.
 fn change_of_voters(choices: &mut Choices<'_>, which: u8, term: Term) -> BullyMessage {
     match which {
         13 => Seal {
@@ -391,9 +420,38 @@ struct Run<E: Election> {
     timers: BTreeMap<BullyTimer, Time>,
     now: Time,
     leads: Option<Term>,
+    register: Register,
+    says: Says,
 }
 
-fn run<E>(choices: &mut Choices<'_>, config: &E::Config, durable: Option<E::Durable>)
+/// What a member says.
+type Says = fn(&Register, &mut Choices<'_>, Time, AgentId) -> (AgentId, BullyMessage);
+
+fn spoken(
+    _: &Register,
+    choices: &mut Choices<'_>,
+    now: Time,
+    from: AgentId,
+) -> (AgentId, BullyMessage) {
+    (from, message(choices, now))
+}
+
+fn shown(
+    register: &Register,
+    choices: &mut Choices<'_>,
+    now: Time,
+    from: AgentId,
+) -> (AgentId, BullyMessage) {
+    if choices.one_in(8) {
+        return (from, message(choices, now));
+    }
+    (id(REGISTER).clone(), register.says(choices))
+}
+
+/// The observer is the register of a lease.
+const REGISTER: u8 = 3;
+
+fn run<E>(choices: &mut Choices<'_>, config: &E::Config, durable: Option<E::Durable>, says: Says)
 where
     E: Election<Message = BullyMessage, Timer = BullyTimer>,
 {
@@ -427,6 +485,8 @@ where
         timers: BTreeMap::new(),
         now: Time::from_millis(choices.byte().into()),
         leads: None,
+        register: Register::default(),
+        says,
     };
     run.step(Input::Start(Arc::new(run.members.clone())));
     while !choices.0.is_empty() {
@@ -444,9 +504,12 @@ impl<E: Election<Message = BullyMessage, Timer = BullyTimer>> Run<E> {
         Some(match choices.below(16) {
             0..7 => {
                 let (from, incarnation) = (name(choices), incarnation(choices));
-                let message = message(choices, self.now);
-                let known = self.members.get(&from)?;
-                if from == *id(0) || known.is_stale(incarnation) {
+                let (from, message) = (self.says)(&self.register, choices, self.now, from);
+                // A register is always there: its link is no other agent's.
+                let is_register = matches!(message, BullyMessage::RegisterMessage(_));
+                let is_heard = |member: &Member| !member.is_stale(incarnation);
+                if from == *id(0) || !is_register && !self.members.get(&from).is_some_and(is_heard)
+                {
                     return None;
                 }
                 Input::Received {
@@ -489,7 +552,8 @@ impl<E: Election<Message = BullyMessage, Timer = BullyTimer>> Run<E> {
                 }
                 Effect::CancelTimer(timer) => drop(self.timers.remove(&timer)),
                 Effect::Notify(event) => leads = heard(&event, leads),
-                Effect::Persist(_) | Effect::Send { .. } => {}
+                Effect::Send { message, .. } => self.register.hear(message),
+                Effect::Persist(_) => {}
             }
         }
         self.leads = leads;

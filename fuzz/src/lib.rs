@@ -11,6 +11,9 @@ pub mod core;
 pub mod frames;
 pub mod hello;
 pub mod messages;
+pub mod recording;
+pub mod records;
 pub mod tls;
 
 mod again;
+mod register;

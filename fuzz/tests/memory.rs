@@ -2,14 +2,15 @@
 //! frame, and for a message nothing but what its message owns.
 
 use actix_bully::{
-    elections::bully::BullyMessage,
+    elections::{bully::BullyMessage, lease::MAX_RECORD},
     protocol::Time,
+    record::{Recording, RecordingError},
     remote::{
         Closed, Limits,
         internals::wire::{Bounds, Frame, Frames, decode_payload},
     },
 };
-use actix_bully_fuzz::{frames, hello, messages};
+use actix_bully_fuzz::{frames, hello, messages, records};
 use allocation_counter::measure;
 
 /// The most bytes that were in use at once while this ran, beyond those before.
@@ -142,6 +143,45 @@ fn no_stream_of_the_corpus_costs_more_than_twice_the_longest_frame() {
             assert!(cost <= most(), "{}: {cost}", path.display());
         }
     }
+}
+
+/// A store may hold anything where the record is kept.
+#[test]
+fn no_record_costs_more_than_a_few_of_the_longest() {
+    let most = u64::try_from(8 * MAX_RECORD).expect("a number");
+    for bytes in corpus("records").into_iter().chain([vec![b'a'; 1 << 20]]) {
+        let cost = peak(|| records::check(&bytes));
+        assert!(cost <= most, "{cost}: {}", String::from_utf8_lossy(&bytes));
+    }
+}
+
+#[test]
+fn a_recording_costs_as_much_as_it_says_and_a_line_without_an_end_no_more_than_lines_may_have() {
+    for bytes in corpus("recording") {
+        let len = u64::try_from(bytes.len()).expect("a number");
+        let cost = peak(|| drop(Recording::read(&bytes[..])));
+        assert!(cost <= 64 * len + 4_096, "{cost} for {len}");
+    }
+    let endless = vec![b' '; 8 << 20];
+    let cost = peak(|| {
+        let refused = Recording::read(&endless[..]);
+        assert!(matches!(
+            refused,
+            Err(RecordingError::LineTooLong { line: 1, .. })
+        ));
+    });
+    assert!(cost <= 4 << 20, "{cost}");
+}
+
+fn corpus(name: &str) -> Vec<Vec<u8>> {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("corpus")
+        .join(name);
+    let files = std::fs::read_dir(folder).expect("the corpus is there");
+    let read = |path: std::path::PathBuf| std::fs::read(path).expect("a file of the corpus");
+    files
+        .map(|file| read(file.expect("a file").path()))
+        .collect()
 }
 
 #[test]

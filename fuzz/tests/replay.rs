@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use actix_bully_fuzz::{core, frames, hello, messages, tls};
+use actix_bully_fuzz::{core, frames, hello, messages, recording, records, tls};
 
 /// Gives every file of a corpus to its target; there has to be one.
 fn replay(corpus: &str, check: fn(&[u8])) {
@@ -46,4 +46,14 @@ fn what_stands_before_and_behind_tls_is_replayed() {
 #[test]
 fn machines_are_replayed() {
     replay("core", core::check);
+}
+
+#[test]
+fn records_of_a_lease_are_replayed() {
+    replay("records", records::check);
+}
+
+#[test]
+fn recordings_are_replayed() {
+    replay("recording", recording::check);
 }
