@@ -45,11 +45,13 @@ pub enum Story {
     Flapping,
     /// The leader is not heard by the next agent, but hears it.
     OneWay,
+    /// Each agent ends and comes back, one after the other and the leader last, as an upgrade does it.
+    Rolling,
 }
 
 impl Story {
     /// All of them, in the order of the page.
-    pub(crate) const ALL: [Self; 7] = [
+    pub(crate) const ALL: [Self; 8] = [
         Self::Astra,
         Self::Go,
         Self::Chain,
@@ -57,6 +59,7 @@ impl Story {
         Self::QuorumLoss,
         Self::Flapping,
         Self::OneWay,
+        Self::Rolling,
     ];
 
     /// Its name in a command, and what it shows.
@@ -89,6 +92,10 @@ impl Story {
             Self::OneWay => (
                 "one_way",
                 "the leader is not heard by the next agent, but hears it",
+            ),
+            Self::Rolling => (
+                "rolling",
+                "each agent ends and comes back, one after the other and the leader last, as an upgrade does it",
             ),
         }
     }
@@ -148,16 +155,7 @@ pub(crate) fn scenes(scenario: Story, ranked: &[AgentId]) -> Result<Vec<Scene>, 
         ],
         Story::Chain => cut_and_heal(ranked, |one, other| one.abs_diff(other) > 1),
         Story::Star => cut_and_heal(ranked, |one, other| one.max(other) + 1 != found),
-        Story::QuorumLoss => {
-            let many = ranked.iter().take(found / 2 + 1);
-            let ends = many
-                .clone()
-                .map(|agent| settled(Control::Crash(vec![agent.clone()])));
-            let returns = many
-                .rev()
-                .map(|agent| settled(Control::Restart(agent.clone())));
-            ends.chain(returns).collect()
-        }
+        Story::QuorumLoss => quorum_loss(ranked),
         Story::Flapping => {
             let once = [
                 settled(Control::Crash(vec![top.clone()])),
@@ -173,7 +171,38 @@ pub(crate) fn scenes(scenario: Story, ranked: &[AgentId]) -> Result<Vec<Scene>, 
             };
             vec![passed(one_way, 4_000), settled(Control::Heal)]
         }
+        Story::Rolling => rolling(ranked, &top),
     })
+}
+
+/// One agent more than a majority can spare ends after the other; then they come back.
+fn quorum_loss(ranked: &[AgentId]) -> Vec<Scene> {
+    let many = ranked.iter().take(ranked.len() / 2 + 1);
+    let ends = many
+        .clone()
+        .map(|agent| settled(Control::Crash(vec![agent.clone()])));
+    let returns = many
+        .rev()
+        .map(|agent| settled(Control::Restart(agent.clone())));
+    ends.chain(returns).collect()
+}
+
+/// The leader hands over before it ends, as a program that is told to stop does.
+fn rolling(ranked: &[AgentId], top: &AgentId) -> Vec<Scene> {
+    let each = ranked.iter().rev().flat_map(|agent| {
+        let hand_over = (agent == top).then(|| {
+            settled(Control::StepDown {
+                agent: agent.clone(),
+                to: None,
+            })
+        });
+        let restart = [
+            settled(Control::Stop(vec![agent.clone()])),
+            settled(Control::Restart(agent.clone())),
+        ];
+        hand_over.into_iter().chain(restart)
+    });
+    each.collect()
 }
 
 /// Cuts the links between the agents of these places, all at one moment, and heals them.
