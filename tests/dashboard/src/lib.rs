@@ -22,9 +22,8 @@ use actix_bully::{
 };
 use actix_web::{
     App,
-    body::{BoxBody, MessageBody, to_bytes},
+    body::{BoxBody, MessageBody},
     dev::ServiceResponse,
-    http::header::HeaderMap,
     test::{TestRequest, call_service, init_service},
     web,
 };
@@ -33,6 +32,10 @@ use serde_json::Value;
 
 pub mod browser;
 pub mod rust_test;
+#[path = "../../support/told.rs"]
+mod told;
+
+pub use told::Told;
 
 /// What a test waits for comes within this time, or it fails.
 pub const SOON: Duration = Duration::from_secs(20);
@@ -75,38 +78,6 @@ pub fn five() -> ClusterBuilder {
     Cluster::builder().agents(5)
 }
 
-/// An answer that has ended.
-#[derive(Debug)]
-pub struct Told {
-    /// The status.
-    pub status: u16,
-    /// The headers.
-    pub headers: HeaderMap,
-    /// The body, as text.
-    pub text: String,
-}
-
-impl Told {
-    /// The body as JSON.
-    pub fn json(&self) -> Value {
-        serde_json::from_str(&self.text).unwrap_or_else(|_| panic!("{self:?}"))
-    }
-
-    /// The message of a refusal.
-    pub fn message(&self) -> String {
-        self.json()["message"]
-            .as_str()
-            .unwrap_or_default()
-            .to_owned()
-    }
-
-    /// A header's text; empty without one.
-    pub fn header(&self, name: &str) -> &str {
-        let value = self.headers.get(name).map(|value| value.to_str());
-        value.and_then(Result::ok).unwrap_or_default()
-    }
-}
-
 /// Asks a page that is mounted below `/election`, from this host.
 pub async fn send(page: &Dashboard, request: TestRequest) -> ServiceResponse<BoxBody> {
     let scope = web::scope("/election").configure(|app| page.configure(app));
@@ -118,13 +89,7 @@ pub async fn send(page: &Dashboard, request: TestRequest) -> ServiceResponse<Box
 /// The same, and waits for the whole answer.
 pub async fn ask(page: &Dashboard, request: TestRequest) -> Told {
     let response = send(page, request).await;
-    let (status, headers) = (response.status(), response.headers().clone());
-    let body = to_bytes(response.into_body()).await.unwrap_or_default();
-    Told {
-        status: status.as_u16(),
-        headers,
-        text: String::from_utf8(body.to_vec()).expect("text"),
-    }
+    Told::of(response).await
 }
 
 /// Gets what is there.

@@ -16,12 +16,14 @@ use actix_bully::{
 };
 use actix_web::{
     App,
-    body::to_bytes,
-    http::{Method, StatusCode, header::HeaderMap},
+    http::Method,
     test::{TestRequest, call_service, init_service},
     web,
 };
-use serde_json::Value;
+#[path = "../../support/told.rs"]
+mod told;
+
+pub use told::Told;
 
 /// The token of every node here.
 pub const TOKEN: &str = "0123456789abcdef0123";
@@ -52,44 +54,14 @@ pub async fn trio() -> [BullyHandle; 3] {
     agents
 }
 
-/// An answer.
-#[derive(Debug)]
-pub struct Told {
-    /// The status.
-    pub status: u16,
-    /// The headers.
-    pub headers: HeaderMap,
-    /// The body, as text.
-    pub text: String,
-}
-
-impl Told {
-    /// The body as JSON.
-    pub fn json(&self) -> Value {
-        serde_json::from_str(&self.text).unwrap_or_else(|_| panic!("{self:?}"))
-    }
-
-    /// A header's text; empty without one.
-    pub fn header(&self, name: &str) -> &str {
-        let value = self.headers.get(name).map(|value| value.to_str());
-        value.and_then(Result::ok).unwrap_or_default()
-    }
-}
-
 /// Asks the routes, which stand below `/bully`.
 pub async fn ask(routes: &Routes, request: TestRequest) -> Told {
     let scope = web::scope("/bully").configure(|app| routes.configure(app));
     let service = init_service(App::new().service(scope)).await;
     let response = call_service(&service, request.to_request()).await;
-    let (status, headers) = (response.status(), response.headers().clone());
-    let body = to_bytes(response.into_body()).await;
-    let text = String::from_utf8(body.unwrap_or_default().to_vec()).expect("text");
-    assert_ne!(status, StatusCode::INTERNAL_SERVER_ERROR, "{text}");
-    Told {
-        status: status.as_u16(),
-        headers,
-        text,
-    }
+    let told = Told::of(response.map_into_boxed_body()).await;
+    assert_ne!(told.status, 500, "{told:?}");
+    told
 }
 
 /// Gets a route.
