@@ -1,6 +1,6 @@
 //! Which hosts are there, as their liveliness tokens say.
 //!
-//! Decided here: which session of a host is dialled, and what the end of a token means. Anybody in the zenoh network can
+//! Decided here: which session of a host is dialled, and what the end of a token means. Any process in the zenoh network can
 //! declare a token of any host's name: several sessions of one host are dialled in turn, the newest first, so that
 //! a forged token delays a link and does not prevent it; how many are kept is bounded. A session
 //! whose token is gone has probably ended; that a host's last one is gone is told once, and then its

@@ -16,7 +16,7 @@
 //! Where hosts come and go without fixed addresses, or sit in several subnets that only routers join. It costs about 270
 //! crates, 10 to 15 threads and 12 to 14 MiB a process; for up to about thirty hosts that know each other's addresses the
 //! bridge's own TCP is less. Every bridge is still linked with every peer that it is given: with many hosts let a
-//! few of them vote and the others observe.
+//! few of them vote and the others observe. Rust 1.88 suffices, as for the rest of the crate.
 //!
 //! ```no_run
 //! use actix_bully::{Group, remote::{Peer, RemoteBridge, zenoh::ZenohOptions}};
@@ -41,14 +41,15 @@
 //! # What you can rely on
 //! - **An end is noticed at once** where its neighbour is: the token of a process that was killed is gone within
 //!   milliseconds, a cut cable after 0.9 s by the bridge's own heartbeats. The end of a token is a suspicion, as a
-//!   refused redial is over TCP, and the election finds out.
-//! - **A router that is away** ends links and suspects nobody on a client of it. When it is back, tokens are seen and
-//!   links are made again.
+//!   refused redial is over TCP, and the election finds out. Of three processes the other two knew the next leader 10 ms after
+//!   a `kill -9` in the available mode, 0.32 s after it in the quorum mode, which waits for the lease.
+//! - **A router that is away** ends links, and a client of it takes no host for ended, since all tokens go with it; it waits
+//!   0.1 s to tell the one from the other. When the router is back, tokens are seen and links are made again.
 //! - **Order and loss** are those of a link: a message that zenoh loses or repeats breaks the connection, which
 //!   is made anew.
 //!
 //! # Security
-//! Whoever is in the zenoh network can publish under any key, read every inbox, and declare the token of any host. Packets
+//! Every process in the zenoh network can publish under any key, read every inbox, and declare the token of any host. Packets
 //! that are none, belong to no connection or come too many are counted (`packet_malformed`, `packet_stray`,
 //! `packet_refused`, `token_refused`) and ignored. **To know which host speaks, use the bridge's own
 //! `.tls(..)`**: it runs end to end through all routers, and then `tcp/` may leave the host as well. With `.secret(..)`

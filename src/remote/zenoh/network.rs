@@ -40,7 +40,7 @@ use super::{
 #[derive(Debug)]
 pub(crate) struct ZenohNetwork {
     board: Arc<Switchboard>,
-    mouth: Mutex<Option<Mouth>>,
+    entrance: Mutex<Option<Entrance>>,
 }
 
 impl ZenohNetwork {
@@ -56,14 +56,14 @@ impl ZenohNetwork {
         let board = Switchboard::new((host, cluster), options.mode(), sender, wake);
         let board = Arc::new(board);
         // Before the session: dropped, it closes what was opened.
-        let mouth = Mouth {
+        let entrance = Entrance {
             board: Arc::clone(&board),
             arrivals,
         };
         session::open(&board, options, asleep)?;
         Ok(Self {
             board,
-            mouth: Mutex::new(Some(mouth)),
+            entrance: Mutex::new(Some(entrance)),
         })
     }
 
@@ -108,9 +108,9 @@ impl Transport for ZenohNetwork {
     }
 
     fn listen(&self, _: &str) -> io::Result<Box<dyn Listener>> {
-        let mut mouth = self.mouth.lock().unwrap_or_else(PoisonError::into_inner);
-        let mouth = mouth.take().ok_or(io::ErrorKind::AddrInUse)?;
-        Ok(Box::new(mouth))
+        let mut entrance = self.entrance.lock().unwrap_or_else(PoisonError::into_inner);
+        let entrance = entrance.take().ok_or(io::ErrorKind::AddrInUse)?;
+        Ok(Box::new(entrance))
     }
 
     /// Each configured host has slots of its own by the name that it says. A stranger can say it too, and then
@@ -136,12 +136,12 @@ impl Transport for ZenohNetwork {
 
 /// Where connections come in. The session lasts as long as it.
 #[derive(Debug)]
-struct Mouth {
+struct Entrance {
     board: Arc<Switchboard>,
     arrivals: mpsc::Receiver<Arrival>,
 }
 
-impl Listener for Mouth {
+impl Listener for Entrance {
     fn local_addr(&self) -> Option<SocketAddr> {
         None // zenoh has the sockets, and may have several
     }
@@ -163,7 +163,7 @@ impl Listener for Mouth {
     }
 }
 
-impl Drop for Mouth {
+impl Drop for Entrance {
     fn drop(&mut self) {
         self.board.close();
     }

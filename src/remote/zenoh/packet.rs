@@ -9,7 +9,7 @@
 //!  28     8   a position in the stream of bytes; what it means says the kind
 //!  36         the rest: a name or bytes
 //! ```
-//! Numbers are big-endian. A zenoh network delivers what anybody in it publishes: what is none of these packets, in
+//! Numbers are big-endian. A zenoh network delivers what any process in it publishes: what is none of these packets, in
 //! exactly this form, is counted and otherwise ignored.
 //!
 //! Decided here: the bytes. What a packet may say at that moment: [`flow`](super::flow).

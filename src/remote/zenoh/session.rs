@@ -1,6 +1,6 @@
 //! The session of zenoh, on a thread of its own.
 //!
-//! Decided here: that zenoh is opened, closed and dropped on no thread of an actor, where it would panic, and that nobody
+//! Decided here: that zenoh is opened, closed and dropped on no thread of an actor, where it would panic, and that no thread
 //! waits for its end. A peer's bridge waits until it listens, which takes milliseconds. A client's does not
 //! wait: its router may be away, and is asked for again and again.
 
@@ -57,7 +57,7 @@ fn run(board: &Arc<Switchboard>, config: &Config, ready: &Ready, asleep: &Receiv
     };
     board.opened(session);
     if board.mode == Mode::Peer && ready.send(Ok(())).is_err() {
-        board.close(); // nobody waits for it any more
+        board.close(); // its start has given up
     }
     while !board.is_closing() {
         match asleep.recv() {

@@ -64,7 +64,7 @@ pub(super) enum Wake {
 /// What was found of a host whose last token is gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Probed {
-    /// It is there: somebody else has taken a token of its back, or it has come again.
+    /// It is there: a stranger has taken back a copy of its token, or it has come again.
     Found,
     /// It has probably ended.
     Ended,

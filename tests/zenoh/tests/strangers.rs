@@ -64,7 +64,7 @@ async fn links_lost_to_a_stranger() -> u64 {
         a.count("packet_malformed") >= 5
     })
     .await;
-    // Connections that nobody goes on with, more than there are slots, as the peer and as a stranger.
+    // Connections that are never gone on with, more than there are slots, as the peer and as a stranger.
     for number in 0..500 {
         let host = if number % 2 == 0 { "b" } else { "mallory" };
         stranger.publish(all, &open(1, number, host));
