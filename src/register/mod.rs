@@ -10,9 +10,21 @@
 //! Decided here: what is asked of such a store, and which failures are told apart. Not here: what a lease is;
 //! that is for its election.
 //!
+//! What a store is asked in a second, reads and writes, as `cargo run -p actix-bully-register-tests --bin costs` counts
+//! them (an unoptimized build on two busy cores). Holders renew every 60 ms, in the last row every second. The agents of a
+//! process ask as one, so that their number costs the store nothing; each process more that shares a record costs two
+//! reads a renewal. Elections of any number share one connection to PostgreSQL, and at most nine to etcd.
+//!
+//! | | SQLite | PostgreSQL | etcd |
+//! |---|---|---|---|
+//! | 10 agents of a process, one record | 32, 16 | 52, 16 | 46, 16 |
+//! | 1,000 agents of a process, one record | 33, 14 | 63, 16 | 51, 15 |
+//! | 10 processes, one record | 231, 16 | 354, 16 | 354, 16 |
+//! | 300 elections of a process, a record each | 518, 288 | 1,133, 297 | 763, 268 |
+//!
 //! Read on: [`Register`] is the contract, `key.rs` the names and limits of what is kept, `error.rs` why an operation
-//! fails and whether it changed anything, `memory.rs`, `sqlite/` and `postgres/` the stores; `keeper/` is a register as a
-//! member of a group.
+//! fails and whether it changed anything, `memory.rs`, `sqlite/`, `postgres/` and `etcd/` the stores, `jobs.rs` and
+//! `connection/` what these have in common; `keeper/` is a register as a member of a group.
 
 #[cfg(any(feature = "etcd", feature = "postgres"))]
 mod connection;
