@@ -17,6 +17,7 @@ mod crashes;
 mod diskless;
 mod links;
 mod messages;
+mod moving;
 mod recordings;
 mod register;
 mod repeated;

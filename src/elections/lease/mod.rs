@@ -80,6 +80,7 @@
 //! written its record again. A store that goes back faster than it is read breaks the promise.
 //!
 //! Not here: how a store is asked, and what it does when it is down ([`RegisterRecord`] is the text that it keeps).
+#![doc = include_str!("moving.md")]
 
 mod alarm;
 mod claims;

@@ -1,0 +1,101 @@
+//! A group moves from a quorum to a lease in a store, and back, as the page of the lease says: at no instant two agents
+//! lead, and tokens increase.
+
+use std::{collections::BTreeMap, rc::Rc};
+
+use actix_bully::{
+    agent::{BullyAgent, BullyBuilder},
+    elections::{AnyBully, quorum::Vote},
+    protocol::{Term, Timings},
+    register::MemoryRegister,
+    store::{MemoryStore, StoreError, TermStore},
+    testkit::cluster::Cluster,
+};
+
+use super::{MS, test};
+
+const NAMES: [&str; 3] = ["api-1", "api-2", "api-3"];
+
+type Stores = BTreeMap<&'static str, MemoryStore<Vote>>;
+
+/// Three processes that the application starts in one way.
+fn group(starts: impl Fn(&str, BullyBuilder) -> BullyBuilder + 'static) -> Cluster<AnyBully> {
+    let starts = Rc::new(starts);
+    let mut cluster = Cluster::builder().needs_voters(2).timeout(MS(30_000));
+    for (name, score) in NAMES.into_iter().zip(1_i32..) {
+        let starts = Rc::clone(&starts);
+        cluster = cluster.wired(name, move |node| {
+            let agent = node.prepare(BullyAgent::builder(name));
+            let agent = agent.timings(Timings::lan()).score(score);
+            Ok(starts(name, agent).start()?)
+        });
+    }
+    cluster.start().unwrap()
+}
+
+fn by_quorum(stores: &Stores) -> Cluster<AnyBully> {
+    let stores = stores.clone();
+    group(move |name, agent| agent.quorum(NAMES).store(stores[name].clone()))
+}
+
+fn by_lease() -> Cluster<AnyBully> {
+    let register = MemoryRegister::new();
+    group(move |_, agent| agent.lease(register.clone()))
+}
+
+/// The token of its leader; then no agent may be elected any more, none leads, and its processes end.
+async fn led_and_left(mut cluster: Cluster<AnyBully>) -> Term {
+    cluster.settle().await.unwrap();
+    let leader = cluster.leader_of("api-1").unwrap().unwrap();
+    assert_eq!(leader.id, "api-3");
+    for name in NAMES {
+        cluster.withdraw_score(name).unwrap();
+    }
+    assert_eq!(cluster.settle().await.unwrap().leader(), None);
+    assert!(cluster.believers().is_empty());
+    for name in NAMES {
+        cluster.kill(name).await.unwrap();
+    }
+    leader.term
+}
+
+/// The recipe's own words.
+async fn raise(store: &impl TermStore<Vote>, token: Term) -> Result<(), StoreError> {
+    let by = store.begin()?;
+    let vote = store.load()?.unwrap_or_default();
+    if vote.term >= token {
+        return Ok(());
+    }
+    let raised = Vote {
+        term: token,
+        voted_for: None,
+        ..vote
+    };
+    store.save(by, raised).await
+}
+
+#[test]
+fn a_group_moves_to_a_lease_and_back_and_tokens_increase() {
+    test(|| async {
+        let stores: Stores = NAMES.map(|name| (name, MemoryStore::default())).into();
+        let first = led_and_left(by_quorum(&stores)).await;
+        let second = led_and_left(by_lease()).await;
+        assert!(second > first, "{second} after {first}");
+        for store in stores.values() {
+            raise(store, second).await.unwrap();
+        }
+        let third = led_and_left(by_quorum(&stores)).await;
+        assert!(third > second, "{third} after {second}");
+    });
+}
+
+/// What the recipe's third step is for.
+#[test]
+fn records_that_are_not_raised_give_tokens_that_were_given() {
+    test(|| async {
+        let stores: Stores = NAMES.map(|name| (name, MemoryStore::default())).into();
+        let lease = led_and_left(by_lease()).await;
+        let quorum = led_and_left(by_quorum(&stores)).await;
+        assert!(quorum < lease, "{quorum} after {lease}");
+    });
+}
