@@ -63,6 +63,7 @@ static MADE: LazyLock<Made> = LazyLock::new(|| {
             register: names[usize::from(REGISTER)].clone(),
             timings: timings.clone(),
             preemption,
+            margin: (preemption != Preemption::Immediately).then_some(Score::from(2)),
             wall_at_zero: Some(1),
             ..config
         };
