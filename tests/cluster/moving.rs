@@ -35,7 +35,7 @@ fn group(starts: impl Fn(&str, BullyBuilder) -> BullyBuilder + 'static) -> Clust
 
 fn by_quorum(stores: &Stores) -> Cluster<AnyBully> {
     let stores = stores.clone();
-    group(move |name, agent| agent.quorum(NAMES).store(stores[name].clone()))
+    group(move |name, agent| agent.quorum(NAMES).store(stores.get(name).unwrap().clone()))
 }
 
 fn by_lease() -> Cluster<AnyBully> {
