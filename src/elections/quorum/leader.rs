@@ -335,7 +335,7 @@ impl Leading {
 
     /// `raise-term-without-gap`: claims a term above `seen`. The voters that support this leader may
     /// vote for it, since a promise names its holder and not a term.
-    fn raise(&mut self, core: &mut Core, now: Time, seen: Term, out: &mut Out) -> Next {
+    pub(super) fn raise(&mut self, core: &mut Core, now: Time, seen: Term, out: &mut Out) -> Next {
         let Some(term) = core.config.next_term(now, core.voter.seen.max(seen)) else {
             core.ignore(Role::Leader, "the terms have come to their end");
             return Next::Stay;

@@ -198,6 +198,10 @@ impl QuorumBully {
             let next = self.on_enlist(now, from, enlist);
             return self.proceed(now, next, out);
         }
+        if let Some(followed) = self.core.followed(&message) {
+            let next = self.on_followed(now, followed, &message, out);
+            return self.proceed(now, next, out);
+        }
         if !self.core.config.voters.contains(from) || *from == self.core.me.id {
             return self.ignore("not from another voter");
         }

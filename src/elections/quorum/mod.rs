@@ -104,11 +104,11 @@
 //! |---|---|---|---|---|
 //! | `Elect` | refuses: the promise holds | consents, refuses, or objects and asks itself | the same, without a new election | refuses while it holds a lease |
 //! | `Elect` to take over | consents if it would be free | the same | the same | the grace period decides |
-//! | `Ok`, `Yield` | of a takeover | − | of this round: decides | − |
+//! | `Ok`, `Yield` | of a takeover | − | of this round: decides | an observer's, without disks: raises its term |
 //! | `Claim` granted | vacant, or its leader raises its term or asks for its successor | defers for W | defers | without a lease: defers |
 //! | `ClaimReply` | − | − | claiming: counts | counts for the higher term |
 //! | `Elected`, `Heartbeat` | newer or same: follows, `Ack` | follows | follows | newer: superseded |
-//! | … of an older term | `Nack` | `Nack` | `Nack` | `Nack` |
+//! | … of an older term | `Nack` | `Nack`; an observer without disks: `Yield` | `Nack` | `Nack` |
 //! | `Ack` | − | − | − | prolongs the lease |
 //! | `Nack` | − | − | − | raises its term; without a lease: vacant |
 //! | `Takeover` | − | − | − | drains, if the grace period is over |

@@ -29,6 +29,8 @@ impl QuorumBully {
         if said.term < term && !goes_on {
             if self.core.me.is_voter() {
                 out.send(from, Nack { term });
+            } else if following.is_none() {
+                self.core.say_followed(from, term, out);
             }
             return self.ignore("an older announcement");
         }

@@ -16,7 +16,7 @@ use crate::protocol::{MemberKind, MinimumRole};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum MayBe {
     /// Told which agent leads. What it says of a later term that it has followed is believed by elections
-    /// without a quorum: their leader then takes one above it. If it asks for other voters, the leader refuses. Whatever
+    /// without a quorum, and by voters without disks: their leader then takes one above it. If it asks for other voters, the leader refuses. Whatever
     /// else it says ends the link.
     Observer,
     /// Asked as well: a voter without a score. If it says that it is a candidate or leads, the

@@ -26,4 +26,6 @@ defects! { Diskless:
     ResignationOfAnyLife,
     /// `bound-to-one-life`: a voter follows whoever announces itself in a higher term.
     BoundToNobody,
+    /// `raise-above-observers`: an observer that has followed a higher term ignores a leader, and says nothing.
+    SilentObserver,
 }

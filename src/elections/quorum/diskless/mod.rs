@@ -15,6 +15,7 @@
 //! | `votes-expire` | A vote counts within E from the claim, by the candidate's clock. | `lives.rs` |
 //! | `answer-this-life` | An acknowledgement or a vote counts for the incarnation that it answers; a resignation voids what was promised to the incarnation that resigned. | `lives.rs` |
 //! | `bound-to-one-life` | While a promise binds it, a voter follows no announcement but of the incarnation that it promised to. | `lives.rs` |
+//! | `raise-above-observers` | An observer that has followed a higher term says so to a leader that it ignores; the leader claims a term above it, and leads on meanwhile. | `observers.rs` |
 //!
 //! # What is promised
 //! *One leader at any instant*, as with disks: it rests on promises, on abstaining, and on what is said to one
@@ -49,6 +50,7 @@
 
 mod defect;
 mod lives;
+mod observers;
 mod recovery;
 mod reminders;
 mod term;

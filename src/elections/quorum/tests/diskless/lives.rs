@@ -3,7 +3,7 @@
 use super::*;
 
 /// Has claimed a term by the clock; which one.
-fn claiming(config: QuorumConfig) -> (Kit, u64) {
+pub(super) fn claiming(config: QuorumConfig) -> (Kit, u64) {
     let mut me = recovered(config, OLD);
     me.later(2 * S + 10).fire(BullyTimer::Election).whatever();
     let rounds = me.machine.core.rounds;
@@ -19,14 +19,14 @@ fn claiming(config: QuorumConfig) -> (Kit, u64) {
 }
 
 /// A vote for that incarnation.
-fn vote_for(incarnation: u64, term: u64) -> ClaimReply {
+pub(super) fn vote_for(incarnation: u64, term: u64) -> ClaimReply {
     ClaimReply {
         incarnation: Some(Incarnation(incarnation)),
         ..grants(term)
     }
 }
 
-fn ack_of(incarnation: u64, term: u64, echo: Time) -> Ack {
+pub(super) fn ack_of(incarnation: u64, term: u64, echo: Time) -> Ack {
     Ack {
         incarnation: Some(Incarnation(incarnation)),
         ..ack(term, echo, 1)

@@ -2,6 +2,7 @@
 
 mod forgotten;
 mod lives;
+mod observers;
 mod recovery;
 mod terms;
 

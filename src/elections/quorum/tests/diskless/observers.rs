@@ -1,0 +1,68 @@
+//! `raise-above-observers`: an observer that knows a higher term than all voters do.
+
+use super::{
+    lives::{ack_of, claiming, vote_for},
+    *,
+};
+
+/// An observer of that term, whose leader has fallen silent.
+fn observer(config: QuorumConfig, followed: u64) -> Kit {
+    let config = valid(QuorumConfig {
+        voters: [LOW, HIGH, "other"].map(id).into(),
+        ..config
+    });
+    let mut me = Kit::began(config, MemberKind::Observer, Some(5)).started();
+    me.hear(HIGH, elected(followed, 9)).whatever();
+    me.later(P).fire(BullyTimer::Election).whatever();
+    assert_eq!(me.view().leader, None);
+    me
+}
+
+fn followed(seen: u64) -> Yield {
+    Yield {
+        round: Round::default(),
+        seen: Term(seen),
+        released: None,
+    }
+}
+
+#[test]
+fn an_observer_says_which_term_it_has_followed_to_a_leader_of_a_lower_one() {
+    let term = BEGINS + 500;
+    let mut me = observer(forgetful(None), term);
+    for announced in [term - 1, term - 2] {
+        me.hear(LOW, elected(announced, 1))
+            .sent(LOW, followed(term))
+            .nothing_else_happened();
+    }
+    me.hear(LOW, elected(term + 1, 1)).whatever();
+    // It follows: what is late says nothing of the leader.
+    me.hear(HIGH, elected(term, 9)).nothing_else_happened();
+    // Planted: it would be without a leader until the terms have caught up.
+    let mut silent = observer(forgetful(Forgone::SilentObserver), term);
+    silent
+        .hear(LOW, elected(term - 1, 1))
+        .nothing_else_happened();
+    // With disks no term falls.
+    let mut kept = observer(config(), OLD);
+    kept.hear(LOW, elected(OLD - 1, 1)).nothing_else_happened();
+}
+
+#[test]
+fn a_leader_claims_a_term_above_it_and_leads_on() {
+    let (mut me, term) = claiming(forgetful(None));
+    me.hear(EYE, followed(term + 5)).nothing_else_happened();
+    me.hear(LOW, vote_for(1, term)).whatever();
+    me.hear(EYE, followed(term + 5)).nothing_else_happened();
+    me.hear(LOW, ack_of(1, term, me.now)).whatever();
+    assert_eq!(me.view().leading, Some(Term(term)));
+    me.hear(EYE, followed(term)).nothing_else_happened();
+    let far = BEGINS + 3_600_000;
+    me.hear(EYE, followed(far)).nothing_else_happened();
+    let raised = claimed(&me.hear(EYE, followed(term + 5))).map(|claim| claim.term.0);
+    assert_eq!(raised, Some(term + 6));
+    assert_eq!(me.view().leading, Some(Term(term)), "meanwhile");
+    me.hear(EYE, followed(term + 5)).nothing_else_happened();
+    me.hear(LOW, vote_for(1, term + 6)).whatever();
+    assert_eq!(me.view().leading, Some(Term(term + 6)));
+}
