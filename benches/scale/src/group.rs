@@ -25,7 +25,7 @@ const SOON: Duration = Duration::from_secs(300);
 const SETTLE: Duration = Duration::from_secs(5);
 /// Where the router of a zenoh network listens.
 #[cfg(feature = "zenoh")]
-const ROUTER: u16 = 7_399;
+const ROUTER: &str = "tcp/127.0.0.1:7399";
 /// As many as a quorum of a group of any size needs.
 const VOTERS: usize = 5;
 
@@ -98,7 +98,7 @@ enum Beside {
     Postgres(Server),
     Etcd(Etcd),
     #[cfg(feature = "zenoh")]
-    Router(Raw),
+    Router(#[expect(dead_code, reason = "it passes messages on until it is dropped")] Raw),
 }
 
 impl Beside {
@@ -195,7 +195,7 @@ impl Group {
             }
             #[cfg(feature = "zenoh")]
             Way::ZenohRouter => {
-                command.args(["zenoh", "--connect", &format!("tcp/127.0.0.1:{ROUTER}")]);
+                command.args(["zenoh", "--connect", ROUTER]);
                 is_named = true;
             }
             _ => {

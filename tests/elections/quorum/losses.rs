@@ -6,7 +6,7 @@ use actix_bully_oracles::Watched;
 
 use crate::{
     losses::{LossSuite, Scene},
-    quorum::kit::{AFTER, Group, Net, ms},
+    quorum::kit::{AFTER, D, Group, Net, ms},
 };
 
 /// But for `nack`: a leader meets a voter of a higher term only after several other losses, as in chaos.
@@ -68,7 +68,7 @@ fn leads(world: &mut World<Watched>, name: &str) {
         let agreed = world.agreed().map(|leader| leader.id);
         agreed.is_some_and(|leader| leader == name) && world.believers() == [name]
     };
-    world.run_for(ms(20)); // a leader that steps down prepares that first
+    world.run_for(ms(D / 2 + 10)); // a leader that steps down prepares that first
     let ends = world.run_until(led, ms(20_000));
     world.run_for(ms(2 * AFTER));
     assert_eq!(world.violation(), None, "{}", world.trace().to_text());

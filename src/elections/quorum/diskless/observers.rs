@@ -38,12 +38,11 @@ impl Core {
 
     /// The term that an observer says it has followed.
     pub(in crate::elections::quorum) fn followed(&self, message: &BullyMessage) -> Option<Term> {
-        match message {
-            BullyMessage::Yield(said) if said.round == Round::default() => {
-                self.config.diskless().map(|_| said.seen)
-            }
-            _ => None,
-        }
+        let BullyMessage::Yield(said) = message else {
+            return None;
+        };
+        let is_meant = said.round == Round::default() && self.config.diskless().is_some();
+        is_meant.then_some(said.seen)
     }
 }
 
@@ -62,11 +61,12 @@ impl QuorumBully {
             core.ignore(self.state.role(), "a term out of all measure");
             return Next::Stay;
         }
-        match &mut self.state {
-            State::Leading(leading) if leading.has_lease() && followed > core.voter.record.term => {
-                leading.raise(core, now, followed, out)
-            }
-            state => state.ignore(core, "no higher term to lead above"),
+        if let State::Leading(leading) = &mut self.state
+            && leading.has_lease()
+            && followed > core.voter.record.term
+        {
+            return leading.raise(core, now, followed, out);
         }
+        self.state.ignore(core, "no higher term to lead above")
     }
 }
