@@ -81,9 +81,11 @@
 //!
 //! # What it is not
 //! Every node is linked to every other one that it exchanges messages with: nothing is passed on.
-//! That is right for a few dozen hosts. With the feature `zenoh` hosts that cannot reach each other are linked through its
-//! routers. In available mode each side of a partition elects a leader;
+//! That is right for a few dozen hosts, and for some hundreds of which a few vote. With the feature `zenoh` hosts that
+//! cannot reach each other are linked through its routers. In available mode each side of a partition elects a leader;
 //! use the [quorum mode](crate::agent::AgentBuilder::quorum) where that must not be.
+//!
+#![doc = include_str!("how_far.md")]
 #![warn(clippy::arithmetic_side_effects)]
 #![cfg_attr(
     not(feature = "testkit"),
