@@ -181,8 +181,7 @@ impl Group {
     /// With which others it has links, and how.
     fn link(&self, command: &mut Command, process: usize, processes: usize) {
         let voters: Vec<_> = (0..VOTERS.min(processes)).map(name).collect();
-        let is_named;
-        match self.way {
+        let is_named = match self.way {
             #[cfg(feature = "zenoh")]
             Way::Zenoh => {
                 let at = |process| format!("tcp/{}", address(process));
@@ -191,18 +190,18 @@ impl Group {
                 for first in (0..2).filter(|first| *first != process) {
                     command.args(["--connect", &at(first)]);
                 }
-                is_named = true;
+                true
             }
             #[cfg(feature = "zenoh")]
             Way::ZenohRouter => {
                 command.args(["zenoh", "--connect", ROUTER]);
-                is_named = true;
+                true
             }
             _ => {
                 command.args(["bridge", &address(process)]);
-                is_named = false;
+                false
             }
-        }
+        };
         command.args(["--voters", &voters.join(","), "--store"]);
         command.arg(self.folder.path());
         for peer in (0..processes).filter(|peer| *peer != process) {

@@ -91,7 +91,7 @@ async fn main() -> Result<(), Failure> {
     let args = Args::parse();
     let group = Group::new("scale")?;
     let elections = ElectionArbiter::new()?;
-    let (clock, agent) = (BootClock::new()?, start(&args, &group, &elections).await?);
+    let (clock, agent) = (BootClock::new()?, start(&args, &group, &elections)?);
     thread::spawn(|| {
         let ended = io::stdin().lines().last();
         drop(ended);
@@ -116,11 +116,7 @@ async fn main() -> Result<(), Failure> {
     Ok(())
 }
 
-async fn start(
-    args: &Args,
-    group: &Group,
-    elections: &ElectionArbiter,
-) -> Result<BullyHandle, Failure> {
+fn start(args: &Args, group: &Group, elections: &ElectionArbiter) -> Result<BullyHandle, Failure> {
     let agent = BullyAgent::builder(&args.name).score(args.score);
     let agent = match &args.way {
         Way::Bridge {
@@ -211,10 +207,7 @@ fn links(
 ) -> Result<impl FnOnce(&Group) -> BridgeBuilder + Send + use<>, Failure> {
     let named: Option<Vec<_>> = peers.iter().map(|peer| peer.split_once('=')).collect();
     let named = named.ok_or("a peer is NAME=ADDRESS")?;
-    let peers: Vec<_> = named
-        .iter()
-        .map(|(name, at)| Peer::new(*name, *at))
-        .collect();
+    let peers: Vec<_> = named.iter().map(|(name, at)| Peer::new(name, at)).collect();
     let (name, listen) = (name.to_owned(), listen.to_owned());
     Ok(move |group: &Group| {
         let bridge = RemoteBridge::builder(&name)

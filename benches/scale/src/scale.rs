@@ -7,8 +7,9 @@
 //!
 //! Read on: `participant.rs` is one of the processes, `group.rs` has all of them, `costs.rs` reads what they need.
 #![expect(
+    clippy::disallowed_methods,
     clippy::print_stdout,
-    reason = "a measurement is for a reader at a terminal"
+    reason = "processes live in real time, and a measurement is for a reader at a terminal"
 )]
 
 mod costs;
