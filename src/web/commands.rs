@@ -9,7 +9,7 @@ use actix_web::{
     rt,
     web::{self, Bytes, Data, Payload},
 };
-use serde::Serialize;
+use serde::{Serialize, de::DeserializeOwned};
 
 use crate::operate::{Order, Outcome, OutcomeVerdict, RecordRequest};
 
@@ -23,17 +23,11 @@ pub(super) async fn command(
     request: HttpRequest,
     body: Payload,
 ) -> HttpResponse {
-    let body = match admitted(&node, &request, body).await {
-        Ok(body) => body,
-        Err(refused) => return refused,
-    };
-    let order: Order = match serde_json::from_slice(&body) {
+    let advice =
+        |error| format!("this is no order: {error}; post {{\"command\":\"drain\"}} or another one");
+    let order: Order = match asked(&node, &request, body, advice).await {
         Ok(order) => order,
-        Err(error) => {
-            let message =
-                format!("this is no order: {error}; post {{\"command\":\"drain\"}} or another one");
-            return refusal(StatusCode::BAD_REQUEST, &message);
-        }
+        Err(refused) => return refused,
     };
     let operated = node.operated.clone();
     // A task of its own: a client that closes its connection does not stop a drain half-way.
@@ -48,25 +42,32 @@ pub(super) async fn record(
     request: HttpRequest,
     body: Payload,
 ) -> HttpResponse {
-    let body = match admitted(&node, &request, body).await {
-        Ok(body) => body,
-        Err(refused) => return refused,
+    let advice = |error| {
+        format!(
+            "that cannot be asked of a record: {error}; post {{\"on\":{{}}}}, \"off\", \"read\" or \"read_kept\""
+        )
     };
-    let asked: RecordRequest = match serde_json::from_slice(&body) {
-        Ok(asked) => asked,
-        Err(error) => {
-            let message = format!(
-                "that cannot be asked of a record: {error}; post {{\"on\":{{}}}}, \"off\", \"read\" or \"read_kept\""
-            );
-            return refusal(StatusCode::BAD_REQUEST, &message);
-        }
+    let request: RecordRequest = match asked(&node, &request, body, advice).await {
+        Ok(request) => request,
+        Err(refused) => return refused,
     };
     let operated = node.operated.clone();
     // Records are long: other requests do not wait until they are written out.
-    match web::block(move || operated.record(asked)).await {
+    match web::block(move || operated.record(request)).await {
         Ok(records) => json(StatusCode::OK, &records),
         Err(_) => refusal(StatusCode::INTERNAL_SERVER_ERROR, "the server is stopping"),
     }
+}
+
+/// What a caller who may command asks for; `advice` tells one whose body is not that.
+async fn asked<T: DeserializeOwned>(
+    node: &Routes,
+    request: &HttpRequest,
+    body: Payload,
+    advice: impl FnOnce(serde_json::Error) -> String,
+) -> Result<T, HttpResponse> {
+    let body = admitted(node, request, body).await?;
+    serde_json::from_slice(&body).map_err(|error| refusal(StatusCode::BAD_REQUEST, &advice(error)))
 }
 
 /// The body of a caller who may command.
