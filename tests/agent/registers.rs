@@ -131,6 +131,16 @@ fn agent(group: &Group, store: &Store, name: &str, rank: i32) -> BullyHandle {
     agent.start().unwrap()
 }
 
+/// Agents of two processes, of which the one leads that was there first.
+async fn one_leads_and_one_follows(store: &Store) -> (BullyHandle, BullyHandle) {
+    let a = agent(&group(), store, "a", 1);
+    clock::sleep(MS(2_000)).await;
+    let b = agent(&group(), store, "b", 2);
+    clock::sleep(MS(1_000)).await;
+    assert!(a.is_leader());
+    (a, b)
+}
+
 fn leader_of(agents: &[&BullyHandle]) -> Option<String> {
     let leading: Vec<_> = agents.iter().filter(|agent| agent.is_leader()).collect();
     assert!(leading.len() <= 1, "{leading:?}");
@@ -182,12 +192,7 @@ fn a_store_that_tells_of_changes_hands_over_at_once() {
 fn an_agent_has_left_when_the_store_knows_that_it_leads_no_more() {
     play(async {
         let store = Store::default();
-        let (one, other) = (group(), group());
-        let a = agent(&one, &store, "a", 1);
-        clock::sleep(MS(2_000)).await;
-        let b = agent(&other, &store, "b", 2);
-        clock::sleep(MS(1_000)).await;
-        assert!(a.is_leader());
+        let (a, b) = one_leads_and_one_follows(&store).await;
         a.leave(MS(5_000)).await.unwrap();
         let released = store.written.lock().unwrap().last().cloned().unwrap();
         assert_eq!(released.holder, None);
@@ -217,12 +222,7 @@ fn a_store_that_does_not_answer_keeps_no_agent_for_longer_than_others_wait() {
 fn a_store_that_goes_away_ends_the_leadership_on_time_and_says_since_when() {
     play(async {
         let store = Store::default();
-        let (one, other) = (group(), group());
-        let a = agent(&one, &store, "a", 1);
-        clock::sleep(MS(2_000)).await;
-        let b = agent(&other, &store, "b", 2);
-        clock::sleep(MS(1_000)).await;
-        assert!(a.is_leader());
+        let (a, b) = one_leads_and_one_follows(&store).await;
         store.is_down.store(true, SeqCst);
         clock::sleep(Timings::lan().lease()).await;
         assert_eq!(leader_of(&[&a, &b]), None, "the lease is over");
