@@ -7,7 +7,7 @@
 use std::{
     error::Error,
     io,
-    path::{Path, PathBuf},
+    path::PathBuf,
     process::exit,
     sync::{Arc, mpsc::channel},
     thread,
@@ -48,12 +48,8 @@ enum Way {
     Bridge {
         /// Where it listens
         listen: String,
-        /// The names of the voters
-        #[arg(long, value_delimiter = ',')]
-        voters: Vec<String>,
-        /// Where its votes are, if it is a voter
-        #[arg(long)]
-        store: PathBuf,
+        #[command(flatten)]
+        quorum: Quorum,
         /// The others, NAME=ADDRESS
         #[arg(long = "peer")]
         peers: Vec<String>,
@@ -67,12 +63,8 @@ enum Way {
         /// Where it connects to
         #[arg(long)]
         connect: Vec<String>,
-        /// The names of the voters
-        #[arg(long, value_delimiter = ',')]
-        voters: Vec<String>,
-        /// Where its votes are, if it is a voter
-        #[arg(long)]
-        store: PathBuf,
+        #[command(flatten)]
+        quorum: Quorum,
         /// The names of the others
         #[arg(long = "peer")]
         peers: Vec<String>,
@@ -82,6 +74,17 @@ enum Way {
         /// The store
         store: String,
     },
+}
+
+/// Who votes: the others observe.
+#[derive(clap::Args, Debug)]
+struct Quorum {
+    /// The names of the voters
+    #[arg(long, value_delimiter = ',')]
+    voters: Vec<String>,
+    /// Where its votes are, if it is a voter
+    #[arg(long)]
+    store: PathBuf,
 }
 
 type Failure = Box<dyn Error + Send + Sync>;
@@ -121,19 +124,17 @@ fn start(args: &Args, group: &Group, elections: &ElectionArbiter) -> Result<Bull
     let agent = match &args.way {
         Way::Bridge {
             listen,
-            voters,
-            store,
+            quorum,
             peers,
         } => {
             run(elections, group, links(&args.name, listen, peers)?)?;
-            taking_part(agent, &args.name, voters, store)?
+            taking_part(agent, &args.name, quorum)?
         }
         #[cfg(feature = "zenoh")]
         Way::Zenoh {
             listen,
             connect,
-            voters,
-            store,
+            quorum,
             peers,
         } => {
             let zenoh = match listen {
@@ -143,7 +144,7 @@ fn start(args: &Args, group: &Group, elections: &ElectionArbiter) -> Result<Bull
             let connected = |zenoh: ZenohOptions, to: &String| zenoh.connect(to);
             let zenoh = connect.iter().fold(zenoh, connected);
             run(elections, group, over_zenoh(&args.name, zenoh, peers))?;
-            taking_part(agent, &args.name, voters, store)?
+            taking_part(agent, &args.name, quorum)?
         }
         Way::Lease { store } => {
             let register: Arc<dyn Register> = match store.split_once(':') {
@@ -176,17 +177,12 @@ fn run(
 }
 
 /// As a voter, or as an observer of them.
-fn taking_part(
-    agent: BullyBuilder,
-    name: &str,
-    voters: &[String],
-    store: &Path,
-) -> Result<BullyBuilder, Failure> {
-    let agent = agent.quorum(voters);
-    if !voters.iter().any(|voter| voter == name) {
+fn taking_part(agent: BullyBuilder, name: &str, quorum: &Quorum) -> Result<BullyBuilder, Failure> {
+    let agent = agent.quorum(&quorum.voters);
+    if !quorum.voters.iter().any(|voter| voter == name) {
         return Ok(agent.observer());
     }
-    let file = store.join(format!("{name}.vote"));
+    let file = quorum.store.join(format!("{name}.vote"));
     let identity = StoreIdentity {
         cluster: "scale".parse()?,
         group: "scale".parse()?,
