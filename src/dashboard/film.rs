@@ -28,10 +28,10 @@ use crate::{
 
 /// A recording as JSON for the page.
 pub(super) fn film(recording: &Recording) -> String {
-    let mut frames = Frames::default();
+    let mut frames = FilmFrames::default();
     let entries = recording.entries();
     let first = first_shown(entries);
-    let mut scene = Scene::before(recording);
+    let mut scene = FilmScene::before(recording);
     let (skipped, shown) = entries.split_at_checked(first).unwrap_or((&[], entries));
     for entry in skipped {
         scene.follow(entry);
@@ -110,7 +110,7 @@ fn first_shown(entries: &[TraceEntry]) -> usize {
 }
 
 /// What is known at one instant of a recording.
-struct Scene<'a> {
+struct FilmScene<'a> {
     moments: RecordedMoments<'a>,
     network: Option<NetworkRecord>,
     /// What was last found, in words: there is nobody to ask for a diagnosis.
@@ -119,7 +119,7 @@ struct Scene<'a> {
     causes: Vec<String>,
 }
 
-impl<'a> Scene<'a> {
+impl<'a> FilmScene<'a> {
     fn before(recording: &'a Recording) -> Self {
         Self {
             moments: RecordedMoments::begin(recording, Time::ZERO),
@@ -233,11 +233,11 @@ impl<'a> Scene<'a> {
 
 /// The frames so far.
 #[derive(Default)]
-struct Frames {
+struct FilmFrames {
     json: String,
 }
 
-impl Frames {
+impl FilmFrames {
     /// Adds what leads to that moment, unless nothing does; gives the moment that the next one follows.
     fn add(&mut self, now: PageMoment, before: PageMoment, told: &Told) -> PageMoment {
         match step(&before, &now, &told.said, told.more) {

@@ -57,7 +57,7 @@ impl Default for Upload {
 
 /// What is wanted of a copy.
 #[derive(Debug, Deserialize)]
-pub(super) struct Wanted {
+pub(super) struct WantedCopy {
     /// The moment of a drawing.
     at_ms: Option<f64>,
     /// Which agent's record, where a node has several.
@@ -72,7 +72,7 @@ pub(super) async fn copy(
     dashboard: Data<Dashboard>,
     request: HttpRequest,
     file: Path<String>,
-    wanted: Result<Query<Wanted>, actix_web::Error>,
+    wanted: Result<Query<WantedCopy>, actix_web::Error>,
 ) -> HttpResponse {
     if let Some(refused) = out_of_reach(&dashboard, &request) {
         return refused;
@@ -116,7 +116,7 @@ pub(super) async fn copy(
 }
 
 /// The run that is shown.
-async fn run_of(dashboard: &Dashboard, wanted: Wanted) -> Result<RecordedRun, HttpResponse> {
+async fn run_of(dashboard: &Dashboard, wanted: WantedCopy) -> Result<RecordedRun, HttpResponse> {
     match &dashboard.source {
         ShownSource::Running(operated) => {
             let operated = operated.clone();
@@ -135,7 +135,7 @@ async fn run_of(dashboard: &Dashboard, wanted: Wanted) -> Result<RecordedRun, Ht
 }
 
 /// What an agent of the node has written down; of the first that has, if none is named.
-fn record_of(operated: &Operated, wanted: &Wanted) -> Result<RecordedRun, String> {
+fn record_of(operated: &Operated, wanted: &WantedCopy) -> Result<RecordedRun, String> {
     let request = if wanted.kept {
         RecordRequest::ReadKept
     } else {

@@ -14,17 +14,17 @@ use super::{Entry, RegisterError, RegisterKey, RegisterReading, Swap, Swapping, 
 pub(super) enum Job {
     Read {
         key: RegisterKey,
-        answer: Answer<Option<Entry>>,
+        answer: JobAnswer<Option<Entry>>,
     },
     Swap {
         key: RegisterKey,
         expected: Option<Entry>,
         value: Vec<u8>,
-        answer: Answer<Swap>,
+        answer: JobAnswer<Swap>,
     },
 }
 
-type Answer<T> = oneshot::Sender<Result<T, RegisterError>>;
+type JobAnswer<T> = oneshot::Sender<Result<T, RegisterError>>;
 
 /// Asks a thread; the last clone's end is the thread's.
 #[derive(Clone, Debug)]

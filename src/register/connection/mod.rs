@@ -19,12 +19,12 @@ use std::io;
 use tokio::sync::mpsc;
 
 use super::{Entry, RegisterError, RegisterKey, RegisterRefusal, Swap};
-pub(super) use told::{Listeners, Tellers, Told};
+pub(super) use told::{KeyChange, Listeners, Tellers};
 pub(super) use worker::{ANSWER, start};
 
 /// Where connections are made to.
 pub(super) trait Server: Send + 'static {
-    type Session: Session;
+    type Session: StoreSession;
 
     /// A connection that is ready. The receiver hears, or closes, when it has ended.
     async fn connect(
@@ -34,7 +34,7 @@ pub(super) trait Server: Send + 'static {
 }
 
 /// One connection. Any number of operations may be under way.
-pub(super) trait Session: 'static {
+pub(super) trait StoreSession: 'static {
     async fn read(&self, key: &RegisterKey) -> Result<Option<Entry>, RegisterError>;
 
     async fn swap(

@@ -16,7 +16,7 @@ use crate::register::{ChangeStream, RegisterKey};
 
 /// What is heard of the server unasked.
 #[derive(Clone, Debug)]
-pub(in crate::register) enum Told {
+pub(in crate::register) enum KeyChange {
     /// The entry of that key was replaced.
     Key(Box<str>),
     /// Any of them may have been.
@@ -25,9 +25,9 @@ pub(in crate::register) enum Told {
 
 /// Counts the changes of each key that somebody waits for.
 #[derive(Debug, Default)]
-struct Keys(Mutex<BTreeMap<Box<str>, watch::Sender<u64>>>);
+struct KeyListeners(Mutex<BTreeMap<Box<str>, watch::Sender<u64>>>);
 
-impl Keys {
+impl KeyListeners {
     fn all(&self) -> MutexGuard<'_, BTreeMap<Box<str>, watch::Sender<u64>>> {
         // Nothing that can panic half-way runs under the lock.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
@@ -36,11 +36,11 @@ impl Keys {
 
 /// Tells all who listen. What they listen to ends with the last clone.
 #[derive(Clone, Debug)]
-pub(in crate::register) struct Tellers(Arc<Keys>);
+pub(in crate::register) struct Tellers(Arc<KeyListeners>);
 
 /// Listens, for as long as anybody tells.
 #[derive(Clone, Debug)]
-pub(in crate::register) struct Listeners(Weak<Keys>);
+pub(in crate::register) struct Listeners(Weak<KeyListeners>);
 
 impl Tellers {
     pub(super) fn new() -> (Self, Listeners) {
@@ -49,14 +49,14 @@ impl Tellers {
         (Self(keys), Listeners(weak))
     }
 
-    pub(in crate::register) fn tell(&self, told: Told) {
+    pub(in crate::register) fn tell(&self, told: KeyChange) {
         let change = |changes: &watch::Sender<u64>| {
             changes.send_modify(|count| *count = count.wrapping_add(1));
         };
         let keys = self.0.all();
         match told {
-            Told::Key(key) => keys.get(&key).into_iter().for_each(change),
-            Told::Any => keys.values().for_each(change),
+            KeyChange::Key(key) => keys.get(&key).into_iter().for_each(change),
+            KeyChange::Any => keys.values().for_each(change),
         }
     }
 }
@@ -87,12 +87,12 @@ mod tests {
     #[test]
     fn a_key_hears_of_itself_and_of_all() {
         let (tellers, listeners) = Tellers::new();
-        tellers.tell(Told::Any);
+        tellers.tell(KeyChange::Any);
         let mut changes = listeners.changes(&key()).unwrap();
         let mut other = listeners.changes(&"a/c".parse().unwrap()).unwrap();
         assert_eq!(changes.next().now_or_never(), None, "it was before");
-        for told in [Told::Key("a/b".into()), Told::Any] {
-            tellers.tell(Told::Key("a/c".into()));
+        for told in [KeyChange::Key("a/b".into()), KeyChange::Any] {
+            tellers.tell(KeyChange::Key("a/c".into()));
             assert_eq!(changes.next().now_or_never(), None);
             tellers.tell(told.clone());
             tellers.tell(told);

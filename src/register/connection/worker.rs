@@ -19,7 +19,7 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-use super::{Server, Session, Tellers, Told, told::Listeners};
+use super::{KeyChange, Server, StoreSession, Tellers, told::Listeners};
 use crate::register::{
     RegisterError, RegisterRefusal,
     jobs::{Job, Jobs},
@@ -75,7 +75,7 @@ impl<S: Server> Worker<S> {
                 Ok(Ok((session, ended))) => {
                     failures = 0;
                     // Anything may have changed while nobody listened.
-                    self.told.tell(Told::Any);
+                    self.told.tell(KeyChange::Any);
                     self.serve(&Rc::new(session), ended).await
                 }
                 failed => {
@@ -137,7 +137,7 @@ impl<S: Server> Worker<S> {
 struct Overdue;
 
 impl Job {
-    async fn run(self, session: &impl Session) -> Result<(), Overdue> {
+    async fn run(self, session: &impl StoreSession) -> Result<(), Overdue> {
         let late = || io::Error::new(ErrorKind::TimedOut, format!("no answer within {ANSWER:?}"));
         if !self.is_wanted() {
             return Ok(());
@@ -250,7 +250,7 @@ mod tests {
         }
     }
 
-    impl Session for Nothing {
+    impl StoreSession for Nothing {
         async fn read(&self, _: &RegisterKey) -> Result<Option<Entry>, RegisterError> {
             pending().await
         }

@@ -8,7 +8,7 @@ use hyper::Uri;
 
 /// See the [module](self).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Endpoint {
+pub(super) struct EtcdEndpoint {
     is_secure: bool,
     /// Without the brackets of an address of version 6.
     host: String,
@@ -21,7 +21,7 @@ pub(super) struct Endpoint {
 #[error("{0:?} is no endpoint: write http://host:port or https://host:port and nothing else")]
 pub(super) struct EndpointError(String);
 
-impl Endpoint {
+impl EtcdEndpoint {
     /// Whether it is spoken to by TLS.
     pub(super) const fn is_secure(&self) -> bool {
         self.is_secure
@@ -42,7 +42,7 @@ impl Endpoint {
     }
 }
 
-impl FromStr for Endpoint {
+impl FromStr for EtcdEndpoint {
     type Err = EndpointError;
 
     fn from_str(text: &str) -> Result<Self, EndpointError> {
@@ -95,7 +95,7 @@ mod tests {
             ("http://10.0.0.1", false, "10.0.0.1", 2379),
             ("https://[fd00::1]:1", true, "fd00::1", 1),
         ] {
-            let endpoint: Endpoint = text.parse().unwrap();
+            let endpoint: EtcdEndpoint = text.parse().unwrap();
             assert_eq!(
                 (endpoint.is_secure(), endpoint.host(), endpoint.port()),
                 (is_secure, host, port),
@@ -119,7 +119,7 @@ mod tests {
             "http://etcd-1?x",
             "http://user:sesame@etcd-1",
         ] {
-            let refused = text.parse::<Endpoint>().unwrap_err().to_string();
+            let refused = text.parse::<EtcdEndpoint>().unwrap_err().to_string();
             assert!(!refused.contains("sesame"), "{refused}");
         }
     }

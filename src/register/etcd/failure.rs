@@ -9,7 +9,7 @@ use super::message::Complaint;
 
 /// What is known of a failed request.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Failed {
+pub(super) struct EtcdFailure {
     pub(super) meaning: Meaning,
     /// Another member may do it, or this one after a new login.
     pub(super) moves_on: bool,
@@ -17,7 +17,7 @@ pub(super) struct Failed {
     pub(super) words: String,
 }
 
-impl Failed {
+impl EtcdFailure {
     /// Of a request that was sent and not answered.
     pub(super) fn unfinished(writes: bool, words: String) -> Self {
         let meaning = if writes {
@@ -44,19 +44,19 @@ impl Failed {
 }
 
 /// The meaning of an answer of that status; `writes` says whether it was asked to write.
-pub(super) fn of_answer(status: u16, complaint: &Complaint, writes: bool) -> Failed {
+pub(super) fn of_answer(status: u16, complaint: &Complaint, writes: bool) -> EtcdFailure {
     let words = match &*complaint.message {
         "" => format!("status {status}"),
         said => said.to_owned(),
     };
-    let told = |meaning, moves_on| Failed {
+    let told = |meaning, moves_on| EtcdFailure {
         meaning,
         moves_on,
         words: words.clone(),
     };
     let refused = |refusal| told(Meaning::Refused(refusal), false);
     let not_done = |moves_on| told(Meaning::NotDone, moves_on);
-    let lost = || Failed::unfinished(writes, words.clone());
+    let lost = || EtcdFailure::unfinished(writes, words.clone());
     match complaint.code {
         Some(INVALID_ARGUMENT) if is_login(&complaint.message) => {
             refused(RegisterRefusal::Credentials)

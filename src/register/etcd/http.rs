@@ -25,7 +25,7 @@ use tracing::debug;
 #[cfg(feature = "tls")]
 use {rustls::pki_types::ServerName, tokio_rustls::TlsConnector};
 
-use super::{endpoint::Endpoint, failure::Failed, message::Question};
+use super::{endpoint::EtcdEndpoint, failure::EtcdFailure, message::EtcdQuestion};
 #[cfg(feature = "tls")]
 use crate::register::{RegisterError, connection::tls};
 
@@ -58,7 +58,7 @@ impl Http {
         Self { security }
     }
 
-    pub(super) async fn connect(&self, to: &Endpoint) -> io::Result<HttpConnection> {
+    pub(super) async fn connect(&self, to: &EtcdEndpoint) -> io::Result<HttpConnection> {
         let stream = TcpStream::connect((to.host(), to.port())).await?;
         // A question is one piece, and waits for no other.
         stream.set_nodelay(true)?;
@@ -103,10 +103,10 @@ impl HttpConnection {
     /// Asks; the answer has begun then.
     pub(super) async fn ask(
         &mut self,
-        to: &Endpoint,
+        to: &EtcdEndpoint,
         token: Option<&str>,
-        question: &Question,
-    ) -> Result<Response<Incoming>, Failed> {
+        question: &EtcdQuestion,
+    ) -> Result<Response<Incoming>, EtcdFailure> {
         let mut request = Request::post(question.path)
             .header(HOST, to.authority())
             .header(CONTENT_TYPE, "application/json");
@@ -116,12 +116,12 @@ impl HttpConnection {
         let body = Full::new(Bytes::from(question.body.clone()));
         let request = request
             .body(body)
-            .map_err(|wrong| Failed::unsent(wrong.to_string()))?;
+            .map_err(|wrong| EtcdFailure::unsent(wrong.to_string()))?;
         self.0.try_send_request(request).await.map_err(|mut lost| {
             let words = lost.error().to_string();
             match lost.take_message() {
-                Some(_) => Failed::unsent(words),
-                None => Failed::unfinished(question.writes, words),
+                Some(_) => EtcdFailure::unsent(words),
+                None => EtcdFailure::unfinished(question.writes, words),
             }
         })
     }

@@ -4,7 +4,7 @@
 
 /// See the [module](self).
 #[derive(Debug, Default)]
-pub(super) struct Lines {
+pub(super) struct StreamLines {
     /// What has come of the next one.
     begun: Vec<u8>,
     is_too_long: bool,
@@ -12,14 +12,14 @@ pub(super) struct Lines {
 
 /// A whole line.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Line {
+pub(super) enum StreamLine {
     Text(Vec<u8>),
     TooLong,
 }
 
-impl Lines {
+impl StreamLines {
     /// The lines that end in this piece.
-    pub(super) fn push(&mut self, piece: &[u8]) -> Vec<Line> {
+    pub(super) fn push(&mut self, piece: &[u8]) -> Vec<StreamLine> {
         let mut whole = Vec::new();
         for part in piece.split_inclusive(|byte| *byte == b'\n') {
             let text = part.strip_suffix(b"\n");
@@ -27,9 +27,9 @@ impl Lines {
             if text.is_some() {
                 let text = std::mem::take(&mut self.begun);
                 whole.push(if std::mem::take(&mut self.is_too_long) {
-                    Line::TooLong
+                    StreamLine::TooLong
                 } else {
-                    Line::Text(text)
+                    StreamLine::Text(text)
                 });
             }
         }
@@ -53,15 +53,15 @@ const MOST: usize = 65_536;
 mod tests {
     use super::*;
 
-    fn text(text: &str) -> Line {
-        Line::Text(text.into())
+    fn text(text: &str) -> StreamLine {
+        StreamLine::Text(text.into())
     }
 
     #[test]
     fn lines_are_the_same_however_they_are_cut() {
         let all = b"one\n\ntwo\nthree";
         for size in 1..=all.len() {
-            let mut lines = Lines::default();
+            let mut lines = StreamLines::default();
             let pieces = all.chunks(size);
             let found: Vec<_> = pieces.flat_map(|piece| lines.push(piece)).collect();
             assert_eq!(found, [text("one"), text(""), text("two")], "{size}");
@@ -70,15 +70,18 @@ mod tests {
 
     #[test]
     fn one_that_is_too_long_is_passed_over_and_never_kept() {
-        let mut lines = Lines::default();
+        let mut lines = StreamLines::default();
         assert_eq!(lines.push(&vec![b'x'; MOST]), []);
         for _ in 0..100 {
             assert_eq!(lines.push(&vec![b'x'; MOST]), []);
             assert_eq!(lines.begun.capacity(), 0);
         }
-        assert_eq!(lines.push(b"\nshort\n"), [Line::TooLong, text("short")]);
+        assert_eq!(
+            lines.push(b"\nshort\n"),
+            [StreamLine::TooLong, text("short")]
+        );
         let mut longest = vec![b'x'; MOST];
         longest.push(b'\n');
-        assert!(matches!(&*lines.push(&longest), [Line::Text(text)] if text.len() == MOST));
+        assert!(matches!(&*lines.push(&longest), [StreamLine::Text(text)] if text.len() == MOST));
     }
 }

@@ -27,9 +27,9 @@ use super::{
     connection::{self, Listeners, Meaning},
     jobs::Jobs,
 };
-use endpoint::Endpoint;
+use endpoint::EtcdEndpoint;
 use http::{EtcdSecurity, Http};
-use server::{Credentials, EtcdServer};
+use server::{EtcdCredentials, EtcdServer};
 
 /// Keeps leases in etcd, which wakes who waits for them.
 ///
@@ -58,7 +58,7 @@ pub struct EtcdRegister {
 #[derive(Clone, Debug)]
 pub struct EtcdBuilder {
     endpoints: Vec<String>,
-    credentials: Option<Credentials>,
+    credentials: Option<EtcdCredentials>,
     #[cfg(feature = "tls")]
     authorities: Option<Vec<u8>>,
 }
@@ -82,7 +82,7 @@ impl EtcdRegister {
 impl EtcdBuilder {
     /// Logs in as that user. Without TLS, whoever sees the network sees the password.
     pub fn credentials(mut self, user: &str, password: &str) -> Self {
-        self.credentials = Some(Credentials::new(user, password));
+        self.credentials = Some(EtcdCredentials::new(user, password));
         self
     }
 
@@ -100,12 +100,12 @@ impl EtcdBuilder {
     /// [`RegisterError::Refused`] when an endpoint is none, or none is named. Whether one can be reached shows later.
     pub fn open(self) -> Result<EtcdRegister, RegisterError> {
         let refused = |words: String| Meaning::Refused(RegisterRefusal::Other).error(words);
-        let endpoints: Result<Vec<Endpoint>, _> =
+        let endpoints: Result<Vec<EtcdEndpoint>, _> =
             self.endpoints.iter().map(|text| text.parse()).collect();
         let endpoints =
             endpoints.map_err(|wrong: endpoint::EndpointError| refused(wrong.to_string()))?;
         let security = self.security(&endpoints)?;
-        let hosts: Vec<_> = endpoints.iter().map(Endpoint::authority).collect();
+        let hosts: Vec<_> = endpoints.iter().map(EtcdEndpoint::authority).collect();
         let name = format!("etcd {}", hosts.join(",")).into();
         let server =
             EtcdServer::new(endpoints, Http::new(security), self.credentials).ok_or_else(|| {
@@ -120,16 +120,16 @@ impl EtcdBuilder {
         not(feature = "tls"),
         expect(clippy::unused_self, reason = "the same with the feature `tls`")
     )]
-    fn security(&self, endpoints: &[Endpoint]) -> Result<EtcdSecurity, RegisterError> {
+    fn security(&self, endpoints: &[EtcdEndpoint]) -> Result<EtcdSecurity, RegisterError> {
         #[cfg(feature = "tls")]
         if let Some(pem) = &self.authorities {
-            if endpoints.iter().all(Endpoint::is_secure) {
+            if endpoints.iter().all(EtcdEndpoint::is_secure) {
                 return EtcdSecurity::trusting(pem);
             }
             let words = "authorities are given, so that every endpoint has to begin with https://";
             return Err(Meaning::Refused(RegisterRefusal::Credentials).error(words));
         }
-        if endpoints.iter().any(Endpoint::is_secure) {
+        if endpoints.iter().any(EtcdEndpoint::is_secure) {
             let words = "https:// needs authorities_pem(..), of the feature `tls`";
             return Err(Meaning::Refused(RegisterRefusal::Credentials).error(words));
         }

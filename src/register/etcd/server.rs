@@ -17,33 +17,33 @@ use tokio::{
 use tracing::{debug, warn};
 
 use super::{
-    endpoint::Endpoint,
-    failure::Failed,
+    endpoint::EtcdEndpoint,
+    failure::EtcdFailure,
     http::{Http, HttpConnection, Whole},
-    lines::{Line, Lines},
-    message::{self, Question, Watched},
-    session::{EtcdSession, Member},
+    lines::{StreamLine, StreamLines},
+    message::{self, EtcdQuestion, WatchAnswer},
+    session::{EtcdMember, EtcdSession},
 };
 use crate::register::{
     RegisterError, RegisterRefusal,
-    connection::{ANSWER, Meaning, Server, Tellers, Told},
+    connection::{ANSWER, KeyChange, Meaning, Server, Tellers},
 };
 
 /// A user of etcd.
 #[derive(Clone)]
-pub(super) struct Credentials {
+pub(super) struct EtcdCredentials {
     user: String,
     password: String,
 }
 
-impl Credentials {
+impl EtcdCredentials {
     pub(super) fn new(user: &str, password: &str) -> Self {
         let (user, password) = (user.to_owned(), password.to_owned());
         Self { user, password }
     }
 }
 
-impl fmt::Debug for Credentials {
+impl fmt::Debug for EtcdCredentials {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Credentials")
             .field("user", &self.user)
@@ -54,17 +54,17 @@ impl fmt::Debug for Credentials {
 /// See the [module](self).
 pub(super) struct EtcdServer {
     /// One at least; the first is the next to be asked.
-    endpoints: Vec<Endpoint>,
+    endpoints: Vec<EtcdEndpoint>,
     http: Http,
-    credentials: Option<Credentials>,
+    credentials: Option<EtcdCredentials>,
 }
 
 impl EtcdServer {
     /// `None` without an endpoint.
     pub(super) fn new(
-        endpoints: Vec<Endpoint>,
+        endpoints: Vec<EtcdEndpoint>,
         http: Http,
-        credentials: Option<Credentials>,
+        credentials: Option<EtcdCredentials>,
     ) -> Option<Self> {
         (!endpoints.is_empty()).then_some(Self {
             endpoints,
@@ -74,7 +74,7 @@ impl EtcdServer {
     }
 
     /// The next one, which is the last one then.
-    fn next(&mut self) -> Option<Endpoint> {
+    fn next(&mut self) -> Option<EtcdEndpoint> {
         let next = self.endpoints.first().cloned();
         if !self.endpoints.is_empty() {
             self.endpoints.rotate_left(1);
@@ -84,24 +84,24 @@ impl EtcdServer {
 
     async fn begin(
         &self,
-        endpoint: Endpoint,
+        endpoint: EtcdEndpoint,
         told: &Tellers,
-    ) -> Result<(EtcdSession, mpsc::Receiver<()>), Failed> {
-        let mut member = Member::new(self.http.clone(), endpoint);
+    ) -> Result<(EtcdSession, mpsc::Receiver<()>), EtcdFailure> {
+        let mut member = EtcdMember::new(self.http.clone(), endpoint);
         if let Some(credentials) = &self.credentials {
             log_in(&mut member, credentials).await?;
         }
-        match member.ask(&Question::probe()).await {
+        match member.ask(&EtcdQuestion::probe()).await {
             // It answers; whether a key may be used is told with the key.
             Ok(_)
-            | Err(Failed {
+            | Err(EtcdFailure {
                 meaning: Meaning::Refused(RegisterRefusal::Credentials),
                 ..
             }) => {}
             Err(failed) => return Err(failed),
         }
         let (end, ended) = mpsc::channel(1);
-        let watch = match Changes::begin(&member).await? {
+        let watch = match WatchStream::begin(&member).await? {
             Some(changes) => {
                 let (alive, dropped) = oneshot::channel();
                 let (told, end) = (told.clone(), end.clone());
@@ -137,15 +137,15 @@ impl Server for EtcdServer {
     }
 }
 
-async fn log_in(member: &mut Member, credentials: &Credentials) -> Result<(), Failed> {
-    let question = Question::login(&credentials.user, &credentials.password);
+async fn log_in(member: &mut EtcdMember, credentials: &EtcdCredentials) -> Result<(), EtcdFailure> {
+    let question = EtcdQuestion::login(&credentials.user, &credentials.password);
     match member.ask(&question).await {
         Ok(Whole::Body(body)) => {
             let token = message::token(&body);
-            member.log_in(token.map_err(|wrong| Failed::unsent(wrong.to_string()))?);
+            member.log_in(token.map_err(|wrong| EtcdFailure::unsent(wrong.to_string()))?);
             Ok(())
         }
-        Ok(Whole::TooLarge) => Err(Failed::unsent(message::Misread.to_string())),
+        Ok(Whole::TooLarge) => Err(EtcdFailure::unsent(message::Misread.to_string())),
         // Whoever asks may do all there; etcd's own client goes on as well.
         Err(failed) if failed.words.contains("authentication is not enabled") => {
             debug!("etcd asks for no login");
@@ -156,28 +156,28 @@ async fn log_in(member: &mut Member, credentials: &Credentials) -> Result<(), Fa
 }
 
 /// A stream of changes.
-struct Changes {
+struct WatchStream {
     /// The stream ends with it.
     _connection: HttpConnection,
     body: Incoming,
-    lines: Lines,
+    lines: StreamLines,
 }
 
-impl Changes {
+impl WatchStream {
     /// One that listens already; `None` if this user may not.
-    async fn begin(member: &Member) -> Result<Option<Self>, Failed> {
-        let (connection, body) = member.stream(&Question::watch()).await?;
+    async fn begin(member: &EtcdMember) -> Result<Option<Self>, EtcdFailure> {
+        let (connection, body) = member.stream(&EtcdQuestion::watch()).await?;
         let mut changes = Self {
             _connection: connection,
             body,
-            lines: Lines::default(),
+            lines: StreamLines::default(),
         };
         loop {
             for line in changes.next().await? {
                 match watched(&line)? {
-                    Watched::Begun => return Ok(Some(changes)),
-                    Watched::Keys(_) => {}
-                    Watched::Ended(reason) if reason.contains("permission denied") => {
+                    WatchAnswer::Begun => return Ok(Some(changes)),
+                    WatchAnswer::Keys(_) => {}
+                    WatchAnswer::Ended(reason) if reason.contains("permission denied") => {
                         let endpoint = member.endpoint().authority();
                         warn!(
                             endpoint,
@@ -185,7 +185,7 @@ impl Changes {
                         );
                         return Ok(None);
                     }
-                    Watched::Ended(reason) => return Err(Failed::unsent(reason)),
+                    WatchAnswer::Ended(reason) => return Err(EtcdFailure::unsent(reason)),
                 }
             }
         }
@@ -204,39 +204,39 @@ impl Changes {
         }
     }
 
-    async fn tell_next(&mut self, told: &Tellers) -> Result<(), Failed> {
+    async fn tell_next(&mut self, told: &Tellers) -> Result<(), EtcdFailure> {
         for line in self.next().await? {
             match watched(&line)? {
-                Watched::Keys(keys) => {
+                WatchAnswer::Keys(keys) => {
                     for key in keys {
-                        told.tell(Told::Key(key.into()));
+                        told.tell(KeyChange::Key(key.into()));
                     }
                 }
-                Watched::Begun => told.tell(Told::Any),
-                Watched::Ended(reason) => return Err(Failed::unsent(reason)),
+                WatchAnswer::Begun => told.tell(KeyChange::Any),
+                WatchAnswer::Ended(reason) => return Err(EtcdFailure::unsent(reason)),
             }
         }
         Ok(())
     }
 
     /// The lines that have come.
-    async fn next(&mut self) -> Result<Vec<Line>, Failed> {
+    async fn next(&mut self) -> Result<Vec<StreamLine>, EtcdFailure> {
         match self.body.frame().await {
             Some(Ok(frame)) => Ok(frame
                 .into_data()
                 .map_or_else(|_| Vec::new(), |piece| self.lines.push(&piece))),
-            Some(Err(lost)) => Err(Failed::unsent(lost.to_string())),
-            None => Err(Failed::unsent("it ended".to_owned())),
+            Some(Err(lost)) => Err(EtcdFailure::unsent(lost.to_string())),
+            None => Err(EtcdFailure::unsent("it ended".to_owned())),
         }
     }
 }
 
 /// What a line says; one that is too long stands for changes of anything.
-fn watched(line: &Line) -> Result<Watched, Failed> {
+fn watched(line: &StreamLine) -> Result<WatchAnswer, EtcdFailure> {
     match line {
-        Line::Text(text) => {
-            message::watched(text).map_err(|wrong| Failed::unsent(wrong.to_string()))
+        StreamLine::Text(text) => {
+            message::watched(text).map_err(|wrong| EtcdFailure::unsent(wrong.to_string()))
         }
-        Line::TooLong => Ok(Watched::Begun),
+        StreamLine::TooLong => Ok(WatchAnswer::Begun),
     }
 }

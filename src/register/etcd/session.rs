@@ -9,28 +9,28 @@ use hyper::StatusCode;
 use tokio::sync::{Semaphore, mpsc, oneshot};
 
 use super::{
-    endpoint::Endpoint,
-    failure::{self, Failed},
+    endpoint::EtcdEndpoint,
+    failure::{self, EtcdFailure},
     http::{Http, HttpConnection, Whole, whole},
-    message::{self, Complaint, Misread, Question},
+    message::{self, Complaint, EtcdQuestion, Misread},
 };
 use crate::register::{
     Entry, RegisterError, RegisterKey, RegisterRefusal, Swap, Version,
-    connection::{Meaning, Session},
+    connection::{Meaning, StoreSession},
 };
 
 /// One member, and the connections to it.
-pub(super) struct Member {
+pub(super) struct EtcdMember {
     http: Http,
-    endpoint: Endpoint,
+    endpoint: EtcdEndpoint,
     /// Stands for the login.
     token: Option<String>,
     idle: RefCell<Vec<HttpConnection>>,
     lanes: Semaphore,
 }
 
-impl Member {
-    pub(super) fn new(http: Http, endpoint: Endpoint) -> Self {
+impl EtcdMember {
+    pub(super) fn new(http: Http, endpoint: EtcdEndpoint) -> Self {
         Self {
             http,
             endpoint,
@@ -44,19 +44,19 @@ impl Member {
         self.token = Some(token);
     }
 
-    pub(super) const fn endpoint(&self) -> &Endpoint {
+    pub(super) const fn endpoint(&self) -> &EtcdEndpoint {
         &self.endpoint
     }
 
-    pub(super) async fn ask(&self, question: &Question) -> Result<Whole, Failed> {
-        let closed = |_| Failed::unsent("the register was closed".to_owned());
+    pub(super) async fn ask(&self, question: &EtcdQuestion) -> Result<Whole, EtcdFailure> {
+        let closed = |_| EtcdFailure::unsent("the register was closed".to_owned());
         let _lane = self.lanes.acquire().await.map_err(closed)?;
         let mut connection = self.connection().await?;
         let answer = self.put(&mut connection, question).await?;
         let status = answer.status();
         let whole = whole(answer.into_body())
             .await
-            .map_err(|lost| Failed::unfinished(question.writes, lost.to_string()))?;
+            .map_err(|lost| EtcdFailure::unfinished(question.writes, lost.to_string()))?;
         if matches!(whole, Whole::Body(_)) {
             self.idle.borrow_mut().push(connection);
         }
@@ -77,8 +77,8 @@ impl Member {
     /// Begins an answer that goes on, on a connection of its own, which ends with it.
     pub(super) async fn stream(
         &self,
-        question: &Question,
-    ) -> Result<(HttpConnection, hyper::body::Incoming), Failed> {
+        question: &EtcdQuestion,
+    ) -> Result<(HttpConnection, hyper::body::Incoming), EtcdFailure> {
         let mut connection = self.connect().await?;
         let answer = self.put(&mut connection, question).await?;
         if answer.status() == StatusCode::OK {
@@ -92,14 +92,14 @@ impl Member {
     async fn put(
         &self,
         connection: &mut HttpConnection,
-        question: &Question,
-    ) -> Result<hyper::Response<hyper::body::Incoming>, Failed> {
+        question: &EtcdQuestion,
+    ) -> Result<hyper::Response<hyper::body::Incoming>, EtcdFailure> {
         let token = self.token.as_deref();
         connection.ask(&self.endpoint, token, question).await
     }
 
     /// One that is at hand, or a new one.
-    async fn connection(&self) -> Result<HttpConnection, Failed> {
+    async fn connection(&self) -> Result<HttpConnection, EtcdFailure> {
         loop {
             let idle = self.idle.borrow_mut().pop();
             match idle {
@@ -114,9 +114,9 @@ impl Member {
         }
     }
 
-    async fn connect(&self) -> Result<HttpConnection, Failed> {
+    async fn connect(&self) -> Result<HttpConnection, EtcdFailure> {
         self.http.connect(&self.endpoint).await.map_err(|lost| {
-            let mut failed = Failed::unsent(lost.to_string());
+            let mut failed = EtcdFailure::unsent(lost.to_string());
             #[cfg(feature = "tls")]
             if crate::register::connection::tls::is_refusal(&lost) {
                 failed.meaning = Meaning::Refused(RegisterRefusal::Credentials);
@@ -129,7 +129,7 @@ impl Member {
 
 /// A member for as long as it answers.
 pub(super) struct EtcdSession {
-    member: Member,
+    member: EtcdMember,
     /// Tells that another member should be asked.
     end: mpsc::Sender<()>,
     /// The stream of changes ends with it.
@@ -138,7 +138,7 @@ pub(super) struct EtcdSession {
 
 impl EtcdSession {
     pub(super) const fn new(
-        member: Member,
+        member: EtcdMember,
         end: mpsc::Sender<()>,
         watch: Option<oneshot::Sender<()>>,
     ) -> Self {
@@ -149,7 +149,7 @@ impl EtcdSession {
         }
     }
 
-    async fn ask(&self, question: &Question) -> Result<Whole, RegisterError> {
+    async fn ask(&self, question: &EtcdQuestion) -> Result<Whole, RegisterError> {
         self.member.ask(question).await.map_err(|failed| {
             if failed.moves_on {
                 self.end.try_send(()).ok();
@@ -159,9 +159,9 @@ impl EtcdSession {
     }
 }
 
-impl Session for EtcdSession {
+impl StoreSession for EtcdSession {
     async fn read(&self, key: &RegisterKey) -> Result<Option<Entry>, RegisterError> {
-        let found = match self.ask(&Question::read(key)).await? {
+        let found = match self.ask(&EtcdQuestion::read(key)).await? {
             Whole::Body(body) => message::entry(key, &body).map_err(misread)?,
             // Of what is stored there, as nothing else in the answer is of any size.
             Whole::TooLarge => return Err(RegisterError::Foreign { key: key.clone() }),
@@ -177,7 +177,7 @@ impl Session for EtcdSession {
         expected: Option<&Entry>,
         value: &[u8],
     ) -> Result<Swap, RegisterError> {
-        let answer = self.ask(&Question::swap(key, expected, value)).await?;
+        let answer = self.ask(&EtcdQuestion::swap(key, expected, value)).await?;
         let unclear = |wrong: Misread| Meaning::Unknown.error(wrong.to_string());
         let done = match answer {
             Whole::Body(body) => message::swapped(&body).map_err(unclear)?,

@@ -14,7 +14,7 @@ use tracing::debug;
 use super::{failure::failure, session};
 use crate::register::{
     Entry, RegisterError, RegisterKey, Swap,
-    connection::{Server, Session, Tellers, Told},
+    connection::{KeyChange, Server, StoreSession, Tellers},
 };
 
 /// How the server is spoken to.
@@ -68,7 +68,7 @@ impl Server for PostgresServer {
     }
 }
 
-impl Session for Client {
+impl StoreSession for Client {
     async fn read(&self, key: &RegisterKey) -> Result<Option<Entry>, RegisterError> {
         session::read(self, key).await
     }
@@ -95,7 +95,7 @@ where
         loop {
             match poll_fn(|cx| connection.poll_message(cx)).await {
                 Some(Ok(AsyncMessage::Notification(change))) => {
-                    told.tell(Told::Key(change.payload().into()));
+                    told.tell(KeyChange::Key(change.payload().into()));
                 }
                 Some(Ok(_)) => {}
                 Some(Err(reason)) => {

@@ -28,12 +28,12 @@ use crate::remote::{
 use super::{
     ZenohError, ZenohOptions,
     error::text,
-    flow::{Over, Read},
+    flow::{FlowRead, Over},
     hosts::Sought,
     keys,
-    packet::{Body, MOST_DATA},
+    packet::{MOST_DATA, PacketBody},
     session,
-    switchboard::{Arrival, LineId, Probed, Switchboard},
+    switchboard::{IncomingLine, LineId, Probed, Switchboard},
 };
 
 /// A zenoh network, as one host sees it.
@@ -96,7 +96,7 @@ impl ZenohNetwork {
         }
         let stream = ZenohStream::new(&self.board, &host, line)?;
         let host = self.board.host.clone();
-        stream.put(Body::Open { host })?;
+        stream.put(PacketBody::Open { host })?;
         poll_fn(|task| stream.poll_open(task)).await?;
         Ok(Box::new(stream))
     }
@@ -138,7 +138,7 @@ impl Transport for ZenohNetwork {
 #[derive(Debug)]
 struct Entrance {
     board: Arc<Switchboard>,
-    arrivals: mpsc::Receiver<Arrival>,
+    arrivals: mpsc::Receiver<IncomingLine>,
 }
 
 impl Listener for Entrance {
@@ -149,12 +149,12 @@ impl Listener for Entrance {
     fn accept(&mut self) -> Pending<'_, IncomingStream> {
         Box::pin(async {
             let arrival = self.arrivals.recv().await;
-            let Arrival { line, host } = arrival.ok_or(io::ErrorKind::NotConnected)?;
+            let IncomingLine { line, host } = arrival.ok_or(io::ErrorKind::NotConnected)?;
             let stream = ZenohStream::new(&self.board, &host, line)?;
             if let Some(line) = self.board.table().line(line) {
                 line.flow.open();
             }
-            stream.put(Body::Opened)?;
+            stream.put(PacketBody::Opened)?;
             Ok(IncomingStream {
                 stream: Box::new(stream),
                 from: host.to_string(),
@@ -192,7 +192,7 @@ impl ZenohStream {
         })
     }
 
-    fn put(&self, body: Body<'_>) -> io::Result<()> {
+    fn put(&self, body: PacketBody<'_>) -> io::Result<()> {
         self.board.put(&self.to, self.line.number, body)
     }
 
@@ -224,21 +224,21 @@ impl AsyncRead for ZenohStream {
             return Poll::Ready(Err(io::ErrorKind::NotConnected.into()));
         };
         match line.flow.read(buf.remaining()) {
-            Read::Bytes(bytes, told) => {
+            FlowRead::Bytes(bytes, told) => {
                 drop(table);
                 buf.put_slice(&bytes);
                 if let Some(before) = told {
                     // Lost, it would hold the sender up until the link is silent for too long.
-                    self.put(Body::Taken { before })?;
+                    self.put(PacketBody::Taken { before })?;
                 }
                 Poll::Ready(Ok(()))
             }
-            Read::Nothing => {
+            FlowRead::Nothing => {
                 line.reader = Some(task.waker().clone());
                 Poll::Pending
             }
-            Read::End => Poll::Ready(Ok(())),
-            Read::Broken(why) => Poll::Ready(Err(broken(why))),
+            FlowRead::End => Poll::Ready(Ok(())),
+            FlowRead::Broken(why) => Poll::Ready(Err(broken(why))),
         }
     }
 }
@@ -265,7 +265,7 @@ impl AsyncWrite for ZenohStream {
         };
         drop(table);
         let bytes = bytes.get(..len).unwrap_or_default();
-        self.put(Body::Data { at, bytes })?;
+        self.put(PacketBody::Data { at, bytes })?;
         Poll::Ready(Ok(len))
     }
 
@@ -280,7 +280,7 @@ impl AsyncWrite for ZenohStream {
             .line(self.line)
             .map(|line| line.flow.sent());
         Poll::Ready(match at {
-            Some(at) => self.put(Body::End { at }),
+            Some(at) => self.put(PacketBody::End { at }),
             None => Err(io::ErrorKind::NotConnected.into()),
         })
     }
@@ -288,7 +288,7 @@ impl AsyncWrite for ZenohStream {
 
 impl Drop for ZenohStream {
     fn drop(&mut self) {
-        self.put(Body::Gone).ok(); // the session is closed, and says so by itself
+        self.put(PacketBody::Gone).ok(); // the session is closed, and says so by itself
         self.board.forget(self.line);
     }
 }

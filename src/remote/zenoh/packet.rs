@@ -23,12 +23,12 @@ use super::keys::SessionId;
 pub(super) struct Packet<'a> {
     pub(super) from: SessionId,
     pub(super) connection: u64,
-    pub(super) body: Body<'a>,
+    pub(super) body: PacketBody<'a>,
 }
 
 /// What it says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Body<'a> {
+pub(super) enum PacketBody<'a> {
     /// This host, as it calls itself, opens a connection.
     Open { host: NodeId },
     /// The connection was taken.
@@ -47,12 +47,12 @@ impl<'a> Packet<'a> {
     /// The bytes of a packet.
     pub(super) fn encode(&self) -> Vec<u8> {
         let (kind, position, rest) = match &self.body {
-            Body::Open { host } => (0, 0, host.as_str().as_bytes()),
-            Body::Opened => (1, 0, &[][..]),
-            Body::Data { at, bytes } => (2, *at, *bytes),
-            Body::Taken { before } => (3, *before, &[][..]),
-            Body::End { at } => (4, *at, &[][..]),
-            Body::Gone => (5, 0, &[][..]),
+            PacketBody::Open { host } => (0, 0, host.as_str().as_bytes()),
+            PacketBody::Opened => (1, 0, &[][..]),
+            PacketBody::Data { at, bytes } => (2, *at, *bytes),
+            PacketBody::Taken { before } => (3, *before, &[][..]),
+            PacketBody::End { at } => (4, *at, &[][..]),
+            PacketBody::Gone => (5, 0, &[][..]),
         };
         let mut out = Vec::with_capacity(HEADER.saturating_add(rest.len()));
         out.extend_from_slice(&MAGIC);
@@ -75,15 +75,17 @@ impl<'a> Packet<'a> {
         let (position, rest) = rest.split_first_chunk()?;
         let at = u64::from_be_bytes(*position);
         let body = match (kind, at) {
-            (0, 0) => Body::Open {
+            (0, 0) => PacketBody::Open {
                 host: NodeId::new(std::str::from_utf8(rest).ok()?).ok()?,
             },
-            (2, at) if (1..=MOST_DATA).contains(&rest.len()) => Body::Data { at, bytes: rest },
+            (2, at) if (1..=MOST_DATA).contains(&rest.len()) => {
+                PacketBody::Data { at, bytes: rest }
+            }
             _ if !rest.is_empty() => return None,
-            (1, 0) => Body::Opened,
-            (3, before) => Body::Taken { before },
-            (4, at) => Body::End { at },
-            (5, 0) => Body::Gone,
+            (1, 0) => PacketBody::Opened,
+            (3, before) => PacketBody::Taken { before },
+            (4, at) => PacketBody::End { at },
+            (5, 0) => PacketBody::Gone,
             _ => return None,
         };
         Some(Self {
@@ -111,17 +113,17 @@ mod tests {
 
     fn packets() -> Vec<Packet<'static>> {
         let bodies = [
-            Body::Open {
+            PacketBody::Open {
                 host: NodeId::new("host-a.example").unwrap(),
             },
-            Body::Opened,
-            Body::Data {
+            PacketBody::Opened,
+            PacketBody::Data {
                 at: 7,
                 bytes: b"abc",
             },
-            Body::Taken { before: u64::MAX },
-            Body::End { at: 9 },
-            Body::Gone,
+            PacketBody::Taken { before: u64::MAX },
+            PacketBody::End { at: 9 },
+            PacketBody::Gone,
         ];
         let packet = |body| Packet {
             from: SessionId(1 << 100),

@@ -24,14 +24,14 @@ use super::{
     error::text,
     keys,
     options::{Mode, ZenohOptions},
-    switchboard::{Probed, Switchboard, Wake},
+    switchboard::{Probed, SessionWake, Switchboard},
 };
 
 /// Opens a session for the switchboard, which is told by `asleep` when to close it.
 pub(super) fn open(
     board: &Arc<Switchboard>,
     options: &ZenohOptions,
-    asleep: Receiver<Wake>,
+    asleep: Receiver<SessionWake>,
 ) -> Result<(), ZenohError> {
     let config = options.config()?;
     let (ready, opened) = mpsc::sync_channel(1);
@@ -49,9 +49,14 @@ pub(super) fn open(
     }
 }
 
-type Ready = SyncSender<Result<(), ZenohError>>;
+type SessionReady = SyncSender<Result<(), ZenohError>>;
 
-fn run(board: &Arc<Switchboard>, config: &Config, ready: &Ready, asleep: &Receiver<Wake>) {
+fn run(
+    board: &Arc<Switchboard>,
+    config: &Config,
+    ready: &SessionReady,
+    asleep: &Receiver<SessionWake>,
+) {
     let Some((session, token)) = begin(board, config, ready, asleep) else {
         return;
     };
@@ -61,8 +66,8 @@ fn run(board: &Arc<Switchboard>, config: &Config, ready: &Ready, asleep: &Receiv
     }
     while !board.is_closing() {
         match asleep.recv() {
-            Ok(Wake::Look) => {}
-            Ok(Wake::Probe(host, answer)) => {
+            Ok(SessionWake::Look) => {}
+            Ok(SessionWake::Probe(host, answer)) => {
                 let probed = board.with_session(|session| probe(board, session, &host));
                 answer.send(probed.unwrap_or(Probed::CutOff)).ok(); // the dial may have been given up
             }
@@ -102,7 +107,7 @@ fn is_cut_off(session: &Session) -> bool {
     })
 }
 
-fn end(board: &Switchboard, token: LivelinessToken, asleep: &Receiver<Wake>) {
+fn end(board: &Switchboard, token: LivelinessToken, asleep: &Receiver<SessionWake>) {
     // First of all: the others need not wait until a link is seen to be dead.
     let taken_back = token.undeclare().wait();
     // Goodbyes are still being said.
@@ -119,8 +124,8 @@ fn end(board: &Switchboard, token: LivelinessToken, asleep: &Receiver<Wake>) {
 fn begin(
     board: &Arc<Switchboard>,
     config: &Config,
-    ready: &Ready,
-    asleep: &Receiver<Wake>,
+    ready: &SessionReady,
+    asleep: &Receiver<SessionWake>,
 ) -> Option<(Session, LivelinessToken)> {
     if board.mode == Mode::Client {
         ready.send(Ok(())).ok()?;

@@ -31,7 +31,7 @@ use super::{
     hosts::Hosts,
     keys::{self, SessionId},
     options::Mode,
-    packet::{Body, LONGEST, Packet},
+    packet::{LONGEST, Packet, PacketBody},
 };
 
 /// What all parts of one bridge over zenoh share.
@@ -44,17 +44,17 @@ pub(super) struct Switchboard {
     /// owner would close it there, and zenoh panics on tokio's current-thread scheduler.
     session: RwLock<Option<Session>>,
     table: Mutex<Table>,
-    arrivals: mpsc::Sender<Arrival>,
+    arrivals: mpsc::Sender<IncomingLine>,
     /// A session of a host was found.
     pub(super) found: Notify,
     refused: [AtomicU64; 4],
     is_closing: AtomicBool,
-    wake: SyncSender<Wake>,
+    wake: SyncSender<SessionWake>,
 }
 
 /// What the thread of the session is woken for.
 #[derive(Debug)]
-pub(super) enum Wake {
+pub(super) enum SessionWake {
     /// It is to be closed, or the last connection has ended.
     Look,
     /// A host is to be asked for once more.
@@ -76,7 +76,7 @@ pub(super) enum Probed {
 #[derive(Debug, Default)]
 pub(super) struct Table {
     pub(super) hosts: Hosts,
-    lines: BTreeMap<LineId, Line>,
+    lines: BTreeMap<LineId, LineEnd>,
 }
 
 /// A connection: the session at its other end, and the number that the side drew that opened it.
@@ -88,7 +88,7 @@ pub(super) struct LineId {
 
 /// One end of a connection, and the tasks that wait for it.
 #[derive(Debug, Default)]
-pub(super) struct Line {
+pub(super) struct LineEnd {
     pub(super) flow: Flow,
     pub(super) reader: Option<Waker>,
     pub(super) writer: Option<Waker>,
@@ -96,7 +96,7 @@ pub(super) struct Line {
 
 /// A connection that another host opens.
 #[derive(Debug)]
-pub(super) struct Arrival {
+pub(super) struct IncomingLine {
     pub(super) line: LineId,
     /// What it calls itself.
     pub(super) host: NodeId,
@@ -104,7 +104,7 @@ pub(super) struct Arrival {
 
 /// What a zenoh network delivered and was ignored.
 #[derive(Clone, Copy, Debug)]
-enum Refused {
+enum RefusedPacket {
     /// It is no packet.
     Malformed,
     /// It belongs to no connection: late, or a stranger's.
@@ -119,8 +119,8 @@ impl Switchboard {
     pub(super) fn new(
         (host, cluster): (&NodeId, &ClusterId),
         mode: Mode,
-        arrivals: mpsc::Sender<Arrival>,
-        wake: SyncSender<Wake>,
+        arrivals: mpsc::Sender<IncomingLine>,
+        wake: SyncSender<SessionWake>,
     ) -> Self {
         Self {
             host: host.clone(),
@@ -162,7 +162,7 @@ impl Switchboard {
     /// The session is to be closed.
     pub(super) fn close(&self) {
         self.is_closing.store(true, Relaxed);
-        self.wake.try_send(Wake::Look).ok(); // it is awake already
+        self.wake.try_send(SessionWake::Look).ok(); // it is awake already
     }
 
     pub(super) fn is_closing(&self) -> bool {
@@ -172,7 +172,7 @@ impl Switchboard {
     /// What has become of a host whose last token is gone. Asked of the thread of the session: zenoh panics elsewhere.
     pub(super) async fn probe(&self, host: &NodeId) -> Probed {
         let (answer, answered) = oneshot::channel();
-        let asked = self.wake.try_send(Wake::Probe(host.clone(), answer));
+        let asked = self.wake.try_send(SessionWake::Probe(host.clone(), answer));
         if asked.is_err() {
             return Probed::CutOff; // without an answer nothing is known
         }
@@ -220,7 +220,7 @@ impl Switchboard {
     pub(super) fn on_token(&self, host: &NodeId, sample: &Sample) {
         let session = SessionId::of_token(sample.key_expr().as_str(), &self.cluster, host);
         let Some(session) = session else {
-            return self.refuse(Refused::Token);
+            return self.refuse(RefusedPacket::Token);
         };
         let mut table = self.table();
         match sample.kind() {
@@ -229,7 +229,7 @@ impl Switchboard {
                 drop(table);
                 self.found.notify_waiters();
                 if !has_room {
-                    self.refuse(Refused::Token);
+                    self.refuse(RefusedPacket::Token);
                 }
             }
             SampleKind::Delete => {
@@ -244,42 +244,42 @@ impl Switchboard {
         let payload = sample.payload();
         // Before it is copied together.
         if payload.len() > LONGEST || sample.kind() != SampleKind::Put {
-            return self.refuse(Refused::Malformed);
+            return self.refuse(RefusedPacket::Malformed);
         }
         let bytes = payload.to_bytes();
         let Some(packet) = Packet::decode(&bytes) else {
-            return self.refuse(Refused::Malformed);
+            return self.refuse(RefusedPacket::Malformed);
         };
         let line = LineId {
             session: packet.from,
             number: packet.connection,
         };
-        if let Body::Open { host } = packet.body {
+        if let PacketBody::Open { host } = packet.body {
             return self.on_open(line, host);
         }
         let mut table = self.table();
         let Some(found) = table.lines.get_mut(&line) else {
             drop(table);
-            return self.refuse(Refused::Stray);
+            return self.refuse(RefusedPacket::Stray);
         };
         match packet.body {
-            Body::Open { .. } => {}
-            Body::Opened => found.flow.open(),
-            Body::Data { at, bytes } => found.flow.on_data(at, bytes),
-            Body::Taken { before } => found.flow.on_taken(before),
-            Body::End { at } => found.flow.on_end(at),
-            Body::Gone => found.flow.end(Over::Gone),
+            PacketBody::Open { .. } => {}
+            PacketBody::Opened => found.flow.open(),
+            PacketBody::Data { at, bytes } => found.flow.on_data(at, bytes),
+            PacketBody::Taken { before } => found.flow.on_taken(before),
+            PacketBody::End { at } => found.flow.on_end(at),
+            PacketBody::Gone => found.flow.end(Over::Gone),
         }
         found.wake();
     }
 
     fn on_open(&self, line: LineId, host: NodeId) {
         if self.is_closing() || !self.table().begin(line) {
-            return self.refuse(Refused::Connection);
+            return self.refuse(RefusedPacket::Connection);
         }
-        if self.arrivals.try_send(Arrival { line, host }).is_err() {
+        if self.arrivals.try_send(IncomingLine { line, host }).is_err() {
             self.table().lines.remove(&line);
-            self.refuse(Refused::Connection);
+            self.refuse(RefusedPacket::Connection);
         }
     }
 
@@ -290,7 +290,7 @@ impl Switchboard {
         let is_last = table.lines.is_empty();
         drop(table);
         if is_last && self.is_closing() {
-            self.wake.try_send(Wake::Look).ok(); // it is awake already
+            self.wake.try_send(SessionWake::Look).ok(); // it is awake already
         }
     }
 
@@ -299,7 +299,7 @@ impl Switchboard {
         &self,
         key: &KeyExpr<'static>,
         connection: u64,
-        body: Body<'_>,
+        body: PacketBody<'_>,
     ) -> io::Result<()> {
         let session = self.session.read().unwrap_or_else(PoisonError::into_inner);
         let session = session.as_ref().ok_or(io::ErrorKind::NotConnected)?;
@@ -318,12 +318,12 @@ impl Switchboard {
         put.wait().map_err(|reason| text(&reason))
     }
 
-    fn refuse(&self, what: Refused) {
+    fn refuse(&self, what: RefusedPacket) {
         let at = match what {
-            Refused::Malformed => 0,
-            Refused::Stray => 1,
-            Refused::Connection => 2,
-            Refused::Token => 3,
+            RefusedPacket::Malformed => 0,
+            RefusedPacket::Stray => 1,
+            RefusedPacket::Connection => 2,
+            RefusedPacket::Token => 3,
         };
         if let Some(count) = self.refused.get(at) {
             count.fetch_add(1, Relaxed);
@@ -345,12 +345,12 @@ impl Table {
     pub(super) fn begin(&mut self, line: LineId) -> bool {
         let is_free = self.lines.len() < MOST_LINES && !self.lines.contains_key(&line);
         if is_free {
-            self.lines.insert(line, Line::default());
+            self.lines.insert(line, LineEnd::default());
         }
         is_free
     }
 
-    pub(super) fn line(&mut self, line: LineId) -> Option<&mut Line> {
+    pub(super) fn line(&mut self, line: LineId) -> Option<&mut LineEnd> {
         self.lines.get_mut(&line)
     }
 
@@ -367,7 +367,7 @@ impl Table {
     }
 }
 
-impl Line {
+impl LineEnd {
     fn wake(&mut self) {
         for waker in [self.reader.take(), self.writer.take()] {
             waker.into_iter().for_each(Waker::wake);

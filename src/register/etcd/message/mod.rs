@@ -16,13 +16,13 @@ const BEHIND: &str = "actix-bully0";
 
 /// A path of the gateway, and the body of the request.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Question {
+pub(super) struct EtcdQuestion {
     pub(super) path: &'static str,
     pub(super) body: String,
     pub(super) writes: bool,
 }
 
-impl Question {
+impl EtcdQuestion {
     fn of(path: &'static str, body: &Value, writes: bool) -> Self {
         let body = body.to_string();
         Self { path, body, writes }
@@ -98,7 +98,7 @@ pub(super) fn entry(key: &RegisterKey, answer: &[u8]) -> Result<Option<(u64, Vec
     struct Range {
         // Required: without it this is an answer of something else.
         #[serde(rename = "header")]
-        _header: Header,
+        _header: EtcdHeader,
         #[serde(default)]
         kvs: Vec<KeyValue>,
         // How many there are; left out where there is none.
@@ -122,7 +122,7 @@ pub(super) fn entry(key: &RegisterKey, answer: &[u8]) -> Result<Option<(u64, Vec
 pub(super) fn swapped(answer: &[u8]) -> Result<Option<u64>, Misread> {
     #[derive(Deserialize)]
     struct Transaction {
-        header: Header,
+        header: EtcdHeader,
         #[serde(default)]
         succeeded: bool,
     }
@@ -132,7 +132,7 @@ pub(super) fn swapped(answer: &[u8]) -> Result<Option<u64>, Misread> {
 
 /// What a stream says in a line.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Watched {
+pub(super) enum WatchAnswer {
     /// These have changed.
     Keys(Vec<String>),
     /// It begins to listen.
@@ -142,7 +142,7 @@ pub(super) enum Watched {
 }
 
 /// A line of a stream.
-pub(super) fn watched(line: &[u8]) -> Result<Watched, Misread> {
+pub(super) fn watched(line: &[u8]) -> Result<WatchAnswer, Misread> {
     #[derive(Deserialize)]
     struct Streamed {
         result: Option<Watch>,
@@ -167,7 +167,7 @@ pub(super) fn watched(line: &[u8]) -> Result<Watched, Misread> {
     let watch = match streamed {
         Streamed {
             error: Some(said), ..
-        } => return Ok(Watched::Ended(said.message)),
+        } => return Ok(WatchAnswer::Ended(said.message)),
         Streamed {
             result: Some(watch),
             ..
@@ -175,17 +175,17 @@ pub(super) fn watched(line: &[u8]) -> Result<Watched, Misread> {
         Streamed { .. } => return Err(Misread),
     };
     if watch.canceled {
-        return Ok(Watched::Ended(watch.cancel_reason));
+        return Ok(WatchAnswer::Ended(watch.cancel_reason));
     }
     if watch.created {
-        return Ok(Watched::Begun);
+        return Ok(WatchAnswer::Begun);
     }
     // A key of somebody else's is no text, or none of a register: nobody here waits for it.
     let key = |event: Event| {
         let key = String::from_utf8(event.kv.key.0).ok()?;
         key.strip_prefix(PREFIX).map(str::to_owned)
     };
-    Ok(Watched::Keys(
+    Ok(WatchAnswer::Keys(
         watch.events.into_iter().filter_map(key).collect(),
     ))
 }
@@ -229,7 +229,7 @@ fn limited(words: &str) -> String {
 }
 
 #[derive(Deserialize)]
-struct Header {
+struct EtcdHeader {
     revision: Number,
 }
 

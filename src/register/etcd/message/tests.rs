@@ -36,7 +36,7 @@ const KEY: &str = "YWN0aXgtYnVsbHkvc2hvcC9jcm9uL2xlYXNl";
 #[test]
 fn a_swap_compares_revision_and_value() {
     let known = Entry::new(&key(), Version(7), b"old".to_vec()).unwrap();
-    let asked = Question::swap(&key(), Some(&known), b"new");
+    let asked = EtcdQuestion::swap(&key(), Some(&known), b"new");
     assert!(asked.writes);
     let body: Value = serde_json::from_str(&asked.body).unwrap();
     let expected = json!({
@@ -47,7 +47,7 @@ fn a_swap_compares_revision_and_value() {
         "success": [{ "request_put": { "key": KEY, "value": "bmV3" } }],
     });
     assert_eq!(body, expected);
-    let first = Question::swap(&key(), None, b"").body;
+    let first = EtcdQuestion::swap(&key(), None, b"").body;
     let first: Value = serde_json::from_str(&first).unwrap();
     let absent =
         json!([{ "key": KEY, "target": "CREATE", "result": "EQUAL", "create_revision": "0" }]);
@@ -147,22 +147,22 @@ fn a_stream_tells_keys_its_begin_and_its_end() {
     let of = |line: &str| watched(line.as_bytes());
     assert_eq!(
         of(r#"{"result":{"header":{"revision":"5"},"created":true}}"#),
-        Ok(Watched::Begun)
+        Ok(WatchAnswer::Begun)
     );
     let changed = format!(
         r#"{{"result":{{"events":[{{"kv":{{"key":"{KEY}","mod_revision":"6"}}}},{{"type":"DELETE","kv":{{"key":"b3RoZXI=","mod_revision":"7"}}}}]}}}}"#
     );
     assert_eq!(
         of(&changed),
-        Ok(Watched::Keys(vec!["shop/cron/lease".into()]))
+        Ok(WatchAnswer::Keys(vec!["shop/cron/lease".into()]))
     );
     assert_eq!(
         of(r#"{"result":{"created":true,"canceled":true,"cancel_reason":"permission denied"}}"#),
-        Ok(Watched::Ended("permission denied".into()))
+        Ok(WatchAnswer::Ended("permission denied".into()))
     );
     assert_eq!(
         of(r#"{"error":{"grpc_code":14,"http_code":503,"message":"stopped","http_status":"x"}}"#),
-        Ok(Watched::Ended("stopped".into()))
+        Ok(WatchAnswer::Ended("stopped".into()))
     );
     assert_eq!(of("{}"), Err(Misread));
     assert_eq!(of(""), Err(Misread));

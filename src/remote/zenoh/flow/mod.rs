@@ -58,7 +58,7 @@ pub(super) enum Over {
 
 /// What a reader finds.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Read {
+pub(super) enum FlowRead {
     /// These bytes. If a position stands beside them, the sender is to be told of it.
     Bytes(Bytes, Option<u64>),
     /// Nothing yet.
@@ -142,7 +142,7 @@ impl Flow {
     }
 
     /// Takes at most so many bytes.
-    pub(super) fn read(&mut self, most: usize) -> Read {
+    pub(super) fn read(&mut self, most: usize) -> FlowRead {
         let len = self.unread.len().min(most);
         if len > 0 {
             let bytes = self.unread.split_to(len).freeze();
@@ -152,14 +152,14 @@ impl Flow {
             if is_due {
                 self.told = self.taken;
             }
-            return Read::Bytes(bytes, is_due.then_some(self.taken));
+            return FlowRead::Bytes(bytes, is_due.then_some(self.taken));
         }
         match self.over {
-            _ if self.has_ended => Read::End,
-            None => Read::Nothing,
+            _ if self.has_ended => FlowRead::End,
+            None => FlowRead::Nothing,
             // What was unread has been read: from here on it is as the end of a process.
-            Some(Over::Gone) => Read::End,
-            Some(broken) => Read::Broken(broken),
+            Some(Over::Gone) => FlowRead::End,
+            Some(broken) => FlowRead::Broken(broken),
         }
     }
 

@@ -23,7 +23,7 @@ fn bytes_arrive_in_their_order_whatever_the_pieces() {
         }
         waits += 1;
         assert_eq!(from.send(1), None, "the window stays full");
-        while let Read::Bytes(bytes, told) = to.read(rng.usize(1..9_000)) {
+        while let FlowRead::Bytes(bytes, told) = to.read(rng.usize(1..9_000)) {
             read.extend_from_slice(&bytes);
             if let Some(before) = told {
                 from.on_taken(before);
@@ -32,12 +32,12 @@ fn bytes_arrive_in_their_order_whatever_the_pieces() {
     }
     assert!(waits > 3, "the window was full {waits} times");
     to.on_end(from.sent());
-    while let Read::Bytes(bytes, _) = to.read(10_000) {
+    while let FlowRead::Bytes(bytes, _) = to.read(10_000) {
         read.extend_from_slice(&bytes);
     }
     assert_eq!(
         (to.read(1), to.over(), from.over()),
-        (Read::End, None, None)
+        (FlowRead::End, None, None)
     );
     assert!(read == all);
 }
@@ -77,7 +77,7 @@ fn a_gap_a_repetition_and_too_much_break_it_for_good() {
         assert_eq!(flow.over(), Some(why));
         assert_eq!(
             flow.read(9),
-            Read::Broken(why),
+            FlowRead::Broken(why),
             "what came before is not read either"
         );
         flow.on_data(3, b"d");
@@ -114,7 +114,7 @@ fn what_comes_before_the_connection_is_taken_or_after_its_end_is_out_of_place() 
     }
     let mut flow = open();
     flow.on_end(0);
-    assert_eq!(flow.read(1), Read::End);
+    assert_eq!(flow.read(1), FlowRead::End);
     flow.on_data(0, b"x");
     assert_eq!(flow.over(), Some(Over::OutOfPlace));
     let mut flow = open();
@@ -143,7 +143,13 @@ fn what_was_said_before_the_other_end_went_is_still_read() {
     let mut flow = open();
     flow.on_data(0, b"bye");
     flow.end(Over::Gone);
-    assert_eq!(flow.read(2), Read::Bytes(Bytes::from_static(b"by"), None));
-    assert_eq!(flow.read(2), Read::Bytes(Bytes::from_static(b"e"), None));
-    assert_eq!(flow.read(2), Read::End);
+    assert_eq!(
+        flow.read(2),
+        FlowRead::Bytes(Bytes::from_static(b"by"), None)
+    );
+    assert_eq!(
+        flow.read(2),
+        FlowRead::Bytes(Bytes::from_static(b"e"), None)
+    );
+    assert_eq!(flow.read(2), FlowRead::End);
 }
