@@ -58,7 +58,7 @@
 //! certificate of that authority are one domain of trust, which zenoh's access control can narrow. A stranger
 //! inside can always break links, as one can that owns a switch.
 //!
-//! zenoh is built without compression: lz4_flex 0.10, by which it would decompress, makes of invalid data what was left in
+//! zenoh is built without compression: `lz4_flex` 0.10, by which it would decompress, makes of invalid data what was left in
 //! memory (RUSTSEC-2026-0041). If another crate of an application asks for zenoh's feature `transport_compression`, Cargo
 //! builds it in here as well: leave it switched off.
 //!

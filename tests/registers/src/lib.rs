@@ -15,11 +15,11 @@ use std::{
     future::Future,
     sync::{Arc, Barrier},
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use actix_bully::register::{
-    Entry, MOST_BYTES, Register, RegisterError, RegisterKey, Swap, Version,
+    Entry, MOST_BYTES, Register, RegisterError, RegisterKey, RegisterRefusal, Swap, Version,
 };
 use futures::{FutureExt, StreamExt, future::join_all};
 
@@ -40,6 +40,40 @@ pub fn block_on<T>(work: impl Future<Output = T>) -> T {
             .await
             .expect("the store answers within the deadline")
     })
+}
+
+/// Reads until it works, or says something else than that the store is away.
+///
+/// # Errors
+/// What else it says.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a deadline of real time, for another process"
+)]
+pub fn settled(register: &dyn Register, key: &RegisterKey) -> Result<Option<Entry>, RegisterError> {
+    let begun = Instant::now();
+    loop {
+        match block_on(register.read(key)) {
+            Err(RegisterError::Unreachable(reason)) => {
+                assert!(begun.elapsed() < DEADLINE, "{reason}");
+                thread::yield_now();
+            }
+            settled => return settled,
+        }
+    }
+}
+
+/// The register works again, however often it has said that it does not.
+pub fn works(register: &dyn Register, key: &RegisterKey) -> Option<Entry> {
+    settled(register, key).expect("it works again")
+}
+
+/// Why an operation is refused, if it is.
+pub fn refusal<T>(result: &Result<T, RegisterError>) -> Option<RegisterRefusal> {
+    match result {
+        Err(RegisterError::Refused { refusal, .. }) => Some(*refusal),
+        Ok(_) | Err(_) => None,
+    }
 }
 
 /// A key by its text.

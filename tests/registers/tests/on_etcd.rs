@@ -13,40 +13,26 @@ use std::{
 
 use actix_bully::config::{Config, RunError};
 use actix_bully::register::{
-    Entry, EtcdBuilder, EtcdRegister, Register, RegisterError, RegisterKey, RegisterRefusal, Swap,
+    EtcdBuilder, EtcdRegister, Register, RegisterError, RegisterKey, RegisterRefusal, Swap,
 };
 use actix_bully_register_tests::many::{elections, play as play_many};
 use actix_bully_register_tests::{
-    DEADLINE, block_on, conforms, done, etcd::Etcd, key, read, rounds::play, swap, wire::Wire,
+    DEADLINE, block_on, conforms, done, etcd::Etcd, key, read, refusal, rounds::play, settled,
+    swap, wire::Wire, works,
 };
 use actix_bully_tls_tests::Authority;
 use futures::StreamExt;
 use tempfile::TempDir;
 
-/// Reads until it works, or says something else than that the store is away.
-fn settled(register: &EtcdRegister, key: &RegisterKey) -> Result<Option<Entry>, RegisterError> {
-    let begun = Instant::now();
-    loop {
-        match block_on(register.read(key)) {
-            Err(RegisterError::Unreachable(reason)) => {
-                assert!(begun.elapsed() < DEADLINE, "{reason}");
-                thread::yield_now();
-            }
-            settled => return settled,
-        }
-    }
-}
-
-fn works(register: &EtcdRegister, key: &RegisterKey) -> Option<Entry> {
-    settled(register, key).expect("it works again")
-}
-
-fn refusal<T>(result: &Result<T, RegisterError>) -> Option<RegisterRefusal> {
-    match result {
-        Err(RegisterError::Refused { refusal, .. }) => Some(*refusal),
-        Ok(_) | Err(_) => None,
-    }
-}
+/// What etcdctl is told for the role `jobs`, which a user of all registers has.
+const JOBS_MAY_WRITE: &[&str] = &[
+    "role",
+    "grant-permission",
+    "jobs",
+    "--prefix=true",
+    "readwrite",
+    "actix-bully/",
+];
 
 fn open(builder: &EtcdBuilder) -> EtcdRegister {
     builder.clone().open().expect("the settings are right")
@@ -219,14 +205,7 @@ fn with_users() -> Etcd {
     for words in [
         &["user", "add", "root:root"][..],
         &["role", "add", "jobs"],
-        &[
-            "role",
-            "grant-permission",
-            "jobs",
-            "--prefix=true",
-            "readwrite",
-            "actix-bully/",
-        ],
+        JOBS_MAY_WRITE,
         &["user", "add", "jobs:sesame"],
         &["user", "grant-role", "jobs", "jobs"],
         &["role", "add", "one"],
@@ -434,14 +413,7 @@ fn nodes_lead_by_a_configuration_that_names_etcd() {
         &["user", "add", "root:root"][..],
         &["user", "add", "jobs:ses:ame"],
         &["role", "add", "jobs"],
-        &[
-            "role",
-            "grant-permission",
-            "jobs",
-            "--prefix=true",
-            "readwrite",
-            "actix-bully/",
-        ],
+        JOBS_MAY_WRITE,
         &["user", "grant-role", "jobs", "jobs"],
         &["auth", "enable"],
     ] {

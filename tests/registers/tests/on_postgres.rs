@@ -6,7 +6,6 @@
 
 use std::{
     sync::Arc,
-    thread,
     time::{Duration, Instant},
 };
 
@@ -15,7 +14,9 @@ use actix_bully::register::{
 };
 use actix_bully_database_tests::Server;
 use actix_bully_register_tests::many::{elections, play};
-use actix_bully_register_tests::{DEADLINE, block_on, conforms, done, key, read, swap};
+use actix_bully_register_tests::{
+    DEADLINE, block_on, conforms, done, key, read, refusal, swap, works,
+};
 use futures::StreamExt;
 
 fn open(server: &Server) -> PostgresRegister {
@@ -32,28 +33,6 @@ fn with(server: &Server, more: &str) -> PostgresRegister {
 /// What the first operation says that is not "there is no connection yet".
 fn first(register: &PostgresRegister, key: &RegisterKey) -> Result<Option<Entry>, RegisterError> {
     block_on(register.read(key))
-}
-
-fn refusal<T>(result: &Result<T, RegisterError>) -> Option<RegisterRefusal> {
-    match result {
-        Err(RegisterError::Refused { refusal, .. }) => Some(*refusal),
-        Ok(_) | Err(_) => None,
-    }
-}
-
-/// The register works again, however often it has said that it does not.
-fn wait_until_it_works(register: &PostgresRegister, key: &RegisterKey) -> Option<Entry> {
-    let begun = Instant::now();
-    loop {
-        match block_on(register.read(key)) {
-            Ok(entry) => return entry,
-            Err(RegisterError::Unreachable(reason)) => {
-                assert!(begun.elapsed() < DEADLINE, "{reason}");
-                thread::yield_now();
-            }
-            Err(error) => panic!("{error}"),
-        }
-    }
 }
 
 #[test]
@@ -83,7 +62,7 @@ fn the_table_is_made_by_hand_or_on_request_and_missed_in_words() {
         .expect("it is there");
     let makers: Vec<_> = (0..8).map(|_| open(&server)).collect();
     for maker in &makers {
-        assert_eq!(wait_until_it_works(maker, &holder), None);
+        assert_eq!(works(maker, &holder), None);
     }
 }
 
@@ -183,8 +162,8 @@ fn a_lost_connection_is_made_anew_and_tells_of_changes_again() {
              WHERE application_name = 'actix-bully'",
         )
         .expect("it may");
-        let entry = wait_until_it_works(&register, &holder);
-        wait_until_it_works(&other, &holder);
+        let entry = works(&register, &holder);
+        works(&other, &holder);
         block_on(async {
             done(swap(&other, &holder, entry.as_ref(), &round.to_be_bytes()).await);
             while read(&register, &holder).await.expect("it is there").value != round.to_be_bytes()
@@ -212,7 +191,7 @@ fn a_server_that_crashes_keeps_what_it_confirmed() {
         "{gone:?}"
     );
     server.restart();
-    assert_eq!(wait_until_it_works(&register, &holder), entry);
+    assert_eq!(works(&register, &holder), entry);
     block_on(async { done(swap(&register, &holder, entry.as_ref(), b"next").await) });
 }
 
@@ -236,7 +215,7 @@ fn a_frozen_server_leaves_a_write_unknown_and_the_connection_given_up() {
     );
     server.resume();
     let begun = Instant::now();
-    while wait_until_it_works(&register, &holder).is_none() {
+    while works(&register, &holder).is_none() {
         assert!(
             begun.elapsed() < DEADLINE,
             "the server goes on with what it was asked"

@@ -12,35 +12,12 @@ use std::{
     time::Instant,
 };
 
-use actix_bully::register::{
-    Entry, PostgresRegister, Register, RegisterError, RegisterKey, RegisterRefusal,
-};
+use actix_bully::register::{PostgresRegister, RegisterError, RegisterRefusal};
 use actix_bully_database_tests::Server;
 use actix_bully_register_tests::{
-    DEADLINE, block_on, done, key, processes::Processes, read, rounds::long, swap,
+    DEADLINE, block_on, done, key, processes::Processes, read, refusal, rounds::long, settled, swap,
 };
 use actix_bully_tls_tests::{Authority, Leaf};
-
-/// Reads until it works, or says something else than that the store is away.
-fn settled(register: &PostgresRegister, key: &RegisterKey) -> Result<Option<Entry>, RegisterError> {
-    let begun = Instant::now();
-    loop {
-        match block_on(register.read(key)) {
-            Err(RegisterError::Unreachable(reason)) => {
-                assert!(begun.elapsed() < DEADLINE, "{reason}");
-                thread::yield_now();
-            }
-            settled => return settled,
-        }
-    }
-}
-
-fn refusal<T>(result: &Result<T, RegisterError>) -> Option<RegisterRefusal> {
-    match result {
-        Err(RegisterError::Refused { refusal, .. }) => Some(*refusal),
-        Ok(_) | Err(_) => None,
-    }
-}
 
 /// By TCP.
 fn address(server: &Server, host: &str) -> String {
