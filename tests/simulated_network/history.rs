@@ -134,6 +134,12 @@ impl Run<'_> {
         self.note("repaired");
         self.agree()?;
         self.pass(REST)?;
+        let is_calm = check::in_calm(&self.setting, &self.running(), &self.members).is_ok();
+        if self.setting.plan.is_one_sided && !is_calm {
+            // A quiet link that the repair has left broken was found in the rest only, and is linked anew.
+            self.agree()?;
+            self.pass(REST)?;
+        }
         self.calm()
     }
 
@@ -253,7 +259,7 @@ impl Run<'_> {
             since = since.filter(|_| agrees && !is_asked);
             if agrees && !is_asked {
                 let since = *since.get_or_insert(took);
-                if took >= since + self.setting.plan.settled() {
+                if took >= since + self.setting.plan.settled().max(self.noticed()) {
                     self.note("all agree");
                     self.tale.agreed = since;
                     return Ok(());
@@ -278,6 +284,16 @@ impl Run<'_> {
                     "no agreement within {most:?} after the repair{but}"
                 ));
             }
+        }
+    }
+
+    /// How long a leader may not notice that its host was suspended: until it says its next heartbeat.
+    fn noticed(&self) -> Duration {
+        let suspends = [Fault::Suspend, Fault::SuspendAll];
+        if suspends.iter().any(|fault| self.happened.contains(fault)) {
+            self.setting.plan.heartbeat()
+        } else {
+            Duration::ZERO
         }
     }
 

@@ -250,6 +250,14 @@ impl Plan {
         changed.max(relinked).unwrap_or_default()
     }
 
+    /// The longest interval between the heartbeats of a leader.
+    #[must_use]
+    pub fn heartbeat(&self) -> Duration {
+        let of = |speed: &Speed| Some(speed.timings().detector()?.heartbeat);
+        let longest = Speed::IN_THE_END.iter().filter_map(of).max();
+        longest.unwrap_or_default()
+    }
+
     /// The longest election after all are linked, with these timings.
     fn elected(&self, timings: &Timings) -> Duration {
         let above = u32::try_from(self.agents).unwrap_or(u32::MAX) - 1;

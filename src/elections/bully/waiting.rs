@@ -39,8 +39,9 @@ impl Waiting {
     pub(super) fn on_elect(&self, from: &AgentId, elect: &Elect, step: &mut Step<'_>) -> Next {
         if !step.outranks(elect.score, from) {
             step.answer_yield(from, elect.round);
-        } else if self.to == *from {
-            // It asks, and from below: there is nothing to wait for.
+        } else if self.to == *from || step.now >= self.due {
+            // It asks, and from below: there is nothing to wait for. Nor is there once the wait is over by the clock;
+            // its timer is late where the host was suspended, and the one that asks would be told to wait for nobody.
             return Next::Again(Change::Vacant(None));
         } else {
             step.answer_ok(from, elect);
@@ -90,8 +91,9 @@ impl Waiting {
         if !is_late || self.grace == Grace::Used {
             return self.give_up();
         }
-        // It slept: the announcement may be in its mailbox. And no agent can know which one leads by now.
-        let wait = timings.victory_wait();
+        // It slept: the announcement may be in its mailbox, or on its way to it. And no agent can know which one leads
+        // by now, so that it asks after that, which does no harm to a leader.
+        let wait = timings.delay_bound().saturating_mul(2);
         step.out.set_timer(BullyTimer::Victory, wait);
         (self.grace, self.attempt) = (Grace::Used, Attempt::Ask);
         self.due = step.now.after(wait);

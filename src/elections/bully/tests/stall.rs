@@ -85,16 +85,27 @@ fn a_candidate_that_slept_while_it_asked_the_leader_asks_every_voter() {
 }
 
 #[test]
-fn an_agent_that_slept_while_it_waited_waits_once_more() {
+fn an_agent_that_slept_while_it_waited_reads_its_mail_and_asks() {
     let mut me = Kit::waiting();
     me.later(VICTORY + LATE)
         .fire(BullyTimer::Victory)
-        .set(BullyTimer::Victory, VICTORY)
+        .set(BullyTimer::Victory, 2 * D)
         .nothing_else_happened();
-    me.later(VICTORY + LATE)
+    me.later(2 * D + LATE)
         .fire(BullyTimer::Victory)
         .sent_to(&[HIGH, LOW], ask(2, 0))
         .set(BullyTimer::Deadline, T)
+        .nothing_else_happened();
+}
+
+/// Its timer counts no suspend, and the one that asks waits for it from then on.
+#[test]
+fn an_agent_whose_wait_is_over_by_the_clock_acts_when_it_is_asked() {
+    let mut me = Kit::waiting();
+    me.later(VICTORY)
+        .hear(LOW, elect(1))
+        .sent(LOW, ok(1))
+        .set(BullyTimer::Campaign, S)
         .nothing_else_happened();
 }
 
@@ -103,9 +114,9 @@ fn a_former_leader_that_slept_asks_before_it_announces() {
     let mut me = Kit::leading().after(HIGH, elect(9));
     me.later(2 * D + S + LATE)
         .fire(BullyTimer::Victory)
-        .set(BullyTimer::Victory, VICTORY)
+        .set(BullyTimer::Victory, 2 * D)
         .nothing_else_happened();
-    me.later(VICTORY)
+    me.later(2 * D)
         .fire(BullyTimer::Victory)
         .sent_to(&[HIGH, LOW], ask(2, MINE))
         .set(BullyTimer::Deadline, T)
