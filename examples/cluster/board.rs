@@ -36,12 +36,15 @@ pub(crate) fn table(status: &ClusterStatus, why: &[String], most: usize) -> Vec<
 fn cells(agent: &AgentStatus, why: &str) -> [String; 8] {
     let none = || "-".to_owned();
     let condition = agent.condition.to_string();
-    let role = match condition.as_str() {
+    let mut role = match condition.as_str() {
         "up" if agent.leads => "LEADER".to_owned(),
         "up" => agent.role.to_string(),
         other if agent.leads => format!("LEADER, {other}"),
         other => other.to_owned(),
     };
+    if agent.isolated {
+        role.push_str(", isolated");
+    }
     [
         agent.name.to_string(),
         role,

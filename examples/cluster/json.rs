@@ -17,6 +17,7 @@ fn agent(agent: &AgentStatus) -> Value {
         "name": agent.name.to_string(),
         "score": agent.score.map(|score| score.to_string()),
         "state": agent.condition.to_string(),
+        "isolated": agent.isolated,
         "role": agent.role.to_string(),
         "term": agent.term.0,
         "leader": agent.leader.as_ref().map(|leader| leader.id.to_string()),

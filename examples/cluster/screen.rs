@@ -235,12 +235,13 @@ fn columns(what: &str, leaders: &str, took: &str, messages: &str) -> String {
 fn groups(status: &ClusterStatus) -> Vec<String> {
     let of = |agent: &AgentStatus| {
         let leader = agent.leader.as_ref().map(|leader| leader.id.clone());
-        (agent.condition, agent.leads, leader)
+        (agent.condition, agent.isolated, agent.leads, leader)
     };
     let chunks = status.agents().chunk_by(|one, next| of(one) == of(next));
     let tell = |chunk: &[AgentStatus]| {
         let (first, last) = (chunk.first()?, chunk.last()?);
-        let (state, leads, leader) = of(first);
+        let (state, isolated, leads, leader) = of(first);
+        let isolated = if isolated { ", isolated" } else { "" };
         let what = match leader {
             _ if leads => format!("leads in term {}", first.term),
             Some(leader) => format!("follow {leader}"),
@@ -250,7 +251,7 @@ fn groups(status: &ClusterStatus) -> Vec<String> {
             1 => first.name.to_string(),
             _ => format!("{} to {}", first.name, last.name),
         };
-        Some(format!("{names}: {state}, {what}"))
+        Some(format!("{names}: {state}{isolated}, {what}"))
     };
     chunks.filter_map(tell).collect()
 }

@@ -34,6 +34,30 @@ agent-5  LEADER, hung  1     1    5      900 ms  agent-5  because of agent-5";
 }
 
 #[test]
+fn an_isolated_agent_is_marked_until_it_rejoins() {
+    test(|| async {
+        let mut cluster = settled(five()).await;
+        cluster.isolate("5").unwrap();
+        cluster.hang("4").await.unwrap();
+        cluster.isolate("4").unwrap();
+        let roles = |cluster: &Cluster| table(cluster, 20)[4..].join("\n");
+        let both = roles(&cluster);
+        assert!(both.contains("agent-5  LEADER, isolated "), "{both}");
+        assert!(both.contains("agent-4  hung, isolated "), "{both}");
+        let states = cluster.status().to_string();
+        assert!(
+            states.contains("agent-4  4      hung, isolated"),
+            "{states}"
+        );
+        cluster.rejoin("5").unwrap();
+        cluster.heal();
+        let none = roles(&cluster);
+        assert!(!none.contains("isolated"), "{none}");
+        assert!(!cluster.status().to_string().contains("isolated"));
+    });
+}
+
+#[test]
 fn a_lease_is_shown_where_there_is_one() {
     test(|| async {
         let cluster = settled(five().quorum()).await;

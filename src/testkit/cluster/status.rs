@@ -2,7 +2,7 @@
 
 use std::{fmt, time::Duration};
 
-use super::{Cluster, agent::Condition};
+use super::{Cluster, agent::Condition, journal::open};
 use crate::protocol::{AgentId, Election, Incarnation, Leader, MemberKind, Role, Score, Term};
 
 /// One agent of a cluster, at one moment.
@@ -17,6 +17,8 @@ pub struct AgentStatus {
     pub score: Option<Score>,
     /// Whether it is there at all.
     pub condition: Condition,
+    /// Whether all its links are cut, by [`isolate`](Cluster::isolate).
+    pub isolated: bool,
     /// What it does.
     pub role: Role,
     /// The highest term it has seen in this incarnation.
@@ -52,6 +54,7 @@ impl<E: Election> Cluster<E> {
                 kind: agent.kind,
                 score: agent.score().filter(|_| agent.kind == MemberKind::Voter),
                 condition: agent.condition(),
+                isolated: open(&self.journal).network.is_isolated(agent.id()),
                 role: now.role,
                 term: now.term,
                 leader: now.leader,
@@ -85,6 +88,12 @@ impl fmt::Display for Condition {
 }
 
 impl AgentStatus {
+    /// Whether it is there, and whether others can reach it: `up`, `hung, isolated`.
+    fn state(&self) -> String {
+        let isolated = if self.isolated { ", isolated" } else { "" };
+        format!("{}{isolated}", self.condition)
+    }
+
     /// Name, score, condition, role, term, leader; `-` where there is nothing to say.
     fn cells(&self) -> [String; COLUMNS] {
         let nothing = || String::from("-");
@@ -99,7 +108,7 @@ impl AgentStatus {
         [
             self.name.to_string(),
             score,
-            self.condition.to_string(),
+            self.state(),
             told(self.role.to_string()),
             told(self.term.to_string()),
             told(leader.unwrap_or_else(nothing)),

@@ -227,6 +227,11 @@ impl<K: Ord + Clone> Network<K> {
         self.conditions
     }
 
+    /// Whether all links of a member are cut.
+    pub(crate) fn is_isolated(&self, member: &K) -> bool {
+        self.members.get(member).is_some_and(|links| links.isolated)
+    }
+
     /// Which members are cut off from which.
     #[cfg(feature = "dashboard")]
     pub(crate) fn separations(&self) -> Separations<K> {

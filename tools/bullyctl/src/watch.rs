@@ -103,10 +103,22 @@ fn keep(node: &Node, watch: &Watch) -> Result<(), Failure> {
             (Err(failure), _) => return Err(failure),
         };
         let mut out = io::stdout().lock();
-        out.write_all(board.frame(&text).as_bytes())
+        out.write_all(board.frame(&text, columns()).as_bytes())
             .and_then(|()| out.flush())
             .map_err(Failure::Output)?;
         drop(out);
         thread::sleep(watch.every);
     }
+}
+
+/// How wide the terminal is at this moment, where that can be told.
+#[cfg(unix)]
+fn columns() -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
+    Some(usize::from(size.ws_col))
+}
+
+#[cfg(not(unix))]
+const fn columns() -> Option<usize> {
+    None
 }

@@ -1,10 +1,10 @@
 //! The agents of a node as a table that is kept up to date in its place on a terminal.
 //!
 //! Decided here: what is in the table, and what is written to a terminal so that it stays in its place. Each line
-//! is cut by the terminal where it ends, so that a frame has as many lines on the screen as it has here; and a frame is
+//! is cut where the terminal ends, so that a frame has as many lines on the screen as it has here; and a frame is
 //! never so tall that its first line has left the screen. Not here: when it is asked for (`watch.rs`).
 
-use std::fmt::Write;
+use std::{borrow::Cow, fmt::Write};
 
 use actix_bully::operate::{AgentReport, Explanation, Report};
 
@@ -78,8 +78,8 @@ impl Board {
         Self { tall: 0, colours }
     }
 
-    /// What writes this text over the one before.
-    pub(crate) fn frame(&mut self, text: &str) -> String {
+    /// What writes this text over the one before, on a terminal of so many columns, as far as that is known.
+    pub(crate) fn frame(&mut self, text: &str, columns: Option<usize>) -> String {
         let mut out = String::new();
         if self.tall > 0 {
             write!(out, "\x1b[{}F", self.tall).ok();
@@ -94,13 +94,24 @@ impl Board {
             } else {
                 ("", "")
             };
-            for part in [begin, line, end, "\x1b[K\n"] {
+            for part in [begin, &*cut(line, columns), end, "\x1b[K\n"] {
                 out.push_str(part);
             }
         }
         out.push_str("\x1b[J\x1b[?7h");
         self.tall = text.lines().count();
         out
+    }
+}
+
+/// The line, or as much of it as has room, with a mark that there is more.
+fn cut(line: &str, columns: Option<usize>) -> Cow<'_, str> {
+    match columns {
+        Some(columns @ 1..) if line.chars().count() > columns => {
+            let shown = line.chars().take(columns - 1);
+            Cow::Owned(shown.chain(['…']).collect())
+        }
+        Some(_) | None => Cow::Borrowed(line),
     }
 }
 
@@ -160,17 +171,37 @@ n2     orders  LEADER    7     3    -      640 ms  n2      n2 leads?[2J
     #[test]
     fn a_frame_is_written_over_the_one_before() {
         let mut board = Board::new(false);
-        let first = board.frame("AGENT\na LEADER\n");
+        let first = board.frame("AGENT\na LEADER\n", None);
         assert_eq!(first, "\x1b[?7lAGENT\x1b[K\na LEADER\x1b[K\n\x1b[J\x1b[?7h");
-        assert!(board.frame("one\n").starts_with("\x1b[2F\x1b[?7lone"));
-        assert!(board.frame("one\n").starts_with("\x1b[1F"));
+        assert!(board.frame("one\n", None).starts_with("\x1b[2F\x1b[?7lone"));
+        assert!(board.frame("one\n", None).starts_with("\x1b[1F"));
+    }
+
+    #[test]
+    fn a_line_that_has_no_room_ends_with_a_mark() {
+        let why = why(&["n1 follows größe", "n2 leads"]);
+        let text = board(&report(&["n1", "n2"]), &why);
+        let lines = |columns| {
+            let frame = Board::new(false).frame(&text, columns);
+            let lines = frame.split("\x1b[K\n").map(str::to_owned);
+            lines.collect::<Vec<_>>()
+        };
+        let whole = lines(Some(200));
+        assert_eq!(whole, lines(None), "all of it has room");
+        assert!(whole[1].ends_with("n1 follows größe"), "{whole:?}");
+        let length = whole[1].chars().count();
+        assert_eq!(lines(Some(length)), whole, "it just has room");
+        let narrow = lines(Some(length - 1));
+        assert!(narrow[1].ends_with("n1 follows grö…"), "{narrow:?}");
+        assert_eq!(lines(Some(1))[1], "…");
+        assert_eq!(lines(Some(0)), whole, "a terminal that does not know");
     }
 
     #[test]
     fn colours_are_there_only_when_they_are_wanted() {
         let text = board(&report(&["n1", "n2"]), &[]);
-        let plain = Board::new(false).frame(&text);
-        let coloured = Board::new(true).frame(&text);
+        let plain = Board::new(false).frame(&text, None);
+        let coloured = Board::new(true).frame(&text, None);
         assert!(!plain.contains("\x1b[1;32m"), "{plain}");
         assert_eq!(coloured.matches("\x1b[1;32m").count(), 1, "{coloured}");
     }
