@@ -119,7 +119,7 @@ const OUTSIDE: &[(&str, &str)] = &[
     ),
     (
         "dashboard::stage",
-        "serde serde_json thiserror actix actix_web tokio::sync tokio::task",
+        "serde serde_json thiserror actix actix_web futures tokio::sync tokio::task",
     ),
     (
         "config",

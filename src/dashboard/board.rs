@@ -34,6 +34,8 @@ pub(crate) struct Board {
 
 #[derive(Debug)]
 struct BoardContent {
+    /// What the names of its events begin with.
+    prefix: &'static str,
     head: Head,
     moment: PageMoment,
     said: VecDeque<Said>,
@@ -80,8 +82,19 @@ pub(crate) struct Place {
 
 impl Board {
     pub(crate) fn new(head: Head) -> Self {
+        Self::with_prefix("", head)
+    }
+
+    /// A second one for the same stream, whose events have names of their own.
+    #[cfg(feature = "testkit")]
+    pub(crate) fn beside() -> Self {
+        Self::with_prefix("beside-", Head::default())
+    }
+
+    fn with_prefix(prefix: &'static str, head: Head) -> Self {
         Self {
             inner: Mutex::new(BoardContent {
+                prefix,
                 head,
                 moment: PageMoment::default(),
                 said: VecDeque::new(),
@@ -218,7 +231,10 @@ impl BoardContent {
             MomentStep::Same => {}
             // Nothing is written for nobody.
             MomentStep::Change(_) if self.viewers.is_empty() => self.frames.begin_anew(),
-            MomentStep::Change(change) => self.frames.push(frame("change", &change)),
+            MomentStep::Change(change) => {
+                let name = (self.prefix, "change");
+                self.frames.push(frame(name, &change));
+            }
             MomentStep::Anew => self.frames.begin_anew(),
         }
         self.snapshot = None;
@@ -255,7 +271,7 @@ impl BoardContent {
             said: self.said.make_contiguous(),
             elections: self.elections.make_contiguous(),
         };
-        let written = frame("snapshot", &snapshot);
+        let written = frame((self.prefix, "snapshot"), &snapshot);
         self.snapshot = Some(written.clone());
         written
     }
@@ -274,9 +290,9 @@ pub(crate) fn shorten(said: &mut Said) {
 }
 
 /// An event of the stream. JSON has no line feed outside of its strings, and none inside.
-fn frame(event: &str, data: &impl Serialize) -> Bytes {
+fn frame((prefix, event): (&str, &str), data: &impl Serialize) -> Bytes {
     let json = serde_json::to_string(data).unwrap_or_else(|_| String::from("{}"));
-    Bytes::from(format!("event: {event}\ndata: {json}\n\n"))
+    Bytes::from(format!("event: {prefix}{event}\ndata: {json}\n\n"))
 }
 
 /// So many viewers there may be, unless the application says otherwise.

@@ -48,8 +48,8 @@
 //! [`replay`](Dashboard::replay) is the page of one.
 //!
 //! # Faults
-//! With the feature `testkit` a page commands a whole cluster: `Stage` in `dashboard::stage`. The example
-//! `dashboard` is one.
+//! With the feature `testkit` a page commands a whole cluster: `Stage` in `dashboard::stage`, or two side by side, whose
+//! agents hold different elections and get the same commands. The example `dashboard` is one.
 //!
 //! Decided here: what a dashboard is made of. Read on: `board.rs` is what all viewers share, `moment.rs` what is
 //! shown, `access.rs` who may command, `recorded.rs` what can be copied and opened, `page/` the page itself.
@@ -74,7 +74,7 @@ pub mod stage;
 mod stream;
 mod viewers;
 
-use std::{fmt, sync::Arc};
+use std::{fmt, iter, sync::Arc};
 
 use actix_web::{rt::time::Instant, web::ServiceConfig};
 
@@ -90,6 +90,8 @@ use sample::NodeSampler;
 #[derive(Clone)]
 pub struct Dashboard {
     board: Arc<Board>,
+    /// Shows an election beside the first one, where there may be one.
+    beside: Option<Arc<Board>>,
     source: ShownSource,
     rights: CommandRights,
     /// Whether it answers callers of this host only.
@@ -133,6 +135,7 @@ impl Dashboard {
     fn of(source: ShownSource, head: Head) -> Self {
         Self {
             board: Arc::new(Board::new(head)),
+            beside: None,
             source,
             rights: CommandRights::ReadOnly,
             is_local: false,
@@ -176,8 +179,13 @@ impl Dashboard {
     /// How many viewers there may be. Default: 64.
     #[must_use]
     pub fn viewers(self, most: usize) -> Self {
-        self.board.set_most_viewers(most);
+        self.boards().for_each(|board| board.set_most_viewers(most));
         self
+    }
+
+    /// What a viewer is shown.
+    fn boards(&self) -> impl Iterator<Item = &Arc<Board>> {
+        iter::once(&self.board).chain(&self.beside)
     }
 
     /// Mounts the page, its stream and its commands: `web::scope("/election").configure(|app| page.configure(app))`.

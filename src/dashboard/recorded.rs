@@ -66,6 +66,10 @@ pub(super) struct WantedCopy {
     /// The one that was kept when the leader was missed, instead of the present one.
     #[serde(default)]
     kept: bool,
+    /// Of the election beside the first one, where there are two.
+    #[cfg(feature = "testkit")]
+    #[serde(default)]
+    beside: bool,
 }
 
 pub(super) async fn copy(
@@ -127,7 +131,7 @@ async fn run_of(dashboard: &Dashboard, wanted: WantedCopy) -> Result<RecordedRun
         }
         ShownSource::Recorded(source) => Ok(source.run.clone()),
         #[cfg(feature = "testkit")]
-        ShownSource::Stage(link) => link.run().await.map_err(|wrong| {
+        ShownSource::Stage(link) => link.run(wanted.beside).await.map_err(|wrong| {
             let status = StatusCode::from_u16(wrong.status()).unwrap_or(StatusCode::CONFLICT);
             refusal(status, &wrong.to_string())
         }),

@@ -3,23 +3,19 @@
 //! Decided here: paths, statuses and headers, among them the policy by which a browser runs nothing but the page's own
 //! script. Not here: who may command (`access.rs`), what is shown (`board.rs`), and recordings (`recorded.rs`).
 
-use std::sync::Arc;
-
 use actix_web::{
     HttpRequest, HttpResponse,
     http::{StatusCode, header},
     rt,
     web::{self, Data, Payload, ServiceConfig},
 };
-#[cfg(feature = "testkit")]
-use serde::Serialize;
 
 use super::{
     Dashboard, ShownSource,
     access::{AccessError, CommandSender, HEADER},
     closer::Closer,
     recorded,
-    stream::stream,
+    stream::Viewer,
 };
 #[cfg(feature = "testkit")]
 use crate::web::json;
@@ -32,6 +28,7 @@ const SCRIPT: &str = concat!(
     include_str!("page/state.js"),
     include_str!("page/ring.js"),
     include_str!("page/panels.js"),
+    include_str!("page/beside.js"),
     include_str!("page/recordings.js"),
     include_str!("page/main.js"),
 );
@@ -108,17 +105,17 @@ async fn events(dashboard: Data<Dashboard>, request: HttpRequest) -> HttpRespons
         return refused;
     }
     let closer = request.conn_data::<Closer>().cloned();
-    let place = match dashboard.board.admit(closer.unwrap_or_else(Closer::none)) {
-        Ok(place) => place,
+    let closer = closer.unwrap_or_else(Closer::none);
+    let viewer = match Viewer::admit(dashboard.boards(), &closer) {
+        Ok(viewer) => viewer,
         Err(full) => return refusal(StatusCode::SERVICE_UNAVAILABLE, &full.to_string()),
     };
-    let events = stream(Arc::clone(&dashboard.board), place);
     dashboard.sample();
     HttpResponse::Ok()
         .insert_header((header::CACHE_CONTROL, "no-store"))
         .insert_header((header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
         .content_type("text/event-stream")
-        .streaming(events)
+        .streaming(viewer.stream())
 }
 
 async fn command(dashboard: Data<Dashboard>, request: HttpRequest, body: Payload) -> HttpResponse {
@@ -157,7 +154,7 @@ async fn command(dashboard: Data<Dashboard>, request: HttpRequest, body: Payload
                 Err(wrong) => return unreadable(&wrong),
             };
             match link.ask(control).await {
-                Ok(()) => json(StatusCode::OK, &Message { message: "done" }),
+                Ok(answer) => json(StatusCode::OK, &answer),
                 Err(wrong) => {
                     let status = StatusCode::from_u16(wrong.status());
                     let status = status.unwrap_or(StatusCode::CONFLICT);
@@ -166,12 +163,6 @@ async fn command(dashboard: Data<Dashboard>, request: HttpRequest, body: Payload
             }
         }
     }
-}
-
-#[derive(Serialize)]
-#[cfg(feature = "testkit")]
-struct Message {
-    message: &'static str,
 }
 
 pub(super) fn unreadable(wrong: &serde_json::Error) -> HttpResponse {

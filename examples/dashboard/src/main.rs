@@ -11,6 +11,7 @@
 //! ```text
 //! $ cargo run -p dashboard-page -- --agents 200
 //! $ cargo run -p dashboard-page -- --protocol quorum
+//! $ cargo run -p dashboard-page -- --protocol quorum --beside bully
 //! $ cargo run -p dashboard-page -- --real-time
 //! $ cargo run -p dashboard-page -- --replay FILE
 //! ```
@@ -36,7 +37,7 @@ use actix::{System, SystemRunner};
 use actix_bully::{
     dashboard::{
         Dashboard,
-        stage::{Stage, Story},
+        stage::{Stage, Staged, Story},
     },
     protocol::Election,
     record::Recording,
@@ -48,6 +49,7 @@ use actix_bully::{
     },
 };
 use clap::{Parser, ValueEnum, value_parser};
+use futures::future::join;
 use protocol::{Play, Protocol};
 
 /// Agents that elect a leader, on a live page.
@@ -60,6 +62,9 @@ struct Args {
     /// Which election they hold first
     #[arg(long, value_enum, default_value_t)]
     protocol: Protocol,
+    /// Shows a second election on the same faults, among agents of the same names
+    #[arg(long, value_enum, value_name = "PROTOCOL")]
+    beside: Option<Protocol>,
     /// Begins the random numbers
     #[arg(long, default_value_t = 1, value_name = "N")]
     seed: u64,
@@ -70,19 +75,18 @@ struct Args {
     #[arg(long)]
     real_time: bool,
     /// Shows a recording instead of agents that run; a broken promise is marked in it
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["agents", "protocol", "seed", "real_time"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["agents", "protocol", "beside", "seed", "real_time"])]
     replay: Option<PathBuf>,
 }
 
-/// Shows a cluster until another election is chosen.
-struct Show<'a> {
-    stage: &'a mut Stage,
+/// Begins a cluster, and lets its agents elect.
+struct Begin<'a> {
     args: &'a Args,
     protocol: Protocol,
 }
 
-impl Play for Show<'_> {
-    type Outcome = Result<Option<String>, ClusterError>;
+impl Play for Begin<'_> {
+    type Outcome = Result<Staged, ClusterError>;
 
     async fn play<E: Election>(self, cluster: ClusterBuilder<E>) -> Self::Outcome {
         let ms = Duration::from_millis;
@@ -106,7 +110,7 @@ impl Play for Show<'_> {
         cluster.settle().await.ok();
         // Slow enough for a message to be seen on its way.
         cluster.set_network(quick.to_builder().delay(ms(10)..=ms(30)).build()?);
-        Ok(self.stage.play(cluster).await)
+        Ok(Staged::new(self.protocol.to_string(), cluster))
     }
 }
 
@@ -133,17 +137,21 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 fn play(system: &SystemRunner, stage: &mut Stage, args: &Args) -> Result<(), Box<dyn Error>> {
-    let mut protocol = args.protocol;
+    let (mut protocol, mut beside) = (args.protocol, args.beside);
     let agents = protocol::numbered(args.agents)?;
+    let begin = |protocol| protocol::run(protocol, &agents, Begin { args, protocol });
     loop {
-        let show = Show {
-            stage: &mut *stage,
-            args,
-            protocol,
-        };
-        let chosen = system.block_on(protocol::run(protocol, &agents, show))?;
-        let Some(name) = chosen else { return Ok(()) };
-        protocol = name.parse()?;
+        let chosen = system.block_on(async {
+            let Some(other) = beside else {
+                return Ok(stage.play_beside(begin(protocol).await?, None).await);
+            };
+            // Together, so that the clocks of both show the same time.
+            let (first, other) = join(begin(protocol), begin(other)).await;
+            Ok::<_, ClusterError>(stage.play_beside(first?, Some(other?)).await)
+        })?;
+        let Some(chosen) = chosen else { return Ok(()) };
+        protocol = chosen.election.parse()?;
+        beside = chosen.beside.map(|name| name.parse()).transpose()?;
     }
 }
 

@@ -1,6 +1,7 @@
 // Puts it together: the stream in, commands out, and when what is drawn.
 
-let dirty = { said: [], anew: false };
+const nothing = () => ({ said: [], beside: [], anew: false });
+let dirty = nothing();
 let scheduled = false;
 
 function schedule() {
@@ -12,8 +13,8 @@ function schedule() {
 
 function draw() {
   scheduled = false;
-  const { said, anew } = dirty;
-  dirty = { said: [], anew: false };
+  const { said, beside: other, anew } = dirty;
+  dirty = nothing();
   if (!state.now) return;
   if (anew) {
     drawHead();
@@ -22,14 +23,16 @@ function draw() {
   }
   drawClock();
   drawStatus();
-  drawRing();
+  drawRing(rings[0]);
+  drawBeside();
   drawWhy();
   drawTable();
   drawChosen();
   drawLegend();
   if (!anew) drawLog(said);
   if (said.some((entry) => entry.what === 'election')) drawElections();
-  if (isLive()) fly(said, state.now.at_ms);
+  fly(rings[0], said);
+  if (hasBeside()) fly(rings[1], other);
   drawTimeline();
   drawFilm();
 }
@@ -50,8 +53,7 @@ function disconnect() {
 
 // What was drawn of others is drawn no more.
 function forget() {
-  state.received = performance.now();
-  ring.shape = '';
+  for (const ring of rings) ring.shape = '';
   panels.chosenKey = panels.rowsShape = '';
   by('legend').replaceChildren();
 }
@@ -69,7 +71,15 @@ function connect() {
   });
   ours.addEventListener('change', (event) => {
     dirty.said.push(...advance(JSON.parse(event.data)));
-    state.received = performance.now();
+    schedule();
+  });
+  ours.addEventListener('beside-snapshot', (event) => {
+    begin(JSON.parse(event.data), beside);
+    forget();
+    redraw();
+  });
+  ours.addEventListener('beside-change', (event) => {
+    dirty.beside.push(...advance(JSON.parse(event.data), beside));
     schedule();
   });
   ours.addEventListener('error', () => {
@@ -108,7 +118,7 @@ async function post(path, body) {
   try {
     const response = await fetch(path, { method: 'POST', headers, body: JSON.stringify(body) });
     const told = await response.json();
-    answer(response.ok ? '' : told.message);
+    answer(response.ok ? told.note : told.message);
     return response.ok;
   } catch {
     answer('The server did not answer: is it still running?');
@@ -131,10 +141,15 @@ function look(place) {
   const last = state.past.length - 1;
   // The last moment of what runs is the present one, that of a recording is a moment like others.
   state.shown = place === null || (place >= last && !state.film) ? null : Math.min(last, Math.max(0, place));
-  groundFlights();
+  // Both elections at the same moment.
+  beside.shown = state.shown === null || !hasBeside() ? null : placeOf(state.past[state.shown].at, beside);
+  rings.forEach(groundFlights);
   if (state.film) drawLog();
   schedule();
-  if (!isLive()) requestAnimationFrame(() => drawStill(moment().at_ms));
+  if (isLive()) return;
+  requestAnimationFrame(() => {
+    for (const ring of hasBeside() ? rings : rings.slice(0, 1)) drawStill(ring, moment().at_ms);
+  });
 }
 
 const THEMES = ['auto', 'light', 'dark'], THEME_WORDS = { auto: 'as the system', light: 'light', dark: 'dark' };
@@ -150,12 +165,14 @@ function setTheme(theme) {
 }
 
 function arm() {
-  armRing(choose, cut);
+  armRing(rings[0], 'ring', choose, cut);
+  armRing(rings[1], 'beside-ring', choose, cut);
   armRecordings();
   by('pause').addEventListener('click', () => command(state.now.clock.paused ? 'play' : 'pause'));
   by('step').addEventListener('click', () => command('step'));
   by('speed').addEventListener('change', () => command({ speed: Number(by('speed').value) }));
   by('election').addEventListener('change', () => command({ election: by('election').value }));
+  by('beside').addEventListener('change', () => command({ beside: by('beside').value || null }));
   by('join').addEventListener('click', () => {
     const names = new Set(state.now.agents.map((agent) => agent.name));
     let number = names.size + 1;
@@ -182,7 +199,7 @@ function arm() {
   try { kept = localStorage.getItem('bully-theme') || 'auto'; } catch { /* the system's */ }
   setTheme(THEMES.includes(kept) ? kept : 'auto');
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => setTheme(by('theme').value));
-  new ResizeObserver(schedule).observe(ring.svg);
+  new ResizeObserver(schedule).observe(rings[0].svg);
   // Leases run, and the clock goes on, between two frames.
   setInterval(() => { if (state.now && isLive() && !document.hidden) schedule(); }, 200);
   setInterval(() => { if (state.now && !document.hidden) drawStrip(); }, 1000);

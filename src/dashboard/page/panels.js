@@ -20,9 +20,11 @@ function drawHead() {
   document.title = by('title').textContent;
   by('controls').hidden = by('hint').hidden = !faults;
   by('token-asked').hidden = !(head.token && head.controls !== 'none');
-  const choice = (name) => make('option', { value: name, selected: name === head.election }, name);
-  by('election').replaceChildren(...head.elections.map(choice));
-  by('elections-label').hidden = head.elections.length === 0;
+  const choice = (held) => (name) => make('option', { value: name, selected: name === held }, name);
+  by('election').replaceChildren(...head.elections.map(choice(head.election)));
+  const other = hasBeside() ? beside.head.election : null;
+  by('beside').replaceChildren(make('option', { value: '', selected: other === null }, 'none'), ...head.elections.map(choice(other)));
+  by('elections-label').hidden = by('beside-label').hidden = head.elections.length === 0;
   const button = ([name, says]) => make('button', { type: 'button', title: says, data: 'scenario:' + name, onclick: () => command({ scenario: name }) }, name.replaceAll('_', ' '));
   by('scenarios').replaceChildren(make('span', {}, 'Scenarios'), ...head.scenarios.map(button));
 }
@@ -113,6 +115,8 @@ function drawChosen() {
   by('chosen').firstChild.textContent = sentence(agent);
   const labels = ['Agent', 'Score', 'State', 'Role', 'Term', 'Incarnation', 'Follows', 'Lease left'];
   const facts = cells(agent).map((text, place) => [labels[place], text]).filter(([, text]) => text);
+  const same = hasBeside() && moment(beside).agents.find((other) => keyOf(other) === state.chosen);
+  if (same) facts.push([`In the ${beside.head.election} election`, sentence(same)]);
   const now = facts.map(([, text]) => text).join('|');
   if (panels.facts === now && by('facts').childElementCount) return;
   panels.facts = now;
@@ -192,8 +196,9 @@ function drawLog(said) {
 }
 
 function drawLegend() {
-  if (by('legend').childElementCount === state.kinds.length) return;
-  by('legend').replaceChildren(...state.kinds.map((kind) => {
+  const kinds = [...new Set([...state.kinds, ...(hasBeside() ? beside.kinds : [])])];
+  if (by('legend').childElementCount === kinds.length) return;
+  by('legend').replaceChildren(...kinds.map((kind) => {
     const box = make('input', { type: 'checkbox', checked: !state.hidden.has(kind), data: 'kind:' + kind });
     box.addEventListener('change', () => { box.checked ? state.hidden.delete(kind) : state.hidden.add(kind); drawLog(); });
     return make('li', { class: 'k' + colourOf(kind) }, make('label', {}, box, make('i'), kind));

@@ -11,7 +11,8 @@ function said(text) {
 
 // The text of a copy, or null when the server says why there is none.
 async function copyOf(file) {
-  const query = file === 'moment.svg' ? '?at_ms=' + moment().at_ms : '';
+  const second = hasBeside() && by('of').value === 'beside', query = '?' + new URLSearchParams(Object.assign(
+    file === 'moment.svg' ? { at_ms: moment(second ? beside : state).at_ms } : {}, second ? { beside: true } : {}));
   try {
     const response = await fetch('copies/' + file + query);
     if (response.ok) return await response.text();
@@ -96,17 +97,6 @@ function leave() {
   stand();
   state.film = false;
   connect();
-}
-
-// The last moment that is not later than this time.
-function placeOf(at) {
-  let low = 0, high = state.past.length - 1;
-  while (low < high) {
-    const middle = Math.ceil((low + high) / 2);
-    if (state.past[middle].at <= at) low = middle;
-    else high = middle - 1;
-  }
-  return low;
 }
 
 function go(steps) {

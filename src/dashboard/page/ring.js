@@ -4,7 +4,9 @@ const SVG = 'http://www.w3.org/2000/svg';
 const FLIGHTS = 400; // so many messages are drawn at once
 const calm = matchMedia('(prefers-reduced-motion: reduce)');
 
-const ring = { svg: null, layers: {}, nodes: new Map(), places: [], flights: [], focused: null, shape: '' };
+// A picture of one model; its agents are marked by what their `data-id` begins with.
+const newRing = (of, mark) => ({ of, mark, svg: null, layers: {}, nodes: new Map(), places: [], flights: [], focused: null, shape: '' });
+const rings = [newRing(state, 'agent:'), newRing(beside, 'beside:')];
 
 function shape(tag, attributes, text) {
   const element = document.createElementNS(SVG, tag);
@@ -14,7 +16,7 @@ function shape(tag, attributes, text) {
 }
 
 // How large everything is: few agents are circles with words, many are dots.
-function measure(count) {
+function measure(ring, count) {
   const small = ring.svg.clientWidth < 620;
   const width = small ? 720 : 1000, height = small ? 760 : 740;
   const radius = small ? 240 : 240;
@@ -48,19 +50,20 @@ function place(now, size) {
   return { places, sides, gap };
 }
 
-function drawRing() {
-  const now = moment();
-  if (!now) return;
-  const size = measure(now.agents.length);
+function drawRing(ring) {
+  const now = moment(ring.of), size = measure(ring, now.agents.length);
   const key = [size.small, now.agents.length, now.agents.map((agent) => keyOf(agent) + '\n' + agent.side).join('\n')].join('|');
-  if (key !== ring.shape) layOut(now, size, key);
-  now.agents.forEach((agent, index) => drawAgent(agent, index, now));
-  drawFollows(now);
-  drawCuts(now);
-  if (!ring.nodes.has(ring.focused)) focusable(0);
+  if (key !== ring.shape) {
+    layOut(ring, now, size, key);
+    // The tab key leads to one of the new ones, too.
+    focusable(ring, Math.max(0, now.agents.findIndex((agent) => keyOf(agent) === ring.focused)));
+  }
+  now.agents.forEach((agent, index) => drawAgent(ring, agent, index));
+  drawFollows(ring, now);
+  drawCuts(ring, now);
 }
 
-function layOut(now, size, key) {
+function layOut(ring, now, size, key) {
   ring.shape = key;
   ring.size = size;
   Object.assign(ring, place(now, size));
@@ -74,15 +77,15 @@ function layOut(now, size, key) {
     ring.layers[name] = shape('g', { class: 'layer-' + name });
   }
   ring.svg.replaceChildren(...Object.values(ring.layers));
-  now.agents.forEach((agent, index) => ring.layers.agents.append(newAgent(agent, index, size)));
-  drawSides();
+  now.agents.forEach((agent, index) => ring.layers.agents.append(newAgent(ring, agent, index, size)));
+  drawSides(ring);
   const again = kept && ring.svg.querySelector(`[data-id="${CSS.escape(kept)}"]`);
   if (again) again.focus();
 }
 
-function newAgent(agent, index, size) {
+function newAgent(ring, agent, index, size) {
   const at = ring.places[index], key = keyOf(agent);
-  const group = shape('g', { class: 'agent', role: 'button', tabindex: '-1', 'data-id': 'agent:' + key, 'data-index': index, 'aria-pressed': 'false' });
+  const group = shape('g', { class: 'agent', role: 'button', tabindex: '-1', 'data-id': ring.mark + key, 'data-index': index, 'aria-pressed': 'false' });
   const parts = {
     halo: shape('circle', { class: 'halo', cx: at.x, cy: at.y, r: size.dot + 6 }),
     circle: shape('circle', { cx: at.x, cy: at.y, r: size.dot }),
@@ -116,9 +119,9 @@ function newAgent(agent, index, size) {
 
 const clip = (name, most) => { const letters = [...name]; return letters.length > most ? letters.slice(0, most - 1).join('') + '…' : name; };
 
-function drawAgent(agent, index, now) {
+function drawAgent(ring, agent, index) {
   const node = ring.nodes.get(keyOf(agent)), chosen = state.chosen === keyOf(agent);
-  const lease = ring.size.words && agent.lease_until_ms !== undefined && agent.leads ? ' · lease ' + leaseLeft(agent) : '';
+  const lease = ring.size.words && agent.lease_until_ms !== undefined && agent.leads ? ' · lease ' + leaseLeft(agent, ring.of) : '';
   const text = chosen + lease;
   if (node.drawn === agent && node.text === text) return;
   node.text = text;
@@ -155,7 +158,7 @@ function drawAgent(agent, index, now) {
   }
 }
 
-function drawSides() {
+function drawSides(ring) {
   const { x, y, radius, dot } = ring.size, out = radius + dot + (ring.size.words ? 66 : 78);
   const parts = [];
   if (ring.sides.length > 1) {
@@ -169,7 +172,7 @@ function drawSides() {
   ring.layers.sides.replaceChildren(...parts);
 }
 
-function drawFollows(now) {
+function drawFollows(ring, now) {
   const places = new Map(now.agents.map((agent, index) => [keyOf(agent), index]));
   const lines = [], key = [];
   now.agents.forEach((agent, index) => {
@@ -187,7 +190,7 @@ function drawFollows(now) {
   ring.layers.follows.replaceChildren(...lines);
 }
 
-function drawCuts(now) {
+function drawCuts(ring, now) {
   if (ring.cutsOf === now.cuts && ring.cutsShape === ring.shape) return;
   Object.assign(ring, { cutsOf: now.cuts, cutsShape: ring.shape });
   const ways = new Set(now.cuts.map(([from, to]) => from + '>' + to));
@@ -211,13 +214,13 @@ const tip = (x, y, angle, name) => shape('path', { class: name, d: 'M9 0L-6 6L-3
 
 // ---- messages --------------------------------------------------------------------------------
 
-function fly(said, at) {
-  if (!isLive() || document.hidden) return;
-  const now = moment(), places = new Map(now.agents.map((agent, index) => [agent.name, index]));
+function fly(ring, said) {
+  if (!isLive(ring.of) || document.hidden) return;
+  const now = moment(ring.of), places = new Map(now.agents.map((agent, index) => [agent.name, index]));
   const pace = Math.max(0.001, now.clock.speed), begun = performance.now();
-  const first = said.length ? said[0].at_ms : at;
+  const first = said.length ? said[0].at_ms : now.at_ms;
   for (const entry of said) {
-    if (entry.what !== 'sent' || state.hidden.has(entry.kind)) continue;
+    if (entry.what !== 'sent' || ring.of.hidden.has(entry.kind)) continue;
     if (ring.flights.length >= FLIGHTS) return;
     const from = ring.places[places.get(entry.from)], to = ring.places[places.get(entry.to)];
     if (!from || !to) continue;
@@ -229,7 +232,7 @@ function fly(said, at) {
   wake();
 }
 
-function drawFlight(flight, now) {
+function drawFlight(ring, flight, now) {
   const { from, to, lost, kind } = flight;
   const angle = Math.atan2(to.y - from.y, to.x - from.x), room = ring.size.dot + 4;
   const long = Math.hypot(to.x - from.x, to.y - from.y) - 2 * room;
@@ -263,30 +266,32 @@ function wake() {
 
 function tick(now) {
   const linger = calm.matches ? 700 : 120;
-  ring.flights = ring.flights.filter((flight) => {
-    if (now < flight.start) return true;
-    if (now > flight.start + flight.takes + linger) {
-      if (flight.drawn) flight.drawn.group.remove();
-      return false;
-    }
-    drawFlight(flight, now);
-    return true;
-  });
-  awake = ring.flights.length > 0;
+  for (const ring of rings) {
+    ring.flights = ring.flights.filter((flight) => {
+      if (now < flight.start) return true;
+      if (now > flight.start + flight.takes + linger) {
+        if (flight.drawn) flight.drawn.group.remove();
+        return false;
+      }
+      drawFlight(ring, flight, now);
+      return true;
+    });
+  }
+  awake = rings.some((ring) => ring.flights.length > 0);
   if (awake) requestAnimationFrame(tick);
 }
 
-function groundFlights() {
+function groundFlights(ring) {
   for (const flight of ring.flights) if (flight.drawn) flight.drawn.group.remove();
   ring.flights = [];
 }
 
 // What was under way at that moment, where it was: for the timeline.
-function drawStill(at) {
-  groundFlights();
-  const places = new Map(moment().agents.map((agent, index) => [agent.name, index]));
-  for (const entry of state.said) {
-    if (entry.what !== 'sent' || state.hidden.has(entry.kind) || entry.at_ms > at || ring.flights.length >= FLIGHTS) continue;
+function drawStill(ring, at) {
+  groundFlights(ring);
+  const places = new Map(moment(ring.of).agents.map((agent, index) => [agent.name, index]));
+  for (const entry of ring.of.said) {
+    if (entry.what !== 'sent' || ring.of.hidden.has(entry.kind) || entry.at_ms > at || ring.flights.length >= FLIGHTS) continue;
     // Where it is not known when it arrived, it is drawn half-way at the moment at which it left.
     const known = entry.arrives_ms.length > 0, arrives = known ? entry.arrives_ms[0] : entry.at_ms;
     const from = ring.places[places.get(entry.from)], to = ring.places[places.get(entry.to)];
@@ -294,14 +299,14 @@ function drawStill(at) {
     const takes = Math.max(1, arrives - entry.at_ms);
     const flight = { from, to, start: 0, takes: 1, kind: entry.kind, lost: Boolean(entry.lost), drawn: null };
     ring.flights.push(flight);
-    drawFlight(flight, known ? (at - entry.at_ms) / takes : 0.5);
+    drawFlight(ring, flight, known ? (at - entry.at_ms) / takes : 0.5);
   }
 }
 
 // ---- hands -----------------------------------------------------------------------------------
 
-function focusable(index) {
-  const agent = moment().agents[index];
+function focusable(ring, index) {
+  const agent = moment(ring.of).agents[index];
   if (!agent) return;
   const before = ring.nodes.get(ring.focused);
   if (before) before.group.setAttribute('tabindex', '-1');
@@ -309,13 +314,13 @@ function focusable(index) {
   ring.nodes.get(ring.focused).group.setAttribute('tabindex', '0');
 }
 
-function armRing(choose, cut) {
-  ring.svg = document.getElementById('ring');
+function armRing(ring, id, choose, cut) {
+  ring.svg = document.getElementById(id);
   const indexOf = (target) => { const group = target.closest && target.closest('.agent'); return group ? Number(group.getAttribute('data-index')) : null; };
-  const key = (index) => keyOf(moment().agents[index]);
-  ring.svg.addEventListener('focusin', (event) => { const index = indexOf(event.target); if (index !== null) focusable(index); });
+  const key = (index) => keyOf(moment(ring.of).agents[index]);
+  ring.svg.addEventListener('focusin', (event) => { const index = indexOf(event.target); if (index !== null) focusable(ring, index); });
   ring.svg.addEventListener('keydown', (event) => {
-    const index = indexOf(event.target), count = moment().agents.length;
+    const index = indexOf(event.target), count = moment(ring.of).agents.length;
     if (index === null) return;
     const turn = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
     const next = turn ? (index + turn + count) % count : event.key === 'Home' ? 0 : event.key === 'End' ? count - 1 : null;

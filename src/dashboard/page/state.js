@@ -4,80 +4,98 @@
 const MOMENTS = 4000; // so many are kept for the timeline
 const ENTRIES = 2000; // so many entries of the log
 
-const state = {
+// The election of one group of agents.
+const newModel = (hidden) => ({
   head: null, now: null, received: 0, said: [], elections: [],
   past: [], // {at, moment}: the newest last
   shown: null, // a place in `past` while the timeline is moved; null: live
-  chosen: null, // the key of the selected agent
-  hidden: new Set(), // kinds of messages that are not drawn
+  hidden, // kinds of messages that are not drawn
   kinds: [], // kinds seen so far
   film: false, // whether a recording is shown, and nothing runs
-};
+});
+
+const state = Object.assign(newModel(new Set()), { chosen: null }); // the key of the selected agent
+// Another election on the same faults, if there are two.
+const beside = newModel(state.hidden);
+const hasBeside = () => !state.film && beside.now !== null && Boolean(beside.head.election);
 
 const keyOf = (agent) => (agent.group ? agent.group + ' / ' : '') + agent.name;
 
-function begin(snapshot) {
-  if (!state.head || state.head.election !== snapshot.head.election) state.kinds = [];
-  state.head = snapshot.head;
-  state.now = snapshot.moment;
-  state.said = snapshot.said;
-  state.elections = snapshot.elections;
-  state.past = [{ at: state.now.at_ms, moment: state.now, said: state.said.length }];
-  state.shown = null;
-  for (const entry of state.said) meet(entry);
+function begin(snapshot, of = state) {
+  if (!of.head || of.head.election !== snapshot.head.election) of.kinds = [];
+  of.head = snapshot.head;
+  of.now = snapshot.moment;
+  of.said = snapshot.said;
+  of.elections = snapshot.elections;
+  of.past = [{ at: of.now.at_ms, moment: of.now, said: of.said.length }];
+  of.shown = null;
+  of.received = performance.now();
+  for (const entry of of.said) meet(entry, of);
 }
 
 // A moment is never changed, but replaced: those of the timeline stay as they were.
-function advance(change) {
-  const next = Object.assign({}, change.moment || state.now, { at_ms: change.at_ms });
+function advance(change, of = state) {
+  const next = Object.assign({}, change.moment || of.now, { at_ms: change.at_ms });
   if (change.agents) {
-    next.agents = state.now.agents.slice();
+    next.agents = of.now.agents.slice();
     for (const [place, agent] of change.agents) next.agents[place] = agent;
   }
   for (const key of ['cuts', 'peers', 'network', 'why', 'clock', 'scenario']) {
     if (key in change) next[key] = change[key];
   }
-  state.now = next;
+  of.now = next;
   const entry = { at: next.at_ms, moment: next, said: 0 };
-  state.past.push(entry);
+  of.past.push(entry);
   // A recording has an end, so all of it is kept.
-  if (state.past.length > MOMENTS && !state.film) {
-    state.past.shift();
-    if (state.shown !== null) state.shown = Math.max(0, state.shown - 1);
+  if (of.past.length > MOMENTS && !of.film) {
+    of.past.shift();
+    if (of.shown !== null) of.shown = Math.max(0, of.shown - 1);
   }
+  of.received = performance.now();
   const said = change.said || [];
   for (const entry of said) {
-    meet(entry);
-    (entry.what === 'election' ? state.elections : state.said).push(entry);
+    meet(entry, of);
+    (entry.what === 'election' ? of.elections : of.said).push(entry);
   }
-  entry.said = state.said.length;
-  if (state.film) return said;
-  if (state.said.length > ENTRIES) state.said.splice(0, state.said.length - ENTRIES);
-  if (state.elections.length > ENTRIES) state.elections.splice(0, state.elections.length - ENTRIES);
+  entry.said = of.said.length;
+  if (of.film) return said;
+  if (of.said.length > ENTRIES) of.said.splice(0, of.said.length - ENTRIES);
+  if (of.elections.length > ENTRIES) of.elections.splice(0, of.elections.length - ENTRIES);
   return said;
 }
 
-function meet(entry) {
-  if (entry.what === 'sent' && !state.kinds.includes(entry.kind)) {
-    state.kinds.push(entry.kind);
+function meet(entry, of) {
+  if (entry.what === 'sent' && !of.kinds.includes(entry.kind)) {
+    of.kinds.push(entry.kind);
     // What is said again and again would hide everything else: it is drawn when it is asked for.
-    if (/heartbeat|^ack$|^beat|^are_you/.test(entry.kind)) state.hidden.add(entry.kind);
+    if (/heartbeat|^ack$|^beat|^are_you/.test(entry.kind)) of.hidden.add(entry.kind);
   }
 }
 
-const moment = () => (state.shown === null ? state.now : state.past[state.shown].moment);
-const isLive = () => state.shown === null && !state.film;
+const moment = (of = state) => (of.shown === null ? of.now : of.past[of.shown].moment);
+const isLive = (of = state) => of.shown === null && !of.film;
 
-// The time of the agents, as far as can be told between two frames.
-function clockNow() {
-  const at = moment().at_ms, clock = state.now.clock;
-  if (!isLive() || clock.paused) return at;
-  return at + Math.min(performance.now() - state.received, 1500) * clock.speed;
+// The last moment that is not later than this time.
+function placeOf(at, of = state) {
+  let low = 0, high = of.past.length - 1;
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (of.past[middle].at <= at) low = middle;
+    else high = middle - 1;
+  }
+  return low;
 }
 
-function leaseLeft(agent) {
+// The time of the agents, as far as can be told between two frames.
+function clockNow(of = state) {
+  const at = moment(of).at_ms, clock = of.now.clock;
+  if (!isLive(of) || clock.paused) return at;
+  return at + Math.min(performance.now() - of.received, 1500) * clock.speed;
+}
+
+function leaseLeft(agent, of = state) {
   if (agent.lease_until_ms === undefined) return agent.leads ? 'no end' : '';
-  return Math.max(0, Math.round(agent.lease_until_ms - clockNow())) + ' ms';
+  return Math.max(0, Math.round(agent.lease_until_ms - clockNow(of))) + ' ms';
 }
 
 // One word for what an agent is: it is written as well as coloured.

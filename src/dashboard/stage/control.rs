@@ -56,6 +56,8 @@ pub(crate) enum Control {
     Speed(f64),
     /// Another election, among new agents.
     Election(String),
+    /// An election beside the first one, both among new agents; `null` ends that.
+    Beside(Option<String>),
 }
 
 /// What the network shall do to every message.
@@ -125,6 +127,9 @@ mod tests {
         let (from, to, one_way) = (id("a"), id("b"), false);
         assert_eq!(cut, Control::Cut { from, to, one_way });
         assert_eq!(read(r#""heal""#).unwrap(), Control::Heal);
+        let beside = |name: Option<&str>| Control::Beside(name.map(str::to_owned));
+        assert_eq!(read(r#"{"beside":"ring"}"#).unwrap(), beside(Some("ring")));
+        assert_eq!(read(r#"{"beside":null}"#).unwrap(), beside(None));
         let down = read(r#"{"step_down":{"agent":"a"}}"#).unwrap();
         let (agent, to) = (id("a"), None);
         assert_eq!(down, Control::StepDown { agent, to });

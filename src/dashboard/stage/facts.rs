@@ -4,7 +4,7 @@
 //! no more and costs a page of text each; and that a lease is told to twenty milliseconds, so that its reading is no
 //! change. Not here: what a moment is (`moment.rs` of the dashboard).
 
-use std::{collections::BTreeMap, time::Duration};
+use std::collections::BTreeMap;
 
 use crate::{
     dashboard::moment::{AgentFacts, AgentState, NetworkFacts, PageMoment, coarse},
@@ -103,6 +103,3 @@ pub(super) fn ranked<E: Election>(cluster: &Cluster<E>) -> Vec<AgentId> {
     ranked.sort_unstable_by(|one, other| other.cmp(one));
     ranked.into_iter().map(|(_, id)| id).collect()
 }
-
-/// When it is looked anew why nothing is settled, though nothing happened: a diagnosis has spans in it.
-pub(super) const WHY_EACH: Duration = Duration::from_millis(500);

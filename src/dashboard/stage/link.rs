@@ -9,6 +9,7 @@ use std::{
 };
 
 use actix_web::rt::time::timeout;
+use serde::Serialize;
 use tokio::sync::oneshot;
 
 use super::{
@@ -24,9 +25,39 @@ pub(crate) struct StageLink(SyncSender<StageRequest>);
 /// What is asked for, and where the answer goes.
 #[derive(Debug)]
 pub(crate) enum StageRequest {
-    Command(Control, oneshot::Sender<Result<(), StageError>>),
-    /// The run until now.
-    Run(oneshot::Sender<RecordedRun>),
+    Command(Control, oneshot::Sender<Result<StageAnswer, StageError>>),
+    /// The run until now, of the first election or of the one beside it.
+    Run {
+        beside: bool,
+        reply: oneshot::Sender<Result<RecordedRun, StageError>>,
+    },
+}
+
+/// What is said of a command that was carried out.
+#[derive(Debug, Serialize)]
+pub(crate) struct StageAnswer {
+    message: &'static str,
+    /// Which of two elections refused it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
+}
+
+impl StageAnswer {
+    /// It was done, by both elections if there are two.
+    pub(super) const fn done() -> Self {
+        Self {
+            message: "done",
+            note: None,
+        }
+    }
+
+    /// It was done, with a remark.
+    pub(super) fn noted(note: String) -> Self {
+        Self {
+            note: Some(note),
+            ..Self::done()
+        }
+    }
 }
 
 /// Why a command was not carried out.
@@ -42,6 +73,8 @@ pub(crate) enum StageError {
     RealTime,
     #[error("there is no election {name:?} to choose here")]
     NoElection { name: String },
+    #[error("no election is held beside the first one: choose one")]
+    NothingBeside,
     #[error("too many commands wait already: send it again")]
     Busy,
     #[error("the cluster did not come to it within {} s: look at what it does, and send it again", ANSWER.as_secs())]
@@ -56,7 +89,7 @@ impl StageError {
         match self {
             Self::Number(_) => 400,
             Self::Cluster(ClusterError::Unknown { .. }) | Self::NoElection { .. } => 404,
-            Self::Cluster(_) | Self::Scenario(_) | Self::RealTime => 409,
+            Self::Cluster(_) | Self::Scenario(_) | Self::RealTime | Self::NothingBeside => 409,
             Self::Busy | Self::Ended => 503,
             Self::Late => 504,
         }
@@ -71,14 +104,15 @@ pub(crate) fn link() -> (StageLink, Receiver<StageRequest>) {
 
 impl StageLink {
     /// Asks for something, and waits until it was done or refused.
-    pub(crate) async fn ask(&self, control: Control) -> Result<(), StageError> {
+    pub(crate) async fn ask(&self, control: Control) -> Result<StageAnswer, StageError> {
         self.answered(|reply| StageRequest::Command(control, reply))
             .await?
     }
 
-    /// The run until now.
-    pub(crate) async fn run(&self) -> Result<RecordedRun, StageError> {
-        self.answered(StageRequest::Run).await
+    /// The run until now, of the first election or of the one beside it.
+    pub(crate) async fn run(&self, beside: bool) -> Result<RecordedRun, StageError> {
+        self.answered(|reply| StageRequest::Run { beside, reply })
+            .await?
     }
 
     async fn answered<T>(

@@ -24,13 +24,19 @@
 //! In virtual time the stage holds the thread of its System between two frames: time stands still while nothing is due.
 //! A server has sockets, which know real time only, so it runs on another thread.
 //!
-//! Decided here: when something is done, and when it is shown. Not here: what the commands are (`control.rs`), the
-//! scenarios (`scenario.rs`), the pace of time (`pace.rs`), what is shown (`facts.rs`), and what is kept (`run.rs`).
+//! # Side by side
+//! [`Stage::play_beside`] shows two elections, and gives each command to both at the same instant of the agents' time, so
+//! that the messages and the time of each can be compared. What only one of them can do is said on the page.
+//!
+//! Decided here: what a stage is given, and what is chosen on its page. Not here: when something is done (`play.rs`), what
+//! the commands are (`control.rs`), the scenarios (`scenario.rs`), the pace of time (`pace.rs`), what is kept and shown of
+//! one cluster (`panel.rs`, `facts.rs`, `run.rs`).
 
 mod control;
 mod facts;
 pub(super) mod link;
 mod pace;
+mod panel;
 mod perform;
 mod play;
 mod run;
@@ -38,6 +44,7 @@ mod scenario;
 
 use std::{
     collections::VecDeque,
+    fmt,
     sync::{Arc, mpsc::Receiver},
 };
 
@@ -45,6 +52,7 @@ use crate::{
     dashboard::{
         Dashboard, ShownSource,
         board::{Board, Head},
+        moment::PageMoment,
     },
     protocol::Election,
     testkit::cluster::Cluster,
@@ -52,6 +60,7 @@ use crate::{
 
 use link::{StageRequest, link};
 use pace::StagePace;
+use panel::{ClusterPanel, StagePanel};
 use scenario::Scene;
 
 pub use scenario::Story;
@@ -60,6 +69,8 @@ pub use scenario::Story;
 #[derive(Debug)]
 pub struct Stage {
     board: Arc<Board>,
+    /// Shows the election beside the first one; empty while there is none.
+    beside: Arc<Board>,
     asked: Receiver<StageRequest>,
     pace: StagePace,
     scenes: VecDeque<Scene>,
@@ -88,9 +99,12 @@ impl Stage {
             scenarios: Story::ALL.map(Story::words).to_vec(),
             ..Head::default()
         };
-        let page = Dashboard::of(ShownSource::Stage(link), head);
+        let mut page = Dashboard::of(ShownSource::Stage(link), head);
+        let beside = Arc::new(Board::beside());
+        page.beside = Some(Arc::clone(&beside));
         let stage = Self {
             board: Arc::clone(&page.board),
+            beside,
             asked,
             pace: time,
             scenes: VecDeque::new(),
@@ -100,8 +114,8 @@ impl Stage {
         (stage, page)
     }
 
-    /// Names the election that is held, and those that can be chosen on the page instead:
-    /// [`play`](Self::play) returns the one that is.
+    /// Names the election that is held, and those that can be chosen on the page instead or beside it:
+    /// [`play`](Self::play) returns what is.
     #[must_use]
     pub fn elections<N: Into<String>>(
         self,
@@ -123,15 +137,79 @@ impl Stage {
         self
     }
 
-    /// Plays with that cluster until another election is chosen, whose name is returned, or no page is left.
+    /// Plays with that cluster until another election is chosen, or no page is left.
     ///
-    /// Call it in the cluster's own System. Whoever plays the next election makes a new cluster.
-    pub async fn play<E: Election>(&mut self, cluster: Cluster<E>) -> Option<String> {
+    /// Call it in the cluster's own System. Whoever plays what was chosen makes new clusters.
+    pub async fn play<E: Election>(&mut self, cluster: Cluster<E>) -> Option<Chosen> {
+        let panel = Box::new(ClusterPanel::new(cluster));
+        let held = self.board.head().election;
+        self.begin(held, panel, None).await
+    }
+
+    /// The same with a second cluster beside it, if one is given, whose agents have the same names: each command is given
+    /// to both at the same instant. Both have to be of the System that this is called in. Begin them at the same instant,
+    /// so that their clocks show the same time.
+    pub async fn play_beside(&mut self, first: Staged, beside: Option<Staged>) -> Option<Chosen> {
+        let (election, panel) = (Some(first.election), first.panel);
+        self.begin(election, panel, beside).await
+    }
+
+    async fn begin(
+        &mut self,
+        election: Option<String>,
+        mut first: Box<dyn StagePanel>,
+        beside: Option<Staged>,
+    ) -> Option<Chosen> {
         self.scenes.clear();
         self.scenario = None;
         let story = self.story.take();
-        play::Player::new(self, cluster).play(story).await
+        first.appear(&self.board, election);
+        // Nothing of the agents that were there before is shown.
+        self.beside.publish(PageMoment::default(), Vec::new(), 0);
+        self.beside.set_head(|head| *head = Head::default());
+        let beside = beside.map(|mut beside| {
+            beside.panel.appear(&self.beside, Some(beside.election));
+            beside.panel
+        });
+        let chosen = play::Player::new(self, first, beside).play(story).await?;
+        let held = chosen.election.clone();
+        self.board.set_head(|head| head.election = Some(held));
+        Some(chosen)
     }
+}
+
+/// A cluster that is shown beside another one, and the name of its election.
+pub struct Staged {
+    election: String,
+    panel: Box<dyn StagePanel>,
+}
+
+impl Staged {
+    /// That cluster, of this election.
+    pub fn new<E: Election>(election: impl Into<String>, cluster: Cluster<E>) -> Self {
+        Self {
+            election: election.into(),
+            panel: Box::new(ClusterPanel::new(cluster)),
+        }
+    }
+}
+
+impl fmt::Debug for Staged {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Staged")
+            .field("election", &self.election)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What was chosen on the page, to be played next among new agents.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Chosen {
+    /// The election that is held.
+    pub election: String,
+    /// The election beside it, if there shall be one.
+    pub beside: Option<String>,
 }
 
 /// Slow enough to see a message, fast enough to see a lease end.

@@ -3,7 +3,7 @@
 //! Decided here: how much of it is due, in whole milliseconds, because timers fire on a grid of them; what is left over
 //! is kept. After a pause, and after a long frame, nothing is made up for. Not here: how time passes (`mod.rs`).
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::dashboard::moment::ClockFacts;
 
@@ -66,6 +66,14 @@ impl StagePace {
         self.owed = rest;
         due
     }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "people see real time; the agents' own is virtual"
+)]
+pub(super) fn now() -> Instant {
+    Instant::now()
 }
 
 /// A frame that took longer, because the host was busy, counts as so long.

@@ -51,7 +51,8 @@ pub(super) async fn perform<E: Election>(
         | Control::Play
         | Control::Step
         | Control::Speed(_)
-        | Control::Election(_) => {}
+        | Control::Election(_)
+        | Control::Beside(_) => {}
     }
     Ok(())
 }

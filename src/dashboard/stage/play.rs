@@ -1,9 +1,11 @@
-//! One cluster on the stage, frame by frame.
+//! What is on the stage, frame by frame.
 //!
 //! Decided here: what a frame is: commands that came, then as much time as is due, then the next scene if it is its
-//! turn, then what is shown. An election is over when it is settled which agents lead.
+//! turn, then what is shown. Where two elections stand side by side, each command and each scene is given to both before
+//! any time passes. Not here: what is kept and shown of each of them (`panel.rs`).
 
 use std::{
+    iter,
     sync::mpsc::{RecvTimeoutError, TryRecvError},
     time::{Duration, Instant},
 };
@@ -11,40 +13,26 @@ use std::{
 use actix::clock::sleep;
 
 use super::{
-    Stage,
+    Chosen, Stage,
     control::{Control, checked_speed},
-    facts,
-    link::{StageError, StageRequest},
-    perform::perform,
-    run::RunCommands,
+    link::{StageAnswer, StageError, StageRequest},
+    pace::now,
+    panel::StagePanel,
     scenario::{Story, Until, scenes},
 };
 use crate::{
-    dashboard::{
-        copies::RecordedRun,
-        entries::Told,
-        moment::PageMoment,
-        said::{Happened, Said, joined},
-    },
-    protocol::{Election, Time},
+    dashboard::{board::Board, copies::RecordedRun},
+    protocol::Time,
     record::RecordedClock,
-    testkit::cluster::{Cluster, Settled},
 };
 
 /// See the [module's page](self).
-pub(super) struct Player<'a, E: Election> {
+pub(super) struct Player<'a> {
     stage: &'a mut Stage,
-    cluster: Cluster<E>,
-    /// The first entry of the record that has not been told.
-    next_entry: u64,
-    commands: RunCommands,
-    causes: Vec<String>,
-    /// The last change of a leader that an election was told of.
-    told: Option<Time>,
-    /// The last one that the recording calls settled, and how much had happened by the last frame.
-    recorded: (Option<Time>, u64),
-    why: Vec<String>,
-    why_at: (u64, Instant),
+    first: Box<dyn StagePanel>,
+    beside: Option<Box<dyn StagePanel>>,
+    /// How much had happened by the last frame.
+    activity: u64,
     /// What the next scene waits for, since when, and how long it has been quiet.
     waits: Option<SceneWait>,
 }
@@ -60,38 +48,30 @@ struct SceneWait {
 /// What follows from a command.
 enum AfterCommand {
     Goes,
-    Chosen(String),
+    Chosen(Chosen),
 }
 
-impl<'a, E: Election> Player<'a, E> {
-    pub(super) fn new(stage: &'a mut Stage, cluster: Cluster<E>) -> Self {
-        stage.board.set_head(|head| {
-            head.title = format!("{} agents", cluster.sights().count());
-        });
+impl<'a> Player<'a> {
+    pub(super) fn new(
+        stage: &'a mut Stage,
+        first: Box<dyn StagePanel>,
+        beside: Option<Box<dyn StagePanel>>,
+    ) -> Self {
         Self {
             stage,
-            cluster,
-            next_entry: 0,
-            commands: RunCommands::default(),
-            causes: Vec::new(),
-            told: None,
-            recorded: (None, 0),
-            why: Vec::new(),
-            why_at: (u64::MAX, now()),
+            first,
+            beside,
+            activity: 0,
             waits: None,
         }
     }
 
-    pub(super) async fn play(mut self, mut story: Option<Story>) -> Option<String> {
+    pub(super) async fn play(mut self, mut story: Option<Story>) -> Option<Chosen> {
         let mut last = now();
         loop {
             match self.obey().await {
                 Ok(AfterCommand::Goes) => {}
-                Ok(AfterCommand::Chosen(name)) => {
-                    let held = name.clone();
-                    self.stage.board.set_head(|head| head.election = Some(held));
-                    return Some(name);
-                }
+                Ok(AfterCommand::Chosen(chosen)) => return Some(chosen),
                 Err(NoPage) => return None,
             }
             // Not before somebody looks: the beginning of a story is missed otherwise.
@@ -109,8 +89,16 @@ impl<'a, E: Election> Player<'a, E> {
             }
             self.scene().await;
             self.settle_when_quiet().await;
-            self.show();
+            let (clock, scenario) = (self.stage.pace.facts(), self.stage.scenario);
+            for panel in self.panels() {
+                panel.show(clock, scenario);
+            }
         }
+    }
+
+    /// The first one, and the one beside it.
+    fn panels(&mut self) -> impl Iterator<Item = &mut Box<dyn StagePanel>> {
+        iter::once(&mut self.first).chain(&mut self.beside)
     }
 
     /// Does what was asked for; waits for the length of a frame if that is nothing.
@@ -148,43 +136,33 @@ impl<'a, E: Election> Player<'a, E> {
         // A caller that has gone needs no answer.
         let (control, reply) = match request {
             StageRequest::Command(control, reply) => (control, reply),
-            StageRequest::Run(reply) => {
+            StageRequest::Run { beside, reply } => {
                 self.settle().await;
-                reply.send(self.run()).ok();
+                reply.send(self.run(beside)).ok();
                 return AfterCommand::Goes;
             }
         };
         let told = self.control(&control).await;
-        let chosen = match (&told, control) {
-            (Ok(()), Control::Election(name)) => AfterCommand::Chosen(name),
-            _ => AfterCommand::Goes,
-        };
+        let chosen = told.as_ref().ok().and_then(|_| self.chosen(control));
         reply.send(told).ok();
-        chosen
+        chosen.map_or(AfterCommand::Goes, AfterCommand::Chosen)
     }
 
-    async fn control(&mut self, control: &Control) -> Result<(), StageError> {
+    async fn control(&mut self, control: &Control) -> Result<StageAnswer, StageError> {
         match control {
             Control::Pause => {
                 self.settle().await;
-                self.pause(true)
+                self.pause(true)?;
             }
-            Control::Play => self.pause(false),
-            Control::Step => self.step().await,
+            Control::Play => self.pause(false)?,
+            Control::Step => self.step().await?,
             Control::Speed(speed) => {
                 self.must_be_virtual()?;
                 self.stage.pace.set_speed(checked_speed(*speed)?);
-                Ok(())
             }
-            Control::Scenario(name) => self.begin(*name),
-            Control::Election(name) => {
-                let head = self.stage.board.head();
-                if head.elections.contains(name) {
-                    return Ok(());
-                }
-                let name = name.clone();
-                Err(StageError::NoElection { name })
-            }
+            Control::Scenario(name) => self.begin(*name)?,
+            Control::Election(name) | Control::Beside(Some(name)) => self.must_be_known(name)?,
+            Control::Beside(None) => {}
             Control::Crash(_)
             | Control::Stop(_)
             | Control::Restart(_)
@@ -199,7 +177,51 @@ impl<'a, E: Election> Player<'a, E> {
             | Control::Isolate(_)
             | Control::Rejoin(_)
             | Control::Heal
-            | Control::Network(_) => perform(&mut self.cluster, control).await,
+            | Control::Network(_) => return self.perform(control).await,
+        }
+        Ok(StageAnswer::done())
+    }
+
+    /// Gives a command to both elections at the same moment. What one of them refuses the other may do: one leads by
+    /// whom the other is only followed.
+    async fn perform(&mut self, control: &Control) -> Result<StageAnswer, StageError> {
+        let first = self.first.perform(control).await;
+        let Some(beside) = &mut self.beside else {
+            return first.map(|()| StageAnswer::done());
+        };
+        match (first, beside.perform(control).await) {
+            (Ok(()), Ok(())) => Ok(StageAnswer::done()),
+            (Ok(()), Err(wrong)) => {
+                let refused = format!("the election beside did not do it: {wrong}");
+                Ok(StageAnswer::noted(refused))
+            }
+            (Err(wrong), Ok(())) => {
+                let refused = format!("only the election beside did it: {wrong}");
+                Ok(StageAnswer::noted(refused))
+            }
+            (Err(wrong), Err(_)) => Err(wrong),
+        }
+    }
+
+    fn must_be_known(&self, name: &String) -> Result<(), StageError> {
+        if self.stage.board.head().elections.contains(name) {
+            return Ok(());
+        }
+        let name = name.clone();
+        Err(StageError::NoElection { name })
+    }
+
+    /// What is to be played next, if a command says so.
+    fn chosen(&self, control: Control) -> Option<Chosen> {
+        let held = |board: &Board| board.head().election;
+        if let Control::Election(election) = control {
+            let beside = held(&self.stage.beside);
+            Some(Chosen { election, beside })
+        } else if let Control::Beside(beside) = control {
+            let election = held(&self.stage.board)?;
+            Some(Chosen { election, beside })
+        } else {
+            None
         }
     }
 
@@ -219,21 +241,25 @@ impl<'a, E: Election> Player<'a, E> {
     /// Pauses, and goes on until something has happened.
     async fn step(&mut self) -> Result<(), StageError> {
         self.pause(true)?;
-        let before = self.cluster.activity();
+        let before = self.activity();
         for _ in 0..LONGEST_STEP {
             sleep(Duration::from_millis(1)).await;
-            if self.cluster.activity() != before {
+            if self.activity() != before {
                 break;
             }
         }
         Ok(())
     }
 
+    fn activity(&mut self) -> u64 {
+        self.panels().map(|panel| panel.activity()).sum()
+    }
+
     // ---- scenes ------------------------------------------------------------------------------
 
     /// Begins a scenario; one that is played ends where it is.
     fn begin(&mut self, scenario: Story) -> Result<(), StageError> {
-        let ranked = facts::ranked(&self.cluster);
+        let ranked = self.first.ranked();
         self.stage.scenes = scenes(scenario, &ranked)?.into();
         self.stage.scenario = Some(scenario.words().0);
         self.waits = None;
@@ -243,7 +269,7 @@ impl<'a, E: Election> Player<'a, E> {
     fn wait(&self, until: Until) -> SceneWait {
         SceneWait {
             until,
-            since: self.cluster.now(),
+            since: self.first.now(),
             met: None,
         }
     }
@@ -259,7 +285,7 @@ impl<'a, E: Election> Player<'a, E> {
                 return;
             };
             // What a viewer did meanwhile may make a scene impossible: the next one may be possible still.
-            let done = perform(&mut self.cluster, &scene.control).await.is_ok();
+            let done = self.perform(&scene.control).await.is_ok();
             if done && scene.then != Until::Passed(Duration::ZERO) {
                 self.waits = Some(self.wait(scene.then));
                 return;
@@ -268,16 +294,20 @@ impl<'a, E: Election> Player<'a, E> {
     }
 
     fn is_its_turn(&mut self) -> bool {
-        let now_there = self.cluster.now();
-        let Some(wait) = &mut self.waits else {
+        let waits = self.waits.as_ref();
+        let Some((until, since)) = waits.map(|wait| (wait.until, wait.since)) else {
             return true;
         };
-        let passed = now_there.since(wait.since);
-        let is_met = match wait.until {
+        let passed = self.first.now().since(since);
+        let is_met = match until {
             Until::Passed(span) => passed >= span,
             Until::Settled => {
-                passed >= AT_LEAST && (passed >= AT_MOST || self.cluster.settled_now().is_ok())
+                passed >= AT_LEAST
+                    && (passed >= AT_MOST || self.panels().all(|panel| panel.is_settled()))
             }
+        };
+        let Some(wait) = &mut self.waits else {
+            return true;
         };
         if !is_met {
             wait.met = None;
@@ -288,112 +318,39 @@ impl<'a, E: Election> Player<'a, E> {
 
     // ---- what is kept -----------------------------------------------------------------------
 
-    /// The run until now.
-    fn run(&self) -> RecordedRun {
-        let election = self.stage.board.head().election;
-        let mut whole = self.cluster.recording(&election.unwrap_or_default());
-        if !self.stage.pace.is_virtual() {
-            whole.header_mut().clock = RecordedClock::Real;
-        }
-        let mut commands = self.commands.clone();
-        self.cluster
-            .read_trace(self.next_entry, |entry| commands.add(entry));
-        commands.with(whole)
+    /// The run until now, of that election.
+    fn run(&self, beside: bool) -> Result<RecordedRun, StageError> {
+        let clock = if self.stage.pace.is_virtual() {
+            RecordedClock::Virtual
+        } else {
+            RecordedClock::Real
+        };
+        let second = self.beside.as_ref().ok_or(StageError::NothingBeside);
+        let panel = if beside { second? } else { &self.first };
+        Ok(panel.run(clock))
     }
 
     /// Waits until nothing has happened for a frame, because what is recorded here takes the time of the agents.
     async fn settle_when_quiet(&mut self) {
-        let activity = self.cluster.activity();
-        if std::mem::replace(&mut self.recorded.1, activity) == activity {
+        let activity = self.activity();
+        if std::mem::replace(&mut self.activity, activity) == activity {
             self.settle().await;
         }
     }
 
-    /// Has it recorded that it is settled which agents lead, as whoever tests a cluster would: a test that is made of the
-    /// run asserts it there.
+    /// Has it recorded that it is settled which agents lead.
     async fn settle(&mut self) {
-        let believed = self.cluster.believed();
-        let is_due = self.recorded.0 != Some(believed) && !self.stage.pace.facts().paused;
-        if !is_due || self.cluster.settled_now().is_err() {
+        if self.stage.pace.facts().paused {
             return;
         }
-        if self.cluster.settle().await.is_ok() {
-            self.recorded.0 = Some(believed);
+        for panel in self.panels() {
+            panel.settle().await;
         }
-    }
-
-    /// Reads what was recorded since the last time.
-    fn read(&mut self) -> Told {
-        let mut told = Told::default();
-        let commands = &mut self.commands;
-        self.next_entry = self.cluster.read_trace(self.next_entry, |entry| {
-            told.add(entry);
-            commands.add(entry);
-        });
-        told
-    }
-
-    // ---- what is shown -----------------------------------------------------------------------
-
-    fn show(&mut self) {
-        let Told {
-            mut said,
-            more,
-            causes,
-            ..
-        } = self.read();
-        self.causes.extend(causes);
-        said.extend(self.election());
-        let moment = PageMoment {
-            clock: self.stage.pace.facts(),
-            scenario: self.stage.scenario,
-            why: self.why(),
-            ..facts::moment(&self.cluster)
-        };
-        self.stage.board.publish(moment, said, more);
-    }
-
-    /// The election that is over, if one is since the last look.
-    fn election(&mut self) -> Option<Said> {
-        let believed = self.cluster.believed();
-        if self.told == Some(believed) {
-            return None;
-        }
-        let settled: Settled = self.cluster.settled_now().ok()?;
-        self.told = Some(believed);
-        Some(Said {
-            at: self.cluster.now().since(Time::ZERO),
-            what: Happened::Election {
-                cause: joined(std::mem::take(&mut self.causes)),
-                leaders: settled.leaders().cloned().collect(),
-                took: settled.took,
-                messages: settled.messages,
-            },
-        })
-    }
-
-    fn why(&mut self) -> Vec<String> {
-        let activity = self.cluster.activity();
-        let (last, at) = self.why_at;
-        let is_due = at.elapsed() >= facts::WHY_EACH;
-        if is_due && (last != activity || !self.stage.pace.facts().paused) || self.why.is_empty() {
-            self.why = facts::why(&self.cluster);
-            self.why_at = (activity, now());
-        }
-        self.why.clone()
     }
 }
 
 /// Nobody is left to show anything to.
 struct NoPage;
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "people see real time; the agents' own is virtual"
-)]
-fn now() -> Instant {
-    Instant::now()
-}
 
 /// Lets the other tasks of this thread run, without any time passing.
 async fn actix_yield() {

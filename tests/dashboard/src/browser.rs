@@ -2,8 +2,10 @@
 
 use std::{process::Stdio, time::Duration};
 
+use actix_bully::dashboard::Dashboard;
 use fantoccini::{
-    Client, ClientBuilder, Locator, elements::Element, wd::WebDriverCompatibleCommand,
+    Client, ClientBuilder, Locator, elements::Element, error::CmdError,
+    wd::WebDriverCompatibleCommand,
 };
 use hyper_util::client::legacy::connect::HttpConnector;
 use serde_json::{Value, json};
@@ -13,7 +15,7 @@ use tokio::{
     process::{Child, Command},
 };
 
-use crate::SOON;
+use crate::{SOON, done, five, stage};
 
 /// A browser with one page.
 #[derive(Debug)]
@@ -63,6 +65,43 @@ impl Browser {
         }
     }
 
+    /// Opens a page that is served for it.
+    pub async fn of(page: &Dashboard, more: &[&str]) -> Self {
+        let (address, server) = page.serve(0).expect("a port");
+        actix::spawn(server);
+        Self::open(&format!("http://{address}/"), more).await
+    }
+
+    /// Opens a page of five agents at that speed, and waits until the highest is shown as their leader.
+    pub async fn of_five(speed: u32) -> (Self, Dashboard) {
+        let (page, _thread) = stage(five);
+        done(&page, &format!(r#"{{"speed":{speed}}}"#)).await;
+        let browser = Self::of(&page, &[]).await;
+        browser.wait(LEADER).await;
+        (browser, page)
+    }
+
+    /// Selects an agent in the picture, and waits until the page offers what can be done to it.
+    pub async fn select(&self, agent: &str) {
+        self.click(&format!("[data-id='agent:{agent}'] circle:not(.halo)"))
+            .await;
+        let offered = format!(
+            "return document.querySelector('[data-id=chosen] h3').textContent.startsWith('{agent},')"
+        );
+        self.until(&offered).await;
+    }
+
+    /// Waits until that agent is shown as the leader.
+    pub async fn led_by(&self, agent: &str) {
+        self.wait(&format!("[data-id='agent:{agent}'].leader"))
+            .await;
+    }
+
+    /// What the browser has noted in its console so far.
+    pub async fn noted(&self) -> Value {
+        self.client.issue_cmd(BrowserLog).await.expect("the log")
+    }
+
     /// Waits until there is an element.
     pub async fn wait(&self, css: &str) -> Element {
         let found = self.client.wait().at_most(SOON).every(EACH);
@@ -101,13 +140,16 @@ impl Browser {
         self.wait(css).await.text().await.expect("a text")
     }
 
-    /// Clicks on an element.
+    /// Clicks on an element, on the one that took its place if the page drew it anew meanwhile.
     pub async fn click(&self, css: &str) {
-        self.wait(css)
-            .await
-            .click()
-            .await
-            .expect("it can be clicked");
+        let mut clicked = self.wait(css).await.click().await;
+        if clicked
+            .as_ref()
+            .is_err_and(CmdError::is_stale_element_reference)
+        {
+            clicked = self.wait(css).await.click().await;
+        }
+        clicked.expect("it can be clicked");
     }
 
     /// Presses keys where the focus is.
@@ -118,8 +160,8 @@ impl Browser {
 
     /// Ends the browser. A page that has complained in its console fails.
     pub async fn end(mut self) {
-        let log = self.client.issue_cmd(BrowserLog).await.expect("the log");
-        let lines = log.as_array().cloned().unwrap_or_default();
+        let lines = self.noted().await;
+        let lines = lines.as_array().cloned().unwrap_or_default();
         let is_bad = |line: &Value| matches!(line["level"].as_str(), Some("SEVERE" | "WARNING"));
         let bad: Vec<_> = lines.into_iter().filter(is_bad).collect();
         self.client.close().await.expect("the session ends");
@@ -150,9 +192,12 @@ async fn driver() -> (Child, u16) {
     panic!("chromedriver names no port")
 }
 
+/// The one of five agents that leads, in the picture.
+pub const LEADER: &str = "[data-id='agent:agent-5'].leader";
+
 /// What the page has said in its console.
 #[derive(Debug)]
-pub struct BrowserLog;
+struct BrowserLog;
 
 impl WebDriverCompatibleCommand for BrowserLog {
     fn endpoint(

@@ -5,14 +5,17 @@
 )]
 
 use std::{
-    sync::mpsc,
+    ops::Deref,
     thread::{self, JoinHandle},
     time::Duration,
 };
 
 use actix::System;
 use actix_bully::{
-    dashboard::{Dashboard, stage::Stage},
+    dashboard::{
+        Dashboard,
+        stage::{Chosen, Stage, Staged},
+    },
     protocol::Election,
     testkit::{
         cluster::{Cluster, ClusterBuilder},
@@ -54,28 +57,49 @@ pub fn run(test: impl Future<Output = ()>) {
 /// A page that may do everything, of a cluster in virtual time on a thread of its own. The thread ends with the page.
 pub fn stage<E: Election>(
     cluster: impl FnOnce() -> ClusterBuilder<E> + Send + 'static,
-) -> (Dashboard, JoinHandle<Option<String>>) {
+) -> (Dashboard, JoinHandle<Option<Chosen>>) {
+    played(async move |stage| stage.play(begun(cluster())).await)
+}
+
+/// The same with two elections side by side.
+pub fn side_by_side() -> (Dashboard, JoinHandle<Option<Chosen>>) {
+    played(async |stage| {
+        let first = Staged::new("bully", begun(five()));
+        let beside = Staged::new("quorum", begun(five().quorum()));
+        stage.play_beside(first, Some(beside)).await
+    })
+}
+
+fn played(
+    play: impl AsyncFnOnce(&mut Stage) -> Option<Chosen> + Send + 'static,
+) -> (Dashboard, JoinHandle<Option<Chosen>>) {
     let (stage, page) = Stage::virtual_time();
-    let stage = stage.elections("bully", ["bully", "quorum"]);
-    let (tell, told) = mpsc::channel();
-    let thread = thread::spawn(move || {
-        let mut stage = stage;
-        virtual_system().block_on(async {
-            let ms = Duration::from_millis;
-            let network = Conditions::builder().delay(ms(10)..=ms(30)).build();
-            let cluster = cluster().network(network.expect("a network"));
-            let cluster = cluster.start().expect("a cluster");
-            tell.send(()).ok();
-            stage.play(cluster).await
-        })
-    });
-    told.recv().expect("it begins");
+    let mut stage = stage.elections("bully", ["bully", "quorum"]);
+    let thread = thread::spawn(move || virtual_system().block_on(play(&mut stage)));
     (page.allow_faults(), thread)
+}
+
+fn begun<E: Election>(cluster: ClusterBuilder<E>) -> Cluster<E> {
+    let ms = Duration::from_millis;
+    let network = Conditions::builder().delay(ms(10)..=ms(30)).build();
+    let cluster = cluster.network(network.expect("a network"));
+    cluster.start().expect("a cluster")
 }
 
 /// Five agents of the bully election.
 pub fn five() -> ClusterBuilder {
     Cluster::builder().agents(5)
+}
+
+/// Five agents on a stage at that speed, and a viewer who has seen that the highest leads.
+pub async fn five_led(speed: u32) -> (Dashboard, Viewer, JoinHandle<Option<Chosen>>) {
+    let (page, thread) = stage(five);
+    done(&page, &format!(r#"{{"speed":{speed}}}"#)).await;
+    let mut viewer = Viewer::new(&page).await.expect("a place");
+    viewer
+        .until("it leads", |v| v.leaders() == ["agent-5"])
+        .await;
+    (page, viewer, thread)
 }
 
 /// Asks a page that is mounted below `/election`, from this host.
@@ -112,18 +136,40 @@ pub async fn command(page: &Dashboard, body: &str) -> Told {
     ask(page, own_request().set_payload(body.to_owned())).await
 }
 
-/// A viewer: it reads events, and keeps the moment that they make.
+/// A command that is carried out.
+pub async fn done(page: &Dashboard, body: &str) {
+    let told = command(page, body).await;
+    assert_eq!(told.status, 200, "{body}: {told:?}");
+}
+
+/// A viewer: it reads events, and keeps what they make. It stands for what is shown of the first election.
 #[derive(Debug)]
 pub struct Viewer {
     body: BoxBody,
     /// What has come and was not read.
     rest: String,
+    first: Shown,
+    /// What is shown of the election beside it.
+    pub beside: Shown,
+}
+
+/// What a page shows of one election.
+#[derive(Debug, Default)]
+pub struct Shown {
     /// The moment as a page would show it.
     pub moment: Value,
     /// The head of the last snapshot.
     pub head: Value,
     /// Everything that was said.
     pub said: Vec<Value>,
+}
+
+impl Deref for Viewer {
+    type Target = Shown;
+
+    fn deref(&self) -> &Shown {
+        &self.first
+    }
 }
 
 impl Viewer {
@@ -141,9 +187,8 @@ impl Viewer {
         let mut viewer = Self {
             body: response.into_body(),
             rest: String::new(),
-            moment: Value::Null,
-            head: Value::Null,
-            said: Vec::new(),
+            first: Shown::default(),
+            beside: Shown::default(),
         };
         viewer.read().await;
         assert!(!viewer.head.is_null(), "a snapshot comes first");
@@ -159,20 +204,6 @@ impl Viewer {
         });
         let met = met.await.is_ok();
         assert!(met, "{what}: {:#} {:?}", self.moment, self.said.last());
-    }
-
-    /// An agent of the moment.
-    pub fn agent(&self, name: &str) -> &Value {
-        let agents = self.moment["agents"].as_array().expect("agents");
-        let found = agents.iter().find(|agent| agent["name"] == name);
-        found.unwrap_or(&Value::Null)
-    }
-
-    /// The agents that lead.
-    pub fn leaders(&self) -> Vec<&str> {
-        let agents = self.moment["agents"].as_array().expect("agents");
-        let leaders = agents.iter().filter(|agent| agent["leads"] == true);
-        leaders.filter_map(|agent| agent["name"].as_str()).collect()
     }
 
     async fn read(&mut self) {
@@ -195,16 +226,36 @@ impl Viewer {
         };
         let data: Value = serde_json::from_str(data).expect("JSON");
         match name {
-            "event: snapshot" => {
-                self.moment = data["moment"].clone();
-                self.head = data["head"].clone();
-                for list in ["said", "elections"] {
-                    self.said
-                        .extend(data[list].as_array().expect("a list").iter().cloned());
-                }
-            }
-            "event: change" => self.change(&data),
+            "event: snapshot" => self.first.begin(&data),
+            "event: change" => self.first.change(&data),
+            "event: beside-snapshot" => self.beside.begin(&data),
+            "event: beside-change" => self.beside.change(&data),
             other => panic!("{other}"),
+        }
+    }
+}
+
+impl Shown {
+    /// An agent of the moment.
+    pub fn agent(&self, name: &str) -> &Value {
+        let agents = self.moment["agents"].as_array().expect("agents");
+        let found = agents.iter().find(|agent| agent["name"] == name);
+        found.unwrap_or(&Value::Null)
+    }
+
+    /// The agents that lead.
+    pub fn leaders(&self) -> Vec<&str> {
+        let agents = self.moment["agents"].as_array().expect("agents");
+        let leaders = agents.iter().filter(|agent| agent["leads"] == true);
+        leaders.filter_map(|agent| agent["name"].as_str()).collect()
+    }
+
+    fn begin(&mut self, snapshot: &Value) {
+        self.moment = snapshot["moment"].clone();
+        self.head = snapshot["head"].clone();
+        for list in ["said", "elections"] {
+            let said = snapshot[list].as_array().expect("a list");
+            self.said.extend(said.iter().cloned());
         }
     }
 

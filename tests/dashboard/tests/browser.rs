@@ -2,33 +2,23 @@
 //! Each test waits for what the page shows, and ends with a look at the browser's console.
 
 use actix_bully::{
-    Group, agent::BullyAgent, dashboard::Dashboard, operate::Operated, record::Recording,
+    Group,
+    agent::BullyAgent,
+    dashboard::Dashboard,
+    operate::Operated,
+    record::Recording,
     testkit::cluster::Cluster,
 };
 use actix_bully_dashboard_tests::{
-    Viewer, browser::Browser, command, five, get, run, rust_test, stage,
+    browser::{Browser, LEADER},
+    command, done, five, five_led, get,
+    run, rust_test, side_by_side, stage,
 };
-
-/// Serves a page, and gives its address.
-fn served(page: &Dashboard) -> String {
-    let (address, server) = page.serve(0).unwrap();
-    actix::spawn(server);
-    format!("http://{address}/")
-}
-
-async fn open(page: &Dashboard) -> Browser {
-    Browser::open(&served(page), &[]).await
-}
-
-const LEADER: &str = "[data-id='agent:agent-5'].leader";
 
 #[test]
 fn the_page_shows_who_leads_and_who_leads_after_a_crash() {
     run(async {
-        let (page, _thread) = stage(five);
-        command(&page, r#"{"speed":2}"#).await;
-        let browser = open(&page).await;
-        browser.wait(LEADER).await;
+        let (browser, _page) = Browser::of_five(2).await;
         browser.until("return document.querySelector('[data-id=status]').textContent.startsWith('agent-5 leads in term ')").await;
         // By colour and by text.
         assert_eq!(browser.text(&format!("{LEADER} .word")).await, "LEADER");
@@ -36,14 +26,12 @@ fn the_page_shows_who_leads_and_who_leads_after_a_crash() {
             return of('agent-5') !== of('agent-4')";
         browser.until(colour).await;
         browser.until("return document.querySelectorAll('.agent').length === 5 && document.querySelector('[data-id=why]').textContent.includes('ranks highest')").await;
-        browser
-            .click("[data-id='agent:agent-5'] circle:not(.halo)")
-            .await;
+        browser.select("agent-5").await;
         browser.click("[data-id='do:crash']").await;
         browser
             .wait("[data-id='agent:agent-5'][data-state=down]")
             .await;
-        browser.wait("[data-id='agent:agent-4'].leader").await;
+        browser.led_by("agent-4").await;
         browser.until("return [...document.querySelectorAll('[data-id=election]')].some((row) => row.textContent.includes('agent-5 crashes'))").await;
         browser.until("return document.querySelector('[data-id=\"row:agent-4\"]').className.includes('leads')").await;
         // What is refused is said.
@@ -51,11 +39,7 @@ fn the_page_shows_who_leads_and_who_leads_after_a_crash() {
             .script("command({ crash: ['agent-5'] })", Vec::new())
             .await;
         browser.until("return document.querySelector('[data-id=answer]').textContent.includes('agent-5 is down')").await;
-        let log = browser
-            .client
-            .issue_cmd(actix_bully_dashboard_tests::browser::BrowserLog)
-            .await
-            .unwrap();
+        let log = browser.noted().await;
         assert!(
             log.to_string().contains("409"),
             "the browser notes a refusal: {log}"
@@ -74,16 +58,14 @@ fn a_page_of_a_running_node_shows_and_offers_no_commands() {
         };
         let (low, high) = (agent("low", 1), agent("high", 2));
         let page = Dashboard::new(Operated::new(&low).agent(&high));
-        let browser = open(&page).await;
-        browser.wait("[data-id='agent:high'].leader").await;
-        browser
-            .click("[data-id='agent:high'] circle:not(.halo)")
-            .await;
+        let browser = Browser::of(&page, &[]).await;
+        browser.led_by("high").await;
+        browser.select("high").await;
         browser.until("return document.querySelector('[data-id=chosen]').textContent.includes('high, leader')").await;
         browser.until("return document.querySelector('#controls').hidden && document.querySelectorAll('[data-id^=\"do:\"]').length === 0").await;
         // It is live: the next leader is shown without another look.
         high.step_down(None).unwrap();
-        browser.wait("[data-id='agent:low'].leader").await;
+        browser.led_by("low").await;
         browser.end().await;
     });
 }
@@ -91,21 +73,16 @@ fn a_page_of_a_running_node_shows_and_offers_no_commands() {
 #[test]
 fn partitions_and_cut_links_are_drawn_and_heal() {
     run(async {
-        let (page, _thread) = stage(five);
-        command(&page, r#"{"speed":5}"#).await;
-        let browser = open(&page).await;
-        browser.wait(LEADER).await;
+        let (browser, _page) = Browser::of_five(5).await;
         browser.click("[data-id=halve]").await;
         browser.until("return document.querySelectorAll('[data-id=wall]').length === 2 && document.querySelectorAll('[data-id=side]').length === 2").await;
-        browser.wait("[data-id='agent:agent-2'].leader").await;
+        browser.led_by("agent-2").await;
         browser.until("return document.querySelector('[data-id=status]').textContent.startsWith('2 agents consider themselves leader')").await;
         browser.click("[data-id=heal]").await;
         browser
             .until("return document.querySelectorAll('[data-id=wall]').length === 0")
             .await;
-        browser
-            .click("[data-id='agent:agent-1'] circle:not(.halo)")
-            .await;
+        browser.select("agent-1").await;
         browser.click("[data-id='do:cut-one-way']").await;
         browser.wait("[data-id=cut][data-ways='1']").await;
         browser.click("[data-id='do:cut']").await;
@@ -124,14 +101,14 @@ fn partitions_and_cut_links_are_drawn_and_heal() {
 fn messages_travel_and_the_timeline_goes_back() {
     run(async {
         let (page, _thread) = stage(five);
-        let browser = open(&page).await;
+        let browser = Browser::of(&page, &[]).await;
         browser.wait(LEADER).await;
         // An observer, because an arrow is gone before a look from outside would find it.
         browser.script("window.seen = new Set(); new MutationObserver((all) => { for (const one of all) for (const node of one.addedNodes) \
             if (node.classList && node.classList.contains('flight')) window.seen.add(node.getAttribute('class')); }) \
             .observe(document.querySelector('[data-id=ring]'), { childList: true, subtree: true })", Vec::new()).await;
         command(&page, r#"{"crash":["agent-5"]}"#).await;
-        browser.wait("[data-id='agent:agent-4'].leader").await;
+        browser.led_by("agent-4").await;
         browser.until("return window.seen.size > 0").await;
         browser.wait("[data-id='kind:elected']").await;
         browser.until("return [...document.querySelectorAll('[data-id=event]')].some((line) => line.textContent.includes('agent-5crashes') || line.textContent.includes('agent-5 crashes'))").await;
@@ -158,10 +135,7 @@ fn messages_travel_and_the_timeline_goes_back() {
 #[test]
 fn a_keyboard_is_enough() {
     run(async {
-        let (page, _thread) = stage(five);
-        command(&page, r#"{"speed":5}"#).await;
-        let browser = open(&page).await;
-        browser.wait(LEADER).await;
+        let (browser, _page) = Browser::of_five(5).await;
         // By tabs to the one agent that takes the focus, then by arrows.
         let in_ring = "return document.activeElement.closest('[data-id=ring] .agent') !== null";
         for _ in 0..40 {
@@ -189,7 +163,7 @@ fn a_keyboard_is_enough() {
             browser.press("\u{e004}").await;
         }
         browser.press("\u{e007}").await;
-        browser.wait("[data-id='agent:agent-4'].leader").await;
+        browser.led_by("agent-4").await;
         // The button is of no use any more: the focus is on one that is.
         browser.until("return document.activeElement.closest('[data-id=chosen]') !== null && !document.activeElement.disabled").await;
         // Everything that can be used has a name.
@@ -205,7 +179,7 @@ fn names_with_markup_are_shown_as_text() {
     const NAME: &str = "<img'onerror=alert(1)>\"&amp;";
     run(async {
         let (page, _thread) = stage(|| Cluster::builder().agent(NAME, 2).agent("<script>", 1));
-        let browser = open(&page).await;
+        let browser = Browser::of(&page, &[]).await;
         browser
             .until(
                 "return document.querySelector('[data-id=status]').textContent.startsWith('<img')",
@@ -234,15 +208,15 @@ fn two_hundred_agents_are_shown_and_nothing_moves_for_those_who_ask_for_calm() {
     run(async {
         let (page, _thread) = stage(|| Cluster::builder().agents(200));
         command(&page, r#"{"speed":1}"#).await;
-        let browser = Browser::open(&served(&page), &["--force-prefers-reduced-motion"]).await;
-        browser.wait("[data-id='agent:agent-200'].leader").await;
+        let browser = Browser::of(&page, &["--force-prefers-reduced-motion"]).await;
+        browser.led_by("agent-200").await;
         browser.until("return document.querySelectorAll('.agent').length === 200 && document.querySelectorAll('[data-id=table] tr').length === 200").await;
         browser.script("window.arrows = window.moves = 0; new MutationObserver((all) => { for (const one of all) { \
             if (one.type === 'childList') window.arrows += one.addedNodes.length; \
             else if (one.oldValue && one.oldValue !== one.target.getAttribute('transform')) window.moves += 1; } }) \
             .observe(document.querySelector('.layer-flights'), { childList: true, subtree: true, attributeFilter: ['transform'], attributeOldValue: true })", Vec::new()).await;
         command(&page, r#"{"crash":["agent-200"]}"#).await;
-        browser.wait("[data-id='agent:agent-199'].leader").await;
+        browser.led_by("agent-199").await;
         // The page draws on: frames are counted for as long as it takes to draw twenty.
         browser.script("window.frames20 = 0; const count = () => { window.frames20 += 1; requestAnimationFrame(count); }; requestAnimationFrame(count)", Vec::new()).await;
         browser.until("return window.frames20 >= 20").await;
@@ -265,20 +239,13 @@ const PLACE: &str = "return state.shown";
 #[test]
 fn what_was_clicked_is_copied_as_a_test_that_passes() {
     run(async {
-        let (page, _thread) = stage(five);
-        command(&page, r#"{"speed":5}"#).await;
-        let browser = open(&page).await;
-        browser.wait(LEADER).await;
-        browser
-            .click("[data-id='agent:agent-5'] circle:not(.halo)")
-            .await;
+        let (browser, _page) = Browser::of_five(5).await;
+        browser.select("agent-5").await;
         browser.click("[data-id='do:crash']").await;
-        browser.wait("[data-id='agent:agent-4'].leader").await;
-        browser
-            .click("[data-id='agent:agent-4'] circle:not(.halo)")
-            .await;
+        browser.led_by("agent-4").await;
+        browser.select("agent-4").await;
         browser.click("[data-id='do:isolate']").await;
-        browser.wait("[data-id='agent:agent-3'].leader").await;
+        browser.led_by("agent-3").await;
         browser.until("return document.querySelectorAll('tr[data-id=election]').length >= 2 && document.querySelector('tr[data-id=election]').textContent.includes('agent-3')").await;
         browser.click("[data-id='do:rejoin']").await;
         browser
@@ -310,14 +277,11 @@ fn what_was_clicked_is_copied_as_a_test_that_passes() {
 #[test]
 fn a_recording_is_opened_and_played_as_it_was() {
     run(async {
-        let (page, _thread) = stage(five);
-        command(&page, r#"{"speed":5}"#).await;
-        let browser = open(&page).await;
-        browser.wait(LEADER).await;
+        let (browser, page) = Browser::of_five(5).await;
         browser
             .script("command({ crash: ['agent-5'] })", Vec::new())
             .await;
-        browser.wait("[data-id='agent:agent-4'].leader").await;
+        browser.led_by("agent-4").await;
         command(&page, r#""pause""#).await;
         let recording = get(&page, "/copies/run.jsonl").await.text;
         let folder = tempfile::tempdir().unwrap();
@@ -347,7 +311,7 @@ fn a_recording_is_opened_and_played_as_it_was() {
         browser.click("[data-id=back]").await;
         browser.until("return document.querySelector('[data-id=status]').textContent.startsWith('No agent leads')").await;
         browser.script("const scrub = by('scrub'); scrub.value = scrub.max; scrub.dispatchEvent(new Event('input'))", Vec::new()).await;
-        browser.wait("[data-id='agent:agent-4'].leader").await;
+        browser.led_by("agent-4").await;
         browser
             .wait("[data-id='agent:agent-5'][data-state=down]")
             .await;
@@ -359,11 +323,7 @@ fn a_recording_is_opened_and_played_as_it_was() {
             .await;
         browser.click("[data-id=leave]").await;
         browser.until("return document.querySelector('[data-id=connection]').textContent === 'live' && !document.querySelector('#controls').hidden").await;
-        let log = browser
-            .client
-            .issue_cmd(actix_bully_dashboard_tests::browser::BrowserLog)
-            .await
-            .unwrap();
+        let log = browser.noted().await;
         assert!(
             log.to_string().contains("400"),
             "the refusal is noted: {log}"
@@ -375,16 +335,12 @@ fn a_recording_is_opened_and_played_as_it_was() {
 #[test]
 fn a_broken_promise_is_where_a_recording_opens() {
     run(async {
-        let (page, _thread) = stage(five);
-        let mut viewer = Viewer::new(&page).await.unwrap();
-        viewer
-            .until("it leads", |v| v.leaders() == ["agent-5"])
-            .await;
+        let (page, _viewer, _thread) = five_led(5).await;
         let copied = get(&page, "/copies/run.jsonl").await.text;
         let mut recording = Recording::read(copied.as_bytes()).unwrap();
         recording.violate(recording.ended(), "<b>two leaders</b>".to_owned());
         let replay = Dashboard::replay(recording);
-        let browser = open(&replay).await;
+        let browser = Browser::of(&replay, &[]).await;
         let marked = "return document.querySelector('[data-id=status]').textContent.startsWith('A promise is broken: <b>two leaders</b>')";
         browser.until(marked).await;
         browser
@@ -404,10 +360,7 @@ fn a_broken_promise_is_where_a_recording_opens() {
 #[test]
 fn texts_can_be_read_and_roles_are_told_in_light_and_in_dark() {
     run(async {
-        let (page, _thread) = stage(five);
-        command(&page, r#"{"speed":5}"#).await;
-        let browser = open(&page).await;
-        browser.wait(LEADER).await;
+        let (browser, page) = Browser::of_five(5).await;
         command(&page, r#"{"isolate":"agent-2"}"#).await;
         command(&page, r#"{"crash":["agent-1"]}"#).await;
         command(
@@ -416,9 +369,7 @@ fn texts_can_be_read_and_roles_are_told_in_light_and_in_dark() {
         )
         .await;
         browser.wait("[data-id=cut]").await;
-        browser
-            .click("[data-id='agent:agent-5'] circle:not(.halo)")
-            .await;
+        browser.select("agent-5").await;
         browser
             .script("answer('This is refused.')", Vec::new())
             .await;
@@ -451,10 +402,7 @@ fn texts_can_be_read_and_roles_are_told_in_light_and_in_dark() {
 #[test]
 fn faults_need_no_pointer() {
     run(async {
-        let (page, _thread) = stage(five);
-        command(&page, r#"{"speed":5}"#).await;
-        let browser = open(&page).await;
-        browser.wait(LEADER).await;
+        let (browser, _page) = Browser::of_five(5).await;
         // As a keyboard does it: the tab key leads there, Enter does it.
         let press = async |what: &str| {
             for _ in 0..80 {
@@ -478,6 +426,72 @@ fn faults_need_no_pointer() {
             .await;
         press("back").await;
         browser.until("return state.shown !== null").await;
+        browser.end().await;
+    });
+}
+
+#[test]
+fn two_elections_are_shown_side_by_side() {
+    run(async {
+        let (page, thread) = side_by_side();
+        done(&page, r#"{"speed":5}"#).await;
+        let browser = Browser::of(&page, &[]).await;
+        browser.wait(LEADER).await;
+        browser.wait("[data-id='beside:agent-5'].leader").await;
+        let versus = async |label: &str| {
+            let script = format!(
+                "return [...document.querySelectorAll(`[data-id='versus:{label}'] td`)].map((cell) => cell.textContent)"
+            );
+            browser.script(&script, Vec::new()).await
+        };
+        browser.select("agent-5").await;
+        browser.click("[data-id='do:crash']").await;
+        browser.led_by("agent-4").await;
+        browser.wait("[data-id='beside:agent-4'].leader").await;
+        browser.until("return [...document.querySelectorAll(`[data-id='versus:After'] td`)].every((cell) => cell.textContent === 'agent-5 crashes')").await;
+        assert_eq!(
+            versus("Leads now").await,
+            serde_json::json!(["agent-4", "agent-4"])
+        );
+        for label in ["Time until agreement", "Messages until agreement"] {
+            let told = versus(label).await;
+            assert!(
+                told.as_array().unwrap().iter().all(|cell| cell
+                    .as_str()
+                    .unwrap()
+                    .starts_with(|c: char| c.is_ascii_digit())),
+                "{label}: {told}"
+            );
+        }
+        browser.until("return document.querySelector('[data-id=chosen]').textContent.includes('In the quorum election')").await;
+        // The timeline takes both back.
+        browser.script("const scrub = by('scrub'); scrub.value = 0; scrub.dispatchEvent(new Event('input'))", Vec::new()).await;
+        browser
+            .wait("[data-id='beside:agent-5']:not([data-state=down])")
+            .await;
+        browser.click("[data-id=live]").await;
+        browser
+            .wait("[data-id='beside:agent-5'][data-state=down]")
+            .await;
+        // On a narrow page they stand below each other.
+        browser.client.set_window_size(500, 900).await.unwrap();
+        browser.until("return document.documentElement.scrollWidth <= innerWidth && by('other-ring').offsetTop > by('ring').parentElement.offsetTop + 100").await;
+        for script in [
+            include_str!("../src/contrast.js"),
+            include_str!("../src/roles.js"),
+        ] {
+            assert_eq!(
+                browser.script(script, Vec::new()).await,
+                serde_json::json!([])
+            );
+        }
+        browser
+            .script(
+                "by('beside').value = ''; by('beside').dispatchEvent(new Event('change'))",
+                Vec::new(),
+            )
+            .await;
+        assert_eq!(thread.join().unwrap().unwrap().beside, None);
         browser.end().await;
     });
 }

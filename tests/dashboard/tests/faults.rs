@@ -4,22 +4,16 @@ use actix_bully::{
     dashboard::stage::{Stage, Story},
     testkit::cluster::Cluster,
 };
-use actix_bully_dashboard_tests::{Viewer, command, five, run, stage};
+use actix_bully_dashboard_tests::{Viewer, command, done, five, five_led, run, stage};
 use serde_json::json;
 
 #[test]
 fn a_crash_is_seen_and_the_next_one_leads() {
     run(async {
-        let (page, thread) = stage(five);
-        assert_eq!(command(&page, r#"{"speed":10}"#).await.status, 200);
-        let mut viewer = Viewer::new(&page).await.unwrap();
-        viewer
-            .until("it leads", |v| v.leaders() == ["agent-5"])
-            .await;
+        let (page, mut viewer, thread) = five_led(10).await;
         let has_settled = |v: &Viewer| v.said.iter().any(|said| said["what"] == "election");
         viewer.until("it is settled", has_settled).await;
-        let told = command(&page, r#"{"crash":["agent-5"]}"#).await;
-        assert_eq!(told.status, 200, "{told:?}");
+        done(&page, r#"{"crash":["agent-5"]}"#).await;
         viewer
             .until("it is down", |v| v.agent("agent-5")["state"] == "down")
             .await;
@@ -44,7 +38,7 @@ fn a_crash_is_seen_and_the_next_one_leads() {
                 .count()
         };
         assert!(sent(&viewer) >= 3, "messages are told");
-        assert_eq!(command(&page, r#"{"restart":"agent-5"}"#).await.status, 200);
+        done(&page, r#"{"restart":"agent-5"}"#).await;
         viewer
             .until("it comes back", |v| v.leaders() == ["agent-5"])
             .await;
@@ -57,33 +51,28 @@ fn a_crash_is_seen_and_the_next_one_leads() {
 #[test]
 fn hangs_and_hand_overs() {
     run(async {
-        let (page, _thread) = stage(five);
-        command(&page, r#"{"speed":10}"#).await;
-        let mut viewer = Viewer::new(&page).await.unwrap();
-        viewer
-            .until("it leads", |v| v.leaders() == ["agent-5"])
-            .await;
-        assert_eq!(command(&page, r#"{"hang":"agent-5"}"#).await.status, 200);
+        let (page, mut viewer, _thread) = five_led(10).await;
+        done(&page, r#"{"hang":"agent-5"}"#).await;
         viewer
             .until("it hangs", |v| v.agent("agent-5")["state"] == "hung")
             .await;
         viewer
             .until("its lease ends", |v| v.leaders() == ["agent-4"])
             .await;
-        assert_eq!(command(&page, r#"{"resume":"agent-5"}"#).await.status, 200);
+        done(&page, r#"{"resume":"agent-5"}"#).await;
         viewer
             .until("it is back", |v| v.leaders() == ["agent-5"])
             .await;
         assert!(viewer.agent("agent-5")["lease_until_ms"].is_number());
         let down = r#"{"step_down":{"agent":"agent-5","to":"agent-2"}}"#;
-        assert_eq!(command(&page, down).await.status, 200);
+        done(&page, down).await;
         viewer
             .until("it hands over", |v| {
                 !v.leaders().is_empty() && !v.leaders().contains(&"agent-5")
             })
             .await;
         let join = r#"{"join":{"agent":"agent-9","score":9}}"#;
-        assert_eq!(command(&page, join).await.status, 200);
+        done(&page, join).await;
         viewer
             .until("it joins", |v| v.moment["agent_count"] == 6)
             .await;
@@ -96,14 +85,9 @@ fn hangs_and_hand_overs() {
 #[test]
 fn links_are_cut_and_heal() {
     run(async {
-        let (page, _thread) = stage(five);
-        command(&page, r#"{"speed":10}"#).await;
-        let mut viewer = Viewer::new(&page).await.unwrap();
-        viewer
-            .until("it leads", |v| v.leaders() == ["agent-5"])
-            .await;
+        let (page, mut viewer, _thread) = five_led(10).await;
         let halves = r#"{"partition":[["agent-1","agent-2"]]}"#;
-        assert_eq!(command(&page, halves).await.status, 200);
+        done(&page, halves).await;
         viewer
             .until("two sides", |v| {
                 v.agent("agent-1")["side"] == 1 && v.agent("agent-3")["side"] == 0
@@ -112,40 +96,30 @@ fn links_are_cut_and_heal() {
         viewer
             .until("two leaders", |v| v.leaders() == ["agent-2", "agent-5"])
             .await;
-        assert_eq!(command(&page, r#""heal""#).await.status, 200);
+        done(&page, r#""heal""#).await;
         viewer
             .until("one leader", |v| v.leaders() == ["agent-5"])
             .await;
         assert_eq!(viewer.agent("agent-1")["side"], 0);
         let one_way = r#"{"cut":{"from":"agent-1","to":"agent-2","one_way":true}}"#;
-        assert_eq!(command(&page, one_way).await.status, 200);
+        done(&page, one_way).await;
         viewer
             .until("one way", |v| v.moment["cuts"] == json!([[0, 1]]))
             .await;
-        assert_eq!(
-            command(&page, r#"{"cut":{"from":"agent-1","to":"agent-2"}}"#)
-                .await
-                .status,
-            200
-        );
+        done(&page, r#"{"cut":{"from":"agent-1","to":"agent-2"}}"#).await;
         viewer
             .until("both ways", |v| v.moment["cuts"] == json!([[0, 1], [1, 0]]))
             .await;
-        assert_eq!(
-            command(&page, r#"{"mend":{"from":"agent-2","to":"agent-1"}}"#)
-                .await
-                .status,
-            200
-        );
+        done(&page, r#"{"mend":{"from":"agent-2","to":"agent-1"}}"#).await;
         viewer
             .until("mended", |v| v.moment["cuts"] == json!([]))
             .await;
-        assert_eq!(command(&page, r#"{"isolate":"agent-3"}"#).await.status, 200);
+        done(&page, r#"{"isolate":"agent-3"}"#).await;
         viewer
             .until("isolated", |v| v.agent("agent-3")["isolated"] == true)
             .await;
         let network = r#"{"network":{"delay_min_ms":1,"delay_max_ms":5,"loss_per_mille":20}}"#;
-        assert_eq!(command(&page, network).await.status, 200);
+        done(&page, network).await;
         viewer
             .until("slower", |v| v.moment["network"]["loss_per_mille"] == 20)
             .await;
@@ -205,7 +179,7 @@ fn what_cannot_be_done_is_refused_in_words() {
 fn time_stands_still_goes_by_steps_and_goes_on() {
     run(async {
         let (page, _thread) = stage(five);
-        assert_eq!(command(&page, r#""pause""#).await.status, 200);
+        done(&page, r#""pause""#).await;
         let mut viewer = Viewer::new(&page).await.unwrap();
         viewer
             .until("it stands", |v| v.moment["clock"]["paused"] == true)
@@ -213,7 +187,7 @@ fn time_stands_still_goes_by_steps_and_goes_on() {
         let at = |v: &Viewer| v.moment["at_ms"].as_f64().unwrap();
         // What is done shows, and takes none of the agents' time.
         let before = at(&viewer);
-        assert_eq!(command(&page, r#"{"isolate":"agent-1"}"#).await.status, 200);
+        done(&page, r#"{"isolate":"agent-1"}"#).await;
         viewer
             .until("isolated", |v| v.agent("agent-1")["isolated"] == true)
             .await;
@@ -223,18 +197,15 @@ fn time_stands_still_goes_by_steps_and_goes_on() {
             at(&viewer)
         );
         let said = viewer.said.len();
-        assert_eq!(
-            command(&page, r#"{"campaign":"agent-2"}"#).await.status,
-            200
-        );
-        assert_eq!(command(&page, r#""step""#).await.status, 200);
+        done(&page, r#"{"campaign":"agent-2"}"#).await;
+        done(&page, r#""step""#).await;
         viewer
             .until("something happens", |v| {
                 v.said.len() > said && at(v) >= before
             })
             .await;
         assert_eq!(viewer.moment["clock"]["paused"], true);
-        assert_eq!(command(&page, r#""play""#).await.status, 200);
+        done(&page, r#""play""#).await;
         viewer
             .until("it goes on", |v| v.moment["clock"]["paused"] == false)
             .await;
@@ -264,7 +235,7 @@ fn in_real_time_there_is_no_pause() {
             assert_eq!(told.status, 409, "{told:?}");
             assert!(told.message().contains("real time"), "{told:?}");
         }
-        assert_eq!(command(&page, r#"{"crash":["agent-3"]}"#).await.status, 200);
+        done(&page, r#"{"crash":["agent-3"]}"#).await;
         viewer
             .until("the next", |v| v.leaders() == ["agent-2"])
             .await;
@@ -276,16 +247,8 @@ fn in_real_time_there_is_no_pause() {
 #[test]
 fn a_scenario_is_played_to_its_end() {
     run(async {
-        let (page, _thread) = stage(five);
-        command(&page, r#"{"speed":50}"#).await;
-        let mut viewer = Viewer::new(&page).await.unwrap();
-        viewer
-            .until("it leads", |v| v.leaders() == ["agent-5"])
-            .await;
-        assert_eq!(
-            command(&page, r#"{"scenario":"one_way"}"#).await.status,
-            200
-        );
+        let (page, mut viewer, _thread) = five_led(50).await;
+        done(&page, r#"{"scenario":"one_way"}"#).await;
         viewer
             .until("it is played", |v| v.moment["scenario"] == "one_way")
             .await;
@@ -325,8 +288,9 @@ fn another_election_is_handed_to_whoever_plays() {
         let (page, thread) = stage(five);
         let mut viewer = Viewer::new(&page).await.unwrap();
         assert_eq!(viewer.head["elections"], json!(["bully", "quorum"]));
-        assert_eq!(command(&page, r#"{"election":"quorum"}"#).await.status, 200);
-        assert_eq!(thread.join().unwrap().as_deref(), Some("quorum"));
+        done(&page, r#"{"election":"quorum"}"#).await;
+        let chosen = thread.join().unwrap().unwrap();
+        assert_eq!((&*chosen.election, chosen.beside), ("quorum", None));
         viewer
             .until("it is named", |v| v.head["election"] == "quorum")
             .await;

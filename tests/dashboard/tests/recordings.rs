@@ -9,18 +9,14 @@ use actix_bully::{
     record::{RecordLimits, Recording, What},
 };
 use actix_bully_dashboard_tests::{
-    SOON, Told, Viewer, ask, command, five, get, own_request, run, rust_test, stage,
+    SOON, Told, Viewer, ask, command, done, five, five_led, get, own_request, run, rust_test,
+    stage,
 };
 use serde_json::Value;
 
 /// A page of five agents, of which the last one crashed and another leads.
 async fn crashed() -> (Dashboard, Viewer) {
-    let (page, _thread) = stage(five);
-    command(&page, r#"{"speed":10}"#).await;
-    let mut viewer = Viewer::new(&page).await.unwrap();
-    viewer
-        .until("it leads", |v| v.leaders() == ["agent-5"])
-        .await;
+    let (page, mut viewer, _thread) = five_led(10).await;
     for body in [
         r#"{"cut":{"from":"agent-1","to":"agent-2"}}"#,
         r#"{"isolate":"agent-1"}"#,
@@ -28,7 +24,7 @@ async fn crashed() -> (Dashboard, Viewer) {
         r#"{"rejoin":"agent-1"}"#,
         r#"{"crash":["agent-5"]}"#,
     ] {
-        assert_eq!(command(&page, body).await.status, 200, "{body}");
+        done(&page, body).await;
     }
     viewer
         .until("the next", |v| {

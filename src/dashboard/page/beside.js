@@ -1,0 +1,40 @@
+// Two elections side by side: the second picture, and what the same faults cost each of them.
+
+const title = (of) => of.head.election + ' election';
+
+// What was agreed last, and all that was agreed here.
+function cost(of) {
+  const leaders = moment(of).agents.filter((agent) => agent.leads).map(keyOf), last = of.elections[of.elections.length - 1];
+  const all = of.elections.reduce((sum, each) => sum + each.messages, 0);
+  const told = (say, none) => (last ? say(last) : none);
+  return [
+    ['Leads now', leaders.join(', ') || 'none'],
+    ['Last agreement', told((each) => seconds(each.at_ms), 'none yet')],
+    ['After', told((each) => each.cause || 'the beginning', '')],
+    ['Time until agreement', told((each) => span(each.took_ms), '')],
+    ['Messages until agreement', told((each) => String(each.messages), '')],
+    ['Agreements so far', String(of.elections.length)],
+    ['Their messages', String(all)],
+  ];
+}
+
+function drawBeside() {
+  const shown = hasBeside();
+  by('rings').classList.toggle('two', shown);
+  by('other-ring').hidden = by('versus').hidden = by('ring-name').hidden = by('run-of').hidden = !shown;
+  if (!shown) return;
+  by('ring-name').textContent = title(state);
+  by('beside-name').textContent = title(beside);
+  const text = summary(moment(beside));
+  // It is read aloud when it changes, so it is written only then.
+  if (by('beside-status').textContent !== text) by('beside-status').textContent = text;
+  drawRing(rings[1]);
+  const first = cost(state), second = cost(beside);
+  const key = JSON.stringify([first, second, title(state), title(beside)]);
+  if (panels.versus === key) return;
+  panels.versus = key;
+  const head = (text) => make('th', { scope: 'col' }, text);
+  by('versus-head').replaceChildren(head('On the same faults'), head(title(state)), head(title(beside)));
+  by('versus-rows').replaceChildren(...first.map(([label, text], row) => make('tr', { data: 'versus:' + label },
+    make('th', { scope: 'row' }, label), make('td', { class: 'long' }, text), make('td', { class: 'long' }, second[row][1]))));
+}

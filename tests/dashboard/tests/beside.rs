@@ -1,0 +1,148 @@
+//! Two elections side by side: both get each command at the same instant, and what each of them needed is told.
+
+use actix_bully::{
+    dashboard::Dashboard,
+    protocol::Time,
+    record::{RecordedCommand, Recording, What},
+};
+use actix_bully_dashboard_tests::{
+    Shown, Viewer, command, done, five, get, run, side_by_side, stage,
+};
+use serde_json::Value;
+
+/// Two elections, of which both have a leader.
+async fn led() -> (Dashboard, Viewer) {
+    let (page, _thread) = side_by_side();
+    done(&page, r#"{"speed":10}"#).await;
+    let mut viewer = Viewer::new(&page).await.unwrap();
+    viewer
+        .until("both are led", |v| {
+            v.leaders() == ["agent-5"] && v.beside.leaders() == ["agent-5"]
+        })
+        .await;
+    (page, viewer)
+}
+
+/// The election that followed from that.
+fn election<'a>(shown: &'a Shown, cause: &str) -> Option<&'a Value> {
+    let mut said = shown.said.iter();
+    said.find(|said| said["what"] == "election" && said["cause"] == cause)
+}
+
+/// When a command was given in the run of one of them.
+async fn given(page: &Dashboard, query: &str, wanted: &RecordedCommand) -> Vec<Time> {
+    let told = get(page, &format!("/copies/run.jsonl{query}")).await;
+    let recording = Recording::read(told.text.as_bytes()).unwrap();
+    let is_wanted = |what: &What| matches!(what, What::Command(command) if command == wanted);
+    let entries = recording.entries().iter();
+    entries
+        .filter(|entry| is_wanted(&entry.what))
+        .map(|entry| entry.at)
+        .collect()
+}
+
+#[test]
+fn both_get_each_command_at_the_same_instant() {
+    run(async {
+        let (page, mut viewer) = led().await;
+        assert_eq!(viewer.head["election"], "bully");
+        assert_eq!(viewer.beside.head["election"], "quorum");
+        done(&page, r#"{"crash":["agent-5"]}"#).await;
+        viewer
+            .until("both have elected", |v| {
+                election(v, "agent-5 crashes").is_some()
+                    && election(&v.beside, "agent-5 crashes").is_some()
+            })
+            .await;
+        for shown in [&*viewer, &viewer.beside] {
+            let over = election(shown, "agent-5 crashes").unwrap();
+            assert_eq!(over["leaders"], serde_json::json!(["agent-4"]));
+            assert!(over["took_ms"].as_f64() > Some(0.0), "{over}");
+            assert!(over["messages"].as_u64() > Some(0), "{over}");
+            assert_eq!(shown.agent("agent-5")["state"], "down");
+        }
+        let crash = RecordedCommand::Crash(vec!["agent-5".parse().unwrap()]);
+        let first = given(&page, "", &crash).await;
+        assert_eq!(first.len(), 1);
+        assert_eq!(first, given(&page, "?beside=true", &crash).await);
+
+        // What the network does, it does to both.
+        let network = r#"{"network":{"delay_min_ms":1,"delay_max_ms":5,"loss_per_mille":20}}"#;
+        done(&page, network).await;
+        let lossy = |shown: &Shown| shown.moment["network"]["loss_per_mille"] == 20;
+        viewer.until("loss", |v| lossy(v) && lossy(&v.beside)).await;
+    });
+}
+
+#[test]
+fn what_only_one_of_them_can_do_is_said() {
+    run(async {
+        let (page, mut viewer) = led().await;
+        // A minority elects a leader in one election, and in the other none.
+        done(&page, r#"{"partition":[["agent-1","agent-2"]]}"#).await;
+        viewer
+            .until("two sides", |v| v.leaders() == ["agent-2", "agent-5"])
+            .await;
+        assert_eq!(viewer.beside.leaders(), ["agent-5"]);
+        let told = command(&page, r#"{"step_down":{"agent":"agent-2"}}"#).await;
+        assert_eq!(told.status, 200, "{told:?}");
+        let note = told.json()["note"].clone();
+        let note = note.as_str().unwrap();
+        assert!(note.contains("the election beside did not do it"), "{note}");
+        assert!(note.contains("agent-2 does not lead"), "{note}");
+        // What neither can do is refused.
+        let told = command(&page, r#"{"crash":["nobody"]}"#).await;
+        assert_eq!(told.status, 404, "{told:?}");
+    });
+}
+
+#[test]
+fn a_scenario_waits_for_both() {
+    run(async {
+        let (page, mut viewer) = led().await;
+        done(&page, r#"{"speed":50}"#).await;
+        done(&page, r#"{"scenario":"flapping"}"#).await;
+        viewer
+            .until("it plays", |v| v.beside.moment["scenario"] == "flapping")
+            .await;
+        viewer
+            .until("it crashes in both", |v| {
+                let down = |shown: &Shown| shown.agent("agent-5")["state"] == "down";
+                down(v) && down(&v.beside)
+            })
+            .await;
+        // The next scene comes when the slower of them has agreed as well.
+        viewer
+            .until("it comes back", |v| v.agent("agent-5")["state"] == "up")
+            .await;
+        assert!(election(&viewer.beside, "agent-5 crashes").is_some());
+    });
+}
+
+#[test]
+fn another_one_is_chosen_beside_the_first() {
+    run(async {
+        let (page, thread) = stage(five);
+        let viewer = Viewer::new(&page).await.unwrap();
+        assert!(viewer.beside.head["election"].is_null(), "one is shown");
+        let told = get(&page, "/copies/run.jsonl?beside=true").await;
+        assert_eq!(told.status, 409, "{told:?}");
+        assert!(told.message().contains("no election is held beside"));
+        let told = command(&page, r#"{"beside":"coin"}"#).await;
+        assert_eq!(told.status, 404, "{told:?}");
+        done(&page, r#"{"beside":"quorum"}"#).await;
+        let chosen = thread.join().unwrap().unwrap();
+        assert_eq!(chosen.election, "bully");
+        assert_eq!(chosen.beside.as_deref(), Some("quorum"));
+    });
+}
+
+#[test]
+fn the_second_one_is_left_again() {
+    run(async {
+        let (page, thread) = side_by_side();
+        done(&page, r#"{"beside":null}"#).await;
+        let chosen = thread.join().unwrap().unwrap();
+        assert_eq!((&*chosen.election, chosen.beside), ("bully", None));
+    });
+}
