@@ -6,7 +6,7 @@
 use std::{fmt, str::FromStr, time::Duration};
 
 use actix_bully::{
-    protocol::{AgentId, Election, Score, Time},
+    protocol::{AgentId, Election, NewVoter, Score, Time, VoterChange},
     testkit::{
         cluster::{Cluster, ClusterError, ClusterStatus, Settled},
         faults::ConditionsBuilder,
@@ -85,6 +85,12 @@ pub(crate) enum Verb {
     },
     /// The leader hands over, to the second if one is named: `step-down 5`, `step-down 5 3`
     StepDown { name: Name, to: Option<Name> },
+    /// An agent that has joined a quorum votes from now on: `add-voter 6`
+    AddVoter { name: Name },
+    /// A voter of a quorum only follows from now on: `remove-voter 5`
+    RemoveVoter { name: Name },
+    /// One agent votes in the place of another: `replace-voter 5 6`
+    ReplaceVoter { old: Name, new: Name },
     /// This agent holds an election: `campaign 1`
     Campaign { name: Name },
     /// Waits until it is settled which agents lead: `settle`
@@ -225,6 +231,9 @@ impl Command {
             Verb::StepDown { name, to } => {
                 cluster.step_down(name.as_ref(), to.as_ref().map(AsRef::as_ref))?;
             }
+            Verb::AddVoter { name } => cluster.change_voters(VoterChange::Add(name.voter()))?,
+            Verb::RemoveVoter { name } => cluster.change_voters(VoterChange::Remove(name.0))?,
+            Verb::ReplaceVoter { old, new } => cluster.change_voters(old.replaced_by(new))?,
             Verb::Campaign { name } => cluster.campaign(name.as_ref())?,
 
             Verb::Partition { sides } => cluster.partition(sides.into_iter().map(|side| side.0))?,
@@ -280,6 +289,24 @@ impl Name {
         let digits = name.trim_end_matches(|c: char| c.is_ascii_digit()).len();
         let number = name.get(digits..).and_then(|number| number.parse().ok());
         Rating(Some(Score::from(number.unwrap_or(0_i64))))
+    }
+}
+
+impl Name {
+    /// As a voter of a cluster, which needs no address.
+    fn voter(self) -> NewVoter {
+        let contact = None;
+        NewVoter {
+            id: self.0,
+            contact,
+        }
+    }
+
+    fn replaced_by(self, new: Self) -> VoterChange {
+        VoterChange::Replace {
+            old: self.0,
+            new: new.voter(),
+        }
     }
 }
 

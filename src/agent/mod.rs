@@ -108,6 +108,8 @@ pub use message::{BullyElection, Drained, DrainingToken, Notice, Subscribe, Subs
 pub use progress::Progress;
 pub(crate) use progress::check_span;
 pub use status::{Lifecycle, Status};
+#[cfg(feature = "testkit")]
+pub(crate) use voters::member_kind;
 pub use voters::{Voters, VotersError};
 
 pub(crate) use reader::{AgentReader, WeakAgentReader};

@@ -295,7 +295,7 @@ fn may_pass(change: &VoterChange, reason: &ChangeError) -> bool {
 }
 
 /// What an agent takes part as: one with a store that is not listed, a learner, only follows.
-pub(super) fn member_kind(
+pub(crate) fn member_kind(
     requirements: &Requirements,
     id: &AgentId,
     configured: MemberKind,

@@ -38,6 +38,8 @@ pub(crate) struct MomentChange<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     peers: Option<&'a [PeerFacts]>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    voters: Option<Option<u64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     network: Option<Option<NetworkFacts>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<&'a [String]>,
@@ -97,6 +99,7 @@ pub(crate) fn step<'a>(
             .collect(),
         cuts: (old.cuts != new.cuts).then_some(&*new.cuts),
         peers: (old.peers != new.peers).then_some(&*new.peers),
+        voters: (old.voters != new.voters).then_some(new.voters),
         network: (old.network != new.network).then_some(new.network),
         why: (old.why != new.why).then_some(&*new.why),
         clock: (old.clock != new.clock).then_some(new.clock),

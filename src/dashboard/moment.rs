@@ -23,6 +23,8 @@ pub(crate) struct PageMoment {
     pub(crate) agent_count: usize,
     /// The ways that are cut, from one agent to another, by their places.
     pub(crate) cuts: Vec<(usize, usize)>,
+    /// Which list of voters it is, where that can be changed.
+    pub(crate) voters: Option<u64>,
     /// The hosts that a bridge links.
     pub(crate) peers: Vec<PeerFacts>,
     /// What the network does to every message, where that can be set.
@@ -46,6 +48,7 @@ pub(crate) struct AgentFacts {
     /// Its group, where a node may have several.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub(crate) group: String,
+    /// An observer with a score is a learner, which can be made a voter.
     pub(crate) kind: MemberKind,
     #[serde(serialize_with = "shown::optional_text")]
     pub(crate) score: Option<Score>,

@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::protocol::{AgentId, MemberKind, Score};
+use crate::protocol::{AgentId, MemberKind, Score, VoterChange};
 
 /// A command that was given to a cluster, with the full names of the agents.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,6 +53,8 @@ pub enum RecordedCommand {
         /// The agent that shall lead next, if one was named.
         to: Option<AgentId>,
     },
+    /// The voters of a quorum are changed.
+    ChangeVoters(VoterChange),
     /// This one holds an election.
     Campaign(AgentId),
     /// These sides do not reach each other.
@@ -94,6 +96,7 @@ impl RecordedCommand {
             | Self::Leave(_)
             | Self::Score { .. }
             | Self::StepDown { .. }
+            | Self::ChangeVoters(_)
             | Self::Campaign(_)
             | Self::Cut(..)
             | Self::CutOneWay(..)

@@ -6,7 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Happening, MessageText, RecordedCommand, Recording, TraceEntry, What};
-use crate::protocol::{AgentId, Event, Leader, MemberKind, Role, Score, Term, Time};
+use crate::protocol::{
+    AgentId, Decree, Event, Leader, MemberKind, Role, Score, Term, Time, VotersEvent,
+};
 
 /// A moment of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -115,7 +117,14 @@ impl<'a> RecordedMoment<'a> {
                 agent.role = *role;
                 agent.is_heard();
             }
-            What::Event { agent, event } => self.agent(agent).hears(event),
+            What::Event { agent, event } => {
+                self.agent(agent).hears(event);
+                if let Event::Voters(told) = event
+                    && let VotersEvent::Installed(list) = &**told
+                {
+                    self.list(list);
+                }
+            }
             What::Happened { agent, what } => {
                 self.agent(agent).meets(*what);
                 if *what == Happening::Left {
@@ -141,6 +150,18 @@ impl<'a> RecordedMoment<'a> {
             | What::Dropped { .. }
             | What::Settled { .. }
             | What::Ended => {}
+        }
+    }
+
+    /// Another list of voters holds; who may be elected, and is not on it, only follows.
+    fn list(&mut self, list: &Decree) {
+        let eligible = self.agents.iter_mut().filter(|agent| agent.score.is_some());
+        for agent in eligible {
+            agent.kind = if list.names().any(|name| name == agent.name) {
+                MemberKind::Voter
+            } else {
+                MemberKind::Observer
+            };
         }
     }
 
@@ -303,6 +324,7 @@ impl<'a> CutLinks<'a> {
             | RecordedCommand::Leave(_)
             | RecordedCommand::Score { .. }
             | RecordedCommand::StepDown { .. }
+            | RecordedCommand::ChangeVoters(_)
             | RecordedCommand::Campaign(_)
             | RecordedCommand::Network(_)
             | RecordedCommand::Settle => {}

@@ -7,7 +7,7 @@ use super::{
     NetworkRecord, RecordedAgent, RecordedCommand, Recording, TraceEntry, Untold, What,
     lines::append, script::can_be_told,
 };
-use crate::protocol::{AgentId, MemberKind, Score, Time};
+use crate::protocol::{AgentId, MemberKind, NewVoter, Score, Time, VoterChange};
 
 pub(super) fn to_rust_test(recording: &Recording) -> Result<String, Untold> {
     can_be_told(recording)?;
@@ -48,7 +48,9 @@ fn imports(body: &str) -> String {
             "RingConfig",
             "actix_bully::elections::ring::{BoundedRecord, RingConfig}",
         ),
+        ("NewVoter ", "actix_bully::protocol::NewVoter"),
         ("Time::", "actix_bully::protocol::Time"),
+        ("VoterChange::", "actix_bully::protocol::VoterChange"),
         ("Cluster", "actix_bully::testkit::cluster::Cluster"),
         ("Conditions::", "actix_bully::testkit::faults::Conditions"),
         ("", "actix_bully::testkit::virtual_system"),
@@ -229,17 +231,7 @@ fn call(command: &RecordedCommand) -> Option<String> {
         RecordedCommand::Expire(agent) => cluster(format!("expire({})?", literal(agent))),
         RecordedCommand::Join { agent, kind, score } => cluster(join(agent, *kind, *score)),
         RecordedCommand::Leave(agent) => cluster(format!("leave({}).await?", literal(agent))),
-        RecordedCommand::Score {
-            agent,
-            score: Some(score),
-        } => cluster(format!(
-            "set_score({}, {})?",
-            literal(agent),
-            rating(*score)
-        )),
-        RecordedCommand::Score { agent, score: None } => {
-            cluster(format!("withdraw_score({})?", literal(agent)))
-        }
+        RecordedCommand::Score { agent, score } => cluster(rate(agent, *score)),
         RecordedCommand::StepDown { agent, to: None } => {
             cluster(format!("step_down({}, None)?", literal(agent)))
         }
@@ -251,6 +243,7 @@ fn call(command: &RecordedCommand) -> Option<String> {
             literal(agent),
             literal(to)
         )),
+        RecordedCommand::ChangeVoters(change) => cluster(change_voters(change)),
         RecordedCommand::Campaign(agent) => cluster(format!("campaign({})?", literal(agent))),
         RecordedCommand::Partition(sides) => {
             // Slices, because sides differ in length.
@@ -287,6 +280,30 @@ fn join(agent: &AgentId, kind: MemberKind, score: Option<Score>) -> String {
         (MemberKind::Voter, None) => format!("join_witness({agent})?"),
         (MemberKind::Voter, Some(score)) => format!("join({agent}, {})?", rating(score)),
     }
+}
+
+fn rate(agent: &AgentId, score: Option<Score>) -> String {
+    let agent = literal(agent);
+    match score {
+        Some(score) => format!("set_score({agent}, {})?", rating(score)),
+        None => format!("withdraw_score({agent})?"),
+    }
+}
+
+fn change_voters(change: &VoterChange) -> String {
+    let new = |new: &NewVoter| {
+        let id = literal(&new.id);
+        format!("NewVoter {{ id: {id}.parse()?, contact: None }}")
+    };
+    let change = match change {
+        VoterChange::Add(voter) => format!("Add({})", new(voter)),
+        VoterChange::Remove(old) => format!("Remove({}.parse()?)", literal(old)),
+        VoterChange::Replace { old, new: voter } => {
+            let old = literal(old);
+            format!("Replace {{ old: {old}.parse()?, new: {} }}", new(voter))
+        }
+    };
+    format!("change_voters(VoterChange::{change})?")
 }
 
 fn many(verb: &str, agents: &[AgentId]) -> String {

@@ -4,7 +4,7 @@
 //! each its number as its score, and begins with delays of 1 to 3 ms; commands that it has no word for are named.
 
 use super::{NetworkRecord, RecordedCommand, Recording, TraceEntry, Untold, What, lines::append};
-use crate::protocol::{AgentId, MemberKind, Score, Time};
+use crate::protocol::{AgentId, MemberKind, Score, Time, VoterChange};
 
 pub(super) fn to_script(recording: &Recording) -> Result<String, Untold> {
     check(recording)?;
@@ -126,6 +126,7 @@ fn words(command: &RecordedCommand, network: &mut NetworkRecord) -> Option<Strin
             agent,
             to: Some(to),
         } => Some(format!("step-down {} {}", word(agent)?, word(to)?)),
+        RecordedCommand::ChangeVoters(change) => change_voters(change),
         RecordedCommand::Campaign(agent) => Some(format!("campaign {}", word(agent)?)),
         RecordedCommand::Partition(sides) => {
             let sides: Option<Vec<String>> = sides
@@ -153,6 +154,16 @@ fn words(command: &RecordedCommand, network: &mut NetworkRecord) -> Option<Strin
             ..
         } => None,
     }
+}
+
+fn change_voters(change: &VoterChange) -> Option<String> {
+    Some(match change {
+        VoterChange::Add(new) => format!("add-voter {}", word(&new.id)?),
+        VoterChange::Remove(old) => format!("remove-voter {}", word(old)?),
+        VoterChange::Replace { old, new } => {
+            format!("replace-voter {} {}", word(old)?, word(&new.id)?)
+        }
+    })
 }
 
 /// What is said to come from one network to another: one command, because each has a line in the run.

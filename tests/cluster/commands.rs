@@ -110,7 +110,7 @@ fn durations_and_shares_are_exact() {
 #[test]
 fn every_verb_has_an_example_that_is_read() {
     let verbs = Verb::command();
-    assert_eq!(verbs.get_subcommands().count(), 25);
+    assert_eq!(verbs.get_subcommands().count(), 28);
     for known in verbs.get_subcommands() {
         let about = known.get_about().unwrap().to_string();
         let mut examples = about.split('`').skip(1).step_by(2).peekable();

@@ -27,6 +27,7 @@ mod scale;
 mod scores;
 mod settling;
 mod starting;
+mod voters;
 mod wiring;
 
 use std::{future::Future, time::Duration};

@@ -70,7 +70,7 @@ function drawWhy() {
   by('peers').replaceChildren(...peers.map((peer) => make('li', { data: 'peer:' + peer.node }, `host ${peer.node}: ${peer.link}${peer.error ? ', ' + peer.error : ''}`)));
 }
 
-const cells = (agent) => [keyOf(agent), agent.kind === 'observer' ? 'observer' : agent.score === null ? 'none' : agent.score,
+const cells = (agent) => [keyOf(agent), rating(agent),
   agent.state + (agent.isolated ? ', isolated' : ''), agent.role || '', agent.term || '', agent.incarnation || '', agent.leader || '', leaseLeft(agent)];
 
 function drawTable() {
@@ -103,7 +103,7 @@ function drawChosen() {
   const agent = moment().agents.find((agent) => keyOf(agent) === state.chosen);
   if (!agent) return;
   const names = moment().agents.map(keyOf);
-  const key = [agent.name, state.head.controls, names.length, agent.state, agent.leads, agent.isolated].join('|');
+  const key = [agent.name, state.head.controls, names.length, agent.state, agent.leads, agent.isolated, agent.kind, listOf() && listOf().voters].join('|');
   if (key !== panels.chosenKey) {
     panels.chosenKey = key;
     const before = document.activeElement && document.activeElement.getAttribute('data-id');
@@ -140,6 +140,7 @@ function actions(agent, names, other) {
     button('Restart', { restart: name }, agent.state === 'down'), button('Step down', { step_down: { agent: name } }, up && agent.leads),
     button('Campaign', { campaign: name }, up, 'it holds an election'),
     agent.isolated ? button('Rejoin', { rejoin: name }, true, 'its isolation ends') : button('Isolate', { isolate: name }, true, 'all its links are cut'));
+  own.append(...voterActions(name, button));
   const others = names.filter((each) => each !== name);
   if (!others.length) return [own];
   const select = make('select', { id: 'other' }, ...others.map((each) => make('option', { value: each, selected: each === other }, each)));
@@ -148,6 +149,19 @@ function actions(agent, names, other) {
   return [own, make('div', { class: 'row' }, make('label', {}, 'Link with ', select),
     link('Cut', (to) => ({ cut: { from: name, to } })), link('Cut one way', (to) => ({ cut: { from: name, to, one_way: true } })),
     link('Mend', (to) => ({ mend: { from: name, to } })))];
+}
+
+// The moment of the election whose list of voters can be changed, if there is one.
+const listOf = () => [state, ...(hasBeside() ? [beside] : [])].map((of) => moment(of)).find((now) => now.voters !== null);
+
+function voterActions(name, button) {
+  const list = listOf(), agent = list && list.agents.find((each) => each.name === name);
+  if (!agent || agent.score === null) return [];
+  const add = (each) => ({ id: each });
+  if (agent.kind === 'observer') return [button('Make it a voter', { change_voters: { add: add(name) } }, true, 'it is heard as a learner')];
+  const learners = list.agents.filter((each) => each.kind === 'observer' && each.score !== null && each.state === 'up');
+  return [button('Remove from the voters', { change_voters: { remove: name } }, true, 'it only follows from then on'),
+    ...learners.slice(0, 3).map((each) => button('Replace by ' + each.name, { change_voters: { replace: { old: name, new: add(each.name) } } }, true, 'as one decision'))];
 }
 
 // ---- elections and events --------------------------------------------------------------------

@@ -149,7 +149,7 @@ function drawAgent(ring, agent, index) {
     if (agent.term) facts.push('term ' + agent.term);
     const rest = [];
     if (!small) {
-      facts.push(agent.kind === 'observer' ? 'observer' : agent.score === null ? 'no score' : 'score ' + agent.score);
+      facts.push(agent.kind === 'observer' ? rating(agent) : agent.score === null ? 'no score' : 'score ' + agent.score);
       if (agent.incarnation) rest.push('inc. ' + (agent.incarnation.length > 6 ? '…' + agent.incarnation.slice(-4) : agent.incarnation));
     }
     if (agent.isolated) facts.push('isolated');

@@ -40,7 +40,7 @@ function advance(change, of = state) {
     next.agents = of.now.agents.slice();
     for (const [place, agent] of change.agents) next.agents[place] = agent;
   }
-  for (const key of ['cuts', 'peers', 'network', 'why', 'clock', 'scenario']) {
+  for (const key of ['cuts', 'voters', 'peers', 'network', 'why', 'clock', 'scenario']) {
     if (key in change) next[key] = change[key];
   }
   of.now = next;
@@ -115,11 +115,17 @@ function classOf(agent) {
   return agent.leads ? 'leader' : agent.role || 'follower';
 }
 
+// Its score, or what keeps it from being elected. An observer with a score is a learner: it can be made a voter.
+function rating(agent) {
+  if (agent.kind === 'observer') return agent.score === null ? 'observer' : 'learner';
+  return agent.score === null ? 'none' : agent.score;
+}
+
 function sentence(agent) {
   const parts = [keyOf(agent), wordOf(agent).toLowerCase()];
-  if (agent.kind === 'observer') parts.push('observer');
+  if (agent.kind === 'observer') parts.push(rating(agent));
   if (agent.term) parts.push('term ' + agent.term);
-  if (agent.score !== null) parts.push('score ' + agent.score);
+  if (agent.kind === 'voter' && agent.score !== null) parts.push('score ' + agent.score);
   if (agent.leader && !agent.leads) parts.push('follows ' + agent.leader);
   if (agent.isolated) parts.push('isolated');
   return parts.join(', ');

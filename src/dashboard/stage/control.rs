@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde::Deserialize;
 
 use super::scenario::Story;
-use crate::protocol::AgentId;
+use crate::protocol::{AgentId, VoterChange};
 
 /// A command: `{"crash":["agent-5"]}`, `{"cut":{"from":"a","to":"b","one_way":true}}`, `"heal"`.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -27,6 +27,8 @@ pub(crate) enum Control {
         to: Option<AgentId>,
     },
     Campaign(AgentId),
+    /// Another list of voters, of a quorum.
+    ChangeVoters(VoterChange),
     /// A new agent.
     Join {
         agent: AgentId,
@@ -113,6 +115,7 @@ const FASTEST: f64 = 1_000.0;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::protocol::NewVoter;
 
     fn read(json: &str) -> Result<Control, serde_json::Error> {
         serde_json::from_str(json)
@@ -130,6 +133,14 @@ mod tests {
         let beside = |name: Option<&str>| Control::Beside(name.map(str::to_owned));
         assert_eq!(read(r#"{"beside":"ring"}"#).unwrap(), beside(Some("ring")));
         assert_eq!(read(r#"{"beside":null}"#).unwrap(), beside(None));
+        let change = read(r#"{"change_voters":{"replace":{"old":"a","new":{"id":"b"}}}}"#).unwrap();
+        let (id_of_new, contact) = (id("b"), None);
+        let new = NewVoter {
+            id: id_of_new,
+            contact,
+        };
+        let change_to = VoterChange::Replace { old: id("a"), new };
+        assert_eq!(change, Control::ChangeVoters(change_to));
         let down = read(r#"{"step_down":{"agent":"a"}}"#).unwrap();
         let (agent, to) = (id("a"), None);
         assert_eq!(down, Control::StepDown { agent, to });

@@ -23,7 +23,7 @@ pub(super) fn moment<E: Election>(cluster: &Cluster<E>) -> PageMoment {
         let id = sight.handle.id();
         AgentFacts {
             kind: sight.kind,
-            score: sight.score.filter(|_| sight.kind == MemberKind::Voter),
+            score: sight.score,
             state: match sight.condition {
                 Condition::Up => AgentState::Up,
                 Condition::Hung => AgentState::Hung,
@@ -60,6 +60,7 @@ pub(super) fn moment<E: Election>(cluster: &Cluster<E>) -> PageMoment {
         at,
         agents,
         cuts,
+        voters: cluster.voters_epoch(),
         network: Some(NetworkFacts {
             delay_min: network.delay().min,
             delay_max: network.delay().max,

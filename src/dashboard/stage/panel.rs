@@ -52,6 +52,9 @@ pub(super) trait StagePanel {
     /// The agents that may lead, the highest first.
     fn ranked(&self) -> Vec<AgentId>;
 
+    /// Whether it has a list of voters that can be changed.
+    fn has_voters(&self) -> bool;
+
     /// The run until now.
     fn run(&self, clock: RecordedClock) -> RecordedRun;
 
@@ -175,6 +178,10 @@ impl<E: Election> StagePanel for ClusterPanel<E> {
 
     fn ranked(&self) -> Vec<AgentId> {
         facts::ranked(&self.cluster)
+    }
+
+    fn has_voters(&self) -> bool {
+        self.cluster.voters_epoch().is_some()
     }
 
     fn run(&self, clock: RecordedClock) -> RecordedRun {

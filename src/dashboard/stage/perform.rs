@@ -27,6 +27,7 @@ pub(super) async fn perform<E: Election>(
             cluster.step_down(agent.as_str(), to.as_ref().map(AgentId::as_str))?;
         }
         Control::Campaign(name) => cluster.campaign(name.as_str())?,
+        Control::ChangeVoters(change) => cluster.change_voters(change.clone())?,
         Control::Join { agent, score } => cluster.join(agent.as_str(), *score)?,
         Control::Partition(sides) => cluster.partition(sides)?,
         Control::Cut { from, to, one_way } => {

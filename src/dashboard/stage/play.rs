@@ -24,6 +24,7 @@ use crate::{
     dashboard::{board::Board, copies::RecordedRun},
     protocol::Time,
     record::RecordedClock,
+    testkit::cluster::ClusterError,
 };
 
 /// See the [module's page](self).
@@ -170,6 +171,7 @@ impl<'a> Player<'a> {
             | Control::Resume(_)
             | Control::StepDown { .. }
             | Control::Campaign(_)
+            | Control::ChangeVoters(_)
             | Control::Join { .. }
             | Control::Partition(_)
             | Control::Cut { .. }
@@ -259,6 +261,9 @@ impl<'a> Player<'a> {
 
     /// Begins a scenario; one that is played ends where it is.
     fn begin(&mut self, scenario: Story) -> Result<(), StageError> {
+        if scenario == Story::RollingChange && !self.panels().any(|panel| panel.has_voters()) {
+            return Err(ClusterError::NoVoters.into());
+        }
         let ranked = self.first.ranked();
         self.stage.scenes = scenes(scenario, &ranked)?.into();
         self.stage.scenario = Some(scenario.words().0);

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde::Deserialize;
 
 use super::control::Control;
-use crate::protocol::AgentId;
+use crate::protocol::{AgentId, NewVoter, VoterChange};
 
 /// Something that happens, and what is waited for after it.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,11 +47,13 @@ pub enum Story {
     OneWay,
     /// Each agent ends and comes back, one after the other and the leader last, as an upgrade does it.
     Rolling,
+    /// Each voter of a quorum is taken off the list and comes back, one after the other and the leader last.
+    RollingChange,
 }
 
 impl Story {
     /// All of them, in the order of the page.
-    pub(crate) const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 9] = [
         Self::Astra,
         Self::Go,
         Self::Chain,
@@ -60,6 +62,7 @@ impl Story {
         Self::Flapping,
         Self::OneWay,
         Self::Rolling,
+        Self::RollingChange,
     ];
 
     /// Its name in a command, and what it shows.
@@ -96,6 +99,10 @@ impl Story {
             Self::Rolling => (
                 "rolling",
                 "each agent ends and comes back, one after the other and the leader last, as an upgrade does it",
+            ),
+            Self::RollingChange => (
+                "rolling_change",
+                "each voter of a quorum is taken off the list and comes back, one after the other and the leader last",
             ),
         }
     }
@@ -172,6 +179,7 @@ pub(crate) fn scenes(scenario: Story, ranked: &[AgentId]) -> Result<Vec<Scene>, 
             vec![passed(one_way, 4_000), settled(Control::Heal)]
         }
         Story::Rolling => rolling(ranked, &top),
+        Story::RollingChange => rolling_change(ranked),
     })
 }
 
@@ -203,6 +211,19 @@ fn rolling(ranked: &[AgentId], top: &AgentId) -> Vec<Scene> {
         hand_over.into_iter().chain(restart)
     });
     each.collect()
+}
+
+/// What is removed runs on, and can be added again.
+fn rolling_change(ranked: &[AgentId]) -> Vec<Scene> {
+    let each = ranked.iter().rev().flat_map(|agent| {
+        let new = NewVoter {
+            id: agent.clone(),
+            contact: None,
+        };
+        [VoterChange::Remove(agent.clone()), VoterChange::Add(new)]
+    });
+    each.map(|change| settled(Control::ChangeVoters(change)))
+        .collect()
 }
 
 /// Cuts the links between the agents of these places, all at one moment, and heals them.

@@ -240,7 +240,8 @@ impl<E: Election> ClusterBuilder<E> {
 
 impl ClusterBuilder {
     /// Turns the quorum mode on: at most one agent believes that it leads. The voters are those
-    /// that have been added by now, witnesses among them; an agent that joins later can be an observer.
+    /// that have been added by now, witnesses among them; an agent that joins later is a learner, which
+    /// [`change_voters`](Cluster::change_voters) makes a voter, or an observer.
     pub fn quorum(mut self) -> Self {
         let voters = self
             .plans
@@ -256,6 +257,7 @@ impl ClusterBuilder {
         match ids {
             Ok(ids) => self.follow(QuorumConfig {
                 timings,
+                learner: true,
                 ..QuorumConfig::new(ids)
             }),
             Err(wrong) => {
@@ -277,6 +279,7 @@ impl ClusterBuilder {
             AnyConfig::Quorum(config) => {
                 let made = QuorumConfig {
                     diskless: Some(Diskless::default()),
+                    learner: false,
                     ..QuorumConfig::clone(config)
                 };
                 self.follow(made)

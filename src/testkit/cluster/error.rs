@@ -105,6 +105,9 @@ pub enum ClusterError {
         /// The agent.
         name: AgentId,
     },
+    /// There is nobody to choose.
+    #[error("this election has no list of voters to change: only a quorum with disks has one")]
+    NoVoters,
     /// It left, but not politely.
     #[error("{name} has left without a proper end: {source}")]
     Leave {

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     agent::Status,
-    protocol::{AgentId, Election, MemberKind, Role, Term},
+    protocol::{AgentId, Election, MemberKind, Requirements, Role, Term},
 };
 
 /// An agent that runs, and what it believes at this moment.
@@ -27,11 +27,13 @@ impl<'a> RunningAgent<'a> {
     fn new<E: Election>(
         (position, agent): (usize, &'a ClusterAgent<E>),
         register: Option<&AgentId>,
+        list: Option<&Requirements>,
     ) -> Option<Self> {
         if agent.condition() != Condition::Up {
             return None;
         }
         let mut now = agent.handle.current();
+        let votes = agent.kind_by(list) == MemberKind::Voter;
         if register == Some(agent.id()) {
             now.leader = None; // it names whoever it holds the lease of, and follows no agent
         }
@@ -40,8 +42,8 @@ impl<'a> RunningAgent<'a> {
             id: agent.id(),
             now,
             leads: agent.handle.is_leader(),
-            votes: agent.kind == MemberKind::Voter,
-            eligible: agent.kind == MemberKind::Voter && agent.score().is_some(),
+            votes,
+            eligible: votes && agent.score().is_some(),
         })
     }
 
@@ -55,7 +57,8 @@ impl<E: Election> Cluster<E> {
     pub(super) fn judge(&self) -> Result<Vec<Side>, Obstacle> {
         let agents = self.agents.iter().enumerate();
         let register = self.register.as_ref();
-        let running = agents.filter_map(|agent| RunningAgent::new(agent, register));
+        let list = self.list();
+        let running = agents.filter_map(|agent| RunningAgent::new(agent, register, list.as_ref()));
         let all: Vec<RunningAgent<'_>> = running.collect();
         let ids: BTreeSet<&AgentId> = all.iter().map(|one| one.id).collect();
 
@@ -73,7 +76,8 @@ impl<E: Election> Cluster<E> {
         }
         self.astray(&all, &ids)?;
         let sides = self.components(all);
-        sides.iter().map(|side| self.agree(side)).collect()
+        let least = self.needed(list.as_ref());
+        sides.iter().map(|side| self.agree(side, least)).collect()
     }
 
     fn is_register(&self, one: &RunningAgent<'_>) -> bool {
@@ -133,13 +137,13 @@ impl<E: Election> Cluster<E> {
     }
 
     /// Whether a side agrees on one leader, or has no agent that could be one, or too few voters.
-    fn agree(&self, side: &[RunningAgent<'_>]) -> Result<Side, Obstacle> {
+    fn agree(&self, side: &[RunningAgent<'_>], least: usize) -> Result<Side, Obstacle> {
         let agents: Vec<AgentId> = side.iter().map(|one| one.id.clone()).collect();
         let leaders: BTreeSet<&AgentId> = side.iter().filter_map(RunningAgent::leader).collect();
         let leaderless = those(side, |one| !self.is_register(one) && one.leader().is_none());
         let voters = side.iter().filter(|one| one.votes).count();
         let reaches = self.register.is_none() || side.iter().any(|one| self.is_register(one));
-        let elects = reaches && voters >= self.least && side.iter().any(|one| one.eligible);
+        let elects = reaches && voters >= least && side.iter().any(|one| one.eligible);
         if leaders.is_empty() && !elects {
             return Ok(Side {
                 agents,

@@ -22,9 +22,10 @@ pub(crate) struct AgentSight<'a, E: Election> {
 impl<E: Election> Cluster<E> {
     /// The agents, in the order in which they joined.
     pub(crate) fn sights(&self) -> impl Iterator<Item = AgentSight<'_, E>> {
-        self.agents.iter().map(|agent| AgentSight {
+        let list = self.list();
+        self.agents.iter().map(move |agent| AgentSight {
             handle: &agent.handle,
-            kind: agent.kind,
+            kind: agent.kind_by(list.as_ref()),
             score: agent.score(),
             condition: agent.condition(),
         })
@@ -56,6 +57,11 @@ impl<E: Election> Cluster<E> {
     pub(crate) fn settled_now(&self) -> Result<Settled, Obstacle> {
         let sides = self.judge()?;
         Ok(self.seen_settled(sides))
+    }
+
+    /// How often the list of voters was changed; `None` where there is none to change.
+    pub(crate) fn voters_epoch(&self) -> Option<u64> {
+        self.list().map(|list| list.epoch)
     }
 
     /// Which agents are cut off from which.

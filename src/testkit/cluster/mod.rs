@@ -43,7 +43,7 @@
 //! `testkit` has such a System. On the real clock the order of events is up to the clock.
 //!
 //! # Where to go next
-//! `wiring.rs` puts agents of an application's own making into a cluster, `register.rs` the register of a lease. `verbs.rs` is what can be done to agents,
+//! `wiring.rs` puts agents of an application's own making into a cluster, `register.rs` the register of a lease. `verbs.rs` is what can be done to agents, `voters.rs` to the list of a quorum,
 //! `links.rs` to the network; `parcel.rs` is what is under way, `settle.rs` says what settled means, `repeat.rs`
 //! repeats a recorded run. The example `cluster` offers all of that as text.
 
@@ -63,6 +63,7 @@ mod settle;
 mod start;
 mod status;
 mod verbs;
+mod voters;
 mod wiring;
 
 use std::{collections::BTreeMap, time::Duration};

@@ -73,6 +73,7 @@ impl<E: Election> Cluster<E> {
             RecordedCommand::StepDown { agent, to } => {
                 self.step_down(agent.as_str(), to.as_ref().map(AgentId::as_str))?;
             }
+            RecordedCommand::ChangeVoters(change) => self.change_voters(change.clone())?,
             RecordedCommand::Campaign(agent) => self.campaign(agent.as_str())?,
             RecordedCommand::Partition(sides) => {
                 self.partition(sides.iter().map(|side| side.iter()))?;

@@ -11,7 +11,7 @@ use crate::protocol::{AgentId, Election, Incarnation, Leader, MemberKind, Role, 
 pub struct AgentStatus {
     /// Its name.
     pub name: AgentId,
-    /// Voter or observer.
+    /// Voter or observer, which a learner is too.
     pub kind: MemberKind,
     /// Its score; `None` while it cannot be elected.
     pub score: Option<Score>,
@@ -47,12 +47,14 @@ impl ClusterStatus {
 impl<E: Election> Cluster<E> {
     /// The agents, and what each believes.
     pub fn status(&self) -> ClusterStatus {
+        let list = self.list();
         let row = |agent: &super::agent::ClusterAgent<E>| {
             let now = agent.handle.current();
+            let kind = agent.kind_by(list.as_ref());
             AgentStatus {
                 name: agent.id().clone(),
-                kind: agent.kind,
-                score: agent.score().filter(|_| agent.kind == MemberKind::Voter),
+                kind,
+                score: agent.score().filter(|_| kind == MemberKind::Voter),
                 condition: agent.condition(),
                 isolated: open(&self.journal).network.is_isolated(agent.id()),
                 role: now.role,

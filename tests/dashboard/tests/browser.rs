@@ -358,6 +358,37 @@ fn a_broken_promise_is_where_a_recording_opens() {
 }
 
 #[test]
+fn voters_are_added_replaced_and_removed_by_a_click() {
+    run(async {
+        let (page, _thread) = stage(|| five().quorum());
+        done(&page, r#"{"speed":10}"#).await;
+        let browser = Browser::of(&page, &[]).await;
+        browser.wait(LEADER).await;
+        let kind = async |agent: &str, kind: &str| {
+            let script = format!(
+                "return [...document.querySelectorAll(`[data-id='row:{agent}'] td`)][1].textContent === '{kind}'"
+            );
+            browser.until(&script).await;
+        };
+        browser.click("[data-id=join]").await;
+        kind("agent-6", "learner").await;
+        browser.select("agent-6").await;
+        browser.click("[data-id='do:make-it-a-voter']").await;
+        kind("agent-6", "6").await;
+        browser.click("[data-id=join]").await;
+        kind("agent-7", "learner").await;
+        browser.select("agent-1").await;
+        browser.click("[data-id='do:replace-by-agent-7']").await;
+        kind("agent-1", "learner").await;
+        kind("agent-7", "7").await;
+        browser.select("agent-2").await;
+        browser.click("[data-id='do:remove-from-the-voters']").await;
+        kind("agent-2", "learner").await;
+        browser.end().await;
+    });
+}
+
+#[test]
 fn texts_can_be_read_and_roles_are_told_in_light_and_in_dark() {
     run(async {
         let (browser, page) = Browser::of_five(5).await;

@@ -176,6 +176,86 @@ fn what_cannot_be_done_is_refused_in_words() {
 }
 
 #[test]
+fn the_voters_of_a_quorum_are_changed() {
+    run(async {
+        let (page, _thread) = stage(|| five().quorum());
+        done(&page, r#"{"speed":20}"#).await;
+        let mut viewer = Viewer::new(&page).await.unwrap();
+        viewer
+            .until("it leads", |v| v.leaders() == ["agent-5"])
+            .await;
+        assert_eq!(viewer.moment["voters"], 0);
+        done(&page, r#"{"join":{"agent":"agent-6","score":6}}"#).await;
+        viewer
+            .until("it follows as a learner", |v| {
+                let new = v.agent("agent-6");
+                new["kind"] == "observer" && new["leader"] == "agent-5"
+            })
+            .await;
+        done(&page, r#"{"change_voters":{"add":{"id":"agent-6"}}}"#).await;
+        viewer
+            .until("it votes", |v| {
+                v.moment["voters"] == 1 && v.agent("agent-6")["kind"] == "voter"
+            })
+            .await;
+        let replace = r#"{"change_voters":{"replace":{"old":"agent-5","new":{"id":"agent-7"}}}}"#;
+        let told = command(&page, replace).await;
+        assert_eq!(told.status, 404, "no such agent: {told:?}");
+        viewer
+            .until("the next one leads", |v| v.leaders().len() == 1)
+            .await;
+        done(&page, r#"{"change_voters":{"remove":"agent-1"}}"#).await;
+        viewer
+            .until("it votes no more", |v| {
+                v.moment["voters"] == 2 && v.agent("agent-1")["kind"] == "observer"
+            })
+            .await;
+        let (plain, _thread) = stage(five);
+        for body in [
+            r#"{"change_voters":{"remove":"agent-1"}}"#,
+            r#"{"scenario":"rolling_change"}"#,
+        ] {
+            let told = command(&plain, body).await;
+            assert_eq!(told.status, 409, "{told:?}");
+            assert!(told.message().contains("no list of voters"), "{told:?}");
+        }
+    });
+}
+
+#[test]
+fn a_rolling_change_takes_one_voter_at_a_time_off_the_list_and_back() {
+    run(async {
+        let (page, _thread) = stage(|| Cluster::builder().agents(3).quorum());
+        done(&page, r#"{"speed":50}"#).await;
+        let mut viewer = Viewer::new(&page).await.unwrap();
+        viewer
+            .until("it leads", |v| v.leaders() == ["agent-3"])
+            .await;
+        done(&page, r#"{"scenario":"rolling_change"}"#).await;
+        for (step, name) in (1..).zip(["agent-1", "agent-2", "agent-3"]) {
+            let voters = |v: &Viewer| {
+                let agents = v.moment["agents"].as_array().unwrap().iter();
+                agents.filter(|agent| agent["kind"] == "voter").count()
+            };
+            viewer
+                .until("it is off the list", |v| {
+                    v.moment["voters"] == 2 * step - 1 && v.agent(name)["kind"] == "observer"
+                })
+                .await;
+            assert_eq!(voters(&viewer), 2);
+            viewer
+                .until("it is back", |v| {
+                    v.moment["voters"] == 2 * step && voters(v) == 3
+                })
+                .await;
+        }
+        viewer
+            .until("it is over", |v| v.moment["scenario"].is_null())
+            .await;
+    });
+}
+
+#[test]
 fn time_stands_still_goes_by_steps_and_goes_on() {
     run(async {
         let (page, _thread) = stage(five);

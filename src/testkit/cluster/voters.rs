@@ -1,0 +1,87 @@
+//! The voters of a quorum, and changes of them while the agents run.
+//!
+//! Decided here: which agent is asked, that nothing waits for the answer, and which agents count as voters now. Not here:
+//! what a change takes ([`epoch`](crate::elections::quorum::epoch)).
+
+use std::time::Duration;
+
+use super::{Cluster, ClusterError, Condition, agent::ClusterAgent, journal::open};
+use crate::{
+    agent::member_kind,
+    protocol::{AgentId, Election, Epochs, MemberKind, NewVoter, Requirements, VoterChange},
+    record::RecordedCommand,
+};
+
+impl<E: Election> Cluster<E> {
+    /// Changes the voters of a quorum, one at a time: adds an agent that has [joined](Self::join), removes one, or puts one
+    /// in the place of another. Any agent that runs is asked, the leader if there is one. What comes of it is an event in
+    /// the trace, and [`settle`](Self::settle) waits for the next leader.
+    ///
+    /// # Errors
+    /// [`ClusterError::NoVoters`] where the election has no list of voters; [`ClusterError::Unknown`];
+    /// [`ClusterError::Down`] when no agent runs.
+    pub fn change_voters(&mut self, change: VoterChange) -> Result<(), ClusterError> {
+        if self.list().is_none() {
+            return Err(ClusterError::NoVoters);
+        }
+        let full = |id: &AgentId| self.find(id.as_str()).map(|agent| agent.id().clone());
+        let new = |new: NewVoter| -> Result<NewVoter, ClusterError> {
+            Ok(NewVoter {
+                id: full(&new.id)?,
+                ..new
+            })
+        };
+        let change = match change {
+            VoterChange::Add(voter) => VoterChange::Add(new(voter)?),
+            VoterChange::Remove(old) => VoterChange::Remove(full(&old)?),
+            VoterChange::Replace { old, new: voter } => VoterChange::Replace {
+                old: full(&old)?,
+                new: new(voter)?,
+            },
+        };
+        let up = || {
+            self.agents
+                .iter()
+                .filter(|agent| agent.condition() == Condition::Up)
+        };
+        let asked = up()
+            .find(|agent| agent.handle.is_leader())
+            .or_else(|| up().next());
+        let Some(asked) = asked.map(|agent| agent.handle.clone()) else {
+            let name = self.agents.first().map(|agent| agent.id().clone());
+            return Err(name.map_or(ClusterError::Empty, |name| ClusterError::Down { name }));
+        };
+        self.command(|| RecordedCommand::ChangeVoters(change.clone()));
+        open(&self.journal).mark(|| format!("voters: {change}"));
+        // The agent says what comes of it, and that is recorded.
+        actix::spawn(async move { asked.change_voters(change, WITHIN).await.ok() });
+        Ok(())
+    }
+
+    /// The list of voters that can be changed, as the group has it now.
+    pub(super) fn list(&self) -> Option<Requirements> {
+        let now = self.group.requirements()?;
+        (now.names.is_some() && now.epochs != Epochs::Apart).then_some(now)
+    }
+
+    /// How many voters a side needs to elect.
+    pub(super) fn needed(&self, list: Option<&Requirements>) -> usize {
+        let changed = list
+            .filter(|list| list.epoch > 0)
+            .and_then(|list| list.voters);
+        let quorum = changed.map(|voters| voters.vote_quorum.max(voters.lease_quorum));
+        quorum
+            .and_then(|quorum| usize::try_from(quorum).ok())
+            .unwrap_or(self.least)
+    }
+}
+
+impl<E: Election> ClusterAgent<E> {
+    /// What it takes part as by that list: one that is not on it only follows.
+    pub(super) fn kind_by(&self, list: Option<&Requirements>) -> MemberKind {
+        list.map_or(self.kind, |list| member_kind(list, self.id(), self.kind))
+    }
+}
+
+/// For so long an answer is waited for: longer than an election takes.
+const WITHIN: Duration = Duration::from_secs(30);

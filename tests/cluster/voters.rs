@@ -1,0 +1,122 @@
+//! The voters of a quorum change while a cluster runs, and a recording of that is repeated.
+
+use actix_bully::{
+    protocol::{MemberKind, NewVoter, VoterChange},
+    record::Recording,
+    testkit::cluster::{Cluster, ClusterError},
+};
+
+use crate::{MS, command, five, leaders_after, refusal, settled, test};
+
+fn new(name: &str) -> NewVoter {
+    NewVoter {
+        id: name.parse().unwrap(),
+        contact: None,
+    }
+}
+
+/// The agents that may vote.
+fn voters(cluster: &Cluster) -> Vec<String> {
+    let status = cluster.status();
+    let agents = status.agents().iter();
+    let voters = agents.filter(|agent| agent.kind == MemberKind::Voter);
+    voters.map(|agent| agent.name.to_string()).collect()
+}
+
+/// Each kind of change, once by the words of the example.
+const SCRIPT: &str = "join 6 60; settle; add-voter 6; settle; join 7; settle; replace-voter 1 7; settle; crash 2; \
+     remove-voter 2; settle; remove-voter 3; settle";
+
+async fn changed() -> Cluster {
+    let mut cluster = settled(five().quorum()).await;
+    for command in command::read(SCRIPT).unwrap() {
+        command.run(&mut cluster).await.unwrap();
+    }
+    cluster
+}
+
+#[test]
+fn voters_come_go_and_are_replaced() {
+    test(|| async {
+        let mut cluster = settled(five().quorum()).await;
+        cluster.join("6", 60).unwrap();
+        assert_eq!(leaders_after(&cluster).await, "agent-5");
+        assert_eq!(voters(&cluster).len(), 5, "it only follows");
+        cluster.change_voters(VoterChange::Add(new("6"))).unwrap();
+        leaders_after(&cluster).await;
+        assert_eq!(voters(&cluster).len(), 6);
+
+        cluster.join("7", 7).unwrap();
+        cluster.settle().await.unwrap();
+        let (old, new) = ("agent-1".parse().unwrap(), new("agent-7"));
+        let replace = VoterChange::Replace { old, new };
+        cluster.change_voters(replace).unwrap();
+        leaders_after(&cluster).await;
+        let names = [
+            "agent-2", "agent-3", "agent-4", "agent-5", "agent-6", "agent-7",
+        ];
+        assert_eq!(voters(&cluster), names);
+
+        // What a side needs follows from the list of now: of two voters both, and of one that one.
+        for name in ["2", "3", "4", "5"] {
+            let remove = VoterChange::Remove(name.parse().unwrap());
+            cluster.change_voters(remove).unwrap();
+            leaders_after(&cluster).await;
+        }
+        assert_eq!(voters(&cluster), ["agent-6", "agent-7"]);
+        cluster.crash("7").await.unwrap();
+        // Its lease ends, and then one of two elects none.
+        actix::clock::sleep(MS(3_000)).await;
+        assert_eq!(leaders_after(&cluster).await, "", "one of two elects none");
+    });
+}
+
+#[test]
+fn what_cannot_be_changed_is_refused_and_has_changed_nothing() {
+    test(|| async {
+        let remove = || VoterChange::Remove("1".parse().unwrap());
+        let mut plain = settled(five()).await;
+        let refused = plain.change_voters(remove()).unwrap_err();
+        assert!(matches!(refused, ClusterError::NoVoters), "{refused}");
+
+        let mut cluster = settled(five().quorum()).await;
+        let stranger = VoterChange::Add(new("stranger"));
+        let text = refusal(cluster.change_voters(stranger));
+        assert!(text.contains("no agent \"stranger\""), "{text}");
+        // Nobody is asked twice for the same, and a voter that is one already stays one.
+        cluster.change_voters(VoterChange::Add(new("1"))).unwrap();
+        cluster.settle().await.unwrap();
+        assert_eq!(voters(&cluster).len(), 5);
+        for name in ["1", "2", "3", "4", "5"] {
+            cluster.stop(name).await.unwrap();
+        }
+        let text = refusal(cluster.change_voters(remove()));
+        assert!(text.contains("is down"), "{text}");
+    });
+}
+
+#[test]
+fn a_recorded_change_of_voters_is_repeated_and_told() {
+    test(|| async {
+        let cluster = changed().await;
+        let recorded = cluster.recording("quorum");
+        let read = Recording::read(recorded.to_jsonl().as_bytes()).unwrap();
+        let mut again = five().quorum().start().unwrap();
+        again.repeat(&read).await.unwrap();
+        let difference = recorded.first_difference(&again.recording("quorum"));
+        assert_eq!(difference.map(|it| it.to_string()), None);
+        assert_eq!(voters(&again), voters(&cluster));
+
+        let test = recorded.to_rust_test().unwrap();
+        for call in [
+            "use actix_bully::protocol::VoterChange;",
+            r#"cluster.change_voters(VoterChange::Add(NewVoter { id: "agent-6".parse()?, contact: None }))?;"#,
+            r#"cluster.change_voters(VoterChange::Remove("agent-2".parse()?))?;"#,
+        ] {
+            assert!(test.contains(call), "{test}");
+        }
+        let replace =
+            "VoterChange::Replace { old: \"agent-1\".parse()?, new: NewVoter { id: \"agent-7\"";
+        assert!(test.contains(replace), "{test}");
+    });
+}
