@@ -10,6 +10,7 @@ use std::time::Duration;
 use actix_bully::{
     elections::bully::{BullyConfig, Preemption},
     protocol::Timings,
+    record::{Recording, What},
     testkit::{
         sim::chaos::{ChaosOptions, Coverage, Fault, HistoryReport, chaos},
         trace::Trace,
@@ -94,9 +95,50 @@ fn the_printed_command_means_the_same_history() {
             seconds,
             timings,
             sentinels: false,
+            planted: (timings == Preset::InProcess).then(|| String::from("VoteTwice")),
             bounded,
         };
         assert_eq!(plan(&made.to_string()), made);
+    }
+}
+
+/// What finds a broken rule can be looked at: the history, as a recording whose violation is marked.
+#[test]
+fn a_rule_that_is_broken_on_purpose_is_marked_in_the_recording() {
+    let broken = |seed| {
+        let command = format!("cargo -- --protocol quorum --planted HalfIsAQuorum --seed {seed}");
+        let plan = plan(&command);
+        let outcome = plan.run(Trace::new()).unwrap();
+        let violation = outcome.report.violation.clone()?;
+        Some((plan.recording(&outcome), violation))
+    };
+    let (recording, violation) = (0..200).find_map(broken).expect("a history finds it");
+    let read = Recording::read(recording.to_jsonl().as_bytes()).unwrap();
+    let marked = read.entries().iter().filter_map(|entry| {
+        let What::Violation(text) = &entry.what else {
+            return None;
+        };
+        Some((entry.at, text.clone()))
+    });
+    let found = (violation.at, violation.to_string());
+    assert_eq!(marked.collect::<Vec<_>>(), [found]);
+    let again = read.header().again.clone().unwrap();
+    assert!(again.ends_with(" --planted HalfIsAQuorum"), "{again}");
+    let outcome = plan(&again).run(Trace::off()).unwrap();
+    assert_eq!(
+        outcome.report.violation.map(|found| found.at),
+        Some(violation.at)
+    );
+
+    for (command, says) in [
+        ("cargo -- --planted Nothing", "StaleIsNews"),
+        (
+            "cargo -- --protocol ring --planted NeverProbes",
+            "bully and quorum",
+        ),
+    ] {
+        let wrong = plan(command).run(Trace::off()).unwrap_err().to_string();
+        assert!(wrong.contains(says), "{wrong}");
     }
 }
 

@@ -35,6 +35,7 @@ use serde_json::Value;
 
 pub mod browser;
 pub mod rust_test;
+pub mod simulated;
 #[path = "../../support/told.rs"]
 mod told;
 

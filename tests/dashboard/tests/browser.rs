@@ -12,7 +12,7 @@ use actix_bully::{
 use actix_bully_dashboard_tests::{
     browser::{Browser, LEADER},
     command, done, five, five_led, get,
-    run, rust_test, side_by_side, stage,
+    run, rust_test, side_by_side, simulated, stage,
 };
 
 #[test]
@@ -353,6 +353,32 @@ fn a_broken_promise_is_where_a_recording_opens() {
         browser
             .until("return document.querySelectorAll('b').length === 0 && by('leave').hidden")
             .await;
+        browser.end().await;
+    });
+}
+
+#[test]
+fn a_history_that_the_simulator_failed_opens_with_its_violation_marked() {
+    run(async {
+        let (recording, violation) = simulated::failed();
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("history.jsonl");
+        std::fs::write(&file, recording.to_jsonl()).unwrap();
+        let (browser, _page) = Browser::of_five(5).await;
+        let field = browser.wait("[data-id=open]").await;
+        field.send_keys(file.to_str().unwrap()).await.unwrap();
+        browser
+            .until("return document.querySelector('[data-id=connection]').textContent.startsWith('recording history.jsonl')")
+            .await;
+        let status = browser.text("[data-id=status]").await;
+        assert!(
+            status.starts_with(&format!("A promise is broken: {violation}")),
+            "{status}"
+        );
+        browser
+            .until("return document.querySelectorAll('[data-id=strip] .broke').length === 1")
+            .await;
+        browser.until("return document.querySelector('[data-id=event]').textContent.includes(film.broken[0].text)").await;
         browser.end().await;
     });
 }

@@ -10,7 +10,7 @@ use actix_bully::{
 };
 use actix_bully_dashboard_tests::{
     SOON, Told, Viewer, ask, command, done, five, five_led, get, own_request, run, rust_test,
-    stage,
+    simulated, stage,
 };
 use serde_json::Value;
 
@@ -210,6 +210,27 @@ fn a_broken_promise_is_marked() {
         let film = opened(&page, recording.to_jsonl()).await.json();
         assert_eq!(film["broken"][0]["text"], "<b>two leaders</b>");
         assert_eq!(film["broken"][0]["at_ms"], 1.0);
+    });
+}
+
+#[test]
+fn a_history_that_the_simulator_failed_opens_where_the_promise_was_broken() {
+    run(async {
+        let (recording, violation) = simulated::failed();
+        let page = Dashboard::replay(recording.clone());
+        let film = get(&page, "/film").await.json();
+        assert_eq!(film["broken"].as_array().unwrap().len(), 1);
+        assert_eq!(film["broken"][0]["text"], violation);
+        // A frame is of that very moment, so the page can stand there.
+        let at = &film["broken"][0]["at_ms"];
+        let frames = film["frames"].as_array().unwrap();
+        let frame = frames.iter().find(|frame| frame["at_ms"] == *at).unwrap();
+        let said = frame["said"].as_array().unwrap();
+        assert!(said.iter().any(|said| said["text"] == violation), "{frame}");
+        // The same as a file that is opened on another page.
+        let (live, _thread) = stage(five);
+        let told = opened(&live, recording.to_jsonl()).await;
+        assert_eq!(told.json()["broken"], film["broken"]);
     });
 }
 
