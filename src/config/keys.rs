@@ -34,6 +34,7 @@ impl Keys for Config {
         v.visit("former_secret_file", &mut self.former_secret_file)?;
         v.visit("dangerous_plaintext", &mut self.dangerous_plaintext)?;
         v.visit("memory_file", &mut self.memory_file)?;
+        v.visit("records_folder", &mut self.records_folder)?;
         v.visit("preemption", &mut self.preemption)?;
         v.visit("margin", &mut self.margin)?;
         v.visit("drain", &mut self.drain)?;

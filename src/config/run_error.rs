@@ -52,6 +52,13 @@ pub enum RunError {
         #[source]
         reason: RegisterError,
     },
+    /// Records cannot be saved.
+    #[error("the folder in `records_folder` cannot be used: {reason}")]
+    Records {
+        /// Why.
+        #[source]
+        reason: std::io::Error,
+    },
     /// The bridge does not start.
     #[error("the bridge does not start{}: {reason}", Because(*key))]
     Bridge {

@@ -47,6 +47,9 @@ pub struct Config {
     /// A small file in which the node keeps its last incarnation; see
     /// [`remember`](crate::remote::BridgeBuilder::remember). Default: none.
     pub memory_file: Option<PathBuf>,
+    /// The folder into which the agent's record is saved when its leader is missed, at most 20 files and 64 MiB; see
+    /// [`save_records`](crate::operate::Operated::save_records). Default: none, and nothing is saved.
+    pub records_folder: Option<PathBuf>,
     /// When a live leader gives way to an agent of a higher rank. Default: at once; with
     /// voters after 10 s.
     pub preemption: Option<Preemption>,
@@ -105,6 +108,7 @@ impl Default for Config {
             former_secret_file: None,
             dangerous_plaintext: false,
             memory_file: None,
+            records_folder: None,
             preemption: None,
             margin: None,
             drain: None,

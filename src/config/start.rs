@@ -1,6 +1,6 @@
 //! From a configuration to a running agent.
 //!
-//! Decided here: the order of a start (files, arbiter, bridge, agent), that a bridge runs beside the agent
+//! Decided here: the order of a start (files, arbiter, bridge, agent, records), that a bridge runs beside the agent
 //! whose lease it carries, and which key an error is blamed on. Not here: what fits together (`check.rs`),
 //! and the end (`running.rs`).
 
@@ -20,6 +20,7 @@ use crate::{
         quorum::Vote,
     },
     group::Group,
+    operate::RecordFolder,
     remote::{BridgeBuilder, BridgeHandle, MayBe, Peer, RemoteBridge, RemoteMessage, Rights},
     store::{FileStore, StoreError},
 };
@@ -143,6 +144,7 @@ impl Starter {
         for change in self.agent.drain(..) {
             agent = change(agent);
         }
+        let records = self.records()?;
         let credentials = Credentials::read(&self.config)?;
         #[cfg(feature = "tls")]
         let tls = credentials.tls.clone();
@@ -168,14 +170,30 @@ impl Starter {
             }
             agent_error(reason)
         })?;
-        Ok(RunningNode {
+        let running = RunningNode {
             agent,
             group,
             bridge,
             #[cfg(feature = "tls")]
             tls,
             arbiter,
-        })
+        };
+        if let Some(records) = records {
+            let saves = running.operated().save_records(records);
+            saves.map_err(|reason| RunError::Records { reason })?;
+        }
+        Ok(running)
+    }
+
+    /// The folder of the records, which is made before anything runs.
+    fn records(&self) -> Result<Option<RecordFolder>, RunError> {
+        let Some(path) = &self.config.records_folder else {
+            return Ok(None);
+        };
+        let folder = RecordFolder::new(path);
+        let made = folder.make();
+        made.map_err(|reason| RunError::Records { reason })?;
+        Ok(Some(folder))
     }
 
     fn agent_builder(&self) -> Result<AgentBuilder<AnyBully>, RunError> {

@@ -45,14 +45,15 @@
 //! A run can be copied out of the page: as a recording, a Mermaid diagram, a drawing of the moment, commands of the
 //! example `cluster`, and a test in Rust that repeats it. Of a running node that is the
 //! [record](crate::operate::RecordRequest) of its agents, where it is on. Any recording opens on any page, and
-//! [`replay`](Dashboard::replay) is the page of one.
+//! [`replay`](Dashboard::replay) is the page of one. A [folder](Dashboard::records) of records that were saved when a
+//! leader was missed is listed on the page: what happened at 03:12.
 //!
 //! # Faults
 //! With the feature `testkit` a page commands a whole cluster: `Stage` in `dashboard::stage`, or two side by side, whose
 //! agents hold different elections and get the same commands. The example `dashboard` is one.
 //!
 //! Decided here: what a dashboard is made of. Read on: `board.rs` is what all viewers share, `moment.rs` what is
-//! shown, `access.rs` who may command, `recorded.rs` what can be copied and opened, `page/` the page itself.
+//! shown, `access.rs` who may command, `recorded.rs` what can be copied and opened, `saved.rs` the folder, `page/` the page itself.
 
 mod access;
 mod board;
@@ -68,6 +69,7 @@ mod routes;
 mod running;
 mod said;
 mod sample;
+mod saved;
 mod serve;
 #[cfg(feature = "testkit")]
 pub mod stage;
@@ -78,7 +80,11 @@ use std::{fmt, iter, sync::Arc};
 
 use actix_web::{rt::time::Instant, web::ServiceConfig};
 
-use crate::{operate::Operated, record::Recording, web::Token};
+use crate::{
+    operate::{Operated, RecordFolder},
+    record::Recording,
+    web::Token,
+};
 
 use access::CommandRights;
 use board::{Board, Head};
@@ -99,6 +105,7 @@ pub struct Dashboard {
     sampler: NodeSampler,
     since: Instant,
     uploads: Upload,
+    records: Option<RecordFolder>,
 }
 
 /// What is shown, and obeys.
@@ -142,6 +149,7 @@ impl Dashboard {
             sampler: NodeSampler::default(),
             since: Instant::now(),
             uploads: Upload::default(),
+            records: None,
         }
     }
 
@@ -173,6 +181,15 @@ impl Dashboard {
             head.token = token;
         });
         self.rights = rights;
+        self
+    }
+
+    /// Lists the records in that folder, to be opened with a click: those that
+    /// [`save_records`](Operated::save_records) writes when a leader is missed. Whoever sees the page may read them.
+    #[must_use]
+    pub fn records(mut self, folder: RecordFolder) -> Self {
+        self.board.set_head(|head| head.records = true);
+        self.records = Some(folder);
         self
     }
 

@@ -14,7 +14,7 @@ use actix_web::{
     web::{self, Bytes, Data, Path, Payload, Query},
 };
 use serde::Deserialize;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 use super::{
     Dashboard, ShownSource,
@@ -48,6 +48,13 @@ impl RecordedSource {
 /// Room for recordings that are opened at the same time.
 #[derive(Clone, Debug)]
 pub(super) struct Upload(Arc<Semaphore>);
+
+impl Upload {
+    /// A place among those that are opened now, if there is one.
+    pub(super) fn room(&self) -> Option<SemaphorePermit<'_>> {
+        self.0.try_acquire().ok()
+    }
+}
 
 impl Default for Upload {
     fn default() -> Self {
@@ -193,9 +200,8 @@ pub(super) async fn opened(
         return refused(wrong);
     }
     // Before the body: each of them may be long.
-    let Ok(_room) = dashboard.uploads.0.try_acquire() else {
-        let message = "other recordings are being opened: open it again in a moment";
-        return refusal(StatusCode::SERVICE_UNAVAILABLE, message);
+    let Some(_room) = dashboard.uploads.room() else {
+        return busy();
     };
     let body = match timeout(PATIENCE, read_body(body, LONGEST)).await {
         Ok(Ok(body)) => body,
@@ -243,7 +249,12 @@ pub(super) async fn record(
     }
 }
 
-fn played(film: Bytes) -> HttpResponse {
+pub(super) fn busy() -> HttpResponse {
+    let message = "other recordings are being opened: open it again in a moment";
+    refusal(StatusCode::SERVICE_UNAVAILABLE, message)
+}
+
+pub(super) fn played(film: Bytes) -> HttpResponse {
     HttpResponse::Ok()
         .insert_header((header::CACHE_CONTROL, "no-store"))
         .insert_header((header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
@@ -251,11 +262,11 @@ fn played(film: Bytes) -> HttpResponse {
         .body(film)
 }
 
-fn stopping() -> HttpResponse {
+pub(super) fn stopping() -> HttpResponse {
     refusal(StatusCode::INTERNAL_SERVER_ERROR, "the server is stopping")
 }
 
 /// So many recordings are opened at once, of so many bytes each; each arrives within this time.
 const AT_ONCE: usize = 2;
-const LONGEST: usize = 16 << 20;
+pub(super) const LONGEST: usize = 16 << 20;
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -14,7 +14,7 @@ use super::{
     Dashboard, ShownSource,
     access::{AccessError, CommandSender, HEADER},
     closer::Closer,
-    recorded,
+    recorded, saved,
     stream::Viewer,
 };
 #[cfg(feature = "testkit")]
@@ -52,6 +52,8 @@ pub(super) fn configure(dashboard: &Dashboard, app: &mut ServiceConfig) {
                 .route(read().to(recorded::film))
                 .route(web::post().to(recorded::opened)),
         )
+        .service(resource("/records").route(read().to(saved::list)))
+        .service(resource("/records/{file}").route(read().to(saved::film)))
         .service(resource("/record").route(web::post().to(recorded::record)))
         .service(resource("").route(read().to(slash)));
 }

@@ -46,6 +46,8 @@ mod command;
 mod explain;
 mod json;
 mod judge;
+#[cfg(feature = "dashboard")]
+mod listed;
 mod liveness;
 mod outcome;
 mod record;
@@ -65,6 +67,8 @@ use crate::{agent::ElectionHandle, protocol::Election, remote::BridgeHandle};
 
 pub use command::{Command, Order};
 pub use explain::Explanation;
+#[cfg(feature = "dashboard")]
+pub(crate) use listed::SavedError;
 pub use outcome::{CommandRefusal, Outcome, OutcomeVerdict};
 pub use record::{AgentRecording, RecordRequest};
 pub use report::{AgentReport, BridgeReport, LinkReport, MemberReport, Report};

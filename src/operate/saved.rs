@@ -3,7 +3,7 @@
 //! Decided here: the names of the files, how many there may be and how large, and that one vacancy is one file, written
 //! anew while it lasts. No agent waits for the disk: a task of its own looks once a second, and a thread for blocking
 //! work writes. What cannot be written is warned of, and changes nothing else. Not here: what a record says and when it
-//! is kept ([`ElectionHandle::record`](crate::agent::ElectionHandle::record)).
+//! is kept ([`ElectionHandle::record`](crate::agent::ElectionHandle::record)), and what is read of the folder (`listed.rs`).
 
 use std::{
     fs, io,
@@ -25,7 +25,7 @@ use crate::{
 /// 1970. Other files in it are left alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordFolder {
-    path: PathBuf,
+    pub(super) path: PathBuf,
     files: usize,
     bytes: u64,
 }
@@ -64,7 +64,7 @@ impl Operated {
             let wrong = "records are saved by a task: call it in a System";
             return Err(io::Error::new(io::ErrorKind::Unsupported, wrong));
         }
-        fs::create_dir_all(&folder.path)?;
+        folder.make()?;
         for agent in &self.agents {
             if !agent.is_recording() {
                 agent.record(Some(RecordLimits::default()));
@@ -150,8 +150,13 @@ fn name_of(agent: &dyn OperatedAgent) -> String {
 }
 
 impl RecordFolder {
+    /// Makes it, if it is not there.
+    pub(crate) fn make(&self) -> io::Result<()> {
+        fs::create_dir_all(&self.path)
+    }
+
     /// Writes a file whole or not at all.
-    fn write(&self, name: &str, text: &str) -> io::Result<()> {
+    pub(super) fn write(&self, name: &str, text: &str) -> io::Result<()> {
         let len = u64::try_from(text.len()).unwrap_or(u64::MAX);
         let Some(superfluous) = self.superfluous(self.present()?, name, len) else {
             let wrong = format!("it has {len} bytes, which exceeds the limit of the folder");
@@ -165,14 +170,15 @@ impl RecordFolder {
         fs::rename(&unfinished, self.path.join(name))
     }
 
-    /// The records that are there, with their lengths.
-    fn present(&self) -> io::Result<Vec<(String, u64)>> {
+    /// The records that are there, with their lengths. A link is none: it may lead anywhere.
+    pub(super) fn present(&self) -> io::Result<Vec<(String, u64)>> {
         let mut present = Vec::new();
         for file in fs::read_dir(&self.path)? {
             let file = file?;
-            let name = file.file_name();
-            if let Some(name) = name.to_str().filter(|name| is_record(name)) {
-                present.push((name.to_owned(), file.metadata()?.len()));
+            let (name, metadata) = (file.file_name(), file.metadata()?);
+            let name = name.to_str().filter(|name| is_record(name));
+            if let Some(name) = name.filter(|_| metadata.is_file()) {
+                present.push((name.to_owned(), metadata.len()));
             }
         }
         Ok(present)
@@ -212,8 +218,8 @@ fn is_record(name: &str) -> bool {
 }
 
 const EACH: Duration = Duration::from_secs(1);
-const PREFIX: &str = "record-";
-const SUFFIX: &str = ".jsonl";
+pub(super) const PREFIX: &str = "record-";
+pub(super) const SUFFIX: &str = ".jsonl";
 const UNFINISHED: &str = ".record-unfinished";
 /// So many characters of the names of a group and an agent a file has in its own.
 const LONGEST: usize = 50;

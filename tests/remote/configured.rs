@@ -241,6 +241,14 @@ fn a_start_that_fails_names_the_key_and_the_cause() {
             "{said}"
         );
         config.memory_file = None;
+        fs::write(at("file"), "no folder").unwrap();
+        config.records_folder = Some(at("file").join("records"));
+        let said = config.start().unwrap_err().to_string();
+        assert!(
+            said.starts_with("the folder in `records_folder` cannot be used: "),
+            "{said}"
+        );
+        config.records_folder = None;
         refused_secrets(&mut config, &at("secret"));
 
         config.secret_file = None;

@@ -66,6 +66,7 @@ function connect() {
   ours.addEventListener('snapshot', (event) => {
     begin(JSON.parse(event.data));
     forget();
+    listSaved();
     if (state.head.film) return openOwn();
     redraw();
   });

@@ -68,6 +68,33 @@ async function open(file) {
   }
 }
 
+// The records that the node saved by itself. Names are text, whatever is in them.
+async function listSaved() {
+  by('saved').hidden = !state.head.records;
+  if (!state.head.records) return;
+  try {
+    const response = await fetch('records'), told = await response.json();
+    if (!response.ok) return answer(told.message);
+    const when = (each) => (each.unix_ms === null ? '' : new Date(each.unix_ms).toLocaleString([], { hour12: false }) + '  ');
+    const size = (each) => `  (${Math.max(1, Math.round(each.bytes / 1024))} KiB)`;
+    const line = (each) => make('li', {}, make('button', { type: 'button', data: 'saved:' + each.file, onclick: () => openSaved(each) }, when(each) + each.of + size(each)), each.reason ? ' ' + each.reason : '');
+    by('saved-list').replaceChildren(...(told.length ? told.map(line) : [make('li', {}, 'None is saved.')]));
+  } catch {
+    answer('The server did not answer: is it still running?');
+  }
+}
+
+async function openSaved({ file }) {
+  try {
+    const response = await fetch('records/' + encodeURIComponent(file)), told = await response.json();
+    if (!response.ok) return answer(`${file}: ${told.message}`);
+    answer('');
+    play(told, file);
+  } catch {
+    answer('The server did not answer: is it still running?');
+  }
+}
+
 // A page of a recording: it is fetched, because it is too long for the stream.
 async function openOwn() {
   try {
@@ -134,6 +161,7 @@ function drawFilm() {
 }
 
 function armRecordings() {
+  by('saved-again').addEventListener('click', listSaved);
   by('copy').addEventListener('click', copyOut);
   by('download').addEventListener('click', download);
   by('record-on').addEventListener('click', () => switchRecord(true));

@@ -5,7 +5,7 @@ use actix_bully::{
     Group,
     agent::BullyAgent,
     dashboard::Dashboard,
-    operate::Operated,
+    operate::{Operated, RecordFolder},
     record::Recording,
     testkit::cluster::Cluster,
 };
@@ -410,6 +410,50 @@ fn voters_are_added_replaced_and_removed_by_a_click() {
         browser.select("agent-2").await;
         browser.click("[data-id='do:remove-from-the-voters']").await;
         kind("agent-2", "learner").await;
+        browser.end().await;
+    });
+}
+
+#[test]
+fn a_saved_record_opens_with_a_click() {
+    run(async {
+        let (recording, violation) = simulated::failed();
+        let folder = tempfile::tempdir().unwrap();
+        let names = [
+            "record-1764126720000-orders-api-1.jsonl",
+            "record-1764126720001-<b>x.jsonl",
+        ];
+        for name in names {
+            std::fs::write(folder.path().join(name), recording.to_jsonl()).unwrap();
+        }
+        let group = Group::new("orders").unwrap();
+        let agent = BullyAgent::builder("api-1")
+            .score(1)
+            .join(&group)
+            .start()
+            .unwrap();
+        let page = Dashboard::new(Operated::new(&agent)).records(RecordFolder::new(folder.path()));
+        let browser = Browser::of(&page, &[]).await;
+        browser.wait("[data-id='agent:api-1'].leader").await;
+        browser
+            .until("return document.querySelectorAll('[data-id^=\"saved:\"]').length === 2")
+            .await;
+        let texts = "return [...document.querySelectorAll('[data-id^=\"saved:\"]')].map((one) => one.textContent).join()";
+        let texts = browser.script(texts, Vec::new()).await;
+        assert!(texts.as_str().unwrap().contains("<b>x"), "{texts}");
+        browser
+            .click(&format!("[data-id='saved:{}']", names[0]))
+            .await;
+        let shown = "return document.querySelector('[data-id=connection]').textContent.startsWith('recording record-1764126720000')";
+        browser.until(shown).await;
+        let status = browser.text("[data-id=status]").await;
+        assert!(status.contains(&violation), "{status}");
+        browser.click("[data-id=leave]").await;
+        browser.wait("[data-id='agent:api-1'].leader").await;
+        // One that is saved meanwhile is there at the next look.
+        std::fs::remove_file(folder.path().join(names[1])).unwrap();
+        browser.click("[data-id=saved-again]").await;
+        browser.until("return document.querySelectorAll('[data-id^=\"saved:\"]').length === 1 && document.querySelectorAll('b').length === 0").await;
         browser.end().await;
     });
 }

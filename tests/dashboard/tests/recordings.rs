@@ -4,7 +4,7 @@ use actix_bully::{
     Group,
     agent::BullyAgent,
     dashboard::Dashboard,
-    operate::{Operated, RecordRequest},
+    operate::{Operated, RecordFolder, RecordRequest},
     protocol::Time,
     record::{RecordLimits, Recording, What},
 };
@@ -231,6 +231,70 @@ fn a_history_that_the_simulator_failed_opens_where_the_promise_was_broken() {
         let (live, _thread) = stage(five);
         let told = opened(&live, recording.to_jsonl()).await;
         assert_eq!(told.json()["broken"], film["broken"]);
+    });
+}
+
+/// A folder as a node leaves it, with one record and what is none.
+fn saved(recording: &Recording) -> (tempfile::TempDir, RecordFolder) {
+    let folder = tempfile::tempdir().unwrap();
+    let inner = folder.path().join("records");
+    std::fs::create_dir(&inner).unwrap();
+    let write = |name: &str, text: &str| std::fs::write(inner.join(name), text).unwrap();
+    write(&format!("{SAVED}.jsonl"), &recording.to_jsonl());
+    write("record-1764126720001-orders-broken.jsonl", "no recording");
+    write("notes.jsonl", "mine");
+    std::fs::write(
+        folder.path().join("record-1-outside.jsonl"),
+        recording.to_jsonl(),
+    )
+    .unwrap();
+    let records = RecordFolder::new(inner);
+    (folder, records)
+}
+
+const SAVED: &str = "record-1764126720000-orders-api-1";
+
+#[test]
+fn saved_records_are_listed_and_opened_and_nothing_else_is() {
+    run(async {
+        let (recording, _) = simulated::failed();
+        let (_folder, records) = saved(&recording);
+        let (bare, _thread) = stage(five);
+        let told = get(&bare, "/records").await;
+        assert_eq!(told.status, 404, "{told:?}");
+        let page = Dashboard::replay(recording.clone()).records(records);
+        assert_eq!(Viewer::new(&page).await.unwrap().head["records"], true);
+        let listed = get(&page, "/records").await.json();
+        let files: Vec<_> = listed
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|one| one["of"].clone())
+            .collect();
+        assert_eq!(files, ["orders-broken", "orders-api-1"], "the newest first");
+        assert_eq!(listed[1]["unix_ms"], 1_764_126_720_000_u64);
+
+        let film = get(&page, &format!("/records/{SAVED}.jsonl")).await;
+        assert_eq!(film.status, 200, "{film:?}");
+        assert_eq!(
+            film.text,
+            get(&page, "/film").await.text,
+            "it is the same one"
+        );
+        let told = get(&page, "/records/record-1764126720001-orders-broken.jsonl").await;
+        assert_eq!(told.status, 409, "{told:?}");
+        assert!(told.message().contains("line 1"), "{told:?}");
+        for path in [
+            "notes.jsonl",
+            "record-1-outside.jsonl",
+            "..%2Frecord-1-outside.jsonl",
+            "%2e%2e%2frecord-1-outside.jsonl",
+            "../record-1-outside.jsonl",
+            "record-%00.jsonl",
+        ] {
+            let told = get(&page, &format!("/records/{path}")).await;
+            assert_eq!(told.status, 404, "{path}: {told:?}");
+        }
     });
 }
 
