@@ -34,6 +34,7 @@ use futures::future::poll_fn;
 use serde_json::Value;
 
 pub mod browser;
+pub mod hosts;
 pub mod rust_test;
 pub mod simulated;
 #[path = "../../support/told.rs"]

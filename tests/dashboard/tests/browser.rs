@@ -12,6 +12,7 @@ use actix_bully::{
 use actix_bully_dashboard_tests::{
     browser::{Browser, LEADER},
     command, done, five, five_led, get,
+    hosts::Host,
     run, rust_test, side_by_side, simulated, stage,
 };
 
@@ -410,6 +411,22 @@ fn voters_are_added_replaced_and_removed_by_a_click() {
         browser.select("agent-2").await;
         browser.click("[data-id='do:remove-from-the-voters']").await;
         kind("agent-2", "learner").await;
+        browser.end().await;
+    });
+}
+
+#[test]
+fn the_agents_of_two_hosts_stand_in_one_ring() {
+    run(async {
+        let one = Host::start("host-1", [("a1", 1), ("a2", 2)]);
+        let other = Host::start("host-2", [("b1", 3), ("b2", 4)]);
+        one.link(&other);
+        let browser = Browser::of(&Dashboard::new(one.operated()), &[]).await;
+        browser.led_by("b2").await;
+        browser
+            .until("return document.querySelectorAll('.agent').length === 4")
+            .await;
+        browser.until("return document.querySelector('[data-id=\"peer:host-2\"]').textContent === 'host host-2: linked'").await;
         browser.end().await;
     });
 }

@@ -10,7 +10,7 @@ use actix_bully::{
     operate::Operated,
     testkit::virtual_system,
 };
-use actix_bully_dashboard_tests::{Viewer, get};
+use actix_bully_dashboard_tests::{Viewer, get, hosts::Host, run};
 
 /// A name with everything that has a meaning to HTML, JSON or a stream of events.
 const MARKUP: &str = "<b>\"&'{}:data";
@@ -105,6 +105,49 @@ fn agents_that_are_not_the_nodes_own_are_seen_through_its_group() {
         assert_eq!(viewer.moment["agent_count"], 3);
         assert_eq!(viewer.agent("b")["remote"], true);
         assert_eq!(viewer.leaders(), [MARKUP], "as the node's agent says");
+    });
+}
+
+#[test]
+fn the_agents_of_two_hosts_are_seen_on_the_page_of_either() {
+    run(async {
+        let one = Host::start("host-1", [("a1", 1), ("a2", 2)]);
+        let other = Host::start("host-2", [("b1", 3), ("b2", 4)]);
+        let pages = [&one, &other].map(|host| Dashboard::new(host.operated()));
+        let mut viewers = Vec::new();
+        for page in &pages {
+            viewers.push(Viewer::new(page).await.unwrap());
+        }
+        for (viewer, leader) in viewers.iter_mut().zip(["a2", "b2"]) {
+            viewer
+                .until("each leads itself", |v| v.leaders() == [leader])
+                .await;
+            assert_eq!(viewer.moment["agent_count"], 2, "they are not linked");
+        }
+        one.link(&other);
+        for (viewer, (peer, remote)) in viewers.iter_mut().zip([("host-2", "b1"), ("host-1", "a1")])
+        {
+            viewer
+                .until("all four", |v| {
+                    v.moment["agent_count"] == 4 && v.leaders() == ["b2"]
+                })
+                .await;
+            assert_eq!(viewer.agent(remote)["remote"], true);
+            viewer
+                .until("the link", |v| v.moment["peers"][0]["link"] == "linked")
+                .await;
+            assert_eq!(viewer.moment["peers"][0]["node"], peer);
+        }
+        // The leader's host hands over: both pages show it, the one from afar as its own agents know it.
+        other.agents[1].step_down(None).unwrap();
+        for viewer in &mut viewers {
+            viewer
+                .until("the next one leads", |v| {
+                    v.leaders().len() == 1 && v.leaders() != ["b2"]
+                })
+                .await;
+        }
+        assert_eq!(viewers[0].leaders(), viewers[1].leaders());
     });
 }
 
