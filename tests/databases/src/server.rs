@@ -72,9 +72,25 @@ impl Server {
     /// As [`shared`](Self::shared).
     pub fn with(prepare: impl FnOnce(&Path) -> Vec<String>) -> Self {
         Self::prepared(free_port(), |data| {
-            let mut settings = prepare(data);
-            settings.push(LISTEN.to_owned());
+            // The last one of a name counts.
+            let mut settings = vec![LISTEN.to_owned()];
+            settings.extend(prepare(data));
             settings
+        })
+    }
+
+    /// A new server that listens at every address, on a port of its own, and trusts whoever comes from these: for a network
+    /// that a test has for itself.
+    ///
+    /// # Panics
+    /// As [`shared`](Self::shared).
+    pub fn trusting(addresses: &str) -> Self {
+        Self::with(|data| {
+            let file = data.join("pg_hba.conf");
+            let rules = fs::read_to_string(&file).expect("initdb has made it");
+            let rules = format!("{rules}host all all {addresses} trust\n");
+            fs::write(&file, rules).expect("it can be written");
+            vec![String::from("listen_addresses=*")]
         })
     }
 
@@ -234,16 +250,25 @@ impl Server {
         }
     }
 
-    /// To the server, and to the processes that serve its clients.
+    /// To the server, then to the processes that serve its clients: a server that stands still starts no more of them.
     fn signal(&self, signal: &str) {
         let server = self.process.id().to_string();
+        kill(signal, [&*server]);
         let children = fs::read_to_string(format!("/proc/{server}/task/{server}/children"));
         let children = children.expect("this system lists the children of a process");
-        let all = [&*server].into_iter().chain(children.split_whitespace());
-        // One that has ended meanwhile is no failure.
-        let mut kill = Command::new("kill");
-        drop(kill.arg(signal).args(all).stderr(Stdio::null()).status());
+        kill(signal, children.split_whitespace());
     }
+}
+
+/// One that has ended meanwhile is no failure.
+fn kill<'a>(signal: &str, processes: impl IntoIterator<Item = &'a str>) {
+    let mut kill = Command::new("kill");
+    drop(
+        kill.arg(signal)
+            .args(processes)
+            .stderr(Stdio::null())
+            .status(),
+    );
 }
 
 impl Drop for Server {

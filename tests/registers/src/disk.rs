@@ -1,36 +1,12 @@
 //! A small disk of a test's own, mounted where that test alone sees it.
 
-use std::{env, path::Path, process::Command};
+use std::{path::Path, process::Command};
 
-const INSIDE: &str = "REGISTER_NAMESPACE";
+use crate::namespace::is_elsewhere;
 
 /// Runs the test of that name again where it may mount; `false` where it should go on, since it is there.
 pub fn in_own_namespace(test: &str) -> bool {
-    if env::var_os(INSIDE).is_some() {
-        return false;
-    }
-    let own = |program: &Path| {
-        let mut command = Command::new("unshare");
-        command
-            .args(["--user", "--map-root-user", "--mount"])
-            .arg(program);
-        command
-    };
-    let can = own(Path::new("true"))
-        .output()
-        .is_ok_and(|tried| tried.status.success());
-    if !can {
-        println!("skipped: {test} needs a namespace in which it may mount a disk");
-        return true;
-    }
-    let program = env::current_exe().expect("this program has a path");
-    let status = own(&program)
-        .args([test, "--exact", "--nocapture"])
-        .env(INSIDE, "1")
-        .status()
-        .expect("it can be run");
-    assert!(status.success(), "{test} fails in a namespace of its own");
-    true
+    is_elsewhere(test, &["--user", "--map-root-user", "--mount"], &["true"])
 }
 
 /// A disk of that size there.

@@ -49,7 +49,12 @@ impl Etcd {
 
     /// A new server, for a test that stops it.
     pub fn start() -> Self {
-        let server = Self::run("http://127.0.0.1", &[]);
+        Self::at("127.0.0.1")
+    }
+
+    /// A new server that listens at that address.
+    pub fn at(address: &str) -> Self {
+        let server = Self::run(&format!("http://{address}"), &[]);
         server.wait_until_it_works(&EtcdRegister::builder([server.endpoint()]));
         server
     }

@@ -6,7 +6,11 @@
 pub mod counted;
 pub mod disk;
 pub mod etcd;
+pub mod fenced;
+pub mod hosts;
+pub mod judge;
 pub mod many;
+pub mod namespace;
 pub mod processes;
 pub mod rounds;
 pub mod wire;

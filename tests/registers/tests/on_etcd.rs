@@ -17,8 +17,14 @@ use actix_bully::register::{
 };
 use actix_bully_register_tests::many::{elections, play as play_many};
 use actix_bully_register_tests::{
-    DEADLINE, block_on, conforms, done, etcd::Etcd, key, read, refusal, rounds::play, settled,
-    swap, wire::Wire, works,
+    DEADLINE, block_on, conforms, done,
+    etcd::Etcd,
+    hosts::{Hosts, SERVER},
+    key, read, refusal,
+    rounds::{play, play_over},
+    settled, swap,
+    wire::Wire,
+    works,
 };
 use actix_bully_tls_tests::Authority;
 use futures::StreamExt;
@@ -393,6 +399,15 @@ fn several_hundred_elections_share_a_few_connections() {
 #[test]
 fn of_processes_on_etcd_one_leads_whatever_befalls_the_server() {
     play(&mut Etcd::start(), env!("CARGO_BIN_EXE_holder"));
+}
+
+#[test]
+fn of_processes_on_hosts_of_their_own_one_leads_whatever_befalls_etcd() {
+    let name = "of_processes_on_hosts_of_their_own_one_leads_whatever_befalls_etcd";
+    if let Some(hosts) = Hosts::of(name, 3) {
+        let program = env!("CARGO_BIN_EXE_holder");
+        play_over(&hosts, &mut Etcd::at(SERVER), program);
+    }
 }
 
 /// All keys of a configuration together: by TLS, with a login.

@@ -152,7 +152,7 @@ fn follow(primary: &Server) -> Server {
 
 fn processes(one: &Server, other: &Server) -> Processes {
     let store = format!("postgres:{}", either(one, other));
-    Processes::start(env!("CARGO_BIN_EXE_holder"), store, 3)
+    Processes::start(env!("CARGO_BIN_EXE_holder"), &store, 3)
 }
 
 #[test]

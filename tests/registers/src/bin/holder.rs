@@ -1,27 +1,86 @@
-//! `holder STORE NAME`: a process with one agent, whose lease is in that store: `sqlite:PATH`,
-//! `postgres:ADDRESS` or `etcd:ENDPOINT`.
+//! `holder NAME STORE [ROWS]`: a process with one agent, whose lease is in that store: `sqlite:PATH`,
+//! `postgres:ADDRESS` or `etcd:ENDPOINT`; `config:PATH` is a file that says how it is elected.
 //!
-//! While it leads it says so again and again: `leads TOKEN NANOSECONDS`, by a clock that all processes of a host share.
-//! On a line `leave` it hands over and ends; with its standard input it ends too.
+//! While it leads it says so again and again: `leads TOKEN NANOSECONDS NANOSECONDS`, by a clock that all processes of a host share, and
+//! writes rows behind a fence into the file `ROWS`, if there is one; `refused TOKEN` is said where the fence refuses a leader. `knows NAME` is
+//! the leader that it has come to know, or `nobody`. On a line `withdraw` it is eligible no more and says `withdrawn`, on a line `leave` it hands over and ends; with
+//! its standard input it ends too.
 
-use std::{env, error::Error, io, process::exit, sync::Arc, thread, time::Duration};
+use std::{
+    cell::RefCell, env, error::Error, io, path::Path, process::exit, rc::Rc, sync::Arc, thread,
+    time::Duration,
+};
 
 use actix_bully::{
     Group,
-    agent::{BullyAgent, ElectionArbiter},
+    agent::{BullyAgent, BullyHandle, ElectionArbiter, LeaderGuard},
+    config::{Config, RunningNode},
     elections::bully::Preemption,
     protocol::Timings,
     register::{EtcdRegister, PostgresRegister, Register, SqliteRegister},
 };
-use rustix::time::{ClockId, clock_gettime};
+use actix_bully_register_tests::{fenced::Fenced, processes::nanoseconds};
+use futures::StreamExt;
+use tokio::sync::mpsc::{Receiver, channel};
+
+/// How long a hand-over may take.
+const SOON: Duration = Duration::from_secs(5);
+
+type Failure = Box<dyn Error>;
 
 #[actix::main]
-async fn main() -> Result<(), Box<dyn Error>> {
-    let mut words = env::args().skip(1);
-    let (store, name) = (
-        words.next().unwrap_or_default(),
-        words.next().unwrap_or_default(),
-    );
+async fn main() -> Result<(), Failure> {
+    let words: Vec<_> = env::args().skip(1).collect();
+    let [name, store, rows @ ..] = &*words else {
+        return Err("name an agent and a store".into());
+    };
+    let rows = rows.first().map(|rows| Fenced::open(Path::new(rows)));
+    let rows = rows.transpose()?;
+    let elections = ElectionArbiter::new()?;
+    let (agent, node) = match store.split_once(':') {
+        Some(("config", path)) => {
+            let config = Config::load(path, "HOLDER")?;
+            let node = patiently(|| Ok(config.start()?))?;
+            (node.agent().clone(), Some(node))
+        }
+        _ => (patiently(|| start(name, store, &elections))?, None),
+    };
+    actix::spawn(obey(lines(), agent.clone(), node));
+    let mut changes = agent.changes();
+    actix::spawn(async move {
+        while let Some(status) = changes.next().await {
+            let known = status.leader.map(|leader| leader.id.to_string());
+            println!("knows {}", known.as_deref().unwrap_or("nobody"));
+        }
+    });
+    println!("started");
+    let rows = Rc::new(RefCell::new(rows));
+    agent
+        .lead(move |leader| work(leader, Rc::clone(&rows)))
+        .await?;
+    Ok(())
+}
+
+async fn work(leader: LeaderGuard, rows: Rc<RefCell<Option<Fenced>>>) {
+    let token = leader.token().term;
+    loop {
+        if let Some(rows) = &mut *rows.borrow_mut() {
+            let is_admitted = rows.write(&leader).expect("it can be written");
+            // A leader that is none any more is refused rightly.
+            if !is_admitted && leader.is_leader() {
+                println!("refused {token}");
+            }
+        }
+        // Read between two looks at the clock: somewhere in between it was so.
+        let before = nanoseconds();
+        if leader.is_leader() {
+            println!("leads {token} {before} {}", nanoseconds());
+        }
+        actix::clock::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+fn start(name: &str, store: &str, elections: &ElectionArbiter) -> Result<BullyHandle, Failure> {
     let register: Arc<dyn Register> = match store.split_once(':') {
         Some(("sqlite", path)) => Arc::new(SqliteRegister::open(path)?),
         Some(("postgres", address)) => {
@@ -30,49 +89,55 @@ async fn main() -> Result<(), Box<dyn Error>> {
         Some(("etcd", endpoint)) => Arc::new(EtcdRegister::builder([endpoint]).open()?),
         _ => return Err("name a store: sqlite:PATH, postgres:ADDRESS or etcd:ENDPOINT".into()),
     };
-    let group = Group::new("jobs")?;
-    let arbiter = ElectionArbiter::new()?;
-    let agent = BullyAgent::builder(&name)
+    let agent = BullyAgent::builder(name)
         .timings(Timings::lan())
         .lease(register)
         .preemption(Preemption::Never)
-        .join(&group)
-        .start_in_arbiter(&arbiter.handle())?;
-    let leaving = agent.clone();
-    let (leave, mut asked) = tokio::sync::mpsc::channel(1);
+        .join(&Group::new("jobs")?)
+        .start_in_arbiter(&elections.handle())?;
+    Ok(agent)
+}
+
+/// As a supervisor starts a process again: a file in which many others begin at the same moment may be locked for longer than
+/// it is waited for.
+fn patiently<T>(mut start: impl FnMut() -> Result<T, Failure>) -> Result<T, Failure> {
+    let mut more = 0..20;
+    loop {
+        match start() {
+            Err(wrong) if more.next().is_some() => eprintln!("once more: {wrong}"),
+            ended => return ended,
+        }
+    }
+}
+
+/// What its standard input says, with which it ends.
+fn lines() -> Receiver<String> {
+    let (say, said) = channel(1);
     thread::spawn(move || {
-        for line in io::stdin().lines() {
-            if line.is_ok_and(|line| line == "leave") {
-                leave.blocking_send(()).ok();
-            }
+        for line in io::stdin().lines().map_while(Result::ok) {
+            say.blocking_send(line).ok();
         }
         exit(0);
     });
-    actix::spawn(async move {
-        if asked.recv().await.is_some() {
-            leaving.leave(Duration::from_secs(5)).await.ok();
-            println!("left");
-            exit(0);
-        }
-    });
-    println!("started");
-    agent
-        .lead(|guard| async move {
-            let token = guard.token().term;
-            loop {
-                // Read between two looks at the clock: somewhere in between it was so.
-                let before = nanoseconds();
-                if guard.is_leader() {
-                    println!("leads {token} {before} {}", nanoseconds());
-                }
-                actix::clock::sleep(Duration::from_millis(5)).await;
-            }
-        })
-        .await?;
-    Ok(())
+    said
 }
 
-fn nanoseconds() -> i128 {
-    let now = clock_gettime(ClockId::Monotonic);
-    i128::from(now.tv_sec) * 1_000_000_000 + i128::from(now.tv_nsec)
+async fn obey(mut lines: Receiver<String>, agent: BullyHandle, node: Option<RunningNode>) {
+    while let Some(line) = lines.recv().await {
+        match &*line {
+            "withdraw" => {
+                agent.withdraw_score().expect("it runs");
+                println!("withdrawn");
+            }
+            "leave" => {
+                match &node {
+                    Some(node) => node.leave(SOON).await.ok(),
+                    None => agent.leave(SOON).await.ok(),
+                };
+                println!("left");
+                exit(0);
+            }
+            other => panic!("what is {other}?"),
+        }
+    }
 }

@@ -1,0 +1,89 @@
+//! A table that only a leader may write: each row has the fence of its writer.
+//!
+//! Read on: what must hold of the rows is what `database.rs` of the example `web_replicas` says of its own.
+
+#[path = "../../../examples/web_replicas/src/bin/rounds/database.rs"]
+#[expect(
+    dead_code,
+    clippy::disallowed_methods,
+    reason = "the example asks more of its rows, and waits for them in real time"
+)]
+mod database;
+
+use std::{error::Error, path::Path, time::Duration};
+
+use actix_bully::{
+    agent::LeaderGuard,
+    leader::fence::{FenceNumber, sql},
+};
+use rusqlite::{Connection, TransactionBehavior::Immediate};
+
+use database::Database;
+
+type Wrong = Box<dyn Error>;
+
+/// How often what waits for a row looks.
+const INTERVAL: Duration = Duration::from_millis(5);
+
+/// A writer's connection.
+#[derive(Debug)]
+pub struct Fenced(Connection);
+
+impl Fenced {
+    /// Makes the file, before any process writes it.
+    pub fn make(path: &Path) {
+        // Its journal is the example's, kept in the file.
+        drop(Database::open(path).expect("it can be made"));
+        let made = Self::open(path).and_then(|it| {
+            it.0.execute(sql::CREATE_TABLE, ())?;
+            it.0.execute(sql::FIRST_USE, [RESOURCE])?;
+            it.0.execute("CREATE TABLE job (fence, node, at)", ())
+        });
+        made.expect("it can be made");
+    }
+
+    /// A connection to a file that is there.
+    ///
+    /// # Errors
+    /// As SQLite says.
+    pub fn open(path: &Path) -> rusqlite::Result<Self> {
+        let connection = Connection::open(path)?;
+        connection.busy_timeout(Duration::from_secs(5))?;
+        // What a killed process has committed is with the kernel, and no kernel ends here.
+        connection.pragma_update(None, "synchronous", "off")?;
+        Ok(Self(connection))
+    }
+
+    /// Writes a row; `false` if the fence refused it.
+    ///
+    /// # Errors
+    /// When the leader has no fence, or the file cannot be written.
+    pub fn write(&mut self, leader: &LeaderGuard) -> Result<bool, Wrong> {
+        let fence = FenceNumber::of(leader)?;
+        let write = self.0.transaction_with_behavior(Immediate)?;
+        let admitted = write.execute(sql::ADMIT, (fence.get(), RESOURCE))?;
+        if sql::check(fence, admitted).is_err() {
+            return Ok(false);
+        }
+        let row = "INSERT INTO job (fence, node, at) VALUES ($1, $2, unixepoch('subsec'))";
+        write.execute(row, (fence.get(), leader.token().node.as_str()))?;
+        write.commit()?;
+        Ok(true)
+    }
+}
+
+/// How many rows there are. Fails if one has a lower fence than one before it, or a fence has two writers.
+pub fn rows(path: &Path) -> i64 {
+    let database = Database::open(path).expect("it can be read");
+    database.check().expect("the fence holds")
+}
+
+/// The highest fence that was admitted.
+pub fn highest(path: &Path) -> u64 {
+    let file = Fenced::open(path).expect("it can be read").0;
+    let highest = file.query_row(sql::HIGHEST, [RESOURCE], |row| row.get::<_, i64>(0));
+    let highest = highest.expect("it has one");
+    highest.try_into().expect("it is not negative")
+}
+
+const RESOURCE: &str = "job";

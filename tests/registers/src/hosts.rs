@@ -1,0 +1,85 @@
+//! Processes on hosts of their own, each with a cable to the host of the server, which can be pulled.
+//!
+//! ```text
+//!   process 0, host-0 ── eth0 ═══ v0 ┐
+//!   process 1, host-1 ── eth0 ═══ v1 ├ br0: the test, and the server that it starts
+//!   process 2, host-2 ── eth0 ═══ v2 ┘
+//! ```
+//!
+//! Network namespaces, which end with the test: nothing of them is visible to the machine's own network. They need root
+//! and Debian's package iproute2.
+
+use std::{fs, path::Path, process::Command};
+
+use crate::{disk, namespace::is_elsewhere};
+
+/// Where the server listens.
+pub const SERVER: &str = "10.77.0.254";
+/// The addresses of all.
+pub const ALL: &str = "10.77.0.0/24";
+
+/// Some hosts, and the cables between them and the server's.
+#[derive(Debug)]
+pub struct Hosts {
+    number: usize,
+}
+
+impl Hosts {
+    /// So many, for the test of that name, which is run again where it may make them; `None` where that was done, or
+    /// cannot be.
+    pub fn of(test: &str, number: usize) -> Option<Self> {
+        // PostgreSQL does not run as root, and in a namespace of users there is nobody else.
+        let own = ["--net", "--mount"];
+        let tried = ["ip", "link", "set", "lo", "up"];
+        if is_elsewhere(test, &own, &tried) {
+            return None;
+        }
+        let names = Path::new("/run/netns");
+        fs::create_dir_all(names).expect("it can be made");
+        disk::mount(names, "1m");
+        ip("link set lo up");
+        ip("link add br0 type bridge forward_delay 0 stp_state 0");
+        ip(&format!("addr add {SERVER}/24 dev br0"));
+        ip("link set br0 up");
+        for host in 0..number {
+            ip(&format!("netns add host-{host}"));
+            ip(&format!(
+                "link add v{host} type veth peer name eth0 netns host-{host}"
+            ));
+            ip(&format!("link set v{host} master br0 up"));
+            let address = format!("10.77.0.{}/24", host + 1);
+            ip(&format!("-n host-{host} addr add {address} dev eth0"));
+            ip(&format!("-n host-{host} link set eth0 up"));
+            ip(&format!("-n host-{host} link set lo up"));
+        }
+        Some(Self { number })
+    }
+
+    /// How many there are.
+    pub fn number(&self) -> usize {
+        self.number
+    }
+
+    /// The words that run these words on one of them; the process is the same.
+    pub fn on(host: usize, words: Vec<String>) -> Vec<String> {
+        let own = ["ip", "netns", "exec", &format!("host-{host}")].map(str::to_owned);
+        own.into_iter().chain(words).collect()
+    }
+
+    /// Pulls its cable: what it sends arrives nowhere, and no process is told.
+    pub fn pull(&self, host: usize) {
+        ip(&format!("link set v{host} down"));
+    }
+
+    /// Plugs it in again.
+    pub fn plug(&self, host: usize) {
+        ip(&format!("link set v{host} up"));
+    }
+}
+
+fn ip(words: &str) {
+    let done = Command::new("ip").args(words.split(' ')).output();
+    let done = done.expect("Debian's package iproute2 is there");
+    let said = String::from_utf8_lossy(&done.stderr);
+    assert!(done.status.success(), "ip {words}: {said}");
+}
