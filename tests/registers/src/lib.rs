@@ -10,6 +10,7 @@ pub mod fenced;
 pub mod hosts;
 pub mod judge;
 pub mod many;
+pub mod moving;
 pub mod namespace;
 pub mod processes;
 pub mod rounds;

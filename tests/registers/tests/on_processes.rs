@@ -1,14 +1,15 @@
-//! Processes that share nothing but a store: killed, frozen, told to leave, cut off from it. Never do two
-//! lead, and tokens grow.
+//! Processes that share nothing but a store: killed, frozen, told to leave, cut off from it, moved to it from a quorum. Never
+//! do two lead, and tokens grow.
 //!
 //! `REGISTER_PROCESSES` and `REGISTER_ROUNDS` say how many, for a long run.
 
-use std::time::Duration;
+use std::{fs, time::Duration};
 
 use actix_bully_database_tests::Server;
 use actix_bully_register_tests::{
     fenced::{self, Fenced},
     hosts::{ALL, Hosts},
+    moving::Move,
     processes::{Processes, words},
     rounds::{long, number, play, play_over},
 };
@@ -96,4 +97,37 @@ fn of_processes_on_hosts_of_their_own_one_leads_whatever_befalls_a_database() {
     if let Some(hosts) = Hosts::of(name, 3) {
         play_over(&hosts, &mut Server::trusting(ALL), HOLDER);
     }
+}
+
+#[test]
+fn a_group_moves_from_a_quorum_to_a_lease_in_a_file_and_back() {
+    let folder = folder();
+    let file = folder.path().join("leases.db").display().to_string();
+    let lease = format!("sqlite_file = {file:?}");
+    Move::between_quorum_and(&lease, HOLDER).there_and_back();
+}
+
+#[test]
+fn a_group_moves_from_a_quorum_to_a_lease_in_a_database_and_back() {
+    let (server, folder) = (Server::shared(), folder());
+    let url = folder.path().join("url");
+    fs::write(&url, server.address()).expect("it can be written");
+    let url = url.display().to_string();
+    let lease = format!("postgres_url_file = {url:?}\ncreate_table = true");
+    Move::between_quorum_and(&lease, HOLDER).there_and_back();
+}
+
+/// What the recipe is for, and that its test would notice.
+#[test]
+fn a_group_that_moves_without_the_recipe_has_two_leaders() {
+    let folder = folder();
+    let file = folder.path().join("leases.db").display().to_string();
+    let lease = format!("sqlite_file = {file:?}");
+    let verdict = Move::between_quorum_and(&lease, HOLDER).at_once();
+    assert!(
+        verdict
+            .as_ref()
+            .is_err_and(|wrong| wrong.contains("two leaders")),
+        "{verdict:?}"
+    );
 }

@@ -1,0 +1,171 @@
+//! Three processes move from a quorum to a lease in a store and back, step by step as the page of the lease says
+//! (`src/elections/lease/moving.md`).
+//!
+//! Decided here: the two configurations, between which nothing but the election differs, and what an operator does. Each
+//! process writes rows behind a fence while it leads.
+
+use std::{
+    fs,
+    net::TcpListener,
+    path::{Path, PathBuf},
+};
+
+use actix_bully::{
+    elections::quorum::Vote,
+    protocol::Term,
+    store::{FileStore, StoreError, StoreIdentity, TermStore},
+};
+use tempfile::TempDir;
+
+use crate::{
+    block_on,
+    fenced::{self, Fenced},
+    processes::{Processes, nanoseconds, words},
+    rounds::long,
+};
+
+const NAMES: [&str; 3] = ["api-0", "api-1", "api-2"];
+
+/// What both elections need, in one folder.
+#[derive(Debug)]
+pub struct Move {
+    program: &'static str,
+    folder: TempDir,
+    quorum: Vec<PathBuf>,
+    lease: Vec<PathBuf>,
+}
+
+impl Move {
+    /// Between a quorum, and a lease in the store that this line of a configuration names.
+    pub fn between_quorum_and(lease: &str, program: &'static str) -> Self {
+        let folder = TempDir::with_prefix("moving-").expect("a temporary folder can be made");
+        // All at once, so that they differ.
+        let ports = NAMES.map(|_| TcpListener::bind("127.0.0.1:0").expect("a port is free"));
+        let ports = ports.map(|port| port.local_addr().expect("it has an address"));
+        let peers = NAMES.iter().zip(&ports);
+        let peers: Vec<_> = peers
+            .map(|(name, at)| format!("[[peers]]\nnode = \"{name}\"\naddress = \"{at}\"\n"))
+            .collect();
+        let peers = peers.concat();
+        let file = |kind: &str, name: &str, text: &str| {
+            let common = format!(
+                "node = \"{name}\"\ngroup = \"jobs\"\npreemption = \"never\"\ntimings.preset = \"lan\"\n"
+            );
+            let path = folder.path().join(format!("{name}-{kind}.toml"));
+            fs::write(&path, format!("{common}{text}")).expect("it can be written");
+            path
+        };
+        let quorum = NAMES.iter().zip(&ports).map(|(name, at)| {
+            let store = vote_of(folder.path(), name);
+            drop(FileStore::<Vote>::create(&store, identity(name)).expect("it is new"));
+            let store = store.display();
+            let text = format!(
+                "listen = \"{at}\"\npeers_name_all = true\n[quorum]\nvoters = {NAMES:?}\nstore_file = \"{store}\"\n{peers}"
+            );
+            file("quorum", name, &text)
+        });
+        let quorum = quorum.collect();
+        let lease = NAMES.map(|name| file("lease", name, &format!("[lease]\n{lease}\n")));
+        Fenced::make(&folder.path().join(ROWS));
+        Self {
+            program,
+            quorum,
+            lease: lease.into(),
+            folder,
+        }
+    }
+
+    /// There and back. Fails if two lead at one time, anybody leads between the two elections, or tokens do not increase.
+    pub fn there_and_back(&self) {
+        let mut processes = Processes::run(self.commands(&self.quorum));
+        let first = self.withdraw_and_stop(&mut processes);
+        processes.run_instead(self.commands(&self.lease));
+        let second = self.withdraw_and_stop(&mut processes);
+        assert!(second > first, "{second} after {first}");
+        for name in NAMES {
+            let store = FileStore::open(vote_of(self.folder.path(), name), identity(name));
+            let store = store.expect("its process has ended");
+            block_on(raise(&store, Term(second))).expect("it can be written");
+        }
+        processes.run_instead(self.commands(&self.quorum));
+        let third = self.withdraw_and_stop(&mut processes);
+        assert!(third > second, "{third} after {second}");
+        let tenures = processes.judge();
+        let rows = fenced::rows(&self.rows());
+        println!(
+            "moved by the tokens {first}, {second} and {third}: {tenures} tenures, {rows} rows"
+        );
+    }
+
+    /// Against the recipe: the lease begins while the quorum still has its leader.
+    ///
+    /// # Errors
+    /// What is wrong with that.
+    pub fn at_once(&self) -> Result<usize, String> {
+        let both = self
+            .commands(&self.quorum)
+            .chain(self.commands(&self.lease));
+        let mut processes = Processes::run(both);
+        processes.wait_for_one_of(0..NAMES.len());
+        processes.wait_for_one_of(NAMES.len()..2 * NAMES.len());
+        processes.listen(long());
+        processes.verdict()
+    }
+
+    /// The first two steps; says the highest token that the fence has seen.
+    fn withdraw_and_stop(&self, processes: &mut Processes) -> u64 {
+        processes.wait_until_all_know_one();
+        // Until its work has begun.
+        processes.wait_for_leader(0);
+        processes.withdraw();
+        let withdrawn = nanoseconds();
+        for process in 0..NAMES.len() {
+            processes.leave(process);
+        }
+        processes.expect_silence(None, (withdrawn, nanoseconds()));
+        fenced::highest(&self.rows())
+    }
+
+    fn commands<'a>(&self, configs: &'a [PathBuf]) -> impl Iterator<Item = Vec<String>> + use<'a> {
+        let (program, rows) = (self.program, self.rows().display().to_string());
+        configs.iter().enumerate().map(move |(process, config)| {
+            let mut words = words(program, process, &format!("config:{}", config.display()));
+            words.push(rows.clone());
+            words
+        })
+    }
+
+    fn rows(&self) -> PathBuf {
+        self.folder.path().join(ROWS)
+    }
+}
+
+const ROWS: &str = "rows.sqlite";
+
+fn vote_of(folder: &Path, name: &str) -> PathBuf {
+    folder.join(format!("{name}.vote"))
+}
+
+fn identity(name: &str) -> StoreIdentity {
+    let valid = |name: &str| name.parse().expect("a name");
+    StoreIdentity {
+        cluster: valid("default"),
+        group: valid("jobs"),
+        node: valid(name),
+    }
+}
+
+/// The third step, in the page's own words.
+async fn raise(store: &impl TermStore<Vote>, token: Term) -> Result<(), StoreError> {
+    let by = store.begin()?;
+    let vote = store.load()?.unwrap_or_default();
+    if vote.term >= token {
+        return Ok(());
+    }
+    let raised = Vote {
+        term: token,
+        voted_for: None,
+        ..vote
+    };
+    store.save(by, raised).await
+}
