@@ -1,0 +1,271 @@
+//! A lease in etcd beside what others do on it, in one run: the rule of client-go (`rule.rs`), and `etcdctl`.
+//!
+//! `cargo build --release --package actix-bully-scale`, then `target/release/beside` (Debian's packages etcd-server and
+//! etcd-client): three processes that want to work, of which one does. *Kill -9*: from its end until the next one works. *Hand-over*:
+//! from the signal that asks it to end until the next one works. `--rounds 20` says how often; slow rows get a part of it, as a row
+//! says. `--only lease-lan,rule-lan` chooses.
+//!
+//! Durations are the same where rows say so: what a candidate of the rule waits for (`LeaseDuration`) is what the promise of a
+//! preset lasts, and the other two keep the proportions of Kubernetes' defaults, 15, 10 and 2 s. The rule releases the record on
+//! a hand-over (`ReleaseOnCancel`, which is off unless a program asks for it). The session of `etcdctl elect` lasts 60 s; that of
+//! `etcdctl lock` is the shortest that this etcd grants. The etcdctl of etcd 3.4 hears SIGINT alone, the others are asked by SIGTERM.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "processes live in real time, and a measurement is for a reader at a terminal"
+)]
+
+#[path = "../../../tests/hosts/wrong.rs"]
+mod wrong;
+
+use std::{
+    env,
+    io::{BufRead as _, BufReader},
+    process::{Child, Command, Stdio},
+    sync::mpsc::{Receiver, Sender, channel},
+    thread::{self, sleep},
+    time::{Duration, Instant},
+};
+
+use actix_bully::register::EtcdRegister;
+use actix_bully_register_tests::etcd::Etcd;
+use clap::Parser;
+use rustix::process::{Pid, Signal, kill_process};
+
+use wrong::Wrong;
+
+/// A lease in etcd beside what others do on it
+#[derive(Debug, Parser)]
+struct Args {
+    /// How often the one that works ends, by either way
+    #[arg(long, default_value_t = 20)]
+    rounds: usize,
+    /// Which rows
+    #[arg(long, value_delimiter = ',')]
+    only: Vec<String>,
+}
+
+/// Of which kind the three processes are.
+struct Row {
+    name: &'static str,
+    what: Program,
+    /// What a candidate knows of the one that works is as fresh as it gets after this.
+    settle: Duration,
+    /// Slow ones get a part of the rounds.
+    part: usize,
+}
+
+#[derive(Clone, Copy)]
+enum Program {
+    /// `contender`, with these words.
+    Ours(&'static [&'static str]),
+    /// `etcdctl`, with these words.
+    Ctl(&'static [&'static str]),
+}
+
+const ROWS: &[Row] = &[
+    row("lease-lan", Program::Ours(&["lease", "lan"]), 1_000, 1),
+    row(
+        "rule-lan",
+        Program::Ours(&["rule", "300", "200", "40"]),
+        1_000,
+        1,
+    ),
+    row(
+        "lease-default",
+        Program::Ours(&["lease", "default"]),
+        2_000,
+        1,
+    ),
+    row(
+        "rule-default",
+        Program::Ours(&["rule", "900", "600", "120"]),
+        2_000,
+        1,
+    ),
+    row(
+        "lock",
+        Program::Ctl(&["lock", "--ttl", "1", "beside"]),
+        1_500,
+        1,
+    ),
+    row(
+        "rule-15-10-2",
+        Program::Ours(&["rule", "15000", "10000", "2000"]),
+        6_000,
+        4,
+    ),
+    row("elect", Program::Ctl(&["elect", "beside"]), 1_500, 10),
+];
+
+const fn row(name: &'static str, what: Program, settle: u64, part: usize) -> Row {
+    Row {
+        name,
+        what,
+        settle: Duration::from_millis(settle),
+        part,
+    }
+}
+
+const PROCESSES: usize = 3;
+/// How long the next one may take.
+const SOON: Duration = Duration::from_secs(150);
+/// As quick as benches/etcd.rs has it: a session of a second is granted.
+const QUICK: &[&str] = &["--heartbeat-interval", "20", "--election-timeout", "200"];
+
+fn main() -> Result<(), Wrong> {
+    let args = Args::parse();
+    println!(
+        "{:<14} {:<10} {:>6} {:>8} {:>8} {:>8}",
+        "row", "end", "rounds", "p50 ms", "p90 ms", "most ms"
+    );
+    let is_asked = |row: &&Row| args.only.is_empty() || args.only.iter().any(|it| it == row.name);
+    for row in ROWS.iter().filter(is_asked) {
+        let rounds = args.rounds.div_ceil(row.part);
+        let etcd = Etcd::with(QUICK);
+        etcd.wait_until_it_works(&EtcdRegister::builder([etcd.endpoint()]));
+        let mut group = Group::start(row, etcd.endpoint().to_owned())?;
+        for end in [End::Killed, End::HandsOver] {
+            let took = (0..rounds).map(|_| group.end_of_worker(end));
+            let mut took = took.collect::<Result<Vec<_>, _>>()?;
+            took.sort_unstable();
+            let ms = |percent: usize| {
+                let place = (took.len() * percent).div_ceil(100).max(1) - 1;
+                took.get(place)
+                    .map_or_else(String::new, |it| format!("{:.1}", it.as_secs_f64() * 1e3))
+            };
+            println!(
+                "{:<14} {:<10} {rounds:>6} {:>8} {:>8} {:>8}",
+                row.name,
+                end.name(),
+                ms(50),
+                ms(90),
+                ms(100)
+            );
+        }
+    }
+    Ok(())
+}
+
+/// How the one that works ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    Killed,
+    HandsOver,
+}
+
+impl End {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Killed => "kill -9",
+            Self::HandsOver => "hand-over",
+        }
+    }
+}
+
+/// A process works, and said so at that moment.
+type Works = (usize, Instant);
+
+/// Three processes, until it is dropped.
+struct Group<'a> {
+    row: &'a Row,
+    endpoint: String,
+    running: Vec<Child>,
+    worker: usize,
+    says: Sender<Works>,
+    said: Receiver<Works>,
+}
+
+impl<'a> Group<'a> {
+    fn start(row: &'a Row, endpoint: String) -> Result<Self, Wrong> {
+        let (says, said) = channel();
+        let mut group = Self {
+            row,
+            endpoint,
+            running: Vec::new(),
+            worker: 0,
+            says,
+            said,
+        };
+        for process in 0..PROCESSES {
+            let child = group.spawn(process)?;
+            group.running.push(child);
+        }
+        group.worker = group.next()?.0;
+        Ok(group)
+    }
+
+    fn spawn(&self, process: usize) -> Result<Child, Wrong> {
+        let name = format!("p{process}");
+        let mut command = match self.row.what {
+            Program::Ours(words) => {
+                let mut command = Command::new(env::current_exe()?.with_file_name("contender"));
+                command.args([&name, &self.endpoint]).args(words);
+                command
+            }
+            Program::Ctl(words) => {
+                let mut command = Command::new("etcdctl");
+                command.env("ETCDCTL_API", "3");
+                command.args(["--endpoints", &self.endpoint]).args(words);
+                if words.first() == Some(&"elect") {
+                    command.arg(&name); // what it proposes
+                }
+                command
+            }
+        };
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.stderr(Stdio::null()).spawn()?;
+        let output = child.stdout.take();
+        let output = output.ok_or_else(|| Wrong("it has no output".into()))?;
+        let says = self.says.clone();
+        thread::spawn(move || {
+            // The first line says that it works, whatever it is. The rest is read lest a full or closed pipe hold it up.
+            for (number, _) in BufReader::new(output)
+                .lines()
+                .map_while(Result::ok)
+                .enumerate()
+            {
+                if number == 0 {
+                    says.send((process, Instant::now())).ok();
+                }
+            }
+        });
+        Ok(child)
+    }
+
+    fn next(&self) -> Result<Works, Wrong> {
+        let none = |_| Wrong(format!("{}: nobody works in time", self.row.name));
+        self.said.recv_timeout(SOON).map_err(none)
+    }
+
+    /// How long it took until the next one worked.
+    fn end_of_worker(&mut self, end: End) -> Result<Duration, Wrong> {
+        sleep(self.row.settle);
+        let worker = self.worker;
+        let began = Instant::now();
+        match (end, self.row.what) {
+            (End::Killed, _) => self.running[worker].kill()?,
+            (End::HandsOver, Program::Ours(_)) => signal(&self.running[worker], Signal::TERM)?,
+            (End::HandsOver, Program::Ctl(_)) => signal(&self.running[worker], Signal::INT)?,
+        }
+        let (next, at) = self.next()?;
+        self.running[worker].wait()?;
+        self.running[worker] = self.spawn(worker)?;
+        self.worker = next;
+        Ok(at.duration_since(began))
+    }
+}
+
+impl Drop for Group<'_> {
+    fn drop(&mut self) {
+        for child in &mut self.running {
+            // One that has ended is gone already.
+            drop(child.kill());
+            drop(child.wait());
+        }
+    }
+}
+
+fn signal(process: &Child, signal: Signal) -> Result<(), Wrong> {
+    kill_process(Pid::from_child(process), signal).map_err(|wrong| Wrong(wrong.to_string()))
+}
