@@ -1,4 +1,9 @@
 //! What happens to the agents: the same for every election.
+//!
+//! Where an election needs a store, the store is a sixth participant, on a host of the same network. A store is put where most
+//! agents reach it, so it stands with the larger side of a partition, in the middle of a chain, at the hub of a star, and never
+//! on the host of the leader that is cut off. What is lost, late or one-way between hosts is so on the way to it as well. In
+//! `random` it shares the fate of the host in the middle: a crash, a restart, a cut.
 
 use std::time::Duration;
 
@@ -38,6 +43,9 @@ pub(crate) enum Look {
     /// What happens while it lasts, and how long healing takes after it.
     While(Duration),
 }
+
+/// The name of the store, where an election needs one.
+pub(crate) const STORE: &str = "store";
 
 const LASTS: Duration = Duration::from_secs(20);
 
@@ -127,7 +135,7 @@ impl Case {
 
     /// Makes it happen, when `leader` leads.
     pub(crate) fn happen<E: Election>(self, world: &mut World<E>, leader: &AgentId) {
-        let agents: Vec<AgentId> = world.agents().cloned().collect();
+        let (agents, store) = (agents(world), store(world));
         let others = || agents.iter().filter(|id| *id != leader);
         match self {
             Self::Start | Self::Flapping | Self::Random => {}
@@ -146,32 +154,41 @@ impl Case {
             }
             Self::Split => {
                 let with: Vec<&AgentId> = others().take(1).chain([leader]).collect();
-                let apart: Vec<&AgentId> = others().skip(1).collect();
+                let apart: Vec<&AgentId> = others().skip(1).chain(&store).collect();
                 world.partition([with, apart]);
             }
             Self::Deaf => {
-                for other in others() {
+                for other in others().chain(&store) {
                     world.cut_one_way(other, leader);
                 }
             }
             Self::Mute => {
-                for other in others() {
+                for other in others().chain(&store) {
                     world.cut_one_way(leader, other);
                 }
             }
             Self::DeafFollower => {
                 if let Some(next) = others().max() {
-                    for other in agents.iter().filter(|other| *other != next) {
+                    let hosts = agents.iter().filter(|other| *other != next);
+                    for other in hosts.chain(&store) {
                         world.cut_one_way(other, next);
                     }
                 }
             }
-            Self::Chain => cut_unless(world, &agents, |one, other| one.abs_diff(other) == 1),
-            Self::Star => cut_unless(world, &agents, |one, other| one.min(other) == 0),
+            Self::Chain => {
+                let placed = placed(&agents, store.as_ref(), MIDDLE);
+                cut_unless(world, &placed, |one, other| one.abs_diff(other) <= 1);
+            }
+            Self::Star => {
+                let placed = placed(&agents, store.as_ref(), HUB);
+                cut_unless(world, &placed, |one, other| one.min(other) == HUB);
+            }
             Self::Shattered => {
-                let sides: Vec<Vec<&AgentId>> =
-                    agents.chunks(2).map(|side| side.iter().collect()).collect();
-                world.partition(sides);
+                let placed = placed(&agents, store.as_ref(), MIDDLE);
+                world.partition([0, 1, 2].map(|side| {
+                    let here = placed.iter().filter(move |(at, _)| at / 2 == side);
+                    here.map(|(_, id)| *id).collect::<Vec<_>>()
+                }));
             }
         }
     }
@@ -204,15 +221,39 @@ fn drop_off<'a, E: Election>(world: &mut World<E>, agents: impl IntoIterator<Ite
     }
 }
 
-/// Cuts every pair for which that does not hold.
+/// All but the store.
+fn agents<E: Election>(world: &World<E>) -> Vec<AgentId> {
+    let agents = world.agents().filter(|id| id.as_str() != STORE);
+    agents.cloned().collect()
+}
+
+fn store<E: Election>(world: &World<E>) -> Option<AgentId> {
+    world.agents().find(|id| id.as_str() == STORE).cloned()
+}
+
+/// The place of the lowest in rank, and that of the third of five.
+const HUB: usize = 0;
+const MIDDLE: usize = 2;
+
+/// The hosts by rank, from 0, and what runs there; the store is on one of them.
+fn placed<'a>(
+    agents: &'a [AgentId],
+    store: Option<&'a AgentId>,
+    at: usize,
+) -> Vec<(usize, &'a AgentId)> {
+    let store = store.map(|store| (at, store));
+    agents.iter().enumerate().chain(store).collect()
+}
+
+/// Cuts every pair on two hosts for which that does not hold.
 fn cut_unless<E: Election>(
     world: &mut World<E>,
-    agents: &[AgentId],
+    placed: &[(usize, &AgentId)],
     reach: impl Fn(usize, usize) -> bool,
 ) {
-    for (one, a) in agents.iter().enumerate() {
-        for (other, b) in agents.iter().enumerate().skip(one + 1) {
-            if !reach(one, other) {
+    for (nth, (one, a)) in placed.iter().enumerate() {
+        for (other, b) in placed.iter().skip(nth + 1) {
+            if one != other && !reach(*one, *other) {
                 world.cut(a, b);
             }
         }
@@ -220,22 +261,38 @@ fn cut_unless<E: Election>(
 }
 
 fn strike<E: Election>(world: &mut World<E>, random: &mut SplitMix64) {
-    let agents: Vec<AgentId> = world.agents().cloned().collect();
+    let agents = agents(world);
     let Some(agent) = random.pick(&agents).cloned() else {
         return;
     };
     let other = random.pick(&agents).filter(|other| **other != agent);
+    // What runs on the host of an agent.
+    let on = |agent: &AgentId| {
+        let store = store(world).filter(|_| agents.get(MIDDLE) == Some(agent));
+        [agent.clone()].into_iter().chain(store).collect::<Vec<_>>()
+    };
+    let here = on(&agent);
     match random.below(6) {
-        0 => {
-            world.crash(&agent);
-        }
+        0 => drop_off(world, &here),
         1 | 2 => {
-            world.restart(&agent);
+            for one in here {
+                world.restart(one);
+            }
         }
-        3 => world.isolate(&agent),
+        3 if here.len() < 2 => world.isolate(&agent),
+        3 => {
+            for other in agents.iter().filter(|other| **other != agent) {
+                for one in &here {
+                    world.cut(one, other);
+                }
+            }
+        }
         4 => {
-            if let Some(other) = other {
-                world.cut_one_way(&agent, other);
+            let there = other.map(on).unwrap_or_default();
+            for one in &here {
+                for other in &there {
+                    world.cut_one_way(one, other);
+                }
             }
         }
         _ => world.heal(),

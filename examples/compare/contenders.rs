@@ -8,15 +8,19 @@ use actix_bully::{
         ballot::{Ballot, BallotConfig, BallotMessage},
         bully::{Bully, BullyConfig, BullyMessage, Preemption},
         invitation::{InvitationConfig, InvitationElection},
+        lease::{
+            Answer, Cell, LeaseConfig, LeaseRecord, RegisterConfig, RegisterMessage,
+            RegisterRecord, Simulated, SimulatedConfig, Swapped,
+        },
         quorum::{QuorumBully, QuorumConfig},
         reorganization::{Reorganization, ReorganizationConfig},
         ring::{Ring, RingConfig, RingMessage},
     },
-    protocol::{AgentId, Election},
+    protocol::{AgentId, Election, IdError, PeerMessage},
 };
 
 use super::{
-    cases::Case,
+    cases::{Case, STORE},
     watch::{self, Measure},
 };
 
@@ -28,8 +32,18 @@ pub(crate) trait Contender {
     /// Its parameters for these voters. The seed is for an election that draws by itself.
     fn config(voters: &[AgentId], seed: u64) -> <Self::Election as Election>::Config;
 
+    /// The store that the agents need beside themselves; `None`: they need none.
+    fn store() -> Option<<Self::Election as Election>::Config> {
+        None
+    }
+
     /// How many bytes a message takes on the wire.
     fn size(message: &<Self::Election as Election>::Message) -> usize;
+
+    /// Whether a message is one that is repeated anyway.
+    fn repeats(message: &<Self::Election as Election>::Message) -> bool {
+        message.is_repeated()
+    }
 
     /// What a message that is repeated anyway says, but for its number. If that is not what was
     /// said to the same agent before, it is new, and may lead to something; `None`: it never does.
@@ -72,6 +86,8 @@ pub(crate) const ALL: &[Entrant] = &[
     Entrant::of::<Plain>("astra", "ASTRA", "one, if no message is late"),
     Entrant::of::<Available>("bully", "Go", "always a leader"),
     Entrant::of::<Quorum>("quorum", "leases", "never two leaders"),
+    Entrant::of::<Stored<false>>("lease", "client-go", "never two leaders"),
+    Entrant::of::<Stored<true>>("lease-told", "client-go", "never two leaders"),
     Entrant::of::<Halting>(
         "reorganization",
         "1982, III",
@@ -129,6 +145,95 @@ impl Contender for Quorum {
     fn size(message: &BullyMessage) -> usize {
         packed(message)
     }
+}
+
+/// A lease in a store, which tells of each change or has to be asked for it.
+struct Stored<const TELLS: bool>;
+
+impl<const TELLS: bool> Contender for Stored<TELLS> {
+    type Election = Simulated;
+
+    #[expect(clippy::expect_used, reason = "valid names")]
+    fn config(_: &[AgentId], _: u64) -> SimulatedConfig {
+        SimulatedConfig::Agent(Arc::new(lease().expect("valid")))
+    }
+
+    fn store() -> Option<SimulatedConfig> {
+        Some(SimulatedConfig::Register(RegisterConfig {
+            tells: TELLS,
+            ..RegisterConfig::default()
+        }))
+    }
+
+    /// The number of the question, the texts of records and their versions. What the protocol of a store adds is not
+    /// counted: each store has another.
+    fn size(message: &BullyMessage) -> usize {
+        let BullyMessage::RegisterMessage(message) = message else {
+            return 0;
+        };
+        let content = match message {
+            RegisterMessage::Read(_) => 0,
+            RegisterMessage::Swap(swap) => {
+                let text = match &swap.record {
+                    Swapped::Lease(record) => record.encode(),
+                    Swapped::Claim(record) => record.encode(),
+                };
+                swap.expected.as_bytes().len() + text.len()
+            }
+            RegisterMessage::Shown(shown) => match &shown.answer {
+                Answer::Holds { lease, claim } => held(lease) + held(claim),
+                Answer::Applied(version) => version.as_bytes().len(),
+                Answer::Changed | Answer::Failed => 0,
+            },
+        };
+        size_of::<u64>() + content
+    }
+
+    /// Every question is asked again and again, and every answer given.
+    fn repeats(_: &BullyMessage) -> bool {
+        true
+    }
+
+    /// A renewal says nothing new, and a read nothing at all.
+    fn says(message: &BullyMessage) -> Option<String> {
+        let BullyMessage::RegisterMessage(message) = message else {
+            return None;
+        };
+        match message {
+            RegisterMessage::Read(_) => None,
+            RegisterMessage::Swap(swap) => Some(match &swap.record {
+                Swapped::Lease(lease) => named(lease),
+                Swapped::Claim(claim) => format!("{} {:?}", claim.seen, claim.score),
+            }),
+            RegisterMessage::Shown(shown) => Some(match &shown.answer {
+                Answer::Holds { lease, .. } => match &lease.content {
+                    Ok(Some(lease)) => named(lease),
+                    Ok(None) | Err(_) => String::new(),
+                },
+                Answer::Applied(_) => String::from("applied"),
+                Answer::Changed => String::from("changed"),
+                Answer::Failed => String::from("failed"),
+            }),
+        }
+    }
+}
+
+fn lease() -> Result<LeaseConfig, IdError> {
+    Ok(LeaseConfig {
+        register: AgentId::new(STORE)?,
+        ..LeaseConfig::new("compare", "elections")?
+    })
+}
+
+/// What a record says beside the number of the attempt.
+fn named(lease: &LeaseRecord) -> String {
+    format!("{} {:?} {:?}", lease.term, lease.holder, lease.next)
+}
+
+fn held<R: RegisterRecord>(cell: &Cell<R>) -> usize {
+    let record = cell.content.as_ref().ok().and_then(Option::as_ref);
+    let text = record.map_or(0, |record| record.encode().len());
+    cell.version.as_bytes().len() + text
 }
 
 /// Garcia-Molina's first election.

@@ -3,7 +3,7 @@
 //! Every message is stamped with its size, and with how many messages led to it, one after the
 //! other, since the clock of the comparison was started: the message delays that an election
 //! takes. Messages that are repeated anyway (heartbeats) lead to nothing; where an election has no
-//! others, because it gossips, those count that say something new.
+//! others, because it gossips or asks a store again and again, those count that say something new.
 
 use std::{
     collections::BTreeMap,
@@ -28,6 +28,8 @@ pub(crate) struct Metering<C, M> {
     pub(crate) config: C,
     /// How many bytes a message takes.
     pub(crate) size: fn(&M) -> usize,
+    /// Whether a message is one that is repeated anyway.
+    pub(crate) repeats: fn(&M) -> bool,
     /// What a repeated message says, if it may lead to something.
     pub(crate) says: fn(&M) -> Option<String>,
     pub(crate) meter: Meter,
@@ -147,7 +149,7 @@ impl<E: Election> Metered<E> {
 
     fn stamp(&mut self, to: &To, inner: E::Message) -> Stamped<E::Message> {
         let bytes = (self.metering.size)(&inner);
-        let counts = !inner.is_repeated() || self.is_new(to, &inner);
+        let counts = !(self.metering.repeats)(&inner) || self.is_new(to, &inner);
         let depth = if counts {
             self.depth.saturating_add(1)
         } else {

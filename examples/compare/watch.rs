@@ -12,7 +12,7 @@ use actix_bully::{
 };
 
 use super::{
-    cases::{Case, Look, delays},
+    cases::{Case, Look, STORE, delays},
     contenders::Contender,
     meter::{Meter, Metered, Metering, Stamp},
 };
@@ -80,8 +80,8 @@ pub(crate) fn run<C: Contender>(case: Case, seed: u64) -> Measure {
             let watched = endure::<C>(&mut world, case, &leader, span, &mut random);
             world.heal();
             world.set_conditions(calm());
-            for agent in NAMES {
-                world.restart(agent);
+            for one in NAMES.into_iter().chain([STORE]) {
+                world.restart(one);
             }
             ask::<C>(&mut world);
             let healed = world.now();
@@ -114,16 +114,19 @@ fn world<C: Contender>(seed: u64, meter: &Meter) -> Metric<C> {
         .iter()
         .filter_map(|name| AgentId::new(name).ok())
         .collect();
-    let metering = Metering {
-        config: C::config(&voters, seed),
+    let metering = |config| Metering {
+        config,
         size: C::size,
+        repeats: C::repeats,
         says: C::says,
         meter: meter.clone(),
     };
-    let agents = voters.iter().zip(1_u32..).map(|(id, score)| {
-        Participant::voter(id.clone(), Some(Score::from(score)), metering.clone())
-    });
-    World::builder(seed)
+    let config = metering(C::config(&voters, seed));
+    let agents = voters
+        .into_iter()
+        .zip(1_u32..)
+        .map(|(id, score)| Participant::voter(id, Some(Score::from(score)), config.clone()));
+    let mut world = World::builder(seed)
         .agents(agents)
         .conditions(calm())
         .detection(Detection::Silent(After::from(Duration::ZERO)))
@@ -131,7 +134,12 @@ fn world<C: Contender>(seed: u64, meter: &Meter) -> Metric<C> {
         .drains_in(Some(Duration::ZERO))
         .term_order(TermOrder::Any)
         .trace(Trace::new().with_repeated())
-        .build()
+        .build();
+    // It is there before any of them: the application runs it anyway.
+    if let (Some(store), Ok(id)) = (C::store(), AgentId::new(STORE)) {
+        world.join(Participant::observer(id, metering(store)));
+    }
+    world
 }
 
 /// The agent that is to lead, as a rule.

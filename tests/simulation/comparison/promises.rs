@@ -17,10 +17,12 @@ use crate::comparison::{
 const MS: fn(u64) -> Duration = Duration::from_millis;
 
 /// The election, what it promises by the program's own words, and what that means here.
-const PROMISES: [(&str, &str, fn()); 7] = [
+const PROMISES: [(&str, &str, fn()); 9] = [
     ("astra", "one, if no message is late", astra),
     ("bully", "always a leader", bully),
     ("quorum", "never two leaders", quorum),
+    ("lease", "never two leaders", || lease("lease")),
+    ("lease-told", "never two leaders", || lease("lease-told")),
     (
         "reorganization",
         "one, if nothing is late or lost",
@@ -142,6 +144,60 @@ fn quorum() {
         measure.leaders <= 1
     });
     only_a_majority_leads("quorum");
+}
+
+/// The agents that reach the store have a leader, the others none. It stands with the larger side, with one of two
+/// pairs, and where a star has its hub. The first to take a lease need not be the highest, to which it hands over after 10 s.
+fn lease(protocol: &'static str) {
+    every(protocol, Case::ALL, "never two", |measure| {
+        measure.leaders <= 1
+    });
+    let moves = [Case::Split, Case::Deaf, Case::Mute];
+    every(protocol, moves, "near the store", |measure| {
+        (1..=2).contains(&measure.elections) && measure.vacant < MS(2_000)
+    });
+    // Unless the leader is one that reaches the store still.
+    let some_move = [Case::Chain, Case::Shattered];
+    every(protocol, some_move, "near the store", |measure| {
+        measure.elections <= 2 && measure.vacant < MS(2_000)
+    });
+    let stays = [Case::Star, Case::DeafFollower, Case::Flapping];
+    every(protocol, stays, "reaches the store", |measure| {
+        measure.elections <= 1 && measure.vacant < MS(500)
+    });
+}
+
+/// A store that tells of a change spares the wait for the next read, and a failure is noticed no sooner.
+#[test]
+fn a_store_that_tells_hands_over_sooner() {
+    let agreed = |protocol, case| {
+        let measures = measures(protocol, case).iter();
+        measures
+            .map(|measure| measure.agreed.unwrap())
+            .max()
+            .unwrap()
+    };
+    assert!(agreed("lease-told", Case::HandOver) < agreed("lease", Case::HandOver) / 2);
+    assert!(
+        agreed("lease-told", Case::Crash) > MS(700),
+        "its lease is over"
+    );
+}
+
+/// What is asked of a store and what it answers counts, also while nothing happens: the holder asks twice a heartbeat.
+#[test]
+fn questions_to_a_store_and_its_answers_are_messages() {
+    for protocol in ["lease", "lease-told"] {
+        every(protocol, [Case::Star], "two questions", |measure| {
+            measure.messages > 20.0 && measure.bytes > measure.messages * 8.0
+        });
+        every(
+            protocol,
+            [Case::HandOver],
+            "release, take, know",
+            |measure| (3..=8).contains(&measure.rounds),
+        );
+    }
 }
 
 /// GM1: one coordinator while nothing is lost; it falls with the network.
