@@ -63,6 +63,15 @@ pub fn stage<E: Election>(
     played(async move |stage| stage.play(begun(cluster())).await)
 }
 
+/// The same of so many voters of a quorum.
+pub fn quorum(voters: u32) -> (Dashboard, JoinHandle<Option<Chosen>>) {
+    played(async move |stage| {
+        let cluster = Cluster::builder().agents(voters).quorum();
+        let only = Staged::new("quorum", begun(cluster));
+        stage.play_beside(only, None).await
+    })
+}
+
 /// The same with two elections side by side.
 pub fn side_by_side() -> (Dashboard, JoinHandle<Option<Chosen>>) {
     played(async |stage| {

@@ -13,7 +13,7 @@ use actix_bully_dashboard_tests::{
     browser::{Browser, LEADER},
     command, done, five, five_led, get,
     hosts::Host,
-    run, rust_test, side_by_side, simulated, stage,
+    quorum, run, rust_test, side_by_side, simulated, stage,
 };
 
 #[test]
@@ -387,7 +387,7 @@ fn a_history_that_the_simulator_failed_opens_with_its_violation_marked() {
 #[test]
 fn voters_are_added_replaced_and_removed_by_a_click() {
     run(async {
-        let (page, _thread) = stage(|| five().quorum());
+        let (page, _thread) = quorum(5);
         done(&page, r#"{"speed":10}"#).await;
         let browser = Browser::of(&page, &[]).await;
         browser.wait(LEADER).await;

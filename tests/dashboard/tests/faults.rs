@@ -4,7 +4,9 @@ use actix_bully::{
     dashboard::stage::{Stage, Story},
     testkit::cluster::Cluster,
 };
-use actix_bully_dashboard_tests::{Viewer, command, done, five, five_led, run, stage};
+use actix_bully_dashboard_tests::{
+    Viewer, command, done, five, five_led, get, quorum, run, rust_test, stage,
+};
 use serde_json::json;
 
 #[test]
@@ -178,7 +180,7 @@ fn what_cannot_be_done_is_refused_in_words() {
 #[test]
 fn the_voters_of_a_quorum_are_changed() {
     run(async {
-        let (page, _thread) = stage(|| five().quorum());
+        let (page, _thread) = quorum(5);
         done(&page, r#"{"speed":20}"#).await;
         let mut viewer = Viewer::new(&page).await.unwrap();
         viewer
@@ -210,6 +212,13 @@ fn the_voters_of_a_quorum_are_changed() {
                 v.moment["voters"] == 2 && v.agent("agent-1")["kind"] == "observer"
             })
             .await;
+        // What was clicked repeats.
+        viewer
+            .until("the next one leads", |v| v.leaders().len() == 1)
+            .await;
+        let test = get(&page, "/copies/recorded_run.rs").await.text;
+        assert!(test.contains("VoterChange::Remove("), "{test}");
+        rust_test::passes(&test);
         let (plain, _thread) = stage(five);
         for body in [
             r#"{"change_voters":{"remove":"agent-1"}}"#,
@@ -225,7 +234,7 @@ fn the_voters_of_a_quorum_are_changed() {
 #[test]
 fn a_rolling_change_takes_one_voter_at_a_time_off_the_list_and_back() {
     run(async {
-        let (page, _thread) = stage(|| Cluster::builder().agents(3).quorum());
+        let (page, _thread) = quorum(3);
         done(&page, r#"{"speed":50}"#).await;
         let mut viewer = Viewer::new(&page).await.unwrap();
         viewer
