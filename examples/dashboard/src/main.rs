@@ -17,6 +17,7 @@
 //! ```
 //!
 //! FILE is a recording: of `cluster --record`, `simulate --record`, `bullyctl record save`, or of this page.
+//! `--records FOLDER` lists those that a node saved there when its leader was missed.
 //!
 //! The agents live in virtual time on the main thread, the server in real time on another one.
 #[path = "../../common/protocol.rs"]
@@ -39,6 +40,7 @@ use actix_bully::{
         Dashboard,
         stage::{Stage, Staged, Story},
     },
+    operate::RecordFolder,
     protocol::Election,
     record::Recording,
     testkit::{
@@ -77,6 +79,19 @@ struct Args {
     /// Shows a recording instead of agents that run; a broken promise is marked in it
     #[arg(long, value_name = "FILE", conflicts_with_all = ["agents", "protocol", "beside", "seed", "real_time"])]
     replay: Option<PathBuf>,
+    /// Lists the records in this folder, which a node saved when its leader was missed
+    #[arg(long, value_name = "FOLDER")]
+    records: Option<PathBuf>,
+}
+
+impl Args {
+    /// The page, with the folder if there is one.
+    fn with_records(&self, page: Dashboard) -> Dashboard {
+        match &self.records {
+            Some(folder) => page.records(RecordFolder::new(folder)),
+            None => page,
+        }
+    }
 }
 
 /// Begins a cluster, and lets its agents elect.
@@ -117,7 +132,7 @@ impl Play for Begin<'_> {
 fn main() -> Result<(), Box<dyn Error>> {
     let args = Args::parse();
     if let Some(file) = &args.replay {
-        return replay(file, args.port);
+        return replay(file, &args);
     }
     let (stage, page) = if args.real_time {
         Stage::real_time()
@@ -127,7 +142,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let name = |protocol: &Protocol| protocol.to_string();
     let all = Protocol::value_variants().iter().map(name);
     let mut stage = stage.elections(name(&args.protocol), all).story(Story::Go);
-    println!("http://{}/", serve(page.allow_faults(), args.port)?);
+    println!(
+        "http://{}/",
+        serve(args.with_records(page.allow_faults()), args.port)?
+    );
     let system = if args.real_time {
         System::new()
     } else {
@@ -156,13 +174,13 @@ fn play(system: &SystemRunner, stage: &mut Stage, args: &Args) -> Result<(), Box
 }
 
 /// Serves the page of a recording until the program is ended.
-fn replay(file: &Path, port: u16) -> Result<(), Box<dyn Error>> {
+fn replay(file: &Path, args: &Args) -> Result<(), Box<dyn Error>> {
     let named = |wrong: &dyn Error| format!("{}: {wrong}", file.display());
     let opened = File::open(file).map_err(|wrong| named(&wrong))?;
     let recording = Recording::read(BufReader::new(opened)).map_err(|wrong| named(&wrong))?;
-    let page = Dashboard::replay(recording);
+    let page = args.with_records(Dashboard::replay(recording));
     System::new().block_on(async {
-        let (address, server) = page.serve(port)?;
+        let (address, server) = page.serve(args.port)?;
         println!("http://{address}/");
         server.await
     })?;
