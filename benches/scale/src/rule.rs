@@ -102,7 +102,7 @@ impl Candidate {
         observed.is_some_and(|(entry, _)| entry.value == self.name.as_bytes())
     }
 
-    /// By somebody who may still renew it.
+    /// By a holder that may still renew it.
     fn is_held(&self) -> bool {
         let observed = self.observed.as_ref();
         observed.is_some_and(|(entry, since)| {

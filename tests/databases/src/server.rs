@@ -79,7 +79,7 @@ impl Server {
         })
     }
 
-    /// A new server that listens at every address, on a port of its own, and trusts whoever comes from these: for a network
+    /// A new server that listens at every address, on a port of its own, and trusts every client from these: for a network
     /// that a test has for itself.
     ///
     /// # Panics

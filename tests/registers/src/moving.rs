@@ -75,7 +75,7 @@ impl Move {
         }
     }
 
-    /// There and back. Fails if two lead at one time, anybody leads between the two elections, or tokens do not increase.
+    /// There and back. Fails if two lead at one time, a process leads between the two elections, or tokens do not increase.
     pub fn there_and_back(&self) {
         let mut processes = Processes::run(self.commands(&self.quorum));
         let first = self.withdraw_and_stop(&mut processes);

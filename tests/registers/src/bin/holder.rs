@@ -1,10 +1,10 @@
 //! `holder NAME STORE [ROWS]`: a process with one agent, whose lease is in that store: `sqlite:PATH`,
 //! `postgres:ADDRESS` or `etcd:ENDPOINT`; `config:PATH` is a file that says how it is elected.
 //!
-//! While it leads it says so again and again: `leads TOKEN NANOSECONDS NANOSECONDS`, by a clock that all processes of a host share, and
-//! writes rows behind a fence into the file `ROWS`, if there is one; `refused TOKEN` is said where the fence refuses a leader. `knows NAME` is
-//! the leader that it has come to know, or `nobody`. On a line `withdraw` it is eligible no more and says `withdrawn`, on a line `leave` it hands over and ends; with
-//! its standard input it ends too.
+//! While it leads it says so again and again: `leads TOKEN NANOSECONDS NANOSECONDS`, by a clock that all processes of a
+//! host share, and writes rows behind a fence into the file `ROWS`, if there is one; where the fence refuses a leader, it says
+//! `refused TOKEN`. `knows NAME` names the leader that it has come to know, or `nobody`. On a line `withdraw` it is eligible no
+//! more and says `withdrawn`, on a line `leave` it hands over and ends; with its standard input it ends too.
 
 use std::{
     cell::RefCell, env, error::Error, io, path::Path, process::exit, rc::Rc, sync::Arc, thread,
