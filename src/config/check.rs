@@ -75,7 +75,7 @@ impl Config {
 
     /// Whether messages leave this process.
     pub(super) fn has_bridge(&self) -> bool {
-        self.listen.is_some() || !self.peers.is_empty()
+        self.listen.is_some() || !self.peers.is_empty() || self.has_zenoh()
     }
 
     /// The peers without this node itself.
@@ -91,6 +91,7 @@ impl Config {
             return Ok(());
         }
         node_name("node", &self.node)?;
+        self.check_zenoh()?;
         if let Some(listen) = &self.listen {
             self.check_address("listen", listen)?;
         }
@@ -127,7 +128,7 @@ impl Config {
         let key = format!("peers[{at}].address");
         match &peer.address {
             Some(address) => self.check_address(&key, address),
-            None if self.listen.is_none() => {
+            None if self.listen.is_none() && !self.has_zenoh() => {
                 let advice =
                     "neither side can dial the other: say where the peer listens, or set `listen`";
                 Err(ConfigError::Missing { key, advice })

@@ -39,6 +39,9 @@ impl Keys for Config {
         v.visit("margin", &mut self.margin)?;
         v.visit("drain", &mut self.drain)?;
         v.visit("cooldown", &mut self.cooldown)?;
+        v.visit("zenoh.listen", &mut self.zenoh.listen)?;
+        v.visit("zenoh.connect", &mut self.zenoh.connect)?;
+        v.visit("zenoh.routers", &mut self.zenoh.routers)?;
         self.visit_sections(v)
     }
 }

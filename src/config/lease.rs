@@ -93,10 +93,10 @@ impl Config {
             return Err(contradiction(key.to_owned(), "quorum.voters", advice));
         }
         if self.has_bridge() {
-            let other = if self.listen.is_some() {
-                "listen"
-            } else {
-                "peers"
+            let other = match (&self.listen, self.peers.is_empty()) {
+                (Some(_), _) => "listen",
+                (None, false) => "peers",
+                (None, true) => "zenoh",
             };
             let advice = "nodes that have a store in common need no links: leave them out";
             return Err(contradiction(key.to_owned(), other, advice));

@@ -86,12 +86,13 @@ mod start;
 #[cfg(test)]
 mod tests;
 mod value;
+mod zenoh;
 
 pub use error::ConfigError;
 pub use run_error::RunError;
 pub use running::RunningNode;
 pub use settings::{
     Config, GrantSettings, LeaseSettings, LimitsSettings, PeerSettings, QuorumSettings,
-    TimingsPreset, TimingsSettings, TlsSettings,
+    TimingsPreset, TimingsSettings, TlsSettings, ZenohSettings,
 };
 pub use start::Starter;

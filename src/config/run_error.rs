@@ -104,9 +104,8 @@ pub(super) fn bridge_error(reason: BridgeError) -> RunError {
         | BridgeError::TwoGroups { .. }
         | BridgeError::Open { .. }
         | BridgeError::NoRuntime => None,
-        // No key of a configuration leads to zenoh.
         #[cfg(feature = "zenoh")]
-        BridgeError::Zenoh(_) => None,
+        BridgeError::Zenoh(_) => Some("zenoh"),
         #[cfg(feature = "sentinel")]
         BridgeError::SentinelUnproven | BridgeError::Sentinel(_) => None,
     };

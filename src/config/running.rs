@@ -44,7 +44,7 @@ impl RunningNode {
         &self.group
     }
 
-    /// The bridge, if the configuration has peers or an address to listen at.
+    /// The bridge, if the configuration has peers, an address to listen at or zenoh.
     pub fn bridge(&self) -> Option<&BridgeHandle> {
         self.bridge.as_ref()
     }

@@ -67,6 +67,8 @@ pub struct Config {
     pub quorum: QuorumSettings,
     /// A lease in a store: never two leaders, and no links between nodes. Default: off.
     pub lease: LeaseSettings,
+    /// zenoh as the network, in place of `listen` and of the addresses of peers. Default: off.
+    pub zenoh: ZenohSettings,
     /// The limits of the bridge.
     pub limits: LimitsSettings,
 }
@@ -117,6 +119,7 @@ impl Default for Config {
             timings: TimingsSettings::default(),
             quorum: QuorumSettings::default(),
             lease: LeaseSettings::default(),
+            zenoh: ZenohSettings::default(),
             limits: LimitsSettings::default(),
         }
     }
@@ -245,6 +248,23 @@ pub struct LeaseSettings {
     pub etcd_login_file: Option<PathBuf>,
     /// PEM: the certificates of the authorities whose members of etcd are trusted (feature `tls`). Needed for `https`.
     pub etcd_authorities_file: Option<PathBuf>,
+}
+
+/// zenoh as the network of the bridge (feature `zenoh`): as a peer that is linked with every other one, or as a client of
+/// routers. The nodes of `peers` are found by their names.
+///
+/// An endpoint is `tcp/HOST:PORT` or `quic/HOST:PORT`. By `quic/` the files of the section `tls` protect the links as well, and
+/// the certificate of a node has to name the host by which others connect to it. `tcp/` leads off this host only with
+/// that section, whose TLS then runs from end to end, or with `dangerous_plaintext`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ZenohSettings {
+    /// Where others connect to this peer. Default: nowhere.
+    pub listen: Vec<String>,
+    /// Peers or routers to connect to as a peer. Default: none. By `tcp/` one is enough: it names the others.
+    pub connect: Vec<String>,
+    /// Routers, one of which is enough: this node is a client of theirs, and neither listens nor connects elsewhere.
+    pub routers: Vec<String>,
 }
 
 /// A preset of [`Timings`], and what differs from it.

@@ -33,8 +33,8 @@ use super::{
 };
 
 impl Config {
-    /// Starts what the configuration says: the group, the bridge if there are peers or an address to listen at,
-    /// and the agent. With voters the agent and the bridge run on a thread of their own
+    /// Starts what the configuration says: the group, the bridge if there are peers, an address to listen at or
+    /// zenoh, and the agent. With voters the agent and the bridge run on a thread of their own
     /// ([`ElectionArbiter`]), where no busy neighbour makes a lease late; without on the current arbiter.
     ///
     /// It reads the secret or certificates and opens the store: small files, blocking.
@@ -110,7 +110,7 @@ impl Starter {
     }
 
     /// Changes the settings of the bridge, such as its restart policy. May be called for several changes;
-    /// without peers and an address to listen at there is no bridge, and they are not called.
+    /// without peers, an address to listen at and zenoh there is no bridge, and they are not called.
     pub fn bridge(
         mut self,
         change: impl FnOnce(BridgeBuilder) -> BridgeBuilder + Send + 'static,
@@ -289,6 +289,10 @@ impl Starter {
             }
             for (_, other) in config.others() {
                 bridge = bridge.peer(peer(other));
+            }
+            #[cfg(feature = "zenoh")]
+            if config.has_zenoh() {
+                bridge = bridge.zenoh(config.zenoh_options());
             }
             if config.dangerous_plaintext {
                 bridge = bridge.dangerous_plaintext();

@@ -5,6 +5,7 @@ mod deploy;
 mod page;
 mod random;
 mod refused;
+mod zenoh;
 
 use super::{Config, ConfigError};
 

@@ -34,6 +34,8 @@
 //! # Ok(())
 //! # }
 //! ```
+//! In a configuration (feature `serde`) it is the section `zenoh`.
+//!
 //! A peer is found by its name, and an address of it counts for nothing. One that is not seen within 10 s is told
 //! of by [`BridgeEvent::NeverSeen`](crate::remote::BridgeEvent::NeverSeen), as elsewhere: zenoh itself says nothing of a
 //! router that cannot be reached, or of a neighbour whose certificate is not trusted, and goes on trying.

@@ -107,7 +107,7 @@ impl ZenohOptions {
 
     /// Refuses endpoints that a bridge must not use; `may_be_read`: all that crosses is encrypted above zenoh, or
     /// need not be.
-    pub(super) fn check(&self, may_be_read: bool) -> Result<(), ZenohError> {
+    pub(crate) fn check(&self, may_be_read: bool) -> Result<(), ZenohError> {
         if let (Mode::Client, Some(endpoint)) = (self.mode, self.listen.first()) {
             let endpoint = endpoint.clone();
             return Err(ZenohError::ClientListens { endpoint });

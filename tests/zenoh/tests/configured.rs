@@ -1,0 +1,111 @@
+//! Nodes whose configurations have the section `zenoh`, and no address of each other.
+
+use std::{
+    fs::{self, Permissions},
+    os::unix::fs::PermissionsExt,
+    path::Path,
+};
+
+use actix_bully::config::{Config, RunError, RunningNode};
+use actix_bully_tls_tests::Authority;
+use actix_bully_zenoh_tests::{DEADLINE, endpoint, free_udp_port, play, until};
+use tempfile::TempDir;
+
+/// A configuration of that node, whose only peer is the other one.
+fn config(node: &str, peer: &str, more: &str) -> Config {
+    let text = format!(
+        "node = \"{node}\"\ngroup = \"jobs\"\npeers = [{{ node = \"{peer}\" }}]\ntimings.preset = \"lan\"\n{more}"
+    );
+    Config::from_toml(&text).expect("it is TOML")
+}
+
+fn follows(node: &RunningNode, leader: &str) -> bool {
+    let found = node.agent().leader();
+    found.is_some_and(|found| found.id == leader)
+}
+
+/// The two elect the second, whose name is higher; when that has left, the first leads.
+async fn elect_in_turn(first: &Config, second: &Config) {
+    let (one, other) = (
+        first.start().expect("it starts"),
+        second.start().expect("it starts"),
+    );
+    until("both follow the second", || {
+        follows(&one, &second.node) && follows(&other, &second.node)
+    })
+    .await;
+    other.leave(DEADLINE).await.expect("it hands over");
+    until("the first leads", || follows(&one, &first.node)).await;
+    one.leave(DEADLINE).await.expect("it ends");
+}
+
+#[test]
+fn nodes_with_a_secret_find_each_other_by_name() {
+    play(async {
+        let (at, folder) = (endpoint(), TempDir::new().expect("a folder"));
+        let secret = folder.path().join("secret");
+        fs::write(&secret, "-".repeat(32)).expect("a file");
+        fs::set_permissions(&secret, Permissions::from_mode(0o600)).expect("its owner may");
+        let node = |node, peer, key| {
+            let secret = secret.display();
+            let zenoh = format!("secret_file = \"{secret}\"\nzenoh.{key} = [\"{at}\"]");
+            config(node, peer, &zenoh)
+        };
+        elect_in_turn(&node("a", "b", "listen"), &node("b", "a", "connect")).await;
+    });
+}
+
+/// The files of the section `tls`.
+fn certified(folder: &Path, authority: &Authority, node: &str) -> String {
+    let leaf = authority.node(node);
+    let files = [
+        ("authorities_file", &authority.pem),
+        ("certificate_file", &leaf.certificate),
+        ("key_file", &leaf.key),
+    ];
+    files
+        .iter()
+        .fold(String::from("[tls]"), |text, (key, pem)| {
+            let path = folder.join(format!("{node}.{key}"));
+            fs::write(&path, pem).expect("a file");
+            format!("{text}\n{key} = \"{}\"", path.display())
+        })
+}
+
+/// The first is at `localhost`, by which name the second connects; so its certificate proves both.
+#[test]
+fn quic_uses_the_certificates_of_the_nodes() {
+    play(async {
+        let (ours, folder) = (Authority::new("ours"), TempDir::new().expect("a folder"));
+        let at = format!("quic/localhost:{}", free_udp_port());
+        let node = |node: &str, peer: &str, key: &str| {
+            let tls = certified(folder.path(), &ours, node);
+            config(node, peer, &format!("zenoh.{key} = [\"{at}\"]\n{tls}"))
+        };
+        let (first, second) = (
+            node("localhost", "member-2", "listen"),
+            node("member-2", "localhost", "connect"),
+        );
+        elect_in_turn(&first, &second).await;
+    });
+}
+
+#[test]
+fn what_zenoh_refuses_is_blamed_on_the_section() {
+    play(async {
+        let at = endpoint();
+        let zenoh = format!("zenoh.listen = [\"{at}\"]");
+        let first = config("a", "b", &zenoh).start().expect("it starts");
+        let taken = config("b", "a", &zenoh).start();
+        let refused = taken.expect_err("another listens there");
+        let is_blamed = matches!(
+            refused,
+            RunError::Bridge {
+                key: Some("zenoh"),
+                ..
+            }
+        );
+        assert!(is_blamed, "{refused}");
+        first.leave(DEADLINE).await.expect("it ends");
+    });
+}
