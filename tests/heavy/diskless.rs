@@ -16,6 +16,10 @@
 //! **Questions of a voter that recovers** arrive at once, or some of them never do. Whoever asks again in the next
 //! round forgets late answers to the last one, so it is the others' questions and answers that wait for ever.
 //!
+//! **An observer** ([`Forgetful::observed`]) is the lowest-ranked agent, beside two voters. When both have forgotten, terms
+//! may be below the one that it has followed; that it follows the next leader all the same is a sight, and no invariant:
+//! what it is told may always be lost.
+//!
 //! A search begins with a leader, since a group that begins abstains first
 //! ([`Bounds::prologue`](crate::timed::Bounds::prologue)).
 
@@ -26,13 +30,13 @@ use actix_bully::{
         bully::{BullyMessage, BullyTimer},
         quorum::{Diskless, QuorumBully, QuorumConfig, diskless::Defect},
     },
-    protocol::{Effect, EffectOf, Event, Incarnation, InputOf, Score},
+    protocol::{Effect, EffectOf, Event, Incarnation, Input, InputOf, MemberKind, Score},
 };
 
 use crate::{
     quorum::Quorum,
     relative::{EPOCH, TICK},
-    rules::{Owner, Rules, Seen},
+    rules::{Owner, Rules, Seen, name, position},
     timed::World,
 };
 
@@ -58,6 +62,8 @@ pub struct Forgetful {
     first: Arc<QuorumConfig>,
     later: Arc<QuorumConfig>,
     walls: Walls,
+    /// The voters, a bit each; the others observe.
+    voting: u8,
     /// Some agent has to lead after so many crashes, or the model shows less than it says.
     pub crashes: u8,
 }
@@ -66,12 +72,23 @@ impl Forgetful {
     /// Three voters with a lease of one reading of a clock, the lowest-ranked of which is not eligible; perhaps a rule
     /// broken.
     pub fn new(walls: Walls, defect: Option<Defect>) -> Self {
+        Self::of(0b111, walls, defect)
+    }
+
+    /// Two voters, and an observer that knows a higher term than either when both have forgotten.
+    pub fn observed(defect: Option<Defect>) -> Self {
+        Self::of(0b110, Walls::Behind(8), defect)
+    }
+
+    fn of(voting: u8, walls: Walls, defect: Option<Defect>) -> Self {
         let mut voters = Quorum::new(3, 1, None);
         voters.witnesses = 1;
         let config = |ahead: u8| {
             let mut own = Diskless::default();
             (own.wall_at_zero, own.defect) = (ahead.into(), defect);
+            let votes = |k: &usize| voting & (1 << k) != 0;
             Arc::new(QuorumConfig {
+                voters: (0..3).filter(votes).map(name).collect(),
                 diskless: Some(own),
                 ..QuorumConfig::clone(voters.config())
             })
@@ -85,6 +102,7 @@ impl Forgetful {
             later: config(0),
             voters,
             walls,
+            voting,
             crashes: 0,
         }
     }
@@ -93,7 +111,7 @@ impl Forgetful {
 impl Forgetful {
     /// Whether terms have to increase: clocks are right, or a majority remembers.
     fn has_terms(&self, ledger: &Ledger) -> bool {
-        self.walls == Walls::Right || ledger.forgot.count_ones() < 2
+        self.walls == Walls::Right || (ledger.forgot & self.voting).count_ones() < 2
     }
 }
 
@@ -122,7 +140,21 @@ impl Rules for Forgetful {
     }
 
     fn taught(&self, agent: usize) -> Vec<InputOf<QuorumBully>> {
-        self.voters.taught(agent)
+        let is_of_voter = |input: &InputOf<QuorumBully>| match input {
+            Input::Received { from, .. } => self.kind(position(from)) == MemberKind::Voter,
+            _ => true,
+        };
+        let mut taught = self.voters.taught(agent);
+        taught.retain(is_of_voter);
+        taught
+    }
+
+    fn kind(&self, k: usize) -> MemberKind {
+        if self.voting & (1 << k) == 0 {
+            MemberKind::Observer
+        } else {
+            MemberKind::Voter
+        }
     }
 
     fn score(&self, k: usize) -> Option<Score> {
@@ -172,10 +204,17 @@ impl Rules for Forgetful {
     }
 
     fn sights(&self) -> &'static [&'static str] {
-        &["an agent leads after the crashes"]
+        if self.voting == 0b111 {
+            &["an agent leads after the crashes"]
+        } else {
+            &["an agent leads after the crashes", FOLLOWED]
+        }
     }
 
-    fn shows(&self, _sight: usize, world: &World<Self>) -> bool {
+    fn shows(&self, sight: usize, world: &World<Self>) -> bool {
+        if sight == 1 {
+            return follows_again(world);
+        }
         let lives = (0..world.len()).map(|agent| world.incarnation(agent).0);
         let crashes = lives.sum::<u64>() - 3;
         let has_led = |(agent, term): (usize, u64)| {
@@ -183,6 +222,19 @@ impl Rules for Forgetful {
         };
         crashes >= u64::from(self.crashes) && world.believers().any(has_led)
     }
+}
+
+/// What an observer owes to voters that have forgotten.
+pub const FOLLOWED: &str = "the observer follows a leader of voters that forgot its term";
+
+/// Whether terms fell, and the observer, which remembers, follows an agent that leads by now.
+fn follows_again(world: &World<Forgetful>) -> bool {
+    let followed = world.view(0).and_then(|view| view.leader);
+    let leads = followed.is_some_and(|leader| {
+        let mut believers = world.believers();
+        believers.any(|believer| believer == (position(&leader.id), leader.term.0))
+    });
+    leads && world.ledger.has_fallen() && world.incarnation(0) == Incarnation(1)
 }
 
 /// What was said and done in one history.
@@ -205,6 +257,12 @@ impl Ledger {
     fn has_rival(&self, me: usize, term: u64) -> bool {
         let above = &self.announced[(index(term) + 1).min(ROOM)..];
         above.iter().any(|who| *who != 0 && *who != mark(me))
+    }
+
+    /// Whether an agent has announced itself in a term below the first one that was led in.
+    fn has_fallen(&self) -> bool {
+        let below = &self.announced[..usize::from(self.first)];
+        below.iter().any(|who| *who != 0)
     }
 
     fn note(&mut self, seen: &Seen<'_, QuorumBully>) {

@@ -6,7 +6,7 @@
 use std::{fmt::Debug, hash::Hash, time::Duration};
 
 use actix_bully::protocol::{
-    AgentId, EffectOf, Election, Incarnation, InputOf, PeerMessage, Score,
+    AgentId, EffectOf, Election, Incarnation, InputOf, MemberKind, PeerMessage, Score,
 };
 
 use crate::timed::World;
@@ -47,6 +47,11 @@ pub trait Rules: Clone + Debug + Sized + Send + Sync + 'static {
     /// The score of the k-th agent at first: the later in the alphabet, the higher.
     fn score(&self, k: usize) -> Option<Score> {
         Some(Score::from(u32::try_from(k).unwrap_or(0)))
+    }
+
+    /// Whether the k-th agent votes, or observes.
+    fn kind(&self, _k: usize) -> MemberKind {
+        MemberKind::Voter
     }
 
     /// A reading older than this is old: at least the longest span of the rules, less one tick.

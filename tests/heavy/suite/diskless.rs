@@ -1,5 +1,5 @@
-//! The quorum election between three voters without a disk: some restart, or all, and forget everything; and those
-//! of its rules that take nothing but that to be missed, each broken on purpose.
+//! The quorum election between three voters without a disk, or two and an observer: some restart, or all, and forget
+//! everything; and those of its rules that take nothing but that to be missed, each broken on purpose.
 //!
 //! Not found here, and why: `AnyTerm` takes a clock that is ten seconds ahead, `EarlyAnswers` five voters (three ask both
 //! others, and so the leader), and the other five messages that are on their way for longer than there is room for.
@@ -8,7 +8,7 @@ use actix_bully::elections::quorum::diskless::Defect;
 
 use crate::{
     case::{Case, Search, timed},
-    diskless::{Forgetful, Walls},
+    diskless::{FOLLOWED, Forgetful, Walls},
     timed::{Aim, Bounds, Crash, Lab},
 };
 
@@ -21,6 +21,7 @@ const WRONG: Walls = Walls::Behind(8);
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = holds();
     cases.extend(planted());
+    cases.extend(observed());
     cases
 }
 
@@ -120,6 +121,36 @@ fn planted() -> Vec<Case> {
     ]
 }
 
+/// Both voters restart, and an observer remembers.
+fn observed() -> [Case; 2] {
+    let search = |defect| {
+        let mut bounds = beginning(4);
+        (bounds.budget.crashes, bounds.delay, bounds.wire) = (2, Some(0), 2);
+        let mut rules = Forgetful::observed(defect);
+        rules.crashes = bounds.budget.crashes;
+        timed(Lab {
+            rules,
+            bounds,
+            aim: Aim::Everything,
+        })
+    };
+    [
+        Case::holds(
+            "no disk: both voters restart, an observer remembers",
+            22_052,
+            35,
+            search(None),
+        ),
+        Case::never(
+            "no disk: an observer that says nothing",
+            21_908,
+            35,
+            FOLLOWED,
+            search(Some(Defect::SilentObserver)),
+        ),
+    ]
+}
+
 /// The same, further.
 pub(super) fn soak() -> Case {
     let further = search(Walls::Right, None, 4, |b| b.budget.crashes = 1);
@@ -138,9 +169,7 @@ fn search(
     ticks: u16,
     change: impl Fn(&mut Bounds),
 ) -> Search {
-    let mut bounds = Bounds::new(3);
-    (bounds.wire, bounds.crash) = (1, Crash::Unseen);
-    (bounds.prologue, bounds.horizon) = (BEGUN, Some(BEGUN + ticks));
+    let mut bounds = beginning(ticks);
     change(&mut bounds);
     let mut rules = Forgetful::new(walls, defect);
     rules.crashes = bounds.budget.crashes;
@@ -153,4 +182,12 @@ fn search(
             Aim::Everything
         },
     })
+}
+
+/// Three agents of which one leads, so many ticks further; with one message on its way at most.
+fn beginning(ticks: u16) -> Bounds {
+    let mut bounds = Bounds::new(3);
+    (bounds.wire, bounds.crash) = (1, Crash::Unseen);
+    (bounds.prologue, bounds.horizon) = (BEGUN, Some(BEGUN + ticks));
+    bounds
 }

@@ -67,7 +67,8 @@ impl<R: Rules> Lab<R> {
     /// The first or the next incarnation of `agent`, among the members as they are.
     pub(super) fn begin(&self, world: &mut World<R>, agent: usize) {
         let mut host = Host::clone(&world.nodes[agent].host);
-        let identity = world.identity(agent, world.scores[agent]);
+        let kind = self.rules.kind(agent);
+        let identity = world.identity(agent, kind, world.scores[agent]);
         host.incarnation = identity.incarnation;
         let config = self.rules.config_of(agent, host.incarnation);
         host.machine = Some(R::Election::new(identity, config, host.disk.clone()));

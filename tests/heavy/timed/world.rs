@@ -134,7 +134,7 @@ impl<R: Rules> World<R> {
     /// All are there, and none has begun.
     pub(super) fn new(rules: &R, bounds: &Bounds) -> Self {
         let mut members = Members::new(false);
-        let member = |k| Member::up(name(k), MemberKind::Voter, rules.score(k), Incarnation(1));
+        let member = |k| Member::up(name(k), rules.kind(k), rules.score(k), Incarnation(1));
         members.join((0..bounds.n).map(member));
         let slot = |_| Slot {
             host: Arc::new(Host {
@@ -240,7 +240,12 @@ impl<R: Rules> World<R> {
     }
 
     /// The incarnation that `agent` begins, from what is on its disk.
-    pub(super) fn identity(&self, agent: usize, score: Option<Score>) -> Identity {
+    pub(super) fn identity(
+        &self,
+        agent: usize,
+        kind: MemberKind,
+        score: Option<Score>,
+    ) -> Identity {
         let incarnation = self.nodes[agent].host.incarnation.next();
         let birth = if incarnation == Incarnation(1) {
             Birth::Started
@@ -250,7 +255,7 @@ impl<R: Rules> World<R> {
         Identity {
             id: name(agent),
             incarnation,
-            kind: MemberKind::Voter,
+            kind,
             score,
             birth,
             keeps_lists: true,
