@@ -33,9 +33,51 @@ pub struct Etcd {
     log: fs::File,
 }
 
+/// What etcdctl is told for the role `jobs`, which a user of all registers has.
+pub const JOBS_MAY_WRITE: &[&str] = &[
+    "role",
+    "grant-permission",
+    "jobs",
+    "--prefix=true",
+    "readwrite",
+    "actix-bully/",
+];
+
 static SHARED: Mutex<Weak<Etcd>> = Mutex::new(Weak::new());
 
 impl Etcd {
+    /// Who may do what; no login is asked for yet.
+    pub fn with_users() -> Self {
+        let server = Self::start();
+        for words in [
+            &["user", "add", "root:root"][..],
+            &["role", "add", "jobs"],
+            JOBS_MAY_WRITE,
+            &["user", "add", "jobs:sesame"],
+            &["user", "grant-role", "jobs", "jobs"],
+            &["role", "add", "one"],
+            &[
+                "role",
+                "grant-permission",
+                "one",
+                "readwrite",
+                "actix-bully/group/one",
+            ],
+            &[
+                "role",
+                "grant-permission",
+                "one",
+                "read",
+                "actix-bully/group/holder",
+            ],
+            &["user", "add", "one:one"],
+            &["user", "grant-role", "one", "one"],
+        ] {
+            server.ctl(words);
+        }
+        server
+    }
+
     /// The server that tests of this process share.
     pub fn shared() -> Arc<Self> {
         let mut shared = SHARED.lock().expect("a server has failed to start");

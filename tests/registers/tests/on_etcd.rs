@@ -18,7 +18,7 @@ use actix_bully::register::{
 use actix_bully_register_tests::many::{elections, play as play_many};
 use actix_bully_register_tests::{
     DEADLINE, block_on, conforms, done,
-    etcd::Etcd,
+    etcd::{Etcd, JOBS_MAY_WRITE},
     hosts::{Hosts, SERVER},
     key, read, refusal,
     rounds::{play, play_over},
@@ -29,16 +29,6 @@ use actix_bully_register_tests::{
 use actix_bully_tls_tests::Authority;
 use futures::StreamExt;
 use tempfile::TempDir;
-
-/// What etcdctl is told for the role `jobs`, which a user of all registers has.
-const JOBS_MAY_WRITE: &[&str] = &[
-    "role",
-    "grant-permission",
-    "jobs",
-    "--prefix=true",
-    "readwrite",
-    "actix-bully/",
-];
 
 fn open(builder: &EtcdBuilder) -> EtcdRegister {
     builder.clone().open().expect("the settings are right")
@@ -205,41 +195,9 @@ fn an_endpoint_that_nobody_hears_is_passed_over() {
     block_on(async { done(swap(&register, &holder, None, b"one").await) });
 }
 
-/// Who may do what; no login is asked for yet.
-fn with_users() -> Etcd {
-    let server = Etcd::start();
-    for words in [
-        &["user", "add", "root:root"][..],
-        &["role", "add", "jobs"],
-        JOBS_MAY_WRITE,
-        &["user", "add", "jobs:sesame"],
-        &["user", "grant-role", "jobs", "jobs"],
-        &["role", "add", "one"],
-        &[
-            "role",
-            "grant-permission",
-            "one",
-            "readwrite",
-            "actix-bully/group/one",
-        ],
-        &[
-            "role",
-            "grant-permission",
-            "one",
-            "read",
-            "actix-bully/group/holder",
-        ],
-        &["user", "add", "one:one"],
-        &["user", "grant-role", "one", "one"],
-    ] {
-        server.ctl(words);
-    }
-    server
-}
-
 #[test]
 fn credentials_and_rights_are_told_apart_from_an_absence() {
-    let server = with_users();
+    let server = Etcd::with_users();
     let before = server.open();
     let logged_in = |user: &str, password: &str| {
         open(&EtcdRegister::builder([server.endpoint()]).credentials(user, password))
