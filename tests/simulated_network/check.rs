@@ -283,7 +283,12 @@ pub fn honest(
         // Without disks a term is refused that a clock is far from.
         "unvouched_term" => !hears || has(happened, &[Fault::WallAhead, Fault::WallBack]),
         // Agents of other rules are removed, and what they have said may be read after that.
-        "refused_name" => has(happened, &MOVES) || may_differ(happened),
+        "refused_name" => {
+            // What a former process has said is read late, just after the agent of that name has left.
+            let is_late = has(happened, &[Fault::SlowReader, Fault::Hold]);
+            let has_left = has(happened, &[Fault::RestartAgent]);
+            has(happened, &MOVES) || may_differ(happened) || is_late && has_left
+        }
         // A later process waits until the former one's link has ended.
         "name_held" => plan.is_diskless,
         // Copies, and what strangers send: the history says whether they did harm.

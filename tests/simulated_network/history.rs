@@ -133,10 +133,12 @@ impl Run<'_> {
         self.faults.repair(&mut self.sim, &self.members);
         self.note("repaired");
         self.agree()?;
+        let ended = self.ended_links();
         self.pass(REST)?;
-        let is_calm = check::in_calm(&self.setting, &self.running(), &self.members).is_ok();
-        if self.setting.plan.is_one_sided && !is_calm {
-            // A quiet link that the repair has left broken was found in the rest only, and is linked anew.
+        let running = self.running();
+        let is_calm = check::in_calm(&self.setting, &running, &self.members).is_ok();
+        if self.ended_links() > ended && !(is_calm && self.all_agree(&running)) {
+            // A quiet link that the repair has left broken was found in the rest only, and what was said on it is lost.
             self.agree()?;
             self.pass(REST)?;
         }
@@ -269,11 +271,7 @@ impl Run<'_> {
                 return Err(format!("not linked within {took:?} after the repair"));
             }
             if took > most && since.is_none() {
-                for (_, agent) in check::starts(&running) {
-                    let epoch = agent.voters().map(|voters| voters.epoch);
-                    let status = agent.current();
-                    self.note(&format!("{}, epoch {epoch:?}, is {status:?}", agent.id()));
-                }
+                self.note_agents(&running);
                 for bridge in running.iter().filter_map(|process| process.bridge.as_ref()) {
                     self.note(&format!("{} {:?}", bridge.node(), bridge.counters()));
                 }
@@ -285,6 +283,19 @@ impl Run<'_> {
                 ));
             }
         }
+    }
+
+    /// How many links have ended without a word.
+    fn ended_links(&self) -> u64 {
+        let bridges = self.running().into_iter().filter_map(|p| p.bridge);
+        let counts = bridges.map(|bridge| {
+            let counters = bridge.counters();
+            let ended = counters
+                .iter()
+                .filter(|(name, _)| matches!(*name, "lost" | "silent"));
+            ended.map(|(_, n)| n).sum::<u64>()
+        });
+        counts.sum()
     }
 
     /// How long a leader may not notice that its host was suspended: until it says its next heartbeat.
@@ -302,6 +313,7 @@ impl Run<'_> {
         let running = self.running();
         check::in_calm(&self.setting, &running, &self.members)?;
         if !self.all_agree(&running) {
+            self.note_agents(&running);
             return Err("they agreed, and agree no more".to_owned());
         }
         let late = self.setting.net.late_reports();
@@ -312,6 +324,14 @@ impl Run<'_> {
             self.note(&format!("{} {:?}", bridge.node(), bridge.traffic()));
         }
         Ok(())
+    }
+
+    fn note_agents(&mut self, running: &[Process]) {
+        for (_, agent) in check::starts(running) {
+            let epoch = agent.voters().map(|voters| voters.epoch);
+            let status = agent.current();
+            self.note(&format!("{}, epoch {epoch:?}, is {status:?}", agent.id()));
+        }
     }
 
     fn all_agree(&self, running: &[Process]) -> bool {
