@@ -11,7 +11,7 @@ use super::{
 };
 
 const ACROSS: usize = 3;
-const WIDTH: f64 = 465.0;
+const WIDTH: f64 = 490.0;
 const BAR: f64 = 16.0;
 const LINE: f64 = 21.0;
 const NAMES: f64 = 152.0;
