@@ -18,6 +18,8 @@ mod diskless;
 mod links;
 mod messages;
 mod moving;
+#[path = "../support/raise.rs"]
+mod raise;
 mod recordings;
 mod register;
 mod repeated;

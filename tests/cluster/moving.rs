@@ -8,11 +8,11 @@ use actix_bully::{
     elections::{AnyBully, quorum::Vote},
     protocol::{Term, Timings},
     register::MemoryRegister,
-    store::{MemoryStore, StoreError, TermStore},
+    store::MemoryStore,
     testkit::cluster::Cluster,
 };
 
-use super::{MS, test};
+use super::{MS, raise::raise, test};
 
 const NAMES: [&str; 3] = ["api-1", "api-2", "api-3"];
 
@@ -57,21 +57,6 @@ async fn led_and_left(mut cluster: Cluster<AnyBully>) -> Term {
         cluster.kill(name).await.unwrap();
     }
     leader.term
-}
-
-/// The recipe's own words.
-async fn raise(store: &impl TermStore<Vote>, token: Term) -> Result<(), StoreError> {
-    let by = store.begin()?;
-    let vote = store.load()?.unwrap_or_default();
-    if vote.term >= token {
-        return Ok(());
-    }
-    let raised = Vote {
-        term: token,
-        voted_for: None,
-        ..vote
-    };
-    store.save(by, raised).await
 }
 
 #[test]

@@ -13,6 +13,8 @@ pub mod many;
 pub mod moving;
 pub mod namespace;
 pub mod processes;
+#[path = "../../support/raise.rs"]
+mod raise;
 pub mod rounds;
 pub mod wire;
 

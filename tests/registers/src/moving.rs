@@ -13,7 +13,7 @@ use std::{
 use actix_bully::{
     elections::quorum::Vote,
     protocol::Term,
-    store::{FileStore, StoreError, StoreIdentity, TermStore},
+    store::{FileStore, StoreIdentity},
 };
 use tempfile::TempDir;
 
@@ -21,6 +21,7 @@ use crate::{
     block_on,
     fenced::{self, Fenced},
     processes::{Processes, nanoseconds, words},
+    raise::raise,
     rounds::long,
 };
 
@@ -153,19 +154,4 @@ fn identity(name: &str) -> StoreIdentity {
         group: valid("jobs"),
         node: valid(name),
     }
-}
-
-/// The third step, in the page's own words.
-async fn raise(store: &impl TermStore<Vote>, token: Term) -> Result<(), StoreError> {
-    let by = store.begin()?;
-    let vote = store.load()?.unwrap_or_default();
-    if vote.term >= token {
-        return Ok(());
-    }
-    let raised = Vote {
-        term: token,
-        voted_for: None,
-        ..vote
-    };
-    store.save(by, raised).await
 }
