@@ -21,7 +21,8 @@ pub enum RegisterError {
         "the store of the lease did not say whether it has written; the agent reads it again ({0})"
     )]
     Unknown(#[source] io::Error),
-    /// The store answered, and does not do what it was asked to do.
+    /// The store answered, and does not do what it was asked to do. A register whose store may say so of a write that it
+    /// has applied (etcd does when its database is full) reads the entry before it reports this.
     #[error("the store of the lease refuses: {refusal} ({source})")]
     Refused {
         /// What it refuses, as far as that is known.
