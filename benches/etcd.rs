@@ -5,7 +5,6 @@
 
 use std::{
     io::{BufRead, BufReader, Read},
-    net::TcpListener,
     process::{Child, Command, Stdio},
     sync::mpsc::{self, Receiver, Sender},
     thread,
@@ -16,7 +15,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::{NODES, Took, Wrong, cluster::SOON};
+use super::{NODES, Took, Wrong, cluster::SOON, ports::free_port};
 
 /// How its leader ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,8 +122,8 @@ impl Group {
         let mut group = Self {
             members: Vec::new(),
             numbers: Default::default(),
-            peers: addresses()?,
-            clients: addresses()?,
+            peers: addresses(),
+            clients: addresses(),
             folder: TempDir::new()?,
             said,
             says,
@@ -256,13 +255,9 @@ fn signal(process: &Child) -> Result<(), Wrong> {
     kill_process(Pid::from_child(process), Signal::TERM).map_err(|wrong| Wrong(wrong.to_string()))
 }
 
-/// Ports that nobody has. They are let go before etcd takes them, since it takes none of the kernel's choice.
-fn addresses() -> Result<Vec<String>, Wrong> {
-    let held: Result<Vec<_>, _> = (0..NODES)
-        .map(|_| TcpListener::bind("127.0.0.1:0"))
-        .collect();
-    let addresses = held?
-        .into_iter()
-        .map(|held| Ok(held.local_addr()?.to_string()));
-    addresses.collect()
+/// Ports that nobody has: etcd takes none of the kernel's choice.
+fn addresses() -> Vec<String> {
+    (0..NODES)
+        .map(|_| format!("127.0.0.1:{}", free_port()))
+        .collect()
 }

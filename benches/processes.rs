@@ -25,6 +25,8 @@ mod etcd;
 mod log;
 #[path = "../tests/hosts/loopback.rs"]
 mod loopback;
+#[path = "../tests/support/ports.rs"]
+mod ports;
 mod stalls;
 #[path = "../tests/hosts/wrong.rs"]
 mod wrong;
@@ -265,7 +267,7 @@ fn measure(node: &Path, row: &Row, rounds: usize) -> Result<Took, Wrong> {
         // No node takes over from a live leader: each end counts alone.
         preempt: 3_600_000,
     };
-    let place = Loopback::new(NODES)?;
+    let place = Loopback::new(NODES);
     let secret = TempDir::new()?;
     let mut cluster = if row.is_told() {
         let file = secret.path().join("secret");

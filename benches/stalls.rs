@@ -32,7 +32,7 @@ impl Row {
             // No node takes over from a live leader: each election comes of a stall.
             preempt: 3_600_000,
         };
-        Cluster::start(node, Loopback::new(NODES)?, setting)
+        Cluster::start(node, Loopback::new(NODES), setting)
     }
 
     /// Stops a leader, and then a follower, so often for each of the lengths; prints how many elections that cost.

@@ -22,6 +22,8 @@ mod incarnations;
 mod log;
 #[path = "hosts/loopback.rs"]
 mod loopback;
+#[path = "support/ports.rs"]
+mod ports;
 #[path = "hosts/wrong.rs"]
 mod wrong;
 
@@ -52,7 +54,7 @@ fn play(story: Story) -> Result<(), Wrong> {
         timings: "default",
         preempt: 1_000,
     };
-    let mut cluster = Cluster::start(&node(), Loopback::new(3)?, setting)?;
+    let mut cluster = Cluster::start(&node(), Loopback::new(3), setting)?;
     story(&mut cluster)?;
     cluster.agree()?;
     cluster.verdict()
@@ -244,7 +246,7 @@ fn trio() -> Result<Trio, Wrong> {
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("jobs.toml");
     let names = NAMES;
-    let place = Loopback::new(names.len())?;
+    let place = Loopback::new(names.len());
     let addresses: Vec<_> = (0..names.len())
         .map(|host| cluster::Place::address(&place, host))
         .collect();

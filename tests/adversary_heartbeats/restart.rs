@@ -6,9 +6,12 @@
 //! fast as they can. What secures the nodes is given, and what an attacker says before it is silent:
 //! the tests of TLS play the same with certificates.
 
+#[path = "../support/ports.rs"]
+mod ports;
+
 use std::{
     fmt,
-    net::{Ipv4Addr, SocketAddr, TcpListener},
+    net::{Ipv4Addr, SocketAddr},
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
@@ -26,6 +29,8 @@ use actix_bully::{
     remote::{BridgeBuilder, Limits, Peer},
 };
 use tokio::sync::oneshot;
+
+use ports::free_addresses;
 
 use super::kit::{MS, Raw, bridge, host, play};
 
@@ -187,13 +192,6 @@ async fn be_silent(from: Ipv4Addr, at: SocketAddr, attackers: &Attackers, count:
     drop(timeout(most, raw.outlast()).await);
 }
 
-/// Ports of this host that were free a moment ago.
-fn free() -> Vec<SocketAddr> {
-    let bind = |_: &_| TcpListener::bind("127.0.0.1:0").unwrap();
-    let bound: Vec<TcpListener> = NAMES.iter().map(bind).collect();
-    bound.iter().map(|l| l.local_addr().unwrap()).collect()
-}
-
 /// Under attack all agree in less than twice the calm time.
 pub(super) fn holds(attackers: &Attackers, secure: &Secure) {
     let mut restarts = Restarts::run(attackers.clone(), secure);
@@ -220,10 +218,10 @@ impl Restarts {
     fn run(attackers: Attackers, secure: &Secure) -> Self {
         let (mut calm, mut attacked, mut made) = (Vec::new(), Vec::new(), 0);
         for _ in 0..ROUNDS {
-            let (cluster, took) = Cluster::start(&free(), secure);
+            let (cluster, took) = Cluster::start(&free_addresses(NAMES), secure);
             cluster.end();
             calm.push(took);
-            let at = free();
+            let at = free_addresses(NAMES);
             let attack = Attack::start(&at, &attackers);
             let (cluster, took) = Cluster::start(&at, secure);
             attacked.push(took);

@@ -25,6 +25,8 @@ mod check;
 mod cluster;
 mod log;
 mod loopback;
+#[path = "../support/ports.rs"]
+mod ports;
 mod wrong;
 
 use std::{
@@ -97,7 +99,7 @@ fn upgraded(releases: &Releases, order: &[usize; 3], end: End) -> Result<usize, 
         timings: "default",
         preempt: 1_000,
     };
-    let mut cluster = Cluster::start(&releases.old, Loopback::new(3)?, setting)?;
+    let mut cluster = Cluster::start(&releases.old, Loopback::new(3), setting)?;
     roll(&mut cluster, &releases.new, order, end)?;
     // Half of the way back, in the other order; then all of it: no store keeps the old release away.
     let back: Vec<_> = order.iter().rev().copied().collect();

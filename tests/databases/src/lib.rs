@@ -6,6 +6,8 @@
     reason = "a deadline of real time, for other processes and threads"
 )]
 
+#[path = "../../support/ports.rs"]
+mod ports;
 mod server;
 
 pub use server::Server;

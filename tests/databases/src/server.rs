@@ -5,7 +5,6 @@
 
 use std::{
     env, fs,
-    net::TcpListener,
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
@@ -17,7 +16,7 @@ use std::{
 use postgres::{Client, Config, NoTls};
 use tempfile::TempDir;
 
-use crate::DEADLINE;
+use crate::{DEADLINE, ports::free_port};
 
 /// A running server, for as long as any test holds it.
 #[derive(Debug)]
@@ -352,11 +351,6 @@ fn succeed(mut program: Command) {
     let done = program.output().expect("it can be run");
     let said = String::from_utf8_lossy(&done.stderr);
     assert!(done.status.success(), "{program:?}: {said}");
-}
-
-fn free_port() -> u16 {
-    let free = TcpListener::bind("127.0.0.1:0").expect("a port is free");
-    free.local_addr().expect("it has an address").port()
 }
 
 const LISTEN: &str = "listen_addresses=127.0.0.1";

@@ -10,7 +10,6 @@ use std::{
     env,
     ffi::OsString,
     fs,
-    net::TcpListener,
     process::{Child, Command, Stdio},
     sync::{Arc, Mutex, Weak},
     thread,
@@ -21,7 +20,7 @@ use actix_bully::register::{EtcdBuilder, EtcdRegister, Register};
 use actix_bully_tls_tests::Leaf;
 use tempfile::TempDir;
 
-use crate::{DEADLINE, block_on, key};
+use crate::{DEADLINE, block_on, key, ports::free_port};
 
 /// A running server.
 #[derive(Debug)]
@@ -123,12 +122,9 @@ impl Etcd {
     }
 
     fn run_in(folder: TempDir, host: &str, more: &[&str]) -> Self {
-        // Both at once, so that they differ.
-        let ports = [(); 2].map(|()| TcpListener::bind("127.0.0.1:0").expect("a port is free"));
-        let ports = ports.map(|port| port.local_addr().expect("it has an address").port());
-        let endpoint = format!("{host}:{}", ports[0]);
+        let endpoint = format!("{host}:{}", free_port());
         let listens = endpoint.replace("localhost", "127.0.0.1");
-        let peer = format!("http://127.0.0.1:{}", ports[1]);
+        let peer = format!("http://127.0.0.1:{}", free_port());
         let mut arguments: Vec<OsString> = ["--name", "one", "--data-dir"].map(Into::into).into();
         arguments.push(folder.path().join("data").into());
         for (name, value) in [

@@ -6,7 +6,6 @@
 
 use std::{
     fs,
-    net::TcpListener,
     path::{Path, PathBuf},
 };
 
@@ -20,6 +19,7 @@ use tempfile::TempDir;
 use crate::{
     block_on,
     fenced::{self, Fenced},
+    ports::free_addresses,
     processes::{Processes, nanoseconds, words},
     raise::raise,
     rounds::long,
@@ -40,9 +40,7 @@ impl Move {
     /// Between a quorum, and a lease in the store that this line of a configuration names.
     pub fn between_quorum_and(lease: &str, program: &'static str) -> Self {
         let folder = TempDir::with_prefix("moving-").expect("a temporary folder can be made");
-        // All at once, so that they differ.
-        let ports = NAMES.map(|_| TcpListener::bind("127.0.0.1:0").expect("a port is free"));
-        let ports = ports.map(|port| port.local_addr().expect("it has an address"));
+        let ports = free_addresses(NAMES);
         let peers = NAMES.iter().zip(&ports);
         let peers: Vec<_> = peers
             .map(|(name, at)| format!("[[peers]]\nnode = \"{name}\"\naddress = \"{at}\"\n"))

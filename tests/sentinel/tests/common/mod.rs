@@ -1,10 +1,12 @@
 //! Processes of a node with a sentinel, and what they print.
 #![allow(dead_code, reason = "each test binary uses a part")]
 
+#[path = "../../../support/ports.rs"]
+mod ports;
+
 use std::{
     fs,
     io::{BufRead, BufReader, Write},
-    net::{TcpListener, UdpSocket},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     sync::mpsc::{Receiver, channel},
@@ -12,6 +14,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use ports::free_port;
 use rustix::process::{Pid, Signal, kill_process};
 
 /// What does not come within this does not come: most of it takes milliseconds.
@@ -45,15 +48,7 @@ impl Drop for Folder {
 
 /// Ports that are free for TCP and for UDP.
 pub fn ports<const N: usize>() -> [u16; N] {
-    let held: Vec<_> = std::iter::repeat_with(|| {
-        let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
-        let udp = UdpSocket::bind(tcp.local_addr().unwrap()).ok()?;
-        Some((tcp, udp))
-    })
-    .flatten()
-    .take(N)
-    .collect();
-    std::array::from_fn(|at| held[at].0.local_addr().unwrap().port())
+    [(); N].map(|()| free_port())
 }
 
 /// A node's process.

@@ -3,10 +3,13 @@
 //! Decided here: what their configurations say. By default they vote, each on a disk of its own; a line about a store
 //! takes the place of votes, ports and peers.
 
+#[path = "../../../../../tests/support/ports.rs"]
+mod ports;
+
 use std::{
     env, fs,
     io::{BufRead, BufReader, Read, Write},
-    net::{TcpListener, TcpStream},
+    net::TcpStream,
     path::{Path, PathBuf},
     process::{Child, ChildStdout, Command, Stdio},
     thread::{self, sleep},
@@ -15,6 +18,8 @@ use std::{
 
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
+
+use ports::free_addresses;
 
 use super::{SOON, Wrong, database::Database, disk};
 
@@ -50,7 +55,7 @@ impl Replicas {
             has_small_disks &= lease.is_none() && disk::mount(&disk);
         }
         let configs = match lease {
-            None => voters(folder.path())?,
+            None => voters(folder.path()),
             Some(lease) => NAMES.map(|name| sharers(name, lease)).into(),
         };
         let mut all = Vec::new();
@@ -230,14 +235,8 @@ fn sharers(name: &str, lease: &str) -> String {
 }
 
 /// Three that vote, and know each other.
-fn voters(folder: &Path) -> Result<Vec<String>, Wrong> {
-    // All at once, so that they differ.
-    let ports: Result<Vec<_>, _> = NAMES
-        .iter()
-        .map(|_| TcpListener::bind("127.0.0.1:0"))
-        .collect();
-    let ports: Result<Vec<_>, _> = ports?.iter().map(TcpListener::local_addr).collect();
-    let ports = ports?;
+fn voters(folder: &Path) -> Vec<String> {
+    let ports = free_addresses(NAMES);
     let peers = NAMES.iter().zip(&ports);
     let peers =
         peers.map(|(name, at)| format!("[[peers]]\nnode = \"{name}\"\naddress = \"{at}\"\n"));
@@ -251,7 +250,7 @@ fn voters(folder: &Path) -> Result<Vec<String>, Wrong> {
             vote.display()
         )
     };
-    Ok(NAMES.into_iter().zip(&ports).map(config).collect())
+    NAMES.into_iter().zip(&ports).map(config).collect()
 }
 
 impl Replica {
