@@ -28,26 +28,27 @@ pub(super) struct Database {
 impl Database {
     /// Opens the file; makes it, and the table, where they are missing.
     pub(super) fn create(path: &Path) -> Result<Self, RegisterError> {
-        Self::with_flags(path, OpenFlags::SQLITE_OPEN_CREATE)
+        Self::with_flags(path, OpenFlags::SQLITE_OPEN_CREATE, FIRST)
     }
 
     /// Opens a file that has to be there: an empty one in the place of one that is missing for a moment would begin
     /// all elections anew.
     pub(super) fn open(path: &Path) -> Result<Self, RegisterError> {
-        Self::with_flags(path, OpenFlags::empty())
+        Self::with_flags(path, OpenFlags::empty(), BUSY)
     }
 
-    fn with_flags(path: &Path, more: OpenFlags) -> Result<Self, RegisterError> {
+    fn with_flags(path: &Path, more: OpenFlags, wait: Duration) -> Result<Self, RegisterError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | more;
         let refused = |error| may_not_write(path).unwrap_or_else(|| failure(error, false));
         let connection = Connection::open_with_flags(path, flags).map_err(refused)?;
         // Opened first: the file that is measured is then the one that is open, or a later one, and no earlier one.
         let file = file_at(path).map_err(RegisterError::unreachable)?;
-        let prepared = connection.busy_timeout(BUSY).and_then(|()| {
+        let prepared = connection.busy_timeout(wait).and_then(|()| {
             connection.pragma_update(None, "journal_mode", "WAL")?;
             // Otherwise a host that loses its power forgets the last terms, and gives their tokens out again.
             connection.pragma_update(None, "synchronous", "FULL")?;
-            connection.execute_batch(TABLE)
+            connection.execute_batch(TABLE)?;
+            connection.busy_timeout(BUSY)
         });
         prepared.map_err(refused)?;
         let path = path.to_owned();
@@ -192,7 +193,10 @@ fn failure(error: Error, writes: bool) -> RegisterError {
     RegisterError::Refused { refusal, source }
 }
 
-/// For so long SQLite waits for another process that writes: less than leases last, so that a holder can try again.
+/// For so long a process that starts waits for another one, since of many that start at once one makes the table, and the
+/// others have nothing else to do.
+const FIRST: Duration = Duration::from_secs(5);
+/// For so long SQLite waits later for another process that writes: less than leases last, so that a holder can try again.
 const BUSY: Duration = Duration::from_millis(500);
 
 /// Without types that SQLite holds to, a value of another type is found when it is read.

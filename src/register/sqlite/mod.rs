@@ -52,7 +52,8 @@ pub struct SqliteRegister {
 }
 
 impl SqliteRegister {
-    /// Opens the file, and makes it and its table where they are missing. It blocks for half a second at most.
+    /// Opens the file, and makes it and its table where they are missing. It blocks while another process
+    /// writes, for five seconds at most.
     ///
     /// # Errors
     /// [`RegisterError`]: the folder is missing, the file is not a database, may not be written, or is locked.

@@ -8,7 +8,7 @@ use std::{
     fs,
     io::{ErrorKind, Write},
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, mpsc},
     thread,
     time::{Duration, Instant},
 };
@@ -149,6 +149,26 @@ fn a_file_that_another_process_holds_is_waited_for_and_no_longer() {
     assert_eq!(block_on(read(&register, &holder)), None, "it can be read");
     sql.execute_batch("ROLLBACK").expect("it was open");
     block_on(async { done(swap(&register, &holder, None, b"mine").await) });
+}
+
+#[test]
+fn a_file_that_another_process_makes_just_now_is_waited_for_longer() {
+    let file = File::new();
+    let sql = file.sql();
+    sql.execute_batch("BEGIN EXCLUSIVE").expect("it is free");
+    let (done, opened) = mpsc::channel();
+    let path = file.path.clone();
+    let opens = thread::spawn(move || done.send(SqliteRegister::open(path)));
+    let second = Duration::from_secs(1);
+    let early = opened.recv_timeout(second);
+    assert!(early.is_err(), "it waits: {early:?}");
+    sql.execute_batch("ROLLBACK").expect("it was open");
+    let open = opened.recv_timeout(DEADLINE).expect("it ends");
+    assert!(open.is_ok(), "{open:?}");
+    opens
+        .join()
+        .expect("it does not panic")
+        .expect("it is heard");
 }
 
 #[test]
