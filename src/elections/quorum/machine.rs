@@ -12,7 +12,7 @@ use super::{
     BullyMessage, BullyTimer, Claim, ClaimReply, Out, QuorumBully, SenderIncarnation,
     candidate::{Asking, Claiming},
     consent,
-    core::CooldownEnds,
+    core::{CooldownEnds, Core},
     follower::TimedAnnouncement,
     prepare::may_vote_ahead,
     resign,
@@ -263,10 +263,6 @@ impl QuorumBully {
     }
 
     /// What is said to a candidate, a leader, or a follower that asks for a takeover.
-    #[expect(
-        clippy::too_many_lines,
-        reason = "a table of messages, and one of messages and roles"
-    )]
     fn on_answer(
         &mut self,
         now: Time,
@@ -275,33 +271,8 @@ impl QuorumBully {
         out: &mut Out,
     ) -> Next {
         let core = &mut self.core;
-        match message {
-            BullyMessage::Ok(ok) => core.voter.hear(ok.seen),
-            BullyMessage::Yield(consent) => core.voter.hear(consent.seen),
-            BullyMessage::ClaimReply(reply) => core.voter.hear(reply.seen),
-            BullyMessage::Ack(ack) => core.learn_score(from, ack.score),
-            BullyMessage::Nack(nack) => {
-                core.voter.hear(nack.term);
-                // Late: this agent has taken part in a term as high since.
-                if nack.term <= core.voter.record.term {
-                    return self.state.ignore(core, "no higher term");
-                }
-            }
-            BullyMessage::Takeover(_)
-            | BullyMessage::Elect(_)
-            | BullyMessage::Elected(_)
-            | BullyMessage::Heartbeat(_)
-            | BullyMessage::Claim(_)
-            | BullyMessage::Recover(_)
-            | BullyMessage::Recovered(_)
-            | BullyMessage::Seal(_)
-            | BullyMessage::Sealed(_)
-            | BullyMessage::Install(_)
-            | BullyMessage::AskChange(_)
-            | BullyMessage::Enlist(_)
-            | BullyMessage::RegisterMessage(_)
-            | BullyMessage::ChangeAnswer(_)
-            | BullyMessage::Resign(_) => {}
+        if !hear_answer(core, from, message) {
+            return self.state.ignore(core, "no higher term");
         }
         match (message, &mut self.state) {
             (BullyMessage::Yield(consent), State::Asking(asking)) => {
@@ -389,6 +360,37 @@ impl QuorumBully {
         }
         self.proceed(now, Next::Become(Start::Defer { before }), out);
     }
+}
+
+/// What an answer tells, whatever the role of this agent; `false` if it is of the past.
+fn hear_answer(core: &mut Core, from: &AgentId, message: &BullyMessage) -> bool {
+    match message {
+        BullyMessage::Ok(ok) => core.voter.hear(ok.seen),
+        BullyMessage::Yield(consent) => core.voter.hear(consent.seen),
+        BullyMessage::ClaimReply(reply) => core.voter.hear(reply.seen),
+        BullyMessage::Ack(ack) => core.learn_score(from, ack.score),
+        BullyMessage::Nack(nack) => {
+            core.voter.hear(nack.term);
+            // Otherwise it is late: this agent has taken part in a term as high since.
+            return nack.term > core.voter.record.term;
+        }
+        BullyMessage::Takeover(_)
+        | BullyMessage::Elect(_)
+        | BullyMessage::Elected(_)
+        | BullyMessage::Heartbeat(_)
+        | BullyMessage::Claim(_)
+        | BullyMessage::Recover(_)
+        | BullyMessage::Recovered(_)
+        | BullyMessage::Seal(_)
+        | BullyMessage::Sealed(_)
+        | BullyMessage::Install(_)
+        | BullyMessage::AskChange(_)
+        | BullyMessage::Enlist(_)
+        | BullyMessage::RegisterMessage(_)
+        | BullyMessage::ChangeAnswer(_)
+        | BullyMessage::Resign(_) => {}
+    }
+    true
 }
 
 /// What observers hear too.
