@@ -18,7 +18,7 @@ use crate::{
 
 /// The node at that time of the page's clock, and how many messages it has sent so far.
 pub(crate) fn look(operated: &Operated, at: Duration) -> (PageMoment, u64) {
-    let report = operated.report();
+    let report = operated.brief_report();
     let leases = operated.leases();
     let why = operated.explain().into_iter().map(|each| each.text);
     let moment = facts(&report, &leases, why.collect(), at);

@@ -140,13 +140,47 @@ impl Operated {
     pub fn report(&self) -> Report {
         Report {
             bridge: self.bridge.as_ref().map(bridge),
-            agents: self.agents.iter().map(|each| agent(&**each)).collect(),
+            agents: self
+                .agents
+                .iter()
+                .map(|each| agent(&**each, Listed::Members))
+                .collect(),
         }
     }
 }
 
+/// Whether a report of an agent has the members of its group.
+#[derive(Clone, Copy)]
+enum Listed {
+    Members,
+    #[cfg(feature = "dashboard")]
+    None,
+}
+
 #[cfg(feature = "dashboard")]
 impl Operated {
+    /// The same, but that only the first agent of each group lists its members: in each report of each of hundreds of
+    /// agents there would be hundreds.
+    pub(crate) fn brief_report(&self) -> Report {
+        let mut listed = std::collections::BTreeSet::new();
+        let brief = |each: &dyn OperatedAgent| {
+            let is_first = listed.insert(each.group().to_owned());
+            agent(
+                each,
+                if is_first {
+                    Listed::Members
+                } else {
+                    Listed::None
+                },
+            )
+        };
+        let agents = self.agents.iter().map(|each| &**each);
+        Report {
+            bridge: self.bridge.as_ref().map(bridge),
+            agents: agents.map(brief).collect(),
+        }
+    }
+
     /// For how long each agent of the report still leads; `None` where that has no end.
     pub(crate) fn leases(&self) -> Vec<Option<std::time::Duration>> {
         self.agents.iter().map(|each| each.lease_left()).collect()
@@ -162,7 +196,7 @@ impl Operated {
 /// So many members are listed.
 const MOST: usize = 1_000;
 
-fn agent(agent: &dyn OperatedAgent) -> AgentReport {
+fn agent(agent: &dyn OperatedAgent, listed: Listed) -> AgentReport {
     let Status {
         lifecycle,
         incarnation,
@@ -185,11 +219,11 @@ fn agent(agent: &dyn OperatedAgent) -> AgentReport {
         ("strangers", counts.strangers),
         ("stale", counts.stale),
     ];
-    let listed = agent.requirements().map(|shared| {
+    let required = agent.requirements().map(|shared| {
         let names = shared.names.unwrap_or_default();
         (names.to_vec(), shared.epoch)
     });
-    let (mut voters, epoch) = listed.unwrap_or_default();
+    let (mut voters, epoch) = required.unwrap_or_default();
     voters.sort_unstable();
     AgentReport {
         voters,
@@ -210,7 +244,11 @@ fn agent(agent: &dyn OperatedAgent) -> AgentReport {
         work_stalls,
         tie_broken,
         member_count: members.len(),
-        members: ordered(&members),
+        members: match listed {
+            Listed::Members => ordered(&members),
+            #[cfg(feature = "dashboard")]
+            Listed::None => Vec::new(),
+        },
         messages: messages
             .map(|(name, count)| (name.to_owned(), count))
             .into(),
@@ -221,7 +259,7 @@ fn agent(agent: &dyn OperatedAgent) -> AgentReport {
 fn ordered(members: &Members) -> Vec<MemberReport> {
     let mut ranked: Vec<_> = members.iter().collect();
     // Those of no rank come last; `Members` has them by name, and the sort keeps that.
-    ranked.sort_by_key(|member| Reverse(member.rank()));
+    ranked.sort_by_cached_key(|member| Reverse(member.rank()));
     let report = |member: &Member| MemberReport {
         agent: member.id.clone(),
         kind: member.kind,
