@@ -16,6 +16,7 @@ mod costs;
 #[path = "../tests/hosts/log.rs"]
 #[expect(dead_code, reason = "other programs ask more")]
 mod log;
+mod node;
 #[path = "../tests/hosts/wrong.rs"]
 mod wrong;
 
@@ -44,7 +45,7 @@ fn main() -> Result<(), Wrong> {
     let arguments: Vec<String> = env::args().collect();
     let is_test = arguments.iter().any(|one| one == "--test");
     if env::var_os(INSIDE).is_none() {
-        let node = build()?;
+        let node = node::program()?;
         let this = env::current_exe()?;
         let mut unshare = Command::new("unshare");
         unshare.args(["--user", "--map-root-user", "--net", "--"]);
@@ -204,19 +205,5 @@ impl Drop for Group {
             drop(node.kill());
             drop(node.wait());
         }
-    }
-}
-
-/// Builds the node; says where it is.
-fn build() -> Result<PathBuf, Wrong> {
-    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
-    let mut command = Command::new(env::var("CARGO").unwrap_or_else(|_| String::from("cargo")));
-    command.args(["build", "--quiet", "--release", "--example", "node"]);
-    command.arg("--manifest-path").arg(root.join("Cargo.toml"));
-    let target = env::var("CARGO_TARGET_DIR").map_or_else(|_| root.join("target"), PathBuf::from);
-    if command.status()?.success() {
-        Ok(target.join("release").join("examples").join("node"))
-    } else {
-        Err(Wrong(String::from("the node example cannot be built")))
     }
 }

@@ -25,6 +25,7 @@ mod etcd;
 mod log;
 #[path = "../tests/hosts/loopback.rs"]
 mod loopback;
+mod node;
 #[path = "../tests/support/ports.rs"]
 mod ports;
 mod stalls;
@@ -114,7 +115,7 @@ fn main() -> Result<(), Wrong> {
     let only = after("--only");
     let is_asked = |row: &&Row| only.is_none_or(|only| only == row.timings || only == row.name());
     let number = |flag| after(flag).and_then(|count| count.parse().ok());
-    let node = build()?;
+    let node = node::program()?;
     let stalls = (number("--bursts"), number("--calm"));
     if stalls != (None, None) {
         let silent = ROWS
@@ -397,18 +398,4 @@ fn first_told(lines: &[Line], host: usize, former: usize) -> Option<u64> {
             && line.leader().is_some_and(|leader| leader != name(former))
     })?;
     Some(told.t)
-}
-
-/// Builds the node; says where it is.
-fn build() -> Result<PathBuf, Wrong> {
-    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
-    let mut command = Command::new(env::var("CARGO").unwrap_or_else(|_| String::from("cargo")));
-    command.args(["build", "--quiet", "--release", "--example", "node"]);
-    command.arg("--manifest-path").arg(root.join("Cargo.toml"));
-    let target = env::var("CARGO_TARGET_DIR").map_or_else(|_| root.join("target"), PathBuf::from);
-    if command.status()?.success() {
-        Ok(target.join("release").join("examples").join("node"))
-    } else {
-        Err(Wrong(String::from("the node example cannot be built")))
-    }
 }

@@ -10,14 +10,19 @@ use actix_bully_dashboard_tests::{
 };
 use serde_json::Value;
 
-/// Two elections, of which both have a leader.
+/// Two elections, of which both are over: all follow the leader. What befalls it while some do not yet counts as a cause
+/// of the first election.
 async fn led() -> (Dashboard, Viewer) {
     let (page, _thread) = side_by_side();
     done(&page, r#"{"speed":10}"#).await;
     let mut viewer = Viewer::new(&page).await.unwrap();
     viewer
         .until("both are led", |v| {
-            v.leaders() == ["agent-5"] && v.beside.leaders() == ["agent-5"]
+            let is_over = |shown: &Shown| {
+                shown.leaders() == ["agent-5"]
+                    && shown.said.iter().any(|said| said["what"] == "election")
+            };
+            is_over(v) && is_over(&v.beside)
         })
         .await;
     (page, viewer)
