@@ -194,7 +194,21 @@ fn the_voters_of_a_quorum_are_changed() {
                 new["kind"] == "observer" && new["leader"] == "agent-5"
             })
             .await;
-        done(&page, r#"{"change_voters":{"add":{"id":"agent-6"}}}"#).await;
+        // The leader refuses one whose word has not reached it yet.
+        let refused = |v: &Viewer| {
+            let texts = v.said.iter().filter_map(|said| said["text"].as_str());
+            texts.filter(|text| text.starts_with("did not")).count()
+        };
+        let mut before = None;
+        while before != Some(refused(&viewer)) {
+            before = Some(refused(&viewer));
+            done(&page, r#"{"change_voters":{"add":{"id":"agent-6"}}}"#).await;
+            viewer
+                .until("an answer", |v| {
+                    v.moment["voters"] == 1 || Some(refused(v)) > before
+                })
+                .await;
+        }
         viewer
             .until("it votes", |v| {
                 v.moment["voters"] == 1 && v.agent("agent-6")["kind"] == "voter"
