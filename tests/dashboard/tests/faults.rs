@@ -1,7 +1,10 @@
 //! What a page does to a cluster: every command, what is refused, and what is seen of it.
 
 use actix_bully::{
-    dashboard::stage::{Stage, Story},
+    dashboard::{
+        Dashboard,
+        stage::{Stage, Story},
+    },
     testkit::cluster::Cluster,
 };
 use actix_bully_dashboard_tests::{
@@ -194,21 +197,7 @@ fn the_voters_of_a_quorum_are_changed() {
                 new["kind"] == "observer" && new["leader"] == "agent-5"
             })
             .await;
-        // The leader refuses one whose word has not reached it yet.
-        let refused = |v: &Viewer| {
-            let texts = v.said.iter().filter_map(|said| said["text"].as_str());
-            texts.filter(|text| text.starts_with("did not")).count()
-        };
-        let mut before = None;
-        while before != Some(refused(&viewer)) {
-            before = Some(refused(&viewer));
-            done(&page, r#"{"change_voters":{"add":{"id":"agent-6"}}}"#).await;
-            viewer
-                .until("an answer", |v| {
-                    v.moment["voters"] == 1 || Some(refused(v)) > before
-                })
-                .await;
-        }
+        add_sixth(&page, &mut viewer).await;
         viewer
             .until("it votes", |v| {
                 v.moment["voters"] == 1 && v.agent("agent-6")["kind"] == "voter"
@@ -243,6 +232,24 @@ fn the_voters_of_a_quorum_are_changed() {
             assert!(told.message().contains("no list of voters"), "{told:?}");
         }
     });
+}
+
+/// Puts agent-6 on the list of voters. The leader refuses one whose word has not reached it yet, which is asked again.
+async fn add_sixth(page: &Dashboard, viewer: &mut Viewer) {
+    let refused = |v: &Viewer| {
+        let texts = v.said.iter().filter_map(|said| said["text"].as_str());
+        texts.filter(|text| text.starts_with("did not")).count()
+    };
+    let mut before = None;
+    while before != Some(refused(viewer)) {
+        before = Some(refused(viewer));
+        done(page, r#"{"change_voters":{"add":{"id":"agent-6"}}}"#).await;
+        viewer
+            .until("an answer", |v| {
+                v.moment["voters"] == 1 || Some(refused(v)) > before
+            })
+            .await;
+    }
 }
 
 #[test]
