@@ -37,7 +37,6 @@ use std::{
     fs::{self, Permissions},
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
-    process::Command,
     time::Duration,
 };
 
