@@ -1,9 +1,11 @@
 //! What an answer means that is no success.
 //!
-//! Decided here: that a write which a member could not finish has an unknown outcome, since the others may have; and
-//! which answers mean that another member should be asked.
+//! Decided here: that a write which a member could not finish has an unknown outcome, since the others may have; that
+//! one which found the database full is known only after a read; and which answers mean that another member should be asked.
 
-use crate::register::{RegisterRefusal, connection::Meaning};
+use std::io;
+
+use crate::register::{Entry, RegisterError, RegisterRefusal, connection::Meaning};
 
 use super::message::Complaint;
 
@@ -84,6 +86,23 @@ pub(super) fn of_answer(status: u16, complaint: &Complaint, writes: bool) -> Etc
     }
 }
 
+/// What became of a write that was answered with "space exceeded", by what was read afterwards. A member says so of a write
+/// that it refuses, and also of the one that it applies while its database grows over the limit. Either is over when it
+/// answers, so that an entry as it was expected was not written.
+pub(super) fn of_full(
+    expected: Option<&Entry>,
+    found: &Result<Option<Entry>, RegisterError>,
+    source: io::Error,
+) -> RegisterError {
+    let version = |entry: &Entry| entry.version;
+    match found {
+        Ok(found) if found.as_ref().map(version) == expected.map(version) => {
+            RegisterError::refused(RegisterRefusal::Full, source)
+        }
+        Ok(_) | Err(_) => RegisterError::Unknown(source),
+    }
+}
+
 /// What etcd says of users and passwords has the code of any wrong argument.
 fn is_login(message: &str) -> bool {
     [
@@ -136,6 +155,25 @@ mod tests {
                 Meaning::NotDone
             );
         }
+    }
+
+    #[test]
+    fn a_write_that_found_the_database_full_is_refused_only_where_nothing_changed() {
+        use crate::register::{RegisterKey, Version};
+        let key: RegisterKey = "a/fill".parse().expect("a key");
+        let entry = |version| Entry::new(&key, Version(version), b"x".to_vec()).expect("an entry");
+        let is_unknown = |expected: Option<u64>, found: Result<Option<u64>, RegisterError>| {
+            let (expected, found) = (expected.map(entry), found.map(|found| found.map(entry)));
+            let full = io::Error::other("mvcc: database space exceeded");
+            of_full(expected.as_ref(), &found, full).is_unknown()
+        };
+        assert!(!is_unknown(Some(7), Ok(Some(7))));
+        assert!(!is_unknown(None, Ok(None)));
+        assert!(is_unknown(Some(7), Ok(Some(8))));
+        assert!(is_unknown(None, Ok(Some(1))));
+        assert!(is_unknown(Some(7), Ok(None)));
+        let unread = RegisterError::unreachable(io::Error::other("away"));
+        assert!(is_unknown(Some(7), Err(unread)));
     }
 
     #[test]

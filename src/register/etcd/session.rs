@@ -1,9 +1,9 @@
 //! Operations on one member.
 //!
-//! Decided here: that several questions are under way, each on a connection of its own, and no more than that; what an
-//! operation is told of an answer; and that a write which found the database full is known only after a read.
+//! Decided here: that several questions are under way, each on a connection of its own, and no more than that; and what
+//! an operation is told of an answer.
 
-use std::{cell::RefCell, io};
+use std::cell::RefCell;
 
 use hyper::StatusCode;
 use tokio::sync::{Semaphore, mpsc, oneshot};
@@ -157,24 +157,6 @@ impl EtcdSession {
             failed.meaning.error(failed.words)
         })
     }
-
-    /// What became of a write that was answered with "space exceeded". A member says so of a write that it refuses, and
-    /// also of the one that it applies while its database grows over the limit. Either is over when it answers, so that
-    /// a read tells them apart: an entry as it was expected was not written.
-    async fn after_full(
-        &self,
-        key: &RegisterKey,
-        expected: Option<&Entry>,
-        source: io::Error,
-    ) -> RegisterError {
-        let version = |entry: &Entry| entry.version;
-        match self.read(key).await {
-            Ok(found) if found.as_ref().map(version) == expected.map(version) => {
-                RegisterError::refused(RegisterRefusal::Full, source)
-            }
-            _ => RegisterError::Unknown(source),
-        }
-    }
 }
 
 impl StoreSession for EtcdSession {
@@ -199,7 +181,10 @@ impl StoreSession for EtcdSession {
             Err(RegisterError::Refused {
                 refusal: RegisterRefusal::Full,
                 source,
-            }) => return Err(self.after_full(key, expected, source).await),
+            }) => {
+                let found = self.read(key).await;
+                return Err(failure::of_full(expected, &found, source));
+            }
             answer => answer?,
         };
         let unclear = |wrong: Misread| Meaning::Unknown.error(wrong.to_string());
