@@ -3,6 +3,8 @@
 //! Decided here: what a report shows, and in which order. Terms and incarnations are text in its JSON, because
 //! they may exceed 2^53. Readers must ignore keys that they do not know: later versions have more.
 
+#[cfg(feature = "dashboard")]
+use std::sync::Arc;
 use std::{cmp::Reverse, collections::BTreeMap};
 
 use serde::{Deserialize, Serialize};
@@ -140,39 +142,24 @@ impl Operated {
     pub fn report(&self) -> Report {
         Report {
             bridge: self.bridge.as_ref().map(bridge),
-            agents: self
-                .agents
-                .iter()
-                .map(|each| agent(&**each, Listed::Members))
-                .collect(),
+            agents: self.agents.iter().map(|each| whole(&**each)).collect(),
         }
     }
 }
 
-/// Whether a report of an agent has the members of its group.
-#[derive(Clone, Copy)]
-enum Listed {
-    Members,
-    #[cfg(feature = "dashboard")]
-    None,
-}
-
 #[cfg(feature = "dashboard")]
 impl Operated {
-    /// The same, but that only the first agent of each group lists its members: in each report of each of hundreds of
-    /// agents there would be hundreds.
+    /// The same, but that of the agents that know the same members only the first lists them: in each report of each of
+    /// hundreds of agents there would be hundreds.
     pub(crate) fn brief_report(&self) -> Report {
-        let mut listed = std::collections::BTreeSet::new();
+        let mut listed: Vec<Arc<Members>> = Vec::new();
         let brief = |each: &dyn OperatedAgent| {
-            let is_first = listed.insert(each.group().to_owned());
-            agent(
-                each,
-                if is_first {
-                    Listed::Members
-                } else {
-                    Listed::None
-                },
-            )
+            let members = each.members();
+            if listed.iter().any(|known| Arc::ptr_eq(known, &members)) {
+                return agent(each, &members, Vec::new());
+            }
+            listed.push(Arc::clone(&members));
+            agent(each, &members, ordered(&members))
         };
         let agents = self.agents.iter().map(|each| &**each);
         Report {
@@ -196,7 +183,12 @@ impl Operated {
 /// So many members are listed.
 const MOST: usize = 1_000;
 
-fn agent(agent: &dyn OperatedAgent, listed: Listed) -> AgentReport {
+fn whole(each: &dyn OperatedAgent) -> AgentReport {
+    let members = each.members();
+    agent(each, &members, ordered(&members))
+}
+
+fn agent(agent: &dyn OperatedAgent, members: &Members, listed: Vec<MemberReport>) -> AgentReport {
     let Status {
         lifecycle,
         incarnation,
@@ -210,7 +202,6 @@ fn agent(agent: &dyn OperatedAgent, listed: Listed) -> AgentReport {
         tie_broken,
         ..
     } = agent.status();
-    let members = agent.members();
     let counts = agent.counts();
     let messages = [
         ("sent", counts.sent),
@@ -244,11 +235,7 @@ fn agent(agent: &dyn OperatedAgent, listed: Listed) -> AgentReport {
         work_stalls,
         tie_broken,
         member_count: members.len(),
-        members: match listed {
-            Listed::Members => ordered(&members),
-            #[cfg(feature = "dashboard")]
-            Listed::None => Vec::new(),
-        },
+        members: listed,
         messages: messages
             .map(|(name, count)| (name.to_owned(), count))
             .into(),
