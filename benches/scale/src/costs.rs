@@ -1,16 +1,21 @@
 //! What processes need: read from where Linux counts it.
 
-use std::{fs, io};
+use std::{fs, io, path::Path};
 
 /// How long the threads of a process have run, in nanoseconds.
 pub(crate) fn work(process: u32) -> io::Result<u64> {
     let mut sum = 0;
     for thread in fs::read_dir(format!("/proc/{process}/task"))? {
-        let said = fs::read_to_string(thread?.path().join("schedstat"))?;
-        let ran = said.split_whitespace().next();
-        sum += ran.and_then(|ran| ran.parse::<u64>().ok()).unwrap_or(0);
+        sum += work_of(&thread?.path())?;
     }
     Ok(sum)
+}
+
+/// How long the thread of that folder in `/proc` has run, in nanoseconds.
+pub(crate) fn work_of(thread: &Path) -> io::Result<u64> {
+    let said = fs::read_to_string(thread.join("schedstat"))?;
+    let ran = said.split_whitespace().next();
+    Ok(ran.and_then(|ran| ran.parse().ok()).unwrap_or(0))
 }
 
 /// The memory of a process in KiB; a page that several share counts for each of them in part.

@@ -13,11 +13,15 @@
     reason = "what is measured takes real time"
 )]
 
+#[path = "../../../../benches/scale/src/costs.rs"]
+#[expect(dead_code, reason = "only threads are measured here")]
+mod costs;
+
 use std::{
     fs,
     io::{self, Read, Write},
     net::{SocketAddr, TcpStream},
-    path::{Path, PathBuf},
+    path::PathBuf,
     sync::mpsc,
     thread,
     time::{Duration, Instant},
@@ -160,8 +164,8 @@ fn serve_page(operated: Operated) -> io::Result<(SocketAddr, Vec<PathBuf>)> {
 /// How long the agents' thread, and all of the server's, worked in a second of this span, in milliseconds.
 fn measure(span: Duration, agents: &PathBuf, server: &[PathBuf]) -> io::Result<(f64, f64)> {
     let work_of = |threads: &[PathBuf]| {
-        let all = threads.iter().map(|thread| work(thread));
-        all.sum::<io::Result<Duration>>()
+        let all = threads.iter().map(|thread| costs::work_of(thread));
+        all.sum::<io::Result<u64>>().map(Duration::from_nanos)
     };
     let agents = std::slice::from_ref(agents);
     let (began, before) = (Instant::now(), (work_of(agents)?, work_of(server)?));
@@ -173,18 +177,6 @@ fn measure(span: Duration, agents: &PathBuf, server: &[PathBuf]) -> io::Result<(
         in_a_second(before.0, work_of(agents)?),
         in_a_second(before.1, work_of(server)?),
     ))
-}
-
-/// How long a thread has worked, as Linux counts it.
-fn work(thread: &Path) -> io::Result<Duration> {
-    let said = fs::read_to_string(thread.join("schedstat"))?;
-    let nanos = said
-        .split_whitespace()
-        .next()
-        .and_then(|ran| ran.parse().ok());
-    nanos
-        .map(Duration::from_nanos)
-        .ok_or_else(|| io::Error::other("the kernel does not say how long a thread has run"))
 }
 
 /// Where Linux tells of this thread.
