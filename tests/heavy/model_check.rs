@@ -4,7 +4,7 @@
 use std::{env, fs};
 
 use actix_bully_heavy::{
-    case::{Case, End, Outcome},
+    case::{Case, End, Outcome, grouped},
     suite::Group,
 };
 
@@ -89,6 +89,32 @@ fn the_readme_says_what_is_found() {
             is_in_readme(&case.name, &format!("| {} | {unique} |", case.end));
         }
     }
+}
+
+#[test]
+fn both_readmes_say_the_sums() {
+    let sum = |cases: &[Case]| grouped(cases.iter().map(|case| case.size.0).sum());
+    let gate = Group::ALL.iter().filter(|group| **group != Group::Soak);
+    let gate: Vec<Case> = gate.flat_map(|group| group.cases()).collect();
+    let soak = Group::Soak.cases();
+    let (gate_sum, soak_sum) = (sum(&gate), sum(&soak));
+    let says = |path: &str, words: &str| {
+        let text = fs::read_to_string(path).expect("it is there");
+        let text: Vec<&str> = text.split_whitespace().collect();
+        assert!(text.join(" ").contains(words), "{path} has to say: {words}");
+    };
+    let tests = concat!(env!("CARGO_MANIFEST_DIR"), "/../README.md");
+    for (cases, sum) in [(&gate, &gate_sum), (&soak, &soak_sum)] {
+        says(
+            tests,
+            &format!("{} searches, {sum} unique states", cases.len()),
+        );
+    }
+    let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
+    says(
+        readme,
+        &format!("{gate_sum} states by `.ci/run model`, {soak_sum} more by"),
+    );
 }
 
 #[track_caller]

@@ -17,7 +17,7 @@ use std::{
 };
 
 use actix_bully_heavy::{
-    case::{Case, Outcome},
+    case::{Case, Outcome, grouped},
     suite::Group,
 };
 
@@ -171,17 +171,4 @@ fn print_case(case: &Case, outcome: &Outcome, took: Duration, with_traces: bool,
 #[expect(clippy::disallowed_methods, reason = "it measures")]
 fn now() -> Instant {
     Instant::now()
-}
-
-/// A number with its thousands apart.
-fn grouped(number: usize) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (position, digit) in digits.chars().enumerate() {
-        if position > 0 && (digits.len() - position).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }

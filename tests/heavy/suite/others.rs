@@ -122,12 +122,6 @@ fn reorganizations() -> Vec<Case> {
 fn ballots() -> Vec<Case> {
     vec![
         Case::holds(
-            "ballots, 2 rounds, one on its way",
-            753_024,
-            42,
-            ballot(3, 2, Aim::Everything, |_, _| {}),
-        ),
-        Case::holds(
             "ballots, two voters, one returns, 3 rounds",
             210_645,
             35,

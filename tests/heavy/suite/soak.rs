@@ -4,6 +4,7 @@
 
 use crate::{
     case::Case,
+    quorum::Short,
     timed::{Aim, Bounds, Order},
 };
 
@@ -28,7 +29,24 @@ fn quorums() -> Vec<Case> {
     let crash = quorum::search(1, 3, |_, b| slow_and_crash(b));
     let long = quorum::search_with(2, 1, 3, |_, b| b.budget.slow = 1);
     let long_crash = quorum::search_with(2, 1, 2, |_, b| slow_and_crash(b));
+    let resigns = quorum::search(2, 2, |_, b| {
+        b.horizon = Some(3);
+        (b.budget.slow, b.budget.resigns) = (1, 1);
+    });
+    let promises_less = quorum::mixed(Short::Restarted, 2, slow_and_crash);
     vec![
+        Case::holds(
+            "quorum, 2 terms, two on their way, 3 ticks, slow, a leader steps down",
+            1_314_478,
+            38,
+            resigns,
+        ),
+        Case::holds(
+            "quorum, 2 terms, a voter that returns promises less, a crash, slow",
+            1_522_820,
+            36,
+            promises_less,
+        ),
         Case::holds(
             "quorum, 3 terms, a slow clock, a crash",
             4_845_618,
@@ -53,6 +71,12 @@ fn quorums() -> Vec<Case> {
 fn invitations() -> Vec<Case> {
     let crash = |b: &mut Bounds| b.budget.crashes = 1;
     vec![
+        Case::holds(
+            "invitation, n=3, numbers to 2, 2 on their way",
+            1_131_190,
+            45,
+            invitation::search(3, 2, 2, |_, _| {}),
+        ),
         Case::holds(
             "invitation, n=2, numbers to 3, 3 on their way, a crash",
             2_536_226,
@@ -83,6 +107,12 @@ fn bullies() -> Vec<Case> {
 
 fn others() -> Vec<Case> {
     vec![
+        Case::holds(
+            "ballots, three voters, 2 rounds, one on its way",
+            753_024,
+            42,
+            ballot(3, 2, Aim::Everything, |_, _| {}),
+        ),
         Case::holds(
             "ballots, three voters, the best returns, 2 rounds",
             5_442_332,
