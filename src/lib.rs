@@ -101,6 +101,8 @@ pub mod metrics;
 #[path = "metrics/off.rs"]
 mod metrics;
 pub mod operate;
+#[cfg(feature = "tls")]
+mod pem;
 #[cfg(not(feature = "planted"))]
 #[expect(unreachable_pub, reason = "the tests of the tests name it")]
 mod planted;

@@ -34,10 +34,10 @@ const LAYERS: &[(&str, &str)] = &[
     ("store", "protocol planted"),
     ("clock", "protocol"),
     ("group", "protocol planted"),
-    ("register", "protocol elections clock group"),
+    ("register", "protocol elections clock group pem"),
     (
         "remote",
-        "protocol elections store group supervisor metrics planted",
+        "protocol elections store group supervisor metrics planted pem",
     ),
     (
         "agent",
@@ -61,6 +61,7 @@ const LAYERS: &[(&str, &str)] = &[
         "config",
         "protocol elections store group register remote agent leader operate",
     ),
+    ("pem", ""),
     ("supervisor", ""),
     ("testkit::faults", "protocol record"),
     ("testkit::trace", "protocol record"),
@@ -86,6 +87,7 @@ const OUTSIDE: &[(&str, &str)] = &[
         "serde thiserror tracing std::fs tempfile crc32fast serde_json rustix::fs tokio::sync tokio::runtime",
     ),
     ("record", "serde serde_json thiserror"),
+    ("pem", "thiserror rustls zeroize std::fs::File"),
     (
         "register",
         "serde serde_json thiserror tracing actix base64 bytes futures fastrand http_body_util hyper hyper_util rusqlite rustls tokio tokio_postgres tokio_rustls std::fs",

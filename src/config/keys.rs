@@ -79,10 +79,9 @@ impl Config {
         v.visit("lease.create_table", &mut lease.create_table)?;
         v.visit("lease.etcd_endpoints", &mut lease.etcd_endpoints)?;
         v.visit("lease.etcd_login_file", &mut lease.etcd_login_file)?;
-        v.visit(
-            "lease.etcd_authorities_file",
-            &mut lease.etcd_authorities_file,
-        )?;
+        v.visit("lease.authorities_file", &mut lease.authorities_file)?;
+        v.visit("lease.certificate_file", &mut lease.certificate_file)?;
+        v.visit("lease.key_file", &mut lease.key_file)?;
         let limits = &mut self.limits;
         v.visit("limits.handshake", &mut limits.handshake)?;
         v.visit("limits.frame", &mut limits.frame)?;

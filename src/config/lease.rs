@@ -17,6 +17,8 @@ use crate::{
 use crate::register::PostgresRegister;
 #[cfg(any(feature = "etcd", feature = "postgres", feature = "sqlite"))]
 use crate::register::RegisterError;
+#[cfg(all(feature = "tls", any(feature = "etcd", feature = "postgres")))]
+use crate::register::RegisterTls;
 #[cfg(feature = "sqlite")]
 use crate::register::SqliteRegister;
 #[cfg(feature = "etcd")]
@@ -101,10 +103,40 @@ impl Config {
             let advice = "nodes that have a store in common need no links: leave them out";
             return Err(contradiction(key.to_owned(), other, advice));
         }
-        if has_feature {
-            return Ok(());
+        if !has_feature {
+            return Err(ConfigError::NoFeature { key, feature });
         }
-        Err(ConfigError::NoFeature { key, feature })
+        self.check_store_tls(key)
+    }
+
+    /// The authorities at least, or nothing; a certificate and its key, or none.
+    fn check_store_tls(&self, store: &'static str) -> Result<(), ConfigError> {
+        let lease = &self.lease;
+        let files = [
+            (AUTHORITIES, &lease.authorities_file),
+            (CERTIFICATE, &lease.certificate_file),
+            (KEY, &lease.key_file),
+        ];
+        let Some((first, _)) = files.iter().find(|(_, file)| file.is_some()) else {
+            return Ok(());
+        };
+        if store == SQLITE {
+            let advice = "a file of this host is not reached by TLS: leave one of both out";
+            return Err(contradiction((*first).to_owned(), store, advice));
+        }
+        if cfg!(not(feature = "tls")) {
+            let (key, feature) = (*first, "tls");
+            return Err(ConfigError::NoFeature { key, feature });
+        }
+        let has_identity = lease.certificate_file.is_some() || lease.key_file.is_some();
+        for (key, file) in files {
+            if file.is_none() && (key == AUTHORITIES || has_identity) {
+                let advice = "TLS to a store takes the authorities of its servers; and a certificate and its key, where the store asks for them";
+                let key = key.to_owned();
+                return Err(ConfigError::Missing { key, advice });
+            }
+        }
+        Ok(())
     }
 
     /// Opens the store that is named, if one is.
@@ -126,6 +158,10 @@ impl Config {
             let mut builder = PostgresRegister::builder(text(POSTGRES, path)?.trim());
             if self.lease.create_table {
                 builder = builder.create_table();
+            }
+            #[cfg(feature = "tls")]
+            if let Some(tls) = self.store_tls() {
+                builder = builder.tls(tls);
             }
             return opened(POSTGRES, builder.open());
         }
@@ -150,17 +186,20 @@ impl Config {
             builder = builder.credentials(user, password);
         }
         #[cfg(feature = "tls")]
-        if let Some(path) = &lease.etcd_authorities_file {
-            builder = builder.authorities_pem(text(ETCD_AUTHORITIES, path)?);
-        }
-        #[cfg(not(feature = "tls"))]
-        if lease.etcd_authorities_file.is_some() {
-            return Err(RunError::Register {
-                key: ETCD_AUTHORITIES,
-                reason: refused("it needs the feature `tls`"),
-            });
+        if let Some(tls) = self.store_tls() {
+            builder = builder.tls(tls);
         }
         Ok(builder)
+    }
+
+    #[cfg(all(feature = "tls", any(feature = "etcd", feature = "postgres")))]
+    fn store_tls(&self) -> Option<RegisterTls> {
+        let lease = &self.lease;
+        let tls = RegisterTls::authorities_file(lease.authorities_file.as_ref()?);
+        match (&lease.certificate_file, &lease.key_file) {
+            (Some(certificate), Some(key)) => Some(tls.identity_files(certificate, key)),
+            _ => Some(tls),
+        }
     }
 }
 
@@ -192,5 +231,6 @@ const POSTGRES: &str = "lease.postgres_url_file";
 const ETCD: &str = "lease.etcd_endpoints";
 #[cfg(feature = "etcd")]
 const ETCD_LOGIN: &str = "lease.etcd_login_file";
-#[cfg(feature = "etcd")]
-const ETCD_AUTHORITIES: &str = "lease.etcd_authorities_file";
+const AUTHORITIES: &str = "lease.authorities_file";
+const CERTIFICATE: &str = "lease.certificate_file";
+const KEY: &str = "lease.key_file";

@@ -246,8 +246,14 @@ pub struct LeaseSettings {
     pub etcd_endpoints: Vec<String>,
     /// A file with a user of etcd and the password: `user:password`. Default: none; then etcd asks for no login.
     pub etcd_login_file: Option<PathBuf>,
-    /// PEM: the certificates of the authorities whose members of etcd are trusted (feature `tls`). Needed for `https`.
-    pub etcd_authorities_file: Option<PathBuf>,
+    /// PEM: the certificates of the authorities whose servers are trusted (feature `tls`). Default: none; then the store is
+    /// spoken to without TLS. Needed for `https`. This file and the next two are read again for each connection.
+    pub authorities_file: Option<PathBuf>,
+    /// PEM: the certificate by which this node proves itself to the store, with those between it and an authority. Default:
+    /// none; then the store asks for none.
+    pub certificate_file: Option<PathBuf>,
+    /// PEM: the private key of that certificate.
+    pub key_file: Option<PathBuf>,
 }
 
 /// zenoh as the network of the bridge (feature `zenoh`): as a peer that is linked with every other one, or as a client of

@@ -24,7 +24,7 @@ pub(super) enum Job {
     },
 }
 
-type JobAnswer<T> = oneshot::Sender<Result<T, RegisterError>>;
+pub(super) type JobAnswer<T> = oneshot::Sender<Result<T, RegisterError>>;
 
 /// Asks a thread; the last clone's end is the thread's.
 #[derive(Clone, Debug)]

@@ -45,6 +45,12 @@ use std::{fmt::Debug, future::Future, pin::Pin, sync::Arc};
 
 use futures::Stream;
 
+#[cfg(all(feature = "tls", any(feature = "etcd", feature = "postgres")))]
+#[cfg_attr(
+    docsrs,
+    doc(cfg(all(feature = "tls", any(feature = "etcd", feature = "postgres"))))
+)]
+pub use connection::tls::RegisterTls;
 pub use error::{RegisterError, RegisterRefusal};
 #[cfg(feature = "etcd")]
 #[cfg_attr(docsrs, doc(cfg(feature = "etcd")))]

@@ -35,7 +35,8 @@ pub(super) trait Server: Send + 'static {
 
 /// One connection. Any number of operations may be under way.
 pub(super) trait StoreSession: 'static {
-    async fn read(&self, key: &RegisterKey) -> Result<Option<Entry>, RegisterError>;
+    /// Reads all of these in one exchange where the store can; what is found is in the order of the keys.
+    async fn read(&self, keys: &[RegisterKey]) -> Vec<Result<Option<Entry>, RegisterError>>;
 
     async fn swap(
         &self,
@@ -43,6 +44,14 @@ pub(super) trait StoreSession: 'static {
         expected: Option<&Entry>,
         value: &[u8],
     ) -> Result<Swap, RegisterError>;
+}
+
+/// How a server is spoken to.
+#[derive(Clone, Debug)]
+pub(super) enum StoreSecurity {
+    Plain,
+    #[cfg(feature = "tls")]
+    Tls(tls::RegisterTls),
 }
 
 /// What a failure means for the operation.

@@ -1,40 +1,118 @@
-//! Whom TLS trusts.
+//! Whom TLS trusts, and what it proves.
 //!
 //! Decided here: that a server has to prove its name by a certificate of the authorities that were given, and of no
-//! others; that no older protocol than TLS 1.3 is spoken; and that a server which cannot prove itself is told from one
-//! that is away.
+//! others; that no older protocol than TLS 1.3 is spoken; that files are read for each connection; and that a server
+//! which cannot prove itself, or refuses our certificate, is told from one that is away.
 
-use std::{error::Error, io, sync::Arc};
+use std::{error::Error, io, path::PathBuf, sync::Arc};
 
-use rustls::{
-    ClientConfig, RootCertStore,
-    crypto::ring,
-    pki_types::{CertificateDer, pem::PemObject},
-    version::TLS13,
-};
+use rustls::{ClientConfig, RootCertStore, crypto::ring, version::TLS13};
 
 use super::Meaning;
-use crate::register::{RegisterError, RegisterRefusal};
+use crate::{
+    pem::{PemError, PemSource, TlsPart},
+    register::{RegisterError, RegisterRefusal},
+};
 
-/// A client that trusts these authorities, in PEM.
-pub(in crate::register) fn trusting(authorities: &[u8]) -> Result<ClientConfig, RegisterError> {
-    let refused = |words: String| Meaning::Refused(RegisterRefusal::Credentials).error(words);
-    let mut roots = RootCertStore::empty();
-    for certificate in CertificateDer::pem_slice_iter(authorities) {
-        let certificate = certificate.map_err(|_| refused("the authorities are not PEM".into()))?;
-        roots
-            .add(certificate)
-            .map_err(|reason| refused(format!("an authority is refused: {reason}")))?;
+/// TLS between a register and its store: whom it trusts, and, where the store asks for it, its own certificate.
+///
+/// Only TLS 1.3 is spoken, and only to a server whose certificate is of these authorities and names the host. Files are
+/// read again for each connection that is made, so that certificates may be renewed while the process runs.
+///
+/// ```
+/// use actix_bully::register::RegisterTls;
+///
+/// let tls = RegisterTls::authorities_file("/etc/jobs/store-ca.pem")
+///     .identity_files("/etc/jobs/jobs.pem", "/etc/jobs/jobs.key");
+/// ```
+#[derive(Clone, Debug)]
+#[must_use = "it does nothing until a register is given it"]
+pub struct RegisterTls {
+    authorities: PemSource,
+    identity: Option<ClientPair>,
+}
+
+/// A certificate and its key.
+#[derive(Clone, Debug)]
+struct ClientPair {
+    certificate: PemSource,
+    key: PemSource,
+}
+
+impl RegisterTls {
+    /// Trusts servers whose certificate one of these authorities issued, in PEM.
+    pub fn authorities_pem(pem: impl Into<Vec<u8>>) -> Self {
+        Self::trusting(PemSource::bytes(pem))
     }
-    if roots.is_empty() {
-        return Err(refused(
-            "there is no certificate among the authorities".into(),
-        ));
+
+    /// The same, from a file.
+    pub fn authorities_file(path: impl Into<PathBuf>) -> Self {
+        Self::trusting(PemSource::file(path))
     }
-    let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
-        .with_protocol_versions(&[&TLS13])
-        .map_err(|reason| refused(reason.to_string()))?;
-    Ok(config.with_root_certificates(roots).with_no_client_auth())
+
+    /// Proves itself by this certificate, with those between it and an authority of the server's, and by its key, in
+    /// PEM. Default: by none.
+    pub fn identity_pem(self, certificate: impl Into<Vec<u8>>, key: impl Into<Vec<u8>>) -> Self {
+        self.proving(PemSource::bytes(certificate), PemSource::bytes(key))
+    }
+
+    /// The same, from files.
+    pub fn identity_files(self, certificate: impl Into<PathBuf>, key: impl Into<PathBuf>) -> Self {
+        self.proving(PemSource::file(certificate), PemSource::file(key))
+    }
+
+    const fn trusting(authorities: PemSource) -> Self {
+        Self {
+            authorities,
+            identity: None,
+        }
+    }
+
+    fn proving(mut self, certificate: PemSource, key: PemSource) -> Self {
+        self.identity = Some(ClientPair { certificate, key });
+        self
+    }
+
+    /// A client of what is there now.
+    pub(in crate::register) fn client(&self) -> Result<ClientConfig, RegisterError> {
+        let roots = self.roots()?;
+        let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_protocol_versions(&[&TLS13])
+            .map_err(unfit)?
+            .with_root_certificates(roots);
+        let Some(ClientPair { certificate, key }) = &self.identity else {
+            return Ok(config.with_no_client_auth());
+        };
+        let chain = certificate.certificates(TlsPart::Certificate);
+        let (chain, key) = (chain.map_err(missing)?, key.key().map_err(missing)?);
+        let proves = config.with_client_auth_cert(chain, key.der().clone_key());
+        proves.map_err(|reason| refused(format!("the own certificate is refused: {reason}")))
+    }
+
+    fn roots(&self) -> Result<RootCertStore, RegisterError> {
+        let mut roots = RootCertStore::empty();
+        let authorities = self.authorities.certificates(TlsPart::Authorities);
+        for certificate in authorities.map_err(missing)? {
+            roots
+                .add(certificate)
+                .map_err(|reason| refused(format!("an authority is refused: {reason}")))?;
+        }
+        Ok(roots)
+    }
+}
+
+fn refused(words: impl Into<String>) -> RegisterError {
+    Meaning::Refused(RegisterRefusal::Credentials).error(words)
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "what `map_err` calls")]
+fn missing(reason: PemError) -> RegisterError {
+    refused(reason.to_string())
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "what `map_err` calls")]
+fn unfit(reason: rustls::Error) -> RegisterError {
+    refused(reason.to_string())
 }
 
 /// Whether TLS itself has refused: a certificate, a version.
@@ -58,19 +136,33 @@ mod tests {
     #[test]
     fn what_holds_no_authority_is_refused_in_words() {
         for (pem, words) in [
-            (&b""[..], "no certificate"),
+            (&b""[..], "no certificate authorities"),
             (
                 b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
                 "an authority",
             ),
             (
                 b"-----BEGIN CERTIFICATE-----\n!\n-----END CERTIFICATE-----\n",
-                "not PEM",
+                "damaged PEM",
             ),
         ] {
-            let refused = trusting(pem).unwrap_err().to_string();
+            let refused = RegisterTls::authorities_pem(pem).client().unwrap_err();
+            let refused = refused.to_string();
             assert!(refused.contains(words), "{refused}");
         }
+        let missing = RegisterTls::authorities_file("no/such/file").client();
+        let missing = missing.unwrap_err().to_string();
+        assert!(missing.contains("no/such/file"), "{missing}");
+    }
+
+    #[test]
+    fn a_key_is_not_shown() {
+        let tls = RegisterTls::authorities_pem("ca").identity_pem("certificate", "sesame");
+        let shown = format!("{tls:?}");
+        assert!(
+            !shown.contains("sesame") && !shown.contains("115"),
+            "{shown}"
+        );
     }
 
     #[test]

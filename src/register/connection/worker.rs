@@ -1,7 +1,7 @@
 //! The thread that has the connection.
 //!
 //! Decided here: that a connection is made anew after a growing pause; that operations fail at once while there is
-//! none; and that a connection on which an answer is overdue is given up, since all others on it wait as well.
+//! none; that reads which wait at one time are one question, since most are of the two records of an election; and that a connection on which an answer is overdue is given up, since all others on it wait as well.
 
 use std::{
     io::{self, ErrorKind},
@@ -21,8 +21,8 @@ use tokio::{
 
 use super::{KeyChange, Server, StoreSession, Tellers, told::Listeners};
 use crate::register::{
-    RegisterError, RegisterRefusal,
-    jobs::{Job, Jobs},
+    Entry, RegisterError, RegisterKey, RegisterRefusal, Swap,
+    jobs::{Job, JobAnswer, Jobs},
 };
 
 /// Starts a thread of that name, which serves whoever has what is given back.
@@ -104,18 +104,21 @@ impl<S: Server> Worker<S> {
     ) -> Result<(), Dropped> {
         let (overdue, mut is_overdue) = mpsc::channel(1);
         loop {
+            let mut asked = Vec::new();
             let (mut ends, mut hangs) = (pin!(ended.recv()), pin!(is_overdue.recv()));
-            match select(pin!(self.jobs.recv()), select(&mut ends, &mut hangs)).await {
-                Either::Left((Some(job), _)) => {
-                    let (session, overdue) = (Rc::clone(session), overdue.clone());
-                    spawn_local(async move {
-                        if job.run(&*session).await.is_err() {
-                            overdue.try_send(()).ok();
-                        }
-                    });
-                }
-                Either::Left((None, _)) => return Err(Dropped),
+            let more = self.jobs.recv_many(&mut asked, MOST_TOGETHER);
+            match select(pin!(more), select(&mut ends, &mut hangs)).await {
+                Either::Left((0, _)) => return Err(Dropped),
+                Either::Left(_) => {}
                 Either::Right(_) => return Ok(()),
+            }
+            for work in works(asked) {
+                let (session, overdue) = (Rc::clone(session), overdue.clone());
+                spawn_local(async move {
+                    if work.run(&*session).await.is_err() {
+                        overdue.try_send(()).ok();
+                    }
+                });
             }
         }
     }
@@ -136,25 +139,48 @@ impl<S: Server> Worker<S> {
 /// An answer has not come in time.
 struct Overdue;
 
-impl Job {
-    async fn run(self, session: &impl StoreSession) -> Result<(), Overdue> {
-        let late = || io::Error::new(ErrorKind::TimedOut, format!("no answer within {ANSWER:?}"));
-        if !self.is_wanted() {
-            return Ok(());
-        }
-        let is_late = match self {
-            Self::Read { key, answer } => {
-                let read = timeout(ANSWER, session.read(&key)).await;
-                let is_late = read.is_err();
-                drop(answer.send(read.unwrap_or_else(|_| Err(RegisterError::unreachable(late())))));
-                is_late
-            }
-            Self::Swap {
+/// What is one question to the store.
+enum Work {
+    Reads(Vec<(RegisterKey, JobAnswer<Option<Entry>>)>),
+    Swap(RegisterKey, Option<Entry>, Vec<u8>, JobAnswer<Swap>),
+}
+
+/// What still has somebody who waits for it: each write by itself, and all reads together.
+fn works(asked: Vec<Job>) -> Vec<Work> {
+    let (mut works, mut reads) = (Vec::new(), Vec::new());
+    for job in asked.into_iter().filter(Job::is_wanted) {
+        match job {
+            Job::Read { key, answer } => reads.push((key, answer)),
+            Job::Swap {
                 key,
                 expected,
                 value,
                 answer,
-            } => {
+            } => works.push(Work::Swap(key, expected, value, answer)),
+        }
+    }
+    if !reads.is_empty() {
+        works.push(Work::Reads(reads));
+    }
+    works
+}
+
+impl Work {
+    async fn run(self, session: &impl StoreSession) -> Result<(), Overdue> {
+        let late = || io::Error::new(ErrorKind::TimedOut, format!("no answer within {ANSWER:?}"));
+        let is_late = match self {
+            Self::Reads(reads) => {
+                let (keys, answers): (Vec<_>, Vec<_>) = reads.into_iter().unzip();
+                let found = timeout(ANSWER, session.read(&keys)).await;
+                let is_late = found.is_err();
+                let mut found = found.unwrap_or_default().into_iter();
+                for answer in answers {
+                    let late = || Err(RegisterError::unreachable(late()));
+                    drop(answer.send(found.next().unwrap_or_else(late)));
+                }
+                is_late
+            }
+            Self::Swap(key, expected, value, answer) => {
                 let swap = timeout(ANSWER, session.swap(&key, expected.as_ref(), &value)).await;
                 let is_late = swap.is_err();
                 drop(answer.send(swap.unwrap_or_else(|_| Err(RegisterError::unknown(late())))));
@@ -163,7 +189,9 @@ impl Job {
         };
         if is_late { Err(Overdue) } else { Ok(()) }
     }
+}
 
+impl Job {
     fn refuse(self, reason: &Reason) {
         match self {
             Self::Read { answer, .. } => drop(answer.send(Err(reason.error()))),
@@ -210,6 +238,8 @@ const CONNECT: Duration = Duration::from_secs(5);
 pub(in crate::register) const ANSWER: Duration = Duration::from_secs(2);
 /// Half of the first pause between two attempts to connect.
 const PAUSE: Duration = Duration::from_millis(25);
+/// So many questions are taken up at one time: etcd allows 128 operations in a transaction, if it was not told otherwise.
+const MOST_TOGETHER: usize = 64;
 /// The longest is 1.6 s.
 const MOST_DOUBLINGS: u32 = 6;
 
@@ -220,10 +250,12 @@ mod tests {
         atomic::{AtomicUsize, Ordering::SeqCst},
     };
 
-    use futures::future::{join, pending};
+    use futures::{
+        FutureExt,
+        future::{join, pending},
+    };
 
     use super::*;
-    use crate::register::{Entry, RegisterKey, Swap};
 
     /// Connects at the third attempt, and answers nothing.
     struct Silent(Arc<AtomicUsize>);
@@ -251,7 +283,7 @@ mod tests {
     }
 
     impl StoreSession for Nothing {
-        async fn read(&self, _: &RegisterKey) -> Result<Option<Entry>, RegisterError> {
+        async fn read(&self, _: &[RegisterKey]) -> Vec<Result<Option<Entry>, RegisterError>> {
             pending().await
         }
 
@@ -297,6 +329,30 @@ mod tests {
             assert_eq!(attempts.load(SeqCst), 4, "the silent one was given up");
         };
         LocalSet::new().run_until(join(worker.run(), asks)).await;
+    }
+
+    #[test]
+    fn reads_that_wait_together_are_one_question_without_those_that_nobody_waits_for() {
+        let (jobs, mut asked) = Jobs::new();
+        let key = |name: &str| -> RegisterKey { name.parse().unwrap() };
+        let mut one = jobs.read(&key("a/lease"));
+        let mut swap = jobs.swap(&key("b/lease"), None, vec![1]);
+        let mut gone = jobs.read(&key("c/lease"));
+        let mut other = jobs.read(&key("a/claim"));
+        for read in [&mut one, &mut gone, &mut other] {
+            assert!(read.now_or_never().is_none());
+        }
+        assert!((&mut swap).now_or_never().is_none());
+        drop(gone);
+        let works = works(std::iter::from_fn(|| asked.try_recv().ok()).collect());
+        let keys: Vec<Vec<_>> = works
+            .iter()
+            .map(|work| match work {
+                Work::Reads(reads) => reads.iter().map(|(key, _)| key.as_str()).collect(),
+                Work::Swap(key, ..) => vec![key.as_str()],
+            })
+            .collect();
+        assert_eq!(keys, [vec!["b/lease"], vec!["a/lease", "a/claim"]]);
     }
 
     #[test]

@@ -34,6 +34,19 @@ impl EtcdFailure {
         }
     }
 
+    pub(super) fn error(self) -> RegisterError {
+        self.meaning.error(self.words)
+    }
+
+    /// Of a client that is refused before anything that it asks is read.
+    pub(super) const fn refused(words: String) -> Self {
+        Self {
+            meaning: Meaning::Refused(RegisterRefusal::Credentials),
+            moves_on: true,
+            words,
+        }
+    }
+
     /// Of a request that was not sent.
     pub(super) const fn unsent(words: String) -> Self {
         let (meaning, moves_on) = (Meaning::NotDone, true);

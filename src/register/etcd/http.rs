@@ -3,9 +3,9 @@
 //! Decided here: how large an answer may be, and that a request which was not sent is told from one whose answer is
 //! missing. Not here: what is in them (`message/`).
 
-use std::io;
+use std::{cell::RefCell, io, rc::Rc};
 #[cfg(feature = "tls")]
-use std::sync::Arc;
+use std::{error::Error, sync::Arc};
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
@@ -23,49 +23,42 @@ use tokio::{
 };
 use tracing::debug;
 #[cfg(feature = "tls")]
-use {rustls::pki_types::ServerName, tokio_rustls::TlsConnector};
+use {crate::register::connection::tls, rustls::pki_types::ServerName, tokio_rustls::TlsConnector};
 
 use super::{endpoint::EtcdEndpoint, failure::EtcdFailure, message::EtcdQuestion};
-#[cfg(feature = "tls")]
-use crate::register::{RegisterError, connection::tls};
-
-/// How members are spoken to.
-#[derive(Clone)]
-pub(super) enum EtcdSecurity {
-    Plain,
-    #[cfg(feature = "tls")]
-    Tls(TlsConnector),
-}
-
-#[cfg(feature = "tls")]
-impl EtcdSecurity {
-    pub(super) fn trusting(authorities: &[u8]) -> Result<Self, RegisterError> {
-        let mut config = tls::trusting(authorities)?;
-        // A member would speak the second version otherwise, if it may choose.
-        config.alpn_protocols = vec![b"http/1.1".to_vec()];
-        Ok(Self::Tls(TlsConnector::from(Arc::new(config))))
-    }
-}
+use crate::register::{RegisterError, connection::StoreSecurity};
 
 /// Makes connections.
 #[derive(Clone)]
-pub(super) struct Http {
-    security: EtcdSecurity,
+pub(super) enum Http {
+    Plain,
+    #[cfg(feature = "tls")]
+    Secure(TlsConnector),
 }
 
 impl Http {
-    pub(super) const fn new(security: EtcdSecurity) -> Self {
-        Self { security }
+    /// As security asks for it now.
+    pub(super) fn new(security: &StoreSecurity) -> Result<Self, RegisterError> {
+        match security {
+            StoreSecurity::Plain => Ok(Self::Plain),
+            #[cfg(feature = "tls")]
+            StoreSecurity::Tls(tls) => {
+                let mut config = tls.client()?;
+                // A member would speak the second version otherwise, if it may choose.
+                config.alpn_protocols = vec![b"http/1.1".to_vec()];
+                Ok(Self::Secure(TlsConnector::from(Arc::new(config))))
+            }
+        }
     }
 
     pub(super) async fn connect(&self, to: &EtcdEndpoint) -> io::Result<HttpConnection> {
         let stream = TcpStream::connect((to.host(), to.port())).await?;
         // A question is one piece, and waits for no other.
         stream.set_nodelay(true)?;
-        match &self.security {
-            EtcdSecurity::Plain => HttpConnection::begin(stream).await,
+        match self {
+            Self::Plain => HttpConnection::begin(stream).await,
             #[cfg(feature = "tls")]
-            EtcdSecurity::Tls(connector) => {
+            Self::Secure(connector) => {
                 let name = ServerName::try_from(to.host().to_owned()).map_err(io::Error::other)?;
                 HttpConnection::begin(connector.connect(name, stream).await?).await
             }
@@ -74,7 +67,11 @@ impl Http {
 }
 
 /// One connection; it has one question at a time.
-pub(super) struct HttpConnection(SendRequest<Full<Bytes>>);
+pub(super) struct HttpConnection {
+    sender: SendRequest<Full<Bytes>>,
+    /// Why it has ended, if the member said that it refuses this client: by TLS 1.3 that comes after the handshake.
+    refusal: Rc<RefCell<Option<String>>>,
+}
 
 impl HttpConnection {
     async fn begin<S>(stream: S) -> io::Result<Self>
@@ -86,18 +83,21 @@ impl HttpConnection {
             .handshake(TokioIo::new(stream))
             .await
             .map_err(io::Error::other)?;
+        let refusal: Rc<RefCell<Option<String>>> = Rc::default();
+        let told = Rc::clone(&refusal);
         // Ends with the sender.
         spawn_local(async move {
             if let Err(reason) = connection.await {
                 debug!(%reason, "a connection to etcd was lost");
+                *told.borrow_mut() = refusal_in(&reason);
             }
         });
-        Ok(Self(sender))
+        Ok(Self { sender, refusal })
     }
 
     /// Whether it can be asked; waits until it has come to the end of its last answer.
     pub(super) async fn is_ready(&mut self) -> bool {
-        self.0.ready().await.is_ok()
+        self.sender.ready().await.is_ok()
     }
 
     /// Asks; the answer has begun then.
@@ -117,31 +117,53 @@ impl HttpConnection {
         let request = request
             .body(body)
             .map_err(|wrong| EtcdFailure::unsent(wrong.to_string()))?;
-        self.0.try_send_request(request).await.map_err(|mut lost| {
-            let words = lost.error().to_string();
-            match lost.take_message() {
-                Some(_) => EtcdFailure::unsent(words),
-                None => EtcdFailure::unfinished(question.writes, words),
-            }
-        })
+        self.sender
+            .try_send_request(request)
+            .await
+            .map_err(|mut lost| {
+                let words = lost.error().to_string();
+                // Its end is told by either of both: the question's error, or the connection's.
+                let refusal = refusal_in(lost.error()).or_else(|| self.refusal.take());
+                match (refusal, lost.take_message()) {
+                    (Some(words), _) => EtcdFailure::refused(words),
+                    (None, Some(_)) => EtcdFailure::unsent(words),
+                    (None, None) => EtcdFailure::unfinished(question.writes, words),
+                }
+            })
     }
+}
+
+/// What the member says in TLS of a client that it refuses.
+#[cfg(feature = "tls")]
+fn refusal_in(error: &hyper::Error) -> Option<String> {
+    let words = || match error.source() {
+        Some(source) => format!("{error}: {source}"),
+        None => error.to_string(),
+    };
+    tls::is_refusal(error).then(words)
+}
+
+/// Without TLS nobody is refused in it.
+#[cfg(not(feature = "tls"))]
+const fn refusal_in(_: &hyper::Error) -> Option<String> {
+    None
 }
 
 /// An answer to its end.
 pub(super) enum Whole {
     Body(Vec<u8>),
-    /// It is larger than etcd's answers about records are.
+    /// It is larger than such an answer of etcd's is.
     TooLarge,
 }
 
-/// Reads an answer to its end, or gives it up.
-pub(super) async fn whole(mut answer: Incoming) -> Result<Whole, hyper::Error> {
+/// Reads an answer to its end, or gives it up where it is longer than `most` bytes.
+pub(super) async fn whole(mut answer: Incoming, most: usize) -> Result<Whole, hyper::Error> {
     let mut body = Vec::new();
     while let Some(frame) = answer.frame().await {
         let Ok(piece) = frame?.into_data() else {
             continue; // what comes behind a body
         };
-        if body.len().saturating_add(piece.len()) > MOST_BODY {
+        if body.len().saturating_add(piece.len()) > most {
             return Ok(Whole::TooLarge);
         }
         body.extend_from_slice(&piece);
@@ -149,7 +171,5 @@ pub(super) async fn whole(mut answer: Incoming) -> Result<Whole, hyper::Error> {
     Ok(Whole::Body(body))
 }
 
-/// The largest record is a third of it.
-const MOST_BODY: usize = 16_384;
 /// What is before a body, and a piece of it.
 const MOST_HEAD: usize = 65_536;

@@ -21,14 +21,15 @@ mod session;
 
 use std::sync::Arc;
 
+#[cfg(feature = "tls")]
+use super::RegisterTls;
 use super::{
     ChangeStream, Entry, Register, RegisterError, RegisterKey, RegisterReading, RegisterRefusal,
     Swapping,
-    connection::{self, Listeners, Meaning},
+    connection::{self, Listeners, Meaning, StoreSecurity},
     jobs::Jobs,
 };
 use endpoint::EtcdEndpoint;
-use http::{EtcdSecurity, Http};
 use server::{EtcdCredentials, EtcdServer};
 
 /// Keeps leases in etcd, which wakes who waits for them.
@@ -59,13 +60,12 @@ pub struct EtcdRegister {
 pub struct EtcdBuilder {
     endpoints: Vec<String>,
     credentials: Option<EtcdCredentials>,
-    #[cfg(feature = "tls")]
-    authorities: Option<Vec<u8>>,
+    security: StoreSecurity,
 }
 
 impl EtcdRegister {
     /// Names the members of a cluster: `http://host:port`, or `https://host:port` with
-    /// [authorities](EtcdBuilder::authorities_pem).
+    /// [TLS](EtcdBuilder::tls).
     pub fn builder<I>(endpoints: I) -> EtcdBuilder
     where
         I: IntoIterator<Item: Into<String>>,
@@ -73,8 +73,7 @@ impl EtcdRegister {
         EtcdBuilder {
             endpoints: endpoints.into_iter().map(Into::into).collect(),
             credentials: None,
-            #[cfg(feature = "tls")]
-            authorities: None,
+            security: StoreSecurity::Plain,
         }
     }
 }
@@ -86,54 +85,54 @@ impl EtcdBuilder {
         self
     }
 
-    /// Speaks to the endpoints by TLS 1.3 only, and only to those whose certificate is of these authorities, in PEM, and
-    /// names the host.
+    /// Speaks to the endpoints by TLS. Where the cluster asks for certificates of its clients
+    /// (`--client-cert-auth`), the register needs one; etcd's gateway takes it for no login.
     #[cfg(feature = "tls")]
-    pub fn authorities_pem(mut self, pem: impl Into<Vec<u8>>) -> Self {
-        self.authorities = Some(pem.into());
+    pub fn tls(mut self, tls: RegisterTls) -> Self {
+        self.security = StoreSecurity::Tls(tls);
         self
     }
 
     /// Begins to connect.
     ///
     /// # Errors
-    /// [`RegisterError::Refused`] when an endpoint is none, or none is named. Whether one can be reached shows later.
+    /// [`RegisterError::Refused`] when an endpoint is none, or none is named, or TLS lacks what it needs. Whether an
+    /// endpoint can be reached shows later.
     pub fn open(self) -> Result<EtcdRegister, RegisterError> {
         let refused = |words: String| Meaning::Refused(RegisterRefusal::Other).error(words);
         let endpoints: Result<Vec<EtcdEndpoint>, _> =
             self.endpoints.iter().map(|text| text.parse()).collect();
         let endpoints =
             endpoints.map_err(|wrong: endpoint::EndpointError| refused(wrong.to_string()))?;
-        let security = self.security(&endpoints)?;
+        self.check_security(&endpoints)?;
         let hosts: Vec<_> = endpoints.iter().map(EtcdEndpoint::authority).collect();
         let name = format!("etcd {}", hosts.join(",")).into();
-        let server =
-            EtcdServer::new(endpoints, Http::new(security), self.credentials).ok_or_else(|| {
-                refused("name an endpoint at least, such as http://127.0.0.1:2379".into())
-            })?;
+        let server = EtcdServer::new(endpoints, self.security, self.credentials);
+        let server = server.ok_or_else(|| {
+            refused("name an endpoint at least, such as http://127.0.0.1:2379".into())
+        })?;
         let (jobs, told) = connection::start("bully-etcd", server)?;
         Ok(EtcdRegister { name, jobs, told })
     }
 
     /// All endpoints by TLS, or none.
-    #[cfg_attr(
-        not(feature = "tls"),
-        expect(clippy::unused_self, reason = "the same with the feature `tls`")
-    )]
-    fn security(&self, endpoints: &[EtcdEndpoint]) -> Result<EtcdSecurity, RegisterError> {
-        #[cfg(feature = "tls")]
-        if let Some(pem) = &self.authorities {
-            if endpoints.iter().all(EtcdEndpoint::is_secure) {
-                return EtcdSecurity::trusting(pem);
+    fn check_security(&self, endpoints: &[EtcdEndpoint]) -> Result<(), RegisterError> {
+        let refused =
+            |words: &str| Err(Meaning::Refused(RegisterRefusal::Credentials).error(words));
+        match &self.security {
+            #[cfg(feature = "tls")]
+            StoreSecurity::Tls(tls) => {
+                tls.client()?;
+                if endpoints.iter().all(EtcdEndpoint::is_secure) {
+                    return Ok(());
+                }
+                refused("with tls(..) every endpoint has to begin with https://")
             }
-            let words = "authorities are given, so that every endpoint has to begin with https://";
-            return Err(Meaning::Refused(RegisterRefusal::Credentials).error(words));
+            StoreSecurity::Plain if endpoints.iter().any(EtcdEndpoint::is_secure) => {
+                refused("https:// needs tls(..), of the feature `tls`")
+            }
+            StoreSecurity::Plain => Ok(()),
         }
-        if endpoints.iter().any(EtcdEndpoint::is_secure) {
-            let words = "https:// needs authorities_pem(..), of the feature `tls`";
-            return Err(Meaning::Refused(RegisterRefusal::Credentials).error(words));
-        }
-        Ok(EtcdSecurity::Plain)
     }
 }
 

@@ -26,7 +26,7 @@ use super::{
 };
 use crate::register::{
     RegisterError, RegisterRefusal,
-    connection::{ANSWER, KeyChange, Meaning, Server, Tellers},
+    connection::{ANSWER, KeyChange, Meaning, Server, StoreSecurity, Tellers},
 };
 
 /// A user of etcd.
@@ -55,7 +55,7 @@ impl fmt::Debug for EtcdCredentials {
 pub(super) struct EtcdServer {
     /// One at least; the first is the next to be asked.
     endpoints: Vec<EtcdEndpoint>,
-    http: Http,
+    security: StoreSecurity,
     credentials: Option<EtcdCredentials>,
 }
 
@@ -63,12 +63,12 @@ impl EtcdServer {
     /// `None` without an endpoint.
     pub(super) fn new(
         endpoints: Vec<EtcdEndpoint>,
-        http: Http,
+        security: StoreSecurity,
         credentials: Option<EtcdCredentials>,
     ) -> Option<Self> {
         (!endpoints.is_empty()).then_some(Self {
             endpoints,
-            http,
+            security,
             credentials,
         })
     }
@@ -84,10 +84,11 @@ impl EtcdServer {
 
     async fn begin(
         &self,
+        http: Http,
         endpoint: EtcdEndpoint,
         told: &Tellers,
     ) -> Result<(EtcdSession, mpsc::Receiver<()>), EtcdFailure> {
-        let mut member = EtcdMember::new(self.http.clone(), endpoint);
+        let mut member = EtcdMember::new(http, endpoint);
         if let Some(credentials) = &self.credentials {
             log_in(&mut member, credentials).await?;
         }
@@ -128,10 +129,11 @@ impl Server for EtcdServer {
         let endpoint = self
             .next()
             .ok_or_else(|| refused("no endpoint is named".into()))?;
+        let http = Http::new(&self.security)?;
         let late = format!("{}: no answer within {ANSWER:?}", endpoint.authority());
-        match timeout(ANSWER, self.begin(endpoint, told)).await {
+        match timeout(ANSWER, self.begin(http, endpoint, told)).await {
             Ok(Ok(begun)) => Ok(begun),
-            Ok(Err(failed)) => Err(failed.meaning.error(failed.words)),
+            Ok(Err(failed)) => Err(failed.error()),
             Err(_) => Err(refused(late)),
         }
     }

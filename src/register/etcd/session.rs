@@ -5,6 +5,7 @@
 
 use std::cell::RefCell;
 
+use futures::future::join_all;
 use hyper::StatusCode;
 use tokio::sync::{Semaphore, mpsc, oneshot};
 
@@ -54,7 +55,7 @@ impl EtcdMember {
         let mut connection = self.connection().await?;
         let answer = self.put(&mut connection, question).await?;
         let status = answer.status();
-        let whole = whole(answer.into_body())
+        let whole = whole(answer.into_body(), question.most)
             .await
             .map_err(|lost| EtcdFailure::unfinished(question.writes, lost.to_string()))?;
         if matches!(whole, Whole::Body(_)) {
@@ -116,13 +117,12 @@ impl EtcdMember {
 
     async fn connect(&self) -> Result<HttpConnection, EtcdFailure> {
         self.http.connect(&self.endpoint).await.map_err(|lost| {
-            let mut failed = EtcdFailure::unsent(lost.to_string());
+            let words = format!("{}: {lost}", self.endpoint.authority());
             #[cfg(feature = "tls")]
             if crate::register::connection::tls::is_refusal(&lost) {
-                failed.meaning = Meaning::Refused(RegisterRefusal::Credentials);
+                return EtcdFailure::refused(words);
             }
-            failed.words = format!("{}: {}", self.endpoint.authority(), failed.words);
-            failed
+            EtcdFailure::unsent(words)
         })
     }
 }
@@ -151,24 +151,61 @@ impl EtcdSession {
 
     async fn ask(&self, question: &EtcdQuestion) -> Result<Whole, RegisterError> {
         self.member.ask(question).await.map_err(|failed| {
-            if failed.moves_on {
-                self.end.try_send(()).ok();
-            }
-            failed.meaning.error(failed.words)
+            self.note(&failed);
+            failed.error()
         })
+    }
+
+    async fn read_one(&self, key: &RegisterKey) -> Result<Option<Entry>, RegisterError> {
+        match self.ask(&EtcdQuestion::read(key)).await? {
+            Whole::Body(body) => found(key, message::entry(key, &body).map_err(misread)?),
+            // Of what is stored there, as nothing else in the answer is of any size.
+            Whole::TooLarge => Err(RegisterError::Foreign { key: key.clone() }),
+        }
+    }
+
+    /// All of them in one transaction; `None` where that does not tell what is wrong with which of them.
+    async fn read_together(&self, keys: &[RegisterKey]) -> Option<Vec<EntryRead>> {
+        match self.member.ask(&EtcdQuestion::read_all(keys)).await {
+            Ok(Whole::Body(body)) => {
+                let all = message::entries(keys, &body).ok()?;
+                let each = keys.iter().zip(all);
+                Some(each.map(|(key, one)| found(key, one)).collect())
+            }
+            // This user may read some of them only.
+            Err(failed) if failed.meaning == Meaning::Refused(RegisterRefusal::Credentials) => None,
+            Ok(Whole::TooLarge) => None,
+            Err(failed) => {
+                self.note(&failed);
+                let each = keys.iter();
+                Some(each.map(|_| Err(failed.clone().error())).collect())
+            }
+        }
+    }
+
+    fn note(&self, failed: &EtcdFailure) {
+        if failed.moves_on {
+            self.end.try_send(()).ok();
+        }
     }
 }
 
+type EntryRead = Result<Option<Entry>, RegisterError>;
+
+fn found(key: &RegisterKey, found: message::Found) -> EntryRead {
+    found
+        .map(|(revision, value)| Entry::new(key, Version(revision), value))
+        .transpose()
+}
+
 impl StoreSession for EtcdSession {
-    async fn read(&self, key: &RegisterKey) -> Result<Option<Entry>, RegisterError> {
-        let found = match self.ask(&EtcdQuestion::read(key)).await? {
-            Whole::Body(body) => message::entry(key, &body).map_err(misread)?,
-            // Of what is stored there, as nothing else in the answer is of any size.
-            Whole::TooLarge => return Err(RegisterError::Foreign { key: key.clone() }),
-        };
-        found
-            .map(|(revision, value)| Entry::new(key, Version(revision), value))
-            .transpose()
+    async fn read(&self, keys: &[RegisterKey]) -> Vec<EntryRead> {
+        if let [_, _, ..] = keys
+            && let Some(all) = self.read_together(keys).await
+        {
+            return all;
+        }
+        join_all(keys.iter().map(|key| self.read_one(key))).await
     }
 
     async fn swap(
@@ -182,7 +219,7 @@ impl StoreSession for EtcdSession {
                 refusal: RegisterRefusal::Full,
                 source,
             }) => {
-                let found = self.read(key).await;
+                let found = self.read_one(key).await;
                 return Err(failure::of_full(expected, &found, source));
             }
             answer => answer?,
@@ -194,7 +231,7 @@ impl StoreSession for EtcdSession {
         };
         match done {
             Some(revision) => Ok(Swap::Done(Version(revision))),
-            None => Ok(Swap::Conflict(self.read(key).await?)),
+            None => Ok(Swap::Conflict(self.read_one(key).await?)),
         }
     }
 }

@@ -17,13 +17,15 @@ use tokio_postgres::{
     config::{Host, SslMode},
 };
 
+#[cfg(feature = "tls")]
+use super::RegisterTls;
 use super::{
     ChangeStream, Entry, Register, RegisterError, RegisterKey, RegisterReading, RegisterRefusal,
     Swapping,
-    connection::{self, Listeners},
+    connection::{self, Listeners, StoreSecurity},
     jobs::Jobs,
 };
-use server::{PostgresSecurity, PostgresServer};
+use server::PostgresServer;
 
 /// Keeps leases in a table of a PostgreSQL database, which wakes who waits for them.
 ///
@@ -55,8 +57,7 @@ pub struct PostgresRegister {
 pub struct PostgresBuilder {
     url: String,
     creates: bool,
-    #[cfg(feature = "tls")]
-    authorities: Option<Vec<u8>>,
+    security: StoreSecurity,
 }
 
 impl PostgresRegister {
@@ -68,8 +69,7 @@ impl PostgresRegister {
         PostgresBuilder {
             url: url.to_owned(),
             creates: false,
-            #[cfg(feature = "tls")]
-            authorities: None,
+            security: StoreSecurity::Plain,
         }
     }
 }
@@ -81,45 +81,48 @@ impl PostgresBuilder {
         self
     }
 
-    /// Speaks to the server by TLS 1.3 only, and only to one whose certificate is of these authorities, in PEM, and
-    /// names the host.
+    /// Speaks to the server by TLS. Where it asks for certificates of its clients (`clientcert`, or the method `cert`, in
+    /// `pg_hba.conf`), the register needs one.
     #[cfg(feature = "tls")]
-    pub fn authorities_pem(mut self, pem: impl Into<Vec<u8>>) -> Self {
-        self.authorities = Some(pem.into());
+    pub fn tls(mut self, tls: RegisterTls) -> Self {
+        self.security = StoreSecurity::Tls(tls);
         self
     }
 
     /// Begins to connect.
     ///
     /// # Errors
-    /// [`RegisterError::Refused`] when the URL says what cannot be done. Whether the server can be reached shows later.
+    /// [`RegisterError::Refused`] when the URL says what cannot be done, or TLS lacks what it needs. Whether the server can be reached shows later.
     pub fn open(self) -> Result<PostgresRegister, RegisterError> {
         let refused =
             |source| RegisterError::refused(RegisterRefusal::Other, io::Error::other(source));
-        let config: Config = self.url.parse().map_err(refused)?;
-        let (mut config, security) = self.secured(config)?;
+        let mut config: Config = self.url.parse().map_err(refused)?;
+        self.secure(&mut config)?;
         if config.get_application_name().is_none() {
             config.application_name("actix-bully");
         }
         let name = name_of(&config).into();
-        let server = PostgresServer::new(config, security, self.creates);
+        let server = PostgresServer::new(config, self.security, self.creates);
         let (jobs, told) = connection::start("bully-postgres", server)?;
         Ok(PostgresRegister { name, jobs, told })
     }
 
-    #[cfg(feature = "tls")]
-    fn secured(&self, mut config: Config) -> Result<(Config, PostgresSecurity), RegisterError> {
-        let Some(pem) = &self.authorities else {
-            return plain(config);
-        };
-        config.ssl_mode(SslMode::Require);
-        Ok((config, PostgresSecurity::Tls(tls::Connector::new(pem)?)))
-    }
-
-    #[cfg(not(feature = "tls"))]
-    #[expect(clippy::unused_self, reason = "the same with the feature `tls`")]
-    fn secured(&self, config: Config) -> Result<(Config, PostgresSecurity), RegisterError> {
-        plain(config)
+    /// TLS that was asked for is never left out.
+    fn secure(&self, config: &mut Config) -> Result<(), RegisterError> {
+        match &self.security {
+            #[cfg(feature = "tls")]
+            StoreSecurity::Tls(tls) => {
+                tls.client()?;
+                config.ssl_mode(SslMode::Require);
+                Ok(())
+            }
+            StoreSecurity::Plain if config.get_ssl_mode() == SslMode::Require => {
+                let words = "sslmode=require needs tls(..), of the feature `tls`";
+                let source = io::Error::other(words);
+                Err(RegisterError::refused(RegisterRefusal::Credentials, source))
+            }
+            StoreSecurity::Plain => Ok(()),
+        }
     }
 }
 
@@ -130,17 +133,6 @@ impl std::fmt::Debug for PostgresBuilder {
             .field("creates", &self.creates)
             .finish_non_exhaustive()
     }
-}
-
-fn plain(config: Config) -> Result<(Config, PostgresSecurity), RegisterError> {
-    if config.get_ssl_mode() == SslMode::Require {
-        let words = "sslmode=require needs authorities_pem(..), of the feature `tls`";
-        return Err(RegisterError::refused(
-            RegisterRefusal::Credentials,
-            io::Error::other(words),
-        ));
-    }
-    Ok((config, PostgresSecurity::Plain))
 }
 
 /// Without user and password.

@@ -11,28 +11,23 @@ use tokio::{
 use tokio_postgres::{AsyncMessage, Client, Config, Connection, NoTls, Socket};
 use tracing::debug;
 
+#[cfg(feature = "tls")]
+use super::tls::Connector;
 use super::{failure::failure, session};
 use crate::register::{
     Entry, RegisterError, RegisterKey, Swap,
-    connection::{KeyChange, Server, StoreSession, Tellers},
+    connection::{KeyChange, Server, StoreSecurity, StoreSession, Tellers},
 };
-
-/// How the server is spoken to.
-pub(super) enum PostgresSecurity {
-    Plain,
-    #[cfg(feature = "tls")]
-    Tls(super::tls::Connector),
-}
 
 /// See the [module](self).
 pub(super) struct PostgresServer {
     config: Config,
-    security: PostgresSecurity,
+    security: StoreSecurity,
     creates: bool,
 }
 
 impl PostgresServer {
-    pub(super) fn new(config: Config, security: PostgresSecurity, creates: bool) -> Self {
+    pub(super) fn new(config: Config, security: StoreSecurity, creates: bool) -> Self {
         Self {
             config,
             security,
@@ -50,13 +45,13 @@ impl Server for PostgresServer {
     ) -> Result<(Client, mpsc::Receiver<()>), RegisterError> {
         let failed = |error| failure(&error, false);
         let (client, ended) = match &self.security {
-            PostgresSecurity::Plain => {
+            StoreSecurity::Plain => {
                 let (client, connection) = self.config.connect(NoTls).await.map_err(failed)?;
                 (client, keep(connection, told))
             }
             #[cfg(feature = "tls")]
-            PostgresSecurity::Tls(tls) => {
-                let connected = self.config.connect(tls.clone()).await;
+            StoreSecurity::Tls(tls) => {
+                let connected = self.config.connect(Connector::new(tls)?).await;
                 let (client, connection) = connected.map_err(failed)?;
                 (client, keep(connection, told))
             }
@@ -69,8 +64,8 @@ impl Server for PostgresServer {
 }
 
 impl StoreSession for Client {
-    async fn read(&self, key: &RegisterKey) -> Result<Option<Entry>, RegisterError> {
-        session::read(self, key).await
+    async fn read(&self, keys: &[RegisterKey]) -> Vec<Result<Option<Entry>, RegisterError>> {
+        session::read(self, keys).await
     }
 
     async fn swap(

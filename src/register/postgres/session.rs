@@ -33,8 +33,8 @@ const BEGIN: &str = "SELECT set_config('synchronous_commit', 'on', false)
     WHERE current_setting('synchronous_commit') IN ('off', 'local');
     LISTEN bully_register";
 
-const READ: &str = "SELECT version, CASE WHEN octet_length(value) <= $2 THEN value END
-    FROM bully_register WHERE key = $1";
+const READ: &str = "SELECT version, CASE WHEN octet_length(value) <= $2 THEN value END, key
+    FROM bully_register WHERE key = ANY($1)";
 
 const INSERT: &str = "WITH done AS (
         INSERT INTO bully_register (key, version, value) VALUES ($1, 1, $2)
@@ -80,14 +80,26 @@ async fn create(client: &Client) -> Result<(), Error> {
 
 pub(super) async fn read(
     client: &Client,
-    key: &RegisterKey,
-) -> Result<Option<Entry>, RegisterError> {
+    keys: &[RegisterKey],
+) -> Vec<Result<Option<Entry>, RegisterError>> {
     let most = i32::try_from(MOST_BYTES).unwrap_or(i32::MAX);
-    let row = client
-        .query_typed_opt(READ, &[(&key.as_str(), Type::TEXT), (&most, Type::INT4)])
-        .await
-        .map_err(|error| failure(&error, false))?;
-    row.map(|row| entry(key, &row)).transpose()
+    let names: Vec<&str> = keys.iter().map(RegisterKey::as_str).collect();
+    let rows = client
+        .query_typed(READ, &[(&names, Type::TEXT_ARRAY), (&most, Type::INT4)])
+        .await;
+    let found = |key: &RegisterKey| {
+        let rows = rows.as_ref().map_err(|error| failure(error, false))?;
+        let row = rows
+            .iter()
+            .find(|row| row.try_get(2).is_ok_and(|name: &str| name == key.as_str()));
+        row.map(|row| entry(key, row)).transpose()
+    };
+    keys.iter().map(found).collect()
+}
+
+async fn read_one(client: &Client, key: &RegisterKey) -> Result<Option<Entry>, RegisterError> {
+    let mut found = read(client, std::slice::from_ref(key)).await;
+    found.pop().unwrap_or(Ok(None))
 }
 
 pub(super) async fn swap(
@@ -122,7 +134,7 @@ pub(super) async fn swap(
     };
     match row.map_err(|error| failure(&error, true))? {
         Some(row) => Ok(Swap::Done(version(key, &row)?)),
-        None => Ok(Swap::Conflict(read(client, key).await?)),
+        None => Ok(Swap::Conflict(read_one(client, key).await?)),
     }
 }
 

@@ -15,15 +15,16 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect, TlsStream};
 use tokio_rustls::{Connect, TlsConnector, client};
 
-use crate::register::{RegisterError, connection::tls::trusting};
+use crate::register::{RegisterError, RegisterTls};
 
 /// Makes TLS of a connection.
 #[derive(Clone)]
 pub(super) struct Connector(Arc<ClientConfig>);
 
 impl Connector {
-    pub(super) fn new(authorities: &[u8]) -> Result<Self, RegisterError> {
-        Ok(Self(Arc::new(trusting(authorities)?)))
+    /// With the certificates that are there now.
+    pub(super) fn new(tls: &RegisterTls) -> Result<Self, RegisterError> {
+        Ok(Self(Arc::new(tls.client()?)))
     }
 }
 

@@ -12,14 +12,15 @@ use std::{
 };
 
 use rustls::pki_types::UnixTime;
-use zeroize::Zeroizing;
 
-use crate::remote::NodeId;
+use crate::{
+    pem::{PemSource, TlsPart},
+    remote::NodeId,
+};
 
 use super::{
-    TlsError, TlsPart,
+    TlsError,
     identity::{LoadedIdentity, Sources},
-    pem::Source,
 };
 
 /// Certificates, key and authorities for mutual TLS between bridges.
@@ -164,48 +165,48 @@ impl fmt::Debug for TlsConfig {
 #[derive(Clone, Debug, Default)]
 #[must_use = "a builder does nothing until `build` is called"]
 pub struct TlsConfigBuilder {
-    authorities: Option<Source>,
-    certificate: Option<Source>,
-    key: Option<Source>,
+    authorities: Option<PemSource>,
+    certificate: Option<PemSource>,
+    key: Option<PemSource>,
 }
 
 impl TlsConfigBuilder {
     /// A PEM file with the certificates of your own authorities: each holder of a certificate of theirs is
     /// a node. The authorities of the operating system do not count.
     pub fn authorities_file(mut self, path: impl Into<PathBuf>) -> Self {
-        self.authorities = Some(Source::File(path.into()));
+        self.authorities = Some(PemSource::file(path));
         self
     }
 
     /// The authorities as PEM bytes.
     pub fn authorities_pem(mut self, pem: impl Into<Vec<u8>>) -> Self {
-        self.authorities = Some(Source::Bytes(Zeroizing::new(pem.into())));
+        self.authorities = Some(PemSource::bytes(pem));
         self
     }
 
     /// A PEM file with the node's own certificate first, and then all intermediate ones up to, but
     /// without, the authority's.
     pub fn certificate_file(mut self, path: impl Into<PathBuf>) -> Self {
-        self.certificate = Some(Source::File(path.into()));
+        self.certificate = Some(PemSource::file(path));
         self
     }
 
     /// The own certificate and the intermediate ones as PEM bytes.
     pub fn certificate_pem(mut self, pem: impl Into<Vec<u8>>) -> Self {
-        self.certificate = Some(Source::Bytes(Zeroizing::new(pem.into())));
+        self.certificate = Some(PemSource::bytes(pem));
         self
     }
 
     /// A PEM file with the private key of the own certificate, without a password: PKCS #8, SEC 1
     /// or PKCS #1.
     pub fn key_file(mut self, path: impl Into<PathBuf>) -> Self {
-        self.key = Some(Source::File(path.into()));
+        self.key = Some(PemSource::file(path));
         self
     }
 
     /// The private key as PEM bytes. They are wiped when the configuration is dropped.
     pub fn key_pem(mut self, pem: impl Into<Vec<u8>>) -> Self {
-        self.key = Some(Source::Bytes(Zeroizing::new(pem.into())));
+        self.key = Some(PemSource::bytes(pem));
         self
     }
 
@@ -227,7 +228,7 @@ impl TlsConfigBuilder {
     }
 
     fn sources(self) -> Result<Sources, TlsError> {
-        let given = |source: Option<Source>, part| source.ok_or(TlsError::NotGiven { part });
+        let given = |source: Option<PemSource>, part| source.ok_or(TlsError::NotGiven { part });
         Ok(Sources {
             authorities: given(self.authorities, TlsPart::Authorities)?,
             certificate: given(self.certificate, TlsPart::Certificate)?,

@@ -1,32 +1,13 @@
 //! Why a configuration of TLS is refused, before anything is listened to.
 
-use std::{fmt, io, path::PathBuf, time::Duration};
+use std::{fmt, time::Duration};
 
-use crate::remote::NodeId;
+use crate::{
+    pem::{PemError, TlsPart},
+    remote::NodeId,
+};
 
 use super::NameFault;
-
-/// A part of the configuration.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum TlsPart {
-    /// The certificates of the authorities whose nodes are trusted.
-    Authorities,
-    /// The node's own certificate, and what leads from there to an authority.
-    Certificate,
-    /// The key of the node's own certificate.
-    Key,
-}
-
-impl fmt::Display for TlsPart {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Authorities => "certificate authorities",
-            Self::Certificate => "own certificate",
-            Self::Key => "private key",
-        })
-    }
-}
 
 /// What the node's certificate has to be good for: every node both listens and dials.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,47 +38,9 @@ pub enum TlsError {
         /// Which.
         part: TlsPart,
     },
-    /// A file cannot be read.
-    #[error(
-        "the {part} cannot be read from {path:?}: is the file there, and may this user read it? ({source})"
-    )]
-    Unreadable {
-        /// What it should hold.
-        part: TlsPart,
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        #[source]
-        source: io::Error,
-    },
-    /// A file or text is longer than such things are.
-    #[error("the {part} is longer than the limit of {max} bytes: is it the right file?")]
-    TooLong {
-        /// What it should hold.
-        part: TlsPart,
-        /// The limit in bytes.
-        max: usize,
-    },
-    /// The text is not PEM. What it says is not repeated: it may hold a key.
-    #[error("the {part} is damaged PEM: it needs its BEGIN and END lines, and base64 between them")]
-    Pem {
-        /// What it should hold.
-        part: TlsPart,
-    },
-    /// The text has no such part in it.
-    #[error(
-        "there is no {part} in the PEM given for it; a key protected by a password has to be decrypted first"
-    )]
-    Empty {
-        /// What it should hold.
-        part: TlsPart,
-    },
-    /// There is more than one key, and no telling which is meant.
-    #[error("there are {count} private keys in the PEM given: leave the one of the certificate")]
-    SeveralKeys {
-        /// How many.
-        count: usize,
-    },
+    /// A part was given, and is not there.
+    #[error(transparent)]
+    Pem(#[from] PemError),
     /// The key is of a kind that is not supported.
     #[error(
         "the private key is not supported: use ECDSA P-256 or P-384, Ed25519, or RSA from 2048 bits"

@@ -16,14 +16,12 @@ use rustls::{
 };
 use webpki::{EndEntityCert, KeyUsage};
 
-use crate::remote::NodeId;
-
-use super::{
-    ALPN, TlsDetail, TlsError, TlsPart, TlsUsage,
-    certificate::CertificateFacts,
-    name::node_of,
-    pem::{SecretKey, Source},
+use crate::{
+    pem::{PemError, PemSource, SecretKey, TlsPart},
+    remote::NodeId,
 };
+
+use super::{ALPN, TlsDetail, TlsError, TlsUsage, certificate::CertificateFacts, name::node_of};
 
 /// Everything that a handshake needs.
 pub(super) struct LoadedIdentity {
@@ -37,9 +35,9 @@ pub(super) struct LoadedIdentity {
 /// Where the parts of an identity come from.
 #[derive(Clone, Debug)]
 pub(super) struct Sources {
-    pub(super) authorities: Source,
-    pub(super) certificate: Source,
-    pub(super) key: Source,
+    pub(super) authorities: PemSource,
+    pub(super) certificate: PemSource,
+    pub(super) key: PemSource,
 }
 
 impl LoadedIdentity {
@@ -83,7 +81,7 @@ fn judge(
     authorities: &RootCertStore,
     provider: &CryptoProvider,
 ) -> Result<NodeId, TlsError> {
-    let (own, intermediates) = chain.split_first().ok_or(TlsError::Empty {
+    let (own, intermediates) = chain.split_first().ok_or(PemError::Empty {
         part: TlsPart::Certificate,
     })?;
     let parsed =
@@ -174,7 +172,7 @@ fn server(
         WebPkiClientVerifier::builder_with_provider(Arc::clone(authorities), Arc::clone(provider))
             .clear_root_hint_subjects() // a stranger learns no name of an authority
             .build()
-            .map_err(|_| TlsError::Empty {
+            .map_err(|_| PemError::Empty {
                 part: TlsPart::Authorities,
             })?;
     let mut config = ServerConfig::builder_with_provider(Arc::clone(provider))
@@ -204,7 +202,7 @@ fn client(
     let verifier =
         WebPkiServerVerifier::builder_with_provider(Arc::clone(authorities), Arc::clone(provider))
             .build()
-            .map_err(|_| TlsError::Empty {
+            .map_err(|_| PemError::Empty {
                 part: TlsPart::Authorities,
             })?;
     let mut config = ClientConfig::builder_with_provider(Arc::clone(provider))

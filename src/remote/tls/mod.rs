@@ -82,16 +82,17 @@ mod error;
 mod handshake;
 mod identity;
 mod name;
-mod pem;
 mod refusal;
 mod security;
 mod stream;
 
 pub use config::{TlsConfig, TlsConfigBuilder};
-pub use error::{TlsDetail, TlsError, TlsPart, TlsUsage};
+pub use error::{TlsDetail, TlsError, TlsUsage};
 pub use name::NameFault;
 pub use refusal::{TlsReason, TlsRefusal};
 pub use stream::TlsStream;
+
+pub use crate::pem::{PemError, TlsPart};
 
 /// What the two ends agree to speak, as TLS names it (ALPN).
 const ALPN: &[u8] = b"actix-bully/1";

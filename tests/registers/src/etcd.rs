@@ -32,6 +32,15 @@ pub struct Etcd {
     log: fs::File,
 }
 
+/// One of the servers of a cluster.
+struct Member<'a> {
+    name: &'a str,
+    /// Its URL for the others.
+    peer: &'a str,
+    /// All of them, as each is told at its start.
+    cluster: &'a str,
+}
+
 /// What etcdctl is told for the role `jobs`, which a user of all registers has.
 pub const JOBS_MAY_WRITE: &[&str] = &[
     "role",
@@ -107,13 +116,47 @@ impl Etcd {
 
     /// A new server that proves itself by this certificate, which names `localhost`.
     pub fn secure(leaf: &Leaf) -> Self {
+        Self::secured(leaf, None)
+    }
+
+    /// The same, and each client has to have a certificate of these authorities, in PEM.
+    pub fn mutual(leaf: &Leaf, clients: &str) -> Self {
+        Self::secured(leaf, Some(clients))
+    }
+
+    fn secured(leaf: &Leaf, clients: Option<&str>) -> Self {
         let folder = TempDir::with_prefix("etcd-").expect("a temporary folder can be made");
-        let (certificate, key) = (folder.path().join("pem"), folder.path().join("key"));
-        fs::write(&certificate, &leaf.certificate).expect("it can be written");
-        fs::write(&key, &leaf.key).expect("it can be written");
-        let (certificate, key) = (certificate.display().to_string(), key.display().to_string());
-        let more = ["--cert-file", &*certificate, "--key-file", &*key];
+        let file = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            fs::write(&path, text).expect("it can be written");
+            path.display().to_string()
+        };
+        let (certificate, key) = (file("pem", &leaf.certificate), file("key", &leaf.key));
+        let mut more = vec!["--cert-file", &*certificate, "--key-file", &*key];
+        let clients = clients.map(|pem| file("clients", pem));
+        if let Some(clients) = &clients {
+            more.extend(["--client-cert-auth", "--trusted-ca-file", clients]);
+        }
         Self::run_in(folder, "https://localhost", &more)
+    }
+
+    /// Three members of one cluster, none of which has answered yet.
+    pub fn cluster() -> [Self; 3] {
+        let names = ["one", "two", "three"];
+        let peers = names.map(|name| (name, format!("http://127.0.0.1:{}", free_port())));
+        let cluster = peers.clone().map(|(name, peer)| format!("{name}={peer}"));
+        let cluster = cluster.join(",");
+        peers.map(|(name, peer)| {
+            let folder = TempDir::with_prefix("etcd-").expect("a temporary folder can be made");
+            let member = Member {
+                name,
+                peer: &peer,
+                cluster: &cluster,
+            };
+            // A leader that is gone is missed soon.
+            let more = ["--heartbeat-interval", "50", "--election-timeout", "500"];
+            Self::run_as(&member, folder, "http://127.0.0.1", &more)
+        })
     }
 
     fn run(host: &str, more: &[&str]) -> Self {
@@ -122,17 +165,27 @@ impl Etcd {
     }
 
     fn run_in(folder: TempDir, host: &str, more: &[&str]) -> Self {
+        let peer = format!("http://127.0.0.1:{}", free_port());
+        let alone = Member {
+            name: "one",
+            peer: &peer,
+            cluster: &format!("one={peer}"),
+        };
+        Self::run_as(&alone, folder, host, more)
+    }
+
+    fn run_as(member: &Member<'_>, folder: TempDir, host: &str, more: &[&str]) -> Self {
         let endpoint = format!("{host}:{}", free_port());
         let listens = endpoint.replace("localhost", "127.0.0.1");
-        let peer = format!("http://127.0.0.1:{}", free_port());
-        let mut arguments: Vec<OsString> = ["--name", "one", "--data-dir"].map(Into::into).into();
+        let mut arguments: Vec<OsString> =
+            ["--name", member.name, "--data-dir"].map(Into::into).into();
         arguments.push(folder.path().join("data").into());
         for (name, value) in [
             ("--listen-client-urls", &*listens),
             ("--advertise-client-urls", &endpoint),
-            ("--listen-peer-urls", &peer),
-            ("--initial-advertise-peer-urls", &peer),
-            ("--initial-cluster", &format!("one={peer}")),
+            ("--listen-peer-urls", member.peer),
+            ("--initial-advertise-peer-urls", member.peer),
+            ("--initial-cluster", member.cluster),
             ("--bcrypt-cost", "4"),
             ("--log-level", "warn"),
         ] {

@@ -83,6 +83,30 @@ fn what_contradicts_a_store_is_named() {
         };
         assert_eq!((key.as_str(), found.as_str()), ("lease.sqlite_file", other));
     }
+    let refused = with("lease.sqlite_file = \"x\"\nlease.key_file = \"k\"");
+    assert!(
+        matches!(&refused, Err(ConfigError::Contradiction { key, .. }) if key == "lease.key_file"),
+        "{refused:?}"
+    );
+    let etcd = "lease.etcd_endpoints = [\"https://a\"]\n";
+    for (more, missing) in [
+        ("lease.key_file = \"k\"", "lease.authorities_file"),
+        (
+            "lease.authorities_file = \"a\"\nlease.key_file = \"k\"",
+            "lease.certificate_file",
+        ),
+        (
+            "lease.authorities_file = \"a\"\nlease.certificate_file = \"c\"",
+            "lease.key_file",
+        ),
+    ] {
+        let refused = with(&format!("{etcd}{more}"));
+        assert!(
+            matches!(&refused, Err(ConfigError::Missing { key, .. }) if key == missing),
+            "{more}: {refused:?}"
+        );
+    }
+    assert!(with(&format!("{etcd}lease.authorities_file = \"a\"")).is_ok());
     let short = with("lease.sqlite_file = \"x\"\ntimings.delay_bound = \"100ms\"");
     assert!(short.is_err(), "{short:?}");
 }

@@ -13,7 +13,8 @@ use std::{
 
 use actix_bully::config::{Config, RunError};
 use actix_bully::register::{
-    EtcdBuilder, EtcdRegister, Register, RegisterError, RegisterKey, RegisterRefusal, Swap,
+    EtcdBuilder, EtcdRegister, Register, RegisterError, RegisterKey, RegisterRefusal, RegisterTls,
+    Swap,
 };
 use actix_bully_register_tests::many::{elections, play as play_many};
 use actix_bully_register_tests::{
@@ -26,7 +27,7 @@ use actix_bully_register_tests::{
     wire::Wire,
     works,
 };
-use actix_bully_tls_tests::Authority;
+use actix_bully_tls_tests::{Authority, Leaf};
 use futures::StreamExt;
 use tempfile::TempDir;
 
@@ -345,7 +346,9 @@ fn full_member(applies: bool) -> String {
 fn by_tls_only_a_server_of_the_authority_that_names_the_host_is_asked() {
     let authority = Authority::new("etcd's");
     let server = Etcd::secure(&authority.node("localhost"));
-    let with = |endpoint: &str, pem: &str| EtcdRegister::builder([endpoint]).authorities_pem(pem);
+    let with = |endpoint: &str, pem: &str| {
+        EtcdRegister::builder([endpoint]).tls(RegisterTls::authorities_pem(pem))
+    };
     let right = with(server.endpoint(), &authority.pem);
     server.wait_until_it_works(&right);
     let (one, other) = (open(&right), open(&right));
@@ -369,6 +372,96 @@ fn by_tls_only_a_server_of_the_authority_that_names_the_host_is_asked() {
     );
     let half = with("http://localhost:1", &authority.pem).open();
     assert_eq!(refusal(&half), refused, "not all endpoints are by TLS");
+}
+
+/// A cluster that asks for certificates, which are renewed while a register is in use.
+#[test]
+fn a_client_without_its_certificate_is_refused_and_a_renewed_one_is_used_without_a_restart() {
+    let (authority, clients) = (Authority::new("etcd's"), Authority::new("its clients'"));
+    let both = authority.pem.clone() + &clients.pem;
+    let server = Etcd::mutual(&authority.node("localhost"), &both);
+    let trusting = || RegisterTls::authorities_pem(authority.pem.as_str());
+    let with = |tls: RegisterTls| EtcdRegister::builder([server.endpoint()]).tls(tls);
+    let own = clients.node("jobs");
+    let right = with(trusting().identity_pem(own.certificate.as_str(), own.key.as_str()));
+    server.wait_until_it_works(&right);
+    let holder = key("tls/holder");
+    conforms_enough(&open(&right), &open(&right), &holder);
+
+    let refused = Some(RegisterRefusal::Credentials);
+    let none = settled(&open(&with(trusting())), &holder);
+    assert_eq!(refusal(&none), refused, "no certificate: {none:?}");
+    let stranger = Authority::new("another").node("jobs");
+    let folder = TempDir::with_prefix("etcd-").expect("a temporary folder can be made");
+    let (certificate, secret) = (folder.path().join("pem"), folder.path().join("key"));
+    let put = |leaf: &Leaf| {
+        fs::write(&certificate, &leaf.certificate).expect("it can be written");
+        fs::write(&secret, &leaf.key).expect("it can be written");
+    };
+    put(&stranger);
+    let renewed = open(&with(trusting().identity_files(&certificate, &secret)));
+    let wrong = settled(&renewed, &holder);
+    assert_eq!(refusal(&wrong), refused, "another authority: {wrong:?}");
+    put(&own);
+    let begun = Instant::now();
+    while block_on(renewed.read(&holder)).is_err() {
+        assert!(begun.elapsed() < DEADLINE, "it is not read again");
+        thread::yield_now();
+    }
+    let mixed = trusting().identity_pem(own.certificate, stranger.key);
+    assert_eq!(refusal(&with(mixed).open()), refused, "another's key");
+}
+
+/// Whichever member is asked: one that is gone, the leader of etcd itself among them, costs a while; two of three cost the
+/// store.
+#[test]
+fn a_cluster_of_three_keeps_what_it_confirmed_when_each_member_is_killed_in_turn() {
+    let mut members = Etcd::cluster();
+    let endpoints = members
+        .each_ref()
+        .map(|member| member.endpoint().to_owned());
+    let builder = EtcdRegister::builder(endpoints);
+    for member in &members {
+        member.wait_until_it_works(&EtcdRegister::builder([member.endpoint()]));
+    }
+    let (register, holder) = (open(&builder), key("group/holder"));
+    let mut kept = works(&register, &holder);
+    for (victim, member) in members.iter_mut().enumerate() {
+        member.crash();
+        let begun = Instant::now();
+        let mut round = 0_u32;
+        // What is unknown is read; what was confirmed is there.
+        let written = loop {
+            let value = format!("{victim}/{round}").into_bytes();
+            match block_on(register.swap(&holder, kept.as_ref(), value.clone())) {
+                Ok(Swap::Done(_)) => break value,
+                Ok(Swap::Conflict(entry)) => panic!("nobody else writes: {entry:?}"),
+                Err(error) if error.is_unknown() => kept = works(&register, &holder),
+                Err(RegisterError::Unreachable(_)) => {}
+                Err(error) => panic!("a member that is gone refuses nothing: {error}"),
+            }
+            assert!(begun.elapsed() < DEADLINE, "two of three write");
+            round += 1;
+        };
+        kept = works(&register, &holder);
+        assert_eq!(kept.as_ref().map(|entry| &*entry.value), Some(&*written));
+        member.restart();
+        let alone = EtcdRegister::builder([member.endpoint()]);
+        member.wait_until_it_works(&alone);
+        assert_eq!(works(&open(&alone), &holder), kept, "it has caught up");
+    }
+    let [one, other, _] = &mut members;
+    one.crash();
+    other.crash();
+    for _ in 0..3 {
+        let read = block_on(register.read(&holder));
+        assert!(
+            matches!(read, Err(RegisterError::Unreachable(_))),
+            "one of three answers nothing: {read:?}"
+        );
+    }
+    one.restart();
+    assert_eq!(works(&register, &holder), kept);
 }
 
 #[test]
@@ -452,7 +545,8 @@ fn nodes_lead_by_a_configuration_that_names_etcd() {
         path.display().to_string()
     };
     let (pem, login) = (file("pem", &authority.pem), file("login", "jobs:ses:ame\n"));
-    let right = EtcdRegister::builder([server.endpoint()]).authorities_pem(authority.pem);
+    let right =
+        EtcdRegister::builder([server.endpoint()]).tls(RegisterTls::authorities_pem(authority.pem));
     server.wait_until_it_works(&right);
     for words in [
         &["user", "add", "root:root"][..],
@@ -467,7 +561,7 @@ fn nodes_lead_by_a_configuration_that_names_etcd() {
     let config = |login: &str| {
         let text = format!(
             "node = \"api-1\"\ngroup = \"jobs\"\ntimings.preset = \"lan\"\n[lease]\n\
-             etcd_endpoints = [{:?}]\netcd_login_file = {login:?}\netcd_authorities_file = {pem:?}",
+             etcd_endpoints = [{:?}]\netcd_login_file = {login:?}\nauthorities_file = {pem:?}",
             server.endpoint()
         );
         Config::from_toml(&text).expect("it is TOML")

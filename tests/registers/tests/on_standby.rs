@@ -12,12 +12,14 @@ use std::{
     time::Instant,
 };
 
-use actix_bully::register::{PostgresRegister, RegisterError, RegisterRefusal};
+use actix_bully::config::Config;
+use actix_bully::register::{PostgresRegister, RegisterError, RegisterRefusal, RegisterTls};
 use actix_bully_database_tests::Server;
 use actix_bully_register_tests::{
     DEADLINE, block_on, done, key, processes::Processes, read, refusal, rounds::long, settled, swap,
 };
 use actix_bully_tls_tests::{Authority, Leaf};
+use tempfile::TempDir;
 
 /// By TCP.
 fn address(server: &Server, host: &str) -> String {
@@ -36,15 +38,8 @@ fn either(one: &Server, other: &Server) -> String {
 
 /// The server's files, which it has to own.
 fn give(data: &Path, leaf: &Leaf) -> Vec<String> {
-    let owner = fs::metadata(data).expect("it is there");
-    let file = |name: &str, text: &str| {
-        let path = data.join(name);
-        fs::write(&path, text).expect("it can be written");
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).expect("it is ours");
-        chown(&path, Some(owner.uid()), Some(owner.gid())).expect("it can be given away");
-    };
-    file("bully.pem", &leaf.certificate);
-    file("bully.key", &leaf.key);
+    give_file(data, "bully.pem", &leaf.certificate);
+    give_file(data, "bully.key", &leaf.key);
     [
         "ssl=on",
         "ssl_cert_file=bully.pem",
@@ -54,13 +49,87 @@ fn give(data: &Path, leaf: &Leaf) -> Vec<String> {
     .into()
 }
 
+fn give_file(data: &Path, name: &str, text: &str) {
+    let owner = fs::metadata(data).expect("it is there");
+    let path = data.join(name);
+    fs::write(&path, text).expect("it can be written");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).expect("it is ours");
+    chown(&path, Some(owner.uid()), Some(owner.gid())).expect("it can be given away");
+}
+
+/// A database that knows its users by their certificates, and a node whose configuration names all files.
+#[test]
+fn a_user_without_the_right_certificate_is_refused_and_a_node_leads_with_its_own() {
+    let (authority, clients) = (
+        Authority::new("the database's"),
+        Authority::new("its users'"),
+    );
+    let server = Server::with(|data| {
+        let mut settings = give(data, &authority.node("localhost"));
+        give_file(data, "users.pem", &clients.pem);
+        give_file(
+            data,
+            "pg_hba.conf",
+            "local all all trust\nhostssl all all all cert\n",
+        );
+        settings.push("ssl_ca_file=users.pem".to_owned());
+        settings
+    });
+    let url = address(&server, "localhost");
+    let trusting = || RegisterTls::authorities_pem(authority.pem.as_str());
+    let found = |tls: RegisterTls| {
+        let opened = PostgresRegister::builder(&url)
+            .create_table()
+            .tls(tls)
+            .open();
+        settled(&opened.expect("the settings are right"), &key("tls/holder"))
+    };
+    let with = |leaf: &Leaf| trusting().identity_pem(leaf.certificate.as_str(), leaf.key.as_str());
+    let own = clients.node("postgres");
+    assert_eq!(found(with(&own)).expect("it proves its user"), None);
+    let stranger = Authority::new("another").node("postgres");
+    for (tls, why) in [
+        (trusting(), "no certificate"),
+        (with(&stranger), "another authority"),
+        (with(&clients.node("jobs")), "another user"),
+    ] {
+        let refused = found(tls);
+        let expected = Some(RegisterRefusal::Credentials);
+        assert_eq!(refusal(&refused), expected, "{why}: {refused:?}");
+    }
+
+    let folder = TempDir::with_prefix("register-").expect("a temporary folder can be made");
+    let file = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        fs::write(&path, text).expect("it can be written");
+        path.display().to_string()
+    };
+    let files = [
+        ("postgres_url_file", file("url", &url)),
+        ("authorities_file", file("ca", &authority.pem)),
+        ("certificate_file", file("pem", &own.certificate)),
+        ("key_file", file("key", &own.key)),
+    ];
+    let keys = files
+        .map(|(key, path)| format!("{key} = {path:?}"))
+        .join("\n");
+    let text = format!("node = \"a\"\ngroup = \"jobs\"\ntimings.preset = \"lan\"\n[lease]\n{keys}");
+    let config = Config::from_toml(&text).expect("it is TOML");
+    actix::System::new().block_on(async {
+        let node = config.start().expect("it starts");
+        let leader = node.agent().wait_for_leader(DEADLINE).await;
+        assert_eq!(leader.expect("it leads").id, "a");
+        node.leave(DEADLINE).await.expect("it ends");
+    });
+}
+
 #[test]
 fn by_tls_only_a_server_of_the_authority_that_names_the_host_is_asked() {
     let authority = Authority::new("the database's");
     let server = Server::with(|data| give(data, &authority.node("localhost")));
     let open = |address: &str, pem: &str| {
         let builder = PostgresRegister::builder(address).create_table();
-        let opened = builder.authorities_pem(pem).open();
+        let opened = builder.tls(RegisterTls::authorities_pem(pem)).open();
         opened.expect("the settings are right")
     };
     let holder = key("tls/holder");

@@ -2,7 +2,7 @@
 
 use std::{fs, time::Duration};
 
-use actix_bully::remote::tls::{NameFault, TlsConfig, TlsError, TlsPart, TlsUsage};
+use actix_bully::remote::tls::{NameFault, PemError, TlsConfig, TlsError, TlsPart, TlsUsage};
 use actix_bully_tls_tests::{
     Authority, Leaf,
     authority::{dns, self_signed, valid},
@@ -62,23 +62,23 @@ fn each_part_has_to_be_given() {
     );
     refused!(
         failure(whole().authorities_pem("")),
-        TlsError::Empty {
+        TlsError::Pem(PemError::Empty {
             part: TlsPart::Authorities
-        },
+        }),
         "no certificate authorities"
     );
     refused!(
         failure(whole().certificate_pem(leaf.key.as_str())),
-        TlsError::Empty {
+        TlsError::Pem(PemError::Empty {
             part: TlsPart::Certificate
-        },
+        }),
         "no own certificate"
     );
     let locked =
         "-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----\n";
     refused!(
         failure(whole().key_pem(locked)),
-        TlsError::Empty { part: TlsPart::Key },
+        TlsError::Pem(PemError::Empty { part: TlsPart::Key }),
         "decrypted first"
     );
 }
@@ -96,7 +96,7 @@ fn the_key_has_to_be_the_certificates() {
     );
     refused!(
         with_key(&(leaf.key.clone() + &other.key)),
-        TlsError::SeveralKeys { count: 2 },
+        TlsError::Pem(PemError::SeveralKeys { count: 2 }),
         "leave the one"
     );
     let nonsense = "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n";
@@ -120,7 +120,7 @@ fn damaged_pem_is_refused_without_being_quoted() {
         let error = failure(trust.builder(&leaf).key_pem(damaged.as_str()));
         refused!(
             &error,
-            TlsError::Pem { part: TlsPart::Key },
+            TlsError::Pem(PemError::Damaged { part: TlsPart::Key }),
             "BEGIN and END"
         );
         let said = format!("{error:?} {error}");
@@ -132,9 +132,9 @@ fn damaged_pem_is_refused_without_being_quoted() {
                 .builder(&leaf)
                 .certificate_pem(leaf.certificate.replace('M', "!"))
         ),
-        TlsError::Pem {
+        TlsError::Pem(PemError::Damaged {
             part: TlsPart::Certificate
-        },
+        }),
         "base64"
     );
 }
@@ -175,21 +175,21 @@ fn a_file_is_read_up_to_a_limit() {
     fs::write(&long, vec![b'\n'; 2 * 1024 * 1024]).expect("written");
     refused!(
         failure(trust.builder(&leaf).key_file(&missing)),
-        TlsError::Unreadable {
+        TlsError::Pem(PemError::Unreadable {
             part: TlsPart::Key,
             ..
-        },
+        }),
         "missing"
     );
     refused!(
         failure(trust.builder(&leaf).authorities_file(&long)),
-        TlsError::TooLong { .. },
+        TlsError::Pem(PemError::TooLong { .. }),
         "1048576"
     );
     #[cfg(unix)]
     refused!(
         failure(trust.builder(&leaf).authorities_file("/dev/zero")),
-        TlsError::TooLong { .. },
+        TlsError::Pem(PemError::TooLong { .. }),
         "right file"
     );
 }

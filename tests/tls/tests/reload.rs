@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use actix_bully::remote::tls::{TlsConfig, TlsError, TlsReason};
+use actix_bully::remote::tls::{PemError, TlsConfig, TlsError, TlsReason};
 use actix_bully_tls_tests::{
     Authority, Leaf,
     ends::{is_open, meet, pair},
@@ -114,7 +114,10 @@ async fn a_bad_reload_changes_nothing() {
 
     fs::remove_file(files.path().join("own.pem")).expect("removed");
     let error = a.reload().expect_err("nothing to read");
-    assert!(matches!(error, TlsError::Unreadable { .. }), "{error:?}");
+    assert!(
+        matches!(error, TlsError::Pem(PemError::Unreadable { .. })),
+        "{error:?}"
+    );
 
     assert_eq!(a.expires_at(), before);
     let (mut at_a, mut at_b) = pair(&a, &b).await;

@@ -1,6 +1,6 @@
 //! What the gateway is asked, and what it says, as JSON.
 //!
-//! Decided here: that an operation is one transaction or one range, that numbers and bytes are read strictly, in the form
+//! Decided here: that an operation is one transaction or one range, that an answer may be so large and no larger, that numbers and bytes are read strictly, in the form
 //! that etcd gives them (a number in quotes, bytes by Base64), and that an answer about another key is none.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
@@ -20,12 +20,18 @@ pub(super) struct EtcdQuestion {
     pub(super) path: &'static str,
     pub(super) body: String,
     pub(super) writes: bool,
+    /// An answer to it is no longer, in bytes.
+    pub(super) most: usize,
 }
 
 impl EtcdQuestion {
     fn of(path: &'static str, body: &Value, writes: bool) -> Self {
-        let body = body.to_string();
-        Self { path, body, writes }
+        Self {
+            path,
+            body: body.to_string(),
+            writes,
+            most: MOST_BODY,
+        }
     }
 
     pub(super) fn login(user: &str, password: &str) -> Self {
@@ -42,6 +48,15 @@ impl EtcdQuestion {
     pub(super) fn read(key: &RegisterKey) -> Self {
         let body = json!({ "key": name(key) });
         Self::of("/v3/kv/range", &body, false)
+    }
+
+    /// All of these at one instant.
+    pub(super) fn read_all(keys: &[RegisterKey]) -> Self {
+        let range = |key| json!({ "request_range": { "key": name(key) } });
+        let ranges: Vec<_> = keys.iter().map(range).collect();
+        let asked = Self::of("/v3/kv/txn", &json!({ "success": ranges }), false);
+        let most = MOST_BODY.saturating_mul(keys.len());
+        Self { most, ..asked }
     }
 
     /// The revision alone would not do: those of a restored backup come again.
@@ -92,30 +107,67 @@ pub(super) fn token(answer: &[u8]) -> Result<String, Misread> {
     Ok(login.token)
 }
 
+/// What is found of a key: its revision and value, if it is there.
+pub(super) type Found = Option<(u64, Vec<u8>)>;
+
 /// Revision and value of a key; `None` where it is missing.
-pub(super) fn entry(key: &RegisterKey, answer: &[u8]) -> Result<Option<(u64, Vec<u8>)>, Misread> {
+pub(super) fn entry(key: &RegisterKey, answer: &[u8]) -> Result<Found, Misread> {
     #[derive(Deserialize)]
-    struct Range {
+    struct Answer {
         // Required: without it this is an answer of something else.
         #[serde(rename = "header")]
         _header: EtcdHeader,
-        #[serde(default)]
-        kvs: Vec<KeyValue>,
-        // How many there are; left out where there is none.
-        count: Option<Number>,
+        #[serde(flatten)]
+        range: Range,
     }
-    let mut range: Range = serde_json::from_slice(answer).map_err(|_| Misread)?;
-    // A record that is missed by mistake would be written anew: both have to say so.
-    let found = match (range.kvs.pop(), range.count) {
-        (None, None) => return Ok(None),
-        (Some(found), Some(Number(1))) => found,
-        (Some(_), _) | (None, Some(_)) => return Err(Misread),
-    };
-    let is_it = found.key.0 == format!("{PREFIX}{key}").into_bytes();
-    if !is_it || !range.kvs.is_empty() {
+    let answer: Answer = serde_json::from_slice(answer).map_err(|_| Misread)?;
+    answer.range.of(key)
+}
+
+/// The same of each of these keys, in their order.
+pub(super) fn entries(keys: &[RegisterKey], answer: &[u8]) -> Result<Vec<Found>, Misread> {
+    #[derive(Deserialize)]
+    struct Answer {
+        #[serde(rename = "header")]
+        _header: EtcdHeader,
+        responses: Vec<Response>,
+    }
+    #[derive(Deserialize)]
+    struct Response {
+        response_range: Range,
+    }
+    let answer: Answer = serde_json::from_slice(answer).map_err(|_| Misread)?;
+    if answer.responses.len() != keys.len() {
         return Err(Misread);
     }
-    Ok(Some((found.mod_revision.0, found.value.0)))
+    let each = keys.iter().zip(answer.responses);
+    each.map(|(key, found)| found.response_range.of(key))
+        .collect()
+}
+
+/// What is found of one key.
+#[derive(Deserialize)]
+struct Range {
+    #[serde(default)]
+    kvs: Vec<KeyValue>,
+    /// How many there are; left out where there is none.
+    count: Option<Number>,
+}
+
+impl Range {
+    fn of(mut self, key: &RegisterKey) -> Result<Found, Misread> {
+        // A record that is missed by mistake would be written anew: both have to say so.
+        let found = match (self.kvs.pop(), self.count) {
+            (None, None) => return Ok(None),
+            (Some(found), Some(Number(1))) => found,
+            (Some(_), _) | (None, Some(_)) => return Err(Misread),
+        };
+        let is_it = found.key.0 == format!("{PREFIX}{key}").into_bytes();
+        if !is_it || !self.kvs.is_empty() {
+            return Err(Misread);
+        }
+        Ok(Some((found.mod_revision.0, found.value.0)))
+    }
 }
 
 /// The revision of a write; `None` if what it expected is not there.
@@ -274,6 +326,8 @@ fn name(key: &RegisterKey) -> String {
     bytes(format!("{PREFIX}{key}"))
 }
 
+/// The largest record is a third of it.
+const MOST_BODY: usize = 16_384;
 /// More than a signed token with a long name has.
 const MOST_TOKEN: usize = 4_096;
 /// So many letters of a complaint are shown.

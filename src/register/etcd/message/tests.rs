@@ -32,6 +32,8 @@ fn read(answer: &str) -> Result<Option<(u64, Vec<u8>)>, Misread> {
 
 /// `actix-bully/shop/cron/lease`
 const KEY: &str = "YWN0aXgtYnVsbHkvc2hvcC9jcm9uL2xlYXNl";
+/// `actix-bully/shop/cron/claim`
+const CLAIM: &str = "YWN0aXgtYnVsbHkvc2hvcC9jcm9uL2NsYWlt";
 
 #[test]
 fn a_swap_compares_revision_and_value() {
@@ -52,6 +54,51 @@ fn a_swap_compares_revision_and_value() {
     let absent =
         json!([{ "key": KEY, "target": "CREATE", "result": "EQUAL", "create_revision": "0" }]);
     assert_eq!(first.get("compare"), Some(&absent));
+}
+
+#[test]
+fn several_records_are_read_in_one_transaction_and_each_answer_is_held_against_its_key() {
+    let keys = [key(), "shop/cron/claim".parse().unwrap()];
+    let asked = EtcdQuestion::read_all(&keys);
+    assert!(!asked.writes && asked.path == "/v3/kv/txn");
+    let body: Value = serde_json::from_str(&asked.body).unwrap();
+    let expected = json!({ "success": [
+        { "request_range": { "key": KEY } },
+        { "request_range": { "key": CLAIM } },
+    ] });
+    assert_eq!(body, expected);
+    let header = json!({ "cluster_id": "1", "member_id": "2", "revision": "9", "raft_term": "2" });
+    let range = |key: &str| {
+        json!({ "response_range": {
+            "header": { "revision": "9" },
+            "kvs": [{ "key": key, "create_revision": "3", "mod_revision": "7", "version": "5", "value": "b2xk" }],
+            "count": "1",
+        } })
+    };
+    let none = json!({ "response_range": { "header": { "revision": "9" } } });
+    let read = |responses: &[&Value]| {
+        let answer = json!({ "header": header, "succeeded": true, "responses": responses });
+        entries(&keys, answer.to_string().as_bytes())
+    };
+    let old = Some((7, b"old".to_vec()));
+    let (lease, claim) = (range(KEY), range(CLAIM));
+    assert_eq!(read(&[&lease, &none]), Ok(vec![old.clone(), None]));
+    assert_eq!(read(&[&lease, &claim]), Ok(vec![old.clone(), old]));
+    let put = json!({ "response_put": { "header": { "revision": "9" } } });
+    for wrong in [
+        &[&lease][..],
+        &[&claim, &lease],
+        &[&lease, &none, &none],
+        &[&lease, &put],
+    ] {
+        assert_eq!(read(wrong), Err(Misread), "{wrong:?}");
+    }
+    let answer = json!({ "header": header, "responses": [lease, claim] }).to_string();
+    for broken in mutations(answer.as_bytes()) {
+        if let Ok(found) = entries(&keys, &broken) {
+            assert_eq!(found.len(), 2);
+        }
+    }
 }
 
 #[test]
