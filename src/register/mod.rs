@@ -10,17 +10,23 @@
 //! Decided here: what is asked of such a store, and which failures are told apart. Not here: what a lease is;
 //! that is for its election.
 //!
-//! What a store is asked in a second, reads and writes, as `cargo run -p actix-bully-register-tests --bin costs` counts
-//! them (an unoptimized build on two busy cores). Holders renew every 60 ms, in the last row every second. The agents of a
-//! process ask as one, so that their number costs the store nothing; each process more that shares a record costs two
-//! reads a renewal. Elections of any number share one connection to PostgreSQL, and at most nine to etcd.
+//! What agents ask for in a second, reads and writes, and the operations that the store counts then, as `cargo run -p
+//! actix-bully-register-tests --bin costs` says it (an unoptimized build on two busy cores). Holders renew every 60 ms, in the
+//! third row every second. The agents of a process ask as one, so that their number costs the store nothing; each process
+//! more that shares a record reads both records of the election once a renewal. Reads that wait at one time are one query or
+//! transaction. PostgreSQL also counts a transaction for each change that a connection hears of. Elections of any number
+//! share one connection to PostgreSQL, and at most nine to etcd.
 //!
 //! | | SQLite | PostgreSQL | etcd |
 //! |---|---|---|---|
-//! | 10 agents of a process, one record | 32, 16 | 52, 16 | 46, 16 |
-//! | 1,000 agents of a process, one record | 33, 14 | 63, 16 | 51, 15 |
-//! | 10 processes, one record | 231, 16 | 354, 16 | 354, 16 |
-//! | 300 elections of a process, a record each | 518, 288 | 1,133, 297 | 763, 268 |
+//! | 10 agents of a process, one record | 32, 16 | 53, 16: 70 | 46, 16: 43 |
+//! | 1,000 agents of a process, one record | 32, 16 | 52, 16: 75 | 53, 16: 61 |
+//! | 300 elections of a process, a record each | 597, 298 | 1,095, 300: 911 | 1,106, 300: 596 |
+//! | 10 processes, one record | 232, 16 | 355, 16: 407 | 352, 16: 222 |
+//!
+//! Whoever may write the records decides who leads, and a store is believed: a user of the database, or of etcd, for these
+//! records alone keeps others off, and TLS keeps off whoever stands between. Without TLS such a one can have any process
+//! lead, or several.
 //!
 //! Read on: [`Register`] is the contract, `key.rs` the names and limits of what is kept, `error.rs` why an operation
 //! fails and whether it changed anything, `memory.rs`, `sqlite/`, `postgres/` and `etcd/` the stores, `jobs.rs` and

@@ -2,8 +2,6 @@
 
 use std::{
     env,
-    io::{Read as _, Write as _},
-    net::TcpStream,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     thread::sleep,
@@ -117,13 +115,8 @@ impl Beside {
     /// What a store has done so far: transactions, or requests of clients.
     fn operations(&self) -> Option<i64> {
         match self {
-            Self::Postgres(server) => {
-                let counted =
-                    "SELECT sum(xact_commit + xact_rollback)::bigint FROM pg_stat_database";
-                let row = server.connect().query_one(counted, &[]);
-                row.ok().and_then(|row| row.try_get(0).ok())
-            }
-            Self::Etcd(etcd) => requests(etcd.endpoint()),
+            Self::Postgres(server) => server.operations(),
+            Self::Etcd(etcd) => etcd.operations(),
             #[cfg(feature = "zenoh")]
             Self::Router(_) => None,
             Self::Nothing => None,
@@ -309,27 +302,6 @@ fn server(processes: usize) -> Server {
         server.restart();
     }
     server
-}
-
-/// The requests that an etcd has answered, by its own metrics.
-fn requests(endpoint: &str) -> Option<i64> {
-    let address = endpoint.trim_start_matches("http://");
-    let mut stream = TcpStream::connect(address).ok()?;
-    stream
-        .write_all(b"GET /metrics HTTP/1.0\r\nConnection: close\r\n\r\n")
-        .ok()?;
-    let mut said = String::new();
-    stream.read_to_string(&mut said).ok()?;
-    let handled = said
-        .lines()
-        .filter(|line| line.starts_with("grpc_server_handled_total"));
-    let numbers = handled.filter_map(|line| line.rsplit(' ').next()?.parse::<f64>().ok());
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::as_conversions,
-        reason = "a count"
-    )]
-    Some(numbers.sum::<f64>() as i64)
 }
 
 fn name(process: usize) -> String {

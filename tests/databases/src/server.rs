@@ -213,6 +213,13 @@ impl Server {
             .expect("the server accepts connections")
     }
 
+    /// The transactions that it has ended so far; one that ended a moment ago may be missing.
+    pub fn operations(&self) -> Option<i64> {
+        let counted = "SELECT sum(xact_commit + xact_rollback)::bigint FROM pg_stat_database";
+        let row = self.connect().query_one(counted, &[]);
+        row.ok().and_then(|row| row.try_get(0).ok())
+    }
+
     fn config(&self) -> Config {
         let mut config = Config::new();
         config

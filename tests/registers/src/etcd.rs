@@ -10,6 +10,8 @@ use std::{
     env,
     ffi::OsString,
     fs,
+    io::{Read as _, Write as _},
+    net::TcpStream,
     process::{Child, Command, Stdio},
     sync::{Arc, Mutex, Weak},
     thread,
@@ -272,6 +274,27 @@ impl Etcd {
         let mut kill = Command::new("kill");
         let done = kill.arg(signal).arg(self.process.id().to_string()).status();
         assert!(done.is_ok_and(|status| status.success()));
+    }
+
+    /// The requests that it has answered so far, by its own metrics.
+    pub fn operations(&self) -> Option<i64> {
+        let address = self.endpoint().trim_start_matches("http://");
+        let mut stream = TcpStream::connect(address).ok()?;
+        stream
+            .write_all(b"GET /metrics HTTP/1.0\r\nConnection: close\r\n\r\n")
+            .ok()?;
+        let mut said = String::new();
+        stream.read_to_string(&mut said).ok()?;
+        let handled = said
+            .lines()
+            .filter(|line| line.starts_with("grpc_server_handled_total"));
+        let numbers = handled.filter_map(|line| line.rsplit(' ').next()?.parse::<f64>().ok());
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::as_conversions,
+            reason = "a count"
+        )]
+        Some(numbers.sum::<f64>() as i64)
     }
 
     /// Runs `etcdctl` with these words, which has to succeed.
