@@ -109,6 +109,8 @@ const AGAIN: Duration = Duration::from_secs(10);
 
 #[cfg(test)]
 mod tests {
+    use std::ops::Range;
+
     use super::*;
 
     const MS: fn(u64) -> Duration = Duration::from_millis;
@@ -140,27 +142,33 @@ mod tests {
         }
     }
 
+    /// At which of these times it was warned of.
+    fn warned(strain: &mut Strain, renewal: Renewal, times: Range<u64>) -> Vec<u64> {
+        times
+            .filter(|time| strain.note_renewal(renewal, at(*time)))
+            .collect()
+    }
+
     #[test]
     fn one_late_renewal_is_chance_and_four_of_eight_are_warned_of_every_ten_seconds() {
         let mut strain = Strain::default();
         let (late, timely) = (renewal(20, 240), renewal(180, 240));
         for n in 1..=3 {
-            assert!(!strain.note_renewal(late, at(n)));
-            assert!(!strain.note_renewal(timely, at(n)));
+            assert!(warned(&mut strain, late, n..n + 1).is_empty());
+            assert!(warned(&mut strain, timely, n..n + 1).is_empty());
         }
         assert_eq!(strain.steadily_late(), None);
-        assert!(strain.note_renewal(late, at(60)), "the fourth of seven");
+        assert_eq!(
+            warned(&mut strain, late, 60..61),
+            [60],
+            "the fourth of seven"
+        );
         assert_eq!(strain.steadily_late(), Some(late));
-        assert!(!strain.note_renewal(late, at(10_059)));
-        assert!(strain.note_renewal(late, at(10_060)));
-        for n in 0..5 {
-            assert!(!strain.note_renewal(timely, at(30_000 + n)));
-        }
+        assert_eq!(warned(&mut strain, late, 10_059..10_061), [10_060]);
+        assert!(warned(&mut strain, timely, 30_000..30_005).is_empty());
         assert_eq!(strain.steadily_late(), None);
-        for n in 0..3 {
-            assert!(!strain.note_renewal(late, at(30_010 + n)), "three of eight");
-        }
-        assert!(strain.note_renewal(late, at(30_013)));
+        let four = warned(&mut strain, late, 30_010..30_014);
+        assert_eq!(four, [30_013], "three of eight are chance");
         strain.note_end();
         assert_eq!(strain.steadily_late(), None);
     }

@@ -38,6 +38,22 @@ impl EtcdFailure {
         self.meaning.error(self.words)
     }
 
+    /// Of a request whose connection ended; `refusal` is what TLS says of that, if it was TLS that ended it.
+    pub(super) fn lost(
+        writes: bool,
+        was_sent: bool,
+        refusal: Option<String>,
+        words: String,
+    ) -> Self {
+        match refusal {
+            // What was sent may have been done, whatever has ended the connection then.
+            refusal if was_sent && writes => Self::unfinished(true, refusal.unwrap_or(words)),
+            Some(words) => Self::refused(words),
+            None if was_sent => Self::unfinished(writes, words),
+            None => Self::unsent(words),
+        }
+    }
+
     /// Of a client that is refused before anything that it asks is read.
     pub(super) const fn refused(words: String) -> Self {
         Self {
@@ -167,6 +183,22 @@ mod tests {
                 of(status, code, "too many requests", true),
                 Meaning::NotDone
             );
+        }
+    }
+
+    #[test]
+    fn a_write_that_was_sent_is_unknown_even_if_tls_ended_its_connection() {
+        let lost = |writes, was_sent, refusal: Option<&str>| {
+            let refusal = refusal.map(str::to_owned);
+            EtcdFailure::lost(writes, was_sent, refusal, "gone".into()).meaning
+        };
+        let refused = Meaning::Refused(RegisterRefusal::Credentials);
+        for refusal in [None, Some("bad record")] {
+            assert_eq!(lost(true, true, refusal), Meaning::Unknown);
+        }
+        for (writes, was_sent) in [(true, false), (false, true), (false, false)] {
+            assert_eq!(lost(writes, was_sent, Some("no certificate")), refused);
+            assert_eq!(lost(writes, was_sent, None), Meaning::NotDone);
         }
     }
 

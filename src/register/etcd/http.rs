@@ -124,11 +124,8 @@ impl HttpConnection {
                 let words = lost.error().to_string();
                 // Its end is told by either of both: the question's error, or the connection's.
                 let refusal = refusal_in(lost.error()).or_else(|| self.refusal.take());
-                match (refusal, lost.take_message()) {
-                    (Some(words), _) => EtcdFailure::refused(words),
-                    (None, Some(_)) => EtcdFailure::unsent(words),
-                    (None, None) => EtcdFailure::unfinished(question.writes, words),
-                }
+                let was_sent = lost.take_message().is_none();
+                EtcdFailure::lost(question.writes, was_sent, refusal, words)
             })
     }
 }

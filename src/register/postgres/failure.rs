@@ -13,15 +13,30 @@ use crate::register::{RegisterError, RegisterRefusal, connection::Meaning};
 pub(super) fn failure(error: &Error, writes: bool) -> RegisterError {
     let meaning = match error.code() {
         Some(state) => of_state(state, writes),
-        #[cfg(feature = "tls")]
-        None if is_refusal(error) || lacks_tls(error) => {
-            Meaning::Refused(RegisterRefusal::Credentials)
-        }
-        // Nothing of the server's: the connection.
-        None if writes => Meaning::Unknown,
-        None => Meaning::NotDone,
+        None => of_connection(is_refused(error), writes),
     };
     meaning.error(words(error))
+}
+
+/// Of nothing that the server said: the connection ended, by TLS if it `is_refused`. A write that was sent may have been
+/// done, whatever has ended the connection then.
+const fn of_connection(is_refused: bool, writes: bool) -> Meaning {
+    match (writes, is_refused) {
+        (true, _) => Meaning::Unknown,
+        (false, true) => Meaning::Refused(RegisterRefusal::Credentials),
+        (false, false) => Meaning::NotDone,
+    }
+}
+
+#[cfg(feature = "tls")]
+fn is_refused(error: &Error) -> bool {
+    is_refusal(error) || lacks_tls(error)
+}
+
+/// Without TLS nobody is refused in it.
+#[cfg(not(feature = "tls"))]
+const fn is_refused(_: &Error) -> bool {
+    false
 }
 
 /// The client has no other sign of it than its words.
@@ -78,6 +93,15 @@ mod tests {
             let state = SqlState::from_code(code);
             assert_eq!(of_state(&state, true), Meaning::NotDone, "{code}");
         }
+    }
+
+    #[test]
+    fn a_write_that_was_sent_is_unknown_even_if_tls_ended_its_connection() {
+        let refused = Meaning::Refused(RegisterRefusal::Credentials);
+        assert_eq!(of_connection(true, true), Meaning::Unknown);
+        assert_eq!(of_connection(false, true), Meaning::Unknown);
+        assert_eq!(of_connection(true, false), refused);
+        assert_eq!(of_connection(false, false), Meaning::NotDone);
     }
 
     #[test]

@@ -1,11 +1,12 @@
-//! A network between a register and its store that can be cut: what is sent then arrives nowhere, and nobody is told.
+//! A network between a register and its store that can be cut: what is sent then arrives nowhere, and nobody is told. Or it
+//! spoils what the store answers.
 
 use std::{
     io::{Read, Write},
     net::{Shutdown, SocketAddr, TcpListener, TcpStream},
     sync::{
         Arc, Condvar, Mutex,
-        atomic::{AtomicUsize, Ordering::Relaxed},
+        atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
     },
     thread,
 };
@@ -22,6 +23,14 @@ struct State {
     is_cut: Mutex<bool>,
     mended: Condvar,
     clients: AtomicUsize,
+    spoils: AtomicBool,
+}
+
+/// Which way bytes go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    ToServer,
+    ToClient,
 }
 
 impl Wire {
@@ -36,8 +45,8 @@ impl Wire {
                 carrying.clients.fetch_add(1, Relaxed);
                 // One that comes while the server is away is closed at once.
                 if let Ok(server) = TcpStream::connect(&server) {
-                    carry(&client, &server, &carrying);
-                    carry(&server, &client, &carrying);
+                    carry(&client, &server, Way::ToServer, &carrying);
+                    carry(&server, &client, Way::ToClient, &carrying);
                 }
             }
         });
@@ -59,6 +68,11 @@ impl Wire {
         *self.state.is_cut.lock().expect("no thread panics with it") = true;
     }
 
+    /// A bit of each answer is another one from now on.
+    pub fn spoil(&self) {
+        self.state.spoils.store(true, Relaxed);
+    }
+
     /// What was sent meanwhile arrives, late.
     pub fn mend(&self) {
         *self.state.is_cut.lock().expect("no thread panics with it") = false;
@@ -66,7 +80,7 @@ impl Wire {
     }
 }
 
-fn carry(from: &TcpStream, to: &TcpStream, state: &Arc<State>) {
+fn carry(from: &TcpStream, to: &TcpStream, way: Way, state: &Arc<State>) {
     let (Ok(mut from), Ok(mut to), state) = (from.try_clone(), to.try_clone(), Arc::clone(state))
     else {
         return;
@@ -76,6 +90,9 @@ fn carry(from: &TcpStream, to: &TcpStream, state: &Arc<State>) {
         while let Ok(len @ 1..) = from.read(&mut piece) {
             let cut = state.is_cut.lock().expect("no thread panics with it");
             drop(state.mended.wait_while(cut, |is_cut| *is_cut));
+            if way == Way::ToClient && state.spoils.load(Relaxed) {
+                piece[len - 1] ^= 1;
+            }
             if to.write_all(&piece[..len]).is_err() {
                 break;
             }

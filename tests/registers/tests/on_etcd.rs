@@ -412,6 +412,29 @@ fn a_client_without_its_certificate_is_refused_and_a_renewed_one_is_used_without
     assert_eq!(refusal(&with(mixed).open()), refused, "another's key");
 }
 
+/// The write is done before its answer is spoilt: TLS ends the connection then, which says nothing of the write.
+#[test]
+fn a_write_whose_answer_tls_refuses_is_unknown() {
+    let authority = Authority::new("etcd's");
+    let server = Etcd::secure(&authority.node("localhost"));
+    let tls = || RegisterTls::authorities_pem(authority.pem.as_str());
+    let direct = EtcdRegister::builder([server.endpoint()]).tls(tls());
+    server.wait_until_it_works(&direct);
+    let wire = Wire::to(server.endpoint().trim_start_matches("https://"));
+    let endpoint = format!("https://localhost:{}", wire.address().port());
+    let register = open(&EtcdRegister::builder([endpoint]).tls(tls()));
+    let holder = key("group/holder");
+    assert_eq!(works(&register, &holder), None);
+    wire.spoil();
+    let unknown = block_on(register.swap(&holder, None, b"done".to_vec()));
+    assert!(
+        matches!(&unknown, Err(error) if error.is_unknown()),
+        "{unknown:?}"
+    );
+    let found = works(&open(&direct), &holder).expect("it was done");
+    assert_eq!(found.value, b"done");
+}
+
 /// Whichever member is asked: one that is gone, the leader of etcd itself among them, costs a while; two of three cost the
 /// store.
 #[test]

@@ -13,10 +13,13 @@ use std::{
 };
 
 use actix_bully::config::Config;
-use actix_bully::register::{PostgresRegister, RegisterError, RegisterRefusal, RegisterTls};
+use actix_bully::register::{
+    PostgresRegister, Register as _, RegisterError, RegisterRefusal, RegisterTls,
+};
 use actix_bully_database_tests::Server;
 use actix_bully_register_tests::{
-    DEADLINE, block_on, done, key, processes::Processes, read, refusal, rounds::long, settled, swap,
+    DEADLINE, block_on, done, key, processes::Processes, read, refusal, rounds::long, settled,
+    swap, wire::Wire,
 };
 use actix_bully_tls_tests::{Authority, Leaf};
 use tempfile::TempDir;
@@ -161,6 +164,33 @@ fn by_tls_only_a_server_of_the_authority_that_names_the_host_is_asked() {
     // Asked for in the address alone, it is not left out.
     let half = format!("{} sslmode=require", address(&server, "localhost"));
     assert_eq!(refusal(&PostgresRegister::builder(&half).open()), refused);
+}
+
+/// The write is done before its answer is spoilt: TLS ends the connection then, which says nothing of the write.
+#[test]
+fn a_write_whose_answer_tls_refuses_is_unknown() {
+    let authority = Authority::new("the database's");
+    let server = Server::with(|data| give(data, &authority.node("localhost")));
+    let wire = Wire::to(&format!("localhost:{}", server.port()));
+    let open = |port: u16| {
+        let url = format!("host=localhost port={port} user=postgres dbname=postgres");
+        let tls = RegisterTls::authorities_pem(authority.pem.as_str());
+        let opened = PostgresRegister::builder(&url)
+            .create_table()
+            .tls(tls)
+            .open();
+        opened.expect("the settings are right")
+    };
+    let (register, holder) = (open(wire.address().port()), key("group/holder"));
+    assert_eq!(settled(&register, &holder).expect("it works"), None);
+    wire.spoil();
+    let unknown = block_on(register.swap(&holder, None, b"done".to_vec()));
+    assert!(
+        matches!(&unknown, Err(error) if error.is_unknown()),
+        "{unknown:?}"
+    );
+    let found = settled(&open(server.port()), &holder).expect("it works");
+    assert_eq!(found.expect("it was done").value, b"done");
 }
 
 #[test]
