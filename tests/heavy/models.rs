@@ -9,6 +9,7 @@
 //! ```
 
 use std::{
+    cmp::Reverse,
     collections::BTreeMap,
     process::ExitCode,
     sync::{Mutex, mpsc},
@@ -118,7 +119,10 @@ fn print_group(group: Group, arguments: &Arguments, sum: &mut Sum) {
         "", "unique", "depth", "seconds"
     );
     let (results, ended) = mpsc::channel();
-    let next = Mutex::new(0..cases.len());
+    // The longest first, so that none of them is left alone at the end.
+    let mut positions: Vec<usize> = (0..cases.len()).collect();
+    positions.sort_by_key(|position| Reverse(cases[*position].size.0));
+    let next = Mutex::new(positions.into_iter());
     thread::scope(|scope| {
         for _ in 0..arguments.threads.clamp(1, cases.len()) {
             let (results, next, cases) = (results.clone(), &next, &cases);
@@ -144,7 +148,7 @@ fn print_group(group: Group, arguments: &Arguments, sum: &mut Sum) {
     });
 }
 
-fn take(next: &Mutex<std::ops::Range<usize>>) -> Option<usize> {
+fn take(next: &Mutex<std::vec::IntoIter<usize>>) -> Option<usize> {
     next.lock().expect("no thread panics while it takes").next()
 }
 
