@@ -1,7 +1,7 @@
 //! Whom TLS trusts, and what it proves.
 //!
 //! Decided here: that a server has to prove its name by a certificate of the authorities that were given, and of no
-//! others; that no older protocol than TLS 1.3 is spoken; that files are read for each connection; and that a server
+//! others; that no older protocol than TLS 1.3 is spoken; that files are read each time a server is connected to; and that a server
 //! which cannot prove itself, or refuses our certificate, is told from one that is away.
 
 use std::{error::Error, io, path::PathBuf, sync::Arc};
@@ -17,7 +17,7 @@ use crate::{
 /// TLS between a register and its store: whom it trusts, and, where the store asks for it, its own certificate.
 ///
 /// Only TLS 1.3 is spoken, and only to a server whose certificate is of these authorities and names the host. Files are
-/// read again for each connection that is made, so that certificates may be renewed while the process runs.
+/// read again each time the register connects to a server, so that certificates may be renewed while the process runs.
 ///
 /// ```
 /// use actix_bully::register::RegisterTls;
