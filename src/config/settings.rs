@@ -247,7 +247,7 @@ pub struct LeaseSettings {
     /// A file with a user of etcd and the password: `user:password`. Default: none; then etcd asks for no login.
     pub etcd_login_file: Option<PathBuf>,
     /// PEM: the certificates of the authorities whose servers are trusted (feature `tls`). Default: none; then the store is
-    /// spoken to without TLS. Needed for `https`. This file and the next two are read again for each connection.
+    /// spoken to without TLS. Needed for `https`. This file and the next two are read again at each connect.
     pub authorities_file: Option<PathBuf>,
     /// PEM: the certificate by which this node proves itself to the store, with those between it and an authority. Default:
     /// none; then the store asks for none.

@@ -1,8 +1,8 @@
 //! Whom TLS trusts, and what it proves.
 //!
 //! Decided here: that a server has to prove its name by a certificate of the authorities that were given, and of no
-//! others; that no older protocol than TLS 1.3 is spoken; that files are read each time a server is connected to; and that a server
-//! which cannot prove itself, or refuses our certificate, is told from one that is away.
+//! others; that no older protocol than TLS 1.3 is spoken; that files are read each time a server is connected to; and that a
+//! server which cannot prove itself, or refuses our certificate, is told from one that is away.
 
 use std::{error::Error, io, path::PathBuf, sync::Arc};
 

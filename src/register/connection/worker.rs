@@ -1,7 +1,8 @@
 //! The thread that has the connection.
 //!
 //! Decided here: that a connection is made anew after a growing pause; that operations fail at once while there is
-//! none; that reads which wait at one time are one question, since most are of the two records of an election; and that a connection on which an answer is overdue is given up, since all others on it wait as well.
+//! none; that reads which wait at one time are one question, since most are of the two records of an election; and that a
+//! connection on which an answer is overdue is given up, since all others on it wait as well.
 
 use std::{
     io::{self, ErrorKind},

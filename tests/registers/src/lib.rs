@@ -101,6 +101,7 @@ pub fn conforms(name: &str, connect: Connect<'_>) {
         a_dropped_operation_harms_nothing(&*register, &key(&format!("{name}/dropped"))).await;
         seen_at_once_by_others(&*register, &*connect(), &key(&format!("{name}/seen"))).await;
         changes_are_told(&*register, &*connect(), &key(&format!("{name}/told"))).await;
+        each_of_several_reads_has_its_own_answer(&*register, name).await;
         several_hundred_keys_at_once(&register, name).await;
     });
     of_many_writers_one_wins(connect, &key(&format!("{name}/count")));
@@ -155,6 +156,19 @@ async fn values_of_every_size(register: &dyn Register, key: &RegisterKey) {
         "{refused:?}"
     );
     assert_eq!(read(register, key).await, expected, "nothing was changed");
+}
+
+/// A store may answer what waits at one time together: what is there, what is not, and the same again.
+async fn each_of_several_reads_has_its_own_answer(register: &dyn Register, name: &str) {
+    let [there, absent] = ["there", "absent"].map(|which| key(&format!("{name}/{which}")));
+    done(swap(register, &there, None, b"there").await);
+    let entry = read(register, &there).await;
+    let asked: Vec<_> = [&there, &absent, &there].repeat(10);
+    let found = join_all(asked.iter().map(|key| read(register, key))).await;
+    for (key, found) in asked.into_iter().zip(found) {
+        let expected = entry.as_ref().filter(|_| *key == there);
+        assert_eq!(found.as_ref(), expected, "{key}");
+    }
 }
 
 /// Names of the greatest length, in one of which the last character differs.

@@ -28,7 +28,7 @@ use actix_bully_register_tests::{
     works,
 };
 use actix_bully_tls_tests::{Authority, Leaf};
-use futures::StreamExt;
+use futures::{StreamExt, future::join_all};
 use tempfile::TempDir;
 
 fn open(builder: &EtcdBuilder) -> EtcdRegister {
@@ -45,6 +45,8 @@ fn it_conforms() {
 fn what_no_register_wrote_is_refused_and_left_alone() {
     let server = Etcd::shared();
     let register = server.open();
+    let good = key("a/good");
+    block_on(async { done(swap(&register, &good, None, b"good").await) });
     for (name, len) in [
         ("a/large", 4_097),
         ("a/larger", 20_000),
@@ -58,6 +60,13 @@ fn what_no_register_wrote_is_refused_and_left_alone() {
             matches!(&found, Err(RegisterError::Foreign { key }) if key.as_str() == name),
             "{name}: {found:?}"
         );
+        // Asked for together, it hides nothing that is ours.
+        let wrong = key(name);
+        let asked = [&good, &wrong].repeat(10);
+        let all = block_on(join_all(asked.iter().map(|key| register.read(key))));
+        for (asked, found) in asked.into_iter().zip(all) {
+            assert_eq!(found.is_ok(), *asked == good, "{asked}: {found:?}");
+        }
         let written = block_on(register.swap(&key(name), None, b"mine".to_vec()));
         assert!(
             matches!(written, Err(RegisterError::Foreign { .. })),
@@ -224,6 +233,14 @@ fn credentials_and_rights_are_told_apart_from_an_absence() {
     assert_eq!(works(&one, &key("group/one")), None);
     block_on(async { done(swap(&one, &key("group/one"), None, b"mine").await) });
     assert_eq!(refusal(&settled(&one, &key("group/two"))), refused);
+    // Asked for together, what it may read is not refused with the rest.
+    let asked = ["group/one", "group/two"].repeat(10);
+    let found = block_on(join_all(asked.iter().map(|name| one.read(&key(name)))));
+    for (name, found) in asked.into_iter().zip(found) {
+        let expected = refused.filter(|_| name == "group/two");
+        assert_eq!(refusal(&found), expected, "{name}: {found:?}");
+        assert_eq!(found.is_ok(), expected.is_none(), "{name}: {found:?}");
+    }
     let entry = works(&one, &holder);
     let written = block_on(one.swap(&holder, entry.as_ref(), b"x".to_vec()));
     assert_eq!(refusal(&written), refused, "it may only read");
@@ -453,13 +470,21 @@ fn a_cluster_of_three_keeps_what_it_confirmed_when_each_member_is_killed_in_turn
         member.crash();
         let begun = Instant::now();
         let mut round = 0_u32;
-        // What is unknown is read; what was confirmed is there.
+        let mut unknown = Vec::new();
+        // What is unknown is read, and may be done later still; what was confirmed is there.
         let written = loop {
             let value = format!("{victim}/{round}").into_bytes();
             match block_on(register.swap(&holder, kept.as_ref(), value.clone())) {
                 Ok(Swap::Done(_)) => break value,
-                Ok(Swap::Conflict(entry)) => panic!("nobody else writes: {entry:?}"),
-                Err(error) if error.is_unknown() => kept = works(&register, &holder),
+                Ok(Swap::Conflict(entry)) => {
+                    let late = entry.as_ref().is_some_and(|it| unknown.contains(&it.value));
+                    assert!(late, "nobody else writes: {entry:?}");
+                    kept = entry;
+                }
+                Err(error) if error.is_unknown() => {
+                    unknown.push(value);
+                    kept = works(&register, &holder);
+                }
                 Err(RegisterError::Unreachable(_)) => {}
                 Err(error) => panic!("a member that is gone refuses nothing: {error}"),
             }
