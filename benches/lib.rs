@@ -40,6 +40,7 @@ pub fn started(k: u32, members: &Arc<Members>) -> (Bully, EffectsOf<Bully>) {
         kind: MemberKind::Voter,
         score: Some(k.into()),
         birth: Birth::Started,
+        store: None,
         keeps_lists: true,
     };
     let mut bully = Bully::new(identity, &Arc::new(BullyConfig::default()), None);

@@ -468,6 +468,7 @@ where
         } else {
             Birth::Restarted
         },
+        store: None,
         keeps_lists: true,
     };
     members.join([Member::up(

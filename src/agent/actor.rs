@@ -133,6 +133,7 @@ impl<E: Election> Agent<E> {
             kind: spec.kind,
             score: shared.score(),
             birth,
+            store: None,
             keeps_lists: store.as_deref().is_none_or(TermStore::keeps_lists),
         };
         Self {

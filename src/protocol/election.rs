@@ -10,7 +10,7 @@ use std::{
 
 use super::{
     AgentId, EffectsOf, Incarnation, InputOf, MemberKind, MembershipError, MinimumRole, Prospects,
-    Requirements, Score, Term, Time, Timings, View,
+    Requirements, Score, StoreId, Term, Time, Timings, View,
 };
 
 /// One participant's side of a leader election, as a pure machine.
@@ -162,6 +162,8 @@ pub struct Identity {
     pub score: Option<Score>,
     /// Whether this is the first incarnation, or one after a crash.
     pub birth: Birth,
+    /// The store that keeps its votes; `None` without a disk.
+    pub store: Option<StoreId>,
     /// Whether its store, if it has one, has room for a list of voters that was decided while the group ran; one of
     /// format 1 has none.
     pub keeps_lists: bool,

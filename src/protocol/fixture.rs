@@ -31,6 +31,7 @@ pub(crate) fn among(kind: MemberKind, score: Option<Score>) -> (Identity, Member
         kind,
         score,
         birth: Birth::Started,
+        store: None,
         keeps_lists: true,
     };
     (identity, members)

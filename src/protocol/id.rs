@@ -265,6 +265,19 @@ impl fmt::Display for Incarnation {
     }
 }
 
+/// The number of a store of votes, drawn at random when the store is made; shown as 16 hex digits.
+///
+/// A voter whose store was lost comes back with another one: by this number its peers see it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct StoreId(pub u64);
+
+impl fmt::Display for StoreId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}
+
 /// One round of questions of one agent; an answer echoes it whole.
 ///
 /// An answer to a former incarnation, or to an earlier question, is therefore seen to be one and counts
@@ -322,6 +335,12 @@ mod tests {
         assert_eq!(Term(u64::MAX).next(), None);
         assert_eq!(Term(7).next(), Some(Term(8)));
         assert_eq!(Incarnation(u64::MAX).next(), Incarnation(u64::MAX));
+    }
+
+    #[test]
+    fn a_store_is_shown_by_all_its_digits() {
+        assert_eq!(StoreId(0xab).to_string(), "00000000000000ab");
+        assert_eq!(StoreId(u64::MAX).to_string(), "ffffffffffffffff");
     }
 
     #[test]

@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{AgentId, Incarnation, Rank, Score};
+use super::{AgentId, Incarnation, Rank, Score, StoreId};
 
 /// One member as the others see it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -25,6 +25,8 @@ pub struct Member {
     /// The last incarnation that was known where it was before, if it has moved to another host.
     /// What is reported by its present host says nothing about that one or earlier ones.
     pub former: Option<Incarnation>,
+    /// The store that keeps its votes, as its host told it; `None` while it was not told, and without a disk.
+    pub store: Option<StoreId>,
 }
 
 /// Whether a member is asked, or only told. Fixed when it joins, unless its election changes its voters while it runs.
@@ -74,6 +76,7 @@ impl Member {
             incarnation,
             ended: None,
             former: None,
+            store: None,
         }
     }
 
@@ -88,6 +91,7 @@ impl Member {
             incarnation: None,
             ended: None,
             former: None,
+            store: None,
         }
     }
 

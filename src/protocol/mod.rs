@@ -50,7 +50,7 @@ pub use effect::{After, Effect, EffectOf, Effects, EffectsOf, MessageOf, To};
 pub use election::{Birth, Election, Identity, PeerMessage};
 pub use electorate::Electorate;
 pub use event::{Event, Leader, LostReason};
-pub use id::{AgentId, IdError, Incarnation, Round, Term};
+pub use id::{AgentId, IdError, Incarnation, Round, StoreId, Term};
 pub use input::{Input, InputOf};
 pub use measurement::Measurement;
 pub use member::{Member, MemberKind, Presence};

@@ -188,6 +188,7 @@ impl<R: Rules> Actor for Player<R> {
             kind: MemberKind::Voter,
             score: self.rules.score(agent),
             birth,
+            store: None,
             keeps_lists: true,
         };
         let mut actor = ActorState {

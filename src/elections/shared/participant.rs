@@ -9,7 +9,8 @@ use std::sync::Arc;
 use tracing::debug;
 
 use crate::protocol::{
-    AgentId, Birth, Identity, Incarnation, Leader, Member, MemberKind, Members, Role, Score, Term,
+    AgentId, Birth, Identity, Incarnation, Leader, Member, MemberKind, Members, Role, Score,
+    StoreId, Term,
 };
 
 use super::slot;
@@ -23,6 +24,8 @@ pub(in crate::elections) struct Participant {
     /// `None` while the agent cannot be elected.
     pub(in crate::elections) score: Option<Score>,
     pub(in crate::elections) birth: Birth,
+    /// The store that keeps its votes; `None` without a disk.
+    pub(in crate::elections) store: Option<StoreId>,
     /// Whether its store has room for a list of voters.
     pub(in crate::elections) keeps_lists: bool,
     /// The newest snapshot: a hint that saves messages, in which only ended incarnations are facts.
@@ -38,6 +41,7 @@ impl Participant {
             kind,
             score,
             birth,
+            store,
             keeps_lists,
         } = identity;
         Self {
@@ -46,6 +50,7 @@ impl Participant {
             kind,
             score,
             birth,
+            store,
             keeps_lists,
             members: Arc::default(),
         }
@@ -60,6 +65,7 @@ impl Participant {
             kind: self.kind,
             score: self.score,
             birth: self.birth,
+            store: self.store,
             keeps_lists: self.keeps_lists,
         }
     }
@@ -180,6 +186,7 @@ mod tests {
             kind: MemberKind::Voter,
             score: Some(3.into()),
             birth: Birth::Started,
+            store: None,
             keeps_lists: true,
         };
         Participant {

@@ -290,6 +290,7 @@ fn member(cursor: &mut Cursor<'_>) -> Result<(u32, Member), WireError> {
         incarnation: incarnation(cursor)?,
         ended: incarnation(cursor)?,
         former: None, // what this side knows beside
+        store: None,
     };
     Ok((number, member))
 }

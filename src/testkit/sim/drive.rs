@@ -129,6 +129,7 @@ impl<E: Election> World<E> {
             kind: node.kind,
             score,
             birth,
+            store: None,
             keeps_lists: true,
         };
         node.machine = Some(E::new(identity, &node.config, node.durable.clone()));

@@ -30,6 +30,7 @@ impl One {
             kind: MemberKind::Voter,
             score: Some(3.into()),
             birth: Birth::Restarted,
+            store: None,
             keeps_lists: true,
         };
         let mut members = Members::new(false);

@@ -197,6 +197,7 @@ fn first_of_five() -> Identity {
         kind: MemberKind::Voter,
         score: Some(1.into()),
         birth: Birth::Started,
+        store: None,
         keeps_lists: true,
     }
 }

@@ -223,6 +223,7 @@ fn first_group_of_an_incarnation(
         kind: MemberKind::Voter,
         score: Some(1.into()),
         birth: Birth::Restarted,
+        store: None,
         keeps_lists: true,
     };
     let mut machine = InvitationElection::new(me, &Arc::new(config()), record);

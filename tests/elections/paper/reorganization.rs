@@ -193,6 +193,7 @@ fn without_safe_storage_an_old_election_is_obeyed_again() {
             kind: MemberKind::Voter,
             score: Some(1.into()),
             birth: Birth::Restarted,
+            store: None,
             keeps_lists: true,
         };
         let mut machine = Reorganization::new(me, &Arc::new(config(WhenAsked::Answer)), record);

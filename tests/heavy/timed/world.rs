@@ -258,6 +258,7 @@ impl<R: Rules> World<R> {
             kind,
             score,
             birth,
+            store: None,
             keeps_lists: true,
         }
     }
