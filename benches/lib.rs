@@ -41,7 +41,6 @@ pub fn started(k: u32, members: &Arc<Members>) -> (Bully, EffectsOf<Bully>) {
         score: Some(k.into()),
         birth: Birth::Started,
         store: None,
-        keeps_lists: true,
     };
     let mut bully = Bully::new(identity, &Arc::new(BullyConfig::default()), None);
     let mut out = Effects::new();

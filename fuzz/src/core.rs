@@ -304,7 +304,6 @@ fn message(choices: &mut Choices<'_>, now: Time) -> BullyMessage {
             score: some(choices, |_| score),
             promise: retry,
             incarnation: None,
-            keeps_lists: choices.byte() & 1 == 0,
         }
         .into(),
         9 => Nack { term }.into(),
@@ -350,11 +349,7 @@ fn change_of_voters(choices: &mut Choices<'_>, which: u8, term: Term) -> BullyMe
             outcome: Err(ChangeError::UnderWay),
         }
         .into(),
-        _ => Enlist {
-            term,
-            keeps_lists: choices.byte() & 1 == 0,
-        }
-        .into(),
+        _ => Enlist { term }.into(),
     }
 }
 
@@ -469,7 +464,6 @@ where
             Birth::Restarted
         },
         store: None,
-        keeps_lists: true,
     };
     members.join([Member::up(
         id(0).clone(),

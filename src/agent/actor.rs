@@ -134,7 +134,6 @@ impl<E: Election> Agent<E> {
             score: shared.score(),
             birth,
             store: None,
-            keeps_lists: store.as_deref().is_none_or(TermStore::keeps_lists),
         };
         Self {
             incarnation,

@@ -132,32 +132,15 @@ pub enum ChangeError {
         /// The name.
         id: AgentId,
     },
-    /// Of the present voters or of those of the next list, too few are there: nobody could be elected afterwards. One of
-    /// release 0.1 is not heard, although it is linked, unless its timings are known (`Peer::with_equal_timings`).
+    /// Of the present voters or of those of the next list, too few are there: nobody could be elected afterwards.
     #[error(
-        "the leader hears {heard} of the {needed} voters that would be needed then: add one that is up, bring one back, or upgrade one of release 0.1, first"
+        "the leader hears {heard} of the {needed} voters that would be needed then: add one that is up, or bring one back, first"
     )]
     NoQuorum {
         /// The voters that the leader heard of late, and itself.
         heard: u32,
         /// The larger quorum.
         needed: u32,
-    },
-    /// The list of voters has no room in a store of format 1.
-    #[error(
-        "the store of {id} is of format 1, which has no room for a list of voters: upgrade it (`FileStore::upgrade`), start the agent again, then ask again"
-    )]
-    NotUpgraded {
-        /// Whose store.
-        id: AgentId,
-    },
-    /// That agent speaks version 1 of the wire, in which nobody can be told of another list. It is heard only where its
-    /// timings are known (`Peer::with_equal_timings`); else it counts as one that is away, and a change may leave it
-    /// behind until it is upgraded.
-    #[error("{id} runs release 0.1, which keeps its voters for ever: upgrade it, then ask again")]
-    OldRelease {
-        /// A voter of the present list and of the next one.
-        id: AgentId,
     },
     /// The agent that was asked may only observe, as the leader's host was told.
     #[error("the leader's host lets this agent only observe: ask an agent that may vote")]

@@ -164,9 +164,6 @@ pub struct Identity {
     pub birth: Birth,
     /// The store that keeps its votes; `None` without a disk.
     pub store: Option<StoreId>,
-    /// Whether its store, if it has one, has room for a list of voters that was decided while the group ran; one of
-    /// format 1 has none.
-    pub keeps_lists: bool,
 }
 
 /// How an incarnation began.

@@ -32,7 +32,6 @@ pub(crate) fn among(kind: MemberKind, score: Option<Score>) -> (Identity, Member
         score,
         birth: Birth::Started,
         store: None,
-        keeps_lists: true,
     };
     (identity, members)
 }

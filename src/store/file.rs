@@ -324,12 +324,6 @@ where
         false
     }
 
-    /// Not while the file has format 1, until it is [upgraded](FileStore::upgrade).
-    fn keeps_lists(&self) -> bool {
-        let kept = self.shared.kept();
-        kept.is_ok_and(|(_, format)| format == Format::Second)
-    }
-
     fn identity(&self) -> Option<&StoreIdentity> {
         Some(&self.shared.identity)
     }

@@ -114,13 +114,6 @@ pub trait TermStore<D>: Debug + Send + Sync {
     /// survive that, so such a store is for groups that end with the process as well.
     fn is_volatile(&self) -> bool;
 
-    /// Whether a record may name voters that were decided while the group ran. A store in which such a record has no
-    /// room says `false`, as a [`FileStore`] of format 1 does: then no change of the voters is begun with its agent
-    /// among them. Asked when an incarnation begins.
-    fn keeps_lists(&self) -> bool {
-        true
-    }
-
     /// The node that the record belongs to; `None` if the store was made for no particular one.
     fn identity(&self) -> Option<&StoreIdentity> {
         None
@@ -142,10 +135,6 @@ impl<D, S: TermStore<D> + ?Sized> TermStore<D> for Arc<S> {
 
     fn is_volatile(&self) -> bool {
         S::is_volatile(self)
-    }
-
-    fn keeps_lists(&self) -> bool {
-        S::keeps_lists(self)
     }
 
     fn identity(&self) -> Option<&StoreIdentity> {

@@ -10,9 +10,8 @@ use actix::clock;
 use actix_bully::{
     Group,
     agent::{BullyAgent, BullyBuilder, BullyHandle, Finding, VotersError},
-    elections::quorum::Vote,
     protocol::{ChangeError, MemberKind, NewVoter, Timings},
-    store::{Generation, MemoryStore, Saving, StoreError, TermStore},
+    store::MemoryStore,
     testkit::VirtualClock,
 };
 
@@ -307,47 +306,5 @@ fn without_a_quorum_the_caller_is_told_so_when_its_time_is_over() {
         let answer = agents[0].remove_voter(id("b"), within).await;
         assert_eq!(answer, Err(VotersError::TimedOut { within }));
         assert_eq!(voters(&agents[0]), list(0, &NAMES));
-    });
-}
-
-/// A store that has no room for a list of voters, as a file of format 1 has none.
-#[derive(Debug)]
-struct Roomless(MemoryStore<Vote>);
-
-impl TermStore<Vote> for Roomless {
-    fn begin(&self) -> Result<Generation, StoreError> {
-        self.0.begin()
-    }
-    fn load(&self) -> Result<Option<Vote>, StoreError> {
-        self.0.load()
-    }
-    fn save(&self, by: Generation, record: Vote) -> Saving {
-        assert_eq!(record.voters, None, "it has no room");
-        self.0.save(by, record)
-    }
-    fn is_volatile(&self) -> bool {
-        true
-    }
-    fn keeps_lists(&self) -> bool {
-        false
-    }
-}
-
-#[test]
-fn a_voter_whose_store_has_no_room_for_a_list_is_named_and_lives_on() {
-    play(async {
-        let group = Group::new("jobs").unwrap();
-        let roomless = agent("a", &group).store(Roomless(MemoryStore::new()));
-        let a = roomless.start().unwrap();
-        let rest = ["b", "c"].map(|name| agent(name, &group).start().unwrap());
-        until(|| a.leader().is_some_and(|leader| leader.id == "c")).await;
-        let refused = a.remove_voter(id("b"), LIMIT).await;
-        let reason = ChangeError::NotUpgraded { id: id("a") };
-        assert_eq!(refused, Err(VotersError::Refused(reason)));
-        assert!(rest[1].is_leader() && a.leader().is_some());
-        // It may go itself: it has no vote to remember then, and follows on.
-        let changed = rest[0].remove_voter(id("a"), LIMIT).await.unwrap();
-        assert_eq!(changed.voters, ["b", "c"].map(id));
-        until(|| a.leader().is_some() && voters(&a) == list(1, &["b", "c"])).await;
     });
 }

@@ -107,7 +107,6 @@ fn answers() -> Vec<BullyMessage> {
         score: None,
         promise: retry,
         incarnation: None,
-        keeps_lists: true,
     };
     vec![
         ok(None).into(),

@@ -189,7 +189,6 @@ impl<R: Rules> Actor for Player<R> {
             score: self.rules.score(agent),
             birth,
             store: None,
-            keeps_lists: true,
         };
         let mut actor = ActorState {
             machine: R::Election::new(

@@ -183,7 +183,6 @@ impl Rules for Quorum {
                 score: self.score(other),
                 promise: Micros::default(),
                 incarnation: None,
-                keeps_lists: true,
             }),
         };
         others.map(ack).collect()

@@ -149,7 +149,6 @@ pub(crate) async fn ask(agent: BullyHandle, change: VoterChange, within: Duratio
                 ChangeError::NotAVoter { .. }
                 | ChangeError::AlreadyAVoter { .. }
                 | ChangeError::LastVoter => return ledger.count("a change came too late"),
-                ChangeError::OldRelease { .. } => "a change was refused for an old release",
                 other => return ledger.breaks(format!("`{change}` was refused: {other}")),
             },
             Err(VotersError::TimedOut { .. }) => return ledger.count("a change had no answer"),

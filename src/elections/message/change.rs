@@ -51,8 +51,6 @@ pub struct AskChange {
 pub struct Enlist {
     /// The leader's term.
     pub term: Term,
-    /// Whether the sender's store has room for a list of voters.
-    pub keeps_lists: bool,
 }
 
 /// "So it is", or why it is not: the leader's answer. A change that is begun is answered by [`Install`].

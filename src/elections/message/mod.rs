@@ -246,8 +246,6 @@ pub struct Ack {
     pub promise: Micros,
     /// Without disks: the incarnation of the leader that this answers.
     pub incarnation: Option<Incarnation>,
-    /// Whether the voter's store has room for a list of voters: without it, no other list may follow.
-    pub keeps_lists: bool,
 }
 
 /// "I know a higher term than the one you lead in."
@@ -309,9 +307,6 @@ pub struct Leadership {
 pub struct Micros(pub u64);
 
 impl Micros {
-    /// The promise of a voter of version 1 of the wire, which does not say it.
-    pub(crate) const UNSAID: Self = Self(u64::MAX);
-
     for_tests! {
         /// Rounds down; saturates.
         fn at_most(span: Duration) -> Self {

@@ -193,7 +193,6 @@ impl QuorumBully {
             && self.core.me.is_up(from)
         {
             leading.note_learner(&self.core, now, from);
-            leading.note_store(from, enlist.keeps_lists);
             return Next::Stay;
         }
         self.state
@@ -222,15 +221,6 @@ impl Leading {
             cooldown: Duration::ZERO,
             next: Some(next),
         });
-    }
-
-    /// Takes note of whether that member's store has room for a list of voters.
-    pub(super) fn note_store(&mut self, id: &AgentId, keeps_lists: bool) {
-        if keeps_lists {
-            self.without_room.remove(id);
-        } else if !self.without_room.contains(id) {
-            self.without_room.insert(id.clone());
-        }
     }
 
     /// Whether the change is under way: the next list does what the present one does not. Lists differ by one

@@ -146,7 +146,6 @@ impl Core {
                 // Rounded down: a leader must not count on more than this voter keeps.
                 promise: Micros::at_most(self.config.timings.promise()),
                 incarnation: self.config.life(leader.incarnation),
-                keeps_lists: self.me.keeps_lists,
             },
         );
     }
@@ -154,8 +153,7 @@ impl Core {
     /// `enlist-before-vote`: who could vote, and is not listed, says so to the leader that it follows.
     fn enlist(&self, leader: &Leader, out: &mut Out) {
         if self.has_store && !self.me.is_voter() && self.config.diskless().is_none() {
-            let (term, keeps_lists) = (leader.term, self.me.keeps_lists);
-            out.send(&leader.id, Enlist { term, keeps_lists });
+            out.send(&leader.id, Enlist { term: leader.term });
         }
     }
 

@@ -17,7 +17,6 @@ impl Defect {
         Self::SealNeverVoid,
         Self::SealVoidAtItsTerm,
         Self::SealBeforeLost,
-        Self::StoresNotAsked,
         Self::QuorumNotLeft,
         Self::ListUntold,
     ];
@@ -90,8 +89,6 @@ defects! { QuorumConfig:
     SealVoidAtItsTerm,
     /// `lose-before-seal`: the leader seals, and its leadership has not ended.
     SealBeforeLost,
-    /// `lists-need-room`: a change begins although the store of a voter has no room for the next list.
-    StoresNotAsked,
     /// `leave-a-quorum`: a change begins although too few voters of the next list are there.
     QuorumNotLeft,
     /// `tell-after-restart`: an agent that had a list decided without itself does not tell it after a restart.

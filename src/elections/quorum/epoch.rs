@@ -34,7 +34,6 @@
 //! | `enlist-before-vote` | A leader makes a voter only of a member that is up and said of late, to this leader and in this term, that it could be one. | `ruling.rs` |
 //! | `leave-a-quorum` | A leader begins a change only while a quorum of the present voters and one of the next ones are there. | `ruling.rs` |
 //! | `one-change-at-a-time` | A leader that drains, or that claims a higher term, begins no change. | `change.rs` |
-//! | `lists-need-room` | No change begins while the store of the leader, of a voter that stays or of the new one has no room for a list, as format 1 has none. Such a voter seals nothing. | `ruling.rs`, `seal.rs` |
 //! | `voters-ask` | A leader makes no change for an agent that may only observe at its host: that agent is told so. | `change.rs` |
 //! | `lose-before-seal` | The leadership ends, then the former leader seals, and leads no more in that term. | `resign.rs`, `seal.rs` |
 //! | `seal-before-word` | A seal is durable before it is said. | `voter.rs` |
@@ -60,12 +59,6 @@
 //! - *No quorum is left.* No list can be decided: the voters that are gone have to return, or the emergency way is
 //!   taken.
 //!
-//! A voter whose store is of format 1, or that runs release 0.1, cannot keep a list. The leader refuses a change while it
-//! hears of one (`ChangeError::NotUpgraded`, `ChangeError::OldRelease`): upgrade it and start it again before any change.
-//! A voter that is away cannot be asked, and one of release 0.1 whose timings are not known to be the same counts as
-//! away, since no acknowledgement of it may count. If it comes back with such a store after a change and is in the
-//! list, it ends with an error that says so, and starts once its store is upgraded. One that was removed writes no list,
-//! and hears of it again after each restart.
 //! Voters without a disk cannot seal ([`diskless`](super::diskless)): their list is changed in the emergency way.
 //!
 //! # Why that is safe

@@ -93,10 +93,7 @@ pub(super) fn enter(
     core.objected.clear();
     core.scores.clear();
     core.flapping = Flapping::default();
-    // A store without room for the list keeps what it has. Its agent is no voter by that list: as one that never
-    // heard of it, it may be behind after a restart, and is told again. A voter has to end instead.
-    let is_kept = core.me.keeps_lists || decree.names().any(|id| *id == core.me.id);
-    let is_durable = core.has_store && is_kept && !core.config.has(Defect::EpochUnwritten);
+    let is_durable = core.has_store && !core.config.has(Defect::EpochUnwritten);
     // Nobody else may know the list yet. The configuration need not name this agent, so that after a restart only
     // the record says that it was a voter.
     let tells = from.is_none() && !core.me.is_voter() && !core.config.has(Defect::ListUntold);

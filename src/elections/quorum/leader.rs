@@ -24,7 +24,7 @@ use super::{
     seal::higher,
     state::{Next, Start, State},
 };
-use crate::elections::{message::Micros, shared::Handover, vote::SealRecord};
+use crate::elections::{shared::Handover, vote::SealRecord};
 use crate::protocol::{AgentId, Decree, Event, LostReason, Role, Score, Term, Time, Timings};
 
 /// No promise, however short, makes a leader speak more often.
@@ -46,10 +46,6 @@ pub(super) struct Leading {
     pub(super) leaving: Option<Leaving>,
     /// When those that could become voters last said so.
     pub(super) learners: BTreeMap<AgentId, Time>,
-    /// The voters of version 1 of the wire, which cannot seal.
-    pub(super) first: BTreeSet<AgentId>,
-    /// Voters and learners whose stores have no room for a list of voters.
-    pub(super) without_room: BTreeSet<AgentId>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -115,8 +111,6 @@ impl Leading {
             ahead: None,
             leaving: None,
             learners: BTreeMap::new(),
-            first: BTreeSet::new(),
-            without_room: BTreeSet::new(),
         };
         leading.announce(now, out);
         out.set_timer(BullyTimer::Heartbeat, heartbeat);
@@ -188,12 +182,6 @@ impl Leading {
         if ack.term != self.term || ack.echo > now || !is_meant {
             return core.ignore(Role::Leader, "an acknowledgement of something else");
         }
-        if ack.promise == Micros::UNSAID {
-            self.first.insert(from.clone());
-        } else {
-            self.first.remove(from);
-        }
-        self.note_store(from, ack.keeps_lists);
         // A lost heartbeat or two do not end steady contact.
         let gap = core.config.heartbeat().saturating_mul(3);
         let echo = if core.config.has(Defect::LeaseFromArrival) {

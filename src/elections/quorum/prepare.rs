@@ -29,8 +29,7 @@
 //! ahead it goes on following the leader that asked for it, in the term that this one leads in, until it follows
 //! another one. It keeps that in memory: one that restarts answers `Nack`, and the leader raises its term as for any voter.
 //!
-//! Nothing is prepared without disks, where a vote holds for one incarnation, nor with voters of version 1 of the
-//! wire, which cannot vote for another agent than the one that asks.
+//! Nothing is prepared without disks, where a vote holds for one incarnation.
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
@@ -105,9 +104,7 @@ impl Leading {
         out: &mut Out,
     ) -> Option<Box<Ahead>> {
         let fresh = core.config.heartbeat().saturating_mul(2);
-        let heard = self.supporters.heard(now, fresh);
-        let heard = heard.filter(|id| !self.first.contains(*id));
-        let voters: Arc<[_]> = heard.cloned().collect();
+        let voters: Arc<[_]> = self.supporters.heard(now, fresh).cloned().collect();
         let is_enough = voters.len() >= core.config.vote_quorum() && voters.contains(&to);
         if core.config.diskless().is_some() || !is_enough || self.is_raising() {
             return None;

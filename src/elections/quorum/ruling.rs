@@ -1,9 +1,8 @@
 //! What a leader makes of a change of the voters: the next list, or why there is none.
 //!
 //! Decided here: the list that comes out of a change, and what has to be so before the leader gives up its leadership for
-//! it. Each refusal is for something that would leave the group worse off: a voter that nobody heard, a store or a
-//! release that cannot keep the list, a list by which nobody could be elected. Not here: how the change is carried out
-//! ([`change`](super::change), [`seal`](super::seal)).
+//! it. Each refusal is for something that would leave the group worse off: a voter that nobody heard, a list by which
+//! nobody could be elected. Not here: how the change is carried out ([`change`](super::change), [`seal`](super::seal)).
 
 use super::{Defect, QuorumConfig, core::Core, leader::Leading};
 use crate::protocol::{AgentId, ChangeError, Changed, Decree, NewVoter, Time, VoterChange};
@@ -44,11 +43,6 @@ impl Core {
                 return Err(ChangeError::NotSeen { id });
             }
         }
-        let is_kept = |id: &&AgentId| self.config.voters.contains(id) && Some(*id) != old;
-        if let Some(id) = leading.first.iter().find(is_kept) {
-            return Err(ChangeError::OldRelease { id: id.clone() });
-        }
-        self.check_stores(leading, new, old)?;
         let known = self.voter.record.installed();
         let contact = |id: &AgentId| {
             let voter = known.and_then(|list| list.voters.iter().find(|voter| voter.id == *id));
@@ -83,31 +77,6 @@ impl Core {
             };
         }
         Ok(Ruling::Begin(Box::new(decree)))
-    }
-
-    /// `lists-need-room`: every voter that seals or is in the next list has to keep that list. One without room
-    /// for it would have to end when it is told, and a quorum of them would end the group.
-    fn check_stores(
-        &self,
-        leading: &Leading,
-        new: Option<&NewVoter>,
-        old: Option<&AgentId>,
-    ) -> Result<(), ChangeError> {
-        if self.config.has(Defect::StoresNotAsked) {
-            return Ok(());
-        }
-        let own = (!self.me.keeps_lists).then_some(&self.me.id);
-        let mut without = own.into_iter().chain(&leading.without_room);
-        let is_meant = |id: &&AgentId| {
-            let is_new = new.is_some_and(|new| new.id == **id);
-            let is_voter = self.config.voters.contains(id);
-            // The one that is replaced may be lost, so what it said last is not asked for; a leader seals itself.
-            is_new || is_voter && (Some(*id) != old || **id == self.me.id)
-        };
-        match without.find(is_meant) {
-            Some(id) => Err(ChangeError::NotUpgraded { id: id.clone() }),
-            None => Ok(()),
-        }
     }
 
     /// `leave-a-quorum`: the present voters have to decide the next list, and those of the next one have to elect by it,

@@ -203,12 +203,6 @@ impl QuorumBully {
                 .ignore(self.state.role(), "no list that could follow");
             return Next::Stay;
         }
-        if !self.core.me.keeps_lists && !config.has(Defect::StoresNotAsked) {
-            // The leader was not to begin; this one was away. Without its seal the others may still be enough.
-            self.core
-                .ignore(self.state.role(), "its store has no room for a list");
-            return Next::Stay;
-        }
         let record = &self.core.voter.record;
         if record.seal().is_some_and(|taken| taken.term == seal.term) {
             // Its answer was lost. This voter campaigns when it would have: a sealer that reaches too few must not

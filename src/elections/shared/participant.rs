@@ -26,8 +26,6 @@ pub(in crate::elections) struct Participant {
     pub(in crate::elections) birth: Birth,
     /// The store that keeps its votes; `None` without a disk.
     pub(in crate::elections) store: Option<StoreId>,
-    /// Whether its store has room for a list of voters.
-    pub(in crate::elections) keeps_lists: bool,
     /// The newest snapshot: a hint that saves messages, in which only ended incarnations are facts.
     pub(in crate::elections) members: Arc<Members>,
 }
@@ -42,7 +40,6 @@ impl Participant {
             score,
             birth,
             store,
-            keeps_lists,
         } = identity;
         Self {
             id,
@@ -51,7 +48,6 @@ impl Participant {
             score,
             birth,
             store,
-            keeps_lists,
             members: Arc::default(),
         }
     }
@@ -66,7 +62,6 @@ impl Participant {
             score: self.score,
             birth: self.birth,
             store: self.store,
-            keeps_lists: self.keeps_lists,
         }
     }
 
@@ -187,7 +182,6 @@ mod tests {
             score: Some(3.into()),
             birth: Birth::Started,
             store: None,
-            keeps_lists: true,
         };
         Participant {
             members: Arc::new(members),

@@ -153,9 +153,8 @@ pub fn from_first(
             echo: m.echo,
             score: m.score,
             // As long as this leader's own lease needs: the timings are the same.
-            promise: Micros::UNSAID,
+            promise: Micros(u64::MAX),
             incarnation: None,
-            keeps_lists: false,
         }
         .into(),
         FirstMessage::Nack(m) => m.into(),

@@ -130,7 +130,6 @@ impl<E: Election> World<E> {
             score,
             birth,
             store: None,
-            keeps_lists: true,
         };
         node.machine = Some(E::new(identity, &node.config, node.durable.clone()));
         node.known = known.clone();

@@ -31,7 +31,6 @@ impl One {
             score: Some(3.into()),
             birth: Birth::Restarted,
             store: None,
-            keeps_lists: true,
         };
         let mut members = Members::new(false);
         let up = |name| Member::up(name, MemberKind::Voter, Some(1.into()), Incarnation(1));

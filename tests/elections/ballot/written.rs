@@ -198,7 +198,6 @@ fn first_of_five() -> Identity {
         score: Some(1.into()),
         birth: Birth::Started,
         store: None,
-        keeps_lists: true,
     }
 }
 

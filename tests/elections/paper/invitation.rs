@@ -224,7 +224,6 @@ fn first_group_of_an_incarnation(
         score: Some(1.into()),
         birth: Birth::Restarted,
         store: None,
-        keeps_lists: true,
     };
     let mut machine = InvitationElection::new(me, &Arc::new(config()), record);
     let alone = Input::Start(Arc::new(Members::default()));

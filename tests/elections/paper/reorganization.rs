@@ -194,7 +194,6 @@ fn without_safe_storage_an_old_election_is_obeyed_again() {
             score: Some(1.into()),
             birth: Birth::Restarted,
             store: None,
-            keeps_lists: true,
         };
         let mut machine = Reorganization::new(me, &Arc::new(config(WhenAsked::Answer)), record);
         let mut members = Members::new(false);

@@ -259,7 +259,6 @@ impl<R: Rules> World<R> {
             score,
             birth,
             store: None,
-            keeps_lists: true,
         }
     }
 }

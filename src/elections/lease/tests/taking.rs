@@ -165,7 +165,6 @@ fn an_answer_to_a_former_incarnation_has_no_number_of_this_one() {
             score: None,
             birth: crate::protocol::Birth::Started,
             store: None,
-            keeps_lists: true,
         };
         let machine = Lease::new(identity, &Arc::new(config()), None);
         machine.core.requests

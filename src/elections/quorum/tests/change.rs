@@ -1,7 +1,7 @@
 //! Commands to change the voters: who may be added, what is refused, and how the answer gets back.
 
 use super::{epochs::*, *};
-use crate::elections::message::{AskChange, ChangeAnswer, Micros};
+use crate::elections::message::{AskChange, ChangeAnswer};
 use crate::protocol::{ChangeError, Changed, Contact, NewVoter, VoterChange, VotersEvent};
 
 #[test]
@@ -284,29 +284,6 @@ fn a_leader_answers_who_asks_on_behalf_of_another() {
         .whatever();
     let mut me = Kit::following();
     me.hear(LOW, ask(remove(HIGH))).nothing_else_happened();
-}
-
-/// It would hear of no other list, and could not seal.
-#[test]
-fn voters_of_release_0_1_are_kept_in_no_new_list() {
-    let first = |me: &Kit| Ack {
-        promise: Micros::UNSAID,
-        ..ack(MINE, me.now, 1)
-    };
-    let mut me = Kit::heard();
-    let said = first(&me);
-    me.hear(LOW, said).whatever();
-    let reason = ChangeError::OldRelease { id: id(LOW) };
-    me.change(remove(HIGH))
-        .notified(answered(remove(HIGH), Err(reason)))
-        .nothing_else_happened();
-    me.change(remove(LOW)).drained(MINE, None).whatever();
-
-    let mut me = Kit::heard();
-    let said = first(&me);
-    me.hear(LOW, said).whatever();
-    me.acked(LOW, 1).whatever(); // it was upgraded
-    me.change(remove(HIGH)).drained(MINE, None).whatever();
 }
 
 /// What takes more bytes in a record than in memory counts for what it takes.

@@ -85,10 +85,7 @@ pub(super) fn reports(reply: &ClaimReply, term: u64, names: &[&str]) -> ClaimRep
 }
 
 pub(super) fn enlist(term: u64) -> Enlist {
-    Enlist {
-        term: Term(term),
-        keeps_lists: true,
-    }
+    Enlist { term: Term(term) }
 }
 
 pub(super) fn add(name: &str) -> VoterChange {
@@ -109,14 +106,6 @@ pub(super) fn answered(change: VoterChange, outcome: Result<Changed, ChangeError
 
 pub(super) fn record(me: &Kit) -> &Vote {
     &me.machine.core.voter.record
-}
-
-/// A voter supports that leader, and its store has no room for a list.
-pub(super) fn roomless(leader: &Kit) -> Ack {
-    Ack {
-        keeps_lists: false,
-        ..ack(MINE, leader.now, 1)
-    }
 }
 
 impl Kit {

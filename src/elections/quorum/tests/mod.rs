@@ -4,6 +4,7 @@
 //! needed timers, its roles, its messages. What is true of whole groups is tested in the simulated world.
 
 mod announce;
+mod asking;
 mod change;
 mod command;
 mod config;
@@ -19,7 +20,6 @@ mod planted;
 mod prepare;
 mod promise;
 mod resign;
-mod room;
 mod ruling;
 mod say;
 mod seal;

@@ -24,10 +24,6 @@ const SCENES: &[(Defect, Scene)] = &[
         the_leadership_is_lost_before_the_seal,
     ),
     (
-        Defect::StoresNotAsked,
-        no_change_begins_with_a_store_that_has_no_room,
-    ),
-    (
         Defect::QuorumNotLeft,
         no_change_begins_that_leaves_no_quorum,
     ),
@@ -118,14 +114,6 @@ fn the_leadership_is_lost_before_the_seal(config: QuorumConfig) -> bool {
     let reason = LostReason::VotersChange;
     let term = Term(MINE);
     seen.events().first() == Some(&&Event::Lost { term, reason })
-}
-
-fn no_change_begins_with_a_store_that_has_no_room(config: QuorumConfig) -> bool {
-    let me = Kit::heard_by(config);
-    let said = roomless(&me);
-    let mut me = me.after(LOW, said);
-    me.change(remove(HIGH)).whatever();
-    matches!(&me.machine.state, State::Leading(leading) if leading.leaving.is_none())
 }
 
 fn no_change_begins_that_leaves_no_quorum(config: QuorumConfig) -> bool {

@@ -1,7 +1,7 @@
 //! `prepare-before-drain` and `lead-in-given-term`: at the leader, at the voters, and at the successor.
 
 use super::*;
-use crate::elections::{message::Micros, quorum::Diskless, vote::SealRecord};
+use crate::elections::{quorum::Diskless, vote::SealRecord};
 use crate::protocol::{Decree, NewVoter};
 
 /// The term that is asked for ahead.
@@ -150,7 +150,7 @@ fn no_term_is_given_whose_votes_report_a_seal() {
 }
 
 #[test]
-fn nothing_is_prepared_without_disks_without_a_successor_or_for_voters_of_version_1() {
+fn nothing_is_prepared_without_disks_or_without_a_successor() {
     let diskless = Some(Diskless::default());
     let forgetful = QuorumConfig {
         diskless,
@@ -159,20 +159,12 @@ fn nothing_is_prepared_without_disks_without_a_successor_or_for_voters_of_versio
     let mut alone = Kit::heard();
     alone.later(2 * H + 1).acked(LOW, 1).whatever();
     alone.later(D - 1); // led by a lease that is nearly over
-    let mut first = Kit::leading();
-    let unsaid = Ack {
-        promise: Micros::UNSAID,
-        ..ack(MINE, first.now, 1)
-    };
-    first.hear(LOW, unsaid).whatever();
-    first.acked(HIGH, 9).whatever();
     let mut two = Kit::leading();
     two.acked(LOW, 1).whatever();
     let mut without_disks = Kit::heard();
     without_disks.machine.core.config = Arc::new(forgetful);
     for (why, mut me) in [
         ("nobody is heard", alone),
-        ("of version 1", first),
         ("only one other voter is heard", two),
         ("without disks", without_disks),
     ] {

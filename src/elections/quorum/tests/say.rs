@@ -113,7 +113,6 @@ pub(super) fn ack(term: u64, echo: Time, score: i32) -> Ack {
         score: Some(score.into()),
         promise: Duration::from_millis(P).into(),
         incarnation: None,
-        keeps_lists: true,
     }
 }
 
@@ -194,11 +193,7 @@ fn of_a_change(term: u64) -> Vec<BullyMessage> {
             decree,
         }
         .into(),
-        Enlist {
-            term,
-            keeps_lists: true,
-        }
-        .into(),
+        Enlist { term }.into(),
         AskChange {
             term,
             change: change.clone(),

@@ -123,7 +123,6 @@ fn votes() -> Vec<BullyMessage> {
         score,
         promise: RETRY,
         incarnation: None,
-        keeps_lists: true,
     };
     vec![
         claim(None).into(),
@@ -250,11 +249,7 @@ fn changes() -> Vec<BullyMessage> {
         .into(),
         answer(VoterChange::Add(voter), Ok(changed)).into(),
         answer(VoterChange::Remove(id()), Err(too_many)).into(),
-        Enlist {
-            term,
-            keeps_lists: true,
-        }
-        .into(),
+        Enlist { term }.into(),
     ]
 }
 

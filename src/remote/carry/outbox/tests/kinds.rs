@@ -49,7 +49,6 @@ fn a_repeated_message_stands_for_none_of_another_kind_in_a_bully_election() {
         score,
         promise: message::Micros(300_000),
         incarnation: None,
-        keeps_lists: true,
     };
     each_kind_goes(&[heartbeat(3), ack.into()]);
 }
