@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{AgentId, Incarnation, Rank, Score, StoreId};
+use super::{AgentId, Ends, Incarnation, Rank, Score, StoreId};
 
 /// One member as the others see it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -20,8 +20,12 @@ pub struct Member {
     pub presence: Presence,
     /// The last incarnation known.
     pub incarnation: Option<Incarnation>,
-    /// The last incarnation whose end is confirmed, its leadership revoked.
+    /// The last incarnation that this process has seen end, its leadership revoked: the earlier ones had ended before it
+    /// began. `None` for an agent elsewhere.
     pub ended: Option<Incarnation>,
+    /// The incarnations whose ends were told, by another process or by a sentinel. Each stands for itself alone: two
+    /// processes may have the name, and an earlier incarnation may go on.
+    pub ends: Ends,
     /// The last incarnation that was known where it was before, if it has moved to another host.
     /// What is reported by its present host says nothing about that one or earlier ones.
     pub former: Option<Incarnation>,
@@ -75,6 +79,7 @@ impl Member {
             presence,
             incarnation,
             ended: None,
+            ends: Ends::default(),
             former: None,
             store: None,
         }
@@ -90,6 +95,7 @@ impl Member {
             presence: Presence::Unseen,
             incarnation: None,
             ended: None,
+            ends: Ends::default(),
             former: None,
             store: None,
         }
@@ -112,7 +118,8 @@ impl Member {
         /// is certain about an incarnation of the former one, whichever number is larger.
         #[must_use]
         fn moved(mut self, before: &Self) -> Self {
-            let last = before.former.max(before.incarnation).max(before.ended);
+            let ended = before.ended.max(before.ends.last());
+            let last = before.former.max(before.incarnation).max(ended);
             self.former = self.former.max(last);
             self
         }
@@ -133,9 +140,20 @@ impl Member {
 
         /// Whether the end of this incarnation is confirmed, its leadership revoked.
         fn has_ended(&self, incarnation: Incarnation) -> bool {
-            self.former.is_none_or(|former| former < incarnation)
-                && self.ended.is_some_and(|ended| ended >= incarnation)
+            let is_last = self.ended.is_some_and(|ended| ended >= incarnation);
+            self.is_here(incarnation) && (is_last || self.ends.has(incarnation))
         }
+
+        /// Whether the end of just this incarnation was seen or told.
+        fn was_end_told(&self, incarnation: Incarnation) -> bool {
+            let is_told = self.ended == Some(incarnation) || self.ends.has(incarnation);
+            self.is_here(incarnation) && is_told
+        }
+    }
+
+    /// Whether an incarnation can only be one of its present host.
+    fn is_here(&self, incarnation: Incarnation) -> bool {
+        self.former.is_none_or(|former| former < incarnation)
     }
 
     /// Whether an incarnation can only be one of before it moved.
@@ -150,6 +168,7 @@ impl Member {
         self.incarnation
             .is_some_and(|known| known > incarnation || known == incarnation && down)
             || self.ended.is_some_and(|ended| ended >= incarnation)
+            || self.ends.has(incarnation)
     }
 
     /// Its present host reports it as up. A later incarnation ends the earlier ones; a stale
@@ -172,26 +191,51 @@ impl Member {
         true
     }
 
-    /// Its present place confirms its end, with what it led revoked. Says whether anything changed.
+    /// This process has seen it end, with what it led revoked: so had all its earlier incarnations. Says whether anything
+    /// changed.
     pub(crate) fn mark_down(&mut self, incarnation: Incarnation) -> bool {
         if self.ended.is_some_and(|ended| ended >= incarnation) {
             return false;
         }
         self.ended = Some(incarnation);
+        self.ends.note(incarnation); // by which other processes hear of each
+        self.is_over(incarnation);
+        true
+    }
+
+    /// Another process, or a sentinel, tells the end of just that incarnation. Says whether anything changed.
+    pub(crate) fn mark_end_told(&mut self, incarnation: Incarnation) -> bool {
+        let is_new = self.ends.note(incarnation);
+        if is_new {
+            self.is_over(incarnation);
+        }
+        is_new
+    }
+
+    fn is_over(&mut self, incarnation: Incarnation) {
         // The report may be late: a later incarnation that is known goes on.
         if self.incarnation.is_none_or(|known| known <= incarnation) {
             (self.presence, self.incarnation) = (Presence::Down, Some(incarnation));
         }
-        true
     }
 
-    /// Its present place says all that it knows of it. Says whether anything changed.
+    /// The same as another process may tell it: an end that was seen there is one that is told here.
+    #[must_use]
+    pub(crate) fn as_told(mut self) -> Self {
+        if let Some(ended) = self.ended.take() {
+            self.ends.note(ended);
+        }
+        self
+    }
+
+    /// Another process, its present place, says all that it knows of it. Says whether anything changed.
     pub(crate) fn bring_up_to_date(&mut self, newest: &Self) -> bool {
         let before = self.clone();
         self.score = newest.score;
         self.kind = newest.kind;
-        if let Some(ended) = newest.ended {
-            self.mark_down(ended);
+        self.store = newest.store;
+        for ended in newest.ends.iter().chain(newest.ended) {
+            self.mark_end_told(ended);
         }
         if let Some(incarnation) = newest.incarnation {
             match newest.presence {
@@ -246,5 +290,46 @@ mod tests {
         };
         let ended = [4, 5, 6, 9, 10].map(|number| ended.has_ended(Incarnation(number)));
         assert_eq!(ended, [false, false, true, true, false]);
+    }
+
+    fn first() -> Member {
+        let id = AgentId::new("a").unwrap();
+        Member::up(id, MemberKind::Voter, None, Incarnation(3))
+    }
+
+    fn which_ended(member: &Member) -> [bool; 5] {
+        [3, 4, 5, 6, 7].map(|number| member.has_ended(Incarnation(number)))
+    }
+
+    #[test]
+    fn an_end_seen_here_is_that_of_all_before_and_one_that_is_told_stands_for_itself() {
+        let (mut here, mut there) = (first(), first());
+        assert!(here.mark_down(Incarnation(5)) && there.mark_end_told(Incarnation(5)));
+        assert!(!here.mark_down(Incarnation(4)) && !there.mark_end_told(Incarnation(5)));
+        assert_eq!(which_ended(&here), [true, true, true, false, false]);
+        assert_eq!(which_ended(&there), [false, false, true, false, false]);
+        assert!(there.mark_end_told(Incarnation(3)), "the other process too");
+        assert_eq!(which_ended(&there), [true, false, true, false, false]);
+        let told = [3, 4, 5].map(|number| there.was_end_told(Incarnation(number)));
+        assert_eq!(told, [true, false, true]);
+        assert!(there.is_stale(Incarnation(4)), "a later one is known");
+        assert!(!there.is_up() && there.mark_up(Incarnation(6)));
+    }
+
+    #[test]
+    fn each_end_is_told_to_another_process_and_counts_there_for_itself_alone() {
+        let mut home = first();
+        for number in [3, 5] {
+            home.mark_up(Incarnation(number));
+            home.mark_down(Incarnation(number));
+        }
+        home.mark_up(Incarnation(6));
+        let mut told = first();
+        assert!(told.bring_up_to_date(&home) && !told.bring_up_to_date(&home));
+        assert_eq!(which_ended(&told), [true, false, true, false, false]);
+        assert_eq!(told.ended, None);
+        assert!(told.is_up() && told.incarnation == Some(Incarnation(6)));
+        let first_known = home.as_told();
+        assert_eq!(which_ended(&first_known), which_ended(&told));
     }
 }

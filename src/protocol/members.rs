@@ -73,9 +73,15 @@ impl Members {
         self.change(id, |m| m.mark_up(incarnation))
     }
 
-    /// A member's incarnation is confirmed to be over, and what it led is revoked.
+    /// This process has seen a member's incarnation end, and what it led is revoked: it and the earlier ones are over.
     pub fn down(&mut self, id: &AgentId, incarnation: Incarnation) -> bool {
         self.change(id, |m| m.mark_down(incarnation))
+    }
+
+    /// Another process, or a sentinel, tells that just this incarnation is over.
+    #[cfg(feature = "testkit")]
+    pub fn end_told(&mut self, id: &AgentId, incarnation: Incarnation) -> bool {
+        self.change(id, |m| m.mark_end_told(incarnation))
     }
 
     /// A member's incarnation is thought to be over (a lost connection, silence).

@@ -24,6 +24,7 @@ mod change;
 mod effect;
 mod election;
 mod electorate;
+mod ends;
 mod event;
 #[cfg(test)]
 pub(crate) mod fixture;
@@ -49,6 +50,7 @@ pub use change::{ChangeError, Changed, Contact, Decree, NewVoter, VoterChange, V
 pub use effect::{After, Effect, EffectOf, Effects, EffectsOf, MessageOf, To};
 pub use election::{Birth, Election, Identity, PeerMessage};
 pub use electorate::Electorate;
+pub use ends::Ends;
 pub use event::{Event, Leader, LostReason};
 pub use id::{AgentId, IdError, Incarnation, Round, StoreId, Term};
 pub use input::{Input, InputOf};

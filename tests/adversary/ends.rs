@@ -72,7 +72,7 @@ async fn announced(raw: &mut Raw, agents: u32, each: usize, is_first: bool) {
             let mut member = Member::up(id, MemberKind::Observer, None, INCARNATION);
             if !is_first {
                 member.presence = Presence::Down;
-                member.ended = Some(INCARNATION);
+                member.ends = [INCARNATION].into_iter().collect();
             }
             (number, member)
         })

@@ -482,7 +482,7 @@ fn a_refused_name_may_not_speak_nor_be_spoken_for() {
         let ended = Member {
             presence: Presence::Down,
             incarnation: Some(later),
-            ended: Some(later),
+            ends: [later].into_iter().collect(),
             ..member
         };
         for content in [led_in(Term(50)), announcing(vec![(0, ended)])] {

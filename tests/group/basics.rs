@@ -611,6 +611,44 @@ fn what_is_known_of_a_former_host_says_nothing_about_the_present_one() {
     });
 }
 
+/// Two processes may have the name of a host, one after the other or at once: what is told of the later one says nothing of
+/// the earlier one. What this process has seen of its own agents does.
+#[test]
+fn an_end_that_a_host_tells_is_that_of_one_incarnation_alone() {
+    play(async {
+        let mut scene = Scene::new();
+        let group = scene.group.clone();
+        let (b, _) = elsewhere(&group, "host-b");
+        let ended = |name, number| {
+            let members = group.members();
+            members
+                .get(&id(name))
+                .unwrap()
+                .has_ended(Incarnation(number))
+        };
+        b.apply([Update::Known(up_in("x", 5))]);
+        let twin = Member {
+            presence: Presence::Down,
+            ended: Some(Incarnation(7)),
+            ..up_in("x", 7)
+        };
+        b.apply([Update::Known(twin)]);
+        assert!(ended("x", 7) && !ended("x", 5) && !ended("x", 6));
+        b.apply([Update::Known(up_in("x", 9))]);
+        #[cfg(feature = "sentinel")]
+        b.apply([Update::Ended(id("x"), Incarnation(8))]);
+        #[cfg(feature = "sentinel")]
+        assert!(ended("x", 8) && !ended("x", 9));
+        assert!(ended("x", 7) && !ended("x", 6));
+
+        let first = scene.join("a", Some(1));
+        group.down(&id("a"), first);
+        let second = group.restart(&id("a"), first, None).unwrap();
+        group.down(&id("a"), second);
+        assert!(ended("a", first.0) && ended("a", second.0));
+    });
+}
+
 #[test]
 fn a_member_that_comes_again_before_any_look_has_ended_once() {
     play(async {

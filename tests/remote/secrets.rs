@@ -200,7 +200,7 @@ async fn forge(pipes: &Pipes, to: &str, incarnation: Incarnation) -> Option<Raw>
         let body = raw.hear().await?;
         if let Ok(Frame::Roster(roster)) = Frame::decode(&body, bounds) {
             let mut member = Member::up(id("c1"), MemberKind::Voter, Some(3.into()), incarnation);
-            (member.presence, member.ended) = (Presence::Down, Some(incarnation));
+            (member.presence, member.ends) = (Presence::Down, [incarnation].into_iter().collect());
             let content = RosterContent {
                 members: vec![(0, member)],
                 ..RosterContent::default()

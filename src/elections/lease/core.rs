@@ -16,7 +16,7 @@ use crate::elections::{
     },
     shared::{Cooldown, Participant, slot},
 };
-use crate::protocol::{AgentId, Leader, Member, Score, Term, Time};
+use crate::protocol::{AgentId, Leader, Score, Term, Time};
 
 /// So many attempts are remembered: many more than a lease has renewals.
 const ATTEMPTS: usize = 32;
@@ -395,13 +395,10 @@ impl Core {
         Some((begins.after(wait), config.timings.jitter()))
     }
 
-    /// `confirmed-end-frees`: a supervisor of this process saw that very incarnation end. A number below the
+    /// `confirmed-end-frees`: the end of that very incarnation was seen or told. A number below the
     /// last that ended says nothing: it may be of another process.
     fn has_ended(&self, holder: &Holder) -> bool {
         let member = self.me.members.get(&holder.id);
-        let ended = |member: &Member| {
-            member.ended == Some(holder.incarnation) && member.has_ended(holder.incarnation)
-        };
-        member.is_some_and(ended)
+        member.is_some_and(|member| member.was_end_told(holder.incarnation))
     }
 }

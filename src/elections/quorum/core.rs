@@ -274,7 +274,10 @@ impl Core {
     pub(super) fn has_ended(&self, id: &AgentId, incarnation: Incarnation) -> bool {
         self.me.members.get(id).is_some_and(|member| {
             member.has_ended(incarnation)
-                || member.ended.is_some() && self.config.has(Defect::EndOfAnyLife)
+                || member.ends.last().max(member.ended).is_some()
+                    && self.config.has(Defect::EndOfAnyLife)
+                || member.ends.last() >= Some(incarnation)
+                    && self.config.has(Defect::EndOfLaterLife)
                 || member.presence == Presence::Suspect && self.config.has(Defect::GuessIsCertain)
         })
     }

@@ -59,6 +59,8 @@ defects! { QuorumConfig:
     HalfIsAQuorum,
     /// `only-confirmed-end-voids`: the end of any former incarnation voids the promise to the present one.
     EndOfAnyLife,
+    /// `told-end-is-exact`: the end of a later incarnation, which another process told, voids the promise to an earlier one.
+    EndOfLaterLife,
     /// `only-confirmed-end-voids`: a suspicion voids a promise.
     GuessIsCertain,
     /// `lease-within-promise`: a lease is as long as the leader's own timings say, whatever was promised.

@@ -91,6 +91,7 @@
 //! | `drain-when-ineligible` | A leader that becomes ineligible hands over. | `leader.rs` |
 //! | `wait-longer-for-flapping` | An agent that keeps losing the leadership has a longer grace period to wait. | `flapping.rs` |
 //! | `lose-before-seal` … `void-seal` | How one list of voters follows another: on the page [`epoch`]. | `change.rs`, `seal.rs`, `install.rs` |
+//! | `told-end-is-exact` | An end that another process or a sentinel tells voids only promises to exactly the incarnation that it names: a second process may have the name. | `core.rs`, `protocol/member.rs` |
 //! | `only-confirmed-end-voids` | Only the confirmed end of the very incarnation that was promised to voids a promise. | `core.rs`, `machine.rs` |
 //!
 //! # Role × input

@@ -51,11 +51,11 @@ impl<M: PeerMessage> Registry<M> {
                 }
                 #[cfg(feature = "sentinel")]
                 Update::Ended(id, incarnation) => {
-                    self.mark(&id, Some(by), |member| member.mark_down(incarnation))
+                    self.mark(&id, Some(by), |member| member.mark_end_told(incarnation))
                 }
                 Update::Left(id, ended) => {
                     if let Some(incarnation) = ended {
-                        self.mark(&id, Some(by), |member| member.mark_down(incarnation));
+                        self.mark(&id, Some(by), |member| member.mark_end_told(incarnation));
                     }
                     self.remove(&id, Some(by))
                 }
@@ -105,6 +105,7 @@ impl<M: PeerMessage> Registry<M> {
             if goes_on {
                 // What is known of the name's former holder stays known.
                 member.ended = member.ended.max(before.ended);
+                member.ends = member.ends.iter().chain(before.ends.iter()).collect();
                 member.former = before.former;
             } else {
                 member = member.moved(before);
@@ -136,7 +137,7 @@ impl<M: PeerMessage> Registry<M> {
             self.floor = self.floor.max(incarnation);
             self.volatile.remove(id);
         }
-        self.enlist(member, by);
+        self.enlist(member.as_told(), by);
         Ok(true)
     }
 

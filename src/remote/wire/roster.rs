@@ -15,7 +15,8 @@ use super::{
     write,
 };
 use crate::protocol::{
-    AgentId, Electorate, Incarnation, Leader, Member, MemberKind, Presence, Score, Term,
+    AgentId, Electorate, Ends, Incarnation, Leader, Member, MemberKind, Presence, Score, StoreId,
+    Term,
 };
 
 /// Which rules a group follows on a node. If two nodes differ, nothing crosses for that group.
@@ -148,7 +149,7 @@ impl<'a> RosterFrame<'a> {
     /// Appends a roster frame.
     ///
     /// As many members fit in a frame of `n` bytes as `(n - MAX_REST) / MAX_MEMBER` says, but no
-    /// more than [`MAX_MEMBERS`](Self::MAX_MEMBERS): 10 in the shortest that a peer may ask for.
+    /// more than [`MAX_MEMBERS`](Self::MAX_MEMBERS): 9 in the shortest that a peer may ask for.
     /// Send the others in rosters without an opening.
     pub fn encode(
         seq: u64,
@@ -190,7 +191,7 @@ impl<'a> RosterFrame<'a> {
     /// The most members in one roster: what is made of them is larger than their bytes.
     pub const MAX_MEMBERS: usize = 512;
     /// The most bytes that one member takes.
-    pub const MAX_MEMBER: usize = 322;
+    pub const MAX_MEMBER: usize = 359;
     /// The most bytes that a roster takes beside its members and the numbers that left (5 each).
     pub const MAX_REST: usize = 640;
 }
@@ -233,7 +234,7 @@ fn write_hint(hint: Option<LeaderHint>, out: &mut BytesMut) {
 }
 
 fn write_member(number: u32, member: &Member, out: &mut BytesMut) {
-    write::array(out, 7);
+    write::array(out, 8);
     write::unsigned(out, number.into());
     write::text(out, member.id.as_str());
     write::unsigned(
@@ -261,16 +262,23 @@ fn write_member(number: u32, member: &Member, out: &mut BytesMut) {
             Presence::Down => 3,
         },
     );
-    for incarnation in [member.incarnation, member.ended] {
-        match incarnation {
-            None => write::nil(out),
-            Some(incarnation) => write::unsigned(out, incarnation.0),
-        }
+    number_or_nil(member.incarnation.map(|incarnation| incarnation.0), out);
+    write::array(out, member.ends.iter().len());
+    for ended in member.ends.iter() {
+        write::unsigned(out, ended.0);
+    }
+    number_or_nil(member.store.map(|store| store.0), out);
+}
+
+fn number_or_nil(number: Option<u64>, out: &mut BytesMut) {
+    match number {
+        None => write::nil(out),
+        Some(number) => write::unsigned(out, number),
     }
 }
 
 fn member(cursor: &mut Cursor<'_>) -> Result<(u32, Member), WireError> {
-    cursor.array_of(7)?;
+    cursor.array_of(8)?;
     let number = cursor.small()?;
     let member = Member {
         id: AgentId::new(cursor.text()?).map_err(|_| WireError::Value)?,
@@ -287,10 +295,11 @@ fn member(cursor: &mut Cursor<'_>) -> Result<(u32, Member), WireError> {
             3 => Presence::Down,
             _ => return Err(WireError::Value),
         },
-        incarnation: incarnation(cursor)?,
-        ended: incarnation(cursor)?,
-        former: None, // what this side knows beside
-        store: None,
+        incarnation: optional(cursor)?.map(Incarnation),
+        ended: None, // what this side knows beside
+        ends: ends(cursor)?,
+        former: None,
+        store: optional(cursor)?.map(StoreId),
     };
     Ok((number, member))
 }
@@ -317,11 +326,28 @@ fn electorate(cursor: &mut Cursor<'_>) -> Result<Option<Electorate>, WireError> 
     Ok(Some(voters))
 }
 
-fn incarnation(cursor: &mut Cursor<'_>) -> Result<Option<Incarnation>, WireError> {
+/// At most as many as are kept, earliest first.
+fn ends(cursor: &mut Cursor<'_>) -> Result<Ends, WireError> {
+    let told = cursor.array()?;
+    if told > Ends::MOST {
+        return Err(WireError::Items);
+    }
+    let mut ends = Ends::default();
+    for _ in 0..told {
+        let ended = Incarnation(cursor.unsigned()?);
+        if ends.last() >= Some(ended) {
+            return Err(WireError::Value);
+        }
+        ends.note(ended);
+    }
+    Ok(ends)
+}
+
+fn optional(cursor: &mut Cursor<'_>) -> Result<Option<u64>, WireError> {
     if cursor.nil() {
         return Ok(None);
     }
-    cursor.unsigned().map(Incarnation).map(Some)
+    cursor.unsigned().map(Some)
 }
 
 fn score(cursor: &mut Cursor<'_>) -> Result<Option<Score>, WireError> {

@@ -114,6 +114,30 @@ fn the_end_of_a_former_incarnation_voids_no_promise_to_the_present_one() {
     me.hear(LOW, claim(9, 1)).wrote(9, LOW).whatever();
 }
 
+/// `told-end-is-exact`: a second process of the leader's name was here, and its sentinel tells that it has ended.
+#[test]
+fn the_end_of_a_second_process_of_the_leaders_name_voids_no_promise_to_the_first() {
+    let twin_ends = |mut me: Kit| {
+        me.begins(HIGH, 2).whatever();
+        me.told(|members| members.end_told(&id(HIGH), Incarnation(2)))
+            .whatever();
+        me
+    };
+    let mut me = twin_ends(Kit::following());
+    me.hear(LOW, claim(9, 1))
+        .sent(LOW, refuses(9, OLD, P))
+        .nothing_else_happened();
+    // Its own end, told too, does.
+    me.told(|members| members.end_told(&id(HIGH), Incarnation(1)))
+        .whatever();
+    me.hear(LOW, claim(9, 2)).wrote(9, LOW).whatever();
+
+    let planted = planted(Defect::EndOfLaterLife);
+    let kit = Kit::began(planted, MemberKind::Voter, Some(5)).started();
+    let mut me = twin_ends(kit.after(HIGH, heartbeat(OLD, 9)));
+    me.hear(LOW, claim(9, 1)).wrote(9, LOW).whatever();
+}
+
 #[test]
 fn a_later_incarnation_is_not_followed_in_place_of_the_former_one() {
     let mut me = Kit::following();

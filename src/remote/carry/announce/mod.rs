@@ -292,9 +292,11 @@ const RESTING: usize = 64;
 /// A member that is down, as it was before.
 fn before_its_end(member: &Member) -> Member {
     let is_earlier = |ended: &Incarnation| Some(*ended) < member.incarnation;
+    let first = member.incarnation.unwrap_or_default();
     Member {
         presence: Presence::Up,
         ended: member.ended.filter(is_earlier),
+        ends: member.ends.before(first),
         ..member.clone()
     }
 }

@@ -343,7 +343,7 @@ impl Inbound {
         let agent = AnnouncedAgent {
             id: member.id.clone(),
             incarnation: member.incarnation,
-            ended: member.ended,
+            ended: member.ends.last(),
             may_be: may_be.ok_or(Closed::FromNotAllowed)?,
             needed,
         };

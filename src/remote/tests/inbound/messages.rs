@@ -22,7 +22,7 @@ fn a_message_of_an_agent_that_was_not_announced_ends_the_link() {
 fn a_message_of_a_former_incarnation_is_dropped() {
     let mut link = InboundLink::new(Rights::all());
     let mut ended = voter("b");
-    ended.ended = Some(Incarnation(9));
+    ended.ends = [Incarnation(9)].into_iter().collect();
     link.open(&[voter("a"), ended]).unwrap();
     let former = || Ok(Err(DropReason::FormerIncarnation));
     assert_eq!(link.message(5, 0, 8), former());

@@ -4,7 +4,9 @@
 use super::{body, bounds, hex, written};
 use crate::{
     elections::message::{BullyMessage, Heartbeat},
-    protocol::{AgentId, Electorate, Incarnation, Member, MemberKind, Presence, Score, Term},
+    protocol::{
+        AgentId, Electorate, Incarnation, Member, MemberKind, Presence, Score, StoreId, Term,
+    },
     remote::{
         Challenge, ClusterId, EndDigest, Farewell, Limits, LinkId, NodeId, NodeIncarnation, Nonce,
         Proof,
@@ -37,7 +39,9 @@ fn content() -> RosterContent {
         Some(Score::from((30, -5))),
         Incarnation(9),
     );
-    member.ended = Some(Incarnation(8));
+    member.mark_end_told(Incarnation(7));
+    member.mark_end_told(Incarnation(8));
+    member.store = Some(StoreId(0xab));
     let mut unseen = Member::unseen(AgentId::new("b").unwrap(), MemberKind::Observer, None);
     unseen.presence = Presence::Down;
     RosterContent {
@@ -227,8 +231,8 @@ fn version_2_roster() {
         }),
     };
     let golden = hex(
-        "00000033 97 02 01 05 94 a167 a671756f72756d 03 94 05 03 04 cd0102 91 02
-        92 97 00 a161 00 94 1e fb 00 00 01 09 08 97 01 a162 01 c0 03 c0 c0 93 00 09 07",
+        "00000038 97 02 01 05 94 a167 a671756f72756d 03 94 05 03 04 cd0102 91 02
+        92 98 00 a161 00 94 1e fb 00 00 01 09 92 07 08 ccab 98 01 a162 01 c0 03 c0 90 c0 93 00 09 07",
     );
     let encoded = written(|out| RosterFrame::encode(1, 5, Some(opening), &content(), out));
     assert_eq!(encoded, golden);

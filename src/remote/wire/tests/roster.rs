@@ -2,7 +2,7 @@
 
 use super::{body, bounds, hex, written};
 use crate::{
-    protocol::{AgentId, Electorate, Incarnation, Member, MemberKind, Score, Term},
+    protocol::{AgentId, Electorate, Incarnation, Member, MemberKind, Score, StoreId, Term},
     remote::wire::{Frame, Hello, LeaderHint, Opening, RosterContent, RosterFrame, WireError},
 };
 
@@ -18,7 +18,10 @@ fn largest() -> Member {
     let score = Score::from((i64::MIN, i64::MIN, i64::MIN, i64::MIN));
     let id = AgentId::new(&"x".repeat(256)).unwrap();
     let mut member = Member::up(id, MemberKind::Voter, Some(score), max);
-    member.ended = Some(max);
+    for back in 0..4 {
+        member.mark_end_told(Incarnation(u64::MAX - back));
+    }
+    member.store = Some(StoreId(u64::MAX));
     member
 }
 
@@ -83,17 +86,27 @@ fn a_roster_has_one_form() {
         ),
         ("97 02 01 00 c0 90 90 92 00 00".to_owned(), WireError::Type),
         ("97 02 01 00 c0 c0 90 c0".to_owned(), WireError::Type),
-        (with("97 00 a0 00 c0 01 c0 c0"), WireError::Value),
-        (with("97 00 a16a 02 c0 01 c0 c0"), WireError::Value),
-        (with("97 00 a16a 00 c0 04 c0 c0"), WireError::Value),
-        (with("97 00 a120 00 c0 01 c0 c0"), WireError::Value),
-        (with("97 00 a16a 00 93 00 00 00 01 c0 c0"), WireError::Type),
+        (with("98 00 a0 00 c0 01 c0 90 c0"), WireError::Value),
+        (with("98 00 a16a 02 c0 01 c0 90 c0"), WireError::Value),
+        (with("98 00 a16a 00 c0 04 c0 90 c0"), WireError::Value),
+        (with("98 00 a120 00 c0 01 c0 90 c0"), WireError::Value),
         (
-            with("97 00 a16a 00 94 00 00 00 cf8000000000000000 01 c0 c0"),
+            with("98 00 a16a 00 93 00 00 00 01 c0 90 c0"),
+            WireError::Type,
+        ),
+        (
+            with("98 00 a16a 00 94 00 00 00 cf8000000000000000 01 c0 90 c0"),
             WireError::Value,
         ),
-        (with("96 00 a16a 00 c0 01 c0"), WireError::Type),
-        (with("97 00 a16a 00 c0 01 c0 ff"), WireError::Value),
+        (with("97 00 a16a 00 c0 01 c0 90"), WireError::Type),
+        (with("98 00 a16a 00 c0 01 c0 91 ff c0"), WireError::Value),
+        (with("98 00 a16a 00 c0 01 c0 92 05 05 c0"), WireError::Value),
+        (with("98 00 a16a 00 c0 01 c0 92 05 04 c0"), WireError::Value),
+        (
+            with("98 00 a16a 00 c0 01 c0 95 01 02 03 04 05 c0"),
+            WireError::Items,
+        ),
+        (with("98 00 a16a 00 c0 01 c0 c0 c0"), WireError::Type),
     ] {
         assert_eq!(content(&hex(&bad)), Err(why), "{bad}");
     }
