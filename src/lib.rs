@@ -112,6 +112,12 @@ pub mod planted;
 pub mod prelude;
 pub mod protocol;
 pub mod record;
+#[allow(
+    dead_code,
+    unused_imports,
+    reason = "the stores of votes and of leases move to it"
+)]
+mod record_file;
 pub mod register;
 pub mod remote;
 pub mod store;

@@ -31,10 +31,11 @@ const LAYERS: &[(&str, &str)] = &[
     ("elections", "protocol"),
     ("record", "protocol"),
     ("metrics", "protocol group"),
-    ("store", "protocol planted"),
+    ("record_file", "planted"),
+    ("store", "protocol planted record_file"),
     ("clock", "protocol"),
     ("group", "protocol planted"),
-    ("register", "protocol elections clock group pem"),
+    ("register", "protocol elections clock group pem record_file"),
     (
         "remote",
         "protocol elections store group supervisor metrics planted pem",
@@ -85,6 +86,10 @@ const OUTSIDE: &[(&str, &str)] = &[
     (
         "store",
         "serde thiserror tracing std::fs tempfile crc32fast serde_json rustix::fs tokio::sync tokio::runtime",
+    ),
+    (
+        "record_file",
+        "thiserror crc32fast rustix::fs rustix::io std::fs std::os",
     ),
     ("record", "serde serde_json thiserror"),
     ("pem", "thiserror rustls zeroize std::fs::File"),

@@ -16,7 +16,7 @@
 //! Where hosts come and go without fixed addresses, or sit in several subnets that only routers join. It costs about 270
 //! crates, 10 to 15 threads and 12 to 14 MiB a process; for up to about thirty hosts that know each other's addresses the
 //! bridge's own TCP is less. Every bridge is still linked with every peer that it is given: with many hosts let a
-//! few of them vote and the others observe. Rust 1.88 suffices, as for the rest of the crate.
+//! few of them vote and the others observe. Rust 1.89 suffices, as for the rest of the crate.
 //!
 //! ```no_run
 //! use actix_bully::{Group, remote::{Peer, RemoteBridge, zenoh::ZenohOptions}};

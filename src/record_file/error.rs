@@ -1,0 +1,69 @@
+//! Why a record cannot be read or written. The caller adds the path, and what to do.
+
+use std::io;
+
+/// Why a record cannot be read or written.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum RecordFileError {
+    #[error("there is something of that name already")]
+    Exists,
+    #[error("there is nothing of that name")]
+    Missing,
+    /// Another process, or this one, has it open; `None` stands for a process of another container.
+    #[error("it is in use by {}", Holder(*holder))]
+    InUse { holder: Option<u32> },
+    #[error("it is damaged: {0}")]
+    Damaged(#[from] FileDamage),
+    #[error("it has format {found}, of a later release")]
+    Format { found: u32 },
+    /// The name leads to another file, or to none.
+    #[error("it was removed or replaced while it was open")]
+    Replaced,
+    /// This process is a child of the one that opened the file.
+    #[error("it was opened by the process from which this one was forked")]
+    Forked,
+    #[error("the record has {len} bytes, {max} is the limit of its file")]
+    TooLarge { len: usize, max: usize },
+    /// Nothing was written.
+    #[error("{0}")]
+    Io(#[source] io::Error),
+    /// The disk has the record before, or the new one.
+    #[error("it is not known to be written: {0}")]
+    Unknown(#[source] io::Error),
+    /// The system has no locks or no links of files.
+    #[error("this system cannot keep a file exclusive and durable")]
+    NotAvailable,
+}
+
+impl From<io::Error> for RecordFileError {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::Unsupported => Self::NotAvailable,
+            _ => Self::Io(error),
+        }
+    }
+}
+
+/// What is wrong with a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum FileDamage {
+    #[error("it is not a regular file")]
+    NotAFile,
+    #[error("it has {len} bytes, so it was cut or is another file")]
+    Length { len: u64 },
+    #[error("a version before the first release wrote it")]
+    Former,
+    #[error("neither of its two slots has a valid record")]
+    Empty,
+}
+
+struct Holder(Option<u32>);
+
+impl std::fmt::Display for Holder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.0 {
+            Some(process) => write!(f, "process {process}"),
+            None => f.write_str("a process of another container"),
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! The lock on a file, and who may give it back.
+//!
+//! Decided here: that a lock belongs to the process that took it. A forked child has the same open file description:
+//! its `LOCK_UN` would unlock its parent's file.
+
+use std::{
+    fs::{File, TryLockError},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use super::{FileSystem, RecordFileError, system};
+
+/// A file that is locked as long as this exists.
+#[derive(Debug)]
+pub(super) struct Locked {
+    system: Arc<dyn FileSystem>,
+    file: Arc<File>,
+    process: u32,
+    is_kept: AtomicBool,
+}
+
+impl Locked {
+    /// Locks a file that nobody else has locked.
+    ///
+    /// # Errors
+    /// [`RecordFileError::InUse`], [`RecordFileError::NotAvailable`], and what the system says.
+    pub(super) fn new(system: Arc<dyn FileSystem>, file: File) -> Result<Self, RecordFileError> {
+        match system.lock(&file) {
+            Ok(()) => Ok(Self {
+                process: system.process(),
+                system,
+                file: Arc::new(file),
+                is_kept: AtomicBool::new(false),
+            }),
+            Err(TryLockError::WouldBlock) => Err(RecordFileError::InUse {
+                holder: system
+                    .held(&file)
+                    .ok()
+                    .and_then(|held| system::holder(&held)),
+            }),
+            Err(TryLockError::Error(error)) => Err(error.into()),
+        }
+    }
+
+    pub(super) fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// # Errors
+    /// [`RecordFileError::Forked`].
+    pub(super) fn check_process(&self) -> Result<(), RecordFileError> {
+        if self.system.process() == self.process {
+            Ok(())
+        } else {
+            Err(RecordFileError::Forked)
+        }
+    }
+
+    /// Nobody opens the file until this process has ended.
+    pub(super) fn keep_until_exit(&self) {
+        if !self.is_kept.swap(true, Ordering::AcqRel) {
+            std::mem::forget(Arc::clone(&self.file));
+        }
+    }
+}
+
+/// Closing alone would not do: a process that is just being started has all files of its parent open for a moment.
+impl Drop for Locked {
+    fn drop(&mut self) {
+        let may_unlock = self.check_process().is_ok() && !self.is_kept.load(Ordering::Acquire);
+        if may_unlock {
+            // A file that cannot be unlocked is closed next, and that unlocks it as well.
+            self.system.unlock(&self.file).ok();
+        }
+    }
+}

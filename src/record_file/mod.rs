@@ -1,0 +1,315 @@
+//! One small record in a file: it survives a crash at any byte, and one process at a time has it open.
+//!
+//! ```text
+//!   create ──▶ .NAME.new: both slots allocated, first record, sync ──▶ NAME, if that is free ──▶ sync of the folder
+//!
+//!   NAME   ┌──────────────┬──────────────┐   write N+1: into the slot of N-1, one write, one fdatasync
+//!          │ record N     │ record N-1   │   open:      lock, compare the name, take the newest valid slot
+//!          └──────────────┴──────────────┘
+//! ```
+//!
+//! Decided here: in which order the calls come, who holds the file, and what is known after a call that failed. Not
+//! here: what the record means, and what its owner does after an error; that is the owner's
+//! ([`store`](crate::store), [`register`](crate::register)). Everything here blocks.
+//!
+//! # Rules
+//! | rule | decided in |
+//! |---|---|
+//! | `two-slots`: a write leaves the newest durable record alone; it takes the other slot | `mod.rs`, `slot.rs` |
+//! | `confirm-first`: before the first write, a record that this process did not sync itself is written again, the same bytes into the same slot, and synced. Its writer may have been killed before its sync, or its sync may have failed | `mod.rs` |
+//! | `failed-sync-voids`: Linux marks pages clean after a failed sync, so a later read would show bytes that the disk never got. The writer voids its slot before it gives the lock back; if it cannot, it keeps the lock until its process ends | `mod.rs` |
+//! | `same-file`: name, device, inode, length and number of links are compared before a write and after its sync | `mod.rs` |
+//! | `lock-of-the-inode`: the lock is `flock`'s. It belongs to the inode, so a hard link or a mounted file is the same; and to the open file description, so another `close` in the process changes nothing. A forked child never unlocks | `locked.rs` |
+//! | `no-half-file`: a file gets its name when it is whole, and never takes the name of another one | `create.rs` |
+//! | two slots without a record are damage, never an empty file | `mod.rs` |
+//!
+//! Read on: `slot.rs` has every byte, `system.rs` the calls.
+
+mod create;
+mod error;
+mod locked;
+mod slot;
+mod system;
+#[cfg(all(test, unix))]
+mod tests;
+
+use std::{
+    fmt, io,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+pub(crate) use error::{FileDamage, RecordFileError};
+pub(crate) use system::{FileSystem, Host};
+
+use locked::Locked;
+use slot::{Slot, SlotSize};
+use system::Status;
+
+/// A file with one record, open and locked as long as this exists.
+#[derive(Debug)]
+pub(crate) struct RecordFile {
+    system: Arc<dyn FileSystem>,
+    /// Absolute, so that a change of the working directory does not matter.
+    path: PathBuf,
+    held: Locked,
+    /// The file when it was opened.
+    status: Status,
+    size: SlotSize,
+    newest: Slot,
+    /// Whether the newest record is known to be on the disk.
+    is_durable: bool,
+}
+
+impl RecordFile {
+    /// Opens a file and locks it, unless somebody else has it open.
+    ///
+    /// # Errors
+    /// [`RecordFileError::Missing`], [`RecordFileError::InUse`], [`RecordFileError::Damaged`],
+    /// [`RecordFileError::Format`], [`RecordFileError::Replaced`] when the name led to another file at each try, and
+    /// what the system says. The file is as it was.
+    pub(crate) fn open(system: Arc<dyn FileSystem>, path: &Path) -> Result<Self, RecordFileError> {
+        let path = std::path::absolute(path)?;
+        for _ in 0..TRIES {
+            let file = system.open(&path).map_err(|error| match error.kind() {
+                io::ErrorKind::NotFound => RecordFileError::Missing,
+                io::ErrorKind::IsADirectory => FileDamage::NotAFile.into(),
+                _ => error.into(),
+            })?;
+            if !system.held(&file)?.is_file {
+                return Err(FileDamage::NotAFile.into());
+            }
+            let held = Locked::new(Arc::clone(&system), file)?;
+            let status = system.held(held.file())?;
+            if !leads_to(&*system, &path, &status)? {
+                // Removed or replaced between the opening and the lock.
+                continue;
+            }
+            let (size, newest) = read(&*system, &held, &status)?;
+            return Ok(Self {
+                system,
+                path,
+                held,
+                status,
+                size,
+                newest,
+                is_durable: false,
+            });
+        }
+        Err(RecordFileError::Replaced)
+    }
+
+    /// The newest record.
+    pub(crate) fn record(&self) -> &[u8] {
+        &self.newest.record
+    }
+
+    /// Which record of which file it is.
+    pub(crate) fn stamp(&self) -> Stamp {
+        Stamp {
+            device: self.status.device,
+            inode: self.status.inode,
+            number: self.newest.number,
+            checksum: self.newest.checksum(self.size),
+        }
+    }
+
+    /// The longest record that the file has room for, in bytes.
+    pub(crate) fn limit(&self) -> usize {
+        self.size.limit()
+    }
+
+    /// Says that this process has synced the record of this stamp. If it is still the newest, the next write does not
+    /// [confirm](Self::confirm) it again.
+    pub(crate) fn trust(&mut self, synced: Stamp) {
+        self.is_durable |= self.stamp() == synced;
+    }
+
+    /// Writes the newest record again, the same bytes into the same slot, and syncs it: afterwards it is durable,
+    /// whatever became of its first writer.
+    ///
+    /// # Errors
+    /// What the system says, and [`RecordFileError::Replaced`]. The newest record is the same, and as durable as before.
+    pub(crate) fn confirm(&mut self) -> Result<(), RecordFileError> {
+        self.check()?;
+        let bytes = self.newest.encode(self.size);
+        // No slot is voided if this fails: it may be the only one that has this record.
+        self.write_all(self.newest.offset(self.size), &bytes)?;
+        self.system.sync_data(self.held.file())?;
+        self.check()?;
+        self.is_durable = true;
+        Ok(())
+    }
+
+    /// Puts a record in the place of the newest one. It is durable when this returns.
+    ///
+    /// # Errors
+    /// [`RecordFileError::Unknown`], or [`RecordFileError::Replaced`] after the sync: the disk may have the new record.
+    /// Every other error: nothing was written.
+    pub(crate) fn write(&mut self, record: &[u8]) -> Result<(), RecordFileError> {
+        if record.len() > self.limit() {
+            return Err(RecordFileError::TooLarge {
+                len: record.len(),
+                max: self.limit(),
+            });
+        }
+        if self.is_durable {
+            self.check()?;
+        } else {
+            self.confirm()?;
+        }
+        let next = self.newest.next(record)?;
+        let at = next.offset(self.size);
+        match self.write_all(at, &next.encode(self.size)) {
+            Ok(()) => {}
+            Err(Unwritten::Nothing(error)) => return Err(error.into()),
+            Err(Unwritten::Part(error)) => return Err(self.give_up(at, error)),
+        }
+        if let Err(error) = self.system.sync_data(self.held.file()) {
+            return Err(self.give_up(at, error));
+        }
+        self.newest = next;
+        self.check()
+    }
+
+    /// Removes the file. Its name is free when this returns, also after a crash.
+    ///
+    /// # Errors
+    /// [`RecordFileError::Unknown`] if it may come back with a crash; any other one: it is as it was.
+    pub(crate) fn remove(self) -> Result<(), RecordFileError> {
+        self.check()?;
+        self.system.remove(&self.path)?;
+        let synced = self.system.sync_folder(create::folder_of(&self.path));
+        synced.map_err(RecordFileError::Unknown)
+    }
+
+    /// Voids the slot of a record that may not be on the disk: a reader must not see it. The next writer takes the
+    /// same slot, since the other one has the only durable record.
+    fn give_up(&self, at: u64, error: io::Error) -> RecordFileError {
+        if self.write_all(at, &Slot::VOID).is_err() {
+            self.held.keep_until_exit();
+        }
+        RecordFileError::Unknown(error)
+    }
+
+    /// Whether this process may still write, and its file is the one that has the name.
+    fn check(&self) -> Result<(), RecordFileError> {
+        self.held.check_process()?;
+        let held = self.system.held(self.held.file())?;
+        if held.len == self.status.len && leads_to(&*self.system, &self.path, &held)? {
+            Ok(())
+        } else {
+            Err(RecordFileError::Replaced)
+        }
+    }
+
+    fn write_all(&self, at: u64, bytes: &[u8]) -> Result<(), Unwritten> {
+        write_all(&*self.system, &self.held, at, bytes)
+    }
+}
+
+/// Writes all bytes, in one call unless the system takes fewer.
+fn write_all(
+    system: &dyn FileSystem,
+    held: &Locked,
+    mut at: u64,
+    mut bytes: &[u8],
+) -> Result<(), Unwritten> {
+    let mut failed: fn(io::Error) -> Unwritten = Unwritten::Nothing;
+    while !bytes.is_empty() {
+        let written = match system.write_at(held.file(), bytes, at) {
+            Ok(0) => return Err(failed(io::ErrorKind::WriteZero.into())),
+            Ok(written) => written,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(failed(error)),
+        };
+        failed = Unwritten::Part;
+        bytes = bytes.get(written..).unwrap_or_default();
+        at = at.saturating_add(u64::try_from(written).unwrap_or(u64::MAX));
+    }
+    Ok(())
+}
+
+/// The newest of both slots.
+fn read(
+    system: &dyn FileSystem,
+    held: &Locked,
+    status: &Status,
+) -> Result<(SlotSize, Slot), RecordFileError> {
+    let size = SlotSize::of_file(status.len);
+    let Some(size) = size else {
+        let mut beginning = [0; slot::FORMER.len()];
+        let len = read_all(system, held, &mut beginning)?;
+        let is_former = beginning.get(..len) == Some(slot::FORMER);
+        return Err(match is_former {
+            true => FileDamage::Former,
+            false => FileDamage::Length { len: status.len },
+        }
+        .into());
+    };
+    let mut bytes = vec![0; size.file_len()];
+    let len = read_all(system, held, &mut bytes)?;
+    bytes.truncate(len);
+    Slot::newest(&bytes, size).map(|newest| (size, newest))
+}
+
+fn read_all(system: &dyn FileSystem, held: &Locked, into: &mut [u8]) -> io::Result<usize> {
+    let mut len = 0;
+    while let Some(rest) = into.get_mut(len..).filter(|rest| !rest.is_empty()) {
+        match system.read_at(held.file(), rest, u64::try_from(len).unwrap_or(u64::MAX)) {
+            Ok(0) => break,
+            Ok(read) => len += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(len)
+}
+
+/// Whether the name leads to this file, which still has one.
+fn leads_to(system: &dyn FileSystem, path: &Path, held: &Status) -> io::Result<bool> {
+    match system.named(path) {
+        Ok(named) => Ok(named.is_same_file(held) && held.links > 0),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Names one record of one file: another record, or the same one in another file, has another stamp.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    device: u64,
+    inode: u64,
+    number: u64,
+    checksum: u32,
+}
+
+impl fmt::Display for Stamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            device,
+            inode,
+            number,
+            checksum,
+        } = self;
+        write!(f, "{device:x}-{inode:x}-{number:x}-{checksum:08x}")
+    }
+}
+
+/// How much of a write was done.
+#[derive(Debug)]
+enum Unwritten {
+    Nothing(io::Error),
+    Part(io::Error),
+}
+
+impl From<Unwritten> for RecordFileError {
+    fn from(unwritten: Unwritten) -> Self {
+        match unwritten {
+            Unwritten::Nothing(error) | Unwritten::Part(error) => Self::Io(error),
+        }
+    }
+}
+
+/// The name leads to another file after each lock only while others replace it all the time.
+const TRIES: usize = 8;

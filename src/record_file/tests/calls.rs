@@ -1,0 +1,305 @@
+//! In which order the calls come, and what is left when one of them fails.
+
+use std::{
+    fs,
+    io::ErrorKind,
+    sync::{Arc, atomic::Ordering::SeqCst},
+};
+
+use super::{
+    LIMIT, create, found, names, open, place,
+    tried::{
+        Call::{self, *},
+        Event, Tried,
+    },
+};
+use crate::record_file::{FileDamage, RecordFile, RecordFileError};
+
+const CREATED: [Call; 14] = [
+    Linked, Make, Lock, Held, Named, SetLen, Write, SyncAll, Rename, Held, SyncFolder, Held, Named,
+    Unlock,
+];
+const OPENED: [Call; 6] = [Open, Held, Lock, Held, Named, Read];
+const WRITTEN: [Call; 6] = [Held, Named, Write, SyncData, Held, Named];
+
+/// One look at the name serves the end of the first and the beginning of the second.
+fn confirmed_and_written() -> Vec<Call> {
+    [&WRITTEN[..], &WRITTEN[2..]].concat()
+}
+
+#[test]
+fn a_record_is_synced_before_it_is_said_and_its_name_too() {
+    let (_folder, path) = place();
+    let system = Arc::new(Tried::default());
+    drop(create(&system, &path).expect("it is new"));
+    assert_eq!(system.take(), CREATED);
+    let mut file = open(&system, &path).expect("it is whole");
+    assert_eq!(system.take(), OPENED);
+    file.write(b"record 2").expect("written");
+    assert_eq!(
+        system.take(),
+        confirmed_and_written(),
+        "the first write confirms the record before"
+    );
+    file.write(b"record 3").expect("written");
+    assert_eq!(system.take(), WRITTEN);
+    let stamp = file.stamp();
+    drop(file);
+    assert_eq!(system.take(), [Unlock]);
+
+    let mut file = open(&system, &path).expect("it is whole");
+    file.trust(stamp);
+    system.take();
+    file.write(b"record 4").expect("written");
+    assert_eq!(system.take(), WRITTEN, "this process has synced record 3");
+    file.trust(stamp);
+    drop(file);
+    system.take();
+    let mut file = open(&system, &path).expect("it is whole");
+    file.trust(stamp);
+    system.take();
+    file.write(b"record 5").expect("written");
+    assert_eq!(
+        system.take(),
+        confirmed_and_written(),
+        "another record than the trusted one"
+    );
+}
+
+#[test]
+fn a_file_that_could_not_be_made_is_none_and_the_next_one_is_made() {
+    for at in 0..CREATED.len() - 1 {
+        let (folder, path) = place();
+        let system = Arc::new(Tried::default());
+        system.plan(at, Event::Fails(ErrorKind::StorageFull));
+        let refused = create(&system, &path).expect_err("no room");
+        let is_io = matches!(&refused, RecordFileError::Io(error) if error.kind() == ErrorKind::StorageFull);
+        assert!(is_io, "{:?}: {refused:?}", CREATED[at]);
+        let is_moved = at > 10;
+        let left = if is_moved {
+            vec!["jobs"]
+        } else if (2..5).contains(&at) {
+            vec![".jobs.new"]
+        } else {
+            vec![]
+        };
+        assert_eq!(names(&folder), left, "{at}");
+        let again = create(&Arc::default(), &path);
+        assert_eq!(again.is_err(), is_moved, "{again:?}");
+        drop(again);
+        assert_eq!(found(&path), b"record 1");
+        assert_eq!(names(&folder), ["jobs"]);
+    }
+}
+
+#[test]
+fn the_name_of_another_file_is_never_taken() {
+    let (folder, path) = place();
+    fs::write(&path, "theirs").expect("written");
+    let refused = create(&Arc::default(), &path);
+    assert!(
+        matches!(refused, Err(RecordFileError::Exists)),
+        "{refused:?}"
+    );
+    fs::remove_file(&path).expect("removed");
+    // One that came after the look.
+    let (system, late) = (Arc::new(Tried::default()), path.clone());
+    let rename = CREATED
+        .iter()
+        .position(|call| *call == Rename)
+        .expect("one");
+    let write = move || fs::write(late, "theirs").expect("written");
+    system.plan(rename, Event::Before(Box::new(write)));
+    let refused = create(&system, &path);
+    assert!(
+        matches!(refused, Err(RecordFileError::Exists)),
+        "{refused:?}"
+    );
+    assert_eq!(fs::read(&path).expect("there"), b"theirs");
+    assert_eq!(names(&folder), ["jobs"], "nothing stays behind");
+}
+
+#[test]
+fn what_a_crash_left_of_a_new_file_is_used_unless_it_has_another_name_too() {
+    let (folder, path) = place();
+    let beside = folder.path().join(".jobs.new");
+    fs::write(&beside, "x".repeat(100_000)).expect("written");
+    drop(create(&Arc::default(), &path).expect("made"));
+    assert_eq!(found(&path), b"record 1");
+    let votes = folder.path().join("votes");
+    fs::rename(&path, &votes).expect("renamed");
+    fs::hard_link(&votes, &beside).expect("linked");
+    drop(create(&Arc::default(), &path).expect("made"));
+    let mut file = open(&Arc::default(), &path).expect("whole");
+    file.write(b"record 2").expect("written");
+    assert_eq!(found(&votes), b"record 1", "another file");
+    assert_eq!(names(&folder), ["jobs", "votes"]);
+}
+
+#[test]
+fn of_two_that_make_one_file_the_second_is_told_so() {
+    let (folder, path) = place();
+    let first = create(&Arc::default(), &path).expect("made");
+    fs::hard_link(&path, folder.path().join(".jobs.new")).expect("linked");
+    fs::rename(&path, folder.path().join("moved")).expect("renamed");
+    let refused = create(&Arc::default(), &path).expect_err("the first one has it");
+    let mine = std::process::id();
+    assert!(
+        matches!(refused, RecordFileError::InUse { holder } if holder == Some(mine) || cfg!(not(target_os = "linux"))),
+        "{refused:?}"
+    );
+    drop(first);
+}
+
+#[test]
+fn a_record_that_is_too_long_is_not_written() {
+    let (_folder, path) = place();
+    let mut file = create(&Arc::default(), &path).expect("made");
+    let most = vec![7; file.limit()];
+    assert_eq!(most.len(), 8160);
+    file.write(&most).expect("it fits");
+    let refused = file.write(&[most.as_slice(), b"x"].concat());
+    assert!(
+        matches!(
+            refused,
+            Err(RecordFileError::TooLarge {
+                len: 8161,
+                max: 8160
+            })
+        ),
+        "{refused:?}"
+    );
+    assert_eq!(file.record(), most);
+    drop(file);
+    assert_eq!(found(&path), most);
+    let (_folder, path) = place();
+    let refused = RecordFile::create(Arc::new(Tried::default()), &path, 1 << 20, b"");
+    assert!(matches!(refused, Err(RecordFileError::TooLarge { .. })));
+    let refused = RecordFile::create(Arc::new(Tried::default()), &path, LIMIT, &[0; 9000]);
+    assert!(matches!(refused, Err(RecordFileError::TooLarge { .. })));
+    assert!(!path.exists());
+}
+
+#[test]
+fn what_is_no_such_file_is_named() {
+    let (folder, path) = place();
+    let refused = |path| open(&Arc::default(), path).expect_err("refused");
+    assert!(matches!(refused(&path), RecordFileError::Missing));
+    assert!(matches!(
+        refused(folder.path()),
+        RecordFileError::Damaged(FileDamage::NotAFile)
+    ));
+    assert!(matches!(
+        refused("/dev/null".as_ref()),
+        RecordFileError::Damaged(FileDamage::NotAFile)
+    ));
+    for (bytes, damage) in [
+        (b"".to_vec(), FileDamage::Length { len: 0 }),
+        (b"actix-bully store 2\n{}\n".to_vec(), FileDamage::Former),
+        (vec![0; 16_384], FileDamage::Empty),
+        (vec![0; 20_000], FileDamage::Length { len: 20_000 }),
+        (vec![0; 8 << 20], FileDamage::Length { len: 8 << 20 }),
+    ] {
+        fs::write(&path, bytes).expect("written");
+        let refused = refused(&path);
+        assert!(
+            matches!(refused, RecordFileError::Damaged(found) if found == damage),
+            "{refused:?}"
+        );
+    }
+}
+
+#[test]
+fn a_file_is_open_once_and_a_hard_link_is_the_same_file() {
+    let (folder, path) = place();
+    let link = folder.path().join("link");
+    let copy = folder.path().join("copy");
+    let file = create(&Arc::default(), &path).expect("made");
+    fs::hard_link(&path, &link).expect("linked");
+    fs::copy(&path, &copy).expect("copied");
+    for path in [&path, &link] {
+        // Another `close` of the file in this process.
+        drop(fs::File::open(path).expect("opened"));
+        let refused = open(&Arc::default(), path).expect_err("in use");
+        assert!(
+            matches!(refused, RecordFileError::InUse { .. }),
+            "{refused:?}"
+        );
+        #[cfg(target_os = "linux")]
+        assert_eq!(
+            refused.to_string(),
+            format!("it is in use by process {}", std::process::id())
+        );
+    }
+    let copied = open(&Arc::default(), &copy).expect("another file");
+    assert_ne!(copied.stamp(), file.stamp());
+    let stamp = file.stamp();
+    drop(file);
+    let linked = open(&Arc::default(), &link).expect("free");
+    assert_eq!(linked.stamp(), stamp, "the same record of the same file");
+    assert!(stamp.to_string().len() < 64, "{stamp}");
+}
+
+#[test]
+fn a_lock_ends_although_somebody_inherited_the_file() {
+    let (_folder, path) = place();
+    let file = create(&Arc::default(), &path).expect("made");
+    let inherited = file.held.file().try_clone().expect("a second descriptor");
+    drop(file);
+    drop(open(&Arc::default(), &path).expect("free"));
+    drop(inherited);
+}
+
+#[test]
+fn a_forked_child_neither_writes_nor_unlocks() {
+    let (_folder, path) = place();
+    let system = Arc::new(Tried::default());
+    let mut file = create(&system, &path).expect("made");
+    let parents = file
+        .held
+        .file()
+        .try_clone()
+        .expect("the parent's descriptor");
+    system.take();
+    system.forked.store(1, SeqCst);
+    assert!(matches!(
+        file.write(b"record 2"),
+        Err(RecordFileError::Forked)
+    ));
+    assert!(matches!(file.confirm(), Err(RecordFileError::Forked)));
+    drop(file);
+    assert_eq!(system.take(), []);
+    let refused = open(&Arc::default(), &path);
+    assert!(
+        matches!(refused, Err(RecordFileError::InUse { .. })),
+        "{refused:?}"
+    );
+    drop(parents);
+    assert_eq!(found(&path), b"record 1");
+}
+
+#[test]
+fn a_file_that_is_removed_is_gone_and_its_name_is_free() {
+    let (folder, path) = place();
+    let system = Arc::new(Tried::default());
+    let file = create(&system, &path).expect("made");
+    system.take();
+    file.remove().expect("removed");
+    assert_eq!(system.take(), [Held, Named, Remove, SyncFolder, Unlock]);
+    assert_eq!(names(&folder), Vec::<String>::new());
+    let file = create(&system, &path).expect("made");
+    system.plan(2, Event::Fails(ErrorKind::PermissionDenied));
+    let refused = file.remove();
+    assert!(
+        matches!(refused, Err(RecordFileError::Io(_))),
+        "{refused:?}"
+    );
+    assert_eq!(found(&path), b"record 1");
+    let file = open(&system, &path).expect("whole");
+    system.plan(3, Event::Fails(ErrorKind::Other));
+    let refused = file.remove();
+    assert!(
+        matches!(refused, Err(RecordFileError::Unknown(_))),
+        "{refused:?}"
+    );
+}

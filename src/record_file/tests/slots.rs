@@ -1,0 +1,175 @@
+//! What a file must look like, and that nothing else is believed.
+
+use crate::record_file::{
+    FileDamage, RecordFileError,
+    slot::{Slot, SlotSize},
+};
+
+fn size() -> SlotSize {
+    SlotSize::for_limit(0).expect("the smallest")
+}
+
+fn file(slots: &[&Slot]) -> Vec<u8> {
+    let mut file = vec![0; size().file_len()];
+    for slot in slots {
+        place(&mut file, slot, usize::MAX);
+    }
+    file
+}
+
+/// Writes the first bytes of a slot into its place.
+fn place(file: &mut [u8], slot: &Slot, len: usize) {
+    let at = usize::try_from(slot.offset(size())).unwrap();
+    for (byte, value) in file[at..].iter_mut().zip(slot.encode(size())).take(len) {
+        *byte = value;
+    }
+}
+
+fn slot(number: u64, record: &str) -> Slot {
+    Slot {
+        number,
+        record: record.into(),
+    }
+}
+
+fn newest(file: &[u8]) -> Slot {
+    Slot::newest(file, size()).expect("one is valid")
+}
+
+#[test]
+fn a_slot_has_these_bytes() {
+    let bytes = slot(3, "a vote").encode(size());
+    let golden = [
+        b"bullyrec".as_slice(),
+        &[1, 0, 0, 0],
+        &[0, 0x20, 0, 0],
+        &[3, 0, 0, 0, 0, 0, 0, 0],
+        &[6, 0, 0, 0],
+        &[0x82, 0x29, 0x1f, 0xb3],
+        b"a vote",
+    ];
+    assert_eq!(bytes, golden.concat(), "{bytes:02x?}");
+}
+
+#[test]
+fn the_newer_of_two_valid_records_is_taken() {
+    for [one, other] in [[1, 2], [2, 3], [3, 2], [7, 4]] {
+        let file = file(&[&slot(one, "one"), &slot(other, "other")]);
+        assert_eq!(newest(&file).number, one.max(other));
+    }
+}
+
+#[test]
+fn a_write_that_was_cut_at_any_byte_leaves_the_record_before() {
+    let records = ["", "x", "a record of some length", &"long ".repeat(100)];
+    for (before, after) in [(0, 1), (1, 2), (2, 3), (3, 2), (1, 1), (0, 0), (3, 0)] {
+        for number in [2, 3] {
+            // The slot that is written had an older record of the same kind.
+            let older = slot(number - 1, records[after]);
+            let now = slot(number, records[before]);
+            let next = slot(number + 1, records[after]);
+            let whole = next.encode(size());
+            for len in 0..=whole.len() {
+                let mut file = file(&[&older, &now]);
+                place(&mut file, &next, len);
+                let found = newest(&file);
+                let is_whole = file == self::file(&[&older, &now, &next]);
+                assert_eq!(
+                    found,
+                    if is_whole { next.clone() } else { now.clone() },
+                    "{len}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn every_changed_byte_of_a_slot_is_noticed() {
+    let (one, two) = (slot(5, "the one"), slot(6, "the other"));
+    let whole = file(&[&one, &two]);
+    for (changed, other) in [(&one, &two), (&two, &one)] {
+        let at = usize::try_from(changed.offset(size())).unwrap();
+        for byte in 0..changed.encode(size()).len() {
+            for change in 1..=255 {
+                let mut file = whole.clone();
+                file[at + byte] ^= change;
+                assert_eq!(newest(&file), *other, "byte {byte} by {change:#04x}");
+            }
+        }
+    }
+}
+
+#[test]
+fn two_slots_without_a_record_are_damage() {
+    let (one, two) = (slot(5, "the one"), slot(6, "the other"));
+    let mut cut = file(&[&one, &two]);
+    cut[35] ^= 1;
+    cut[8192] ^= 1;
+    for file in [file(&[]), cut] {
+        let refused = Slot::newest(&file, size());
+        let is_empty = matches!(refused, Err(RecordFileError::Damaged(FileDamage::Empty)));
+        assert!(is_empty, "{refused:?}");
+    }
+}
+
+#[test]
+fn a_file_of_another_length_is_damaged_although_a_slot_is_whole() {
+    let whole = file(&[&slot(5, "the one"), &slot(6, "the other")]);
+    for len in [0, 1, 31, 32, 8191, 8192, 8193, whole.len() - 1] {
+        let refused = Slot::newest(&whole[..len], size());
+        let damage = FileDamage::Length {
+            len: u64::try_from(len).unwrap(),
+        };
+        assert!(
+            matches!(&refused, Err(RecordFileError::Damaged(found)) if *found == damage),
+            "{len}: {refused:?}"
+        );
+    }
+}
+
+#[test]
+fn a_slot_of_another_size_or_in_the_other_place_is_not_believed() {
+    let larger = SlotSize::for_limit(9000).expect("16 KiB");
+    let mut file = file(&[]);
+    let bytes = slot(1, "of another file").encode(larger);
+    file[..bytes.len()].copy_from_slice(&bytes);
+    assert!(Slot::newest(&file, size()).is_err());
+    let bytes = slot(2, "of the second slot").encode(size());
+    file[..bytes.len()].copy_from_slice(&bytes);
+    assert!(Slot::newest(&file, size()).is_err());
+}
+
+#[test]
+fn a_slot_of_a_later_format_is_refused_although_the_other_one_is_known() {
+    let mut file = file(&[&slot(5, "the one"), &slot(6, "the other")]);
+    file[8192 + 8] = 2;
+    assert_eq!(newest(&file).number, 5, "damage");
+    let sum = crc32fast::hash(&[&file[8192..8192 + 28], b"the other".as_slice()].concat());
+    file[8192 + 28..8192 + 32].copy_from_slice(&sum.to_le_bytes());
+    let refused = Slot::newest(&file, size());
+    let is_later = matches!(refused, Err(RecordFileError::Format { found: 2 }));
+    assert!(is_later, "{refused:?}");
+}
+
+#[test]
+fn a_slot_is_a_power_of_two_with_room_for_the_limit() {
+    for (limit, slot) in [
+        (0, 8192),
+        (8160, 8192),
+        (8161, 16_384),
+        (1_048_544, 1 << 20),
+    ] {
+        let size = SlotSize::for_limit(limit).expect("it fits");
+        assert_eq!(size.limit() + 32, slot, "{limit}");
+        assert!(size.limit() >= limit);
+        let len = u64::try_from(size.file_len()).unwrap();
+        assert_eq!(SlotSize::of_file(len), Some(size));
+        assert_eq!(SlotSize::of_file(len + 1), None);
+    }
+    assert_eq!(SlotSize::for_limit(1_048_545), None);
+    assert_eq!(SlotSize::for_limit(usize::MAX), None);
+    for len in [0, 8192, 24_576, 4 << 20, u64::MAX] {
+        assert_eq!(SlotSize::of_file(len), None, "{len}");
+    }
+}
