@@ -51,9 +51,6 @@ pub(crate) struct Args {
     /// It may be missing in --quorum, and follows until it is added while the group runs
     #[arg(long, requires = "quorum")]
     pub(crate) learner: bool,
-    /// Brings a file of release 0.1 to the present format, which that release refuses: no way back
-    #[arg(long, requires = "store")]
-    pub(crate) upgrade_store: bool,
     /// How long to wait for what; the same at every node
     #[arg(long, value_enum, default_value_t)]
     pub(crate) timings: Preset,

@@ -175,9 +175,6 @@ fn agent(
     } else {
         place.open(&args.cluster)?
     };
-    if args.upgrade_store {
-        store.upgrade()?;
-    }
     let started = agent
         .store(store)
         .join(group)

@@ -1,26 +1,22 @@
 //! Says a frame again: what was decoded is encoded, and must be the same bytes.
 
 use actix_bully::remote::internals::wire::{
-    Frame, Messages, MessagesWriter, RawReceivers, RosterFrame, Targets, Versions,
-    encode_first_ready, encode_goodbye, encode_ping, encode_pong, encode_proof,
+    Frame, Messages, MessagesWriter, RawReceivers, RosterFrame, Targets, encode_goodbye,
+    encode_ping, encode_pong, encode_proof,
 };
 use bytes::{BufMut, BytesMut};
 
-/// Panics if a frame of that version that is read to its end would be written in other bytes.
-pub(crate) fn compare(version: u16, body: &[u8], frame: Frame<'_>) {
+/// Panics if a frame that is read to its end would be written in other bytes.
+pub(crate) fn compare(body: &[u8], frame: Frame<'_>) {
     let mut out = BytesMut::new();
     match frame {
         Frame::Hello(hello) => hello.encode(&mut out),
-        Frame::Ready { link, proofs } if version == Versions::FIRST => {
-            assert!(proofs.is_empty(), "version 1 has no proofs");
-            encode_first_ready(link, &mut out);
-        }
         Frame::Ready { link, proofs } => encode_proof(link, &proofs, &mut out),
         Frame::Conditions(conditions) => conditions.encode(&mut out),
         Frame::Roster(roster) => match roster.content() {
             Ok(content) => {
                 let (seq, group, opening) = (roster.seq, roster.group, roster.opening);
-                RosterFrame::encode_of(version, seq, group, opening, &content, &mut out);
+                RosterFrame::encode(seq, group, opening, &content, &mut out);
             }
             Err(_) => return,
         },

@@ -1,7 +1,6 @@
 //! A stream of bytes on a link that is ready: it is cut into frames, and these are judged.
 //!
-//! The first byte says in which pieces the stream arrives, the second what the peer may, which version of the wire the
-//! link has, and what is known of the timings of version 1.
+//! The first byte says in which pieces the stream arrives, the second what the peer may.
 
 use actix_bully::{
     elections::bully::BullyMessage,
@@ -10,15 +9,10 @@ use actix_bully::{
         Closed, Limits, LinkId, MayBe, NodeId, NodeIncarnation, Rights,
         internals::{
             Established, FrameVerdict, GroupStanding, Inbound, TermGuard,
-            wire::{
-                Allowance, Features, FirstTimings, Frame, Frames, Versions, decode_payload,
-                from_first,
-            },
+            wire::{Allowance, Features, Frame, Frames, Versions, decode_payload},
         },
     },
 };
-
-use bytes::BytesMut;
 
 use crate::again;
 
@@ -54,23 +48,17 @@ pub fn check(data: &[u8]) {
 
 struct Link {
     inbound: Inbound,
-    /// What is known of the timings there, on a link of version 1.
-    first: Option<FirstTimings>,
     limits: Limits,
     guard: TermGuard,
 }
 
 impl Link {
     fn new(rights: u8, limits: &Limits) -> Self {
-        let first = (rights & 0x80 != 0).then_some(match rights & 0x40 {
-            0 => FirstTimings::Unknown,
-            _ => FirstTimings::Equal,
-        });
         let established = Established {
             peer: NodeId::new("host-b").expect("a name"),
             incarnation: NodeIncarnation(1),
             link: LinkId([0; 16]),
-            version: version(first),
+            version: Versions::OURS.max,
             features: Features(0),
             frame: limits.frame(),
             allowance: Allowance::of(limits),
@@ -83,16 +71,14 @@ impl Link {
         };
         Self {
             inbound: Inbound::new(&established, limits, Time::ZERO),
-            first,
             limits: *limits,
             guard: TermGuard::new(),
         }
     }
 
     fn judge(&mut self, now: Time, body: &[u8]) -> Result<(), Closed> {
-        let version = version(self.first);
-        if let Ok(frame) = Frame::decode_of(version, body, self.limits.bounds()) {
-            again::compare(version, body, frame);
+        if let Ok(frame) = Frame::decode(body, self.limits.bounds()) {
+            again::compare(body, frame);
         }
         let inbound = &mut self.inbound;
         let verdict = inbound.frame(now, body, |opening| match opening.name {
@@ -114,14 +100,7 @@ impl Link {
                     if let Ok(passed) = inbound.sender(now, &message)? {
                         assert!(passed.group <= 1);
                         let bounds = self.limits.bounds();
-                        let (mut payload, mut today) = (message.payload, BytesMut::new());
-                        if let Some(timings) = self.first {
-                            if !from_first(payload, bounds, timings, &mut today)? {
-                                continue;
-                            }
-                            payload = &today;
-                        }
-                        let message: BullyMessage = decode_payload(payload, bounds)?;
+                        let message: BullyMessage = decode_payload(message.payload, bounds)?;
                         self.guard.admit(message.term())?;
                     }
                 }
@@ -131,8 +110,4 @@ impl Link {
         assert!(self.guard.highest() <= Some(TermGuard::LAST));
         Ok(())
     }
-}
-
-fn version(first: Option<FirstTimings>) -> u16 {
-    first.map_or(Versions::OURS.max, |_| Versions::FIRST)
 }

@@ -65,7 +65,7 @@ pub fn check(data: &[u8]) {
         frames.feed(bytes);
         assert!(frames.capacity() <= limits.early_frame() + 4 + Limits::READ_AHEAD);
         while let Ok(Some(body)) = frames.next(now) {
-            if let Ok(frame) = Frame::decode_of(version, body, limits.bounds()) {
+            if let Ok(frame) = Frame::decode(body, limits.bounds()) {
                 match &frame {
                     Frame::Conditions(conditions) => {
                         has_agreed = conditions.challenge.is_some() == is_asking;
@@ -73,7 +73,7 @@ pub fn check(data: &[u8]) {
                     Frame::Ready { proofs, .. } => is_proved |= proofs.contains(&RIGHT),
                     _ => {}
                 }
-                again::compare(version, body, frame);
+                again::compare(body, frame);
             }
             let mut said = None;
             let look_up = |hello: &Hello| {
@@ -87,7 +87,7 @@ pub fn check(data: &[u8]) {
             let progress = handshake.receive(now, body, look_up, &mut out);
             let is_owed = dialled.is_some() || !is_asking || is_proved;
             assert!(
-                is_owed || !has_ready(version, &out, &limits),
+                is_owed || !has_ready(&out, &limits),
                 "a proof for a stranger"
             );
             if let Some(hello) = &said {
@@ -106,12 +106,10 @@ pub fn check(data: &[u8]) {
                 }
                 Ok(HandshakeProgress::Ready(link)) => {
                     assert_eq!(how & 2, 0, "a stranger is never ready");
-                    let is_first = link.version == Versions::FIRST;
                     assert!(
-                        is_first || has_agreed && is_proved == is_asking,
+                        has_agreed && is_proved == is_asking,
                         "a proof if one is asked for"
                     );
-                    assert!(!is_first || !is_asking, "version 1 proves nothing");
                     assert!(how & 4 == 0 || link.incarnation >= NodeIncarnation(50));
                     assert_eq!(link.version, version);
                     assert_ne!(link.link, LinkId([0; 16]));
@@ -123,11 +121,11 @@ pub fn check(data: &[u8]) {
 }
 
 /// Whether this side has said READY.
-fn has_ready(version: u16, said: &[u8], limits: &Limits) -> bool {
+fn has_ready(said: &[u8], limits: &Limits) -> bool {
     let mut frames = Frames::new(limits);
     frames.feed(said);
     while let Ok(Some(body)) = frames.next(Time::ZERO) {
-        if let Ok(Frame::Ready { .. }) = Frame::decode_of(version, body, limits.bounds()) {
+        if let Ok(Frame::Ready { .. }) = Frame::decode(body, limits.bounds()) {
             return true;
         }
     }

@@ -87,9 +87,6 @@ impl ElectionHandle<AnyBully> {
     /// a leader by it. No agent leads for about as long as an election takes. The list outlasts restarts: an agent that
     /// starts with an older one learns of it.
     ///
-    /// Every voter's store has to be of format 2 ([`FileStore::upgrade`](crate::store::FileStore::upgrade)), since one of
-    /// format 1 has no room for a list; the leader refuses until each is upgraded and its agent was started again.
-    ///
     /// A voter on a host that the others do not know yet names its [contact](NewVoter::contact): the leader's bridges
     /// connect to it, as to one that may only observe, and once the learner is heard, all bridges of the group do. A
     /// learner that is not heard is waited for until `within` has passed, where its contact is named, and refused with

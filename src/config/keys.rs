@@ -70,7 +70,6 @@ impl Config {
         v.visit("quorum.learner", &mut quorum.learner)?;
         v.visit("quorum.store_file", &mut quorum.store_file)?;
         v.visit("quorum.create_store", &mut quorum.create_store)?;
-        v.visit("quorum.upgrade_store", &mut quorum.upgrade_store)?;
         v.visit("quorum.vote_quorum", &mut quorum.vote_quorum)?;
         v.visit("quorum.lease_quorum", &mut quorum.lease_quorum)?;
         let lease = &mut self.lease;
@@ -101,8 +100,7 @@ impl Keys for PeerSettings {
     fn visit<V: Visitor>(&mut self, v: &mut V) -> Result<(), V::Error> {
         v.visit("node", &mut self.node)?;
         v.visit("address", &mut self.address)?;
-        v.visit("rights", &mut self.rights)?;
-        v.visit("equal_timings", &mut self.equal_timings)
+        v.visit("rights", &mut self.rights)
     }
 }
 

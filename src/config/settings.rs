@@ -136,10 +136,6 @@ pub struct PeerSettings {
     pub address: Option<String>,
     /// For which agents it may speak. Default: for all, as [`Peer::new`](crate::remote::Peer::new) says.
     pub rights: Option<Vec<GrantSettings>>,
-    /// Its timings are those of this node, for as long as it is of release 0.1, which cannot say so: see
-    /// [`Peer::with_equal_timings`](crate::remote::Peer::with_equal_timings). Default: false; then no lease and no
-    /// vote counts on such a peer.
-    pub equal_timings: bool,
 }
 
 impl PeerSettings {
@@ -149,7 +145,6 @@ impl PeerSettings {
             node: node.to_owned(),
             address: Some(address.to_owned()),
             rights: None,
-            equal_timings: false,
         }
     }
 
@@ -221,10 +216,6 @@ pub struct QuorumSettings {
     /// Makes that file if it is not there. Default: false. To make it is to say that this node never voted:
     /// set it for the first start of a node, and not for later ones.
     pub create_store: bool,
-    /// Brings a file of release 0.1 to the present format, which that release refuses: there is no way back.
-    /// Default: false; then such a file stays as release 0.1 reads it. Set it when all nodes have this release
-    /// and none goes back.
-    pub upgrade_store: bool,
     /// How many votes elect. Default: a majority.
     pub vote_quorum: Option<usize>,
     /// How many acknowledgements uphold a lease. Default: a majority.

@@ -212,7 +212,7 @@ impl Starter {
             MayBe::Voter => builder.ineligible(),
             MayBe::Observer => builder.observer(),
         };
-        match self.store().and_then(|store| self.in_format(store)) {
+        match self.store() {
             Ok(Some(store)) => Ok(builder.store(store)),
             Ok(None) => Ok(builder),
             Err(reason) => Err(RunError::Store { reason }),
@@ -240,29 +240,6 @@ impl Starter {
             (true, Err(_)) | (false, _) => {}
         }
         FileStore::open(path, identity).map(Some)
-    }
-
-    /// Upgrades a store of release 0.1, or says that there is a way back.
-    fn in_format(
-        &self,
-        store: Option<FileStore<Vote>>,
-    ) -> Result<Option<FileStore<Vote>>, StoreError> {
-        let Some(found) = &store else {
-            return Ok(store);
-        };
-        let (node, format) = (&self.plan.identity.node, found.format()?);
-        match (format, self.config.quorum.upgrade_store) {
-            (1, true) => {
-                found.upgrade()?;
-                info!(%node, "store upgraded: this node does not go back to release 0.1");
-            }
-            (1, false) => info!(
-                %node,
-                "store kept as release 0.1 reads it: set `quorum.upgrade_store` when no node goes back"
-            ),
-            _ => {}
-        }
-        Ok(store)
     }
 
     fn start_bridge(
@@ -323,11 +300,6 @@ pub(super) fn peer(peer: &PeerSettings) -> Peer {
     let made = match &peer.address {
         Some(address) => Peer::new(&peer.node, address),
         None => Peer::inbound(&peer.node),
-    };
-    let made = if peer.equal_timings {
-        made.with_equal_timings()
-    } else {
-        made
     };
     let Some(grants) = &peer.rights else {
         return made;

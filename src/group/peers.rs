@@ -42,9 +42,6 @@ pub struct PeerReport {
     /// Its agents follow other rules in this group, or are of another epoch, or have other voters: theirs, then
     /// mine.
     pub mismatch: Option<(String, String)>,
-    /// It runs release 0.1, whose voters do not say what they promise, and their timings are not known: none of their
-    /// votes, and no lease, counts here.
-    pub is_uncounted: bool,
     /// Which choice of voters its agents in this group follow, as it said last.
     pub epoch: Option<u64>,
     /// Its agents whose names other agents have here.

@@ -362,9 +362,6 @@ pub enum DropReason {
     /// A message of an agent here has more items, longer texts or a longer frame than the peer said that it takes: it was
     /// not sent, since the peer would close the link for it.
     TooMuchForPeer,
-    /// A question, a vote or an acknowledgement from or to a peer of release 0.1, whose timings are not known to be those of
-    /// this node: no lease may count on its voters. See [`Peer::with_equal_timings`](super::Peer::with_equal_timings).
-    UnequalTimings,
 }
 
 impl DropReason {
@@ -378,7 +375,6 @@ impl DropReason {
         "mailbox_full",
         "unvouched_term",
         "too_much_for_peer",
-        "unequal_timings",
     ];
 
     /// The name under which it is counted.
@@ -393,7 +389,6 @@ impl DropReason {
             Self::MailboxFull => "mailbox_full",
             Self::UnvouchedTerm => "unvouched_term",
             Self::TooMuchForPeer => "too_much_for_peer",
-            Self::UnequalTimings => "unequal_timings",
         }
     }
 
@@ -407,7 +402,6 @@ impl DropReason {
             Self::MailboxFull => 5,
             Self::UnvouchedTerm => 6,
             Self::TooMuchForPeer => 7,
-            Self::UnequalTimings => 8,
         }
     }
 }

@@ -24,7 +24,7 @@
 //!
 //! ```toml
 //! [dev-dependencies]
-//! actix-bully = { version = "0.2", features = ["testkit"] }
+//! actix-bully = { version = "0.1", features = ["testkit"] }
 //! ```
 //!
 //! A production build has none of it: in particular no message that crashes or hangs an agent, and

@@ -52,8 +52,8 @@ pub(crate) struct Setting {
 #[derive(Debug)]
 pub(crate) struct Cluster<P: Place> {
     setting: Setting,
-    /// What each node runs.
-    pub(crate) programs: Vec<PathBuf>,
+    /// What the nodes run.
+    program: PathBuf,
     /// What each node is told beside the rest.
     pub(crate) flags: Vec<Option<&'static str>>,
     /// What all nodes are told beside the rest.
@@ -104,7 +104,7 @@ impl<P: Place> Cluster<P> {
     ) -> Result<Self, Wrong> {
         let mut cluster = Self {
             setting,
-            programs: vec![program.to_path_buf(); setting.hosts],
+            program: program.to_path_buf(),
             flags: vec![None; setting.hosts],
             more: more.to_vec(),
             folder: TempDir::new_in(base)?,
@@ -335,7 +335,7 @@ impl<P: Place> Cluster<P> {
 
     fn launch(&mut self, host: usize, first: bool) -> Result<(), Wrong> {
         let up_before = self.nodes[host].up_before;
-        let program = self.net.program(host, &self.programs[host]);
+        let program = self.net.program(host, &self.program);
         let mut command = at_clock(up_before, program);
         command.args(["--name", &self.called(host), "--score", &host.to_string()]);
         command.args(["--listen", &self.net.address(host)]);

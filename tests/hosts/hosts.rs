@@ -7,8 +7,7 @@
 //!
 //! Needs root, and the Debian packages iproute2 and nftables. `--list` names the scenarios, `--few`
 //! runs the nine that every change has to pass, names run those, `--nemesis SECONDS` draws faults
-//! by a seed, and `--operations SECONDS` draws what operators do as well; with `--old PATH` its nodes begin with
-//! that program, and are upgraded.
+//! by a seed, and `--operations SECONDS` draws what operators do as well.
 #![expect(
     clippy::print_stdout,
     clippy::indexing_slicing,
@@ -47,8 +46,6 @@ struct Order {
     scenarios: Vec<&'static Scenario>,
     nemesis: Option<u64>,
     operations: Option<u64>,
-    /// What the nodes run before they are upgraded.
-    old: Option<PathBuf>,
     seed: u64,
     list: bool,
 }
@@ -59,7 +56,6 @@ fn ordered() -> Result<Order, Wrong> {
         scenarios: Vec::new(),
         nemesis: None,
         operations: None,
-        old: None,
         seed: 1,
         list: false,
     };
@@ -81,7 +77,6 @@ fn ordered() -> Result<Order, Wrong> {
             "--seed" => order.seed = number(arguments.next())?,
             "--nemesis" => order.nemesis = Some(number(arguments.next())?),
             "--operations" => order.operations = Some(number(arguments.next())?),
-            "--old" => order.old = arguments.next().map(PathBuf::from),
             name => order.scenarios.push(
                 scenarios::ALL
                     .iter()
@@ -135,7 +130,7 @@ fn carry_out(order: &Order) -> ExitCode {
     }
     if let Some(seconds) = order.operations {
         let began = Instant::now();
-        let outcome = operations::run(&order.node, order.old.as_deref(), seconds, seed);
+        let outcome = operations::run(&order.node, seconds, seed);
         tell(&format!("operations, seed {seed}"), began, outcome);
     }
     println!("{passed} passed, {failed} failed");

@@ -1,13 +1,13 @@
-//! What happens to a group over the years, in minutes: its nodes are upgraded, killed, stopped, frozen and cut off, its
+//! What happens to a group over the years, in minutes: its nodes are restarted, killed, stopped, frozen and cut off, its
 //! voters are changed and hosts lost, in an order that a seed draws, over a network that loses packets all the time.
 //!
 //! Decided here: what is done, and what has to hold afterwards. At any moment one node leads at most, its terms
-//! increase over all upgrades and changes of the voters, each epoch has one list, and once all is healed every node follows
+//! increase over all restarts and changes of the voters, each epoch has one list, and once all is healed every node follows
 //! one leader and knows the voters that were asked for.
 
 use std::{
     collections::BTreeMap,
-    path::{Path, PathBuf},
+    path::Path,
     time::{Duration, Instant},
 };
 
@@ -24,17 +24,11 @@ const LOSS: u32 = 2;
 /// After so many operations all is healed and checked.
 const ROUND: u64 = 8;
 
-/// Operates five hosts for so many seconds; says what happened. With an old program the nodes begin with that one, and
-/// are upgraded one by one.
+/// Operates five hosts for so many seconds; says what happened.
 ///
 /// # Errors
 /// What should not have been.
-pub(crate) fn run(
-    node: &Path,
-    old: Option<&Path>,
-    seconds: u64,
-    seed: u64,
-) -> Result<String, Wrong> {
+pub(crate) fn run(node: &Path, seconds: u64, seed: u64) -> Result<String, Wrong> {
     let setting = Setting {
         hosts: 5,
         quorum: true,
@@ -42,26 +36,22 @@ pub(crate) fn run(
         timings: "default",
         preempt: 1_000,
     };
-    let first = old.unwrap_or(node);
-    let cluster = Hosts::start(first, Net::up(setting.hosts)?, setting)?;
+    let cluster = Hosts::start(node, Net::up(setting.hosts)?, setting)?;
     let mut group = Operated {
         cluster,
         random: Random(seed),
-        node: node.to_path_buf(),
         counts: BTreeMap::new(),
-        // A node of the old release knows no such change.
-        voters: old.is_none().then(|| voters(setting.hosts)),
+        voters: voters(setting.hosts),
     };
     let operations = group.live(seconds).map_err(|wrong| {
         let kept = group.cluster.keep();
         let place = kept.map_or_else(|wrong| wrong.to_string(), |path| path.display().to_string());
         Wrong(format!("{wrong} (what the nodes said: {place})"))
     })?;
-    let changes = group.voters.map(|voters| shown(&voters.counts));
     Ok(format!(
         "{operations} operations ({}; questions for voters: {}), {} leaderships, never two at once",
         shown(&group.counts),
-        changes.unwrap_or_default(),
+        shown(&group.voters.counts),
         group.cluster.beliefs().len(),
     ))
 }
@@ -83,11 +73,8 @@ fn shown(counts: &BTreeMap<&'static str, u64>) -> String {
 struct Operated {
     cluster: Hosts,
     random: Random,
-    /// The program of this release.
-    node: PathBuf,
     counts: BTreeMap<&'static str, u64>,
-    /// The voters, if they are changed.
-    voters: Option<Electorate>,
+    voters: Electorate,
 }
 
 impl Operated {
@@ -116,16 +103,15 @@ impl Operated {
         };
         let others = self.cluster.others(host);
         let other = others[self.random.up_to(others.len())];
-        if let Some(voters) = &mut self.voters {
-            let changed = match self.random.below(10) {
-                0 | 1 => voters.change(&mut self.cluster, &mut self.random)?,
-                2 => voters.lose(&mut self.cluster, &mut self.random, host)?,
-                _ => None,
-            };
-            if let Some(what) = changed {
-                self.count(what);
-                return Ok(());
-            }
+        let voters = &mut self.voters;
+        let changed = match self.random.below(10) {
+            0 | 1 => voters.change(&mut self.cluster, &mut self.random)?,
+            2 => voters.lose(&mut self.cluster, &mut self.random, host)?,
+            _ => None,
+        };
+        if let Some(what) = changed {
+            self.count(what);
+            return Ok(());
         }
         let what = match self.random.below(8) {
             0 => {
@@ -157,19 +143,13 @@ impl Operated {
                 self.cluster.stop(host)?;
                 "stopped"
             }
-            _ => return self.upgrade(host),
+            _ => {
+                self.cluster.stop(host)?;
+                self.cluster.restart(host)?;
+                "restarted"
+            }
         };
         self.count(what);
-        Ok(())
-    }
-
-    /// A host that has been upgraded is restarted in the same way: nothing else is left to do.
-    fn upgrade(&mut self, host: usize) -> Result<(), Wrong> {
-        let is_old = self.cluster.programs[host] != self.node;
-        self.cluster.stop(host)?;
-        self.cluster.programs[host].clone_from(&self.node);
-        self.cluster.restart(host)?;
-        self.count(if is_old { "upgraded" } else { "restarted" });
         Ok(())
     }
 
@@ -181,13 +161,8 @@ impl Operated {
     fn settle(&mut self) -> Result<(), Wrong> {
         self.mend()?;
         // A host that is new links nobody before it is added.
-        if let Some(voters) = &mut self.voters {
-            voters.settle(&mut self.cluster)?;
-        }
-        let linked = match &self.voters {
-            Some(voters) => voters.linked(&mut self.cluster),
-            None => self.cluster.running(),
-        };
+        self.voters.settle(&mut self.cluster)?;
+        let linked = self.voters.linked(&mut self.cluster);
         self.cluster.agree_among(&linked)?;
         self.cluster.verdict()
     }

@@ -269,37 +269,6 @@ fn a_start_that_fails_names_the_key_and_the_cause() {
     });
 }
 
-/// As release 0.1 wrote it.
-const VOTED: &str = "actix-bully store 1\n{\"cluster\":\"default\",\"group\":\"g\",\"node\":\"a\",\
-     \"record\":{\"term\":7,\"voted_for\":\"a\"}}\ncrc32 92a41e50\n";
-
-#[test]
-fn a_store_of_release_0_1_stays_so_until_the_configuration_upgrades_it() {
-    System::new().block_on(async {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("vote");
-        fs::write(&file, VOTED).unwrap();
-        let mut config = Config::new("a", "g");
-        config.quorum.voters = vec!["a".to_owned()];
-        config.quorum.store_file = Some(file.clone());
-        for (upgrade_store, first, files) in [
-            (false, "actix-bully store 1", 2),
-            (true, "actix-bully store 2", 1),
-            (false, "actix-bully store 2", 1),
-        ] {
-            config.quorum.upgrade_store = upgrade_store;
-            let running = config.start().unwrap();
-            let leader = running.agent().wait_for_leader(Duration::from_secs(20));
-            assert!(leader.await.unwrap().term.0 > 7);
-            running.leave(Duration::from_secs(10)).await.unwrap();
-            let text = fs::read_to_string(&file).unwrap();
-            assert_eq!(text.lines().next(), Some(first));
-            assert!(!text.contains("\"term\":7,"), "it has voted since: {text}");
-            assert_eq!(folder.path().read_dir().unwrap().count(), files);
-        }
-    });
-}
-
 /// What a file of a secret must not be, and that nothing of it is shown.
 fn refused_secrets(config: &mut Config, path: &Path) {
     config.secret_file = Some(path.to_owned());

@@ -4,17 +4,16 @@ use actix::clock::sleep;
 use actix_bully::{
     agent::{BullyAgent, BullyHandle, Finding},
     clock::{WallClock as _, WallTime},
-    elections::quorum::QuorumConfig,
     protocol::{Term, Timings},
     remote::{
         BridgeBuilder, BridgeEvent, Closed, DropReason, NodeIncarnation, Peer, RemoteBridge,
-        internals::wire::Versions, transport::Pipes,
+        transport::Pipes,
     },
     testkit::{VirtualClock, VirtualWallClock},
 };
 
 use super::{
-    kit::{Host, MS, address, builder, id, play, told, until},
+    kit::{Host, MS, address, builder, play, told, until},
     voters::{believer, others},
 };
 
@@ -212,35 +211,6 @@ fn other_timings_at_another_host_are_refused_and_both_are_named() {
             diagnosis.contains(&theirs) && diagnosis.contains(&mine),
             "{diagnosis}"
         );
-    });
-}
-
-/// A node of release 0.1 has voters with stores: it does not know these rules.
-#[test]
-fn a_node_of_version_1_is_refused_and_both_rules_are_named() {
-    let folder = tempfile::tempdir().unwrap();
-    play(async {
-        let (pipes, wall) = (Pipes::new(), VirtualWallClock::new(DAWN));
-        let a = host(&pipes, "a", 1_000, &wall);
-        let mut events = a.bridge.events();
-        let versions = Versions { min: 1, max: 1 };
-        let mut b = Host::with(|group| {
-            let bridge = builder(&pipes, "b", &others("b"));
-            bridge.versions(versions).carry(group)
-        });
-        b.voter("b1", 1, folder.path(), QuorumConfig::new(VOTERS.map(id)));
-        sleep(MS(2_000)).await;
-        assert!(a.is_linked("b"));
-        let said = mismatch(&told(&mut events)).unwrap();
-        assert_eq!(said.0, "quorum rules, epoch 0");
-        assert!(
-            said.1
-                .starts_with("quorum-diskless rules, epoch 0, 3 voters"),
-            "{}",
-            said.1
-        );
-        assert!(a.group.members().get(&id("b1")).is_none());
-        assert!(b.group.members().get(&id("a1")).is_none());
     });
 }
 

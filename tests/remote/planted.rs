@@ -34,11 +34,6 @@ fn a_bridges_defects_are_found_between_hosts() {
             "one word sufficed",
         ),
         (
-            Defect::FirstVersionCounts,
-            "versions::a_lease_that_counts_on_version_1_with_other_timings_would_be_a_second_leader",
-            "believe that they lead",
-        ),
-        (
             Defect::ClockNotAsked,
             "diskless::a_term_of_a_host_whose_clock_is_an_hour_ahead_passes_no_bridge",
             "never: a and b refuse the term of c's clock",

@@ -11,8 +11,7 @@ use actix_bully::{
     agent::{BullyAgent, BullyHandle},
     clock::{WallClock, WallTime},
     remote::{
-        BridgeHandle, NodeIncarnation, Peer, RemoteBridge,
-        internals::{later_incarnation, wire::Versions},
+        BridgeHandle, NodeIncarnation, Peer, RemoteBridge, internals::later_incarnation,
         sentinel::Sentinel,
     },
     supervisor::RestartPolicy,
@@ -56,9 +55,6 @@ impl Host {
         if setting.plan.is_diskless {
             let wall = self.wall(settings);
             bridge = bridge.wall_clock(move || wall.now().as_millis());
-        }
-        if settings.is_first_version {
-            bridge = bridge.versions(Versions { min: 1, max: 1 });
         }
         for (other, peer) in NAMES[..setting.plan.hosts].iter().enumerate() {
             if other == self.index {

@@ -294,7 +294,6 @@ pub fn honest(
         // Copies, and what strangers send: the history says whether they did harm.
         name if name.starts_with("notice_") => plan.has_sentinels(),
         "mismatch" => may_differ(happened),
-        "unequal_timings" => has(happened, &[Fault::OtherVersion]),
         _ => MAY_BE.contains(&name),
     };
     let wrong = |(name, n): &(&'static str, u64)| *n > 0 && !is_due(name);
@@ -339,11 +338,9 @@ fn has(happened: &Kinds, any: &[Fault]) -> bool {
     any.iter().any(|kind| happened.contains(kind))
 }
 
-/// Whether two hosts may have other rules for a while. Of voters that have changed version 1 of the wire cannot tell.
+/// Whether two hosts may have other rules for a while.
 fn may_differ(happened: &Kinds) -> bool {
-    let is_untold = [Fault::ChangeVoters, Fault::OtherVersion];
     has(happened, &[Fault::OtherVoters, Fault::NextEpoch])
-        || is_untold.iter().all(|kind| happened.contains(kind))
 }
 
 /// After these a name may be announced by two hosts for a while.

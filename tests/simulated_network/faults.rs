@@ -142,11 +142,9 @@ impl Faults {
                 let span = Duration::from_millis(rng.u64(100..=60_000));
                 self.hosts.iter().for_each(|host| host.clock.suspend(span));
             }
-            Fault::WallAhead
-            | Fault::WallBack
-            | Fault::OtherVoters
-            | Fault::OtherVersion
-            | Fault::NextEpoch => self.reconfigure(sim, k, fault),
+            Fault::WallAhead | Fault::WallBack | Fault::OtherVoters | Fault::NextEpoch => {
+                self.reconfigure(sim, k, fault)
+            }
             Fault::MoveFromDead => {
                 let down = [Down::Off, Down::Killed][rng.usize(..2)];
                 self.end(sim, k, down);
@@ -184,10 +182,6 @@ impl Faults {
             Fault::WallBack => Settings::of_wall(-HOUR),
             Fault::OtherVoters => Settings {
                 has_other_voters: true,
-                ..Settings::default()
-            },
-            Fault::OtherVersion => Settings {
-                is_first_version: true,
                 ..Settings::default()
             },
             _ => {

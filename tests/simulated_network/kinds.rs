@@ -66,8 +66,6 @@ pub enum Fault {
     OtherVoters,
     /// A process is restarted with the next epoch.
     NextEpoch,
-    /// A process is restarted that speaks version 1 of the wire alone, as release 0.1 does.
-    OtherVersion,
     /// An agent is asked for another list of voters, while all run; or a voter is lost, so that another
     /// one has to take its place.
     ChangeVoters,
@@ -85,7 +83,7 @@ pub type Kinds = BTreeSet<Fault>;
 
 impl Fault {
     /// All of them.
-    pub const ALL: [Self; 36] = [
+    pub const ALL: [Self; 35] = [
         Self::Cut,
         Self::CutOneWay,
         Self::Hold,
@@ -117,7 +115,6 @@ impl Fault {
         Self::Retime,
         Self::OtherVoters,
         Self::NextEpoch,
-        Self::OtherVersion,
         Self::ChangeVoters,
         Self::KillSentinel,
         Self::ForgeNotice,
@@ -159,7 +156,6 @@ impl Fault {
             Self::Retime => "retime",
             Self::OtherVoters => "other-voters",
             Self::NextEpoch => "next-epoch",
-            Self::OtherVersion => "other-version",
             Self::ChangeVoters => "change-voters",
             Self::KillSentinel => "kill-sentinel",
             Self::ForgeNotice => "forge-notice",
@@ -173,22 +169,14 @@ impl Fault {
         Self::ALL.into_iter().find(|fault| fault.name() == name)
     }
 
-    /// All kinds of one release, with voters that stay. Without the others every history stays what it was.
+    /// All kinds, with voters that stay. Without the others every history stays what it was.
     #[must_use]
     pub fn all() -> Kinds {
         let all = Self::ALL.into_iter();
         all.filter(|fault| !Self::APART.contains(fault)).collect()
     }
 
-    /// The same, with a group that is upgraded host by host and back.
-    #[must_use]
-    pub fn of_both_versions() -> Kinds {
-        let mut kinds = Self::all();
-        kinds.insert(Self::OtherVersion);
-        kinds
-    }
-
-    /// The same of one release, with voters that change while the group runs.
+    /// The same, with voters that change while the group runs.
     #[must_use]
     pub fn of_voters() -> Kinds {
         let mut kinds = Self::all();
@@ -197,7 +185,7 @@ impl Fault {
         kinds
     }
 
-    /// The same of one release, with voters that have no disks.
+    /// The same, with voters that have no disks.
     #[must_use]
     pub fn of_diskless() -> Kinds {
         let mut kinds = Self::all();
@@ -206,7 +194,7 @@ impl Fault {
         kinds
     }
 
-    /// The same of one release, with sentinels, and with strangers that forge what those say.
+    /// The same, with sentinels, and with strangers that forge what those say.
     #[must_use]
     pub fn of_sentinels() -> Kinds {
         let mut kinds = Self::all();
@@ -215,8 +203,7 @@ impl Fault {
     }
 
     /// These are drawn only where they are asked for.
-    const APART: [Self; 5] = [
-        Self::OtherVersion,
+    const APART: [Self; 4] = [
         Self::ChangeVoters,
         Self::KillSentinel,
         Self::ForgeNotice,
@@ -224,16 +211,15 @@ impl Fault {
     ];
 
     /// What no group of voters without disks can have, or is not promised anything under: a store; a name on two hosts,
-    /// one after the other; other timings; a node that does not know its rules; a boot clock that is ahead of all
+    /// one after the other; other timings; a boot clock that is ahead of all
     /// others; two lists, one of which was typed before the other one's voters had ended.
-    const WITH_DISKS: [Self; 9] = [
+    const WITH_DISKS: [Self; 8] = [
         Self::FreshMemory,
         Self::Move,
         Self::MoveUnseen,
         Self::MoveFromDead,
         Self::Retime,
         Self::Suspend,
-        Self::OtherVersion,
         Self::NextEpoch,
         Self::ChangeVoters,
     ];
@@ -251,7 +237,7 @@ impl Fault {
             Self::KillSentinel | Self::ForgeNotice => 3,
             Self::CutOneWay | Self::SlowReader | Self::MoveUnseen | Self::Hang => 2,
             Self::Silence => 4, // histories of one process are few
-            Self::OtherVersion | Self::Outage => 8, // so that it hits many hosts at a time
+            Self::Outage => 8,  // so that it hits many hosts at a time
             Self::ChangeVoters => 16,
             _ => 1,
         }

@@ -8,7 +8,6 @@
 //!     --log          the log of each
 //!     --faults a,b   these kinds of faults only; all unless given
 //!     --without a,b  all kinds but these
-//!     --versions     hosts that speak version 1 of the wire as well
 //!     --voters       voters that change while the group runs
 //!     --diskless     voters without disks
 //!     --sentinels    hosts with sentinels, and strangers that forge what those say
@@ -43,7 +42,7 @@ fn main() -> ExitCode {
         Ok(options) => options,
         Err(wrong) => {
             eprintln!(
-                "{wrong}; there are: --seeds A..B --twice --threads N --log --faults a,b --without a,b --versions --voters --diskless --sentinels --application"
+                "{wrong}; there are: --seeds A..B --twice --threads N --log --faults a,b --without a,b --voters --diskless --sentinels --application"
             );
             return ExitCode::from(2);
         }
@@ -94,7 +93,6 @@ fn options(mut words: impl Iterator<Item = String>) -> Result<Options, String> {
         match word.as_str() {
             "--seeds" => options.seeds = seeds(&value()?)?,
             "--threads" => options.threads = number::<usize>(&value()?)?.max(1),
-            "--versions" => options.kinds = Fault::of_both_versions(),
             "--diskless" => options.kinds = Fault::of_diskless(),
             "--sentinels" => options.kinds = Fault::of_sentinels(),
             "--voters" => options.kinds = Fault::of_voters(),

@@ -50,8 +50,6 @@ pub struct Settings {
     pub has_other_voters: bool,
     /// Which choice of voters that list is said to be.
     pub epoch: u64,
-    /// Its bridge speaks version 1 of the wire alone.
-    pub is_first_version: bool,
 }
 
 impl Setting {

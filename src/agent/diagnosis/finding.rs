@@ -134,12 +134,6 @@ pub enum Finding {
         #[serde(rename = "since_ms", serialize_with = "shown::millis")]
         since: Duration,
     },
-    /// A node runs release 0.1, whose voters do not say what they promise, and their timings are not known: none of
-    /// their votes, and no lease, counts here.
-    OldRelease {
-        /// The node.
-        node: String,
-    },
     /// Messages take longer than the timings assume.
     EchoTooLong {
         /// The node.
@@ -314,7 +308,7 @@ impl Finding {
             Self::NodeNameTwice { .. } | Self::PeerNameTwice { .. } => 8,
             Self::AgentNameTwice { .. } => 9,
             Self::FewVoters { .. } => 10,
-            Self::PeerUnlinked { .. } | Self::OldRelease { .. } => 11,
+            Self::PeerUnlinked { .. } => 11,
             Self::EchoTooLong { .. }
             | Self::WriteTooLong { .. }
             | Self::RenewsLate { .. }

@@ -200,8 +200,6 @@ impl Facts {
             let node = peer.node.clone();
             if peer.is_contested {
                 found.push(Finding::PeerNameTwice { node });
-            } else if peer.is_uncounted && self.names().is_some() {
-                found.push(Finding::OldRelease { node });
             }
         }
     }

@@ -96,10 +96,6 @@ impl fmt::Display for Finding {
                 since: *since,
             }
             .fmt(f),
-            Self::OldRelease { node } => write!(
-                f,
-                "{node} runs release 0.1, whose voters do not say what they promise, so none of their votes counts here: upgrade it, or give this node's peer {node} equal timings (with_equal_timings, equal_timings = true) if it has them"
-            ),
             Self::EchoTooLong { .. }
             | Self::WriteTooLong { .. }
             | Self::RenewsLate { .. }

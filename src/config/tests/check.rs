@@ -1,10 +1,6 @@
 //! What does not fit together: each contradiction by its key, with what to do.
 
-use crate::config::{
-    Config,
-    start::peer,
-    tests::{every_line_is_refused, refusal},
-};
+use crate::config::tests::{every_line_is_refused, refusal};
 
 const BARE: &str = "node = \"a\"\ngroup = \"g\"";
 const THREE: &str = "node = \"a\"\ngroup = \"g\"\npeers = [{ node = \"b\", address = \"127.0.0.1:2\" }, { node = \"c\", address = \"127.0.0.1:3\" }]";
@@ -159,20 +155,4 @@ fn durations_and_limits_that_do_not_fit_are_refused() {
         margin = [1, -1] | `margin` is refused: a margin of (1, -1) has a negative part: use the smallest lead that counts, or 0
     "#,
     );
-}
-
-#[test]
-fn equal_timings_are_said_of_the_peer_that_has_the_key_and_of_no_other() {
-    let text = format!(
-        "{BARE}\npeers = [{{ node = \"b\", address = \"127.0.0.1:2\", equal_timings = true }}, {{ node = \"c\", address = \"127.0.0.1:3\" }}]"
-    );
-    let config = Config::from_toml(&text).unwrap();
-    config.check().unwrap();
-    let made: Vec<_> = config
-        .peers
-        .iter()
-        .map(|said| format!("{:?}", peer(said)))
-        .collect();
-    assert!(made[0].contains("first_timings: Equal"), "{}", made[0]);
-    assert!(made[1].contains("first_timings: Unknown"), "{}", made[1]);
 }

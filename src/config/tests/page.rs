@@ -130,7 +130,7 @@ fn a_configuration_is_shown_as_it_is_read() {
         "node": "a", "cluster": "default", "group": "g", "role": "leader", "score": 0,
         "peers_name_all": false, "dangerous_plaintext": false, "timings": { "preset": "default" },
         "quorum": {
-            "epoch": 0, "create_store": false, "upgrade_store": false, "diskless": false, "learner": false,
+            "epoch": 0, "create_store": false, "diskless": false, "learner": false,
         },
         "lease": { "create_table": false },
     });

@@ -79,7 +79,6 @@ fn wrong_types_are_refused_with_what_is_wanted() {
         [timings]\npreset = "astra" | `timings.preset` is "astra": it has to be "default", "lan", "fast", "wan" or "in_process"
         [tls]\nkey_file = 2020-01-01 | `tls.key_file` is 2020-01-01: it has to be the path of a file, in quotes
         [[peers]]\nnode = "b"\nrights = "all" | `peers[0].rights` is "all": it has to be a list of tables, such as [{ agents = "api-*" }]
-        [[peers]]\nnode = "b"\nequal_timings = 1 | `peers[0].equal_timings` is 1: it has to be true or false
         [[peers]]\nrights = [{ may_be = "king" }] | `peers[0].rights[0].may_be` is "king": it has to be "leader", "voter" or "observer"
     "#,
     );

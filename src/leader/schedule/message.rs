@@ -52,7 +52,7 @@ pub(super) struct Held {
 }
 
 /// The answer to a [`Survey`](ScheduleMessage::Survey), which is a [`Read`] after a change of the voters: it says in
-/// which term that was written. Agents of 0.1.0 do not know the question, and are asked by a `Read` as well.
+/// which term that was written.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) struct Surveyed {
     pub(super) held: Held,

@@ -32,11 +32,11 @@ pub(super) fn say(
             ballot,
             schedule,
         };
-        // First: of an agent that answers both, the answer that says more comes first.
-        if is_survey {
-            say(ScheduleMessage::Survey(read.clone()));
-        }
-        return say(ScheduleMessage::Read(read));
+        return say(if is_survey {
+            ScheduleMessage::Survey(read)
+        } else {
+            ScheduleMessage::Read(read)
+        });
     };
     say(ScheduleMessage::Write(Write {
         round,

@@ -92,7 +92,7 @@ impl BridgeBuilder {
         self
     }
 
-    /// Speaks these versions and no others, as a node of an earlier release does.
+    /// Says that it speaks these versions and no others, as a node of another release does.
     #[cfg(feature = "testkit")]
     pub fn versions(mut self, versions: Versions) -> Self {
         self.versions = versions;

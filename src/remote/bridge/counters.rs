@@ -190,7 +190,7 @@ mod tests {
                 r#""term":0,"too_many_agents":0,"rate":0,"slow_peer":0,"silent":0,"replaced":0,"#,
                 r#""too_many_connections":0,"lost":0,"goodbye":0,"leaving":0,"secret":0,"role":0,"#,
                 r#""openings":0,"peer_limit":0,"name_held":0},"dropped":{"unknown_group":0,"unknown_agent":0,"mismatch":0,"#,
-                r#""former_incarnation":0,"refused_name":0,"mailbox_full":1,"unvouched_term":0,"too_much_for_peer":0,"unequal_timings":0},"#,
+                r#""former_incarnation":0,"refused_name":0,"mailbox_full":1,"unvouched_term":0,"too_much_for_peer":0},"#,
                 r#""notices":{"notice_believed":0,"notice_malformed":0,"notice_unknown_node":0,"#,
                 r#""notice_other_incarnation":0,"notice_wrong_bytes":0,"notice_replayed":0},"#,
                 r#""packets":{"packet_malformed":0,"packet_stray":0,"packet_refused":0,"token_refused":0}}"#

@@ -42,8 +42,6 @@ struct PeerOpened {
     epoch: u64,
     /// Its rules and those here, where nothing crosses because of them.
     mismatch: Option<(String, String)>,
-    /// No vote and no lease counts over that link.
-    is_uncounted: bool,
 }
 
 /// Why there is no link.
@@ -88,19 +86,11 @@ impl PeerHealth {
         *lock(&self.trouble) = None;
     }
 
-    /// The peer has said which rules it follows in a group; `mine` if nothing crosses because of them, and whether no vote
-    /// and no lease counts over its link.
-    pub(crate) fn opened(
-        &self,
-        group: &str,
-        theirs: &GroupRules,
-        mine: Option<&GroupRules>,
-        is_uncounted: bool,
-    ) {
+    /// The peer has said which rules it follows in a group; `mine` if nothing crosses because of them.
+    pub(crate) fn opened(&self, group: &str, theirs: &GroupRules, mine: Option<&GroupRules>) {
         let said = PeerOpened {
             epoch: theirs.epoch,
             mismatch: mine.map(|mine| (theirs.to_string(), mine.to_string())),
-            is_uncounted,
         };
         lock(&self.opened).insert(group.to_owned(), said);
     }
@@ -149,7 +139,6 @@ impl BridgeState {
             is_contested: contested.is_some_and(is_recent),
             last_error: trouble.map(|trouble| trouble.text),
             echo: peer.health.echo(),
-            is_uncounted: opened.as_ref().is_some_and(|opened| opened.is_uncounted),
             epoch: opened.as_ref().map(|opened| opened.epoch),
             mismatch: opened.and_then(|opened| opened.mismatch),
             refused,
@@ -218,20 +207,12 @@ mod tests {
             voters: None,
         };
         let told = || lock(&health.opened).get("jobs").cloned();
-        health.opened("jobs", &rules(2), Some(&rules(1)), false);
+        health.opened("jobs", &rules(2), Some(&rules(1)));
         let [theirs, mine] = [2, 1].map(|epoch| rules(epoch).to_string());
-        let said = |epoch, mismatch, is_uncounted| {
-            Some(PeerOpened {
-                epoch,
-                mismatch,
-                is_uncounted,
-            })
-        };
-        assert_eq!(told(), said(2, Some((theirs, mine)), false));
-        health.opened("jobs", &rules(3), None, true);
-        assert_eq!(told(), said(3, None, true));
-        health.opened("jobs", &rules(3), None, false);
-        assert_eq!(told(), said(3, None, false), "it was upgraded");
+        let said = |epoch, mismatch| Some(PeerOpened { epoch, mismatch });
+        assert_eq!(told(), said(2, Some((theirs, mine))));
+        health.opened("jobs", &rules(3), None);
+        assert_eq!(told(), said(3, None));
         assert_eq!(health.echo(), None);
         health.echoed(0);
         assert_eq!(health.echo(), Some(Duration::from_nanos(1)));

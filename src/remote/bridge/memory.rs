@@ -126,7 +126,7 @@ mod tests {
         assert!(begin(&folder.path().join("none").join("node"), at(1)).is_err());
     }
 
-    /// It was written by an earlier release, and is read by a later one.
+    /// What one release writes, a later one reads.
     #[test]
     fn the_file_is_one_line_of_text() {
         let folder = tempfile::tempdir().unwrap();

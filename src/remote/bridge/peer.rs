@@ -6,7 +6,7 @@ use super::{
     builder::{check_address, node_id},
     shared::BridgeState,
 };
-use crate::remote::{BridgeError, NodeId, Rights, wire::FirstTimings};
+use crate::remote::{BridgeError, NodeId, Rights};
 
 /// A node that may connect, and be connected to.
 #[derive(Clone, Debug)]
@@ -14,7 +14,6 @@ pub struct Peer {
     node: String,
     pub(crate) address: Option<String>,
     pub(crate) rights: Rights,
-    pub(crate) first_timings: FirstTimings,
 }
 
 impl Peer {
@@ -36,7 +35,6 @@ impl Peer {
             node: node.to_owned(),
             address: None,
             rights: Rights::all(),
-            first_timings: FirstTimings::Unknown,
         }
     }
 
@@ -45,15 +43,6 @@ impl Peer {
     #[must_use]
     pub fn allow(mut self, rights: Rights) -> Self {
         self.rights = rights;
-        self
-    }
-
-    /// Its agents have the timings of those here, for as long as it is of release 0.1, whose voters do not say what they
-    /// promise. Without this no lease and no vote counts on them, so that a quorum needs enough voters of one release: two of
-    /// three have it, two of four have not. With it and with other timings there, two may lead. A later release says what it promises, and this changes nothing.
-    #[must_use]
-    pub const fn with_equal_timings(mut self) -> Self {
-        self.first_timings = FirstTimings::Equal;
         self
     }
 

@@ -39,7 +39,7 @@ use crate::remote::{
     },
     carry::{Carried, GroupTermGuard, LiveRights, Lost, NodeRoute, PeerAgents, WallMillis},
     transport::{Listener, Security, Transport},
-    wire::{FirstTimings, Opening, Versions, first_carries},
+    wire::Opening,
 };
 
 /// The constant part of a bridge, and its agents.
@@ -83,8 +83,6 @@ pub(crate) struct PeerState {
     pub(crate) node: NodeId,
     pub(crate) address: Option<String>,
     pub(crate) rights: LiveRights,
-    /// What is known of its timings while it speaks version 1.
-    pub(crate) first_timings: FirstTimings,
     pub(crate) agents: Mutex<PeerAgents>,
     /// Its routes into the groups, in the order of the bridge.
     pub(crate) routes: Vec<Arc<dyn NodeRoute>>,
@@ -199,7 +197,6 @@ impl BridgeState {
             node: node.clone(),
             address: self.transport.address_of(node, peer.address),
             rights: LiveRights::new(peer.rights),
-            first_timings: peer.first_timings,
             refusals: Arc::clone(agents.refusals()),
             agents: Mutex::new(agents),
             stage: Mutex::new(LinkStatus::Waiting),
@@ -255,25 +252,15 @@ impl BridgeState {
         })
     }
 
-    /// What the agents of a group here share.
-    pub(crate) fn requirements(&self, group: &str) -> Option<Requirements> {
-        let mut carried = self.carried.iter();
-        carried.find(|c| c.name() == group)?.requirements()
-    }
-
-    /// Whether this side carries a group that a peer opens on a link of that version, by the same rules.
-    pub(crate) fn standing(&self, version: u16, opening: &Opening<'_>) -> GroupStanding {
+    /// Whether this side carries a group that a peer opens, by the same rules.
+    pub(crate) fn standing(&self, opening: &Opening<'_>) -> GroupStanding {
         let mut carried = self.carried.iter().enumerate();
         let Some((at, carried)) = carried.find(|(_, c)| c.name() == opening.name) else {
             return GroupStanding::Unknown;
         };
-        if version == Versions::FIRST && !first_carries(opening.rules) {
-            return GroupStanding::Mismatch;
-        }
-        let mine = carried.requirements();
-        let theirs = GroupRules::opened(version, opening, mine.as_ref());
-        match mine {
-            Some(mine) if !theirs.meet(version, &mine) => GroupStanding::Mismatch,
+        let theirs = GroupRules::opened(opening);
+        match carried.requirements() {
+            Some(mine) if !theirs.meet(&mine) => GroupStanding::Mismatch,
             Some(_) => GroupStanding::Carried(at),
             None => {
                 // The first term of the peers' next epoch would else seem absurd, and end the link.

@@ -4,8 +4,6 @@
 //! of a frame is looked up once. Not here: which agent may say something over this link ([`Inbound`]), and
 //! whether the message itself may be said ([`Mailboxes::deliver`]).
 
-use bytes::BytesMut;
-
 use crate::{
     group::Handed,
     protocol::Time,
@@ -13,7 +11,7 @@ use crate::{
         Closed, DropReason, Inbound,
         bridge::status::Meter,
         carry::{Mailboxes, NamedReceivers},
-        wire::{Messages, from_first},
+        wire::Messages,
     },
 };
 
@@ -48,17 +46,7 @@ impl Common {
                     // Let go before the turn ends: the writer changes it while this task waits.
                     let told = side.told.borrow();
                     let to = told.named(message.to);
-                    let mut rewritten = BytesMut::new();
-                    let mut payload = message.payload;
-                    if let Some(timings) = self.first(group) {
-                        let bounds = shared.limits.bounds();
-                        if !from_first(payload, bounds, timings, &mut rewritten)? {
-                            shared.counters.dropped(DropReason::UnequalTimings);
-                            continue;
-                        }
-                        payload = &rewritten;
-                    }
-                    let delivered = mailboxes.deliver(&sender, to.receivers(), payload)?;
+                    let delivered = mailboxes.deliver(&sender, to.receivers(), message.payload)?;
                     if mailboxes.take_beat() {
                         self.beat.set(Some(now));
                         shared.leaders.beat(group, now);

@@ -261,16 +261,9 @@ impl Handshake {
             // The timer of the driver may be late: no link is made after the deadline all the same.
             return Err(Closed::HandshakeTimeout);
         }
-        let version = match &state {
-            HandshakeState::Agreeing(link) | HandshakeState::Accepting(link) => link.version,
-            HandshakeState::Greeting | HandshakeState::Over => Versions::OURS.max, // HELLO is the same in all
-        };
-        match (state, Frame::decode_of(version, body, self.bounds)?) {
+        match (state, Frame::decode(body, self.bounds)?) {
             (HandshakeState::Greeting, Frame::Hello(hello)) => {
                 let established = self.judge(&hello, look_up)?;
-                if established.version == Versions::FIRST {
-                    return self.accept_first(established, out);
-                }
                 self.transcript.hear(body);
                 self.state_conditions(out);
                 Ok((
@@ -310,22 +303,6 @@ impl Handshake {
             ) => Err(Closed::Goodbye(why)),
             _ => Err(Closed::Protocol),
         }
-    }
-
-    /// Version 1 has no CONDITIONS, and no proofs.
-    fn accept_first(
-        &self,
-        established: Established,
-        out: &mut BytesMut,
-    ) -> Result<(HandshakeState, HandshakeProgress), Closed> {
-        if self.asking.is_some() {
-            return Err(Closed::Secret(SecretFault::NotThere));
-        }
-        wire::encode_first_ready(established.link, out);
-        Ok((
-            HandshakeState::Accepting(Box::new(established)),
-            HandshakeProgress::Waiting,
-        ))
     }
 
     fn state_conditions(&mut self, out: &mut BytesMut) {
@@ -428,8 +405,7 @@ impl Handshake {
             version,
             features: me.features.and(hello.features),
             frame: usize::try_from(hello.frame).unwrap_or(usize::MAX),
-            // Until CONDITIONS say what the peer takes; in version 1 they never do, and the defaults of release 0.1
-            // were those of this one.
+            // Until CONDITIONS say what the peer takes.
             allowance: self.allowance.and(Allowance::of(&Limits::default())),
             end: None,
             rights,

@@ -9,9 +9,8 @@ use bytes::BytesMut;
 use crate::{
     protocol::AgentId,
     remote::{
-        DropReason,
         carry::{Queued, Receivers},
-        wire::{MessagesWriter, Targets, to_first},
+        wire::{MessagesWriter, Targets},
     },
 };
 
@@ -50,19 +49,7 @@ impl<'a, 'b> Numbering<'a, 'b> {
         message: &'b Queued,
         payload: &[u8],
     ) -> bool {
-        let mut rewritten = BytesMut::new();
         let group = usize::try_from(message.group).unwrap_or(usize::MAX);
-        let timings = self.common.first(group);
-        if timings.is_some_and(|timings| !to_first(payload, timings, &mut rewritten)) {
-            let counters = &self.common.shared.counters;
-            counters.dropped(DropReason::UnequalTimings);
-            return true; // not lost: it was not to be said
-        }
-        let payload: &[u8] = if timings.is_some() {
-            &rewritten
-        } else {
-            payload
-        };
         let Some(side) = self.common.groups.get(group) else {
             return false;
         };

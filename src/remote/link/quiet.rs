@@ -9,8 +9,8 @@
 //!
 //! What a question measures is kept no longer than ten seconds where something is sent in any case.
 //!
-//! The two ends need not agree on anything: each asks for itself, and answers whatever is asked. So a peer that asks often,
-//! as one of version 1 does, is only answered. Not here: what is heard and written ([`Common`](super::ready::Common)).
+//! The two ends need not agree on anything: each asks for itself, and answers whatever is asked. So a peer that asks often
+//! is only answered. Not here: what is heard and written ([`Common`](super::ready::Common)).
 
 use std::time::Duration;
 

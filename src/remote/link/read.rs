@@ -24,10 +24,7 @@ use crate::{
     protocol::{AgentId, Member, Presence, Time},
     remote::{
         BridgeEvent, Closed, DropReason, FrameVerdict, GroupRules, GroupStanding, Inbound,
-        RosterChange,
-        bridge::status::Meter,
-        transport::Stream,
-        wire::{FirstTimings, Frames},
+        RosterChange, bridge::status::Meter, transport::Stream, wire::Frames,
     },
 };
 
@@ -91,10 +88,8 @@ impl LinkReader {
             Meter::add(&shared.meter.frames_in, 1);
             let mut opened = None;
             let verdict = self.inbound.frame(now, body, |opening| {
-                let version = common.link.version;
-                let standing = shared.standing(version, opening);
-                let mine = shared.requirements(opening.name);
-                let theirs = GroupRules::opened(version, opening, mine.as_ref());
+                let standing = shared.standing(opening);
+                let theirs = GroupRules::opened(opening);
                 opened = Some((standing, opening.name.to_owned(), theirs));
                 standing
             })?;
@@ -258,13 +253,12 @@ impl Common {
         }
         let mine = shared.carried.get(group).and_then(|c| c.requirements());
         if standing != GroupStanding::Mismatch {
-            let is_uncounted = self.first(group) == Some(FirstTimings::Unknown);
-            self.peer.health.opened(name, &theirs, None, is_uncounted);
+            self.peer.health.opened(name, &theirs, None);
         }
         if let (GroupStanding::Mismatch, Some(mine)) = (standing, mine) {
             self.peer.agents().remove(group);
             let (node, mine) = (self.link.peer.clone(), GroupRules::from(&mine));
-            self.peer.health.opened(name, &theirs, Some(&mine), false);
+            self.peer.health.opened(name, &theirs, Some(&mine));
             warn!(peer = %node, group = name, %theirs, %mine, "peer follows other rules in a group: compare the rules, epochs and voters that both hosts configure");
             if let Ok(group) = AgentId::new(name) {
                 shared.events.tell(BridgeEvent::Mismatch {

@@ -26,7 +26,6 @@ use crate::{
         bridge::shared::{BridgeState, PeerState},
         carry::{Announcer, Carried, LookAtMembers, Outbox},
         transport::Stream,
-        wire::{FirstTimings, Versions},
     },
 };
 
@@ -97,23 +96,6 @@ pub(super) struct GroupSide {
 }
 
 impl Common {
-    /// What is known of the timings that count in a group there, if the link speaks version 1.
-    pub(super) fn first(&self, group: usize) -> Option<FirstTimings> {
-        if self.link.version != Versions::FIRST {
-            return None;
-        }
-        let opened = self.groups.get(group).map(|side| side.opened.borrow());
-        let opened = opened.as_ref().and_then(|opened| opened.as_ref());
-        let carried = opened.filter(|opened| opened.is_carried);
-        let is_leased = carried.is_none_or(|opened| opened.theirs.rules == "quorum");
-        let is_equal = !is_leased || has(Defect::FirstVersionCounts);
-        Some(if is_equal {
-            FirstTimings::Equal
-        } else {
-            self.peer.first_timings
-        })
-    }
-
     // ---- how often the peer is asked whether it is there: `quiet.rs` ---------------------------
 
     fn facts(&self) -> LinkFacts {
@@ -132,8 +114,7 @@ impl Common {
     }
 
     fn need(&self) -> Need {
-        // What release 0.1 was tested with.
-        if self.link.version == Versions::FIRST || !self.is_told.get() {
+        if !self.is_told.get() {
             return Need::Quick;
         }
         let groups = self.groups.iter().enumerate();

@@ -27,10 +27,7 @@ use crate::remote::{
     carry::{Batch, Queued, RosterUpdate},
     link::pace::WritePace,
     transport::Stream,
-    wire::{
-        MessagesWriter, Opening, RosterContent, RosterFrame, Versions, encode_ping, encode_pong,
-        first_carries,
-    },
+    wire::{MessagesWriter, Opening, RosterContent, RosterFrame, encode_ping, encode_pong},
 };
 
 use super::{
@@ -207,14 +204,9 @@ impl LinkWriter {
             }
             let local = (side.look)();
             let mine = local.requirements.clone();
-            let rules = mine.as_ref().map(|mine| mine.rules);
             let here = mine.as_ref().filter(|_| !local.members.is_empty());
             side.leaders.set(here.map(|mine| mine.leaders));
             let votes = local.members.iter().any(Member::is_voter);
-            let is_first = common.link.version == Versions::FIRST;
-            if is_first && rules.is_some_and(|of| !first_carries(of.name())) {
-                continue; // to be told once the peer is updated: the next link begins anew
-            }
             let spare = self.places_to_spare();
             let RosterUpdate {
                 opens,
@@ -226,9 +218,8 @@ impl LinkWriter {
             });
             if let Some(mine) = &opens {
                 let opened = side.opened.borrow();
-                let version = common.link.version;
                 let is_judged_otherwise =
-                    |opened: &Opened| opened.theirs.meet(version, mine) != opened.is_carried;
+                    |opened: &Opened| opened.theirs.meet(mine) != opened.is_carried;
                 if opened.as_ref().is_some_and(is_judged_otherwise) {
                     // A group is judged when it is opened: the next link opens and judges it anew.
                     return Err(Closed::Lost);
@@ -295,9 +286,7 @@ impl LinkWriter {
         }
         for piece in pieces {
             self.seq = self.seq.saturating_add(1);
-            let version = common.link.version;
-            let opening = opening.take();
-            RosterFrame::encode_of(version, self.seq, number, opening, &piece, &mut self.out);
+            RosterFrame::encode(self.seq, number, opening.take(), &piece, &mut self.out);
             self.frames = self.frames.saturating_add(1);
             common.talked.set(common.shared.now()); // if the link is broken, the peer does not know it
         }

@@ -140,7 +140,7 @@ fn two_sides_agree_on_one_link() {
     let bytes = [[1; 8], [2; 8]].concat().try_into().unwrap();
     assert_eq!(at_a.link, LinkId(bytes));
     assert_eq!((at_a.peer, at_b.peer), (node("host-b"), node("host-a")));
-    assert_eq!((at_a.version, at_a.frame), (2, 65_536));
+    assert_eq!((at_a.version, at_a.frame), (1, 65_536));
     assert_eq!(at_a.rights, Rights::all());
     assert_eq!(at_a.allowance, Allowance::of(&Limits::default()));
     assert_eq!(at_a.end, None);
@@ -207,13 +207,13 @@ fn the_newest_common_version_counts() {
 #[test]
 fn a_release_meets_the_next_one() {
     let next = Introduction {
-        versions: Versions { min: 2, max: 3 },
+        versions: Versions { min: 1, max: 2 },
         features: Features(1 << 63),
         ..introduction("host-b")
     };
     let (mut a, mut b) = (Side::new(introduction("host-a"), 1), Side::new(next, 2));
     let (at_a, at_b) = meet(&mut a, &mut b);
-    assert_eq!((at_a.version, at_b.version), (2, 2));
+    assert_eq!((at_a.version, at_b.version), (1, 1));
     assert_eq!((at_a.features, at_b.features), (Features(0), Features(0)));
 }
 
@@ -221,7 +221,7 @@ fn a_release_meets_the_next_one() {
 #[test]
 fn a_release_parts_from_one_without_a_common_version() {
     let later = Introduction {
-        versions: Versions { min: 3, max: 4 },
+        versions: Versions { min: 2, max: 3 },
         ..introduction("host-b")
     };
     let (mut a, mut b) = (Side::new(introduction("host-a"), 1), Side::new(later, 2));

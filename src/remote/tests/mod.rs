@@ -5,7 +5,6 @@
 )]
 
 mod actor;
-mod first;
 mod handshake;
 mod inbound;
 mod limits;

@@ -2,9 +2,7 @@
 
 use bytes::BytesMut;
 
-use super::{
-    Bounds, Hello, LinkConditions, Messages, RosterFrame, Versions, WireError, read::Cursor, write,
-};
+use super::{Bounds, Hello, LinkConditions, Messages, RosterFrame, WireError, read::Cursor, write};
 use crate::remote::{Farewell, LinkId, Proof};
 
 /// The first item of every frame.
@@ -81,28 +79,15 @@ impl<'a> Frame<'a> {
     /// # Errors
     /// [`WireError`]: close the link.
     pub fn decode(body: &'a [u8], bounds: Bounds) -> Result<Self, WireError> {
-        Self::decode_of(Versions::OURS.max, body, bounds)
-    }
-
-    /// The same of a link of that version.
-    ///
-    /// # Errors
-    /// [`WireError`]: close the link.
-    pub fn decode_of(version: u16, body: &'a [u8], bounds: Bounds) -> Result<Self, WireError> {
-        let is_first = version == Versions::FIRST;
         let mut cursor = Cursor::new(body, bounds);
         let items = cursor.array()?;
         let frame = match (cursor.unsigned()?, items) {
             (0, Hello::ITEMS) => Self::Hello(Hello::read(&mut cursor)?),
-            (1, 2) if is_first => Self::Ready {
-                link: LinkId(cursor.exactly()?),
-                proofs: Vec::new(),
-            },
-            (1, 3) if !is_first => Self::Ready {
+            (1, 3) => Self::Ready {
                 link: LinkId(cursor.exactly()?),
                 proofs: read_proofs(&mut cursor)?,
             },
-            (2, RosterFrame::ITEMS) => return RosterFrame::read(version, cursor).map(Self::Roster),
+            (2, RosterFrame::ITEMS) => return RosterFrame::read(cursor).map(Self::Roster),
             (3, Messages::ITEMS) => return Messages::read(cursor).map(Self::Messages),
             (4, 3) => Self::Ping {
                 seq: cursor.unsigned()?,
@@ -115,7 +100,6 @@ impl<'a> Frame<'a> {
             (6, 2) => Self::Goodbye {
                 why: Farewell::from(cursor.small::<u8>()?),
             },
-            (7, _) if is_first => return Err(WireError::Kind),
             (7, LinkConditions::ITEMS) => Self::Conditions(LinkConditions::read(&mut cursor)?),
             (0..=7, _) => return Err(WireError::Type),
             _ => return Err(WireError::Kind),

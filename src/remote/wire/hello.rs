@@ -18,12 +18,7 @@ pub struct Versions {
 
 impl Versions {
     /// What this release speaks.
-    pub const OURS: Self = Self {
-        min: Self::FIRST,
-        max: 2,
-    };
-    /// The version of release 0.1.
-    pub const FIRST: u16 = 1;
+    pub const OURS: Self = Self { min: 1, max: 1 };
 
     /// The newest that both speak.
     #[must_use]

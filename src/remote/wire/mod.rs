@@ -55,12 +55,10 @@
 //! # Versions
 //! | version | since | what changed |
 //! |---|---|---|
-//! | 1 | 0.1 | the first |
-//! | 2 | 0.2 | CONDITIONS between HELLO and READY: the limits that a side keeps to when it reads, a challenge if it asks for a proof, room for the digest of an end; READY carries proofs; an opening names voters and quorums; a quorum's acknowledgement names what it promises, and its `Resign` the term that a successor is given |
+//! | 1 | 0.1.0 | the first |
 //!
 //! Both sides name the range they speak; the newest common one counts. HELLO and GOODBYE keep
-//! their form in all versions, so that any two can at least say why they part. This release speaks
-//! both: `first.rs` says what a link of version 1 carries, and that no lease counts on it.
+//! their form in all versions, so that any two can at least say why they part.
 //!
 //! # Where to read on
 //! [`Frames`] cuts the stream, [`Frame`] is one of them. [`Messages`] and [`RosterFrame`] are the two
@@ -70,7 +68,6 @@
 
 mod conditions;
 mod error;
-mod first;
 mod frame;
 mod frames;
 mod hello;
@@ -90,7 +87,6 @@ for_tests! {
     use {
         conditions::{Allowance, LinkConditions},
         error::Bounds,
-        first::{FirstTimings, encode_first_ready, from_first, to_first},
         frame::{Frame, encode_goodbye, encode_ping, encode_pong, encode_proof},
         frames::Frames,
         hello::{Features, Hello, Versions},
@@ -101,8 +97,6 @@ for_tests! {
         roster::{LeaderHint, Opening, RosterFrame, RosterContent},
     };
 }
-
-pub(super) use first::first_carries;
 
 #[cfg(feature = "testkit")]
 pub use frame::encode_ready;

@@ -9,7 +9,7 @@ use std::time::Duration;
 use bytes::BytesMut;
 
 use super::{
-    Versions, WireError,
+    WireError,
     frame::Kind,
     read::{Cursor, Integer},
     write,
@@ -90,23 +90,18 @@ impl LeaderHint {
 impl<'a> RosterFrame<'a> {
     pub(super) const ITEMS: usize = 7;
 
-    pub(super) fn read(version: u16, mut cursor: Cursor<'a>) -> Result<Self, WireError> {
-        let is_first = version == Versions::FIRST;
+    pub(super) fn read(mut cursor: Cursor<'a>) -> Result<Self, WireError> {
         let seq = cursor.unsigned()?;
         let group = cursor.small()?;
         let opening = if cursor.nil() {
             None
         } else {
-            cursor.array_of(if is_first { 3 } else { 4 })?;
+            cursor.array_of(4)?;
             Some(Opening {
                 name: cursor.text()?,
                 rules: cursor.text()?,
                 epoch: cursor.unsigned()?,
-                voters: if is_first {
-                    None
-                } else {
-                    electorate(&mut cursor)?
-                },
+                voters: electorate(&mut cursor)?,
             })
         };
         Ok(Self {
@@ -158,24 +153,12 @@ impl<'a> RosterFrame<'a> {
         content: &RosterContent,
         out: &mut BytesMut,
     ) {
-        Self::encode_of(Versions::OURS.max, seq, group, opening, content, out);
-    }
-
-    /// The same for a link of that version.
-    pub fn encode_of(
-        version: u16,
-        seq: u64,
-        group: u32,
-        opening: Option<Opening<'_>>,
-        content: &RosterContent,
-        out: &mut BytesMut,
-    ) {
         write::frame(out, |out| {
             write::array(out, Self::ITEMS);
             write::unsigned(out, Kind::Roster.into());
             write::unsigned(out, seq);
             write::unsigned(out, group.into());
-            write_opening(version, opening, out);
+            write_opening(opening, out);
             write::array(out, content.left.len());
             for number in &content.left {
                 write::unsigned(out, (*number).into());
@@ -196,18 +179,14 @@ impl<'a> RosterFrame<'a> {
     pub const MAX_REST: usize = 640;
 }
 
-fn write_opening(version: u16, opening: Option<Opening<'_>>, out: &mut BytesMut) {
+fn write_opening(opening: Option<Opening<'_>>, out: &mut BytesMut) {
     let Some(opening) = opening else {
         return write::nil(out);
     };
-    let is_first = version == Versions::FIRST;
-    write::array(out, if is_first { 3 } else { 4 });
+    write::array(out, 4);
     write::text(out, opening.name);
     write::text(out, opening.rules);
     write::unsigned(out, opening.epoch);
-    if is_first {
-        return;
-    }
     let Some(voters) = opening.voters else {
         return write::nil(out);
     };

@@ -30,14 +30,6 @@ fn thirty_histories_in_which_no_agent_moves_keep_every_promise() {
     assert_eq!(broken, None);
 }
 
-/// Among them hosts of release 0.1, which do not say what they promise.
-#[test]
-fn sixty_histories_of_both_versions_keep_every_promise() {
-    let sum = play_all(&(0..60), &Fault::of_both_versions(), 1, play);
-    let broken = sum.broken.map(|(seed, tale)| (seed, tale.broken));
-    assert_eq!(broken, None);
-}
-
 /// After a start with a clock that is ahead, numbers go on by counting, and agents count as well.
 #[test]
 fn sixty_histories_of_wrong_clocks_and_crashes_keep_every_promise() {
@@ -62,15 +54,6 @@ fn sixty_histories_with_an_application_keep_every_promise() {
     assert_eq!(broken, None);
 }
 
-/// Some agents change their timings while their hosts do not say what they promise.
-#[test]
-fn forty_histories_of_two_versions_and_timings_keep_every_promise() {
-    let kinds = Kinds::from([Fault::Isolate, Fault::Retime, Fault::OtherVersion]);
-    let sum = play_all(&(890..930), &kinds, 1, play);
-    let broken = sum.broken.map(|(seed, tale)| (seed, tale.broken));
-    assert_eq!(broken, None);
-}
-
 /// Strangers say of leaders that they have ended.
 #[test]
 fn forty_histories_with_sentinels_keep_every_promise() {
@@ -85,7 +68,6 @@ fn defects_of_agents_and_bridges_are_found() {
     let still = "planted::thirty_histories_in_which_no_agent_moves_keep_every_promise";
     let clocks = "planted::sixty_histories_of_wrong_clocks_and_crashes_keep_every_promise";
     let voters = "planted::forty_histories_of_changing_voters_keep_every_promise";
-    let versions = "planted::forty_histories_of_two_versions_and_timings_keep_every_promise";
     let messages = "planted::sixty_histories_with_an_application_keep_every_promise";
     let sentinels = "planted::forty_histories_with_sentinels_keep_every_promise";
     let cases = [
@@ -95,11 +77,6 @@ fn defects_of_agents_and_bridges_are_found() {
         (Defect::ListNotPassed, voters, "was answered with"),
         (Defect::ReportOfAnyRoute, test, "b knows 2 members"),
         (Defect::AnyEpochJoined, voters, "no quorum has sealed"),
-        (
-            Defect::FirstVersionCounts,
-            versions,
-            "lead at the same time",
-        ),
         (Defect::SilenceIsConfirmed, still, "counted refused_name"),
         (Defect::IncarnationsOverlap, clocks, "no agreement within"),
         (Defect::NoticeUnchecked, sentinels, "no agreement within"),

@@ -128,8 +128,7 @@ fn a_second_vote_or_a_record_that_goes_back_breaks_a_history() {
     assert!(ledger.check().is_err_and(|why| why.contains("record")));
 }
 
-/// The kinds of faults are those of every other history: each is drawn here as well, that some hosts speak
-/// the first version of the wire among them.
+/// The kinds of faults are those of every other history: each is drawn here as well.
 #[test]
 fn schedules_and_proxies_keep_their_promises_under_every_kind_of_fault() {
     let play = |seed, kinds: &Kinds| {
@@ -138,11 +137,10 @@ fn schedules_and_proxies_keep_their_promises_under_every_kind_of_fault() {
             plan.is_quorum = true;
         })
     };
-    let mut sum = play_all(&(0..60), &Fault::all(), 2, play);
-    sum.merge(play_all(&(60..75), &Fault::of_both_versions(), 2, play));
+    let sum = play_all(&(0..75), &Fault::all(), 2, play);
     let broken = |(seed, tale): &(u64, Tale)| (*seed, tale.broken.clone());
     assert_eq!(sum.broken.as_ref().map(broken), None);
-    for fault in Fault::of_both_versions() {
+    for fault in Fault::all() {
         let happened = |what: &&str| {
             sum.seen
                 .contains_key(&format!("{} met {what}", fault.name()))
@@ -245,18 +243,6 @@ fn voters_change_beside_every_other_kind_of_fault() {
     }
     let [once, again] = [(); 2].map(|()| play(7, &Fault::of_voters()).log);
     assert_eq!(once, again);
-}
-
-/// Some hosts speak the first version of the wire, in which nobody can be told of another list: to the others
-/// their voters are away.
-#[test]
-fn voters_change_while_hosts_are_upgraded_and_back() {
-    let mut kinds = Fault::of_voters();
-    kinds.insert(Fault::OtherVersion);
-    let sum = play_all(&(0..60), &kinds, 2, play);
-    let broken = |(seed, tale): &(u64, Tale)| (*seed, tale.broken.clone());
-    assert_eq!(sum.broken.as_ref().map(broken), None);
-    assert!(sum.seen.contains_key(REPLACED));
 }
 
 #[test]

@@ -36,25 +36,6 @@ fn a_peer_of_a_later_epoch_is_found_and_one_of_other_rules_is_found_as_that() {
 }
 
 #[test]
-fn a_peer_whose_votes_count_for_nothing_is_found_where_there_are_voters() {
-    let with = |unlinked_for, facts| {
-        found(&Facts {
-            peers: vec![PeerReport {
-                is_uncounted: true,
-                unlinked_for,
-                ..peer("host-c")
-            }],
-            ..facts
-        })
-    };
-    let node = "host-c".to_owned();
-    assert_eq!(with(None, quorum()), [Finding::OldRelease { node }]);
-    assert_eq!(with(None, vacant()), []);
-    let gone = with(Some(MS(100)), quorum());
-    assert!(matches!(&gone[..], [Finding::PeerUnlinked { .. }]));
-}
-
-#[test]
 fn a_peer_of_an_earlier_epoch_is_found_while_it_has_an_agent() {
     let with = |epoch, node: Option<&str>, is_reachable| {
         let mut facts = Facts {
@@ -196,9 +177,6 @@ fn each_of_these_findings_is_one_line() {
         Finding::ConfigurationOlder {
             epoch: 2,
             voters: vec![id("a")],
-        },
-        Finding::OldRelease {
-            node: "host-e".to_owned(),
         },
         change(None, true),
         change(Some(3), false),

@@ -46,8 +46,6 @@ use directory::{AnnouncedAgent, LinkDirectory};
 /// incarnation, but no further.
 #[derive(Debug)]
 pub struct Inbound {
-    /// What the link speaks.
-    version: u16,
     bounds: Bounds,
     limits: Limits,
     rights: Rights,
@@ -119,7 +117,6 @@ impl Inbound {
     #[must_use]
     pub fn new(link: &Established, limits: &Limits, now: Time) -> Self {
         Self {
-            version: link.version,
             bounds: limits.bounds(),
             limits: *limits,
             rights: link.rights.clone(),
@@ -168,7 +165,7 @@ impl Inbound {
         body: &'a [u8],
         standing: impl FnOnce(&Opening<'_>) -> GroupStanding,
     ) -> Result<FrameVerdict<'a>, Closed> {
-        let frame = Frame::decode_of(self.version, body, self.bounds)?;
+        let frame = Frame::decode(body, self.bounds)?;
         // Before anything else: a frame that comes twice, or after a gap, must change nothing.
         if let Some(seq) = frame.seq() {
             self.follow(seq)?;

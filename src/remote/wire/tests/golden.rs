@@ -1,5 +1,5 @@
 //! Each frame of the present version as bytes: what is sent once is understood for as long as it is
-//! spoken. Those of version 1: [`version_1`](super::version_1).
+//! spoken.
 
 use super::{body, bounds, hex, written};
 use crate::{
@@ -81,7 +81,7 @@ fn goodbye_keeps_its_form_in_all_versions() {
 }
 
 #[test]
-fn version_2_ready() {
+fn version_1_ready() {
     let link = LinkId(*b"0123456789abcdef");
     let golden = hex("00000015 93 01 c410 30313233343536373839616263646566 90");
     assert_eq!(written(|out| encode_ready(link, out)), golden);
@@ -91,7 +91,7 @@ fn version_2_ready() {
 }
 
 #[test]
-fn version_2_ready_with_proofs() {
+fn version_1_ready_with_proofs() {
     let link = LinkId(*b"0123456789abcdef");
     let proofs = vec![Proof([0xaa; 32]), Proof([0xbb; 32])];
     let aa = "aaaaaaaa aaaaaaaa aaaaaaaa aaaaaaaa aaaaaaaa aaaaaaaa aaaaaaaa aaaaaaaa";
@@ -110,7 +110,7 @@ fn version_2_ready_with_proofs() {
 }
 
 #[test]
-fn version_2_conditions() {
+fn version_1_conditions() {
     let mut conditions = LinkConditions {
         challenge: None,
         allowance: Allowance {
@@ -204,7 +204,7 @@ fn the_least_that_a_side_may_take_is_what_its_limits_may_be_set_to() {
 }
 
 #[test]
-fn version_2_ping_and_pong() {
+fn version_1_ping_and_pong() {
     let (seq, token) = (200, 70_000);
     let ping = hex("00000009 93 04 ccc8 ce00011170");
     assert_eq!(written(|out| encode_ping(seq, token, out)), ping);
@@ -217,7 +217,7 @@ fn version_2_ping_and_pong() {
 }
 
 #[test]
-fn version_2_roster() {
+fn version_1_roster() {
     let opening = Opening {
         name: "g",
         rules: "quorum",
@@ -245,7 +245,7 @@ fn version_2_roster() {
 }
 
 #[test]
-fn version_2_roster_without_anything() {
+fn version_1_roster_without_anything() {
     let golden = hex("00000007 97 02 02 05 c0 90 90 c0");
     let empty = RosterContent::default();
     let encoded = written(|out| RosterFrame::encode(2, 5, None, &empty, out));
@@ -258,7 +258,7 @@ fn version_2_roster_without_anything() {
 
 /// The message that the module's page shows.
 #[test]
-fn version_2_messages() {
+fn version_1_messages() {
     let golden = hex("0000001e 93 03 01 91 95 00 03 09 05 c413
         81 a9686561727462656174 93 07 94 1e 00 00 00 c0");
     let said = BullyMessage::from(Heartbeat {
@@ -289,7 +289,7 @@ fn version_2_messages() {
 
 /// Voters without disks name the timings that they agree on.
 #[test]
-fn version_2_roster_without_disks() {
+fn version_1_roster_without_disks() {
     let micros = std::time::Duration::from_micros;
     let opening = Opening {
         name: "g",

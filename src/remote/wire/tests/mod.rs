@@ -11,7 +11,6 @@ mod numbers;
 mod payload;
 mod roster;
 mod samples;
-mod version_1;
 
 use bytes::BytesMut;
 
