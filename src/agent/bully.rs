@@ -12,19 +12,21 @@ use crate::{
         any::{AnyBully, AnyConfig},
         astra::AstraConfig,
         bully::BullyConfig,
-        lease::LeaseConfig,
         message::{
             Ack, AskChange, ChangeAnswer, Claim, ClaimReply, Elect, Elected, Enlist, Heartbeat,
             Install, Nack, Ok, Recover, Recovered, Resign, Seal, Sealed, Takeover, Yield,
         },
         policy::Preemption,
-        quorum::{Diskless, QuorumConfig, QuorumError},
+        quorum::QuorumConfig,
     },
     group::Envelope,
     protocol::{AgentId, Input, Score, Timings},
 };
 
-use super::{Agent, AgentBuilder, BullyElection, ElectionHandle, StartError};
+use super::{
+    Agent, AgentBuilder, BullyElection, ElectionHandle,
+    choices::{Basis, Choices, Mode, resolve},
+};
 
 /// An agent of a bully election.
 ///
@@ -59,17 +61,21 @@ impl BullyAgent {
     pub fn builder(name: &str) -> AgentBuilder<AnyBully> {
         static DEFAULT: OnceLock<Arc<BullyConfig>> = OnceLock::new();
         let config = Arc::clone(DEFAULT.get_or_init(Arc::default));
-        Self::with_config(name, AnyConfig::Available(config))
+        let mut builder = Self::with_config(name, AnyConfig::Available(config));
+        builder.basis = Basis::Defaults;
+        builder
     }
 }
 
+/// The order of calls does not matter: they are put together when the agent starts, and what contradicts itself is
+/// refused then ([`StartError::Contradiction`](super::StartError::Contradiction)). A setting that is made twice has the
+/// latest value.
 impl AgentBuilder<AnyBully> {
     /// Turns the quorum mode on: never two leaders. All voters are named, this agent among them
     /// unless it is an observer; every member names the same.
     ///
-    /// It takes over the timings, the margin and the cool-down set before; everything else begins
-    /// with the defaults of [`QuorumConfig`]: a live leader gives way after 10 s. The agent needs a
-    /// [`store`](Self::store) for its vote. Its lease is kept by timers: on an
+    /// What is not set otherwise, before or after, is as the defaults of [`QuorumConfig`] have it: a live leader gives
+    /// way after 10 s. The agent needs a [`store`](Self::store) for its vote. Its lease is kept by timers: on an
     /// [`ElectionArbiter`](super::ElectionArbiter) no busy neighbour makes them late.
     ///
     /// # Examples
@@ -89,31 +95,15 @@ impl AgentBuilder<AnyBully> {
     /// }).unwrap();
     /// ```
     pub fn quorum<V: AsRef<str>>(self, voters: impl IntoIterator<Item = V>) -> Self {
-        let ids: Result<Vec<AgentId>, _> = voters
+        let ids = voters
             .into_iter()
             .map(|name| AgentId::new(name.as_ref()))
             .collect();
-        let ids = match ids {
-            Ok(ids) => ids,
-            Err(reason) => return self.refuse(reason),
-        };
-        let (timings, cooldown, margin) = match &self.config {
-            AnyConfig::Available(config) => (&config.timings, config.cooldown, config.margin),
-            AnyConfig::Astra(config) => (&config.timings, config.cooldown, None),
-            AnyConfig::Quorum(config) => (&config.timings, config.cooldown, config.margin),
-            AnyConfig::Lease(config) => (&config.timings, config.cooldown, config.margin),
-        };
-        let config = QuorumConfig {
-            timings: timings.clone(),
-            cooldown,
-            margin,
-            ..QuorumConfig::new(ids)
-        };
-        self.quorum_config(Arc::new(config))
+        self.mode(Mode::Quorum(ids))
     }
 
     /// The voters have no disk, as in containers without a volume: the others' memory and the clocks take the place of a
-    /// [`store`](Self::store), which is refused. The same at every member. Call it after [`quorum`](Self::quorum).
+    /// [`store`](Self::store), which is refused. The same at every member; without [`quorum`](Self::quorum) it is refused.
     ///
     /// One agent leads at any instant, as with disks. The price: each start waits, at the longest for
     /// [`worst_case_start`](Self::worst_case_start), and the token is a
@@ -135,199 +125,96 @@ impl AgentBuilder<AnyBully> {
     /// }).unwrap();
     /// ```
     pub fn diskless(self) -> Self {
-        if !matches!(self.config, AnyConfig::Quorum(_)) {
-            return self.refuse(StartError::DisklessWithoutVoters);
-        }
-        self.configure(
-            // These have no voters, and were refused above.
-            |_| {},
-            |_| {},
-            |config| config.diskless = Some(Diskless::default()),
-            |_| {},
-        )
+        self.set(|choices| choices.is_diskless = true)
     }
 
     /// [`QuorumConfig::worst_case_start`] of these settings, if all voters are there: the longest from when a majority of
-    /// them has begun until one leads. `None` without voters.
+    /// them has begun until one leads. `None` without voters, and with settings that [`start`](Self::start) refuses.
     pub fn worst_case_start(&self) -> Option<Duration> {
-        match &self.config {
+        match self.choices.config((&self.config, self.basis)).ok()? {
             AnyConfig::Available(_) | AnyConfig::Astra(_) | AnyConfig::Lease(_) => None,
             AnyConfig::Quorum(config) => Some(config.worst_case_start(0)),
         }
     }
 
     /// Which choice of voters it is: one higher with every change of them; the same at every member. Default: 0.
-    /// At most 16,777,215. Call it after [`quorum`](Self::quorum), which begins with 0 again; without voters it is
-    /// refused. The page of [`quorum`](crate::elections::quorum) says how voters are changed.
+    /// At most 16,777,215; without voters it is refused. The page of [`quorum`](crate::elections::quorum) says how voters are changed.
     ///
     /// Members of different epochs do not vote together: one of an earlier epoch takes part in the later one as soon as
     /// the voters' decision of it reaches it, and not at all where the later one was configured: then a diagnosis says
     /// so at both ends ([`ListOlder`](super::Finding::ListOlder), [`OtherListOlder`](super::Finding::OtherListOlder)).
     /// An agent that took part in a later epoch does not start in an earlier one.
     pub fn epoch(self, epoch: u64) -> Self {
-        if !matches!(self.config, AnyConfig::Quorum(_)) {
-            return self.refuse(QuorumError::NoVoters);
-        }
-        self.configure(
-            // These have no voters, and were refused above.
-            |_| {},
-            |_| {},
-            |config| config.epoch = epoch,
-            |_| {},
-        )
+        self.set(|choices| choices.epoch = Some(epoch))
     }
 
     /// In quorum mode: takes part with its store although it is not listed, as a *learner*. It follows the leader, and
     /// can be made a voter while the group runs ([epochs](crate::elections::quorum::epoch)). A voter that was removed
     /// may start so. Without it, a voter that is not listed is refused.
     pub fn learner(self) -> Self {
-        if !matches!(self.config, AnyConfig::Quorum(_)) {
-            return self.refuse(QuorumError::NoVoters);
-        }
-        self.configure(
-            // As with `epoch`.
-            |_| {},
-            |_| {},
-            |config| config.learner = true,
-            |_| {},
-        )
+        self.set(|choices| choices.is_learner = true)
     }
 
-    /// How long an agent waits for each thing; the same at every member. Default: [`Timings::default`].
+    /// How long an agent waits for each thing; the same at every member. Default: [`Timings::default`], and
+    /// [`Timings::astra`] for the [ASTRA rules](Self::astra).
     pub fn timings(self, timings: Timings) -> Self {
-        let (bully, astra, lease) = (timings.clone(), timings.clone(), timings.clone());
-        self.configure(
-            |config| config.timings = bully,
-            |config| config.timings = astra,
-            |config| config.timings = timings,
-            |config| config.timings = lease,
-        )
+        self.set(|choices| choices.timings = Some(timings))
     }
 
-    /// The plain ASTRA rules ([`astra`](crate::elections::astra)); replaces all settings made so far by
-    /// the defaults of [`AstraConfig`]. A preemption and a margin mean nothing to these rules.
+    /// The plain ASTRA rules ([`astra`](crate::elections::astra)). They have neither a
+    /// [`preemption`](Self::preemption) nor a [`margin`](Self::margin), and are refused together with them.
     pub fn astra(self) -> Self {
-        self.astra_config(Arc::default())
+        self.mode(Mode::Astra)
     }
 
     /// When the agent, as a leader, gives way to one of a higher rank. Default: at once; in quorum
     /// mode after 10 s.
     pub fn preemption(self, preemption: Preemption) -> Self {
-        self.configure(
-            |config| config.preemption = preemption,
-            |_| {},
-            |config| config.preemption = preemption,
-            |config| config.preemption = preemption,
-        )
+        self.set(|choices| choices.preemption = Some(preemption))
     }
 
     /// By how much a challenger's score must exceed the leader's. Default: by anything at all.
     /// No part may be negative.
     pub fn margin(self, margin: impl Into<Score>) -> Self {
         let margin = margin.into();
-        self.configure(
-            |config| config.margin = Some(margin),
-            |_| {},
-            |config| config.margin = Some(margin),
-            |config| config.margin = Some(margin),
-        )
+        self.set(|choices| choices.margin = Some(margin))
     }
 
     /// The longest that work may go on when the agent has to hand over. Default: 5 s, in quorum
     /// mode within the lease; with 0 a hand-over waits for no work.
     pub fn drain(self, drain: Duration) -> Self {
-        self.configure(
-            |config| config.drain = drain,
-            |config| config.drain = drain,
-            |config| config.drain = Some(drain),
-            |config| config.drain = Some(drain),
-        )
+        self.set(|choices| choices.drain = Some(drain))
     }
 
     /// The cool-down: for how long an agent that stepped down lets the others go first. Default: 60 s.
     pub fn cooldown(self, cooldown: Duration) -> Self {
-        self.configure(
-            |config| config.cooldown = cooldown,
-            |config| config.cooldown = cooldown,
-            |config| config.cooldown = cooldown,
-            |config| config.cooldown = cooldown,
-        )
+        self.set(|choices| choices.cooldown = Some(cooldown))
     }
 
-    /// All settings of the available mode at once; agents that share one `Arc` share the memory.
-    pub fn config(mut self, config: Arc<BullyConfig>) -> Self {
-        if let Err(reason) = config.check() {
-            return self.refuse(reason);
-        }
-        self.config = AnyConfig::Available(config);
-        self
+    /// All settings of the available mode at once; agents that share one `Arc` share the memory. No call that makes one
+    /// of them stands beside it.
+    pub fn config(self, config: Arc<BullyConfig>) -> Self {
+        self.mode(Mode::Config(config))
     }
 
-    /// All settings of the ASTRA rules at once; agents that share one `Arc` share the memory.
-    pub fn astra_config(mut self, config: Arc<AstraConfig>) -> Self {
-        self.config = AnyConfig::Astra(config);
-        self
+    /// All settings of the ASTRA rules at once, as with [`config`](Self::config).
+    pub fn astra_config(self, config: Arc<AstraConfig>) -> Self {
+        self.mode(Mode::AstraConfig(config))
     }
 
-    /// All settings of the quorum mode at once; agents that share one `Arc` share the memory.
-    pub fn quorum_config(mut self, config: Arc<QuorumConfig>) -> Self {
-        if let Err(reason) = config.check() {
-            return self.refuse(reason);
-        }
-        self.config = AnyConfig::Quorum(config);
-        self
+    /// All settings of the quorum mode at once, as with [`config`](Self::config).
+    pub fn quorum_config(self, config: Arc<QuorumConfig>) -> Self {
+        self.mode(Mode::QuorumConfig(config))
     }
 
-    /// All settings of an election by a lease in a store at once; agents that share one `Arc` share the memory.
-    #[cfg_attr(
-        not(feature = "serde"),
-        allow(dead_code, reason = "a configuration that was read is set by it")
-    )]
-    pub(crate) fn lease_config(mut self, config: Arc<LeaseConfig>) -> Self {
-        if let Err(reason) = config.check() {
-            return self.refuse(reason);
-        }
-        self.config = AnyConfig::Lease(config);
-        self
+    /// Records the mode: `start` refuses two that differ.
+    pub(super) fn mode(self, mode: Mode) -> Self {
+        self.set(|choices| choices.choose(mode))
     }
 
-    /// Changes one setting of the mode in force, and checks the whole. A mode ignores the setting (`|_| {}`)
-    /// only if its configuration has no such field, and then the method that chooses the mode says so.
-    fn configure(
-        mut self,
-        available: impl FnOnce(&mut BullyConfig),
-        astra: impl FnOnce(&mut AstraConfig),
-        quorum: impl FnOnce(&mut QuorumConfig),
-        lease: impl FnOnce(&mut LeaseConfig),
-    ) -> Self {
-        match &mut self.config {
-            // Copied where agents share it: the others keep their settings.
-            AnyConfig::Available(config) => {
-                available(Arc::make_mut(config));
-                if let Err(reason) = config.check() {
-                    return self.refuse(reason);
-                }
-            }
-            AnyConfig::Astra(config) => astra(Arc::make_mut(config)),
-            AnyConfig::Quorum(config) => {
-                quorum(Arc::make_mut(config));
-                if let Err(reason) = config.check() {
-                    return self.refuse(reason);
-                }
-            }
-            AnyConfig::Lease(config) => {
-                lease(Arc::make_mut(config));
-                if let Err(reason) = config.check() {
-                    return self.refuse(reason);
-                }
-            }
-        }
-        self
-    }
-
-    /// The first refusal is the one that `start` reports.
-    pub(super) fn refuse(mut self, reason: impl Into<StartError>) -> Self {
-        self.refused.get_or_insert_with(|| reason.into());
+    fn set(mut self, change: impl FnOnce(&mut Choices)) -> Self {
+        change(&mut self.choices);
+        self.resolve = resolve;
         self
     }
 }

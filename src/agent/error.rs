@@ -35,11 +35,16 @@ pub enum StartError {
     NoStore,
     /// The voters have no disk, and a store was named.
     #[error(
-        "this election's voters have no disk, and a store was named: take `diskless()` out to keep the votes, or the store to do without"
+        "this election's voters have no disk, and a store was named: take `diskless()` out to keep the votes, or `store(..)` to do without"
     )]
     StoreRefused,
+    /// The election keeps no record, and a store was named for one.
+    #[error(
+        "this election keeps no record, and `store(..)` was called: name the voters (`quorum([..])`) if no two agents may lead, or take `store(..)` out"
+    )]
+    StoreUnread,
     /// The voters are to have no disk, and there are no voters.
-    #[error("only voters do without a disk: call `quorum([..])` before `diskless()`")]
+    #[error("only voters do without a disk: call `quorum([..])` beside `diskless()`")]
     DisklessWithoutVoters,
     /// The election keeps leases, and there is no clock for them.
     #[error("this election needs a clock that counts a suspended host: {0}")]
@@ -82,6 +87,17 @@ pub enum StartError {
     ForeignStore {
         /// The agent and group that it belongs to.
         owner: Box<StoreIdentity>,
+    },
+    /// Two calls of the builder contradict each other: each of them chooses a mode, or one of them makes a setting that the
+    /// other one makes as well, or that its mode does not have.
+    #[error(
+        "the calls `{first}(..)` and `{second}(..)` contradict each other: take one of the two out"
+    )]
+    Contradiction {
+        /// One of them.
+        first: &'static str,
+        /// The other one.
+        second: &'static str,
     },
     /// A part of the margin is negative.
     #[error(transparent)]

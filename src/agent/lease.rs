@@ -20,9 +20,9 @@ use crate::{
     },
 };
 
-use super::{AgentBuilder, StartError};
+use super::{AgentBuilder, StartError, choices::Mode};
 
-/// What an election needs of its group beside the agents there. Made by the setter of its mode.
+/// What an election needs of its group beside the agents there. Made by the calls of its builder.
 pub(super) struct Attachment<E: Election> {
     /// Before anything is checked or reserved.
     precede: fn(&mut E::Config, &Group<E::Message>),
@@ -54,13 +54,32 @@ impl<E: Election> Attachment<E> {
     }
 }
 
+impl Attachment<AnyBully> {
+    /// The keeper of a lease in that register.
+    pub(super) fn of(register: Arc<dyn Register>) -> Self {
+        Self {
+            precede: |config, group| {
+                if let AnyConfig::Lease(config) = config {
+                    name_after(config, group);
+                    Keeper::precede(group);
+                }
+            },
+            attach: Box::new(|config, group, clock| match config {
+                AnyConfig::Lease(config) => attach(config, register, group, clock),
+                // It is made for a lease only.
+                AnyConfig::Available(_) | AnyConfig::Astra(_) | AnyConfig::Quorum(_) => Ok(()),
+            }),
+        }
+    }
+}
+
 impl AgentBuilder<AnyBully> {
     /// Turns the mode of a lease in a store on: the agents of a group, in however many processes, never talk to each
     /// other, and at most one leads, because a store that all of them reach gives the lease to one. The agents of one
     /// process share what they ask; all of a group name the same store.
     ///
-    /// It takes over the timings, the margin and the cool-down set before; everything else begins with the defaults of
-    /// [`LeaseConfig`]: a live leader gives way after 10 s. There are no voters and no vote to keep. The lease is that
+    /// What is not set otherwise, before or after, is as the defaults of [`LeaseConfig`] have it: a live leader gives way
+    /// after 10 s. There are no voters and no vote to keep. The lease is that
     /// of the group's name in the cluster `default`: see [`lease_with`](Self::lease_with).
     ///
     /// ```
@@ -80,53 +99,15 @@ impl AgentBuilder<AnyBully> {
     /// }).unwrap();
     /// ```
     pub fn lease(self, register: impl Register + 'static) -> Self {
-        let (timings, cooldown, margin) = match &self.config {
-            AnyConfig::Available(config) => (&config.timings, config.cooldown, config.margin),
-            AnyConfig::Astra(config) => (&config.timings, config.cooldown, None),
-            AnyConfig::Quorum(config) => (&config.timings, config.cooldown, config.margin),
-            AnyConfig::Lease(config) => (&config.timings, config.cooldown, config.margin),
-        };
-        match LeaseConfig::new(CLUSTER, CLUSTER) {
-            Ok(config) => {
-                let config = LeaseConfig {
-                    timings: timings.clone(),
-                    cooldown,
-                    margin,
-                    ..config
-                };
-                self.lease_with(Arc::new(config), register)
-            }
-            Err(reason) => self.refuse(reason),
-        }
+        self.mode(Mode::Lease(Arc::new(register)))
     }
 
-    /// The same with all settings at once; agents that share one `Arc` share the memory. Whatever group the settings
-    /// name, the lease is that of the group that the agent [joins](Self::join).
-    pub fn lease_with(
-        mut self,
-        config: Arc<LeaseConfig>,
-        register: impl Register + 'static,
-    ) -> Self {
-        let register: Arc<dyn Register> = Arc::new(register);
-        self.attachment = Some(Attachment {
-            precede: |config, group| {
-                if let AnyConfig::Lease(config) = config {
-                    name_after(config, group);
-                    Keeper::precede(group);
-                }
-            },
-            attach: Box::new(|config, group, clock| match config {
-                AnyConfig::Lease(config) => attach(config, register, group, clock),
-                // Another mode was chosen after this one.
-                AnyConfig::Available(_) | AnyConfig::Astra(_) | AnyConfig::Quorum(_) => Ok(()),
-            }),
-        });
-        self.lease_config(config)
+    /// The same with all settings at once, as with [`config`](Self::config). Whatever group the settings name, the lease
+    /// is that of the group that the agent [joins](Self::join).
+    pub fn lease_with(self, config: Arc<LeaseConfig>, register: impl Register + 'static) -> Self {
+        self.mode(Mode::LeaseWith(config, Arc::new(register)))
     }
 }
-
-/// The cluster where none is named.
-const CLUSTER: &str = "default";
 
 fn name_after(config: &mut Arc<LeaseConfig>, group: &Group<BullyMessage>) {
     if config.name.group.as_str() == group.name() {

@@ -82,7 +82,7 @@ fn a_store_beside_is_refused_and_nothing_is_started() {
         ] {
             let error = builder.start().unwrap_err();
             assert!(matches!(error, StartError::StoreRefused), "{error}");
-            let advice = "take `diskless()` out to keep the votes, or the store to do without";
+            let advice = "take `diskless()` out to keep the votes, or `store(..)` to do without";
             assert!(error.to_string().ends_with(advice), "{error}");
             assert!(group.members().is_empty());
         }
@@ -92,7 +92,7 @@ fn a_store_beside_is_refused_and_nothing_is_started() {
             matches!(error, StartError::DisklessWithoutVoters),
             "{error}"
         );
-        assert!(error.to_string().contains("call `quorum([..])` before"));
+        assert!(error.to_string().contains("call `quorum([..])` beside"));
         voter(&group, &wall).start().unwrap();
     });
 }

@@ -159,7 +159,9 @@ fn members_of_two_epochs_that_were_configured_do_not_vote_together() {
                 epoch,
                 ..QuorumConfig::new(voters)
             };
-            builder(name).quorum_config(Arc::new(config))
+            let agent = BullyAgent::builder(name).quorum_config(Arc::new(config));
+            let score = name.bytes().next().map_or(0, u32::from);
+            agent.score(score).clock(VirtualClock::new())
         };
         let store = MemoryStore::new();
         let first = of("a", 1).store(store.clone()).join(&group).start();

@@ -1,41 +1,292 @@
-//! What the settings of a builder make of each other.
+//! What the calls of a builder make of each other, in whatever order they come.
 
-use crate::{
-    agent::BullyAgent,
-    elections::any::AnyConfig,
-    protocol::{Score, Timings},
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::Path,
+    sync::Arc,
+    time::Duration,
 };
 
+use actix::{Actor, Context, Handler};
+
+use super::IdleSubscriber;
+use crate::{
+    agent::{BullyAgent, BullyBuilder, StartError},
+    clock::BootClock,
+    elections::{any::AnyConfig, lease::LeaseConfig, policy::Preemption, quorum::QuorumConfig},
+    group::Group,
+    protocol::{AgentId, Score, Timings},
+    register::MemoryRegister,
+    store::MemoryStore,
+    supervisor::{RestartPolicy, Supervision},
+    testkit::{VirtualWallClock, virtual_system},
+};
+
+type Call = Box<dyn Fn(BullyBuilder) -> BullyBuilder>;
+
+/// Every setter by its name, with a value that is not the default.
+fn setters() -> BTreeMap<&'static str, Call> {
+    let other = Group::new("other").unwrap();
+    let mut all = BTreeMap::<&str, Call>::new();
+    let mut add = |name, call: fn(BullyBuilder) -> BullyBuilder| {
+        all.insert(name, Box::new(call));
+    };
+    add("score", |it| it.score(7));
+    add("ineligible", BullyBuilder::ineligible);
+    add("observer", BullyBuilder::observer);
+    add("clock", |it| it.clock(BootClock::new().unwrap()));
+    add("wall_clock", |it| {
+        it.wall_clock(VirtualWallClock::new(crate::clock::WallTime::from_millis(
+            7,
+        )))
+    });
+    add("store", |it| it.store(MemoryStore::new()));
+    add("store_if_kept", |it| it.store_if_kept(MemoryStore::new()));
+    add("seed", |it| it.seed(7));
+    add("recovering", BullyBuilder::recovering);
+    add("restart_policy", |it| {
+        it.restart_policy(RestartPolicy::temporary())
+    });
+    add("parent", |it| it.parent(IdleSubscriber.start().recipient()));
+    add("subscribe", |it| {
+        it.subscribe(IdleSubscriber.start().recipient())
+    });
+    add("quorum", |it| it.quorum(VOTERS));
+    add("quorum_config", |it| {
+        it.quorum_config(Arc::new(QuorumConfig::new(
+            VOTERS.map(|name| AgentId::new(name).unwrap()),
+        )))
+    });
+    add("astra", BullyBuilder::astra);
+    add("astra_config", |it| it.astra_config(Arc::default()));
+    add("config", |it| it.config(Arc::default()));
+    add("timings", |it| it.timings(Timings::lan()));
+    add("preemption", |it| it.preemption(Preemption::Never));
+    add("margin", |it| it.margin(3));
+    add("drain", |it| it.drain(Duration::from_millis(7)));
+    add("cooldown", |it| it.cooldown(Duration::from_secs(7)));
+    add("epoch", |it| it.epoch(7));
+    add("learner", BullyBuilder::learner);
+    add("diskless", BullyBuilder::diskless);
+    all.insert("join", Box::new(move |it| it.join(&other)));
+    let (one, same) = (MemoryRegister::new(), MemoryRegister::new());
+    all.insert("lease", Box::new(move |it| it.lease(one.clone())));
+    let config = Arc::new(LeaseConfig::new("cluster", "base").unwrap());
+    all.insert(
+        "lease_with",
+        Box::new(move |it| it.lease_with(Arc::clone(&config), same.clone())),
+    );
+    all
+}
+
+const VOTERS: [&str; 3] = ["a", "b", "c"];
+
+impl Handler<Supervision<AgentId>> for IdleSubscriber {
+    type Result = ();
+    fn handle(&mut self, _: Supervision<AgentId>, _: &mut Context<Self>) {}
+}
+
 #[test]
-fn voters_that_are_named_again_keep_the_timings_and_the_margin() {
-    let margin = || Score::from(3);
-    let again = BullyAgent::builder("a")
-        .quorum(["a"])
-        .timings(Timings::lan());
-    let again = again.margin(margin()).quorum(["a", "b"]);
-    let once = BullyAgent::builder("a").timings(Timings::lan());
-    let once = once.margin(margin()).quorum(["a", "b"]);
-    assert!(matches!(&once.config, AnyConfig::Quorum(config) if config.margin == Some(margin())));
-    assert_eq!(again.config, once.config);
+fn each_setter_of_the_source_is_in_the_list() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut found = BTreeSet::new();
+    for file in rust_files(&folder) {
+        let text = fs::read_to_string(&file).unwrap();
+        let blocks = text.split("\nimpl").skip(1);
+        let own = blocks.filter(|block| {
+            let head = block.split('{').next().unwrap_or_default();
+            head.contains(" AgentBuilder<") && !head.contains(" for ")
+        });
+        for block in own {
+            let block = block.split("\n}").next().unwrap_or_default();
+            for function in block
+                .split("pub fn ")
+                .chain(block.split("pub(crate) fn "))
+                .skip(1)
+            {
+                let head = function.split('{').next().unwrap_or_default();
+                if head.contains("-> Self") {
+                    let end = head.find(['(', '<']).unwrap();
+                    found.insert(head[..end].to_owned());
+                }
+            }
+        }
+    }
+    let listed: BTreeSet<_> = setters().keys().map(|name| (*name).to_owned()).collect();
+    assert_eq!(found, listed);
+}
+
+fn rust_files(folder: &Path) -> Vec<std::path::PathBuf> {
+    let entries = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let files = entries.flat_map(|path| {
+        if path.is_dir() {
+            rust_files(&path)
+        } else {
+            vec![path]
+        }
+    });
+    files
+        .filter(|path| path.extension().is_some_and(|of| of == "rs"))
+        .collect()
+}
+
+/// What an agent with these calls is, or why it is refused.
+fn outcome(calls: &[&Call]) -> Result<String, String> {
+    let base = BullyAgent::builder("a").join(&Group::new("base").unwrap());
+    let built = calls.iter().fold(base, |builder, call| call(builder));
+    let settled = built.settle().map_err(|refused| refused.to_string())?;
+    Ok(format!(
+        "{} {:?} {:?} {:?} {:?} {}",
+        settled.group.name(),
+        settled.config,
+        settled.requirements,
+        settled.score,
+        settled.rest,
+        settled.store.is_some()
+    ))
+}
+
+#[test]
+fn each_pair_of_calls_means_the_same_in_both_orders_or_is_refused_by_both_names() {
+    virtual_system().block_on(async {
+        let all = setters();
+        let spare = &all["store_if_kept"];
+        let mut wrong = Vec::new();
+        let modes = ["quorum", "astra", "lease", "config", "store", "diskless"];
+        // Beside nothing, and beside each mode: before, between and behind the two.
+        for third in modes.map(Some).into_iter().chain([None]) {
+            let mode: Vec<&Call> = third.iter().map(|name| &all[name]).collect();
+            let with = |calls: &[&Call]| outcome(&[&[spare], &*mode, calls].concat());
+            let (alone, mut single) = (with(&[]), BTreeMap::new());
+            for (name, call) in &all {
+                single.insert(*name, with(&[call]));
+            }
+            for (first, one) in &all {
+                for (second, two) in all.iter().filter(|(second, _)| *second > first) {
+                    let both = with(&[one, two]);
+                    for order in [vec![two, one]] {
+                        assert_eq!(with(&order), both, "{third:?}: {second}, {first}");
+                    }
+                    for around in [
+                        vec![spare, one, two],
+                        vec![one, two, spare],
+                        vec![one, spare, two],
+                    ] {
+                        let split = around.iter().position(|call| std::ptr::eq(*call, spare));
+                        let (before, behind) = around.split_at(split.unwrap_or_default());
+                        let calls = [before, &*mode, behind].concat();
+                        assert_eq!(outcome(&calls), both, "{third:?} among {first}, {second}");
+                    }
+                    let (left, right) = (&single[first], &single[second]);
+                    match &both {
+                        Err(said) if left.is_ok() && right.is_ok() => {
+                            for name in [first, second] {
+                                let call = format!("{name}(");
+                                if !said.contains(&call) {
+                                    wrong.push(format!("{third:?} {first} {second}: {said}"));
+                                }
+                            }
+                        }
+                        Err(_) => {}
+                        Ok(_) => {
+                            for (lost, name, rest) in [(left, first, right), (right, second, left)]
+                            {
+                                if both == *rest && *lost != alone {
+                                    wrong.push(format!(
+                                        "{third:?} {first} {second}: {name} is lost"
+                                    ));
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        assert!(wrong.is_empty(), "{wrong:#?}");
+    });
+}
+
+#[test]
+fn no_call_takes_a_quorum_away() {
+    let group = Group::new("demo").unwrap();
+    let voter = || {
+        BullyAgent::builder("a")
+            .quorum(VOTERS)
+            .store(MemoryStore::new())
+    };
+    for (name, builder) in [
+        ("astra", voter().astra()),
+        ("astra_config", voter().astra_config(Arc::default())),
+        ("config", voter().config(Arc::default())),
+        ("lease", voter().lease(MemoryRegister::new())),
+    ] {
+        let refused = builder.join(&group).settle().err();
+        assert!(
+            matches!(refused, Some(StartError::Contradiction { first, second }) if [first, second].contains(&name)),
+            "{refused:?}"
+        );
+    }
+}
+
+#[test]
+fn voters_that_are_named_again_keep_all_other_settings() {
+    let config = |builder: BullyBuilder| {
+        let builder = builder
+            .store(MemoryStore::new())
+            .join(&Group::new("demo").unwrap());
+        builder.settle().map(|settled| settled.config)
+    };
+    let builder = || BullyAgent::builder("a");
+    let again = builder().quorum(["a"]).timings(Timings::lan()).epoch(7);
+    let again = config(again.margin(3).quorum(["a", "b"]));
+    let once = config(
+        builder()
+            .margin(3)
+            .epoch(7)
+            .timings(Timings::lan())
+            .quorum(["a", "b"]),
+    );
+    let margin = Some(Score::from(3));
+    assert!(
+        matches!(&once, Ok(AnyConfig::Quorum(config)) if config.margin == margin && config.epoch == 7)
+    );
+    assert_eq!(again.unwrap(), once.unwrap());
+}
+
+#[test]
+fn a_configuration_that_is_given_whole_takes_no_other_mode() {
+    let given = BullyAgent::with_config("a", AnyConfig::default());
+    let refused = given
+        .join(&Group::new("demo").unwrap())
+        .quorum(VOTERS)
+        .settle();
+    let said = refused
+        .err()
+        .map(|refused| refused.to_string())
+        .unwrap_or_default();
+    assert!(
+        said.contains("with_config(") && said.contains("quorum("),
+        "{said}"
+    );
 }
 
 #[test]
 fn an_epoch_belongs_to_voters_and_is_checked_with_them() {
-    let set = BullyAgent::builder("a").quorum(["a", "b"]).epoch(7);
-    assert!(matches!(&set.config, AnyConfig::Quorum(config) if config.epoch == 7));
-    assert!(set.refused.is_none());
     for (wrong, expected) in [
         (BullyAgent::builder("a").epoch(7), "there are no voters"),
         (
-            BullyAgent::builder("a").epoch(7).quorum(["a"]),
+            BullyAgent::builder("a").epoch(7).astra(),
             "there are no voters",
         ),
         (
-            BullyAgent::builder("a").quorum(["a"]).epoch(1 << 24),
+            BullyAgent::builder("a").epoch(1 << 24).quorum(["a"]),
             "epoch 16777216 exceeds the limit of 16777215",
         ),
     ] {
-        let refused = wrong.refused.map(|refused| refused.to_string());
+        let refused = wrong.settle().err().map(|refused| refused.to_string());
         assert!(
             refused.as_ref().is_some_and(|said| said.contains(expected)),
             "{refused:?}"

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::{
-    agent::{StartError, builder::choose_clock},
+    agent::{StartError, start::choose_clock},
     clock::Clock,
     protocol::{ClockKind, Time},
 };

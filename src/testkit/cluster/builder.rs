@@ -15,15 +15,12 @@ use super::{
     wiring::Making,
 };
 use crate::{
-    agent::StartError,
+    agent::{Basis, Choices, Mode, StartError},
     clock::{RuntimeClock, WallTime},
     elections::{
         any::{AnyBully, AnyConfig},
-        astra::AstraConfig,
         bully::BullyConfig,
-        lease::LeaseConfig,
         policy::Preemption,
-        quorum::{Diskless, QuorumConfig},
     },
     group::{Group, GroupError},
     protocol::{AgentId, Election, IdError, MemberKind, Score, Timings},
@@ -41,19 +38,32 @@ use crate::{
 #[must_use = "a builder does nothing until `start` is called"]
 pub struct ClusterBuilder<E: Election = AnyBully> {
     config: E::Config,
+    basis: Basis,
+    /// What was called of a bully election's rules, and how it becomes the configuration.
+    choices: Choices,
+    resolve: fn(&E::Config, Basis, &Choices) -> Result<Rules<E>, StartError>,
     pub(super) plans: Vec<AgentPlan<E>>,
     conditions: Conditions,
     policy: RestartPolicy,
     seed: u64,
     trace: Trace,
     timeout: Option<Duration>,
-    least: usize,
+    least: Option<usize>,
     /// The member that keeps the lease of all others, if one does.
     pub(super) register: Option<AgentId>,
-    /// What the timeout follows from, where it is known.
+    /// What the timeout follows from, where the rules do not say it.
     pub(super) needed: Duration,
-    /// The first setting that makes no sense.
+    /// Why the rules make no sense, if they do not.
     pub(super) refused: Option<StartError>,
+}
+
+/// What the calls of a builder ask for.
+struct Rules<E: Election> {
+    config: E::Config,
+    /// What the timeout follows from, where it is known.
+    needed: Option<Duration>,
+    /// A side with fewer voters cannot elect.
+    least: usize,
 }
 
 /// An agent to be started.
@@ -70,13 +80,23 @@ impl<E: Election> Cluster<E> {
     pub fn with_config(config: E::Config) -> ClusterBuilder<E> {
         ClusterBuilder {
             config,
+            basis: Basis::Given,
+            choices: Choices::default(),
+            resolve: |config, _, _| {
+                let config = config.clone();
+                Ok(Rules {
+                    config,
+                    needed: None,
+                    least: 0,
+                })
+            },
             plans: Vec::new(),
             conditions: Conditions::default(),
             policy: RestartPolicy::temporary(),
             seed: 0,
             trace: Trace::new().bounded(REMEMBERED),
             timeout: None,
-            least: 0,
+            least: None,
             register: None,
             needed: TIMEOUT,
             refused: None,
@@ -87,7 +107,9 @@ impl<E: Election> Cluster<E> {
 impl Cluster {
     /// A cluster of a bully election with its [default rules](BullyConfig::default).
     pub fn builder() -> ClusterBuilder {
-        Self::with_config(AnyConfig::default()).configured(|_| {})
+        let mut builder = Self::with_config(AnyConfig::default());
+        builder.basis = Basis::Defaults;
+        builder.set(|_| {})
     }
 }
 
@@ -149,7 +171,7 @@ impl<E: Election> ClusterBuilder<E> {
     /// A side of the network with fewer voters than this cannot elect: it is settled when no agent
     /// leads there. Default: 0; in quorum mode what it needs.
     pub fn needs_voters(mut self, least: usize) -> Self {
-        self.least = least;
+        self.least = Some(least);
         self
     }
 
@@ -165,6 +187,8 @@ impl<E: Election> ClusterBuilder<E> {
         if let Some(reason) = self.refused.take() {
             return Err(refused("the cluster", reason));
         }
+        let rules = (self.resolve)(&self.config, self.basis, &self.choices);
+        let rules = rules.map_err(|reason| refused("the cluster", reason))?;
         let clock = RuntimeClock::new();
         let mut trace = self.trace;
         let order = self
@@ -177,7 +201,7 @@ impl<E: Election> ClusterBuilder<E> {
                 &self.plans,
                 self.seed,
                 self.conditions,
-                E::timings(&self.config),
+                E::timings(&rules.config),
             )
         });
         let network = Network::new(self.seed, self.conditions);
@@ -188,11 +212,11 @@ impl<E: Election> ClusterBuilder<E> {
         let group = Group::with_wires(GROUP, wire, applications)
             .map_err(|wrong| refused(GROUP, StartError::Id(id_error(wrong))))?;
         let mut cluster = Cluster {
-            config: self.config,
+            config: rules.config,
             policy: self.policy,
             seed: self.seed,
-            timeout: self.timeout.unwrap_or(self.needed),
-            least: self.least,
+            timeout: self.timeout.or(rules.needed).unwrap_or(self.needed),
+            least: self.least.unwrap_or(rules.least),
             register: self.register,
             clock,
             wall: VirtualWallClock::new(DAWN),
@@ -238,152 +262,82 @@ impl<E: Election> ClusterBuilder<E> {
     }
 }
 
+/// The order of calls does not matter but for [`quorum`](Self::quorum), which counts the voters; what contradicts itself
+/// is refused at the start.
 impl ClusterBuilder {
     /// Turns the quorum mode on: at most one agent believes that it leads. The voters are those
     /// that have been added by now, witnesses among them; an agent that joins later is a learner, which
     /// [`change_voters`](Cluster::change_voters) makes a voter, or an observer.
-    pub fn quorum(mut self) -> Self {
+    pub fn quorum(self) -> Self {
         let voters = self
             .plans
             .iter()
             .filter(|plan| plan.kind == MemberKind::Voter);
-        let ids: Result<Vec<AgentId>, _> = voters.map(|plan| AgentId::new(&plan.name)).collect();
-        let timings = match &self.config {
-            AnyConfig::Available(config) => config.timings.clone(),
-            AnyConfig::Astra(config) => config.timings.clone(),
-            AnyConfig::Quorum(config) => config.timings.clone(),
-            AnyConfig::Lease(config) => config.timings.clone(),
-        };
-        match ids {
-            Ok(ids) => self.follow(QuorumConfig {
-                timings,
-                learner: true,
-                ..QuorumConfig::new(ids)
-            }),
-            Err(wrong) => {
-                self.refused.get_or_insert_with(|| wrong.into());
-                self
-            }
-        }
+        let ids = voters.map(|plan| AgentId::new(&plan.name)).collect();
+        self.set(|choices| choices.choose(Mode::Quorum(ids)))
     }
 
-    /// The voters have no disk: what each of them kept is gone when it restarts. Call it after
-    /// [`quorum`](Self::quorum).
-    pub fn diskless(mut self) -> Self {
-        match &self.config {
-            AnyConfig::Available(_) | AnyConfig::Astra(_) | AnyConfig::Lease(_) => {
-                let reason = StartError::DisklessWithoutVoters;
-                self.refused.get_or_insert(reason);
-                self
-            }
-            AnyConfig::Quorum(config) => {
-                let made = QuorumConfig {
-                    diskless: Some(Diskless::default()),
-                    learner: false,
-                    ..QuorumConfig::clone(config)
-                };
-                self.follow(made)
-            }
-        }
+    /// The voters have no disk: what each of them kept is gone when it restarts. Without [`quorum`](Self::quorum) it is
+    /// refused.
+    pub fn diskless(self) -> Self {
+        self.set(|choices| choices.is_diskless = true)
     }
 
-    /// How long to wait for what. Default: [`Timings::default`].
+    /// How long to wait for what. Default: [`Timings::default`], and [`Timings::astra`] for the
+    /// [ASTRA rules](Self::astra).
     pub fn timings(self, timings: Timings) -> Self {
-        match &self.config {
-            AnyConfig::Available(_) => self.configured(|config| config.timings = timings),
-            AnyConfig::Astra(config) => {
-                let config = AstraConfig {
-                    timings,
-                    ..AstraConfig::clone(config)
-                };
-                self.follow_astra(config)
-            }
-            AnyConfig::Quorum(config) => {
-                let made = QuorumConfig {
-                    timings,
-                    ..QuorumConfig::clone(config)
-                };
-                self.follow(made)
-            }
-            AnyConfig::Lease(config) => {
-                let config = LeaseConfig {
-                    timings,
-                    ..LeaseConfig::clone(config)
-                };
-                self.hold(config)
-            }
-        }
+        self.set(|choices| choices.timings = Some(timings))
     }
 
-    /// The plain ASTRA rules ([`astra`](crate::elections::astra)); replaces all rules set so far. An
-    /// agent has to [`campaign`](Cluster::campaign).
-    pub fn astra(mut self) -> Self {
-        self.least = 0;
-        self.follow_astra(AstraConfig::default())
+    /// The plain ASTRA rules ([`astra`](crate::elections::astra)). An agent has to [`campaign`](Cluster::campaign).
+    pub fn astra(self) -> Self {
+        self.set(|choices| choices.choose(Mode::Astra))
     }
 
     /// When a leader gives way to an agent of higher rank. Default: at once; in quorum mode after
     /// 10 s.
     pub fn preemption(self, preemption: Preemption) -> Self {
-        match &self.config {
-            AnyConfig::Available(_) => self.configured(|config| config.preemption = preemption),
-            AnyConfig::Astra(_) => self,
-            AnyConfig::Lease(config) => {
-                let config = LeaseConfig {
-                    preemption,
-                    ..LeaseConfig::clone(config)
-                };
-                self.hold(config)
+        self.set(|choices| choices.preemption = Some(preemption))
+    }
+
+    /// All rules of the available mode at once. No call that makes one of them stands beside it.
+    pub fn rules(self, rules: BullyConfig) -> Self {
+        self.set(|choices| choices.choose(Mode::Config(Arc::new(rules))))
+    }
+
+    fn set(mut self, change: impl FnOnce(&mut Choices)) -> Self {
+        change(&mut self.choices);
+        self.resolve = resolve;
+        self
+    }
+}
+
+/// What the rules of a bully election ask for.
+fn resolve(
+    config: &AnyConfig,
+    basis: Basis,
+    choices: &Choices,
+) -> Result<Rules<AnyBully>, StartError> {
+    let mut config = choices.config((config, basis))?;
+    let (needed, least) = match &mut config {
+        AnyConfig::Available(config) => (settles_within(&config.timings), 0),
+        AnyConfig::Astra(config) => (settles_within(&config.timings), 0),
+        // By a lease, in a register that its agents are given by the application.
+        AnyConfig::Lease(config) => (config.worst_case_failover(u32::MAX).saturating_mul(4), 0),
+        AnyConfig::Quorum(config) => {
+            if basis == Basis::Defaults && config.diskless.is_none() {
+                Arc::make_mut(config).learner = true;
             }
-            AnyConfig::Quorum(config) => {
-                let made = QuorumConfig {
-                    preemption,
-                    ..QuorumConfig::clone(config)
-                };
-                self.follow(made)
-            }
+            let lapse = config.timings.promise().saturating_add(config.wait());
+            let least = config.vote_quorum().max(config.lease_quorum());
+            (lapse.saturating_mul(10), least)
         }
-    }
-
-    /// All rules of the available mode at once.
-    pub fn rules(mut self, rules: BullyConfig) -> Self {
-        (self.config, self.least) = (AnyConfig::default(), 0);
-        self.configured(|config| *config = rules)
-    }
-
-    fn configured(mut self, change: impl FnOnce(&mut BullyConfig)) -> Self {
-        if let AnyConfig::Available(config) = &mut self.config {
-            let config = Arc::make_mut(config);
-            change(config);
-            self.needed = settles_within(&config.timings);
-        }
-        self
-    }
-
-    fn follow_astra(mut self, config: AstraConfig) -> Self {
-        self.needed = settles_within(&config.timings);
-        self.config = AnyConfig::Astra(Arc::new(config));
-        self
-    }
-
-    /// By a lease, in a register that its agents are given by the application.
-    fn hold(mut self, config: LeaseConfig) -> Self {
-        self.needed = config.worst_case_failover(u32::MAX).saturating_mul(4);
-        self.config = AnyConfig::Lease(Arc::new(config));
-        self
-    }
-
-    fn follow(mut self, config: QuorumConfig) -> Self {
-        if let Err(reason) = config.check() {
-            self.refused.get_or_insert_with(|| reason.into());
-            return self;
-        }
-        let lapse = config.timings.promise().saturating_add(config.wait());
-        self.needed = lapse.saturating_mul(10);
-        self.least = config.vote_quorum().max(config.lease_quorum());
-        self.config = AnyConfig::Quorum(Arc::new(config));
-        self
-    }
+    };
+    Ok(Rules {
+        config,
+        needed: Some(needed),
+        least,
+    })
 }
 
 /// How the run begins.

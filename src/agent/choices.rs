@@ -1,0 +1,284 @@
+//! Which election the calls of a [`BullyBuilder`](super::BullyBuilder) ask for, whatever their order.
+//!
+//! Decided here: how the mode and its settings come together, once, at the start; which calls contradict each other; and
+//! which settings a mode has. The setters (`bully.rs`, `lease.rs`) record what was called, and decide nothing.
+
+use std::{sync::Arc, time::Duration};
+
+use crate::{
+    elections::{
+        any::{AnyBully, AnyConfig},
+        astra::AstraConfig,
+        bully::BullyConfig,
+        lease::LeaseConfig,
+        policy::Preemption,
+        quorum::{Diskless, QuorumConfig, QuorumError},
+    },
+    protocol::{AgentId, Election, IdError, Score, Timings},
+    register::Register,
+};
+
+use super::{StartError, lease::Attachment};
+
+/// What was called, so far.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Choices {
+    /// The calls that choose a mode, of each the latest: one at most, or the start is refused.
+    modes: Vec<Mode>,
+    pub(crate) timings: Option<Timings>,
+    pub(crate) preemption: Option<Preemption>,
+    pub(crate) margin: Option<Score>,
+    pub(crate) drain: Option<Duration>,
+    pub(crate) cooldown: Option<Duration>,
+    pub(crate) epoch: Option<u64>,
+    pub(crate) is_learner: bool,
+    pub(crate) is_diskless: bool,
+}
+
+/// A call that chooses a mode.
+#[derive(Clone, Debug)]
+pub(crate) enum Mode {
+    Config(Arc<BullyConfig>),
+    Astra,
+    AstraConfig(Arc<AstraConfig>),
+    Quorum(Result<Vec<AgentId>, IdError>),
+    QuorumConfig(Arc<QuorumConfig>),
+    Lease(Arc<dyn Register>),
+    LeaseWith(Arc<LeaseConfig>, Arc<dyn Register>),
+}
+
+impl Mode {
+    const fn call(&self) -> &'static str {
+        match self {
+            Self::Config(_) => "config",
+            Self::Astra => "astra",
+            Self::AstraConfig(_) => "astra_config",
+            Self::Quorum(_) => "quorum",
+            Self::QuorumConfig(_) => "quorum_config",
+            Self::Lease(_) => "lease",
+            Self::LeaseWith(..) => "lease_with",
+        }
+    }
+}
+
+/// What a builder begins with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Basis {
+    /// The defaults: any mode may be chosen.
+    Defaults,
+    /// All settings at once, by [`with_config`](super::Agent::with_config).
+    Given,
+}
+
+/// How a builder's calls become what its election needs.
+pub(super) type Resolve<E> =
+    fn(
+        (&<E as Election>::Config, Basis),
+        &Choices,
+    ) -> Result<(<E as Election>::Config, Option<Attachment<E>>), StartError>;
+
+/// For elections whose settings are all in their configuration.
+pub(super) fn as_configured<E: Election>(
+    (config, _): (&E::Config, Basis),
+    _: &Choices,
+) -> Result<(E::Config, Option<Attachment<E>>), StartError> {
+    Ok((config.clone(), None))
+}
+
+/// The one place where the calls of a builder come together.
+pub(super) fn resolve(
+    base: (&AnyConfig, Basis),
+    choices: &Choices,
+) -> Result<(AnyConfig, Option<Attachment<AnyBully>>), StartError> {
+    let config = choices.config(base)?;
+    let attachment = choices.modes.first().and_then(|mode| match mode {
+        Mode::Lease(register) | Mode::LeaseWith(_, register) => {
+            Some(Attachment::of(Arc::clone(register)))
+        }
+        Mode::Config(_)
+        | Mode::Astra
+        | Mode::AstraConfig(_)
+        | Mode::Quorum(_)
+        | Mode::QuorumConfig(_) => None,
+    });
+    Ok((config, attachment))
+}
+
+impl Choices {
+    pub(crate) fn choose(&mut self, mode: Mode) {
+        self.modes.retain(|known| known.call() != mode.call());
+        self.modes.push(mode);
+    }
+
+    /// The configuration that they ask for.
+    pub(crate) fn config(
+        &self,
+        (config, basis): (&AnyConfig, Basis),
+    ) -> Result<AnyConfig, StartError> {
+        let mode = self.mode(basis)?;
+        let config = match (mode, basis) {
+            (None, Basis::Given) => {
+                self.refuse_beside("with_config")?;
+                config.clone()
+            }
+            (None, Basis::Defaults) => self.available(config),
+            (Some(Mode::Config(config)), _) => {
+                self.refuse_beside("config")?;
+                AnyConfig::Available(Arc::clone(config))
+            }
+            (Some(Mode::Astra), _) => self.astra()?,
+            (Some(Mode::AstraConfig(config)), _) => {
+                self.refuse_beside("astra_config")?;
+                AnyConfig::Astra(Arc::clone(config))
+            }
+            (Some(Mode::Quorum(voters)), _) => self.quorum(voters.clone()?)?,
+            (Some(Mode::QuorumConfig(config)), _) => {
+                self.refuse_beside("quorum_config")?;
+                AnyConfig::Quorum(Arc::clone(config))
+            }
+            (Some(Mode::Lease(_)), _) => self.lease()?,
+            (Some(Mode::LeaseWith(config, _)), _) => {
+                self.refuse_beside("lease_with")?;
+                AnyConfig::Lease(Arc::clone(config))
+            }
+        };
+        match &config {
+            AnyConfig::Available(config) => config.check()?,
+            AnyConfig::Astra(_) => {}
+            AnyConfig::Quorum(config) => config.check()?,
+            AnyConfig::Lease(config) => config.check()?,
+        }
+        if !matches!(config, AnyConfig::Quorum(_)) {
+            self.refuse_without_voters()?;
+        }
+        Ok(config)
+    }
+
+    fn mode(&self, basis: Basis) -> Result<Option<&Mode>, StartError> {
+        // By name: the same words in whatever order they were called.
+        let mut calls: Vec<_> = self.modes.iter().map(Mode::call).collect();
+        calls.sort_unstable();
+        if basis == Basis::Given {
+            calls.insert(0, "with_config");
+        }
+        if let [first, second, ..] = *calls {
+            return Err(StartError::Contradiction { first, second });
+        }
+        Ok(self.modes.first())
+    }
+
+    /// The settings that were made, by their calls.
+    fn settings(&self) -> impl Iterator<Item = &'static str> {
+        // Every field is named: the compiler asks for one that is added.
+        let Self {
+            modes: _,
+            timings,
+            preemption,
+            margin,
+            drain,
+            cooldown,
+            epoch,
+            is_learner,
+            is_diskless,
+        } = self;
+        let made = [
+            ("timings", timings.is_some()),
+            ("preemption", preemption.is_some()),
+            ("margin", margin.is_some()),
+            ("drain", drain.is_some()),
+            ("cooldown", cooldown.is_some()),
+            ("epoch", epoch.is_some()),
+            ("learner", *is_learner),
+            ("diskless", *is_diskless),
+        ];
+        made.into_iter()
+            .filter_map(|(call, is_made)| is_made.then_some(call))
+    }
+
+    /// A call that makes all settings at once leaves none for another one.
+    fn refuse_beside(&self, all: &'static str) -> Result<(), StartError> {
+        self.refuse(all, |_| true)
+    }
+
+    fn refuse(&self, mode: &'static str, is_foreign: fn(&str) -> bool) -> Result<(), StartError> {
+        match self.settings().find(|call| is_foreign(call)) {
+            Some(second) => Err(StartError::Contradiction {
+                first: mode,
+                second,
+            }),
+            None => Ok(()),
+        }
+    }
+
+    fn refuse_without_voters(&self) -> Result<(), StartError> {
+        if self.is_diskless {
+            return Err(StartError::DisklessWithoutVoters);
+        }
+        if self.epoch.is_some() || self.is_learner {
+            return Err(QuorumError::NoVoters.into());
+        }
+        Ok(())
+    }
+
+    fn available(&self, config: &AnyConfig) -> AnyConfig {
+        let AnyConfig::Available(config) = config else {
+            return config.clone();
+        };
+        let mut config = Arc::clone(config);
+        if self.settings().next().is_some() {
+            // Copied where agents share it: the others keep their settings.
+            let own = Arc::make_mut(&mut config);
+            set(&mut own.timings, self.timings.as_ref());
+            set(&mut own.preemption, self.preemption.as_ref());
+            set(&mut own.drain, self.drain.as_ref());
+            set(&mut own.cooldown, self.cooldown.as_ref());
+            own.margin = self.margin;
+        }
+        AnyConfig::Available(config)
+    }
+
+    fn astra(&self) -> Result<AnyConfig, StartError> {
+        // Its rules have neither.
+        self.refuse("astra", |call| matches!(call, "preemption" | "margin"))?;
+        let mut config = AstraConfig::default();
+        set(&mut config.timings, self.timings.as_ref());
+        set(&mut config.drain, self.drain.as_ref());
+        set(&mut config.cooldown, self.cooldown.as_ref());
+        Ok(AnyConfig::Astra(Arc::new(config)))
+    }
+
+    fn quorum(&self, voters: Vec<AgentId>) -> Result<AnyConfig, StartError> {
+        if self.is_learner && self.is_diskless {
+            let (first, second) = ("learner", "diskless");
+            return Err(StartError::Contradiction { first, second });
+        }
+        let mut config = QuorumConfig::new(voters);
+        set(&mut config.timings, self.timings.as_ref());
+        set(&mut config.preemption, self.preemption.as_ref());
+        set(&mut config.cooldown, self.cooldown.as_ref());
+        set(&mut config.epoch, self.epoch.as_ref());
+        (config.margin, config.drain) = (self.margin, self.drain);
+        config.learner = self.is_learner;
+        config.diskless = self.is_diskless.then(Diskless::default);
+        Ok(AnyConfig::Quorum(Arc::new(config)))
+    }
+
+    fn lease(&self) -> Result<AnyConfig, StartError> {
+        // It is named after the group, once that is known.
+        let mut config = LeaseConfig::new(CLUSTER, CLUSTER)?;
+        set(&mut config.timings, self.timings.as_ref());
+        set(&mut config.preemption, self.preemption.as_ref());
+        set(&mut config.cooldown, self.cooldown.as_ref());
+        (config.margin, config.drain) = (self.margin, self.drain);
+        Ok(AnyConfig::Lease(Arc::new(config)))
+    }
+}
+
+fn set<T: Clone>(setting: &mut T, made: Option<&T>) {
+    if let Some(made) = made {
+        made.clone_into(setting);
+    }
+}
+
+/// The cluster where none is named.
+const CLUSTER: &str = "default";

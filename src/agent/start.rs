@@ -1,0 +1,334 @@
+//! Starts an agent: checks everything first, then changes something.
+//!
+//! Decided here: what is refused once all calls of the builder are known, in whatever order they came; the order of a
+//! start (name, store, membership in the group, actor); and that a failure leaves nothing behind. Not here: what may be
+//! called (`builder.rs`, `bully.rs`), how a mode and its settings come together (`choices.rs`).
+
+use std::sync::Arc;
+
+use actix::{Addr, ArbiterHandle, AsyncContext, Context, Recipient, System};
+
+use crate::{
+    clock::{BootClock, Clock, RuntimeClock, WallClock},
+    group::Group,
+    protocol::{
+        AgentId, Birth, ClockKind, Election, Incarnation, Member, MemberKind, PeerMessage,
+        Requirements, Score, Storage,
+    },
+    store::{StoreIdentity, TermStore},
+    supervisor::{Guardian, GuardianBuilder, RestartPolicy, Supervision},
+};
+
+use super::{
+    Agent, AgentBuilder, ElectionHandle, StartError, actor::StoredState, leadership::Scope,
+    lease::Attachment, shared::SharedState, spec::Spec, subscribers::SubscriberKind,
+    voters::member_kind, wait::is_local_task,
+};
+
+impl<E: Election> AgentBuilder<E> {
+    /// Starts the agent on the current arbiter; without a System, as on a host of a simulated
+    /// network, on the [`LocalSet`](tokio::task::LocalSet) whose task calls this.
+    ///
+    /// # Errors
+    /// [`StartError`], and nothing was changed.
+    ///
+    /// # Panics
+    /// Outside of the System's event loop, as every start of an actor does.
+    pub fn start(self) -> Result<ElectionHandle<E>, StartError> {
+        if System::try_current().is_none() && !is_local_task() {
+            return Err(StartError::NoSystem);
+        }
+        let mut ready = self.prepare()?;
+        let addr = ready.guardian().start(ready.birth());
+        Ok(ready.handle(addr))
+    }
+
+    /// Starts the agent on another arbiter: one that does nothing else keeps elections on time.
+    ///
+    /// # Errors
+    /// [`StartError`], and nothing was changed.
+    pub fn start_in_arbiter(
+        self,
+        arbiter: &ArbiterHandle,
+    ) -> Result<ElectionHandle<E>, StartError> {
+        if !arbiter.alive() {
+            return Err(StartError::NoArbiter);
+        }
+        let mut ready = self.prepare()?;
+        let guardian = ready.guardian();
+        let addr = guardian.start_in_arbiter(arbiter, ready.birth());
+        // Joined by this thread or by the agent's, so that each of them finds the agent in the group.
+        join_group(&ready.spec, &ready.shared, ready.incarnation, &addr);
+        // The arbiter may have stopped since it was asked, and dropped the agent before it had this
+        // membership. The shared state hears of the end in any case, before or after this question.
+        if ready.shared.is_over() {
+            ready.spec.group.leave(&ready.spec.id, ready.incarnation);
+            return Err(StartError::NoArbiter);
+        }
+        Ok(ready.handle(addr))
+    }
+
+    /// Puts all calls together, and checks what needs no more than them.
+    pub(super) fn settle(mut self) -> Result<Settled<E>, StartError> {
+        let (mut config, attachment) = (self.resolve)((&self.config, self.basis), &self.choices)?;
+        let score = match (self.score, self.is_ineligible) {
+            (Some(_), true) => {
+                let (first, second) = ("score", "ineligible");
+                return Err(StartError::Contradiction { first, second });
+            }
+            (score, false) => Some(score.unwrap_or_default()),
+            (None, true) => None,
+        };
+        let id = AgentId::new(&self.name)?;
+        let group = self.group.take().ok_or(StartError::NotJoined)?;
+        if let Some(attachment) = &attachment {
+            attachment.precede(&mut config, &group);
+        }
+        let requirements = E::requirements(&config, &id, self.kind)?;
+        let spare = self.spare_store.take();
+        let spare = spare.filter(|_| requirements.storage == Storage::Record);
+        let store = self.store.clone().or(spare);
+        let settled = Settled {
+            id,
+            group,
+            config,
+            attachment,
+            requirements,
+            score,
+            store,
+            rest: self,
+        };
+        settled.check_store()?;
+        Ok(settled)
+    }
+
+    fn prepare(self) -> Result<PreparedAgent<E>, StartError> {
+        let settled = self.settle()?;
+        let clock = choose_clock(settled.rest.clock.clone(), settled.requirements.clock)?;
+        // Asked first: a start that is refused here takes neither the name nor the store.
+        if let Some(store) = &settled.store {
+            check_owner(store.identity(), &settled.group, &settled.id)?;
+            E::admits(&settled.config, &settled.id, store.load()?.as_ref())?;
+        }
+        // The name first: a second start of it must not supersede the agent that runs.
+        let requirements = settled.requirements.clone();
+        let incarnation = settled.group.reserve(&settled.id, requirements)?;
+        let stored = settled.take_store();
+        let Settled {
+            id,
+            group,
+            config,
+            attachment,
+            requirements,
+            score,
+            store,
+            mut rest,
+        } = settled;
+        let stored = stored.and_then(|stored| {
+            // Last: what is refused leaves no member behind.
+            attachment.map_or(Ok(()), |it| it.attach(&config, &group, &clock))?;
+            Ok(stored)
+        });
+        let stored = stored.inspect_err(|_| {
+            group.leave(&id, incarnation);
+        })?;
+        let wall_at_zero = wall_at_zero(&*clock, &*rest.wall);
+        let spec = Arc::new(Spec {
+            id,
+            kind: rest.kind,
+            leaders: requirements.leaders,
+            config: E::on_host(config, wall_at_zero),
+            group,
+            seed: rest.seed,
+        });
+        let settings = Arc::<Spec<E>>::clone(&spec);
+        let shared = SharedState::new(settings, clock, incarnation, score).with_wall(wall_at_zero);
+        for to in rest.subscribers.drain(..) {
+            let mut subscribers = shared.subscribers();
+            let id = subscribers.next_id();
+            subscribers.add(id, &to, SubscriberKind::Listening);
+        }
+        Ok(PreparedAgent {
+            spec,
+            shared: Arc::new(shared),
+            store,
+            incarnation,
+            birth: rest.birth,
+            stored,
+            policy: rest.policy,
+            parent: rest.parent,
+        })
+    }
+}
+
+/// What the calls of a builder ask for, in whatever order they came.
+pub(super) struct Settled<E: Election> {
+    pub(super) id: AgentId,
+    pub(super) group: Group<E::Message>,
+    pub(super) config: E::Config,
+    pub(super) attachment: Option<Attachment<E>>,
+    pub(super) requirements: Requirements,
+    pub(super) score: Option<Score>,
+    pub(super) store: Option<Arc<dyn TermStore<E::Durable>>>,
+    pub(super) rest: AgentBuilder<E>,
+}
+
+impl<E: Election> Settled<E> {
+    fn check_store(&self) -> Result<(), StartError> {
+        let requirements = &self.requirements;
+        let Some(store) = &self.store else {
+            return match requirements.storage {
+                Storage::Nothing | Storage::Refused => Ok(()),
+                Storage::Record => Err(StartError::NoStore),
+            };
+        };
+        match requirements.storage {
+            Storage::Record => {}
+            Storage::Refused => return Err(StartError::StoreRefused),
+            // No member relies on an observer, whose program may name a store all the same.
+            Storage::Nothing if self.rest.kind == MemberKind::Observer => {}
+            Storage::Nothing => return Err(StartError::StoreUnread),
+        }
+        let reaches_others = !self.group.members().is_closed();
+        if requirements.relies_on_votes() && store.is_volatile() && reaches_others {
+            return Err(StartError::VolatileStore);
+        }
+        Ok(())
+    }
+
+    /// Takes over the store under a name that is kept already.
+    fn take_store(&self) -> Result<StoredState<E::Durable>, StartError> {
+        let Self {
+            id,
+            group,
+            requirements,
+            config,
+            store,
+            ..
+        } = self;
+        let is_volatile = match store {
+            Some(store) => store.is_volatile(),
+            None => false,
+        };
+        // Asked again: a bridge may have opened the group since, and must not from now on.
+        let relies_on_it = requirements.relies_on_votes() && is_volatile;
+        if relies_on_it && !group.note_volatile(id) {
+            return Err(StartError::VolatileStore);
+        }
+        let stored = StoredState::take_over(store.as_deref())?;
+        let keeps = requirements.storage == Storage::Record;
+        if keeps && stored.record.is_none() && group.had_record(id, requirements) {
+            return Err(StartError::FreshStore { id: id.clone() });
+        }
+        // Judged again: the agent before may have saved another record since the first look.
+        E::admits(config, id, stored.record.as_ref())?;
+        Ok(stored)
+    }
+}
+
+/// The clock that was named, if it will do; by default the one that fits.
+pub(super) fn choose_clock(
+    named: Option<Arc<dyn Clock>>,
+    required: ClockKind,
+) -> Result<Arc<dyn Clock>, StartError> {
+    match (named, required) {
+        (Some(clock), ClockKind::CountsSuspend) if !clock.counts_suspend() => {
+            Err(StartError::SleepyClock)
+        }
+        (Some(clock), _) => Ok(clock),
+        (None, ClockKind::CountsSuspend) => Ok(Arc::new(BootClock::new()?)),
+        (None, ClockKind::Any) => Ok(Arc::new(RuntimeClock::new())),
+    }
+}
+
+/// What the wall clock showed when the agent's clock showed zero, in milliseconds since 1970.
+fn wall_at_zero(clock: &dyn Clock, wall: &dyn WallClock) -> i64 {
+    let millis = |of: u64| i64::try_from(of).unwrap_or(i64::MAX);
+    let passed = millis(clock.now().as_nanos() / 1_000_000);
+    millis(wall.now().as_millis()).saturating_sub(passed)
+}
+
+/// An agent whose name is reserved and whose settings are in order.
+struct PreparedAgent<E: Election> {
+    spec: Arc<Spec<E>>,
+    shared: Arc<SharedState>,
+    store: Option<Arc<dyn TermStore<E::Durable>>>,
+    incarnation: Incarnation,
+    birth: Birth,
+    stored: StoredState<E::Durable>,
+    policy: RestartPolicy,
+    parent: Option<Recipient<Supervision<AgentId>>>,
+}
+
+impl<E: Election> PreparedAgent<E> {
+    /// The agent's supervisor.
+    fn guardian(&self) -> GuardianBuilder<Agent<E>, AgentId> {
+        let ending = Ending(Arc::clone(&self.shared));
+        let guardian = Guardian::builder(self.spec.id.clone())
+            .policy(self.policy.clone())
+            .on_exit(move |_| ending.0.end(Scope::Incarnation));
+        match &self.parent {
+            Some(parent) => guardian.parent(parent.clone()),
+            None => guardian,
+        }
+    }
+
+    /// Makes the first incarnation, as a member of the group.
+    fn birth(&mut self) -> impl FnOnce(&mut Context<Agent<E>>) -> Agent<E> + Send + use<E> {
+        let (spec, shared) = (Arc::clone(&self.spec), Arc::clone(&self.shared));
+        let store = self.store.take();
+        let (incarnation, birth) = (self.incarnation, self.birth);
+        let stored = StoredState {
+            generation: self.stored.generation,
+            record: self.stored.record.take(),
+        };
+        move |ctx| {
+            join_group(&spec, &shared, incarnation, &ctx.address());
+            Agent::new(spec, shared, store, incarnation, birth, stored)
+        }
+    }
+
+    fn handle(self, addr: Addr<Agent<E>>) -> ElectionHandle<E> {
+        ElectionHandle {
+            addr,
+            shared: self.shared,
+        }
+    }
+}
+
+/// A record belongs to one agent of one group.
+fn check_owner<M: PeerMessage>(
+    owner: Option<&StoreIdentity>,
+    group: &Group<M>,
+    id: &AgentId,
+) -> Result<(), StartError> {
+    match owner {
+        Some(owner) if owner.group.as_str() != group.name() || owner.node != *id => {
+            let owner = Box::new(owner.clone());
+            Err(StartError::ForeignStore { owner })
+        }
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// Makes the agent a member, unless it is one already.
+fn join_group<E: Election>(
+    spec: &Spec<E>,
+    shared: &SharedState,
+    incarnation: Incarnation,
+    addr: &Addr<Agent<E>>,
+) {
+    let requirements = spec.group.requirements();
+    let kind = requirements.map_or(spec.kind, |all| member_kind(&all, &spec.id, spec.kind));
+    let member = Member::up(spec.id.clone(), kind, shared.score(), incarnation);
+    spec.group.join_counted(member, addr.clone());
+}
+
+/// The supervisor holds this to the end: when it is dropped, no other incarnation follows.
+struct Ending(Arc<SharedState>);
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        self.0.end(Scope::Agent);
+    }
+}
