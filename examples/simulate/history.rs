@@ -59,8 +59,10 @@ impl Protocol {
     /// Whether such a fault can happen to it.
     pub(crate) fn takes(self, fault: Fault) -> bool {
         match self {
-            Self::Quorum => !matches!(fault, Fault::Outage | Fault::VoterChange),
-            Self::Voters => fault != Fault::Outage,
+            Self::Quorum => {
+                fault.is_general() || matches!(fault, Fault::OtherTimings | Fault::RollingChange)
+            }
+            Self::Voters => Self::Quorum.takes(fault) || fault == Fault::VoterChange,
             Self::Diskless => fault.is_general() || fault == Fault::Outage,
             Self::Lease => LeaseScenario::can_happen(fault),
             Self::Bully

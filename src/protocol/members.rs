@@ -100,6 +100,12 @@ impl Members {
         changed
     }
 
+    /// A member's host tells which store keeps its votes.
+    #[cfg(feature = "testkit")]
+    pub fn set_store(&mut self, id: &AgentId, store: Option<super::StoreId>) -> bool {
+        self.change(id, |m| std::mem::replace(&mut m.store, store) != store)
+    }
+
     for_tests! {
         /// Notes the leader, for members that join later. An older term changes nothing.
         fn note_leader(&mut self, leader: Leader) {

@@ -12,7 +12,7 @@ use super::{
     world::Scheduled,
 };
 use crate::{
-    protocol::{After, Election, Member, Members, Rank, Time},
+    protocol::{After, Election, Member, Members, Rank, Storage, StoreId, Time},
     record::{Header, RecordedAgent},
     testkit::{
         faults::{Conditions, Network, SplitMix64},
@@ -119,14 +119,23 @@ impl<E: Election> WorldBuilder<E> {
         let network = Network::new(random.next_u64(), self.conditions);
         let mut members = Members::new(matches!(self.detection, Detection::Certain(_)));
         let together = self.starts_within.is_zero();
+        // Each has a store of its own where its election asks for a record, numbered as they come.
+        let mut stores = 0;
+        let mut made: Vec<Option<StoreId>> = Vec::new();
         members.join(self.participants.iter().map(|p| {
             let (id, kind, score) = (p.id.clone(), p.kind, p.score);
+            let asked = E::requirements(&p.config, &p.id, p.kind).ok();
+            let has_store = asked.is_some_and(|asked| asked.storage == Storage::Record);
+            stores += u64::from(has_store);
+            let store = has_store.then_some(StoreId(stores));
+            made.push(store);
             let first = crate::protocol::Incarnation(1);
-            if together {
+            let member = if together {
                 Member::up(id, kind, score, first)
             } else {
                 Member::unseen(id, kind, score)
-            }
+            };
+            Member { store, ..member }
         }));
         for participant in &self.participants {
             directory.enter(&participant.id);
@@ -139,7 +148,7 @@ impl<E: Election> WorldBuilder<E> {
         let registry = KnownMembers::of(members, &directory);
         let mut queue = EventQueue::default();
         let mut nodes: Vec<Node<E>> = Vec::new();
-        for participant in self.participants {
+        for (participant, store) in self.participants.into_iter().zip(made) {
             let at = NodeIndex(nodes.len());
             if directory.find(participant.id.as_str()) != Some(at) {
                 continue;
@@ -149,7 +158,8 @@ impl<E: Election> WorldBuilder<E> {
                 Time::ZERO.after(random.span(After { min, max })),
                 Scheduled::Start(at),
             );
-            nodes.push(Node::new(participant, Time::ZERO, registry.clone()));
+            let node = Node::new(participant, Time::ZERO, registry.clone());
+            nodes.push(Node { store, ..node });
         }
         World {
             seed: self.seed,
@@ -167,6 +177,7 @@ impl<E: Election> WorldBuilder<E> {
             violation: None,
             reproduce: self.reproduce,
             steps: 0,
+            stores,
         }
     }
 }

@@ -129,8 +129,9 @@ impl<E: Election> World<E> {
             kind: node.kind,
             score,
             birth,
-            store: None,
+            store: node.store,
         };
+        (node.before, node.began) = (node.durable.clone(), self.now);
         node.machine = Some(E::new(identity, &node.config, node.durable.clone()));
         node.known = known.clone();
         node.has_started = true;
@@ -393,9 +394,10 @@ impl<E: Election> Transit<E> {
         message: E::Message,
     ) -> Option<Reaction> {
         let from = sender.index;
+        let own = self.first_of(from);
         let mut suffers = None;
-        let mut send = |transit: &mut Self, to: NodeIndex, message: E::Message| {
-            if to == from || suffers == Some(Reaction::Crash) {
+        let mut say = |transit: &mut Self, to: NodeIndex, message: E::Message| {
+            if suffers == Some(Reaction::Crash) {
                 return;
             }
             let outgoing = SentMessage {
@@ -410,6 +412,17 @@ impl<E: Election> Transit<E> {
                 transit.network.isolate(&from);
             }
             suffers = reaction.or(suffers);
+        };
+        let mut send = |transit: &mut Self, to: NodeIndex, message: E::Message| {
+            if to == own {
+                return;
+            }
+            for at in 0..transit.seconds.len() {
+                if let Some((_, second)) = transit.seconds.get(at).filter(|(of, _)| *of == to) {
+                    say(transit, *second, message.clone());
+                }
+            }
+            say(transit, to, message);
         };
         match to {
             To::One(id) => {

@@ -6,7 +6,7 @@ use super::{clock::SkewedClock, contract::ContractState, world::Scheduled};
 use crate::{
     protocol::{
         AgentId, Election, Event, Incarnation, Leader, MemberKind, Members, MinimumRole,
-        PeerMessage, Requirements, Role, Score, Storage, Term, Time,
+        PeerMessage, Requirements, Role, Score, Storage, StoreId, Term, Time,
     },
     testkit::faults::SplitMix64,
 };
@@ -100,6 +100,12 @@ pub(super) struct Node<E: Election> {
     pub(super) machine: Option<E>,
     pub(super) incarnation: Incarnation,
     pub(super) durable: Option<E::Durable>,
+    /// The record when its incarnation began: what a backup holds.
+    pub(super) before: Option<E::Durable>,
+    /// The store that keeps it.
+    pub(super) store: Option<StoreId>,
+    /// When its incarnation began.
+    pub(super) began: Time,
     pub(super) clock: SkewedClock,
     pub(super) timers: Vec<RunningTimer<E::Timer>>,
     pub(super) known: KnownMembers,
@@ -166,6 +172,9 @@ impl<E: Election> Node<E> {
             machine: None,
             incarnation: Incarnation(1),
             durable: None,
+            before: None,
+            store: None,
+            began: now,
             clock,
             timers: Vec::new(),
             known,

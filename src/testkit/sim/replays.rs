@@ -15,7 +15,7 @@ use crate::protocol::{AgentId, Election, PeerMessage, Time};
 /// Messages that left, the newest at some place among them.
 #[derive(Debug)]
 pub(super) struct Remembered<M> {
-    messages: Vec<SentMessage<M>>,
+    messages: Vec<(Time, SentMessage<M>)>,
     seen: usize,
     /// Nothing is remembered before it is asked for.
     is_on: bool,
@@ -36,7 +36,7 @@ impl<M> Default for Remembered<M> {
 }
 
 impl<M: PeerMessage> Remembered<M> {
-    pub(super) fn note(&mut self, sent: &SentMessage<M>) {
+    pub(super) fn note(&mut self, now: Time, sent: &SentMessage<M>) {
         if !self.is_on {
             return;
         }
@@ -45,9 +45,9 @@ impl<M: PeerMessage> Remembered<M> {
             return;
         }
         if self.messages.len() < MOST {
-            self.messages.push(sent.clone());
+            self.messages.push((now, sent.clone()));
         } else if let Some(old) = self.messages.get_mut(self.seen % MOST) {
-            *old = sent.clone();
+            *old = (now, sent.clone());
         }
     }
 }
@@ -61,41 +61,52 @@ impl<E: Election> World<E> {
 
     /// Some message that left before arrives once more, now; returns the receiver. `pick` chooses one.
     pub fn replay(&mut self, pick: u64) -> Option<AgentId> {
-        self.again(pick, |_, _| true, |_| ())
+        self.again(pick, |_, _, _| true, |_| ())
     }
 
     /// Some message from an incarnation that has ended arrives once more, now; returns the receiver.
     pub fn replay_of_ended_incarnation(&mut self, pick: u64) -> Option<AgentId> {
-        let ended = |world: &Self, sent: &SentMessage<E::Message>| {
+        let ended = |world: &Self, _, sent: &SentMessage<E::Message>| {
             let sender = world.nodes.get(sent.from.0);
             sender.is_some_and(|n| !n.is_alive() || n.incarnation > sent.incarnation)
         };
         self.again(pick, ended, |_| ())
     }
 
+    /// Some message arrives once more, now, at a later incarnation of its receiver than was there when it left; returns
+    /// the receiver.
+    pub fn replay_to_later_incarnation(&mut self, pick: u64) -> Option<AgentId> {
+        let is_later = |world: &Self, left, sent: &SentMessage<E::Message>| {
+            let receiver = world.nodes.get(sent.to.0);
+            receiver.is_some_and(|node| node.began > left)
+        };
+        self.again(pick, is_later, |_| ())
+    }
+
     /// Some message arrives once more as if a stranger had sent it; returns the receiver.
     pub fn forge_sender(&mut self, pick: u64) -> Option<AgentId> {
         let stranger = NodeIndex(usize::MAX);
-        self.again(pick, |_, _| true, |sent| sent.from = stranger)
+        self.again(pick, |_, _, _| true, |sent| sent.from = stranger)
     }
 
     /// Some message arrives once more as if it came from another epoch; returns the receiver.
     pub fn forge_epoch(&mut self, pick: u64) -> Option<AgentId> {
-        self.again(pick, |_, _| true, |sent| sent.epoch ^= 1)
+        self.again(pick, |_, _, _| true, |sent| sent.epoch ^= 1)
     }
 
     fn again(
         &mut self,
         pick: u64,
-        fits: impl Fn(&Self, &SentMessage<E::Message>) -> bool,
+        fits: impl Fn(&Self, Time, &SentMessage<E::Message>) -> bool,
         change: impl FnOnce(&mut SentMessage<E::Message>),
     ) -> Option<AgentId> {
         let messages = self.transit.remembered.messages.iter();
         let fitting: Vec<_> = messages
-            .filter(|sent| {
+            .filter(|(left, sent)| {
                 let receiver = self.nodes.get(sent.to.0);
-                receiver.is_some_and(super::node::Node::is_running) && fits(self, sent)
+                receiver.is_some_and(super::node::Node::is_running) && fits(self, *left, sent)
             })
+            .map(|(_, sent)| sent)
             .collect();
         let count = u64::try_from(fitting.len()).ok()?;
         let place = usize::try_from(pick.checked_rem(count)?).ok()?;

@@ -49,6 +49,12 @@ impl Directory {
         index
     }
 
+    /// One place more for a name that is known: it is found at the first one.
+    pub(super) fn enter_second(&mut self, id: &AgentId) -> NodeIndex {
+        self.names.push(id.clone());
+        NodeIndex(self.names.len() - 1)
+    }
+
     pub(super) fn find(&self, name: &str) -> Option<NodeIndex> {
         for at in self.probe(name) {
             let index = NodeIndex(self.slots.get(at)?.checked_sub(1)?);
@@ -202,6 +208,8 @@ pub(super) struct Transit<E: Election> {
     pub(super) directory: Directory,
     pub(super) traps: Traps,
     pub(super) trace: Trace,
+    /// Which agents are a second process of which other one; also those that have ended.
+    pub(super) seconds: Vec<(NodeIndex, NodeIndex)>,
     /// Messages under way that are not repeated anyway.
     pub(super) under_way: usize,
     /// The latest arrival so far.
@@ -224,12 +232,20 @@ impl<E: Election> Transit<E> {
             directory,
             traps: Traps::default(),
             trace,
+            seconds: Vec::new(),
             under_way: 0,
             last_arrival: Time::ZERO,
             dropped: DroppedMessages::default(),
             hits: Hits::default(),
             remembered: Remembered::default(),
         }
+    }
+
+    /// The first process of that one's name.
+    pub(super) fn first_of(&self, at: NodeIndex) -> NodeIndex {
+        let mut seconds = self.seconds.iter();
+        let found = seconds.find(|(_, second)| *second == at);
+        found.map_or(at, |(first, _)| *first)
     }
 
     /// Sends one message; says what the sender suffers for it.
@@ -245,7 +261,7 @@ impl<E: Election> Transit<E> {
         let fate = self.network.fate_of(kind, now, &from, &to);
         let after = self.network.tally();
         self.hits.count(sender.situation, &fate, &before, &after);
-        self.remembered.note(&sent);
+        self.remembered.note(now, &sent);
         if self.trace.counts() {
             self.record(now, &sent, &fate);
         }

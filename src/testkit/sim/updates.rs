@@ -78,6 +78,8 @@ pub(super) enum MemberChange {
     Sight,
     /// This incarnation has certainly ended.
     Down(Incarnation),
+    /// Another process tells that just this incarnation has ended.
+    EndTold(Incarnation),
     /// Its score.
     Score,
     /// Whether it is a member.
@@ -140,7 +142,7 @@ impl<E: Election> World<E> {
     }
 
     /// Tells an agent at once, as far as it does not hang.
-    fn tell_now(&mut self, to: NodeIndex, about: NodeIndex, what: MemberChange) {
+    pub(super) fn tell_now(&mut self, to: NodeIndex, about: NodeIndex, what: MemberChange) {
         let to = Recipients::One(to);
         self.spread(MemberUpdate { about, to, what });
     }
@@ -244,7 +246,13 @@ impl<E: Election> World<E> {
             return;
         };
         let directory = &self.transit.directory;
-        let changed = node.known.changed(directory, |m| m.up(id, incarnation));
+        let sender = self.nodes.get(from.0);
+        let store = sender.filter(|sender| sender.incarnation == incarnation);
+        let store = store.and_then(|sender| sender.store);
+        let changed = node.known.changed(directory, |m| {
+            let is_up = m.up(id, incarnation);
+            is_up | (store.is_some() && m.set_store(id, store))
+        });
         if let Some(known) = changed {
             self.learn(at, known);
         }
@@ -260,7 +268,10 @@ impl<E: Election> World<E> {
             return false;
         }
         if node.is_alive() && !self.apart.contains(&(one, about)) {
-            members.up(id, node.incarnation)
+            members.up(id, node.incarnation) && {
+                members.set_store(id, node.store);
+                true
+            }
         } else if matches!(self.detection, Detection::Suspect(_)) {
             members.suspect(id, node.incarnation)
         } else {
@@ -283,9 +294,17 @@ impl<E: Election> World<E> {
         update: MemberUpdate,
         same: &mut Option<(Arc<Members>, KnownMembers)>,
     ) {
+        // No process is told of itself by another one of its name.
+        let (me, about) = (
+            self.transit.first_of(at),
+            self.transit.first_of(update.about),
+        );
         let Some(node) = self.nodes.get_mut(at.0).filter(|node| node.is_alive()) else {
             return;
         };
+        if me == about && at != update.about {
+            return;
+        }
         if let Some(waiting) = &mut node.hanging {
             let to = Recipients::One(at);
             waiting.push(Scheduled::Update(MemberUpdate { to, ..update }));
@@ -336,6 +355,7 @@ impl<E: Election> World<E> {
                 reader != update.about && self.look(reader, update.about, members)
             }
             MemberChange::Down(incarnation) => members.down(id, incarnation),
+            MemberChange::EndTold(incarnation) => members.end_told(id, incarnation),
             MemberChange::Score => members.set_score(id, about.score),
             MemberChange::Membership | MemberChange::Return
                 if !about.is_member || self.forgotten.contains(&(reader, update.about)) =>
@@ -345,12 +365,18 @@ impl<E: Election> World<E> {
             MemberChange::Membership | MemberChange::Return if known(members) => false,
             MemberChange::Membership => {
                 let (kind, score) = (about.kind, about.score);
-                members.join([Member::up(id.clone(), kind, score, about.incarnation)]);
+                members.join([Member {
+                    store: about.store,
+                    ..Member::up(id.clone(), kind, score, about.incarnation)
+                }]);
                 true
             }
             MemberChange::Return => {
                 let (kind, score) = (about.kind, about.score);
-                members.join([Member::up(id.clone(), kind, score, about.incarnation)]);
+                members.join([Member {
+                    store: about.store,
+                    ..Member::up(id.clone(), kind, score, about.incarnation)
+                }]);
                 if !about.is_alive() && matches!(self.detection, Detection::Certain(_)) {
                     members.down(id, about.incarnation);
                 }

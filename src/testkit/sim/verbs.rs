@@ -44,7 +44,10 @@ impl<E: Election> World<E> {
         {
             return self.refuse(at, why);
         }
-        node.incarnation = node.incarnation.next();
+        let last = self.last(at);
+        if let Some(node) = self.nodes.get_mut(at.0) {
+            node.incarnation = last.next();
+        }
         self.start(at, Happening::Restarted);
         true
     }
@@ -113,11 +116,13 @@ impl<E: Election> World<E> {
         let id = participant.id.clone();
         let at = self.transit.directory.enter(&id);
         let mut node = Node::new(participant, self.now, self.registry.clone());
+        node.store = self.stored(None, node.keeps_record());
         match self.nodes.get_mut(at.0) {
             Some(old) if old.is_member => return false,
             Some(old) => {
                 node.incarnation = old.incarnation.next();
                 (node.durable, node.clock) = (old.durable.take(), old.clock);
+                node.store = old.store;
                 node.is_wiped = old.is_wiped;
                 if let Some(why) = node.refusal(&id) {
                     (old.durable, old.clock) = (node.durable.take(), node.clock);
@@ -131,7 +136,10 @@ impl<E: Election> World<E> {
         let Some(node) = self.nodes.get(at.0) else {
             return false;
         };
-        let member = Member::up(id, node.kind, node.score, node.incarnation);
+        let member = Member {
+            store: node.store,
+            ..Member::up(id, node.kind, node.score, node.incarnation)
+        };
         self.enter(|members| {
             members.join([member]);
             true
@@ -254,7 +262,7 @@ impl<E: Election> World<E> {
             Detection::Certain(_) => self.report(at, MemberChange::Down(incarnation)),
             Detection::Suspect(_) => self.report(at, MemberChange::Sight),
             Detection::Told(_) if Detection::has_sentinel(at, incarnation) => {
-                self.report(at, MemberChange::Down(incarnation));
+                self.report(at, MemberChange::EndTold(incarnation));
             }
             Detection::Told(_) | Detection::Silent(_) => {}
         }
@@ -290,7 +298,7 @@ impl<E: Election> World<E> {
         false
     }
 
-    fn end(&mut self, at: NodeIndex) {
+    pub(super) fn end(&mut self, at: NodeIndex) {
         let Some(node) = self.nodes.get_mut(at.0) else {
             return;
         };
@@ -317,7 +325,7 @@ impl<E: Election> World<E> {
         self.nodes.get(at.0).filter(|n| n.is_alive()).map(|_| at)
     }
 
-    fn happened(&mut self, at: NodeIndex, what: Happening) {
+    pub(super) fn happened(&mut self, at: NodeIndex, what: Happening) {
         if let Some(id) = self.transit.directory.name(at) {
             self.transit.trace.happened(self.now, id, what);
         }

@@ -67,6 +67,8 @@ pub struct World<E: Election> {
     pub(super) violation: Option<Violation>,
     pub(super) reproduce: String,
     pub(super) steps: u64,
+    /// How many stores were made.
+    pub(super) stores: u64,
 }
 
 /// A check after every step; the text says what is wrong.
@@ -229,7 +231,9 @@ impl<E: Election> World<E> {
 
     /// The names of the agents, in the order in which they came; also of those that crashed or left.
     pub fn agents(&self) -> impl Iterator<Item = &AgentId> {
-        (0..self.nodes.len()).filter_map(|at| self.transit.directory.name(NodeIndex(at)))
+        let all = (0..self.nodes.len()).map(NodeIndex);
+        let first = all.filter(|at| self.transit.first_of(*at) == *at);
+        first.filter_map(|at| self.transit.directory.name(at))
     }
 
     /// What an agent believes now, by its own clock; `None` if it does not run.

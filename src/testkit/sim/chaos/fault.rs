@@ -68,11 +68,20 @@ pub enum Fault {
     Outage,
     /// An agent is asked for another list of voters.
     VoterChange,
+    /// A message of before arrives once more, at a later incarnation of its receiver than was there then.
+    LaterIncarnation,
+    /// A second process of an agent begins beside the first one, with a new store, or with a copy of its store as it is
+    /// or was.
+    SecondProcess,
+    /// A second process ends; mostly the others are told by another process, or by its sentinel.
+    SecondEnds,
+    /// An agent crashes and comes back with a new store under its old name, or with a backup.
+    OtherStore,
 }
 
 impl Fault {
     /// Every kind. New ones come last, so that histories with faults by name stay as they are.
-    pub const ALL: [Self; 30] = [
+    pub const ALL: [Self; 34] = [
         Self::Loss,
         Self::Duplication,
         Self::Reordering,
@@ -103,16 +112,45 @@ impl Fault {
         Self::RollingChange,
         Self::Outage,
         Self::VoterChange,
+        Self::LaterIncarnation,
+        Self::SecondProcess,
+        Self::SecondEnds,
+        Self::OtherStore,
     ];
 
     /// Whether it can happen in every election: only the quorum election promises anything to
-    /// members with different timings or changes its voters while it runs, and only without disks is it more
-    /// than several crashes that many restart at once.
+    /// members with different timings, changes its voters while it runs, tells stores apart or hears answers to a
+    /// former incarnation, and only without disks is it more than several crashes that many restart at once.
     #[must_use]
     pub const fn is_general(self) -> bool {
         !matches!(
             self,
             Self::OtherTimings | Self::RollingChange | Self::Outage | Self::VoterChange
+        ) && !matches!(self, Self::LaterIncarnation)
+            && !self.is_of_memory()
+    }
+
+    /// Whether it leaves a voter with two memories, or with another one than it had.
+    #[must_use]
+    pub const fn is_of_memory(self) -> bool {
+        matches!(
+            self,
+            Self::SecondProcess | Self::SecondEnds | Self::OtherStore
+        )
+    }
+
+    /// Whether it keeps messages from some agents for long, or for ever, and not from others.
+    pub(super) const fn is_of_reach(self) -> bool {
+        matches!(
+            self,
+            Self::Loss
+                | Self::LongDelay
+                | Self::Split
+                | Self::OneWayCut
+                | Self::NonTransitiveCut
+                | Self::Isolation
+                | Self::IsolateAfterSend
+                | Self::Forgotten
         )
     }
 
@@ -156,6 +194,10 @@ impl fmt::Display for Fault {
             Self::RollingChange => "rolling change",
             Self::Outage => "outage",
             Self::VoterChange => "voter change",
+            Self::LaterIncarnation => "later incarnation",
+            Self::SecondProcess => "second process",
+            Self::SecondEnds => "second ends",
+            Self::OtherStore => "other store",
         })
     }
 }
@@ -193,10 +235,19 @@ fn all_names() -> String {
 /// A cut counts when it ended and at least one message was lost to it; loss, duplication,
 /// reordering and long delays count messages. They meet the senders of these messages; an agent that returns
 /// or joins is met right after, one that gets a false message when it does, every other right before.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Coverage {
     counts: [u64; Fault::ALL.len()],
     met: [Situations; Fault::ALL.len()],
+}
+
+impl Default for Coverage {
+    fn default() -> Self {
+        Self {
+            counts: [0; Fault::ALL.len()],
+            met: [Situations::default(); Fault::ALL.len()],
+        }
+    }
 }
 
 impl Coverage {

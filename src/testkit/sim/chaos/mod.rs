@@ -13,6 +13,7 @@ mod fault;
 mod nemesis;
 mod options;
 mod scenario;
+mod stores;
 mod timings;
 
 use std::time::Duration;
@@ -50,7 +51,12 @@ pub fn chaos<S: Scenario>(
     };
     let mut calm = Calm::default();
     let stretch = run.scenario.stretch();
-    let forged = [Fault::Replay, Fault::OldIncarnation, Fault::Forgery];
+    let forged = [
+        Fault::Replay,
+        Fault::OldIncarnation,
+        Fault::Forgery,
+        Fault::LaterIncarnation,
+    ];
     // Every message of a history is much to keep: only where some are sent again.
     if forged.iter().any(|fault| run.nemesis.takes(*fault)) {
         run.world.remember_messages();
@@ -190,6 +196,7 @@ impl<S: Scenario> Run<'_, S> {
         self.world.set_conditions(calm(bound));
         self.world
             .set_lateness(After::jittered(Duration::ZERO, bound / 4));
+        self.nemesis.retire(&mut self.world);
         let all: Vec<AgentId> = self.world.agents().cloned().collect();
         let all_return = self.random.chance(600);
         for agent in &all {

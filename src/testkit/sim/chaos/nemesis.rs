@@ -30,7 +30,9 @@ pub(super) struct Nemesis {
     /// A cut in force, and what messages had been lost to cuts before.
     cut: Option<(Fault, Situations)>,
     /// How many have lost the record that they depend on, for good.
-    lost: usize,
+    pub(super) lost: usize,
+    /// The agents with a second process, or with another store: none of their name takes part in the end.
+    pub(super) doubtful: Vec<AgentId>,
     /// The timings that spread, if some do.
     rolling: RollingChange,
     pub(super) coverage: Coverage,
@@ -63,6 +65,7 @@ impl Nemesis {
             skew: options.skew,
             cut: None,
             lost: 0,
+            doubtful: Vec::new(),
             rolling: RollingChange::default(),
             coverage: Coverage::default(),
         }
@@ -91,6 +94,9 @@ impl Nemesis {
         let Some(fault) = random.pick(&self.faults).copied() else {
             return;
         };
+        if fault.is_of_reach() && self.is_doubled(world) {
+            return;
+        }
         let met = match fault {
             Fault::Loss | Fault::Duplication | Fault::Reordering | Fault::LongDelay => {
                 return self.worsen(world, fault, scenario.delay_bound(), random);
@@ -141,6 +147,10 @@ impl Nemesis {
             Fault::RollingChange => self.rolling.go_on(world, scenario, random),
             Fault::Outage => outage(world, random),
             Fault::VoterChange => scenario.change_voters(world, random),
+            Fault::LaterIncarnation => met_at(world, random, World::replay_to_later_incarnation),
+            Fault::SecondProcess => self.begin_second(world, scenario, random),
+            Fault::SecondEnds => self.end_second(world, random),
+            Fault::OtherStore => self.replace_store(world, scenario, random),
         };
         if let Some(situation) = met {
             self.coverage.hit(fault, situation);
@@ -318,7 +328,7 @@ impl Nemesis {
     }
 
     /// A cut ends: did it hurt any agent?
-    fn end_cut<E: Election>(&mut self, world: &World<E>) {
+    pub(super) fn end_cut<E: Election>(&mut self, world: &World<E>) {
         if let Some((fault, before)) = self.cut.take() {
             let hurt = world.hits().separated().since(&before);
             self.coverage.count(fault, u64::from(hurt.total() > 0));

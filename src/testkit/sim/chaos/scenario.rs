@@ -59,6 +59,13 @@ pub trait Scenario {
         fault.is_general()
     }
 
+    /// An agent is about to get a second process, or another store: says whether that may be, and owes less from then on.
+    /// Default: it may not.
+    fn doubts_memory(&mut self, world: &World<Self::Election>, agent: &AgentId) -> bool {
+        let _: (&World<Self::Election>, &AgentId) = (world, agent);
+        false
+    }
+
     /// Other timings for an agent that restarts, where members may have different ones.
     fn timings(&mut self, random: &mut SplitMix64) -> Option<Timings> {
         let _: &mut SplitMix64 = random;

@@ -3,6 +3,7 @@
 mod driver;
 mod replays;
 mod runs;
+mod second;
 mod toy;
 mod updates;
 mod verbs;

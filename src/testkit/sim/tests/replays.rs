@@ -50,3 +50,19 @@ fn a_message_of_an_ended_incarnation_is_dropped_by_those_that_know() {
     world.run_for(MS(0));
     assert_eq!(world.dropped().ended, before + 1);
 }
+
+#[test]
+fn a_message_is_heard_once_more_by_a_later_incarnation_of_its_receiver() {
+    let mut world = settled();
+    world.remember_messages();
+    world.campaign("c");
+    world.run_for(MS(200));
+    assert_eq!(world.replay_to_later_incarnation(0), None, "all live");
+    world.crash("b");
+    world.restart("b");
+    world.run_for(MS(0));
+    let heard = inputs(&world, "b").len();
+    assert_eq!(world.replay_to_later_incarnation(0), Some(id("b")));
+    world.run_for(MS(0));
+    assert_eq!(inputs(&world, "b").len(), heard + 1);
+}

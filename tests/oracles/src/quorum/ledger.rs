@@ -30,8 +30,12 @@ pub(super) struct Ledger {
     /// `NoRivalElected`: which agent has a quorum of votes in a term.
     elected: BTreeMap<Term, AgentId>,
     last_elected: Term,
-    /// `LeaderPerTerm`: which agent announced itself in a term.
-    announced: BTreeMap<Term, AgentId>,
+    /// `LeaderPerTerm`: which agent announced itself in a term, and in which incarnation.
+    announced: BTreeMap<Term, (AgentId, Incarnation)>,
+    /// Whether some voter has two memories, or lost one: then only `OneBeliever`, `LeaderPerTerm` and `TokenMonotone` are
+    /// owed, and of each leadership only what leaders say. What a voter with two memories votes and promises is not one
+    /// voter's.
+    pub(super) is_doubtful: bool,
     /// `TokenMonotone`: the last token.
     token: Term,
     /// Who has that token, and which was the last one before.
@@ -99,6 +103,13 @@ impl Ledger {
     }
 
     fn breaks(&mut self, invariant: &str, what: &str) {
+        if !self.is_doubtful {
+            self.breaks_for_all(invariant, what);
+        }
+    }
+
+    /// Whatever any voter remembers.
+    fn breaks_for_all(&mut self, invariant: &str, what: &str) {
         self.broken
             .get_or_insert_with(|| format!("{invariant}: {what}"));
     }
@@ -359,7 +370,12 @@ impl Ledger {
         }
     }
 
-    pub(super) fn announces(&mut self, me: &AgentId, term: Term, config: &QuorumConfig) {
+    pub(super) fn announces(
+        &mut self,
+        (me, incarnation): (&AgentId, Incarnation),
+        term: Term,
+        config: &QuorumConfig,
+    ) {
         if config.diskless.is_some() {
             self.last_elected = self.last_elected.max(term);
             self.elected.entry(term).or_insert_with(|| me.clone());
@@ -368,10 +384,12 @@ impl Ledger {
             self.speaks(me, term, "the announcement");
             self.is_elected(me, term, config);
         }
-        let first = self.announced.entry(term).or_insert_with(|| me.clone());
-        if first != me {
+        let mine = (me.clone(), incarnation);
+        let first = self.announced.entry(term).or_insert_with(|| mine.clone());
+        if *first != mine {
+            let first = &first.0;
             let what = format!("{first} and {me} lead in term {term}");
-            self.breaks("LeaderPerTerm", &what);
+            self.breaks_for_all("LeaderPerTerm", &what);
         }
     }
 
@@ -433,7 +451,7 @@ impl Ledger {
         self.elections = self.elections.saturating_add(1);
         if term <= self.token {
             let what = format!("{me} begins term {term} after {}", self.token);
-            self.breaks("TokenMonotone", &what);
+            self.breaks_for_all("TokenMonotone", &what);
         }
         self.last_token = Some((me.clone(), self.token));
         self.token = self.token.max(term);
@@ -505,6 +523,9 @@ impl Ledger {
             return Err(format!(
                 "OneBeliever: {me} in term {term} and {other} in term {u}"
             ));
+        }
+        if self.is_doubtful {
+            return Ok(());
         }
         // Mostly neither anything was resigned nor anybody elected in this term or above.
         if self.last_resigned >= term && self.resigned.contains(&(me.clone(), term)) {

@@ -50,7 +50,7 @@ use actix_bully::{
         bully::Preemption,
         quorum::{QuorumConfig, QuorumError},
     },
-    protocol::{AgentId, Role, Timings},
+    protocol::{AgentId, Role, Term, Timings},
     testkit::{
         faults::SplitMix64,
         sim::{
@@ -140,6 +140,9 @@ impl QuorumScenario {
         if matches!(fault, Fault::Restart | Fault::Join | Fault::Outage) {
             return role == Role::Follower && !has_leader; // as an incarnation begins
         }
+        if fault.is_of_memory() {
+            return has_leader && role != Role::Candidate && role != Role::Waiting; // rare, and mostly these
+        }
         match role {
             Role::Follower => true,
             Role::Candidate | Role::Waiting => !has_leader,
@@ -200,6 +203,11 @@ fn draw(seed: u64, n: usize, timings: Timings) -> Result<QuorumConfig, QuorumErr
         (config.vote_quorum, config.lease_quorum) = (Some(votes), Some(n - votes + 1));
     }
     config.check().map(|()| config)
+}
+
+/// Members may have other timings than each other.
+const fn is_of_disks(fault: Fault) -> bool {
+    matches!(fault, Fault::OtherTimings | Fault::RollingChange)
 }
 
 /// What decides who leads, and last what decides who votes. A change of the voters is rare: a trap waits for what it
@@ -281,8 +289,10 @@ impl Scenario for QuorumScenario {
     /// Without disks all have the same promise, and many restart at once.
     fn takes(&self, fault: Fault) -> bool {
         match &self.watch.sound.diskless {
-            None if self.changes => fault != Fault::Outage,
-            None => !matches!(fault, Fault::Outage | Fault::VoterChange),
+            None if self.changes => {
+                fault.is_general() || is_of_disks(fault) || fault == Fault::VoterChange
+            }
+            None => fault.is_general() || is_of_disks(fault),
             Some(_) => fault.is_general() || fault == Fault::Outage,
         }
     }
@@ -317,6 +327,20 @@ impl Scenario for QuorumScenario {
             self.slowest = timings.clone();
         }
         watch.retimed(timings, grace_of(timings)).ok()
+    }
+
+    /// Where every other voter has taken part in an election: no rule helps a voter that was cut off since the birth and
+    /// meets one whose store was lost.
+    fn doubts_memory(&mut self, world: &World<Watched>, agent: &AgentId) -> bool {
+        let sound = &self.watch.sound;
+        let mut others = sound.voters.iter().filter(|id| *id != agent);
+        let knows = |id| {
+            let record = world.durable(id);
+            record.is_some_and(|vote| vote.term > Term::ZERO)
+        };
+        let may = sound.diskless.is_none() && !self.changes && others.all(knows);
+        self.watch.ledger().is_doubtful |= may;
+        may
     }
 
     fn change_voters(
@@ -393,6 +417,9 @@ impl Scenario for QuorumScenario {
     fn check(&mut self, world: &World<Watched>) -> Result<(), String> {
         let ledger = self.watch.ledger();
         ledger.check(world.beliefs())?;
+        if ledger.is_doubtful {
+            return Ok(());
+        }
         world.beliefs().try_for_each(|(me, _)| {
             let config = world.machine(me).map_or(&self.watch.sound, Watched::sound);
             ledger.check_lease(me, config, |voter| world.reading(voter))

@@ -25,6 +25,7 @@ use actix_bully::{
 #[derive(Debug)]
 pub struct Watched {
     id: AgentId,
+    incarnation: Incarnation,
     kind: MemberKind,
     machine: QuorumBully,
     watch: Watch,
@@ -73,6 +74,11 @@ impl Kept {
 }
 
 impl Watch {
+    /// From now on some voter has two memories, or lost one: only what leaders say of themselves is judged.
+    pub fn doubts_memory(&self) {
+        self.ledger().is_doubtful = true;
+    }
+
     /// Other voters, in the same record: what one epoch may not do while another goes on.
     #[must_use]
     pub fn epoch(&self, config: QuorumConfig) -> Self {
@@ -136,6 +142,7 @@ impl Election for Watched {
 
     fn new(identity: Identity, watch: &Watch, durable: Option<Vote>) -> Self {
         let (id, kind) = (identity.id.clone(), identity.kind);
+        let incarnation = identity.incarnation;
         let vote = durable.clone().unwrap_or_default();
         let present = match vote.installed() {
             Some(list) if list.epoch >= watch.sound.epoch => Arc::new(under(&watch.sound, list)),
@@ -145,6 +152,7 @@ impl Election for Watched {
         Self {
             present,
             id,
+            incarnation,
             kind,
             machine: QuorumBully::new(identity, &watch.config, watch.kept.found(durable)),
             watch: watch.clone(),
@@ -320,7 +328,7 @@ impl Watched {
                 ledger.promises(now, &self.id, leader, ack, sound);
             }
             (BullyMessage::Elected(elected), _) => {
-                ledger.announces(&self.id, elected.term, sound);
+                ledger.announces((&self.id, self.incarnation), elected.term, sound);
             }
             (BullyMessage::Sealed(sealed), _) => ledger.says_sealed(&self.id, sealed.term),
             (BullyMessage::Seal(seal), _) => {

@@ -1,0 +1,119 @@
+//! Faults of memory: two processes of one name, and a store that is not the one that was.
+//!
+//! Decided here: whom they hit, and what may not come together. No rule helps where two processes of one name are on two
+//! sides of a partition and the peers of each never met the other: so nothing keeps messages from some agents while both
+//! run, and the others meet the second one when it begins, as a link tells before anything is said over it. No rule helps
+//! where a store is lost after a promise that was longer than those of today: so no history has both. An agent that had
+//! two memories, or lost one, is gone once all is healed, and counts as one that lost its record.
+
+use super::{
+    Fault, Scenario, calm,
+    nemesis::{Nemesis, target},
+};
+use crate::{
+    protocol::{AgentId, Election, Role},
+    testkit::{
+        faults::SplitMix64,
+        sim::{Situation, StoreContents, World},
+    },
+};
+
+impl Nemesis {
+    /// A second process begins; now and then the first one is cut off, as if its links had been replaced.
+    pub(super) fn begin_second<S: Scenario>(
+        &mut self,
+        world: &mut World<S::Election>,
+        scenario: &mut S,
+        random: &mut SplitMix64,
+    ) -> Option<Situation> {
+        let contents = [
+            StoreContents::New,
+            StoreContents::Copied,
+            StoreContents::Old,
+        ];
+        let contents = random.pick(&contents).copied()?;
+        let agent = self.doubt(world, scenario, random)?;
+        let met = world.situation(&agent)?;
+        self.end_cut(world);
+        world.disarm();
+        world.recover();
+        world.meet_again();
+        world.set_conditions(calm(scenario.delay_bound()));
+        if !world.begin_second(&agent, contents) {
+            return None;
+        }
+        // Unmet, it takes part in the first election after its quarantine; a voter that leads is in none before.
+        if met.role != Role::Leader || random.chance(500) {
+            world.meet_second(&agent);
+        }
+        if random.chance(500) {
+            world.isolate(&agent);
+        }
+        Some(met)
+    }
+
+    /// A second process ends.
+    pub(super) fn end_second<E: Election>(
+        &mut self,
+        world: &mut World<E>,
+        random: &mut SplitMix64,
+    ) -> Option<Situation> {
+        let mut doubled = self.doubtful.iter().filter(|id| world.has_second(id));
+        let agent = doubled.next()?;
+        let met = world.situation(agent).unwrap_or_default();
+        world.end_second(agent, random.chance(800)).then_some(met)
+    }
+
+    /// An agent crashes, and comes back with another store.
+    pub(super) fn replace_store<S: Scenario>(
+        &mut self,
+        world: &mut World<S::Election>,
+        scenario: &mut S,
+        random: &mut SplitMix64,
+    ) -> Option<Situation> {
+        if self.takes(Fault::OtherTimings) || self.takes(Fault::RollingChange) {
+            return None;
+        }
+        let contents = if random.chance(600) {
+            StoreContents::New
+        } else {
+            StoreContents::Old
+        };
+        let agent = self.doubt(world, scenario, random)?;
+        let met = world.situation(&agent)?;
+        let is_replaced = world.crash(&agent) && world.replace_store(&agent, contents);
+        (is_replaced && world.restart(&agent)).then_some(met)
+    }
+
+    /// Whether two processes of one name run.
+    pub(super) fn is_doubled<E: Election>(&self, world: &World<E>) -> bool {
+        self.doubtful.iter().any(|id| world.has_second(id))
+    }
+
+    /// Nobody whose memory is in doubt is there in the end.
+    pub(super) fn retire<E: Election>(&mut self, world: &mut World<E>) {
+        for agent in self.doubtful.drain(..) {
+            world.retire(&agent);
+        }
+    }
+
+    /// An agent whose memory may be doubted from now on.
+    fn doubt<S: Scenario>(
+        &mut self,
+        world: &World<S::Election>,
+        scenario: &mut S,
+        random: &mut SplitMix64,
+    ) -> Option<AgentId> {
+        let agent = target(world, random).filter(|id| world.depends_on_a_record(id))?;
+        let is_new = !self.doubtful.contains(&agent);
+        let has_room = !is_new || self.lost < scenario.may_lose_storage();
+        if !has_room || world.has_second(&agent) || !scenario.doubts_memory(world, &agent) {
+            return None;
+        }
+        if is_new {
+            self.lost = self.lost.saturating_add(1);
+            self.doubtful.push(agent.clone());
+        }
+        Some(agent)
+    }
+}
