@@ -62,6 +62,7 @@ impl Handler<Envelope<Elect>> for ByHand {
             score: Score::from(2),
             seen,
             takeover: None,
+            released: None,
         };
         for name in &self.1 {
             self.0.send(name, elect.clone());

@@ -15,10 +15,10 @@ use actix_bully::{
     elections::{
         astra::{Astra, AstraConfig},
         bully::{
-            Ack, AskChange, Bully, BullyConfig, BullyMessage, BullyTimer, ChangeAnswer, Claim,
-            ClaimReply, Elect, Elected, Enlist, Heartbeat, Install, Leadership, Micros, Nack,
-            Ok as Answer, Preemption, Recover, Recovered, Refusal, Resign, Seal, Sealed, Takeover,
-            Yield,
+            Ack, AskChange, Behind, Bully, BullyConfig, BullyMessage, BullyTimer, Candidate,
+            ChangeAnswer, Claim, ClaimReply, Elect, Elected, Enlist, Heartbeat, Install,
+            Leadership, Micros, Nack, Ok as Answer, Preemption, Recover, Recovered, Refusal,
+            Resign, Seal, Sealed, Takeover, Yield,
         },
         lease::{Lease, LeaseConfig},
         quorum::{Diskless, QuorumBully, QuorumConfig, Vote},
@@ -222,6 +222,21 @@ fn leadership(choices: &mut Choices<'_>) -> Leadership {
     }
 }
 
+fn leader(choices: &mut Choices<'_>) -> Leader {
+    Leader {
+        id: name(choices),
+        incarnation: incarnation(choices),
+        term: term(choices),
+    }
+}
+
+fn candidate(choices: &mut Choices<'_>) -> Candidate {
+    Candidate {
+        id: name(choices),
+        incarnation: incarnation(choices),
+    }
+}
+
 fn time(choices: &mut Choices<'_>, now: Time) -> Time {
     match choices.below(4) {
         0 => now,
@@ -244,6 +259,7 @@ fn message(choices: &mut Choices<'_>, now: Time) -> BullyMessage {
             score,
             seen,
             takeover: some(choices, leadership),
+            released: some(choices, leader),
         }
         .into(),
         1 => Answer {
@@ -284,9 +300,8 @@ fn message(choices: &mut Choices<'_>, now: Time) -> BullyMessage {
         6 => Claim {
             term,
             score,
-            released: some(choices, leadership),
-            released_incarnation: None,
-            successor: some(choices, name),
+            released: some(choices, leader),
+            successor: some(choices, candidate),
         }
         .into(),
         7 => ClaimReply {
@@ -294,7 +309,8 @@ fn message(choices: &mut Choices<'_>, now: Time) -> BullyMessage {
             seen,
             granted: choices.one_in(2),
             retry,
-            incarnation: None,
+            incarnation: incarnation(choices),
+            candidate: candidate(choices),
             seal: None,
         }
         .into(),
@@ -303,10 +319,16 @@ fn message(choices: &mut Choices<'_>, now: Time) -> BullyMessage {
             echo: sent_at.unwrap_or_default(),
             score: some(choices, |_| score),
             promise: retry,
-            incarnation: None,
+            incarnation: incarnation(choices),
         }
         .into(),
-        9 => Nack { term }.into(),
+        9 if choices.one_in(4) => Behind { seen }.into(),
+        9 => Nack {
+            term,
+            of: if choices.one_in(2) { term } else { seen },
+            incarnation: incarnation(choices),
+        }
+        .into(),
         10 => Recover { round, seen }.into(),
         11 => Recovered {
             round,
@@ -330,7 +352,11 @@ fn change_of_voters(choices: &mut Choices<'_>, which: u8, term: Term) -> BullyMe
             next: decree(choices),
         }
         .into(),
-        14 => Sealed { term }.into(),
+        14 => Sealed {
+            term,
+            incarnation: incarnation(choices),
+        }
+        .into(),
         15 => {
             let decree = decree(choices);
             let first = Term(decree.epoch << 40);

@@ -136,6 +136,7 @@ impl Handler<Envelope<BullyMessage>> for ByType {
             | BullyMessage::ClaimReply(_)
             | BullyMessage::Ack(_)
             | BullyMessage::Nack(_)
+            | BullyMessage::Behind(_)
             | BullyMessage::Takeover(_)
             | BullyMessage::Recover(_)
             | BullyMessage::Recovered(_)

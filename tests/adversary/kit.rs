@@ -450,5 +450,10 @@ pub(crate) fn message_frame(
 
 /// A message that changes nothing, unless its term does.
 pub(crate) fn nack(term: u64) -> BullyMessage {
-    Nack { term: Term(term) }.into()
+    Nack {
+        term: Term(term),
+        of: Term::ZERO,
+        incarnation: INCARNATION,
+    }
+    .into()
 }

@@ -4,7 +4,7 @@ use actix_bully::{
     Group,
     agent::BullyAgent,
     elections::bully::{
-        self, BullyMessage, ClaimReply, Elect, Elected, Heartbeat, Micros, Takeover,
+        self, BullyMessage, Candidate, ClaimReply, Elect, Elected, Heartbeat, Micros, Takeover,
     },
     protocol::{
         Electorate, Incarnation, Member, MemberKind, Presence, Round, Score, Term, Time, Timings,
@@ -213,6 +213,7 @@ fn all_that_is_said() -> Vec<(MayBe, BullyMessage)> {
         score,
         seen,
         takeover: None,
+        released: None,
     };
     let heartbeat = Heartbeat {
         term,
@@ -305,7 +306,11 @@ fn an_observer_by_its_rights_neither_leads_nor_votes_in_a_quorum() {
             granted: true,
             retry: Micros::default(),
             seal: None,
-            incarnation: None,
+            incarnation: INCARNATION,
+            candidate: Candidate {
+                id: id("a1"),
+                incarnation: INCARNATION,
+            },
         };
         for (count, message) in (1..).zip([elected(), granted(Term(1)).into()]) {
             let at = bridge.local_addr().unwrap();

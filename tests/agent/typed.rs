@@ -75,6 +75,7 @@ fn an_elect_is_answered() {
         let (score, seen) = (Score::from(1), Term(0));
         let elect = Elect {
             takeover: None,
+            released: None,
             round: ROUND,
             score,
             seen,
@@ -201,6 +202,7 @@ fn an_actor_of_an_application_is_a_member_as_long_as_its_place_is_kept() {
         log.take();
         let elect = Elect {
             takeover: None,
+            released: None,
             round: Round {
                 incarnation: member.incarnation(),
                 counter: 1,

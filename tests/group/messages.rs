@@ -7,12 +7,12 @@ use std::time::Duration;
 use actix_bully::{
     elections::{
         bully::{
-            Ack, BullyMessage, Claim, ClaimReply, Elect, Elected, Heartbeat, Leadership, Micros,
-            Nack, Ok, Recover, Recovered, Refusal, Resign, Takeover, Yield,
+            Ack, Behind, BullyMessage, Candidate, Claim, ClaimReply, Elect, Elected, Heartbeat,
+            Leadership, Micros, Nack, Ok, Recover, Recovered, Refusal, Resign, Takeover, Yield,
         },
         quorum::Vote,
     },
-    protocol::{AgentId, Incarnation, PeerMessage, Round, Score, Term, Time},
+    protocol::{AgentId, Incarnation, Leader, PeerMessage, Round, Score, Term, Time},
 };
 
 const TERM: Term = Term(7);
@@ -37,17 +37,22 @@ fn questions() -> Vec<BullyMessage> {
         id: id.clone(),
         term: SEEN,
     });
+    let released = Some(Leader {
+        id: id.clone(),
+        incarnation: ROUND.incarnation,
+        term: SEEN,
+    });
     let elect = Elect {
         round: ROUND,
         score,
         seen: SEEN,
-        takeover: former.clone(),
+        takeover: former,
+        released: None,
     };
     let claim = Claim {
         term: TERM,
         score,
-        released: former,
-        released_incarnation: None,
+        released,
         successor: None,
     };
     let heartbeat = Heartbeat {
@@ -87,7 +92,11 @@ fn answers() -> Vec<BullyMessage> {
         seen: SEEN,
         granted,
         retry,
-        incarnation: None,
+        incarnation: ROUND.incarnation,
+        candidate: Candidate {
+            id: AgentId::new("api-1").unwrap(),
+            incarnation: ROUND.incarnation,
+        },
         seal: None,
     };
     let yields = Yield {
@@ -106,7 +115,7 @@ fn answers() -> Vec<BullyMessage> {
         echo: Time::from_millis(99),
         score: None,
         promise: retry,
-        incarnation: None,
+        incarnation: ROUND.incarnation,
     };
     vec![
         ok(None).into(),
@@ -117,7 +126,13 @@ fn answers() -> Vec<BullyMessage> {
         reply(true).into(),
         elected.into(),
         ack.into(),
-        Nack { term: TERM }.into(),
+        Nack {
+            term: TERM,
+            of: SEEN,
+            incarnation: ROUND.incarnation,
+        }
+        .into(),
+        Behind { seen: TERM }.into(),
         Recovered {
             round: ROUND,
             term: TERM,

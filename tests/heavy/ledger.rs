@@ -151,7 +151,7 @@ impl Ledger {
                     BullyMessage::Claim(Claim {
                         successor: Some(to),
                         ..
-                    }) => self.vote_ahead(me, position(to), reply.term),
+                    }) => self.vote_ahead(me, position(&to.id), reply.term),
                     _ => self.vote(me, from, reply.term, quorum),
                 }
                 self.is_durable(reply.term, disk);

@@ -182,7 +182,7 @@ impl Rules for Quorum {
                 echo: Time::ZERO,
                 score: self.score(other),
                 promise: Micros::default(),
-                incarnation: None,
+                incarnation: Incarnation(1),
             }),
         };
         others.map(ack).collect()

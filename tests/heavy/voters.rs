@@ -304,7 +304,9 @@ impl Ledger {
             }
             (BullyMessage::ClaimReply(reply), Some((from, asked))) if reply.granted => {
                 let to = match asked {
-                    BullyMessage::Claim(claim) => claim.successor.as_ref().map(position),
+                    BullyMessage::Claim(claim) => {
+                        claim.successor.as_ref().map(|to| position(&to.id))
+                    }
                     _ => None,
                 };
                 self.vote(me, to.unwrap_or(from), reply.term);

@@ -30,7 +30,7 @@ impl Handler<MembersChanged> for Scribe {
 impl Handler<Envelope<BullyMessage>> for Scribe {
     type Result = ();
     fn handle(&mut self, envelope: Envelope<BullyMessage>, _: &mut Context<Self>) {
-        if let BullyMessage::Nack(Nack { term }) = envelope.message {
+        if let BullyMessage::Nack(Nack { term, .. }) = envelope.message {
             self.0.lock().unwrap().push(term.0);
         }
     }
@@ -76,7 +76,11 @@ fn join(host: &Host, name: &str, kind: MemberKind, requirements: &Requirements) 
 impl Joined {
     fn says(&self, host: &Host, epoch: u64, count: u64) {
         let term = Term(epoch << 40 | count);
-        let nack = BullyMessage::Nack(Nack { term });
+        let nack = BullyMessage::Nack(Nack {
+            term,
+            of: term,
+            incarnation: self.incarnation,
+        });
         host.group
             .deliver(&self.name, self.incarnation, &To::All, nack);
     }

@@ -38,6 +38,7 @@ fn elect(counter: u64) -> BullyMessage {
         score: 1.into(),
         seen: Term(0),
         takeover: None,
+        released: None,
     }
     .into()
 }

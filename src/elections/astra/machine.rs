@@ -171,6 +171,10 @@ impl State {
                 step.core.see(yielded.seen);
                 Next::ignore(step, "no agent yields by these rules")
             }
+            BullyMessage::Behind(behind) => {
+                step.core.see(behind.seen);
+                Next::ignore(step, "its leader counts no terms by these rules")
+            }
             BullyMessage::Claim(_)
             | BullyMessage::ClaimReply(_)
             | BullyMessage::Ack(_)

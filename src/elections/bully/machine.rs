@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::{
-    Bully, BullyMessage, BullyTimer, Elect, Elected, Heartbeat, Ok, Resign, Step, Yield,
+    Behind, Bully, BullyMessage, BullyTimer, Elect, Elected, Heartbeat, Ok, Resign, Step, Yield,
     candidate::Candidate,
     change::{Change, Next},
     follower::{Following, Vacant},
@@ -205,6 +205,7 @@ impl State {
             BullyMessage::Elect(elect) => return self.on_elect(from, incarnation, elect, step),
             BullyMessage::Ok(ok) => return self.on_ok(from, ok, step),
             BullyMessage::Yield(yielded) => return self.on_yield(from, yielded, step),
+            BullyMessage::Behind(behind) => return self.on_behind(behind, step),
             BullyMessage::Resign(resign) => return self.on_resign(from, resign, step),
             BullyMessage::Claim(_)
             | BullyMessage::ClaimReply(_)
@@ -298,6 +299,17 @@ impl State {
             Self::Waiting(waiting) => return waiting.on_yield(yielded, step),
             Self::Leading(tenure) => tenure.renew_above(yielded.seen, step),
             Self::Vacant(_) | Self::Following(_) => step.ignore("an answer to another round"),
+        }
+        Next::Stay
+    }
+
+    fn on_behind(&mut self, behind: &Behind, step: &mut Step<'_>) -> Next {
+        step.core.see(behind.seen);
+        match self {
+            Self::Leading(tenure) => tenure.renew_above(behind.seen, step),
+            Self::Vacant(_) | Self::Following(_) | Self::Candidate(_) | Self::Waiting(_) => {
+                step.ignore("it does not lead");
+            }
         }
         Next::Stay
     }

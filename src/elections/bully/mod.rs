@@ -59,6 +59,7 @@
 //! | `Elect` from above | `Ok` | `Yield`, wait | `Yield`, wait | `Yield` | policy: stop leading, `Yield`, wait; or `Elected` |
 //! | `Elect` of the leader | no leader; as if vacant | | | | |
 //! | `Ok`, this round | − | − | wait | − | − |
+//! | `Behind` | − | − | − | − | leads above it |
 //! | `Yield`, this round | − | − | counts; the last one wins; that of the leader asked: ask all | − | − |
 //! | … that releases | − | − | lead | lead | − |
 //! | `Elected`, `Heartbeat` from above | follow | follow | follow | follow | older: `Elected` to it; else step down |
@@ -117,7 +118,7 @@ pub use crate::elections::{
 for_tests! {
     use crate::elections::{
         message::{
-            Ack, AskChange, BullyMessage, ChangeAnswer, Claim, ClaimReply, Enlist, Heartbeat, Install,
+            Ack, AskChange, Behind, BullyMessage, Candidate, ChangeAnswer, Claim, ClaimReply, Enlist, Heartbeat, Install,
             Leadership, Micros, Nack, Refusal,
             Recover, Recovered, Resign, Seal, Sealed, Takeover, Yield,
         },

@@ -1,7 +1,7 @@
 //! Rules that more than one role applies: which announcement is followed, and which answer still counts.
 
 use super::{
-    BullyConfig, Defect, Preemption, Step, Yield,
+    Behind, BullyConfig, Defect, Preemption, Step, Yield,
     change::{Change, Next},
 };
 use crate::elections::message::Announcement;
@@ -63,14 +63,7 @@ impl Step<'_> {
             None if said.term < self.core.floor => {
                 // It may lead, but above the terms that this agent has followed, or that have ended.
                 let seen = self.core.highest_term.max(self.core.floor);
-                // Rounds count from 1, so no election of the peer counts this as an answer.
-                let (round, released) = (Round::default(), None);
-                let to_no_round = Yield {
-                    round,
-                    seen,
-                    released,
-                };
-                self.out.send(said.from, to_no_round);
+                self.out.send(said.from, Behind { seen });
                 Some(Next::Stay)
             }
             Some(_) | None => None,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::protocol::{ChangeError, Changed, Decree, Term, VoterChange};
+use crate::protocol::{ChangeError, Changed, Decree, Incarnation, Term, VoterChange};
 
 /// "I lead no longer: seal this epoch, and that list shall follow."
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -20,6 +20,8 @@ pub struct Seal {
 pub struct Sealed {
     /// The term of the seal.
     pub term: Term,
+    /// The incarnation that asked for it.
+    pub incarnation: Incarnation,
 }
 
 /// "That list was decided."

@@ -10,7 +10,8 @@
 //! | [`Elected`] | COORDINATOR, VICTORY | `elected(name)` | I lead from now on | the same; asks for an `Ack` |
 //! | [`Heartbeat`] | – | – | I still lead | the same; asks for an `Ack` |
 //! | `Ack` | – | – | – | I support you for a while |
-//! | [`Nack`] | – | – | – | I know a higher term |
+//! | [`Nack`] | – | – | – | I know a higher term, or another leader of yours |
+//! | [`Behind`] | – | – | I have followed a higher term; lead above it | the same of observers; I am of an earlier epoch |
 //! | [`Takeover`] | – | – | – | a quorum agrees that I take your place |
 //! | [`Resign`] | – | – | I lead no longer | the same |
 //! | [`Recover`] | – | – | – | without a disk: I have forgotten; which term do you know? |
@@ -23,7 +24,8 @@
 //!
 //! [`RegisterMessage`] is of the lease in a store alone ([`lease`](crate::elections::lease)), and has no bytes.
 //!
-//! All are flat and small. The sender's name and incarnation travel beside them. A field that only one
+//! All are flat and small. The sender's name and incarnation travel beside them. Every answer names the incarnation
+//! that asked, in its round or in a field of its own: nobody else may count it. A field that only one
 //! mode needs is `None` in the other. The decoder bounds how long a message is, not what its spans and
 //! terms say: the machine that uses a value bounds it.
 
@@ -56,6 +58,8 @@ pub struct Elect {
     pub seen: Term,
     /// Quorum mode: the live leadership that the asker wants to be handed over.
     pub takeover: Option<Leadership>,
+    /// Quorum mode: a leadership that its holder has resigned, as the asker knows from the holder itself.
+    pub released: Option<Leader>,
 }
 
 /// "Stop: I outrank you, or there is a leader."
@@ -141,6 +145,7 @@ impl Elect {
             score,
             seen,
             takeover: None,
+            released: None,
         }
     }
 }
@@ -204,11 +209,19 @@ pub struct Claim {
     /// The candidate's score.
     pub score: Score,
     /// A leadership that its holder has resigned, as the candidate knows from the holder itself.
-    pub released: Option<Leadership>,
-    /// Without disks: the incarnation that resigned it.
-    pub released_incarnation: Option<Incarnation>,
+    pub released: Option<Leader>,
     /// Whom the vote is for, if not for the sender: a leader asks for its successor.
-    pub successor: Option<AgentId>,
+    pub successor: Option<Candidate>,
+}
+
+/// For whom a vote is: one incarnation of one agent.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Candidate {
+    /// The agent.
+    pub id: AgentId,
+    /// The incarnation: a vote for one counts for no other.
+    pub incarnation: Incarnation,
 }
 
 /// "You have my vote", or not.
@@ -224,8 +237,10 @@ pub struct ClaimReply {
     /// If not: for how much longer this voter is bound to another agent or abstains, so when to ask
     /// again. Zero if the term itself is refused.
     pub retry: Micros,
-    /// Without disks: the incarnation of the candidate that this answers.
-    pub incarnation: Option<Incarnation>,
+    /// The incarnation that asked.
+    pub incarnation: Incarnation,
+    /// For whom it asked. A leader that asks for its successor is not the candidate.
+    pub candidate: Candidate,
     /// The seal of this epoch that the voter has taken, if it has.
     pub seal: Option<Box<SealRecord>>,
 }
@@ -244,16 +259,30 @@ pub struct Ack {
     /// For how long the voter supports no other agent, by its own clock, from when it heard what this
     /// answers: no lease may count on more. Rounded down.
     pub promise: Micros,
-    /// Without disks: the incarnation of the leader that this answers.
-    pub incarnation: Option<Incarnation>,
+    /// The incarnation of the leader that this answers.
+    pub incarnation: Incarnation,
 }
 
-/// "I know a higher term than the one you lead in."
+/// "I know a higher term than the one you lead in", or another leader of that very term.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Nack {
-    /// That term.
+    /// The higher term; or the same one, in which the sender follows another leader, or leads itself.
     pub term: Term,
+    /// The term of what this answers: an announcement, or a seal.
+    pub of: Term,
+    /// The incarnation that this answers.
+    pub incarnation: Incarnation,
+}
+
+/// "I have followed a higher term than the one you lead in": lead above it. Or "I am of an earlier epoch".
+///
+/// It answers no question, so it names nobody that asked.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Behind {
+    /// The highest term the sender has seen.
+    pub seen: Term,
 }
 
 /// "A quorum agrees that I take your place: hand over."
@@ -331,16 +360,17 @@ impl From<Micros> for Duration {
 messages! {
     /// Everything that one agent of a bully election says to another.
     pub enum BullyMessage {
-        Elect(m) => "elect", m.seen.max(term_of(m.takeover.as_ref()));
+        Elect(m) => "elect", m.seen.max(term_of(m.takeover.as_ref())).max(term_led(m.released.as_ref()));
         Ok(m) => "ok", m.seen;
         Yield(m) => "yield", m.seen.max(m.released.unwrap_or_default());
         Elected(m) => "elected", m.term;
         Heartbeat(m) => "heartbeat", m.term;
         Resign(m) => "resign", m.term;
-        Claim(m) => "claim", m.term.max(term_of(m.released.as_ref()));
+        Claim(m) => "claim", m.term.max(term_led(m.released.as_ref()));
         ClaimReply(m) => "claim_reply", m.term.max(m.seen);
         Ack(m) => "ack", m.term;
-        Nack(m) => "nack", m.term;
+        Nack(m) => "nack", m.term.max(m.of);
+        Behind(m) => "behind", m.seen;
         Takeover(m) => "takeover", m.term;
         Recover(m) => "recover", m.seen;
         Recovered(m) => "recovered", m.term;
@@ -363,10 +393,6 @@ impl PeerMessage for BullyMessage {
 
     fn needs(&self, _: &AgentId) -> MinimumRole {
         match self {
-            // It answers no round: "lead above this term, which I have followed."
-            Self::Yield(m) if m.round == Round::default() && m.released.is_none() => {
-                MinimumRole::Observer
-            }
             // Answers, and an observer is never asked.
             Self::Ok(_)
             | Self::Yield(_)
@@ -379,8 +405,8 @@ impl PeerMessage for BullyMessage {
             | Self::Install(_)
             // No answer: whose word counts for nothing shall not have others chosen either.
             | Self::AskChange(_) => MinimumRole::Voter,
-            // It decides nothing: the leader does.
-            Self::Enlist(_)
+            // They decide nothing: the leader does.
+            Self::Behind(_) | Self::Enlist(_)
             // Heard by a register and from one, in one process.
             | Self::RegisterMessage(_) => MinimumRole::Observer,
             Self::Elect(_)
@@ -414,4 +440,8 @@ impl PeerMessage for BullyMessage {
 
 fn term_of(leadership: Option<&Leadership>) -> Term {
     leadership.map_or(Term::ZERO, |leadership| leadership.term)
+}
+
+fn term_led(leader: Option<&Leader>) -> Term {
+    leader.map_or(Term::ZERO, |leader| leader.term)
 }

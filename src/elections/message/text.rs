@@ -2,14 +2,16 @@
 
 use std::{fmt, time::Duration};
 
-use super::{BullyMessage, Leadership, Refusal};
+use super::{BullyMessage, Candidate, Leadership, Refusal};
+use crate::protocol::Leader;
 
 impl fmt::Display for BullyMessage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Elect(m) => {
                 write!(f, "elect {} score {}", m.round, m.score)?;
-                and(f, "to take over", m.takeover.as_ref())
+                and(f, "to take over", m.takeover.as_ref())?;
+                and(f, "released:", m.released.as_ref().map(Led))
             }
             Self::Ok(m) => {
                 write!(f, "ok {}", m.round)?;
@@ -33,12 +35,16 @@ impl fmt::Display for BullyMessage {
             Self::Claim(m) => {
                 write!(f, "claim term {} score {}", m.term, m.score)?;
                 and(f, "for", m.successor.as_ref())?;
-                and(f, "released:", m.released.as_ref())
+                and(f, "released:", m.released.as_ref().map(Led))
             }
             Self::ClaimReply(m) if m.granted => write!(f, "grants term {}", m.term),
             Self::ClaimReply(m) => write!(f, "refuses term {}, knows {}", m.term, m.seen),
             Self::Ack(m) => write!(f, "ack term {} echo {}", m.term, m.echo),
-            Self::Nack(m) => write!(f, "nack knows term {}", m.term),
+            Self::Nack(m) if m.term == m.of => {
+                write!(f, "nack knows another leader of term {}", m.of)
+            }
+            Self::Nack(m) => write!(f, "nack of term {}, knows term {}", m.of, m.term),
+            Self::Behind(m) => write!(f, "behind, has seen term {}", m.seen),
             Self::Takeover(m) => write!(f, "takeover of term {}", m.term),
             Self::Recover(m) => write!(f, "recover {}", m.round),
             Self::Recovered(m) if m.recovering => write!(f, "recovers itself, {}", m.round),
@@ -60,6 +66,21 @@ impl fmt::Display for BullyMessage {
 impl fmt::Display for Leadership {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} in term {}", self.id, self.term)
+    }
+}
+
+impl fmt::Display for Candidate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.id, self.incarnation)
+    }
+}
+
+/// A leadership, and whose.
+struct Led<'a>(&'a Leader);
+
+impl fmt::Display for Led<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} in term {}", self.0.id, self.0.term)
     }
 }
 

@@ -61,6 +61,7 @@ impl Asking {
                 score,
                 seen,
                 takeover: None,
+                released: core.voter.resigned.clone(),
             },
             out,
         );
@@ -197,9 +198,7 @@ impl Claiming {
         let released = core.voter.resigned.clone();
         // Asked again, since consent took a while: this agent may have promised something meanwhile.
         let voter = &core.voter;
-        let by = voter.resigned_by;
-        let free = released.as_ref().map(|led| (led, by));
-        let blocked = voter.blocked(&core.config, now, &core.me.id, free);
+        let blocked = voter.blocked(&core.config, now, &core.me.id, released.as_ref());
         let Some(score) = core.me.eligible().filter(|_| blocked.is_zero()) else {
             return Err(Next::again(blocked, before));
         };
@@ -214,7 +213,6 @@ impl Claiming {
                 term,
                 score,
                 released,
-                released_incarnation: by,
                 successor: None,
             },
             out,
@@ -240,15 +238,12 @@ impl Claiming {
         from: &AgentId,
         reply: &ClaimReply,
     ) -> Next {
-        if self.term != reply.term {
+        if self.term != reply.term || !core.is_candidate(&reply.candidate) {
             core.ignore(Role::Candidate, "an answer to another claim");
             return Next::Stay;
         }
-        if reply.granted && !core.counts(reply, now < self.due) {
-            core.ignore(
-                Role::Candidate,
-                "a vote for another incarnation, or too late",
-            );
+        if reply.granted && !core.counts(now < self.due) {
+            core.ignore(Role::Candidate, "a vote that came too late");
             return Next::Stay;
         }
         if reply.granted {

@@ -11,7 +11,7 @@ use super::{
     core::Core,
     state::{Next, Start, State},
 };
-use crate::protocol::{AgentId, Time};
+use crate::protocol::{AgentId, Leader, Time};
 
 /// A voter's answer to a question.
 pub(super) enum Verdict {
@@ -90,7 +90,8 @@ impl Core {
         elect: &Elect,
         may_object: bool,
     ) -> Verdict {
-        let blocked = self.voter.blocked(&self.config, now, from, None);
+        let released = elect.released.as_ref();
+        let blocked = self.voter.blocked(&self.config, now, from, released);
         if !blocked.is_zero() {
             return Verdict::not_for(blocked);
         }
@@ -114,8 +115,15 @@ impl Core {
     /// Whether this voter would have `from` take over the leadership of another agent: if it would be
     /// free once that is resigned.
     pub(super) fn judge_takeover(&self, now: Time, from: &AgentId, target: &Leadership) -> Verdict {
-        let released = Some((target, None)); // whichever incarnation: nothing rests on this answer
-        let blocked = self.voter.blocked(&self.config, now, from, released);
+        // Whichever incarnation it is: nothing rests on this answer.
+        let promise = self.voter.promise.as_ref();
+        let released = promise.map(|promise| Leader {
+            id: target.id.clone(),
+            incarnation: promise.incarnation,
+            term: target.term,
+        });
+        let voter = &self.voter;
+        let blocked = voter.blocked(&self.config, now, from, released.as_ref());
         if !blocked.is_zero() {
             return Verdict::not_for(blocked);
         }

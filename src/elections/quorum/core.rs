@@ -11,7 +11,7 @@ use std::{
 };
 
 use super::{
-    Ack, BullyMessage, Defect, Leadership, Out, QuorumConfig,
+    Ack, BullyMessage, Defect, Out, QuorumConfig,
     flapping::Flapping,
     state::{Certainty, Predecessor},
     voter::Voter,
@@ -145,7 +145,7 @@ impl Core {
                 score: self.me.score.filter(|_| !self.is_cooling_down(now)),
                 // Rounded down: a leader must not count on more than this voter keeps.
                 promise: Micros::at_most(self.config.timings.promise()),
-                incarnation: self.config.life(leader.incarnation),
+                incarnation: leader.incarnation,
             },
         );
     }
@@ -233,13 +233,6 @@ impl Core {
 
     // ---- leaders ----------------------------------------------------------------------------
 
-    pub(super) fn leadership(&self, term: Term) -> Leadership {
-        Leadership {
-            id: self.me.id.clone(),
-            term,
-        }
-    }
-
     /// Takes note of the leader of a term, and of whether the one before had resigned.
     pub(super) fn note_leader(&mut self, now: Time, id: &AgentId, term: Term) {
         let steady = match self.config.preemption {
@@ -248,7 +241,7 @@ impl Core {
         };
         let voter = &self.voter;
         self.flapping.note_leader(now, id, term, steady, |before| {
-            voter.has_resigned(&before.id, before.term, None)
+            voter.has_any_resigned(&before.id, before.term)
         });
     }
 

@@ -55,6 +55,10 @@ defects! { QuorumConfig:
     OldTermFollowed,
     /// `resignation-is-final`: `Resign` voids any holder's promise. Harmless while `Resign` names the term led.
     ResignVoidsAny,
+    /// `resignation-is-final`: `Resign` of any incarnation voids the promise to the present one.
+    ResignationOfAnyLife,
+    /// `answer-the-asker`: an answer counts for whichever incarnation hears it, and a vote for whichever agent.
+    AnswersUnaddressed,
     /// Configuration: half of an even number of voters is taken for a majority.
     HalfIsAQuorum,
     /// `only-confirmed-end-voids`: the end of any former incarnation voids the promise to the present one.

@@ -250,6 +250,7 @@ impl Following {
                 score,
                 seen: target.term,
                 takeover: Some(target),
+                released: None,
             },
             out,
         );

@@ -7,15 +7,15 @@
 use std::{sync::Arc, time::Duration};
 
 use super::{
-    BullyMessage, Defect, Out, QuorumBully, Yield,
+    BullyMessage, Defect, Out, QuorumBully,
     core::{CooldownEnds, Core},
     epoch::{epoch_of, first_term},
     flapping::Flapping,
     seal::Sealing,
     state::{Next, Start, State},
 };
-use crate::elections::message::Install;
-use crate::protocol::{AgentId, Decree, Event, MemberKind, Round, Time, VotersEvent};
+use crate::elections::message::{Behind, Install};
+use crate::protocol::{AgentId, Decree, Event, MemberKind, Time, VotersEvent};
 
 impl QuorumBully {
     /// `Install`: that list was decided.
@@ -53,16 +53,8 @@ impl QuorumBully {
             return self.answers_with_list(from, out);
         }
         if config.diskless().is_none() {
-            // It answers no round: "this is all that I know of."
-            let (round, seen) = (Round::default(), self.core.voter.seen);
-            out.send(
-                from,
-                Yield {
-                    round,
-                    seen,
-                    released: None,
-                },
-            );
+            let seen = self.core.voter.seen;
+            out.send(from, Behind { seen }); // this is all that it knows of
         }
         self.core.ignore(self.state.role(), "of a later epoch");
         true

@@ -18,6 +18,7 @@ use std::{
 
 use super::{
     Ack, BullyTimer, Claim, ClaimReply, Defect, Elected, Heartbeat, Nack, Out, QuorumConfig,
+    SenderIncarnation,
     core::Core,
     lease::Supporters,
     prepare::{Ahead, Preparing},
@@ -173,13 +174,12 @@ impl Leading {
         &mut self,
         core: &mut Core,
         now: Time,
-        from: &AgentId,
+        (from, incarnation): SenderIncarnation<'_>,
         ack: &Ack,
         out: &mut Out,
     ) {
         // An echo from the future can only be forged: it would make a lease of any length.
-        let is_meant = core.config.is_meant(ack, core.me.incarnation);
-        if ack.term != self.term || ack.echo > now || !is_meant {
+        if ack.term != self.term || ack.echo > now {
             return core.ignore(Role::Leader, "an acknowledgement of something else");
         }
         // A lost heartbeat or two do not end steady contact.
@@ -190,7 +190,8 @@ impl Leading {
             ack.echo
         };
         let span = span_promised(&core.config, ack);
-        self.supporters.note(now, from, echo, span, gap);
+        self.supporters
+            .note(now, (from, incarnation), echo, span, gap);
         self.renew(core, now, out);
         self.keep_pace(core, now, out);
     }
@@ -362,7 +363,6 @@ impl Leading {
                     score: self.score,
                     // Nothing to release: the voters are bound to this very leader.
                     released: None,
-                    released_incarnation: None,
                     successor: None,
                 },
                 out,
@@ -383,10 +383,11 @@ impl Leading {
         reply: &ClaimReply,
         out: &mut Out,
     ) -> Next {
-        match &mut self.raise {
+        let is_mine = core.is_candidate(&reply.candidate);
+        match self.raise.as_mut().filter(|_| is_mine) {
             Some(raise) if raise.term == reply.term && reply.granted => {
-                if !core.counts(reply, raise.due.is_none_or(|due| now < due)) {
-                    core.ignore(Role::Leader, "a vote for another incarnation, or too late");
+                if !core.counts(raise.due.is_none_or(|due| now < due)) {
+                    core.ignore(Role::Leader, "a vote that came too late");
                     return Next::Stay;
                 }
                 // This leader's own term was won without a report of any seal up to it: those are void.

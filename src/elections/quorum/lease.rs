@@ -6,7 +6,8 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use crate::protocol::{AgentId, Time};
+use super::SenderIncarnation;
+use crate::protocol::{AgentId, Incarnation, Time};
 
 /// What a leader knows of the voters that acknowledged it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -19,6 +20,8 @@ pub(super) struct Supporters {
 /// One voter as its leader hears it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Contact {
+    /// Of what was heard last.
+    pub(super) incarnation: Incarnation,
     /// When the heartbeat was sent whose acknowledgement counts for longest.
     echo: Time,
     /// For how long, from then.
@@ -34,13 +37,14 @@ impl Supporters {
     pub(super) fn note(
         &mut self,
         now: Time,
-        from: &AgentId,
+        (from, incarnation): SenderIncarnation<'_>,
         echo: Time,
         span: Duration,
         gap: Duration,
     ) {
         let Some(contact) = self.contacts.get_mut(from) else {
             let contact = Contact {
+                incarnation,
                 echo,
                 span,
                 since: now,
@@ -52,7 +56,7 @@ impl Supporters {
         if now.since(contact.last) > gap {
             contact.since = now;
         }
-        contact.last = now;
+        (contact.last, contact.incarnation) = (now, incarnation);
         // An earlier promise may be the longer one, and holds on.
         if echo.after(span) >= contact.echo.after(contact.span) {
             (contact.echo, contact.span) = (echo, span);

@@ -19,6 +19,7 @@ use super::{
     state::{Certainty, Next, Start, State},
     vacant::Vacant,
 };
+use crate::elections::message::Candidate;
 use crate::protocol::{AgentId, Incarnation, Input, InputOf, Score, Time};
 
 impl QuorumBully {
@@ -241,7 +242,7 @@ impl QuorumBully {
             BullyMessage::Recover(_) | BullyMessage::Recovered(_) => {
                 self.on_recovery(now, from, &message, out)
             }
-            BullyMessage::Seal(seal) => self.on_seal(now, from, &seal, out),
+            BullyMessage::Seal(seal) => self.on_seal(now, sender, &seal, out),
             BullyMessage::ChangeAnswer(answer) => {
                 self.core.answer_change(&answer.change, answer.outcome, out);
                 Next::Stay
@@ -251,13 +252,16 @@ impl QuorumBully {
             | BullyMessage::AskChange(_)
             | BullyMessage::Enlist(_)
             | BullyMessage::RegisterMessage(_) => Next::Stay,
+            BullyMessage::Behind(_) => self
+                .state
+                .ignore(&self.core, "of this epoch, and of no observer"),
             BullyMessage::Ok(_)
             | BullyMessage::Yield(_)
             | BullyMessage::ClaimReply(_)
             | BullyMessage::Ack(_)
             | BullyMessage::Nack(_)
             | BullyMessage::Sealed(_)
-            | BullyMessage::Takeover(_) => self.on_answer(now, from, &message, out),
+            | BullyMessage::Takeover(_) => self.on_answer(now, sender, &message, out),
         };
         self.proceed(now, next, out);
     }
@@ -266,11 +270,16 @@ impl QuorumBully {
     fn on_answer(
         &mut self,
         now: Time,
-        from: &AgentId,
+        sender: SenderIncarnation<'_>,
         message: &BullyMessage,
         out: &mut Out,
     ) -> Next {
-        let core = &mut self.core;
+        let (from, core) = (sender.0, &mut self.core);
+        if !core.is_asked(message) {
+            return self
+                .state
+                .ignore(core, "an answer to another incarnation, or a vote for it");
+        }
         if !hear_answer(core, from, message) {
             return self.state.ignore(core, "no higher term");
         }
@@ -296,7 +305,7 @@ impl QuorumBully {
             }
             (BullyMessage::Nack(_), State::Sealing(sealing)) => return sealing.on_nack(core, out),
             (BullyMessage::Ack(ack), State::Leading(leading)) => {
-                leading.on_ack(core, now, from, ack, out);
+                leading.on_ack(core, now, sender, ack, out);
             }
             (BullyMessage::Nack(nack), State::Leading(leading)) => {
                 return leading.on_nack(core, now, nack, out);
@@ -312,18 +321,22 @@ impl QuorumBully {
     /// `Claim`: always answered, whatever the role. A refused claim changes nothing durable.
     fn on_claim(&mut self, now: Time, sender: SenderIncarnation<'_>, claim: &Claim, out: &mut Out) {
         let (from, incarnation) = sender;
+        let candidate = claim.successor.clone().unwrap_or_else(|| Candidate {
+            id: from.clone(),
+            incarnation,
+        });
         let core = &mut self.core;
         core.learn_score(from, Some(claim.score));
         let lease = self.state.lease(now, &core.config);
         let refused = match &claim.successor {
             Some(_) => {
-                (!may_vote_ahead(core, &self.state, now, from, claim)).then_some(Duration::ZERO)
+                (!may_vote_ahead(core, &self.state, now, sender, claim)).then_some(Duration::ZERO)
             }
             None => core.voter.refuses(&core.config, now, from, claim, lease),
         };
         core.voter.hear(claim.term);
         if refused.is_none() {
-            let voted_for = claim.successor.as_ref().unwrap_or(from);
+            let voted_for = &candidate.id;
             // Durable before anything else: the reply is a promise that a crash must not undo.
             core.voter
                 .vote(&core.config, now, claim.term, voted_for, out);
@@ -339,7 +352,8 @@ impl QuorumBully {
                 seen: self.core.voter.record.term,
                 granted: refused.is_none(),
                 retry: refused.unwrap_or_default().into(),
-                incarnation: self.core.config.life(incarnation),
+                incarnation,
+                candidate,
                 // `report-seal`
                 seal: self.core.report().filter(|_| refused.is_none()),
             },
@@ -375,6 +389,7 @@ fn hear_answer(core: &mut Core, from: &AgentId, message: &BullyMessage) -> bool 
             return nack.term > core.voter.record.term;
         }
         BullyMessage::Takeover(_)
+        | BullyMessage::Behind(_)
         | BullyMessage::Elect(_)
         | BullyMessage::Elected(_)
         | BullyMessage::Heartbeat(_)

@@ -72,6 +72,7 @@
 //! | `one-vote-per-term` | A voter gives one vote in a term, durable before it is said. | `voter.rs` |
 //! | `vote-against-no-promise` | A voter gives no vote while a promise to another agent binds it. | `voter.rs` |
 //! | `claim-beside-own-vote` | A claim goes out while its candidate's own vote is being written; that vote, like any other, counts once it is durable. | `candidate.rs` |
+//! | `answer-the-asker` | An answer counts for the incarnation that asked, and a vote for the incarnation of the agent that it names. | `answer.rs` |
 //! | `persist-before-send` | The record is written before anything that depends on it is sent; a candidate's claim does not. | `voter.rs` |
 //! | `lease-before-leading` | An elected agent announces itself, and leads once a quorum has acknowledged that. | `leader.rs` |
 //! | `give-up-unacknowledged` | One that too few acknowledge within 2 E gives up. | `leader.rs` |
@@ -85,7 +86,7 @@
 //! | `vote-ahead` | A voter that abstains from nothing does, goes on supporting its leader in its present term, and gives no other agent a vote. | `prepare.rs`, `follower.rs` |
 //! | `lead-in-given-term` | The leader's `Resign` says that its successor has the votes; that one announces itself at once. | `prepare.rs` |
 //! | `lose-before-resign` | The leadership ends, then `Resign` is sent. | `resign.rs` |
-//! | `resignation-is-final` | `Resign` voids the promises to that leadership; the successor that it names claims at once. | `resign.rs`, `voter.rs` |
+//! | `resignation-is-final` | `Resign` voids the promises to that leadership, of that incarnation; the successor that it names claims at once. | `resign.rs`, `voter.rs` |
 //! | `ask-before-takeover` | A follower that outranks its leader asks the voters, then the leader. | `follower.rs` |
 //! | `leader-decides-takeover` | Only the leader hands over, after the grace period. | `resign.rs` |
 //! | `drain-when-ineligible` | A leader that becomes ineligible hands over. | `leader.rs` |
@@ -105,11 +106,12 @@
 //! |---|---|---|---|---|
 //! | `Elect` | refuses: the promise holds | consents, refuses, or objects and asks itself | the same, without a new election | refuses while it holds a lease |
 //! | `Elect` to take over | consents if it would be free | the same | the same | the grace period decides |
-//! | `Ok`, `Yield` | of a takeover | − | of this round: decides | an observer's, without disks: raises its term |
+//! | `Ok`, `Yield` | of a takeover | − | of this round: decides | − |
+//! | `Behind` of an observer | − | − | − | without disks: raises its term |
 //! | `Claim` granted | vacant, or its leader raises its term or asks for its successor | defers for W | defers | without a lease: defers |
 //! | `ClaimReply` | − | − | claiming: counts | counts for the higher term |
 //! | `Elected`, `Heartbeat` | newer or same: follows, `Ack` | follows | follows | newer: superseded |
-//! | … of an older term | `Nack` | `Nack`; an observer without disks: `Yield` | `Nack` | `Nack` |
+//! | … of an older term | `Nack` | `Nack`; an observer without disks: `Behind` | `Nack` | `Nack` |
 //! | `Ack` | − | − | − | prolongs the lease |
 //! | `Nack` | − | − | − | raises its term; without a lease: vacant |
 //! | `Takeover` | − | − | − | drains, if the grace period is over |
@@ -121,7 +123,7 @@
 //! | `Sealed` | − (an agent that seals counts it) | − | − | − |
 //! | `Install` of a later epoch | enters it | enters it | enters it | enters it: superseded |
 //! | of an earlier epoch | `Install`, if its list was decided, and one has named this agent | the same | the same | the same |
-//! | of a later epoch | `Yield` with what it knows | the same | the same | the same |
+//! | of a later epoch | `Behind` with what it knows | the same | the same | the same |
 //! | `AskChange` | − | − | − | refuses, is done, or drains |
 //! | `ChangeAnswer` | passes it on, if it asked | the same | the same | the same |
 //! | `Enlist` | − | − | − | remembers who could become a voter |
@@ -136,6 +138,7 @@
 //!
 //! Voters may have no disk: [`diskless`] has the rules that take its place, and what they cost.
 
+mod answer;
 mod asked;
 mod candidate;
 mod change;

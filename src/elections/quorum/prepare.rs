@@ -34,13 +34,13 @@
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use super::{
-    BullyTimer, Claim, ClaimReply, Defect, Leadership, Out, Resign,
+    BullyTimer, Claim, ClaimReply, Defect, Out, Resign, SenderIncarnation,
     core::Core,
     leader::{Leading, Leaving},
     state::{Next, State},
 };
-use crate::elections::shared::Handover;
-use crate::protocol::{AgentId, Event, Incarnation, Role, Term, Time, To};
+use crate::elections::{message::Candidate, shared::Handover};
+use crate::protocol::{AgentId, Event, Incarnation, Leader, Role, Term, Time, To};
 
 /// A hand-over whose successor shall need no votes afterwards: the work has not begun to end.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -57,7 +57,7 @@ pub(super) struct Ahead {
     /// The term in which the leader asked for them: they are of no use once it leads in another one.
     led: Term,
     term: Term,
-    to: AgentId,
+    pub(super) to: Candidate,
     votes: BTreeSet<AgentId>,
 }
 
@@ -65,7 +65,7 @@ impl Ahead {
     /// Whether a quorum has voted, the successor among them: what it says in that term is durable then.
     fn is_enough(&self, core: &Core) -> bool {
         let is_voted = self.votes.len() >= core.config.vote_quorum();
-        is_voted && self.votes.contains(&self.to) || core.config.has(Defect::GivenUnvoted)
+        is_voted && self.votes.contains(&self.to.id) || core.config.has(Defect::GivenUnvoted)
     }
 }
 
@@ -109,6 +109,11 @@ impl Leading {
         if core.config.diskless().is_some() || !is_enough || self.is_raising() {
             return None;
         }
+        let incarnation = self.present(core, &to)?;
+        let to = Candidate {
+            id: to,
+            incarnation,
+        };
         let term = core.config.next_term(now, core.voter.seen)?;
         // Another claim of this term could not be won any more: the next one of this leader is above it.
         core.voter.hear(term);
@@ -116,7 +121,6 @@ impl Leading {
             term,
             score: self.score,
             released: None,
-            released_incarnation: None,
             successor: Some(to.clone()),
         };
         out.send_to(To::Set(voters), claim);
@@ -128,6 +132,14 @@ impl Leading {
         }))
     }
 
+    /// The incarnation of that voter which acknowledged last; `None` if a later one is known.
+    fn present(&self, core: &Core, id: &AgentId) -> Option<Incarnation> {
+        let incarnation = self.supporters.contact(id)?.incarnation;
+        let member = core.me.members.get(id);
+        let is_over = member.is_some_and(|member| member.is_stale(incarnation));
+        (!is_over).then_some(incarnation)
+    }
+
     /// A voter has answered a claim: the one for the successor, or this leader's own for a higher term.
     pub(super) fn on_vote(
         &mut self,
@@ -137,7 +149,10 @@ impl Leading {
         reply: &ClaimReply,
         out: &mut Out,
     ) -> Next {
-        let Some(ahead) = self.ahead.as_mut().filter(|a| a.term == reply.term) else {
+        let any = core.config.has(Defect::AnswersUnaddressed);
+        let is_asked =
+            |a: &&mut Box<Ahead>| a.term == reply.term && (a.to == reply.candidate || any);
+        let Some(ahead) = self.ahead.as_mut().filter(is_asked) else {
             return self.on_claim_reply(core, now, from, reply, out);
         };
         // Nobody may lead in spite of a seal, and one that has taken part in a higher term can give no vote.
@@ -191,8 +206,9 @@ impl Leading {
     /// The term for which that successor has the votes, if it has.
     pub(super) fn given(&self, core: &Core, successor: Option<&AgentId>) -> Option<Term> {
         let ahead = self.ahead.as_ref()?;
-        let is_meant = successor == Some(&ahead.to) && ahead.led == self.term;
-        (is_meant && ahead.is_enough(core)).then_some(ahead.term)
+        let is_meant = successor == Some(&ahead.to.id) && ahead.led == self.term;
+        let is_present = self.present(core, &ahead.to.id) == Some(ahead.to.incarnation);
+        (is_meant && is_present && ahead.is_enough(core)).then_some(ahead.term)
     }
 }
 
@@ -203,17 +219,25 @@ pub(super) fn may_vote_ahead(
     core: &Core,
     state: &State,
     now: Time,
-    from: &AgentId,
+    (from, incarnation): SenderIncarnation<'_>,
     claim: &Claim,
 ) -> bool {
-    let follows = state.following().is_some_and(|f| f.leader.id == *from);
+    let Some(to) = &claim.successor else {
+        return false;
+    };
+    let follows = state
+        .following()
+        .is_some_and(|f| f.leader.id == *from && f.leader.incarnation == incarnation);
+    // It is asked to vote for itself: not in the name of a former incarnation.
+    let is_present = to.id != core.me.id || to.incarnation == core.me.incarnation;
     // Once in a term, and never below one in which it has taken part.
     let is_free = claim.term > core.voter.record.term
-        || claim.term == core.voter.record.term && core.voter.record.voted_for == claim.successor;
+        || claim.term == core.voter.record.term
+            && core.voter.record.voted_for.as_ref() == Some(&to.id);
     // An earlier incarnation may have promised something to another leader.
     let abstains = !core.voter.blocked(&core.config, now, from, None).is_zero();
     let is_bound = core.voter.is_bound_to(from, now) && !abstains;
-    follows && is_free && is_bound && core.config.diskless().is_none()
+    follows && is_present && is_free && is_bound && core.config.diskless().is_none()
 }
 
 /// `lead-in-given-term`: the term that this agent leads in from now on by the word of the leader that it followed, if
@@ -222,7 +246,7 @@ pub(super) fn taken(
     core: &Core,
     state: &State,
     now: Time,
-    (from, incarnation): (&AgentId, Incarnation),
+    (from, incarnation): SenderIncarnation<'_>,
     resign: &Resign,
 ) -> Option<Term> {
     let term = resign.given?;
@@ -234,12 +258,13 @@ pub(super) fn taken(
     let is_voted = record.term == term
         && record.voted_for.as_ref() == Some(&core.me.id)
         && following.ahead == Some(term);
-    let released = Leadership {
+    let released = Leader {
         id: from.clone(),
+        incarnation,
         term: resign.term,
     };
     let voter = &core.voter;
-    let blocked = voter.blocked(&core.config, now, &core.me.id, Some((&released, None)));
+    let blocked = voter.blocked(&core.config, now, &core.me.id, Some(&released));
     let is_free = blocked.is_zero() && core.me.eligible().is_some() && record.seal().is_none();
     let is_mine = resign.successor.as_ref() == Some(&core.me.id);
     let may =

@@ -8,14 +8,14 @@
 use std::time::Duration;
 
 use super::{
-    BullyTimer, Defect, Leadership, Out, Resign, SenderIncarnation, Takeover,
+    BullyTimer, Defect, Out, Resign, SenderIncarnation, Takeover,
     core::Core,
     leader::{LeaderLease, Leading, Leaving},
     prepare,
     state::{Certainty, Next, Predecessor, Start, State},
 };
 use crate::elections::{policy::Preemption, shared::Due};
-use crate::protocol::{AgentId, LostReason, Role, Score, Term, Time};
+use crate::protocol::{AgentId, Leader, LostReason, Role, Score, Term, Time};
 
 impl Leading {
     /// For how much longer this leader keeps its leadership from that agent; `None` if it hands over
@@ -122,7 +122,7 @@ impl Leading {
             if !core.config.has(Defect::SealBeforeLost) {
                 self.lose(LostReason::VotersChange, out); // `lose-before-seal`
             }
-            core.voter.resigned = Some(core.leadership(self.term));
+            core.voter.resigned = Some(core.me.as_leader(self.term));
             let term = self.term;
             return Next::Become(Start::Seal { term, next });
         }
@@ -166,8 +166,7 @@ impl Leading {
             return Next::Stay;
         }
         self.lose(LostReason::Resigned, out); // `Lost` is published before `Resign` can leave
-        core.voter.resigned = Some(core.leadership(term));
-        core.voter.resigned_by = core.config.life(core.me.incarnation);
+        core.voter.resigned = Some(core.me.as_leader(term));
         // The successor has not announced itself yet: that long it has its chance.
         core.cooldown.campaign = now.after(core.config.wait());
         if !cooldown.is_zero() {
@@ -202,11 +201,11 @@ pub(super) fn on_resign(
 ) -> Next {
     core.voter.note_resignation(
         &core.config,
-        Leadership {
+        Leader {
             id: from.clone(),
+            incarnation,
             term: resign.term,
         },
-        core.config.resigned_life(incarnation),
     );
     let is_named = resign.successor.as_ref() == Some(&core.me.id);
     let taken = prepare::taken(core, state, now, (from, incarnation), resign);

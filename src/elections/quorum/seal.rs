@@ -9,7 +9,7 @@
 use std::collections::BTreeSet;
 
 use super::{
-    BullyTimer, Defect, Nack, Out, QuorumBully, QuorumConfig,
+    BullyTimer, Defect, Nack, Out, QuorumBully, QuorumConfig, SenderIncarnation,
     core::Core,
     state::{Certainty, Next, Start, State},
 };
@@ -186,13 +186,21 @@ impl QuorumBully {
     pub(super) fn on_seal(
         &mut self,
         now: Time,
-        from: &AgentId,
+        (from, incarnation): SenderIncarnation<'_>,
         seal: &Seal,
         out: &mut Out,
     ) -> Next {
         let term = self.core.voter.record.term;
         if seal.term < term {
-            out.send(from, Nack { term });
+            let of = seal.term;
+            out.send(
+                from,
+                Nack {
+                    term,
+                    of,
+                    incarnation,
+                },
+            );
             self.core.ignore(self.state.role(), "an older seal");
             return Next::Stay;
         }
@@ -203,11 +211,15 @@ impl QuorumBully {
                 .ignore(self.state.role(), "no list that could follow");
             return Next::Stay;
         }
+        let sealed = Sealed {
+            term: seal.term,
+            incarnation,
+        };
         let record = &self.core.voter.record;
         if record.seal().is_some_and(|taken| taken.term == seal.term) {
             // Its answer was lost. This voter campaigns when it would have: a sealer that reaches too few must not
             // keep it from that.
-            out.send(from, Sealed { term: seal.term });
+            out.send(from, sealed);
             return Next::Stay;
         }
         let following = self.state.following();
@@ -222,7 +234,7 @@ impl QuorumBully {
         let core = &mut self.core;
         core.voter
             .seal(&core.config, now, seal.term, voted_for, &seal.next, out);
-        out.send(from, Sealed { term: seal.term });
+        out.send(from, sealed);
         Next::Become(Start::Defer { before })
     }
 }

@@ -28,15 +28,22 @@ impl QuorumBully {
             following.is_some_and(|f| f.goes_on(&self.core, from, incarnation, said.term));
         if said.term < term && !goes_on {
             if self.core.me.is_voter() {
-                out.send(from, Nack { term });
+                let of = said.term;
+                out.send(
+                    from,
+                    Nack {
+                        term,
+                        of,
+                        incarnation,
+                    },
+                );
             } else if following.is_none() {
                 self.core.say_followed(from, term, out);
             }
             return self.ignore("an older announcement");
         }
         // It was sent before the `Resign`; it must bind this voter no more.
-        let life = self.core.config.resigned_life(incarnation);
-        if self.core.voter.has_resigned(from, said.term, life) {
+        if self.core.voter.has_resigned(from, incarnation, said.term) {
             return self.ignore("that leadership was resigned");
         }
         let voter = &self.core.voter;

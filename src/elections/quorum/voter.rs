@@ -14,7 +14,7 @@ use crate::elections::{
     message::{Claim, Leadership, Micros},
     vote::{SealRecord, VotersRecord},
 };
-use crate::protocol::{AgentId, Decree, Incarnation, Term, Time};
+use crate::protocol::{AgentId, Decree, Incarnation, Leader, Term, Time};
 
 /// The part of an agent that supports leaders.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -26,9 +26,7 @@ pub(super) struct Voter {
     /// something; `None` before the agent starts.
     quarantine: Option<Time>,
     /// The newest leadership that is known to be resigned.
-    pub(super) resigned: Option<Leadership>,
-    /// Without disks: the incarnation that resigned it.
-    pub(super) resigned_by: Option<Incarnation>,
+    pub(super) resigned: Option<Leader>,
     /// The highest term heard of; never below that of the record.
     pub(super) seen: Term,
     /// Without a disk: what an incarnation does until it takes part.
@@ -46,12 +44,12 @@ pub(super) struct Promise {
 }
 
 impl Promise {
-    /// Whether `released` names the leadership that the promise supports, or a later one; of that
-    /// incarnation, where one is named.
-    fn is_released_by(&self, released: &Leadership, by: Option<Incarnation>) -> bool {
+    /// Whether `released` names the leadership that the promise supports, or a later one of the same incarnation.
+    fn is_released_by(&self, config: &QuorumConfig, released: &Leader) -> bool {
         released.id == self.holder
             && self.term <= released.term
-            && by.is_none_or(|incarnation| incarnation == self.incarnation)
+            && (released.incarnation == self.incarnation
+                || config.has(Defect::ResignationOfAnyLife))
     }
 }
 
@@ -63,7 +61,6 @@ impl Voter {
             promise: None,
             quarantine: None,
             resigned: None,
-            resigned_by: None,
             recovery: None,
         }
     }
@@ -192,7 +189,7 @@ impl Voter {
         let first = config.first_term();
         self.promise = None;
         self.quarantine = Some(now);
-        (self.resigned, self.resigned_by) = (None, None);
+        self.resigned = None;
         let voters = VotersRecord {
             installed: Some(list),
             seal: None,
@@ -254,14 +251,13 @@ impl Voter {
     }
 
     /// For how long this voter must not support `candidate`; zero if it may now. `released` is a
-    /// leadership that is known to be resigned, and by which incarnation if that matters: a promise to it
-    /// binds no longer.
+    /// leadership that is known to be resigned: a promise to it binds no longer.
     pub(super) fn blocked(
         &self,
         config: &QuorumConfig,
         now: Time,
         candidate: &AgentId,
-        released: Option<(&Leadership, Option<Incarnation>)>,
+        released: Option<&Leader>,
     ) -> Duration {
         let abstains = if config.has(Defect::NoQuarantine) {
             Duration::ZERO
@@ -277,7 +273,7 @@ impl Voter {
         }
         let promise = self.promise.as_ref().filter(|promise| {
             promise.holder != *candidate
-                && !released.is_some_and(|(led, by)| promise.is_released_by(led, by))
+                && !released.is_some_and(|led| promise.is_released_by(config, led))
         });
         promise.map_or(Duration::ZERO, |promise| promise.until.since(now))
     }
@@ -299,12 +295,7 @@ impl Voter {
         if let Some(until) = lease {
             return Some(until.since(now));
         }
-        // Without disks a resignation says nothing unless it says whose.
-        let by = claim.released_incarnation;
-        let is_said = by.is_some() || config.resigned_life(Incarnation(0)).is_none();
-        let released = claim.released.as_ref().filter(|_| is_said);
-        let released = released.map(|led| (led, by.and_then(|by| config.resigned_life(by))));
-        let blocked = self.blocked(config, now, from, released);
+        let blocked = self.blocked(config, now, from, claim.released.as_ref());
         if !blocked.is_zero() && !config.has(Defect::GrantIgnoresPromise) {
             return Some(blocked);
         }
@@ -340,31 +331,27 @@ impl Voter {
 
     /// `resignation-is-final`: that leadership and those before it are over, and so is what was
     /// promised to them.
-    pub(super) fn note_resignation(
-        &mut self,
-        config: &QuorumConfig,
-        resigned: Leadership,
-        by: Option<Incarnation>,
-    ) {
+    pub(super) fn note_resignation(&mut self, config: &QuorumConfig, resigned: Leader) {
         self.hear(resigned.term);
         let any = config.has(Defect::ResignVoidsAny);
         self.promise
-            .take_if(|promise| promise.is_released_by(&resigned, by) || any);
+            .take_if(|promise| promise.is_released_by(config, &resigned) || any);
         let known = self.resigned.as_ref();
         // Messages overtake each other: an earlier resignation must not hide a later one.
         if known.is_none_or(|known| known.term <= resigned.term) {
-            (self.resigned, self.resigned_by) = (Some(resigned), by);
+            self.resigned = Some(resigned);
         }
     }
 
-    /// Whether that agent resigned its leadership of `term`, or of a later one; in that incarnation, where
-    /// one is named on both sides.
-    pub(super) fn has_resigned(&self, id: &AgentId, term: Term, by: Option<Incarnation>) -> bool {
+    /// Whether that incarnation resigned its leadership of `term`, or of a later one.
+    pub(super) fn has_resigned(&self, id: &AgentId, incarnation: Incarnation, term: Term) -> bool {
         let resigned = self.resigned.as_ref();
-        let is_same = self
-            .resigned_by
-            .zip(by)
-            .is_none_or(|(one, other)| one == other);
-        is_same && resigned.is_some_and(|known| known.id == *id && known.term >= term)
+        resigned.is_some_and(|r| r.id == *id && r.incarnation == incarnation && r.term >= term)
+    }
+
+    /// The same of any of its incarnations.
+    pub(super) fn has_any_resigned(&self, id: &AgentId, term: Term) -> bool {
+        let resigned = self.resigned.as_ref();
+        resigned.is_some_and(|resigned| resigned.id == *id && resigned.term >= term)
     }
 }

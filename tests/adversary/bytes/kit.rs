@@ -205,6 +205,7 @@ fn messages() -> Vec<BullyMessage> {
             score,
             seen: term,
             takeover: None,
+            released: None,
         }
         .into(),
         Resign {

@@ -316,7 +316,7 @@ fn message(payload: &[u8]) -> Vec<u8> {
 fn a_term_that_no_honest_peer_can_know_ends_the_link() {
     for term in [u64::MAX, u64::MAX - 5, 8 + (1 << 20)] {
         let number = rmp_serde::to_vec(&term).expect("a number");
-        let nack = [b"\x81\xa4nack\x91", &number[..]].concat();
+        let nack = [b"\x81\xa4nack\x93", &number[..], b"\x00\x01"].concat();
         let closed = Receiver::new().take(&instead(1, &message(&nack)), 8_192);
         assert!(matches!(closed, Err(Closed::Term(_))), "{closed:?}");
     }

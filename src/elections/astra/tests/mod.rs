@@ -116,6 +116,7 @@ impl Suite for Astra {
             | BullyMessage::ClaimReply(_)
             | BullyMessage::Ack(_)
             | BullyMessage::Nack(_)
+            | BullyMessage::Behind(_)
             | BullyMessage::Takeover(_)
             | BullyMessage::Recover(_)
             | BullyMessage::Recovered(_)

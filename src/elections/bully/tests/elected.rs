@@ -20,12 +20,8 @@ fn both(term: u64, score: i32) -> [BullyMessage; 2] {
 }
 
 /// Says that an announcement was of a term that is over.
-fn void(below: u64) -> Yield {
-    Yield {
-        round: Round::default(),
-        seen: Term(below),
-        released: None,
-    }
+fn void(below: u64) -> Behind {
+    Behind { seen: Term(below) }
 }
 
 // ---- followers ----

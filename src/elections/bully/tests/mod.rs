@@ -23,7 +23,7 @@ mod yields;
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use super::{
-    Bully, BullyConfig, BullyMessage, BullyTimer, Elect, Elected, Ok, Preemption, Yield,
+    Behind, Bully, BullyConfig, BullyMessage, BullyTimer, Elect, Elected, Ok, Preemption, Yield,
     candidate::Asked, machine::State,
 };
 use crate::elections::{fixture::*, shared::Participant};
@@ -145,6 +145,7 @@ impl Suite for Bully {
             | BullyMessage::ClaimReply(_)
             | BullyMessage::Ack(_)
             | BullyMessage::Nack(_)
+            | BullyMessage::Behind(_)
             | BullyMessage::Takeover(_)
             | BullyMessage::Recover(_)
             | BullyMessage::Recovered(_)

@@ -147,10 +147,8 @@ fn announcements_of_the_term_that_was_resigned_are_void() {
         .hear(HIGH, heartbeat(OLD, 9))
         .sent(
             HIGH,
-            Yield {
-                round: Round::default(),
+            Behind {
                 seen: Term(OLD + 1),
-                released: None,
             },
         )
         .nothing_else_happened();

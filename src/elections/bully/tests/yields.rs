@@ -140,7 +140,7 @@ fn a_yield_that_comes_late_leaves_the_leader_in_place() {
 fn a_leader_renews_above_the_term_it_is_told_of() {
     for mut me in [Kit::leading(), Kit::draining()] {
         let (seen, term) = (Term(MINE + 2), Term(MINE + 3));
-        me.hear(EYE, Yield { seen, ..yields(0) })
+        me.hear(EYE, Behind { seen })
             .sent_all(elected(MINE + 3, 5))
             .notified(Event::Renewed { term })
             .nothing_else_happened();

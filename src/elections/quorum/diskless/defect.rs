@@ -18,12 +18,6 @@ defects! { Diskless:
     EarlyAnswers,
     /// `votes-expire`: a vote counts whenever it arrives.
     LateVotes,
-    /// `answer-this-life`: an acknowledgement of another incarnation counts.
-    AcksOfAnyLife,
-    /// `answer-this-life`: a vote for another incarnation counts.
-    VotesOfAnyLife,
-    /// `answer-this-life`: a resignation of another incarnation voids a promise.
-    ResignationOfAnyLife,
     /// `bound-to-one-life`: a voter follows whoever announces itself in a higher term.
     BoundToNobody,
     /// `raise-above-observers`: an observer that has followed a higher term ignores a leader, and says nothing.

@@ -13,7 +13,6 @@
 //! | `recover-by-the-clock` | So many others cannot remember: then above the terms of a quorum, and no lower than the clock says. | `recovery.rs` |
 //! | `ask-after-the-claims` | Answers count if they were asked for when no vote of an earlier incarnation can count any more. | `recovery.rs` |
 //! | `votes-expire` | A vote counts within E from the claim, by the candidate's clock. | `lives.rs` |
-//! | `answer-this-life` | An acknowledgement or a vote counts for the incarnation that it answers; a resignation voids what was promised to the incarnation that resigned. | `lives.rs` |
 //! | `bound-to-one-life` | While a promise binds it, a voter follows no announcement but of the incarnation that it promised to. | `lives.rs` |
 //! | `raise-above-observers` | An observer that has followed a higher term says so to a leader that it ignores; the leader claims a term above it, and leads on meanwhile. | `observers.rs` |
 //!

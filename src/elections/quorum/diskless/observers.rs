@@ -8,17 +8,16 @@
 //! so one that lies makes it claim terms up to 10 s ahead of its clock, and ends nothing.
 
 use super::Defect;
-use crate::elections::message::{BullyMessage, Yield};
+use crate::elections::message::{Behind, BullyMessage};
 use crate::elections::quorum::{
     Out, QuorumBully,
     core::Core,
     state::{Next, State},
 };
-use crate::protocol::{AgentId, Round, Term, Time};
+use crate::protocol::{AgentId, Term, Time};
 
 impl Core {
-    /// Tells a leader of a lower term that this observer has followed that one. It answers no round: no candidate
-    /// counts it.
+    /// Tells a leader of a lower term that this observer has followed that one.
     pub(in crate::elections::quorum) fn say_followed(
         &self,
         leader: &AgentId,
@@ -26,23 +25,16 @@ impl Core {
         out: &mut Out,
     ) {
         if self.config.diskless().is_some() && !self.config.forgoes(Defect::SilentObserver) {
-            let (round, released) = (Round::default(), None);
-            let followed = Yield {
-                round,
-                seen,
-                released,
-            };
-            out.send(leader, followed);
+            out.send(leader, Behind { seen });
         }
     }
 
     /// The term that an observer says it has followed.
     pub(in crate::elections::quorum) fn followed(&self, message: &BullyMessage) -> Option<Term> {
-        let BullyMessage::Yield(said) = message else {
+        let BullyMessage::Behind(said) = message else {
             return None;
         };
-        let is_meant = said.round == Round::default() && self.config.diskless().is_some();
-        is_meant.then_some(said.seen)
+        self.config.diskless().map(|_| said.seen)
     }
 }
 

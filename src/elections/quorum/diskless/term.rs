@@ -95,6 +95,7 @@ const fn is_vouched_for(message: &BullyMessage) -> bool {
         | BullyMessage::RegisterMessage(_)
         | BullyMessage::ChangeAnswer(_) => true,
         BullyMessage::Elect(_)
+        | BullyMessage::Behind(_)
         | BullyMessage::Ok(_)
         | BullyMessage::Yield(_)
         | BullyMessage::Claim(_)

@@ -45,7 +45,7 @@ fn an_older_term_is_told_the_newer_one() {
         if role == "observer" {
             seen.nothing_else_happened();
         } else {
-            seen.sent(HIGH, nack(50)).nothing_else_happened();
+            seen.sent(HIGH, nack_of(49, 50)).nothing_else_happened();
         }
         assert_eq!(me.view().leader, Some(leader(LOW, 50)), "{role}");
     }

@@ -104,6 +104,7 @@ fn campaigning_ends_a_cooldown() {
     me.step(Input::Campaign)
         .asked(Elect {
             round: round(2),
+            released: Some(leader(ME, MINE)),
             ..elect(MINE, 5)
         })
         .whatever();

@@ -38,7 +38,7 @@ fn a_new_store_abstains_at_the_beginning_of_an_epoch_and_belongs_to_it() {
     assert_eq!(me.machine.core.voter.record.term, Term(NEXT));
     me.later(P - 1);
     me.hear(LOW, claim(NEXT + 1, 1))
-        .sent(LOW, refuses(NEXT + 1, NEXT, 1))
+        .sent(LOW, refuses(NEXT + 1, NEXT, 1).of(LOW))
         .nothing_else_happened();
 }
 

@@ -34,7 +34,10 @@ pub(super) fn seal(term: u64, names: &[&str]) -> Seal {
 }
 
 pub(super) fn sealed(term: u64) -> Sealed {
-    Sealed { term: Term(term) }
+    Sealed {
+        term: Term(term),
+        incarnation: Incarnation(1),
+    }
 }
 
 pub(super) fn install(epoch: u64, names: &[&str]) -> Install {

@@ -18,19 +18,12 @@ fn a_list_that_was_decided_is_entered_in_any_role() {
 fn an_earlier_epoch_is_answered_with_the_list_and_a_later_one_with_what_is_known() {
     let mut me = Kit::following();
     me.hear(LOW, heartbeat(NEXT + 1, 1))
-        .sent(LOW, yields_at_none(OLD))
+        .sent(LOW, Behind { seen: Term(OLD) })
         .nothing_else_happened();
     me.hear(HIGH, install(1, &[ME, HIGH])).whatever();
     me.hear(LOW, heartbeat(OLD, 1))
         .sent(LOW, install(1, &[ME, HIGH]))
         .nothing_else_happened();
-}
-
-fn yields_at_none(seen: u64) -> Yield {
-    Yield {
-        round: crate::protocol::Round::default(),
-        ..yields_at(0, seen)
-    }
 }
 
 #[test]

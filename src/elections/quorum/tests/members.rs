@@ -83,7 +83,7 @@ fn a_suspicion_voids_no_promise() {
     me.is_suspected(HIGH).nothing_else_happened();
     assert_eq!(me.view().leader, Some(leader(HIGH, OLD)));
     me.hear(LOW, claim(9, 1))
-        .sent(LOW, refuses(9, OLD, P))
+        .sent(LOW, refuses(9, OLD, P).of(LOW))
         .nothing_else_happened();
 
     let planted = planted(Defect::GuessIsCertain);
@@ -106,7 +106,7 @@ fn the_end_of_a_former_incarnation_voids_no_promise_to_the_present_one() {
     let mut me = again(Kit::vacant());
     assert!(me.machine.core.voter.promise.is_some());
     me.hear(LOW, claim(9, 1))
-        .sent(LOW, refuses(9, OLD, P))
+        .sent(LOW, refuses(9, OLD, P).of(LOW))
         .nothing_else_happened();
 
     let planted = planted(Defect::EndOfAnyLife);
@@ -125,7 +125,7 @@ fn the_end_of_a_second_process_of_the_leaders_name_voids_no_promise_to_the_first
     };
     let mut me = twin_ends(Kit::following());
     me.hear(LOW, claim(9, 1))
-        .sent(LOW, refuses(9, OLD, P))
+        .sent(LOW, refuses(9, OLD, P).of(LOW))
         .nothing_else_happened();
     // Its own end, told too, does.
     me.told(|members| members.end_told(&id(HIGH), Incarnation(1)))
@@ -146,7 +146,7 @@ fn a_later_incarnation_is_not_followed_in_place_of_the_former_one() {
         .set(BullyTimer::Election, P) // its end is not certain: the promise holds
         .nothing_else_happened();
     me.hear(LOW, claim(9, 1))
-        .sent(LOW, refuses(9, OLD, P))
+        .sent(LOW, refuses(9, OLD, P).of(LOW))
         .nothing_else_happened();
 }
 

@@ -44,6 +44,7 @@ use crate::elections::{
     fixture::{
         Dice, MINE, Machine, OLD, STRANGER, Suite, common_suite, leader, resign, round, yields,
     },
+    message::Behind,
     policy::Preemption,
     shared::Participant,
 };
@@ -133,6 +134,7 @@ impl Machine for QuorumBully {
             | BullyMessage::ClaimReply(_)
             | BullyMessage::Ack(_)
             | BullyMessage::Nack(_)
+            | BullyMessage::Behind(_)
             | BullyMessage::Takeover(_)
             | BullyMessage::Recover(_)
             | BullyMessage::Recovered(_)
@@ -225,7 +227,8 @@ impl Suite for QuorumBully {
         let term = core.voter.record.term.0;
         match dice.below(7) {
             0 | 1 => yields_at(core.rounds, term).into(),
-            2 | 3 => grants(term).into(),
+            2 => grants(term).into(),
+            3 => me.votes(core.voter.seen.0).into(),
             4 | 5 => ack(term, me.now, dice.score()).into(),
             _ => {
                 let all = every_message(me);
@@ -344,10 +347,22 @@ impl Kit {
         for name in [LOW, HIGH] {
             if self.is_preparing() {
                 seen.whatever();
-                seen = self.hear(name, grants(term));
+                seen = self.hear(name, self.votes(term));
             }
         }
         seen
+    }
+
+    /// A vote for whom this agent has asked in that term.
+    fn votes(&self, term: u64) -> ClaimReply {
+        let reply = grants(term);
+        match &self.machine.state {
+            State::Leading(leading) => match &leading.ahead {
+                Some(ahead) => reply.of(ahead.to.id.as_str()),
+                None => reply,
+            },
+            _ => reply,
+        }
     }
 
     fn is_preparing(&self) -> bool {

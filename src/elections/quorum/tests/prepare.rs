@@ -20,7 +20,7 @@ fn preparing() -> Kit {
 /// A leader asks for a vote for its successor.
 fn ahead(term: u64, score: i32, successor: &str) -> Claim {
     Claim {
-        successor: Some(id(successor)),
+        successor: Some(candidate(successor, 1)),
         ..claim(term, score)
     }
 }
@@ -44,7 +44,7 @@ fn voted_by(config: QuorumConfig, successor: &str) -> Kit {
     let mut me = kit.after(HIGH, heartbeat(OLD, 9));
     me.hear(HIGH, ahead(OLD + 1, 9, successor))
         .wrote(OLD + 1, successor)
-        .sent(HIGH, grants(OLD + 1))
+        .sent(HIGH, grants(OLD + 1).of(successor))
         .nothing_else_happened();
     me
 }
@@ -55,8 +55,8 @@ fn voted_by(config: QuorumConfig, successor: &str) -> Kit {
 fn the_work_begins_to_end_once_a_quorum_has_voted() {
     let mut me = preparing();
     assert_eq!(me.view().leading, Some(Term(MINE)));
-    me.hear(HIGH, grants(NEXT)).nothing_else_happened();
-    me.hear(LOW, grants(NEXT))
+    me.hear(HIGH, grants(NEXT).of(LOW)).nothing_else_happened();
+    me.hear(LOW, grants(NEXT).of(LOW))
         .drained(MINE, Some(LOW))
         .set(BullyTimer::Drain, DRAIN)
         .nothing_else_happened();
@@ -66,7 +66,7 @@ fn the_work_begins_to_end_once_a_quorum_has_voted() {
 
 #[test]
 fn it_is_waited_for_half_a_lease_and_the_votes_count_all_the_same() {
-    let mut me = preparing().after(LOW, grants(NEXT));
+    let mut me = preparing().after(LOW, grants(NEXT).of(LOW));
     me.later(D / 2 - 1)
         .fire(BullyTimer::Drain)
         .set(BullyTimer::Drain, 1)
@@ -77,18 +77,18 @@ fn it_is_waited_for_half_a_lease_and_the_votes_count_all_the_same() {
         .set(BullyTimer::Drain, DRAIN)
         .nothing_else_happened();
     assert_eq!(resigns(&mut me.clone()), resign(MINE, Some(LOW)));
-    me.hear(HIGH, grants(NEXT)).nothing_else_happened();
+    me.hear(HIGH, grants(NEXT).of(LOW)).nothing_else_happened();
     assert_eq!(resigns(&mut me), gives(MINE, LOW, NEXT));
 }
 
 #[test]
 fn a_voter_that_knows_a_higher_term_ends_the_preparation() {
     let mut me = preparing();
-    me.hear(HIGH, refuses(NEXT, NEXT + 3, 0))
+    me.hear(HIGH, refuses(NEXT, NEXT + 3, 0).of(LOW))
         .drained(MINE, Some(LOW))
         .set(BullyTimer::Drain, DRAIN)
         .nothing_else_happened();
-    me.hear(LOW, grants(NEXT)).nothing_else_happened();
+    me.hear(LOW, grants(NEXT).of(LOW)).nothing_else_happened();
     assert_eq!(resigns(&mut me), resign(MINE, Some(LOW)));
 }
 
@@ -105,8 +105,8 @@ fn a_leader_that_has_to_raise_its_term_meanwhile_gives_none() {
             term: Term(NEXT + 4),
         })
         .whatever();
-    me.hear(LOW, grants(NEXT)).nothing_else_happened();
-    me.hear(HIGH, grants(NEXT))
+    me.hear(LOW, grants(NEXT).of(LOW)).nothing_else_happened();
+    me.hear(HIGH, grants(NEXT).of(LOW))
         .drained(NEXT + 4, Some(LOW))
         .whatever();
     assert_eq!(resigns(&mut me), resign(NEXT + 4, Some(LOW)));
@@ -141,7 +141,7 @@ fn no_term_is_given_whose_votes_report_a_seal() {
         LOW,
         ClaimReply {
             seal: Some(Box::new(seal)),
-            ..grants(NEXT)
+            ..grants(NEXT).of(LOW)
         },
     )
     .drained(MINE, Some(LOW))
@@ -193,8 +193,8 @@ fn a_leader_that_prepares_a_hand_over_begins_no_other_one() {
 fn a_planted_leader_leads_in_the_term_that_it_gives_away() {
     let mut me = Kit::heard_by(planted(Defect::GivenLed));
     me.step_down(LOW).whatever();
-    me.hear(HIGH, grants(NEXT)).whatever();
-    me.hear(LOW, grants(NEXT))
+    me.hear(HIGH, grants(NEXT).of(LOW)).whatever();
+    me.hear(LOW, grants(NEXT).of(LOW))
         .notified(Event::Renewed { term: Term(NEXT) })
         .drained(MINE, Some(LOW))
         .whatever();
@@ -226,11 +226,11 @@ fn a_vote_ahead_is_a_vote_and_frees_nobody() {
         .sent(HIGH, refuses(OLD + 1, OLD + 1, 0))
         .nothing_else_happened();
     me.hear(HIGH, ahead(OLD + 1, 9, LOW))
-        .sent(HIGH, grants(OLD + 1))
+        .sent(HIGH, grants(OLD + 1).of(LOW))
         .nothing_else_happened();
     for term in [OLD + 1, OLD + 2] {
         me.hear(LOW, claim(term, 1))
-            .sent(LOW, refuses(term, OLD + 1, P))
+            .sent(LOW, refuses(term, OLD + 1, P).of(LOW))
             .nothing_else_happened();
     }
 }
@@ -262,7 +262,7 @@ fn a_voter_that_begins_anew_cannot_follow_in_the_earlier_term() {
     let vote = vote(OLD + 1, LOW, P);
     let mut me = Kit::reborn(config(), MemberKind::Voter, Some(5), vote).started();
     let seen = me.hear(HIGH, heartbeat(OLD, 9));
-    assert_eq!(seen.messages(), [&nack(OLD + 1).into()]);
+    assert_eq!(seen.messages(), [&nack_of(OLD, OLD + 1).into()]);
 }
 
 #[test]
@@ -278,13 +278,13 @@ fn a_successor_is_followed_whether_its_predecessors_resignation_was_heard_or_not
         assert_eq!(me.view().leader, Some(leader(LOW, OLD + 1)));
         // What the former leader said before is late, and binds this voter no more.
         let seen = me.hear(HIGH, heartbeat(OLD, 9));
-        assert_eq!(seen.messages(), [&nack(OLD + 1).into()]);
+        assert_eq!(seen.messages(), [&nack_of(OLD, OLD + 1).into()]);
         me.hear(HIGH, gives(OLD, LOW, OLD + 1))
             .nothing_else_happened();
         let promise = me.machine.core.voter.promise.as_ref();
         assert_eq!(promise.map(|p| &p.holder), Some(&id(LOW)));
         me.hear(HIGH, claim(OLD + 2, 9))
-            .sent(HIGH, refuses(OLD + 2, OLD + 1, P))
+            .sent(HIGH, refuses(OLD + 2, OLD + 1, P).of(HIGH))
             .nothing_else_happened();
     }
 }
@@ -364,7 +364,7 @@ fn a_term_is_taken_from_the_leader_that_is_followed_and_was_voted_for_in_it() {
 #[test]
 fn a_successor_that_is_given_nothing_claims() {
     let mut me = voted(ME);
-    let released = Some(leadership(HIGH, OLD));
+    let released = Some(leader(HIGH, OLD));
     me.hear(HIGH, resign(OLD, Some(ME)))
         .has_no_leader(OLD)
         .asked(Claim {

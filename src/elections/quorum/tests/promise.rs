@@ -147,7 +147,7 @@ fn a_restart_with_a_shorter_promise_sits_out_the_longer_one() {
         .nothing_else_happened();
     me.later(3 * P - 1)
         .hear(LOW, claim(9, 1))
-        .sent(LOW, refuses(9, OLD, 1))
+        .sent(LOW, refuses(9, OLD, 1).of(LOW))
         .nothing_else_happened();
     me.later(1).hear(LOW, claim(9, 1)).wrote(9, LOW).whatever();
 

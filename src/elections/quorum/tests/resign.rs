@@ -106,7 +106,7 @@ fn a_planted_leader_leads_after_it_resigned() {
 #[test]
 fn the_successor_claims_at_once() {
     let mut me = Kit::following();
-    let released = Some(leadership(HIGH, OLD));
+    let released = Some(leader(HIGH, OLD));
     me.hear(HIGH, resign(OLD, Some(ME)))
         .has_no_leader(OLD)
         .asked(Claim {
@@ -152,7 +152,7 @@ fn another_ones_resignation_voids_no_promise() {
     let mut me = Kit::following();
     me.hear(LOW, resign(50, Some(ME))).nothing_else_happened();
     me.hear(LOW, claim(51, 1))
-        .sent(LOW, refuses(51, OLD, P))
+        .sent(LOW, refuses(51, OLD, P).of(LOW))
         .nothing_else_happened();
 
     let planted = planted(Defect::ResignVoidsAny);
@@ -180,7 +180,7 @@ fn a_successor_that_abstains_or_cannot_be_elected_does_not_claim() {
 #[test]
 fn an_agent_that_asks_already_claims_when_it_is_named() {
     let mut me = Kit::asking();
-    let released = Some(leadership(HIGH, MINE));
+    let released = Some(leader(HIGH, MINE));
     me.hear(HIGH, resign(MINE, Some(ME)))
         .asked(Claim {
             released,

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::elections::message::{
-    AskChange, ChangeAnswer, Enlist, Install, Recover, Recovered, Seal, Sealed,
+    AskChange, Candidate, ChangeAnswer, Enlist, Install, Recover, Recovered, Seal, Sealed,
     register::{ReadRegister, RegisterMessage},
 };
 use crate::protocol::{ChangeError, Decree, NewVoter, VoterChange};
@@ -19,6 +19,7 @@ pub(super) fn elect(seen: u64, score: i32) -> Elect {
         score: score.into(),
         seen: Term(seen),
         takeover: None,
+        released: None,
     }
 }
 
@@ -59,18 +60,19 @@ pub(super) fn claim(term: u64, score: i32) -> Claim {
         term: Term(term),
         score: score.into(),
         released: None,
-        released_incarnation: None,
         successor: None,
     }
 }
 
+/// A vote for this agent.
 pub(super) fn grants(term: u64) -> ClaimReply {
     ClaimReply {
         term: Term(term),
         seen: Term(term),
         granted: true,
         retry: Duration::ZERO.into(),
-        incarnation: None,
+        incarnation: Incarnation(1),
+        candidate: candidate(ME, 1),
         seal: None,
     }
 }
@@ -81,7 +83,8 @@ pub(super) fn refuses(term: u64, seen: u64, millis: u64) -> ClaimReply {
         seen: Term(seen),
         granted: false,
         retry: Duration::from_millis(millis).into(),
-        incarnation: None,
+        incarnation: Incarnation(1),
+        candidate: candidate(ME, 1),
         seal: None,
     }
 }
@@ -112,12 +115,48 @@ pub(super) fn ack(term: u64, echo: Time, score: i32) -> Ack {
         echo,
         score: Some(score.into()),
         promise: Duration::from_millis(P).into(),
-        incarnation: None,
+        incarnation: Incarnation(1),
     }
 }
 
+/// To this agent, as the leader of [`MINE`].
 pub(super) fn nack(term: u64) -> Nack {
-    Nack { term: Term(term) }
+    nack_of(MINE, term)
+}
+
+pub(super) fn nack_of(of: u64, term: u64) -> Nack {
+    Nack {
+        term: Term(term),
+        of: Term(of),
+        incarnation: Incarnation(1),
+    }
+}
+
+pub(super) fn candidate(name: &str, incarnation: u64) -> Candidate {
+    let (id, incarnation) = (id(name), Incarnation(incarnation));
+    Candidate { id, incarnation }
+}
+
+impl ClaimReply {
+    /// The same answer about a vote for that agent.
+    pub(super) fn of(self, name: &str) -> Self {
+        let candidate = candidate(name, 1);
+        Self { candidate, ..self }
+    }
+
+    /// The same answer to that incarnation of whoever asked, about a vote for it.
+    pub(super) fn to_incarnation(self, incarnation: u64) -> Self {
+        let incarnation = Incarnation(incarnation);
+        let candidate = Candidate {
+            incarnation,
+            ..self.candidate
+        };
+        Self {
+            incarnation,
+            candidate,
+            ..self
+        }
+    }
 }
 
 /// Each message, about terms and rounds of the past, the present and the future.
@@ -149,6 +188,8 @@ pub(super) fn every_message(me: &Kit) -> Vec<BullyMessage> {
         all.extend([grants(term).into(), refuses(term, term, 50).into()]);
         all.extend([nack(term).into(), resign(term, None).into()]);
         all.push(Takeover { term: Term(term) }.into());
+        all.push(Behind { seen: Term(term) }.into());
+        all.extend([nack_of(term, term).into(), grants(term).of(LOW).into()]);
         all.extend(of_a_change(term));
         // No agent says it to another one: it is for a register.
         all.push(RegisterMessage::Read(ReadRegister { request: term }).into());
@@ -187,7 +228,11 @@ fn of_a_change(term: u64) -> Vec<BullyMessage> {
     let outcome = Err(ChangeError::UnderWay);
     vec![
         Seal { term, next }.into(),
-        Sealed { term }.into(),
+        Sealed {
+            term,
+            incarnation: Incarnation(1),
+        }
+        .into(),
         Install {
             term: first,
             decree,

@@ -72,7 +72,7 @@ fn a_sealed_voter_supports_its_leader_no_more_and_reports_the_seal_with_its_vote
     me.later(P);
     let reply = ClaimReply {
         seal: before.seal().cloned().map(Box::new),
-        ..grants(OLD + 1)
+        ..grants(OLD + 1).of(LOW)
     };
     me.step(Input::Received {
         from: id(LOW),
@@ -196,7 +196,7 @@ fn an_agent_that_seals_votes_in_a_higher_term_with_a_report_and_gives_way() {
     me.hear(HIGH, claim(MINE + 1, 9))
         .next(&Effect::Persist(vote))
         .set(BullyTimer::Election, W)
-        .sent(HIGH, reports(&grants(MINE + 1), MINE, &[ME, HIGH]))
+        .sent(HIGH, reports(&grants(MINE + 1).of(HIGH), MINE, &[ME, HIGH]))
         .nothing_else_happened();
     assert_eq!(me.role(), Role::Waiting);
 }
@@ -261,7 +261,7 @@ fn what_cannot_follow_is_not_sealed() {
         me.hear(HIGH, of(next)).nothing_else_happened();
     }
     me.hear(HIGH, seal(OLD - 1, &[ME, HIGH]))
-        .sent(HIGH, nack(OLD))
+        .sent(HIGH, nack_of(OLD - 1, OLD))
         .nothing_else_happened();
 }
 

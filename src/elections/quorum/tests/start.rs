@@ -78,12 +78,13 @@ fn a_voter_that_may_have_promised_something_abstains() {
         .whatever();
     let seen = me.hear(LOW, claim(9, 1));
     assert!(!seen.writes());
-    seen.sent(LOW, refuses(9, OLD, 1)).nothing_else_happened();
+    seen.sent(LOW, refuses(9, OLD, 1).of(LOW))
+        .nothing_else_happened();
     me.later(1)
         .hear(LOW, claim(9, 1))
         .wrote(9, LOW)
         .set(BullyTimer::Election, W)
-        .sent(LOW, grants(9))
+        .sent(LOW, grants(9).of(LOW))
         .nothing_else_happened();
 }
 
@@ -95,12 +96,12 @@ fn a_voter_that_comes_back_votes_for_no_other_in_that_term() {
     me.later(P);
     let seen = me.hear(HIGH, claim(OLD, 9));
     assert!(!seen.writes());
-    seen.sent(HIGH, refuses(OLD, OLD, 0))
+    seen.sent(HIGH, refuses(OLD, OLD, 0).of(HIGH))
         .nothing_else_happened();
     assert_eq!(me.durable(), (OLD, Some(LOW.into())));
     me.hear(LOW, claim(OLD, 1))
         .set(BullyTimer::Election, W)
-        .sent(LOW, grants(OLD))
+        .sent(LOW, grants(OLD).of(LOW))
         .nothing_else_happened();
 }
 

@@ -8,7 +8,7 @@ fn a_vote_is_durable_before_it_is_given() {
     me.hear(LOW, claim(4, 1))
         .wrote(4, LOW)
         .set(BullyTimer::Election, W)
-        .sent(LOW, grants(4))
+        .sent(LOW, grants(4).of(LOW))
         .nothing_else_happened();
     assert_eq!(me.view().role, Role::Waiting);
 }
@@ -18,13 +18,13 @@ fn a_vote_is_durable_before_it_is_given() {
 fn a_voter_votes_once_in_a_term() {
     let mut me = Kit::vacant().after(LOW, claim(4, 1));
     me.hear(HIGH, claim(4, 9))
-        .sent(HIGH, refuses(4, 4, 0))
+        .sent(HIGH, refuses(4, 4, 0).of(HIGH))
         .nothing_else_happened();
     let again = me.hear(LOW, claim(4, 1));
     assert!(!again.writes(), "the same vote again");
     again
         .set(BullyTimer::Election, W)
-        .sent(LOW, grants(4))
+        .sent(LOW, grants(4).of(LOW))
         .nothing_else_happened();
 }
 
@@ -34,11 +34,11 @@ fn a_refused_claim_changes_nothing_durable() {
     let mut me = Kit::following();
     me.later(25)
         .hear(LOW, claim(9, 1))
-        .sent(LOW, refuses(9, OLD, 100))
+        .sent(LOW, refuses(9, OLD, 100).of(LOW))
         .nothing_else_happened();
     assert_eq!(me.durable(), (OLD, Some(HIGH.into())));
     me.hear(LOW, claim(OLD - 1, 1))
-        .sent(LOW, refuses(OLD - 1, OLD, 0))
+        .sent(LOW, refuses(OLD - 1, OLD, 0).of(LOW))
         .nothing_else_happened();
 }
 
@@ -50,19 +50,19 @@ fn a_promise_that_is_over_binds_no_voter() {
         .wrote(OLD + 1, LOW)
         .has_no_leader(OLD)
         .set(BullyTimer::Election, W)
-        .sent(LOW, grants(OLD + 1))
+        .sent(LOW, grants(OLD + 1).of(LOW))
         .nothing_else_happened();
 }
 
 #[test]
 fn a_released_promise_binds_no_voter() {
     let released = |term| Claim {
-        released: Some(leadership(HIGH, term)),
+        released: Some(leader(HIGH, term)),
         ..claim(OLD + 1, 1)
     };
     let mut me = Kit::following();
     me.hear(LOW, released(OLD - 1))
-        .sent(LOW, refuses(OLD + 1, OLD, P))
+        .sent(LOW, refuses(OLD + 1, OLD, P).of(LOW))
         .nothing_else_happened();
     me.hear(LOW, released(OLD)).wrote(OLD + 1, LOW).whatever();
     assert_eq!(me.machine.core.voter.promise, None);
@@ -74,7 +74,7 @@ fn the_holder_of_the_promise_keeps_it_when_it_claims_a_higher_term() {
     let mut me = Kit::following();
     me.hear(HIGH, claim(9, 9))
         .wrote(9, HIGH)
-        .sent(HIGH, grants(9))
+        .sent(HIGH, grants(9).of(HIGH))
         .nothing_else_happened();
     assert_eq!(
         me.view().leader,
@@ -82,7 +82,7 @@ fn the_holder_of_the_promise_keeps_it_when_it_claims_a_higher_term() {
         "it leads on meanwhile"
     );
     me.hear(LOW, claim(10, 1))
-        .sent(LOW, refuses(10, 9, P))
+        .sent(LOW, refuses(10, 9, P).of(LOW))
         .nothing_else_happened();
 }
 
@@ -95,7 +95,7 @@ fn a_vote_for_a_new_incarnation_keeps_the_promise_to_the_old_one() {
         .wrote(9, HIGH)
         .whatever();
     me.hear(LOW, claim(10, 1))
-        .sent(LOW, refuses(10, 9, P))
+        .sent(LOW, refuses(10, 9, P).of(LOW))
         .nothing_else_happened();
 }
 
@@ -104,7 +104,7 @@ fn a_leader_with_a_lease_gives_no_vote() {
     let mut me = Kit::leading();
     me.later(10)
         .hear(HIGH, claim(50, 9))
-        .sent(HIGH, refuses(50, MINE, D - 10))
+        .sent(HIGH, refuses(50, MINE, D - 10).of(HIGH))
         .nothing_else_happened();
 }
 
@@ -114,7 +114,7 @@ fn without_a_lease_an_elected_agent_gives_its_vote_and_steps_down() {
     me.hear(HIGH, claim(50, 9))
         .wrote(50, HIGH)
         .set(BullyTimer::Election, W)
-        .sent(HIGH, grants(50))
+        .sent(HIGH, grants(50).of(HIGH))
         .nothing_else_happened();
     me.acked(LOW, 1).nothing_else_happened();
     assert_eq!(me.view().leading, None);
@@ -129,7 +129,7 @@ fn a_leader_whose_lease_is_over_gives_its_vote() {
         .set(BullyTimer::Election, S)
         .wrote(50, HIGH)
         .set(BullyTimer::Election, W)
-        .sent(HIGH, grants(50))
+        .sent(HIGH, grants(50).of(HIGH))
         .nothing_else_happened();
 }
 

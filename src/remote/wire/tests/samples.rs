@@ -4,15 +4,15 @@ use crate::{
     elections::{
         lease::{ReadRegister, RegisterMessage},
         message::{
-            Ack, AskChange, BullyMessage, ChangeAnswer, Claim, ClaimReply, Elect, Elected, Enlist,
-            Heartbeat, Install, Leadership, Micros, Nack, Ok as Answer, Recover, Recovered,
-            Refusal, Resign, Seal, Sealed, Takeover, Yield,
+            Ack, AskChange, Behind, BullyMessage, Candidate, ChangeAnswer, Claim, ClaimReply,
+            Elect, Elected, Enlist, Heartbeat, Install, Leadership, Micros, Nack, Ok as Answer,
+            Recover, Recovered, Refusal, Resign, Seal, Sealed, Takeover, Yield,
         },
         vote::SealRecord,
     },
     protocol::{
-        AgentId, ChangeError, Changed, Contact, Decree, Incarnation, NewVoter, Round, Score, Term,
-        Time, VoterChange,
+        AgentId, ChangeError, Changed, Contact, Decree, Incarnation, Leader, NewVoter, Round,
+        Score, Term, Time, VoterChange,
     },
 };
 
@@ -38,13 +38,29 @@ fn leadership() -> Leadership {
     Leadership { id, term }
 }
 
+fn leader() -> Leader {
+    Leader {
+        id: id(),
+        incarnation: ROUND.incarnation,
+        term: TERM,
+    }
+}
+
+fn candidate() -> Candidate {
+    Candidate {
+        id: id(),
+        incarnation: ROUND.incarnation,
+    }
+}
+
 fn questions() -> Vec<BullyMessage> {
     let (round, score, seen) = (ROUND, score(), SEEN);
-    let elect = |takeover| Elect {
+    let elect = |takeover, released| Elect {
         round,
         score,
         seen,
         takeover,
+        released,
     };
     let answer = |refusal| Answer {
         round,
@@ -57,8 +73,10 @@ fn questions() -> Vec<BullyMessage> {
         released,
     };
     vec![
-        elect(None).into(),
-        elect(Some(leadership())).into(),
+        elect(None, None).into(),
+        elect(Some(leadership()), None).into(),
+        elect(None, Some(leader())).into(),
+        Behind { seen }.into(),
         answer(None).into(),
         answer(Some(Refusal::Stale)).into(),
         answer(Some(Refusal::LeaderAlive { retry: RETRY })).into(),
@@ -102,19 +120,20 @@ fn announcements() -> Vec<BullyMessage> {
 
 fn votes() -> Vec<BullyMessage> {
     let (term, score, seen) = (TERM, score(), SEEN);
-    let claim = |released| Claim {
+    let incarnation = ROUND.incarnation;
+    let claim = |released, successor| Claim {
         term,
         score,
         released,
-        released_incarnation: None,
-        successor: None,
+        successor,
     };
     let reply = |granted| ClaimReply {
         term,
         seen,
         granted,
         retry: RETRY,
-        incarnation: None,
+        incarnation,
+        candidate: candidate(),
         seal: None,
     };
     let ack = |score| Ack {
@@ -122,16 +141,22 @@ fn votes() -> Vec<BullyMessage> {
         echo: TIME,
         score,
         promise: RETRY,
-        incarnation: None,
+        incarnation,
     };
     vec![
-        claim(None).into(),
-        claim(Some(leadership())).into(),
+        claim(None, None).into(),
+        claim(Some(leader()), None).into(),
+        claim(None, Some(candidate())).into(),
         reply(true).into(),
         reply(false).into(),
         ack(None).into(),
         ack(Some(score)).into(),
-        Nack { term }.into(),
+        Nack {
+            term,
+            of: term,
+            incarnation,
+        }
+        .into(),
         Takeover { term }.into(),
     ]
 }
@@ -139,42 +164,16 @@ fn votes() -> Vec<BullyMessage> {
 /// Only voters without disks say these.
 fn diskless() -> Vec<BullyMessage> {
     let (round, term, seen) = (ROUND, TERM, SEEN);
-    let incarnation = Some(ROUND.incarnation);
     let recovered = |recovering| Recovered {
         round,
         term,
         recovering,
     };
-    let of_a_life = votes().into_iter().filter_map(|message| {
-        if let BullyMessage::Ack(ack) = &message {
-            let ack = ack.clone();
-            return Some(Ack { incarnation, ..ack }.into());
-        }
-        if let BullyMessage::ClaimReply(reply) = &message {
-            let reply = reply.clone();
-            return Some(
-                ClaimReply {
-                    incarnation,
-                    ..reply
-                }
-                .into(),
-            );
-        }
-        if let BullyMessage::Claim(claim) = &message
-            && claim.released.is_some()
-        {
-            let mut claim = claim.clone();
-            claim.released_incarnation = incarnation;
-            return Some(claim.into());
-        }
-        None
-    });
-    let recovery = [
+    vec![
         Recover { round, seen }.into(),
         recovered(false).into(),
         recovered(true).into(),
-    ];
-    of_a_life.chain(recovery).collect()
+    ]
 }
 
 /// The list of the third epoch: a voter whose host is known everywhere, and one that a decree names.
@@ -226,7 +225,8 @@ fn changes() -> Vec<BullyMessage> {
             seen,
             granted: true,
             retry: RETRY,
-            incarnation: None,
+            incarnation: ROUND.incarnation,
+            candidate: candidate(),
             seal,
         }
         .into(),
@@ -235,7 +235,11 @@ fn changes() -> Vec<BullyMessage> {
             next: Box::new(decree()),
         }
         .into(),
-        Sealed { term }.into(),
+        Sealed {
+            term,
+            incarnation: ROUND.incarnation,
+        }
+        .into(),
         Install {
             term: Term(3 << 40),
             decree: Box::new(decree()),

@@ -14,10 +14,10 @@ use std::{
 use super::decrees::Decrees;
 use actix_bully::{
     elections::{
-        bully::{Ack, Claim, Leadership, Micros},
+        bully::{Ack, Claim, Micros},
         quorum::{QuorumConfig, Vote},
     },
-    protocol::{AgentId, Incarnation, Members, Term, Time, Timings},
+    protocol::{AgentId, Incarnation, Leader, Members, Term, Time, Timings},
 };
 
 /// The record of one history.
@@ -243,9 +243,7 @@ impl Ledger {
         if vote.or_insert_with(|| candidate.clone()) != candidate {
             self.breaks("VoteOnce", &format!("{me} votes twice in term {term}"));
         }
-        let released = claim.released.as_ref();
-        let released = released.map(|led| (led, claim.released_incarnation));
-        if self.is_bound(now, me, candidate, released) {
+        if self.is_bound(now, me, candidate, claim.released.as_ref()) {
             let what = format!("{me} votes for {candidate} in term {term}");
             self.breaks("PromiseKept", &what);
         }
@@ -276,15 +274,14 @@ impl Ledger {
         now: Time,
         me: &AgentId,
         candidate: &AgentId,
-        released: Option<(&Leadership, Option<Incarnation>)>,
+        released: Option<&Leader>,
     ) -> bool {
         let Some(voter) = self.voter(me) else {
             return false;
         };
         let promised = voter.promise.as_ref().is_some_and(|p| {
-            let free = |(led, by): (&Leadership, Option<Incarnation>)| {
-                let is_life = by.is_none_or(|by| by == p.incarnation);
-                led.id == p.holder && led.term >= p.term && is_life
+            let free = |led: &Leader| {
+                led.id == p.holder && led.term >= p.term && led.incarnation == p.incarnation
             };
             now < p.until && p.holder != *candidate && !released.is_some_and(free)
         });
@@ -343,18 +340,16 @@ impl Ledger {
         }
     }
 
-    /// `me` hears that an agent resigned; without disks, in which incarnation.
+    /// `me` hears that an incarnation resigned.
     pub(super) fn hears_resign(
         &mut self,
         me: &AgentId,
-        (from, by): (&AgentId, Option<Incarnation>),
+        (from, by): (&AgentId, Incarnation),
         term: Term,
     ) {
         if let Some(voter) = self.voter_mut(me) {
-            let released = |p: &mut Promise| {
-                let is_life = by.is_none_or(|by| by == p.incarnation);
-                p.holder == *from && p.term <= term && is_life
-            };
+            let released =
+                |p: &mut Promise| p.holder == *from && p.term <= term && p.incarnation == by;
             voter.promise.take_if(released);
         }
     }

@@ -15,8 +15,8 @@ use actix_bully::{
     },
     protocol::{
         AgentId, Decree, Effect, EffectOf, EffectsOf, Election, Event, Identity, Incarnation,
-        Input, InputOf, MemberKind, MembershipError, PeerMessage, Requirements, Round, Time,
-        Timings, View, VotersEvent,
+        Input, InputOf, MemberKind, MembershipError, PeerMessage, Requirements, Time, Timings,
+        View, VotersEvent,
     },
     store::{StoreIdentity, found_in_first_format},
 };
@@ -233,8 +233,7 @@ impl Watched {
                 BullyMessage::Elect(_) => return Asked::Probe,
                 BullyMessage::Claim(claim) => return Asked::Claim(from.clone(), claim.clone()),
                 BullyMessage::Resign(resign) => {
-                    let by = self.present.diskless.as_ref().map(|_| *incarnation);
-                    ledger.hears_resign(&self.id, (from, by), resign.term);
+                    ledger.hears_resign(&self.id, (from, *incarnation), resign.term);
                 }
                 BullyMessage::Elected(_) | BullyMessage::Heartbeat(_) => {
                     return Asked::Told(from.clone(), *incarnation);
@@ -317,7 +316,7 @@ impl Watched {
             }
             (BullyMessage::ClaimReply(reply), Asked::Claim(from, claim)) if reply.granted => {
                 match &claim.successor {
-                    Some(to) => ledger.votes_ahead(now, &self.id, from, (claim.term, to)),
+                    Some(to) => ledger.votes_ahead(now, &self.id, from, (claim.term, &to.id)),
                     None => ledger.votes(now, &self.id, from, claim, sound),
                 }
             }
@@ -349,7 +348,7 @@ impl Watched {
     fn may_say(&self, message: &BullyMessage) -> bool {
         match message {
             BullyMessage::AskChange(_) => true,
-            BullyMessage::Yield(m) => m.round == Round::default() && m.released.is_none(),
+            BullyMessage::Behind(_) => true,
             BullyMessage::Install(_) | BullyMessage::Enlist(_) => self.has_store(),
             _ => false,
         }

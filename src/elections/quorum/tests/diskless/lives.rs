@@ -1,6 +1,7 @@
-//! `answer-this-life`, `votes-expire`, `bound-to-one-life`: one name, several incarnations.
+//! `answer-the-asker`, `votes-expire`, `bound-to-one-life`: one name, several incarnations.
 
 use super::*;
+use crate::protocol::Leader;
 
 /// Has claimed a term by the clock; which one.
 pub(super) fn claiming(config: QuorumConfig) -> (Kit, u64) {
@@ -20,15 +21,12 @@ pub(super) fn claiming(config: QuorumConfig) -> (Kit, u64) {
 
 /// A vote for that incarnation.
 pub(super) fn vote_for(incarnation: u64, term: u64) -> ClaimReply {
-    ClaimReply {
-        incarnation: Some(Incarnation(incarnation)),
-        ..grants(term)
-    }
+    grants(term).to_incarnation(incarnation)
 }
 
 pub(super) fn ack_of(incarnation: u64, term: u64, echo: Time) -> Ack {
     Ack {
-        incarnation: Some(Incarnation(incarnation)),
+        incarnation: Incarnation(incarnation),
         ..ack(term, echo, 1)
     }
 }
@@ -39,8 +37,8 @@ fn is_elected(me: &Kit) -> bool {
 
 #[test]
 fn a_vote_for_another_incarnation_does_not_count() {
-    for (defect, counts) in [(None, false), (Some(Forgone::VotesOfAnyLife), true)] {
-        let (me, term) = claiming(forgetful(defect));
+    for (defect, counts) in [(None, false), (Some(Defect::AnswersUnaddressed), true)] {
+        let (me, term) = claiming(planted_forgetful(defect));
         let mut other = me.clone();
         other.hear(LOW, vote_for(0, term)).whatever();
         assert_eq!(is_elected(&other), counts, "{defect:?}");
@@ -63,8 +61,8 @@ fn a_vote_that_comes_too_late_does_not_count() {
 /// It echoes a clock of another boot: that might extend a lease by hours.
 #[test]
 fn an_acknowledgement_of_another_incarnation_does_not_count() {
-    for (defect, counts) in [(None, false), (Some(Forgone::AcksOfAnyLife), true)] {
-        let (mut me, term) = claiming(forgetful(defect));
+    for (defect, counts) in [(None, false), (Some(Defect::AnswersUnaddressed), true)] {
+        let (mut me, term) = claiming(planted_forgetful(defect));
         me.hear(LOW, vote_for(1, term)).whatever();
         me.hear(LOW, ack_of(0, term, me.now)).whatever();
         assert_eq!(me.view().leading.is_some(), counts, "{defect:?}");
@@ -78,20 +76,23 @@ fn who_is_answered_is_named() {
     let mut me = recovered(forgetful(None), OLD);
     let seen = me.hear_incarnation(HIGH, 7, heartbeat(OLD, 9));
     let promised = Ack {
-        incarnation: Some(Incarnation(7)),
+        incarnation: Incarnation(7),
         ..ack(OLD, SAID, 5)
     };
     assert_eq!(seen.messages(), [&promised.into()]);
     me.later(P);
     let seen = me.hear_incarnation(LOW, 3, claim(BEGINS, 1));
-    assert_eq!(seen.messages(), [&vote_for(3, BEGINS).into()]);
+    assert_eq!(
+        seen.messages(),
+        [&vote_for(3, BEGINS).of(LOW).to_incarnation(3).into()]
+    );
 }
 
 /// A resignation of a forgotten incarnation arrives late, in a higher term, while its next one leads.
 #[test]
 fn a_resignation_of_another_incarnation_voids_nothing() {
-    for (defect, voids) in [(None, false), (Some(Forgone::ResignationOfAnyLife), true)] {
-        let mut me = recovered(forgetful(defect), OLD);
+    for (defect, voids) in [(None, false), (Some(Defect::ResignationOfAnyLife), true)] {
+        let mut me = recovered(planted_forgetful(defect), OLD);
         me.hear_incarnation(HIGH, 2, heartbeat(OLD, 9)).whatever();
         me.hear_incarnation(HIGH, 1, resign(BEGINS, None))
             .whatever();
@@ -105,18 +106,20 @@ fn a_resignation_of_another_incarnation_voids_nothing() {
 /// The same, as a candidate knows it.
 #[test]
 fn a_claim_frees_a_voter_only_of_the_incarnation_that_resigned() {
-    for (released_by, votes) in [(Some(1), false), (None, false), (Some(2), true)] {
+    for (released_by, votes) in [(1, false), (2, true)] {
         let mut me = recovered(forgetful(None), OLD);
         me.hear_incarnation(HIGH, 2, heartbeat(OLD, 9)).whatever();
         let seen = me.hear(
             LOW,
             Claim {
-                released: Some(leadership(HIGH, OLD)),
-                released_incarnation: released_by.map(Incarnation),
+                released: Some(Leader {
+                    incarnation: Incarnation(released_by),
+                    ..leader(HIGH, OLD)
+                }),
                 ..claim(BEGINS, 1)
             },
         );
-        assert_eq!(granted(&seen), votes, "{released_by:?}");
+        assert_eq!(granted(&seen), votes, "{released_by}");
     }
 }
 
@@ -125,9 +128,14 @@ fn a_resignation_names_who_resigned_to_the_successors_voters() {
     let mut me = recovered(forgetful(None), OLD);
     me.hear_incarnation(HIGH, 2, heartbeat(OLD, 9)).whatever();
     let seen = me.hear_incarnation(HIGH, 2, resign(OLD, Some(ME)));
-    let claims = claimed(&seen).map(|claim| (claim.released, claim.released_incarnation));
-    let released = (Some(leadership(HIGH, OLD)), Some(Incarnation(2)));
-    assert_eq!(claims, Some(released));
+    let released = Leader {
+        incarnation: Incarnation(2),
+        ..leader(HIGH, OLD)
+    };
+    assert_eq!(
+        claimed(&seen).and_then(|claim| claim.released),
+        Some(released)
+    );
 }
 
 /// An announcement of a forgotten election, sent long ago, in a higher term than the live leader's.

@@ -32,6 +32,14 @@ fn forgetful(defect: impl Into<Option<Forgone>>) -> QuorumConfig {
     })
 }
 
+/// The same, with a rule broken that all voters have.
+fn planted_forgetful(defect: Option<Defect>) -> QuorumConfig {
+    QuorumConfig {
+        defect,
+        ..forgetful(None)
+    }
+}
+
 /// LOW, ME, HIGH, and two more.
 fn five(defect: impl Into<Option<Forgone>>) -> QuorumConfig {
     valid(QuorumConfig {

@@ -18,12 +18,8 @@ fn observer(config: QuorumConfig, followed: u64) -> Kit {
     me
 }
 
-fn followed(seen: u64) -> Yield {
-    Yield {
-        round: Round::default(),
-        seen: Term(seen),
-        released: None,
-    }
+fn followed(seen: u64) -> Behind {
+    Behind { seen: Term(seen) }
 }
 
 #[test]

@@ -48,7 +48,7 @@ fn a_repeated_message_stands_for_none_of_another_kind_in_a_bully_election() {
         echo: Time::ZERO,
         score,
         promise: message::Micros(300_000),
-        incarnation: None,
+        incarnation: Incarnation(1),
     };
     each_kind_goes(&[heartbeat(3), ack.into()]);
 }

@@ -1,0 +1,32 @@
+//! Whom an answer is for (`answer-the-asker`).
+//!
+//! Messages may be doubled, and may arrive late: also at another incarnation of whoever asked, and at one that asks
+//! something else by now. An answer names the incarnation that asked, and a vote the incarnation of the agent that it
+//! is for. Nobody else counts it, with disks and without.
+//!
+//! Not here: what an answer says to whoever asked (each role decides that), and for how long a vote counts
+//! ([`diskless`](super::diskless)).
+
+use super::{BullyMessage, Defect, core::Core};
+use crate::elections::message::Candidate;
+
+impl Core {
+    /// Whether that may be an answer to this incarnation. `Ok`, `Yield` and `Recovered` name it in their round, which
+    /// the role compares.
+    pub(super) fn is_asked(&self, message: &BullyMessage) -> bool {
+        let asked = match message {
+            BullyMessage::ClaimReply(m) => m.incarnation,
+            BullyMessage::Ack(m) => m.incarnation,
+            BullyMessage::Nack(m) => m.incarnation,
+            BullyMessage::Sealed(m) => m.incarnation,
+            _ => return true,
+        };
+        asked == self.me.incarnation || self.config.has(Defect::AnswersUnaddressed)
+    }
+
+    /// Whether a vote is for this incarnation of this agent.
+    pub(super) fn is_candidate(&self, candidate: &Candidate) -> bool {
+        let is_me = candidate.id == self.me.id && candidate.incarnation == self.me.incarnation;
+        is_me || self.config.has(Defect::AnswersUnaddressed)
+    }
+}
