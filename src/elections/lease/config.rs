@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-#[cfg(any(test, feature = "planted"))]
-use super::Defect;
-use super::LeaseName;
+use super::{Defect, LeaseName};
 use crate::elections::{
     policy::{NegativeMargin, Preemption},
     shared::detector_of,
@@ -108,7 +106,8 @@ impl LeaseConfig {
     /// `ahead` more agents rank above the winner and are dead without any agent knowing.
     ///
     /// The last renewal is seen after poll + 2 d; then the lease has to be over by any clock, the winner's slot
-    /// comes, it writes (2 d), and the others read.
+    /// comes, it writes (2 d), and the others read. It is longer while the store answers in more than H / 2, and by
+    /// 1.25 times the difference where agents have seen a longer lease there than their own.
     pub fn worst_case_failover(&self, ahead: u32) -> Duration {
         let t = &self.timings;
         let slots = self.poll().saturating_mul(ahead.min(8));
@@ -129,9 +128,18 @@ impl LeaseConfig {
         self.poll.unwrap_or_else(|| self.least_poll())
     }
 
-    /// Reads further apart than this leave a gap: the store may have gone back to a backup in it.
+    /// The least that is allowed between the sending of a read and the arrival of the next.
     pub(super) fn gap(&self) -> Duration {
         self.poll().saturating_add(self.heartbeat())
+    }
+
+    /// By how much the wait is longer where that much is allowed: a holder that has to write its lease again, since
+    /// the store went back within such a gap, is seen in time.
+    pub(super) fn longer(&self, allowed: Duration) -> Duration {
+        if self.has(Defect::WaitNotLonger) {
+            return Duration::ZERO;
+        }
+        allowed.saturating_sub(self.gap())
     }
 
     /// A claim that was not renewed for this long counts no more.

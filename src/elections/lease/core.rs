@@ -5,7 +5,13 @@
 
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
-use super::{Defect, LeaseConfig, Out, alarm::Alarms, claims::Claims, sight::Sight};
+use super::{
+    Defect, LeaseConfig, Out,
+    alarm::Alarms,
+    claims::Claims,
+    reads::{Looked, Reads},
+    sight::Sight,
+};
 use crate::elections::{
     message::{
         record::{
@@ -41,6 +47,7 @@ pub(super) struct Core {
     /// How many questions were asked in this incarnation; each has its number.
     pub requests: u64,
     pub attempts: VecDeque<SwapAttempt>,
+    pub reads: Reads,
 }
 
 /// A swap that was asked for.
@@ -48,6 +55,7 @@ pub(super) struct Core {
 pub(super) struct SwapAttempt {
     pub request: u64,
     pub sent: Time,
+    pub expected: Version,
     pub record: Swapped,
 }
 
@@ -87,6 +95,7 @@ impl Core {
             vacant_since: Time::ZERO,
             releasing: None,
             attempts: VecDeque::new(),
+            reads: Reads::default(),
         }
     }
 
@@ -96,8 +105,9 @@ impl Core {
 
     // ---- questions ---------------------------------------------------------------------------
 
-    pub(super) fn read(&mut self, out: &mut Out) {
+    pub(super) fn read(&mut self, now: Time, out: &mut Out) {
         let request = self.next_request();
+        self.reads.ask(request, now);
         let read = RegisterMessage::Read(ReadRegister { request });
         out.send(&self.config.register, read);
     }
@@ -109,6 +119,7 @@ impl Core {
         self.attempts.push_back(SwapAttempt {
             request,
             sent: now,
+            expected: expected.clone(),
             record: record.clone(),
         });
         let swap = SwapRegister {
@@ -284,17 +295,49 @@ impl Core {
     /// What a read has shown of both records.
     pub(super) fn observe(
         &mut self,
-        now: Time,
+        looked: Looked,
+        request: Option<u64>,
         lease: Cell<LeaseRecord>,
         claim: Cell<ClaimRecord>,
     ) {
         let (lease, claim) = (self.of_this_group(lease), self.of_this_group(claim));
-        let sight = Sight::of(lease, now, self.sight.as_ref(), &self.config);
+        let sight = Sight::of(lease, looked, self.sight.as_ref(), &self.config);
         if let Some(record) = sight.record() {
             self.see(record.term);
         }
+        if let Some(request) = request {
+            self.forget_hopeless(request, &sight);
+        }
         self.sight = Some(sight);
-        self.claims.observe(claim, now, &self.config);
+        self.claims.observe(claim, looked.arrived, &self.config);
+    }
+
+    /// `no-second-chance`: what replaces another version than a later read has shown was applied before that read, or
+    /// can be applied only by a store that went back.
+    fn forget_hopeless(&mut self, request: u64, sight: &Sight) {
+        if self.config.has(Defect::SecondChance) {
+            return;
+        }
+        self.attempts
+            .retain(|attempt| match (&attempt.record, sight.record()) {
+                (Swapped::Claim(_), _) => true,
+                (Swapped::Lease(own), Some(shown)) if own == shown => true,
+                (Swapped::Lease(_), _) => {
+                    attempt.request > request || attempt.expected == sight.version
+                }
+            });
+    }
+
+    /// Its own attempt was applied, as the store says.
+    pub(super) fn wrote(&mut self, now: Time, sent: Time, record: LeaseRecord, version: Version) {
+        let looked = Looked {
+            sent,
+            arrived: now,
+            allowed: self.reads.allowed(&self.config),
+        };
+        let content = Ok(Some(record));
+        let cell = Cell { version, content };
+        self.sight = Some(Sight::of(cell, looked, self.sight.as_ref(), &self.config));
     }
 
     /// `lease-from-send-time`: until when an attempt that was sent at that time, and applied, lets its agent
@@ -322,6 +365,13 @@ impl Core {
             }
         });
         Cell { version, content }
+    }
+
+    /// `a-gap-begins-anew`: an attempt of an agent that does not lead counts only where nothing could happen unseen
+    /// between the read that it follows and the answer.
+    pub(super) fn is_unbroken(&self) -> bool {
+        let sight = self.sight.as_ref();
+        sight.is_some_and(Sight::is_continuous) || self.config.has(Defect::LateAttemptBelieved)
     }
 
     // ---- what follows from it ----------------------------------------------------------------
@@ -376,7 +426,8 @@ impl Core {
         let sight = self.sight.as_ref()?;
         let has_ended = |holder: &Holder| self.has_ended(holder);
         let (me, config) = (&self.me, &*self.config);
-        let free = sight.free_at(&me.id, me.incarnation, config, has_ended)?;
+        let own = (&me.id, me.incarnation);
+        let free = sight.free_at(own, config, has_ended)?;
         if sight.is_for(&me.id) {
             return Some((free, Duration::ZERO)); // it was chosen, so no other agent goes first
         }

@@ -16,6 +16,28 @@ defects! { LeaseConfig:
     GapIgnored,
     /// `a-gap-begins-anew`: a lease that is found released after a gap is taken at once.
     ReleaseBelieved,
+    /// `a-gap-begins-anew`: an attempt that was applied after a gap counts.
+    LateAttemptBelieved,
+    /// `wait-for-the-unchanged`: the wait begins when the read was sent that first showed the record.
+    WaitFromSending,
+    /// `gap-from-sending`: a gap begins when an answer arrived.
+    GapFromArrival,
+    /// `gap-from-sending`: a gap ends when the next read was sent.
+    GapToSending,
+    /// `gap-from-sending`: twice the time of an answer is allowed, however much that is.
+    GapWithoutLimit,
+    /// `gap-from-sending`: no more is allowed for a store that answers slowly.
+    AnswersNotMeasured,
+    /// `gap-from-sending`: what is told unasked counts as read when it arrives.
+    AgeIgnored,
+    /// `gap-from-sending`: the wait is no longer for a gap that is.
+    WaitNotLonger,
+    /// `longest-lease-seen`: the wait is for the lease that the record says, or for one's own where there is none.
+    LeaseForgotten,
+    /// `longest-lease-seen`: a record of an earlier term that shows a lease released is believed.
+    EarlierBelieved,
+    /// `no-second-chance`: an attempt that cannot be applied any more counts when a store that went back applies it.
+    SecondChance,
     /// `term-above-all`: the term counts on from the record alone.
     TermFromTheRecord,
 }

@@ -35,7 +35,7 @@ impl Lease {
             && !leading.has_lease(now)
         {
             self.lose(now, LostReason::LeaseExpired, out);
-            self.core.read(out);
+            self.core.read(now, out);
             self.reconsider(now, out);
         }
     }
@@ -83,7 +83,7 @@ impl Lease {
             (BullyTimer::Detect, _) => self.look(now, out),
             (BullyTimer::Heartbeat, State::Leading(leading)) => {
                 leading.renew(&mut self.core, now, out);
-                self.core.read(out); // for what is claimed
+                self.core.read(now, out); // for what is claimed
                 let heartbeat = self.core.config.heartbeat();
                 self.core.alarms.set(timer, now, heartbeat, out);
             }

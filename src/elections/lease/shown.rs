@@ -5,7 +5,9 @@
 
 use std::time::Duration;
 
-use super::{BullyTimer, Defect, Lease, Out, leader::Shows, sight::Sight, state::State};
+use super::{
+    BullyTimer, Defect, Lease, Out, leader::Shows, reads::Looked, sight::Sight, state::State,
+};
 use crate::elections::message::{
     record::{ClaimRecord, LeaseRecord},
     register::{Answer, Cell, RegisterShown, Swapped, Version},
@@ -14,18 +16,32 @@ use crate::protocol::{LostReason, Time};
 
 impl Lease {
     pub(super) fn on_shown(&mut self, now: Time, shown: RegisterShown, out: &mut Out) {
-        let RegisterShown { request, answer } = shown;
+        let RegisterShown {
+            request,
+            age,
+            answer,
+        } = shown;
         match (answer, request) {
-            (Answer::Holds { lease, claim }, _) => match &self.state {
-                State::Leading(_) => self.leader_sees(now, request, lease, claim, out),
-                State::Vacant | State::Following(_) | State::Taking { .. } => {
-                    self.sees(now, request, lease, claim, out);
+            (Answer::Holds { lease, claim }, _) => {
+                let core = &mut self.core;
+                let looked = match request {
+                    Some(request) => core.reads.answer(request, now, &core.config),
+                    None => Some(core.reads.told(age.into(), now, &core.config)),
+                };
+                let Some(looked) = looked else {
+                    return self.ignore("a later read was answered");
+                };
+                match &self.state {
+                    State::Leading(_) => self.leader_sees(looked, request, lease, claim, out),
+                    State::Vacant | State::Following(_) | State::Taking { .. } => {
+                        self.sees(looked, request, lease, claim, out);
+                    }
                 }
-            },
+            }
             (Answer::Applied(version), Some(request)) => {
                 self.on_applied(now, request, version, out);
             }
-            (Answer::Changed, Some(request)) => self.on_changed(request, out),
+            (Answer::Changed, Some(request)) => self.on_changed(now, request, out),
             (Answer::Failed, Some(request)) => self.on_failed(now, request, out),
             (Answer::Applied(_) | Answer::Changed | Answer::Failed, None) => {
                 self.ignore("an answer to no question");
@@ -35,19 +51,22 @@ impl Lease {
 
     fn sees(
         &mut self,
-        now: Time,
+        looked: Looked,
         request: Option<u64>,
         lease: Cell<LeaseRecord>,
         claim: Cell<ClaimRecord>,
         out: &mut Out,
     ) {
-        self.core.observe(now, lease, claim);
+        let now = looked.arrived;
+        self.core.observe(looked, request, lease, claim);
         // What is told unasked says neither that an attempt failed nor that a release did: these are asked for.
         let is_enough =
             self.core.releasing.is_none() && !matches!(self.state, State::Taking { .. });
         if request.is_some() || is_enough {
             let poll = self.core.config.poll();
-            self.core.alarms.set(BullyTimer::Detect, now, poll, out);
+            // So often, also where answers take longer: each leaves by itself.
+            let rest = looked.sent.after(poll).since(now);
+            self.core.alarms.set(BullyTimer::Detect, now, rest, out);
         }
         if self.has_won(now, out) {
             return;
@@ -69,6 +88,9 @@ impl Lease {
 
     /// `recognised-by-its-nonce`: an attempt whose outcome was unknown was applied.
     fn has_won(&mut self, now: Time, out: &mut Out) -> bool {
+        if !self.core.is_unbroken() {
+            return false;
+        }
         let shown = self.core.sight.as_ref().and_then(Sight::record);
         let held = shown.filter(|record| record.holder.is_some());
         let Some(attempt) = held.and_then(|record| self.core.attempt_of(record)) else {
@@ -84,7 +106,7 @@ impl Lease {
 
     fn leader_sees(
         &mut self,
-        now: Time,
+        looked: Looked,
         request: Option<u64>,
         lease: Cell<LeaseRecord>,
         claim: Cell<ClaimRecord>,
@@ -93,12 +115,12 @@ impl Lease {
         let State::Leading(leading) = &mut self.state else {
             return;
         };
-        let core = &mut self.core;
+        let (core, now) = (&mut self.core, looked.arrived);
         if leading.is_late(request) {
             core.claims.observe(claim, now, &core.config);
             return leading.heed(core, now, out);
         }
-        core.observe(now, lease, claim);
+        core.observe(looked, request, lease, claim);
         let Some(sight) = core.sight.as_ref().filter(|sight| sight.is_ours()) else {
             return self.ignore("something else was written there");
         };
@@ -143,7 +165,7 @@ impl Lease {
                 if leading.is_late(Some(request)) {
                     return self.ignore("a later attempt was applied");
                 }
-                self.core.sight = Some(Sight::written(record, version, now));
+                self.core.wrote(now, attempt.sent, record, version);
                 leading.prolong(&self.core, now, request, attempt.sent);
                 let until = leading.until;
                 self.core
@@ -151,24 +173,25 @@ impl Lease {
                     .set_to(BullyTimer::Lease, now, until, Duration::ZERO, out);
             }
             State::Vacant | State::Following(_) | State::Taking { .. } => {
-                self.core.sight = Some(Sight::written(record, version, now));
-                if is_held {
+                self.core.wrote(now, attempt.sent, record, version);
+                if is_held && self.core.is_unbroken() {
                     return self.win(now, term, request, attempt.sent, out);
                 }
                 self.core.releasing = None;
+                self.give_up();
                 self.reconsider(now, out);
             }
         }
     }
 
     /// Another agent, or an earlier attempt, was first.
-    fn on_changed(&mut self, request: u64, out: &mut Out) {
+    fn on_changed(&mut self, now: Time, request: u64, out: &mut Out) {
         match self
             .core
             .take_attempt(request)
             .map(|attempt| attempt.record)
         {
-            Some(Swapped::Lease(_)) => self.core.read(out),
+            Some(Swapped::Lease(_)) => self.core.read(now, out),
             Some(Swapped::Claim(_)) | None => self.ignore("it will be seen at the next read"),
         }
     }
@@ -181,7 +204,7 @@ impl Lease {
         let version = self.core.sight.as_ref().map(|sight| sight.version.clone());
         match version.filter(|_| self.core.config.has(Defect::UnknownIsSuccess)) {
             Some(version) => self.on_applied(now, request, version, out),
-            None => self.core.read(out),
+            None => self.core.read(now, out),
         }
     }
 }

@@ -6,61 +6,98 @@
 
 use std::time::Duration;
 
-use super::{Defect, LeaseConfig};
+use super::{Defect, LeaseConfig, reads::Looked};
 use crate::elections::message::{
     record::{Holder, LeaseRecord, RecordError},
     register::{Cell, Version},
 };
-use crate::protocol::{AgentId, Incarnation, Time};
+use crate::protocol::{AgentId, Incarnation, Term, Time};
 
 /// The lease as it was last seen.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Sight {
     pub(super) version: Version,
     content: Result<Option<LeaseRecord>, RecordError>,
-    /// When it was first seen like this. Whoever wrote it had begun before.
+    /// When the first answer that showed this arrived. Whoever wrote it had begun before.
     since: Time,
-    /// When it was last seen like this.
-    last: Time,
+    /// When the last question was sent whose answer showed this.
+    asked: Time,
     /// Whether what was there before was seen too, without a gap.
     is_continuous: bool,
+    /// The longest lease that this agent saw here, or its own.
+    longest: Duration,
+    /// The highest term of a lease that this agent saw here.
+    highest: Term,
+    /// By how much the wait is longer, for the gaps that were allowed.
+    longer: Duration,
 }
 
 impl Sight {
-    /// What a read has shown, after what was seen before.
+    /// What a read has shown, or a write of its own that the store has confirmed, after what was seen before.
     pub(super) fn of(
         cell: Cell<LeaseRecord>,
-        now: Time,
+        looked: Looked,
         before: Option<&Self>,
         config: &LeaseConfig,
     ) -> Self {
         let Cell { version, content } = cell;
-        let has_gap = before.is_none_or(|before| now.since(before.last) > config.gap());
+        let Looked {
+            sent,
+            arrived,
+            allowed,
+        } = looked;
+        // `gap-from-sending`: the store may have gone back to a backup after the one and before the other.
+        let until = if config.has(Defect::GapToSending) {
+            sent
+        } else {
+            arrived
+        };
+        let has_gap = before.is_none_or(|before| until.since(before.asked) > allowed);
         let has_gap = has_gap && !(config.has(Defect::GapIgnored) && before.is_some());
-        let same = before.filter(|before| before.is_same(&version, &content, config));
-        let (since, is_continuous) = match same {
-            // `a-gap-begins-anew`: a store that went back to a backup may show what was seen before.
-            Some(before) if !has_gap => (before.since, before.is_continuous),
-            Some(_) | None => (now, !has_gap),
+        let same = before.filter(|before| !has_gap && before.is_same(&version, &content, config));
+        let longer = config.longer(allowed);
+        let (since, is_continuous, longer) = match same {
+            Some(before) => (
+                before.since,
+                before.is_continuous,
+                before.longer.max(longer),
+            ),
+            None if config.has(Defect::WaitFromSending) => (sent, !has_gap, longer),
+            // `a-gap-begins-anew`: such a store may show what was seen before.
+            None => (arrived, !has_gap, longer),
+        };
+        let asked = if config.has(Defect::GapFromArrival) {
+            arrived
+        } else {
+            sent
+        };
+        // `longest-lease-seen`
+        let shown = content.as_ref().ok().and_then(Option::as_ref);
+        let term = shown.map_or(Term::ZERO, |record| record.term);
+        let highest = before.map_or(term, |before| before.highest.max(term));
+        let shown = shown.map_or(Duration::ZERO, |record| record.lease.into());
+        let seen = before.map_or(Duration::ZERO, |before| before.longest);
+        let seen = if config.has(Defect::LeaseForgotten) {
+            Duration::ZERO
+        } else {
+            seen
         };
         Self {
             version,
             content,
             since,
-            last: now,
+            asked,
             is_continuous,
+            longest: seen.max(shown),
+            highest,
+            longer,
         }
     }
 
-    /// What this participant wrote itself, as the store confirmed.
-    pub(super) fn written(record: LeaseRecord, version: Version, now: Time) -> Self {
-        Self {
-            version,
-            content: Ok(Some(record)),
-            since: now,
-            last: now,
-            is_continuous: true,
-        }
+    /// The longest lease that was seen.
+    #[cfg(test)]
+    pub(super) const fn longest(&self) -> Duration {
+        self.longest
     }
 
     fn is_same(
@@ -93,15 +130,19 @@ impl Sight {
     }
 
     /// Whether it was read of late.
-    pub(super) fn is_recent(&self, now: Time, config: &LeaseConfig) -> bool {
-        now.since(self.last) <= config.gap()
+    pub(super) fn is_recent(&self, now: Time, allowed: Duration) -> bool {
+        now.since(self.asked) <= allowed
     }
 
-    /// When the leadership that this shows is over by any clock, if nothing changes until then.
+    /// Whether what was there before was seen too, without a gap.
+    pub(super) const fn is_continuous(&self) -> bool {
+        self.is_continuous
+    }
+
+    /// When every leadership that was seen here is over by any clock, if nothing changes until then.
     pub(super) fn ends(&self, config: &LeaseConfig) -> Time {
-        let lease = self.record().map(|record| record.lease.into());
-        self.since
-            .after(config.patience(lease.unwrap_or(Duration::ZERO)))
+        let wait = config.patience(self.longest);
+        self.since.after(wait.saturating_add(self.longer))
     }
 
     /// When the lease can be taken by that agent, if nothing changes until then; `None` if never.
@@ -109,8 +150,7 @@ impl Sight {
     /// `has_ended` says whether the end of an incarnation is confirmed.
     pub(super) fn free_at(
         &self,
-        me: &AgentId,
-        incarnation: Incarnation,
+        (me, incarnation): (&AgentId, Incarnation),
         config: &LeaseConfig,
         has_ended: impl FnOnce(&Holder) -> bool,
     ) -> Option<Time> {
@@ -119,7 +159,9 @@ impl Sight {
             return Some(over); // deleted, maybe, while an agent leads
         };
         let is_believed = self.is_continuous || config.has(Defect::ReleaseBelieved);
-        if !is_believed {
+        // An earlier record says nothing of the leadership that followed it.
+        let is_earlier = record.term < self.highest && !config.has(Defect::EarlierBelieved);
+        if !is_believed || is_earlier {
             return Some(over);
         }
         Some(match (&record.holder, &record.next) {

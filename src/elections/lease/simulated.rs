@@ -6,7 +6,8 @@
 //! | input | does |
 //! |---|---|
 //! | every nth question | applies it, and says that it failed |
-//! | `SetScore` | does the same with the next question |
+//! | `SetScore`, of a score | does the same with the next question |
+//! | `SetScore`, of none | holds a record of another group |
 //! | `Campaign` | makes a backup of both records |
 //! | `StepDown` | goes back to the backup; without one, to nothing |
 //! | `Drained` | deletes both records |
@@ -14,7 +15,7 @@
 //! A crash and a restart keep what it holds, as a database does.
 
 use super::{
-    Answer, Cell, ClaimRecord, Lease, LeaseConfig, LeaseRecord, Nonce, RegisterMessage,
+    Answer, Cell, ClaimRecord, Lease, LeaseConfig, LeaseRecord, Micros, Nonce, RegisterMessage,
     RegisterShown, SwapRegister, Swapped, Version,
 };
 use crate::elections::{message::BullyMessage, timer::BullyTimer, vote::Vote};
@@ -63,6 +64,13 @@ pub struct Held {
     backup: Option<Box<Self>>,
 }
 
+#[cfg(test)]
+impl Held {
+    pub(super) const fn lease(&self) -> Option<&LeaseRecord> {
+        self.lease.as_ref()
+    }
+}
+
 /// One incarnation of a register.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Register {
@@ -93,7 +101,8 @@ impl Register {
             } => self.on_question(now, &from, message, out),
             Input::Campaign | Input::StepDown { .. } | Input::Drained | Input::SetScore(_)
                 if !self.config.is_faulty => {}
-            Input::SetScore(_) => self.fails_next = true,
+            Input::SetScore(Some(_)) => self.fails_next = true,
+            Input::SetScore(None) => self.holds_foreign(now, out),
             Input::Campaign => {
                 let backup = Held {
                     backup: None,
@@ -120,6 +129,25 @@ impl Register {
         self.highest = self.highest.max(shown.unwrap_or_default());
     }
 
+    /// Somebody else writes there.
+    fn holds_foreign(&mut self, now: Time, out: &mut Effects<BullyMessage, BullyTimer, Held>) {
+        let Some(record) = &mut self.held.lease else {
+            return;
+        };
+        record.name.group = self.id.clone();
+        record.nonce = Nonce {
+            id: self.id.clone(),
+            incarnation: record.nonce.incarnation,
+            attempt: now.as_nanos(),
+        };
+        self.keep(out);
+    }
+
+    #[cfg(test)]
+    pub(super) const fn held(&self) -> &Held {
+        &self.held
+    }
+
     fn on_question(
         &mut self,
         now: Time,
@@ -137,10 +165,7 @@ impl Register {
         } else {
             answer
         };
-        let shown = RegisterShown {
-            request: Some(request),
-            answer,
-        };
+        let shown = RegisterShown::to(request, answer);
         out.send(from, RegisterMessage::Shown(Box::new(shown)));
     }
 
@@ -178,10 +203,7 @@ impl Register {
     fn keep(&self, out: &mut Effects<BullyMessage, BullyTimer, Held>) {
         out.persist(self.held.clone());
         if self.config.tells {
-            let shown = RegisterShown {
-                request: None,
-                answer: self.holds(),
-            };
+            let shown = RegisterShown::unasked(Micros(0), self.holds());
             out.send_all(RegisterMessage::Shown(Box::new(shown)));
         }
     }

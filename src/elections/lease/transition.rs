@@ -17,7 +17,7 @@ use crate::protocol::{AgentId, Event, LostReason, Term, Time};
 impl Lease {
     /// Reads, and will again.
     pub(super) fn look(&mut self, now: Time, out: &mut Out) {
-        self.core.read(out);
+        self.core.read(now, out);
         let poll = self.core.config.poll();
         self.core.alarms.set(BullyTimer::Detect, now, poll, out);
     }
@@ -25,12 +25,13 @@ impl Lease {
     /// The agent's slot has come.
     pub(super) fn take(&mut self, now: Time, out: &mut Out) {
         let core = &mut self.core;
-        let is_recent = |sight: &Sight| sight.is_recent(now, &core.config);
+        let allowed = core.reads.allowed(&core.config);
+        let is_recent = |sight: &Sight| sight.is_recent(now, allowed);
         if !core.sight.as_ref().is_some_and(is_recent) {
             // Too long ago to know that nothing changed: what is read now decides.
             let poll = core.config.poll();
             core.alarms.set(BullyTimer::Campaign, now, poll, out);
-            return core.read(out);
+            return core.read(now, out);
         }
         let (Some(score), Some(term)) = (core.me.eligible(), core.next_term(now)) else {
             return self.ignore("it is not eligible, or the terms are used up");

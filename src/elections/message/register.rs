@@ -9,7 +9,10 @@
 
 use std::fmt;
 
-use super::record::{ClaimRecord, LeaseRecord, RecordError};
+use super::{
+    Micros,
+    record::{ClaimRecord, LeaseRecord, RecordError},
+};
 use crate::protocol::Term;
 
 /// A question to a register, or what it shows.
@@ -55,6 +58,9 @@ pub enum Swapped {
 pub struct RegisterShown {
     /// The question that this answers; `None` if a record changed and the register says so unasked.
     pub request: Option<u64>,
+    /// How long ago that was read, for what is said unasked: the answer is of the store at some time since then. Zero
+    /// for an answer, whose question has its time.
+    pub age: Micros,
     /// What it says.
     pub answer: Answer,
 }
@@ -110,6 +116,26 @@ impl Version {
     /// The bytes.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
+    }
+}
+
+impl RegisterShown {
+    /// The answer to the question of that number.
+    pub const fn to(request: u64, answer: Answer) -> Self {
+        Self {
+            request: Some(request),
+            age: Micros(0),
+            answer,
+        }
+    }
+
+    /// What is said unasked, and was read so long ago.
+    pub const fn unasked(age: Micros, answer: Answer) -> Self {
+        Self {
+            request: None,
+            age,
+            answer,
+        }
     }
 }
 

@@ -34,6 +34,10 @@ pub(super) struct KeeperSchedule {
     is_told: bool,
     /// When the last read began.
     read_at: Option<Time>,
+    /// When the operation that is under way began, or the last one.
+    began: Time,
+    /// When the operation began that has shown the lease last.
+    lease_at: Time,
     /// So many operations have failed in a row.
     failures: u32,
 }
@@ -102,8 +106,8 @@ pub(super) enum NextOperation {
 pub(super) enum RegisterReply {
     /// The answer to one agent's question.
     To(AgentId, RegisterShown),
-    /// What it shows unasked, to all but those.
-    ToOthers(Vec<AgentId>, RegisterShown),
+    /// What it shows unasked, to all but those; the store was asked for it at that time.
+    ToOthers(Vec<AgentId>, Time, Answer),
 }
 
 impl KeeperSchedule {
@@ -117,6 +121,8 @@ impl KeeperSchedule {
             under_way: OperationUnderWay::Nothing,
             is_told: false,
             read_at: None,
+            began: Time::ZERO,
+            lease_at: Time::ZERO,
             failures: 0,
         }
     }
@@ -176,6 +182,7 @@ impl KeeperSchedule {
                 value: value.clone(),
             };
             self.under_way = OperationUnderWay::Swap { by, which, value };
+            self.began = now;
             return NextOperation::Run(operation);
         }
         if self.readers.is_empty() && !self.is_told {
@@ -185,7 +192,7 @@ impl KeeperSchedule {
         if now < due {
             return NextOperation::At(due);
         }
-        self.read_at = Some(now);
+        (self.read_at, self.began) = (Some(now), now);
         self.is_told = false;
         let readers = std::mem::take(&mut self.readers);
         self.under_way = OperationUnderWay::Read { readers };
@@ -208,25 +215,18 @@ impl KeeperSchedule {
             out.extend(readers.into_iter().map(|(id, request)| failed(id, request)));
             return;
         };
-        self.failures = 0;
+        (self.failures, self.lease_at) = (0, self.began);
         self.refuse_hopeless(out);
         let Some(holds) = self.holds() else {
             return;
         };
         let asked: Vec<_> = readers.keys().cloned().collect();
-        let answers = readers.into_iter().map(|(id, request)| {
-            let request = Some(request);
-            let answer = holds.clone();
-            RegisterReply::To(id, RegisterShown { request, answer })
-        });
+        let answers = readers
+            .into_iter()
+            .map(|(id, request)| RegisterReply::To(id, RegisterShown::to(request, holds.clone())));
         out.extend(answers);
         if lease || claim {
-            let request = None;
-            let answer = holds;
-            out.push(RegisterReply::ToOthers(
-                asked,
-                RegisterShown { request, answer },
-            ));
+            out.push(RegisterReply::ToOthers(asked, self.lease_at, holds));
         }
     }
 
@@ -261,20 +261,13 @@ impl KeeperSchedule {
         } else {
             Answer::Changed
         };
-        let request = Some(by.request);
         let asker = by.id;
-        out.push(RegisterReply::To(
-            asker.clone(),
-            RegisterShown { request, answer },
-        ));
+        let shown = RegisterShown::to(by.request, answer);
+        out.push(RegisterReply::To(asker.clone(), shown));
         self.refuse_hopeless(out);
         // The others here see what was written without a read.
         if let Some(answer) = self.holds().filter(|_| is_done) {
-            let request = None;
-            out.push(RegisterReply::ToOthers(
-                vec![asker],
-                RegisterShown { request, answer },
-            ));
+            out.push(RegisterReply::ToOthers(vec![asker], self.lease_at, answer));
         }
     }
 
@@ -296,9 +289,7 @@ impl KeeperSchedule {
         }
         self.swaps = kept;
         out.extend(refused.into_iter().map(|Wanted { by, .. }| {
-            let request = Some(by.request);
-            let answer = Answer::Changed;
-            RegisterReply::To(by.id, RegisterShown { request, answer })
+            RegisterReply::To(by.id, RegisterShown::to(by.request, Answer::Changed))
         }));
     }
 
@@ -308,7 +299,10 @@ impl KeeperSchedule {
 
     fn note(&mut self, which: WhichRecord, entry: Option<Entry>) {
         match which {
-            WhichRecord::Lease => self.lease.show(entry),
+            WhichRecord::Lease => {
+                self.lease_at = self.began;
+                self.lease.show(entry)
+            }
             WhichRecord::Claim => self.claim.show(entry),
         };
     }
@@ -346,9 +340,7 @@ impl KeeperSchedule {
 }
 
 fn failed(id: AgentId, request: u64) -> RegisterReply {
-    let request = Some(request);
-    let answer = Answer::Failed;
-    RegisterReply::To(id, RegisterShown { request, answer })
+    RegisterReply::To(id, RegisterShown::to(request, Answer::Failed))
 }
 
 /// A store is read a hundred times a second at most, whoever asks how often.

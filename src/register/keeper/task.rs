@@ -190,7 +190,9 @@ impl KeeperTask {
         let newest = self.members.group().newest();
         let (to, shown) = match reply {
             RegisterReply::To(id, shown) => (To::One(id), shown),
-            RegisterReply::ToOthers(but, shown) => {
+            RegisterReply::ToOthers(but, at, answer) => {
+                let age = self.keeper.settings.clock.now().since(at);
+                let shown = RegisterShown::unasked(age.into(), answer);
                 let here = newest.here().map(|member| &member.id);
                 let others: Vec<AgentId> = here.filter(|id| !but.contains(id)).cloned().collect();
                 (To::Set(others.into_iter().collect()), shown)

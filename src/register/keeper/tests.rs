@@ -165,6 +165,7 @@ impl Scene {
                 RegisterShown {
                     request: of,
                     answer,
+                    ..
                 },
             ) if to.as_str() == agent && *of == Some(request) => Some(answer.clone()),
             RegisterReply::To(..) | RegisterReply::ToOthers(..) => None,
@@ -174,7 +175,7 @@ impl Scene {
     /// What was said unasked, and to all but which.
     fn unasked(&self) -> Vec<(&[AgentId], &Answer)> {
         let unasked = self.said.iter().filter_map(|reply| match reply {
-            RegisterReply::ToOthers(but, shown) => Some((&**but, &shown.answer)),
+            RegisterReply::ToOthers(but, _, answer) => Some((&**but, answer)),
             RegisterReply::To(..) => None,
         });
         unasked.collect()

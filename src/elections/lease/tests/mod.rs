@@ -10,6 +10,7 @@ mod leading;
 mod members;
 mod release;
 mod say;
+mod scenes;
 mod sights;
 mod start;
 mod taking;
@@ -20,7 +21,7 @@ use say::*;
 
 use super::{
     Answer, BullyMessage, BullyTimer, Cell, ClaimRecord, Holder, Lease, LeaseConfig, LeaseError,
-    LeaseName, LeaseRecord, Nonce, Preemption, ReadRegister, RecordError, RegisterMessage,
+    LeaseName, LeaseRecord, Micros, Nonce, Preemption, ReadRegister, RecordError, RegisterMessage,
     RegisterShown, Successor, SwapRegister, Swapped, Version, state::State,
 };
 use crate::elections::{fixture::*, shared::Participant};
@@ -255,7 +256,11 @@ impl Kit {
 
     /// It has seen a lease that was released, as it was before it looked.
     fn with_a_slot() -> Self {
-        let mut me = Self::starting();
+        Self::with_a_slot_by(config())
+    }
+
+    fn with_a_slot_by(config: LeaseConfig) -> Self {
+        let mut me = Self::with(config);
         me.sees(Some(released(MINE - 1, None))).whatever();
         me
     }
@@ -271,7 +276,11 @@ impl Kit {
 
     /// Has waited for long enough, and has asked for the lease.
     fn taking() -> Self {
-        let mut me = Self::with_a_slot();
+        Self::taking_with(config())
+    }
+
+    fn taking_with(config: LeaseConfig) -> Self {
+        let mut me = Self::with_a_slot_by(config);
         me.unchanged(Some(&released(MINE - 1, None)), PATIENCE + SLOT);
         me.fire(BullyTimer::Campaign).whatever();
         assert_eq!(me.role(), Role::Candidate);
@@ -310,9 +319,16 @@ impl Kit {
     }
 
     fn sees_both(&mut self, lease: Option<LeaseRecord>, claim: Option<ClaimRecord>) -> Seen {
-        let request = Some(self.request() + 1);
-        self.machine.core.requests += 1;
-        self.shown(request, holds(lease, claim))
+        let request = self.asks();
+        self.shown(Some(request), holds(lease, claim))
+    }
+
+    /// A read leaves now, of that number.
+    fn asks(&mut self) -> u64 {
+        let core = &mut self.machine.core;
+        core.requests += 1;
+        core.reads.ask(core.requests, self.now);
+        core.requests
     }
 
     fn shown(&mut self, request: Option<u64>, answer: Answer) -> Seen {

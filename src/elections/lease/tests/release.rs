@@ -33,6 +33,7 @@ fn a_release_that_was_lost_is_asked_for_again_and_an_earlier_read_asks_for_nothi
     let mut me = Kit::giving_back();
     let shown = me.machine.core.sight.as_ref().unwrap().record().cloned();
     let (first, _) = me.attempt();
+    me.machine.core.reads.ask(first - 1, me.now);
     me.shown(Some(first - 1), holds(shown.clone(), None))
         .set(BullyTimer::Detect, POLL)
         .nothing_else_happened();

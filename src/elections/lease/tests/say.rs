@@ -11,7 +11,11 @@ pub(super) fn swap(request: u64, over: Option<&Nonce>, record: Swapped) -> Regis
 }
 
 pub(super) fn shown(request: Option<u64>, answer: Answer) -> RegisterMessage {
-    RegisterMessage::Shown(Box::new(RegisterShown { request, answer }))
+    let shown = match request {
+        Some(request) => RegisterShown::to(request, answer),
+        None => RegisterShown::unasked(Micros(0), answer),
+    };
+    RegisterMessage::Shown(Box::new(shown))
 }
 
 pub(super) fn holds(lease: Option<LeaseRecord>, claim: Option<ClaimRecord>) -> Answer {

@@ -56,9 +56,9 @@ fn what_another_group_or_program_has_written_is_never_taken() {
     for content in [Err(RecordError::Kind), Ok(Some(elsewhere))] {
         let mut me = Kit::starting();
         for _ in 0..20 {
-            let request = Some(me.request());
-            me.later(READ)
-                .shown(request, foreign(content.clone()))
+            me.later(READ);
+            let request = Some(me.asks());
+            me.shown(request, foreign(content.clone()))
                 .set(BullyTimer::Detect, POLL)
                 .nothing_else_happened();
         }

@@ -91,6 +91,7 @@ fn the_agent_that_was_first_is_followed() {
 #[test]
 fn a_success_that_is_heard_after_the_lease_is_none() {
     let mut me = Kit::taking();
+    let (_, own) = me.attempt();
     me.later(LEASE);
     let seen = me.applied();
     assert!(seen.events().is_empty(), "{seen:?}");
@@ -98,7 +99,9 @@ fn a_success_that_is_heard_after_the_lease_is_none() {
         me.contract.is_armed(BullyTimer::Campaign),
         "it takes it anew"
     );
-    me.later(SLOT).fire(BullyTimer::Campaign).whatever();
+    // So long nothing was read: the store may have gone back meanwhile.
+    me.unchanged(Some(&own), READ + PATIENCE + SLOT);
+    me.fire(BullyTimer::Campaign).whatever();
     let (_, record) = me.attempt();
     assert_eq!(record.term, Term(MINE + 1));
 }

@@ -1,0 +1,93 @@
+//! What a participant asked its register, and how long the answers took.
+//!
+//! Decided here: which answer counts, how far apart two reads may be, and how much longer a wait is for that. Not
+//! here: what was seen ([`sight`](super::sight)).
+
+use std::{collections::VecDeque, time::Duration};
+
+use super::{Defect, LeaseConfig};
+use crate::protocol::Time;
+
+/// The reads that wait for their answers, and the time that the last answers took.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Reads {
+    sent: VecDeque<(u64, Time)>,
+    took: VecDeque<Duration>,
+}
+
+/// An answer of a register: of the store at some time between both.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Looked {
+    pub sent: Time,
+    pub arrived: Time,
+    /// The longest gap that could be before it.
+    pub allowed: Duration,
+}
+
+impl Reads {
+    pub(super) fn ask(&mut self, request: u64, now: Time) {
+        if self.sent.len() >= WAITING {
+            self.sent.pop_front();
+        }
+        self.sent.push_back((request, now));
+    }
+
+    /// `the-newest-answer-counts`: the read that this answers, unless a later one was answered. No read before it
+    /// counts any more.
+    pub(super) fn answer(
+        &mut self,
+        request: u64,
+        now: Time,
+        config: &LeaseConfig,
+    ) -> Option<Looked> {
+        let at = self.sent.iter().position(|(asked, _)| *asked == request)?;
+        let (_, sent) = self.sent.drain(..=at).next_back()?;
+        // By the answers before this one: one that hung does not allow for itself.
+        let allowed = self.allowed(config);
+        if self.took.len() >= MEASURED {
+            self.took.pop_front();
+        }
+        self.took.push_back(now.since(sent));
+        let arrived = now;
+        Some(Looked {
+            sent,
+            arrived,
+            allowed,
+        })
+    }
+
+    /// What the register says unasked, by a read that was begun so long ago.
+    pub(super) fn told(&self, age: Duration, now: Time, config: &LeaseConfig) -> Looked {
+        let age = if config.has(Defect::AgeIgnored) {
+            Duration::ZERO
+        } else {
+            age
+        };
+        let nanos = u64::try_from(age.as_nanos()).unwrap_or(u64::MAX);
+        Looked {
+            sent: Time::from_nanos(now.as_nanos().saturating_sub(nanos)),
+            arrived: now,
+            allowed: self.allowed(config),
+        }
+    }
+
+    /// `gap-from-sending`: so much time may lie between the sending of a read and the arrival of the next.
+    pub(super) fn allowed(&self, config: &LeaseConfig) -> Duration {
+        let (least, most) = (config.heartbeat(), config.timings.lease());
+        let mut took: Vec<Duration> = self.took.iter().copied().collect();
+        took.sort_unstable();
+        let median = took.get(took.len() / 2).copied().unwrap_or_default();
+        let answers = match median.saturating_mul(2).max(least) {
+            _ if config.has(Defect::AnswersNotMeasured) => least,
+            answers if config.has(Defect::GapWithoutLimit) => answers,
+            answers => answers.min(most.max(least)),
+        };
+        config.poll().saturating_add(answers)
+    }
+}
+
+/// So many reads are remembered while they have no answer.
+const WAITING: usize = 32;
+
+/// The time of an answer is the median of so many.
+const MEASURED: usize = 10;

@@ -1,0 +1,238 @@
+//! A scene for each rule of what is seen, which holds, and does not where the rule is broken on purpose.
+
+use super::super::Defect;
+use super::*;
+
+/// Whether the rule holds by these parameters.
+type Scene = fn(LeaseConfig) -> bool;
+
+const SCENES: [(Defect, Scene); 14] = [
+    (Defect::GapIgnored, a_gap_begins_the_wait_anew),
+    (Defect::ReleaseBelieved, a_release_after_a_gap_is_waited_for),
+    (Defect::TermFromTheRecord, a_term_outlives_its_record),
+    (
+        Defect::WaitFromSending,
+        a_wait_begins_when_the_answer_arrived,
+    ),
+    (
+        Defect::GapFromArrival,
+        a_store_that_goes_back_while_a_read_hangs_begins_the_wait_anew,
+    ),
+    (Defect::GapToSending, a_gap_ends_when_the_answer_arrives),
+    (Defect::GapWithoutLimit, a_gap_is_never_longer_than_a_lease),
+    (
+        Defect::AnswersNotMeasured,
+        a_store_that_answers_slowly_elects,
+    ),
+    (Defect::AgeIgnored, what_is_told_is_as_old_as_its_read),
+    (Defect::WaitNotLonger, a_longer_gap_is_waited_for),
+    (Defect::LeaseForgotten, an_absent_record_keeps_its_lease),
+    (Defect::EarlierBelieved, an_earlier_release_is_waited_for),
+    (Defect::LateAttemptBelieved, a_late_attempt_is_waited_for),
+    (Defect::SecondChance, an_attempt_has_no_second_chance),
+];
+
+#[test]
+fn each_defect_breaks_the_scene_of_its_rule() {
+    for (defect, holds) in SCENES {
+        assert!(holds(config()), "without {defect:?}");
+        let planted = LeaseConfig {
+            defect: Some(defect),
+            ..config()
+        };
+        assert!(!holds(planted), "{defect:?}");
+    }
+}
+
+/// Follows HIGH, which has renewed its lease before its eyes.
+fn following(config: LeaseConfig) -> Kit {
+    let mut me = Kit::with(config);
+    for attempt in 1..3 {
+        let record = Some(held(HIGH, OLD, attempt));
+        me.later(READ).sees(record).whatever();
+    }
+    me
+}
+
+/// It sees after a gap what it saw before: HIGH may have renewed what is gone.
+fn a_gap_begins_the_wait_anew(config: LeaseConfig) -> bool {
+    let mut me = following(config);
+    me.later(PATIENCE - 1)
+        .sees(Some(held(HIGH, OLD, 2)))
+        .whatever();
+    me.later(1).fire(BullyTimer::Lease).whatever();
+    me.leader().is_some()
+}
+
+/// It sees after a gap that the lease was released: LOW may have taken it, and that is gone.
+fn a_release_after_a_gap_is_waited_for(config: LeaseConfig) -> bool {
+    let mut me = following(config);
+    me.later(PATIENCE / 2 + POLL)
+        .sees(Some(released(OLD, Some(ME))))
+        .whatever();
+    me.fire(BullyTimer::Campaign).whatever();
+    me.role() == Role::Follower
+}
+
+fn a_term_outlives_its_record(config: LeaseConfig) -> bool {
+    let mut me = following(config);
+    me.later(READ).sees(None).whatever();
+    me.unchanged(None, PATIENCE + SLOT);
+    me.fire(BullyTimer::Campaign).whatever();
+    me.attempt().1.term > Term(OLD)
+}
+
+/// It is shown what it was shown, so long after it asked.
+fn hangs(me: &mut Kit, millis: u64) {
+    let request = me.asks();
+    me.later(millis)
+        .shown(Some(request), holds(Some(held(HIGH, OLD, 2)), None))
+        .whatever();
+}
+
+/// So many milliseconds later it has given up its leader.
+fn gives_up_after(me: &mut Kit, millis: u64) -> bool {
+    me.unchanged(Some(&held(HIGH, OLD, 2)), millis);
+    me.fire(BullyTimer::Lease).whatever();
+    me.leader().is_none()
+}
+
+fn a_wait_begins_when_the_answer_arrived(config: LeaseConfig) -> bool {
+    let mut me = following(config);
+    let request = me.asks();
+    me.later(H)
+        .shown(Some(request), holds(Some(held(HIGH, OLD, 3)), None))
+        .whatever();
+    me.unchanged(Some(&held(HIGH, OLD, 3)), PATIENCE - 1);
+    me.fire(BullyTimer::Lease).whatever();
+    let follows = me.leader().is_some();
+    me.later(1).fire(BullyTimer::Lease).whatever();
+    follows && me.leader().is_none()
+}
+
+/// The answers are 60 ms apart, and of what was asked 160 ms apart.
+fn a_store_that_goes_back_while_a_read_hangs_begins_the_wait_anew(config: LeaseConfig) -> bool {
+    let mut me = following(config);
+    hangs(&mut me, 100);
+    me.later(60).sees(Some(held(HIGH, OLD, 2))).whatever();
+    !gives_up_after(&mut me, PATIENCE - 160) && gives_up_after(&mut me, 160)
+}
+
+fn a_gap_ends_when_the_answer_arrives(config: LeaseConfig) -> bool {
+    let mut me = following(config);
+    let same = || holds(Some(held(HIGH, OLD, 2)), None);
+    me.later(10);
+    let first = me.asks();
+    me.later(POLL);
+    let second = me.asks();
+    me.later(H - 9).shown(Some(first), same()).whatever();
+    me.shown(Some(second), same()).whatever();
+    // What answers take makes the wait longer, by less than this.
+    !gives_up_after(&mut me, PATIENCE - POLL - H - 1 + 60)
+}
+
+/// The store takes 200 ms for each answer, a read leaves every 100 ms, and HIGH renews. Also the read that is under way.
+fn slow_store(config: LeaseConfig) -> (Kit, u64) {
+    let mut me = following(config);
+    let mut asked = me.asks();
+    me.later(SLOW / 2);
+    for attempt in 3..13 {
+        asked = answers(&mut me, asked, attempt);
+    }
+    (me, asked)
+}
+
+/// Another read leaves, and that one is answered.
+fn answers(me: &mut Kit, asked: u64, attempt: u64) -> u64 {
+    let next = me.asks();
+    me.later(SLOW / 2)
+        .shown(Some(asked), holds(Some(held(HIGH, OLD, attempt)), None))
+        .whatever();
+    next
+}
+
+const SLOW: u64 = 200;
+
+/// It goes on like that, and nothing changes any more.
+fn goes_on_slowly((mut me, mut asked): (Kit, u64), millis: u64) -> Kit {
+    for _ in 0..millis / (SLOW / 2) {
+        asked = answers(&mut me, asked, 12);
+    }
+    me.fire(BullyTimer::Lease).whatever();
+    me
+}
+
+fn a_store_that_answers_slowly_elects(config: LeaseConfig) -> bool {
+    goes_on_slowly(slow_store(config), 700).leader().is_none()
+}
+
+/// 400 ms after it saw nothing new, a leader that it could not hear for 328 ms may lead on.
+fn a_longer_gap_is_waited_for(config: LeaseConfig) -> bool {
+    let me = goes_on_slowly(slow_store(config), PATIENCE + SLOW / 2);
+    me.leader().is_some()
+}
+
+fn a_gap_is_never_longer_than_a_lease(config: LeaseConfig) -> bool {
+    let (mut me, _) = slow_store(config);
+    let request = me.asks();
+    me.later(POLL + LEASE - SLOW + 1)
+        .shown(Some(request), holds(Some(released(OLD, Some(ME))), None))
+        .whatever();
+    me.fire(BullyTimer::Campaign).whatever();
+    me.role() == Role::Follower
+}
+
+fn what_is_told_is_as_old_as_its_read(config: LeaseConfig) -> bool {
+    let mut me = following(config);
+    let told = RegisterShown::unasked(
+        Duration::from_millis(90).into(),
+        holds(Some(held(HIGH, OLD, 2)), None),
+    );
+    me.later(100)
+        .hear(EYE, RegisterMessage::Shown(Box::new(told)))
+        .whatever();
+    me.later(POLL + H - 9)
+        .sees(Some(held(HIGH, OLD, 2)))
+        .whatever();
+    !gives_up_after(&mut me, PATIENCE - 100 - (POLL + H - 9))
+}
+
+fn an_absent_record_keeps_its_lease(config: LeaseConfig) -> bool {
+    let mut me = following(config);
+    let mut long = held(HIGH, OLD, 3);
+    long.lease = Duration::from_secs(1).into();
+    me.later(READ).sees(Some(long)).whatever();
+    me.later(READ).sees(None).whatever();
+    me.unchanged(None, PATIENCE + SLOT);
+    me.fire(BullyTimer::Campaign).whatever();
+    me.role() == Role::Follower
+}
+
+fn an_earlier_release_is_waited_for(config: LeaseConfig) -> bool {
+    let mut me = following(config);
+    me.later(READ).sees(Some(held(LOW, OLD + 1, 1))).whatever();
+    me.later(READ)
+        .sees(Some(released(OLD, Some(ME))))
+        .whatever();
+    me.fire(BullyTimer::Campaign).whatever();
+    me.role() == Role::Follower
+}
+
+/// Nothing was seen between the read before the attempt and the answer to it.
+fn a_late_attempt_is_waited_for(config: LeaseConfig) -> bool {
+    let mut me = Kit::taking_with(config);
+    me.later(POLL + H + 1).applied().whatever();
+    me.view().leading.is_none()
+}
+
+/// HIGH was first; then the store goes back, and does what was asked before.
+fn an_attempt_has_no_second_chance(config: LeaseConfig) -> bool {
+    let mut me = Kit::taking_with(config);
+    let (request, record) = me.attempt();
+    me.later(5).sees(Some(held(HIGH, MINE, 4))).whatever();
+    let version = version(Some(&record.nonce));
+    me.later(20)
+        .shown(Some(request), Answer::Applied(version))
+        .whatever();
+    me.view().leading.is_none()
+}
