@@ -10,6 +10,7 @@ use std::{
 use crate::{
     agent::{AgentReader, ElectionHandle},
     clock::{SystemWallClock, WallClock},
+    elections::lease::RULES as LEASE,
     leader::{Messages, MessagesError},
     protocol::{AgentId, Election},
     store::{MemoryStore, TermStore},
@@ -33,6 +34,7 @@ pub(super) fn service_of<E: Election>(
     agent: &ElectionHandle<E>,
 ) -> Result<Arc<ScheduleService>, ScheduleError> {
     let agent = agent.reader();
+    has_a_mark(&agent)?;
     // Before the search, which holds a lock that this takes as well.
     let messages = messages_of(&agent)?;
     agent.attached(|| start(&agent, &messages, BeginSettings::default()))
@@ -47,6 +49,7 @@ pub(super) fn begin<E: Election>(
     settings: BeginSettings,
 ) -> Result<(), ScheduleError> {
     let agent = agent.reader();
+    has_a_mark(&agent)?;
     let messages = messages_of(&agent)?;
     let mut is_first = false;
     agent.attached(|| {
@@ -58,6 +61,16 @@ pub(super) fn begin<E: Election>(
     }
     let agent = agent.id().clone();
     Err(ScheduleError::Begun { agent })
+}
+
+/// Agents of a lease say nothing to each other, so that a new leader in another process could not know what was begun.
+fn has_a_mark(agent: &AgentReader) -> Result<(), ScheduleError> {
+    let is_lease = agent.requirements().is_some_and(|of| of.rules == LEASE);
+    if is_lease {
+        let agent = agent.id().clone();
+        return Err(ScheduleError::Lease { agent });
+    }
+    Ok(())
 }
 
 fn messages_of(agent: &AgentReader) -> Result<Messages, ScheduleError> {

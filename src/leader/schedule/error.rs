@@ -60,6 +60,16 @@ pub enum ScheduleError {
         /// The agent.
         agent: AgentId,
     },
+    /// The agent's election is a lease in a store. Agents of other processes hear nothing of what was begun: a schedule
+    /// would run twice, or never.
+    #[error(
+        "{agent} leads by a lease in a store, and no agent of another process is told what a schedule has begun: run it from \
+         `lead`, with the token and the last due time in a record of your own, or elect by a quorum"
+    )]
+    Lease {
+        /// The agent.
+        agent: AgentId,
+    },
     /// There is no System with timers on this thread.
     #[error("there is no actix System on this thread: start schedules inside of one")]
     NoSystem,

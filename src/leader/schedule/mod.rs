@@ -40,6 +40,9 @@
 //! | `Late { within }` | within that span; of several that were missed only the last | at most once | a nightly report |
 //! | `AtLeastOnce` | however late, each of several in its order | until it has ended well once | what must not be lost, and takes [`Tick::key`] for what was done |
 //!
+//! An agent whose election is a [lease](crate::elections::lease) starts no schedule ([`ScheduleError::Lease`]): agents of several
+//! processes say nothing to each other there, so nothing would carry the mark of what was begun from one to the next.
+//!
 //! "At most once" holds in the quorum mode, whatever happens to agents, hosts, links and clocks. In the available
 //! mode two leaders, one on each side of a partition, may run one tick each; otherwise the successor of a leader knows
 //! what any agent knows that can be reached. "Once" is about the beginning: what a leader that crashed
