@@ -4,6 +4,7 @@ use std::{
     env,
     error::Error,
     io::{self, IsTerminal, Write},
+    sync::atomic::{AtomicUsize, Ordering::Relaxed},
     time::Duration,
 };
 
@@ -202,6 +203,9 @@ pub(crate) fn error(wrong: &dyn Error) {
     writeln!(io::stderr(), "error: {wrong}").unwrap_or_default();
 }
 
+static WRITTEN: AtomicUsize = AtomicUsize::new(0);
+const MOST_WRITTEN: usize = 64 << 20;
+
 /// At once, and without an end of line.
 fn write_now(text: &str) {
     let mut out = io::stdout();
@@ -209,7 +213,18 @@ fn write_now(text: &str) {
     written.unwrap_or_default();
 }
 
+/// No more than so many bytes in all, whatever a recording holds that is shown or replayed.
 pub(crate) fn line(line: &str) {
+    let before = WRITTEN.fetch_add(line.len().saturating_add(1), Relaxed);
+    if before > MOST_WRITTEN {
+        return;
+    }
+    let is_last = before.saturating_add(line.len()) >= MOST_WRITTEN;
+    let line = if is_last {
+        "(there is more than 64 MiB to print: the output ends here)"
+    } else {
+        line
+    };
     // A reader that has gone, such as `head`, is no reason to fail.
     writeln!(io::stdout(), "{line}").unwrap_or_default();
 }

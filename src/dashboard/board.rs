@@ -17,11 +17,12 @@ use tokio::sync::watch;
 use super::{
     change::{MomentStep, step},
     closer::Closer,
-    frames::FrameLog,
+    frames::{FrameLog, MOST_BYTES},
     moment::{PageMoment, short},
     said::{Happened, Said},
     viewers::{NoSeat, Viewers},
 };
+use crate::record::{BoundedText, TooLong};
 
 /// Shared by those who publish and by the viewers.
 #[derive(Debug)]
@@ -233,10 +234,10 @@ impl BoardContent {
             MomentStep::Same => {}
             // Nothing is written for nobody.
             MomentStep::Change(_) if self.viewers.is_empty() => self.frames.begin_anew(),
-            MomentStep::Change(change) => {
-                let name = (self.prefix, "change");
-                self.frames.push(frame(name, &change));
-            }
+            MomentStep::Change(change) => match frame((self.prefix, "change"), &change) {
+                Ok(frame) => self.frames.push(frame),
+                Err(_) => self.frames.begin_anew(),
+            },
             MomentStep::Anew => self.frames.begin_anew(),
         }
         self.snapshot = None;
@@ -267,13 +268,24 @@ impl BoardContent {
         if let Some(written) = &self.snapshot {
             return written.clone();
         }
+        let name = (self.prefix, "snapshot");
         let snapshot = Snapshot {
             head: &self.head,
             moment: &self.moment,
             said: self.said.make_contiguous(),
             elections: self.elections.make_contiguous(),
         };
-        let written = frame((self.prefix, "snapshot"), &snapshot);
+        let written = frame(name, &snapshot).or_else(|_| {
+            // What was said is left out first. A moment is bounded by itself.
+            let (said, elections): (&[_], &[_]) = (&[], &[]);
+            let snapshot = Snapshot {
+                said,
+                elections,
+                ..snapshot
+            };
+            frame(name, &snapshot)
+        });
+        let written = written.unwrap_or_default();
         self.snapshot = Some(written.clone());
         written
     }
@@ -292,9 +304,12 @@ pub(crate) fn shorten(said: &mut Said) {
 }
 
 /// An event of the stream. JSON has no line feed outside of its strings, and none inside.
-fn frame((prefix, event): (&str, &str), data: &impl Serialize) -> Bytes {
-    let json = serde_json::to_string(data).unwrap_or_else(|_| String::from("{}"));
-    Bytes::from(format!("event: {prefix}{event}\ndata: {json}\n\n"))
+fn frame((prefix, event): (&str, &str), data: &impl Serialize) -> Result<Bytes, TooLong> {
+    let mut text = BoundedText::new(MOST_BYTES);
+    text.append(format_args!("event: {prefix}{event}\ndata: "))?;
+    text.add_json(data)?;
+    text.push("\n\n")?;
+    Ok(Bytes::from(text.whole()?))
 }
 
 /// So many viewers there may be, unless the application says otherwise.

@@ -5,8 +5,11 @@
 
 use crate::{
     protocol::Time,
-    record::{Recording, Untold},
+    record::{BoundedText, Recording, Untold},
 };
+
+/// No recording that is copied has more bytes: as many as one that is read.
+const MOST_COPIED: usize = 64 << 20;
 
 /// A form in which a run can be had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,7 +65,12 @@ impl RecordedRun {
     pub(super) fn copy(&self, form: CopyForm, at: Option<Time>) -> Result<String, Untold> {
         let commands = self.commands.as_ref().unwrap_or(&self.whole);
         Ok(match form {
-            CopyForm::Recording => self.whole.to_jsonl(),
+            CopyForm::Recording => {
+                let mut text = BoundedText::new(MOST_COPIED);
+                // Nothing else can go wrong than that it is too long, which the end of it says.
+                self.whole.write(&mut text).ok();
+                text.whole()?
+            }
             CopyForm::Mermaid => self.whole.to_mermaid(),
             CopyForm::Svg => self.whole.to_svg(at.unwrap_or_else(|| self.whole.ended())),
             CopyForm::Script => commands.to_script()?,

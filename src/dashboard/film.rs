@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Decided here: that all entries of one instant are one frame, that a page is given the newest frames of a run that is
-//! too long for it, and where a promise was broken. A change is what the stream of events has (`change.rs`), so a page
+//! too long for it, and how many bytes at most for those that were read, and where a promise was broken. A change is what the stream of events has (`change.rs`), so a page
 //! plays a recording as it shows a running group. Not here: how a recording is read ([`Recording::read`]).
 
 use serde::Serialize;
@@ -15,22 +15,43 @@ use super::{
     board::{Head, Snapshot, shorten},
     change::{MomentChange, MomentStep, step},
     entries::Told,
-    moment::{AgentFacts, AgentState, ClockFacts, NetworkFacts, PageMoment},
+    moment::{AgentFacts, AgentState, ClockFacts, NetworkFacts, PageMoment, short},
     said::{Happened, Said},
 };
 use crate::{
     protocol::{AgentId, Time, shown},
     record::{
-        AgentCondition, AgentMoment, NetworkRecord, RecordedCommand, RecordedMoments, Recording,
-        TraceEntry, What,
+        AgentCondition, AgentMoment, BoundedText, NetworkRecord, RecordedCommand, RecordedMoments,
+        Recording, TooLong, TraceEntry, What,
     },
 };
 
-/// A recording as JSON for the page.
-pub(super) fn film(recording: &Recording) -> String {
-    let mut frames = FilmFrames::default();
+/// A recording as JSON for the page, in so many bytes at most: with its newest frames, where all of them have more.
+///
+/// # Errors
+/// [`TooLong`], where not even one moment has room.
+pub(super) fn film(recording: &Recording, most: usize) -> Result<String, TooLong> {
+    let mut frames = MOST_FRAMES;
+    loop {
+        let film = film_of_newest(recording, frames, most);
+        // What was too long was not written further: all tries together write no more than a few times the limit.
+        if film.is_ok() || frames == 0 {
+            return film;
+        }
+        frames /= 2;
+    }
+}
+
+/// How many bytes a page is given for a recording of so many: a frame has several times the bytes of its entry, and one
+/// in which an agent comes or goes has all agents.
+pub(super) fn room(read: usize) -> usize {
+    let most = read.saturating_mul(BYTES_FOR_ONE);
+    most.saturating_add(LEAST_ROOM).min(MOST_ROOM)
+}
+
+fn film_of_newest(recording: &Recording, instants: usize, most: usize) -> Result<String, TooLong> {
     let entries = recording.entries();
-    let first = first_shown(entries);
+    let first = first_shown(entries, instants);
     let mut scene = FilmScene::before(recording);
     let (skipped, shown) = entries.split_at_checked(first).unwrap_or((&[], entries));
     for entry in skipped {
@@ -38,12 +59,6 @@ pub(super) fn film(recording: &Recording) -> String {
     }
     let at = shown.first().map_or(Time::ZERO, |entry| entry.at);
     let begin = scene.moment(at);
-    let mut before = begin.clone();
-    for instant in shown.chunk_by(|one, other| one.at == other.at) {
-        let told = scene.tell(instant);
-        let at = instant.last().map_or(at, |entry| entry.at);
-        before = frames.add(scene.moment(at), before, &told);
-    }
     let film = Film {
         snapshot: Snapshot {
             head: &head(recording),
@@ -55,10 +70,23 @@ pub(super) fn film(recording: &Recording) -> String {
         skipped: first,
         began_unix_ms: recording.header().began_unix_ms,
     };
-    // Numbers, strings and lists of them have a JSON form.
-    let film = serde_json::to_string(&film).unwrap_or_default();
-    let open = film.strip_suffix('}').unwrap_or_default();
-    format!("{open},\"frames\":[{}]}}", frames.json)
+    let film = BoundedText::json(&film, most)?;
+    let mut text = BoundedText::new(most);
+    text.push(film.strip_suffix('}').unwrap_or_default())?;
+    text.push(",\"frames\":[")?;
+    let mut frames = FilmFrames {
+        text,
+        is_first: true,
+    };
+    let mut before = begin;
+    for instant in shown.chunk_by(|one, other| one.at == other.at) {
+        let told = scene.tell(instant);
+        let at = instant.last().map_or(at, |entry| entry.at);
+        before = frames.add(scene.moment(at), before, &told)?;
+    }
+    let mut text = frames.text;
+    text.push("]}")?;
+    text.whole()
 }
 
 /// What stays as it is while a recording is played.
@@ -66,7 +94,7 @@ pub(super) fn head(recording: &Recording) -> Head {
     let header = recording.header();
     Head {
         title: format!("Recording of {} agents", header.agents.len()),
-        election: (!header.protocol.is_empty()).then(|| header.protocol.clone()),
+        election: (!header.protocol.is_empty()).then(|| short(header.protocol.clone())),
         controls: "none",
         ..Head::default()
     }
@@ -95,17 +123,18 @@ fn broken(entries: &[TraceEntry]) -> Vec<BrokenPromise> {
         };
         Some(BrokenPromise {
             at_ms: shown::in_millis(entry.at.since(Time::ZERO)),
-            text: text.clone(),
+            text: short(text.clone()),
         })
     });
     found.take(MOST_BROKEN).collect()
 }
 
-/// The place of the first entry that is played.
-fn first_shown(entries: &[TraceEntry]) -> usize {
+/// The place of the first entry that is played, with so many instants.
+fn first_shown(entries: &[TraceEntry], instants: usize) -> usize {
+    let most = instants;
     let instants = entries.chunk_by(|one, other| one.at == other.at);
     let lengths: Vec<usize> = instants.map(<[TraceEntry]>::len).collect();
-    let skipped = lengths.len().saturating_sub(MOST_FRAMES);
+    let skipped = lengths.len().saturating_sub(most);
     lengths.iter().take(skipped).sum()
 }
 
@@ -232,31 +261,35 @@ impl<'a> FilmScene<'a> {
 }
 
 /// The frames so far.
-#[derive(Default)]
 struct FilmFrames {
-    json: String,
+    text: BoundedText,
+    is_first: bool,
 }
 
 impl FilmFrames {
     /// Adds what leads to that moment, unless nothing does; gives the moment that the next one follows.
-    fn add(&mut self, now: PageMoment, before: PageMoment, told: &Told) -> PageMoment {
+    fn add(
+        &mut self,
+        now: PageMoment,
+        before: PageMoment,
+        told: &Told,
+    ) -> Result<PageMoment, TooLong> {
         match step(&before, &now, &told.said, told.more) {
-            MomentStep::Same => return before,
-            MomentStep::Change(change) => self.push(&change),
+            MomentStep::Same => return Ok(before),
+            MomentStep::Change(change) => self.push(&change)?,
             MomentStep::Anew => self.push(&Anew {
                 change: MomentChange::of_said(now.at, &told.said, told.more),
                 moment: &now,
-            }),
+            })?,
         }
-        now
+        Ok(now)
     }
 
-    fn push(&mut self, frame: &impl Serialize) {
-        if !self.json.is_empty() {
-            self.json.push(',');
+    fn push(&mut self, frame: &impl Serialize) -> Result<(), TooLong> {
+        if !std::mem::take(&mut self.is_first) {
+            self.text.push(",")?;
         }
-        let json = serde_json::to_string(frame).unwrap_or_default();
-        self.json.push_str(&json);
+        self.text.add_json(frame)
     }
 }
 
@@ -271,10 +304,14 @@ struct Anew<'a> {
 /// A page keeps every frame, to go back to.
 const MOST_FRAMES: usize = 10_000;
 const MOST_BROKEN: usize = 100;
+/// For each byte that is read a page is given so many, for the first agents so many more, and no more than that in all.
+const BYTES_FOR_ONE: usize = 16;
+const LEAST_ROOM: usize = 256 << 10;
+pub(super) const MOST_ROOM: usize = 64 << 20;
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{film as film_within, *};
     use crate::{
         protocol::MemberKind,
         record::{Happening, Header, MessageText, RecordedAgent, RecordedSide},
@@ -300,7 +337,7 @@ mod tests {
     }
 
     fn read(recording: &Recording) -> serde_json::Value {
-        serde_json::from_str(&film(recording)).unwrap()
+        serde_json::from_str(&film_within(recording, MOST_ROOM).unwrap()).unwrap()
     }
 
     fn happened(agent: &str, what: Happening) -> What {
@@ -389,5 +426,52 @@ mod tests {
         assert_eq!(film["skipped"], 6);
         let agents = &film["snapshot"]["moment"]["agents"];
         assert_eq!(agents[1]["state"], "up", "what was skipped has happened");
+    }
+
+    /// An agent comes and goes among many others: each frame has all of them.
+    #[test]
+    fn a_small_recording_gives_its_newest_frames_within_a_bound() {
+        let agents = (0..300).map(|number| RecordedAgent {
+            name: id(&format!("a{number}")),
+            kind: MemberKind::Voter,
+            score: None,
+        });
+        let entries = (1..=1_000).map(|at| {
+            let what = if at % 2 == 0 {
+                Happening::Left
+            } else {
+                Happening::Joined
+            };
+            TraceEntry {
+                at: Time::from_millis(at),
+                what: happened("z", what),
+            }
+        });
+        let recording = Recording::new(
+            Header::of(agents, 1, None),
+            entries,
+            Time::from_millis(1_001),
+        );
+        let read = recording.to_jsonl().len();
+        let all = film_within(&recording, usize::MAX).unwrap();
+        assert!(all.len() > 100 * read, "{} of {read}", all.len());
+        let some = film_within(&recording, room(read)).unwrap();
+        assert!(
+            some.len() <= 16 * read + (256 << 10),
+            "{} of {read}",
+            some.len()
+        );
+        let film: serde_json::Value = serde_json::from_str(&some).unwrap();
+        let frames = film["frames"].as_array().unwrap();
+        assert!(frames.len() > 10, "{}", frames.len());
+        assert_eq!(
+            film["skipped"].as_u64().unwrap() + frames.len() as u64,
+            1_000
+        );
+        assert_eq!(frames.last().unwrap()["at_ms"], 1_000.0);
+        assert!(
+            film_within(&recording, 10_000).is_err(),
+            "not even one moment"
+        );
     }
 }

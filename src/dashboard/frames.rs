@@ -51,7 +51,7 @@ impl FrameLog {
 }
 
 const MOST: usize = 512;
-const MOST_BYTES: usize = 4 << 20;
+pub(super) const MOST_BYTES: usize = 4 << 20;
 
 #[cfg(test)]
 mod tests {

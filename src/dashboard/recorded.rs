@@ -19,13 +19,13 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use super::{
     Dashboard, ShownSource,
     copies::{CopyForm, RecordedRun},
-    film::film as film_of,
+    film::{MOST_ROOM, film as film_of, room},
     routes::{self, caller, out_of_reach, refused},
 };
 use crate::{
     operate::{Operated, RecordRequest},
     protocol::{AgentId, Time},
-    record::Recording,
+    record::{Recording, TooLong},
     web::{json, read_body, refusal},
 };
 
@@ -39,7 +39,8 @@ pub(super) struct RecordedSource {
 impl RecordedSource {
     pub(super) fn new(recording: Recording) -> Self {
         Self {
-            film: film_of(&recording).into(),
+            // Of any recording one moment has room.
+            film: film_of(&recording, MOST_ROOM).unwrap_or_default().into(),
             run: RecordedRun::new(recording),
         }
     }
@@ -184,7 +185,7 @@ pub(super) async fn film(dashboard: Data<Dashboard>, request: HttpRequest) -> Ht
         let message = "something runs here: post a recording to have it played";
         return refusal(StatusCode::NOT_FOUND, message);
     };
-    played(source.film.clone())
+    played(Ok(source.film.clone()))
 }
 
 /// Opens a recording that the page sends.
@@ -208,8 +209,9 @@ pub(super) async fn opened(
         Ok(Err(refused)) => return refused,
         Err(_) => return refusal(StatusCode::REQUEST_TIMEOUT, "the recording did not arrive"),
     };
-    match web::block(move || Recording::read(&*body).map(|read| film_of(&read))).await {
-        Ok(Ok(film)) => played(film.into()),
+    let read = move || Recording::read(&*body).map(|read| film_of(&read, room(body.len())));
+    match web::block(read).await {
+        Ok(Ok(film)) => played(film),
         Ok(Err(wrong)) => refusal(StatusCode::BAD_REQUEST, &wrong.to_string()),
         Err(_) => stopping(),
     }
@@ -254,7 +256,15 @@ pub(super) fn busy() -> HttpResponse {
     refusal(StatusCode::SERVICE_UNAVAILABLE, message)
 }
 
-pub(super) fn played(film: Bytes) -> HttpResponse {
+pub(super) fn played(film: Result<impl Into<Bytes>, TooLong>) -> HttpResponse {
+    let film = match film {
+        Ok(film) => film.into(),
+        Err(wrong) => {
+            let message =
+                format!("played on a page, of this recording {wrong}: open a shorter one");
+            return refusal(StatusCode::PAYLOAD_TOO_LARGE, &message);
+        }
+    };
     HttpResponse::Ok()
         .insert_header((header::CACHE_CONTROL, "no-store"))
         .insert_header((header::X_CONTENT_TYPE_OPTIONS, "nosniff"))

@@ -11,7 +11,7 @@ use actix_web::{
 
 use super::{
     Dashboard,
-    film::film as film_of,
+    film::{film as film_of, room},
     recorded::{LONGEST, busy, played, stopping},
     routes::out_of_reach,
 };
@@ -54,10 +54,11 @@ pub(super) async fn film(
     let most = u64::try_from(LONGEST).unwrap_or(u64::MAX);
     let opened = web::block(move || {
         let bytes = folder.read(&name, most)?;
-        Ok::<_, SavedError>(Recording::read(&*bytes).map(|read| film_of(&read)))
+        let most = room(bytes.len());
+        Ok::<_, SavedError>(Recording::read(&*bytes).map(|read| film_of(&read, most)))
     });
     match opened.await {
-        Ok(Ok(Ok(film))) => played(film.into()),
+        Ok(Ok(Ok(film))) => played(film),
         Ok(Ok(Err(wrong))) => refusal(StatusCode::CONFLICT, &wrong.to_string()),
         Ok(Err(wrong)) => unread(&wrong),
         Err(_) => stopping(),

@@ -1,12 +1,13 @@
 //! The stream of one viewer.
 //!
 //! Decided here: that it reads when its client takes something and never sooner, so nothing is kept for it but its place;
+//! that it is given so many bytes a second at most;
 //! and how often it says something while nothing happens, so that a client which is gone is noticed. Not here: what is
 //! read (`board.rs`).
 
-use std::{convert::Infallible, sync::Arc, time::Duration};
+use std::{convert::Infallible, mem, sync::Arc, time::Duration};
 
-use actix_web::rt::time::timeout;
+use actix_web::rt::time::{sleep, timeout};
 use bytes::Bytes;
 use futures::{Stream, future::select_all, stream};
 use tokio::sync::watch;
@@ -18,7 +19,11 @@ use super::{
 };
 
 /// A viewer of one board, or of several at once. What has a place leaves it when its connection ends, however that comes.
-pub(super) struct Viewer(Vec<Seat>);
+pub(super) struct Viewer {
+    seats: Vec<Seat>,
+    /// What it has yet to wait for what it was given.
+    owes: Duration,
+}
 
 /// Its place at one board.
 struct Seat {
@@ -46,20 +51,27 @@ impl Viewer {
                 board: Arc::clone(board),
             })
         });
-        Ok(Self(seats.collect::<Result<_, _>>()?))
+        Ok(Self {
+            seats: seats.collect::<Result<_, _>>()?,
+            owes: Duration::ZERO,
+        })
     }
 
     /// Events for it, until it is gone or dismissed.
     pub(super) fn stream(self) -> impl Stream<Item = Result<Bytes, Infallible>> {
         stream::unfold(self, |mut viewer| async move {
+            if viewer.owes >= LEAST_PAUSE {
+                sleep(mem::take(&mut viewer.owes)).await;
+            }
             let text = viewer.next().await?;
+            viewer.owes = viewer.owes.saturating_add(time_of(text.len()));
             Some((Ok(text), viewer))
         })
     }
 
     async fn next(&mut self) -> Option<Bytes> {
         loop {
-            let texts = self.0.iter_mut().map(|seat| {
+            let texts = self.seats.iter_mut().map(|seat| {
                 // Before the look: what comes in between is not missed.
                 seat.updates.mark_unchanged();
                 seat.board.read(&mut seat.place)
@@ -73,7 +85,7 @@ impl Viewer {
                 several => return Some(several.concat().into()),
             }
             let updates = self
-                .0
+                .seats
                 .iter_mut()
                 .map(|seat| Box::pin(seat.updates.changed()));
             match timeout(BEAT, select_all(updates)).await {
@@ -85,5 +97,63 @@ impl Viewer {
     }
 }
 
+/// How long it takes to give so many bytes.
+fn time_of(bytes: usize) -> Duration {
+    let nanos = u64::try_from(bytes).unwrap_or(u64::MAX);
+    Duration::from_nanos(nanos.saturating_mul(1_000_000_000 / BYTES_A_SECOND))
+}
+
+/// The most that a viewer is given. All that is kept for it is given within its patience, from two boards too.
+const BYTES_A_SECOND: u64 = 2 << 20;
+/// It is waited at once for several frames that are shorter than this.
+const LEAST_PAUSE: Duration = Duration::from_millis(10);
 /// A client that is gone is noticed when something is written to it.
 const BEAT: Duration = Duration::from_secs(5);
+
+#[cfg(test)]
+mod tests {
+    use futures::StreamExt;
+
+    use super::{
+        super::{
+            board::Head,
+            moment::PageMoment,
+            said::{Happened, Said},
+        },
+        *,
+    };
+    use crate::testkit::virtual_system;
+
+    #[test]
+    fn a_stream_gives_so_many_bytes_a_second() {
+        virtual_system().block_on(async {
+            let board = Arc::new(Board::new(Head::default()));
+            let viewer = Viewer::admit([&board].into_iter(), &Closer::none()).unwrap();
+            let mut stream = Box::pin(viewer.stream());
+            let began = actix_web::rt::time::Instant::now();
+            let (mut before, mut bytes) = (0, 0);
+            for number in 0..50 {
+                let said = (0..100).map(|line| Said {
+                    at: Duration::ZERO,
+                    what: Happened::Mark {
+                        text: format!("{number} {line} {}", "x".repeat(1_900)),
+                    },
+                });
+                board.publish(PageMoment::default(), said.collect(), 0);
+                before = bytes;
+                bytes += stream.next().await.unwrap().unwrap().len();
+            }
+            assert!(bytes > 9_000_000, "{bytes}");
+            let took = began.elapsed();
+            assert!(took >= time_of(before) - LEAST_PAUSE, "{bytes} in {took:?}");
+        });
+    }
+
+    /// What is kept at one board for a viewer that has read nothing of it, from two boards.
+    #[test]
+    fn the_longest_backlog_is_given_within_the_patience_of_a_viewer() {
+        let longest = time_of(2 * super::super::frames::MOST_BYTES);
+        assert!(longest >= Duration::from_secs(3) && longest < super::super::viewers::PATIENCE);
+        assert_eq!(time_of(0), Duration::ZERO);
+    }
+}

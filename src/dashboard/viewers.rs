@@ -94,7 +94,7 @@ impl<C> Viewers<C> {
 }
 
 /// For so long a viewer may take nothing.
-const PATIENCE: Duration = Duration::from_secs(5);
+pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
 #[cfg(test)]
 mod tests {

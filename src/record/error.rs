@@ -2,6 +2,7 @@
 
 use std::io;
 
+use super::TooLong;
 use crate::protocol::Time;
 
 /// Why lines are not read as a recording. Lines are counted from 1.
@@ -96,6 +97,9 @@ pub enum RecordingError {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Untold {
+    /// It would be too long.
+    #[error("of this run {0}: record a shorter one")]
+    TooLong(#[from] TooLong),
     /// Its beginning was forgotten.
     #[error(
         "{forgotten} earlier entries are forgotten, commands perhaps among them: record the run with a larger bound"

@@ -6,7 +6,7 @@
 
 use std::fmt::{self, Write as _};
 
-use super::{MessageText, TraceEntry, What};
+use super::{BoundedText, MessageText, TraceEntry, What};
 use crate::protocol::{AgentId, Role, Time};
 
 /// One line.
@@ -71,12 +71,12 @@ pub(crate) fn lines<'a>(
 
 /// The lines as text.
 pub(crate) fn to_text(lines: &[Line<'_>], forgotten: u64) -> String {
-    let mut text = String::new();
+    let mut text = BoundedText::new(MOST_WRITTEN);
     if forgotten > 0 {
-        append(
-            &mut text,
-            format_args!("({forgotten} earlier entries are forgotten)\n"),
-        );
+        text.append(format_args!(
+            "({forgotten} earlier entries are forgotten)\n"
+        ))
+        .ok();
     }
     let width = |text: &String| text.chars().count();
     let subjects: Vec<String> = lines.iter().map(|line| line.subject.to_string()).collect();
@@ -86,11 +86,18 @@ pub(crate) fn to_text(lines: &[Line<'_>], forgotten: u64) -> String {
     for ((line, subject), when) in lines.iter().zip(subjects).zip(whens) {
         let what = &line.what;
         let written = format!("{when:>when_width$}  {subject:<subject_width$}  {what}");
-        text.push_str(written.trim_end());
-        text.push('\n');
+        if text
+            .append(format_args!("{}\n", written.trim_end()))
+            .is_err()
+        {
+            break;
+        }
     }
-    text
+    text.ended_by("(the run goes on: this is all that is written of it)\n")
 }
+
+/// No text, diagram, script or test of a run is longer, in bytes.
+pub(super) const MOST_WRITTEN: usize = 16 << 20;
 
 impl Line<'_> {
     fn is_of_same_agent(&self, next: &Self) -> bool {

@@ -6,7 +6,10 @@
 
 use std::collections::BTreeMap;
 
-use super::lines::{Line, Subject, Way, append};
+use super::{
+    BoundedText, TooLong,
+    lines::{Line, MOST_WRITTEN, Subject, Way},
+};
 use crate::protocol::AgentId;
 
 /// The lines as a diagram; the participants in this order, the others behind them by name.
@@ -14,10 +17,22 @@ pub(crate) fn to_mermaid(lines: &[Line<'_>], order: &[AgentId]) -> String {
     let positions = positions(lines, order);
     let mut named: Vec<(usize, &AgentId)> = positions.iter().map(|(id, at)| (*at, *id)).collect();
     named.sort_unstable();
-    let mut text = String::from("sequenceDiagram\n");
-    for (at, id) in &named {
+    let mut text = BoundedText::new(MOST_WRITTEN);
+    // What does not fit is said in the last line.
+    write(&mut text, lines, &named, &positions).ok();
+    text.ended_by("    %% the run goes on: this is all that is drawn of it\n")
+}
+
+fn write(
+    text: &mut BoundedText,
+    lines: &[Line<'_>],
+    named: &[(usize, &AgentId)],
+    positions: &BTreeMap<&AgentId, usize>,
+) -> Result<(), TooLong> {
+    text.push("sequenceDiagram\n")?;
+    for (at, id) in named {
         let name = escape(id.as_str());
-        append(&mut text, format_args!("    participant p{at} as {name}\n"));
+        text.append(format_args!("    participant p{at} as {name}\n"))?;
     }
     let position = |id: &AgentId| positions.get(id).copied().unwrap_or(0);
     for line in lines {
@@ -29,17 +44,11 @@ pub(crate) fn to_mermaid(lines: &[Line<'_>], order: &[AgentId]) -> String {
                     1 => String::from("p0"),
                     many => format!("p0,p{}", many - 1),
                 };
-                append(
-                    &mut text,
-                    format_args!("    Note over {over}: {at} {what}\n"),
-                );
+                text.append(format_args!("    Note over {over}: {at} {what}\n"))?;
             }
             Subject::Agents(agents) => {
                 for agent in agents.iter().map(|id| position(id)) {
-                    append(
-                        &mut text,
-                        format_args!("    Note over p{agent}: {at} {what}\n"),
-                    );
+                    text.append(format_args!("    Note over p{agent}: {at} {what}\n"))?;
                 }
             }
             Subject::Message { from, way, to } => {
@@ -50,12 +59,12 @@ pub(crate) fn to_mermaid(lines: &[Line<'_>], order: &[AgentId]) -> String {
                         Way::Lost => format!("p{from}-xp{to}"),
                         Way::Arrived | Way::Dropped => format!("Note over p{to}"),
                     };
-                    append(&mut text, format_args!("    {arrow}: {what}\n"));
+                    text.append(format_args!("    {arrow}: {what}\n"))?;
                 }
             }
         }
     }
-    text
+    Ok(())
 }
 
 /// The participants, from left to right.

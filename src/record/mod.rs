@@ -21,9 +21,13 @@
 //! agent that runs in production writes down its own part, bounded, if it is told to
 //! ([`ElectionHandle::record`](crate::agent::ElectionHandle::record)).
 //!
-//! Read on: `entry.rs` has the entries, `read.rs` reads what others wrote, `moment.rs` is what a recording says of one
+//! None of these is longer than 16 MiB (a drawing and a diagram among them): a text and a diagram end in words there, commands and
+//! a test are refused ([`Untold::TooLong`]).
+//!
+//! Read on: `bounded.rs` is how everything here is written, `entry.rs` has the entries, `read.rs` reads what others wrote, `moment.rs` is what a recording says of one
 //! moment.
 
+mod bounded;
 mod command;
 mod difference;
 mod entry;
@@ -39,6 +43,7 @@ mod rust_test;
 mod script;
 mod svg;
 
+pub use bounded::{BoundedText, TooLong};
 pub use command::{NetworkRecord, RecordedCommand};
 pub use difference::Difference;
 pub use entry::{Happening, MessageText, RecordedSide, TraceEntry, What};

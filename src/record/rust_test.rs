@@ -4,8 +4,9 @@
 //! the recording says wherever that was settled. A test of the crate compares it with a file that is compiled and run.
 
 use super::{
-    NetworkRecord, RecordedAgent, RecordedCommand, Recording, TraceEntry, Untold, What,
-    lines::append, script::can_be_told,
+    NetworkRecord, RecordedAgent, RecordedCommand, Recording, TooLong, TraceEntry, Untold, What,
+    lines::{MOST_WRITTEN, append},
+    script::can_be_told,
 };
 use crate::protocol::{AgentId, MemberKind, NewVoter, Score, Time, VoterChange};
 
@@ -89,6 +90,11 @@ fn body(recording: &Recording) -> Result<String, Untold> {
         }
         if matches!(what, What::Command(_) | What::Settled { .. }) {
             reached = *at;
+        }
+        // One entry is a part of one line of a recording, which is bounded.
+        if out.len() > MOST_WRITTEN {
+            let most = MOST_WRITTEN;
+            return Err(TooLong { most }.into());
         }
     }
     Ok(out)

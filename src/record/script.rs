@@ -3,38 +3,41 @@
 //! Decided here: that a script is made only where it is the run. The example names its agents `agent-1` and so on, gives
 //! each its number as its score, and begins with delays of 1 to 3 ms; commands that it has no word for are named.
 
-use super::{NetworkRecord, RecordedCommand, Recording, TraceEntry, Untold, What, lines::append};
+use super::{
+    BoundedText, NetworkRecord, RecordedCommand, Recording, TraceEntry, Untold, What,
+    lines::MOST_WRITTEN,
+};
 use crate::protocol::{AgentId, MemberKind, Score, Time, VoterChange};
 
 pub(super) fn to_script(recording: &Recording) -> Result<String, Untold> {
     check(recording)?;
     let header = recording.header();
-    let mut script = format!(
+    let mut script = BoundedText::new(MOST_WRITTEN);
+    script.append(format_args!(
         "# cargo run --example cluster -- --protocol {} --agents {} --seed {} --script \"$(cat FILE)\"\n",
         header.protocol,
         header.agents.len(),
         header.seed
-    );
+    ))?;
     let mut reached = Time::ZERO;
     let mut network = header.network.unwrap_or_default();
     let first = begun_by_itself(recording);
     for TraceEntry { at, what } in recording.entries().iter().skip(first) {
         if *at > reached && matches!(what, What::Command(_) | What::Ended) {
-            append(&mut script, format_args!("until {}\n", span(at.as_nanos())));
+            script.append(format_args!("until {}\n", span(at.as_nanos())))?;
         }
         if let What::Command(command) = what {
             let said = words(command, &mut network).ok_or_else(|| Untold::Command {
                 at: *at,
                 command: format!("{command:?}"),
             })?;
-            script.push_str(&said);
-            script.push('\n');
+            script.append(format_args!("{said}\n"))?;
         }
         if matches!(what, What::Command(_) | What::Settled { .. }) {
             reached = *at;
         }
     }
-    Ok(script)
+    Ok(script.whole()?)
 }
 
 /// How many entries there are until the example has done what it does before any script: under the ASTRA rules it

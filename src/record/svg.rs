@@ -40,7 +40,7 @@ pub(super) fn to_svg(moment: &RecordedMoment<'_>, recording: &Recording) -> Stri
     }
     cuts(&mut out, moment, &places);
     messages(&mut out, moment, &places);
-    for agent in &moment.agents {
+    for agent in moment.agents.iter().take(MOST_NODES) {
         node(&mut out, agent, &places);
     }
     out.push_str("</svg>\n");
@@ -294,6 +294,9 @@ fn summary(moment: &RecordedMoment<'_>) -> String {
         [one, other] => format!("{one} and {other} lead"),
         [one, ..] => format!("{one} and {} others lead", leaders.len() - 1),
     };
+    if moment.agents.len() > MOST_NODES {
+        append(&mut said, format_args!("; {MOST_NODES} agents drawn"));
+    }
     let under_way = moment.under_way.len();
     if under_way > 0 {
         let s = if under_way == 1 { "" } else { "s" };
@@ -353,6 +356,8 @@ const HIGH: f64 = 640.0;
 const RING: f64 = 220.0;
 /// The height of the ring's middle.
 const MIDDLE: f64 = 325.0;
+/// A ring of more agents is a line; with it the drawing is bounded, since names are.
+const MOST_NODES: usize = 1_000;
 /// More arrows than this are no drawing any more.
 const MOST_LINES: usize = 200;
 

@@ -46,6 +46,9 @@
 //! no token: what they show is no secret to whoever reaches the port, so bind it where only those reach it who
 //! may know. Over plain HTTP the token can be read on the way: put TLS in front of it.
 //!
+//! No answer has more than 64 MiB: what would is refused in words, with 507. `/metrics` has what the application renders, up to
+//! 16 MiB.
+//!
 //! Decided here: routes, statuses, and who may command. Not here: what is shown and what a command does
 //! ([`operate`](crate::operate)).
 
@@ -63,7 +66,7 @@ use actix_web::{
 };
 use serde::Serialize;
 
-use crate::{operate::Operated, protocol::Leader};
+use crate::{operate::Operated, protocol::Leader, record::BoundedText};
 
 pub use token::{Token, TokenError};
 
@@ -175,15 +178,29 @@ impl Guard for ReadGuard {
     }
 }
 
-/// An answer in JSON that is not kept by any cache.
+/// An answer in JSON that is not kept by any cache; in its place a refusal, where it would be too long.
 pub(crate) fn json(status: StatusCode, body: &impl Serialize) -> HttpResponse {
-    match serde_json::to_string(body) {
-        Ok(text) => HttpResponse::build(status)
-            .insert_header((header::CACHE_CONTROL, "no-store"))
-            .content_type("application/json")
-            .body(text),
-        Err(_) => HttpResponse::InternalServerError().finish(),
-    }
+    let (status, text) = match BoundedText::json(body, MOST_ANSWERED) {
+        Ok(text) => (status, text),
+        Err(wrong) => {
+            let message = format!("{wrong}: ask a node that has fewer agents");
+            let text = BoundedText::json(&Message { message: &message }, MOST_ANSWERED);
+            (StatusCode::INSUFFICIENT_STORAGE, text.unwrap_or_default())
+        }
+    };
+    HttpResponse::build(status)
+        .insert_header((header::CACHE_CONTROL, "no-store"))
+        .content_type("application/json")
+        .body(text)
+}
+
+/// No answer in JSON has more bytes: the records of several agents, each of 8 MiB at most, are the longest.
+const MOST_ANSWERED: usize = 64 << 20;
+
+/// What is wrong, and what to do.
+#[derive(Serialize)]
+struct Message<'a> {
+    message: &'a str,
 }
 
 /// A body of no more than so many bytes.
@@ -200,9 +217,5 @@ pub(crate) async fn read_body(body: Payload, longest: usize) -> Result<Bytes, Ht
 
 /// An answer that says what is wrong, and what to do.
 pub(crate) fn refusal(status: StatusCode, message: &str) -> HttpResponse {
-    #[derive(Serialize)]
-    struct Message<'a> {
-        message: &'a str,
-    }
     json(status, &Message { message })
 }

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     operate::Explanation,
     protocol::{AgentId, Leader, shown::ShownLeader},
+    record::BoundedText,
 };
 
 use super::{Routes, json, refusal};
@@ -102,13 +103,23 @@ pub(super) async fn status(node: Data<Routes>) -> HttpResponse {
 
 pub(super) async fn metrics(node: Data<Routes>) -> HttpResponse {
     match &node.render {
-        Some(render) => HttpResponse::Ok()
-            .insert_header((header::CACHE_CONTROL, "no-store"))
-            .content_type("text/plain; version=0.0.4; charset=utf-8")
-            .body(render()),
+        Some(render) => {
+            let mut text = BoundedText::new(MOST_METRICS);
+            if let Err(wrong) = text.push(&render()) {
+                let message = format!("{wrong}: let the application render fewer series");
+                return refusal(StatusCode::INSUFFICIENT_STORAGE, &message);
+            }
+            HttpResponse::Ok()
+                .insert_header((header::CACHE_CONTROL, "no-store"))
+                .content_type("text/plain; version=0.0.4; charset=utf-8")
+                .body(text.ended_by(""))
+        }
         None => HttpResponse::NotFound().finish(),
     }
 }
+
+/// Some hundred thousand series.
+const MOST_METRICS: usize = 16 << 20;
 
 fn good(is_good: bool) -> StatusCode {
     if is_good {

@@ -21,7 +21,7 @@ use std::{
     process::ExitCode,
 };
 
-use actix_bully::operate::OutcomeVerdict;
+use actix_bully::{operate::OutcomeVerdict, record::BoundedText};
 use clap::Parser;
 use serde::Serialize;
 
@@ -99,11 +99,20 @@ fn run(args: &Args) -> Result<ExitCode, Failure> {
 
 /// Prints what was asked for.
 fn print(text: &str) -> Result<(), Failure> {
+    let mut bounded = BoundedText::new(MOST_PRINTED);
+    if bounded.push(text).is_err() {
+        return Err(Failure::Usage(
+            "there is more than 64 MiB to say: ask the node by its routes",
+        ));
+    }
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes())
         .and_then(|()| out.flush())
         .map_err(Failure::Output)
 }
+
+/// Several times what a node answers at most.
+const MOST_PRINTED: usize = 64 << 20;
 
 /// A failure, for programs.
 #[derive(Serialize)]

@@ -1,0 +1,197 @@
+//! Text of a bounded length: whatever is asked for and whoever asks, what is written has an end.
+//!
+//! Decided here: that what does not fit is not begun, and that nothing is written after it. Not here: how long a text
+//! may be, and whether it is refused or ends in words; whoever writes it says so.
+
+use std::{
+    fmt::{self, Write as _},
+    io,
+};
+
+use serde::Serialize;
+
+/// Takes so many bytes and no more.
+///
+/// ```
+/// use actix_bully::record::BoundedText;
+/// use std::fmt::Write;
+/// let mut text = BoundedText::new(10);
+/// assert!(writeln!(text, "four").is_ok());
+/// assert!(writeln!(text, "thousands").is_err());
+/// assert!(writeln!(text, "1").is_err(), "nothing follows what is left out");
+/// assert_eq!(text.ended_by("and so on\n"), "four\nand so on\n");
+/// ```
+#[derive(Clone, Debug)]
+pub struct BoundedText {
+    text: String,
+    most: usize,
+    is_full: bool,
+}
+
+/// What was asked for has more bytes than it may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("this has more than {most} bytes, which is the most that is written")]
+pub struct TooLong {
+    /// The limit.
+    pub most: usize,
+}
+
+impl BoundedText {
+    /// Room for so many bytes.
+    pub const fn new(most: usize) -> Self {
+        Self {
+            text: String::new(),
+            most,
+            is_full: false,
+        }
+    }
+
+    /// Writes all of that, or nothing.
+    ///
+    /// # Errors
+    /// [`TooLong`], where it does not fit, or what was before it did not.
+    pub fn push(&mut self, text: &str) -> Result<(), TooLong> {
+        let TooLong { most } = self.over();
+        if self.is_full || self.text.len().saturating_add(text.len()) > most {
+            self.is_full = true;
+            return Err(TooLong { most });
+        }
+        self.text.push_str(text);
+        Ok(())
+    }
+
+    /// Writes all of that, or nothing.
+    ///
+    /// # Errors
+    /// As [`push`](Self::push).
+    pub fn append(&mut self, what: fmt::Arguments<'_>) -> Result<(), TooLong> {
+        let before = self.text.len();
+        self.write_fmt(what).map_err(|_| {
+            self.text.truncate(before);
+            self.over()
+        })
+    }
+
+    /// Whether something was left out.
+    pub const fn is_full(&self) -> bool {
+        self.is_full
+    }
+
+    /// How many bytes there are.
+    pub const fn len(&self) -> usize {
+        self.text.len()
+    }
+
+    /// Whether there are none.
+    pub const fn is_empty(&self) -> bool {
+        self.text.is_empty()
+    }
+
+    /// The text, if it is whole.
+    ///
+    /// # Errors
+    /// [`TooLong`], where something was left out.
+    pub fn whole(self) -> Result<String, TooLong> {
+        if self.is_full {
+            return Err(self.over());
+        }
+        Ok(self.text)
+    }
+
+    /// The text; where something was left out, its whole lines and these words.
+    pub fn ended_by(mut self, words: &str) -> String {
+        if self.is_full {
+            let lines = self.text.rfind('\n').map_or(0, |end| end.saturating_add(1));
+            self.text.truncate(lines);
+            self.text.push_str(words);
+        }
+        self.text
+    }
+
+    /// That value as JSON of so many bytes at most. What is left out is not kept in memory either.
+    ///
+    /// # Errors
+    /// [`TooLong`], where it has more.
+    pub fn json(value: &impl Serialize, most: usize) -> Result<String, TooLong> {
+        let mut text = Self::new(most);
+        text.add_json(value)?;
+        text.whole()
+    }
+
+    /// Writes that value as JSON, all of it or nothing. One that has no JSON form is nothing.
+    ///
+    /// # Errors
+    /// As [`push`](Self::push).
+    pub fn add_json(&mut self, value: &impl Serialize) -> Result<(), TooLong> {
+        let before = self.text.len();
+        if serde_json::to_writer(&mut *self, value).is_err() {
+            self.text.truncate(before);
+        }
+        if self.is_full {
+            return Err(self.over());
+        }
+        Ok(())
+    }
+
+    const fn over(&self) -> TooLong {
+        TooLong { most: self.most }
+    }
+}
+
+impl fmt::Write for BoundedText {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.push(text).map_err(|_| fmt::Error)
+    }
+}
+
+impl io::Write for BoundedText {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let text = std::str::from_utf8(bytes)
+            .map_err(|wrong| io::Error::new(io::ErrorKind::InvalidData, wrong))?;
+        self.push(text).map_err(io::Error::other)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_fits_is_whole_and_what_does_not_is_refused() {
+        let mut text = BoundedText::new(5);
+        text.push("12345").unwrap();
+        assert_eq!(text.clone().whole().unwrap(), "12345");
+        assert_eq!(text.push("6"), Err(TooLong { most: 5 }));
+        assert!(text.is_full());
+        assert_eq!(text.whole(), Err(TooLong { most: 5 }));
+    }
+
+    #[test]
+    fn a_part_that_does_not_fit_is_not_begun() {
+        let mut text = BoundedText::new(8);
+        text.append(format_args!("{}\n", "one")).unwrap();
+        text.append(format_args!("{}{}", 22, "55555")).unwrap_err();
+        assert_eq!(text.len(), 4);
+        assert!(text.push("x").is_err(), "nothing follows it");
+        assert_eq!(text.ended_by("..\n"), "one\n..\n");
+    }
+
+    #[test]
+    fn json_is_whole_or_refused() {
+        assert_eq!(
+            BoundedText::json(&["ä", "\n"], 12).unwrap(),
+            "[\"ä\",\"\\n\"]"
+        );
+        let long = vec!["x"; 1_000];
+        assert_eq!(
+            BoundedText::json(&long, 3_999),
+            Err(TooLong { most: 3_999 })
+        );
+        assert_eq!(BoundedText::json(&long, 4_001).unwrap().len(), 4_001);
+    }
+}
