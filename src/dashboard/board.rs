@@ -17,12 +17,11 @@ use tokio::sync::watch;
 use super::{
     change::{MomentStep, step},
     closer::Closer,
-    frames::{FrameLog, MOST_BYTES},
+    frames::{FrameLog, frame},
     moment::{PageMoment, short},
     said::{Happened, Said},
     viewers::{NoSeat, Viewers},
 };
-use crate::record::{BoundedText, TooLong};
 
 /// Shared by those who publish and by the viewers.
 #[derive(Debug)]
@@ -301,15 +300,6 @@ pub(crate) fn shorten(said: &mut Said) {
             *text = short(std::mem::take(text));
         }
     }
-}
-
-/// An event of the stream. JSON has no line feed outside of its strings, and none inside.
-fn frame((prefix, event): (&str, &str), data: &impl Serialize) -> Result<Bytes, TooLong> {
-    let mut text = BoundedText::new(MOST_BYTES);
-    text.append(format_args!("event: {prefix}{event}\ndata: "))?;
-    text.add_json(data)?;
-    text.push("\n\n")?;
-    Ok(Bytes::from(text.whole()?))
 }
 
 /// So many viewers there may be, unless the application says otherwise.

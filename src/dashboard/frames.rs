@@ -6,6 +6,9 @@
 use std::collections::VecDeque;
 
 use bytes::Bytes;
+use serde::Serialize;
+
+use crate::record::{BoundedText, TooLong};
 
 /// The newest frames, numbered from the first that there ever was.
 #[derive(Debug, Default)]
@@ -48,6 +51,18 @@ impl FrameLog {
         let skipped = usize::try_from(number.checked_sub(self.first)?).ok()?;
         (skipped <= self.kept.len()).then(|| self.kept.iter().skip(skipped))
     }
+}
+
+/// An event of the stream. JSON has no line feed outside of its strings, and none inside.
+pub(super) fn frame(
+    (prefix, event): (&str, &str),
+    data: &impl Serialize,
+) -> Result<Bytes, TooLong> {
+    let mut text = BoundedText::new(MOST_BYTES);
+    text.append(format_args!("event: {prefix}{event}\ndata: "))?;
+    text.add_json(data)?;
+    text.push("\n\n")?;
+    Ok(Bytes::from(text.whole()?))
 }
 
 const MOST: usize = 512;

@@ -8,6 +8,7 @@ use std::{collections::VecDeque, sync::Arc, time::Duration};
 use super::{
     Defect, LeaseConfig, Out,
     alarm::Alarms,
+    attempts::SwapAttempt,
     claims::Claims,
     reads::{Looked, Reads},
     sight::Sight,
@@ -23,9 +24,6 @@ use crate::elections::{
     shared::{Cooldown, Participant, slot},
 };
 use crate::protocol::{AgentId, Leader, Score, Term, Time};
-
-/// So many attempts are remembered: many more than a lease has renewals.
-const ATTEMPTS: usize = 32;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Core {
@@ -48,15 +46,6 @@ pub(super) struct Core {
     pub requests: u64,
     pub attempts: VecDeque<SwapAttempt>,
     pub reads: Reads,
-}
-
-/// A swap that was asked for.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct SwapAttempt {
-    pub request: u64,
-    pub sent: Time,
-    pub expected: Version,
-    pub record: Swapped,
 }
 
 /// What is said of a leadership that has ended.
@@ -113,10 +102,7 @@ impl Core {
     }
 
     fn swap(&mut self, now: Time, request: u64, expected: Version, record: Swapped, out: &mut Out) {
-        if self.attempts.len() >= ATTEMPTS {
-            self.attempts.pop_front();
-        }
-        self.attempts.push_back(SwapAttempt {
+        self.note_attempt(SwapAttempt {
             request,
             sent: now,
             expected: expected.clone(),
@@ -258,38 +244,12 @@ impl Core {
 
     // ---- answers -----------------------------------------------------------------------------
 
-    /// The attempt of that number, if it is remembered; it is forgotten by that.
-    pub(super) fn take_attempt(&mut self, request: u64) -> Option<SwapAttempt> {
-        let at = self.attempts.iter().position(|a| a.request == request)?;
-        self.attempts.remove(at)
-    }
-
-    /// The latest attempt that could have written that record.
-    pub(super) fn attempt_of(&self, record: &LeaseRecord) -> Option<&SwapAttempt> {
-        let wrote = |attempt: &&SwapAttempt| match &attempt.record {
-            Swapped::Lease(own) => own == record,
-            Swapped::Claim(_) => false,
-        };
-        self.attempts.iter().rev().find(wrote)
-    }
-
-    pub(super) fn is_attempt(&self, request: u64) -> bool {
-        self.attempts
-            .iter()
-            .any(|attempt| attempt.request == request)
-    }
-
     /// Whether the record shows this incarnation as the holder.
     pub(super) fn shows_me(&self) -> bool {
         let holder = self.sight.as_ref().and_then(Sight::holder);
         holder.is_some_and(|holder| {
             holder.id == self.me.id && holder.incarnation == self.me.incarnation
         })
-    }
-
-    /// No attempt of a leadership that has ended may begin another one.
-    pub(super) fn forget_attempts(&mut self) {
-        self.attempts.clear();
     }
 
     /// What a read has shown of both records.
@@ -310,34 +270,6 @@ impl Core {
         }
         self.sight = Some(sight);
         self.claims.observe(claim, looked.arrived, &self.config);
-    }
-
-    /// `no-second-chance`: what replaces another version than a later read has shown was applied before that read, or
-    /// can be applied only by a store that went back.
-    fn forget_hopeless(&mut self, request: u64, sight: &Sight) {
-        if self.config.has(Defect::SecondChance) {
-            return;
-        }
-        self.attempts
-            .retain(|attempt| match (&attempt.record, sight.record()) {
-                (Swapped::Claim(_), _) => true,
-                (Swapped::Lease(own), Some(shown)) if own == shown => true,
-                (Swapped::Lease(_), _) => {
-                    attempt.request > request || attempt.expected == sight.version
-                }
-            });
-    }
-
-    /// Its own attempt was applied, as the store says.
-    pub(super) fn wrote(&mut self, now: Time, sent: Time, record: LeaseRecord, version: Version) {
-        let looked = Looked {
-            sent,
-            arrived: now,
-            allowed: self.reads.allowed(&self.config),
-        };
-        let content = Ok(Some(record));
-        let cell = Cell { version, content };
-        self.sight = Some(Sight::of(cell, looked, self.sight.as_ref(), &self.config));
     }
 
     /// `lease-from-send-time`: until when an attempt that was sent at that time, and applied, lets its agent
@@ -365,13 +297,6 @@ impl Core {
             }
         });
         Cell { version, content }
-    }
-
-    /// `a-gap-begins-anew`: an attempt of an agent that does not lead counts only where nothing could happen unseen
-    /// between the read that it follows and the answer.
-    pub(super) fn is_unbroken(&self) -> bool {
-        let sight = self.sight.as_ref();
-        sight.is_some_and(Sight::is_continuous) || self.config.has(Defect::LateAttemptBelieved)
     }
 
     // ---- what follows from it ----------------------------------------------------------------

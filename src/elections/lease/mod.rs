@@ -35,12 +35,12 @@
 //! | `lease-from-send-time` | a lease counts from when the attempt was sent that was then applied | `core.rs`, `leader.rs` |
 //! | `lease-ends-by-clock` | each step begins with the end of a lease that is over | `machine.rs` |
 //! | `unknown-is-no-success` | an attempt whose outcome is unknown prolongs nothing: the agent reads | `shown.rs` |
-//! | `recognised-by-its-nonce` | an attempt that was applied late is seen by its nonce, and counts from when it was sent | `shown.rs`, `core.rs` |
+//! | `recognised-by-its-nonce` | an attempt that was applied late is seen by its nonce, and counts from when it was sent | `shown.rs`, `attempts.rs` |
 //! | `wait-for-the-unchanged` | a lease is over when its record has not changed for D (1 + r) / (1 - r), by the reader's clock, since the first answer arrived that showed it | `sight.rs` |
 //! | `longest-lease-seen` | that D is the longest lease that the agent saw in the register, or its own: also while there is no record, or one of an earlier term, which says nothing of the leadership after it, released or not | `sight.rs` |
 //! | `gap-from-sending` | a gap is the time from the sending of a read to the arrival of the next answer. Allowed are the poll and twice the time of an answer (the median of ten), at least the poll and H, at most the poll and D. What is told unasked carries the age of its read. The wait is longer by what is allowed above the poll and H | `reads.rs`, `sight.rs` |
-//! | `a-gap-begins-anew` | after a longer gap everything that is seen counts from then: the store may have gone back to a backup. So does a lease that is found released, no record at all, or an attempt of its own that was applied | `sight.rs`, `core.rs` |
-//! | `no-second-chance` | what would replace another version than a later read shows is forgotten: it was not applied, and a store that goes back may do it yet | `core.rs` |
+//! | `a-gap-begins-anew` | after a longer gap everything that is seen counts from then: the store may have gone back to a backup. So does a lease that is found released, no record at all, or an attempt of its own that was applied | `sight.rs`, `attempts.rs` |
+//! | `no-second-chance` | what would replace another version than a later read shows is forgotten: it was not applied, and a store that goes back may do it yet | `attempts.rs` |
 //! | `the-newest-answer-counts` | the answer to a read is not heard after that to a later one | `reads.rs` |
 //! | `term-above-all` | a new leadership has a term above every one that its agent saw, and not below the wall clock's | `core.rs` |
 //! | `rank-staggered-slots` | an agent with k others ahead of it, as its process knows, waits k times as long as a reader does, since those ahead may have seen the same that much later; one step more for a better agent of another process that claims the lease; 8 more while it cools down | `core.rs` |
@@ -97,6 +97,7 @@
 #![doc = include_str!("moving.md")]
 
 mod alarm;
+mod attempts;
 mod claims;
 mod config;
 mod core;

@@ -1,0 +1,93 @@
+//! The writes that an agent has asked for, and what is known of them.
+//!
+//! Decided here: which of them is remembered, and which one counts when the store says that it was applied, or shows it.
+//! Not here: what is written ([`core`](super::core)).
+
+use super::{Defect, core::Core, reads::Looked, sight::Sight};
+use crate::elections::message::{
+    record::LeaseRecord,
+    register::{Cell, Swapped, Version},
+};
+use crate::protocol::Time;
+
+/// So many attempts are remembered: many more than a lease has renewals.
+const ATTEMPTS: usize = 32;
+
+/// A swap that was asked for.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct SwapAttempt {
+    pub request: u64,
+    pub sent: Time,
+    pub expected: Version,
+    pub record: Swapped,
+}
+
+impl Core {
+    pub(super) fn note_attempt(&mut self, attempt: SwapAttempt) {
+        if self.attempts.len() >= ATTEMPTS {
+            self.attempts.pop_front();
+        }
+        self.attempts.push_back(attempt);
+    }
+
+    /// The attempt of that number, if it is remembered; it is forgotten by that.
+    pub(super) fn take_attempt(&mut self, request: u64) -> Option<SwapAttempt> {
+        let at = self.attempts.iter().position(|a| a.request == request)?;
+        self.attempts.remove(at)
+    }
+
+    /// The latest attempt that could have written that record.
+    pub(super) fn attempt_of(&self, record: &LeaseRecord) -> Option<&SwapAttempt> {
+        let wrote = |attempt: &&SwapAttempt| match &attempt.record {
+            Swapped::Lease(own) => own == record,
+            Swapped::Claim(_) => false,
+        };
+        self.attempts.iter().rev().find(wrote)
+    }
+
+    pub(super) fn is_attempt(&self, request: u64) -> bool {
+        self.attempts
+            .iter()
+            .any(|attempt| attempt.request == request)
+    }
+
+    /// No attempt of a leadership that has ended may begin another one.
+    pub(super) fn forget_attempts(&mut self) {
+        self.attempts.clear();
+    }
+
+    /// `no-second-chance`: what replaces another version than a later read has shown was applied before that read, or
+    /// can be applied only by a store that went back.
+    pub(super) fn forget_hopeless(&mut self, request: u64, sight: &Sight) {
+        if self.config.has(Defect::SecondChance) {
+            return;
+        }
+        self.attempts
+            .retain(|attempt| match (&attempt.record, sight.record()) {
+                (Swapped::Claim(_), _) => true,
+                (Swapped::Lease(own), Some(shown)) if own == shown => true,
+                (Swapped::Lease(_), _) => {
+                    attempt.request > request || attempt.expected == sight.version
+                }
+            });
+    }
+
+    /// Its own attempt was applied, as the store says.
+    pub(super) fn wrote(&mut self, now: Time, sent: Time, record: LeaseRecord, version: Version) {
+        let looked = Looked {
+            sent,
+            arrived: now,
+            allowed: self.reads.allowed(&self.config),
+        };
+        let content = Ok(Some(record));
+        let cell = Cell { version, content };
+        self.sight = Some(Sight::of(cell, looked, self.sight.as_ref(), &self.config));
+    }
+
+    /// `a-gap-begins-anew`: an attempt of an agent that does not lead counts only where nothing could happen unseen
+    /// between the read that it follows and the answer.
+    pub(super) fn is_unbroken(&self) -> bool {
+        let sight = self.sight.as_ref();
+        sight.is_some_and(Sight::is_continuous) || self.config.has(Defect::LateAttemptBelieved)
+    }
+}
