@@ -93,7 +93,7 @@ async fn announced(raw: &mut Raw, agents: u32, each: usize, is_first: bool) {
 fn others_have_a_turn_after_each_roster_of_a_peer_with_thousands_of_agents() {
     play(async {
         // As many as it may have by default, as its bridge says it; and the most frames for the least.
-        for (agents, each) in [(ALL, 512), (500, 1)] {
+        for (agents, each) in [(ALL, 256), (500, 1)] {
             let peers = vec![Peer::inbound("x")];
             let mut scene = Scene::set(&patient(), peers).await;
             let (before, ended) = count(scene.group());

@@ -172,7 +172,7 @@ impl<'a> RosterFrame<'a> {
     }
 
     /// The most members in one roster: what is made of them is larger than their bytes.
-    pub const MAX_MEMBERS: usize = 512;
+    pub const MAX_MEMBERS: usize = 256;
     /// The most bytes that one member takes.
     pub const MAX_MEMBER: usize = 359;
     /// The most bytes that a roster takes beside its members and the numbers that left (5 each).
