@@ -112,10 +112,9 @@ pub mod planted;
 pub mod prelude;
 pub mod protocol;
 pub mod record;
-#[allow(
-    dead_code,
-    unused_imports,
-    reason = "the stores of votes and of leases move to it"
+#[cfg_attr(
+    not(test),
+    allow(dead_code, reason = "the stores of leases move to it")
 )]
 mod record_file;
 pub mod register;

@@ -35,20 +35,23 @@ pub enum Defect {
 
     /// Store: a record of any generation is saved.
     AnyGenerationSaves,
-    /// Store: a record is written into the file of the record before it.
-    WrittenInPlace,
-    /// Store: a new file has its name before its contents are on the disk.
-    FileNotSynced,
-    /// Store: a save has ended before the file's new name is on the disk.
-    FolderNotSynced,
     /// Store: a damaged file is taken for the file of a node that never voted.
     DamagedIsFresh,
     /// Store: the record is forgotten when the file is opened.
     ForgottenWhenOpened,
-    /// Store: a save that failed at the renaming is taken for one that changed nothing.
+    /// Store: a save whose outcome is unknown is taken for one that changed nothing.
     FailureIsForgotten,
-    /// Store: what stands beside a file of format 1 is not read.
-    SupplementNotRead,
+
+    /// Record file: a write ends before its record is on the disk.
+    RecordNotSynced,
+    /// Record file: a write overwrites the slot of the newest record.
+    NewestOverwritten,
+    /// Record file: a record whose sync failed stays readable.
+    FailedSyncStays,
+    /// Record file: the record of another writer is not synced before the one before it is overwritten.
+    NotConfirmed,
+    /// Record file: the file is not compared with the one that has the name.
+    NameNotCompared,
 
     /// Bridge: a report about a member counts, whichever node sends it.
     ReportOfAnyRoute,
@@ -95,7 +98,7 @@ pub enum Defect {
 #[cfg(feature = "planted")]
 impl Defect {
     /// All of them.
-    pub const ALL: [Self; 35] = [
+    pub const ALL: [Self; 36] = [
         Self::EndedSteps,
         Self::EndedSaves,
         Self::RevokedLast,
@@ -106,13 +109,14 @@ impl Defect {
         Self::EndConfirmedEarly,
         Self::ListNotPassed,
         Self::AnyGenerationSaves,
-        Self::WrittenInPlace,
-        Self::FileNotSynced,
-        Self::FolderNotSynced,
         Self::DamagedIsFresh,
         Self::ForgottenWhenOpened,
         Self::FailureIsForgotten,
-        Self::SupplementNotRead,
+        Self::RecordNotSynced,
+        Self::NewestOverwritten,
+        Self::FailedSyncStays,
+        Self::NotConfirmed,
+        Self::NameNotCompared,
         Self::ReportOfAnyRoute,
         Self::ReplacedLinkCounts,
         Self::AnyEpochJoined,
@@ -168,19 +172,29 @@ mod tests {
 
     const CASES: &[(Defect, &str, &str)] = &[
         (
-            Defect::WrittenInPlace,
-            "store::tests::calls::a_file_is_synced_before_it_is_renamed_and_its_folder_afterwards",
-            "failed: saved",
+            Defect::RecordNotSynced,
+            "record_file::tests::calls::a_record_is_synced_before_it_is_said_and_its_name_too",
+            "Write, Held, Named]",
         ),
         (
-            Defect::FileNotSynced,
-            "store::tests::calls::a_file_is_synced_before_it_is_renamed_and_its_folder_afterwards",
-            "left: [Write, Rename, SyncFolder]",
+            Defect::NewestOverwritten,
+            "record_file::tests::crashes::after_any_call_failed_the_record_before_or_the_new_one_is_found",
+            "whole and free",
         ),
         (
-            Defect::FolderNotSynced,
-            "store::tests::calls::a_file_is_synced_before_it_is_renamed_and_its_folder_afterwards",
-            "left: [Write, Sync, Rename]",
+            Defect::FailedSyncStays,
+            "record_file::tests::crashes::a_record_whose_sync_failed_is_voided_before_others_may_look",
+            "left: [Held, Named, Write, SyncData]",
+        ),
+        (
+            Defect::NotConfirmed,
+            "record_file::tests::crashes::a_record_of_a_writer_that_was_killed_is_durable_before_the_one_before_it_is_overwritten",
+            "is_err()",
+        ),
+        (
+            Defect::NameNotCompared,
+            "record_file::tests::named::a_record_is_not_said_once_its_name_led_elsewhere",
+            "Replace before call 0: Ok(())",
         ),
         (
             Defect::ReplacedLinkCounts,

@@ -38,7 +38,7 @@ const LAYERS: &[(&str, &str)] = &[
     ("register", "protocol elections clock group pem record_file"),
     (
         "remote",
-        "protocol elections store group supervisor metrics planted pem",
+        "protocol elections store group supervisor metrics planted pem record_file",
     ),
     (
         "agent",
@@ -85,7 +85,7 @@ const OUTSIDE: &[(&str, &str)] = &[
     ("elections", "serde thiserror tracing"),
     (
         "store",
-        "serde thiserror tracing std::fs tempfile crc32fast serde_json rustix::fs tokio::sync tokio::runtime",
+        "serde thiserror tracing std::fs serde_json tokio::sync tokio::runtime",
     ),
     (
         "record_file",

@@ -178,7 +178,7 @@ impl Configured {
         match votes {
             Votes::Stored => command
                 .env("JOBS_QUORUM_STORE_FILE", trio.folder.path().join(NAMES[at]))
-                .env("JOBS_QUORUM_CREATE_STORE", "true"),
+                .env("JOBS_QUORUM_STORE", "open-or-create"),
             Votes::Forgotten => command.env("JOBS_QUORUM_DISKLESS", "true"),
         };
         let mut process = command.stdout(Stdio::piped()).spawn()?;

@@ -133,7 +133,7 @@ impl<E: Election> Agent<E> {
             kind: spec.kind,
             score: shared.score(),
             birth,
-            store: None,
+            store: store.as_deref().and_then(TermStore::id),
         };
         Self {
             incarnation,

@@ -14,7 +14,7 @@ use crate::{
     group::Group,
     protocol::{AgentId, Timings, TimingsError},
     remote::{Limits, MayBe, NodeId, is_loopback},
-    store::StoreIdentity,
+    store::{OpenStore, StoreIdentity},
 };
 
 use super::{
@@ -266,9 +266,13 @@ impl Config {
                 "an observer is never made a voter: leave `learner` out, or make it a \"voter\"";
             return Err(contradiction("quorum.learner", "role", advice));
         }
+        if quorum.store == OpenStore::OpenOrCreate && quorum.voters.len() == 1 && !quorum.learner {
+            let advice = "with one voter nobody could refuse its new store after the old one was lost: write \"create\" for the first start and \"open\" for all later ones";
+            return Err(contradiction("quorum.store", "quorum.voters", advice));
+        }
         let kept = [
             ("quorum.store_file", quorum.store_file.is_some()),
-            ("quorum.create_store", quorum.create_store),
+            ("quorum.store", quorum.store != OpenStore::Open),
         ];
         match kept.into_iter().find(|(_, is_set)| *is_set) {
             Some((key, _)) if quorum.diskless => {

@@ -69,7 +69,7 @@ impl Config {
         v.visit("quorum.diskless", &mut quorum.diskless)?;
         v.visit("quorum.learner", &mut quorum.learner)?;
         v.visit("quorum.store_file", &mut quorum.store_file)?;
-        v.visit("quorum.create_store", &mut quorum.create_store)?;
+        v.visit("quorum.store", &mut quorum.store)?;
         v.visit("quorum.vote_quorum", &mut quorum.vote_quorum)?;
         v.visit("quorum.lease_quorum", &mut quorum.lease_quorum)?;
         let lease = &mut self.lease;

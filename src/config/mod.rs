@@ -52,7 +52,7 @@
 //! 1. Write the new `quorum.voters`, and `quorum.epoch` one higher, into every node's configuration.
 //! 2. Stop the old voters: better all, at least so many that the others are no quorum.
 //! 3. Only then start the new ones. A node that was a voter before keeps its store; one that is new
-//!    begins with `create_store = true`, once.
+//!    begins with `store = "open-or-create"`.
 //!
 //! What a mistake there says:
 //!

@@ -100,6 +100,7 @@ pub(super) fn bridge_error(reason: BridgeError) -> RunError {
         BridgeError::Plaintext { .. } => Some("dangerous_plaintext"),
         BridgeError::Listen { .. } => Some("listen"),
         BridgeError::Memory { .. } => Some("memory_file"),
+        BridgeError::MemoryStore { .. } => Some("quorum.store_file"),
         BridgeError::NoGroup
         | BridgeError::TwoGroups { .. }
         | BridgeError::Open { .. }

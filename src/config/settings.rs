@@ -9,6 +9,7 @@ use crate::{
     elections::bully::Preemption,
     protocol::{Score, Timings},
     remote::MayBe,
+    store::OpenStore,
 };
 
 /// One node with one agent of its name: everything that an operator decides about it.
@@ -213,9 +214,9 @@ pub struct QuorumSettings {
     pub learner: bool,
     /// The file of this node's votes. Needed, unless the node observes or the voters have no disk.
     pub store_file: Option<PathBuf>,
-    /// Makes that file if it is not there. Default: false. To make it is to say that this node never voted:
-    /// set it for the first start of a node, and not for later ones.
-    pub create_store: bool,
+    /// Whether that file is opened or made. Default: [`OpenStore::Open`]. To make it is to say that this node never
+    /// voted; [`OpenStore::OpenOrCreate`] serves the first start and all later ones, and with one voter it is refused.
+    pub store: OpenStore,
     /// How many votes elect. Default: a majority.
     pub vote_quorum: Option<usize>,
     /// How many acknowledgements uphold a lease. Default: a majority.

@@ -9,9 +9,6 @@ use std::{
     sync::{Arc, mpsc},
 };
 
-use actix::ArbiterHandle;
-use tracing::{info, warn};
-
 use crate::{
     agent::{AgentBuilder, BullyAgent, BullyHandle, ElectionArbiter, StartError},
     elections::{
@@ -22,8 +19,9 @@ use crate::{
     group::Group,
     operate::RecordFolder,
     remote::{BridgeBuilder, BridgeHandle, MayBe, Peer, RemoteBridge, RemoteMessage, Rights},
-    store::{FileStore, StoreError},
+    store::FileStore,
 };
+use actix::ArbiterHandle;
 
 use super::{
     Config, ConfigError, PeerSettings, RunError, RunningNode,
@@ -196,7 +194,7 @@ impl Starter {
         Ok(Some(folder))
     }
 
-    fn agent_builder(&self) -> Result<AgentBuilder<AnyBully>, RunError> {
+    fn agent_builder(&mut self) -> Result<AgentBuilder<AnyBully>, RunError> {
         let builder = BullyAgent::builder(self.plan.identity.node.as_str());
         let mut builder = match &self.plan.election {
             AnyConfig::Available(config) => builder.config(Arc::clone(config)),
@@ -212,34 +210,26 @@ impl Starter {
             MayBe::Voter => builder.ineligible(),
             MayBe::Observer => builder.observer(),
         };
-        match self.store() {
-            Ok(Some(store)) => Ok(builder.store(store)),
-            Ok(None) => Ok(builder),
-            Err(reason) => Err(RunError::Store { reason }),
+        let Some(store) = self.store()? else {
+            return Ok(builder);
+        };
+        if self.config.memory_file.is_none() {
+            let memory = Arc::clone(&store);
+            self.bridge
+                .insert(0, Box::new(move |bridge| bridge.remember_in(memory)));
         }
+        Ok(builder.store(store))
     }
 
-    fn store(&self) -> Result<Option<FileStore<Vote>>, StoreError> {
+    fn store(&self) -> Result<Option<Arc<FileStore<Vote>>>, RunError> {
         let Some(path) = &self.config.quorum.store_file else {
             return Ok(None);
         };
-        let identity = self.plan.identity.clone();
-        let node = &self.plan.identity.node;
-        // What cannot be asked for is opened, and the error says why.
-        match (self.config.quorum.create_store, path.try_exists()) {
-            (true, Ok(false)) => {
-                let store = FileStore::create(path, identity)?;
-                info!(%node, path = %path.display(), "store created: this node has never voted");
-                return Ok(Some(store));
-            }
-            (true, Ok(true)) => warn!(
-                %node,
-                path = %path.display(),
-                "store is there already: take `create_store` out, or a store that is lost is made anew, and its node could vote twice"
-            ),
-            (true, Err(_)) | (false, _) => {}
+        let store = FileStore::by(self.config.quorum.store, path, self.plan.identity.clone());
+        match store {
+            Ok(store) => Ok(Some(Arc::new(store))),
+            Err(reason) => Err(RunError::Store { reason }),
         }
-        FileStore::open(path, identity).map(Some)
     }
 
     fn start_bridge(

@@ -8,7 +8,7 @@ use std::{path::PathBuf, time::Duration};
 
 use toml::{Table, Value};
 
-use crate::{elections::bully::Preemption, protocol::Score, remote::MayBe};
+use crate::{elections::bully::Preemption, protocol::Score, remote::MayBe, store::OpenStore};
 
 use super::{
     ConfigError, GrantSettings, PeerSettings, TimingsPreset, duration,
@@ -218,6 +218,18 @@ impl Word for MayBe {
             Self::Leader => "leader",
             Self::Voter => "voter",
             Self::Observer => "observer",
+        }
+    }
+}
+
+impl Word for OpenStore {
+    const ALL: &'static [Self] = &[Self::Open, Self::Create, Self::OpenOrCreate];
+    const WANTED: &'static str = "\"open\", \"create\" or \"open-or-create\"";
+    fn word(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Create => "create",
+            Self::OpenOrCreate => "open-or-create",
         }
     }
 }

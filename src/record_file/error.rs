@@ -44,6 +44,23 @@ impl From<io::Error> for RecordFileError {
     }
 }
 
+impl From<RecordFileError> for io::Error {
+    fn from(error: RecordFileError) -> Self {
+        match error {
+            RecordFileError::Io(error) | RecordFileError::Unknown(error) => error,
+            RecordFileError::Damaged(_) => Self::new(io::ErrorKind::InvalidData, error),
+            RecordFileError::Exists
+            | RecordFileError::Missing
+            | RecordFileError::InUse { .. }
+            | RecordFileError::Format { .. }
+            | RecordFileError::Replaced
+            | RecordFileError::Forked
+            | RecordFileError::TooLarge { .. }
+            | RecordFileError::NotAvailable => Self::other(error),
+        }
+    }
+}
+
 /// What is wrong with a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum FileDamage {

@@ -31,7 +31,7 @@ mod locked;
 mod slot;
 mod system;
 #[cfg(all(test, unix))]
-mod tests;
+pub(crate) mod tests;
 
 use std::{
     fmt, io,
@@ -42,6 +42,7 @@ use std::{
 pub(crate) use error::{FileDamage, RecordFileError};
 pub(crate) use system::{FileSystem, Host};
 
+use crate::planted::{Defect, has};
 use locked::Locked;
 use slot::{Slot, SlotSize};
 use system::Status;
@@ -153,19 +154,24 @@ impl RecordFile {
                 max: self.limit(),
             });
         }
-        if self.is_durable {
+        if self.is_durable || has(Defect::NotConfirmed) {
             self.check()?;
         } else {
             self.confirm()?;
         }
-        let next = self.newest.next(record)?;
+        let mut next = self.newest.next(record)?;
+        if has(Defect::NewestOverwritten) {
+            next = next.next(record)?;
+        }
         let at = next.offset(self.size);
         match self.write_all(at, &next.encode(self.size)) {
             Ok(()) => {}
             Err(Unwritten::Nothing(error)) => return Err(error.into()),
             Err(Unwritten::Part(error)) => return Err(self.give_up(at, error)),
         }
-        if let Err(error) = self.system.sync_data(self.held.file()) {
+        if !has(Defect::RecordNotSynced)
+            && let Err(error) = self.system.sync_data(self.held.file())
+        {
             return Err(self.give_up(at, error));
         }
         self.newest = next;
@@ -186,7 +192,7 @@ impl RecordFile {
     /// Voids the slot of a record that may not be on the disk: a reader must not see it. The next writer takes the
     /// same slot, since the other one has the only durable record.
     fn give_up(&self, at: u64, error: io::Error) -> RecordFileError {
-        if self.write_all(at, &Slot::VOID).is_err() {
+        if !has(Defect::FailedSyncStays) && self.write_all(at, &Slot::VOID).is_err() {
             self.held.keep_until_exit();
         }
         RecordFileError::Unknown(error)
@@ -196,7 +202,8 @@ impl RecordFile {
     fn check(&self) -> Result<(), RecordFileError> {
         self.held.check_process()?;
         let held = self.system.held(self.held.file())?;
-        if held.len == self.status.len && leads_to(&*self.system, &self.path, &held)? {
+        let is_whole = held.len == self.status.len;
+        if leads_to(&*self.system, &self.path, &held)? && is_whole || has(Defect::NameNotCompared) {
             Ok(())
         } else {
             Err(RecordFileError::Replaced)

@@ -1,8 +1,13 @@
 //! Why a record cannot be read or made durable, and what to do about it.
 
-use std::{fmt, io, path::PathBuf};
+use std::{
+    fmt,
+    io::{self, ErrorKind},
+    path::{Path, PathBuf},
+};
 
-use super::{Generation, StoreIdentity, disk::is_full};
+use super::{Generation, StoreIdentity};
+use crate::record_file::{FileDamage, RecordFileError};
 
 /// Why a record cannot be read or made durable.
 ///
@@ -20,29 +25,29 @@ pub enum StoreError {
     },
     /// There is nothing to open.
     #[error(
-        "{path} is missing: create it for a node that never ran; one that lost it comes back under a new name"
+        "{path} is missing: create it for a node that never ran; where it was lost, create it and raise the epoch of all voters, or let the node come back under a new name"
     )]
     Missing {
         /// The path asked for.
         path: PathBuf,
     },
     /// The file cannot be trusted.
-    #[error("{path} is damaged, {damage}: let the node come back under a new name")]
+    #[error(
+        "{path} is damaged, {damage}: remove it, create a new store and raise the epoch of all voters, or let the node come back under a new name"
+    )]
     Damaged {
         /// The path asked for.
         path: PathBuf,
         /// What is wrong with it.
         damage: Damage,
     },
-    /// What stands beside a file of format 1 cannot be trusted.
+    /// A version before the first published release wrote the file. It cannot be read.
     #[error(
-        "{path} is damaged, {damage}: it keeps the longest promise of this node; keep the node down for the longest that any of its configurations had, then remove this file"
+        "{path} was written before the first release, and its format is not read any more: remove it, create a new store and raise the epoch of all voters"
     )]
-    Supplement {
-        /// The path of the supplement.
+    Former {
+        /// The path asked for.
         path: PathBuf,
-        /// What is wrong with it.
-        damage: Damage,
     },
     /// The file belongs to another node.
     #[error("{path} belongs to {found}, not to {expected}: check the path and the names")]
@@ -56,15 +61,15 @@ pub enum StoreError {
     },
     /// The file was written by another release.
     #[error(
-        "{path} has format {found}, this release reads formats 1 to {supported}: use the release that wrote it, or a later one"
+        "{path} has format {found}, this release reads format {supported}: use the release that wrote it, or a later one"
     )]
     Version {
         /// The path asked for.
         path: PathBuf,
         /// The file's format.
-        found: u8,
+        found: u32,
         /// The newest that is known here.
-        supported: u8,
+        supported: u32,
     },
     /// The file is whole and this node's, but its record is not what the election would write.
     #[error(
@@ -75,12 +80,15 @@ pub enum StoreError {
         path: PathBuf,
     },
     /// Another process, or another agent of this one, has the file open.
-    #[error("{path} is in use: stop the other process or agent that has it open")]
+    #[error("{path} is in use by {}: stop the other process or agent that has it open", Holder(*holder))]
     InUse {
         /// The path asked for.
         path: PathBuf,
+        /// The number of that process, which may be this one. `None`: this process cannot see it, since it is one of
+        /// another container.
+        holder: Option<u32>,
     },
-    /// The file was removed or replaced while it was open. Nothing was written.
+    /// The file was removed or replaced while it was open.
     #[error(
         "{path} was removed or replaced while it was open: find out by which process, then open it"
     )]
@@ -91,6 +99,14 @@ pub enum StoreError {
     /// An earlier save failed, so what the disk holds is not known. Nothing was written.
     #[error("{path} failed before: check the disk, then open it again")]
     Failed {
+        /// The store's path.
+        path: PathBuf,
+    },
+    /// This process was forked from the one that opened the store. Nothing was written.
+    #[error(
+        "{path} was opened before this process was forked: open stores in the process that uses them"
+    )]
+    Forked {
         /// The store's path.
         path: PathBuf,
     },
@@ -135,22 +151,13 @@ pub enum StoreError {
         /// The limit in bytes.
         max: usize,
     },
-    /// The store is kept in format 1 for release 0.1, which would act against that part of the record. Nothing
-    /// was written.
-    #[error(
-        "format 1 of a store, which release 0.1 reads, has no room for `{field}`: upgrade the store first, when no node goes back to that release"
-    )]
-    NotUpgraded {
-        /// The field of the record.
-        field: &'static str,
-    },
     /// The record would be another one when read again. Nothing was written.
     #[error("a record changes when it is read again: serialize all of its fields")]
     Altered,
-    /// There is no runtime whose threads could write.
-    #[error("there is no running runtime: save records inside an actix System")]
-    NoRuntime,
-    /// The system cannot lock a file, or not make a rename durable.
+    /// The system has no thread left for a store.
+    #[error("a store needs a thread for its writes: allow this process more threads ({0})")]
+    NoThread(#[source] io::Error),
+    /// The system cannot lock a file.
     #[error("this system cannot keep a file exclusive and durable: use another kind of store")]
     NotAvailable,
     /// A store of another kind does not work.
@@ -167,7 +174,8 @@ impl StoreError {
             Self::Exists { .. }
             | Self::Missing { .. }
             | Self::Damaged { .. }
-            | Self::Supplement { .. }
+            | Self::Former { .. }
+            | Self::Forked { .. }
             | Self::Foreign { .. }
             | Self::Version { .. }
             | Self::Record { .. }
@@ -177,12 +185,51 @@ impl StoreError {
             | Self::Superseded { .. }
             | Self::Encode(_)
             | Self::TooLarge { .. }
-            | Self::NotUpgraded { .. }
             | Self::Altered
-            | Self::NoRuntime
+            | Self::NoThread(_)
             | Self::NotAvailable => false,
         }
     }
+}
+
+/// Whether there was no room, or none for this user.
+fn is_full(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded
+    )
+}
+
+/// What went wrong with the file of that path, and what to do about it.
+pub(super) fn explain(path: &Path, error: RecordFileError) -> StoreError {
+    let path = path.to_path_buf();
+    let damage = match error {
+        RecordFileError::Exists => return StoreError::Exists { path },
+        RecordFileError::Missing => return StoreError::Missing { path },
+        RecordFileError::InUse { holder } => return StoreError::InUse { path, holder },
+        RecordFileError::Format { found } => {
+            return StoreError::Version {
+                path,
+                found,
+                supported: 1,
+            };
+        }
+        RecordFileError::Replaced => return StoreError::Replaced { path },
+        RecordFileError::Forked => return StoreError::Forked { path },
+        RecordFileError::TooLarge { len, max } => return StoreError::TooLarge { len, max },
+        RecordFileError::Io(source) | RecordFileError::Unknown(source) if is_full(&source) => {
+            return StoreError::Full { path, source };
+        }
+        RecordFileError::Io(source) | RecordFileError::Unknown(source) => {
+            return StoreError::Io { path, source };
+        }
+        RecordFileError::NotAvailable => return StoreError::NotAvailable,
+        RecordFileError::Damaged(FileDamage::Former) => return StoreError::Former { path },
+        RecordFileError::Damaged(FileDamage::NotAFile) => Damage::NotAFile,
+        RecordFileError::Damaged(FileDamage::Length { len }) => Damage::Length { len },
+        RecordFileError::Damaged(FileDamage::Empty) => Damage::Empty,
+    };
+    StoreError::Damaged { path, damage }
 }
 
 /// What is wrong with a file.
@@ -191,16 +238,14 @@ impl StoreError {
 pub enum Damage {
     /// It is a folder, a pipe or a device.
     NotAFile,
-    /// It is larger than a store ever is.
-    TooLarge {
-        /// The limit in bytes.
-        max: usize,
+    /// It was cut, or is another file.
+    Length {
+        /// Its length in bytes.
+        len: u64,
     },
-    /// It does not begin as a store does.
-    Header,
-    /// It was cut, or bytes of it have changed.
-    Checksum,
-    /// It is whole, but not of the form that its version has.
+    /// Neither of its two slots has a valid record.
+    Empty,
+    /// It has a valid record, which is not of the form of a store's.
     Form,
 }
 
@@ -208,10 +253,20 @@ impl fmt::Display for Damage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotAFile => f.write_str("not a regular file"),
-            Self::TooLarge { max } => write!(f, "larger than the limit of {max} bytes"),
-            Self::Header => f.write_str("not the beginning of a store"),
-            Self::Checksum => f.write_str("its checksum differs"),
-            Self::Form => f.write_str("not of the form that its version has"),
+            Self::Length { len } => write!(f, "its length of {len} bytes is not that of a store"),
+            Self::Empty => f.write_str("neither of its two slots has a valid record"),
+            Self::Form => f.write_str("its record is not that of a store"),
+        }
+    }
+}
+
+struct Holder(Option<u32>);
+
+impl fmt::Display for Holder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(process) => write!(f, "process {process}"),
+            None => f.write_str("a process of another container"),
         }
     }
 }

@@ -11,21 +11,19 @@
 //! [`Election::Durable`](crate::protocol::Election::Durable).
 //!
 //! Read on: [`TermStore`] is the contract, [`FileStore`] says what an operator has to know,
-//! `format.rs` what the file looks like, `first.rs` how release 0.1 can still read it, `disk.rs` how it is replaced, `generation.rs` which agent may write.
+//! `format.rs` what the file says, `generation.rs` which agent may write, `writer.rs` on which thread. How the file
+//! survives a crash: `src/record_file/`.
 
-mod disk;
 mod error;
 mod file;
-mod files;
-mod first;
 mod format;
 mod generation;
 mod identity;
-pub(crate) mod line;
-mod lock;
 mod memory;
-#[cfg(test)]
+mod open_store;
+#[cfg(all(test, unix))]
 mod tests;
+mod writer;
 
 use std::{fmt::Debug, future::Future, pin::Pin, sync::Arc};
 
@@ -34,14 +32,13 @@ pub use file::FileStore;
 pub use generation::{Generation, Generations};
 pub use identity::StoreIdentity;
 pub use memory::MemoryStore;
+pub use open_store::OpenStore;
 
 for_tests! {
     use error::Damage;
 }
-#[cfg(feature = "testkit")]
-pub use first::found_in_first_format;
 
-use crate::protocol::Incarnation;
+use crate::protocol::{Incarnation, StoreId};
 
 /// Keeps one agent's record through crashes: a term and a vote, or what else its election must
 /// not forget.
@@ -118,6 +115,12 @@ pub trait TermStore<D>: Debug + Send + Sync {
     fn identity(&self) -> Option<&StoreIdentity> {
         None
     }
+
+    /// The number that the store drew at random when it was made, by which peers know it again. `None` without a disk:
+    /// such a store is lost with its process, and its voter abstains at each start.
+    fn id(&self) -> Option<StoreId> {
+        None
+    }
 }
 
 impl<D, S: TermStore<D> + ?Sized> TermStore<D> for Arc<S> {
@@ -139,6 +142,10 @@ impl<D, S: TermStore<D> + ?Sized> TermStore<D> for Arc<S> {
 
     fn identity(&self) -> Option<&StoreIdentity> {
         S::identity(self)
+    }
+
+    fn id(&self) -> Option<StoreId> {
+        S::id(self)
     }
 }
 

@@ -9,7 +9,7 @@ use std::{
 use tokio::sync::watch;
 
 use crate::{
-    protocol::Incarnation,
+    protocol::{Incarnation, StoreId},
     store::{Generation, Incarnations, Saving, StoreError, StoreIdentity, TermStore},
 };
 
@@ -148,6 +148,10 @@ impl<D, S: TermStore<D>> TermStore<D> for FaultyStore<S> {
 
     fn identity(&self) -> Option<&StoreIdentity> {
         self.inner.identity()
+    }
+
+    fn id(&self) -> Option<StoreId> {
+        self.inner.id()
     }
 }
 

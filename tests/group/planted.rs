@@ -29,11 +29,6 @@ fn the_defects_of_stores_and_groups_are_found() {
             "failed for good",
         ),
         (
-            Defect::SupplementNotRead,
-            "store::beginnings::the_longest_promise_and_the_last_incarnation_outlast_the_way_back",
-            "left: (8, Micros(0))",
-        ),
-        (
             Defect::ReportOfAnyRoute,
             "basics::a_report_counts_only_for_the_route_it_names",
             "left: Members { list: Roster { list: []",

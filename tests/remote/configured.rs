@@ -11,6 +11,7 @@ use actix_bully::{
     config::{Config, PeerSettings, RunError, RunningNode, TimingsPreset},
     protocol::Timings,
     remote::{MayBe, NodeIncarnation, transport::Pipes},
+    store::OpenStore,
     testkit::VirtualClock,
 };
 
@@ -135,7 +136,7 @@ fn an_agent_is_what_the_configuration_says() {
 fn a_trio_elects_by_quorum_and_a_leader_that_leaves_hands_over() {
     play(async {
         let (pipes, folder) = (Pipes::new(), tempfile::tempdir().unwrap());
-        let first = [("QUORUM_CREATE_STORE", "true")];
+        let first = [("QUORUM_STORE", "open-or-create")];
         let begin = |name: &str| start(&of_trio(name, folder.path(), &first), &pipes, 1).unwrap();
         let [a, b, c] = ["a", "b", "c"].map(begin);
         until("c leads", || {
@@ -164,12 +165,12 @@ fn a_node_without_its_store_does_not_start_unless_it_is_told_that_it_never_voted
         let said = refused.to_string();
         let path = folder.path().join("a").display().to_string();
         let expected = format!(
-            "the store in `quorum.store_file` cannot be used: {path} is missing: create it for a node that never ran; one that lost it comes back under a new name"
+            "the store in `quorum.store_file` cannot be used: {path} is missing: create it for a node that never ran; where it was lost, create it and raise the epoch of all voters, or let the node come back under a new name"
         );
         assert_eq!(said, expected);
         assert!(!folder.path().join("a").exists());
 
-        let first = [("QUORUM_CREATE_STORE", "true")];
+        let first = [("QUORUM_STORE", "open-or-create")];
         let running = start(&of_trio("a", folder.path(), &first), &pipes, 1).unwrap();
         assert!(folder.path().join("a").exists());
         running.leave(MS(5_000)).await.unwrap();
@@ -187,8 +188,8 @@ fn a_node_without_its_store_does_not_start_unless_it_is_told_that_it_never_voted
 fn members_of_another_epoch_do_not_vote_and_there_is_no_way_back() {
     play(async {
         let (pipes, folder) = (Pipes::new(), tempfile::tempdir().unwrap());
-        let first = [("QUORUM_CREATE_STORE", "true")];
-        let next = [("QUORUM_CREATE_STORE", "true"), ("QUORUM_EPOCH", "1")];
+        let first = [("QUORUM_STORE", "open-or-create")];
+        let next = [("QUORUM_STORE", "open-or-create"), ("QUORUM_EPOCH", "1")];
         let a = start(&of_trio("a", folder.path(), &first), &pipes, 1).unwrap();
         let b = start(&of_trio("b", folder.path(), &next), &pipes, 1).unwrap();
         sleep(MS(10_000)).await;
@@ -299,7 +300,7 @@ fn over_tcp(name: &str, folder: &Path, peers: &[(&str, Option<&RunningNode>)]) -
     config.score = u32::from(name.as_bytes()[0]).into();
     config.quorum.voters = ["a", "b", "c"].map(str::to_owned).to_vec();
     config.quorum.store_file = Some(folder.join(format!("{name}.vote")));
-    config.quorum.create_store = true;
+    config.quorum.store = OpenStore::OpenOrCreate;
     for (peer, running) in peers {
         let at = running.map(|running| running.bridge().unwrap().local_addr().unwrap());
         config.peers.push(match at {

@@ -110,7 +110,8 @@ fn voters_that_cannot_elect_are_refused() {
         [quorum]\nstore_file = "v" | `quorum.voters` is missing: the section `quorum` needs the names of all voters, the same at every node
         [quorum]\nvoters = ["a", "b", "c"] | `quorum.store_file` is missing: a voter keeps its vote through crashes: name a file on a local disk, or set `diskless = true` at every node where there is none
         [quorum]\nvoters = ["a", "b", "c"]\ndiskless = true\nstore_file = "v" | `quorum.store_file` contradicts `quorum.diskless`: voters without a disk keep no vote: leave the store out, or `diskless` where there is a disk that stays
-        [quorum]\nvoters = ["a", "b", "c"]\ndiskless = true\ncreate_store = true | `quorum.create_store` contradicts `quorum.diskless`: voters without a disk keep no vote: leave the store out, or `diskless` where there is a disk that stays
+        [quorum]\nvoters = ["a", "b", "c"]\ndiskless = true\nstore = "create" | `quorum.store` contradicts `quorum.diskless`: voters without a disk keep no vote: leave the store out, or `diskless` where there is a disk that stays
+        [quorum]\nvoters = ["a"]\nstore_file = "v"\nstore = "open-or-create" | `quorum.store` contradicts `quorum.voters`: with one voter nobody could refuse its new store after the old one was lost: write "create" for the first start and "open" for all later ones
         [quorum]\ndiskless = true | `quorum.voters` is missing: the section `quorum` needs the names of all voters, the same at every node
         [quorum]\nvoters = ["a", "b", "c"]\ndiskless = 1 | `quorum.diskless` is 1: it has to be true or false
         [quorum]\nvoters = ["b", "c"]\nstore_file = "v" | `quorum.voters` contradicts `node`: add this node to the voters, or set `role = "observer"`, or `learner = true` to add it while the group runs

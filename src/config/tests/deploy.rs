@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use crate::{config::Config, elections::any::AnyConfig, protocol::Timings};
+use crate::{config::Config, elections::any::AnyConfig, protocol::Timings, store::OpenStore};
 
 const PAGE: &str = include_str!("../../../examples/deploy/README.md");
 const UNIT: &str = include_str!("../../../examples/deploy/jobs.service");
@@ -115,29 +115,18 @@ fn the_unit_and_its_file_start_three_voters() {
     for config in all {
         assert!(config.quorum.store_file.unwrap().starts_with(&state));
         assert!(config.memory_file.unwrap().starts_with(&state));
-        assert!(
-            !config.quorum.create_store,
-            "a drop-in says so, for the first start"
-        );
+        assert_eq!(config.quorum.store, OpenStore::OpenOrCreate);
         assert_eq!(config.quorum.voters.len(), 3);
     }
     assert_eq!(value(UNIT, "KillSignal="), "SIGTERM");
     assert!(number(UNIT, "TimeoutStopSec=") > LEAVING + SERVER);
-    // What the page lets an operator write for the first start is a variable of ours.
-    let first = PAGE.split("Environment=").nth(1).unwrap();
-    let (name, rest) = first.split_once('=').unwrap();
-    let given = rest.split('\\').next().unwrap().to_owned();
-    let config = Config::default()
-        .with_env("JOBS", [(name.to_owned(), given)])
-        .unwrap();
-    assert!(config.quorum.create_store);
 }
 
 #[test]
 fn the_pods_with_a_volume_are_three_voters() {
     for config in of_pods(QUORUM) {
         assert_eq!(config.quorum.voters.len(), 3);
-        assert!(config.quorum.create_store, "for the first rollout");
+        assert_eq!(config.quorum.store, OpenStore::OpenOrCreate);
         let mounted = value(QUORUM, "mountPath:");
         for kept in [&config.quorum.store_file, &config.memory_file] {
             assert!(kept.as_ref().unwrap().starts_with(mounted), "{kept:?}");
@@ -153,7 +142,6 @@ fn the_pods_with_a_volume_are_three_voters() {
     assert!(QUORUM.contains("- name: state\n              mountPath: /var/lib/jobs\n"));
     assert!(number(QUORUM, "maxUnavailable:") == 1);
     // The command on the page takes out what the file has.
-    assert!(PAGE.contains("kubectl set env statefulset/jobs JOBS_QUORUM_CREATE_STORE-\n"));
 }
 
 #[test]

@@ -11,6 +11,7 @@ use crate::{
     elections::bully::Preemption,
     protocol::Timings,
     remote::{Limits, MayBe},
+    store::OpenStore,
 };
 
 const PAGE: &str = include_str!("../every_key.toml");
@@ -130,7 +131,7 @@ fn a_configuration_is_shown_as_it_is_read() {
         "node": "a", "cluster": "default", "group": "g", "role": "leader", "score": 0,
         "peers_name_all": false, "dangerous_plaintext": false, "timings": { "preset": "default" },
         "quorum": {
-            "epoch": 0, "create_store": false, "diskless": false, "learner": false,
+            "epoch": 0, "store": "open", "diskless": false, "learner": false,
         },
         "lease": { "create_table": false },
     });
@@ -169,8 +170,7 @@ fn the_readmes_three_hosts_could_be_started() {
     let files: Vec<&str> = file.filter(|file| file.contains("node = ")).collect();
     assert_eq!(files.len(), 1);
     for node in ["api-1", "api-2", "api-3"] {
-        let later = [("JOBS_NODE", node), ("JOBS_QUORUM_CREATE_STORE", "false")];
-        let later = later.map(|(key, value)| (key.to_owned(), value.to_owned()));
+        let later = [("JOBS_NODE".to_owned(), node.to_owned())];
         let config = Config::from_toml(files[0])
             .unwrap()
             .with_env("JOBS", later)
@@ -179,7 +179,7 @@ fn the_readmes_three_hosts_could_be_started() {
             config.check().unwrap();
         }
         assert_eq!(config.node, node);
-        assert!(!config.quorum.create_store);
+        assert_eq!(config.quorum.store, OpenStore::OpenOrCreate);
         assert_eq!(config.quorum.voters, ["api-1", "api-2", "api-3"]);
     }
 }

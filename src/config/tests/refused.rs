@@ -44,7 +44,7 @@ fn unknown_keys_are_refused_by_name_and_their_values_not_repeated() {
         nodes = "a" | there is no key `nodes`: did you mean `node`?
         secret = "hunter2" | there is no key `secret`: leave it out
         voters = ["a"] | there is no key `voters`: did you mean `quorum.voters`?
-        [quorum]\nstore = "x" | there is no key `quorum.store`: leave it out
+        [quorum]\nkept = "x" | there is no key `quorum.kept`: leave it out
         [quorum]\nepok = 3 | there is no key `quorum.epok`: did you mean `quorum.epoch`?
         [timing]\npreset = "lan" | there is no key `timing`: leave it out
         [limits]\ndeadline = "1s" | there is no key `limits.deadline`: did you mean `timings.deadline`?
@@ -132,9 +132,9 @@ fn a_variable_that_is_wrong_is_named_as_it_is_called() {
             "`JOBS_SCORE` is \"ten\": it has to be a whole number, or a list of one to four of them",
         ),
         (
-            "JOBS_QUORUM_CREATE_STORE",
+            "JOBS_QUORUM_STORE",
             "1",
-            "`JOBS_QUORUM_CREATE_STORE` is \"1\": it has to be true or false",
+            "`JOBS_QUORUM_STORE` is \"1\": it has to be \"open\", \"create\" or \"open-or-create\"",
         ),
         (
             "JOBS_QUORUM_EPOC",

@@ -5,7 +5,7 @@ mod crashes;
 mod killed;
 mod named;
 mod slots;
-mod tried;
+pub(crate) mod tried;
 
 use std::{
     path::{Path, PathBuf},

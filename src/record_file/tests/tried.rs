@@ -16,7 +16,7 @@ use std::{
 use crate::record_file::{FileSystem, Host, system::Status};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Call {
+pub(crate) enum Call {
     Open,
     Make,
     Named,
@@ -35,7 +35,7 @@ pub(super) enum Call {
 }
 
 /// What happens in place of a call, or before it.
-pub(super) enum Event {
+pub(crate) enum Event {
     Fails(ErrorKind),
     /// Of a write: this many bytes are written, then it fails.
     Short(usize),
@@ -43,7 +43,7 @@ pub(super) enum Event {
 }
 
 #[derive(Default)]
-pub(super) struct Tried {
+pub(crate) struct Tried {
     seen: Mutex<Vec<Call>>,
     count: AtomicUsize,
     events: Mutex<Vec<(usize, Event)>>,
@@ -84,7 +84,7 @@ pub(super) fn put(image: &mut Vec<u8>, at: usize, bytes: &[u8]) {
 
 impl Tried {
     /// Before the call of that number, counted from the next one, this happens.
-    pub(super) fn plan(&self, number: usize, event: Event) {
+    pub(crate) fn plan(&self, number: usize, event: Event) {
         let at = self.count.load(SeqCst) + number;
         self.events.lock().unwrap().push((at, event));
     }

@@ -44,7 +44,7 @@ pub struct BridgeBuilder {
     pub(super) is_dangerous: bool,
     incarnation: Option<NodeIncarnation>,
     versions: Versions,
-    memory: Option<std::path::PathBuf>,
+    memory: Option<memory::NodeMemory>,
     seed: Option<u64>,
     wall: WallMillis,
     policy: RestartPolicy,
@@ -189,7 +189,14 @@ impl BridgeBuilder {
     /// whatever the wall clock shows. It is made at the first start; its folder must be there. One
     /// file belongs to one node. Default: none.
     pub fn remember(mut self, path: impl Into<std::path::PathBuf>) -> Self {
-        self.memory = Some(path.into());
+        self.memory = Some(memory::NodeMemory::File(path.into()));
+        self
+    }
+
+    /// The same in the store of this node's votes, which needs no other file. Open the store once: give clones of one
+    /// `Arc` to the agent and here.
+    pub fn remember_in(mut self, store: Arc<dyn crate::store::Incarnations>) -> Self {
+        self.memory = Some(memory::NodeMemory::Store(store));
         self
     }
 
@@ -291,13 +298,17 @@ impl BridgeBuilder {
     /// Last of all that can fail without a trace: what is remembered cannot be taken back.
     fn begin_incarnation(&self) -> Result<NodeIncarnation, BridgeError> {
         let by_clock = self.incarnation.unwrap_or_else(by_wall_clock);
-        let Some(path) = &self.memory else {
-            return Ok(by_clock);
-        };
-        memory::begin(path, by_clock).map_err(|reason| BridgeError::Memory {
-            path: path.clone(),
-            reason,
-        })
+        match &self.memory {
+            None => Ok(by_clock),
+            Some(memory::NodeMemory::File(path)) => {
+                memory::begin(path, by_clock).map_err(|reason| BridgeError::Memory {
+                    path: path.clone(),
+                    reason,
+                })
+            }
+            Some(memory::NodeMemory::Store(store)) => memory::begin_in(&**store, by_clock)
+                .map_err(|reason| BridgeError::MemoryStore { reason }),
+        }
     }
 
     fn check_security(&self, node: &NodeId) -> Result<(), BridgeError> {

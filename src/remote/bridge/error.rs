@@ -2,7 +2,7 @@
 
 use std::{io, path::PathBuf, time::Duration};
 
-use crate::{group::OpenError, protocol::IdError};
+use crate::{group::OpenError, protocol::IdError, store::StoreError};
 
 use crate::remote::{NodeId, NodeIdError};
 
@@ -80,6 +80,13 @@ pub enum BridgeError {
         /// Why.
         #[source]
         reason: io::Error,
+    },
+    /// The node's last incarnation cannot be read in the store of its votes, or the next one cannot be kept there.
+    #[error("cannot remember this node's incarnation: {reason}")]
+    MemoryStore {
+        /// Why.
+        #[source]
+        reason: StoreError,
     },
     /// A group cannot be opened to other hosts.
     #[error("group {group} cannot be carried: {reason}")]

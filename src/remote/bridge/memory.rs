@@ -1,19 +1,36 @@
-//! A node's last incarnation, kept in a small file: so that the next one is later, whatever the wall
-//! clock shows.
+//! A node's last incarnation, kept in a store of votes or in a small file: so that the next one is later, whatever
+//! the wall clock shows.
 //!
-//! Decided here: what the next incarnation is. Not here: how a file is made durable (`store`).
+//! Decided here: what the next incarnation is. Not here: how a file is made durable (`src/record_file/`).
 //!
 //! Peers refuse an earlier incarnation of a node than the last one they met, since they could not
 //! tell a restart from a former process. A wall clock alone does not keep that order: after a start
 //! ten years ahead, or an hour set back, a node would be refused until the peers
 //! [forget](crate::remote::Limits::forget) it. Nor is the very next number enough: an agent that had crashed once
 //! would begin by a number that it has had, and peers would hear nothing of it, since that one has ended.
+//!
+//! This memory may go back too, with a backup or a copied file. Then the wall clock decides, as it does without a
+//! memory. If the clock was set back as well, the peers know better: they refuse the incarnation, in words, until they
+//! forget the one they met. No leader depends on it.
 
-use std::{io, path::Path};
+use std::{
+    io,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use crate::planted::{Defect, has};
+use crate::protocol::Incarnation;
+use crate::record_file::{FileSystem, Host, RecordFile, RecordFileError};
 use crate::remote::NodeIncarnation;
-use crate::store::line;
+use crate::store::{Incarnations, StoreError};
+
+/// Where a node keeps its last incarnation.
+#[derive(Clone, Debug)]
+pub(crate) enum NodeMemory {
+    File(PathBuf),
+    Store(Arc<dyn Incarnations>),
+}
 
 for_tests! {
     /// Later than the last one and than all incarnations of agents that began in it, and not earlier than the
@@ -34,22 +51,45 @@ for_tests! {
 
 /// The incarnation that begins now; it is durable before this returns.
 pub(crate) fn begin(path: &Path, by_clock: NodeIncarnation) -> io::Result<NodeIncarnation> {
+    let system: Arc<dyn FileSystem> = Arc::new(Host);
+    let mut file = match RecordFile::open(Arc::clone(&system), path) {
+        Err(RecordFileError::Missing) => {
+            RecordFile::create(system, path, MOST, text(by_clock).as_bytes())?;
+            return Ok(by_clock);
+        }
+        file => file?,
+    };
     // What is no incarnation ends the start: writing over it could destroy the file of something
     // else, or begin an incarnation that peers refuse.
-    let last = line::read(path, MOST)?.as_deref().map(parse).transpose()?;
-    let incarnation = later_incarnation(last, by_clock);
-    line::replace(path, &format!("{HEAD}{incarnation}\n"))?;
+    let last = str::from_utf8(file.record()).ok().and_then(parse);
+    let last = last.ok_or_else(|| {
+        let detail = "it holds no incarnation of a node: check the path";
+        io::Error::new(io::ErrorKind::InvalidData, detail)
+    })?;
+    let incarnation = later_incarnation(Some(last), by_clock);
+    file.write(text(incarnation).as_bytes())?;
     Ok(incarnation)
 }
 
-fn parse(text: &str) -> io::Result<NodeIncarnation> {
-    let number = text.strip_prefix(HEAD).and_then(|n| n.strip_suffix('\n'));
-    let number = number.and_then(|number| number.parse().ok());
-    number.map(NodeIncarnation).ok_or_else(|| {
-        let detail =
-            "it holds no incarnation of a node: remove it, and peers forget this node in time";
-        io::Error::new(io::ErrorKind::InvalidData, detail)
-    })
+/// The same, in a store.
+pub(crate) fn begin_in(
+    store: &dyn Incarnations,
+    by_clock: NodeIncarnation,
+) -> Result<NodeIncarnation, StoreError> {
+    let last = store.last()?;
+    let last = (last > Incarnation(0)).then_some(NodeIncarnation(last.0));
+    let incarnation = later_incarnation(last, by_clock);
+    store.remember(Incarnation(incarnation.0))?;
+    Ok(incarnation)
+}
+
+fn text(incarnation: NodeIncarnation) -> String {
+    format!("{HEAD}{incarnation}\n")
+}
+
+fn parse(text: &str) -> Option<NodeIncarnation> {
+    let number = text.strip_prefix(HEAD)?.strip_suffix('\n')?;
+    number.parse().ok().map(NodeIncarnation)
 }
 
 /// The agents of a node count their incarnations on from the node's own: so many may begin before those of
@@ -57,14 +97,15 @@ fn parse(text: &str) -> io::Result<NodeIncarnation> {
 const SHARE: u64 = 1 << 20;
 
 const HEAD: &str = "actix-bully node incarnation ";
-/// So many bytes are read at most.
-const MOST: u64 = 128;
+/// The longest record in bytes.
+const MOST: usize = 128;
 
 #[cfg(test)]
 mod tests {
     use std::fs;
 
     use super::*;
+    use crate::store::MemoryStore;
 
     const HOUR: u64 = 60 * 60 * 1_000;
 
@@ -108,35 +149,49 @@ mod tests {
     fn a_file_that_holds_something_else_is_no_memory() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("node");
+        fs::write(&path, "17\n").unwrap();
+        let refused = begin(&path, at(1)).unwrap_err();
+        assert_eq!(refused.kind(), io::ErrorKind::InvalidData);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "17\n");
+        fs::remove_file(&path).unwrap();
         for text in [
             "",
             "17\n",
             "actix-bully node incarnation 17",
             "actix-bully node incarnation x\n",
         ] {
-            fs::write(&path, text).unwrap();
+            drop(RecordFile::create(Arc::new(Host), &path, MOST, text.as_bytes()).unwrap());
             let refused = begin(&path, at(1)).unwrap_err();
             assert_eq!(refused.kind(), io::ErrorKind::InvalidData, "{text}");
-            assert_eq!(
-                fs::read_to_string(&path).unwrap(),
-                text,
-                "nothing was changed"
-            );
+            let file = RecordFile::open(Arc::new(Host), &path).unwrap();
+            assert_eq!(file.record(), text.as_bytes(), "nothing was changed");
+            drop(file);
+            fs::remove_file(&path).unwrap();
         }
         assert!(begin(&folder.path().join("none").join("node"), at(1)).is_err());
     }
 
     /// What one release writes, a later one reads.
     #[test]
-    fn the_file_is_one_line_of_text() {
+    fn the_record_is_one_line_of_text() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("node");
         begin(&path, NodeIncarnation(17)).unwrap();
-        let text = fs::read_to_string(&path).unwrap();
-        assert_eq!(text, "actix-bully node incarnation 17\n");
+        let file = RecordFile::open(Arc::new(Host), &path).unwrap();
+        assert_eq!(file.record(), b"actix-bully node incarnation 17\n");
+        drop(file);
         assert_eq!(
             begin(&path, NodeIncarnation(3)).unwrap(),
             NodeIncarnation(17 + SHARE)
         );
+    }
+
+    #[test]
+    fn a_node_with_a_store_of_votes_begins_a_later_incarnation_when_its_clock_was_set_back() {
+        let store = MemoryStore::<u64>::new();
+        assert_eq!(begin_in(&store, at(HOUR)).unwrap(), at(HOUR));
+        let again = begin_in(&store, at(1)).unwrap();
+        assert_eq!(again, NodeIncarnation(at(HOUR).0 + SHARE));
+        assert_eq!(store.last().unwrap(), Incarnation(again.0));
     }
 }

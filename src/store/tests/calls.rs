@@ -1,60 +1,18 @@
-//! In which order a record reaches the disk, and what is left when one of the calls fails.
+//! What a store does when one of its calls fails; `src/record_file/tests/` has their order.
 
 use std::{
-    io::{self, ErrorKind},
-    mem,
+    io::ErrorKind,
     path::Path,
     sync::{Arc, Mutex},
 };
 
+use tokio::{runtime, task::spawn_blocking};
+
 use crate::{
     protocol::Incarnation,
-    store::{
-        FileStore, Incarnations, StoreError, StoreIdentity, TermStore,
-        files::{CallHook, DiskCall, Files},
-    },
+    record_file::tests::tried::{Event, Tried},
+    store::{FileStore, Incarnations, StoreError, StoreIdentity, TermStore},
 };
-
-const DURABLE: [DiskCall; 4] = [
-    DiskCall::Write,
-    DiskCall::Sync,
-    DiskCall::Rename,
-    DiskCall::SyncFolder,
-];
-
-/// Writes down what was asked, and lets one call fail.
-#[derive(Debug, Default)]
-struct Seen {
-    calls: Mutex<Vec<DiskCall>>,
-    fails: Mutex<Option<(DiskCall, ErrorKind)>>,
-}
-
-impl Seen {
-    /// All calls since the last look.
-    fn take(&self) -> Vec<DiskCall> {
-        mem::take(&mut self.calls.lock().unwrap())
-    }
-
-    /// This call fails from now on, for that reason; none does for `None`.
-    fn fail(&self, fails: Option<(DiskCall, ErrorKind)>) {
-        *self.fails.lock().unwrap() = fails;
-    }
-}
-
-impl CallHook for Seen {
-    fn see(&self, call: DiskCall) -> io::Result<()> {
-        self.calls.lock().unwrap().push(call);
-        match *self.fails.lock().unwrap() {
-            Some((failing, kind)) if failing == call => Err(kind.into()),
-            _ => Ok(()),
-        }
-    }
-}
-
-fn on(seen: &Arc<Seen>) -> Files {
-    let hook: Arc<dyn CallHook> = Arc::<Seen>::clone(seen);
-    Files { hook: Some(hook) }
-}
 
 fn mine() -> StoreIdentity {
     let name = || "x".parse().expect("a name");
@@ -65,46 +23,29 @@ fn mine() -> StoreIdentity {
     }
 }
 
-fn create(path: &Path, files: &Arc<Seen>) -> Result<FileStore<u64>, StoreError> {
-    FileStore::create_on(path, mine(), on(files))
+fn create(path: &Path, system: &Arc<Tried>) -> FileStore<u64> {
+    let system = Arc::<Tried>::clone(system);
+    FileStore::create_on(path, mine(), system).expect("a new store")
 }
 
-fn open(path: &Path, files: &Arc<Seen>) -> Result<FileStore<u64>, StoreError> {
-    FileStore::open_on(path, mine(), on(files))
+fn open(path: &Path) -> FileStore<u64> {
+    FileStore::open_on(path, mine(), Arc::new(Tried::default())).expect("whole")
 }
 
-#[actix_rt::test]
-async fn a_file_is_synced_before_it_is_renamed_and_its_folder_afterwards() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("jobs");
-    let files = Arc::new(Seen::default());
-    let store = create(&path, &files).expect("a new store");
-    assert_eq!(files.take(), DURABLE, "created");
-    let generation = store.begin().expect("it works");
-    assert_eq!(files.take(), [], "to begin touches no disk");
-    store.save(generation, 1).await.expect("saved");
-    assert_eq!(files.take(), DURABLE, "saved");
-    store.remember(Incarnation(7)).expect("remembered");
-    assert_eq!(files.take(), DURABLE, "remembered");
-    drop(store);
-    drop(open(&path, &files).expect("whole"));
-    assert_eq!(files.take(), DURABLE, "opened");
-}
+/// The calls of a save: two looks at the name, the write, the sync, two looks again.
+const WRITE: usize = 2;
+const SYNC: usize = 3;
 
 #[actix_rt::test]
 async fn a_disk_that_is_full_leaves_the_record_before_and_works_again_when_there_is_room() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("jobs");
-    let files = Arc::new(Seen::default());
-    let store = create(&path, &files).expect("a new store");
+    let system = Arc::new(Tried::default());
+    let store = create(&path, &system);
     let generation = store.begin().expect("it works");
     store.save(generation, 1).await.expect("saved");
-    for (call, kind) in [
-        (DiskCall::Write, ErrorKind::StorageFull),
-        (DiskCall::Sync, ErrorKind::StorageFull),
-        (DiskCall::Write, ErrorKind::QuotaExceeded),
-    ] {
-        files.fail(Some((call, kind)));
+    for kind in [ErrorKind::StorageFull, ErrorKind::QuotaExceeded] {
+        system.plan(WRITE, Event::Fails(kind));
         let refused = store.save(generation, 2).await.expect_err("no room");
         assert!(matches!(refused, StoreError::Full { .. }), "{refused:?}");
         assert!(refused.is_full());
@@ -112,54 +53,65 @@ async fn a_disk_that_is_full_leaves_the_record_before_and_works_again_when_there
             "cannot be written, its disk is full: make room; the agent comes back by its restart \
              policy, or is started again"
         ));
+        system.plan(WRITE, Event::Fails(kind));
         let refused = store.remember(Incarnation(7)).expect_err("no room");
         assert!(refused.is_full(), "{refused:?}");
         assert_eq!(store.load().expect("as before"), Some(1));
-        assert_eq!(std::fs::read_dir(folder.path()).expect("there").count(), 1);
     }
-    files.fail(None);
     store.save(generation, 3).await.expect("there is room");
     drop(store);
-    assert_eq!(
-        open(&path, &files).expect("whole").load().expect("whole"),
-        Some(3)
-    );
+    assert_eq!(open(&path).load().expect("whole"), Some(3));
 }
 
 #[actix_rt::test]
-async fn a_disk_that_fails_at_the_renaming_or_after_it_is_not_believed_any_more() {
-    for call in [DiskCall::Rename, DiskCall::SyncFolder] {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("jobs");
-        let files = Arc::new(Seen::default());
-        let store = create(&path, &files).expect("a new store");
-        let generation = store.begin().expect("it works");
-        files.fail(Some((call, ErrorKind::StorageFull)));
-        assert!(store.save(generation, 1).await.is_err());
-        files.fail(None);
-        let refused = store.save(generation, 2).await.expect_err("for good");
-        assert!(matches!(refused, StoreError::Failed { .. }), "{refused:?}");
-        assert!(store.load().is_err() && store.begin().is_err());
-        assert!(store.remember(Incarnation(1)).is_err());
-        drop(store);
-        let found = open(&path, &files).expect("whole").load().expect("whole");
-        assert_eq!(
-            found.is_some(),
-            call == DiskCall::SyncFolder,
-            "either may be there"
-        );
-    }
+async fn a_disk_that_fails_at_the_sync_is_not_believed_any_more() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("jobs");
+    let system = Arc::new(Tried::default());
+    let store = create(&path, &system);
+    let generation = store.begin().expect("it works");
+    store.save(generation, 1).await.expect("saved");
+    system.plan(SYNC, Event::Fails(ErrorKind::Other));
+    assert!(store.save(generation, 2).await.is_err());
+    let refused = store.save(generation, 3).await.expect_err("for good");
+    assert!(matches!(refused, StoreError::Failed { .. }), "{refused:?}");
+    assert!(store.load().is_err() && store.begin().is_err());
+    assert!(store.remember(Incarnation(1)).is_err());
+    drop(store);
+    assert_eq!(open(&path).load().expect("whole"), Some(1));
 }
 
 #[test]
-fn a_new_store_that_is_not_durable_is_none() {
-    for call in DURABLE {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("jobs");
-        let files = Arc::new(Seen::default());
-        files.fail(Some((call, ErrorKind::StorageFull)));
-        assert!(create(&path, &files).expect_err("no room").is_full());
-        assert_eq!(std::fs::read_dir(folder.path()).expect("there").count(), 0);
-        drop(create(&path, &Arc::default()).expect("nothing is in the way"));
-    }
+fn an_application_that_fills_the_pool_of_threads_holds_up_no_save() {
+    let runtime = runtime::Builder::new_current_thread()
+        .max_blocking_threads(1)
+        .build()
+        .expect("a runtime");
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = create(&folder.path().join("jobs"), &Arc::default());
+    let generation = store.begin().expect("it works");
+    let busy = Arc::new(Mutex::new(()));
+    let held = busy.lock().expect("free");
+    runtime.block_on(async {
+        let work = Arc::clone(&busy);
+        let work = spawn_blocking(move || drop(work.lock()));
+        store.save(generation, 1).await.expect("saved");
+        assert!(!work.is_finished());
+        drop(held);
+        work.await.expect("it ends");
+    });
+}
+
+#[test]
+fn two_new_stores_have_two_ids_and_each_keeps_its_own() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let ids = ["one", "two"].map(|name| {
+        let path = folder.path().join(name);
+        let store = create(&path, &Arc::default());
+        let id = store.id().expect("it is in a file");
+        drop(store);
+        assert_eq!(open(&path).id(), Some(id));
+        id
+    });
+    assert_ne!(ids[0], ids[1]);
 }

@@ -1,6 +1,4 @@
 //! The parts of a store that need no actor; `tests/group/store/` tests stores with agents.
 
 mod calls;
-mod disk;
-mod first;
 mod format;

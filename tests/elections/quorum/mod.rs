@@ -12,7 +12,6 @@ mod clocks;
 mod diskless;
 mod epochs;
 mod faults;
-mod formats;
 mod incarnations;
 mod kit;
 mod losses;

@@ -1,15 +1,14 @@
-//! Which agent may write to a store that several have had, and what a store of an earlier release becomes.
+//! Which agent may write to a store that several have had, and that a store of an earlier version is refused.
 
-use std::{fs, future::poll_fn, sync::Arc, task::Poll, time::Duration};
+use std::{fs, future::poll_fn, sync::Arc, task::Poll};
 
 use actix_bully::{
-    elections::quorum,
     protocol::Incarnation,
-    store::{FileStore, Generation, Incarnations, MemoryStore, StoreError, TermStore},
+    store::{Generation, Incarnations, MemoryStore, StoreError, TermStore},
     testkit::FaultyStore,
 };
 
-use super::{Vote, create, identity, keep, open, place, vote};
+use super::{Vote, create, keep, open, place, vote};
 
 /// Each kind of store refuses an agent that began before the latest, and keeps what the latest saved.
 async fn refuses_the_one_before(store: impl TermStore<Vote>) {
@@ -112,89 +111,22 @@ async fn the_last_incarnation_is_remembered_beside_the_record() {
     assert_eq!(memory.last().expect("memory"), Incarnation(7));
 }
 
-/// As 0.1 wrote them.
-const VOTED: &str = r#"actix-bully store 1
-{"cluster":"production","group":"jobs","node":"api-1","record":{"term":7,"voted_for":"api-2"}}
-crc32 da2d377f
-"#;
-
-#[actix_rt::test]
-async fn a_store_of_release_0_1_is_read_and_stays_so_until_it_is_upgraded() {
-    let (_folder, path) = place();
-    fs::write(&path, VOTED).expect("written");
-    let store = open(&path).expect("it is whole");
-    assert_eq!(store.load().expect("it works"), Some(vote(7)));
-    let text = || fs::read_to_string(&path).expect("text");
-    assert_eq!(text(), VOTED);
-    store.upgrade().expect("there is room");
-    assert!(text().starts_with("actix-bully store 2\n"), "{}", text());
-    keep(&store, vote(8)).await.expect("saved");
-    drop(store);
-    let store = open(&path).expect("whole");
-    assert_eq!(store.load().expect("it works"), Some(vote(8)));
-}
-
 #[test]
-fn the_vote_of_release_0_1_is_the_vote_of_this_one() {
+fn a_store_from_before_the_first_release_is_refused_and_left_alone() {
     let (_folder, path) = place();
-    fs::write(&path, VOTED).expect("written");
-    let store = FileStore::<quorum::Vote>::open(&path, identity("api-1")).expect("it is whole");
-    let found = store.load().expect("it works").expect("there is one");
-    let expected = quorum::Vote {
-        term: vote(7).term,
-        voted_for: vote(7).voted_for,
-        ..quorum::Vote::default()
-    };
-    assert_eq!(found, expected);
-    drop(store);
-    let store = FileStore::<quorum::Vote>::open(&path, identity("api-1")).expect("as before");
-    assert_eq!(store.load().expect("it works"), Some(expected));
-}
-
-/// The incarnation that a node begins with is later than the last that it remembers, whatever its clock shows.
-#[actix_rt::test]
-async fn the_longest_promise_and_the_last_incarnation_outlast_the_way_back() {
-    let (_folder, path) = place();
-    fs::write(&path, VOTED).expect("written");
-    let open = || FileStore::<quorum::Vote>::open(&path, identity("api-1")).expect("whole");
-    let store = open();
-    let record = quorum::Vote {
-        promise: Duration::from_secs(9).into(),
-        ..store.load().expect("it works").expect("there is one")
-    };
-    let begun = store.begin().expect("it works");
-    store.save(begun, record.clone()).await.expect("saved");
-    store.remember(Incarnation(900)).expect("there is room");
-    drop(store);
-    let text = fs::read_to_string(&path).expect("text");
-    assert_eq!(text, VOTED, "what release 0.1 takes, byte for byte");
-    // It votes: another term, in its own format.
-    let voted = text.replace("\"term\":7", "\"term\":8");
-    let lines = voted.split_inclusive('\n').take(2).collect::<String>();
-    let sum = crc32fast::hash(lines.as_bytes());
-    fs::write(&path, format!("{lines}crc32 {sum:08x}\n")).expect("written");
-    let store = open();
-    let found = store.load().expect("it works").expect("there is one");
-    assert_eq!((found.term.0, found.promise), (8, record.promise));
-    // The clock went back: the next one would be 500 by it.
-    store.remember(Incarnation(500)).expect("nothing to do");
-    assert_eq!(store.last().expect("it works"), Incarnation(900));
-}
-
-#[test]
-fn a_store_of_a_later_release_is_refused_and_left_alone() {
-    let (_folder, path) = place();
-    let lines = "actix-bully store 3\nwhatever it is\n";
-    let text = format!("{lines}crc32 {:08x}\n", crc32fast::hash(lines.as_bytes()));
-    fs::write(&path, &text).expect("written");
-    let refused = FileStore::<Vote>::open(&path, identity("api-1")).expect_err("unknown");
-    assert_eq!(
-        refused.to_string(),
-        format!(
-            "{} has format 3, this release reads formats 1 to 2: use the release that wrote it, \
-             or a later one",
-            path.display()
-        )
-    );
-    assert_eq!(fs::read_to_string(&path).expect("text"), text);
+    for version in [1, 2] {
+        let text = format!("actix-bully store {version}\n{{\"record\":null}}\ncrc32 da2d377f\n");
+        fs::write(&path, &text).expect("written");
+        let refused = open(&path).expect_err("its format is not read any more");
+        assert!(matches!(refused, StoreError::Former { .. }), "{refused:?}");
+        assert_eq!(
+            refused.to_string(),
+            format!(
+                "{} was written before the first release, and its format is not read any more: \
+                 remove it, create a new store and raise the epoch of all voters",
+                path.display()
+            )
+        );
+        assert_eq!(fs::read_to_string(&path).expect("text"), text);
+    }
 }

@@ -6,7 +6,6 @@ use actix_bully::{
     store::{MemoryStore, StoreError, TermStore},
     testkit::FaultyStore,
 };
-use futures::FutureExt;
 
 use super::{create, keep, names, open, place, vote};
 
@@ -28,18 +27,6 @@ async fn a_save_that_failed_is_the_last() {
     assert_eq!(store.load().expect("it can be read"), Some(vote(1)));
     keep(&store, vote(4)).await.expect("saved");
     assert_eq!(names(&folder), ["jobs.store"]);
-}
-
-#[test]
-fn without_a_runtime_a_save_is_refused() {
-    let (_folder, path) = place();
-    let store = create(&path).expect("a new store");
-    let saved = keep(&store, vote(1)).now_or_never();
-    assert!(
-        matches!(saved, Some(Err(StoreError::NoRuntime))),
-        "{saved:?}"
-    );
-    assert_eq!(store.load().expect("nothing was written"), None);
 }
 
 #[actix_rt::test]

@@ -99,13 +99,16 @@ fn a_store_says_whose_it_is_and_whether_it_lasts() {
     let memory = MemoryStore::<u64>::new();
     assert!(memory.is_volatile());
     assert_eq!(memory.identity(), None);
+    assert_eq!(memory.id(), None);
     let faulty = FaultyStore::new(store);
     assert!(!faulty.is_volatile());
     assert_eq!(faulty.identity(), Some(&identity("api-1")));
+    assert!(faulty.id().is_some());
     assert!(FaultyStore::new(memory.clone()).is_volatile());
     let shared = Arc::new(faulty);
     assert!(!TermStore::is_volatile(&shared));
     assert_eq!(TermStore::identity(&shared), Some(&identity("api-1")));
+    assert!(TermStore::id(&shared).is_some());
     assert!(TermStore::is_volatile(&Arc::new(memory)));
 }
 

@@ -32,7 +32,7 @@ fn create_leaves_nothing_where_it_cannot_write() {
     let (folder, _) = place();
     let refused = create(&folder.path().join("missing/jobs.store")).expect_err("no folder");
     assert!(matches!(refused, StoreError::Io { .. }), "{refused:?}");
-    let refused = create(&folder.path().join("x".repeat(250))).expect_err("too long a name");
+    let refused = create(&folder.path().join("x".repeat(251))).expect_err("too long a name");
     assert!(matches!(refused, StoreError::Io { .. }), "{refused:?}");
     let refused = create(&folder.path().join("..")).expect_err("no name");
     assert!(matches!(refused, StoreError::Io { .. }), "{refused:?}");
@@ -50,10 +50,10 @@ fn open_refuses_what_is_missing() {
 #[test]
 fn open_refuses_what_is_damaged_and_leaves_it_alone() {
     for (text, expected) in [
-        (Vec::new(), Damage::Header),
-        (b"PNG".to_vec(), Damage::Header),
-        (b"actix-bully store 1\n".to_vec(), Damage::Checksum),
-        (vec![b'x'; 5_000_000], Damage::TooLarge { max: 65_536 }),
+        (Vec::new(), Damage::Length { len: 0 }),
+        (b"PNG".to_vec(), Damage::Length { len: 3 }),
+        (vec![0; 1 << 20], Damage::Empty),
+        (vec![b'x'; 5_000_000], Damage::Length { len: 5_000_000 }),
     ] {
         let (folder, path) = place();
         fs::write(&path, &text).expect("written");

@@ -29,7 +29,7 @@ pub use ballot::BallotScenario;
 pub use bully::BullyScenario;
 pub use invitation::InvitationScenario;
 pub use lease::LeaseScenario;
-pub use quorum::{Kept, QuorumScenario, Watch, Watched};
+pub use quorum::{QuorumScenario, Watch, Watched};
 pub use reorganization::ReorganizationScenario;
 pub use ring::RingScenario;
 

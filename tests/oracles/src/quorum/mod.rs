@@ -41,7 +41,7 @@ use std::{
     time::Duration,
 };
 
-pub use watch::{Kept, Watch, Watched};
+pub use watch::{Watch, Watched};
 
 use self::diskless::Hosts;
 
@@ -88,7 +88,6 @@ impl QuorumScenario {
                 config: Arc::new(config),
                 sound: Arc::new(sound),
                 ledger: Arc::new(Mutex::default()),
-                kept: Kept::Whole,
             },
         }
     }
@@ -124,13 +123,6 @@ impl QuorumScenario {
             ..sound.clone()
         };
         Ok(Self::unsound(planted, sound))
-    }
-
-    /// Voters find their records so when they restart.
-    #[must_use]
-    pub fn kept(mut self, kept: Kept) -> Self {
-        self.watch.kept = kept;
-        self
     }
 
     /// Whether such a fault can meet a voter in such a situation. An agent that asks or defers knows no

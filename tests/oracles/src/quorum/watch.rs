@@ -18,7 +18,6 @@ use actix_bully::{
         Input, InputOf, MemberKind, MembershipError, PeerMessage, Requirements, Time, Timings,
         View, VotersEvent,
     },
-    store::{StoreIdentity, found_in_first_format},
 };
 
 /// A [`QuorumBully`] whose every step is held against the invariants.
@@ -40,37 +39,6 @@ pub struct Watch {
     /// The parameters as they ought to be, whatever is planted in the others.
     pub(super) sound: Arc<QuorumConfig>,
     pub(super) ledger: Arc<Mutex<Ledger>>,
-    pub(super) kept: Kept,
-}
-
-/// Where a voter finds its record when it restarts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Kept {
-    /// As it was saved.
-    #[default]
-    Whole,
-    /// In a file that release 0.1 can read, and what stands beside it.
-    FirstFormat,
-    /// In that file alone, as if nothing stood beside it: a defect.
-    FirstFormatAlone,
-}
-
-impl Kept {
-    /// The record that is found, through the texts of the files.
-    fn found(self, record: Option<Vote>) -> Option<Vote> {
-        let is_beside = match self {
-            Self::Whole => return record,
-            Self::FirstFormat => true,
-            Self::FirstFormatAlone => false,
-        };
-        let name = || "x".parse().expect("a name");
-        let identity = StoreIdentity {
-            cluster: name(),
-            group: name(),
-            node: name(),
-        };
-        found_in_first_format(&identity, &record?, is_beside).expect("a vote fits into format 1")
-    }
 }
 
 impl Watch {
@@ -86,7 +54,6 @@ impl Watch {
         Self {
             sound: Arc::clone(&config),
             config,
-            kept: self.kept,
             ledger: Arc::clone(&self.ledger),
         }
     }
@@ -104,7 +71,6 @@ impl Watch {
         Self {
             config: host(&self.config),
             sound: host(&self.sound),
-            kept: self.kept,
             ledger: Arc::clone(&self.ledger),
         }
     }
@@ -124,7 +90,6 @@ impl Watch {
         Ok(Self {
             config: retimed(&self.config)?,
             sound: retimed(&self.sound)?,
-            kept: self.kept,
             ledger: Arc::clone(&self.ledger),
         })
     }
@@ -154,7 +119,7 @@ impl Election for Watched {
             id,
             incarnation,
             kind,
-            machine: QuorumBully::new(identity, &watch.config, watch.kept.found(durable)),
+            machine: QuorumBully::new(identity, &watch.config, durable),
             watch: watch.clone(),
         }
     }

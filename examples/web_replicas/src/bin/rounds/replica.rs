@@ -262,7 +262,8 @@ impl Replica {
             .open(self.folder.join("log"))?;
         let mut command = Command::new(program);
         if self.votes {
-            command.env("JOBS_QUORUM_CREATE_STORE", first.to_string());
+            let store = if first { "create" } else { "open" };
+            command.env("JOBS_QUORUM_STORE", store);
         }
         let process = command
             .arg(self.folder.join("config.toml"))
