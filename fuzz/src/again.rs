@@ -2,7 +2,7 @@
 
 use actix_bully::remote::internals::wire::{
     Frame, Messages, MessagesWriter, RawReceivers, RosterFrame, Targets, encode_goodbye,
-    encode_ping, encode_pong, encode_proof,
+    encode_ping, encode_pong, encode_proof, encode_twin,
 };
 use bytes::{BufMut, BytesMut};
 
@@ -27,6 +27,7 @@ pub(crate) fn compare(body: &[u8], frame: Frame<'_>) {
         }
         Frame::Ping { seq, token } => encode_ping(seq, token, &mut out),
         Frame::Pong { seq, token } => encode_pong(seq, token, &mut out),
+        Frame::Twin { seq } => encode_twin(seq, &mut out),
         Frame::Goodbye { why } => encode_goodbye(why, &mut out),
         _ => panic!("a kind of frame that is not encoded again"),
     }

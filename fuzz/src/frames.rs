@@ -105,7 +105,10 @@ impl Link {
                     }
                 }
             }
-            FrameVerdict::Answer(_) | FrameVerdict::Answered(_) | FrameVerdict::Drop(_) => {}
+            FrameVerdict::Answer(_)
+            | FrameVerdict::Answered(_)
+            | FrameVerdict::Twin
+            | FrameVerdict::Drop(_) => {}
         }
         assert!(self.guard.highest() <= Some(TermGuard::LAST));
         Ok(())

@@ -49,6 +49,7 @@ fn is_wanted(reason: LostReason) -> bool {
         LostReason::Ended
         | LostReason::Isolated
         | LostReason::LeaseExpired
+        | LostReason::NameTwice
         | LostReason::Stalled
         | LostReason::Superseded => false,
     }

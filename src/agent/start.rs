@@ -13,7 +13,7 @@ use crate::{
     group::Group,
     protocol::{
         AgentId, Birth, ClockKind, Election, Incarnation, Member, MemberKind, PeerMessage,
-        Requirements, Score, Storage,
+        Requirements, Score, Storage, StoreId,
     },
     store::{StoreIdentity, TermStore},
     supervisor::{Guardian, GuardianBuilder, RestartPolicy, Supervision},
@@ -56,9 +56,10 @@ impl<E: Election> AgentBuilder<E> {
         }
         let mut ready = self.prepare()?;
         let guardian = ready.guardian();
+        let store = ready.store.as_deref().and_then(TermStore::id);
         let addr = guardian.start_in_arbiter(arbiter, ready.birth());
         // Joined by this thread or by the agent's, so that each of them finds the agent in the group.
-        join_group(&ready.spec, &ready.shared, ready.incarnation, &addr);
+        join_group(&ready.spec, &ready.shared, ready.incarnation, store, &addr);
         // The arbiter may have stopped since it was asked, and dropped the agent before it had this
         // membership. The shared state hears of the end in any case, before or after this question.
         if ready.shared.is_over() {
@@ -283,7 +284,8 @@ impl<E: Election> PreparedAgent<E> {
             record: self.stored.record.take(),
         };
         move |ctx| {
-            join_group(&spec, &shared, incarnation, &ctx.address());
+            let store_id = store.as_deref().and_then(TermStore::id);
+            join_group(&spec, &shared, incarnation, store_id, &ctx.address());
             Agent::new(spec, shared, store, incarnation, birth, stored)
         }
     }
@@ -316,11 +318,15 @@ fn join_group<E: Election>(
     spec: &Spec<E>,
     shared: &SharedState,
     incarnation: Incarnation,
+    store: Option<StoreId>,
     addr: &Addr<Agent<E>>,
 ) {
     let requirements = spec.group.requirements();
     let kind = requirements.map_or(spec.kind, |all| member_kind(&all, &spec.id, spec.kind));
-    let member = Member::up(spec.id.clone(), kind, shared.score(), incarnation);
+    let member = Member {
+        store,
+        ..Member::up(spec.id.clone(), kind, shared.score(), incarnation)
+    };
     spec.group.join_counted(member, addr.clone());
 }
 

@@ -60,9 +60,9 @@ impl<C> Core<C> {
         self.me.members = Arc::clone(members);
     }
 
-    /// Whether the agent can be elected, and there is a term left to lead in.
+    /// Whether the agent can be elected, no later process has its name, and there is a term left to lead in.
     pub(super) fn is_eligible(&self) -> bool {
-        self.me.eligible().is_some() && self.highest_term.next().is_some()
+        self.me.eligible().is_some() && self.highest_term.next().is_some() && !self.me.is_disowned()
     }
 }
 

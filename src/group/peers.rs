@@ -39,6 +39,8 @@ pub struct PeerReport {
     pub is_name_disputed: bool,
     /// A later process says that it is this node, and was refused in the last minute because an earlier one is linked.
     pub is_contested: bool,
+    /// In the last minute it said that it refused another, earlier process of this node's name.
+    pub has_twin: bool,
     /// Its agents follow other rules in this group, or are of another epoch, or have other voters: theirs, then
     /// mine.
     pub mismatch: Option<(String, String)>,

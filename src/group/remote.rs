@@ -29,6 +29,8 @@ pub enum Update {
     /// A sentinel told it: it has certainly ended in this incarnation, and may come back in another one.
     #[cfg(feature = "sentinel")]
     Ended(AgentId, Incarnation),
+    /// Its node refuses this process, since it knows a later one of its name; or does not any more.
+    Disowns(AgentId, bool),
     /// It is a member no more. Its last incarnation, if the end of that one is confirmed.
     Left(AgentId, Option<Incarnation>),
 }

@@ -191,6 +191,7 @@ const fn name(reason: LostReason) -> &'static str {
         LostReason::Isolated => "isolated",
         LostReason::Reorganized => "reorganized",
         LostReason::VotersChange => "voters_change",
+        LostReason::NameTwice => "name_twice",
     }
 }
 

@@ -92,6 +92,8 @@ pub enum LostReason {
     Reorganized,
     /// The voters change: a leader of the next list follows.
     VotersChange,
+    /// Most of the others know a later process of this one's name.
+    NameTwice,
 }
 
 impl fmt::Display for LostReason {
@@ -106,6 +108,7 @@ impl fmt::Display for LostReason {
             Self::Isolated => "isolated",
             Self::Reorganized => "reorganized",
             Self::VotersChange => "voters change",
+            Self::NameTwice => "its name is used twice",
         })
     }
 }

@@ -9,7 +9,8 @@
 use std::sync::Arc;
 
 use super::{
-    AgentId, Incarnation, Leader, Member, Score, Term, name_index::NameIndex, roster::Roster,
+    AgentId, Incarnation, Leader, Member, Score, Term, disowned::Disowners, name_index::NameIndex,
+    roster::Roster,
 };
 
 /// All members of one election at one moment, ordered by name.
@@ -22,6 +23,8 @@ pub struct Members {
     /// How many at the front of `by_rank` are not up.
     absent: usize,
     closed: bool,
+    /// Those whose hosts refuse this process, since they know a later one of its name. Mostly none.
+    pub(super) disowners: Arc<Disowners>,
     leader: Option<Leader>,
     term: Term,
 }
@@ -65,6 +68,7 @@ impl Members {
         let mut list = self.list.to_vec();
         list.remove(at);
         self.reindex(list);
+        self.disown(id, false);
         true
     }
 

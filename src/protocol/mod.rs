@@ -21,6 +21,7 @@
 
 mod admission;
 mod change;
+mod disowned;
 mod effect;
 mod election;
 mod electorate;

@@ -43,6 +43,7 @@ mod sentinels;
 mod slow;
 mod sockets;
 mod strangers;
+mod twins;
 mod versions;
 mod voters;
 mod warnings;

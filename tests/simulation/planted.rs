@@ -105,7 +105,9 @@ fn a_bullys_defects_are_found() {
         (D::EndUnnoticed, "known to have ended"),
         (D::MeetsAndLeads, "no agreement"),
     ];
-    assert_eq!(cases.map(|(defect, _)| defect), D::ALL);
+    // It takes a second process of a name: a unit test finds it.
+    let of_one_process = D::ALL.iter().filter(|defect| **defect != D::DisownedLeads);
+    assert!(of_one_process.copied().eq(cases.map(|(defect, _)| defect)));
     let seeds = finds(&cases, 200, &Fault::ALL, |_, _, defect| {
         BullyScenario::default().planted(defect)
     });

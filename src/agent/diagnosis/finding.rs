@@ -99,7 +99,7 @@ pub enum Finding {
     },
     /// Another process has the name of this node, or had it later.
     NodeNameTwice {
-        /// The node that refused this one.
+        /// The node that refused this one, or an earlier one of this one's name.
         node: String,
         /// What it said.
         error: String,

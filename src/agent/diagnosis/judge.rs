@@ -198,7 +198,10 @@ impl Facts {
                 continue;
             }
             let node = peer.node.clone();
-            if peer.is_contested {
+            if peer.has_twin {
+                let error = EARLIER.to_owned();
+                found.push(Finding::NodeNameTwice { node, error });
+            } else if peer.is_contested {
                 found.push(Finding::PeerNameTwice { node });
             }
         }
@@ -376,6 +379,9 @@ impl Facts {
         (!left.is_zero()).then_some(left)
     }
 }
+
+/// What a peer says to the later one of two processes.
+const EARLIER: &str = "it refuses an earlier process of that name, which still runs";
 
 fn unlinked(peer: &PeerReport, since: Duration) -> Finding {
     let node = peer.node.clone();

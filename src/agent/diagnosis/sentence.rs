@@ -68,7 +68,7 @@ impl fmt::Display for Finding {
             ),
             Self::NodeNameTwice { node, error } => write!(
                 f,
-                "{node} refused this node: {error}: give each process a node name of its own, and the bridge a file to .remember(..) its incarnation in"
+                "another process has this node's name, as {node} says: {error}: give each process a node name of its own, and the bridge a file to .remember(..) its incarnation in"
             ),
             Self::AgentNameTwice { node, agent } => write!(
                 f,

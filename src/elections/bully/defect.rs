@@ -12,4 +12,6 @@ defects! { BullyConfig:
     EndUnnoticed,
     /// `yield-on-outranked`: of two leaders that meet, both lead on.
     MeetsAndLeads,
+    /// `later-process-leads`: a leader leads on whose peers know a later process of its name.
+    DisownedLeads,
 }

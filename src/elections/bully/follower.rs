@@ -97,9 +97,10 @@ impl Vacant {
     /// Fewer may be ahead of this agent than when its slot was set.
     pub(super) fn on_members(&self, step: &Step<'_>) -> Next {
         let Some(slot) = self.slot else {
-            return match step.core.me.eligible() {
-                Some(_) => Self::take_slot(),
-                None => Next::Stay,
+            return if step.core.is_eligible() {
+                Self::take_slot()
+            } else {
+                Next::Stay
             };
         };
         let ahead = step.core.me.ahead(None, slot.position);

@@ -34,7 +34,8 @@ pub(super) struct Tenure {
 impl Tenure {
     /// Announces itself, in the next term.
     pub(super) fn enter(step: &mut Step<'_>) -> Result<Self, Change> {
-        let (Some(term), Some(score)) = (step.core.highest_term.next(), step.core.me.score) else {
+        let score = step.core.me.score.filter(|_| step.core.is_eligible());
+        let (Some(term), Some(score)) = (step.core.highest_term.next(), score) else {
             step.ignore("it cannot be elected, or the terms have come to their end");
             return Err(Change::Vacant(None));
         };
@@ -149,6 +150,12 @@ impl Tenure {
         self.lose(LostReason::Superseded, step);
         // Without a leadership it judges the same announcement again: it follows, or asks.
         Next::Again(Change::Vacant(None))
+    }
+
+    /// `later-process-leads`: most of the others know a later process of this one's name.
+    pub(super) fn give_up_name(&self, step: &mut Step<'_>) -> Next {
+        self.lose(LostReason::NameTwice, step);
+        Next::Become(Change::Vacant(None))
     }
 
     /// Raises its term above one that was seen, without a gap, so that its followers accept it.

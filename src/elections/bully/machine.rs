@@ -175,7 +175,8 @@ impl State {
             Input::TimedOut(timer) => self.on_timer(*timer, step),
             Input::Members(members) | Input::Start(members) => {
                 step.core.note_members(members);
-                self.on_members(step)
+                let disowned = self.on_disowned(step);
+                disowned.unwrap_or_else(|| self.on_members(step))
             }
             Input::Campaign => self.on_campaign(step),
             Input::SetScore(score) => self.on_set_score(*score, step),
@@ -398,7 +399,7 @@ impl State {
             Self::Leading(tenure) => tenure.announce(step),
             Self::Candidate(_) | Self::Waiting(_) => step.ignore("an election is under way"),
             Self::Vacant(_) | Self::Following(_) if !step.competes() => {
-                step.ignore("the terms have come to their end");
+                step.ignore("another process has its name, or the terms have come to their end");
             }
             Self::Vacant(_) => return Next::Become(Change::ask_voters()),
             Self::Following(following) => return Next::Become(following.clone().ask()),

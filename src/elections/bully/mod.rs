@@ -47,6 +47,7 @@
 //! | `ask-with-the-new-score` | a changed score begins a new round, or a challenge of the leader | `machine.rs`, `candidate.rs` |
 //! | `patient-leader` | with [`Preemption::After`] an agent that asked waits until it was there for long enough, and is then handed the leadership | `challengers.rs`, `leader.rs` |
 //! | `hand-over` | `Draining`, `Drained`, `Resign`; the successor announces itself at once, the agent that left cools down | `leader.rs`, `follower.rs` |
+//! | `later-process-leads` | an agent does not lead, and does not stand, while most of the others that are up know a later process of its name (a second one was started): it begins again once they hear this one | `disowned.rs`, `protocol/disowned.rs` |
 //! | `grace-period` | an agent that was itself stalled discards its suspicion once | `follower.rs`, `candidate.rs`, `waiting.rs` |
 //!
 //! # Role × input
@@ -84,6 +85,13 @@
 //! nothing at the asker. One so late that its receiver leads by then is a new question: at worst that leader
 //! gives way, and announces itself again if nothing comes.
 //!
+//! # Two processes of one name
+//! The later one takes part: whoever knows it refuses the earlier one, whose rule is `later-process-leads`. A peer that was
+//! never reached by the later one goes on with the earlier one. Both say that the name is used twice. When the later
+//! one has ended, the earlier one is heard again at the next attempt to link, within about a second. For voters without
+//! disks it is the other way round: the *later* one abstains ([`quorum`](super::quorum), `N6`), since the earlier one may have
+//! voted. With disks, a vote belongs to one incarnation and one store.
+//!
 //! Not here: votes, leases and fencing tokens; a partition with two leaders is within this promise.
 
 mod candidate;
@@ -91,6 +99,7 @@ mod challengers;
 mod change;
 mod config;
 mod defect;
+mod disowned;
 mod follower;
 mod leader;
 mod machine;

@@ -74,6 +74,11 @@ impl Participant {
         self.score.filter(|_| self.is_voter())
     }
 
+    /// Whether most of the others know a later process of this one's name.
+    pub(in crate::elections) fn is_disowned(&self) -> bool {
+        self.members.is_disowned(&self.id)
+    }
+
     /// Whether this agent can be elected and is higher in rank than an agent of that score and name.
     pub(in crate::elections) fn outranks(&self, score: Score, id: &AgentId) -> bool {
         // A tie of scores is broken by the name, so that any two agents agree on who is higher.

@@ -105,6 +105,7 @@ fn without<M: PeerMessage>(members: &Members, left: &BTreeMap<AgentId, MemberEnt
             term,
         });
     }
+    others.keep_disowners(members);
     if let Some(leader) = members.leader() {
         others.note_leader(leader.clone());
     }

@@ -49,6 +49,10 @@ impl<M: PeerMessage> Registry<M> {
                 Update::Suspect(id, incarnation) => {
                     self.mark(&id, Some(by), |member| member.mark_suspect(incarnation))
                 }
+                Update::Disowns(id, is_refused) => {
+                    let counts = self.entry(&id).is_some_and(|(_, its)| its.is(by));
+                    counts && Arc::make_mut(&mut self.members).disown(&id, is_refused)
+                }
                 #[cfg(feature = "sentinel")]
                 Update::Ended(id, incarnation) => {
                     self.mark(&id, Some(by), |member| member.mark_end_told(incarnation))

@@ -321,7 +321,7 @@ impl Handler<LinkReady> for RemoteBridge {
         };
         watched.was_seen = true;
         let peer = Arc::clone(&watched.peer);
-        let (now, forget) = (self.shared.now(), self.shared.limits.forget());
+        let (now, forget) = (self.shared.now(), self.shared.forgets_after());
         if peer.agents().latest_at(now, forget) < Some(link.incarnation) {
             // What is known is out of date, and must not keep an earlier number out.
             watched.machine.forget_later_than(link.incarnation);

@@ -1,6 +1,7 @@
 //! What people are told of a peer that is not as it should be: the last error, the echo, other rules.
 //!
-//! Decided here: what is kept of each, and when it is out of date. Nothing that a bridge does depends on it.
+//! Decided here: what is kept of each, and when it is out of date. Nothing that a bridge does depends on it, but for
+//! how soon an earlier process of a peer's name is let in.
 
 use std::{
     collections::BTreeMap,
@@ -14,8 +15,8 @@ use std::{
 use tracing::warn;
 
 use crate::{
-    group::{PeerReport, PeerReporter},
-    protocol::{Decree, NewVoter, Time},
+    group::{PeerReport, PeerReporter, companion_of},
+    protocol::{Decree, Leaders, NewVoter, Time},
     remote::{Closed, Farewell, GroupRules, NodeId},
 };
 
@@ -29,6 +30,8 @@ pub(crate) struct PeerHealth {
     opened: Mutex<BTreeMap<String, PeerOpened>>,
     /// When a later process of its name was last refused, since an earlier one is linked.
     contested: Mutex<Option<Time>>,
+    /// When the peer last said that it refused an earlier process of this node's name.
+    twin: Mutex<Option<Time>>,
     /// The last one in nanoseconds; 0 before the first.
     echo: AtomicU64,
 }
@@ -81,6 +84,12 @@ impl PeerHealth {
         *lock(&self.contested) = Some(now);
     }
 
+    /// The peer refused an earlier process of this node's name; says whether that is news.
+    pub(crate) fn note_twin(&self, now: Time) -> bool {
+        let before = lock(&self.twin).replace(now);
+        before.is_none_or(|before| now.since(before) >= CONTESTED)
+    }
+
     /// A link is ready.
     pub(crate) fn linked(&self) {
         *lock(&self.trouble) = None;
@@ -112,10 +121,38 @@ impl PeerHealth {
 }
 
 impl BridgeState {
+    /// For how long a node that has no link counts against an earlier process of its name.
+    ///
+    /// Not at all where each side of a partition has a leader anyway: there a process takes part again as soon as a later one
+    /// of its name has ended.
+    pub(crate) fn forgets_after(&self) -> Duration {
+        let groups = self.carried.iter();
+        let groups = groups.filter(|carried| companion_of(carried.name()).is_none());
+        let mut rules = groups
+            .filter_map(|carried| carried.requirements())
+            .peekable();
+        let is_known = rules.peek().is_some();
+        if is_known && rules.all(|of| of.leaders == Leaders::PerSide) {
+            Duration::ZERO
+        } else {
+            self.limits.forget()
+        }
+    }
+
     /// A link with that node ended, or an attempt to dial it came to nothing.
     pub(crate) fn note_failure(&self, node: &NodeId, why: Option<Closed>, text: String) {
-        if let Some(peer) = self.peer(node) {
-            peer.health.failed(why, text);
+        let Some(peer) = self.peer(node) else {
+            return;
+        };
+        peer.health.failed(why, text);
+        let is_stale = why == Some(Closed::Goodbye(Farewell::Stale));
+        // That another link is there says nothing of this.
+        let says_so = !matches!(
+            why,
+            Some(Closed::Replaced | Closed::Goodbye(Farewell::Replaced))
+        );
+        if says_so && peer.agents().disown(is_stale) && is_stale {
+            warn!(node = %self.me.node, peer = %node, "two processes have this node's name: the peer knows a later one, and refuses this one: stop one of them, or give it a name of its own");
         }
     }
 
@@ -126,6 +163,7 @@ impl BridgeState {
         let refused = at.map(|at| agents.refused(at)).unwrap_or_default();
         drop(agents);
         let contested = *lock(&peer.health.contested);
+        let twin = *lock(&peer.health.twin);
         let is_recent = |at: Time| self.now().since(at) < CONTESTED;
         // An error of before the link means nothing any more.
         let trouble = lock(&peer.health.trouble).clone();
@@ -137,6 +175,7 @@ impl BridgeState {
             unlinked_for,
             is_name_disputed: trouble.as_ref().is_some_and(|t| t.is_name_disputed),
             is_contested: contested.is_some_and(is_recent),
+            has_twin: twin.is_some_and(is_recent),
             last_error: trouble.map(|trouble| trouble.text),
             echo: peer.health.echo(),
             epoch: opened.as_ref().map(|opened| opened.epoch),

@@ -9,6 +9,7 @@ use std::{
         Arc, Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
     },
+    time::Duration,
 };
 
 use actix::{WeakAddr, clock::Instant};
@@ -152,7 +153,7 @@ impl BridgeState {
     /// When the bridge's own clock shows this.
     pub(crate) fn instant(&self, at: Time) -> Instant {
         // No deadline is later.
-        let far = std::time::Duration::from_secs(1 << 31);
+        let far = Duration::from_secs(1 << 31);
         let span = at.since(Time::ZERO).min(far);
         self.began.checked_add(span).unwrap_or(self.began)
     }

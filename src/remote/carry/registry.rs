@@ -38,6 +38,8 @@ pub(crate) struct PeerAgents {
     lost: Time,
     pub(crate) outbox: Arc<Outbox>,
     groups: Vec<GroupAgents>,
+    /// The node refuses this process, since it knows a later one of its name.
+    disowns: bool,
     /// Whether an agent was refused: no reader needs the lock to learn that none was.
     refusals: Arc<AtomicBool>,
 }
@@ -101,6 +103,7 @@ impl PeerAgents {
             lost: now,
             outbox,
             groups,
+            disowns: false,
             refusals: Arc::default(),
         }
     }
@@ -183,6 +186,7 @@ impl PeerAgents {
             (0..self.groups.len()).for_each(|group| self.remove(group));
             self.incarnation = None;
         }
+        self.disown(false);
         self.latest = Some(incarnation);
         self.link = Some(link);
         for table in &mut self.groups {
@@ -215,6 +219,22 @@ impl PeerAgents {
             table.route.set_up(false);
         }
         was_linked
+    }
+
+    /// Whether the node refuses this process, since it knows a later one of its name, as it said last. Says whether that is
+    /// new.
+    pub(crate) fn disown(&mut self, is_refused: bool) -> bool {
+        if self.disowns == is_refused {
+            return false;
+        }
+        self.disowns = is_refused;
+        for table in &self.groups {
+            let disowns = |id: &AgentId| Update::Disowns(id.clone(), is_refused);
+            table
+                .route
+                .apply(table.members.keys().map(disowns).collect());
+        }
+        true
     }
 
     /// The node is thought to have ended: so are its agents.

@@ -124,6 +124,7 @@ impl Failed {
                 | Closed::NameHeld
                 | Closed::Goodbye(Farewell::Leaving | Farewell::NameHeld),
             ) => DialError::NoAnswer,
+            Some(Closed::Goodbye(Farewell::Stale)) => DialError::Stale,
             Some(_) => DialError::Rejected,
         }
     }
@@ -302,7 +303,7 @@ impl Connection {
             return None;
         }
         let peer = self.shared.peer(&hello.node)?;
-        let (now, forget) = (self.shared.now(), self.shared.limits.forget());
+        let (now, forget) = (self.shared.now(), self.shared.forgets_after());
         let (latest, linked, outbox) = {
             let agents = peer.agents();
             let latest = agents.latest_at(now, forget);
@@ -313,6 +314,9 @@ impl Connection {
         if is_held && linked < Some(hello.incarnation) {
             outbox.verify(); // the earlier process is gone, perhaps
             peer.health.contest(now);
+        }
+        if linked > Some(hello.incarnation) {
+            outbox.tell_of_twin();
         }
         Some(Acquaintance {
             rights: peer.rights.get(),

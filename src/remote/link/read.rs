@@ -109,6 +109,7 @@ impl LinkReader {
                     turn.took(changed.saturating_add(ROSTER)).await;
                 }
                 FrameVerdict::Drop(why) => shared.counters.dropped(why),
+                FrameVerdict::Twin => common.has_twin(),
                 FrameVerdict::Answer(token) => {
                     common.all_told();
                     common.answer(token);
@@ -268,6 +269,14 @@ impl Common {
                     mine,
                 });
             }
+        }
+    }
+
+    /// The peer refused an earlier process of this node's name, a moment ago.
+    fn has_twin(&self) {
+        let shared = &self.shared;
+        if self.peer.health.note_twin(shared.now()) {
+            warn!(node = %shared.me.node, peer = %self.link.peer, "two processes have this node's name: the peer refuses the other one, which began earlier: stop one of them, or give it a name of its own");
         }
     }
 

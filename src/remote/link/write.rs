@@ -27,7 +27,9 @@ use crate::remote::{
     carry::{Batch, Queued, RosterUpdate},
     link::pace::WritePace,
     transport::Stream,
-    wire::{MessagesWriter, Opening, RosterContent, RosterFrame, encode_ping, encode_pong},
+    wire::{
+        MessagesWriter, Opening, RosterContent, RosterFrame, encode_ping, encode_pong, encode_twin,
+    },
 };
 
 use super::{
@@ -179,6 +181,11 @@ impl LinkWriter {
                 // Only now: a Resign among the messages above names its sender by such a number.
                 side.told.borrow_mut().forget_left();
             }
+        }
+        if outbox.take_twin() {
+            self.seq = self.seq.saturating_add(1);
+            encode_twin(self.seq, &mut self.out);
+            self.frames = self.frames.saturating_add(1);
         }
         // Last: whatever is no roster says that all rosters have been sent.
         for token in common.answers.borrow_mut().drain(..) {

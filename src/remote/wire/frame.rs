@@ -16,6 +16,7 @@ pub(super) enum Kind {
     Pong,
     Goodbye,
     Conditions,
+    Twin,
 }
 
 impl From<Kind> for u64 {
@@ -29,6 +30,7 @@ impl From<Kind> for u64 {
             Kind::Pong => 5,
             Kind::Goodbye => 6,
             Kind::Conditions => 7,
+            Kind::Twin => 8,
         }
     }
 }
@@ -66,6 +68,11 @@ pub enum Frame<'a> {
         /// The token of the [`Ping`](Self::Ping) this answers.
         token: u64,
     },
+    /// "An earlier process says that it is your node, and I refused it."
+    Twin {
+        /// The frame's number.
+        seq: u64,
+    },
     /// "I close this link." No number: it may come at any time.
     Goodbye {
         /// Why.
@@ -101,7 +108,10 @@ impl<'a> Frame<'a> {
                 why: Farewell::from(cursor.small::<u8>()?),
             },
             (7, LinkConditions::ITEMS) => Self::Conditions(LinkConditions::read(&mut cursor)?),
-            (0..=7, _) => return Err(WireError::Type),
+            (8, 2) => Self::Twin {
+                seq: cursor.unsigned()?,
+            },
+            (0..=8, _) => return Err(WireError::Type),
             _ => return Err(WireError::Kind),
         };
         cursor.end()?;
@@ -114,6 +124,7 @@ impl<'a> Frame<'a> {
         match self {
             Self::Roster(RosterFrame { seq, .. })
             | Self::Messages(Messages { seq, .. })
+            | Self::Twin { seq }
             | Self::Ping { seq, .. }
             | Self::Pong { seq, .. } => Some(*seq),
             Self::Hello(_) | Self::Ready { .. } | Self::Conditions(_) | Self::Goodbye { .. } => {
@@ -159,6 +170,15 @@ pub fn encode_ping(seq: u64, token: u64, out: &mut BytesMut) {
 /// Appends PONG.
 pub fn encode_pong(seq: u64, token: u64, out: &mut BytesMut) {
     encode_token(Kind::Pong, seq, token, out);
+}
+
+/// Appends TWIN.
+pub fn encode_twin(seq: u64, out: &mut BytesMut) {
+    write::frame(out, |out| {
+        write::array(out, 2);
+        write::unsigned(out, Kind::Twin.into());
+        write::unsigned(out, seq);
+    });
 }
 
 /// Appends GOODBYE.

@@ -87,7 +87,7 @@ for_tests! {
     use {
         conditions::{Allowance, LinkConditions},
         error::Bounds,
-        frame::{Frame, encode_goodbye, encode_ping, encode_pong, encode_proof},
+        frame::{Frame, encode_goodbye, encode_ping, encode_pong, encode_proof, encode_twin},
         frames::Frames,
         hello::{Features, Hello, Versions},
         messages::{

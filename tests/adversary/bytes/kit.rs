@@ -13,7 +13,7 @@ use actix_bully::{
                 Allowance, Bounds, Frame, Frames, Hello, LeaderHint, LinkConditions, Messages,
                 MessagesWriter, Opening, RawReceivers, RosterContent, RosterFrame, Targets,
                 decode_payload, encode_goodbye, encode_payload, encode_ping, encode_pong,
-                encode_proof, encode_ready,
+                encode_proof, encode_ready, encode_twin,
             },
         },
     },
@@ -123,7 +123,10 @@ fn judged(inbound: &mut Inbound, guard: &mut TermGuard, body: &[u8]) -> Result<u
             }
             Ok(0)
         }
-        FrameVerdict::Answer(_) | FrameVerdict::Answered(_) | FrameVerdict::Drop(_) => Ok(0),
+        FrameVerdict::Answer(_)
+        | FrameVerdict::Answered(_)
+        | FrameVerdict::Twin
+        | FrameVerdict::Drop(_) => Ok(0),
     }
 }
 
@@ -294,6 +297,7 @@ pub(crate) fn said_again(body: &[u8]) -> Option<Vec<u8>> {
         Frame::Messages(messages) => messages_again(messages, &mut out)?,
         Frame::Ping { seq, token } => encode_ping(seq, token, &mut out),
         Frame::Pong { seq, token } => encode_pong(seq, token, &mut out),
+        Frame::Twin { seq } => encode_twin(seq, &mut out),
         Frame::Goodbye { why } => encode_goodbye(why, &mut out),
         _ => return None,
     }

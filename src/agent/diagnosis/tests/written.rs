@@ -56,7 +56,7 @@ fn for_programs_it_is_json() {
         "measured": {"echo_ms": 0.0, "write_ms": 0.0, "stall_ms": 0.0},
         "peers": [
             {"node": "host-c", "address": "10.0.0.2:7400", "unlinked_ms": 12345.0,
-             "last_error": "connection refused", "echo_ms": null, "is_name_disputed": false, "is_contested": false,
+             "last_error": "connection refused", "echo_ms": null, "is_name_disputed": false, "is_contested": false, "has_twin": false,
              "mismatch": null, "epoch": null, "refused": []}
         ]
     }"#;

@@ -33,6 +33,58 @@ const ABSENCES: [Change; 3] = [down, suspect, leave];
 /// That life is over for certain.
 const DEATHS: [Change; 3] = [down, leave, restart];
 
+/// The hosts of all others, or of some, know a later process of this one's name.
+fn disowned(by: &[&str], is_refused: bool) -> impl Fn(&mut Members) {
+    let by: Vec<_> = by.iter().map(|name| id(name)).collect();
+    move |members| {
+        for name in &by {
+            members.disown(name, is_refused);
+        }
+    }
+}
+
+// ---- two processes of one name ----
+
+/// `later-process-leads`
+#[test]
+fn a_leader_that_most_call_stale_steps_down_and_stands_again_when_they_hear_it() {
+    let mut me = Kit::leading();
+    me.told(disowned(&[LOW], true)).nothing_else_happened();
+    me.told(disowned(&[HIGH], true))
+        .lost(MINE, LostReason::NameTwice)
+        .nothing_else_happened();
+    assert_eq!(
+        (me.role(), me.machine.prospects().waits_until),
+        (Role::Follower, None)
+    );
+    me.step(Input::Campaign).nothing_else_happened();
+    me.told(|members| members.down(&id(HIGH), Incarnation(1)))
+        .nothing_else_happened();
+    me.told(disowned(&[LOW, HIGH], false)).whatever();
+    assert!(me.role() == Role::Candidate || me.machine.prospects().waits_until.is_some());
+
+    let mut planted = Kit::leading_by(&Arc::new(BullyConfig {
+        defect: Some(Defect::DisownedLeads),
+        ..BullyConfig::clone(&lan())
+    }));
+    planted
+        .told(disowned(&[LOW, HIGH], true))
+        .nothing_else_happened();
+}
+
+#[test]
+fn who_is_called_stale_by_most_does_not_stand_in_any_role() {
+    for (role, mut me) in Kit::roles() {
+        me.told(disowned(&[LOW, HIGH], true)).whatever();
+        let mut after = me;
+        for _ in 0..20 {
+            after.later(T).fire(BullyTimer::Campaign).whatever();
+            assert_ne!(after.role(), Role::Leader, "{role}");
+            assert_ne!(after.role(), Role::Candidate, "{role}");
+        }
+    }
+}
+
 // ---- followers ----
 
 #[test]

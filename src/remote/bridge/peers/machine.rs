@@ -92,6 +92,8 @@ pub(crate) enum DialError {
     NoAnswer,
     /// One side does not want the other.
     Rejected,
+    /// The peer knows a later process of this node's name.
+    Stale,
     /// The address leads back to this bridge.
     Itself,
 }
@@ -340,7 +342,11 @@ impl PeerMachine {
         match why {
             // Its host answers and no process listens there; whatever else fails may be the network.
             DialError::Refused => self.report(PeerChange::Gone, out),
-            DialError::Dropped | DialError::NoAnswer | DialError::Rejected | DialError::Itself => {
+            DialError::Dropped
+            | DialError::NoAnswer
+            | DialError::Rejected
+            | DialError::Stale
+            | DialError::Itself => {
                 self.report(PeerChange::OutOfReach, out);
             }
         }
@@ -348,6 +354,16 @@ impl PeerMachine {
             DialError::Itself => {}
             // A refusal hardly changes soon, and each attempt costs both sides a handshake.
             DialError::Rejected => self.wait(self.backoff.penalty_min, out),
+            // When the later one has ended, this one is to take part again soon.
+            DialError::Stale => {
+                let max = self.backoff.longest(self.failures.saturating_sub(1));
+                let max = max.min(self.backoff.penalty_min);
+                self.attempt = DialAttempt::Waiting;
+                out.push(PeerEffect::Wait {
+                    min: Duration::ZERO,
+                    max,
+                });
+            }
             DialError::Refused | DialError::Dropped | DialError::NoAnswer => {
                 self.wait(Duration::ZERO, out);
             }

@@ -45,6 +45,8 @@ pub(crate) struct Outbox {
     full: Notify,
     /// Whether somebody depends on the peer's being there, and it was not asked yet.
     is_in_question: AtomicBool,
+    /// The peer is to hear of an earlier process of its name.
+    has_twin: AtomicBool,
     lost: AtomicU64,
     /// Of those, the ones that the peer would not take, as far as they are not counted elsewhere yet.
     refused: AtomicU64,
@@ -94,6 +96,7 @@ impl Outbox {
             wake: Notify::new(),
             full: Notify::new(),
             is_in_question: AtomicBool::new(false),
+            has_twin: AtomicBool::new(false),
             lost: AtomicU64::new(0),
             refused: AtomicU64::new(0),
             depth: limits.depth(),
@@ -120,6 +123,17 @@ impl Outbox {
     /// Whether that was wanted since this was asked last.
     pub(crate) fn take_question(&self) -> bool {
         self.is_in_question.swap(false, Relaxed)
+    }
+
+    /// Has the peer told that an earlier process says that it is that peer.
+    pub(crate) fn tell_of_twin(&self) {
+        self.has_twin.store(true, Relaxed);
+        self.wake();
+    }
+
+    /// Whether that was wanted since this was asked last.
+    pub(crate) fn take_twin(&self) -> bool {
+        self.has_twin.swap(false, Relaxed)
     }
 
     /// Waits until something is to be sent; a notification that came before is kept.

@@ -80,6 +80,8 @@ pub enum FrameVerdict<'a> {
     Answer(u64),
     /// The peer answered the PING with this token.
     Answered(u64),
+    /// The peer refused an earlier process of this node's name.
+    Twin,
     /// Nothing to do but to count.
     Drop(DropReason),
 }
@@ -175,6 +177,7 @@ impl Inbound {
             Frame::Messages(messages) => Ok(FrameVerdict::Messages(messages)),
             Frame::Ping { token, .. } => Ok(FrameVerdict::Answer(token)),
             Frame::Pong { token, .. } => Ok(FrameVerdict::Answered(token)),
+            Frame::Twin { .. } => Ok(FrameVerdict::Twin),
             Frame::Goodbye { why } => Err(Closed::Goodbye(why)),
             Frame::Hello(_) | Frame::Ready { .. } | Frame::Conditions(_) => Err(Closed::Protocol),
         }

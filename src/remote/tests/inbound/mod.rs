@@ -72,6 +72,7 @@ impl InboundLink {
             FrameVerdict::Roster(change) => Ok(FrameVerdict::Roster(change)),
             FrameVerdict::Answer(token) => Ok(FrameVerdict::Answer(token)),
             FrameVerdict::Answered(token) => Ok(FrameVerdict::Answered(token)),
+            FrameVerdict::Twin => Ok(FrameVerdict::Twin),
             FrameVerdict::Drop(why) => Ok(FrameVerdict::Drop(why)),
             FrameVerdict::Messages(messages) => panic!("{messages:?}"),
         }

@@ -14,7 +14,7 @@ use crate::{
             Allowance, Bounds, Features, Frame, Hello, LeaderHint, LinkConditions, MessagesWriter,
             Opening, RawReceivers, RosterContent, RosterFrame, Targets, Versions, WireError,
             decode_payload, encode_goodbye, encode_payload, encode_ping, encode_pong, encode_proof,
-            encode_ready,
+            encode_ready, encode_twin,
         },
     },
 };
@@ -107,6 +107,15 @@ fn version_1_ready_with_proofs() {
         format!("c420 {aa}").repeat(3)
     ));
     assert_eq!(Frame::decode(&three, bounds()), Err(WireError::Items));
+}
+
+#[test]
+fn version_1_twin() {
+    let golden = hex("00000004 92 08 ccc8");
+    let seq = 200;
+    assert_eq!(written(|out| encode_twin(seq, out)), golden);
+    let frame = Frame::decode(body(&golden), bounds());
+    assert_eq!(frame, Ok(Frame::Twin { seq }));
 }
 
 #[test]

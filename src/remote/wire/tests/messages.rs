@@ -164,7 +164,7 @@ fn a_message_has_one_form() {
         ("93 03 01 91 95 00 03 09 c0 a0", WireError::Type),
         ("93 03 ff 90", WireError::Value),
         ("94 03 01 90 00", WireError::Type),
-        ("93 08 01 90", WireError::Kind),
+        ("93 09 01 90", WireError::Kind),
         ("83 03 01 90", WireError::Type),
     ] {
         let bytes = hex(bad);

@@ -1,0 +1,28 @@
+//! `later-process-leads`: an agent most of whose peers know a later process of its name.
+//!
+//! Decided here: what it gives up in each role. That it does not stand meanwhile follows from who is
+//! eligible (`elections/step.rs`).
+
+use super::{
+    Defect, Step,
+    change::{Change, Next},
+    machine::State,
+};
+
+impl State {
+    /// What follows if it is one; `None` if nothing does.
+    pub(super) fn on_disowned(&self, step: &mut Step<'_>) -> Option<Next> {
+        if !step.core.me.is_disowned() || step.core.config.has(Defect::DisownedLeads) {
+            return None;
+        }
+        match self {
+            Self::Leading(tenure) => Some(tenure.give_up_name(step)),
+            Self::Candidate(candidate) => Some(candidate.withdraw()),
+            Self::Waiting(_) => Some(Next::Become(Change::Vacant(None))),
+            Self::Vacant(vacant) if vacant.slot.is_some() => {
+                Some(Next::Become(Change::Vacant(None)))
+            }
+            Self::Vacant(_) | Self::Following(_) => None,
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Two processes of one node name, in the mode in which each side of a partition has a leader.
+
+use actix::clock::{Instant, sleep};
+use actix_bully::{
+    agent::Finding,
+    protocol::Timings,
+    remote::{
+        BridgeBuilder, Closed, Farewell, NodeIncarnation, Peer, RemoteBridge, transport::Pipes,
+    },
+};
+
+use super::kit::{Host, MS, address, patient, play, until};
+
+/// A later process of the node `a`, on another host, whose address nobody knows.
+fn twin(pipes: &Pipes) -> Host {
+    let peer = |bridge: BridgeBuilder, name| bridge.peer(Peer::new(name, &address(name)));
+    let mut twin = Host::with(|group| {
+        let bridge = RemoteBridge::builder("a")
+            .cluster("test")
+            .transport(pipes.host("elsewhere"))
+            .incarnation(NodeIncarnation(2_000))
+            .restart_policy(patient())
+            .seed(8);
+        ["b", "c"].into_iter().fold(bridge, peer).carry(group)
+    });
+    twin.agent("a1", 9);
+    twin
+}
+
+fn says_twice(host: &Host) -> bool {
+    let findings = host.agents[0].diagnosis().findings;
+    let is_twice = |finding: &Finding| matches!(finding, Finding::NodeNameTwice { .. });
+    findings.iter().any(is_twice)
+}
+
+fn three(pipes: &Pipes) -> [Host; 3] {
+    let names = ["a", "b", "c"];
+    names.map(|name| {
+        let others: Vec<_> = names.into_iter().filter(|other| *other != name).collect();
+        let mut host = Host::start(pipes, name, &others);
+        host.agent(&format!("{name}1"), if name == "a" { 9 } else { 1 });
+        host
+    })
+}
+
+#[test]
+fn the_earlier_of_two_processes_of_the_leaders_name_steps_down_and_takes_part_again_after_the_later_one()
+ {
+    play(async {
+        let pipes = Pipes::new();
+        let [a, b, c] = three(&pipes);
+        until("a1 leads", || {
+            a.agents[0].is_leader() && b.follows("a1") && c.follows("a1")
+        })
+        .await;
+        let first = b.agents[0].leader().unwrap().incarnation;
+
+        let later = twin(&pipes);
+        until("the later one leads, and alone", || {
+            let followed = |host: &Host| {
+                let leader = host.agents[0].leader();
+                leader
+                    .is_some_and(|leader| leader.id.as_str() == "a1" && leader.incarnation > first)
+            };
+            let leads = later.agents[0].is_leader() && !a.agents[0].is_leader();
+            leads && followed(&b) && followed(&c)
+        })
+        .await;
+        let stale = Closed::Goodbye(Farewell::Stale);
+        assert!(a.bridge.counters().closed(stale) > 0);
+        for _ in 0..5_000 {
+            sleep(MS(1)).await;
+            assert!(later.agents[0].is_leader() && !a.agents[0].is_leader());
+        }
+        assert!(says_twice(&a));
+        assert!(says_twice(&later), "{}", later.agents[0].diagnosis());
+        assert!(a.agents[0].leader().is_none(), "so its health is red");
+
+        // The later one ends: the earlier one is heard again, and is the first in rank.
+        let ended = Instant::now();
+        later.stop().await;
+        until("the earlier one leads again", || {
+            a.agents[0].is_leader() && b.follows("a1") && c.follows("a1")
+        })
+        .await;
+        let detection = Timings::lan().detector().unwrap().detection;
+        assert!(ended.elapsed() < detection, "{:?}", ended.elapsed());
+        assert!(!says_twice(&a));
+    });
+}
