@@ -21,12 +21,12 @@ impl Core {
             BullyMessage::Sealed(m) => m.incarnation,
             _ => return true,
         };
-        asked == self.me.incarnation || self.config.has(Defect::AnswersUnaddressed)
+        asked == self.me.incarnation || self.config.lacks(Defect::AnswersUnaddressed)
     }
 
     /// Whether a vote is for this incarnation of this agent.
     pub(super) fn is_candidate(&self, candidate: &Candidate) -> bool {
         let is_me = candidate.id == self.me.id && candidate.incarnation == self.me.incarnation;
-        is_me || self.config.has(Defect::AnswersUnaddressed)
+        is_me || self.config.lacks(Defect::AnswersUnaddressed)
     }
 }

@@ -9,7 +9,8 @@ use std::{collections::BTreeSet, time::Duration};
 use tracing::debug;
 
 use super::{
-    BullyTimer, Claim, ClaimReply, Defect, Elect, Ok, Out, Refusal, Yield,
+    BullyTimer, ClaimReply, Defect, Elect, Ok, Out, Refusal, Yield,
+    claim::Reason,
     core::Core,
     seal::higher,
     state::{Next, Predecessor, Start, State},
@@ -122,12 +123,12 @@ impl Asking {
             return Next::Stay;
         };
         let is_late = now >= self.due;
-        if self.consents.len() < core.config.vote_quorum() {
+        let Some(reason) = Reason::consented(core, self.consents.len()) else {
             if is_late || self.replied.len() >= core.config.voters.len() || self.asks_soon(core) {
                 return Next::again(self.retry, self.before.take());
             }
             return Next::Stay;
-        }
+        };
         // Such a voter may be about to object. To claim first would elect the lower-ranked agent, and a
         // takeover would follow.
         let before = self.before.as_ref();
@@ -138,6 +139,7 @@ impl Asking {
         }
         Next::Become(Start::Claim {
             term: self.term,
+            reason,
             before: self.before.take(),
         })
     }
@@ -191,14 +193,13 @@ impl Claiming {
     pub(super) fn begin(
         core: &mut Core,
         now: Time,
-        term: Term,
+        (term, reason): (Term, &Reason),
         before: Option<Predecessor>,
         out: &mut Out,
     ) -> Result<State, Next> {
-        let released = core.voter.resigned.clone();
         // Asked again, since consent took a while: this agent may have promised something meanwhile.
         let voter = &core.voter;
-        let blocked = voter.blocked(&core.config, now, &core.me.id, released.as_ref());
+        let blocked = voter.blocked(&core.config, now, &core.me.id, voter.resigned.as_ref());
         let Some(score) = core.me.eligible().filter(|_| blocked.is_zero()) else {
             return Err(Next::again(blocked, before));
         };
@@ -208,15 +209,7 @@ impl Claiming {
         }
         // `claim-beside-own-vote`: the others vote while this agent's own vote is being written. What
         // comes back waits for the disk, so nothing is counted that this agent could forget.
-        core.ask_voters(
-            Claim {
-                term,
-                score,
-                released,
-                successor: None,
-            },
-            out,
-        );
+        core.ask_voters(reason.claim(core, term, score), out);
         core.vote_for_myself(now, term, out);
         let wait = core.config.timings.round();
         out.cancel_timer(BullyTimer::Election);

@@ -22,6 +22,13 @@ impl Defect {
     ];
 }
 
+impl QuorumConfig {
+    /// Whether that lock of a term is missing, alone or with the others.
+    pub(super) fn lacks(&self, lock: Defect) -> bool {
+        self.has(lock) || self.has(Defect::TermUnlocked)
+    }
+}
+
 defects! { QuorumConfig:
     /// `promise-outlasts-lease`: a promise is no longer than the lease.
     PromiseOfOneLease,
@@ -57,6 +64,15 @@ defects! { QuorumConfig:
     ResignVoidsAny,
     /// `resignation-is-final`: `Resign` of any incarnation voids the promise to the present one.
     ResignationOfAnyLife,
+    /// `claim-for-a-reason`: an agent that is named claims the term after the next one, too, and nobody consents.
+    ClaimUnasked,
+    /// `one-leader-per-term`: nobody says that another agent leads in that term, and nobody heeds it.
+    SameTermUnanswered,
+    /// `claim-for-a-reason`, `answer-the-asker` and `one-leader-per-term`, all at once: each of them keeps two agents from
+    /// leading in one term where the other two are missing.
+    TermUnlocked,
+    /// `void-seal`: with the seal a voter forgets its vote in that term.
+    VoteLostWithSeal,
     /// `answer-the-asker`: an answer counts for whichever incarnation hears it, and a vote for whichever agent.
     AnswersUnaddressed,
     /// Configuration: half of an even number of voters is taken for a majority.

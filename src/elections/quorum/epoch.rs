@@ -40,7 +40,7 @@
 //! | `no-support-after-seal` | A voter acknowledges no leader of a term up to that of its seal. | `seal.rs` |
 //! | `report-seal` | A vote reports the seal of its voter. | `seal.rs` |
 //! | `adopt-highest-seal` | A candidate whose votes report seals does not lead: it seals in its own term, for the list of the highest. So does a leader whose higher term is voted with a report of a seal above the term that it leads in. | `candidate.rs`, `leader.rs` |
-//! | `void-seal` | A leader of a higher term won without a report: the seal is void for who hears it. | `seal.rs` |
+//! | `void-seal` | A leader of a higher term won without a report: the seal is void for who hears it. Its own vote in that term stays. | `seal.rs` |
 //! | `install-after-quorum` | A list is decided, and its epoch entered, once Qv voters have sealed in one term. | `seal.rs` |
 //! | `epoch-before-word` | The list and the first term of its epoch are durable before anything is said in it. | `install.rs` |
 //! | `tell-after-restart` | An agent that had a list decided and is not in it tells it until it hears of a leader by it, also after a restart: it may be the only one that knows it. | `install.rs`, `voter.rs` |

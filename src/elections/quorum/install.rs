@@ -8,6 +8,7 @@ use std::{sync::Arc, time::Duration};
 
 use super::{
     BullyMessage, Defect, Out, QuorumBully,
+    claim::Reason,
     core::{CooldownEnds, Core},
     epoch::{epoch_of, first_term},
     flapping::Flapping,
@@ -103,8 +104,13 @@ pub(super) fn enter(
         (None, _) if !core.me.is_voter() => Sealing::tell(core, now, out),
         (None, term) => {
             core.tell_all(out);
-            match term.filter(|_| core.me.eligible().is_some()) {
-                Some(term) => Err(Next::Become(Start::Claim { term, before: None })),
+            let term = term.filter(|_| core.me.eligible().is_some());
+            match term.zip(Reason::first_of_epoch(core, from)) {
+                Some((term, reason)) => Err(Next::Become(Start::Claim {
+                    term,
+                    reason,
+                    before: None,
+                })),
                 None => Err(Next::own_slot(None)),
             }
         }

@@ -17,8 +17,9 @@ use std::{
 };
 
 use super::{
-    Ack, BullyTimer, Claim, ClaimReply, Defect, Elected, Heartbeat, Nack, Out, QuorumConfig,
+    Ack, BullyTimer, ClaimReply, Defect, Elected, Heartbeat, Nack, Out, QuorumConfig,
     SenderIncarnation,
+    claim::Reason,
     core::Core,
     lease::Supporters,
     prepare::{Ahead, Preparing},
@@ -306,8 +307,16 @@ fn span_promised(config: &QuorumConfig, ack: &Ack) -> Duration {
 // ---- a higher term without a gap -------------------------------------------------------------
 
 impl Leading {
-    /// A voter knows a higher term and cannot follow this leader. Before the lease, this leadership is
-    /// over. With a lease, the leader claims a term above that one, and leads on in its own meanwhile.
+    /// `one-leader-per-term`: whether a voter says that another agent leads in the very term that this one leads in now.
+    /// What answers an announcement of an earlier term says nothing of this one.
+    pub(super) fn is_contested(&self, core: &Core, nack: &Nack) -> bool {
+        let is_its = nack.of == self.term && nack.term == self.term;
+        let is_raised = core.voter.record.term > self.term;
+        is_its && !is_raised && !core.config.lacks(Defect::SameTermUnanswered)
+    }
+
+    /// A voter knows a higher term, or another leader of this one, and cannot follow this leader. Before the lease,
+    /// this leadership is over. With a lease, the leader claims a term above that one, and leads on in its own meanwhile.
     pub(super) fn on_nack(
         &mut self,
         core: &mut Core,
@@ -356,17 +365,10 @@ impl Leading {
     }
 
     fn claim_raise(&self, core: &Core, out: &mut Out) {
-        if let Some(raise) = &self.raise {
-            core.ask_voters(
-                Claim {
-                    term: raise.term,
-                    score: self.score,
-                    // Nothing to release: the voters are bound to this very leader.
-                    released: None,
-                    successor: None,
-                },
-                out,
-            );
+        if let Some(raise) = &self.raise
+            && let Some(reason) = Reason::raise(self.has_lease())
+        {
+            core.ask_voters(reason.claim(core, raise.term, self.score), out);
         }
     }
 

@@ -280,7 +280,11 @@ impl QuorumBully {
                 .state
                 .ignore(core, "an answer to another incarnation, or a vote for it");
         }
-        if !hear_answer(core, from, message) {
+        let is_contested = match (message, &self.state) {
+            (BullyMessage::Nack(nack), State::Leading(leading)) => leading.is_contested(core, nack),
+            _ => false,
+        };
+        if !hear_answer(core, from, message) && !is_contested {
             return self.state.ignore(core, "no higher term");
         }
         match (message, &mut self.state) {

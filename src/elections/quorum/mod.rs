@@ -69,12 +69,14 @@
 //! | `ask-before-claim` | A campaign begins with questions, which change nothing durable. | `candidate.rs`, `consent.rs` |
 //! | `object-once` | A voter that is bound to another agent refuses; one that outranks the asker objects, once; any other consents. | `consent.rs` |
 //! | `wait-for-higher-ranked` | A candidate claims once a quorum consents and every voter that outranks it has spoken or is late. | `candidate.rs` |
+//! | `claim-for-a-reason` | An agent asks for votes because a quorum consented, because the leader that resigned names it, because it decided the list of the epoch, to raise its own term, or for its successor. An agent that is named and may not claim asks at once. | `claim.rs` |
 //! | `one-vote-per-term` | A voter gives one vote in a term, durable before it is said. | `voter.rs` |
 //! | `vote-against-no-promise` | A voter gives no vote while a promise to another agent binds it. | `voter.rs` |
 //! | `claim-beside-own-vote` | A claim goes out while its candidate's own vote is being written; that vote, like any other, counts once it is durable. | `candidate.rs` |
 //! | `answer-the-asker` | An answer counts for the incarnation that asked, and a vote for the incarnation of the agent that it names. | `answer.rs` |
 //! | `persist-before-send` | The record is written before anything that depends on it is sent; a candidate's claim does not. | `voter.rs` |
 //! | `lease-before-leading` | An elected agent announces itself, and leads once a quorum has acknowledged that. | `leader.rs` |
+//! | `one-leader-per-term` | A voter that follows one leader in a term, or leads in it, says `Nack` to another one of the same term. That one gives up, or, with a lease, raises its term. | `told.rs`, `leader.rs` |
 //! | `give-up-unacknowledged` | One that too few acknowledge within 2 E gives up. | `leader.rs` |
 //! | `follow-and-promise` | A voter follows an announcement of its own term or a later one, promises P, and acknowledges. | `follower.rs` |
 //! | `lease-from-send-time` | An acknowledgement prolongs the lease from when the heartbeat that it answers was sent. | `lease.rs` |
@@ -111,11 +113,12 @@
 //! | `Claim` granted | vacant, or its leader raises its term or asks for its successor | defers for W | defers | without a lease: defers |
 //! | `ClaimReply` | − | − | claiming: counts | counts for the higher term |
 //! | `Elected`, `Heartbeat` | newer or same: follows, `Ack` | follows | follows | newer: superseded |
+//! | … of its own term, by another | `Nack` | follows | follows | `Nack` |
 //! | … of an older term | `Nack` | `Nack`; an observer without disks: `Behind` | `Nack` | `Nack` |
 //! | `Ack` | − | − | − | prolongs the lease |
-//! | `Nack` | − | − | − | raises its term; without a lease: vacant |
+//! | `Nack` of a higher term, or to its own | − | − | − | raises its term; without a lease: vacant |
 //! | `Takeover` | − | − | − | drains, if the grace period is over |
-//! | `Resign` | its leader's: leads in the given term, or claims, if named; else defers | defers, or claims if named | asking and named: claims | − |
+//! | `Resign` | its leader's: leads in the given term, or claims, if named; else defers | defers, or claims if named | asking and named: claims, or asks again | − |
 //! | `Recover` | without disks: says what it remembers | the same | the same | the same |
 //! | `Recovered` | without disks: takes part if enough remember | the same; own slot | − | − |
 //! | `Seal` | seals, and defers for W | the same | the same | the same, if it holds no lease |
@@ -142,6 +145,7 @@ mod answer;
 mod asked;
 mod candidate;
 mod change;
+mod claim;
 pub mod clocks;
 mod config;
 mod consent;

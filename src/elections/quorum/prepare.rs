@@ -17,7 +17,8 @@
 //! The leader's own vote is not asked for, so that it needs no disk of its own to go: a quorum of the other voters has
 //! to be there.
 //!
-//! *Why term 5 has one leader.* A vote for b is a vote like any other, given once in a term and durable. Only b can be
+//! *Why term 5 has one leader.* A vote for b is a vote like any other, given once in a term and durable. It names the
+//! incarnation of b that acknowledged last; if the leader knows of a later one, it gives nothing. Only b can be
 //! elected by it, and b announces itself in that term in the incarnation only that hears the `Resign`: a later one finds
 //! the term in its record, and claims a higher one.
 //!
@@ -35,6 +36,7 @@ use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use super::{
     BullyTimer, Claim, ClaimReply, Defect, Out, Resign, SenderIncarnation,
+    claim::Reason,
     core::Core,
     leader::{Leading, Leaving},
     state::{Next, State},
@@ -114,15 +116,11 @@ impl Leading {
             id: to,
             incarnation,
         };
+        let reason = Reason::ahead(self.has_lease(), &to)?;
         let term = core.config.next_term(now, core.voter.seen)?;
         // Another claim of this term could not be won any more: the next one of this leader is above it.
         core.voter.hear(term);
-        let claim = Claim {
-            term,
-            score: self.score,
-            released: None,
-            successor: Some(to.clone()),
-        };
+        let claim = reason.claim(core, term, self.score);
         out.send_to(To::Set(voters), claim);
         Some(Box::new(Ahead {
             led: self.term,
@@ -149,7 +147,7 @@ impl Leading {
         reply: &ClaimReply,
         out: &mut Out,
     ) -> Next {
-        let any = core.config.has(Defect::AnswersUnaddressed);
+        let any = core.config.lacks(Defect::AnswersUnaddressed);
         let is_asked =
             |a: &&mut Box<Ahead>| a.term == reply.term && (a.to == reply.candidate || any);
         let Some(ahead) = self.ahead.as_mut().filter(is_asked) else {

@@ -58,16 +58,29 @@
 //!
 //! # The argument
 //! *Votes, hence `LeaderPerTerm`.* A vote is durable before it is given, and given once in a term; two
-//! quorums of votes share a voter (2 Qv > n). A candidate's claim goes out before its own vote is durable
-//! (`claim-beside-own-vote`): if it crashes in between it has given no vote, and with none of its own it was not
-//! elected. Votes that others gave it count for its next incarnation as well, which claims the same term or none.
+//! quorums of votes share a voter (2 Qv > n). A vote names the incarnation of the agent that it is for, and the one
+//! that asked; nobody else counts it, however late a copy of it arrives (`answer-the-asker`). A candidate's claim goes
+//! out before its own vote is durable (`claim-beside-own-vote`): if it crashes in between it has given no vote, and with
+//! none of its own it was not elected. Its next incarnation needs votes of its own.
+//!
+//! *Why an agent claims (`claim-for-a-reason`).* The above needs no more than that. A second lock keeps a vote for another
+//! agent from electing this one even where answers were not addressed. What could be mistaken is a vote given ahead, or
+//! for a former incarnation; a quorum of such votes shares a voter with each quorum named here:
+//! | reason to claim t | why no other agent can win t |
+//! |---|---|
+//! | a quorum consented in this round | Each answered with a term below t, so none had voted in t before. Each votes in it once afterwards: for this agent, or for the other one. |
+//! | a resignation names it | The term that was resigned is the last of this agent's record, or the one above is what it gave ahead at that leader's request, and t is above that. A quorum followed that leader until then, and gave no vote elsewhere. |
+//! | it decided the list of the epoch | Nobody has led in the epoch, so nothing was given ahead in it. Another agent may have decided the same list and claim the same term: each voter votes for one of them. |
+//! | a leader raises its term | A quorum is bound to it while it holds a lease, and votes for no other agent. |
+//! | a leader asks for its successor | The same quorum gives that vote once. The leader claims nothing up to that term itself, and its next incarnation has to ask a quorum, one of which names that term. |
+//!
+//! *A third lock (`one-leader-per-term`).* A voter that follows one leader in a term tells another one of that term, which
+//! gives up, or raises its term. It is volatile, so nothing rests on it; nor has it ever been needed.
 //!
 //! A vote ahead (`vote-ahead`) is a vote like any other, but that its voter stays bound to its leader. Whoever is
 //! elected by such votes leads by the acknowledgements of its own announcement, which it makes after its leader's
-//! `Resign`: so what follows holds for it from then on. An answer that reaches the leader's next incarnation, which
-//! claims the same term for itself, counts there. That elects no second agent in that term: the voter has voted for the
-//! successor, and for no other; and where a `Resign` says that the successor has the votes, each quorum that consents
-//! to a later claim has a voter that names that term, so that the claim is above it.
+//! `Resign`: so what follows holds for it from then on. An answer that reaches the leader's next incarnation counts for
+//! nobody there, and one about a former incarnation of the successor elects nobody.
 //!
 //! *Leases: a lease ends before a rival can exist; hence `NoRivalElected`, hence `OneBeliever`.* Suppose
 //! i leads at the real time x, elected in t1, and some j ≠ i has Qv votes for a term above t1 by then.

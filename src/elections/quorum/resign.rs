@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use super::{
     BullyTimer, Defect, Out, Resign, SenderIncarnation, Takeover,
+    claim::Reason,
     core::Core,
     leader::{LeaderLease, Leading, Leaving},
     prepare,
@@ -199,18 +200,20 @@ pub(super) fn on_resign(
     resign: &Resign,
     out: &mut Out,
 ) -> Next {
-    core.voter.note_resignation(
-        &core.config,
-        Leader {
-            id: from.clone(),
-            incarnation,
-            term: resign.term,
-        },
+    let resigned = Leader {
+        id: from.clone(),
+        incarnation,
+        term: resign.term,
+    };
+    let reason = Reason::named(
+        core,
+        state.following(),
+        &resigned,
+        resign.successor.as_ref(),
     );
+    core.voter.note_resignation(&core.config, resigned);
     let is_named = resign.successor.as_ref() == Some(&core.me.id);
     let taken = prepare::taken(core, state, now, (from, incarnation), resign);
-    let record = core.voter.record.term;
-    let has_voted_ahead = state.following().is_some_and(|f| f.ahead == Some(record));
     let before = match state {
         State::Following(following)
             if following.leader.id == *from && following.leader.term <= resign.term =>
@@ -238,17 +241,22 @@ pub(super) fn on_resign(
         return Next::Become(Start::Lead { term });
     }
     let resigned = Some(Predecessor::new(from.clone(), Certainty::Suspected));
-    // Only in the very next term: a record above it has seen another election meanwhile.
-    let next = resign.term.next();
-    let is_next = has_voted_ahead || next.is_some_and(|next| record <= next);
-    match (
-        &resign.successor,
-        core.config.next_term(now, core.voter.seen),
-    ) {
-        (Some(_), Some(term)) if is_named && is_next && core.me.eligible().is_some() => {
-            Next::Become(Start::Claim { term, before })
-        }
-        (Some(_), _) if !is_named => Next::Become(Start::Defer { before: resigned }),
-        (Some(_) | None, _) => Next::own_slot(resigned),
+    if resign.successor.is_none() {
+        return Next::own_slot(resigned);
+    }
+    if !is_named {
+        return Next::Become(Start::Defer { before: resigned });
+    }
+    if core.me.eligible().is_none() {
+        return Next::own_slot(resigned);
+    }
+    match reason.zip(core.config.next_term(now, core.voter.seen)) {
+        Some((reason, term)) => Next::Become(Start::Claim {
+            term,
+            reason,
+            before,
+        }),
+        // Another election was held meanwhile, as far as its record knows: it needs consent, and asks at once.
+        None => Next::Become(Start::Ask { before }),
     }
 }

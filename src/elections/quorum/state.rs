@@ -16,6 +16,7 @@ use std::time::Duration;
 use super::{
     BullyTimer, Out, QuorumConfig,
     candidate::{Asking, Claiming},
+    claim::Reason,
     core::Core,
     follower::Following,
     leader::Leading,
@@ -72,6 +73,7 @@ pub(super) enum Start {
     },
     Claim {
         term: Term,
+        reason: Reason,
         before: Option<Predecessor>,
     },
     Lead {

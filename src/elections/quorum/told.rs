@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use tracing::error;
+
 use super::{
-    Nack, Out, QuorumBully,
+    Defect, Nack, Out, QuorumBully,
     follower::{Following, TimedAnnouncement},
     state::{Certainty, Next, Predecessor, State},
 };
-use crate::protocol::{AgentId, Incarnation, Leader, Members, Time};
+use crate::protocol::{AgentId, Incarnation, Leader, Members, Term, Time};
 
 impl QuorumBully {
     /// `Elected` and `Heartbeat`: another agent leads, in this term or a later one.
@@ -46,6 +48,21 @@ impl QuorumBully {
         if self.core.voter.has_resigned(from, incarnation, said.term) {
             return self.ignore("that leadership was resigned");
         }
+        if self.has_another(from, incarnation, said.term) {
+            let term = said.term;
+            out.send(
+                from,
+                Nack {
+                    term,
+                    of: term,
+                    incarnation,
+                },
+            );
+            if self.core.config.diskless().is_none() {
+                error!(node = %self.core.me.id, %from, %term, "two agents lead in one term");
+            }
+            return self.ignore("another agent leads in that term");
+        }
         let voter = &self.core.voter;
         if voter.is_bound_elsewhere(&self.core.config, now, from, incarnation) {
             return self.ignore("a promise to another incarnation");
@@ -73,6 +90,21 @@ impl QuorumBully {
 }
 
 impl QuorumBully {
+    /// `one-leader-per-term`: whether this voter follows another leader in that term, or leads in it.
+    fn has_another(&self, from: &AgentId, incarnation: Incarnation, term: Term) -> bool {
+        let core = &self.core;
+        if !core.me.is_voter() || core.config.lacks(Defect::SameTermUnanswered) {
+            return false;
+        }
+        match &self.state {
+            State::Following(Following { leader, .. }) => {
+                leader.term == term && (leader.id != *from || leader.incarnation != incarnation)
+            }
+            State::Leading(leading) => leading.term == term,
+            State::Vacant(_) | State::Asking(_) | State::Claiming(_) | State::Sealing(_) => false,
+        }
+    }
+
     /// `only-confirmed-end-voids`: only the confirmed end of the very incarnation that holds this
     /// voter's promise voids it; then the leadership is revoked, and no agent need wait for its lease.
     /// A suspicion voids nothing. Who votes is in the configuration; a snapshot cannot change it.

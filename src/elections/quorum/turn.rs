@@ -25,7 +25,11 @@ impl QuorumBully {
                 Start::Again { retry, before } => Ok(Vacant::again(core, now, retry, before, out)),
                 Start::Defer { before } => Ok(Vacant::defer(core, now, before, out)),
                 Start::Ask { before } => Asking::begin(core, now, before, out),
-                Start::Claim { term, before } => Claiming::begin(core, now, term, before, out),
+                Start::Claim {
+                    term,
+                    reason,
+                    before,
+                } => Claiming::begin(core, now, (term, &reason), before, out),
                 Start::Lead { term } => Leading::begin(core, now, term, out),
                 Start::Seal { term, next } => Sealing::begin(core, now, term, next, out),
                 Start::Enter { decree, from } => enter(core, now, &decree, from.as_ref(), out),

@@ -156,7 +156,8 @@ impl Voter {
         self.write_all(config, now, (term, voted_for, voters), out);
     }
 
-    /// `void-seal`: a leader of that term won without a report of the seal.
+    /// `void-seal`: a leader of that term won without a report of the seal. The vote that this voter gave in that term
+    /// stays what it was: it may have been for another agent.
     pub(super) fn unseal(
         &mut self,
         config: &QuorumConfig,
@@ -172,8 +173,12 @@ impl Voter {
                 tells: false,
             })
         });
-        let voted_for = Some(led.id.clone());
-        self.write_all(config, now, (led.term, voted_for, voters), out);
+        let own = self.record.voted_for.clone();
+        let is_lost = config.has(Defect::VoteLostWithSeal);
+        let own = own.filter(|_| self.record.term >= led.term && !is_lost);
+        let voted_for = own.or_else(|| Some(led.id.clone()));
+        let term = led.term.max(self.record.term);
+        self.write_all(config, now, (term, voted_for, voters), out);
     }
 
     /// Enters a later epoch, by a list that was decided: nothing of the one before binds any longer. `tells`

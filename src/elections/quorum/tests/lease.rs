@@ -179,7 +179,8 @@ fn an_elected_agent_that_is_not_acknowledged_gives_up() {
 #[test]
 fn without_a_lease_an_elected_agent_steps_down_for_a_higher_term() {
     let mut me = Kit::elected();
-    me.hear(LOW, nack(MINE)).nothing_else_happened();
+    me.hear(LOW, nack_of(MINE - 1, MINE))
+        .nothing_else_happened();
     me.hear(LOW, nack(20))
         .set(BullyTimer::Election, S)
         .nothing_else_happened();

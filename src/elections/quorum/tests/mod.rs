@@ -6,6 +6,7 @@
 mod announce;
 mod asking;
 mod change;
+mod claim;
 mod command;
 mod config;
 mod diskless;
@@ -351,18 +352,6 @@ impl Kit {
             }
         }
         seen
-    }
-
-    /// A vote for whom this agent has asked in that term.
-    fn votes(&self, term: u64) -> ClaimReply {
-        let reply = grants(term);
-        match &self.machine.state {
-            State::Leading(leading) => match &leading.ahead {
-                Some(ahead) => reply.of(ahead.to.id.as_str()),
-                None => reply,
-            },
-            _ => reply,
-        }
     }
 
     fn is_preparing(&self) -> bool {

@@ -3,7 +3,7 @@
 use super::*;
 
 /// What a machine has to say, delivered at once to the agents that listen.
-fn deliver(kits: &mut [(&str, Kit)], from: usize, seen: Seen) {
+pub(super) fn deliver(kits: &mut [(&str, Kit)], from: usize, seen: Seen) {
     let mut queue: VecDeque<(usize, Seen)> = VecDeque::from([(from, seen)]);
     while let Some((from, seen)) = queue.pop_front() {
         let name = kits[from].0;
@@ -27,8 +27,12 @@ fn deliver(kits: &mut [(&str, Kit)], from: usize, seen: Seen) {
 
 /// LOW, ME and HIGH, of which HIGH leads in the first term.
 fn three() -> [(&'static str, Kit); 3] {
+    three_by(&config())
+}
+
+pub(super) fn three_by(config: &QuorumConfig) -> [(&'static str, Kit); 3] {
     let kit = |name: &str, score: i32| {
-        let mut kit = Kit::began(config(), MemberKind::Voter, Some(score));
+        let mut kit = Kit::began(config.clone(), MemberKind::Voter, Some(score));
         let identity = Identity {
             id: id(name),
             ..kit.machine.core.me.identity()
@@ -44,7 +48,7 @@ fn three() -> [(&'static str, Kit); 3] {
     all
 }
 
-fn pass(kits: &mut [(&str, Kit)], millis: u64) {
+pub(super) fn pass(kits: &mut [(&str, Kit)], millis: u64) {
     for (_, kit) in kits {
         kit.later(millis);
     }

@@ -115,7 +115,7 @@ fn a_leader_that_has_to_raise_its_term_meanwhile_gives_none() {
 #[test]
 fn no_term_is_asked_for_twice() {
     let mut me = preparing();
-    me.hear(HIGH, nack(MINE)).whatever();
+    me.hear(HIGH, nack_of(MINE - 1, MINE)).whatever();
     let seen = me.hear(HIGH, nack(NEXT));
     assert_eq!(seen.messages(), [&claim(NEXT + 1, 5).into()]);
 }

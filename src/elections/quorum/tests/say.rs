@@ -5,6 +5,7 @@ use crate::elections::message::{
     AskChange, Candidate, ChangeAnswer, Enlist, Install, Recover, Recovered, Seal, Sealed,
     register::{ReadRegister, RegisterMessage},
 };
+use crate::elections::quorum::leader::Leading;
 use crate::protocol::{ChangeError, Decree, NewVoter, VoterChange};
 
 pub(super) fn leadership(name: &str, term: u64) -> Leadership {
@@ -135,6 +136,19 @@ pub(super) fn nack_of(of: u64, term: u64) -> Nack {
 pub(super) fn candidate(name: &str, incarnation: u64) -> Candidate {
     let (id, incarnation) = (id(name), Incarnation(incarnation));
     Candidate { id, incarnation }
+}
+
+impl Kit {
+    /// A vote for whom this agent has asked in that term.
+    pub(super) fn votes(&self, term: u64) -> ClaimReply {
+        let reply = grants(term);
+        match &self.machine.state {
+            State::Leading(Leading {
+                ahead: Some(ahead), ..
+            }) => reply.of(ahead.to.id.as_str()),
+            _ => reply,
+        }
+    }
 }
 
 impl ClaimReply {

@@ -1,0 +1,221 @@
+//! `claim-for-a-reason` and `one-leader-per-term`, and what a copy that arrives late makes of them.
+
+use super::{
+    net::{deliver, pass, three_by},
+    *,
+};
+
+/// What a voter says to the leader that raises its term: its record is above the term that this one leads in.
+fn raised(config: QuorumConfig) -> Kit {
+    let mut me = Kit::following_by(config);
+    me.hear(HIGH, claim(OLD + 1, 9)).whatever();
+    me
+}
+
+#[test]
+fn an_agent_that_is_named_and_knows_of_a_later_election_asks_at_once() {
+    let mut me = raised(config());
+    me.hear(HIGH, resign(OLD, Some(ME)))
+        .has_no_leader(OLD)
+        .asked(Elect {
+            released: Some(leader(HIGH, OLD)),
+            ..elect(OLD + 1, 5)
+        })
+        .set(BullyTimer::Round, E)
+        .nothing_else_happened();
+
+    let mut me = raised(planted(Defect::ClaimUnasked));
+    let seen = me.hear(HIGH, resign(OLD, Some(ME)));
+    assert!(matches!(seen.messages()[..], [BullyMessage::Claim(_)]));
+}
+
+/// A copy of a resignation of long ago makes nobody claim: an agent that asks, asks again.
+#[test]
+fn a_resignation_of_long_ago_calls_nobody() {
+    let mut me = Kit::reborn(config(), MemberKind::Voter, Some(5), vote(MINE, ME, P)).started();
+    me.later(P + W).fire(BullyTimer::Election).whatever();
+    let seen = me.hear(HIGH, resign(MINE - 1, Some(ME)));
+    assert!(matches!(seen.messages()[..], [BullyMessage::Elect(_)]));
+    assert!(!seen.writes());
+}
+
+/// It has not heard the resignation itself.
+#[test]
+fn a_voter_consents_to_who_says_that_its_leader_has_resigned() {
+    let mut me = Kit::following();
+    let asks = |term| Elect {
+        released: Some(leader(HIGH, term)),
+        ..elect(OLD, 1)
+    };
+    me.hear(LOW, asks(OLD - 1))
+        .sent(LOW, alive(1, OLD, P))
+        .nothing_else_happened();
+    me.hear(LOW, asks(OLD))
+        .sent(LOW, yields_at(1, OLD))
+        .nothing_else_happened();
+    assert_eq!(
+        me.view().leader,
+        Some(leader(HIGH, OLD)),
+        "it changes nothing"
+    );
+}
+
+#[test]
+fn a_claim_is_made_of_a_reason_only() {
+    for (name, text) in [
+        ("candidate.rs", include_str!("../candidate.rs")),
+        ("install.rs", include_str!("../install.rs")),
+        ("leader.rs", include_str!("../leader.rs")),
+        ("prepare.rs", include_str!("../prepare.rs")),
+        ("resign.rs", include_str!("../resign.rs")),
+        ("seal.rs", include_str!("../seal.rs")),
+    ] {
+        let made = text.lines().map(str::trim_start);
+        let made = made.filter(|line| line.starts_with("Claim {") || line.ends_with("= Claim {"));
+        assert_eq!(made.count(), 0, "{name}");
+    }
+    assert_eq!(
+        include_str!("../claim.rs")
+            .matches("        Claim {")
+            .count(),
+        1
+    );
+}
+
+#[test]
+fn a_voter_follows_one_leader_in_a_term() {
+    let mut me = Kit::following();
+    me.hear(LOW, elected(OLD, 1))
+        .sent(LOW, nack_of(OLD, OLD))
+        .nothing_else_happened();
+    assert_eq!(me.view().leader, Some(leader(HIGH, OLD)));
+
+    let mut me = Kit::following_by(planted(Defect::SameTermUnanswered));
+    me.hear(LOW, elected(OLD, 1)).whatever();
+    assert_eq!(me.view().leader, Some(leader(LOW, OLD)));
+}
+
+#[test]
+fn a_leader_follows_no_other_one_of_its_term() {
+    let mut me = Kit::leading();
+    me.hear(LOW, elected(MINE, 1))
+        .sent(LOW, nack_of(MINE, MINE))
+        .nothing_else_happened();
+    assert_eq!(me.view().leading, Some(Term(MINE)));
+}
+
+#[test]
+fn who_hears_that_another_one_leads_in_its_term_gives_up_or_raises_it() {
+    let mut me = Kit::elected();
+    me.hear(LOW, nack_of(MINE, MINE)).whatever();
+    assert!(!matches!(me.machine.state, State::Leading(_)));
+
+    let mut me = Kit::leading();
+    me.hear(LOW, nack_of(MINE, MINE))
+        .wrote(MINE + 1, ME)
+        .asked(claim(MINE + 1, 5))
+        .nothing_else_happened();
+    me.hear(HIGH, nack_of(MINE, MINE)).nothing_else_happened();
+    me.hear(LOW, grants(MINE + 1)).whatever();
+    assert_eq!(me.view().leading, Some(Term(MINE + 1)));
+    for late in [nack_of(MINE, MINE), nack_of(MINE, MINE + 1)] {
+        me.hear(HIGH, late).nothing_else_happened();
+    }
+
+    let config = planted(Defect::SameTermUnanswered);
+    let mut me = Kit::heard_by(config);
+    me.hear(LOW, nack_of(MINE, MINE)).nothing_else_happened();
+}
+
+fn words(seen: &Seen) -> Vec<BullyMessage> {
+    seen.messages().into_iter().cloned().collect()
+}
+
+/// What an agent hears of another one's incarnation, and what it answers.
+fn told(to: &mut Kit, (from, life): (&str, u64), said: Vec<BullyMessage>) -> Vec<BullyMessage> {
+    let answers = said.into_iter().map(|message| {
+        let seen = to.hear_incarnation(from, life, message);
+        words(&seen)
+    });
+    answers.collect::<Vec<_>>().concat()
+}
+
+/// A resignation that arrives again much later, and a vote ahead that reaches the next incarnation of who asked for it.
+/// Who leads in the end.
+fn one_term_for_two(config: QuorumConfig) -> Vec<(&'static str, Term)> {
+    let mut all = three_by(&config);
+    all[2].1.step_down(ME).whatever(); // the votes ahead are lost
+    pass(&mut all, D / 2);
+    all[2].1.fire(BullyTimer::Drain).whatever();
+    let seen = all[2].1.step(Input::Drained);
+    assert_eq!(words(&seen), [resign(1, Some(ME)).into()]);
+    deliver(&mut all, 2, seen);
+    assert_eq!(all[1].1.view().leading, Some(Term(2)));
+    // It hands over in turn, with votes ahead, and ends before anybody hears that.
+    let seen = all[1].1.step_down(LOW);
+    deliver(&mut all, 1, seen);
+    let seen = all[1].1.step(Input::Drained);
+    assert_eq!(words(&seen), [gives(2, LOW, 3).into()]);
+    drop(seen);
+    // It begins again, with its record, abstains, and asks.
+    pass(&mut all, P + W);
+    let kept = vote(2, ME, P);
+    let mut again = Kit::reborn(config, MemberKind::Voter, Some(5), kept.clone());
+    let identity = Identity {
+        incarnation: Incarnation(2),
+        ..again.machine.core.me.identity()
+    };
+    let config = Arc::clone(&again.machine.core.config);
+    again.machine = QuorumBully::new(identity, &config, Some(kept));
+    let mut again = again.started();
+    again.later(P + W).fire(BullyTimer::Election).whatever();
+    // The copies: HIGH's resignation of the first term, and its vote for LOW.
+    again.hear(HIGH, resign(1, Some(ME))).whatever();
+    let seen = again.hear(HIGH, grants(3).of(LOW));
+    let [low, _, high] = &mut all;
+    let answers = told(&mut high.1, (ME, 2), words(&seen));
+    drop(told(&mut again, (HIGH, 1), answers));
+    // LOW reads what waited for it.
+    let seen = low.1.hear(ME, gives(2, LOW, 3));
+    let answers = told(&mut high.1, (LOW, 1), words(&seen));
+    drop(told(&mut low.1, (HIGH, 1), answers));
+    let views = [(LOW, low.1.view()), (ME, again.view())];
+    let leading = views.into_iter();
+    leading
+        .filter_map(|(name, view)| Some((name, view.leading?)))
+        .collect()
+}
+
+/// `LeaderPerTerm`: any one of three locks is enough.
+#[test]
+fn a_vote_that_was_given_ahead_elects_nobody_else() {
+    assert_eq!(one_term_for_two(config()), [(LOW, Term(3))]);
+    for defect in [
+        Defect::ClaimUnasked,
+        Defect::AnswersUnaddressed,
+        Defect::SameTermUnanswered,
+    ] {
+        let leading = one_term_for_two(planted(defect));
+        assert_eq!(leading, [(LOW, Term(3))], "{defect:?}");
+    }
+    let both = one_term_for_two(planted(Defect::TermUnlocked));
+    assert_eq!(both, [(LOW, Term(3)), (ME, Term(3))], "without any lock");
+}
+
+/// What its removal breaks, whatever else holds: a vote counts for whom it was cast.
+#[test]
+fn a_vote_for_another_agent_or_another_incarnation_does_not_count() {
+    let mut ahead = Kit::claiming();
+    ahead
+        .hear(LOW, grants(MINE).of(HIGH))
+        .nothing_else_happened();
+    let former = grants(MINE).to_incarnation(0);
+    ahead.hear(LOW, former.clone()).nothing_else_happened();
+    ahead.hear(LOW, grants(MINE)).whatever();
+    assert!(matches!(ahead.machine.state, State::Leading(_)));
+
+    let mut unlocked = Kit::claiming();
+    unlocked.machine.core.config = Arc::new(planted(Defect::AnswersUnaddressed));
+    unlocked.hear(LOW, former).whatever();
+    assert!(matches!(unlocked.machine.state, State::Leading(_)));
+}
