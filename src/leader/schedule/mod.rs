@@ -70,7 +70,10 @@
 //! - A bridge that carries the group carries what agents say of schedules: there is nothing to add.
 //! - A voter of the quorum mode gets a store: `agent.schedules().store(FileStore::open(..)?).start()?`, beside
 //!   that of its votes. A start without one is refused. Who loses the file has lost what it acknowledged, as with
-//!   a vote: it comes back under another name.
+//!   a vote: it comes back under another name. An *older* file, from a backup or a snapshot of the machine, is not
+//!   noticed: the other voters know their own marks better, and a new leader takes the latest of those that it asks. But
+//!   if the only other voter with the later mark cannot be reached then, a tick that began is begun once more. It never
+//!   leads to a second leader.
 //! - Every voter takes part, a witness by `agent.schedules().start()?`. In the available mode agents that take
 //!   [`Messages`](crate::leader::Messages) and no part cost each leadership half a second, once: a question to them
 //!   might be under way. Then they are asked, and not waited for until they answer.
