@@ -31,7 +31,9 @@ use crate::{
 /// # Errors
 /// [`TooLong`], where not even one moment has room.
 pub(super) fn film(recording: &Recording, most: usize) -> Result<String, TooLong> {
-    let mut frames = MOST_FRAMES;
+    let instants = recording.entries();
+    let instants = instants.chunk_by(|one, other| one.at == other.at);
+    let mut frames = instants.count().min(MOST_FRAMES);
     loop {
         let film = film_of_newest(recording, frames, most);
         // What was too long was not written further: all tries together write no more than a few times the limit.
