@@ -195,10 +195,6 @@ pub struct TlsSettings {
 
 /// The quorum mode: a majority of the voters elects, and no two lead at one time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a key of a configuration, and none follows from another"
-)]
 #[non_exhaustive]
 pub struct QuorumSettings {
     /// The names of all voters, the same at every node. Default: none; then the mode is off.
