@@ -8,7 +8,10 @@
 mod common;
 
 use std::{
-    net::UdpSocket,
+    collections::BTreeMap,
+    fs,
+    net::{SocketAddr, UdpSocket},
+    path::Path,
     thread,
     time::{Duration, Instant},
 };
@@ -26,6 +29,8 @@ struct Three {
     nodes: Vec<Node>,
     ports: [u16; 3],
     folder: Folder,
+    /// Where leaders write to.
+    resource: Option<String>,
 }
 
 impl Three {
@@ -34,10 +39,15 @@ impl Three {
     }
 
     fn at(ports: [u16; 3]) -> Self {
+        Self::writing_to(ports, None)
+    }
+
+    fn writing_to(ports: [u16; 3], resource: Option<String>) -> Self {
         let mut three = Self {
             nodes: Vec::new(),
             ports,
             folder: Folder::new(),
+            resource,
         };
         for at in 0..3 {
             let node = three.spawn(at);
@@ -47,9 +57,27 @@ impl Three {
     }
 
     fn spawn(&self, at: usize) -> Node {
+        self.spawn_in(at, &self.folder.0, self.ports[at])
+    }
+
+    fn spawn_in(&self, at: usize, folder: &Path, port: u16) -> Node {
         let others = NAMES.into_iter().zip(self.ports);
         let peers: Vec<_> = others.filter(|(name, _)| *name != NAMES[at]).collect();
-        Node::start(NAMES[at], &self.folder.0, self.ports[at], &peers)
+        Node::start_with(NAMES[at], folder, port, &peers, self.resource.as_deref())
+    }
+
+    /// A second process of that node's name, in a folder of its own.
+    fn twin(&self, at: usize) -> Node {
+        let [port] = ports();
+        self.spawn_in(at, &self.folder.0.join("twin"), port)
+    }
+
+    /// It will find a copy of that node's store.
+    fn copy_store(&self, at: usize) {
+        let to = self.folder.0.join("twin");
+        fs::create_dir_all(&to).unwrap();
+        let name = format!("{}.vote", NAMES[at]);
+        copy(&self.folder.0.join(&name), &to.join(&name));
     }
 
     /// Until all follow one leader; its place.
@@ -75,6 +103,63 @@ impl Three {
         assert_eq!(told[0].1, told[1].1);
         told[0].0.max(told[1].0).duration_since(since)
     }
+}
+
+fn copy(from: &Path, to: &Path) {
+    if !from.is_dir() {
+        fs::copy(from, to).unwrap();
+        return;
+    }
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        copy(&entry.path(), &to.join(entry.file_name()));
+    }
+}
+
+/// What leaders write for a while. Each row is of a time before its writer checked that it led.
+fn never_two(resource: &UdpSocket, within: Duration) {
+    let mut spans: BTreeMap<(SocketAddr, String), (u64, u64)> = BTreeMap::new();
+    let (began, mut row) = (Instant::now(), [0; 128]);
+    while began.elapsed() < within {
+        resource.set_read_timeout(Some(NEVER)).unwrap();
+        let Ok((len, from)) = resource.recv_from(&mut row) else {
+            continue;
+        };
+        let row = str::from_utf8(&row[..len]).unwrap();
+        let [_, term, at] = *row.split(' ').collect::<Vec<_>>() else {
+            panic!("{row}")
+        };
+        let at = at.parse().unwrap();
+        let span = spans.entry((from, term.to_owned())).or_insert((at, at));
+        *span = (span.0.min(at), span.1.max(at));
+    }
+    let all: Vec<_> = spans.iter().collect();
+    for (at, ((one, _), first)) in all.iter().enumerate() {
+        for ((other, _), second) in &all[at + 1..] {
+            let are_apart = first.1 < second.0 || second.1 < first.0;
+            assert!(one == other || are_apart, "two led at once: {spans:?}");
+        }
+    }
+}
+
+/// A second process of the leader's name, with a copy of its store, is killed beside its sentinel: what that tells is the end
+/// of the second process alone, and the promises to the first one hold.
+#[test]
+fn the_end_of_a_second_process_of_the_leaders_name_frees_no_promise_to_the_first() {
+    let mut believed = 0;
+    for _ in 0..3 {
+        let resource = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let address = resource.local_addr().unwrap().to_string();
+        let mut three = Three::writing_to(ports(), Some(address));
+        let leader = three.agree();
+        three.copy_store(leader);
+        let mut twin = three.twin(leader);
+        twin.linked(2);
+        twin.child.kill().unwrap();
+        never_two(&resource, Duration::from_secs(2));
+        believed += three.nodes[(leader + 1) % 3].count("notice_believed");
+    }
+    assert!(believed > 0, "no sentinel was heard");
 }
 
 /// The lease of `lan` is 240 ms, and a promise 300 ms: nobody could be elected before without a notice.
