@@ -19,7 +19,23 @@ impl Core {
             BullyMessage::Ack(m) => m.incarnation,
             BullyMessage::Nack(m) => m.incarnation,
             BullyMessage::Sealed(m) => m.incarnation,
-            _ => return true,
+            BullyMessage::Elect(_)
+            | BullyMessage::Ok(_)
+            | BullyMessage::Yield(_)
+            | BullyMessage::Behind(_)
+            | BullyMessage::Elected(_)
+            | BullyMessage::Heartbeat(_)
+            | BullyMessage::Resign(_)
+            | BullyMessage::Claim(_)
+            | BullyMessage::Takeover(_)
+            | BullyMessage::Recover(_)
+            | BullyMessage::Recovered(_)
+            | BullyMessage::Seal(_)
+            | BullyMessage::Install(_)
+            | BullyMessage::AskChange(_)
+            | BullyMessage::ChangeAnswer(_)
+            | BullyMessage::Enlist(_)
+            | BullyMessage::RegisterMessage(_) => return true,
         };
         asked == self.me.incarnation || self.config.lacks(Defect::AnswersUnaddressed)
     }

@@ -280,10 +280,10 @@ impl QuorumBully {
                 .state
                 .ignore(core, "an answer to another incarnation, or a vote for it");
         }
-        let is_contested = match (message, &self.state) {
-            (BullyMessage::Nack(nack), State::Leading(leading)) => leading.is_contested(core, nack),
-            _ => false,
-        };
+        let is_contested = matches!(
+            (message, &self.state),
+            (BullyMessage::Nack(nack), State::Leading(leading)) if leading.is_contested(core, nack)
+        );
         if !hear_answer(core, from, message) && !is_contested {
             return self.state.ignore(core, "no higher term");
         }

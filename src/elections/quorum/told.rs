@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tracing::error;
 
 use super::{
-    Defect, Nack, Out, QuorumBully,
+    Defect, Nack, Out, QuorumBully, SenderIncarnation,
     follower::{Following, TimedAnnouncement},
     state::{Certainty, Next, Predecessor, State},
 };
@@ -49,19 +49,7 @@ impl QuorumBully {
             return self.ignore("that leadership was resigned");
         }
         if self.has_another(from, incarnation, said.term) {
-            let term = said.term;
-            out.send(
-                from,
-                Nack {
-                    term,
-                    of: term,
-                    incarnation,
-                },
-            );
-            if self.core.config.diskless().is_none() {
-                error!(node = %self.core.me.id, %from, %term, "two agents lead in one term");
-            }
-            return self.ignore("another agent leads in that term");
+            return self.refuse_another((from, incarnation), said.term, out);
         }
         let voter = &self.core.voter;
         if voter.is_bound_elsewhere(&self.core.config, now, from, incarnation) {
@@ -103,6 +91,28 @@ impl QuorumBully {
             State::Leading(leading) => leading.term == term,
             State::Vacant(_) | State::Asking(_) | State::Claiming(_) | State::Sealing(_) => false,
         }
+    }
+
+    /// Tells a second leader of a term that there is another one.
+    fn refuse_another(
+        &self,
+        (from, incarnation): SenderIncarnation<'_>,
+        term: Term,
+        out: &mut Out,
+    ) {
+        out.send(
+            from,
+            Nack {
+                term,
+                of: term,
+                incarnation,
+            },
+        );
+        // Without disks terms may have been forgotten.
+        if self.core.config.diskless().is_none() {
+            error!(node = %self.core.me.id, %from, %term, "two agents lead in one term");
+        }
+        self.ignore("another agent leads in that term");
     }
 
     /// `only-confirmed-end-voids`: only the confirmed end of the very incarnation that holds this

@@ -142,12 +142,12 @@ impl Kit {
     /// A vote for whom this agent has asked in that term.
     pub(super) fn votes(&self, term: u64) -> ClaimReply {
         let reply = grants(term);
-        match &self.machine.state {
-            State::Leading(Leading {
-                ahead: Some(ahead), ..
-            }) => reply.of(ahead.to.id.as_str()),
-            _ => reply,
+        if let State::Leading(Leading { ahead, .. }) = &self.machine.state
+            && let Some(ahead) = ahead
+        {
+            return reply.of(ahead.to.id.as_str());
         }
+        reply
     }
 }
 
