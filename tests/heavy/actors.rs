@@ -283,6 +283,7 @@ impl<R: Rules> Player<R> {
                     agent,
                     incarnation: actor.kept.incarnation,
                     heard: heard.as_ref().map(|(from, message)| (*from, message)),
+                    heard_of: Incarnation(1),
                     disk: actor.kept.disk.as_ref(),
                     effect: &effect,
                 };

@@ -8,7 +8,7 @@ use actix_bully::{
         bully::{BullyMessage, Claim},
         quorum::{QuorumBully, Vote},
     },
-    protocol::{Effect, Event, Term},
+    protocol::{Effect, Event, Incarnation, Term},
 };
 
 use crate::rules::{Seen, name, position};
@@ -24,6 +24,8 @@ pub const MOST: usize = 3;
 pub struct Ledger {
     /// `VoteOnce`: for each term, the candidate that each voter voted for in all its incarnations: the position plus one.
     votes: [[u8; MOST]; ROOM],
+    /// `CountedForItself`: for which incarnations of the candidate each of them was: a bit each.
+    lives: [[u8; MOST]; ROOM],
     /// `LeaderPerTerm`: the agent that announced itself in a term: the position plus one.
     announced: [u8; ROOM],
     /// `ResignFinal`: the agents that resigned a term: a bit each.
@@ -83,7 +85,18 @@ impl Ledger {
     }
 
     /// `VoteOnce`, and `LeaderPerTerm` as far as votes go.
-    fn vote(&mut self, voter: usize, candidate: usize, term: Term, quorum: usize) {
+    fn vote(
+        &mut self,
+        voter: usize,
+        (candidate, life): (usize, Incarnation),
+        term: Term,
+        quorum: usize,
+    ) {
+        self.lives[index(term.0)][voter] |= bit(life);
+        self.elects(voter, candidate, term, quorum);
+    }
+
+    fn elects(&mut self, voter: usize, candidate: usize, term: Term, quorum: usize) {
         let votes = &mut self.votes[index(term.0)];
         let mine = mark(candidate);
         let before = votes[voter];
@@ -105,9 +118,10 @@ impl Ledger {
 
     /// A crash came before that record was durable: what it says of this agent's own vote was never so.
     pub fn forget(&mut self, agent: usize, kept: Option<&Vote>, lost: &Vote) {
-        let vote = &mut self.votes[index(lost.term.0)][agent];
+        let term = index(lost.term.0);
+        let vote = &mut self.votes[term][agent];
         if kept.is_none_or(|kept| kept.term < lost.term) && *vote == mark(agent) {
-            *vote = 0;
+            (*vote, self.lives[term][agent]) = (0, 0);
         }
     }
 
@@ -119,7 +133,12 @@ impl Ledger {
             Effect::Persist(vote) => {
                 // A claim is out before; its candidate's own vote is one when it is durable.
                 if vote.term > disk && vote.voted_for.as_ref() == Some(&name(seen.agent)) {
-                    self.vote(seen.agent, seen.agent, vote.term, quorum);
+                    self.vote(
+                        seen.agent,
+                        (seen.agent, seen.incarnation),
+                        vote.term,
+                        quorum,
+                    );
                 }
             }
             Effect::Notify(Event::Acquired { term } | Event::Renewed { term }) => {
@@ -151,8 +170,8 @@ impl Ledger {
                     BullyMessage::Claim(Claim {
                         successor: Some(to),
                         ..
-                    }) => self.vote_ahead(me, position(&to.id), reply.term),
-                    _ => self.vote(me, from, reply.term, quorum),
+                    }) => self.vote_ahead(me, (position(&to.id), to.incarnation), reply.term),
+                    _ => self.vote(me, (from, seen.heard_of), reply.term, quorum),
                 }
                 self.is_durable(reply.term, disk);
             }
@@ -178,8 +197,9 @@ impl Ledger {
         }
     }
 
-    fn vote_ahead(&mut self, voter: usize, to: usize, term: Term) {
+    fn vote_ahead(&mut self, voter: usize, (to, life): (usize, Incarnation), term: Term) {
         let term = index(term.0);
+        self.lives[term][voter] |= bit(life);
         let given = [self.votes[term][voter], self.ahead[term][voter]];
         if given.iter().any(|vote| *vote != 0 && *vote != mark(to)) {
             self.breaks("VoteOnce");
@@ -192,9 +212,31 @@ impl Ledger {
         let ahead = std::mem::take(&mut self.ahead[index(term.0)]);
         for (voter, vote) in ahead.into_iter().enumerate() {
             if vote == mark(to) {
-                self.vote(voter, to, term, quorum);
+                self.elects(voter, to, term, quorum);
             }
         }
+    }
+
+    /// `CountedForItself`: who announces itself has a quorum of votes that were given to it in this incarnation.
+    pub fn counts(&mut self, seen: &Seen<'_, QuorumBully>, quorum: usize) {
+        let Effect::Send { message, .. } = seen.effect else {
+            return;
+        };
+        let BullyMessage::Elected(elected) = message else {
+            return;
+        };
+        let term = index(elected.term.0);
+        let (me, own) = (mark(seen.agent), bit(seen.incarnation));
+        let votes = self.votes[term].iter().zip(self.lives[term]);
+        let mine = votes.filter(|(vote, lives)| **vote == me && lives & own != 0);
+        if mine.count() < quorum {
+            self.breaks("CountedForItself");
+        }
+    }
+
+    /// Where that is not asked, states are alike that differ in it alone.
+    pub fn forget_lives(&mut self) {
+        self.lives = Default::default();
     }
 
     /// `DiskFirst`: what is said of a term is said after it is durable.
@@ -217,6 +259,10 @@ fn elected(all: &[&Ledger], term: usize, quorum: usize) -> usize {
 
 fn count(votes: &[u8; MOST], agent: usize) -> usize {
     votes.iter().filter(|vote| **vote == mark(agent)).count()
+}
+
+fn bit(life: Incarnation) -> u8 {
+    1 << life.0.min(7)
 }
 
 fn mark(agent: usize) -> u8 {

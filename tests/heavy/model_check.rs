@@ -29,6 +29,11 @@ fn ends_that_sentinels_tell_save_the_wait_and_rules_of_a_notice_that_are_missed_
 }
 
 #[test]
+fn messages_that_arrive_late_and_twice_elect_nobody_and_votes_for_others_that_count_are_found() {
+    check(Group::Set);
+}
+
+#[test]
 fn voters_without_a_disk_keep_theirs_and_rules_that_are_missed_are_found() {
     check(Group::Diskless);
 }
@@ -77,6 +82,7 @@ fn the_readme_says_what_is_found() {
     }
     for group in [
         Group::Sentinel,
+        Group::Set,
         Group::Diskless,
         Group::Voters,
         Group::Lease,

@@ -12,7 +12,7 @@ use std::{sync::Arc, time::Duration};
 
 use actix_bully::{
     elections::{
-        bully::{Ack, BullyMessage, Micros, Preemption, Yield},
+        bully::{Ack, BullyMessage, BullyTimer, Micros, Preemption, Yield},
         quorum::{Defect, QuorumBully, QuorumConfig, Vote},
     },
     protocol::{Effect, EffectOf, Incarnation, Input, InputOf, Round, Score, Term, Time, Timings},
@@ -46,8 +46,12 @@ pub struct Quorum {
     /// Whether nothing but questions and votes travels: for models without time, where no lease
     /// means anything.
     pub votes_only: bool,
+    /// Whether heartbeats are lost: a leadership then lasts for one lease.
+    pub is_brief: bool,
     /// Whether a leader has to be seen in a term that it was given.
     pub gives: bool,
+    /// Whether it is asked for which incarnation each vote was.
+    pub counts_lives: bool,
     /// An invariant that is not looked at, so that others are seen to break.
     pub tolerated: Option<&'static str>,
     /// Timings that only some have, and which.
@@ -70,6 +74,8 @@ pub enum Questions {
     Granted,
     /// They travel, and so do the answers.
     Asked,
+    /// They arrive at once or never, and so do the answers.
+    Called,
 }
 
 impl Quorum {
@@ -88,10 +94,23 @@ impl Quorum {
             witnesses: 0,
             questions: Questions::Granted,
             votes_only: false,
+            is_brief: false,
             gives: false,
+            counts_lives: false,
             tolerated: None,
             short: None,
         }
+    }
+
+    /// The same without a cool-down of who handed over: it may be the next successor.
+    #[must_use]
+    pub fn without_cooldown(mut self) -> Self {
+        let config = QuorumConfig::clone(&self.config);
+        self.config = Arc::new(QuorumConfig {
+            cooldown: Duration::ZERO,
+            ..config
+        });
+        self
     }
 
     /// Three voters with a lease of two readings, of which some have one of one reading. Promises cover
@@ -212,6 +231,7 @@ impl Rules for Quorum {
             BullyMessage::Elect(elect) if self.questions == Questions::Granted => {
                 Some(self.consents(elect.round))
             }
+            BullyMessage::Heartbeat(_) if self.is_brief => Some(Vec::new()),
             BullyMessage::Elected(_) | BullyMessage::Heartbeat(_) if self.votes_only => {
                 Some(Vec::new())
             }
@@ -219,8 +239,25 @@ impl Rules for Quorum {
         }
     }
 
+    fn is_call(&self, message: &BullyMessage) -> bool {
+        let is_question = matches!(
+            message,
+            BullyMessage::Elect(_) | BullyMessage::Yield(_) | BullyMessage::Ok(_)
+        );
+        is_question && self.questions == Questions::Called
+    }
+
+    fn makes_calls(&self, timer: BullyTimer) -> bool {
+        timer == BullyTimer::Election && self.questions == Questions::Called
+    }
+
     fn note(&self, ledger: &mut Ledger, seen: &Seen<'_, QuorumBully>) {
         ledger.note(seen, self.quorum);
+        if self.counts_lives {
+            ledger.counts(seen, self.quorum);
+        } else {
+            ledger.forget_lives();
+        }
         ledger.broken = ledger
             .broken
             .filter(|broken| Some(*broken) != self.tolerated);

@@ -173,6 +173,8 @@ pub struct Seen<'a, E: Election> {
     pub incarnation: Incarnation,
     /// What it was told, and by which agent, if that was the cause.
     pub heard: Option<(usize, &'a E::Message)>,
+    /// In which incarnation the other one said that.
+    pub heard_of: Incarnation,
     /// What is durable just before the effect.
     pub disk: Option<&'a E::Durable>,
     /// The effect.

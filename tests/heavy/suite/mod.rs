@@ -10,6 +10,7 @@ mod others;
 mod planted;
 mod quorum;
 mod sentinel;
+mod set;
 mod soak;
 mod threshold;
 mod voters;
@@ -28,6 +29,8 @@ pub enum Group {
     Quorum,
     /// Is it safe where sentinels tell of ends, and is a rule of that found that is broken on purpose?
     Sentinel,
+    /// Is it safe where the network is a set of messages, and is a rule of that found that is broken on purpose?
+    Set,
     /// Is it safe where voters have no disk?
     Diskless,
     /// Is it safe while its voters change, and is a rule of that found that is broken on purpose?
@@ -46,11 +49,12 @@ pub enum Group {
 
 impl Group {
     /// All of them, in order.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::WithoutTime,
         Self::Threshold,
         Self::Quorum,
         Self::Sentinel,
+        Self::Set,
         Self::Diskless,
         Self::Voters,
         Self::Lease,
@@ -67,6 +71,7 @@ impl Group {
             Self::Threshold => "threshold",
             Self::Quorum => "quorum",
             Self::Sentinel => "sentinel",
+            Self::Set => "set",
             Self::Diskless => "diskless",
             Self::Voters => "voters",
             Self::Lease => "lease",
@@ -84,6 +89,7 @@ impl Group {
             Self::Threshold => "Plain bully: messages take D ticks at most, the deadline is T",
             Self::Quorum => "Quorum election, three voters",
             Self::Sentinel => "Quorum election, three voters with sentinels",
+            Self::Set => "Quorum election, three voters, messages that arrive late and twice",
             Self::Diskless => "Quorum election, three voters without a disk",
             Self::Voters => "Quorum election, three voters that change",
             Self::Lease => "A lease in a store, two agents and a register",
@@ -101,6 +107,7 @@ impl Group {
             Self::Threshold => threshold::cases(),
             Self::Quorum => quorum::cases(),
             Self::Sentinel => sentinel::cases(),
+            Self::Set => set::cases(),
             Self::Diskless => diskless::cases(),
             Self::Voters => voters::cases(),
             Self::Lease => lease::cases(),

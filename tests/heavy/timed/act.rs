@@ -7,19 +7,29 @@ use actix_bully::protocol::{
 };
 
 use super::{
-    Action, Crash, Lab, Notices,
+    Action, Crash, HandOver, Lab, Notices,
     world::{Armed, Content, Host, SentMessage, World, handle},
 };
 
 use crate::rules::{MessageOf, Rules, Seen, name, position};
 
-/// The agent that was heard, and what it said.
-type Heard<R> = Option<(usize, Arc<MessageOf<R>>)>;
+/// The agent that was heard, what it said, and in which incarnation.
+type Heard<R> = Option<(usize, Arc<MessageOf<R>>, Incarnation)>;
 
 impl<R: Rules> Lab<R> {
     pub(super) fn act(&self, world: &mut World<R>, action: &Action) {
         match action {
             Action::Deliver(at) => self.deliver(world, *at),
+            Action::Repeat(at) => {
+                let copy = world.wire[*at].clone();
+                self.deliver(world, *at);
+                self.repeat(world, copy);
+            }
+            Action::Recall(at) => {
+                let copy = world.past[*at].clone();
+                self.repeat(world, copy);
+                self.deliver(world, world.wire.len() - 1);
+            }
             Action::Lose(at) => drop(world.wire.remove(*at)),
             Action::Fire(agent, position) => self.fire(world, *agent, *position),
             Action::Call(agent, position, deaf) => {
@@ -79,24 +89,61 @@ impl<R: Rules> Lab<R> {
         }
     }
 
-    /// What happens before the search begins.
-    pub(super) fn play_prologue(&self, world: &mut World<R>) {
-        if self.bounds.prologue == 0 {
-            return;
-        }
-        let mut lab = self.clone();
-        (lab.bounds.wire, lab.bounds.delay) = (usize::MAX, None);
-        while world.now < self.bounds.prologue {
-            lab.calm(world);
-            lab.tick(world, None);
-        }
-        lab.calm(world);
+    /// A message that has arrived may do so once more.
+    fn repeat(&self, world: &mut World<R>, copy: SentMessage<MessageOf<R>>) {
+        world.left.repeats -= 1;
+        world.wire.push(SentMessage {
+            is_copy: true,
+            ..copy
+        });
     }
 
-    /// Whatever is due now.
-    fn calm(&self, world: &mut World<R>) {
+    /// What happens before the search begins.
+    pub(super) fn play_prologue(&self, world: &mut World<R>) {
+        let mut lab = self.clone();
+        (lab.bounds.wire, lab.bounds.delay) = (usize::MAX, None);
+        if self.bounds.prologue > 0 {
+            while world.now < self.bounds.prologue {
+                lab.calm(world, &mut Vec::new());
+                lab.tick(world, None);
+            }
+            lab.calm(world, &mut Vec::new());
+        }
+        if let Some(how) = self.bounds.handed_over {
+            lab.hand_over(world, how);
+        }
+    }
+
+    /// One agent leads, and another one does in its place. What was said is remembered.
+    fn hand_over(&self, world: &mut World<R>, how: HandOver) {
+        self.calm(world, &mut Vec::new());
+        let before = world.believers().next().expect("an agent leads");
+        let mut said = Vec::new();
+        let resigns = std::mem::replace(&mut world.left.resigns, 1);
+        self.act(world, &Action::StepDown(before.0));
+        if how == HandOver::Unprepared {
+            world.wire.clear();
+        }
+        self.calm(world, &mut said);
+        while world.believers().next().is_none_or(|now| now.1 == before.1) {
+            self.tick(world, None);
+            self.calm(world, &mut said);
+        }
+        world.left.resigns = resigns;
+        said.retain(|sent| match &sent.content {
+            Content::Said(message) => !self.rules.is_call(message),
+            Content::Members | Content::Notice => false,
+        });
+        (world.past, world.now) = (said.into(), 0);
+    }
+
+    /// Whatever is due now; each message that arrives is one that was said.
+    fn calm(&self, world: &mut World<R>, said: &mut Vec<SentMessage<MessageOf<R>>>) {
         loop {
-            if !world.wire.is_empty() {
+            if let Some(sent) = world.wire.first() {
+                if !said.contains(sent) {
+                    said.push(sent.clone());
+                }
                 self.act(world, &Action::Deliver(0));
                 continue;
             }
@@ -140,7 +187,7 @@ impl<R: Rules> Lab<R> {
             return;
         }
         let heard = match &sent.content {
-            Content::Said(message) => Some((sent.from, Arc::clone(message))),
+            Content::Said(message) => Some((sent.from, Arc::clone(message), sent.incarnation)),
             Content::Members | Content::Notice => None,
         };
         let host = Host::clone(&world.nodes[sent.to].host);
@@ -225,6 +272,7 @@ impl<R: Rules> Lab<R> {
             to,
             incarnation: ended,
             age: 0,
+            is_copy: false,
             content: Content::Notice,
         }));
     }
@@ -305,6 +353,7 @@ impl<R: Rules> Lab<R> {
             to,
             incarnation,
             age: 0,
+            is_copy: false,
             content: Content::Members,
         }));
     }
@@ -360,7 +409,8 @@ impl<R: Rules> Lab<R> {
             let seen = Seen {
                 agent,
                 incarnation: host.incarnation,
-                heard: heard.as_ref().map(|(from, message)| (*from, &**message)),
+                heard: heard.as_ref().map(|(from, message, _)| (*from, &**message)),
+                heard_of: heard.as_ref().map_or(host.incarnation, |heard| heard.2),
                 disk: host.disk.as_ref(),
                 effect: &effect,
             };
@@ -401,8 +451,8 @@ impl<R: Rules> Lab<R> {
     ) {
         let mut add = |to| {
             let is_gone = self.is_final(world) && world.is_dead(to);
-            // A notice takes no link's room.
-            let is_said = |sent: &&SentMessage<_>| sent.content != Content::Notice;
+            // A notice takes no link's room, and neither does what has arrived once.
+            let is_said = |sent: &&SentMessage<_>| sent.content != Content::Notice && !sent.is_copy;
             let is_full = world.wire.iter().filter(is_said).count() >= self.bounds.wire;
             if is_gone || is_full && !self.rules.is_call(&message) {
                 return;
@@ -412,6 +462,7 @@ impl<R: Rules> Lab<R> {
                 to,
                 incarnation: host.incarnation,
                 age: 0,
+                is_copy: false,
                 content: Content::Said(Arc::clone(&message)),
             });
         };

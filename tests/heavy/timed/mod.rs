@@ -10,7 +10,12 @@
 //!   Fire     a timer that is due                     Restart  the next incarnation begins
 //!   Campaign, SetScore, StepDown, ChangeVoters: what a user asks
 //!   Doubt    an agent is suspected for nothing        Forge    a notice of an agent that goes on
+//!   Repeat   a message arrives, and stays           Recall   one of before the search arrives once more
 //! ```
+//!
+//! **A network that is a set.** Without synchrony a message arrives at any later moment, at any incarnation of its
+//! receiver. [`Budget::repeats`] so many of those that have arrived do so once more. That is decided when one arrives
+//! first: the copy takes no room on the wire, and may never come.
 //!
 //! **Synchrony** ([`Bounds::delay`]): no time passes while a message has been on its way for the
 //! longest delay, or a timer is due. Nothing waits for a message to an agent that is down: whether it arrived
@@ -55,6 +60,9 @@ pub struct Bounds {
     /// So many ticks pass in good order before the search begins: every message arrives at once, and every timer
     /// fires when it is due.
     pub prologue: u16,
+    /// A first hand-over between the prologue and the search, in good order but for this. What was said then may
+    /// arrive once more during the search.
+    pub handed_over: Option<HandOver>,
     /// The last tick, if there is one.
     pub horizon: Option<u16>,
     /// What may be done to the group.
@@ -89,6 +97,15 @@ pub enum Order {
     Any,
     /// Those of one sender to one receiver in the order in which they were sent.
     Fifo,
+}
+
+/// How the hand-over goes that comes before the search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HandOver {
+    /// As it should.
+    Prepared,
+    /// What was to prepare it is lost.
+    Unprepared,
 }
 
 /// What a crash is, and which agents hear of it.
@@ -129,6 +146,7 @@ impl Bounds {
             wire: usize::MAX,
             loss: false,
             prologue: 0,
+            handed_over: None,
             horizon: None,
             budget: Budget {
                 campaigners: vec![true; n],
@@ -138,6 +156,7 @@ impl Bounds {
                 resigns: 0,
                 doubts: 0,
                 forgeries: 0,
+                repeats: 0,
                 scores: Vec::new(),
                 changes: Vec::new(),
             },
@@ -175,6 +194,10 @@ pub enum Aim {
 pub enum Action {
     /// The message at this position arrives.
     Deliver(usize),
+    /// It arrives, and may do so once more at any later moment, in whichever incarnation of its receiver.
+    Repeat(usize),
+    /// What was said at this position of the past, before the search began, arrives once more.
+    Recall(usize),
     /// It never does.
     Lose(usize),
     /// The timer at this position of that node is due.
@@ -226,7 +249,13 @@ impl<R: Rules> Model for Lab<R> {
                 if self.bounds.loss {
                     actions.push(Action::Lose(position));
                 }
+                if world.left.repeats > 0 && !sent.is_copy {
+                    actions.push(Action::Repeat(position));
+                }
             }
+        }
+        if world.left.repeats > 0 {
+            actions.extend((0..world.past.len()).map(Action::Recall));
         }
         for (agent, slot) in world.nodes.iter().enumerate() {
             let now = at(slot.clock);
@@ -247,7 +276,9 @@ impl<R: Rules> Model for Lab<R> {
     fn next_state(&self, world: &World<R>, action: Action) -> Option<World<R>> {
         let mut next = world.clone();
         self.act(&mut next, &action);
-        Some(next)
+        let is_repeated = matches!(action, Action::Recall(_));
+        // A message that changes nothing is as good as none, and leaves one repetition more.
+        (!is_repeated || !next.does_as(world)).then_some(next)
     }
 
     fn properties(&self) -> Vec<Property<Self>> {

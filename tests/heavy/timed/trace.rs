@@ -41,19 +41,23 @@ fn beliefs<R: Rules>(world: &World<R>) -> Vec<String> {
 
 fn told<R: Rules>(world: &World<R>, action: &Action) -> String {
     match action {
-        Action::Deliver(at) | Action::Lose(at) => {
-            let sent = &world.wire[*at];
+        Action::Deliver(_) | Action::Repeat(_) | Action::Recall(_) | Action::Lose(_) => {
+            let (sent, note) = match action {
+                Action::Recall(at) => (&world.past[*at], " (once more, of before)"),
+                Action::Repeat(at) => (&world.wire[*at], " (and stays)"),
+                Action::Lose(at) => (&world.wire[*at], " (lost)"),
+                Action::Deliver(at) if world.wire[*at].is_copy => {
+                    (&world.wire[*at], " (once more)")
+                }
+                Action::Deliver(at) => (&world.wire[*at], ""),
+                _ => unreachable!("matched above"),
+            };
             let what = match &sent.content {
                 Content::Said(message) => message.to_string(),
                 Content::Members => "is no longer what it was".into(),
                 Content::Notice => format!("has ended ({})", sent.incarnation),
             };
-            let lost = if matches!(action, Action::Lose(_)) {
-                " (lost)"
-            } else {
-                ""
-            };
-            format!("{} <- {}  {what}{lost}", name(sent.to), name(sent.from))
+            format!("{} <- {}  {what}{note}", name(sent.to), name(sent.from))
         }
         Action::Fire(agent, at) => {
             let armed = world.nodes[*agent].host.timers[*at];

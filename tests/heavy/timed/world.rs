@@ -22,6 +22,8 @@ use crate::{
 pub struct World<R: Rules> {
     pub(super) nodes: Vec<Slot<R::Election>>,
     pub(super) wire: Vec<SentMessage<MessageOf<R>>>,
+    /// What arrived before the search began, and may do so again. The same in every world of one search.
+    pub(super) past: Arc<[SentMessage<MessageOf<R>>]>,
     /// How many ticks have passed.
     pub now: u16,
     /// The members, as the supervisors know them.
@@ -93,6 +95,8 @@ pub(super) struct SentMessage<M> {
     pub incarnation: Incarnation,
     /// For how many ticks it has been on its way, where that matters.
     pub age: u8,
+    /// Whether it has arrived before.
+    pub is_copy: bool,
     pub content: Content<M>,
 }
 
@@ -124,6 +128,8 @@ pub struct Budget {
     pub doubts: u8,
     /// How many notices may still be told of agents that go on.
     pub forgeries: u8,
+    /// How many messages that have arrived may arrive once more.
+    pub repeats: u8,
     /// Which scores may still be set, and of which agents.
     pub scores: Vec<(usize, i32)>,
     /// Which changes of the voters a leader may still be asked for.
@@ -151,6 +157,7 @@ impl<R: Rules> World<R> {
         Self {
             nodes: (0..bounds.n).map(slot).collect(),
             wire: Vec::new(),
+            past: Arc::new([]),
             now: 0,
             members: Arc::new(members),
             members_digest: 0,
@@ -174,6 +181,13 @@ impl<R: Rules> World<R> {
         while self.clock(agent) < due {
             self.nodes[agent].clock += 1;
         }
+    }
+
+    /// Whether both are alike but for what may still be done to them.
+    pub(super) fn does_as(&self, other: &Self) -> bool {
+        let same = |(mine, theirs): (&Slot<_>, &Slot<_>)| mine.digest == theirs.digest;
+        let mut nodes = self.nodes.iter().zip(&other.nodes);
+        nodes.all(same) && self.wire.len() == other.wire.len() && self.ledger == other.ledger
     }
 
     /// What `agent` believes now; `None` while it is down.
@@ -319,7 +333,8 @@ impl<R: Rules> World<R> {
         };
         let content = digest(&sent.content, clock, self.memory);
         let mut hasher = Mixer::default();
-        (sent.from, sent.to, sent.incarnation, sent.age, content).hash(&mut hasher);
+        let what = (sent.from, sent.to, sent.incarnation, content);
+        (what, sent.age, sent.is_copy).hash(&mut hasher);
         hasher.finish()
     }
 }

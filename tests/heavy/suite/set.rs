@@ -1,0 +1,89 @@
+//! The quorum election where the network is a set of messages: one that was sent may arrive at any later moment, some that
+//! have arrived do so once more, and whichever incarnation of its receiver is there then hears it.
+//!
+//! A search begins after a first hand-over, what was said of which may arrive once more as well. Questions and their
+//! answers arrive at once or never: they name their round. Heartbeats are lost, so a leadership lasts for one lease: what is
+//! asked here is who may lead in a term, and other searches ask for how long. Two messages at a time wait to arrive first;
+//! copies need no room.
+
+use actix_bully::elections::quorum::Defect;
+
+use crate::{
+    case::{Case, Search, timed},
+    quorum::{Questions, Quorum},
+    timed::{Aim, Bounds, Crash, HandOver, Lab},
+};
+
+/// The agent that leads when a search begins.
+const LEADER: Option<usize> = Some(1);
+
+pub(super) fn cases() -> Vec<Case> {
+    use Defect::AnswersUnaddressed as Any;
+    let first = |_: &mut Quorum, bounds: &mut Bounds| {
+        (bounds.horizon, bounds.mortal) = (Some(2), LEADER);
+    };
+    vec![
+        Case::holds(
+            "set: one arrives again, the leader restarts, 2 ticks",
+            442_962,
+            28,
+            search(HandOver::Prepared, None, 1, first),
+        ),
+        Case::breaks(
+            "set: two arrive again, a vote counts for whoever hears it",
+            59_893,
+            ("CountedForItself", 8),
+            search(HandOver::Prepared, Some(Any), 2, first),
+        ),
+        Case::breaks(
+            "set: two arrive again, nothing locks a term, only leaders judged",
+            403_918,
+            ("LeaderPerTerm", 12),
+            search(
+                HandOver::Prepared,
+                Some(Defect::TermUnlocked),
+                2,
+                |rules, bounds| {
+                    first(rules, bounds);
+                    rules.tolerated = Some("CountedForItself");
+                },
+            ),
+        ),
+    ]
+}
+
+/// So many messages arrive once more; one agent restarts, and one leader is asked to hand over. The third term is the last,
+/// and six ticks pass.
+fn search(
+    how: HandOver,
+    defect: Option<Defect>,
+    repeats: u8,
+    change: impl Fn(&mut Quorum, &mut Bounds),
+) -> Search {
+    let mut bounds = Bounds::new(3);
+    (bounds.wire, bounds.crash) = (2, Crash::Unseen);
+    (bounds.handed_over, bounds.horizon) = (Some(how), Some(6));
+    (
+        bounds.budget.repeats,
+        bounds.budget.crashes,
+        bounds.budget.resigns,
+    ) = (repeats, 1, 1);
+    // With less than two readings a lease ends before a hand-over that could not be prepared begins.
+    let lease = match how {
+        HandOver::Prepared => 1,
+        HandOver::Unprepared => 2,
+    };
+    let mut rules = Quorum::new(3, lease, defect).without_cooldown();
+    (rules.terms, rules.witnesses) = (3, 1);
+    (rules.questions, rules.counts_lives, rules.is_brief) = (Questions::Called, true, true);
+    change(&mut rules, &mut bounds);
+    timed(Lab {
+        rules,
+        bounds,
+        aim: if defect.is_some() {
+            Aim::Shortest
+        } else {
+            Aim::Everything
+        },
+    })
+}
