@@ -78,6 +78,10 @@ pub(super) type Resolve<E> =
     ) -> Result<(<E as Election>::Config, Option<Attachment<E>>), StartError>;
 
 /// For elections whose settings are all in their configuration.
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "a builder calls it where another election's calls may contradict each other"
+)]
 pub(super) fn as_configured<E: Election>(
     (config, _): (&E::Config, Basis),
     _: &Choices,

@@ -72,7 +72,7 @@ impl<E: Election> AgentBuilder<E> {
     /// Puts all calls together, and checks what needs no more than them.
     pub(super) fn settle(mut self) -> Result<Settled<E>, StartError> {
         let (mut config, attachment) = (self.resolve)((&self.config, self.basis), &self.choices)?;
-        let score = match (self.score, self.is_ineligible) {
+        let own_score = match (self.score, self.is_ineligible) {
             (Some(_), true) => {
                 let (first, second) = ("score", "ineligible");
                 return Err(StartError::Contradiction { first, second });
@@ -95,7 +95,7 @@ impl<E: Election> AgentBuilder<E> {
             config,
             attachment,
             requirements,
-            score,
+            score: own_score,
             store,
             rest: self,
         };

@@ -221,7 +221,7 @@ impl Member {
 
     /// The same as another process may tell it: an end that was seen there is one that is told here.
     #[must_use]
-    pub(crate) fn as_told(mut self) -> Self {
+    pub(crate) fn told(mut self) -> Self {
         if let Some(ended) = self.ended.take() {
             self.ends.note(ended);
         }
@@ -329,7 +329,7 @@ mod tests {
         assert_eq!(which_ended(&told), [true, false, true, false, false]);
         assert_eq!(told.ended, None);
         assert!(told.is_up() && told.incarnation == Some(Incarnation(6)));
-        let first_known = home.as_told();
+        let first_known = home.told();
         assert_eq!(which_ended(&first_known), which_ended(&told));
     }
 }

@@ -50,9 +50,12 @@ impl RecordFile {
         let newest = Slot::first(record);
         let moved = fill(&*system, &held, size, &newest)
             .and_then(|()| system.rename_new(&beside, &path))
-            .map_err(|error| match error.kind() {
-                io::ErrorKind::AlreadyExists => RecordFileError::Exists,
-                _ => error.into(),
+            .map_err(|error| {
+                if error.kind() == io::ErrorKind::AlreadyExists {
+                    RecordFileError::Exists
+                } else {
+                    error.into()
+                }
             });
         if let Err(error) = moved {
             // Under the lock, so nobody else is making it. What cannot be removed is used by the next maker.

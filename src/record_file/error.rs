@@ -37,9 +37,10 @@ pub(crate) enum RecordFileError {
 
 impl From<io::Error> for RecordFileError {
     fn from(error: io::Error) -> Self {
-        match error.kind() {
-            io::ErrorKind::Unsupported => Self::NotAvailable,
-            _ => Self::Io(error),
+        if error.kind() == io::ErrorKind::Unsupported {
+            Self::NotAvailable
+        } else {
+            Self::Io(error)
         }
     }
 }

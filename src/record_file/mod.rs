@@ -72,10 +72,14 @@ impl RecordFile {
     pub(crate) fn open(system: Arc<dyn FileSystem>, path: &Path) -> Result<Self, RecordFileError> {
         let path = std::path::absolute(path)?;
         for _ in 0..TRIES {
-            let file = system.open(&path).map_err(|error| match error.kind() {
-                io::ErrorKind::NotFound => RecordFileError::Missing,
-                io::ErrorKind::IsADirectory => FileDamage::NotAFile.into(),
-                _ => error.into(),
+            let file = system.open(&path).map_err(|error| {
+                if error.kind() == io::ErrorKind::NotFound {
+                    RecordFileError::Missing
+                } else if error.kind() == io::ErrorKind::IsADirectory {
+                    FileDamage::NotAFile.into()
+                } else {
+                    error.into()
+                }
             })?;
             if !system.held(&file)?.is_file {
                 return Err(FileDamage::NotAFile.into());
@@ -248,11 +252,12 @@ fn read(
         let mut beginning = [0; slot::FORMER.len()];
         let len = read_all(system, held, &mut beginning)?;
         let is_former = beginning.get(..len) == Some(slot::FORMER);
-        return Err(match is_former {
-            true => FileDamage::Former,
-            false => FileDamage::Length { len: status.len },
-        }
-        .into());
+        let damage = if is_former {
+            FileDamage::Former
+        } else {
+            FileDamage::Length { len: status.len }
+        };
+        return Err(damage.into());
     };
     let mut bytes = vec![0; size.file_len()];
     let len = read_all(system, held, &mut bytes)?;

@@ -157,7 +157,7 @@ impl SlotSize {
     pub(super) fn of_file(len: u64) -> Option<Self> {
         let size = u32::try_from(len / 2).ok()?;
         let is_one = size.is_power_of_two() && (MIN_SLOT..=MAX_SLOT).contains(&size);
-        (is_one && len % 2 == 0).then_some(Self(size))
+        (is_one && len.is_multiple_of(2)).then_some(Self(size))
     }
 
     fn len(self) -> usize {

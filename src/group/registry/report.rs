@@ -42,7 +42,7 @@ impl<M: PeerMessage> Registry<M> {
                 Update::Known(member) => match self.know(member, by) {
                     Ok(is_change) => is_change,
                     Err(member) => {
-                        refused.push(member);
+                        refused.push(*member);
                         false
                     }
                 },
@@ -128,20 +128,20 @@ impl<M: PeerMessage> Registry<M> {
 
     /// Applies all that a node knows of one of its agents; says whether that changed anything. Gives
     /// it back if another agent has the name.
-    fn know(&mut self, member: Member, by: &Arc<Route<M>>) -> Result<bool, Member> {
+    fn know(&mut self, member: Member, by: &Arc<Route<M>>) -> Result<bool, Box<Member>> {
         let id = &member.id;
         if self.entry(id).is_some_and(|(_, its)| its.is(by)) {
             return Ok(self.mark(id, Some(by), |known| known.bring_up_to_date(&member)));
         }
         if self.holder(id, Some(by)).is_some() {
-            return Err(member);
+            return Err(Box::new(member));
         }
         if let Some(NameRecord { incarnation, .. }) = self.names.remove(id) {
             // It ended for good here. The next agent of that name here begins a later incarnation.
             self.floor = self.floor.max(incarnation);
             self.volatile.remove(id);
         }
-        self.enlist(member.as_told(), by);
+        self.enlist(member.told(), by);
         Ok(true)
     }
 

@@ -33,6 +33,9 @@ use crate::{
     },
 };
 
+/// How the calls of a builder become what its election needs.
+type Resolve<E> = fn(&<E as Election>::Config, Basis, &Choices) -> Result<Rules<E>, StartError>;
+
 /// Settings of a cluster.
 #[derive(Debug)]
 #[must_use = "a builder does nothing until `start` is called"]
@@ -41,7 +44,7 @@ pub struct ClusterBuilder<E: Election = AnyBully> {
     basis: Basis,
     /// What was called of a bully election's rules, and how it becomes the configuration.
     choices: Choices,
-    resolve: fn(&E::Config, Basis, &Choices) -> Result<Rules<E>, StartError>,
+    resolve: Resolve<E>,
     pub(super) plans: Vec<AgentPlan<E>>,
     conditions: Conditions,
     policy: RestartPolicy,

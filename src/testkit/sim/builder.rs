@@ -12,7 +12,7 @@ use super::{
     world::Scheduled,
 };
 use crate::{
-    protocol::{After, Election, Member, Members, Rank, Storage, StoreId, Time},
+    protocol::{After, Election, Incarnation, Member, Members, Rank, Storage, StoreId, Time},
     record::{Header, RecordedAgent},
     testkit::{
         faults::{Conditions, Network, SplitMix64},
@@ -119,23 +119,15 @@ impl<E: Election> WorldBuilder<E> {
         let network = Network::new(random.next_u64(), self.conditions);
         let mut members = Members::new(matches!(self.detection, Detection::Certain(_)));
         let together = self.starts_within.is_zero();
-        // Each has a store of its own where its election asks for a record, numbered as they come.
-        let mut stores = 0;
-        let mut made: Vec<Option<StoreId>> = Vec::new();
-        members.join(self.participants.iter().map(|p| {
+        let (made, stores) = stores_of(&self.participants);
+        members.join(self.participants.iter().zip(&made).map(|(p, store)| {
             let (id, kind, score) = (p.id.clone(), p.kind, p.score);
-            let asked = E::requirements(&p.config, &p.id, p.kind).ok();
-            let has_store = asked.is_some_and(|asked| asked.storage == Storage::Record);
-            stores += u64::from(has_store);
-            let store = has_store.then_some(StoreId(stores));
-            made.push(store);
-            let first = crate::protocol::Incarnation(1);
-            let member = if together {
-                Member::up(id, kind, score, first)
-            } else {
-                Member::unseen(id, kind, score)
-            };
-            Member { store, ..member }
+            let mut member = Member::unseen(id, kind, score);
+            member.store = *store;
+            if together {
+                member.mark_up(Incarnation(1));
+            }
+            member
         }));
         for participant in &self.participants {
             directory.enter(&participant.id);
@@ -180,6 +172,18 @@ impl<E: Election> WorldBuilder<E> {
             stores,
         }
     }
+}
+
+/// A store for each participant whose election asks for a record, numbered as they come, and their number.
+fn stores_of<E: Election>(participants: &[Participant<E>]) -> (Vec<Option<StoreId>>, u64) {
+    let mut stores = 0_u64;
+    let made = participants.iter().map(|p| {
+        let asked = E::requirements(&p.config, &p.id, p.kind).ok();
+        let has_store = asked.is_some_and(|asked| asked.storage == Storage::Record);
+        stores = stores.saturating_add(u64::from(has_store));
+        has_store.then_some(StoreId(stores))
+    });
+    (made.collect(), stores)
 }
 
 /// How the run begins.

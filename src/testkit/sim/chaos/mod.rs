@@ -10,8 +10,10 @@
 //! owes ([`Scenario`]), and which faults there are (`nemesis`).
 
 mod fault;
+mod forgotten;
 mod nemesis;
 mod options;
+mod outage;
 mod scenario;
 mod stores;
 mod timings;

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use super::{
-    ChaosOptions, Coverage, Fault, Scenario, name,
+    ChaosOptions, Coverage, Fault, Scenario, forgotten, name, outage,
     timings::{self, RollingChange},
 };
 use crate::{
@@ -97,28 +97,46 @@ impl Nemesis {
         if fault.is_of_reach() && self.is_doubled(world) {
             return;
         }
-        let met = match fault {
+        if let Some(situation) = self.inflict(fault, world, scenario, random) {
+            self.coverage.hit(fault, situation);
+        }
+    }
+
+    /// Does what that fault is; what the agent that it met was doing before, if it is one of a single agent.
+    fn inflict<S: Scenario>(
+        &mut self,
+        fault: Fault,
+        world: &mut World<S::Election>,
+        scenario: &mut S,
+        random: &mut SplitMix64,
+    ) -> Option<Situation> {
+        match fault {
             Fault::Loss | Fault::Duplication | Fault::Reordering | Fault::LongDelay => {
-                return self.worsen(world, fault, scenario.delay_bound(), random);
+                self.worsen(world, fault, scenario.delay_bound(), random);
+                None
             }
             Fault::Split | Fault::OneWayCut | Fault::NonTransitiveCut | Fault::Isolation => {
-                return self.separate(world, fault, random);
+                self.separate(world, fault, random);
+                None
             }
             Fault::CrashAfterSend => {
-                return set_trap(world, Reaction::Crash, scenario.decisive(), random);
+                set_trap(world, Reaction::Crash, scenario.decisive(), random);
+                None
             }
             Fault::PauseAfterSend => {
-                return set_trap(world, Reaction::Pause, scenario.decisive(), random);
+                set_trap(world, Reaction::Pause, scenario.decisive(), random);
+                None
             }
             Fault::IsolateAfterSend => {
-                return set_trap(world, Reaction::Isolate, scenario.decisive(), random);
+                set_trap(world, Reaction::Isolate, scenario.decisive(), random);
+                None
             }
-            Fault::LateTimers => return self.delay_timers(world, scenario.delay_bound()),
+            Fault::LateTimers => {
+                self.delay_timers(world, scenario.delay_bound());
+                None
+            }
             Fault::Join => self.join(world, scenario, random),
-            Fault::Leave => {
-                let few = world.views().count() < 2;
-                strikes(world, random, |world, agent| !few && world.leave(agent))
-            }
+            Fault::Leave => leave(world, random),
             Fault::ScoreChange => {
                 let score = scenario.score(random);
                 strikes(world, random, |world, agent| world.set_score(agent, score))
@@ -142,18 +160,15 @@ impl Nemesis {
             Fault::OldIncarnation => met_at(world, random, World::replay_of_ended_incarnation),
             Fault::Forgery if random.chance(500) => met_at(world, random, World::forge_sender),
             Fault::Forgery => met_at(world, random, World::forge_epoch),
-            Fault::Forgotten => forget(world, random),
+            Fault::Forgotten => forgotten::strike(world, random),
             Fault::OtherTimings => timings::differ(world, scenario, random),
             Fault::RollingChange => self.rolling.go_on(world, scenario, random),
-            Fault::Outage => outage(world, random),
+            Fault::Outage => outage::strike(world, random),
             Fault::VoterChange => scenario.change_voters(world, random),
             Fault::LaterIncarnation => met_at(world, random, World::replay_to_later_incarnation),
             Fault::SecondProcess => self.begin_second(world, scenario, random),
             Fault::SecondEnds => self.end_second(world, random),
             Fault::OtherStore => self.replace_store(world, scenario, random),
-        };
-        if let Some(situation) = met {
-            self.coverage.hit(fault, situation);
         }
     }
 
@@ -358,24 +373,14 @@ fn restart<E: Election>(world: &mut World<E>, random: &mut SplitMix64) -> Option
     world.situation(agent).filter(|_| begins)
 }
 
-/// Some agents that run, two or more, or all, crash and restart at the same moment; what one of them does then.
-fn outage<E: Election>(world: &mut World<E>, random: &mut SplitMix64) -> Option<Situation> {
-    let running = world.agents().filter(|id| world.is_running(id));
-    let mut some: Vec<AgentId> = running.cloned().collect();
-    random.shuffle(&mut some);
-    if random.chance(500) {
-        some.truncate(2);
-    }
-    for agent in &some {
-        world.crash(agent);
-    }
-    let begin = some.iter().filter(|agent| world.restart(agent)).count();
-    let last = some.last().filter(|_| begin > 1)?;
-    world.situation(last)
+/// An agent leaves for good, unless it is the last one that runs.
+fn leave<E: Election>(world: &mut World<E>, random: &mut SplitMix64) -> Option<Situation> {
+    let few = world.views().count() < 2;
+    strikes(world, random, |world, agent| !few && world.leave(agent))
 }
 
 /// Does this to some agent; what that one was doing before, if it was done.
-fn strikes<E: Election>(
+pub(super) fn strikes<E: Election>(
     world: &mut World<E>,
     random: &mut SplitMix64,
     does: impl FnOnce(&mut World<E>, &AgentId) -> bool,
@@ -383,21 +388,6 @@ fn strikes<E: Election>(
     let agent = target(world, random)?;
     let situation = world.situation(&agent);
     situation.filter(|_| does(world, &agent))
-}
-
-/// Some lose an agent from their lists, be it one or all others; those that were forgotten before are
-/// there again. Returns what the forgotten agent was doing.
-fn forget<E: Election>(world: &mut World<E>, random: &mut SplitMix64) -> Option<Situation> {
-    world.meet_again();
-    let mut others: Vec<AgentId> = world.agents().cloned().collect();
-    random.shuffle(&mut others);
-    let most = random.below(u64::try_from(others.len()).unwrap_or(0));
-    let most = usize::try_from(most).unwrap_or(0).saturating_add(1);
-    strikes(world, random, |world, member| {
-        let some = others.iter().filter(|agent| *agent != member);
-        let forgets = |agent: &AgentId| world.forget(agent, member);
-        some.take(most).map(forgets).filter(|does| *does).count() > 0
-    })
 }
 
 /// Slips some message in; what its receiver is doing.

@@ -312,8 +312,7 @@ impl Watched {
     /// What an agent may say that is in no list: nothing that decides anything.
     fn may_say(&self, message: &BullyMessage) -> bool {
         match message {
-            BullyMessage::AskChange(_) => true,
-            BullyMessage::Behind(_) => true,
+            BullyMessage::AskChange(_) | BullyMessage::Behind(_) => true,
             BullyMessage::Install(_) | BullyMessage::Enlist(_) => self.has_store(),
             _ => false,
         }
