@@ -3,7 +3,8 @@
 //!
 //! The rule is the two tables and the few lines after them. How Rust is read for it: `mentions.rs`. What a
 //! new message, timer or preset has to touch: `touches.rs`; a new option of an election: `options.rs`. That
-//! errors say their causes: `causes.rs`; that pages show programs that are built: `pieces.rs`.
+//! errors say their causes: `causes.rs`; that pages show programs that are built: `pieces.rs`; that what ignores the bounds of a
+//! mailbox says why: `sends.rs`.
 #![expect(clippy::expect_used, reason = "what cannot be read fails the test")]
 
 use std::fs;
@@ -22,6 +23,8 @@ mod mentions;
 mod options;
 #[path = "layering/pieces.rs"]
 mod pieces;
+#[path = "layering/sends.rs"]
+mod sends;
 #[path = "layering/touches.rs"]
 mod touches;
 
@@ -132,7 +135,10 @@ const OUTSIDE: &[(&str, &str)] = &[
         "config",
         "serde thiserror tracing actix toml std::fs::File std::fs::read_to_string",
     ),
-    ("supervisor", "tracing actix actix_rt"),
+    (
+        "supervisor",
+        "tracing actix actix_rt tokio::sync tokio::task::unconstrained",
+    ),
     ("testkit::faults", "serde thiserror tracing"),
     ("testkit::trace", "serde thiserror tracing"),
     ("testkit::sim", "serde thiserror tracing"),

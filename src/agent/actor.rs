@@ -265,6 +265,7 @@ impl<E: Election> Agent<E> {
         subscribers.add(id, to, kind);
         let tell = |event| {
             let agent = self.spec.id.clone();
+            // do_send: the present state, once for each subscription.
             to.do_send(Notice { agent, event });
         };
         let leader = self.machine.view(self.shared.now()).leader;

@@ -197,6 +197,7 @@ impl<E: Election> ElectionHandle<E> {
         let tie = gone.as_ref().map_or(Tie::Broken, |_| Tie::Holds);
         let NewTie { number, is_update } = self.shared.tie(tie);
         if is_update {
+            // do_send: one for each tie, and the agent must withdraw with it.
             self.addr.do_send(AgentCommand::RefreshScore);
         }
         let Some(gone) = gone else { return Ok(()) };
@@ -210,6 +211,7 @@ impl<E: Election> ElectionHandle<E> {
             if shared.break_tie(number) {
                 warn!(node = %shared.id(), "actor that the agent is tied to is gone: the agent withdraws");
                 if let Some(agent) = agent.upgrade() {
+                    // do_send: one for each tie that breaks, and the agent must withdraw.
                     agent.do_send(AgentCommand::RefreshScore);
                 }
             }
@@ -237,6 +239,7 @@ impl<E: Election> ElectionHandle<E> {
     /// [`CommandError::Ended`] when the agent left or ended for good: there are no events any more.
     pub fn subscribe(&self, to: Recipient<Notice>) -> Result<(), CommandError> {
         self.must_go_on()?;
+        // do_send: one for each call of the application.
         self.addr.do_send(Subscribe(to));
         Ok(())
     }
@@ -305,6 +308,7 @@ impl<E: Election> ElectionHandle<E> {
 
     pub(super) fn command(&self, command: AgentCommand) -> Result<(), CommandError> {
         self.must_go_on()?;
+        // do_send: one for each call of the application, which was told that it is done.
         self.addr.do_send(command);
         Ok(())
     }
@@ -351,6 +355,7 @@ impl<E: Election> ElectionHandle<E> {
         let left = async {
             // Before the command: an agent that crashes on the way to it does not come back.
             self.shared.leave();
+            // do_send: one for each call, and none may be lost.
             self.addr.do_send(AgentCommand::Leave);
             while !self.shared.is_over() && updates.changed().await.is_ok() {}
         };
@@ -359,6 +364,7 @@ impl<E: Election> ElectionHandle<E> {
             Ok(None) => {}
             Err(NoTimers) => return Err(LeaveError::NoRuntime),
         }
+        // do_send: one for each call, and none may be lost.
         self.addr.do_send(AgentCommand::Stop);
         self.shared.end(Scope::Agent); // even if the agent hangs
         Err(LeaveError::TimedOut { deadline })

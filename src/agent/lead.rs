@@ -115,6 +115,7 @@ impl<E: Election> ElectionHandle<E> {
                     done = Some(tenure.serial);
                     // Work that ended because the agent drains asks for nothing more.
                     if !self.shared.is_draining() {
+                        // do_send: one for each leadership, and it must step down.
                         self.addr.do_send(AgentCommand::StepDown { to: None });
                     }
                 }
@@ -126,6 +127,7 @@ impl<E: Election> ElectionHandle<E> {
                 AfterWork::GiveUp => {
                     // Before the command: an agent that crashes meanwhile does not come back.
                     self.shared.leave();
+                    // do_send: the last one.
                     self.addr.do_send(AgentCommand::Leave);
                     while !self.shared.is_over() && updates.changed().await.is_ok() {}
                     return Err(LeadError::GaveUp);
@@ -278,6 +280,7 @@ impl<E: Election> Drop for RunningWork<'_, E> {
     fn drop(&mut self) {
         self.handle.shared.exit(self.incarnation);
         // A hand-over may wait for just this work, and no other message makes the agent look.
+        // do_send: one for each work that has ended, and a hand-over waits for it.
         self.handle.addr.do_send(AgentCommand::Recheck);
     }
 }

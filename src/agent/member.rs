@@ -12,6 +12,7 @@ use crate::{
     },
     group::{Envelope, Group, MembersChanged},
     protocol::{AgentId, Election, Incarnation, Member, MemberKind, Score, To},
+    supervisor::{Answered, InTurn},
 };
 
 use super::StartError;
@@ -61,6 +62,7 @@ impl BullyMember {
             elect: actor.clone().recipient(),
             ok: actor.clone().recipient(),
             elected: actor.clone().recipient(),
+            in_turn: InTurn::new(),
         }
         .start();
         group.join(
@@ -99,11 +101,26 @@ impl Drop for BullyMember {
     }
 }
 
-/// The mailbox of such a member: passes each message on by its type.
+/// The mailbox of such a member: passes each message on by its type, as the actor takes them.
 struct ByType {
     elect: Recipient<Envelope<Elect>>,
     ok: Recipient<Envelope<Ok>>,
     elected: Recipient<Envelope<Elected>>,
+    in_turn: InTurn,
+}
+
+impl ByType {
+    fn pass_on<M>(
+        &self,
+        to: &Recipient<Envelope<M>>,
+        envelope: Envelope<M>,
+        ctx: &mut Context<Self>,
+    ) where
+        M: Send + 'static,
+    {
+        let unanswered = None::<fn(Answered<Envelope<M>>)>;
+        self.in_turn.hand(to.clone(), envelope, unanswered, ctx);
+    }
 }
 
 impl Actor for ByType {
@@ -113,7 +130,7 @@ impl Actor for ByType {
 impl Handler<Envelope<BullyMessage>> for ByType {
     type Result = ();
 
-    fn handle(&mut self, envelope: Envelope<BullyMessage>, _: &mut Context<Self>) {
+    fn handle(&mut self, envelope: Envelope<BullyMessage>, ctx: &mut Context<Self>) {
         let Envelope {
             from,
             incarnation,
@@ -125,9 +142,13 @@ impl Handler<Envelope<BullyMessage>> for ByType {
             message: (),
         };
         match message {
-            BullyMessage::Elect(message) => self.elect.do_send(around.map(|()| message)),
-            BullyMessage::Ok(message) => self.ok.do_send(around.map(|()| message)),
-            BullyMessage::Elected(message) => self.elected.do_send(around.map(|()| message)),
+            BullyMessage::Elect(message) => {
+                self.pass_on(&self.elect, around.map(|()| message), ctx)
+            }
+            BullyMessage::Ok(message) => self.pass_on(&self.ok, around.map(|()| message), ctx),
+            BullyMessage::Elected(message) => {
+                self.pass_on(&self.elected, around.map(|()| message), ctx)
+            }
             // An `Ok` and a new election tell the textbook's participant the same.
             BullyMessage::Yield(_)
             | BullyMessage::Heartbeat(_)

@@ -81,9 +81,11 @@ impl LeaderGuard {
         let task = async move {
             if watch.is_stalled(dropped).await {
                 let Watch { serial, span, .. } = watch;
+                // do_send: one for each watch, and it makes the agent step down.
                 agent.do_send(AgentCommand::Stalled { serial, span });
             }
         };
+        // do_send: one for each watch, which must not be missing.
         self.agent
             .do_send(AgentCommand::Run(AgentTask(Box::pin(task))));
         Ok(Progress(Some(Arc::new(probe))))

@@ -100,6 +100,7 @@ impl Subscribers {
             let (agent, event) = (agent.clone(), event.clone());
             // `try_send` would lose nothing either, because a recipient that has just been upgraded
             // has one slot of its own in a full mailbox; but it would leave a handle there each time.
+            // do_send: as many as leaderships begin and end, and a subscriber must hear of a loss.
             to.do_send(Notice { agent, event });
             to.connected() || {
                 working.remove(id);

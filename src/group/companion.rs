@@ -67,6 +67,8 @@ pub(crate) struct AppMessage {
 impl AppMessage {
     /// The kind of this message, as a bridge counts it.
     pub(crate) const KIND: &'static str = "application";
+    /// Messages of these kinds and all above answer others, which bound their number.
+    pub(crate) const ANSWERS: u8 = 2;
 
     pub(crate) fn new(name: AgentId, kind: u8, body: &[u8]) -> Self {
         let body = AppBody(body.into());
@@ -88,6 +90,12 @@ impl PeerMessage for AppMessage {
     // Whether it may be a member is asked when it is announced, by the rights of the group itself.
     fn needs(&self, _: &AgentId) -> MinimumRole {
         MinimumRole::Observer
+    }
+
+    // A name that begins so is one of this crate's own.
+    fn application_bytes(&self) -> Option<usize> {
+        let is_own = self.name.as_str().starts_with('!') || self.kind >= Self::ANSWERS;
+        (!is_own).then(|| self.body.0.len())
     }
 }
 

@@ -1,7 +1,8 @@
-//! The mailbox of a member of this process, and how much of other hosts it holds.
+//! The mailbox of a member of this process, and how much of other hosts and of applications it holds.
 //!
 //! Decided here: that a mailbox holds only so many bytes of them. An agent that does not read would
-//! otherwise keep everything that a peer sends within its rates. Messages between agents of this
+//! otherwise keep everything that a peer sends within its rates. What applications say takes half of that at most, and
+//! counts until their own actor has it. All other messages between agents of this
 //! process are not counted: they are bounded by what the agents do.
 
 use std::{
@@ -18,7 +19,7 @@ use crate::protocol::PeerMessage;
 
 use super::{Envelope, MembersChanged};
 
-/// An envelope from another host, which counts in its receiver's mailbox until it is opened or lost.
+/// An envelope from another host or of an application, which counts in its receiver's mailbox until it is opened or lost.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 pub(crate) struct RemoteEnvelope<M> {
@@ -32,6 +33,11 @@ impl<M> RemoteEnvelope<M> {
         let Self { envelope, held } = self;
         drop(held);
         envelope
+    }
+
+    /// Opens it, and goes on to count it until the other part is dropped.
+    pub(crate) fn split(self) -> (Envelope<M>, HeldBytes) {
+        (self.envelope, self.held)
     }
 }
 
@@ -69,6 +75,8 @@ impl PutOutcome {
         if !to.connected() {
             return Self::Closed;
         }
+        // do_send: said once by an agent of this process, or of another host within the limits of its mailbox; one that is
+        // lost would hold an election up.
         to.do_send(envelope);
         Self::Queued
     }
@@ -103,6 +111,7 @@ where
     }
 
     fn do_send(&self, envelope: L) {
+        // do_send: see `PutOutcome::queue`, which calls it.
         Self::do_send(self, envelope);
     }
 }
@@ -117,6 +126,7 @@ impl<L: Message<Result = ()> + Send + 'static> MessageQueue<L> for Recipient<L> 
     }
 
     fn do_send(&self, envelope: L) {
+        // do_send: see `PutOutcome::queue`, which calls it.
         Self::do_send(self, envelope);
     }
 }
@@ -132,6 +142,24 @@ impl<A: Actor> CountedMailbox<A> {
     pub(super) fn new(addr: Addr<A>) -> Self {
         let waiting = Arc::default();
         Self { addr, waiting }
+    }
+}
+
+impl<A: Actor> CountedMailbox<A> {
+    fn put_counted<M>(&self, envelope: Envelope<M>, size: Size) -> PutOutcome
+    where
+        M: PeerMessage,
+        A: Actor<Context = Context<A>> + Handler<RemoteEnvelope<M>>,
+    {
+        let is_repeated = envelope.message.is_repeated();
+        let size = match envelope.message.application_bytes() {
+            Some(_) => size.halved(),
+            None => size,
+        };
+        let Some(held) = HeldBytes::hold(&self.waiting, size) else {
+            return PutOutcome::Full;
+        };
+        PutOutcome::queue(RemoteEnvelope { envelope, held }, is_repeated, &self.addr)
     }
 }
 
@@ -153,19 +181,19 @@ where
         + Handler<MembersChanged>,
 {
     fn put(&self, envelope: Envelope<M>) -> PutOutcome {
+        if let Some(bytes) = envelope.message.application_bytes() {
+            return self.put_counted(envelope, Size::of(bytes, MAILBOX));
+        }
         let is_repeated = envelope.message.is_repeated();
         PutOutcome::queue(envelope, is_repeated, &self.addr)
     }
 
     fn put_remote(&self, envelope: Envelope<M>, size: Size) -> PutOutcome {
-        let is_repeated = envelope.message.is_repeated();
-        let Some(held) = HeldBytes::hold(&self.waiting, size) else {
-            return PutOutcome::Full;
-        };
-        PutOutcome::queue(RemoteEnvelope { envelope, held }, is_repeated, &self.addr)
+        self.put_counted(envelope, size)
     }
 
     fn notify(&self) {
+        // do_send: one for each change of the membership, and an agent that missed one would count on who is gone.
         self.addr.do_send(MembersChanged);
     }
 
@@ -192,6 +220,7 @@ impl<M: PeerMessage> Mailbox<M> for PlainMailbox<M> {
     }
 
     fn notify(&self) {
+        // do_send: as above.
         self.changes.do_send(MembersChanged);
     }
 
@@ -213,11 +242,20 @@ impl Size {
         let bytes = payload.saturating_add(OVERHEAD);
         Self { bytes, most }
     }
+
+    /// Half of the room is for others.
+    fn halved(self) -> Self {
+        let Self { bytes, most } = self;
+        Self {
+            bytes,
+            most: most / 2,
+        }
+    }
 }
 
 /// Bytes that wait; given back when this is dropped.
 #[derive(Debug)]
-struct HeldBytes {
+pub(crate) struct HeldBytes {
     waiting: Arc<AtomicUsize>,
     bytes: usize,
 }
@@ -241,6 +279,8 @@ impl Drop for HeldBytes {
     }
 }
 
+/// So many bytes wait in a mailbox where no limit of a bridge is given.
+pub(super) const MAILBOX: usize = 1 << 20;
 /// The bytes that a message takes in a mailbox beside its payload, about.
 const OVERHEAD: usize = 128;
 

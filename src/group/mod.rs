@@ -77,7 +77,7 @@ pub(crate) use companion::{AppMessage, companion_of, companion_requirements};
 pub use counters::Counts;
 pub use error::{GroupError, Holder, JoinError, OpenError};
 pub(crate) use kept::Attachments;
-pub(crate) use mailbox::{RemoteEnvelope, Size};
+pub(crate) use mailbox::{HeldBytes, RemoteEnvelope, Size};
 pub use message::{Envelope, MembersChanged};
 pub use peers::PeerReport;
 pub(crate) use peers::{PeerReporter, ReachableMember};

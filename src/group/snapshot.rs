@@ -132,36 +132,62 @@ impl<M: PeerMessage> Snapshot<M> {
     /// One that [is repeated](PeerMessage::is_repeated) is dropped where the mailbox is full; any
     /// other is queued in any case. What is dropped is counted.
     pub fn deliver(&self, from: &AgentId, incarnation: Incarnation, to: &To, message: M) {
+        self.post(from, incarnation, to, message);
+    }
+
+    /// The same; says how many members of this process had no room for it.
+    pub(crate) fn post(
+        &self,
+        from: &AgentId,
+        incarnation: Incarnation,
+        to: &To,
+        message: M,
+    ) -> usize {
         let envelope = Envelope {
             from: from.clone(),
             incarnation,
             message,
         };
         match to {
-            To::One(id) if id == from => {}
-            To::One(id) => {
-                if let Some((member, route)) = self.route(id) {
-                    self.post_one(member, route, envelope);
-                }
-            }
+            To::One(id) if id == from => 0,
+            To::One(id) => self
+                .route(id)
+                .map_or(0, |(member, route)| self.post_one(member, route, envelope)),
             To::Set(ids) => {
                 let routes = ids.iter().filter_map(|id| self.route(id));
-                self.post_all(routes.filter(|(member, _)| member.id != *from), &envelope);
+                self.post_all(routes.filter(|(member, _)| member.id != *from), &envelope)
             }
             To::All => {
                 let sender = self.members.index_of(from);
                 let routes = self.members.iter().zip(&*self.routes).enumerate();
                 let others = routes.filter(|(at, _)| Some(*at) != sender);
-                self.post_all(others.map(|(_, route)| route), &envelope);
+                self.post_all(others.map(|(_, route)| route), &envelope)
             }
         }
+    }
+
+    /// Puts a message of a member into its own mailbox; says whether there was room. It is on no network.
+    pub(crate) fn post_own(&self, from: &AgentId, incarnation: Incarnation, message: M) -> bool {
+        let Some((member, route)) = self.route(from) else {
+            return true;
+        };
+        let Route::Local { mailbox } = &**route else {
+            return true;
+        };
+        let kind = message.kind();
+        let envelope = Envelope {
+            from: from.clone(),
+            incarnation,
+            message,
+        };
+        self.had_room(member, kind, mailbox.put(envelope))
     }
 
     /// Delivers a message from another host to members of this process that are not confirmed to
     /// be down, to all of them when none is named. It goes to no other host.
     #[cfg(feature = "testkit")]
     pub fn deliver_here(&self, envelope: &Envelope<M>, to: Option<&[AgentId]>) {
-        let size = Size::of(size_of::<M>(), MOST);
+        let size = Size::of(size_of::<M>(), super::mailbox::MAILBOX);
         let Handed { sent, .. } = self.hand(envelope.clone(), to, size);
         self.count_sent(sent);
     }
@@ -248,9 +274,9 @@ impl<M: PeerMessage> Snapshot<M> {
         &'a self,
         routes: impl Iterator<Item = (&'a Member, &'a Arc<Route<M>>)>,
         envelope: &Envelope<M>,
-    ) {
+    ) -> usize {
         let mut by_link = ByLink::default();
-        let mut posted = 0;
+        let (mut posted, mut full) = (0, 0);
         for (to, route) in routes {
             match &**route {
                 Route::Remote { link, .. } if to.presence != Presence::Down => {
@@ -258,42 +284,48 @@ impl<M: PeerMessage> Snapshot<M> {
                     by_link.add(link, &to.id);
                 }
                 Route::Remote { .. } => {}
-                Route::Local { .. } => posted += self.hand_over(to, route, envelope.clone()),
+                Route::Local { .. } => {
+                    let had_room = self.hand_over(to, route, envelope.clone());
+                    posted += u64::from(had_room.is_some());
+                    full += usize::from(had_room == Some(false));
+                }
             }
         }
         self.count_sent(posted);
         for (link, to) in by_link.0 {
             link.carry(&to, envelope.clone());
         }
+        full
     }
 
     /// To one receiver: no list is made of it.
-    fn post_one(&self, to: &Member, route: &Route<M>, envelope: Envelope<M>) {
-        let posted = match route {
+    fn post_one(&self, to: &Member, route: &Route<M>, envelope: Envelope<M>) -> usize {
+        let had_room = match route {
             Route::Remote { link, .. } if to.presence != Presence::Down => {
                 link.carry(slice::from_ref(&to.id), envelope);
-                1
+                Some(true)
             }
-            Route::Remote { .. } => 0,
+            Route::Remote { .. } => None,
             Route::Local { .. } => self.hand_over(to, route, envelope),
         };
-        self.count_sent(posted);
+        self.count_sent(u64::from(had_room.is_some()));
+        usize::from(had_room == Some(false))
     }
 
-    /// To a member of this process; says how many were handed over.
-    fn hand_over(&self, to: &Member, route: &Route<M>, envelope: Envelope<M>) -> u64 {
+    /// To a member of this process; says whether there was room, if it is there.
+    fn hand_over(&self, to: &Member, route: &Route<M>, envelope: Envelope<M>) -> Option<bool> {
         match route {
             Route::Local { mailbox } if to.presence != Presence::Down => {
                 let kind = envelope.message.kind();
-                match &self.delivery.wire {
-                    Some(wire) => wire.carry(&to.id, envelope, &mailbox.inbox()),
-                    None => {
-                        self.had_room(to, kind, mailbox.put(envelope));
+                Some(match &self.delivery.wire {
+                    Some(wire) => {
+                        wire.carry(&to.id, envelope, &mailbox.inbox());
+                        true
                     }
-                }
-                1
+                    None => self.had_room(to, kind, mailbox.put(envelope)),
+                })
             }
-            Route::Local { .. } | Route::Remote { .. } => 0,
+            Route::Local { .. } | Route::Remote { .. } => None,
         }
     }
 
@@ -336,7 +368,8 @@ impl<M: PeerMessage> Snapshot<M> {
         }
     }
 
-    fn count_full(&self, to: &AgentId, kind: &'static str) {
+    /// Counts a message for which that member had no room.
+    pub(crate) fn count_full(&self, to: &AgentId, kind: &'static str) {
         self.delivery.counters.full.fetch_add(1, Relaxed);
         debug!(peer = %to, kind, "message dropped: mailbox full");
     }
@@ -366,10 +399,6 @@ impl Handed {
         *count = count.saturating_add(1);
     }
 }
-
-/// So many bytes of other hosts' messages wait for a member, where no other limit is given.
-#[cfg(feature = "testkit")]
-const MOST: usize = 1 << 20;
 
 /// The receivers of one message on other hosts, by link: each link carries the message once.
 struct ByLink<M>(Vec<(Arc<dyn RemoteLink<M>>, Vec<AgentId>)>);

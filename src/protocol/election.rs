@@ -142,6 +142,12 @@ pub trait PeerMessage: Clone + Debug + Display + PartialEq + Hash + Send + Unpin
         false
     }
 
+    /// How long it is, if an application says it: in a mailbox it leaves room for what is not an application's.
+    #[doc(hidden)]
+    fn application_bytes(&self) -> Option<usize> {
+        None
+    }
+
     /// The highest term that the message names, if its election has terms: a bridge closes the
     /// link of a peer that names one which no honest peer can know, or does not hear it.
     fn term(&self) -> Option<Term> {

@@ -116,7 +116,8 @@ limits! {
     /// taken what was written for 1/32 of [`write_time`](Self::write_time): `slow_peer`.
     queue: usize = MIB, 64 * KIB, 64 * MIB;
     /// Bytes of messages of all peers together that wait in the mailbox of one agent here. Beyond
-    /// that the newest is dropped: `mailbox_full`. Messages of agents of the same process are not
+    /// that the newest is dropped: `mailbox_full`. What applications say takes half of it at most, and counts until their
+    /// own actor has it. Messages of agents of the same process are not
     /// counted, nor dropped.
     mailbox: usize = MIB, 16 * KIB, 64 * MIB;
     /// How long a message may wait to be sent. Breach: `slow_peer`.

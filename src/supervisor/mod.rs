@@ -61,7 +61,8 @@
 //! # Where to go next
 //!
 //! `guardian.rs` is the task, `builder.rs` starts it, `policy.rs` and `budget.rs` decide (pure),
-//! `report.rs` tells, `deadline.rs` is the one timer a supervised actor should need.
+//! `report.rs` tells, `deadline.rs` is the one timer a supervised actor should need. `intake.rs` bounds what any actor is
+//! handed.
 
 #[cfg(not(panic = "unwind"))]
 compile_error!("actix-bully restarts actors that panicked, which needs panic = \"unwind\"");
@@ -72,11 +73,13 @@ mod contain;
 mod deadline;
 mod event;
 mod guardian;
+mod intake;
 mod policy;
 mod report;
 
 pub(crate) use budget::{Decision, RestartBudget};
 pub(crate) use contain::contain;
+pub(crate) use intake::{Answered, InTurn, Intake, Retries};
 
 pub use event::Supervision;
 pub use policy::{OnStop, PolicyError, RestartPolicy, RestartPolicyBuilder};

@@ -111,6 +111,7 @@ impl<K: Clone + Debug + Send + 'static> Reporter<K> {
 
     fn tell(&self, event: Supervision<K>) {
         if let Some(parent) = &self.parent {
+            // do_send: one for each crash and restart, which the policy bounds, and none may be lost.
             parent.do_send(event);
         }
     }

@@ -1,7 +1,7 @@
 //! A gate as an actor, in front of one that knows nothing of fences.
 //!
-//! Decided here: that what is admitted reaches the actor behind in the order of admission, and what follows when
-//! that actor has ended. Not here: which fences are admitted (`gate.rs`).
+//! Decided here: that what is admitted reaches the actor behind in the order of admission, that the gate waits while that
+//! actor has no room, and what follows when it has ended. Not here: which fences are admitted (`gate.rs`).
 
 use std::fmt;
 
@@ -9,6 +9,8 @@ use actix::{
     Actor, ActorContext, Addr, Context, Handler, Message,
     dev::{MessageResponse, OneshotSender, ToEnvelope},
 };
+
+use crate::supervisor::{Answered, InTurn};
 
 use super::{Fenced, FencingGate, Stale};
 
@@ -59,12 +61,18 @@ use super::{Fenced, FencingGate, Stale};
 pub struct FencingActor<A: Actor> {
     gate: FencingGate,
     behind: Addr<A>,
+    in_turn: InTurn,
 }
 
 impl<A: Actor> FencingActor<A> {
     /// A gate in front of this actor; `gate` may know of fences that were admitted before.
-    pub const fn new(behind: Addr<A>, gate: FencingGate) -> Self {
-        Self { gate, behind }
+    pub fn new(behind: Addr<A>, gate: FencingGate) -> Self {
+        let in_turn = InTurn::new();
+        Self {
+            gate,
+            behind,
+            in_turn,
+        }
     }
 }
 
@@ -83,10 +91,8 @@ where
             ctx.stop();
         }
         GatedAnswer(self.gate.admit(&fenced).map(|()| Admitted {
-            // A clone of its own for each message. An address whose mailbox is full keeps a message back, and a
-            // later one may overtake it: then the write of a former leader would follow its successor's. The
-            // first message of a clone always has a place.
             to: self.behind.clone(),
+            in_turn: self.in_turn.clone(),
             message: fenced.message,
         }))
     }
@@ -112,6 +118,7 @@ pub struct GatedAnswer<A: Actor, M>(Result<Admitted<A, M>, Stale>);
 /// A message on its way to the actor behind a gate.
 struct Admitted<A: Actor, M> {
     to: Addr<A>,
+    in_turn: InTurn,
     message: M,
 }
 
@@ -122,22 +129,29 @@ where
 {
     fn handle(
         self,
-        _: &mut Context<FencingActor<A>>,
+        ctx: &mut Context<FencingActor<A>>,
         answer: Option<OneshotSender<Result<M::Result, Stale>>>,
     ) {
         match (self.0, answer) {
-            (Ok(Admitted { to, message }), Some(answer)) => {
-                // Sent before the task first runs: the order is that of admission.
-                let request = to.send(message);
-                drop(actix::spawn(async move {
-                    // Dropped without an answer, the sender gets what it would get without a gate: `Closed`.
-                    if let Ok(result) = request.await {
-                        drop(answer.send(Ok(result)));
+            (Ok(admitted), answer) => {
+                let Admitted {
+                    to,
+                    in_turn,
+                    message,
+                } = admitted;
+                // Dropped without an answer, the sender gets what it would get without a gate: `Closed`.
+                let hear = answer.map(|answer| {
+                    move |answered: Answered<M>| {
+                        drop(actix::spawn(async move {
+                            if let Ok(Ok(result)) = answered.await {
+                                drop(answer.send(Ok(result)));
+                            }
+                        }));
                     }
-                }));
+                });
+                // The gate handles nothing else until the actor behind has it: the order is that of admission.
+                in_turn.hand(to.recipient(), message, hear, ctx);
             }
-            // Not `send` without waiting: an actor skips messages whose senders do not wait any more.
-            (Ok(Admitted { to, message }), None) => to.do_send(message),
             (Err(stale), Some(answer)) => drop(answer.send(Err(stale))),
             (Err(_), None) => {} // counted by the gate
         }

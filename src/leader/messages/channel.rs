@@ -1,6 +1,7 @@
 //! One type of messages under its name: how it is sent, and how it is received.
 //!
-//! Decided here: how long a message may be, and what becomes of bytes that are no such message.
+//! Decided here: how long a message may be, what becomes of bytes that are no such message, and how many an actor has at
+//! once. Not here: where the others wait (`waiting.rs`).
 
 use std::{fmt, marker::PhantomData, sync::Arc};
 
@@ -11,14 +12,15 @@ use tracing::debug;
 
 use crate::{
     group::{AppMessage, Envelope},
-    protocol::AgentId,
+    protocol::{AgentId, Time},
     remote::{Bounds, decode_payload, encode_payload},
-    supervisor::contain,
+    supervisor::{Intake, contain},
 };
 
 use super::{
     Messages, SendError,
-    state::{EndpointState, Inbox, InboxContext},
+    state::{Arrived, EndpointState, Inbox, InboxContext},
+    waiting::{ActorQueue, Hand},
 };
 
 /// One type of messages, by its name, as one agent sends it. Clones are the same.
@@ -39,7 +41,8 @@ impl<M: Serialize> Channel<M> {
 
     /// Sends a message to an agent of the group; to the own agent as well.
     ///
-    /// `Ok` says that it is on its way, not that it arrives.
+    /// `Ok` says that it is on its way, not that it arrives. For an agent of another host that cannot keep up, it is
+    /// dropped and counted there.
     ///
     /// # Errors
     /// [`SendError`], and nothing was sent.
@@ -49,7 +52,8 @@ impl<M: Serialize> Channel<M> {
     }
 
     /// Sends a message to all agents of the group whose applications take messages, the own agent excepted: encoded once,
-    /// and once for each host. Says how many they are.
+    /// and once for each host. Says how many they are; one of this process for which as much waits as there is room for is
+    /// none of them.
     ///
     /// # Errors
     /// [`SendError`], and nothing was sent.
@@ -130,25 +134,61 @@ const DEPTH: u8 = 16;
 
 /// Decodes what comes under one name, and hands it on.
 pub(super) struct TypedInbox<M: Send + 'static> {
+    typed: Arc<Typed<M>>,
+    queue: Arc<ActorQueue>,
+}
+
+/// One type of messages for one actor.
+struct Typed<M: Send + 'static> {
     to: Recipient<Envelope<M>>,
+    intake: Arc<Intake>,
 }
 
 impl<M: Send + 'static> TypedInbox<M> {
-    pub(super) const fn new(to: Recipient<Envelope<M>>) -> Self {
-        Self { to }
+    pub(super) fn new(state: &Arc<EndpointState>, to: Recipient<Envelope<M>>) -> Self {
+        let queue = state.queue_of(&to);
+        let endpoint = Arc::downgrade(state);
+        let wake = move || {
+            if let Some(endpoint) = endpoint.upgrade() {
+                endpoint.wake();
+            }
+        };
+        let intake = Intake::new(HANDED, HANDED_BYTES, wake);
+        let typed = Arc::new(Typed { to, intake });
+        Self { typed, queue }
     }
 }
 
 impl<M: DeserializeOwned + Send + 'static> Inbox for TypedInbox<M> {
-    fn receive(&self, here: &InboxContext<'_>, envelope: &Envelope<AppMessage>) {
-        let AppMessage { kind, body, .. } = &envelope.message;
-        match decode(&body.0).filter(|_| *kind == PLAIN) {
-            Some(message) => self.to.do_send(Envelope {
-                from: envelope.from.clone(),
-                incarnation: envelope.incarnation,
-                message,
-            }),
-            None => here.state.note_unreadable(),
-        }
+    fn receive(&self, here: &InboxContext<'_>, arrived: Arrived) {
+        let typed = Arc::<Typed<M>>::clone(&self.typed);
+        self.queue.receive(here, typed, arrived);
+    }
+
+    fn look(&self, here: &InboxContext<'_>) -> Option<Time> {
+        self.queue.look(here)
     }
 }
+
+impl<M: DeserializeOwned + Send + 'static> Hand for Typed<M> {
+    fn hand(&self, state: &EndpointState, envelope: &Envelope<AppMessage>) -> bool {
+        let AppMessage { kind, body, .. } = &envelope.message;
+        let Some(message) = decode(&body.0).filter(|_| *kind == PLAIN) else {
+            state.note_unreadable();
+            return true;
+        };
+        let whole = Envelope {
+            from: envelope.from.clone(),
+            incarnation: envelope.incarnation,
+            message,
+        };
+        let handed = self.intake.hand(&self.to, whole, body.0.len());
+        // What comes for an actor that has ended is lost, as with an address of actix.
+        handed.is_ok() || !self.to.connected()
+    }
+}
+
+/// An actor has so many messages of one type that it has not handled, as far as is known, at most.
+const HANDED: usize = 1_024;
+/// And so many bytes of them.
+const HANDED_BYTES: usize = 1 << 20;

@@ -22,7 +22,7 @@ use crate::{
 
 use super::{
     MessagesError,
-    state::{EndpointState, InboxContext},
+    state::{Arrived, EndpointState, InboxContext},
 };
 
 /// Makes the endpoint of an agent, as a member of its group's companion.
@@ -90,7 +90,8 @@ pub(crate) struct Endpoint {
 pub(super) struct Look;
 
 impl Endpoint {
-    fn receive(&mut self, envelope: &Envelope<AppMessage>, ctx: &mut Context<Self>) {
+    fn receive(&mut self, arrived: Arrived, ctx: &mut Context<Self>) {
+        let envelope = &arrived.envelope;
         let id = self.state.id();
         let admitted = if envelope.from == *id {
             Ok(())
@@ -106,7 +107,7 @@ impl Endpoint {
         }
         match self.state.inbox(&envelope.message.name) {
             Some(inbox) => {
-                self.call(|here| inbox.receive(here, envelope));
+                self.call(|here| inbox.receive(here, arrived));
                 let next = self.call(|here| inbox.look(here)).flatten();
                 if let Some(next) = next {
                     self.look_by(self.state.instant(next), ctx);
@@ -162,7 +163,11 @@ impl Handler<Envelope<AppMessage>> for Endpoint {
     type Result = ();
 
     fn handle(&mut self, envelope: Envelope<AppMessage>, ctx: &mut Context<Self>) {
-        self.receive(&envelope, ctx);
+        let arrived = Arrived {
+            envelope,
+            _held: None,
+        };
+        self.receive(arrived, ctx);
     }
 }
 
@@ -170,7 +175,12 @@ impl Handler<RemoteEnvelope<AppMessage>> for Endpoint {
     type Result = ();
 
     fn handle(&mut self, envelope: RemoteEnvelope<AppMessage>, ctx: &mut Context<Self>) {
-        self.receive(&envelope.open(), ctx);
+        let (envelope, held) = envelope.split();
+        let arrived = Arrived {
+            envelope,
+            _held: Some(held),
+        };
+        self.receive(arrived, ctx);
     }
 }
 

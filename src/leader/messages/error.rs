@@ -84,6 +84,14 @@ pub enum SendError {
         /// The agent.
         to: AgentId,
     },
+    /// As much waits at that agent, which is one of this process, as there is room for.
+    #[error(
+        "as many messages wait for the actors of {to} as there is room for: send less, or later"
+    )]
+    Full {
+        /// The agent.
+        to: AgentId,
+    },
     /// The agent that would send left or ended for good.
     #[error("the agent has ended: start another one")]
     Ended,

@@ -15,6 +15,7 @@ mod channel;
 mod endpoint;
 mod error;
 mod state;
+mod waiting;
 
 use std::{fmt, sync::Arc};
 
@@ -32,7 +33,7 @@ pub use error::{ChannelError, MessagesError, SendError};
 
 use channel::TypedInbox;
 pub(crate) use channel::{decode, encode};
-pub(crate) use state::{EndpointState, Inbox, InboxContext, check_name};
+pub(crate) use state::{Arrived, EndpointState, Inbox, InboxContext, check_name};
 
 /// Messages of an application between the agents of one group, as one agent sends and receives them. Clones are the
 /// same.
@@ -44,7 +45,11 @@ pub(crate) use state::{EndpointState, Inbox, InboxContext, check_name};
 /// - **Order.** What one agent says to another arrives in order, whatever its types.
 /// - **Loss.** A message is delivered at most once. It may be lost: with a link, with a process, or where
 ///   more waits than the bridge holds ([`LimitsBuilder::queue`](crate::remote::LimitsBuilder::queue), of which
-///   messages of applications take half at most, and [`mailbox`](crate::remote::LimitsBuilder::mailbox)).
+///   messages of applications take half at most, and [`mailbox`](crate::remote::LimitsBuilder::mailbox), of which they
+///   take half as well).
+/// - **Pace.** An actor is handed no more than its mailbox takes, and has 1,024 messages and 1 MiB of a type at most that
+///   it has not handled. The others wait, and count in the mailbox until they are handed over: within one process 512 KiB
+///   of all types together, and a sender beyond that is refused ([`SendError::Full`]).
 /// - **Origin.** [`Envelope::from`] is the agent that sent it, as far as the bridge knows its peers; a peer may
 ///   send for the agents that its [`Rights`](crate::remote::Rights) name in the group.
 /// - **Bounds.** A message of more than [`MAX_LEN`](Self::MAX_LEN) bytes is refused where it is sent. Bytes are decoded
@@ -129,7 +134,8 @@ impl Messages {
         M: Serialize + DeserializeOwned + Send + 'static,
     {
         let name = check_name(name)?;
-        self.0.register(&name, Arc::new(TypedInbox::new(to)))?;
+        self.0
+            .register(&name, Arc::new(TypedInbox::new(&self.0, to)))?;
         Ok(Channel::new(Arc::clone(&self.0), name))
     }
 

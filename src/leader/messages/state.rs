@@ -5,6 +5,7 @@
 use std::{
     collections::BTreeMap,
     fmt,
+    hash::{DefaultHasher, Hash, Hasher},
     sync::{
         Arc, Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{
@@ -14,17 +15,18 @@ use std::{
     },
 };
 
-use actix::{Addr, clock::Instant};
+use actix::{Addr, Message, Recipient, clock::Instant};
 
 use crate::{
     agent::AgentReader,
-    group::{AppMessage, Envelope, Group, NodeDigest, Snapshot},
+    group::{AppMessage, Envelope, Group, HeldBytes, NodeDigest, Snapshot},
     protocol::{AgentId, Incarnation, Time, To},
 };
 
 use super::{
     ChannelError, SendError,
     endpoint::{Endpoint, Look},
+    waiting::ActorQueue,
 };
 
 /// The shared part of one agent's endpoint.
@@ -36,6 +38,8 @@ pub(crate) struct EndpointState {
     group: Group<AppMessage>,
     endpoint: OnceLock<Addr<Endpoint>>,
     inboxes: Mutex<BTreeMap<AgentId, Arc<dyn Inbox>>>,
+    /// What waits for each actor, by the actor.
+    queues: Mutex<BTreeMap<u64, Arc<ActorQueue>>>,
     is_over: AtomicBool,
     /// Whether the endpoint will look anyway.
     is_woken: AtomicBool,
@@ -46,7 +50,7 @@ pub(crate) struct EndpointState {
 /// What receives the messages of one name. All of it runs on the endpoint's arbiter.
 pub(crate) trait Inbox: Send + Sync {
     /// A message of that name has come, from a member.
-    fn receive(&self, here: &InboxContext<'_>, envelope: &Envelope<AppMessage>);
+    fn receive(&self, here: &InboxContext<'_>, arrived: Arrived);
 
     /// Something may have changed: a leadership, the members, the time, or what waits here. Says when to look
     /// again at the latest.
@@ -56,6 +60,19 @@ pub(crate) trait Inbox: Send + Sync {
 
     /// The agent has ended.
     fn end(&self) {}
+}
+
+/// A message that has come, from a member. It counts in the endpoint's mailbox until this is dropped.
+pub(crate) struct Arrived {
+    pub(crate) envelope: Envelope<AppMessage>,
+    /// `None` for one that came by a simulated network.
+    pub(super) _held: Option<HeldBytes>,
+}
+
+impl Arrived {
+    pub(super) fn len(&self) -> usize {
+        self.envelope.message.body.0.len()
+    }
 }
 
 /// What an inbox may use while the endpoint calls it.
@@ -90,6 +107,7 @@ impl EndpointState {
             group,
             endpoint: OnceLock::new(),
             inboxes: Mutex::default(),
+            queues: Mutex::default(),
             is_over: AtomicBool::new(false),
             is_woken: AtomicBool::new(false),
             unreadable: AtomicU64::new(0),
@@ -141,30 +159,28 @@ impl EndpointState {
     /// Sends to one agent, be it this one.
     pub(crate) fn send(&self, to: &AgentId, message: AppMessage) -> Result<(), SendError> {
         self.go_on().ok_or(SendError::Ended)?;
-        if *to == self.id {
-            if let Some(endpoint) = self.endpoint.get() {
-                endpoint.do_send(Envelope {
-                    from: self.id.clone(),
-                    incarnation: self.incarnation,
-                    message,
-                });
-            }
-            return Ok(());
-        }
         let snapshot = self.group.newest();
-        if snapshot.members().get(to).is_none() {
+        let had_room = if *to == self.id {
+            snapshot.post_own(to, self.incarnation, message)
+        } else if snapshot.members().get(to).is_none() {
             return Err(SendError::NoMember { to: to.clone() });
+        } else {
+            let to = To::One(to.clone());
+            snapshot.post(&self.id, self.incarnation, &to, message) == 0
+        };
+        if had_room {
+            Ok(())
+        } else {
+            Err(SendError::Full { to: to.clone() })
         }
-        snapshot.deliver(&self.id, self.incarnation, &To::One(to.clone()), message);
-        Ok(())
     }
 
     /// Sends to all others; says how many they are.
     pub(super) fn send_to_all(&self, message: AppMessage) -> Result<usize, SendError> {
         self.go_on().ok_or(SendError::Ended)?;
         let snapshot = self.group.newest();
-        snapshot.deliver(&self.id, self.incarnation, &To::All, message);
-        Ok(snapshot.members().len().saturating_sub(1))
+        let full = snapshot.post(&self.id, self.incarnation, &To::All, message);
+        Ok(snapshot.members().len().saturating_sub(1 + full))
     }
 
     pub(crate) fn register(
@@ -182,6 +198,18 @@ impl EndpointState {
         Ok(())
     }
 
+    /// What waits for that actor: one queue for all types that it takes, so that they keep their order.
+    pub(super) fn queue_of<M>(&self, to: &Recipient<M>) -> Arc<ActorQueue>
+    where
+        M: Message<Result: Send> + Send + 'static,
+    {
+        // All recipients of an actor have the same hash, which tells it from all others that are kept here.
+        let mut actor = DefaultHasher::new();
+        to.hash(&mut actor);
+        let mut queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(queues.entry(actor.finish()).or_default())
+    }
+
     pub(super) fn inbox(&self, name: &AgentId) -> Option<Arc<dyn Inbox>> {
         self.inboxes().get(name).cloned()
     }
@@ -196,6 +224,7 @@ impl EndpointState {
         if !self.is_woken.swap(true, AcqRel)
             && let Some(endpoint) = self.endpoint.get()
         {
+            // do_send: one at a time, by the flag above.
             endpoint.do_send(Look);
         }
     }
@@ -215,6 +244,10 @@ impl EndpointState {
         for inbox in inboxes.values() {
             inbox.end();
         }
+        // They hold what waits there, which is lost with the agent.
+        let queues =
+            std::mem::take(&mut *self.queues.lock().unwrap_or_else(PoisonError::into_inner));
+        drop(queues);
         self.group.leave(&self.id, self.incarnation);
     }
 

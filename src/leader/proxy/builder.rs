@@ -26,6 +26,8 @@ pub struct ProxyBuilder<M: LeaderMessage> {
     agent: AgentReader,
     name: String,
     handling: Handling<M>,
+    /// Whether another call has named the actor in another way.
+    is_contradictory: bool,
     bounds: ProxyBounds,
     longest: usize,
     answer_within: Duration,
@@ -39,6 +41,7 @@ impl<M: LeaderMessage> LeaderProxy<M> {
             agent: agent.reader(),
             name: name.to_owned(),
             handling: Handling::Nobody,
+            is_contradictory: false,
             bounds: ProxyBounds {
                 messages: 1_024,
                 bytes: 1 << 20,
@@ -54,22 +57,26 @@ impl<M: LeaderMessage> LeaderProxy<M> {
 impl<M: LeaderMessage> ProxyBuilder<M> {
     /// The actor that gets the messages while this agent leads. Default: none, for an agent that never leads.
     pub fn deliver_to(mut self, to: Recipient<M>) -> Self {
+        self.is_contradictory |= matches!(self.handling, Handling::Found { .. });
         self.handling = Handling::Fixed(to);
         self
     }
 
     /// As [`deliver_to`](Self::deliver_to), for an actor that comes and goes, as that of a
     /// [`Singleton`](crate::leader::Singleton) does: `find` is called before each message, and messages wait
-    /// while it finds none. It must be quick, and must not use this proxy.
+    /// while it finds none. It must be quick, and must not use this proxy. Refused together with `deliver_to`.
     pub fn deliver_to_found(
         mut self,
         find: impl Fn() -> Option<Recipient<M>> + Send + Sync + 'static,
     ) -> Self {
-        self.handling = Handling::Found(Box::new(find));
+        self.is_contradictory |= matches!(self.handling, Handling::Fixed(_));
+        self.handling = Handling::found(find);
         self
     }
 
-    /// So many messages, and bytes of their encoded form, wait for a leader or for its acknowledgement at most.
+    /// So many messages, and bytes of their encoded form, wait for a leader or for its acknowledgement at most. While this
+    /// agent leads, as many wait here for its actor, of all others together, and the actor has as many at most that it has
+    /// not handled; beyond that the others' own buffers fill.
     /// Default: 1,024 messages and 1 MiB. From 1 message and 1 KiB to 1,048,576 messages and 256 MiB.
     pub fn buffer(mut self, messages: usize, bytes: usize) -> Self {
         (self.bounds.messages, self.bounds.bytes) = (messages, bytes);
@@ -111,6 +118,9 @@ impl<M: LeaderMessage> ProxyBuilder<M> {
     /// # Errors
     /// [`ProxyStartError`], and nothing was changed.
     pub fn start(self) -> Result<LeaderProxy<M>, ProxyStartError> {
+        if self.is_contradictory {
+            return Err(ProxyStartError::TwoActors);
+        }
         check("messages", self.bounds.messages, 1..=1 << 20)?;
         check("bytes", self.bounds.bytes, 1 << 10..=256 << 20)?;
         check("longest", self.longest, 64..=960 << 10)?;

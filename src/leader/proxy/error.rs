@@ -84,8 +84,8 @@ pub enum Untaken {
     /// The actor for it at the leader is not there.
     #[error("the leader's actor for it is not there")]
     NotReady,
-    /// Others before it were still on their way.
-    #[error("others before it were still on their way")]
+    /// Others before it were still on their way, or the leader's actor had no room for more.
+    #[error("others before it were still on their way, or waited for the leader's actor")]
     Busy,
 }
 
@@ -99,6 +99,11 @@ pub enum ProxyStartError {
     /// The name is refused, or taken.
     #[error(transparent)]
     Name(#[from] ChannelError),
+    /// The actor was named in both ways.
+    #[error(
+        "the calls `deliver_to(..)` and `deliver_to_found(..)` contradict each other: take one of the two out"
+    )]
+    TwoActors,
     /// A limit lies outside of its range.
     #[error("the limit `{limit}` is {value}: choose from {min} to {max}")]
     Limit {
@@ -119,6 +124,7 @@ impl From<SendError> for ProxyError {
             SendError::TooLong { len, max } => Self::TooLong { len, max },
             SendError::Unencodable { reason } => Self::Unencodable { reason },
             SendError::NoMember { .. } => Self::Undeliverable,
+            SendError::Full { .. } => Self::Full,
             SendError::Ended => Self::Ended,
         }
     }

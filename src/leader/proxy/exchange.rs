@@ -57,6 +57,8 @@ pub(super) enum Refusal {
     Unregistered,
     /// Something before it never came.
     Gap,
+    /// The actor has no room for it, and as much waits for the actor as there is room for.
+    Busy,
 }
 
 /// What has become of messages.

@@ -138,6 +138,7 @@ impl RunAnswer {
             Some(Refusal::NotReady) => 2,
             Some(Refusal::Gap) => 3,
             Some(Refusal::Unregistered) => 4,
+            Some(Refusal::Busy) => 5,
         });
         out.push(u8::from(self.next.is_some()));
         out.extend_from_slice(&self.next.unwrap_or_default().to_le_bytes());
@@ -158,6 +159,7 @@ impl RunAnswer {
             2 => Some(Refusal::NotReady),
             3 => Some(Refusal::Gap),
             4 => Some(Refusal::Unregistered),
+            5 => Some(Refusal::Busy),
             _ => return None,
         };
         let is_known = byte(&mut rest)? == 1;

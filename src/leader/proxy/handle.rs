@@ -97,8 +97,8 @@ impl<M: LeaderMessage> LeaderProxy<M> {
         }
         match self.state.ask(message)? {
             Answer::Direct(request) => match timeout(within, request).await {
-                Ok(Ok(answer)) => Ok(answer),
-                Ok(Err(_)) => Err(ProxyError::ReceiverGone),
+                Ok(Ok(Ok(answer))) => Ok(answer),
+                Ok(Ok(Err(_)) | Err(_)) => Err(ProxyError::ReceiverGone),
                 Err(_) => Err(ProxyError::Unknown),
             },
             Answer::Queued(id, answer) => {
@@ -212,6 +212,7 @@ impl<M: LeaderMessage> MessageResponse<ProxyActor<M>, M> for Forwarded<M> {
             within,
         } = self;
         let Some(answer) = answer else {
+            // do_send: that of the proxy, which is bounded.
             return proxy.do_send(message);
         };
         // Taken now: the order is that of the mailbox. Only the answer is waited for.

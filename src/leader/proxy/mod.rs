@@ -6,7 +6,7 @@
 //!        Sender: buffer, run in flight ◀────────────┤
 //!          │ endpoint of the leader's agent         │
 //!          ▼                                        ▼
-//!        Receiver: next of the run? leads? ─▶ the actor, by its Recipient
+//!        Receiver: next of the run? leads? room? ─▶ the actor, by its Recipient
 //!          └─ how far it came, or a refusal ─▶ Sender
 //! ```
 //!
@@ -20,7 +20,8 @@
 //!   waits in the actor's mailbox may outlast the leadership: a write that must not come late carries a
 //!   [fence](crate::leader::fence).
 //! - **Bounds.** So many messages and bytes wait, and no more; what is dropped or refused is counted
-//!   ([`ProxyCounts`]).
+//!   ([`ProxyCounts`]). An actor is handed no more than its mailbox takes; what waits at the leader for it is bounded as
+//!   well, and beyond that the senders' buffers fill.
 //! - **Loss.** A message may be lost with a link, with the leader, or with this process: then it is unknown to its
 //!   sender, who hears of it where an answer is awaited ([`ProxyError::Unknown`]).
 //!

@@ -1,7 +1,8 @@
 //! Which messages of a run a leader takes: a machine without actor, clock or chance.
 //!
 //! Decided here: that the messages of a run are taken in their order, each once, and that a run of which one message
-//! was refused is over for good: none of it is taken later, whatever has changed by then. So the sender may send
+//! was refused is over for good: none of it is taken later, whatever has changed by then; nor is what waits of it for the
+//! actor. A message counts as delivered once the actor has it. So the sender may send
 //! what was refused to another leader. What is known of a sender on one node says nothing of one on another node, since
 //! their incarnations have no order. Not here: whether this agent leads; the caller asks at each message.
 
@@ -30,6 +31,8 @@ pub(super) struct Session {
     run: u64,
     /// Those before this number were delivered; `None` if that is not known.
     next: Option<u64>,
+    /// So many behind those have come as well, and wait for the actor.
+    waiting: u64,
     is_closed: bool,
 }
 
@@ -46,7 +49,7 @@ pub(super) struct Arrival {
 #[derive(Debug)]
 pub(super) enum Judgement<'a> {
     /// It is taken, but for its first `skip` messages, which were taken before: deliver one after the other, with
-    /// [`Session::deliver`] for each, or [`Session::close`] it.
+    /// [`Session::deliver`] for each, or have it [wait](Session::wait), or [`Session::close`] it.
     Take { session: &'a mut Session, skip: u64 },
     /// The run is over; those before `next` were delivered.
     Refuse { next: Option<u64> },
@@ -84,6 +87,7 @@ impl Receiver {
             .entry((from.clone(), node))
             .or_insert_with(|| Session {
                 next: (first == 0 || !has_forgotten).then_some(0),
+                waiting: 0,
                 // What stood before it was lost on its way.
                 is_closed: first != 0,
                 incarnation,
@@ -94,25 +98,39 @@ impl Receiver {
         }
         if incarnation > session.incarnation {
             (session.incarnation, session.run) = (incarnation, run);
-            (session.next, session.is_closed) = (Some(0), false);
+            (session.next, session.waiting, session.is_closed) = (Some(0), 0, false);
         } else if run > session.run {
             // Nothing of it was taken yet, or this would not be the first that is heard of it.
             session.run = run;
-            (session.next, session.is_closed) = (Some(0), false);
+            (session.next, session.waiting, session.is_closed) = (Some(0), 0, false);
         }
         if session.is_closed && self.defect != Some(ProxyDefect::ClosedRunsGoOn) {
             return Judgement::Refuse { next: session.next };
         }
         let next = session.next.unwrap_or_default();
+        let next = next.saturating_add(session.waiting);
         if first > next && !ignores_gaps {
-            session.is_closed = true;
-            return Judgement::Refuse { next: session.next };
+            let next = session.close();
+            return Judgement::Refuse { next };
         }
         if first > next {
-            session.next = Some(first);
+            session.next = Some(first.saturating_sub(session.waiting));
         }
         let skip = next.saturating_sub(first).min(count);
         Judgement::Take { session, skip }
+    }
+
+    /// The run of that sender, if what waits of it is still to be delivered.
+    pub(super) fn open(&mut self, from: &AgentId, life: Life, run: u64) -> Option<&mut Session> {
+        let node = if self.defect == Some(ProxyDefect::AnyNode) {
+            NodeDigest::default()
+        } else {
+            life.node
+        };
+        let goes_on = self.defect == Some(ProxyDefect::ClosedRunsGoOn);
+        let session = self.sessions.get_mut(&(from.clone(), node))?;
+        let is_same = session.incarnation == life.incarnation && session.run == run;
+        (is_same && (goes_on || !session.is_closed)).then_some(session)
     }
 
     /// Forgets senders that are no members on that node, once there are many of them.
@@ -130,9 +148,30 @@ impl Session {
         self.next = self.next.map(|next| next.saturating_add(1));
     }
 
+    /// The next message waits for the actor.
+    pub(super) fn wait(&mut self) {
+        self.waiting = self.waiting.saturating_add(1);
+    }
+
+    /// The first one that waits is delivered.
+    pub(super) fn deliver_waiting(&mut self) {
+        self.waiting = self.waiting.saturating_sub(1);
+        self.deliver();
+    }
+
+    /// No more of the run is taken until it [goes on](Self::resume).
+    pub(super) fn suspend(&mut self) {
+        self.is_closed = true;
+    }
+
+    /// See [`suspend`](Self::suspend).
+    pub(super) fn resume(&mut self) {
+        self.is_closed = false;
+    }
+
     /// No more of the run is taken, now or later; says up to which number it was.
     pub(super) fn close(&mut self) -> Option<u64> {
-        self.is_closed = true;
+        (self.is_closed, self.waiting) = (true, 0);
         self.next
     }
 

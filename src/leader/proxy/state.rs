@@ -1,7 +1,7 @@
 //! One proxy as all threads see it: puts the machines to work.
 //!
-//! Decided here: that a message goes to the actor at once where the own agent leads and nothing waits before it, and
-//! that everything else is done by the endpoint, on its arbiter. Not here: what is sent when (`sender.rs`), what is
+//! Decided here: that a message goes to the actor at once where the own agent leads, nothing waits before it and the actor
+//! has room, and that everything else is done by the endpoint, on its arbiter. Not here: what is sent when (`sender.rs`), what is
 //! taken (`receiver.rs`), and what the endpoint does with what arrives (`inbox.rs`).
 
 use std::{
@@ -16,7 +16,7 @@ use std::{
     },
 };
 
-use actix::{Message, Recipient, dev::RecipientRequest};
+use actix::{MailboxError, Message, Recipient};
 use bytes::Bytes;
 use tokio::sync::oneshot;
 use tracing::debug;
@@ -25,12 +25,14 @@ use crate::{
     agent::AgentReader,
     leader::messages::{EndpointState, encode},
     protocol::AgentId,
+    supervisor::{Intake, Retries},
 };
 
 use super::{
     LeaderMessage, Overflow, ProxyCounts, ProxyError, Untaken,
     exchange::{Cancelled, KeptMessage, Life, ProxyBounds, Refusal, Settled},
     frame::MESSAGE_HEAD,
+    inbox::ArrivedQueue,
     receiver::Receiver,
     sender::Sender,
 };
@@ -41,9 +43,11 @@ pub(super) struct ProxyState<M: LeaderMessage> {
     pub(super) endpoint: Arc<EndpointState>,
     pub(super) agent: AgentReader,
     pub(super) handling: Handling<M>,
+    /// What the actor was handed, and has not handled.
+    pub(super) intake: Arc<Intake>,
     /// The longest message.
     pub(super) longest: usize,
-    bounds: ProxyBounds,
+    pub(super) bounds: ProxyBounds,
     /// Whether a message may go to the actor here without the lock: the own agent leads as far as the endpoint
     /// knows, and nothing waits. Written under the lock only.
     is_direct: AtomicBool,
@@ -57,10 +61,21 @@ pub(super) enum Handling<M: Message<Result: Send> + Send + 'static> {
     Nobody,
     Fixed(Recipient<M>),
     /// Asked at each message.
-    Found(Box<dyn Fn() -> Option<Recipient<M>> + Send + Sync>),
+    Found {
+        find: Box<dyn Fn() -> Option<Recipient<M>> + Send + Sync>,
+        /// Used for as long as the same actor is found: each clone has a place of its own in a full mailbox.
+        last: Mutex<Option<Arc<Recipient<M>>>>,
+    },
 }
 
 impl<M: LeaderMessage> Handling<M> {
+    pub(super) fn found(find: impl Fn() -> Option<Recipient<M>> + Send + Sync + 'static) -> Self {
+        Self::Found {
+            find: Box::new(find),
+            last: Mutex::default(),
+        }
+    }
+
     /// Calls `give` with the actor and what it is to get.
     ///
     /// # Errors
@@ -74,9 +89,14 @@ impl<M: LeaderMessage> Handling<M> {
         let to = match self {
             Self::Nobody => return Err((Refusal::Unregistered, value)),
             Self::Fixed(to) => to,
-            Self::Found(find) => match find() {
+            Self::Found { find, last } => match find() {
                 Some(to) => {
-                    found = to;
+                    let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
+                    found = match &*last {
+                        Some(known) if **known == to => Arc::clone(known),
+                        Some(_) | None => Arc::clone(last.insert(Arc::new(to))),
+                    };
+                    drop(last);
                     &found
                 }
                 None => return Err((Refusal::NotReady, value)),
@@ -104,6 +124,11 @@ pub(super) struct Inner<M: LeaderMessage> {
     pub(super) counts: ProxyCounts,
     /// Why the leader took nothing when it was tried last.
     pub(super) last: Option<Refusal>,
+    /// What other agents have sent, and waits for the actor.
+    pub(super) arrived: ArrivedQueue,
+    pub(super) retries: Retries,
+    /// Whether the own messages come first where there is little room.
+    pub(super) is_own_turn: bool,
     /// What is still to be acknowledged, to whom.
     pub(super) unacknowledged: BTreeMap<AgentId, super::inbox::Unacknowledged>,
     /// The members that were looked at last.
@@ -124,7 +149,7 @@ type AnswerTo<M> = oneshot::Sender<Result<<M as Message>::Result, ProxyError>>;
 /// How an answer comes.
 pub(super) enum Answer<M: LeaderMessage> {
     /// From the actor itself, here.
-    Direct(RecipientRequest<M>),
+    Direct(oneshot::Receiver<Result<M::Result, MailboxError>>),
     /// By the endpoint.
     Queued(u64, oneshot::Receiver<Result<M::Result, ProxyError>>),
 }
@@ -137,11 +162,18 @@ impl<M: LeaderMessage> ProxyState<M> {
         longest: usize,
         bounds: ProxyBounds,
     ) -> Self {
+        let woken = Arc::downgrade(&endpoint);
+        let wake = move || {
+            if let Some(endpoint) = woken.upgrade() {
+                endpoint.wake();
+            }
+        };
         Self {
             name,
             endpoint,
             agent,
             handling,
+            intake: Intake::new(bounds.messages, bounds.bytes, wake),
             longest,
             bounds,
             is_direct: AtomicBool::new(false),
@@ -152,6 +184,9 @@ impl<M: LeaderMessage> ProxyState<M> {
                 asks: BTreeMap::new(),
                 counts: ProxyCounts::default(),
                 last: None,
+                arrived: ArrivedQueue::default(),
+                retries: Retries::default(),
+                is_own_turn: false,
                 unacknowledged: BTreeMap::new(),
                 version: 0,
                 is_over: false,
@@ -161,7 +196,10 @@ impl<M: LeaderMessage> ProxyState<M> {
 
     /// Takes a message that wants no answer.
     pub(super) fn put(&self, message: M, overflow: Overflow) -> Result<(), ProxyError> {
-        let Some(message) = self.give_at_once(message, Recipient::do_send) else {
+        let given = self.give_at_once(message, |to, message| {
+            self.intake.hand(to, message, size_of::<M>())
+        });
+        let Some(message) = given else {
             return Ok(());
         };
         self.queue(&message, overflow, None).map(drop)
@@ -178,8 +216,8 @@ impl<M: LeaderMessage> ProxyState<M> {
     pub(super) fn ask(&self, message: M) -> Result<Answer<M>, ProxyError> {
         let mut direct = None;
         let given = self.give_at_once(message, |to, message| {
-            // A clone of its own: where the mailbox is full, a later message may else overtake this one.
-            direct = Some(to.clone().send(message));
+            let asked = self.intake.ask(to, message, size_of::<M>());
+            asked.map(|answered| direct = Some(answered))
         });
         let Some(message) = given else {
             return direct.map(Answer::Direct).ok_or(ProxyError::Ended);
@@ -189,19 +227,24 @@ impl<M: LeaderMessage> ProxyState<M> {
         Ok(Answer::Queued(id, answered))
     }
 
-    /// Gives a message to the actor here, if this agent leads and no other message waits; else gives it back.
-    fn give_at_once(&self, message: M, give: impl FnOnce(&Recipient<M>, M)) -> Option<M> {
+    /// Gives a message to the actor here, if this agent leads, no other message waits and the actor has room; else gives
+    /// it back.
+    fn give_at_once(
+        &self,
+        message: M,
+        give: impl FnOnce(&Recipient<M>, M) -> Result<(), M>,
+    ) -> Option<M> {
         // Without the lock, which takes as long as all else here: a message of this thread that waits has cleared
         // this, and the messages of two threads have no order.
         if !self.is_direct.load(Acquire) || !self.agent.is_leader() {
             return Some(message);
         }
         match self.handling.with(message, give) {
-            Ok(()) => {
+            Ok(Ok(())) => {
                 self.direct.fetch_add(1, Relaxed);
                 None
             }
-            Err((_, message)) => Some(message),
+            Ok(Err(message)) | Err((_, message)) => Some(message),
         }
     }
 
@@ -260,7 +303,7 @@ impl<M: LeaderMessage> ProxyState<M> {
             (true, Some(Refusal::Unregistered)) => Untaken::Unregistered,
             (true, Some(Refusal::NotReady)) => Untaken::NotReady,
             (false, _) | (true, Some(Refusal::NotLeader)) => Untaken::NoLeader,
-            (true, Some(Refusal::Gap) | None) => Untaken::Busy,
+            (true, Some(Refusal::Gap | Refusal::Busy) | None) => Untaken::Busy,
         };
         match inner.sender.cancel(id) {
             Cancelled::Unsent => ProxyError::NotTaken { within, why },
@@ -293,6 +336,7 @@ impl<M: LeaderMessage> ProxyState<M> {
         inner.counts.unknown = inner.counts.unknown.saturating_add(unknown);
         fail(&mut inner.asks, &buffer, &ProxyError::Ended);
         let rest = std::mem::take(&mut inner.asks);
+        inner.arrived = ArrivedQueue::default();
         drop(inner);
         for ask in rest.into_values() {
             ask.answer.send(Err(ProxyError::Unknown)).ok();

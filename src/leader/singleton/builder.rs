@@ -145,6 +145,7 @@ impl<E: Election, F> SingletonBuilder<E, F> {
         A: Actor<Context = Context<A>> + Handler<SteppingDown>,
         F: FnMut(LeaderGuard) -> A + 'static,
     {
+        // do_send: one for each leadership, which must be heard.
         self.launch(|child, term| child.address().do_send(SteppingDown { term }))
     }
 

@@ -42,6 +42,7 @@ pub(crate) async fn accept(shared: Arc<BridgeState>, bridge: Addr<RemoteBridge>)
 
 fn admit(shared: &BridgeState, bridge: &Addr<RemoteBridge>, arrival: IncomingStream) {
     match shared.gate.enter(&arrival.from) {
+        // do_send: one for each connection, and there are no more than the gate lets in.
         Some(pass) => bridge.do_send(Accepted(arrival, pass)),
         None => shared.ended(None, &arrival.from, Closed::TooManyConnections),
     }

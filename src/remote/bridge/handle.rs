@@ -156,6 +156,7 @@ impl BridgeHandle {
 
     /// Ends the bridge: all links are closed, and no agent of another node is a member here any more.
     pub fn stop(&self) {
+        // do_send: one for each call, and none may be lost.
         self.addr.do_send(Stop);
     }
 }

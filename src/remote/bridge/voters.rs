@@ -142,6 +142,7 @@ impl BridgeState {
         // Before the actor is there: it finds the peers when it starts.
         let is_new = self.add(node, peer);
         if let Some(actor) = self.actor().filter(|_| is_new) {
+            // do_send: one for each change of the voters.
             actor.do_send(AddPeer(node.clone()));
         }
     }
@@ -150,6 +151,7 @@ impl BridgeState {
     fn take_out(&self, node: &NodeId) {
         self.remove(node);
         if let Some(actor) = self.actor() {
+            // do_send: one for each change of the voters.
             actor.do_send(RemovePeer(node.clone()));
         }
     }

@@ -201,6 +201,7 @@ impl EndReport {
     /// Reports now: what follows is only politeness.
     fn outcome(&mut self, outcome: ConnectionOutcome) {
         if let Some(ended) = self.ended.take() {
+            // do_send: one for each connection, which the gate bounds, and it must be known to have ended.
             self.bridge.do_send(ConnectionEnded { outcome, ..ended });
         }
     }
@@ -209,6 +210,7 @@ impl EndReport {
 impl Drop for EndReport {
     fn drop(&mut self) {
         if let Some(ended) = self.ended.take() {
+            // do_send: as above.
             self.bridge.do_send(ended);
         }
     }

@@ -126,11 +126,13 @@ impl<E: Election> ClusterAgent<E> {
         }
         match self.hang.take() {
             Some(hang) => drop(hang.send(Release::Crashed)),
+            // do_send: one for each call of a test.
             None => self.handle.addr().do_send(Inject::Crash),
         }
     }
 
     pub(super) fn stop(&mut self) {
+        // do_send: one for each call of a test.
         self.handle.addr().do_send(Inject::Stop);
         self.hang = None;
     }
@@ -156,6 +158,7 @@ impl<E: Election> ClusterAgent<E> {
         let (release, released) = oneshot::channel();
         let (enter, entered) = oneshot::channel::<()>();
         self.hang = Some(release);
+        // do_send: one for each call of a test.
         self.handle.addr().do_send(Inject::hang(async move {
             // Told by the drop, at the first poll: from then on the agent hangs.
             drop(enter);

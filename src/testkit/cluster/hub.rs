@@ -153,6 +153,7 @@ pub(super) struct ToHub<M: PeerMessage>(pub(super) Recipient<Carry<M>>);
 
 impl<M: PeerMessage> LocalWire<M> for ToHub<M> {
     fn carry(&self, to: &AgentId, envelope: Envelope<M>, inbox: &Recipient<Envelope<M>>) {
+        // do_send: the hub takes what a simulated network carries, at once.
         self.0.do_send(Carry(Parcel::new(to, envelope, inbox)));
     }
 }
@@ -169,6 +170,7 @@ impl LocalWire<AppMessage> for ApplicationsToHub {
         inbox: &Recipient<Envelope<AppMessage>>,
     ) {
         let parcel = Parcel::new(to, envelope, inbox);
+        // do_send: as above.
         self.0.do_send(CarryApplication(parcel));
     }
 }

@@ -214,6 +214,7 @@ impl<M: PeerMessage> Journal<M> {
                 Err(SendError::Closed(_)) => Some("no receiver"),
             }
         } else {
+            // do_send: as in a group without a simulated network.
             inbox.do_send(envelope);
             None
         };

@@ -162,9 +162,11 @@ impl<E: Election> Cluster<E> {
 impl<E: Election> Drop for Cluster<E> {
     fn drop(&mut self) {
         for agent in &mut self.agents {
+            // do_send: one for each agent, at the end.
             agent.handle.addr().do_send(Inject::Stop);
             agent.resume();
         }
+        // do_send: the last one.
         self.hub.do_send(Close);
     }
 }

@@ -68,6 +68,7 @@ impl<E: Election> Cluster<E> {
             StartKind::Again => Happening::Restarted,
         };
         self.record(handle.id(), what);
+        // do_send: one for each agent of a cluster.
         self.hub.do_send(WatchRoles(handle.clone()));
         let agent = ClusterAgent::new(kind, score, handle, clock, making, process);
         match self.agents.iter_mut().find(|old| old.id() == agent.id()) {

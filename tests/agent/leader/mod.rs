@@ -4,6 +4,7 @@ mod fence;
 mod messages;
 mod progress;
 mod proxy;
+mod room;
 mod schedule;
 #[cfg(unix)]
 mod signals;

@@ -1,24 +1,29 @@
 //! What an agent does with the messages of other agents' proxies, and what it answers them.
 //!
 //! Decided here: when a leader says how far it has come: at once to a question, after some messages, and after a
-//! while. Not here: whether a message is taken; that is for the [`Receiver`](super::super::receiver::Receiver) and
-//! the agent's leadership.
+//! while; and that what the actor has no room for waits, in the order in which it came. Not here: whether a message is
+//! taken; that is for the [`Receiver`](super::super::receiver::Receiver) and the agent's leadership.
 
 use std::{sync::Arc, time::Duration};
+
+use actix::MailboxError;
+use bytes::Bytes;
+use tokio::sync::oneshot;
 
 use crate::{
     group::{AppMessage, Envelope, Snapshot},
     leader::messages::{EndpointState, InboxContext, encode},
-    protocol::Time,
+    protocol::{AgentId, Term, Time},
 };
 
 use super::super::{
     LeaderMessage,
     exchange::{Life, Refusal},
     frame::{ANSWER, AskReply, REPLY, RUN, RunAnswer, RunHead, RunMessages},
-    receiver::{Arrival, Judgement},
+    receiver::{Arrival, Judgement, Session},
     state::{Inner, ProxyState},
 };
+use super::arrived::ArrivedMessage;
 
 /// What a leader has delivered, and has not said so yet.
 #[derive(Clone, Copy, Debug)]
@@ -56,65 +61,175 @@ impl<M: LeaderMessage> ProxyState<M> {
             first: head.first,
             count,
         };
-        let refused = match inner.receiver.judge(&envelope.from, arrival) {
+        let skip = match inner.receiver.judge(&envelope.from, arrival) {
             Judgement::Ignore => return,
-            Judgement::Refuse { next } => Err((next, Refusal::Gap)),
+            Judgement::Refuse { next } => {
+                return self.refuse(&mut inner, here, &envelope.from, head, next, Refusal::Gap);
+            }
             Judgement::Take { session, skip } => {
-                let mut taken = Ok(session.next().unwrap_or_default());
-                let skip = usize::try_from(skip).unwrap_or(usize::MAX);
-                for (ask, bytes) in messages.skip(skip) {
-                    let given = self.give(here, (head.term, leads_in), bytes, |to, message| {
-                        if ask == 0 {
-                            to.do_send(message);
-                        } else {
-                            self.ask_for(envelope, (head.from, ask), to.clone().send(message));
-                        }
-                    });
-                    match given {
-                        Ok(Some(())) => {}
-                        Ok(None) if ask == 0 => {}
-                        Ok(None) => {
-                            let reply = AskReply::Malformed.write(head.from, ask);
-                            here.send(&envelope.from, &self.name, REPLY, &reply);
-                        }
-                        Err(why) => {
-                            taken = Err((session.close(), why));
-                            break;
-                        }
-                    }
-                    session.deliver();
-                    taken = Ok(session.next().unwrap_or_default());
+                if count == 0 {
+                    let next = session.next();
+                    inner.unacknowledged.remove(&envelope.from);
+                    return self.answer(here, &envelope.from, head, None, next);
                 }
-                taken
+                usize::try_from(skip).unwrap_or(usize::MAX)
             }
         };
-        match refused {
-            Ok(next) if count == 0 => {
-                inner.unacknowledged.remove(&envelope.from);
-                self.answer(here, envelope, head, None, Some(next));
+        let mut delivered: u64 = 0;
+        for (ask, bytes) in messages.skip(skip) {
+            if inner.arrived.is_empty() {
+                let given = self.give_to(here, &envelope.from, (head, leads_in), ask, bytes);
+                let Some(session) = inner.receiver.open(&envelope.from, head.from, head.run) else {
+                    return;
+                };
+                match given {
+                    Ok(()) => {
+                        session.deliver();
+                        delivered = delivered.saturating_add(1);
+                        continue;
+                    }
+                    Err(Refusal::Busy) => {}
+                    Err(why) => {
+                        let next = session.close();
+                        return self.refuse(&mut inner, here, &envelope.from, head, next, why);
+                    }
+                }
             }
-            Ok(next) => inner.note_unacknowledged(here.now, envelope, head, next, count),
-            Err((next, why)) => {
-                inner.unacknowledged.remove(&envelope.from);
-                self.answer(here, envelope, head, Some(why), next);
+            if !self.keep(&mut inner, here, envelope, head, (ask, bytes)) {
+                return;
             }
         }
+        let session = inner.receiver.open(&envelope.from, head.from, head.run);
+        let Some(next) = session.map(|session| session.next().unwrap_or_default()) else {
+            return;
+        };
+        if delivered > 0 || inner.arrived.is_empty() {
+            inner.note_unacknowledged(here.now, &envelope.from, head, next, delivered.max(1));
+        }
+    }
+
+    /// Keeps a message until the actor has room; `false` if there is none for it here either, and its run was refused.
+    fn keep(
+        &self,
+        inner: &mut Inner<M>,
+        here: &InboxContext<'_>,
+        envelope: &Envelope<AppMessage>,
+        head: RunHead,
+        (ask, bytes): (u64, &[u8]),
+    ) -> bool {
+        while !inner.arrived.is_empty() && !inner.arrived.has_room(bytes.len(), &self.bounds) {
+            let Some((from, largest)) = inner.arrived.largest() else {
+                break;
+            };
+            let is_same = from == envelope.from;
+            let session = inner.receiver.open(&from, largest.from, largest.run);
+            match session.map(Session::close) {
+                Some(next) => self.refuse(inner, here, &from, largest, next, Refusal::Busy),
+                None => inner.arrived.drop_of(&from),
+            }
+            if is_same {
+                return false;
+            }
+        }
+        let Some(session) = inner.receiver.open(&envelope.from, head.from, head.run) else {
+            return false;
+        };
+        session.wait();
+        inner.arrived.push(ArrivedMessage {
+            from: envelope.from.clone(),
+            head,
+            ask,
+            bytes: Bytes::copy_from_slice(bytes),
+        });
+        true
+    }
+
+    /// Gives the actor what waits for it; says whether it took all.
+    pub(super) fn deliver_arrived(&self, inner: &mut Inner<M>, here: &InboxContext<'_>) -> bool {
+        let leads_in = here.agent.current().leading;
+        while let Some(message) = inner.arrived.pop() {
+            let ArrivedMessage { from, head, .. } = &message;
+            let Some(session) = inner.receiver.open(from, head.from, head.run) else {
+                continue;
+            };
+            // Code of the application runs in there. One at which it panics is not tried again, and its run is over.
+            session.suspend();
+            let given = self.give_to(here, from, (*head, leads_in), message.ask, &message.bytes);
+            session.resume();
+            match given {
+                Ok(()) => {
+                    session.deliver_waiting();
+                    let next = session.next().unwrap_or_default();
+                    inner.note_unacknowledged(here.now, from, *head, next, 1);
+                }
+                Err(Refusal::Busy) => {
+                    inner.arrived.put_back(message);
+                    return false;
+                }
+                Err(why) => {
+                    let next = session.close();
+                    self.refuse(inner, here, from, *head, next, why);
+                }
+            }
+        }
+        true
+    }
+
+    /// Gives another agent's message to the actor.
+    fn give_to(
+        &self,
+        here: &InboxContext<'_>,
+        from: &AgentId,
+        (head, leads_in): (RunHead, Option<Term>),
+        ask: u64,
+        bytes: &[u8],
+    ) -> Result<(), Refusal> {
+        let given = self.give(here, (head.term, leads_in), bytes, |to, message| {
+            if ask == 0 {
+                return self.intake.hand(to, message, bytes.len()).is_ok();
+            }
+            let asked = self.intake.ask(to, message, bytes.len());
+            asked
+                .map(|answered| self.ask_for(from, (head.from, ask), answered))
+                .is_ok()
+        });
+        if given?.is_none() && ask != 0 {
+            let reply = AskReply::Malformed.write(head.from, ask);
+            here.send(from, &self.name, REPLY, &reply);
+        }
+        Ok(())
+    }
+
+    /// Refuses the rest of a run, and with it what waits of it.
+    fn refuse(
+        &self,
+        inner: &mut Inner<M>,
+        here: &InboxContext<'_>,
+        to: &AgentId,
+        head: RunHead,
+        next: Option<u64>,
+        why: Refusal,
+    ) {
+        inner.arrived.drop_of(to);
+        inner.unacknowledged.remove(to);
+        self.answer(here, to, head, Some(why), next);
     }
 
     /// The actor has a message whose sender waits for the answer.
     fn ask_for(
         &self,
-        envelope: &Envelope<AppMessage>,
+        from: &AgentId,
         (life, ask): (Life, u64),
-        request: actix::dev::RecipientRequest<M>,
+        answered: oneshot::Receiver<Result<M::Result, MailboxError>>,
     ) {
         let (endpoint, name) = (Arc::clone(&self.endpoint), self.name.clone());
-        let (to, longest) = (envelope.from.clone(), self.longest);
+        let (to, longest) = (from.clone(), self.longest);
         drop(actix::spawn(async move {
-            let reply = match request.await.map(|answer| encode(&answer, longest)) {
-                Ok(Ok(bytes)) => AskReply::Answer(&bytes).write(life, ask),
-                Ok(Err(_)) => AskReply::TooLong.write(life, ask),
-                Err(_) => AskReply::Gone.write(life, ask),
+            let answer = answered.await.ok().and_then(Result::ok);
+            let reply = match answer.map(|answer| encode(&answer, longest)) {
+                Some(Ok(bytes)) => AskReply::Answer(&bytes).write(life, ask),
+                Some(Err(_)) => AskReply::TooLong.write(life, ask),
+                None => AskReply::Gone.write(life, ask),
             };
             let message = AppMessage::new(name, REPLY, &reply);
             endpoint.send(&to, message).ok(); // else its sender is told that nothing is known
@@ -124,7 +239,7 @@ impl<M: LeaderMessage> ProxyState<M> {
     fn answer(
         &self,
         here: &InboxContext<'_>,
-        envelope: &Envelope<AppMessage>,
+        to: &AgentId,
         head: RunHead,
         refusal: Option<Refusal>,
         next: Option<u64>,
@@ -140,7 +255,7 @@ impl<M: LeaderMessage> ProxyState<M> {
             next,
             leader: sees.map(|leader| (leader.id, leader.term)),
         };
-        here.send(&envelope.from, &self.name, ANSWER, &answer.write());
+        here.send(to, &self.name, ANSWER, &answer.write());
     }
 
     /// Says how far runs have come, where it is time for that; says when it is the next time.
@@ -182,14 +297,14 @@ impl<M: LeaderMessage> Inner<M> {
     fn note_unacknowledged(
         &mut self,
         now: Time,
-        envelope: &Envelope<AppMessage>,
+        from: &AgentId,
         head: RunHead,
         next: u64,
         count: u64,
     ) {
         let noted = self
             .unacknowledged
-            .entry(envelope.from.clone())
+            .entry(from.clone())
             .or_insert_with(|| Unacknowledged {
                 from: head.to,
                 to: head.from,

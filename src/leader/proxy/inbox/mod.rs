@@ -3,11 +3,13 @@
 //! Decided here: that the agent's own leadership is asked for at each message, right before the actor gets it, and when
 //! a leader says how far it has come. Not here: what may be sent and what is taken; that is for the machines.
 
+use actix::MailboxError;
 use bytes::Bytes;
+use tokio::sync::oneshot;
 
 use crate::{
     group::{AppMessage, Envelope},
-    leader::messages::{EndpointState, Inbox, InboxContext, decode},
+    leader::messages::{Arrived, EndpointState, Inbox, InboxContext, decode},
     protocol::{AgentId, Presence, Term, Time},
 };
 
@@ -18,13 +20,16 @@ use super::{
     state::{Inner, ProxyState},
 };
 
+mod arrived;
 mod leader;
 
+pub(super) use arrived::ArrivedQueue;
 pub(super) use leader::Unacknowledged;
 pub(crate) use leader::unregistered;
 
 impl<M: LeaderMessage> Inbox for ProxyState<M> {
-    fn receive(&self, here: &InboxContext<'_>, envelope: &Envelope<AppMessage>) {
+    fn receive(&self, here: &InboxContext<'_>, arrived: Arrived) {
+        let envelope = &arrived.envelope;
         let body = &*envelope.message.body.0;
         let known = match envelope.message.kind {
             RUN => RunHead::read(body).map(|(head, messages)| {
@@ -54,17 +59,31 @@ impl<M: LeaderMessage> Inbox for ProxyState<M> {
             inner.last = None;
             inner.sender.see(here.now, view);
         }
-        let due = self.acknowledge(&mut inner, here);
-        loop {
+        // The own messages and those of others have their turn at an actor that is full.
+        let is_own_turn = inner.is_own_turn;
+        let mut had_room = is_own_turn || self.deliver_arrived(&mut inner, here);
+        while had_room || !inner.sender.wants(here.state.id()) {
             let (next, settled) = inner.sender.next(here.now, MOST, BATCH);
             inner.settle(&settled);
             match next {
-                Some(next) => self.send(&mut inner, here, &next),
+                Some(next) => had_room &= self.send(&mut inner, here, &next),
                 None => break,
             }
         }
+        if is_own_turn && had_room {
+            had_room = self.deliver_arrived(&mut inner, here);
+        }
+        inner.is_own_turn = !had_room && !is_own_turn;
+        let due = self.acknowledge(&mut inner, here);
         self.note_direct(&inner);
-        inner.sender.wakes_at().into_iter().chain(due).min()
+        let wakes_at = inner.sender.wakes_at();
+        if had_room {
+            inner.retries.clear();
+            return wakes_at.into_iter().chain(due).min();
+        }
+        // Not at once: nothing but time makes room, or an answer, which wakes this.
+        let again = here.now.after(inner.retries.pause());
+        Some(due.map_or(again, |due| due.min(again)))
     }
 
     fn end(&self) {
@@ -73,7 +92,8 @@ impl<M: LeaderMessage> Inbox for ProxyState<M> {
 }
 
 impl<M: LeaderMessage> ProxyState<M> {
-    fn send(&self, inner: &mut Inner<M>, here: &InboxContext<'_>, next: &Next) {
+    /// Says whether there was room: `false` if the actor here takes no more.
+    fn send(&self, inner: &mut Inner<M>, here: &InboxContext<'_>, next: &Next) -> bool {
         let (to, run, first, count) = match next {
             Next::Batch {
                 to,
@@ -108,6 +128,7 @@ impl<M: LeaderMessage> ProxyState<M> {
             write_message(ask, &item.payload.bytes, &mut body);
         }
         here.send(&to.id, &self.name, RUN, &body);
+        true
     }
 
     /// The own agent is the leader, or was: its messages wait for those before them like any others.
@@ -119,7 +140,7 @@ impl<M: LeaderMessage> ProxyState<M> {
         run: u64,
         first: u64,
         count: usize,
-    ) {
+    ) -> bool {
         let messages: Vec<(u64, bool, Bytes)> = inner
             .sender
             .in_flight(count)
@@ -129,10 +150,12 @@ impl<M: LeaderMessage> ProxyState<M> {
         let (mut next, mut refused) = (first, None);
         for (id, is_ask, bytes) in messages {
             let given = self.give(here, (to.term, leads_in), &bytes, |to, message| {
+                let size = bytes.len();
                 if is_ask {
-                    inner.ask_here(id, to.clone().send(message));
+                    let asked = self.intake.ask(to, message, size);
+                    asked.map(|answered| inner.ask_here(id, answered)).is_ok()
                 } else {
-                    to.do_send(message);
+                    self.intake.hand(to, message, size).is_ok()
                 }
             });
             match given {
@@ -160,20 +183,27 @@ impl<M: LeaderMessage> ProxyState<M> {
             Some(why) => {
                 inner.last = Some(why);
                 let next = Some(next);
-                inner.sender.refused(here.now, &from, next, why, None)
+                let settled = inner.sender.refused(here.now, &from, next, why, None);
+                if why == Refusal::Busy {
+                    // It is told when there is room: no pause is needed.
+                    inner.sender.resume(here.now);
+                }
+                settled
             }
         };
         inner.settle(&settled);
+        refused != Some(Refusal::Busy)
     }
 
-    /// Gives a message to the actor, if this agent leads in that term; `None` if the bytes are no message.
-    fn give<T>(
+    /// Gives a message to the actor, if this agent leads in that term and `give` finds room; `None` if the bytes are no
+    /// message.
+    fn give(
         &self,
         here: &InboxContext<'_>,
         (term, leads_in): (Term, Option<Term>),
         bytes: &[u8],
-        give: impl FnOnce(&actix::Recipient<M>, M) -> T,
-    ) -> Result<Option<T>, Refusal> {
+        give: impl FnOnce(&actix::Recipient<M>, M) -> bool,
+    ) -> Result<Option<()>, Refusal> {
         if leads_in != Some(term) || !here.agent.is_leader() {
             return Err(Refusal::NotLeader);
         }
@@ -184,7 +214,11 @@ impl<M: LeaderMessage> ProxyState<M> {
             }
             message.map(|message| give(to, message))
         });
-        given.map_err(|(why, _)| why)
+        match given.map_err(|(why, _)| why)? {
+            Some(true) => Ok(Some(())),
+            Some(false) => Err(Refusal::Busy),
+            None => Ok(None),
+        }
     }
 
     /// A leader says how far it has come.
@@ -233,10 +267,11 @@ impl<M: LeaderMessage> ProxyState<M> {
 
 impl<M: LeaderMessage> Inner<M> {
     /// The actor here has a message whose sender waits for the answer.
-    fn ask_here(&mut self, id: u64, request: actix::dev::RecipientRequest<M>) {
+    fn ask_here(&mut self, id: u64, answered: oneshot::Receiver<Result<M::Result, MailboxError>>) {
         if let Some(ask) = self.asks.remove(&id) {
             drop(actix::spawn(async move {
-                let answer = request.await.map_err(|_| ProxyError::ReceiverGone);
+                let answer = answered.await.ok().and_then(Result::ok);
+                let answer = answer.ok_or(ProxyError::ReceiverGone);
                 ask.answer.send(answer).ok();
             }));
         }

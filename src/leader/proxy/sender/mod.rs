@@ -39,6 +39,8 @@ pub(super) struct Sender<P> {
     bytes: usize,
     /// So many bytes of them are in flight.
     flying: usize,
+    /// So many messages are in flight at most: fewer after a leader's actor had no room.
+    window: usize,
     ids: u64,
     runs: u64,
     run: Option<Run>,
@@ -82,6 +84,7 @@ impl<P> Sender<P> {
             flight: VecDeque::new(),
             bytes: 0,
             flying: 0,
+            window: bounds.messages,
             ids: 0,
             runs: 0,
             run: None,
@@ -176,6 +179,10 @@ impl<P> Sender<P> {
         self.resume(now);
         self.lost_runs = 0;
         settled.delivered = self.land(next);
+        if settled.delivered > 0 {
+            let wider = self.window.saturating_add(WIDER);
+            self.window = wider.min(self.bounds.messages);
+        }
         if let Some(run) = &mut self.run {
             run.heard = now;
         }
@@ -204,6 +211,10 @@ impl<P> Sender<P> {
             ..Settled::default()
         };
         let is_progress = settled.delivered > 0;
+        if why == Refusal::Busy {
+            let narrower = self.window.min(self.flight.len()) / 2;
+            self.window = narrower.max(NARROWEST).min(self.bounds.messages);
+        }
         while let Some(item) = self.flight.pop_back() {
             self.buffer.push_front(item);
         }
@@ -214,7 +225,7 @@ impl<P> Sender<P> {
         }
         match why {
             Refusal::NotLeader => self.follow(now, redirect, was.as_ref()),
-            Refusal::NotReady | Refusal::Unregistered => self.pause(now),
+            Refusal::NotReady | Refusal::Unregistered | Refusal::Busy => self.pause(now),
             Refusal::Gap => {
                 self.lost_runs = if is_progress {
                     0
@@ -265,7 +276,7 @@ impl<P> Sender<P> {
 
     fn batch(&mut self, now: Time, most: usize, bytes: usize) -> Option<Next> {
         let wanted = self.wanted()?.clone();
-        if self.buffer.is_empty() || now < self.paused_until {
+        if self.buffer.is_empty() || now < self.paused_until || self.flight.len() >= self.window {
             return None;
         }
         match &self.run {
@@ -285,7 +296,7 @@ impl<P> Sender<P> {
         }
         let (mut taken, mut size) = (0_usize, 0_usize);
         let was_quiet = self.flight.is_empty();
-        while taken < most && self.flight.len() < self.bounds.messages {
+        while taken < most && self.flight.len() < self.window {
             let Some(item) = self.buffer.front() else {
                 break;
             };
@@ -402,5 +413,9 @@ fn count(items: usize) -> u64 {
 
 /// After so much silence a leader is asked what has become of a run.
 const ASK_AFTER: Duration = Duration::from_millis(200);
+/// In flight at least, whether the leader's actor has room or not.
+const NARROWEST: usize = 16;
+/// By so much the window grows with each word that something was delivered.
+const WIDER: usize = 16;
 /// After so many runs of which nothing arrived, the first message is given up.
 const LOST_RUNS: u32 = 4;

@@ -38,7 +38,7 @@ impl<P> Sender<P> {
         self.paused_until = now.after(PAUSE.saturating_mul(longer.unwrap_or(1)));
     }
 
-    pub(super) fn resume(&mut self, now: Time) {
+    pub(in crate::leader::proxy) fn resume(&mut self, now: Time) {
         (self.pauses, self.paused_until) = (0, now);
     }
 

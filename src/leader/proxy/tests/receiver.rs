@@ -121,3 +121,25 @@ fn what_a_sender_has_sent_from_one_node_says_nothing_of_another_node() {
     }
     assert_eq!(judge(&mut receiver, 5, 3, 4, 1), Ok(0), "the former one's");
 }
+
+#[test]
+fn what_waits_for_the_actor_has_come_is_not_delivered_and_goes_with_its_run() {
+    let (mut receiver, from) = (Receiver::default(), AgentId::new("a").unwrap());
+    assert_eq!(judge(&mut receiver, 1, 1, 0, 2), Ok(0));
+    let session = receiver.open(&from, life(1, 1), 1).unwrap();
+    session.wait();
+    session.wait();
+    assert_eq!(session.next(), Some(2));
+    assert_eq!(judge(&mut receiver, 1, 1, 2, 2), Ok(2), "they have come");
+    let session = receiver.open(&from, life(1, 1), 1).unwrap();
+    session.deliver_waiting();
+    assert_eq!(session.next(), Some(3));
+    assert_eq!(judge(&mut receiver, 1, 1, 9, 1), Err(Some(3)), "a gap");
+    assert!(
+        receiver.open(&from, life(1, 1), 1).is_none(),
+        "none of it is delivered later"
+    );
+    assert_eq!(judge(&mut receiver, 1, 2, 0, 1), Ok(0));
+    assert!(receiver.open(&from, life(1, 1), 1).is_none());
+    assert!(receiver.open(&from, life(1, 1), 2).is_some());
+}

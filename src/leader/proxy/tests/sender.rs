@@ -269,3 +269,40 @@ fn a_leader_that_was_named_and_has_moved_is_followed_no_more() {
     assert_eq!(gone.unknown, []);
     assert!(sender.wants(&id("b")), "the one that is seen");
 }
+
+#[test]
+fn a_leader_without_room_is_sent_less_at_once_until_it_keeps_up() {
+    let bounds = ProxyBounds {
+        messages: 100,
+        bytes: 10_000,
+        overflow: Overflow::RefuseNewest,
+        patience: Duration::from_secs(2),
+    };
+    let mut sender = Sender::new(bounds, None);
+    (0..100).for_each(|_| push(&mut sender, "x"));
+    sender.see(ms(0), Some(target("b", 1)));
+    let in_flight = |sender: &mut Sender<&'static str>, now| {
+        let batches = std::iter::from_fn(|| sent(sender, now));
+        let (mut run, mut count) = (0, 0);
+        for (_, of, _, messages) in batches {
+            (run, count) = (of, count + messages.len());
+        }
+        (run, count)
+    };
+    let from = id("b");
+    let peer = |run| Answerer {
+        id: &from,
+        life: life(1, 1),
+        run,
+    };
+    assert_eq!(in_flight(&mut sender, ms(0)), (1, 100));
+    sender.refused(ms(1), &peer(1), Some(0), Refusal::Busy, None);
+    assert_eq!(in_flight(&mut sender, ms(5)), (0, 0), "it has a pause");
+    assert_eq!(in_flight(&mut sender, ms(20)), (2, 50));
+    sender.refused(ms(21), &peer(2), Some(0), Refusal::Busy, None);
+    sender.refused(ms(22), &peer(2), Some(0), Refusal::Busy, None);
+    assert_eq!(in_flight(&mut sender, ms(100)), (3, 25));
+    sender.acknowledged(ms(101), &peer(3), 25);
+    assert_eq!(in_flight(&mut sender, ms(101)), (3, 41));
+    assert_eq!(sender.len(), 75, "nothing is lost");
+}

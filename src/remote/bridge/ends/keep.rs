@@ -35,6 +35,7 @@ pub(crate) async fn keep(shared: Arc<BridgeState>, bridge: Addr<RemoteBridge>) {
     while lock(&shared.ends.kept).is_some() {
         if shared.ends.revive(shared.now()) {
             // The bytes that the peers were told are void.
+            // do_send: one for each sentinel that was made anew.
             bridge.do_send(Relink);
         }
         contacts.update(&shared).await;

@@ -218,3 +218,21 @@ fn a_proxy_ends_with_its_agent() {
         assert!(matches!(ended, Err(ProxyStartError::Messages(_))));
     });
 }
+
+#[test]
+fn an_actor_that_is_named_in_both_ways_is_refused_in_either_order() {
+    play(async {
+        let scene = Scene::new();
+        let (agent, worker) = (scene.agent("a", 1), scene.worker("a"));
+        let to = worker.clone().recipient::<Job>();
+        let found = to.clone();
+        let builder = || LeaderProxy::<Job>::builder(&agent, "both");
+        let find = move || Some(found.clone());
+        let one = builder().deliver_to(to.clone());
+        let one = one.deliver_to_found(find.clone()).start();
+        let other = builder().deliver_to_found(find).deliver_to(to).start();
+        for refused in [one.unwrap_err(), other.unwrap_err()] {
+            assert_eq!(refused, ProxyStartError::TwoActors);
+        }
+    });
+}

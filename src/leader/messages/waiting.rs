@@ -1,0 +1,77 @@
+//! The messages that wait for one actor, of whatever types.
+//!
+//! Decided here: that they are handed over in the order in which they came, as the actor takes them, and that one for
+//! which there is no room is dropped and counted. A message counts in the endpoint's mailbox while it waits here, so its
+//! sender is refused, where it is of this process, before there is no room. Not here: how many an actor takes
+//! ([`Intake`](crate::supervisor::Intake)).
+
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use crate::{
+    group::{AppMessage, Envelope},
+    protocol::Time,
+    supervisor::Retries,
+};
+
+use super::{
+    Messages,
+    state::{Arrived, EndpointState, InboxContext},
+};
+
+/// Hands messages of one type to an actor.
+pub(super) trait Hand: Send + Sync {
+    /// Says whether the message is done with: `false` if the actor has no room.
+    fn hand(&self, state: &EndpointState, envelope: &Envelope<AppMessage>) -> bool;
+}
+
+/// What waits for one actor.
+#[derive(Default)]
+pub(super) struct ActorQueue(Mutex<Waiting>);
+
+#[derive(Default)]
+struct Waiting {
+    messages: VecDeque<(Arc<dyn Hand>, Arrived)>,
+    bytes: usize,
+    retries: Retries,
+}
+
+impl ActorQueue {
+    /// Hands a message over, or keeps it behind those that wait.
+    pub(super) fn receive(&self, here: &InboxContext<'_>, to: Arc<dyn Hand>, arrived: Arrived) {
+        // What an application's code panics at under the lock leaves the queue whole.
+        let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if waiting.messages.is_empty() && to.hand(here.state, &arrived.envelope) {
+            return;
+        }
+        let bytes = waiting.bytes.saturating_add(arrived.len());
+        if bytes > MOST {
+            let (id, kind) = (here.state.id(), AppMessage::KIND);
+            return here.snapshot.count_full(id, kind);
+        }
+        waiting.bytes = bytes;
+        waiting.messages.push_back((to, arrived));
+    }
+
+    /// Hands over what the actor takes; says when to try again, if more waits.
+    pub(super) fn look(&self, here: &InboxContext<'_>) -> Option<Time> {
+        let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        while let Some((to, arrived)) = waiting.messages.pop_front() {
+            // Taken out first: one at which the application's code panics is not tried again.
+            waiting.bytes = waiting.bytes.saturating_sub(arrived.len());
+            if to.hand(here.state, &arrived.envelope) {
+                waiting.retries.clear();
+                continue;
+            }
+            waiting.bytes = waiting.bytes.saturating_add(arrived.len());
+            waiting.messages.push_front((to, arrived));
+            return Some(here.now.after(waiting.retries.pause()));
+        }
+        None
+    }
+}
+
+/// So many bytes wait for one actor: more than a mailbox has room for, by its default.
+const MOST: usize = 32 * Messages::MAX_LEN;

@@ -1,0 +1,75 @@
+//! What other agents' proxies have sent to a leader, and waits for its actor.
+//!
+//! Decided here: that it is bounded, of all senders together, and that the sender of most of it is refused where there is
+//! no room. Not here: when the actor has room ([`Intake`](crate::supervisor::Intake)), what is done with one that waits
+//! (`leader.rs`).
+
+use std::collections::{BTreeMap, VecDeque};
+
+use bytes::Bytes;
+
+use super::super::{exchange::ProxyBounds, frame::RunHead};
+use crate::protocol::AgentId;
+
+/// A message that waits.
+pub(in crate::leader::proxy) struct ArrivedMessage {
+    pub(super) from: AgentId,
+    pub(super) head: RunHead,
+    /// Under which number its sender waits for an answer; 0 if it does not.
+    pub(super) ask: u64,
+    pub(super) bytes: Bytes,
+}
+
+/// In the order in which they came.
+#[derive(Default)]
+pub(in crate::leader::proxy) struct ArrivedQueue {
+    messages: VecDeque<ArrivedMessage>,
+    bytes: usize,
+}
+
+impl ArrivedQueue {
+    pub(super) fn is_empty(&self) -> bool {
+        self.messages.is_empty()
+    }
+
+    pub(super) fn push(&mut self, message: ArrivedMessage) {
+        self.bytes = self.bytes.saturating_add(message.bytes.len());
+        self.messages.push_back(message);
+    }
+
+    pub(super) fn pop(&mut self) -> Option<ArrivedMessage> {
+        let message = self.messages.pop_front()?;
+        self.bytes = self.bytes.saturating_sub(message.bytes.len());
+        Some(message)
+    }
+
+    /// It stays the first one.
+    pub(super) fn put_back(&mut self, message: ArrivedMessage) {
+        self.bytes = self.bytes.saturating_add(message.bytes.len());
+        self.messages.push_front(message);
+    }
+
+    /// Whether one more of that length may wait.
+    pub(super) fn has_room(&self, len: usize, bounds: &ProxyBounds) -> bool {
+        self.messages.len() < bounds.messages && self.bytes.saturating_add(len) <= bounds.bytes
+    }
+
+    /// Of whose messages most bytes wait, and the head of the latest of them.
+    pub(super) fn largest(&self) -> Option<(AgentId, RunHead)> {
+        let mut by_sender = BTreeMap::<&AgentId, (usize, RunHead)>::new();
+        for message in &self.messages {
+            let (bytes, head) = by_sender.entry(&message.from).or_insert((0, message.head));
+            *bytes = bytes.saturating_add(message.bytes.len());
+            *head = message.head;
+        }
+        let largest = by_sender.into_iter().max_by_key(|(_, (bytes, _))| *bytes);
+        largest.map(|(from, (_, head))| (from.clone(), head))
+    }
+
+    /// Drops what waits of a sender: its run is refused.
+    pub(super) fn drop_of(&mut self, from: &AgentId) {
+        self.messages.retain(|message| message.from != *from);
+        let lengths = self.messages.iter().map(|message| message.bytes.len());
+        self.bytes = lengths.sum();
+    }
+}

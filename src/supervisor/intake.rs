@@ -1,0 +1,425 @@
+//! How much one actor is handed: no more than its mailbox takes, and no more than it is known to work through.
+//!
+//! An actor says that its mailbox is full to `try_send` only; and one on threads of its own (`SyncArbiter`) never says so,
+//! because actix moves what it is sent to a queue that has no bound. So some messages are *markers*: their answer is
+//! awaited, also where nobody wants it, and with it the actor has taken all that it was handed before.
+//!
+//! Decided here: when there is no room, and that whoever waits for room is told of it. Not here: where a message waits
+//! until then, and who is refused.
+
+use std::{
+    fmt,
+    pin::Pin,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError, TryLockError,
+        atomic::{
+            AtomicBool,
+            Ordering::{AcqRel, Acquire, Release},
+        },
+    },
+    task::{Context, Poll, Wake},
+    time::Duration,
+};
+
+use actix::{
+    Actor, AsyncContext, MailboxError, Message, Recipient, clock::timeout, fut::wrap_future,
+    prelude::SendError,
+};
+use tokio::sync::{Notify, oneshot};
+
+/// What one actor was handed, and has handled of it as far as is known.
+pub(crate) struct Intake {
+    most: Amount,
+    counts: Mutex<Counts>,
+    /// Called once there may be room again, from any thread.
+    wake: Box<dyn Fn() + Send + Sync>,
+}
+
+/// Messages, and their bytes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Amount {
+    messages: u64,
+    bytes: u64,
+}
+
+#[derive(Debug, Default)]
+struct Counts {
+    /// In all, so far.
+    handed: Amount,
+    handled: Amount,
+    /// So many markers are not answered.
+    markers: u32,
+    /// So many messages were handed over since the latest marker.
+    unmarked: u32,
+    is_awaited: bool,
+}
+
+/// Where an answer goes.
+type AnswerTo<M> = oneshot::Sender<Result<<M as Message>::Result, MailboxError>>;
+/// Where an answer comes.
+pub(crate) type Answered<M> = oneshot::Receiver<Result<<M as Message>::Result, MailboxError>>;
+
+impl Intake {
+    /// Hands over what is within these limits, beside a few messages.
+    pub(crate) fn new(
+        messages: usize,
+        bytes: usize,
+        wake: impl Fn() + Send + Sync + 'static,
+    ) -> Arc<Self> {
+        let most = Amount {
+            messages: wide(messages),
+            bytes: wide(bytes),
+        };
+        Arc::new(Self {
+            most,
+            counts: Mutex::default(),
+            wake: Box::new(wake),
+        })
+    }
+
+    /// Hands over a message that wants no answer, from any thread. The same recipient has to be used each time: a clone of
+    /// it has a place of its own in a full mailbox.
+    ///
+    /// # Errors
+    /// The message, where there is no room for it, or no actor.
+    pub(crate) fn hand<M>(
+        self: &Arc<Self>,
+        to: &Recipient<M>,
+        message: M,
+        size: usize,
+    ) -> Result<(), M>
+    where
+        M: Message<Result: Send> + Send + 'static,
+    {
+        let Some((at, is_marker)) = self.reserve(size, false) else {
+            return Err(message);
+        };
+        if is_marker {
+            Marker::send(to, message, self, at, None);
+            return Ok(());
+        }
+        match to.try_send(message) {
+            Ok(()) => Ok(()),
+            Err(SendError::Full(message) | SendError::Closed(message)) => {
+                let mut counts = self.counts();
+                counts.handed.messages = counts.handed.messages.saturating_sub(1);
+                counts.handed.bytes = counts.handed.bytes.saturating_sub(wide(size));
+                counts.unmarked = counts.unmarked.saturating_sub(1);
+                counts.is_awaited = true;
+                Err(message)
+            }
+        }
+    }
+
+    /// Hands over a message that wants an answer. It counts until it is answered, whether anybody waits for that or not.
+    ///
+    /// # Errors
+    /// As with [`hand`](Self::hand).
+    pub(crate) fn ask<M>(
+        self: &Arc<Self>,
+        to: &Recipient<M>,
+        message: M,
+        size: usize,
+    ) -> Result<Answered<M>, M>
+    where
+        M: Message<Result: Send> + Send + 'static,
+    {
+        let Some((at, _)) = self.reserve(size, true) else {
+            return Err(message);
+        };
+        let (answer, answered) = oneshot::channel();
+        Marker::send(to, message, self, at, Some(answer));
+        Ok(answered)
+    }
+
+    /// Takes room for a message; says how much was handed over with it, and whether it is a marker.
+    fn reserve(&self, size: usize, is_ask: bool) -> Option<(Amount, bool)> {
+        let mut counts = self.counts();
+        let Amount { messages, bytes } = counts.unhandled();
+        let bytes = bytes.saturating_add(wide(size));
+        // Without a marker on its way nothing would tell of room: the next message is one.
+        if counts.markers > 0 && (messages >= self.most.messages || bytes > self.most.bytes) {
+            counts.is_awaited = true;
+            return None;
+        }
+        counts.handed.messages = counts.handed.messages.saturating_add(1);
+        counts.handed.bytes = counts.handed.bytes.saturating_add(wide(size));
+        let is_marker = is_ask || counts.markers == 0 || counts.unmarked >= UNMARKED;
+        if is_marker {
+            counts.markers = counts.markers.saturating_add(1);
+            counts.unmarked = 0;
+        } else {
+            counts.unmarked = counts.unmarked.saturating_add(1);
+        }
+        Some((counts.handed, is_marker))
+    }
+
+    /// The actor has taken all that it was handed up to there.
+    fn answered(&self, at: Amount) {
+        let mut counts = self.counts();
+        counts.markers = counts.markers.saturating_sub(1);
+        if at.messages > counts.handled.messages {
+            counts.handled = at;
+        }
+        let is_awaited = std::mem::take(&mut counts.is_awaited);
+        drop(counts);
+        if is_awaited {
+            (self.wake)();
+        }
+    }
+
+    fn counts(&self) -> MutexGuard<'_, Counts> {
+        // Each change under the lock is whole at once.
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Counts {
+    fn unhandled(&self) -> Amount {
+        let Self {
+            handed, handled, ..
+        } = self;
+        Amount {
+            messages: handed.messages.saturating_sub(handled.messages),
+            bytes: handed.bytes.saturating_sub(handled.bytes),
+        }
+    }
+}
+
+impl fmt::Debug for Intake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Intake").field(&self.counts()).finish()
+    }
+}
+
+/// After so many messages in a row one is a marker.
+const UNMARKED: u32 = 15;
+
+fn wide(value: usize) -> u64 {
+    u64::try_from(value).unwrap_or(u64::MAX)
+}
+
+/// A message whose answer is awaited by no task: on whatever thread it comes, it is noted.
+struct Marker<M: Message<Result: Send> + Send + 'static> {
+    waiting: Mutex<Option<Waiting<M>>>,
+    /// Whether it has to be looked at once more.
+    is_woken: AtomicBool,
+    intake: Arc<Intake>,
+    at: Amount,
+}
+
+struct Waiting<M: Message<Result: Send> + Send + 'static> {
+    request: Pin<Box<dyn Future<Output = Result<M::Result, MailboxError>> + Send>>,
+    answer: Option<AnswerTo<M>>,
+}
+
+impl<M: Message<Result: Send> + Send + 'static> Marker<M> {
+    fn send(
+        to: &Recipient<M>,
+        message: M,
+        intake: &Arc<Intake>,
+        at: Amount,
+        answer: Option<AnswerTo<M>>,
+    ) {
+        // Where the mailbox is full, the request has a place of its own there, and takes it when it is polled.
+        let request = tokio::task::unconstrained(to.send(message));
+        let marker = Arc::new(Self {
+            waiting: Mutex::new(Some(Waiting {
+                request: Box::pin(request),
+                answer,
+            })),
+            is_woken: AtomicBool::new(false),
+            intake: Arc::clone(intake),
+            at,
+        });
+        marker.wake();
+    }
+
+    fn look(self: &Arc<Self>) {
+        while self.is_woken.load(Acquire) {
+            let mut waiting = match self.waiting.try_lock() {
+                Ok(waiting) => waiting,
+                Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+                // Whoever holds it looks once more.
+                Err(TryLockError::WouldBlock) => return,
+            };
+            self.is_woken.store(false, Release);
+            let Some(Waiting { request, .. }) = &mut *waiting else {
+                return;
+            };
+            let waker = Arc::clone(self).into();
+            let Poll::Ready(result) = request.as_mut().poll(&mut Context::from_waker(&waker))
+            else {
+                continue;
+            };
+            let answer = waiting.take().and_then(|waiting| waiting.answer);
+            drop(waiting);
+            if let Some(answer) = answer {
+                answer.send(result).ok(); // nobody may wait any more
+            }
+            self.intake.answered(self.at);
+        }
+    }
+}
+
+impl<M: Message<Result: Send> + Send + 'static> Wake for Marker<M> {
+    fn wake(self: Arc<Self>) {
+        self.is_woken.swap(true, AcqRel);
+        self.look();
+    }
+}
+
+/// Hands messages on for an actor that handles nothing else while there is no room.
+#[derive(Clone, Debug)]
+pub(crate) struct InTurn {
+    intake: Arc<Intake>,
+    room: Arc<Notify>,
+}
+
+impl InTurn {
+    pub(crate) fn new() -> Self {
+        let room = Arc::new(Notify::new());
+        let told = Arc::clone(&room);
+        let intake = Intake::new(IN_TURN, usize::MAX, move || told.notify_one());
+        Self { intake, room }
+    }
+
+    /// Hands over a message, now or as soon as there is room; where it wants an answer, `answer` gets that.
+    pub(crate) fn hand<A, M>(
+        &self,
+        to: Recipient<M>,
+        message: M,
+        answer: Option<impl FnOnce(Answered<M>) + 'static>,
+        ctx: &mut actix::Context<A>,
+    ) where
+        A: Actor<Context = actix::Context<A>>,
+        M: Message<Result: Send> + Send + 'static,
+    {
+        let mut answer = answer;
+        let mut give = move |intake: &Arc<Intake>, message| match answer.take() {
+            None => intake
+                .hand(&to, message, 0)
+                .map_err(|message| (message, to.connected())),
+            Some(hear) => match intake.ask(&to, message, 0) {
+                Ok(answered) => {
+                    hear(answered);
+                    Ok(())
+                }
+                Err(message) => {
+                    answer = Some(hear);
+                    Err((message, to.connected()))
+                }
+            },
+        };
+        let Err((mut message, mut is_there)) = give(&self.intake, message) else {
+            return;
+        };
+        let Self { intake, room } = self.clone();
+        let wait = async move {
+            while is_there {
+                timeout(AGAIN, room.notified()).await.ok();
+                match give(&intake, message) {
+                    Ok(()) => return,
+                    Err((back, there)) => (message, is_there) = (back, there),
+                }
+            }
+        };
+        ctx.wait(wrap_future::<_, A>(wait));
+    }
+}
+
+/// An actor has so many messages that it has not handled, at most.
+const IN_TURN: usize = 1_024;
+/// A mailbox has room as soon as its actor has taken a message, and an answer may come long after that.
+const AGAIN: Duration = Duration::from_millis(5);
+
+/// When to offer a message again that found no room: an answer tells of it sooner, most of the time.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Retries(u32);
+
+impl Retries {
+    /// There was no room: the longer it lasts, the longer the pause.
+    pub(crate) fn pause(&mut self) -> Duration {
+        let longer = 1_u32.checked_shl(self.0.min(5)).unwrap_or(1);
+        self.0 = self.0.saturating_add(1);
+        Duration::from_millis(1).saturating_mul(longer)
+    }
+
+    /// There was room.
+    pub(crate) fn clear(&mut self) {
+        self.0 = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use actix::{Handler, SyncArbiter, SyncContext, System};
+
+    use super::*;
+
+    #[derive(Message)]
+    #[rtype(result = "u64")]
+    struct Number(u64);
+
+    /// Works on a thread of its own, as far as it is let: actix takes whatever it is sent out of its mailbox at once.
+    struct Worker(Arc<Mutex<mpsc::Receiver<()>>>);
+
+    impl Actor for Worker {
+        type Context = SyncContext<Self>;
+    }
+
+    impl Handler<Number> for Worker {
+        type Result = u64;
+        fn handle(&mut self, number: Number, _: &mut SyncContext<Self>) -> u64 {
+            self.0.lock().unwrap().recv().ok(); // once there is no sender, it goes on
+            number.0
+        }
+    }
+
+    #[test]
+    fn an_actor_on_a_thread_of_its_own_is_handed_so_much_and_tells_of_room() {
+        System::new().block_on(async {
+            let (go, goes_on) = mpsc::channel();
+            let goes_on = Arc::new(Mutex::new(goes_on));
+            let worker = SyncArbiter::start(1, move || Worker(Arc::clone(&goes_on)));
+            let to = worker.recipient();
+            let room = Arc::new(Notify::new());
+            let told = Arc::clone(&room);
+            let intake = Intake::new(40, usize::MAX, move || told.notify_one());
+            let handed = (0..1_000).take_while(|n| intake.hand(&to, Number(*n), 1).is_ok());
+            assert_eq!(handed.count(), 40);
+            assert!(intake.ask(&to, Number(0), 1).is_err());
+            drop(go);
+            room.notified().await;
+            // The actor works on meanwhile: by now or a little later there is room for all.
+            let mut answer = intake.ask(&to, Number(7), 1);
+            while answer.is_err() {
+                room.notified().await;
+                answer = intake.ask(&to, Number(7), 1);
+            }
+            assert_eq!(answer.ok().unwrap().await.unwrap().unwrap(), 7);
+            let Amount { messages, bytes } = intake.counts().unhandled();
+            assert_eq!(
+                (messages, bytes),
+                (0, 0),
+                "all before the answer is handled"
+            );
+        });
+    }
+
+    #[test]
+    fn bytes_count_as_well_and_one_message_has_room_in_any_case() {
+        System::new().block_on(async {
+            let (go, goes_on) = mpsc::channel();
+            let goes_on = Arc::new(Mutex::new(goes_on));
+            let worker = SyncArbiter::start(1, move || Worker(Arc::clone(&goes_on)));
+            let to = worker.recipient();
+            let intake = Intake::new(40, 10, || ());
+            assert!(intake.hand(&to, Number(1), 1_000).is_ok());
+            assert!(intake.hand(&to, Number(2), 1).is_err());
+            drop(go);
+        });
+    }
+}

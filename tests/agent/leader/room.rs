@@ -1,0 +1,358 @@
+//! What an actor is handed that does not keep up, and what its senders are told; in virtual time.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a scene that cannot be set fails the test"
+)]
+
+use std::{
+    cell::{Cell, RefCell},
+    ops::Range,
+    rc::Rc,
+};
+
+use actix::{
+    Actor, ActorFutureExt, Addr, AsyncContext, Context, Handler, Message, clock::sleep,
+    fut::wrap_future,
+};
+use actix_bully::{
+    Group,
+    agent::{BullyAgent, BullyHandle},
+    group::Envelope,
+    leader::{LeaderProxy, Messages, ProxyError, SendError},
+};
+use serde::{Deserialize, Serialize};
+use tokio::sync::watch;
+
+use crate::stage::{MS, play, settle};
+
+thread_local! {
+    /// Messages that were decoded for an actor and are not done with, and the most there ever were.
+    static LIVE: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
+}
+
+fn most_live() -> usize {
+    LIVE.get().1
+}
+
+/// Counts a message that was decoded for as long as it lasts.
+struct Counted(bool);
+
+impl Default for Counted {
+    fn default() -> Self {
+        let (live, most) = LIVE.get();
+        LIVE.set((live + 1, most.max(live + 1)));
+        Self(true)
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        if self.0 {
+            let (live, most) = LIVE.get();
+            LIVE.set((live - 1, most));
+        }
+    }
+}
+
+#[derive(Message, Serialize, Deserialize)]
+#[rtype(result = "()")]
+struct Job {
+    from: u64,
+    number: u64,
+    text: String,
+    #[serde(skip)]
+    _counted: Counted,
+}
+
+impl Job {
+    fn new(from: u64, number: u64) -> Self {
+        Self {
+            from,
+            number,
+            text: "x".repeat(100),
+            _counted: Counted(false),
+        }
+    }
+}
+
+/// The same under another type.
+#[derive(Serialize, Deserialize)]
+struct Other(u64);
+
+/// Takes a while for each message, and handles nothing else meanwhile.
+#[derive(Clone)]
+struct Slow {
+    done: Rc<RefCell<Vec<(u64, u64)>>>,
+    goes_on: watch::Receiver<bool>,
+}
+
+impl Slow {
+    fn start_new() -> (
+        Addr<Self>,
+        Rc<RefCell<Vec<(u64, u64)>>>,
+        watch::Sender<bool>,
+    ) {
+        let (go, goes_on) = watch::channel(true);
+        let done = Rc::default();
+        let slow = Self {
+            done: Rc::clone(&done),
+            goes_on,
+        };
+        (slow.start(), done, go)
+    }
+
+    fn work(&self, from: u64, number: u64, ctx: &mut Context<Self>) {
+        self.done.borrow_mut().push((from, number));
+        let mut goes_on = self.goes_on.clone();
+        let work = async move {
+            sleep(MS(5)).await;
+            goes_on.wait_for(|goes_on| *goes_on).await.ok();
+        };
+        ctx.wait(wrap_future::<_, Self>(work).map(|(), _, _| ()));
+    }
+}
+
+impl Actor for Slow {
+    type Context = Context<Self>;
+}
+
+impl Handler<Job> for Slow {
+    type Result = ();
+    fn handle(&mut self, job: Job, ctx: &mut Context<Self>) {
+        self.work(job.from, job.number, ctx);
+    }
+}
+
+impl Handler<Envelope<Job>> for Slow {
+    type Result = ();
+    fn handle(&mut self, job: Envelope<Job>, ctx: &mut Context<Self>) {
+        self.work(job.message.from, job.message.number, ctx);
+    }
+}
+
+impl Handler<Envelope<Other>> for Slow {
+    type Result = ();
+    fn handle(&mut self, other: Envelope<Other>, ctx: &mut Context<Self>) {
+        self.work(0, other.message.0, ctx);
+    }
+}
+
+fn agents<const N: usize>(names: [&str; N]) -> [BullyHandle; N] {
+    let group = Group::new("g").unwrap();
+    let mut score = 0;
+    names.map(|name| {
+        score += 1;
+        let agent = BullyAgent::builder(name).score(score);
+        agent.join(&group).start().unwrap()
+    })
+}
+
+fn of(from: u64, numbers: &[u64]) -> Vec<(u64, u64)> {
+    numbers.iter().map(|number| (from, *number)).collect()
+}
+
+/// A mailbox of actix holds 16 messages, and one more of each recipient; one is handled, and one was decoded in vain.
+const MAILBOX: usize = 24;
+
+#[test]
+fn a_slow_leader_has_what_its_mailbox_takes_and_senders_are_refused() {
+    play(async {
+        let [low, high] = agents(["a", "b"]);
+        let (slow, done, _go) = Slow::start_new();
+        let at_high = LeaderProxy::<Job>::builder(&high, "job").deliver_to(slow.recipient());
+        at_high.start().unwrap();
+        let jobs = LeaderProxy::<Job>::builder(&low, "job").start().unwrap();
+        settle().await;
+        let (mut accepted, mut refused) = (Vec::new(), 0);
+        for number in 0..5_000 {
+            match jobs.try_send(Job::new(0, number)) {
+                Ok(()) => accepted.push(number),
+                Err(ProxyError::Full) => refused += 1,
+                Err(wrong) => panic!("{wrong}"),
+            }
+            if number % 50 == 0 {
+                sleep(MS(1)).await;
+            }
+        }
+        assert!(refused > 3_000, "{refused}");
+        assert!(most_live() <= MAILBOX, "{}", most_live());
+        // It stands still for longer than an answer is waited for: nothing becomes unknown.
+        sleep(MS(10_000)).await;
+        assert_eq!(*done.borrow(), of(0, &accepted));
+        let counts = jobs.counts();
+        assert_eq!(
+            (counts.unknown, counts.undeliverable, counts.waiting),
+            (0, 0, 0)
+        );
+        assert_eq!(counts.delivered, accepted.len() as u64);
+        assert!(most_live() <= MAILBOX, "{}", most_live());
+    });
+}
+
+#[test]
+fn a_leader_whose_actor_stands_still_keeps_what_waits_for_it_and_loses_nothing() {
+    play(async {
+        let [low, high] = agents(["a", "b"]);
+        let (slow, done, go) = Slow::start_new();
+        let at_high = LeaderProxy::<Job>::builder(&high, "job").deliver_to(slow.recipient());
+        at_high.start().unwrap();
+        let jobs = LeaderProxy::<Job>::builder(&low, "job").start().unwrap();
+        settle().await;
+        go.send(false).unwrap();
+        let numbers: Vec<u64> = (0..500).collect();
+        for number in &numbers {
+            jobs.try_send(Job::new(0, *number)).unwrap();
+        }
+        sleep(MS(20_000)).await;
+        assert_eq!(done.borrow().len(), 1);
+        assert!(most_live() <= MAILBOX, "{}", most_live());
+        go.send(true).unwrap();
+        sleep(MS(10_000)).await;
+        assert_eq!(*done.borrow(), of(0, &numbers));
+        assert_eq!(jobs.counts().unknown, 0);
+    });
+}
+
+#[test]
+fn each_sender_has_its_turn_at_a_slow_leader_and_its_order() {
+    play(async {
+        let [first, second, leader] = agents(["a", "b", "c"]);
+        let (slow, done, _go) = Slow::start_new();
+        let at_leader = LeaderProxy::<Job>::builder(&leader, "job").deliver_to(slow.recipient());
+        let own = at_leader.buffer(64, 1 << 20).start().unwrap();
+        let proxy = |of| LeaderProxy::<Job>::builder(of, "job").start().unwrap();
+        let all = [proxy(&first), proxy(&second), own];
+        settle().await;
+        let mut accepted = [const { Vec::new() }; 3];
+        for number in 0..2_000_u64 {
+            for ((from, jobs), accepted) in (0..).zip(&all).zip(&mut accepted) {
+                if jobs.try_send(Job::new(from, number)).is_ok() {
+                    accepted.push(number);
+                }
+            }
+            sleep(MS(1)).await;
+        }
+        for from in 0..3 {
+            let had = done.borrow().iter().filter(|done| done.0 == from).count();
+            assert!(had > 50, "{from}: {had} of {}", done.borrow().len());
+        }
+        sleep(MS(60_000)).await;
+        for (from, accepted) in (0..).zip(&accepted) {
+            let all = done.borrow();
+            let had: Vec<_> = all.iter().filter(|done| done.0 == from).copied().collect();
+            assert_eq!(had, of(from, accepted), "{from}");
+        }
+    });
+}
+
+#[test]
+fn what_waits_for_a_slow_leader_goes_to_the_next_one_when_it_steps_down() {
+    play(async {
+        let [low, next, high] = agents(["a", "b", "c"]);
+        let (stuck, had, go) = Slow::start_new();
+        let (slow, then, _go) = Slow::start_new();
+        let deliver = |of, to: &Addr<Slow>| {
+            let proxy = LeaderProxy::<Job>::builder(of, "job");
+            proxy.deliver_to(to.clone().recipient()).start().unwrap()
+        };
+        let _leaders = [deliver(&high, &stuck), deliver(&next, &slow)];
+        let jobs = LeaderProxy::<Job>::builder(&low, "job").start().unwrap();
+        settle().await;
+        go.send(false).unwrap();
+        let numbers: Vec<u64> = (0..300).collect();
+        for number in &numbers {
+            jobs.try_send(Job::new(0, *number)).unwrap();
+        }
+        sleep(MS(1_000)).await;
+        // A command is no message of an application: it finds room.
+        high.step_down(None).unwrap();
+        sleep(MS(10_000)).await;
+        assert!(next.is_leader());
+        go.send(true).unwrap();
+        sleep(MS(1_000)).await;
+        let all = [had.borrow().clone(), then.borrow().clone()].concat();
+        assert_eq!(all, of(0, &numbers), "each once, in order");
+        assert!(had.borrow().len() <= MAILBOX, "{}", had.borrow().len());
+        assert_eq!(jobs.counts().unknown, 0);
+    });
+}
+
+#[test]
+fn answers_are_awaited_of_a_slow_leader_and_of_one_that_is_full() {
+    play(async {
+        let [low, high] = agents(["a", "b"]);
+        let (slow, done, _go) = Slow::start_new();
+        let at_high = LeaderProxy::<Job>::builder(&high, "job").deliver_to(slow.recipient());
+        at_high.buffer(8, 1 << 20).start().unwrap();
+        let jobs = LeaderProxy::<Job>::builder(&low, "job").start().unwrap();
+        settle().await;
+        let asks = (0..200).map(|number| jobs.send(Job::new(0, number), MS(60_000)));
+        let answers = futures::future::join_all(asks).await;
+        assert!(answers.iter().all(Result::is_ok), "{answers:?}");
+        assert_eq!(done.borrow().len(), 200);
+        assert!(most_live() <= MAILBOX, "{}", most_live());
+    });
+}
+
+#[test]
+fn a_slow_listener_has_what_its_mailbox_takes_and_senders_are_refused() {
+    play(async {
+        let [a, b] = agents(["a", "b"]);
+        let (slow, done, _go) = Slow::start_new();
+        let at_b = Messages::of(&b).unwrap();
+        at_b.register::<Job>("job", slow.recipient()).unwrap();
+        let own = at_b.channel::<Job>("job").unwrap();
+        let jobs = Messages::of(&a).unwrap().channel::<Job>("job").unwrap();
+        settle().await;
+        let full = Err(SendError::Full { to: b.id().clone() });
+        let (mut accepted, mut refused) = (Vec::new(), 0);
+        for number in 0..6_000 {
+            let channel = if number % 2 == 0 { &jobs } else { &own };
+            match channel.send_to(b.id(), &Job::new(0, number)) {
+                Ok(()) => accepted.push(number),
+                refusal => {
+                    assert_eq!(refusal, full);
+                    refused += 1;
+                }
+            }
+            if number % 50 == 0 {
+                sleep(MS(1)).await;
+            }
+        }
+        assert!(refused > 2_000, "{refused}");
+        assert_eq!(jobs.send_to_all(&Job::new(0, 0)), Ok(0));
+        assert!(most_live() <= MAILBOX, "{}", most_live());
+        sleep(MS(30_000)).await;
+        assert_eq!(*done.borrow(), of(0, &accepted));
+        assert!(most_live() <= MAILBOX, "{}", most_live());
+        assert!(b.is_leader());
+    });
+}
+
+#[test]
+fn types_of_one_actor_keep_their_order_while_it_is_slow() {
+    play(async {
+        let [a, b] = agents(["a", "b"]);
+        let (slow, done, _go) = Slow::start_new();
+        let at_b = Messages::of(&b).unwrap();
+        at_b.register::<Job>("job", slow.clone().recipient())
+            .unwrap();
+        at_b.register::<Other>("other", slow.recipient()).unwrap();
+        let at_a = Messages::of(&a).unwrap();
+        let (jobs, others) = (
+            at_a.channel::<Job>("job").unwrap(),
+            at_a.channel::<Other>("other").unwrap(),
+        );
+        settle().await;
+        const ALL: Range<u64> = 0..300;
+        for number in ALL {
+            if number % 3 == 0 {
+                others.send_to(b.id(), &Other(number)).unwrap();
+            } else {
+                jobs.send_to(b.id(), &Job::new(0, number)).unwrap();
+            }
+        }
+        sleep(MS(10_000)).await;
+        assert_eq!(*done.borrow(), of(0, &ALL.collect::<Vec<_>>()));
+    });
+}

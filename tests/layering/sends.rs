@@ -1,0 +1,61 @@
+//! That each `do_send` says why it may ignore the bounds of a mailbox.
+//!
+//! actix queues what is sent so, however full a mailbox is. Messages of users are handed over by an `Intake`, which keeps
+//! within them; each `do_send` that remains stands under a comment that begins with `do_send:`, and says how few it sends.
+
+use std::{fs, path::Path};
+
+use crate::rust_files;
+
+#[test]
+fn each_do_send_says_why_it_may_ignore_a_bound() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut wrong = Vec::new();
+    for file in rust_files(&root) {
+        let source = fs::read_to_string(root.join(&file)).unwrap();
+        wrong.extend(unexplained(&source).map(|line| format!("src/{file}:{line}")));
+    }
+    assert!(
+        wrong.is_empty(),
+        "say it in a comment that begins with `do_send:`\n{wrong:#?}"
+    );
+}
+
+#[test]
+fn one_that_does_not_say_it_is_found() {
+    let source = "fn f() {\n    // do_send: one.\n    a.do_send(B);\n    c();\n    d.do_send(E);\n    let f = Recipient::do_send;\n}\n";
+    assert_eq!(unexplained(source).collect::<Vec<_>>(), [5, 6]);
+    let shown = "/// adds.do_send(Add(1));\n//! do_send\n    pub fn do_send(&self) {\n";
+    assert_eq!(unexplained(shown).count(), 0);
+    let tests = "#[cfg(test)]\nmod tests {\n    a.do_send(B);\n}\n";
+    assert_eq!(unexplained(tests).count(), 0);
+}
+
+/// The lines with one that nothing explains, before the tests of a file.
+fn unexplained(source: &str) -> impl Iterator<Item = usize> {
+    let code = source
+        .split("#[cfg(test)]\nmod tests {")
+        .next()
+        .unwrap_or_default();
+    let lines: Vec<&str> = code.lines().map(str::trim).collect();
+    let mut found = Vec::new();
+    for (at, line) in lines.iter().enumerate() {
+        let is_call = [".do_send(", "::do_send"]
+            .iter()
+            .any(|call| line.contains(call));
+        if !is_call || line.starts_with("//") {
+            continue;
+        }
+        // The statement that it ends, with its comment.
+        let above = lines.get(..at).into_iter().flatten().rev().take(SO_FAR);
+        let mut above =
+            above.take_while(|line| !line.contains("do_send(") || line.starts_with("//"));
+        if !above.any(|line| line.starts_with("// do_send: ")) {
+            found.push(at + 1);
+        }
+    }
+    found.into_iter()
+}
+
+/// A comment stands so many lines above a call, at most.
+const SO_FAR: usize = 3;
