@@ -254,10 +254,11 @@ impl<M: Message<Result: Send> + Send + 'static> Marker<M> {
             };
             let answer = waiting.take().and_then(|waiting| waiting.answer);
             drop(waiting);
+            // First: whoever has the answer may ask at once how much room there is.
+            self.intake.answered(self.at);
             if let Some(answer) = answer {
                 answer.send(result).ok(); // nobody may wait any more
             }
-            self.intake.answered(self.at);
         }
     }
 }
