@@ -143,11 +143,11 @@ impl Handler<Envelope<BullyMessage>> for ByType {
         };
         match message {
             BullyMessage::Elect(message) => {
-                self.pass_on(&self.elect, around.map(|()| message), ctx)
+                self.pass_on(&self.elect, around.map(|()| message), ctx);
             }
             BullyMessage::Ok(message) => self.pass_on(&self.ok, around.map(|()| message), ctx),
             BullyMessage::Elected(message) => {
-                self.pass_on(&self.elected, around.map(|()| message), ctx)
+                self.pass_on(&self.elected, around.map(|()| message), ctx);
             }
             // An `Ok` and a new election tell the textbook's participant the same.
             BullyMessage::Yield(_)

@@ -30,7 +30,8 @@ mod error;
 mod locked;
 mod slot;
 mod system;
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 pub(crate) mod tests;
 
 use std::{

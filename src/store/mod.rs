@@ -21,7 +21,8 @@ mod generation;
 mod identity;
 mod memory;
 mod open_store;
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests;
 mod writer;
 

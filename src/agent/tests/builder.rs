@@ -167,9 +167,7 @@ fn each_pair_of_calls_means_the_same_in_both_orders_or_is_refused_by_both_names(
             for (first, one) in &all {
                 for (second, two) in all.iter().filter(|(second, _)| *second > first) {
                     let both = with(&[one, two]);
-                    for order in [vec![two, one]] {
-                        assert_eq!(with(&order), both, "{third:?}: {second}, {first}");
-                    }
+                    assert_eq!(with(&[two, one]), both, "{third:?}: {second}, {first}");
                     for around in [
                         vec![spare, one, two],
                         vec![one, two, spare],

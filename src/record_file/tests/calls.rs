@@ -68,13 +68,13 @@ fn a_record_is_synced_before_it_is_said_and_its_name_too() {
 
 #[test]
 fn a_file_that_could_not_be_made_is_none_and_the_next_one_is_made() {
-    for at in 0..CREATED.len() - 1 {
+    for (at, call) in CREATED.iter().enumerate().take(CREATED.len() - 1) {
         let (folder, path) = place();
         let system = Arc::new(Tried::default());
         system.plan(at, Event::Fails(ErrorKind::StorageFull));
         let refused = create(&system, &path).expect_err("no room");
         let is_io = matches!(&refused, RecordFileError::Io(error) if error.kind() == ErrorKind::StorageFull);
-        assert!(is_io, "{:?}: {refused:?}", CREATED[at]);
+        assert!(is_io, "{call:?}: {refused:?}");
         let is_moved = at > 10;
         let left = if is_moved {
             vec!["jobs"]

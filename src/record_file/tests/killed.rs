@@ -41,16 +41,13 @@ fn child_that_is_killed() {
     );
     let (call, path) = (call.parse().expect("a number"), Path::new(path));
     let system = Arc::new(Tried::default());
-    match part {
-        "create" => {
-            kill_before(&system, call);
-            drop(create(&system, path).expect("made"));
-        }
-        _ => {
-            let mut file = open(&system, path).expect("whole");
-            kill_before(&system, call);
-            file.write(b"record 2").expect("written");
-        }
+    if part == "create" {
+        kill_before(&system, call);
+        drop(create(&system, path).expect("made"));
+    } else {
+        let mut file = open(&system, path).expect("whole");
+        kill_before(&system, call);
+        file.write(b"record 2").expect("written");
     }
     println!("\ndone");
 }

@@ -79,19 +79,18 @@ impl Job {
 #[derive(Serialize, Deserialize)]
 struct Other(u64);
 
+/// What was handled: by whom it was sent, and its number.
+type Done = Rc<RefCell<Vec<(u64, u64)>>>;
+
 /// Takes a while for each message, and handles nothing else meanwhile.
 #[derive(Clone)]
 struct Slow {
-    done: Rc<RefCell<Vec<(u64, u64)>>>,
+    done: Done,
     goes_on: watch::Receiver<bool>,
 }
 
 impl Slow {
-    fn start_new() -> (
-        Addr<Self>,
-        Rc<RefCell<Vec<(u64, u64)>>>,
-        watch::Sender<bool>,
-    ) {
+    fn start_new() -> (Addr<Self>, Done, watch::Sender<bool>) {
         let (go, goes_on) = watch::channel(true);
         let done = Rc::default();
         let slow = Self {
@@ -184,7 +183,7 @@ fn a_slow_leader_has_what_its_mailbox_takes_and_senders_are_refused() {
             (counts.unknown, counts.undeliverable, counts.waiting),
             (0, 0, 0)
         );
-        assert_eq!(counts.delivered, accepted.len() as u64);
+        assert_eq!(counts.delivered, u64::try_from(accepted.len()).unwrap());
         assert!(most_live() <= MAILBOX, "{}", most_live());
     });
 }
@@ -329,6 +328,9 @@ fn a_slow_listener_has_what_its_mailbox_takes_and_senders_are_refused() {
     });
 }
 
+/// The messages of the test below.
+const ALL: Range<u64> = 0..300;
+
 #[test]
 fn types_of_one_actor_keep_their_order_while_it_is_slow() {
     play(async {
@@ -344,7 +346,6 @@ fn types_of_one_actor_keep_their_order_while_it_is_slow() {
             at_a.channel::<Other>("other").unwrap(),
         );
         settle().await;
-        const ALL: Range<u64> = 0..300;
         for number in ALL {
             if number % 3 == 0 {
                 others.send_to(b.id(), &Other(number)).unwrap();

@@ -209,7 +209,7 @@ fn a_vote_for_another_agent_or_another_incarnation_does_not_count() {
     ahead
         .hear(LOW, grants(MINE).of(HIGH))
         .nothing_else_happened();
-    let former = grants(MINE).to_incarnation(0);
+    let former = grants(MINE).addressed_to(0);
     ahead.hear(LOW, former.clone()).nothing_else_happened();
     ahead.hear(LOW, grants(MINE)).whatever();
     assert!(matches!(ahead.machine.state, State::Leading(_)));

@@ -159,7 +159,7 @@ impl ClaimReply {
     }
 
     /// The same answer to that incarnation of whoever asked, about a vote for it.
-    pub(super) fn to_incarnation(self, incarnation: u64) -> Self {
+    pub(super) fn addressed_to(self, incarnation: u64) -> Self {
         let incarnation = Incarnation(incarnation);
         let candidate = Candidate {
             incarnation,

@@ -54,12 +54,11 @@ impl<M: LeaderMessage> ProxyState<M> {
         inner
             .receiver
             .forget(|id, node| snapshot.node_of(id) == Some(node));
-        let count = messages.len();
         let arrival = Arrival {
             from: head.from,
             run: head.run,
             first: head.first,
-            count,
+            count: messages.len(),
         };
         let skip = match inner.receiver.judge(&envelope.from, arrival) {
             Judgement::Ignore => return,
@@ -67,7 +66,7 @@ impl<M: LeaderMessage> ProxyState<M> {
                 return self.refuse(&mut inner, here, &envelope.from, head, next, Refusal::Gap);
             }
             Judgement::Take { session, skip } => {
-                if count == 0 {
+                if arrival.count == 0 {
                     let next = session.next();
                     inner.unacknowledged.remove(&envelope.from);
                     return self.answer(here, &envelope.from, head, None, next);

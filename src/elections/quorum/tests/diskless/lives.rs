@@ -21,7 +21,7 @@ pub(super) fn claiming(config: QuorumConfig) -> (Kit, u64) {
 
 /// A vote for that incarnation.
 pub(super) fn vote_for(incarnation: u64, term: u64) -> ClaimReply {
-    grants(term).to_incarnation(incarnation)
+    grants(term).addressed_to(incarnation)
 }
 
 pub(super) fn ack_of(incarnation: u64, term: u64, echo: Time) -> Ack {
@@ -84,7 +84,7 @@ fn who_is_answered_is_named() {
     let seen = me.hear_incarnation(LOW, 3, claim(BEGINS, 1));
     assert_eq!(
         seen.messages(),
-        [&vote_for(3, BEGINS).of(LOW).to_incarnation(3).into()]
+        [&vote_for(3, BEGINS).of(LOW).addressed_to(3).into()]
     );
 }
 
