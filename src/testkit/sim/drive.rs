@@ -106,12 +106,15 @@ impl<E: Election> World<E> {
         let Some(node) = self.nodes.get_mut(at.0) else {
             return;
         };
-        let (incarnation, score) = (node.incarnation, node.first_score);
+        let (incarnation, score, store) = (node.incarnation, node.first_score, node.store);
         let rescored = mem::replace(&mut node.score, score) != score;
         let known = self.registry.members.get(&id);
         let is_new = known.is_none_or(|m| !m.is_up() || m.incarnation != Some(incarnation));
         if is_new || rescored {
-            self.enter(|members| members.up(&id, incarnation) | members.set_score(&id, score));
+            self.enter(|members| {
+                let is_told = members.up(&id, incarnation) | members.set_score(&id, score);
+                is_told | members.set_store(&id, store)
+            });
         }
         self.forgotten.retain(|(reader, _)| *reader != at); // a new incarnation forgets no member
         let known = self.snapshot_for(at);
