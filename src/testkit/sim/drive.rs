@@ -8,15 +8,15 @@ use std::{mem, time::Duration};
 use super::{
     World,
     contract::{ContractState, TermOrder},
-    node::{KnownMembers, NodeIndex, RunningTimer, as_heard},
+    node::{NodeIndex, RunningTimer, as_heard},
     situation::Situation,
-    transit::{Drop, SenderState, SentMessage, Transit},
+    transit::{Drop, SenderState, SentMessage},
     trap::Reaction,
     world::Scheduled,
 };
 use crate::protocol::{
     After, AgentId, Birth, Effect, Effects, EffectsOf, Election, Event, Identity, Incarnation,
-    Input, InputOf, Leader, PeerMessage, Role, Term, Time, To, Unheard,
+    Input, InputOf, Leader, Role, Term, Time, Unheard,
 };
 use crate::testkit::trace::Happening;
 
@@ -383,82 +383,5 @@ impl<E: Election> World<E> {
             }
             true
         });
-    }
-}
-
-impl<E: Election> Transit<E> {
-    /// Sends a message to one, to all or to some, never to oneself; says what the sender suffers.
-    fn send_to(
-        &mut self,
-        now: Time,
-        sender: SenderState,
-        known: &KnownMembers,
-        to: &To,
-        message: E::Message,
-    ) -> Option<Reaction> {
-        let from = sender.index;
-        let own = self.first_of(from);
-        let mut suffers = None;
-        let mut say = |transit: &mut Self, to: NodeIndex, message: E::Message| {
-            if suffers == Some(Reaction::Crash) {
-                return;
-            }
-            let outgoing = SentMessage {
-                from,
-                to,
-                incarnation: sender.incarnation,
-                epoch: sender.epoch,
-                message,
-            };
-            let reaction = transit.send(now, &sender, outgoing);
-            if reaction == Some(Reaction::Isolate) {
-                transit.network.isolate(&from);
-            }
-            suffers = reaction.or(suffers);
-        };
-        let mut send = |transit: &mut Self, to: NodeIndex, message: E::Message| {
-            if to == own {
-                return;
-            }
-            for at in 0..transit.seconds.len() {
-                if let Some((_, second)) = transit.seconds.get(at).filter(|(of, _)| *of == to) {
-                    say(transit, *second, message.clone());
-                }
-            }
-            say(transit, to, message);
-        };
-        match to {
-            To::One(id) => {
-                if let Some(index) = self.index_of(known, id) {
-                    send(self, index, message);
-                }
-            }
-            To::All => {
-                for index in &*known.indices {
-                    send(self, *index, message.clone());
-                }
-            }
-            To::Set(some) => {
-                for id in some.iter() {
-                    if let Some(index) = self.index_of(known, id) {
-                        send(self, index, message.clone());
-                    }
-                }
-            }
-        }
-        suffers
-    }
-
-    /// The index of that agent; mostly it is a member, and those are found quickly.
-    fn index_of(&self, known: &KnownMembers, id: &AgentId) -> Option<NodeIndex> {
-        let member = known.members.index_of(id);
-        let index = member.and_then(|at| known.indices.get(at).copied());
-        index.or_else(|| self.directory.find(id.as_str()))
-    }
-
-    /// A message is not under way any more.
-    pub(super) fn has_arrived(&mut self, sent: &SentMessage<E::Message>) {
-        let counted = usize::from(!sent.message.is_repeated());
-        self.under_way = self.under_way.saturating_sub(counted);
     }
 }

@@ -67,18 +67,6 @@ impl<E: Election> World<E> {
         true
     }
 
-    /// A crashed agent's disk is lost; says whether it held a record. Where the rules depend on that, no
-    /// further incarnation begins under its name.
-    pub fn wipe(&mut self, agent: impl AsRef<str>) -> bool {
-        let at = self.transit.directory.find(agent.as_ref());
-        let node = at.and_then(|at| self.nodes.get_mut(at.0));
-        let Some(node) = node.filter(|node| !node.is_alive()) else {
-            return false;
-        };
-        node.is_wiped = true;
-        node.durable.take().is_some()
-    }
-
     /// An agent hangs: it processes nothing, and no other is told.
     pub fn pause(&mut self, agent: impl AsRef<str>) -> bool {
         let running = self.is_running(agent.as_ref());
