@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    elections::message::Micros,
-    protocol::{AgentId, Decree, Term},
+    elections::message::{Candidate, Micros},
+    protocol::{AgentId, Decree, Incarnation, Term},
 };
 
 /// What a voter must not forget: its term, whom it gave its vote in that term, and for how long it
@@ -22,8 +22,8 @@ use crate::{
 pub struct Vote {
     /// The highest term that this voter took part in.
     pub term: Term,
-    /// Whom it voted for in that term, or follows in it.
-    pub voted_for: Option<AgentId>,
+    /// Whom it voted for in that term, or follows in it: one incarnation of one agent.
+    pub voted_for: Option<Candidate>,
     /// No promise that it gave and that may still hold is longer. Rounded up.
     #[serde(default)]
     pub promise: Micros,
@@ -54,6 +54,16 @@ pub struct SealRecord {
     pub term: Term,
     /// The list that shall follow.
     pub next: Decree,
+}
+
+impl Candidate {
+    /// That incarnation of that agent.
+    pub(in crate::elections) fn new(id: &AgentId, incarnation: Incarnation) -> Self {
+        Self {
+            id: id.clone(),
+            incarnation,
+        }
+    }
 }
 
 impl Vote {

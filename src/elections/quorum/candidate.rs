@@ -199,7 +199,7 @@ impl Claiming {
     ) -> Result<State, Next> {
         // Asked again, since consent took a while: this agent may have promised something meanwhile.
         let voter = &core.voter;
-        let blocked = voter.blocked(&core.config, now, &core.me.id, voter.resigned.as_ref());
+        let blocked = voter.blocked(&core.config, now, core.myself(), voter.resigned.as_ref());
         let Some(score) = core.me.eligible().filter(|_| blocked.is_zero()) else {
             return Err(Next::again(blocked, before));
         };

@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use super::{
-    Elect, Leadership, Ok, Out, Refusal, Yield,
+    Elect, Leadership, Ok, Out, Refusal, SenderIncarnation, Yield,
     core::Core,
     state::{Next, Start, State},
 };
@@ -32,10 +32,11 @@ pub(super) fn on_elect(
     core: &mut Core,
     state: &mut State,
     now: Time,
-    from: &AgentId,
+    sender: SenderIncarnation<'_>,
     elect: &Elect,
     out: &mut Out,
 ) -> Next {
+    let (from, _) = sender;
     core.learn_score(from, Some(elect.score));
     let lease = state.lease(now, &core.config);
     if let Some(target) = &elect.takeover {
@@ -47,7 +48,7 @@ pub(super) fn on_elect(
                 Verdict::not_for(core.config.timings.promise()) // it leads no longer
             }
             (_, Some(until)) => Verdict::not_for(until.since(now)),
-            (_, None) => core.judge_takeover(now, from, target),
+            (_, None) => core.judge_takeover(now, sender, target),
         };
         core.answer(from, elect, verdict, out);
         return Next::Stay;
@@ -60,7 +61,7 @@ pub(super) fn on_elect(
     };
     let verdict = match lease {
         Some(until) => Verdict::not_for(until.since(now)),
-        None => core.judge(now, from, elect, may_object),
+        None => core.judge(now, sender, elect, may_object),
     };
     core.voter.hear(elect.seen);
     let objects = matches!(verdict, Verdict::Object);
@@ -86,15 +87,16 @@ impl Core {
     pub(super) fn judge(
         &self,
         now: Time,
-        from: &AgentId,
+        sender: SenderIncarnation<'_>,
         elect: &Elect,
         may_object: bool,
     ) -> Verdict {
         let released = elect.released.as_ref();
-        let blocked = self.voter.blocked(&self.config, now, from, released);
+        let blocked = self.voter.blocked(&self.config, now, sender, released);
         if !blocked.is_zero() {
             return Verdict::not_for(blocked);
         }
+        let (from, _) = sender;
         // The asker would claim a term in which this voter has already taken part.
         if elect.seen < self.voter.record.term {
             return Verdict::Refuse(Refusal::Stale);
@@ -114,7 +116,12 @@ impl Core {
 
     /// Whether this voter would have `from` take over the leadership of another agent: if it would be
     /// free once that is resigned.
-    pub(super) fn judge_takeover(&self, now: Time, from: &AgentId, target: &Leadership) -> Verdict {
+    pub(super) fn judge_takeover(
+        &self,
+        now: Time,
+        sender: SenderIncarnation<'_>,
+        target: &Leadership,
+    ) -> Verdict {
         // Whichever incarnation it is: nothing rests on this answer.
         let promise = self.voter.promise.as_ref();
         let released = promise.map(|promise| Leader {
@@ -123,7 +130,7 @@ impl Core {
             term: target.term,
         });
         let voter = &self.voter;
-        let blocked = voter.blocked(&self.config, now, from, released.as_ref());
+        let blocked = voter.blocked(&self.config, now, sender, released.as_ref());
         if !blocked.is_zero() {
             return Verdict::not_for(blocked);
         }

@@ -11,13 +11,13 @@ use std::{
 };
 
 use super::{
-    Ack, BullyMessage, Defect, Out, QuorumConfig,
+    Ack, BullyMessage, Defect, Out, QuorumConfig, SenderIncarnation,
     flapping::Flapping,
     state::{Certainty, Predecessor},
     voter::Voter,
 };
 use crate::elections::{
-    message::{Enlist, Micros},
+    message::{Candidate, Enlist, Micros},
     policy::Preemption,
     shared::{Participant, slot},
 };
@@ -119,8 +119,13 @@ impl Core {
         }
     }
 
+    /// This incarnation of this agent.
+    pub(super) fn myself(&self) -> SenderIncarnation<'_> {
+        (&self.me.id, self.me.incarnation)
+    }
+
     pub(super) fn vote_for_myself(&mut self, now: Time, term: Term, out: &mut Out) {
-        let voted_for = Some(self.me.id.clone());
+        let voted_for = Some(Candidate::new(&self.me.id, self.me.incarnation));
         if self.config.has(Defect::OwnVoteUnwritten) {
             (self.voter.record.term, self.voter.record.voted_for) = (term, voted_for);
             return self.voter.hear(term);
@@ -223,7 +228,7 @@ impl Core {
 
     /// For how long this agent may not campaign, whatever its slot.
     pub(super) fn must_wait(&self, now: Time) -> Duration {
-        let blocked = self.voter.blocked(&self.config, now, &self.me.id, None);
+        let blocked = self.voter.blocked(&self.config, now, self.myself(), None);
         self.cooldown.campaign.since(now).max(blocked)
     }
 

@@ -83,6 +83,8 @@ defects! { QuorumConfig:
     EndOfLaterLife,
     /// `only-confirmed-end-voids`: a suspicion voids a promise.
     GuessIsCertain,
+    /// `bound-to-one-incarnation`: a promise and a vote are for a name, in whatever incarnation.
+    BoundToTheName,
     /// `lease-within-promise`: a lease is as long as the leader's own timings say, whatever was promised.
     LeaseByOwnTimings,
     /// `record-longest-promise`: the record keeps no promise.

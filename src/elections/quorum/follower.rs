@@ -17,7 +17,7 @@ use super::{
     state::{Certainty, Next, Predecessor},
     voter::Promise,
 };
-use crate::elections::policy::Preemption;
+use crate::elections::{message::Candidate, policy::Preemption};
 use crate::protocol::{AgentId, Event, Incarnation, Leader, Round, Score, Term, Time};
 
 /// The leader that an agent follows.
@@ -238,7 +238,7 @@ impl Following {
             id: leader.clone(),
             term: self.leader.term,
         };
-        match core.judge_takeover(now, &core.me.id, &target) {
+        match core.judge_takeover(now, core.myself(), &target) {
             Verdict::Consent => {}
             Verdict::Object | Verdict::Refuse(_) => return, // it could not vote for itself
         }
@@ -350,7 +350,7 @@ fn sign_of_life(core: &mut Core, now: Time, leader: &Leader) -> Duration {
 /// observer has no vote to make durable: its term is only what it saw.
 fn adopt_term(core: &mut Core, now: Time, leader: &Leader, out: &mut Out) {
     let term = leader.term;
-    let voted_for = Some(leader.id.clone());
+    let voted_for = Some(Candidate::new(&leader.id, leader.incarnation));
     if term <= core.voter.record.term {
         return;
     }

@@ -233,7 +233,7 @@ impl QuorumBully {
                 return self.on_announcement(now, from, incarnation, said, out);
             }
             BullyMessage::Elect(m) => {
-                consent::on_elect(&mut self.core, &mut self.state, now, from, &m, out)
+                consent::on_elect(&mut self.core, &mut self.state, now, sender, &m, out)
             }
             BullyMessage::Claim(claim) => return self.on_claim(now, sender, &claim, out),
             BullyMessage::Resign(resign) => {
@@ -336,17 +336,16 @@ impl QuorumBully {
             Some(_) => {
                 (!may_vote_ahead(core, &self.state, now, sender, claim)).then_some(Duration::ZERO)
             }
-            None => core.voter.refuses(&core.config, now, from, claim, lease),
+            None => core.voter.refuses(&core.config, now, sender, claim, lease),
         };
         core.voter.hear(claim.term);
         if refused.is_none() {
-            let voted_for = &candidate.id;
             // Durable before anything else: the reply is a promise that a crash must not undo.
             core.voter
-                .vote(&core.config, now, claim.term, voted_for, out);
+                .vote(&core.config, now, claim.term, candidate.clone(), out);
             match self.state.following_mut() {
                 Some(following) if claim.successor.is_some() => following.ahead = Some(claim.term),
-                Some(_) | None => self.give_way(now, from, out),
+                Some(_) | None => self.give_way(now, sender, out),
             }
         }
         out.send(
@@ -365,10 +364,11 @@ impl QuorumBully {
     }
 
     /// This agent has voted for another one: its own role is over.
-    fn give_way(&mut self, now: Time, to: &AgentId, out: &mut Out) {
-        let is_bound = self.core.voter.is_bound_to(to, now);
+    fn give_way(&mut self, now: Time, to: SenderIncarnation<'_>, out: &mut Out) {
+        let core = &self.core;
+        let is_bound = core.voter.is_bound_to(&core.config, to, now);
         let following = self.state.following();
-        if is_bound && following.is_some_and(|following| following.leader.id == *to) {
+        if is_bound && following.is_some_and(|following| following.leader.id == *to.0) {
             return; // its leader claims a higher term while it leads: what it was promised goes on
         }
         let before = following.map(|following| following.predecessor(Certainty::Suspected));

@@ -71,6 +71,7 @@
 //! | `wait-for-higher-ranked` | A candidate claims once a quorum consents and every voter that outranks it has spoken or is late. | `candidate.rs` |
 //! | `claim-for-a-reason` | An agent asks for votes because a quorum consented, because the leader that resigned names it, because it decided the list of the epoch, to raise its own term, or for its successor. An agent that is named and may not claim asks at once. | `claim.rs` |
 //! | `one-vote-per-term` | A voter gives one vote in a term, durable before it is said. | `voter.rs` |
+//! | `bound-to-one-incarnation` | A promise, a vote and a raise are for one incarnation. Another one of its name is another agent: it gets no vote while the promise holds, and none in a term in which the former one has it. | `voter.rs`, `told.rs` |
 //! | `vote-against-no-promise` | A voter gives no vote while a promise to another agent binds it. | `voter.rs` |
 //! | `claim-beside-own-vote` | A claim goes out while its candidate's own vote is being written; that vote, like any other, counts once it is durable. | `candidate.rs` |
 //! | `answer-the-asker` | An answer counts for the incarnation that asked, and a vote for the incarnation of the agent that it names. | `answer.rs` |

@@ -230,11 +230,11 @@ pub(super) fn may_vote_ahead(
     let is_present = to.id != core.me.id || to.incarnation == core.me.incarnation;
     // Once in a term, and never below one in which it has taken part.
     let is_free = claim.term > core.voter.record.term
-        || claim.term == core.voter.record.term
-            && core.voter.record.voted_for.as_ref() == Some(&to.id);
+        || claim.term == core.voter.record.term && core.voter.record.voted_for.as_ref() == Some(to);
     // An earlier incarnation may have promised something to another leader.
-    let abstains = !core.voter.blocked(&core.config, now, from, None).is_zero();
-    let is_bound = core.voter.is_bound_to(from, now) && !abstains;
+    let voter = &core.voter;
+    let abstains = !voter.blocked(&core.config, now, (from, incarnation), None).is_zero();
+    let is_bound = voter.is_bound_to(&core.config, (from, incarnation), now) && !abstains;
     follows && is_present && is_free && is_bound && core.config.diskless().is_none()
 }
 
@@ -253,8 +253,9 @@ pub(super) fn taken(
     let is_followed =
         leader.id == *from && leader.incarnation == incarnation && leader.term == resign.term;
     let record = &core.voter.record;
+    let me = Candidate::new(&core.me.id, core.me.incarnation);
     let is_voted = record.term == term
-        && record.voted_for.as_ref() == Some(&core.me.id)
+        && record.voted_for.as_ref() == Some(&me)
         && following.ahead == Some(term);
     let released = Leader {
         id: from.clone(),
@@ -262,7 +263,7 @@ pub(super) fn taken(
         term: resign.term,
     };
     let voter = &core.voter;
-    let blocked = voter.blocked(&core.config, now, &core.me.id, Some(&released));
+    let blocked = voter.blocked(&core.config, now, core.myself(), Some(&released));
     let is_free = blocked.is_zero() && core.me.eligible().is_some() && record.seal().is_none();
     let is_mine = resign.successor.as_ref() == Some(&core.me.id);
     let may =

@@ -216,7 +216,9 @@ pub(super) fn on_resign(
     let taken = prepare::taken(core, state, now, (from, incarnation), resign);
     let before = match state {
         State::Following(following)
-            if following.leader.id == *from && following.leader.term <= resign.term =>
+            if following.leader.id == *from
+                && following.leader.incarnation == incarnation
+                && following.leader.term <= resign.term =>
         {
             following.leave(out);
             None

@@ -14,10 +14,10 @@ use super::{
     state::{Certainty, Next, Start, State},
 };
 use crate::elections::{
-    message::{Install, Leadership, Seal, Sealed},
+    message::{Candidate, Install, Seal, Sealed},
     vote::SealRecord,
 };
-use crate::protocol::{AgentId, Decree, Role, Term, Time};
+use crate::protocol::{AgentId, Decree, Leader, Role, Term, Time};
 
 /// Elected to seal, not to lead: asks the voters for nothing else.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -143,7 +143,7 @@ impl Core {
     pub(super) fn is_sealed_against(
         &mut self,
         now: Time,
-        from: &AgentId,
+        (from, incarnation): SenderIncarnation<'_>,
         term: Term,
         out: &mut Out,
     ) -> bool {
@@ -157,8 +157,11 @@ impl Core {
         if term <= seal.term && !at_its_term || self.config.has(Defect::SealNeverVoid) {
             return true;
         }
-        let id = from.clone();
-        let led = Leadership { id, term };
+        let led = Leader {
+            id: from.clone(),
+            incarnation,
+            term,
+        };
         self.voter.unseal(&self.config, now, &led, out);
         false
     }
@@ -227,7 +230,7 @@ impl QuorumBully {
         self.state.leave(out);
         let record = &self.core.voter.record;
         let voted_for = if seal.term > term {
-            Some(from.clone())
+            Some(Candidate::new(from, incarnation))
         } else {
             record.voted_for.clone()
         };

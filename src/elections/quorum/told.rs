@@ -8,6 +8,7 @@ use super::{
     Defect, Nack, Out, QuorumBully, SenderIncarnation,
     follower::{Following, TimedAnnouncement},
     state::{Certainty, Next, Predecessor, State},
+    voter::Promise,
 };
 use crate::protocol::{AgentId, Incarnation, Leader, Members, Term, Time};
 
@@ -55,7 +56,7 @@ impl QuorumBully {
         if voter.is_bound_elsewhere(&self.core.config, now, from, incarnation) {
             return self.ignore("a promise to another incarnation");
         }
-        if self.core.is_sealed_against(now, from, said.term, out) {
+        if self.core.is_sealed_against(now, (from, incarnation), said.term, out) {
             return self.ignore("it has sealed that term");
         }
         self.core.learn_score(from, Some(said.score));
@@ -120,10 +121,14 @@ impl QuorumBully {
     /// A suspicion voids nothing. Who votes is in the configuration; a snapshot cannot change it.
     pub(super) fn on_members(&mut self, now: Time, members: Arc<Members>, out: &mut Out) {
         self.core.meet(members);
-        if let Some(id) = self.ended_leader() {
-            self.core.voter.promise.take_if(|p| p.holder == id);
+        if let Some((id, incarnation)) = self.ended_leader() {
+            let any = self.core.config.has(Defect::BoundToTheName);
+            let is_its = |p: &mut Promise| p.holder == id && (p.incarnation == incarnation || any);
+            self.core.voter.promise.take_if(is_its);
             let next = match &self.state {
-                State::Following(following) if following.leader.id == id => {
+                State::Following(following)
+                    if following.leader.id == id && following.leader.incarnation == incarnation =>
+                {
                     following.end(Certainty::Confirmed, out)
                 }
                 State::Vacant(_) => {
@@ -150,7 +155,7 @@ impl QuorumBully {
     }
 
     /// Whose confirmed end frees this agent: the holder of its promise, or the leader it follows.
-    fn ended_leader(&self) -> Option<AgentId> {
+    fn ended_leader(&self) -> Option<(AgentId, Incarnation)> {
         let promise = self.core.voter.promise.as_ref();
         let promised = promise.map(|p| (&p.holder, p.incarnation));
         let followed = self.state.following();
@@ -159,6 +164,6 @@ impl QuorumBully {
             .into_iter()
             .flatten()
             .find(|(id, incarnation)| self.core.has_ended(id, *incarnation))
-            .map(|(id, _)| id.clone())
+            .map(|(id, incarnation)| (id.clone(), incarnation))
     }
 }

@@ -9,9 +9,9 @@
 
 use std::time::Duration;
 
-use super::{Defect, Out, QuorumConfig, Vote, diskless::Recovery};
+use super::{Defect, Out, QuorumConfig, SenderIncarnation, Vote, diskless::Recovery};
 use crate::elections::{
-    message::{Claim, Leadership, Micros},
+    message::{Candidate, Claim, Micros},
     vote::{SealRecord, VotersRecord},
 };
 use crate::protocol::{AgentId, Decree, Incarnation, Leader, Term, Time};
@@ -37,13 +37,20 @@ pub(super) struct Voter {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Promise {
     pub(super) holder: AgentId,
-    /// The holder's incarnation: its confirmed end, and that of no other one, voids the promise.
+    /// The holder's incarnation. Another one of its name is another agent; its confirmed end, and that of no
+    /// other one, voids the promise.
     pub(super) incarnation: Incarnation,
     pub(super) term: Term,
     pub(super) until: Time,
 }
 
 impl Promise {
+    /// `bound-to-one-incarnation`: whether that very incarnation holds the promise.
+    fn is_to(&self, config: &QuorumConfig, (id, incarnation): SenderIncarnation<'_>) -> bool {
+        self.holder == *id
+            && (self.incarnation == incarnation || config.has(Defect::BoundToTheName))
+    }
+
     /// Whether `released` names the leadership that the promise supports, or a later one of the same incarnation.
     fn is_released_by(&self, config: &QuorumConfig, released: &Leader) -> bool {
         released.id == self.holder
@@ -98,7 +105,7 @@ impl Voter {
         config: &QuorumConfig,
         now: Time,
         term: Term,
-        voted_for: Option<AgentId>,
+        voted_for: Option<Candidate>,
         out: &mut Out,
     ) {
         let voters = self.record.voters.clone();
@@ -110,7 +117,7 @@ impl Voter {
         &mut self,
         config: &QuorumConfig,
         now: Time,
-        (term, voted_for, voters): (Term, Option<AgentId>, Option<Box<VotersRecord>>),
+        (term, voted_for, voters): (Term, Option<Candidate>, Option<Box<VotersRecord>>),
         out: &mut Out,
     ) {
         let record = Vote {
@@ -137,7 +144,7 @@ impl Voter {
         config: &QuorumConfig,
         now: Time,
         term: Term,
-        voted_for: Option<AgentId>,
+        voted_for: Option<Candidate>,
         next: &Decree,
         out: &mut Out,
     ) {
@@ -162,7 +169,7 @@ impl Voter {
         &mut self,
         config: &QuorumConfig,
         now: Time,
-        led: &Leadership,
+        led: &Leader,
         out: &mut Out,
     ) {
         let installed = self.record.installed().cloned();
@@ -176,7 +183,7 @@ impl Voter {
         let own = self.record.voted_for.clone();
         let is_lost = config.has(Defect::VoteLostWithSeal);
         let own = own.filter(|_| self.record.term >= led.term && !is_lost);
-        let voted_for = own.or_else(|| Some(led.id.clone()));
+        let voted_for = own.or_else(|| Some(Candidate::new(&led.id, led.incarnation)));
         let term = led.term.max(self.record.term);
         self.write_all(config, now, (term, voted_for, voters), out);
     }
@@ -261,7 +268,7 @@ impl Voter {
         &self,
         config: &QuorumConfig,
         now: Time,
-        candidate: &AgentId,
+        candidate: SenderIncarnation<'_>,
         released: Option<&Leader>,
     ) -> Duration {
         let abstains = if config.has(Defect::NoQuarantine) {
@@ -277,7 +284,7 @@ impl Voter {
             return config.timings.round(); // the others have not answered yet
         }
         let promise = self.promise.as_ref().filter(|promise| {
-            promise.holder != *candidate
+            !promise.is_to(config, candidate)
                 && !released.is_some_and(|led| promise.is_released_by(config, led))
         });
         promise.map_or(Duration::ZERO, |promise| promise.until.since(now))
@@ -289,7 +296,7 @@ impl Voter {
         &self,
         config: &QuorumConfig,
         now: Time,
-        from: &AgentId,
+        (from, incarnation): SenderIncarnation<'_>,
         claim: &Claim,
         lease: Option<Time>,
     ) -> Option<Duration> {
@@ -300,13 +307,17 @@ impl Voter {
         if let Some(until) = lease {
             return Some(until.since(now));
         }
-        let blocked = self.blocked(config, now, from, claim.released.as_ref());
+        let blocked = self.blocked(config, now, (from, incarnation), claim.released.as_ref());
         if !blocked.is_zero() && !config.has(Defect::GrantIgnoresPromise) {
             return Some(blocked);
         }
-        // The same agent gets its vote again: the first reply may have been lost.
+        // The same incarnation gets its vote again: the first reply may have been lost.
+        let any = config.has(Defect::BoundToTheName);
+        let is_other = |voted: &Candidate| {
+            voted.id != *from || voted.incarnation != incarnation && !any
+        };
         let voted_for_another = claim.term == self.record.term
-            && self.record.voted_for.as_ref().is_some_and(|id| id != from)
+            && self.record.voted_for.as_ref().is_some_and(is_other)
             && !config.has(Defect::VoteTwice);
         voted_for_another.then_some(Duration::ZERO)
     }
@@ -317,7 +328,7 @@ impl Voter {
         config: &QuorumConfig,
         now: Time,
         term: Term,
-        from: &AgentId,
+        candidate: Candidate,
         out: &mut Out,
     ) {
         let term = if config.has(Defect::VoteKeepsTerm) {
@@ -325,13 +336,18 @@ impl Voter {
         } else {
             term
         };
-        self.write(config, now, term, Some(from.clone()), out);
+        self.write(config, now, term, Some(candidate), out);
     }
 
-    /// Whether a promise to that agent still holds.
-    pub(super) fn is_bound_to(&self, id: &AgentId, now: Time) -> bool {
+    /// Whether a promise to that incarnation still holds.
+    pub(super) fn is_bound_to(
+        &self,
+        config: &QuorumConfig,
+        holder: SenderIncarnation<'_>,
+        now: Time,
+    ) -> bool {
         let promise = self.promise.as_ref();
-        promise.is_some_and(|promise| promise.holder == *id && now < promise.until)
+        promise.is_some_and(|promise| promise.is_to(config, holder) && now < promise.until)
     }
 
     /// `resignation-is-final`: that leadership and those before it are over, and so is what was
