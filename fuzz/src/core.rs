@@ -17,11 +17,11 @@ use actix_bully::{
         bully::{
             Ack, AskChange, Behind, Bully, BullyConfig, BullyMessage, BullyTimer, Candidate,
             ChangeAnswer, Claim, ClaimReply, Elect, Elected, Enlist, Heartbeat, Install,
-            Leadership, Micros, Nack, Ok as Answer, Preemption, Recover, Recovered, Refusal,
-            Resign, Seal, Sealed, Takeover, Yield,
+            Leadership, Micros, Nack, Ok as Answer, Preemption, Recall, Recalled, Recover,
+            Recovered, Refusal, Resign, Seal, Sealed, Takeover, Yield,
         },
         lease::{Lease, LeaseConfig},
-        quorum::{Diskless, QuorumBully, QuorumConfig, Vote},
+        quorum::{Diskless, Heard, QuorumBully, QuorumConfig, Vote},
     },
     protocol::{
         AgentId, Birth, ChangeError, Decree, Effect, Effects, Election, Event, Identity,
@@ -135,7 +135,10 @@ pub fn check(data: &[u8]) {
             let voters = usize::from(choices.below(3));
             let durable = choices.one_in(2).then(|| Vote {
                 term: term(&mut choices),
-                voted_for: choices.one_in(2).then(|| name(&mut choices)),
+                voted_for: choices.one_in(2).then(|| Candidate {
+                    id: name(&mut choices),
+                    incarnation: Incarnation(u64::from(choices.below(3))),
+                }),
                 promise: Micros(u64::from(choices.byte()) * 10_000),
                 ..Vote::default()
             });
@@ -327,6 +330,17 @@ fn message(choices: &mut Choices<'_>, now: Time) -> BullyMessage {
             term,
             of: if choices.one_in(2) { term } else { seen },
             incarnation: incarnation(choices),
+        }
+        .into(),
+        10 if choices.one_in(3) => Recall { seen }.into(),
+        10 if choices.one_in(2) => Recalled {
+            incarnation: incarnation(choices),
+            seen,
+            heard: Heard {
+                store: None,
+                incarnation: choices.one_in(2).then(|| incarnation(choices)),
+                term: if choices.one_in(4) { term } else { Term::ZERO },
+            },
         }
         .into(),
         10 => Recover { round, seen }.into(),

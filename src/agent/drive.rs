@@ -119,6 +119,9 @@ impl<E: Election> Agent<E> {
                         self.look_at_epochs_later(ctx);
                     }
                     self.tell(&event);
+                    if event.ends_agent() {
+                        return self.stop(ctx);
+                    }
                 }
             }
         }

@@ -161,6 +161,8 @@ impl Handler<Envelope<BullyMessage>> for ByType {
             | BullyMessage::Takeover(_)
             | BullyMessage::Recover(_)
             | BullyMessage::Recovered(_)
+            | BullyMessage::Recall(_)
+            | BullyMessage::Recalled(_)
             | BullyMessage::Seal(_)
             | BullyMessage::Sealed(_)
             | BullyMessage::Install(_)

@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use crate::protocol::{MemberKind, Prospects, Time, Timings};
+use crate::protocol::{MemberKind, Prospects, Time, Timings, VotersEvent};
 
 use super::strain::{Renewal, Strain, is_standstill};
 
@@ -49,6 +49,8 @@ pub(super) struct VitalSigns {
     pub(super) saving_since: Option<Time>,
     /// The last failure of the store, if nothing was stored since, and when it was. Boxed: few agents ever have one.
     pub(super) store_failure: Option<Box<(String, Time)>>,
+    /// That a voter comes with another store than before, or that this agent's record is an old copy.
+    pub(super) record: Option<Box<VotersEvent>>,
     /// The clock went far slower than the timers while there was no leader.
     pub(super) is_clock_slow: bool,
     /// Writes, late renewals and standstills of late. Boxed: most agents of a large group have none.
@@ -193,6 +195,11 @@ impl Vitals {
             strain.note_write(now.since(since));
         }
         signs.store_failure = failure.map(|text| Box::new((text, now)));
+    }
+
+    /// A record, or a store, is not the one that others know.
+    pub(super) fn note_record(&self, event: &VotersEvent) {
+        self.signs().record = Some(Box::new(event.clone()));
     }
 
     /// By the timers so much time has passed without a leader; says how much it was by the agent's clock.

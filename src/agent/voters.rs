@@ -8,7 +8,7 @@ use std::{sync::Arc, time::Duration};
 
 use actix::{AsyncContext, Context};
 use tokio::sync::oneshot;
-use tracing::{info, warn};
+use tracing::{error, info, warn};
 
 use crate::{
     elections::any::AnyBully,
@@ -232,6 +232,15 @@ impl<E: Election> Agent<E> {
                 if let Some(asked) = asked {
                     asked.answer.send(outcome.clone()).ok();
                 }
+            }
+            VotersEvent::OtherStore { .. } => {
+                warn!("{event}");
+                self.shared.vitals().note_record(event);
+            }
+            // The agent ends with this step (`carry_out`).
+            VotersEvent::OldRecord { .. } => {
+                error!("{event}: the agent stops");
+                self.shared.vitals().note_record(event);
             }
         }
     }

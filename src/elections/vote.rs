@@ -1,10 +1,12 @@
 //! What a voter must never forget.
 
+use std::{collections::BTreeMap, fmt};
+
 use serde::{Deserialize, Serialize};
 
 use crate::{
     elections::message::{Candidate, Micros},
-    protocol::{AgentId, Decree, Incarnation, Term},
+    protocol::{AgentId, Decree, Incarnation, StoreId, Term},
 };
 
 /// What a voter must not forget: its term, whom it gave its vote in that term, and for how long it
@@ -27,9 +29,36 @@ pub struct Vote {
     /// No promise that it gave and that may still hold is longer. Rounded up.
     #[serde(default)]
     pub promise: Micros,
+    /// The last incarnation of this voter that took part: durable before its first vote or acknowledgement.
+    #[serde(default)]
+    pub incarnation: Option<Incarnation>,
+    /// What it remembers of the other voters of its epoch.
+    #[serde(default)]
+    pub others: BTreeMap<AgentId, Heard>,
     /// Once the voters were changed while the group ran, or began to be: what of that is durable.
     #[serde(default)]
     pub voters: Option<Box<VotersRecord>>,
+}
+
+/// What a voter remembers of another one in its epoch, or a voter is told of itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Heard {
+    /// The store with which it takes part, where its host tells that.
+    pub store: Option<StoreId>,
+    /// The last incarnation that was heard to vote or to acknowledge.
+    pub incarnation: Option<Incarnation>,
+    /// The highest term in which one was.
+    pub term: Term,
+}
+
+impl fmt::Display for Heard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.incarnation {
+            Some(incarnation) => write!(f, "incarnation {incarnation} in term {}", self.term),
+            None => f.write_str("nothing"),
+        }
+    }
 }
 
 /// What a voter must not forget of a change of the voters.
@@ -67,6 +96,15 @@ impl Candidate {
 }
 
 impl Vote {
+    /// Whether that record says anything else of this voter; what it keeps of the others may wait.
+    pub(in crate::elections) fn is_changed_by(&self, next: &Self) -> bool {
+        self.term != next.term
+            || self.voted_for != next.voted_for
+            || self.promise != next.promise
+            || self.incarnation != next.incarnation
+            || self.voters != next.voters
+    }
+
     /// The list that was decided for this epoch, if one was.
     pub fn installed(&self) -> Option<&Decree> {
         self.voters

@@ -7,7 +7,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::AgentId;
+use super::{AgentId, StoreId, Term};
 
 /// A change of the voters of a group that runs: one voter at a time.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -97,6 +97,26 @@ pub enum VotersEvent {
         change: VoterChange,
         /// What became of it.
         outcome: Result<Changed, ChangeError>,
+    },
+    /// A voter comes with another store than the one with which it took part in this epoch: nothing that it says
+    /// counts here. Where it is this agent itself, another voter has said so.
+    OtherStore {
+        /// The voter.
+        id: AgentId,
+        /// The store with which it took part.
+        kept: StoreId,
+        /// The one that it has now.
+        found: StoreId,
+    },
+    /// This agent's record is an old copy: another voter heard it vote, or acknowledge, later than the record knows.
+    /// It takes no part any more, and whoever runs it ends it.
+    OldRecord {
+        /// The voter that heard it.
+        by: AgentId,
+        /// The term of the record.
+        term: Term,
+        /// The term in which this agent was heard.
+        heard: Term,
     },
 }
 
@@ -228,6 +248,15 @@ impl fmt::Display for VotersEvent {
                 change,
                 outcome: Err(reason),
             } => write!(f, "did not {change}: {reason}"),
+            Self::OtherStore { id, kept, found } => write!(
+                f,
+                "{id} has voted with another store ({kept}, now {found}): raise the epoch, or give the new host a new name"
+            ),
+            Self::OldRecord { by, term, heard } => write!(
+                f,
+                "the record is an old copy, of term {term}: {by} heard this agent later, in term {heard}; bring the newest \
+                 record back, or raise the epoch, or give this agent a new name"
+            ),
         }
     }
 }

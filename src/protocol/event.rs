@@ -51,6 +51,13 @@ pub enum Event {
     Voters(Box<VotersEvent>),
 }
 
+impl Event {
+    /// Whether the agent has to end: what it remembers is not what it has said.
+    pub fn ends_agent(&self) -> bool {
+        matches!(self, Self::Voters(event) if matches!(**event, VotersEvent::OldRecord { .. }))
+    }
+}
+
 impl fmt::Display for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -132,7 +132,9 @@ impl Ledger {
             Effect::Persist(vote) if vote.term < disk => self.breaks("TermMonotone"),
             Effect::Persist(vote) => {
                 // A claim is out before; its candidate's own vote is one when it is durable.
-                if vote.term > disk && vote.voted_for.as_ref() == Some(&name(seen.agent)) {
+                let own = name(seen.agent);
+                let is_own = vote.voted_for.as_ref().is_some_and(|voted| voted.id == own);
+                if vote.term > disk && is_own {
                     self.vote(
                         seen.agent,
                         (seen.agent, seen.incarnation),

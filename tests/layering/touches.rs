@@ -33,6 +33,9 @@ struct Messages {
 /// Why no loss suite has what is said while the voters change.
 const OF_A_CHANGE: &str = "histories in which the voters change lose them among all others";
 
+/// Why no loss suite has what is said once an agent has started.
+const OF_A_START: &str = "it is asked again when the other one is heard: a unit test loses it";
+
 /// Why no loss suite has what is said to a register.
 const OF_A_REGISTER: &str =
     "the histories of `elections/lease/tests/histories.rs` lose each of them";
@@ -49,6 +52,8 @@ const MESSAGES: &[Messages] = &[
                 "nack",
                 "a leader meets a voter of a higher term only after several other losses: chaos has them",
             ),
+            ("recall", OF_A_START),
+            ("recalled", OF_A_START),
             ("seal", OF_A_CHANGE),
             ("sealed", OF_A_CHANGE),
             ("install", OF_A_CHANGE),

@@ -79,7 +79,7 @@ impl Ledger {
     /// Notes that a voter's record is on its disk.
     pub fn wrote(&self, voter: &AgentId, record: &Vote) {
         if let Some(candidate) = &record.voted_for {
-            self.voted(voter, record.term, candidate);
+            self.voted(voter, record.term, &candidate.id);
         }
         let mut entries = self.entries();
         let last = entries.records.entry(voter.clone()).or_default();

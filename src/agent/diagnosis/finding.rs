@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::protocol::{AgentId, Role, shown};
+use crate::protocol::{AgentId, Role, StoreId, Term, shown};
 
 use super::NotLeading;
 
@@ -37,6 +37,15 @@ pub enum Finding {
         #[serde(rename = "since_ms", serialize_with = "shown::millis")]
         since: Duration,
     },
+    /// This agent's record is an old copy, such as a backup: another voter heard it vote, or acknowledge, later.
+    OldRecord {
+        /// The voter that heard it.
+        by: AgentId,
+        /// The term of the record.
+        term: Term,
+        /// The term in which this agent was heard.
+        heard: Term,
+    },
     /// The store of the lease has failed for so long: this agent cannot take the lease, or loses it.
     RegisterFails {
         /// How the store is called.
@@ -53,6 +62,16 @@ pub enum Finding {
         store: String,
         /// What is there.
         reason: String,
+    },
+    /// A voter, or this agent, comes with another store than the one with which it has voted in this epoch: its votes
+    /// count for nothing where that is known.
+    OtherStore {
+        /// The voter.
+        voter: AgentId,
+        /// The store with which it has voted.
+        kept: StoreId,
+        /// The one that it has now.
+        found: StoreId,
     },
     /// A record is on its way to the store for longer than an election should take.
     StoreIsSlow {
@@ -298,14 +317,15 @@ impl Finding {
             Self::Ended => 0,
             Self::Down => 1,
             Self::Hangs { .. } => 2,
-            Self::StoreFails { .. } | Self::RegisterFails { .. } | Self::RegisterForeign { .. } => {
-                3
-            }
+            Self::StoreFails { .. }
+            | Self::OldRecord { .. }
+            | Self::RegisterFails { .. }
+            | Self::RegisterForeign { .. } => 3,
             Self::StoreIsSlow { .. } => 4,
             Self::ClockIsSlow => 5,
             Self::RulesDiffer { .. } => 6,
             Self::ListOlder { .. } | Self::OtherListOlder { .. } => 7,
-            Self::NodeNameTwice { .. } | Self::PeerNameTwice { .. } => 8,
+            Self::NodeNameTwice { .. } | Self::PeerNameTwice { .. } | Self::OtherStore { .. } => 8,
             Self::AgentNameTwice { .. } => 9,
             Self::FewVoters { .. } => 10,
             Self::PeerUnlinked { .. } => 11,

@@ -7,7 +7,9 @@ use std::{cmp::Ordering, sync::Arc, time::Duration};
 
 use crate::{
     group::{PeerReport, ReachableMember},
-    protocol::{AgentId, Leader, MemberKind, Preemption, Requirements, Role, Score, Time},
+    protocol::{
+        AgentId, Leader, MemberKind, Preemption, Requirements, Role, Score, Time, VotersEvent,
+    },
     register::keeper::StoreState,
 };
 
@@ -134,6 +136,25 @@ impl Facts {
                 reason: reason.clone(),
                 since: self.now.since(*at),
             });
+        }
+        match self.signs.record.as_deref() {
+            Some(VotersEvent::OldRecord { by, term, heard }) => found.push(Finding::OldRecord {
+                by: by.clone(),
+                term: *term,
+                heard: *heard,
+            }),
+            Some(VotersEvent::OtherStore {
+                id,
+                kept,
+                found: store,
+            }) => {
+                found.push(Finding::OtherStore {
+                    voter: id.clone(),
+                    kept: *kept,
+                    found: *store,
+                });
+            }
+            Some(_) | None => {}
         }
         if self.signs.is_clock_slow {
             found.push(Finding::ClockIsSlow);

@@ -29,6 +29,14 @@ impl fmt::Display for Finding {
                 "the store failed {} ago: {reason}: mend the disk or the store's path",
                 Span(*since)
             ),
+            Self::OldRecord { by, term, heard } => write!(
+                f,
+                "this agent's record is an old copy, of term {term}: {by} heard it in term {heard}; bring the newest record back, or raise the epoch, or give this agent a new name"
+            ),
+            Self::OtherStore { voter, kept, found } => write!(
+                f,
+                "{voter} has voted with another store ({kept}, now {found}): raise the epoch, or give the new host a new name"
+            ),
             Self::RegisterFails {
                 store,
                 reason,

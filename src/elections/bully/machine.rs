@@ -215,6 +215,8 @@ impl State {
             | BullyMessage::Takeover(_)
             | BullyMessage::Recover(_)
             | BullyMessage::Recovered(_)
+            | BullyMessage::Recall(_)
+            | BullyMessage::Recalled(_)
             | BullyMessage::Seal(_)
             | BullyMessage::Sealed(_)
             | BullyMessage::Install(_)

@@ -129,7 +129,7 @@ for_tests! {
         message::{
             Ack, AskChange, Behind, BullyMessage, Candidate, ChangeAnswer, Claim, ClaimReply, Enlist, Heartbeat, Install,
             Leadership, Micros, Nack, Refusal,
-            Recover, Recovered, Resign, Seal, Sealed, Takeover, Yield,
+            Recall, Recalled, Recover, Recovered, Resign, Seal, Sealed, Takeover, Yield,
         },
         timer::BullyTimer,
     };

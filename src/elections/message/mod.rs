@@ -16,6 +16,8 @@
 //! | [`Resign`] | – | – | I lead no longer | the same |
 //! | [`Recover`] | – | – | – | without a disk: I have forgotten; which term do you know? |
 //! | [`Recovered`] | – | – | – | that one |
+//! | [`Recall`] | – | – | – | with a disk: I have started; what did you hear of me before? |
+//! | [`Recalled`] | – | – | – | that |
 //! | [`Seal`] | – | – | – | support no leader of this epoch; that list of voters shall follow |
 //! | [`Sealed`] | – | – | – | I have sealed |
 //! | [`Install`] | – | – | – | that list was decided |
@@ -30,6 +32,7 @@
 //! terms say: the machine that uses a value bounds it.
 
 mod change;
+mod recall;
 pub(in crate::elections) mod record;
 pub(in crate::elections) mod register;
 mod text;
@@ -39,6 +42,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 pub use change::{AskChange, ChangeAnswer, Enlist, Install, Seal, Sealed};
+pub use recall::{Recall, Recalled, Recover, Recovered};
 use register::RegisterMessage;
 
 use crate::elections::{shared::messages, vote::SealRecord};
@@ -293,28 +297,6 @@ pub struct Takeover {
     pub term: Term,
 }
 
-/// "I have begun without a memory: which term do you know?"
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Recover {
-    /// The asker's round; an answer echoes it.
-    pub round: Round,
-    /// The highest term that the asker has followed since it began.
-    pub seen: Term,
-}
-
-/// "That one."
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Recovered {
-    /// The round this answers.
-    pub round: Round,
-    /// The highest term that the sender took part in, as far as it knows.
-    pub term: Term,
-    /// Whether the sender has begun without a memory itself, and does not know again what was before.
-    pub recovering: bool,
-}
-
 /// One leadership, named by who led and in which term.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -374,6 +356,8 @@ messages! {
         Takeover(m) => "takeover", m.term;
         Recover(m) => "recover", m.seen;
         Recovered(m) => "recovered", m.term;
+        Recall(m) => "recall", m.seen;
+        Recalled(m) => "recalled", m.seen.max(m.heard.term);
         Seal(m) => "seal", m.term;
         Sealed(m) => "sealed", m.term;
         Install(m) => "install", m.term;
@@ -401,6 +385,8 @@ impl PeerMessage for BullyMessage {
             | Self::Nack(_)
             | Self::Recover(_)
             | Self::Recovered(_)
+            | Self::Recall(_)
+            | Self::Recalled(_)
             | Self::Sealed(_)
             | Self::Install(_)
             // No answer: whose word counts for nothing shall not have others chosen either.

@@ -47,6 +47,8 @@ impl fmt::Display for BullyMessage {
             Self::Behind(m) => write!(f, "behind, has seen term {}", m.seen),
             Self::Takeover(m) => write!(f, "takeover of term {}", m.term),
             Self::Recover(m) => write!(f, "recover {}", m.round),
+            Self::Recall(m) => write!(f, "recall, has seen term {}", m.seen),
+            Self::Recalled(m) => write!(f, "recalled: {}", m.heard),
             Self::Recovered(m) if m.recovering => write!(f, "recovers itself, {}", m.round),
             Self::Recovered(m) => write!(f, "remembers term {}, {}", m.term, m.round),
             Self::Seal(m) => write!(f, "seal in term {} for {}", m.term, m.next),

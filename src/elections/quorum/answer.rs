@@ -19,6 +19,7 @@ impl Core {
             BullyMessage::Ack(m) => m.incarnation,
             BullyMessage::Nack(m) => m.incarnation,
             BullyMessage::Sealed(m) => m.incarnation,
+            BullyMessage::Recalled(m) => m.incarnation,
             BullyMessage::Elect(_)
             | BullyMessage::Ok(_)
             | BullyMessage::Yield(_)
@@ -30,6 +31,7 @@ impl Core {
             | BullyMessage::Takeover(_)
             | BullyMessage::Recover(_)
             | BullyMessage::Recovered(_)
+            | BullyMessage::Recall(_)
             | BullyMessage::Seal(_)
             | BullyMessage::Install(_)
             | BullyMessage::AskChange(_)

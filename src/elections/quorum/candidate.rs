@@ -44,12 +44,15 @@ impl Asking {
             core.ignore(Role::Follower, "it is not eligible");
             return Err(Next::Stay);
         };
+        let seen = core.voter.seen;
+        let term = core.config.next_term(now, seen);
+        core.voter
+            .hear_of_election(&core.config, now, term.unwrap_or_default());
         // Bound itself, or its successor has not spoken yet: it asks when it is free.
         if !core.must_wait(now).is_zero() {
             return Err(Next::own_slot(before));
         }
-        let seen = core.voter.seen;
-        let Some(term) = core.config.next_term(now, seen) else {
+        let Some(term) = term else {
             core.ignore(Role::Follower, "the terms have come to their end");
             return Err(Next::Stay);
         };
@@ -129,6 +132,10 @@ impl Asking {
             }
             return Next::Stay;
         };
+        // `ask-after-start`: its own vote waits for the first answer, which comes with the consents.
+        if !is_late && !core.voter.awaits(now).is_zero() {
+            return Next::Stay;
+        }
         // Such a voter may be about to object. To claim first would elect the lower-ranked agent, and a
         // takeover would follow.
         let before = self.before.as_ref();
@@ -197,9 +204,11 @@ impl Claiming {
         before: Option<Predecessor>,
         out: &mut Out,
     ) -> Result<State, Next> {
+        core.voter.hear_of_election(&core.config, now, term);
         // Asked again, since consent took a while: this agent may have promised something meanwhile.
         let voter = &core.voter;
         let blocked = voter.blocked(&core.config, now, core.myself(), voter.resigned.as_ref());
+        let blocked = blocked.max(voter.awaits(now));
         let Some(score) = core.me.eligible().filter(|_| blocked.is_zero()) else {
             return Err(Next::again(blocked, before));
         };

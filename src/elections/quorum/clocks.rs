@@ -8,7 +8,7 @@
 //! | what happens | what the clock sees of it | what follows | tried by |
 //! |---|---|---|---|
 //! | A clock's rate is wrong: a cheap quartz by 0.01 %, slewing by NTP by 0.05 %, the fastest slewing that Linux allows by 10 %. | The rate. | Nothing, up to r = 11 % slow for the leader and 11 % fast for its voters at once. | `rates_up_to_the_bound_keep_one_leader` |
-//! | Rates are wrong by more, the leader slow and cut off, its voters fast. | The rate. | Two consider themselves leader: of a lease of 100 ms, for 6 ms at 15 %, 44 ms at 30 %, 113 ms at 50 %. Their tokens differ. | `rates_beyond_the_bound_are_not_covered` |
+//! | Rates are wrong by more, the leader slow and cut off, its voters fast. | The rate. | Two consider themselves leader: of a lease of 100 ms, for 6 ms at 15 %, 43 ms at 30 %, 113 ms at 50 %. Their tokens differ. | `rates_beyond_the_bound_are_not_covered` |
 //! | NTP steps the time, an operator sets it, a leap second, the end of summer time. | Nothing: these set the wall clock. | Nothing for a lease. A [schedule](crate::leader::schedule) is due by the wall clock, and its page says what a step does to it. | no file of the elections and of the protocol may name a wall clock (`tests/layering.rs`) |
 //! | Hosts were booted years apart; a host is booted again, and its clock begins anew. | Another reading. | Nothing. | `tests/hosts boot_clocks_differ`, with time namespaces |
 //! | A process is stopped: SIGSTOP, a debugger, the freezer of a container, a long page fault. | All of it. | The lease has run out before the process takes its next step: it does not lead when it wakes. | `tests/hosts leader_frozen`, `s62_a_suspended_leader_does_not_lead_when_it_wakes` |

@@ -94,6 +94,11 @@ impl Core {
             self.voter.write(&self.config, now, first, None, out);
         }
         let mut quarantine = self.voter.begin(&self.config, now);
+        if self.me.is_voter() {
+            let abstains = !quarantine.is_zero();
+            self.voter
+                .remember(&self.config, now, abstains, &self.peers);
+        }
         if self.me.is_voter() && self.config.diskless().is_some() {
             quarantine = self.voter.forget(&self.config, now, out);
         }
@@ -130,6 +135,7 @@ impl Core {
             (self.voter.record.term, self.voter.record.voted_for) = (term, voted_for);
             return self.voter.hear(term);
         }
+        self.voter.excuse(&self.config, term);
         self.voter.write(&self.config, now, term, voted_for, out);
     }
 
@@ -139,6 +145,9 @@ impl Core {
         if !self.binds() {
             self.voter.stop_telling(&self.config, now, out);
             return self.enlist(leader, out);
+        }
+        if !self.voter.awaits(now).is_zero() {
+            return; // the next heartbeat is acknowledged
         }
         self.voter.write_promise(&self.config, now, out);
         out.send(

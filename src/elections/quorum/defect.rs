@@ -20,6 +20,15 @@ impl Defect {
         Self::QuorumNotLeft,
         Self::ListUntold,
     ];
+
+    /// Those that show only where a store is lost or goes back, or where two processes have one name.
+    pub const OF_MEMORY: &[Self] = &[
+        Self::BoundToTheName,
+        Self::LateVotesAtOnce,
+        Self::AnyStore,
+        Self::IncarnationUnrecorded,
+        Self::OldCopyVotes,
+    ];
 }
 
 impl QuorumConfig {
@@ -85,6 +94,14 @@ defects! { QuorumConfig:
     GuessIsCertain,
     /// `bound-to-one-incarnation`: a promise and a vote are for a name, in whatever incarnation.
     BoundToTheName,
+    /// `abstain-when-late`: a voter without a record votes at once, whatever elections there were.
+    LateVotesAtOnce,
+    /// `one-store-per-voter`: a voter is heard with any store.
+    AnyStore,
+    /// `incarnation-before-word`: the record names no incarnation.
+    IncarnationUnrecorded,
+    /// `older-than-remembered`: an agent goes on with a record that others know to be old.
+    OldCopyVotes,
     /// `lease-within-promise`: a lease is as long as the leader's own timings say, whatever was promised.
     LeaseByOwnTimings,
     /// `record-longest-promise`: the record keeps no promise.

@@ -28,6 +28,7 @@ impl QuorumBully {
         match input {
             Input::Start(members) => {
                 let wait = self.core.start(now, members, out);
+                self.core.recall(out);
                 self.core.tell_overruled(out);
                 let before = None;
                 let is_out = self.core.may_tell() && !self.core.me.is_voter();
@@ -177,6 +178,7 @@ impl QuorumBully {
         message: BullyMessage,
         out: &mut Out,
     ) {
+        self.core.recall_from(now, from, out);
         // The steady state comes first: a healthy group says hardly anything else.
         if let (BullyMessage::Heartbeat(m), State::Following(following)) =
             (&message, &mut self.state)
@@ -223,6 +225,9 @@ impl QuorumBully {
         out: &mut Out,
     ) {
         let (from, incarnation) = sender;
+        if self.is_for_memory(now, sender, &message, out) {
+            return;
+        }
         let next = match message {
             BullyMessage::Elected(m) => {
                 let said = TimedAnnouncement::new(m.term, m.score, m.sent_at);
@@ -251,6 +256,8 @@ impl QuorumBully {
             BullyMessage::Install(_)
             | BullyMessage::AskChange(_)
             | BullyMessage::Enlist(_)
+            | BullyMessage::Recall(_)
+            | BullyMessage::Recalled(_)
             | BullyMessage::RegisterMessage(_) => Next::Stay,
             BullyMessage::Behind(_) => self
                 .state
@@ -284,7 +291,7 @@ impl QuorumBully {
             (message, &self.state),
             (BullyMessage::Nack(nack), State::Leading(leading)) if leading.is_contested(core, nack)
         );
-        if !hear_answer(core, from, message) && !is_contested {
+        if !hear_answer(core, now, sender, message) && !is_contested {
             return self.state.ignore(core, "no higher term");
         }
         match (message, &mut self.state) {
@@ -343,6 +350,7 @@ impl QuorumBully {
             // Durable before anything else: the reply is a promise that a crash must not undo.
             core.voter
                 .vote(&core.config, now, claim.term, candidate.clone(), out);
+            core.keep_store(now, sender);
             match self.state.following_mut() {
                 Some(following) if claim.successor.is_some() => following.ahead = Some(claim.term),
                 Some(_) | None => self.give_way(now, sender, out),
@@ -381,18 +389,33 @@ impl QuorumBully {
 }
 
 /// What an answer tells, whatever the role of this agent; `false` if it is of the past.
-fn hear_answer(core: &mut Core, from: &AgentId, message: &BullyMessage) -> bool {
+fn hear_answer(
+    core: &mut Core,
+    now: Time,
+    sender: SenderIncarnation<'_>,
+    message: &BullyMessage,
+) -> bool {
     match message {
         BullyMessage::Ok(ok) => core.voter.hear(ok.seen),
         BullyMessage::Yield(consent) => core.voter.hear(consent.seen),
-        BullyMessage::ClaimReply(reply) => core.voter.hear(reply.seen),
-        BullyMessage::Ack(ack) => core.learn_score(from, ack.score),
+        BullyMessage::ClaimReply(reply) => {
+            core.voter.hear(reply.seen);
+            if reply.granted {
+                core.keep_word(now, sender, reply.term);
+            }
+        }
+        BullyMessage::Ack(ack) => {
+            core.learn_score(sender.0, ack.score);
+            core.keep_word(now, sender, ack.term);
+        }
         BullyMessage::Nack(nack) => {
             core.voter.hear(nack.term);
             // Otherwise it is late: this agent has taken part in a term as high since.
             return nack.term > core.voter.record.term;
         }
         BullyMessage::Takeover(_)
+        | BullyMessage::Recall(_)
+        | BullyMessage::Recalled(_)
         | BullyMessage::Behind(_)
         | BullyMessage::Elect(_)
         | BullyMessage::Elected(_)

@@ -94,6 +94,7 @@
 //! | `leader-decides-takeover` | Only the leader hands over, after the grace period. | `resign.rs` |
 //! | `drain-when-ineligible` | A leader that becomes ineligible hands over. | `leader.rs` |
 //! | `wait-longer-for-flapping` | An agent that keeps losing the leadership has a longer grace period to wait. | `flapping.rs` |
+//! | `abstain-when-late` … `written-within-a-minute` | What a voter may have forgotten, and who notices: on the page [`memory`]. | `memory.rs` |
 //! | `lose-before-seal` … `void-seal` | How one list of voters follows another: on the page [`epoch`]. | `change.rs`, `seal.rs`, `install.rs` |
 //! | `told-end-is-exact` | An end that another process or a sentinel tells voids only promises to exactly the incarnation that it names: a second process may have the name. | `core.rs`, `protocol/member.rs` |
 //! | `only-confirmed-end-voids` | Only the confirmed end of the very incarnation that was promised to voids a promise. | `core.rs`, `machine.rs` |
@@ -122,6 +123,8 @@
 //! | `Resign` | its leader's: leads in the given term, or claims, if named; else defers | defers, or claims if named | asking and named: claims, or asks again | − |
 //! | `Recover` | without disks: says what it remembers | the same | the same | the same |
 //! | `Recovered` | without disks: takes part if enough remember | the same; own slot | − | − |
+//! | `Recall` | says what it heard of the asker | the same | the same | the same |
+//! | `Recalled` | ends, if its record is below that | the same | the same | the same |
 //! | `Seal` | seals, and defers for W | the same | the same | the same, if it holds no lease |
 //! | … of an older term | `Nack` | `Nack` | `Nack` | `Nack` |
 //! | `Sealed` | − (an agent that seals counts it) | − | − | − |
@@ -160,8 +163,10 @@ mod install;
 mod leader;
 mod lease;
 mod machine;
+pub mod memory;
 mod prepare;
 pub mod proof;
+mod recall;
 mod resign;
 mod ruling;
 mod seal;
@@ -183,7 +188,7 @@ pub(crate) use defect::Defect;
 #[doc(hidden)]
 pub use defect::Defect;
 
-pub use crate::elections::vote::{SealRecord, Vote, VotersRecord};
+pub use crate::elections::vote::{Heard, SealRecord, Vote, VotersRecord};
 pub use diskless::Diskless;
 
 for_tests! {
@@ -197,9 +202,9 @@ use crate::elections::message::{
 };
 use crate::elections::shared::{Participant, check_listed};
 use crate::protocol::{
-    AgentId, ClockKind, EffectsOf, Election, Epochs, Identity, Incarnation, InputOf, Leaders,
-    MemberKind, MembershipError, Prospects, Requirements, Role, Rules, Storage, Time, Timings,
-    View,
+    AgentId, ClockKind, EffectsOf, Election, Epochs, Identity, Incarnation, Input, InputOf,
+    Leaders, MemberKind, MembershipError, Prospects, Requirements, Role, Rules, Storage, Time,
+    Timings, View,
 };
 use state::State;
 use vacant::Vacant;
@@ -239,11 +244,12 @@ impl Election for QuorumBully {
                 // Another epoch was typed: the voters were changed while the group stood still.
                 if epoch_of(record.term).is_none_or(|epoch| epoch < config.epoch) {
                     record.voters = None;
+                    record.others.clear();
                 }
                 Arc::clone(config)
             }
         };
-        let voter = Voter::new(record, config.first_term());
+        let voter = Voter::new(record, identity.incarnation, config.first_term());
         let has_store = identity.kind == MemberKind::Voter;
         let mut core = Core::new(Participant::new(identity), &config, voter);
         core.has_store = has_store;
@@ -262,7 +268,14 @@ impl Election for QuorumBully {
             return self.before_start(now, input, out);
         }
         self.end_expired_lease(now, out);
+        if self.core.voter.memory.is_over() {
+            return self.ignore("its record is an old copy");
+        }
+        let is_heard = matches!(input, Input::Received { .. });
         self.on_input(now, input, out);
+        if is_heard {
+            self.core.write_when_due(now, out);
+        }
     }
 
     fn requirements(

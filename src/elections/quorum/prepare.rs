@@ -233,8 +233,11 @@ pub(super) fn may_vote_ahead(
         || claim.term == core.voter.record.term && core.voter.record.voted_for.as_ref() == Some(to);
     // An earlier incarnation may have promised something to another leader.
     let voter = &core.voter;
-    let abstains = !voter.blocked(&core.config, now, (from, incarnation), None).is_zero();
+    let abstains = !voter
+        .blocked(&core.config, now, (from, incarnation), None)
+        .is_zero();
     let is_bound = voter.is_bound_to(&core.config, (from, incarnation), now) && !abstains;
+    let is_bound = is_bound && voter.awaits(now).is_zero();
     follows && is_present && is_free && is_bound && core.config.diskless().is_none()
 }
 

@@ -56,7 +56,10 @@ impl QuorumBully {
         if voter.is_bound_elsewhere(&self.core.config, now, from, incarnation) {
             return self.ignore("a promise to another incarnation");
         }
-        if self.core.is_sealed_against(now, (from, incarnation), said.term, out) {
+        if self
+            .core
+            .is_sealed_against(now, (from, incarnation), said.term, out)
+        {
             return self.ignore("it has sealed that term");
         }
         self.core.learn_score(from, Some(said.score));
@@ -71,6 +74,7 @@ impl QuorumBully {
             incarnation,
             term: said.term,
         };
+        self.core.keep_store(now, (from, incarnation));
         let following = Following::begin(&mut self.core, now, known, leader, said, out);
         self.core
             .acknowledge(now, &following.leader, said.sent_at, out);
@@ -121,6 +125,7 @@ impl QuorumBully {
     /// A suspicion voids nothing. Who votes is in the configuration; a snapshot cannot change it.
     pub(super) fn on_members(&mut self, now: Time, members: Arc<Members>, out: &mut Out) {
         self.core.meet(members);
+        self.check_stores(now, out);
         if let Some((id, incarnation)) = self.ended_leader() {
             let any = self.core.config.has(Defect::BoundToTheName);
             let is_its = |p: &mut Promise| p.holder == id && (p.incarnation == incarnation || any);

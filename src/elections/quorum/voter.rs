@@ -7,9 +7,11 @@
 //!
 //! Not here: what a voter answers ([`consent`](super::consent)), and what its agent does next.
 
-use std::time::Duration;
+use std::{mem, time::Duration};
 
-use super::{Defect, Out, QuorumConfig, SenderIncarnation, Vote, diskless::Recovery};
+use super::{
+    Defect, Out, QuorumConfig, SenderIncarnation, Vote, diskless::Recovery, memory::Memory,
+};
 use crate::elections::{
     message::{Candidate, Claim, Micros},
     vote::{SealRecord, VotersRecord},
@@ -24,13 +26,17 @@ pub(super) struct Voter {
     pub(super) promise: Option<Promise>,
     /// The voter abstains before this time, because an earlier incarnation may have promised
     /// something; `None` before the agent starts.
-    quarantine: Option<Time>,
+    pub(super) quarantine: Option<Time>,
     /// The newest leadership that is known to be resigned.
     pub(super) resigned: Option<Leader>,
     /// The highest term heard of; never below that of the record.
     pub(super) seen: Term,
     /// Without a disk: what an incarnation does until it takes part.
     pub(super) recovery: Option<Recovery>,
+    /// With a disk: what may be missing in its record, and in the others'.
+    pub(super) memory: Memory,
+    /// This incarnation.
+    pub(super) incarnation: Incarnation,
 }
 
 /// What a voter promised a leader: to support no other agent.
@@ -61,8 +67,10 @@ impl Promise {
 }
 
 impl Voter {
-    pub(super) fn new(record: Vote, first: Term) -> Self {
+    pub(super) fn new(record: Vote, incarnation: Incarnation, first: Term) -> Self {
         Self {
+            memory: Memory::new(&record),
+            incarnation,
             seen: record.term.max(first),
             record,
             promise: None,
@@ -124,13 +132,26 @@ impl Voter {
             term,
             voted_for,
             promise: self.promise_to_keep(config, now),
+            incarnation: self.incarnation_to_keep(config),
+            others: mem::take(&mut self.record.others),
             voters,
         };
-        if self.record == record {
-            return;
-        }
+        let is_new = self.record.is_changed_by(&record);
         self.record = record;
-        self.hear(term);
+        if is_new {
+            self.persist(config, out);
+        }
+    }
+
+    /// Writes what it keeps of the other voters, and nothing else.
+    pub(super) fn write_others(&mut self, config: &QuorumConfig, now: Time, out: &mut Out) {
+        self.record.promise = self.promise_to_keep(config, now);
+        self.persist(config, out);
+    }
+
+    fn persist(&mut self, config: &QuorumConfig, out: &mut Out) {
+        self.memory.note_written();
+        self.hear(self.record.term);
         if config.diskless().is_none() && !config.has(Defect::VolatileVote) {
             // Emitted here, so that no caller can send a vote or an acknowledgement in front of it: a
             // voter that crashes in between has said nothing that it does not remember.
@@ -165,13 +186,7 @@ impl Voter {
 
     /// `void-seal`: a leader of that term won without a report of the seal. The vote that this voter gave in that term
     /// stays what it was: it may have been for another agent.
-    pub(super) fn unseal(
-        &mut self,
-        config: &QuorumConfig,
-        now: Time,
-        led: &Leader,
-        out: &mut Out,
-    ) {
+    pub(super) fn unseal(&mut self, config: &QuorumConfig, now: Time, led: &Leader, out: &mut Out) {
         let installed = self.record.installed().cloned();
         let voters = installed.map(|list| {
             Box::new(VotersRecord {
@@ -233,9 +248,18 @@ impl Voter {
         self.write_all(config, now, (term, voted_for, Some(Box::new(voters))), out);
     }
 
-    /// `record-longest-promise`: writes the promise if the record does not keep it yet.
+    /// `incarnation-before-word`: a clock that was set back takes none away.
+    fn incarnation_to_keep(&self, config: &QuorumConfig) -> Option<Incarnation> {
+        let own = Some(self.incarnation).filter(|_| !config.has(Defect::IncarnationUnrecorded));
+        self.record.incarnation.max(own)
+    }
+
+    /// `record-longest-promise`, `incarnation-before-word`: writes the promise and the incarnation that gives it,
+    /// if the record does not keep them yet.
     pub(super) fn write_promise(&mut self, config: &QuorumConfig, now: Time, out: &mut Out) {
-        if self.record.promise != self.promise_to_keep(config, now) {
+        if self.record.promise != self.promise_to_keep(config, now)
+            || self.record.incarnation != self.incarnation_to_keep(config)
+        {
             self.write(
                 config,
                 now,
@@ -308,14 +332,14 @@ impl Voter {
             return Some(until.since(now));
         }
         let blocked = self.blocked(config, now, (from, incarnation), claim.released.as_ref());
+        let blocked = blocked.max(self.awaits(now));
         if !blocked.is_zero() && !config.has(Defect::GrantIgnoresPromise) {
             return Some(blocked);
         }
         // The same incarnation gets its vote again: the first reply may have been lost.
         let any = config.has(Defect::BoundToTheName);
-        let is_other = |voted: &Candidate| {
-            voted.id != *from || voted.incarnation != incarnation && !any
-        };
+        let is_other =
+            |voted: &Candidate| voted.id != *from || voted.incarnation != incarnation && !any;
         let voted_for_another = claim.term == self.record.term
             && self.record.voted_for.as_ref().is_some_and(is_other)
             && !config.has(Defect::VoteTwice);

@@ -81,7 +81,7 @@ fn rates_up_to_the_bound_keep_one_leader() {
 
 #[test]
 fn rates_beyond_the_bound_are_not_covered() {
-    for (percent, millis) in [(15, 6), (30, 44), (50, 113)] {
+    for (percent, millis) in [(15, 6), (30, 43), (50, 113)] {
         let contested = contested_at(percent);
         let rounded = (contested + Duration::from_micros(500)).as_millis();
         assert_eq!(rounded, millis, "{percent} %: {contested:?}");

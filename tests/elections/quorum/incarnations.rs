@@ -288,6 +288,7 @@ fn s71_work_that_does_not_end_holds_a_hand_over_only_so_long() {
     let (builder, scenario) = Group::of(3).builder(14);
     let mut net = Net::new(builder.drains_in(None).build(), scenario);
     net.settle(ms(100));
+    net.run(50);
     let then = net.mark();
     net.world.step_down("c", None);
     let took = net.until_leads("b", 400);

@@ -4,8 +4,11 @@ use std::{cell::Cell, collections::BTreeSet, ops::Range, time::Duration};
 
 use actix_bully::{
     clock::{Clock, WallTime},
-    elections::quorum::{Defect, SealRecord, Vote, VotersRecord, diskless},
-    protocol::{AgentId, Decree, NewVoter, Term, Time},
+    elections::{
+        bully::Candidate,
+        quorum::{Defect, SealRecord, Vote, VotersRecord, diskless},
+    },
+    protocol::{AgentId, Decree, Incarnation, NewVoter, Term, Time},
 };
 use futures::FutureExt;
 
@@ -117,7 +120,10 @@ fn a_second_vote_or_a_record_that_goes_back_breaks_a_history() {
     assert!(ledger.check().is_err_and(|why| why.contains("voted for")));
     let record = |term| Vote {
         term: Term(term),
-        voted_for: Some(b.clone()),
+        voted_for: Some(Candidate {
+            id: b.clone(),
+            incarnation: Incarnation(1),
+        }),
         ..Vote::default()
     };
     ledger.wrote(&a, &record(4));

@@ -120,6 +120,8 @@ impl Suite for Astra {
             | BullyMessage::Takeover(_)
             | BullyMessage::Recover(_)
             | BullyMessage::Recovered(_)
+            | BullyMessage::Recall(_)
+            | BullyMessage::Recalled(_)
             | BullyMessage::Seal(_)
             | BullyMessage::Sealed(_)
             | BullyMessage::Install(_)

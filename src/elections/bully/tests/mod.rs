@@ -149,6 +149,8 @@ impl Suite for Bully {
             | BullyMessage::Takeover(_)
             | BullyMessage::Recover(_)
             | BullyMessage::Recovered(_)
+            | BullyMessage::Recall(_)
+            | BullyMessage::Recalled(_)
             | BullyMessage::Seal(_)
             | BullyMessage::Sealed(_)
             | BullyMessage::Install(_)

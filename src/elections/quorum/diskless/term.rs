@@ -86,6 +86,8 @@ const fn is_vouched_for(message: &BullyMessage) -> bool {
         // Who recovers asks because it knows nothing.
         | BullyMessage::Recover(_)
         | BullyMessage::Recovered(_)
+        | BullyMessage::Recall(_)
+        | BullyMessage::Recalled(_)
         // Voters without disks say none of these.
         | BullyMessage::Seal(_)
         | BullyMessage::Sealed(_)

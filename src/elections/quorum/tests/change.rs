@@ -38,7 +38,7 @@ fn learner() -> Kit {
         learner: true,
         ..valid(QuorumConfig::new(voters))
     };
-    Kit::began(config, MemberKind::Voter, Some(5)).started()
+    Kit::known(config, Some(5))
 }
 
 #[test]
@@ -178,7 +178,7 @@ fn a_lease_that_ends_before_the_work_does_ends_the_change() {
 #[test]
 fn a_change_that_leaves_no_list_is_refused() {
     let leading = |config: QuorumConfig| {
-        let mut me = Kit::began(config, MemberKind::Voter, Some(5)).started();
+        let mut me = Kit::known(config, Some(5));
         me.fire(BullyTimer::Election).whatever();
         assert!(me.view().leading.is_some(), "the only voter leads");
         me
@@ -211,7 +211,7 @@ fn a_change_that_leaves_no_list_is_refused() {
 #[test]
 fn a_group_of_one_grows_to_two() {
     let config = valid(QuorumConfig::new([id(ME)]));
-    let mut me = Kit::began(config, MemberKind::Voter, Some(5)).started();
+    let mut me = Kit::known(config, Some(5));
     me.fire(BullyTimer::Election).whatever();
     let led = me.view().term.0;
     me.hear(EYE, enlist(led)).nothing_else_happened();

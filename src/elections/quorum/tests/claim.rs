@@ -32,7 +32,8 @@ fn an_agent_that_is_named_and_knows_of_a_later_election_asks_at_once() {
 /// A copy of a resignation of long ago makes nobody claim: an agent that asks, asks again.
 #[test]
 fn a_resignation_of_long_ago_calls_nobody() {
-    let mut me = Kit::reborn(config(), MemberKind::Voter, Some(5), vote(MINE, ME, P)).started();
+    let mut me = Kit::reborn(config(), MemberKind::Voter, Some(5), vote(MINE, ME, P));
+    me.begin().whatever();
     me.later(P + W).fire(BullyTimer::Election).whatever();
     let seen = me.hear(HIGH, resign(MINE - 1, Some(ME)));
     assert!(matches!(seen.messages()[..], [BullyMessage::Elect(_)]));

@@ -15,7 +15,7 @@ fn record(term: u64) -> Vote {
 }
 
 fn start(kit: &mut Kit) -> Seen {
-    kit.start()
+    kit.begin()
 }
 
 #[test]
@@ -60,7 +60,10 @@ fn an_old_record_is_no_vote_in_the_new_epoch() {
         "a term of the old epoch"
     );
     me.hear(LOW, claim(NEXT + 1, 1)).whatever();
-    assert_eq!(me.machine.core.voter.record.voted_for, Some(id(LOW)));
+    assert_eq!(
+        me.machine.core.voter.record.voted_for,
+        Some(candidate(LOW, 1))
+    );
 }
 
 #[test]
@@ -104,7 +107,7 @@ fn a_record_of_a_later_epoch_is_refused() {
 #[test]
 fn a_machine_with_a_record_of_a_later_epoch_gives_no_vote() {
     let mut me = Kit::reborn(of_epoch(0), MemberKind::Voter, Some(5), record(NEXT + 2));
-    start(&mut me).whatever();
+    me.start().whatever();
     let before = me.machine.core.voter.record.clone();
     me.later(2 * P + S);
     me.fire(BullyTimer::Election).nothing_else_happened();

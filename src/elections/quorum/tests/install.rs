@@ -216,7 +216,7 @@ fn a_learner_tells_nobody_a_list_before_one_names_it_whether_it_hears_of_it_or_s
         learner: true,
         ..valid(QuorumConfig::new([LOW, HIGH].map(id)))
     };
-    let mut me = Kit::began(config.clone(), MemberKind::Voter, Some(5)).started();
+    let mut me = Kit::known(config.clone(), Some(5));
     me.hear(HIGH, install(1, &[HIGH, "other"])).whatever();
     me.hear(LOW, heartbeat(OLD, 1)).nothing_else_happened();
     let mut again = Kit::reborn(config, MemberKind::Voter, Some(5), record(&me).clone());

@@ -71,7 +71,7 @@ fn of_five_voters_the_second_best_word_counts() {
 
 impl Kit {
     fn elected_by_five(config: QuorumConfig) -> Self {
-        let mut kit = Self::began(config, MemberKind::Voter, Some(5)).started();
+        let mut kit = Self::known(config, Some(5));
         kit.machine.core.voter.seen = Term(MINE - 1);
         kit.later(S).fire(BullyTimer::Election).whatever();
         kit.after(LOW, yields(1))

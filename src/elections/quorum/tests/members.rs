@@ -87,7 +87,7 @@ fn a_suspicion_voids_no_promise() {
         .nothing_else_happened();
 
     let planted = planted(Defect::GuessIsCertain);
-    let kit = Kit::began(planted, MemberKind::Voter, Some(5)).started();
+    let kit = Kit::known(planted, Some(5));
     let mut me = kit.after(HIGH, heartbeat(OLD, 9));
     me.is_suspected(HIGH).whatever();
     me.hear(LOW, claim(9, 1)).wrote(9, LOW).whatever();
@@ -110,7 +110,7 @@ fn the_end_of_a_former_incarnation_voids_no_promise_to_the_present_one() {
         .nothing_else_happened();
 
     let planted = planted(Defect::EndOfAnyLife);
-    let mut me = again(Kit::began(planted, MemberKind::Voter, Some(5)).started());
+    let mut me = again(Kit::known(planted, Some(5)));
     me.hear(LOW, claim(9, 1)).wrote(9, LOW).whatever();
 }
 
@@ -133,7 +133,7 @@ fn the_end_of_a_second_process_of_the_leaders_name_voids_no_promise_to_the_first
     me.hear(LOW, claim(9, 2)).wrote(9, LOW).whatever();
 
     let planted = planted(Defect::EndOfLaterLife);
-    let kit = Kit::began(planted, MemberKind::Voter, Some(5)).started();
+    let kit = Kit::known(planted, Some(5));
     let mut me = twin_ends(kit.after(HIGH, heartbeat(OLD, 9)));
     me.hear(LOW, claim(9, 1)).wrote(9, LOW).whatever();
 }

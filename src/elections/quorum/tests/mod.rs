@@ -14,8 +14,10 @@ mod elect;
 mod epoch;
 mod epochs;
 mod install;
+mod kit;
 mod lease;
 mod members;
+mod memory;
 mod net;
 mod planted;
 mod prepare;
@@ -45,9 +47,10 @@ use crate::elections::{
     fixture::{
         Dice, MINE, Machine, OLD, STRANGER, Suite, common_suite, leader, resign, round, yields,
     },
-    message::Behind,
+    message::{Behind, Recalled},
     policy::Preemption,
     shared::Participant,
+    vote::Heard,
 };
 use crate::protocol::{
     AgentId, Effect, Election, Event, Identity, Incarnation, Input, LostReason, Member, MemberKind,
@@ -139,6 +142,8 @@ impl Machine for QuorumBully {
             | BullyMessage::Takeover(_)
             | BullyMessage::Recover(_)
             | BullyMessage::Recovered(_)
+            | BullyMessage::Recall(_)
+            | BullyMessage::Recalled(_)
             | BullyMessage::Seal(_)
             | BullyMessage::Sealed(_)
             | BullyMessage::Install(_)
@@ -241,158 +246,6 @@ impl Suite for QuorumBully {
 
 common_suite!(QuorumBully);
 
-impl Kit {
-    /// Not yet started, with a store that was never written.
-    fn began(config: QuorumConfig, kind: MemberKind, score: Option<i32>) -> Self {
-        Self::reborn(config, kind, score, Vote::default())
-    }
-
-    fn reborn(config: QuorumConfig, kind: MemberKind, score: Option<i32>, vote: Vote) -> Self {
-        Self::restored(&Arc::new(config), kind, score, Some(vote))
-    }
-
-    /// A follower without a leader: HIGH goes first.
-    fn vacant() -> Self {
-        Self::began(config(), MemberKind::Voter, Some(5)).started()
-    }
-
-    /// A follower of HIGH, which leads in the term [`OLD`].
-    fn following() -> Self {
-        Self::vacant().after(HIGH, heartbeat(OLD, 9))
-    }
-
-    fn following_by(config: QuorumConfig) -> Self {
-        let kit = Self::began(config, MemberKind::Voter, Some(5)).started();
-        kit.after(HIGH, heartbeat(OLD, 9))
-    }
-
-    /// A follower of LOW in the term [`OLD`].
-    fn following_low() -> Self {
-        Self::vacant().after(LOW, heartbeat(OLD, 1))
-    }
-
-    fn witness() -> Self {
-        Self::began(config(), MemberKind::Voter, None).started()
-    }
-
-    fn observer() -> Self {
-        let voters = [LOW, HIGH, "other"].map(id);
-        let config = valid(QuorumConfig::new(voters));
-        Self::began(config, MemberKind::Observer, Some(5)).started()
-    }
-
-    /// Asks whether it may claim the term [`MINE`]: it has heard of the one before.
-    fn asking() -> Self {
-        Self::asking_by(config())
-    }
-
-    fn asking_by(config: QuorumConfig) -> Self {
-        let mut kit = Self::began(config, MemberKind::Voter, Some(5)).started();
-        kit.machine.core.voter.seen = Term(MINE - 1);
-        kit.later(S).fire(BullyTimer::Election).whatever();
-        assert!(matches!(kit.machine.state, State::Asking(_)));
-        kit
-    }
-
-    /// Has claimed the term [`MINE`].
-    fn claiming() -> Self {
-        Self::claiming_by(config())
-    }
-
-    fn claiming_by(config: QuorumConfig) -> Self {
-        let kit = Self::asking_by(config)
-            .after(LOW, yields(1))
-            .after(HIGH, yields(1));
-        assert!(matches!(kit.machine.state, State::Claiming(_)));
-        kit
-    }
-
-    /// Has been elected, and holds no lease yet.
-    fn elected() -> Self {
-        Self::elected_by(config())
-    }
-
-    fn elected_by(config: QuorumConfig) -> Self {
-        let kit = Self::claiming_by(config).after(LOW, grants(MINE));
-        assert!(matches!(kit.machine.state, State::Leading(_)));
-        assert_eq!(kit.view().leading, None);
-        kit
-    }
-
-    /// Leads in the term [`MINE`]: LOW has just acknowledged it.
-    fn leading() -> Self {
-        Self::leading_by(config())
-    }
-
-    fn leading_by(config: QuorumConfig) -> Self {
-        let mut kit = Self::elected_by(config);
-        kit.acked(LOW, 1).whatever();
-        assert_eq!(kit.view().leading, Some(Term(MINE)));
-        kit
-    }
-
-    /// As [`leading`](Self::leading), and HIGH has acknowledged it too, so every voter is known to be there.
-    fn heard() -> Self {
-        Self::heard_by(config())
-    }
-
-    fn heard_by(config: QuorumConfig) -> Self {
-        let mut kit = Self::leading_by(config);
-        kit.acked(HIGH, 3).whatever();
-        kit
-    }
-
-    /// `prepare-before-drain`: that was what a leader asked for; the others vote until it drains.
-    fn prepared(&mut self, mut seen: Seen) -> Seen {
-        let term = self.machine.core.voter.seen.0;
-        for name in [LOW, HIGH] {
-            if self.is_preparing() {
-                seen.whatever();
-                seen = self.hear(name, self.votes(term));
-            }
-        }
-        seen
-    }
-
-    fn is_preparing(&self) -> bool {
-        matches!(&self.machine.state, State::Leading(leading) if leading.preparing.is_some())
-    }
-
-    /// Is asked to step down, and has prepared that.
-    fn drains<'a>(&mut self, to: impl Into<Option<&'a str>>) -> Seen {
-        let seen = self.step_down(to);
-        self.prepared(seen)
-    }
-
-    /// Every role, by its name.
-    fn roles() -> [(&'static str, Self); 10] {
-        [
-            ("vacant", Self::vacant()),
-            ("following", Self::following()),
-            ("following one below", Self::following_low()),
-            ("witness", Self::witness()),
-            ("observer", Self::observer()),
-            ("asking", Self::asking()),
-            ("claiming", Self::claiming()),
-            ("elected", Self::elected()),
-            ("leading", Self::leading()),
-            ("heard by all", Self::heard()),
-        ]
-    }
-
-    /// An acknowledgement of what is said at this moment.
-    fn acked(&mut self, from: &str, score: i32) -> Seen {
-        let echo = self.now;
-        self.hear(from, ack(MINE, echo, score))
-    }
-
-    fn durable(&self) -> (u64, Option<String>) {
-        let vote = &self.machine.core.voter.record;
-        let voted_for = vote.voted_for.as_ref().map(ToString::to_string);
-        (vote.term.0, voted_for)
-    }
-}
-
 impl Seen {
     /// Asked the other voters.
     #[track_caller]
@@ -405,7 +258,18 @@ impl Seen {
     /// Made this durable.
     #[track_caller]
     fn wrote(self, term: u64, voted_for: &str) -> Self {
-        self.next(&Effect::Persist(vote(term, voted_for, P)))
+        self.wrote_record(&vote(term, voted_for, P))
+    }
+
+    /// Made this durable, whatever it keeps of the others.
+    #[track_caller]
+    fn wrote_record(mut self, expected: &Vote) -> Self {
+        let Some(Effect::Persist(mut record)) = self.0.pop_front() else {
+            panic!("no record, then {self:?}");
+        };
+        record.others.clear();
+        assert_eq!(record, *expected, "then {self:?}");
+        self
     }
 }
 
@@ -413,7 +277,8 @@ impl Seen {
 fn vote<'a>(term: u64, voted_for: impl Into<Option<&'a str>>, promise: u64) -> Vote {
     Vote {
         term: Term(term),
-        voted_for: voted_for.into().map(id),
+        voted_for: voted_for.into().map(|name| candidate(name, 1)),
+        incarnation: Some(Incarnation(1)),
         promise: Duration::from_millis(promise).into(),
         ..Vote::default()
     }

@@ -39,7 +39,8 @@ pub(super) fn three_by(config: &QuorumConfig) -> [(&'static str, Kit); 3] {
         };
         kit.machine = QuorumBully::new(identity, &kit.machine.core.config, None);
         kit.members.set_score(&id(ME), Some(5.into()));
-        kit.started()
+        kit.begin().whatever();
+        kit
     };
     let mut all = [(LOW, kit(LOW, 1)), (ME, kit(ME, 5)), (HIGH, kit(HIGH, 9))];
     let seen = all[2].1.fire(BullyTimer::Election);

@@ -1,7 +1,7 @@
-//! Each defect of a change of the voters, in one directed scene: the rule holds in it, and with the defect it
+//! Each defect of a change of the voters, and of what a voter may have forgotten, in one directed scene: the rule holds in it, and with the defect it
 //! does not.
 
-use super::{epochs::*, *};
+use super::{epochs::*, memory::*, *};
 
 /// A scene says whether the rule held.
 type Scene = fn(QuorumConfig) -> bool;
@@ -32,6 +32,27 @@ const SCENES: &[(Defect, Scene)] = &[
         a_list_is_told_by_the_one_that_knows_it_after_its_restart,
     ),
 ];
+
+const OF_MEMORY: &[(Defect, Scene)] = &[
+    (Defect::BoundToTheName, another_incarnation_is_refused),
+    (Defect::LateVotesAtOnce, a_late_voter_abstains),
+    (Defect::AnyStore, another_store_is_not_heard),
+    (
+        Defect::IncarnationUnrecorded,
+        the_incarnation_is_written_before_the_first_ack,
+    ),
+    (Defect::OldCopyVotes, an_old_copy_ends),
+];
+
+#[test]
+fn each_defect_of_memory_breaks_the_scene_of_its_rule() {
+    let named: Vec<_> = OF_MEMORY.iter().map(|(defect, _)| *defect).collect();
+    assert_eq!(named, Defect::OF_MEMORY);
+    for (defect, holds) in OF_MEMORY {
+        assert!(holds(config()), "without {defect:?}");
+        assert!(!holds(planted(*defect)), "{defect:?}");
+    }
+}
 
 #[test]
 fn each_defect_of_a_change_breaks_the_scene_of_its_rule() {

@@ -40,7 +40,7 @@ fn voted(successor: &str) -> Kit {
 }
 
 fn voted_by(config: QuorumConfig, successor: &str) -> Kit {
-    let kit = Kit::began(config, MemberKind::Voter, Some(5)).started();
+    let kit = Kit::known(config, Some(5));
     let mut me = kit.after(HIGH, heartbeat(OLD, 9));
     me.hear(HIGH, ahead(OLD + 1, 9, successor))
         .wrote(OLD + 1, successor)
@@ -379,7 +379,7 @@ fn a_successor_that_is_given_nothing_claims() {
 /// `DiskFirst`
 #[test]
 fn a_planted_successor_leads_in_a_term_that_it_never_voted_in() {
-    let kit = Kit::began(planted(Defect::GivenUnvoted), MemberKind::Voter, Some(5)).started();
+    let kit = Kit::known(planted(Defect::GivenUnvoted), Some(5));
     let mut me = kit.after(HIGH, heartbeat(OLD, 9));
     let seen = me.hear(HIGH, gives(OLD, ME, OLD + 1));
     assert!(matches!(seen.messages()[..], [BullyMessage::Elected(_)]));

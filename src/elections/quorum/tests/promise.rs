@@ -17,7 +17,7 @@ fn promising(promise: u64, echo: Time) -> Ack {
 }
 
 fn start(kit: &mut Kit) -> Seen {
-    kit.start()
+    kit.begin()
 }
 
 /// Comes back with the present P, after it kept that promise.
@@ -253,7 +253,7 @@ fn a_leader_with_a_slower_pace_is_in_steady_contact() {
     };
     // Both are more than three of its own H.
     for (pace, asks) in [(5 * H, true), (5 * P / 3, true), (2 * P, false)] {
-        let mut me = Kit::began(config.clone(), MemberKind::Voter, Some(5)).started();
+        let mut me = Kit::known(config.clone(), Some(5));
         let asked = (0..30).any(|_| {
             let seen = me.later(pace).hear(LOW, heartbeat(OLD, 1));
             seen.messages().len() == 2

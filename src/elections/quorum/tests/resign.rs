@@ -156,7 +156,7 @@ fn another_ones_resignation_voids_no_promise() {
         .nothing_else_happened();
 
     let planted = planted(Defect::ResignVoidsAny);
-    let kit = Kit::began(planted, MemberKind::Voter, Some(5)).started();
+    let kit = Kit::known(planted, Some(5));
     let mut me = kit
         .after(HIGH, heartbeat(OLD, 9))
         .after(LOW, resign(50, None));

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::elections::message::{
-    AskChange, Candidate, ChangeAnswer, Enlist, Install, Recover, Recovered, Seal, Sealed,
+    AskChange, Candidate, ChangeAnswer, Enlist, Install, Recall, Recover, Recovered, Seal, Sealed,
     register::{ReadRegister, RegisterMessage},
 };
 use crate::elections::quorum::leader::Leading;
@@ -133,6 +133,15 @@ pub(super) fn nack_of(of: u64, term: u64) -> Nack {
     }
 }
 
+/// What a voter heard of this agent's earlier incarnations.
+pub(super) fn recalled(heard: Heard) -> Recalled {
+    Recalled {
+        incarnation: Incarnation(1),
+        seen: Term::ZERO,
+        heard,
+    }
+}
+
 pub(super) fn candidate(name: &str, incarnation: u64) -> Candidate {
     let (id, incarnation) = (id(name), Incarnation(incarnation));
     Candidate { id, incarnation }
@@ -210,6 +219,8 @@ pub(super) fn every_message(me: &Kit) -> Vec<BullyMessage> {
         let seen = Term(term);
         for counter in [0, 1, 2] {
             let round = round(counter);
+            all.push(Recall { seen }.into());
+            all.push(recalled(Heard::default()).into());
             all.push(Recover { round, seen }.into());
             for recovering in [false, true] {
                 let answer = Recovered {

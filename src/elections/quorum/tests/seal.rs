@@ -106,7 +106,11 @@ fn a_voter_whose_seal_is_void_keeps_its_vote_of_that_term() {
         me.hear(HIGH, elected(OLD + 1, 9)).whatever();
         let record = record(&me);
         assert_eq!((record.term, record.seal()), (Term(OLD + 1), None));
-        assert_eq!(record.voted_for, Some(id(voted_for)), "{defect:?}");
+        assert_eq!(
+            record.voted_for,
+            Some(candidate(voted_for, 1)),
+            "{defect:?}"
+        );
     }
 }
 
@@ -208,7 +212,7 @@ fn an_agent_that_seals_votes_in_a_higher_term_with_a_report_and_gives_way() {
         ..vote(MINE + 1, HIGH, P)
     };
     me.hear(HIGH, claim(MINE + 1, 9))
-        .next(&Effect::Persist(vote))
+        .wrote_record(&vote)
         .set(BullyTimer::Election, W)
         .sent(HIGH, reports(&grants(MINE + 1).of(HIGH), MINE, &[ME, HIGH]))
         .nothing_else_happened();

@@ -3,7 +3,7 @@
 use super::*;
 
 fn start(kit: &mut Kit) -> Seen {
-    kit.start()
+    kit.begin()
 }
 
 fn recovered(term: u64) -> Kit {

@@ -137,7 +137,7 @@ fn no_follower_asks_a_better_leader_or_where_leaders_are_left_alone() {
         preemption: Preemption::Never,
         ..config()
     };
-    let kit = Kit::began(sticky, MemberKind::Voter, Some(5)).started();
+    let kit = Kit::known(sticky, Some(5));
     for (from, score, kit) in [(HIGH, 9, Kit::vacant()), (LOW, 1, kit)] {
         let mut me = kit;
         for _ in 0..100 {

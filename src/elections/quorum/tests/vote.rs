@@ -88,15 +88,15 @@ fn the_holder_of_the_promise_keeps_it_when_it_claims_a_higher_term() {
 
 /// A later incarnation of the holder asks: what the former one was promised goes on.
 #[test]
-fn a_vote_for_a_new_incarnation_keeps_the_promise_to_the_old_one() {
+fn a_new_incarnation_waits_for_the_promise_to_the_old_one() {
     let mut me = Kit::following();
     me.begins(HIGH, 2).has_no_leader(OLD).whatever();
-    me.hear_incarnation(HIGH, 2, claim(9, 9))
-        .wrote(9, HIGH)
-        .whatever();
+    assert!(!me.hear_incarnation(HIGH, 2, claim(9, 9)).writes());
     me.hear(LOW, claim(10, 1))
-        .sent(LOW, refuses(10, 9, P).of(LOW))
+        .sent(LOW, refuses(10, OLD, P).of(LOW))
         .nothing_else_happened();
+    me.later(P);
+    assert!(me.hear_incarnation(HIGH, 2, claim(11, 9)).writes());
 }
 
 #[test]
@@ -199,7 +199,7 @@ fn a_claim_without_a_quorum_is_tried_again() {
 #[test]
 fn a_planted_vote_is_given_against_a_promise() {
     let planted = planted(Defect::GrantIgnoresPromise);
-    let kit = Kit::began(planted, MemberKind::Voter, Some(5)).started();
+    let kit = Kit::known(planted, Some(5));
     let mut me = kit.after(HIGH, heartbeat(OLD, 9));
     me.hear(LOW, claim(9, 1)).wrote(9, LOW).whatever();
 }

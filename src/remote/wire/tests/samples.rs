@@ -6,13 +6,13 @@ use crate::{
         message::{
             Ack, AskChange, Behind, BullyMessage, Candidate, ChangeAnswer, Claim, ClaimReply,
             Elect, Elected, Enlist, Heartbeat, Install, Leadership, Micros, Nack, Ok as Answer,
-            Recover, Recovered, Refusal, Resign, Seal, Sealed, Takeover, Yield,
+            Recall, Recalled, Recover, Recovered, Refusal, Resign, Seal, Sealed, Takeover, Yield,
         },
-        vote::SealRecord,
+        vote::{Heard, SealRecord},
     },
     protocol::{
         AgentId, ChangeError, Changed, Contact, Decree, Incarnation, Leader, NewVoter, Round,
-        Score, Term, Time, VoterChange,
+        Score, StoreId, Term, Time, VoterChange,
     },
 };
 
@@ -176,6 +176,25 @@ fn diskless() -> Vec<BullyMessage> {
     ]
 }
 
+/// Only voters with disks say these, once each has started.
+fn memories() -> Vec<BullyMessage> {
+    let nothing = Recalled {
+        incarnation: Incarnation(1 << 40),
+        seen: SEEN,
+        heard: Heard::default(),
+    };
+    let heard = Heard {
+        store: Some(StoreId(u64::MAX)),
+        incarnation: Some(Incarnation(1 << 40)),
+        term: TERM,
+    };
+    vec![
+        Recall { seen: SEEN }.into(),
+        nothing.clone().into(),
+        Recalled { heard, ..nothing }.into(),
+    ]
+}
+
 /// The list of the third epoch: a voter whose host is known everywhere, and one that a decree names.
 pub(super) fn decree() -> Decree {
     let contact = Contact {
@@ -264,5 +283,13 @@ pub(super) fn to_a_register() -> BullyMessage {
 
 /// One of each that crosses, and one of each with everything that it may lack.
 pub(super) fn every_message() -> Vec<BullyMessage> {
-    [questions(), announcements(), votes(), diskless(), changes()].concat()
+    [
+        questions(),
+        announcements(),
+        votes(),
+        diskless(),
+        memories(),
+        changes(),
+    ]
+    .concat()
 }

@@ -200,7 +200,8 @@ impl Ledger {
         if before.term > vote.term {
             self.breaks("TermMonotone", &format!("{me} goes back to {}", vote.term));
         }
-        let counts = |claim: &Claim| claim.term == vote.term && vote.voted_for.as_ref() == Some(me);
+        let is_own = vote.voted_for.as_ref().is_some_and(|voted| voted.id == *me);
+        let counts = |claim: &Claim| claim.term == vote.term && is_own;
         if let Some(claim) = own.filter(counts) {
             self.votes(now, me, me, &claim, config);
         }

@@ -11,7 +11,12 @@ impl Ledger {
     /// A crash cut the last step short: what the machine wanted to say after this record was never said.
     pub(super) fn was_cut_short(&mut self, me: &AgentId, kept: &Vote) {
         let is_said = |term: Term, candidate: &AgentId| {
-            term < kept.term || term == kept.term && kept.voted_for.as_ref() == Some(candidate)
+            let is_kept = || {
+                kept.voted_for
+                    .as_ref()
+                    .is_some_and(|voted| voted.id == *candidate)
+            };
+            term < kept.term || term == kept.term && is_kept()
         };
         self.votes
             .retain(|(voter, term), candidate| voter != me || is_said(*term, candidate));

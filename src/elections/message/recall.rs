@@ -1,0 +1,48 @@
+//! What a voter that has started asks the others, with a disk and without.
+
+use serde::{Deserialize, Serialize};
+
+use crate::elections::vote::Heard;
+use crate::protocol::{Incarnation, Round, Term};
+
+/// "I have started with a record: what did you hear of me before?"
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Recall {
+    /// The highest term the sender has seen.
+    pub seen: Term,
+}
+
+/// "That."
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Recalled {
+    /// The incarnation that asked.
+    pub incarnation: Incarnation,
+    /// The highest term the sender has seen.
+    pub seen: Term,
+    /// What the sender remembers of the asker's other incarnations in this epoch.
+    pub heard: Heard,
+}
+
+/// "I have begun without a memory: which term do you know?"
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Recover {
+    /// The asker's round; an answer echoes it.
+    pub round: Round,
+    /// The highest term that the asker has followed since it began.
+    pub seen: Term,
+}
+
+/// "That one."
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Recovered {
+    /// The round this answers.
+    pub round: Round,
+    /// The highest term that the sender took part in, as far as it knows.
+    pub term: Term,
+    /// Whether the sender has begun without a memory itself, and does not know again what was before.
+    pub recovering: bool,
+}

@@ -1,0 +1,250 @@
+//! What voters remember of each other, and tell whoever has started: the rules are on the page
+//! [`memory`](super::memory).
+//!
+//! Decided here: who is heard under a name, what is kept of it, and what a voter makes of the answers to its question.
+//! Not here: for how long a voter abstains or waits ([`memory`](super::memory)).
+
+use std::time::Duration;
+
+use super::{
+    BullyMessage, BullyTimer, Defect, Out, QuorumBully, SenderIncarnation,
+    core::Core,
+    state::{Certainty, State},
+    vacant::Vacant,
+    voter::Voter,
+};
+use crate::elections::{
+    message::{Recall, Recalled},
+    vote::Heard,
+};
+use crate::protocol::{AgentId, Event, StoreId, Term, Time, VotersEvent};
+
+/// `written-within-a-minute`
+const KEPT_WITHIN: Duration = Duration::from_secs(60);
+
+// ---- what is remembered of the others --------------------------------------------------------
+
+impl Core {
+    /// The store of that incarnation, as its host tells it.
+    fn store_of(&self, (id, incarnation): SenderIncarnation<'_>) -> Option<StoreId> {
+        let member = self.me.members.get(id)?;
+        member
+            .store
+            .filter(|_| member.incarnation == Some(incarnation))
+    }
+
+    /// `one-store-per-voter`: takes note of the store with which that one takes part.
+    pub(super) fn keep_store(&mut self, now: Time, sender: SenderIncarnation<'_>) {
+        let known = self.voter.record.others.get(sender.0);
+        if !self.keeps(sender.0) || known.is_some_and(|known| known.store.is_some()) {
+            return;
+        }
+        if let Some(store) = self.store_of(sender) {
+            let others = &mut self.voter.record.others;
+            others.entry(sender.0.clone()).or_default().store = Some(store);
+            self.voter.memory.unwritten.get_or_insert(now);
+        }
+    }
+
+    /// `remember-who-took-part`: that incarnation has voted in this term, or acknowledged it.
+    pub(super) fn keep_word(&mut self, now: Time, sender: SenderIncarnation<'_>, term: Term) {
+        let (id, incarnation) = sender;
+        if !self.keeps(id) {
+            return;
+        }
+        self.keep_store(now, sender);
+        let Voter { record, memory, .. } = &mut self.voter;
+        if !record.others.contains_key(id) {
+            record.others.insert(id.clone(), Heard::default());
+        }
+        let Some(heard) = record.others.get_mut(id) else {
+            return;
+        };
+        match heard.incarnation {
+            Some(last) if last > incarnation => return, // said before that one began
+            Some(last) if last == incarnation && heard.term >= term => return,
+            Some(last) if last < incarnation => {
+                memory.former.insert(id.clone(), (last, heard.term));
+            }
+            Some(_) | None => {}
+        }
+        heard.incarnation = Some(incarnation);
+        heard.term = heard.term.max(term);
+        memory.unwritten.get_or_insert(now);
+    }
+
+    /// Whether anything is kept of that one: of the other voters, by a voter with a disk.
+    fn keeps(&self, id: &AgentId) -> bool {
+        self.me.is_voter() && self.config.diskless().is_none() && self.peers.contains(id)
+    }
+
+    /// `one-store-per-voter`: whether that one took part with another store before. That is told once.
+    fn is_other_store(&mut self, sender: SenderIncarnation<'_>, out: &mut Out) -> bool {
+        let known = self.voter.record.others.get(sender.0);
+        let Some(kept) = known.and_then(|known| known.store) else {
+            return false;
+        };
+        let found = self.store_of(sender).filter(|found| *found != kept);
+        let Some(found) = found.filter(|_| !self.config.has(Defect::AnyStore)) else {
+            return false;
+        };
+        self.tell_of_store(sender.0.clone(), kept, found, out);
+        true
+    }
+
+    fn tell_of_store(&mut self, id: AgentId, kept: StoreId, found: StoreId, out: &mut Out) {
+        if self.voter.memory.told.insert(id.clone()) {
+            let event = VotersEvent::OtherStore { id, kept, found };
+            out.notify(Event::Voters(Box::new(event)));
+        }
+    }
+
+    /// `written-within-a-minute`
+    pub(super) fn write_when_due(&mut self, now: Time, out: &mut Out) {
+        let unwritten = self.voter.memory.unwritten;
+        if unwritten.is_some_and(|since| now.since(since) >= KEPT_WITHIN) {
+            self.voter.write_others(&self.config, now, out);
+        }
+    }
+}
+
+// ---- what the others remember of this one ----------------------------------------------------
+
+impl Core {
+    /// `ask-after-start`: asks all other voters.
+    pub(super) fn recall(&self, out: &mut Out) {
+        if self.me.is_voter() && self.config.diskless().is_none() {
+            let seen = self.voter.seen;
+            self.ask_voters(Recall { seen }, out);
+        }
+    }
+
+    /// `ask-after-start`: asks whoever is heard and has not answered, once a round.
+    pub(super) fn recall_from(&mut self, now: Time, from: &AgentId, out: &mut Out) {
+        if self.voter.memory.open.is_empty() || !self.me.is_voter() {
+            return;
+        }
+        let round = self.config.timings.round();
+        let seen = self.voter.seen;
+        if let Some(asked) = self.voter.memory.open.get_mut(from)
+            && now.since(*asked) >= round
+        {
+            *asked = now;
+            out.send(from, Recall { seen });
+        }
+    }
+
+    /// `Recall`: says what this voter heard of the asker's other incarnations.
+    fn on_recall(&self, (id, incarnation): SenderIncarnation<'_>, out: &mut Out) {
+        let mut heard = self
+            .voter
+            .record
+            .others
+            .get(id)
+            .copied()
+            .unwrap_or_default();
+        if heard.incarnation == Some(incarnation) {
+            let before = self.voter.memory.former.get(id).copied();
+            (heard.incarnation, heard.term) =
+                before.map_or_else(Default::default, |(last, term)| (Some(last), term));
+        }
+        let seen = self.voter.seen;
+        out.send(
+            id,
+            Recalled {
+                incarnation,
+                seen,
+                heard,
+            },
+        );
+    }
+}
+
+impl QuorumBully {
+    /// What a message of another voter says of the past, before its role hears it. Says whether that is all.
+    pub(super) fn is_for_memory(
+        &mut self,
+        now: Time,
+        sender: SenderIncarnation<'_>,
+        message: &BullyMessage,
+        out: &mut Out,
+    ) -> bool {
+        let core = &mut self.core;
+        if let BullyMessage::Recall(_) = message {
+            core.on_recall(sender, out);
+            return true;
+        }
+        if let BullyMessage::Recalled(answer) = message {
+            if !core.is_asked(message) {
+                self.ignore("an answer to another incarnation");
+                return true;
+            }
+            self.on_recalled(now, sender.0, answer, out);
+            return true;
+        }
+        if core.is_other_store(sender, out) {
+            self.ignore("it took part with another store");
+            return true;
+        }
+        if let BullyMessage::Claim(claim) = message {
+            core.voter.excuse(&core.config, claim.term);
+        }
+        if core.me.is_voter() {
+            core.voter
+                .hear_of_election(&core.config, now, message.term());
+        }
+        false
+    }
+
+    /// `one-store-per-voter`: the store of the leader that is followed may have become known.
+    pub(super) fn check_stores(&mut self, now: Time, out: &mut Out) {
+        let Some(leader) = self.state.following().map(|known| known.leader.clone()) else {
+            return;
+        };
+        let sender = (&leader.id, leader.incarnation);
+        if !self.core.is_other_store(sender, out) {
+            return self.core.keep_store(now, sender);
+        }
+        if let State::Following(following) = &self.state {
+            let next = following.end(Certainty::Suspected, out);
+            self.proceed(now, next, out);
+        }
+    }
+
+    /// `Recalled`: a voter says what it heard of earlier incarnations of this one.
+    fn on_recalled(&mut self, now: Time, from: &AgentId, answer: &Recalled, out: &mut Out) {
+        let core = &mut self.core;
+        let memory = &mut core.voter.memory;
+        memory.open.remove(from);
+        memory.waits = None;
+        let (incarnation, term) = memory.began;
+        let heard = answer.heard;
+        if let (Some(kept), Some(found)) = (heard.store, core.me.store)
+            && kept != found
+        {
+            return core.tell_of_store(core.me.id.clone(), kept, found, out);
+        }
+        let is_below = heard.incarnation > incarnation || heard.term > term;
+        if is_below && !core.config.has(Defect::OldCopyVotes) {
+            return self.end_old(from, heard, out);
+        }
+        if let State::Asking(asking) = &mut self.state {
+            let next = asking.decide(core, now); // its claim may have waited for this answer
+            self.proceed(now, next, out);
+        }
+    }
+
+    /// `older-than-remembered`: this agent takes part no more.
+    fn end_old(&mut self, by: &AgentId, heard: Heard, out: &mut Out) {
+        self.state.leave(out);
+        self.state = State::Vacant(Vacant::IDLE);
+        out.cancel_timer(BullyTimer::Election);
+        self.core.voter.memory.is_over = true;
+        let event = VotersEvent::OldRecord {
+            by: by.clone(),
+            term: self.core.voter.memory.began.1,
+            heard: heard.term,
+        };
+        out.notify(Event::Voters(Box::new(event)));
+    }
+}
