@@ -306,20 +306,6 @@ fn no_two_lead_and_one_does_in_the_end() {
     }
 }
 
-/// So many histories more, for a build with optimizations: `LEASE_HISTORIES=200000 cargo test --release --lib -- \
-/// --ignored lease::tests::histories`.
-#[test]
-#[ignore = "takes minutes; the variable says how many"]
-fn no_two_lead_in_many_more_histories() {
-    let many = std::env::var("LEASE_HISTORIES").map_or(20_000, |many| many.parse().unwrap());
-    let from = std::env::var("LEASE_FROM").map_or(1_000, |from| from.parse().unwrap());
-    for seed in from..from + many {
-        let mut history = History::drawn(seed, None);
-        let settled = history.plays().and_then(|()| history.settles());
-        assert!(settled.is_ok(), "seed {seed}: {settled:?}");
-    }
-}
-
 /// The holder has `wan`, and leads for four seconds after it was cut off; the follower has `lan`.
 fn deleted_under_a_longer_lease(defect: Option<Defect>) -> bool {
     let agents: [Participant<Simulated>; 2] =
