@@ -52,7 +52,7 @@ const LAYERS: &[(&str, &str)] = &[
         "protocol elections store clock group remote supervisor metrics agent planted",
     ),
     ("operate", "protocol group remote agent record"),
-    ("web", "protocol operate"),
+    ("web", "protocol operate record"),
     (
         "dashboard",
         "protocol agent operate record web dashboard::stage",

@@ -1,14 +1,11 @@
 //! A node whose wall clock was wrong at one start: it is not locked out of its group.
 
-use actix::clock::sleep;
 use actix_bully::{
     protocol::Presence,
-    remote::{
-        BridgeError, BridgeEvent, Closed, Farewell, Limits, NodeIncarnation, transport::Pipes,
-    },
+    remote::{BridgeError, Closed, Limits, NodeIncarnation, transport::Pipes},
 };
 
-use super::kit::{Host, MS, builder, id, play, told, until};
+use super::kit::{Host, MS, builder, id, play, until};
 
 /// What a bridge makes of its wall clock: milliseconds, and room for chance.
 fn at(millis: u64) -> NodeIncarnation {
@@ -33,7 +30,7 @@ fn host(pipes: &Pipes, name: &str, peer: &str, by_clock: u64) -> Host {
 const WRONG: [[u64; 2]; 2] = [[NOW + TEN_YEARS, NOW + 1_000], [NOW, NOW - HOUR]];
 
 #[test]
-fn a_node_with_an_earlier_number_is_let_in_when_the_later_one_is_long_gone() {
+fn a_node_with_an_earlier_number_is_let_in_once_the_later_one_is_gone() {
     play(async {
         for [first, next] in WRONG {
             let pipes = Pipes::new();
@@ -46,25 +43,7 @@ fn a_node_with_an_earlier_number_is_let_in_when_the_later_one_is_long_gone() {
             until("a1 leads", || a.follows("a1")).await;
 
             let mut b = host(&pipes, "b", "a", next);
-            let mut answers = b.bridge.events();
             b.agent("b1", 2);
-            sleep(MS(30_000)).await;
-            let stale = |event: &BridgeEvent| {
-                matches!(
-                    event,
-                    BridgeEvent::RefusedBy {
-                        why: Farewell::Stale,
-                        ..
-                    }
-                )
-            };
-            assert!(
-                told(&mut answers).iter().any(stale),
-                "it may be a former process"
-            );
-            assert!(a.bridge.counters().closed(Closed::Stale) > 0);
-            assert!(!a.is_linked("b"));
-
             until("b is let in", || a.is_linked("b") && b.is_linked("a")).await;
             until("b1 is heard", || a.follows("b1") && b.follows("b1")).await;
             let member = a.group.members().get(&id("b1")).unwrap().clone();

@@ -420,18 +420,16 @@ impl State {
             return Next::Stay;
         }
         match self {
-            Self::Vacant(_) => Vacant::take_slot(),
-            Self::Following(following) => following.challenge(step),
-            Self::Candidate(candidate) if score.is_some() => candidate.on_score(),
-            Self::Candidate(candidate) => candidate.withdraw(),
+            Self::Vacant(_) => return Vacant::take_slot(),
+            Self::Following(following) => return following.challenge(step),
+            Self::Candidate(candidate) if score.is_some() => return candidate.on_score(),
+            Self::Candidate(candidate) => return candidate.withdraw(),
             // It may outrank the awaited agent now, and would else sit out the whole wait.
-            Self::Waiting(_) if score.is_some() => Next::Become(Change::ask_voters()),
-            Self::Waiting(_) => Next::Become(Change::Vacant(None)),
-            Self::Leading(tenure) => {
-                tenure.on_score(score, step);
-                Next::Stay
-            }
+            Self::Waiting(_) if score.is_some() => return Next::Become(Change::ask_voters()),
+            Self::Waiting(_) => return Next::Become(Change::Vacant(None)),
+            Self::Leading(tenure) => tenure.on_score(score, step),
         }
+        Next::Stay
     }
 
     fn on_step_down(&mut self, to: Option<AgentId>, step: &mut Step<'_>) -> Next {
