@@ -271,9 +271,16 @@ impl Election for QuorumBully {
         if self.core.voter.memory.is_over() {
             return self.ignore("its record is an old copy");
         }
-        let is_heard = matches!(input, Input::Received { .. });
+        // A question, or a claim that is refused, writes nothing.
+        let is_steady = matches!(
+            input,
+            Input::Received {
+                message: BullyMessage::Heartbeat(_) | BullyMessage::Ack(_),
+                ..
+            }
+        );
         self.on_input(now, input, out);
-        if is_heard {
+        if is_steady {
             self.core.write_when_due(now, out);
         }
     }

@@ -222,15 +222,16 @@ fn a_later_epoch_forgets_the_stores() {
 fn what_is_kept_of_the_others_is_written_within_a_minute() {
     let mut me = Kit::leading();
     me.later(59_999);
-    assert!(!me.hear(LOW, yields(1)).writes());
+    assert!(!me.acked(LOW, 1).writes());
     me.later(1);
-    let seen = me.hear(LOW, yields(1));
+    assert!(!me.hear(LOW, elect(MINE, 1)).writes(), "a question");
+    let seen = me.acked(LOW, 1);
     let Some(Effect::Persist(record)) = seen.0.back() else {
         panic!("nothing was written");
     };
     assert_eq!(record.others.get(&id(LOW)), Some(&heard(1, MINE)));
     me.later(60_000);
-    assert!(!me.hear(LOW, yields(1)).writes(), "nothing new");
+    assert!(!me.acked(LOW, 1).writes(), "nothing new");
 }
 
 // ---- an old copy -----------------------------------------------------------------------------
