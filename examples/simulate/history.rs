@@ -59,10 +59,16 @@ impl Protocol {
     /// Whether such a fault can happen to it.
     pub(crate) fn takes(self, fault: Fault) -> bool {
         match self {
-            Self::Quorum => {
-                fault.is_general() || matches!(fault, Fault::OtherTimings | Fault::RollingChange)
+            Self::Quorum | Self::Voters | Self::Diskless if fault == Fault::LaterIncarnation => {
+                true
             }
-            Self::Voters => Self::Quorum.takes(fault) || fault == Fault::VoterChange,
+            Self::Quorum => {
+                let is_of_disks = matches!(fault, Fault::OtherTimings | Fault::RollingChange);
+                fault.is_general() || is_of_disks || fault.is_of_memory()
+            }
+            Self::Voters => {
+                Self::Quorum.takes(fault) && !fault.is_of_memory() || fault == Fault::VoterChange
+            }
             Self::Diskless => fault.is_general() || fault == Fault::Outage,
             Self::Lease => LeaseScenario::can_happen(fault),
             Self::Bully

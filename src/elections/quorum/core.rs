@@ -284,7 +284,7 @@ impl Core {
                 || member.ends.last().max(member.ended).is_some()
                     && self.config.has(Defect::EndOfAnyLife)
                 || member.ends.last() >= Some(incarnation)
-                    && self.config.has(Defect::EndOfLaterLife)
+                    && self.config.confuses(Defect::EndOfLaterLife)
                 || member.presence == Presence::Suspect && self.config.has(Defect::GuessIsCertain)
         })
     }

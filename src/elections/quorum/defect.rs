@@ -36,6 +36,11 @@ impl QuorumConfig {
     pub(super) fn lacks(&self, lock: Defect) -> bool {
         self.has(lock) || self.has(Defect::TermUnlocked)
     }
+
+    /// Whether that rule is missing by which a name is not one voter for ever, alone or with the others.
+    pub(super) fn confuses(&self, rule: Defect) -> bool {
+        self.has(rule) || self.has(Defect::OneNameOneVoter)
+    }
 }
 
 defects! { QuorumConfig:
@@ -98,6 +103,9 @@ defects! { QuorumConfig:
     LateVotesAtOnce,
     /// `one-store-per-voter`: a voter is heard with any store.
     AnyStore,
+    /// `bound-to-one-incarnation`, `abstain-when-late`, `one-store-per-voter`, `told-end-is-exact`, `older-than-remembered`, all
+    /// at once: most of what a second process or another store does takes more than one of them missing.
+    OneNameOneVoter,
     /// `incarnation-before-word`: the record names no incarnation.
     IncarnationUnrecorded,
     /// `older-than-remembered`: an agent goes on with a record that others know to be old.

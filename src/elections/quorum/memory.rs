@@ -141,7 +141,7 @@ impl Voter {
             return;
         }
         self.memory.is_late = false;
-        if config.lease_quorum() > 1 && !config.has(Defect::LateVotesAtOnce) {
+        if config.lease_quorum() > 1 && !config.confuses(Defect::LateVotesAtOnce) {
             let until = now.after(config.timings.promise());
             self.quarantine = self.quarantine.max(Some(until));
         }

@@ -85,7 +85,7 @@ impl Core {
             return false;
         };
         let found = self.store_of(sender).filter(|found| *found != kept);
-        let Some(found) = found.filter(|_| !self.config.has(Defect::AnyStore)) else {
+        let Some(found) = found.filter(|_| !self.config.confuses(Defect::AnyStore)) else {
             return false;
         };
         self.tell_of_store(sender.0.clone(), kept, found, out);
@@ -225,7 +225,7 @@ impl QuorumBully {
             return core.tell_of_store(core.me.id.clone(), kept, found, out);
         }
         let is_below = heard.incarnation > incarnation || heard.term > term;
-        if is_below && !core.config.has(Defect::OldCopyVotes) {
+        if is_below && !core.config.confuses(Defect::OldCopyVotes) {
             return self.end_old(from, heard, out);
         }
         if let State::Asking(asking) = &mut self.state {

@@ -127,7 +127,7 @@ impl QuorumBully {
         self.core.meet(members);
         self.check_stores(now, out);
         if let Some((id, incarnation)) = self.ended_leader() {
-            let any = self.core.config.has(Defect::BoundToTheName);
+            let any = self.core.config.confuses(Defect::BoundToTheName);
             let is_its = |p: &mut Promise| p.holder == id && (p.incarnation == incarnation || any);
             self.core.voter.promise.take_if(is_its);
             let next = match &self.state {

@@ -54,7 +54,7 @@ impl Promise {
     /// `bound-to-one-incarnation`: whether that very incarnation holds the promise.
     fn is_to(&self, config: &QuorumConfig, (id, incarnation): SenderIncarnation<'_>) -> bool {
         self.holder == *id
-            && (self.incarnation == incarnation || config.has(Defect::BoundToTheName))
+            && (self.incarnation == incarnation || config.confuses(Defect::BoundToTheName))
     }
 
     /// Whether `released` names the leadership that the promise supports, or a later one of the same incarnation.
@@ -337,7 +337,7 @@ impl Voter {
             return Some(blocked);
         }
         // The same incarnation gets its vote again: the first reply may have been lost.
-        let any = config.has(Defect::BoundToTheName);
+        let any = config.confuses(Defect::BoundToTheName);
         let is_other =
             |voted: &Candidate| voted.id != *from || voted.incarnation != incarnation && !any;
         let voted_for_another = claim.term == self.record.term

@@ -17,3 +17,4 @@ mod kit;
 mod losses;
 #[cfg(feature = "planted")]
 mod mutants;
+mod stores;

@@ -141,6 +141,22 @@ fn breaks(world: &World<Watched>) -> Option<&str> {
     world.violation()?.what.split(' ').next()
 }
 
+/// Without the rules that tell two processes of a name apart, and two stores, each history of `stores.rs` has two leaders.
+#[test]
+fn names_and_stores_that_are_not_told_apart_make_two_leaders() {
+    use crate::quorum::stores::{ALL, led};
+    for (name, play) in ALL {
+        let mut net = led(|config| QuorumConfig {
+            defect: Some(Defect::OneNameOneVoter),
+            ..config
+        });
+        play(&mut net);
+        let broken = breaks(&net.world);
+        let is_two = matches!(broken, Some("OneBeliever:" | "LeaderPerTerm:"));
+        assert!(is_two, "{name}: {broken:?}");
+    }
+}
+
 /// The sharp edge is a vote against a forgotten promise.
 #[test]
 fn s59_without_quarantine_the_old_leader_has_a_rival() {
