@@ -453,6 +453,19 @@ impl Ledger {
         self.token = self.token.max(term);
     }
 
+    /// Whether that record says more than the one before of anything but the other voters.
+    pub(super) fn decides(&self, me: &AgentId, vote: &Vote) -> bool {
+        let before = self.voter(me).map(|voter| &voter.disk);
+        before.is_none_or(|before| {
+            let others = vote.others.clone();
+            let alike = Vote {
+                others,
+                ..before.clone()
+            };
+            alike != *vote
+        })
+    }
+
     /// `NoDisrupt`: a question, or a claim that is refused, changes nothing durable.
     pub(super) fn disturbs(&mut self, me: &AgentId, kind: &str) {
         let what = format!("{me} writes because of {kind}");

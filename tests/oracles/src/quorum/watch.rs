@@ -226,8 +226,12 @@ impl Watched {
         match effect {
             Effect::Persist(vote) => {
                 match asked {
-                    Asked::Probe if !alone => ledger.disturbs(&self.id, "a question"),
-                    Asked::Claim(_, claim) if vote.term != claim.term => {
+                    Asked::Probe if !alone && ledger.decides(&self.id, vote) => {
+                        ledger.disturbs(&self.id, "a question");
+                    }
+                    Asked::Claim(_, claim)
+                        if vote.term != claim.term && ledger.decides(&self.id, vote) =>
+                    {
                         ledger.disturbs(&self.id, "a claim that it does not grant");
                     }
                     Asked::Probe | Asked::Claim(..) | Asked::Told(..) | Asked::Other => {}
