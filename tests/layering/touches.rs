@@ -52,6 +52,10 @@ const MESSAGES: &[Messages] = &[
                 "nack",
                 "a leader meets a voter of a higher term only after several other losses: chaos has them",
             ),
+            (
+                "behind",
+                "it is said to an agent that missed a later term or epoch: chaos has them",
+            ),
             ("recall", OF_A_START),
             ("recalled", OF_A_START),
             ("seal", OF_A_CHANGE),
