@@ -200,7 +200,10 @@ fn a_former_incarnation_of_a_host_is_refused_while_the_later_one_is_linked() {
         let pipes = Pipes::new();
         let [a, b] = two(&pipes).await;
         let mut events = a.bridge.events();
-        let stale = builder(&pipes, "b", &["a"]).incarnation(NodeIncarnation(999));
+        let stale = builder(&pipes, "b", &["a"])
+            .transport(pipes.host("elsewhere"))
+            .listen("elsewhere:1");
+        let stale = stale.incarnation(NodeIncarnation(999));
         let _b = Host::with(|group| stale.carry(group));
         until("refused", || a.bridge.counters().closed(Closed::Stale) > 0).await;
         let refused = |event: &BridgeEvent| {
