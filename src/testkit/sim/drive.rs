@@ -106,13 +106,16 @@ impl<E: Election> World<E> {
         let Some(node) = self.nodes.get_mut(at.0) else {
             return;
         };
-        let (incarnation, score, store) = (node.incarnation, node.first_score, node.store);
-        let rescored = mem::replace(&mut node.score, score) != score;
+        let (incarnation, first_score) = (node.incarnation, node.first_score);
+        let (store, rescored) = (
+            node.store,
+            mem::replace(&mut node.score, first_score) != first_score,
+        );
         let known = self.registry.members.get(&id);
         let is_new = known.is_none_or(|m| !m.is_up() || m.incarnation != Some(incarnation));
         if is_new || rescored {
             self.enter(|members| {
-                let is_told = members.up(&id, incarnation) | members.set_score(&id, score);
+                let is_told = members.up(&id, incarnation) | members.set_score(&id, first_score);
                 is_told | members.set_store(&id, store)
             });
         }
@@ -130,7 +133,7 @@ impl<E: Election> World<E> {
             id: id.clone(),
             incarnation,
             kind: node.kind,
-            score,
+            score: first_score,
             birth,
             store: node.store,
         };

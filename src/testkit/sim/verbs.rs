@@ -105,10 +105,12 @@ impl<E: Election> World<E> {
         let at = self.transit.directory.enter(&id);
         let mut node = Node::new(participant, self.now, self.registry.clone());
         node.store = self.stored(None, node.keeps_record());
+        // A second process of the name may have begun since it left.
+        let next = self.last(at).next();
         match self.nodes.get_mut(at.0) {
             Some(old) if old.is_member => return false,
             Some(old) => {
-                node.incarnation = old.incarnation.next();
+                node.incarnation = next;
                 (node.durable, node.clock) = (old.durable.take(), old.clock);
                 node.store = old.store;
                 node.is_wiped = old.is_wiped;
