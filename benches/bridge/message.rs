@@ -15,6 +15,7 @@ pub(crate) fn message(counter: u64) -> BullyMessage {
         score: (30, -500).into(),
         seen: Term(7),
         takeover: None,
+        released: None,
     }
     .into()
 }

@@ -52,7 +52,11 @@ impl Register {
                 claim: cell(choices, |choices| self.claim(choices)),
             },
         };
-        let shown = RegisterShown { request, answer };
+        let shown = RegisterShown {
+            request,
+            answer,
+            age: Micros(u64::from(choices.byte()) << 12),
+        };
         BullyMessage::RegisterMessage(RegisterMessage::Shown(Box::new(shown)))
     }
 

@@ -143,7 +143,7 @@ impl Faults {
                 self.hosts.iter().for_each(|host| host.clock.suspend(span));
             }
             Fault::WallAhead | Fault::WallBack | Fault::OtherVoters | Fault::NextEpoch => {
-                self.reconfigure(sim, k, fault)
+                self.reconfigure(sim, k, fault);
             }
             Fault::MoveFromDead => {
                 let down = [Down::Off, Down::Killed][rng.usize(..2)];
