@@ -1,7 +1,7 @@
-//! What can be set of an agent of any election.
+//! The settings of an agent of any election.
 //!
-//! Decided here: the setters and their defaults; they record what was called, and judge nothing. Next: what a start makes
-//! of it (`start.rs`), and what a bully election has beside it (`bully.rs`).
+//! Decided here: the setters and their defaults; the setters record their calls, and judge nothing. Next: how an agent
+//! starts from them (`start.rs`), and the further setters of a bully election (`bully.rs`).
 
 use std::{fmt, sync::Arc};
 
@@ -29,7 +29,7 @@ pub struct AgentBuilder<E: Election> {
     pub(super) is_ineligible: bool,
     pub(super) config: E::Config,
     pub(super) basis: Basis,
-    /// What was called, in elections with calls of their own, and how it becomes a configuration.
+    /// The calls, in elections with calls of their own, and the function that makes a configuration of them.
     pub(super) choices: Choices,
     pub(super) resolve: Resolve<E>,
     pub(super) group: Option<Group<E::Message>>,

@@ -68,14 +68,14 @@ impl BullyAgent {
     }
 }
 
-/// The order of calls does not matter: they are put together when the agent starts, and what contradicts itself is
+/// The order of calls does not matter: they are put together when the agent starts, and a contradiction is
 /// refused then ([`StartError::Contradiction`](super::StartError::Contradiction)). A setting that is made twice has the
 /// latest value.
 impl AgentBuilder<AnyBully> {
     /// Turns the quorum mode on: never two leaders. All voters are named, this agent among them
     /// unless it is an observer; every member names the same.
     ///
-    /// What is not set otherwise, before or after, is as the defaults of [`QuorumConfig`] have it: a live leader gives
+    /// Settings that no call makes, before or after, have the defaults of [`QuorumConfig`]: a live leader gives
     /// way after 10 s. The agent needs a [`store`](Self::store) for its vote. Its lease is kept by timers: on an
     /// [`ElectionArbiter`](super::ElectionArbiter) no busy neighbour makes them late.
     ///

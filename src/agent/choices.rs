@@ -1,7 +1,7 @@
 //! Which election the calls of a [`BullyBuilder`](super::BullyBuilder) ask for, whatever their order.
 //!
-//! Decided here: how the mode and its settings come together, once, at the start; which calls contradict each other; and
-//! which settings a mode has. The setters (`bully.rs`, `lease.rs`) record what was called, and decide nothing.
+//! Decided here: how the mode and its settings come together, once, at the start; which calls contradict each other;
+//! and which settings a mode has. The setters (`bully.rs`, `lease.rs`) record their calls, and decide nothing.
 
 use std::{sync::Arc, time::Duration};
 
@@ -20,7 +20,7 @@ use crate::{
 
 use super::{StartError, lease::Attachment};
 
-/// What was called, so far.
+/// The calls so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Choices {
     /// The calls that choose a mode, of each the latest: one at most, or the start is refused.
@@ -61,7 +61,7 @@ impl Mode {
     }
 }
 
-/// What a builder begins with.
+/// The settings with which a builder begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Basis {
     /// The defaults: any mode may be chosen.
@@ -70,7 +70,7 @@ pub(crate) enum Basis {
     Given,
 }
 
-/// How a builder's calls become what its election needs.
+/// Makes the configuration of an election from its builder's calls.
 pub(super) type Resolve<E> =
     fn(
         (&<E as Election>::Config, Basis),
@@ -173,7 +173,7 @@ impl Choices {
 
     /// The settings that were made, by their calls.
     fn settings(&self) -> impl Iterator<Item = &'static str> {
-        // Every field is named: the compiler asks for one that is added.
+        // Every field is named: the compiler asks for a new one.
         let Self {
             modes: _,
             timings,

@@ -1,4 +1,4 @@
-//! An agent whose lease is in a store: what its builder takes, and when the register joins its group.
+//! An agent whose lease is in a store: the calls of its builder, and when the register joins its group.
 //!
 //! Decided here: that the agents of a group have one register, and that their group names the lease. Not here: the
 //! rules ([`lease`](crate::elections::lease)), what a store is asked ([`register`](crate::register)).
@@ -22,7 +22,7 @@ use crate::{
 
 use super::{AgentBuilder, StartError, choices::Mode};
 
-/// What an election needs of its group beside the agents there. Made by the calls of its builder.
+/// The part of its group that an election needs beside the agents. The calls of its builder make it.
 pub(super) struct Attachment<E: Election> {
     /// Before anything is checked or reserved.
     precede: fn(&mut E::Config, &Group<E::Message>),
@@ -76,9 +76,9 @@ impl Attachment<AnyBully> {
 impl AgentBuilder<AnyBully> {
     /// Turns the mode of a lease in a store on: the agents of a group, in however many processes, never talk to each
     /// other, and at most one leads, because a store that all of them reach gives the lease to one. The agents of one
-    /// process share what they ask; all of a group name the same store.
+    /// process share their questions to it; all agents of a group name the same store.
     ///
-    /// What is not set otherwise, before or after, is as the defaults of [`LeaseConfig`] have it: a live leader gives way
+    /// Settings that no call makes, before or after, have the defaults of [`LeaseConfig`]: a live leader gives way
     /// after 10 s. There are no voters and no vote to keep. The lease is that
     /// of the group's name in the cluster `default`: see [`lease_with`](Self::lease_with).
     ///

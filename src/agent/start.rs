@@ -1,8 +1,8 @@
 //! Starts an agent: checks everything first, then changes something.
 //!
-//! Decided here: what is refused once all calls of the builder are known, in whatever order they came; the order of a
-//! start (name, store, membership in the group, actor); and that a failure leaves nothing behind. Not here: what may be
-//! called (`builder.rs`, `bully.rs`), how a mode and its settings come together (`choices.rs`).
+//! Decided here: which starts are refused, once all calls of the builder are known, in any order; the order of a
+//! start (name, store, membership in the group, actor); and that a failure leaves nothing behind. Not here: the calls
+//! (`builder.rs`, `bully.rs`), how a mode and its settings come together (`choices.rs`).
 
 use std::sync::Arc;
 
@@ -43,7 +43,7 @@ impl<E: Election> AgentBuilder<E> {
         Ok(ready.handle(addr))
     }
 
-    /// Starts the agent on another arbiter: one that does nothing else keeps elections on time.
+    /// Starts the agent on another arbiter. An arbiter without other work keeps elections on time.
     ///
     /// # Errors
     /// [`StartError`], and nothing was changed.
@@ -126,7 +126,7 @@ impl<E: Election> AgentBuilder<E> {
             mut rest,
         } = settled;
         let stored = stored.and_then(|stored| {
-            // Last: what is refused leaves no member behind.
+            // Last: a refused start leaves no member behind.
             attachment.map_or(Ok(()), |it| it.attach(&config, &group, &clock))?;
             Ok(stored)
         });
@@ -162,7 +162,7 @@ impl<E: Election> AgentBuilder<E> {
     }
 }
 
-/// What the calls of a builder ask for, in whatever order they came.
+/// The settings from the calls of a builder, in any order.
 pub(super) struct Settled<E: Election> {
     pub(super) id: AgentId,
     pub(super) group: Group<E::Message>,
@@ -227,7 +227,7 @@ impl<E: Election> Settled<E> {
     }
 }
 
-/// The clock that was named, if it will do; by default the one that fits.
+/// Returns the named clock, if it is of the required kind; by default a clock of that kind.
 pub(super) fn choose_clock(
     named: Option<Arc<dyn Clock>>,
     required: ClockKind,
@@ -242,7 +242,7 @@ pub(super) fn choose_clock(
     }
 }
 
-/// What the wall clock showed when the agent's clock showed zero, in milliseconds since 1970.
+/// Reading of the wall clock when the agent's clock showed zero, in milliseconds since 1970.
 fn wall_at_zero(clock: &dyn Clock, wall: &dyn WallClock) -> i64 {
     let millis = |of: u64| i64::try_from(of).unwrap_or(i64::MAX);
     let passed = millis(clock.now().as_nanos() / 1_000_000);

@@ -197,7 +197,7 @@ impl Vitals {
         signs.store_failure = failure.map(|text| Box::new((text, now)));
     }
 
-    /// A record, or a store, is not the one that others know.
+    /// Other agents know another record, or another store.
     pub(super) fn note_record(&self, event: &VotersEvent) {
         self.signs().record = Some(Box::new(event.clone()));
     }

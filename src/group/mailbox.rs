@@ -67,7 +67,7 @@ pub(super) enum PutOutcome {
 }
 
 impl PutOutcome {
-    /// Queues a message; one that is repeated only where there is room, since a newer one follows.
+    /// Queues a message; a repeated one only if it has room, since a newer one follows.
     fn queue<L>(envelope: L, is_repeated: bool, to: &impl MessageQueue<L>) -> Self {
         if is_repeated {
             return Self::of(&to.try_send(envelope));
@@ -75,8 +75,8 @@ impl PutOutcome {
         if !to.connected() {
             return Self::Closed;
         }
-        // do_send: said once by an agent of this process, or of another host within the limits of its mailbox; one that is
-        // lost would hold an election up.
+        // do_send: said once by an agent of this process, or of another host within the limits of its mailbox; a lost
+        // one would hold an election up.
         to.do_send(envelope);
         Self::Queued
     }
@@ -279,7 +279,7 @@ impl Drop for HeldBytes {
     }
 }
 
-/// So many bytes wait in a mailbox where no limit of a bridge is given.
+/// Most bytes that wait in a mailbox without a limit of a bridge.
 pub(super) const MAILBOX: usize = 1 << 20;
 /// The bytes that a message takes in a mailbox beside its payload, about.
 const OVERHEAD: usize = 128;

@@ -1,11 +1,11 @@
-//! How much one actor is handed: no more than its mailbox takes, and no more than it is known to work through.
+//! Bounds the messages that one actor is handed: by the room of its mailbox, and by the messages not yet handled.
 //!
-//! An actor says that its mailbox is full to `try_send` only; and one on threads of its own (`SyncArbiter`) never says so,
-//! because actix moves what it is sent to a queue that has no bound. So some messages are *markers*: their answer is
-//! awaited, also where nobody wants it, and with it the actor has taken all that it was handed before.
+//! An actor reports a full mailbox to `try_send` only. An actor on threads of its own (`SyncArbiter`) never reports it,
+//! because actix moves its messages to a queue without a bound. So some messages are *markers*: their answer is
+//! awaited, also where the sender wants none. With that answer the actor has taken all messages before the marker.
 //!
-//! Decided here: when there is no room, and that whoever waits for room is told of it. Not here: where a message waits
-//! until then, and who is refused.
+//! Decided here: when an actor has room, and that a waiting sender is told of it. Not here: where a message waits
+//! until then, and which sender is refused.
 
 use std::{
     fmt,
@@ -27,7 +27,7 @@ use actix::{
 };
 use tokio::sync::{Notify, oneshot};
 
-/// What one actor was handed, and has handled of it as far as is known.
+/// Counts the messages that one actor was handed, and has handled as far as is known.
 pub(crate) struct Intake {
     most: Amount,
     counts: Mutex<Counts>,
@@ -47,9 +47,9 @@ struct Counts {
     /// In all, so far.
     handed: Amount,
     handled: Amount,
-    /// So many markers are not answered.
+    /// Number of markers without an answer.
     markers: u32,
-    /// So many messages were handed over since the latest marker.
+    /// Number of messages since the latest marker.
     unmarked: u32,
     is_awaited: bool,
 }
@@ -60,7 +60,7 @@ type AnswerTo<M> = oneshot::Sender<Result<<M as Message>::Result, MailboxError>>
 pub(crate) type Answered<M> = oneshot::Receiver<Result<<M as Message>::Result, MailboxError>>;
 
 impl Intake {
-    /// Hands over what is within these limits, beside a few messages.
+    /// Hands over messages within these limits, and a few beyond.
     pub(crate) fn new(
         messages: usize,
         bytes: usize,
@@ -81,7 +81,7 @@ impl Intake {
     /// it has a place of its own in a full mailbox.
     ///
     /// # Errors
-    /// The message, where there is no room for it, or no actor.
+    /// The message, if the actor has no room for it, or has ended.
     pub(crate) fn hand<M>(
         self: &Arc<Self>,
         to: &Recipient<M>,
@@ -192,14 +192,14 @@ impl fmt::Debug for Intake {
     }
 }
 
-/// After so many messages in a row one is a marker.
+/// Most messages in a row without a marker.
 const UNMARKED: u32 = 15;
 
 fn wide(value: usize) -> u64 {
     u64::try_from(value).unwrap_or(u64::MAX)
 }
 
-/// A message whose answer is awaited by no task: on whatever thread it comes, it is noted.
+/// A message whose answer no task awaits: the thread on which it comes notes it.
 struct Marker<M: Message<Result: Send> + Send + 'static> {
     waiting: Mutex<Option<Waiting<M>>>,
     /// Whether it has to be looked at once more.
@@ -240,7 +240,7 @@ impl<M: Message<Result: Send> + Send + 'static> Marker<M> {
             let mut waiting = match self.waiting.try_lock() {
                 Ok(waiting) => waiting,
                 Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-                // Whoever holds it looks once more.
+                // The thread that holds it looks once more.
                 Err(TryLockError::WouldBlock) => return,
             };
             self.is_woken.store(false, Release);
@@ -254,7 +254,7 @@ impl<M: Message<Result: Send> + Send + 'static> Marker<M> {
             };
             let answer = waiting.take().and_then(|waiting| waiting.answer);
             drop(waiting);
-            // First: whoever has the answer may ask at once how much room there is.
+            // First: the receiver of the answer may ask at once how much room there is.
             self.intake.answered(self.at);
             if let Some(answer) = answer {
                 answer.send(result).ok(); // nobody may wait any more
@@ -270,7 +270,7 @@ impl<M: Message<Result: Send> + Send + 'static> Wake for Marker<M> {
     }
 }
 
-/// Hands messages on for an actor that handles nothing else while there is no room.
+/// Hands messages on for an actor that handles nothing else until they have room.
 #[derive(Clone, Debug)]
 pub(crate) struct InTurn {
     intake: Arc<Intake>,
@@ -329,7 +329,7 @@ impl InTurn {
     }
 }
 
-/// An actor has so many messages that it has not handled, at most.
+/// Most messages that an actor has not handled.
 const IN_TURN: usize = 1_024;
 /// A mailbox has room as soon as its actor has taken a message, and an answer may come long after that.
 const AGAIN: Duration = Duration::from_millis(5);

@@ -70,7 +70,7 @@ pub enum Finding {
         voter: AgentId,
         /// The store with which it has voted.
         kept: StoreId,
-        /// The one that it has now.
+        /// The store that it has now.
         found: StoreId,
     },
     /// A record is on its way to the store for longer than an election should take.

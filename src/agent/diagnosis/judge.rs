@@ -401,7 +401,7 @@ impl Facts {
     }
 }
 
-/// What a peer says to the later one of two processes.
+/// Answer of a peer to the later one of two processes.
 const EARLIER: &str = "it refuses an earlier process of that name, which still runs";
 
 fn unlinked(peer: &PeerReport, since: Duration) -> Finding {

@@ -1,7 +1,7 @@
 //! A gate as an actor, in front of one that knows nothing of fences.
 //!
-//! Decided here: that what is admitted reaches the actor behind in the order of admission, that the gate waits while that
-//! actor has no room, and what follows when it has ended. Not here: which fences are admitted (`gate.rs`).
+//! Decided here: that admitted messages reach the actor behind in the order of admission, that the gate waits while
+//! that actor has no room, and that the gate stops after it. Not here: which fences are admitted (`gate.rs`).
 
 use std::fmt;
 
@@ -139,7 +139,7 @@ where
                     in_turn,
                     message,
                 } = admitted;
-                // Dropped without an answer, the sender gets what it would get without a gate: `Closed`.
+                // If the answer is dropped, the sender gets `Closed`, as it would without a gate.
                 let hear = answer.map(|answer| {
                     move |answered: Answered<M>| {
                         drop(actix::spawn(async move {

@@ -188,7 +188,7 @@ impl<M: DeserializeOwned + Send + 'static> Hand for Typed<M> {
     }
 }
 
-/// An actor has so many messages of one type that it has not handled, as far as is known, at most.
+/// Most messages of one type that an actor has not handled, as far as is known.
 const HANDED: usize = 1_024;
-/// And so many bytes of them.
+/// Most bytes of them.
 const HANDED_BYTES: usize = 1 << 20;

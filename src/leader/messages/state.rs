@@ -65,7 +65,7 @@ pub(crate) trait Inbox: Send + Sync {
 /// A message that has come, from a member. It counts in the endpoint's mailbox until this is dropped.
 pub(crate) struct Arrived {
     pub(crate) envelope: Envelope<AppMessage>,
-    /// `None` for one that came by a simulated network.
+    /// `None` for a message by a simulated network.
     pub(super) _held: Option<HeldBytes>,
 }
 

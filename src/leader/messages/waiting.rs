@@ -1,8 +1,8 @@
 //! The messages that wait for one actor, of whatever types.
 //!
-//! Decided here: that they are handed over in the order in which they came, as the actor takes them, and that one for
-//! which there is no room is dropped and counted. A message counts in the endpoint's mailbox while it waits here, so its
-//! sender is refused, where it is of this process, before there is no room. Not here: how many an actor takes
+//! Decided here: that they are handed over in the order in which they came, as the actor takes them, and that a message
+//! without room is dropped and counted. A message counts in the endpoint's mailbox while it waits here, so a sender of
+//! this process is refused before this queue is full. Not here: how many an actor takes
 //! ([`Intake`](crate::supervisor::Intake)).
 
 use std::{
@@ -27,7 +27,7 @@ pub(super) trait Hand: Send + Sync {
     fn hand(&self, state: &EndpointState, envelope: &Envelope<AppMessage>) -> bool;
 }
 
-/// What waits for one actor.
+/// The messages for one actor.
 #[derive(Default)]
 pub(super) struct ActorQueue(Mutex<Waiting>);
 
@@ -39,9 +39,9 @@ struct Waiting {
 }
 
 impl ActorQueue {
-    /// Hands a message over, or keeps it behind those that wait.
+    /// Hands a message over, or keeps it behind earlier ones.
     pub(super) fn receive(&self, here: &InboxContext<'_>, to: Arc<dyn Hand>, arrived: Arrived) {
-        // What an application's code panics at under the lock leaves the queue whole.
+        // A panic of an application's code under the lock leaves the queue whole.
         let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if waiting.messages.is_empty() && to.hand(here.state, &arrived.envelope) {
             return;
@@ -55,11 +55,11 @@ impl ActorQueue {
         waiting.messages.push_back((to, arrived));
     }
 
-    /// Hands over what the actor takes; says when to try again, if more waits.
+    /// Hands over messages while the actor takes them; says when to try again.
     pub(super) fn look(&self, here: &InboxContext<'_>) -> Option<Time> {
         let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         while let Some((to, arrived)) = waiting.messages.pop_front() {
-            // Taken out first: one at which the application's code panics is not tried again.
+            // Taken out first: a panic of the application's code at it is not repeated.
             waiting.bytes = waiting.bytes.saturating_sub(arrived.len());
             if to.hand(here.state, &arrived.envelope) {
                 waiting.retries.clear();
@@ -73,5 +73,5 @@ impl ActorQueue {
     }
 }
 
-/// So many bytes wait for one actor: more than a mailbox has room for, by its default.
+/// Most bytes that wait for one actor: more than a mailbox has room for, by default.
 const MOST: usize = 32 * Messages::MAX_LEN;

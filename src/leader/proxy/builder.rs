@@ -74,10 +74,10 @@ impl<M: LeaderMessage> ProxyBuilder<M> {
         self
     }
 
-    /// So many messages, and bytes of their encoded form, wait for a leader or for its acknowledgement at most. While this
-    /// agent leads, as many wait here for its actor, of all others together, and the actor has as many at most that it has
-    /// not handled; beyond that the others' own buffers fill.
-    /// Default: 1,024 messages and 1 MiB. From 1 message and 1 KiB to 1,048,576 messages and 256 MiB.
+    /// The most messages, and bytes of their encoded form, that wait for a leader or for its acknowledgement. While
+    /// this agent leads, at most as many wait here for its actor, of all others together, and its actor has at most as
+    /// many not handled; beyond that the others' own buffers fill. Default: 1,024 messages and 1 MiB. From 1 message
+    /// and 1 KiB to 1,048,576 messages and 256 MiB.
     pub fn buffer(mut self, messages: usize, bytes: usize) -> Self {
         (self.bounds.messages, self.bounds.bytes) = (messages, bytes);
         self

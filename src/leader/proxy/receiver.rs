@@ -31,7 +31,7 @@ pub(super) struct Session {
     run: u64,
     /// Those before this number were delivered; `None` if that is not known.
     next: Option<u64>,
-    /// So many behind those have come as well, and wait for the actor.
+    /// Number of further messages that have come, and wait for the actor.
     waiting: u64,
     is_closed: bool,
 }
@@ -153,7 +153,7 @@ impl Session {
         self.waiting = self.waiting.saturating_add(1);
     }
 
-    /// The first one that waits is delivered.
+    /// The first waiting message is delivered.
     pub(super) fn deliver_waiting(&mut self) {
         self.waiting = self.waiting.saturating_sub(1);
         self.deliver();

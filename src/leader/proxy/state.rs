@@ -1,8 +1,8 @@
 //! One proxy as all threads see it: puts the machines to work.
 //!
-//! Decided here: that a message goes to the actor at once where the own agent leads, nothing waits before it and the actor
-//! has room, and that everything else is done by the endpoint, on its arbiter. Not here: what is sent when (`sender.rs`), what is
-//! taken (`receiver.rs`), and what the endpoint does with what arrives (`inbox.rs`).
+//! Decided here: that a message goes to the actor at once where the own agent leads, nothing waits before it and the
+//! actor has room, and that the endpoint does everything else, on its arbiter. Not here: which messages are sent
+//! (`sender.rs`) and taken (`receiver.rs`), and how the endpoint treats arrivals (`inbox.rs`).
 
 use std::{
     collections::BTreeMap,
@@ -43,7 +43,7 @@ pub(super) struct ProxyState<M: LeaderMessage> {
     pub(super) endpoint: Arc<EndpointState>,
     pub(super) agent: AgentReader,
     pub(super) handling: Handling<M>,
-    /// What the actor was handed, and has not handled.
+    /// The messages at the actor that are not handled.
     pub(super) intake: Arc<Intake>,
     /// The longest message.
     pub(super) longest: usize,

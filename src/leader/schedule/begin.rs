@@ -63,7 +63,7 @@ pub(super) fn begin<E: Election>(
     Err(ScheduleError::Begun { agent })
 }
 
-/// Agents of a lease say nothing to each other, so that a new leader in another process could not know what was begun.
+/// Agents of a lease say nothing to each other, so a new leader in another process could not know the begun ticks.
 fn has_a_mark(agent: &AgentReader) -> Result<(), ScheduleError> {
     let is_lease = agent.requirements().is_some_and(|of| of.rules == LEASE);
     if is_lease {

@@ -60,7 +60,7 @@ pub enum ScheduleError {
         /// The agent.
         agent: AgentId,
     },
-    /// The agent's election is a lease in a store. Agents of other processes hear nothing of what was begun: a schedule
+    /// The agent's election is a lease in a store. Agents of other processes hear nothing of begun ticks: a schedule
     /// would run twice, or never.
     #[error(
         "{agent} leads by a lease in a store, and no agent of another process is told what a schedule has begun: run it from \

@@ -40,8 +40,8 @@
 //! | `Late { within }` | within that span; of several that were missed only the last | at most once | a nightly report |
 //! | `AtLeastOnce` | however late, each of several in its order | until it has ended well once | what must not be lost, and takes [`Tick::key`] for what was done |
 //!
-//! An agent whose election is a [lease](crate::elections::lease) starts no schedule ([`ScheduleError::Lease`]): agents of several
-//! processes say nothing to each other there, so nothing would carry the mark of what was begun from one to the next.
+//! An agent whose election is a [lease](crate::elections::lease) starts no schedule ([`ScheduleError::Lease`]): agents
+//! of several processes say nothing to each other there, so no mark of a begun tick would get from one to the next.
 //!
 //! "At most once" holds in the quorum mode, whatever happens to agents, hosts, links and clocks. In the available
 //! mode two leaders, one on each side of a partition, may run one tick each; otherwise the successor of a leader knows
@@ -69,9 +69,9 @@
 //! # Across hosts
 //! - A bridge that carries the group carries what agents say of schedules: there is nothing to add.
 //! - A voter of the quorum mode gets a store: `agent.schedules().store(FileStore::open(..)?).start()?`, beside
-//!   that of its votes. A start without one is refused. Who loses the file has lost what it acknowledged, as with
+//!   that of its votes. A start without one is refused. A voter that loses the file loses its acknowledgements, as with
 //!   a vote: it comes back under another name. An *older* file, from a backup or a snapshot of the machine, is not
-//!   noticed: the other voters know their own marks better, and a new leader takes the latest of those that it asks. But
+//!   noticed: the other voters know their own marks better, and a new leader takes the latest mark that it hears. But
 //!   if the only other voter with the later mark cannot be reached then, a tick that began is begun once more. It never
 //!   leads to a second leader.
 //! - Every voter takes part, a witness by `agent.schedules().start()?`. In the available mode agents that take

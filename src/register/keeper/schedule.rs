@@ -106,7 +106,7 @@ pub(super) enum NextOperation {
 pub(super) enum RegisterReply {
     /// The answer to one agent's question.
     To(AgentId, RegisterShown),
-    /// What it shows unasked, to all but those; the store was asked for it at that time.
+    /// An answer to all but these agents, unasked; the store was asked for it at that time.
     ToOthers(Vec<AgentId>, Time, Answer),
 }
 

@@ -1,7 +1,7 @@
-//! What people are told of a peer that is not as it should be: the last error, the echo, other rules.
+//! Facts for people about a peer that is not as it should be: the last error, the echo, other rules.
 //!
-//! Decided here: what is kept of each, and when it is out of date. Nothing that a bridge does depends on it, but for
-//! how soon an earlier process of a peer's name is let in.
+//! Decided here: the facts of each peer, and when they are out of date. Nothing that a bridge does depends on them, but
+//! for how soon an earlier process of a peer's name is let in.
 
 use std::{
     collections::BTreeMap,

@@ -23,8 +23,8 @@ pub struct GroupRules {
 }
 
 impl GroupRules {
-    /// Whether agents that name these hear those that require `mine`: they name the same, or another epoch of rules that
-    /// learn of epochs.
+    /// Whether agents that name these hear agents that require `mine`: they name the same, or another epoch of rules
+    /// that learn of epochs.
     pub(crate) fn meet(&self, mine: &Requirements) -> bool {
         let ours = Self::from(mine);
         let is_other_epoch = mine.epochs != Epochs::Apart && self.epoch != ours.epoch;

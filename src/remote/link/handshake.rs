@@ -405,7 +405,7 @@ impl Handshake {
             version,
             features: me.features.and(hello.features),
             frame: usize::try_from(hello.frame).unwrap_or(usize::MAX),
-            // Until CONDITIONS say what the peer takes.
+            // Until CONDITIONS tell the peer's allowance.
             allowance: self.allowance.and(Allowance::of(&Limits::default())),
             end: None,
             rights,

@@ -1,16 +1,17 @@
 //! How often a side asks whether its peer is there.
 //!
-//! Decided here: that a link is asked often only while something depends on its end: agents talk over it, or their comings and goings were told, or a group has
-//! no leader that is heard, or one that finds ends by links, or a question waits for its answer. All others are *quiet*, and
-//! asked seldom: between followers of one leader nothing depends on them, and asked often they would cost more packets than
-//! the heartbeats, growing with the square of the hosts. When the leader falls silent every link of this side is asked at once, so that one
-//! that is broken is found before a vote is waited for. So is a link when somebody asks for a name that its peer
-//! has: the name is free once the peer is found to be gone.
+//! Decided here: that a link is asked often only while something depends on its end: agents talk over it, or their
+//! comings and goings were told, or a group hears no leader, or finds ends by links, or a question waits for its
+//! answer. All other links are *quiet*, and asked seldom: between followers of one leader nothing depends on them, and
+//! frequent questions would cost more packets than the heartbeats, growing with the square of the hosts. When the
+//! leader falls silent, this side asks every link at once, so that a broken link is found before a vote is waited for.
+//! So it does with a link when somebody asks for a name that its peer has: the name is free once the peer is found to
+//! be gone.
 //!
 //! What a question measures is kept no longer than ten seconds where something is sent in any case.
 //!
-//! The two ends need not agree on anything: each asks for itself, and answers whatever is asked. So a peer that asks often
-//! is only answered. Not here: what is heard and written ([`Common`](super::ready::Common)).
+//! The two ends need not agree on anything: each asks for itself, and answers every question. So a peer that asks often
+//! is only answered. Not here: the reading and the writing ([`Common`](super::ready::Common)).
 
 use std::time::Duration;
 

@@ -1,8 +1,8 @@
-//! What other agents' proxies have sent to a leader, and waits for its actor.
+//! Messages from other agents' proxies that wait for a leader's actor.
 //!
-//! Decided here: that it is bounded, of all senders together, and that the sender of most of it is refused where there is
-//! no room. Not here: when the actor has room ([`Intake`](crate::supervisor::Intake)), what is done with one that waits
-//! (`leader.rs`).
+//! Decided here: that they are bounded, of all senders together, and that the sender of most bytes is refused if they
+//! fill the room. Not here: when the actor has room ([`Intake`](crate::supervisor::Intake)), how a waiting message is
+//! handled (`leader.rs`).
 
 use std::collections::{BTreeMap, VecDeque};
 

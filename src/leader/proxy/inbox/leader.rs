@@ -1,7 +1,7 @@
-//! What an agent does with the messages of other agents' proxies, and what it answers them.
+//! How an agent treats the messages of other agents' proxies, and answers them.
 //!
 //! Decided here: when a leader says how far it has come: at once to a question, after some messages, and after a
-//! while; and that what the actor has no room for waits, in the order in which it came. Not here: whether a message is
+//! while; and that messages wait, in order of arrival, while the actor has no room. Not here: whether a message is
 //! taken; that is for the [`Receiver`](super::super::receiver::Receiver) and the agent's leadership.
 
 use std::{sync::Arc, time::Duration};

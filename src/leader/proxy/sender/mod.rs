@@ -37,9 +37,9 @@ pub(super) struct Sender<P> {
     /// Of the present run, in order.
     flight: VecDeque<KeptMessage<P>>,
     bytes: usize,
-    /// So many bytes of them are in flight.
+    /// Bytes of the messages in flight.
     flying: usize,
-    /// So many messages are in flight at most: fewer after a leader's actor had no room.
+    /// Most messages in flight: fewer after a leader's actor had no room.
     window: usize,
     ids: u64,
     runs: u64,
@@ -415,7 +415,7 @@ fn count(items: usize) -> u64 {
 const ASK_AFTER: Duration = Duration::from_millis(200);
 /// In flight at least, whether the leader's actor has room or not.
 const NARROWEST: usize = 16;
-/// By so much the window grows with each word that something was delivered.
+/// Growth of the window at each word of a delivery, in messages.
 const WIDER: usize = 16;
 /// After so many runs of which nothing arrived, the first message is given up.
 const LOST_RUNS: u32 = 4;
