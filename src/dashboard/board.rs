@@ -275,7 +275,7 @@ impl BoardContent {
             elections: self.elections.make_contiguous(),
         };
         let written = frame(name, &snapshot).or_else(|_| {
-            // What was said is left out first. A moment is bounded by itself.
+            // The log is left out first. A moment is bounded by itself.
             let (said, elections): (&[_], &[_]) = (&[], &[]);
             let snapshot = Snapshot {
                 said,

@@ -8,7 +8,7 @@ use crate::{
     record::{BoundedText, Recording, Untold},
 };
 
-/// No recording that is copied has more bytes: as many as one that is read.
+/// Most bytes of a copied recording: as many as may be read.
 const MOST_COPIED: usize = 64 << 20;
 
 /// A form in which a run can be had.

@@ -5,9 +5,9 @@
 //!  "broken":[{"at_ms":..,"text":..}],"skipped":0,"began_unix_ms":null}
 //! ```
 //!
-//! Decided here: that all entries of one instant are one frame, that a page is given the newest frames of a run that is
-//! too long for it, and how many bytes at most for those that were read, and where a promise was broken. A change is what the stream of events has (`change.rs`), so a page
-//! plays a recording as it shows a running group. Not here: how a recording is read ([`Recording::read`]).
+//! Decided here: that all entries of one instant are one frame, that a page gets the newest frames of a run that is too
+//! long, the most bytes of a page, and where a promise was broken. Changes are those of the stream of events
+//! (`change.rs`), so a page plays a recording as it shows a running group. Not here: reading ([`Recording::read`]).
 
 use serde::Serialize;
 
@@ -26,7 +26,7 @@ use crate::{
     },
 };
 
-/// A recording as JSON for the page, in so many bytes at most: with its newest frames, where all of them have more.
+/// Returns a recording as JSON for the page, of at most `most` bytes: with its newest frames only, if all have more.
 ///
 /// # Errors
 /// [`TooLong`], where not even one moment has room.
@@ -36,7 +36,7 @@ pub(super) fn film(recording: &Recording, most: usize) -> Result<String, TooLong
     let mut frames = instants.count().min(MOST_FRAMES);
     loop {
         let film = film_of_newest(recording, frames, most);
-        // What was too long was not written further: all tries together write no more than a few times the limit.
+        // Each try ends at the limit: all tries together write no more than a few times the limit.
         if film.is_ok() || frames == 0 {
             return film;
         }
@@ -44,8 +44,8 @@ pub(super) fn film(recording: &Recording, most: usize) -> Result<String, TooLong
     }
 }
 
-/// How many bytes a page is given for a recording of so many: a frame has several times the bytes of its entry, and one
-/// in which an agent comes or goes has all agents.
+/// Returns the most bytes that a page gets for a recording of `read` bytes. A frame has several times the bytes of its
+/// entry, and has all agents if one comes or goes.
 pub(super) fn room(read: usize) -> usize {
     let most = read.saturating_mul(BYTES_FOR_ONE);
     most.saturating_add(LEAST_ROOM).min(MOST_ROOM)
@@ -131,7 +131,7 @@ fn broken(entries: &[TraceEntry]) -> Vec<BrokenPromise> {
     found.take(MOST_BROKEN).collect()
 }
 
-/// The place of the first entry that is played, with so many instants.
+/// Returns the place of the first entry of the last `instants` instants.
 fn first_shown(entries: &[TraceEntry], instants: usize) -> usize {
     let most = instants;
     let instants = entries.chunk_by(|one, other| one.at == other.at);
@@ -306,7 +306,7 @@ struct Anew<'a> {
 /// A page keeps every frame, to go back to.
 const MOST_FRAMES: usize = 10_000;
 const MOST_BROKEN: usize = 100;
-/// For each byte that is read a page is given so many, for the first agents so many more, and no more than that in all.
+/// Bytes that a page gets for each byte read; the bytes beside them, for the first agents; and the most in all.
 const BYTES_FOR_ONE: usize = 16;
 const LEAST_ROOM: usize = 256 << 10;
 pub(super) const MOST_ROOM: usize = 64 << 20;

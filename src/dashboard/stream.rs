@@ -1,9 +1,8 @@
 //! The stream of one viewer.
 //!
-//! Decided here: that it reads when its client takes something and never sooner, so nothing is kept for it but its place;
-//! that it is given so many bytes a second at most;
-//! and how often it says something while nothing happens, so that a client which is gone is noticed. Not here: what is
-//! read (`board.rs`).
+//! Decided here: that it reads when its client takes something and never sooner, so nothing is kept for it but its
+//! place; the most bytes that it gets in a second; and how often it says something while nothing happens, so that a
+//! client which is gone is noticed. Not here: the frames that it reads (`board.rs`).
 
 use std::{convert::Infallible, mem, sync::Arc, time::Duration};
 
@@ -18,10 +17,10 @@ use super::{
     viewers::NoSeat,
 };
 
-/// A viewer of one board, or of several at once. What has a place leaves it when its connection ends, however that comes.
+/// A viewer of one board, or of several at once. It leaves its places when its connection ends, however that comes.
 pub(super) struct Viewer {
     seats: Vec<Seat>,
-    /// What it has yet to wait for what it was given.
+    /// Time to wait before it gets more.
     owes: Duration,
 }
 
@@ -97,7 +96,7 @@ impl Viewer {
     }
 }
 
-/// How long it takes to give so many bytes.
+/// Time in which a viewer gets `bytes` bytes.
 fn time_of(bytes: usize) -> Duration {
     let nanos = u64::try_from(bytes).unwrap_or(u64::MAX);
     Duration::from_nanos(nanos.saturating_mul(1_000_000_000 / BYTES_A_SECOND))
@@ -149,7 +148,7 @@ mod tests {
         });
     }
 
-    /// What is kept at one board for a viewer that has read nothing of it, from two boards.
+    /// The longest backlog: all frames that two boards keep.
     #[test]
     fn the_longest_backlog_is_given_within_the_patience_of_a_viewer() {
         let longest = time_of(2 * super::super::frames::MOST_BYTES);

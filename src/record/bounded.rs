@@ -1,7 +1,7 @@
-//! Text of a bounded length: whatever is asked for and whoever asks, what is written has an end.
+//! Text of a bounded length: it has an end, whatever is asked for.
 //!
-//! Decided here: that what does not fit is not begun, and that nothing is written after it. Not here: how long a text
-//! may be, and whether it is refused or ends in words; whoever writes it says so.
+//! Decided here: that a part which does not fit is not begun, and that nothing is written after it. Not here: how long
+//! a text may be, and whether it is refused or ends in words; its writer says so.
 
 use std::{
     fmt::{self, Write as _},
@@ -10,7 +10,7 @@ use std::{
 
 use serde::Serialize;
 
-/// Takes so many bytes and no more.
+/// A text with a limit, in bytes.
 ///
 /// ```
 /// use actix_bully::record::BoundedText;
@@ -28,7 +28,7 @@ pub struct BoundedText {
     is_full: bool,
 }
 
-/// What was asked for has more bytes than it may have.
+/// A text has more bytes than it may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("this has more than {most} bytes, which is the most that is written")]
 pub struct TooLong {
@@ -37,7 +37,7 @@ pub struct TooLong {
 }
 
 impl BoundedText {
-    /// Room for so many bytes.
+    /// Room for `most` bytes.
     pub const fn new(most: usize) -> Self {
         Self {
             text: String::new(),
@@ -49,7 +49,7 @@ impl BoundedText {
     /// Writes all of that, or nothing.
     ///
     /// # Errors
-    /// [`TooLong`], where it does not fit, or what was before it did not.
+    /// [`TooLong`], if it does not fit, or an earlier part did not.
     pub fn push(&mut self, text: &str) -> Result<(), TooLong> {
         let TooLong { most } = self.over();
         if self.is_full || self.text.len().saturating_add(text.len()) > most {
@@ -108,7 +108,7 @@ impl BoundedText {
         self.text
     }
 
-    /// That value as JSON of so many bytes at most. What is left out is not kept in memory either.
+    /// Returns a value as JSON of at most `most` bytes. The rest is not kept in memory either.
     ///
     /// # Errors
     /// [`TooLong`], where it has more.

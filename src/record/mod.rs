@@ -21,11 +21,11 @@
 //! agent that runs in production writes down its own part, bounded, if it is told to
 //! ([`ElectionHandle::record`](crate::agent::ElectionHandle::record)).
 //!
-//! None of these is longer than 16 MiB (a drawing and a diagram among them): a text and a diagram end in words there, commands and
-//! a test are refused ([`Untold::TooLong`]).
+//! None of these, a drawing and a diagram among them, is longer than 16 MiB: a text and a diagram end in words there,
+//! commands and a test are refused ([`Untold::TooLong`]).
 //!
-//! Read on: `bounded.rs` is how everything here is written, `entry.rs` has the entries, `read.rs` reads what others wrote, `moment.rs` is what a recording says of one
-//! moment.
+//! Read on: `bounded.rs` bounds every text here, `entry.rs` has the entries, `read.rs` reads recordings of others,
+//! `moment.rs` reads one moment from a recording.
 
 mod bounded;
 mod command;

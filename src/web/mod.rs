@@ -40,17 +40,17 @@
 //!      -d '{"command":{"step_down":{"to":"api-2"}},"within_ms":5000}'
 //! {"verdict":"done","message":"api-2 leads in term 7","became":"handed_over","leader":{..}}
 //! ```
-//! `{"on":{}}`, `"off"`, `"read"` and `"read_kept"` are what `/record` takes; `jsonl` of its answer is a file that the dashboard opens.
+//! `/record` takes `{"on":{}}`, `"off"`, `"read"` and `"read_kept"`; `jsonl` of its answer is a file for the dashboard.
 //!
 //! A command is awaited and blocks no worker. It goes on where its client closes the connection. The other routes ask for
-//! no token: what they show is no secret to whoever reaches the port, so bind it where only those reach it who
-//! may know. Over plain HTTP the token can be read on the way: put TLS in front of it.
+//! no token: each client that reaches the port sees their answers, so bind it where only clients that may
+//! know them reach it. Over plain HTTP the token can be read on the way: put TLS in front of it.
 //!
-//! No answer has more than 64 MiB: what would is refused in words, with 507. `/metrics` has what the application renders, up to
-//! 16 MiB.
+//! No answer has more than 64 MiB: a longer one is refused in words, with 507. `/metrics` has the text that the
+//! application renders, up to 16 MiB.
 //!
-//! Decided here: routes, statuses, and who may command. Not here: what is shown and what a command does
-//! ([`operate`](crate::operate)).
+//! Decided here: routes, statuses, and who may command. Not here: the contents of an answer, the effect of a
+//! command ([`operate`](crate::operate)).
 
 mod commands;
 mod read;
@@ -197,7 +197,7 @@ pub(crate) fn json(status: StatusCode, body: &impl Serialize) -> HttpResponse {
 /// No answer in JSON has more bytes: the records of several agents, each of 8 MiB at most, are the longest.
 const MOST_ANSWERED: usize = 64 << 20;
 
-/// What is wrong, and what to do.
+/// An error, and its remedy.
 #[derive(Serialize)]
 struct Message<'a> {
     message: &'a str,

@@ -33,7 +33,7 @@ use crate::{
     },
 };
 
-/// How the calls of a builder become what its election needs.
+/// Makes the rules of an election from its builder's calls.
 type Resolve<E> = fn(&<E as Election>::Config, Basis, &Choices) -> Result<Rules<E>, StartError>;
 
 /// Settings of a cluster.
@@ -42,7 +42,7 @@ type Resolve<E> = fn(&<E as Election>::Config, Basis, &Choices) -> Result<Rules<
 pub struct ClusterBuilder<E: Election = AnyBully> {
     config: E::Config,
     basis: Basis,
-    /// What was called of a bully election's rules, and how it becomes the configuration.
+    /// The calls for a bully election's rules, and the function that turns them into rules.
     choices: Choices,
     resolve: Resolve<E>,
     pub(super) plans: Vec<AgentPlan<E>>,
@@ -54,16 +54,16 @@ pub struct ClusterBuilder<E: Election = AnyBully> {
     least: Option<usize>,
     /// The member that keeps the lease of all others, if one does.
     pub(super) register: Option<AgentId>,
-    /// What the timeout follows from, where the rules do not say it.
+    /// Default of the timeout, where the rules do not set one.
     pub(super) needed: Duration,
     /// Why the rules make no sense, if they do not.
     pub(super) refused: Option<StartError>,
 }
 
-/// What the calls of a builder ask for.
+/// The rules that a builder's calls make.
 struct Rules<E: Election> {
     config: E::Config,
-    /// What the timeout follows from, where it is known.
+    /// Default of the timeout, where the rules set one.
     needed: Option<Duration>,
     /// A side with fewer voters cannot elect.
     least: usize,
@@ -315,7 +315,7 @@ impl ClusterBuilder {
     }
 }
 
-/// What the rules of a bully election ask for.
+/// Makes the rules of a bully election.
 fn resolve(
     config: &AnyConfig,
     basis: Basis,

@@ -153,7 +153,7 @@ pub(super) struct ToHub<M: PeerMessage>(pub(super) Recipient<Carry<M>>);
 
 impl<M: PeerMessage> LocalWire<M> for ToHub<M> {
     fn carry(&self, to: &AgentId, envelope: Envelope<M>, inbox: &Recipient<Envelope<M>>) {
-        // do_send: the hub takes what a simulated network carries, at once.
+        // do_send: the hub takes each message of a simulated network at once.
         self.0.do_send(Carry(Parcel::new(to, envelope, inbox)));
     }
 }

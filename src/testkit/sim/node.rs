@@ -100,7 +100,7 @@ pub(super) struct Node<E: Election> {
     pub(super) machine: Option<E>,
     pub(super) incarnation: Incarnation,
     pub(super) durable: Option<E::Durable>,
-    /// The record when its incarnation began: what a backup holds.
+    /// The record when its incarnation began: a backup holds this.
     pub(super) before: Option<E::Durable>,
     /// The store that keeps it.
     pub(super) store: Option<StoreId>,

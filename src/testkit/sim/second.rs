@@ -1,8 +1,8 @@
-//! Second processes of one name, and stores that are not what they were.
+//! Second processes of one name, and replaced stores.
 //!
-//! Decided here: what an operator does by mistake, and no network: the same service started twice, a disk that was
-//! replaced, a backup that was restored. What is said to a name reaches all of its processes. Whoever speaks of an agent
-//! by its name (`crash`, `isolate`, `view`) means its first process.
+//! Decided here: mistakes of an operator, which no network makes: the same service started twice, a disk that was
+//! replaced, a backup that was restored. A message to a name reaches all of its processes. A call that names an agent
+//! (`crash`, `isolate`, `view`) means its first process.
 
 use super::{
     Participant, World,
@@ -14,15 +14,15 @@ use crate::{
     testkit::trace::Happening,
 };
 
-/// What is in the store that a process begins with.
+/// The store with which a process begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StoreContents {
-    /// Nothing: it was just made.
+    /// An empty store, just made.
     New,
-    /// What is in the agent's store, by a copy of it.
+    /// A copy of the agent's store.
     Copied,
-    /// What was in the agent's store when its incarnation began: a backup.
+    /// A backup of the agent's store, from when its incarnation began.
     Old,
 }
 
@@ -171,7 +171,7 @@ impl<E: Election> World<E> {
 }
 
 impl<E: Election> Node<E> {
-    /// What is found in such a store.
+    /// Returns record and id of such a store.
     fn contents(&self, contents: StoreContents) -> (Option<E::Durable>, Option<StoreId>) {
         match contents {
             StoreContents::New => (None, None),

@@ -208,7 +208,7 @@ pub(super) struct Transit<E: Election> {
     pub(super) directory: Directory,
     pub(super) traps: Traps,
     pub(super) trace: Trace,
-    /// Which agents are a second process of which other one; also those that have ended.
+    /// The first and the second process of a name, ended ones too.
     pub(super) seconds: Vec<(NodeIndex, NodeIndex)>,
     /// Messages under way that are not repeated anyway.
     pub(super) under_way: usize,
@@ -248,7 +248,7 @@ impl<E: Election> Transit<E> {
         found.map_or(at, |(first, _)| *first)
     }
 
-    /// Sends one message; says what the sender suffers for it.
+    /// Sends one message; returns the reaction of a trap for its sender.
     pub(super) fn send(
         &mut self,
         now: Time,
@@ -298,7 +298,7 @@ impl<E: Election> Transit<E> {
 }
 
 impl<E: Election> Transit<E> {
-    /// Sends a message to one, to all or to some, never to oneself; says what the sender suffers.
+    /// Sends a message to one, to all or to some, never to oneself; returns the reaction of a trap.
     pub(super) fn send_to(
         &mut self,
         now: Time,

@@ -1,6 +1,6 @@
 //! Agents lose another one from their lists of the members.
 //!
-//! Decided here: which agent is forgotten, and by whom. Not here: what that changes; that is a verb of the world.
+//! Decided here: which agent is forgotten, and by whom. Not here: the change itself, a verb of the world.
 
 use super::nemesis::strikes;
 use crate::{
@@ -11,8 +11,8 @@ use crate::{
     },
 };
 
-/// Some lose an agent from their lists, be it one or all others; those that were forgotten before are
-/// there again. Returns what the forgotten agent was doing.
+/// One, some or all of the others lose an agent from their lists; agents forgotten before are
+/// there again. Returns the situation of the forgotten agent.
 pub(super) fn strike<E: Election>(
     world: &mut World<E>,
     random: &mut SplitMix64,

@@ -102,7 +102,7 @@ impl Nemesis {
         }
     }
 
-    /// Does what that fault is; what the agent that it met was doing before, if it is one of a single agent.
+    /// Inflicts a fault. Returns the situation of its agent just before, if it strikes a single one.
     fn inflict<S: Scenario>(
         &mut self,
         fault: Fault,
@@ -373,7 +373,7 @@ fn restart<E: Election>(world: &mut World<E>, random: &mut SplitMix64) -> Option
     world.situation(agent).filter(|_| begins)
 }
 
-/// An agent leaves for good, unless it is the last one that runs.
+/// An agent leaves for good, unless no other agent runs.
 fn leave<E: Election>(world: &mut World<E>, random: &mut SplitMix64) -> Option<Situation> {
     let few = world.views().count() < 2;
     strikes(world, random, |world, agent| !few && world.leave(agent))

@@ -1,6 +1,6 @@
 //! Several agents crash at once, and restart at once.
 //!
-//! Decided here: which of them. Not here: what a crash and a restart do; those are the world's verbs.
+//! Decided here: which agents. Not here: crash and restart themselves; those are the world's verbs.
 
 use crate::{
     protocol::{AgentId, Election},

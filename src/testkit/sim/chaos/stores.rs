@@ -1,10 +1,10 @@
-//! Faults of memory: two processes of one name, and a store that is not the one that was.
+//! Faults of memory: two processes of one name, and a replaced store.
 //!
-//! Decided here: whom they hit, and what may not come together. No rule helps where two processes of one name are on two
-//! sides of a partition and the peers of each never met the other: so nothing keeps messages from some agents while both
-//! run, and the others meet the second one when it begins, as a link tells before anything is said over it. No rule helps
-//! where a store is lost after a promise that was longer than those of today: so no history has both. An agent that had
-//! two memories, or lost one, is gone once all is healed, and counts as one that lost its record.
+//! Decided here: which agents they hit, and which faults exclude each other. No rule helps where two processes of one
+//! name are on two sides of a partition and the peers of each never met the other: so no fault of reach strikes while
+//! both run, and the others meet the second one when it begins, as a link tells before it carries a message. No rule
+//! helps where a store is lost after a promise longer than those of today: so no history has both. An agent that had
+//! two memories, or lost one, is gone once all is healed, and counts as an agent that lost its record.
 
 use super::{
     Fault, Scenario, calm,
@@ -90,7 +90,7 @@ impl Nemesis {
         self.doubtful.iter().any(|id| world.has_second(id))
     }
 
-    /// Nobody whose memory is in doubt is there in the end.
+    /// Retires each agent whose memory is in doubt.
     pub(super) fn retire<E: Election>(&mut self, world: &mut World<E>) {
         for agent in self.doubtful.drain(..) {
             world.retire(&agent);
