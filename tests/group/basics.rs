@@ -611,8 +611,8 @@ fn what_is_known_of_a_former_host_says_nothing_about_the_present_one() {
     });
 }
 
-/// Two processes may have the name of a host, one after the other or at once: what is told of the later one says nothing of
-/// the earlier one. What this process has seen of its own agents does.
+/// Two processes may have the name of a host, one after the other or at once: the end of the later one is not that of
+/// the earlier one. For the agents of this process it is.
 #[test]
 fn an_end_that_a_host_tells_is_that_of_one_incarnation_alone() {
     play(async {

@@ -52,7 +52,7 @@ pub(crate) struct Setting {
 #[derive(Debug)]
 pub(crate) struct Cluster<P: Place> {
     setting: Setting,
-    /// What the nodes run.
+    /// The program of the nodes.
     program: PathBuf,
     /// What each node is told beside the rest.
     pub(crate) flags: Vec<Option<&'static str>>,

@@ -24,7 +24,7 @@ const LOSS: u32 = 2;
 /// After so many operations all is healed and checked.
 const ROUND: u64 = 8;
 
-/// Operates five hosts for so many seconds; says what happened.
+/// Operates five hosts for `seconds`; says what happened.
 ///
 /// # Errors
 /// What should not have been.

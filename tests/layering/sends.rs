@@ -1,7 +1,7 @@
 //! That each `do_send` says why it may ignore the bounds of a mailbox.
 //!
-//! actix queues what is sent so, however full a mailbox is. Messages of users are handed over by an `Intake`, which keeps
-//! within them; each `do_send` that remains stands under a comment that begins with `do_send:`, and says how few it sends.
+//! actix queues such a message, however full a mailbox is. An `Intake` hands over the messages of users, within the
+//! bounds; each other `do_send` stands under a comment that begins with `do_send:`, and says how few it sends.
 
 use std::{fs, path::Path};
 
@@ -31,7 +31,7 @@ fn one_that_does_not_say_it_is_found() {
     assert_eq!(unexplained(tests).count(), 0);
 }
 
-/// The lines with one that nothing explains, before the tests of a file.
+/// The lines with an unexplained call, before the tests of a file.
 fn unexplained(source: &str) -> impl Iterator<Item = usize> {
     let code = source
         .split("#[cfg(test)]\nmod tests {")
@@ -57,5 +57,5 @@ fn unexplained(source: &str) -> impl Iterator<Item = usize> {
     found.into_iter()
 }
 
-/// A comment stands so many lines above a call, at most.
+/// Most lines from a comment down to its call.
 const SO_FAR: usize = 3;

@@ -30,13 +30,13 @@ struct Messages {
     spared: &'static [(&'static str, &'static str)],
 }
 
-/// Why no loss suite has what is said while the voters change.
+/// Why no loss suite has the messages of a change of voters.
 const OF_A_CHANGE: &str = "histories in which the voters change lose them among all others";
 
-/// Why no loss suite has what is said once an agent has started.
+/// Why no loss suite has the messages of an agent's start.
 const OF_A_START: &str = "it is asked again when the other one is heard: a unit test loses it";
 
-/// Why no loss suite has what is said to a register.
+/// Why no loss suite has the messages to a register.
 const OF_A_REGISTER: &str =
     "the histories of `elections/lease/tests/histories.rs` lose each of them";
 

@@ -11,7 +11,7 @@ use actix_bully::{
 
 use super::kit::{Host, MS, address, patient, play, until};
 
-/// A later process of the node `a`, on another host, whose address nobody knows.
+/// A later process of the node `a`, on another host at an unknown address.
 fn twin(pipes: &Pipes) -> Host {
     let peer = |bridge: BridgeBuilder, name| bridge.peer(Peer::new(name, &address(name)));
     let mut twin = Host::with(|group| {

@@ -1,4 +1,4 @@
-//! Bridges of releases that speak other versions of the wire: which of them link, and what is said where none do.
+//! Bridges of releases that speak other versions of the wire: which of them link, and the error where none do.
 
 use actix_bully::remote::{Closed, Peer, internals::wire::Versions, transport::Pipes};
 

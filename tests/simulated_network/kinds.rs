@@ -169,7 +169,7 @@ impl Fault {
         Self::ALL.into_iter().find(|fault| fault.name() == name)
     }
 
-    /// All kinds, with voters that stay. Without the others every history stays what it was.
+    /// All kinds, with voters that stay. Without the others every history stays the same.
     #[must_use]
     pub fn all() -> Kinds {
         let all = Self::ALL.into_iter();

@@ -1,4 +1,4 @@
-//! What an actor is handed that does not keep up, and what its senders are told; in virtual time.
+//! An actor that does not keep up: its messages, and the answers to their senders; in virtual time.
 #![expect(
     clippy::unwrap_used,
     reason = "a scene that cannot be set fails the test"
@@ -79,7 +79,7 @@ impl Job {
 #[derive(Serialize, Deserialize)]
 struct Other(u64);
 
-/// What was handled: by whom it was sent, and its number.
+/// The handled messages: sender and number of each.
 type Done = Rc<RefCell<Vec<(u64, u64)>>>;
 
 /// Takes a while for each message, and handles nothing else meanwhile.
@@ -263,7 +263,7 @@ fn what_waits_for_a_slow_leader_goes_to_the_next_one_when_it_steps_down() {
             jobs.try_send(Job::new(0, *number)).unwrap();
         }
         sleep(MS(1_000)).await;
-        // A command is no message of an application: it finds room.
+        // A command is not a message of an application: it finds room.
         high.step_down(None).unwrap();
         sleep(MS(10_000)).await;
         assert!(next.is_leader());

@@ -1,4 +1,4 @@
-//! A second process of one name, and stores that are not the ones that were: histories by hand, each with one leader at a
+//! A second process of one name, and replaced stores: histories by hand, each with one leader at a
 //! time. `mutants.rs` breaks the rules that keep it so.
 
 use std::time::Duration;
@@ -21,16 +21,16 @@ pub(crate) fn led(planted: fn(QuorumConfig) -> QuorumConfig) -> Net {
     net
 }
 
-/// The leader's service is started once more, with a store that was just made; what is said to its name is heard by the
-/// second process alone.
+/// The leader's service is started once more, with a store that was just made; only the second process hears the
+/// messages to its name.
 pub(crate) fn second_with_a_new_store(net: &mut Net) {
     net.world.isolate("c");
     assert!(net.world.begin_second("c", StoreContents::New));
     net.world.run_for(ms(400));
 }
 
-/// The leader's service runs twice, by a copy of its disk, and all is heard by both. What the second one asks at its start
-/// is lost, so that nobody knows of it before it asks for votes.
+/// The leader's service runs twice, by a copy of its disk, and both hear everything. The second one's questions at its
+/// start are lost, so that no other agent knows of it before it asks for votes.
 pub(crate) fn second_with_a_copy(net: &mut Net) {
     net.world.ignore("recall");
     assert!(net.world.begin_second("c", StoreContents::Copied));
@@ -45,7 +45,7 @@ pub(crate) fn end_of_a_copy(net: &mut Net) {
     net.world.run_for(ms(300));
 }
 
-/// `b` was cut off for so long that it is bound no more, and knows no store. `a`, which supports the leader, comes back
+/// `b` was cut off until no promise bound it, and knows no store. `a`, which supports the leader, comes back
 /// with a new one and meets `b` alone.
 pub(crate) fn new_store_of_a_supporter(net: &mut Net) {
     net.world.isolate("b");

@@ -1,10 +1,10 @@
-//! The quorum election where the network is a set of messages: one that was sent may arrive at any later moment, some that
-//! have arrived do so once more, and whichever incarnation of its receiver is there then hears it.
+//! The quorum election where the network is a set of messages: a sent message may arrive at any later moment, some
+//! arrive once more, and the incarnation of the receiver that is there then hears it.
 //!
-//! A search begins after a first hand-over, what was said of which may arrive once more as well. Questions and their
-//! answers arrive at once or never: they name their round. Heartbeats are lost, so a leadership lasts for one lease: what is
-//! asked here is who may lead in a term, and other searches ask for how long. Two messages at a time wait to arrive first;
-//! copies need no room.
+//! A search begins after a first hand-over, whose messages may arrive once more as well. Questions and their answers
+//! arrive at once or never: they name their round. Heartbeats are lost, so a leadership lasts for one lease: the
+//! question here is who may lead in a term, and other searches ask for how long. Two messages at a time wait to arrive
+//! first; copies need no room.
 
 use actix_bully::elections::quorum::Defect;
 
@@ -52,8 +52,8 @@ pub(super) fn cases() -> Vec<Case> {
     ]
 }
 
-/// So many messages arrive once more; one agent restarts, and one leader is asked to hand over. The third term is the last,
-/// and six ticks pass.
+/// Up to `repeats` messages arrive once more; one agent restarts, and one leader is asked to hand over. The third term
+/// is the last, and six ticks pass.
 fn search(
     how: HandOver,
     defect: Option<Defect>,

@@ -13,7 +13,7 @@ use super::{
 
 use crate::rules::{MessageOf, Rules, Seen, name, position};
 
-/// The agent that was heard, what it said, and in which incarnation.
+/// The agent that was heard, its message, and its incarnation.
 type Heard<R> = Option<(usize, Arc<MessageOf<R>>, Incarnation)>;
 
 impl<R: Rules> Lab<R> {
@@ -114,7 +114,7 @@ impl<R: Rules> Lab<R> {
         }
     }
 
-    /// One agent leads, and another one does in its place. What was said is remembered.
+    /// One agent leads, and another one does in its place. Their messages are remembered.
     fn hand_over(&self, world: &mut World<R>, how: HandOver) {
         self.calm(world, &mut Vec::new());
         let before = world.believers().next().expect("an agent leads");
@@ -137,7 +137,7 @@ impl<R: Rules> Lab<R> {
         (world.past, world.now) = (said.into(), 0);
     }
 
-    /// Whatever is due now; each message that arrives is one that was said.
+    /// Does everything that is due now, and adds each message that arrives to `said`.
     fn calm(&self, world: &mut World<R>, said: &mut Vec<SentMessage<MessageOf<R>>>) {
         loop {
             if let Some(sent) = world.wire.first() {
@@ -451,7 +451,7 @@ impl<R: Rules> Lab<R> {
     ) {
         let mut add = |to| {
             let is_gone = self.is_final(world) && world.is_dead(to);
-            // A notice takes no link's room, and neither does what has arrived once.
+            // A notice takes no link's room, and neither does a copy.
             let is_said = |sent: &&SentMessage<_>| sent.content != Content::Notice && !sent.is_copy;
             let is_full = world.wire.iter().filter(is_said).count() >= self.bounds.wire;
             if is_gone || is_full && !self.rules.is_call(&message) {

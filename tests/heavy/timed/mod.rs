@@ -14,8 +14,8 @@
 //! ```
 //!
 //! **A network that is a set.** Without synchrony a message arrives at any later moment, at any incarnation of its
-//! receiver. [`Budget::repeats`] so many of those that have arrived do so once more. That is decided when one arrives
-//! first: the copy takes no room on the wire, and may never come.
+//! receiver. At most [`Budget::repeats`] arrived messages do so once more. That is decided when a message
+//! first arrives: the copy takes no room on the wire, and may never come.
 //!
 //! **Synchrony** ([`Bounds::delay`]): no time passes while a message has been on its way for the
 //! longest delay, or a timer is due. Nothing waits for a message to an agent that is down: whether it arrived
@@ -60,7 +60,7 @@ pub struct Bounds {
     /// So many ticks pass in good order before the search begins: every message arrives at once, and every timer
     /// fires when it is due.
     pub prologue: u16,
-    /// A first hand-over between the prologue and the search, in good order but for this. What was said then may
+    /// A first hand-over between the prologue and the search, in good order but for this. Its messages may
     /// arrive once more during the search.
     pub handed_over: Option<HandOver>,
     /// The last tick, if there is one.
@@ -104,7 +104,7 @@ pub enum Order {
 pub enum HandOver {
     /// As it should.
     Prepared,
-    /// What was to prepare it is lost.
+    /// The messages to prepare it are lost.
     Unprepared,
 }
 
@@ -196,7 +196,7 @@ pub enum Action {
     Deliver(usize),
     /// It arrives, and may do so once more at any later moment, in whichever incarnation of its receiver.
     Repeat(usize),
-    /// What was said at this position of the past, before the search began, arrives once more.
+    /// The message at this position of the past, before the search began, arrives once more.
     Recall(usize),
     /// It never does.
     Lose(usize),

@@ -183,7 +183,7 @@ impl<R: Rules> World<R> {
         }
     }
 
-    /// Whether both are alike but for what may still be done to them.
+    /// Whether both are alike, whatever is left of their budgets.
     pub(super) fn does_as(&self, other: &Self) -> bool {
         let same = |(mine, theirs): (&Slot<_>, &Slot<_>)| mine.digest == theirs.digest;
         let mut nodes = self.nodes.iter().zip(&other.nodes);

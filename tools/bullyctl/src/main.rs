@@ -111,7 +111,7 @@ fn print(text: &str) -> Result<(), Failure> {
         .map_err(Failure::Output)
 }
 
-/// Several times what a node answers at most.
+/// Several times the longest answer that is read.
 const MOST_PRINTED: usize = 64 << 20;
 
 /// A failure, for programs.

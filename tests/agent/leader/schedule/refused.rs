@@ -70,7 +70,7 @@ fn what_makes_no_sense_is_refused_and_touches_nothing() {
     });
 }
 
-/// Of two processes that share a store alone the one would not know what the other has begun.
+/// Two processes that share nothing but a store would not know each other's begun ticks.
 #[test]
 fn on_a_lease_no_schedule_starts_and_the_refusal_says_why_and_what_to_do() {
     play(async {

@@ -33,8 +33,8 @@ pub(super) struct Ledger {
     /// `LeaderPerTerm`: which agent announced itself in a term, and in which incarnation.
     announced: BTreeMap<Term, (AgentId, Incarnation)>,
     /// Whether some voter has two memories, or lost one: then only `OneBeliever`, `LeaderPerTerm` and `TokenMonotone` are
-    /// owed, and of each leadership only what leaders say. What a voter with two memories votes and promises is not one
-    /// voter's.
+    /// owed, and of each leadership only the leaders' own word. Votes and promises of a voter with two memories are not
+    /// those of one voter.
     pub(super) is_doubtful: bool,
     /// `TokenMonotone`: the last token.
     token: Term,

@@ -318,7 +318,7 @@ impl Scenario for QuorumScenario {
     }
 
     /// Where every other voter has taken part in an election: no rule helps a voter that was cut off since the birth and
-    /// meets one whose store was lost.
+    /// meets a voter that lost its store.
     fn doubts_memory(&mut self, world: &World<Watched>, agent: &AgentId) -> bool {
         let sound = &self.watch.sound;
         let mut others = sound.voters.iter().filter(|id| *id != agent);
