@@ -32,7 +32,7 @@ pub struct Vote {
     /// The last incarnation of this voter that took part: durable before its first vote or acknowledgement.
     #[serde(default)]
     pub incarnation: Option<Incarnation>,
-    /// What it remembers of the other voters of its epoch.
+    /// Its memory of the other voters of its epoch.
     #[serde(default)]
     pub others: BTreeMap<AgentId, Heard>,
     /// Once the voters were changed while the group ran, or began to be: what of that is durable.
@@ -40,7 +40,7 @@ pub struct Vote {
     pub voters: Option<Box<VotersRecord>>,
 }
 
-/// What a voter remembers of another one in its epoch, or a voter is told of itself.
+/// A voter's memory of another voter in its epoch. That one is told it after its start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Heard {
@@ -48,7 +48,7 @@ pub struct Heard {
     pub store: Option<StoreId>,
     /// The last incarnation that was heard to vote or to acknowledge.
     pub incarnation: Option<Incarnation>,
-    /// The highest term in which one was.
+    /// The highest term of such a vote or acknowledgement.
     pub term: Term,
 }
 
@@ -96,7 +96,7 @@ impl Candidate {
 }
 
 impl Vote {
-    /// Whether that record says anything else of this voter; what it keeps of the others may wait.
+    /// Whether that record says anything else of this voter. Its memory of the others may wait.
     pub(in crate::elections) fn is_changed_by(&self, next: &Self) -> bool {
         self.term != next.term
             || self.voted_for != next.voted_for

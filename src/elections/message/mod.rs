@@ -27,7 +27,7 @@
 //! [`RegisterMessage`] is of the lease in a store alone ([`lease`](crate::elections::lease)), and has no bytes.
 //!
 //! All are flat and small. The sender's name and incarnation travel beside them. Every answer names the incarnation
-//! that asked, in its round or in a field of its own: nobody else may count it. A field that only one
+//! that asked, in its round or in a field of its own: no other incarnation may count it. A field that only one
 //! mode needs is `None` in the other. The decoder bounds how long a message is, not what its spans and
 //! terms say: the machine that uses a value bounds it.
 
@@ -281,7 +281,7 @@ pub struct Nack {
 
 /// "I have followed a higher term than the one you lead in": lead above it. Or "I am of an earlier epoch".
 ///
-/// It answers no question, so it names nobody that asked.
+/// It answers no question, so it names no asker.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Behind {

@@ -1,4 +1,4 @@
-//! What a voter that has started asks the others, with a disk and without.
+//! The questions of a voter that has started, and their answers, with a disk and without.
 
 use serde::{Deserialize, Serialize};
 
@@ -21,7 +21,7 @@ pub struct Recalled {
     pub incarnation: Incarnation,
     /// The highest term the sender has seen.
     pub seen: Term,
-    /// What the sender remembers of the asker's other incarnations in this epoch.
+    /// The sender's memory of the asker's other incarnations in this epoch.
     pub heard: Heard,
 }
 
@@ -43,6 +43,6 @@ pub struct Recovered {
     pub round: Round,
     /// The highest term that the sender took part in, as far as it knows.
     pub term: Term,
-    /// Whether the sender has begun without a memory itself, and does not know again what was before.
+    /// Whether the sender has begun without a memory itself, and does not know its past again yet.
     pub recovering: bool,
 }

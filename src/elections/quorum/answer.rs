@@ -1,10 +1,10 @@
 //! Whom an answer is for (`answer-the-asker`).
 //!
-//! Messages may be doubled, and may arrive late: also at another incarnation of whoever asked, and at one that asks
-//! something else by now. An answer names the incarnation that asked, and a vote the incarnation of the agent that it
-//! is for. Nobody else counts it, with disks and without.
+//! Messages may be doubled, and may arrive late: also at another incarnation of the asker, or when the asker has
+//! another question by now. An answer names the incarnation that asked, and a vote the incarnation of the agent that it
+//! is for. No other incarnation counts them, with disks and without.
 //!
-//! Not here: what an answer says to whoever asked (each role decides that), and for how long a vote counts
+//! Not here: the meaning of an answer for the asker (each role decides that), and for how long a vote counts
 //! ([`diskless`](super::diskless)).
 
 use super::{BullyMessage, Defect, core::Core};

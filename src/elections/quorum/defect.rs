@@ -78,9 +78,9 @@ defects! { QuorumConfig:
     ResignVoidsAny,
     /// `resignation-is-final`: `Resign` of any incarnation voids the promise to the present one.
     ResignationOfAnyLife,
-    /// `claim-for-a-reason`: an agent that is named claims the term after the next one, too, and nobody consents.
+    /// `claim-for-a-reason`: an agent that is named claims the term after the next one, too, without consent.
     ClaimUnasked,
-    /// `one-leader-per-term`: nobody says that another agent leads in that term, and nobody heeds it.
+    /// `one-leader-per-term`: no voter says that another agent leads in that term, and no leader heeds that.
     SameTermUnanswered,
     /// `claim-for-a-reason`, `answer-the-asker` and `one-leader-per-term`, all at once: each of them keeps two agents from
     /// leading in one term where the other two are missing.
@@ -104,7 +104,7 @@ defects! { QuorumConfig:
     /// `one-store-per-voter`: a voter is heard with any store.
     AnyStore,
     /// `bound-to-one-incarnation`, `abstain-when-late`, `one-store-per-voter`, `told-end-is-exact`, `older-than-remembered`, all
-    /// at once: most of what a second process or another store does takes more than one of them missing.
+    /// at once: a second process or another store mostly does harm only where several of them are missing.
     OneNameOneVoter,
     /// `incarnation-before-word`: the record names no incarnation.
     IncarnationUnrecorded,

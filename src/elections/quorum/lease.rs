@@ -20,7 +20,7 @@ pub(super) struct Supporters {
 /// One voter as its leader hears it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Contact {
-    /// Of what was heard last.
+    /// The incarnation that was heard last.
     pub(super) incarnation: Incarnation,
     /// When the heartbeat was sent whose acknowledgement counts for longest.
     echo: Time,

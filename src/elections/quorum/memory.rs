@@ -1,43 +1,43 @@
-//! One name, one store, one incarnation: what a voter may have forgotten, and who notices.
+//! One name, one store, one incarnation: how gaps in a voter's memory are found.
 //!
-//! The promise rests on what a voter knows of its past: its record. A record may be missing (the store was lost,
-//! or another one stands under the old name), and it may be too old (a backup, or a copy of the file). No voter can see
-//! that by itself. Decided here: what it does while it cannot know, and what the others remember for it.
+//! The election is safe as long as each voter knows its past, and it knows that by its record. A record may be missing
+//! (the store was lost, or another store has the old name), or too old (a backup, or a copy of the file). No voter can
+//! see that by itself. Decided here: how it acts while its past is uncertain, and how the others remember that past.
 //!
 //! | rule | what it says | decided in |
 //! |---|---|---|
 //! | `bound-to-one-incarnation` | A promise, a vote and a raise are for one incarnation. | `voter.rs` |
-//! | `abstain-when-late` | A voter whose record is empty when it starts abstains for P, once, from when it hears of a later election than the first of its epoch, or would hold one; unless the first one has reached it since: it made that claim, or heard it. | here |
-//! | `one-store-per-voter` | A voter keeps with which store each other one took part in this epoch, and whoever says something under that name with another store is not heard. | `recall.rs` |
-//! | `remember-who-took-part` | Who hears a vote or an acknowledgement keeps the last incarnation of its voter, and the highest such term. | `recall.rs` |
+//! | `abstain-when-late` | A voter that starts with an empty record abstains for P, once. P begins when it hears of a later election than the first of its epoch, or is about to hold one. It need not abstain if it has heard the claim of the first election by then, or made it. | here |
+//! | `one-store-per-voter` | A voter keeps the store with which each other voter took part in this epoch, and hears no agent of that name with another store. | `recall.rs` |
+//! | `remember-who-took-part` | A voter that hears a vote or an acknowledgement keeps the last incarnation of its sender, and the highest such term. | `recall.rs` |
 //! | `incarnation-before-word` | A record names this incarnation before its first vote or acknowledgement leaves. | `voter.rs` |
-//! | `ask-after-start` | A voter that starts asks the others what they heard of it, and asks whoever has not answered again when it hears from it. Without a quarantine it votes, claims and acknowledges when the first has answered, or after E. | here, `recall.rs` |
-//! | `older-than-remembered` | A record below what another voter heard of this one is an old copy: the agent ends. | `recall.rs` |
-//! | `written-within-a-minute` | What is kept of the others is written with the next record, a minute later at the latest. | `recall.rs` |
+//! | `ask-after-start` | A voter that starts asks the others for their memory of it. When it hears from a voter that has not answered, it asks again. Without a quarantine it votes, claims and acknowledges after the first answer, or after E. | here, `recall.rs` |
+//! | `older-than-remembered` | If another voter heard this one later than its record knows, the record is an old copy: the agent ends. | `recall.rs` |
+//! | `written-within-a-minute` | The memory of the others is written with the next record, a minute later at the latest. | `recall.rs` |
 //!
-//! None of it without disks: there [`diskless`](super::diskless) has other rules. With Ql = 1 a lease rests on no
-//! promise, so that no voter abstains for one that it may have forgotten.
+//! Voters without disks have other rules ([`diskless`](super::diskless)). With Ql = 1 a lease rests on no promise, so
+//! no voter abstains for a promise that it may have forgotten.
 //!
 //! # Why an honest voter is never taken for an old copy
-//! Nobody hears a vote or an acknowledgement of an incarnation before its record names that incarnation and a term as
-//! high (`incarnation-before-word`, `persist-before-send`). So whatever is remembered of former incarnations is in the
-//! record that a later one starts with, however often one is killed, and whatever elections it missed: that the *group*
-//! has gone on to higher terms says nothing. A claim does not count, since it leaves before the vote of its own
-//! candidate is durable (`claim-beside-own-vote`).
+//! A vote or an acknowledgement leaves only when the record names its incarnation, and a term as high
+//! (`incarnation-before-word`, `persist-before-send`). So a later incarnation starts with a record that is not behind
+//! the others' memory of the former ones, however often it was killed, and whatever elections it missed: higher terms
+//! of the *group* say nothing. A claim does not count, since it leaves before its candidate's own vote is durable
+//! (`claim-beside-own-vote`).
 //!
-//! What is heard of the present incarnation says nothing of the record that it started with, so it is kept apart from
-//! what was heard before.
+//! A vote of the present incarnation says nothing of the record with which it started. So the others keep the present
+//! incarnation apart from the former one.
 //!
-//! # What it closes, and what not
-//! A second process of a leader's name with a new store, or with a copy of the store, gets no vote while the leader has
-//! promises; the confirmed end of one process frees no promise to the other. A voter with a lost store does not help to
-//! elect beside a leader that it has forgotten: it abstains, and whoever met it before does not hear it. A file that was
-//! restored from a backup ends its agent in words.
+//! # Which gaps are closed
+//! A second process of a leader's name, with a new store or a copy of the store, gets no vote while the leader has
+//! promises. The confirmed end of one process frees no promise to the other. A voter that lost its store does not help
+//! to elect beside a leader that it has forgotten: it abstains, and the voters that met it before do not hear it. An
+//! agent whose file was restored from a backup ends, and says why.
 //!
-//! Not closed: two processes of one voter on two sides of a partition, where those on one side never met the other
-//! process; a lost store together with a voter that was cut off since the birth, so that neither knows of any election;
-//! a store that was lost after a promise longer than its present P; a restored file where no voter that is reached can
-//! know better, which is no worse than a lost one.
+//! Not closed: two processes of one voter on two sides of a partition, if the voters of one side never met the other
+//! process; a lost store together with a voter that was cut off since the birth, since neither knows of any election;
+//! a store that was lost after a promise longer than its present P; a restored file, if no voter that is reached knows
+//! better. A restored file does no more harm than a lost one.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -47,7 +47,7 @@ use std::{
 use super::{Defect, QuorumConfig, Vote, voter::Voter};
 use crate::protocol::{AgentId, Incarnation, Term, Time};
 
-/// What an incarnation knows of its own past, and of what it has to write of the others'.
+/// The past of an incarnation, and its memory of the others beside the record.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Memory {
     /// The record with which this incarnation began: the last incarnation that took part, and its term.
@@ -58,11 +58,11 @@ pub(super) struct Memory {
     pub(super) waits: Option<Time>,
     /// The others that have not answered, and when each was asked last.
     pub(super) open: BTreeMap<AgentId, Time>,
-    /// What was heard of the others' incarnations before the present ones.
+    /// The incarnation that each other voter had before its present one, and its highest term by then.
     pub(super) former: BTreeMap<AgentId, (Incarnation, Term)>,
-    /// Since when something that is kept of the others is not written.
+    /// Since when a part of the memory of the others is not written.
     pub(super) unwritten: Option<Time>,
-    /// Whose other store was told of.
+    /// The agents whose other store was reported.
     pub(super) told: BTreeSet<AgentId>,
     /// `older-than-remembered`: this agent takes part no more.
     pub(super) is_over: bool,
@@ -91,7 +91,7 @@ impl Memory {
         self.is_over
     }
 
-    /// Everything that is kept of the others is written.
+    /// Notes that the memory of the others is written.
     pub(super) const fn note_written(&mut self) {
         self.unwritten = None;
     }
@@ -100,7 +100,7 @@ impl Memory {
 // ---- a record that is missing ----------------------------------------------------------------
 
 impl Voter {
-    /// `ask-after-start`: the incarnation begins. One that does not abstain waits for the first answer.
+    /// `ask-after-start`: the incarnation begins. If it does not abstain, it waits for the first answer.
     pub(super) fn remember(
         &mut self,
         config: &QuorumConfig,
@@ -118,8 +118,8 @@ impl Voter {
         memory.waits = waits.then(|| now.after(config.timings.round()));
     }
 
-    /// A later epoch begins: nothing that was remembered is of it. An incarnation that has taken no part in the one
-    /// before may have missed the beginning, and asks whoever speaks in this one.
+    /// A later epoch begins: the memory is of the former one. An incarnation that has taken no part in the former
+    /// epoch may have missed the beginning of this one, and asks each voter that it hears.
     pub(super) fn forget_others(&mut self, peers: &[AgentId]) {
         let takes_part = self.record.incarnation >= Some(self.incarnation);
         self.record.others.clear();
@@ -133,7 +133,7 @@ impl Voter {
         }
     }
 
-    /// `abstain-when-late`: that election is, or was, held.
+    /// `abstain-when-late`: notes that an election of that term is held, or was.
     pub(super) fn hear_of_election(&mut self, config: &QuorumConfig, now: Time, term: Term) {
         let first = config.term_above(config.first_term());
         let is_later = first.is_some_and(|first| term > first);
@@ -147,14 +147,14 @@ impl Voter {
         }
     }
 
-    /// `abstain-when-late`: an agent claims that term. Before the first one nobody has promised anything.
+    /// `abstain-when-late`: an agent claims that term. Before the first term no voter has promised anything.
     pub(super) fn excuse(&mut self, config: &QuorumConfig, term: Term) {
         if Some(term) == config.term_above(config.first_term()) {
             self.memory.is_late = false;
         }
     }
 
-    /// `ask-after-start`: for how much longer it waits for the first answer.
+    /// `ask-after-start`: time that it still waits for the first answer.
     pub(super) fn awaits(&self, now: Time) -> Duration {
         self.memory
             .waits

@@ -94,7 +94,7 @@
 //! | `leader-decides-takeover` | Only the leader hands over, after the grace period. | `resign.rs` |
 //! | `drain-when-ineligible` | A leader that becomes ineligible hands over. | `leader.rs` |
 //! | `wait-longer-for-flapping` | An agent that keeps losing the leadership has a longer grace period to wait. | `flapping.rs` |
-//! | `abstain-when-late` … `written-within-a-minute` | What a voter may have forgotten, and who notices: on the page [`memory`]. | `memory.rs` |
+//! | `abstain-when-late` … `written-within-a-minute` | How gaps in a voter's memory are found: on the page [`memory`]. | `memory.rs` |
 //! | `lose-before-seal` … `void-seal` | How one list of voters follows another: on the page [`epoch`]. | `change.rs`, `seal.rs`, `install.rs` |
 //! | `told-end-is-exact` | An end that another process or a sentinel tells voids only promises to exactly the incarnation that it names: a second process may have the name. | `core.rs`, `protocol/member.rs` |
 //! | `only-confirmed-end-voids` | Only the confirmed end of the very incarnation that was promised to voids a promise. | `core.rs`, `machine.rs` |
@@ -123,14 +123,14 @@
 //! | `Resign` | its leader's: leads in the given term, or claims, if named; else defers | defers, or claims if named | asking and named: claims, or asks again | − |
 //! | `Recover` | without disks: says what it remembers | the same | the same | the same |
 //! | `Recovered` | without disks: takes part if enough remember | the same; own slot | − | − |
-//! | `Recall` | says what it heard of the asker | the same | the same | the same |
+//! | `Recall` | tells its memory of the asker | the same | the same | the same |
 //! | `Recalled` | ends, if its record is below that | the same | the same | the same |
 //! | `Seal` | seals, and defers for W | the same | the same | the same, if it holds no lease |
 //! | … of an older term | `Nack` | `Nack` | `Nack` | `Nack` |
 //! | `Sealed` | − (an agent that seals counts it) | − | − | − |
 //! | `Install` of a later epoch | enters it | enters it | enters it | enters it: superseded |
 //! | of an earlier epoch | `Install`, if its list was decided, and one has named this agent | the same | the same | the same |
-//! | of a later epoch | `Behind` with what it knows | the same | the same | the same |
+//! | of a later epoch | `Behind` with the highest term that it knows | the same | the same | the same |
 //! | `AskChange` | − | − | − | refuses, is done, or drains |
 //! | `ChangeAnswer` | passes it on, if it asked | the same | the same | the same |
 //! | `Enlist` | − | − | − | remembers who could become a voter |

@@ -57,11 +57,11 @@
 //! Not so for the voters and their quorums: those are the same at every member of an epoch.
 //!
 //! # The argument
-//! *Votes, hence `LeaderPerTerm`.* A vote is durable before it is given, and given once in a term; two
-//! quorums of votes share a voter (2 Qv > n). A vote names the incarnation of the agent that it is for, and the one
-//! that asked; nobody else counts it, however late a copy of it arrives (`answer-the-asker`). A candidate's claim goes
-//! out before its own vote is durable (`claim-beside-own-vote`): if it crashes in between it has given no vote, and with
-//! none of its own it was not elected. Its next incarnation needs votes of its own.
+//! *Votes, hence `LeaderPerTerm`.* A vote is durable before it is given, and given once in a term; two quorums of votes
+//! share a voter (2 Qv > n). A vote names the incarnation of the agent that it is for, and the incarnation that asked.
+//! No other incarnation counts it, however late a copy of it arrives (`answer-the-asker`). A candidate's claim leaves
+//! before its own vote is durable (`claim-beside-own-vote`). If the candidate crashes in between, it has given no vote,
+//! and without its own vote it was not elected. Its next incarnation needs votes of its own.
 //!
 //! *Why an agent claims (`claim-for-a-reason`).* The above needs no more than that. A second lock keeps a vote for another
 //! agent from electing this one even where answers were not addressed. What could be mistaken is a vote given ahead, or
@@ -69,18 +69,18 @@
 //! | reason to claim t | why no other agent can win t |
 //! |---|---|
 //! | a quorum consented in this round | Each answered with a term below t, so none had voted in t before. Each votes in it once afterwards: for this agent, or for the other one. |
-//! | a resignation names it | The term that was resigned is the last of this agent's record, or the one above is what it gave ahead at that leader's request, and t is above that. A quorum followed that leader until then, and gave no vote elsewhere. |
-//! | it decided the list of the epoch | Nobody has led in the epoch, so nothing was given ahead in it. Another agent may have decided the same list and claim the same term: each voter votes for one of them. |
+//! | a resignation names it | The term of this agent's record is the resigned one; or it is the term above, in which the agent voted ahead at that leader's request. t is above the record's term. A quorum followed that leader until then, and gave no vote elsewhere. |
+//! | it decided the list of the epoch | No agent has led in the epoch, so no vote was given ahead in it. Another agent may have decided the same list and claim the same term: each voter votes for one of them. |
 //! | a leader raises its term | A quorum is bound to it while it holds a lease, and votes for no other agent. |
-//! | a leader asks for its successor | The same quorum gives that vote once. The leader claims nothing up to that term itself, and its next incarnation has to ask a quorum, one of which names that term. |
+//! | a leader asks for its successor | The same quorum gives that vote once. The leader claims nothing up to that term itself, and its next incarnation has to ask a quorum: one voter of it names that term. |
 //!
 //! *A third lock (`one-leader-per-term`).* A voter that follows one leader in a term tells another one of that term, which
 //! gives up, or raises its term. It is volatile, so nothing rests on it; nor has it ever been needed.
 //!
-//! A vote ahead (`vote-ahead`) is a vote like any other, but that its voter stays bound to its leader. Whoever is
+//! A vote ahead (`vote-ahead`) is a vote like any other, but that its voter stays bound to its leader. An agent that is
 //! elected by such votes leads by the acknowledgements of its own announcement, which it makes after its leader's
-//! `Resign`: so what follows holds for it from then on. An answer that reaches the leader's next incarnation counts for
-//! nobody there, and one about a former incarnation of the successor elects nobody.
+//! `Resign`: so the rest of the argument holds for it from then on. An answer that reaches the leader's next
+//! incarnation does not count there, and an answer about a former incarnation of the successor elects no agent.
 //!
 //! *Leases: a lease ends before a rival can exist; hence `NoRivalElected`, hence `OneBeliever`.* Suppose
 //! i leads at the real time x, elected in t1, and some j ≠ i has Qv votes for a term above t1 by then.
@@ -158,18 +158,18 @@
 //! assumption: then still at most one leads per *term*, and a resource that refuses a token below the
 //! highest it has seen is safe. The page [`clocks`](super::clocks) says for how long, and what else was tried.
 //!
-//! A store that is lost, or that goes back to a copy of before, breaks the assumption as well, and so do two processes of
-//! one voter. The rules of the page [`memory`](super::memory) find most of that, and end it in words: a voter's promise,
-//! its vote and a raise are for one incarnation; a voter whose record is empty abstains once it hears of a later election;
-//! the others remember its store, and what they heard of it. Not closed:
+//! A store that is lost, or that goes back to an earlier copy, breaks the assumption as well, and so do two processes
+//! of one voter. The rules of the page [`memory`](super::memory) find most of that, and stop it: a voter's promise, its
+//! vote and a raise are for one incarnation; a voter whose record is empty abstains once it hears of a later election;
+//! the others remember its store, its last incarnation and its highest term. Not closed:
 //!
-//! - two processes of one voter on two sides of a partition, whose peers there never met the other one;
+//! - two processes of one voter on two sides of a partition, if the voters of one side never met the other process;
 //! - a lost store together with a voter that was cut off since the birth of the group;
 //! - a store that was lost after a promise longer than the present P;
-//! - a restored file where no voter that can be reached knows better.
+//! - a restored file, if no voter that can be reached knows better.
 //!
 //! So a voter whose store is lost still needs another name, or a higher epoch.
 //!
-//! *The price.* A leader that restarts is another agent to those that promised something to the former incarnation: where
-//! voters promise longer than it abstains (a rolling change of timings) it waits for its own former promise, 894 ms in place
-//! of 319 (`lan` among `default`), and with Ql = 1, where nobody abstains, 296 ms in place of 17.
+//! *The price.* A leader that restarts is another agent to voters that promised something to its former incarnation. If
+//! they promise longer than it abstains (a rolling change of timings), it waits for the end of that: 894 ms in place of
+//! 319 (`lan` among `default`). With Ql = 1 no voter abstains, and it waits 296 ms in place of 17.

@@ -1,8 +1,8 @@
-//! What voters remember of each other, and tell whoever has started: the rules are on the page
+//! The memory that voters have of each other, and tell to a voter that has started. The rules are on the page
 //! [`memory`](super::memory).
 //!
-//! Decided here: who is heard under a name, what is kept of it, and what a voter makes of the answers to its question.
-//! Not here: for how long a voter abstains or waits ([`memory`](super::memory)).
+//! Decided here: which store is heard under a name, which facts a voter keeps of another, and how it acts on the
+//! answers to its question. Not here: for how long a voter abstains or waits ([`memory`](super::memory)).
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ use crate::protocol::{AgentId, Event, StoreId, Term, Time, VotersEvent};
 /// `written-within-a-minute`
 const KEPT_WITHIN: Duration = Duration::from_secs(60);
 
-// ---- what is remembered of the others --------------------------------------------------------
+// ---- the memory of the others ----------------------------------------------------------------
 
 impl Core {
     /// The store of that incarnation, as its host tells it.
@@ -33,7 +33,7 @@ impl Core {
             .filter(|_| member.incarnation == Some(incarnation))
     }
 
-    /// `one-store-per-voter`: takes note of the store with which that one takes part.
+    /// `one-store-per-voter`: keeps the store with which that agent takes part.
     pub(super) fn keep_store(&mut self, now: Time, sender: SenderIncarnation<'_>) {
         let known = self.voter.record.others.get(sender.0);
         if !self.keeps(sender.0) || known.is_some_and(|known| known.store.is_some()) {
@@ -46,7 +46,7 @@ impl Core {
         }
     }
 
-    /// `remember-who-took-part`: that incarnation has voted in this term, or acknowledged it.
+    /// `remember-who-took-part`: keeps that the incarnation has voted in this term, or acknowledged it.
     pub(super) fn keep_word(&mut self, now: Time, sender: SenderIncarnation<'_>, term: Term) {
         let (id, incarnation) = sender;
         if !self.keeps(id) {
@@ -73,12 +73,12 @@ impl Core {
         memory.unwritten.get_or_insert(now);
     }
 
-    /// Whether anything is kept of that one: of the other voters, by a voter with a disk.
+    /// Whether this agent keeps a memory of that one: a voter with a disk does, of each other voter.
     fn keeps(&self, id: &AgentId) -> bool {
         self.me.is_voter() && self.config.diskless().is_none() && self.peers.contains(id)
     }
 
-    /// `one-store-per-voter`: whether that one took part with another store before. That is told once.
+    /// `one-store-per-voter`: whether that agent took part with another store before. It is reported once.
     fn is_other_store(&mut self, sender: SenderIncarnation<'_>, out: &mut Out) -> bool {
         let known = self.voter.record.others.get(sender.0);
         let Some(kept) = known.and_then(|known| known.store) else {
@@ -108,7 +108,7 @@ impl Core {
     }
 }
 
-// ---- what the others remember of this one ----------------------------------------------------
+// ---- the others' memory of this one ----------------------------------------------------------
 
 impl Core {
     /// `ask-after-start`: asks all other voters.
@@ -119,7 +119,7 @@ impl Core {
         }
     }
 
-    /// `ask-after-start`: asks whoever is heard and has not answered, once a round.
+    /// `ask-after-start`: asks a voter that is heard and has not answered, once a round.
     pub(super) fn recall_from(&mut self, now: Time, from: &AgentId, out: &mut Out) {
         if self.voter.memory.open.is_empty() || !self.me.is_voter() {
             return;
@@ -134,7 +134,7 @@ impl Core {
         }
     }
 
-    /// `Recall`: says what this voter heard of the asker's other incarnations.
+    /// `Recall`: tells this voter's memory of the asker's other incarnations.
     fn on_recall(&self, (id, incarnation): SenderIncarnation<'_>, out: &mut Out) {
         let mut heard = self
             .voter
@@ -161,7 +161,7 @@ impl Core {
 }
 
 impl QuorumBully {
-    /// What a message of another voter says of the past, before its role hears it. Says whether that is all.
+    /// Takes from a message its facts about the past, before the role hears it. Returns whether that is all.
     pub(super) fn is_for_memory(
         &mut self,
         now: Time,
@@ -196,7 +196,7 @@ impl QuorumBully {
         false
     }
 
-    /// `one-store-per-voter`: the store of the leader that is followed may have become known.
+    /// `one-store-per-voter`: checks the store of the leader that is followed. It may have become known.
     pub(super) fn check_stores(&mut self, now: Time, out: &mut Out) {
         let Some(leader) = self.state.following().map(|known| known.leader.clone()) else {
             return;
@@ -211,7 +211,7 @@ impl QuorumBully {
         }
     }
 
-    /// `Recalled`: a voter says what it heard of earlier incarnations of this one.
+    /// `Recalled`: a voter tells its memory of earlier incarnations of this one.
     fn on_recalled(&mut self, now: Time, from: &AgentId, answer: &Recalled, out: &mut Out) {
         let core = &mut self.core;
         let memory = &mut core.voter.memory;

@@ -1,13 +1,13 @@
-//! What a leader makes of a change of the voters: the next list, or why there is none.
+//! A leader's ruling on a change of the voters: the next list, or why there is none.
 //!
-//! Decided here: the list that comes out of a change, and what has to be so before the leader gives up its leadership for
-//! it. Each refusal is for something that would leave the group worse off: a voter that nobody heard, a list by which
-//! nobody could be elected. Not here: how the change is carried out ([`change`](super::change), [`seal`](super::seal)).
+//! Decided here: the list after a change, and the conditions under which the leader gives up its leadership for it.
+//! Each refusal prevents a list that would leave the group worse off: its new voter was not heard, or it could elect no
+//! agent. Not here: how the change is carried out ([`change`](super::change), [`seal`](super::seal)).
 
 use super::{Defect, QuorumConfig, core::Core, leader::Leading};
 use crate::protocol::{AgentId, ChangeError, Changed, Decree, NewVoter, Time, VoterChange};
 
-/// What a leader makes of a change.
+/// A leader's ruling on a change.
 pub(super) enum Ruling {
     /// The list is so already.
     Done(Changed),

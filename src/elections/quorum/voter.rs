@@ -33,7 +33,7 @@ pub(super) struct Voter {
     pub(super) seen: Term,
     /// Without a disk: what an incarnation does until it takes part.
     pub(super) recovery: Option<Recovery>,
-    /// With a disk: what may be missing in its record, and in the others'.
+    /// With a disk: its past, and its memory of the others beside the record.
     pub(super) memory: Memory,
     /// This incarnation.
     pub(super) incarnation: Incarnation,
@@ -120,7 +120,7 @@ impl Voter {
         self.write_all(config, now, (term, voted_for, voters), out);
     }
 
-    /// Writes the record, with what it keeps of a change of the voters.
+    /// Writes the record, with its part about a change of the voters.
     fn write_all(
         &mut self,
         config: &QuorumConfig,
@@ -143,7 +143,7 @@ impl Voter {
         }
     }
 
-    /// Writes what it keeps of the other voters, and nothing else.
+    /// Writes the memory of the other voters, and nothing else.
     pub(super) fn write_others(&mut self, config: &QuorumConfig, now: Time, out: &mut Out) {
         self.record.promise = self.promise_to_keep(config, now);
         self.persist(config, out);
@@ -185,7 +185,7 @@ impl Voter {
     }
 
     /// `void-seal`: a leader of that term won without a report of the seal. The vote that this voter gave in that term
-    /// stays what it was: it may have been for another agent.
+    /// stays as it was: it may have been for another agent.
     pub(super) fn unseal(&mut self, config: &QuorumConfig, now: Time, led: &Leader, out: &mut Out) {
         let installed = self.record.installed().cloned();
         let voters = installed.map(|list| {
