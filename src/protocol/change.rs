@@ -105,11 +105,11 @@ pub enum VotersEvent {
         id: AgentId,
         /// The store with which it took part.
         kept: StoreId,
-        /// The one that it has now.
+        /// The store that it has now.
         found: StoreId,
     },
     /// This agent's record is an old copy: another voter heard it vote, or acknowledge, later than the record knows.
-    /// It takes no part any more, and whoever runs it ends it.
+    /// It takes no part any more, and its driver ends it.
     OldRecord {
         /// The voter that heard it.
         by: AgentId,
@@ -152,7 +152,7 @@ pub enum ChangeError {
         /// The name.
         id: AgentId,
     },
-    /// Of the present voters or of those of the next list, too few are there: nobody could be elected afterwards.
+    /// Too few of the present voters, or of those of the next list, are there: no agent could be elected afterwards.
     #[error(
         "the leader hears {heard} of the {needed} voters that would be needed then: add one that is up, or bring one back, first"
     )]

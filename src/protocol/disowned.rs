@@ -1,12 +1,12 @@
-//! A process whose name a later one has: which members' hosts refuse it for that.
+//! A process whose name a later one has, and the members whose hosts refuse it for that.
 //!
-//! Decided here: when most of the others do. Not here: what a machine makes of it.
+//! Decided here: when most of the other voters' hosts do. Not here: how a machine acts on that.
 
 use std::{collections::BTreeSet, sync::Arc};
 
 use super::{AgentId, Members};
 
-/// Those whose hosts refuse this process.
+/// The members whose hosts refuse this process.
 pub(super) type Disowners = BTreeSet<AgentId>;
 
 impl Members {
@@ -26,8 +26,8 @@ impl Members {
             true
         }
 
-        /// Whether of the voters besides this one, as far as they are up, more are on hosts that know a later process of
-        /// this one's name than are not.
+        /// Whether more of the other voters are on hosts that know a later process of this name, than are up
+        /// on other hosts.
         fn is_disowned(&self, me: &AgentId) -> bool {
             if self.disowners.is_empty() {
                 return false;

@@ -142,7 +142,7 @@ pub trait PeerMessage: Clone + Debug + Display + PartialEq + Hash + Send + Unpin
         false
     }
 
-    /// How long it is, if an application says it: in a mailbox it leaves room for what is not an application's.
+    /// Length of an application's message; `None` for any other. In a mailbox the former leave room for the latter.
     #[doc(hidden)]
     fn application_bytes(&self) -> Option<usize> {
         None

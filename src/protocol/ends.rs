@@ -8,12 +8,12 @@ use super::Incarnation;
 /// Incarnations that have ended, each of them told: nothing follows for an earlier one, which may be
 /// another process of the same name.
 ///
-/// The latest few are kept. One that is forgotten frees nobody: what was promised to it runs out by itself.
+/// The latest few are kept. A forgotten end frees no voter: the promise to that incarnation runs out by itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Ends(Vec<Incarnation>);
 
 impl Ends {
-    /// So many are kept.
+    /// Number of ends that are kept.
     pub const MOST: usize = 4;
 
     /// Whether that very incarnation has ended.

@@ -52,7 +52,7 @@ pub enum Event {
 }
 
 impl Event {
-    /// Whether the agent has to end: what it remembers is not what it has said.
+    /// Whether the agent has to end: its record is older than its last vote or acknowledgement.
     pub fn ends_agent(&self) -> bool {
         matches!(self, Self::Voters(event) if matches!(**event, VotersEvent::OldRecord { .. }))
     }

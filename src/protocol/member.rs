@@ -191,8 +191,8 @@ impl Member {
         true
     }
 
-    /// This process has seen it end, with what it led revoked: so had all its earlier incarnations. Says whether anything
-    /// changed.
+    /// This process has seen it end, its leadership revoked: its earlier incarnations had ended before. Says whether
+    /// anything changed.
     pub(crate) fn mark_down(&mut self, incarnation: Incarnation) -> bool {
         if self.ended.is_some_and(|ended| ended >= incarnation) {
             return false;
@@ -219,7 +219,7 @@ impl Member {
         }
     }
 
-    /// The same as another process may tell it: an end that was seen there is one that is told here.
+    /// The same member as another process tells it: an end that was seen there counts as told here.
     #[must_use]
     pub(crate) fn told(mut self) -> Self {
         if let Some(ended) = self.ended.take() {

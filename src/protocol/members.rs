@@ -23,7 +23,7 @@ pub struct Members {
     /// How many at the front of `by_rank` are not up.
     absent: usize,
     closed: bool,
-    /// Those whose hosts refuse this process, since they know a later one of its name. Mostly none.
+    /// The members whose hosts refuse this process, since they know a later one of its name. Mostly none.
     pub(super) disowners: Arc<Disowners>,
     leader: Option<Leader>,
     term: Term,
@@ -77,7 +77,7 @@ impl Members {
         self.change(id, |m| m.mark_up(incarnation))
     }
 
-    /// This process has seen a member's incarnation end, and what it led is revoked: it and the earlier ones are over.
+    /// This process has seen a member's incarnation end, its leadership revoked: it and the earlier ones are over.
     pub fn down(&mut self, id: &AgentId, incarnation: Incarnation) -> bool {
         self.change(id, |m| m.mark_down(incarnation))
     }

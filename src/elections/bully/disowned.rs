@@ -1,7 +1,7 @@
 //! `later-process-leads`: an agent most of whose peers know a later process of its name.
 //!
-//! Decided here: what it gives up in each role. That it does not stand meanwhile follows from who is
-//! eligible (`elections/step.rs`).
+//! Decided here: how it gives up in each role. It is not eligible meanwhile, which is decided in
+//! `elections/step.rs`.
 
 use super::{
     Defect, Step,
@@ -10,7 +10,7 @@ use super::{
 };
 
 impl State {
-    /// What follows if it is one; `None` if nothing does.
+    /// The next step of such an agent; `None` if nothing changes.
     pub(super) fn on_disowned(&self, step: &mut Step<'_>) -> Option<Next> {
         if !step.core.me.is_disowned() || step.core.config.has(Defect::DisownedLeads) {
             return None;

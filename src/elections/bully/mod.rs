@@ -86,8 +86,8 @@
 //! gives way, and announces itself again if nothing comes.
 //!
 //! # Two processes of one name
-//! The later one takes part: whoever knows it refuses the earlier one, whose rule is `later-process-leads`. A peer that was
-//! never reached by the later one goes on with the earlier one. Both say that the name is used twice. When the later
+//! The later one takes part: a peer that knows it refuses the earlier one, whose rule is `later-process-leads`. A peer
+//! that the later one never reached goes on with the earlier one. Both say that the name is used twice. When the later
 //! one has ended, the earlier one is heard again at the next attempt to link, within about a second. For voters without
 //! disks it is the other way round: the *later* one abstains ([`quorum`](super::quorum), `N6`), since the earlier one may have
 //! voted. With disks, a vote belongs to one incarnation and one store.

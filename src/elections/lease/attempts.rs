@@ -1,7 +1,7 @@
-//! The writes that an agent has asked for, and what is known of them.
+//! The writes that an agent has asked for, as far as it remembers them.
 //!
-//! Decided here: which of them is remembered, and which one counts when the store says that it was applied, or shows it.
-//! Not here: what is written ([`core`](super::core)).
+//! Decided here: which of them is remembered, and which one counts when the store says that it was applied, or shows
+//! its record. Not here: the content of a write ([`core`](super::core)).
 
 use super::{Defect, core::Core, reads::Looked, sight::Sight};
 use crate::elections::message::{
@@ -10,7 +10,7 @@ use crate::elections::message::{
 };
 use crate::protocol::Time;
 
-/// So many attempts are remembered: many more than a lease has renewals.
+/// Number of attempts that are remembered: many more than a lease has renewals.
 const ATTEMPTS: usize = 32;
 
 /// A swap that was asked for.
@@ -30,7 +30,7 @@ impl Core {
         self.attempts.push_back(attempt);
     }
 
-    /// The attempt of that number, if it is remembered; it is forgotten by that.
+    /// Takes out the attempt of that number, if it is remembered.
     pub(super) fn take_attempt(&mut self, request: u64) -> Option<SwapAttempt> {
         let at = self.attempts.iter().position(|a| a.request == request)?;
         self.attempts.remove(at)
@@ -56,8 +56,8 @@ impl Core {
         self.attempts.clear();
     }
 
-    /// `no-second-chance`: what replaces another version than a later read has shown was applied before that read, or
-    /// can be applied only by a store that went back.
+    /// `no-second-chance`: forgets an attempt to replace another version than a later read has shown. It was applied
+    /// before that read, or only a store that went back can apply it.
     pub(super) fn forget_hopeless(&mut self, request: u64, sight: &Sight) {
         if self.config.has(Defect::SecondChance) {
             return;

@@ -28,9 +28,9 @@ defects! { LeaseConfig:
     GapWithoutLimit,
     /// `gap-from-sending`: no more is allowed for a store that answers slowly.
     AnswersNotMeasured,
-    /// `gap-from-sending`: what is told unasked counts as read when it arrives.
+    /// `gap-from-sending`: an answer that is told unasked counts as read when it arrives.
     AgeIgnored,
-    /// `gap-from-sending`: the wait is no longer for a gap that is.
+    /// `gap-from-sending`: a longer gap does not prolong the wait.
     WaitNotLonger,
     /// `longest-lease-seen`: the wait is for the lease that the record says, or for one's own where there is none.
     LeaseForgotten,

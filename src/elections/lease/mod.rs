@@ -37,8 +37,8 @@
 //! | `unknown-is-no-success` | an attempt whose outcome is unknown prolongs nothing: the agent reads | `shown.rs` |
 //! | `recognised-by-its-nonce` | an attempt that was applied late is seen by its nonce, and counts from when it was sent | `shown.rs`, `attempts.rs` |
 //! | `wait-for-the-unchanged` | a lease is over when its record has not changed for D (1 + r) / (1 - r), by the reader's clock, since the first answer arrived that showed it | `sight.rs` |
-//! | `longest-lease-seen` | that D is the longest lease that the agent saw in the register, or its own: also while there is no record, or one of an earlier term, which says nothing of the leadership after it, released or not | `sight.rs` |
-//! | `gap-from-sending` | a gap is the time from the sending of a read to the arrival of the next answer. Allowed are the poll and twice the time of an answer (the median of ten), at least the poll and H, at most the poll and D. What is told unasked carries the age of its read. The wait is longer by what is allowed above the poll and H | `reads.rs`, `sight.rs` |
+//! | `longest-lease-seen` | that D is the longest lease that the agent saw in the register, or its own: also while the register has no record, or has a record of an earlier term, which says nothing of the leadership after it, released or not | `sight.rs` |
+//! | `gap-from-sending` | a gap is the time from the sending of a read to the arrival of the next answer. Allowed are the poll and twice the time of an answer (the median of ten), at least the poll and H, at most the poll and D. An answer that is told unasked carries the age of its read. The wait is longer by the part allowed above the poll and H | `reads.rs`, `sight.rs` |
 //! | `a-gap-begins-anew` | after a longer gap everything that is seen counts from then: the store may have gone back to a backup. So does a lease that is found released, no record at all, or an attempt of its own that was applied | `sight.rs`, `attempts.rs` |
 //! | `no-second-chance` | what would replace another version than a later read shows is forgotten: it was not applied, and a store that goes back may do it yet | `attempts.rs` |
 //! | `the-newest-answer-counts` | the answer to a read is not heard after that to a later one | `reads.rs` |
@@ -83,7 +83,7 @@
 //! which B notices as a gap in its reads, and counts from there; A, which leads by what was lost, is over by then or has
 //! written its record again. If the record is deleted, B sees nothing, and waits for the longest lease that it saw.
 //!
-//! # What is not covered
+//! # Not covered
 //! - A store that goes back within the gap that is allowed, as an asynchronous standby may that takes over at once: 490 ms
 //!   with the default timings, 148 ms with `lan`, 2.9 s with `wan`; up to 1,030 ms, 328 ms and 5.9 s where it answers slowly.
 //! - A record that is deleted twice, or written for the first time and deleted, between two reads of an agent: it

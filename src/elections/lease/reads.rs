@@ -1,7 +1,7 @@
-//! What a participant asked its register, and how long the answers took.
+//! The reads of a participant at its register, and the time that the answers took.
 //!
 //! Decided here: which answer counts, how far apart two reads may be, and how much longer a wait is for that. Not
-//! here: what was seen ([`sight`](super::sight)).
+//! here: the content of an answer ([`sight`](super::sight)).
 
 use std::{collections::VecDeque, time::Duration};
 
@@ -42,7 +42,7 @@ impl Reads {
     ) -> Option<Looked> {
         let at = self.sent.iter().position(|(asked, _)| *asked == request)?;
         let (_, sent) = self.sent.drain(..=at).next_back()?;
-        // By the answers before this one: one that hung does not allow for itself.
+        // By the answers before this one, so that an answer that hung does not allow for itself.
         let allowed = self.allowed(config);
         if self.took.len() >= MEASURED {
             self.took.pop_front();
@@ -56,7 +56,7 @@ impl Reads {
         })
     }
 
-    /// What the register says unasked, by a read that was begun so long ago.
+    /// The times of an answer that the register gives unasked, by a read that it began `age` ago.
     pub(super) fn told(&self, age: Duration, now: Time, config: &LeaseConfig) -> Looked {
         let age = if config.has(Defect::AgeIgnored) {
             Duration::ZERO
@@ -71,7 +71,7 @@ impl Reads {
         }
     }
 
-    /// `gap-from-sending`: so much time may lie between the sending of a read and the arrival of the next.
+    /// `gap-from-sending`: longest time from the sending of a read to the arrival of the next answer.
     pub(super) fn allowed(&self, config: &LeaseConfig) -> Duration {
         let (least, most) = (config.heartbeat(), config.timings.lease());
         let mut took: Vec<Duration> = self.took.iter().copied().collect();
@@ -86,8 +86,8 @@ impl Reads {
     }
 }
 
-/// So many reads are remembered while they have no answer.
+/// Number of reads that are remembered while they have no answer.
 const WAITING: usize = 32;
 
-/// The time of an answer is the median of so many.
+/// Number of answers whose median is the time of an answer.
 const MEASURED: usize = 10;

@@ -18,11 +18,11 @@ use crate::protocol::{AgentId, Incarnation, Term, Time};
 pub(super) struct Sight {
     pub(super) version: Version,
     content: Result<Option<LeaseRecord>, RecordError>,
-    /// When the first answer that showed this arrived. Whoever wrote it had begun before.
+    /// When the first answer that showed this arrived. Its writer had begun before.
     since: Time,
     /// When the last question was sent whose answer showed this.
     asked: Time,
-    /// Whether what was there before was seen too, without a gap.
+    /// Whether the content before this one was seen too, without a gap.
     is_continuous: bool,
     /// The longest lease that this agent saw here, or its own.
     longest: Duration,
@@ -33,7 +33,7 @@ pub(super) struct Sight {
 }
 
 impl Sight {
-    /// What a read has shown, or a write of its own that the store has confirmed, after what was seen before.
+    /// The sight after a read, or after a write of its own that the store has confirmed; `before` is the last one.
     pub(super) fn of(
         cell: Cell<LeaseRecord>,
         looked: Looked,
@@ -63,7 +63,7 @@ impl Sight {
                 before.longer.max(longer),
             ),
             None if config.has(Defect::WaitFromSending) => (sent, !has_gap, longer),
-            // `a-gap-begins-anew`: such a store may show what was seen before.
+            // `a-gap-begins-anew`: a store that went back may show an earlier record again.
             None => (arrived, !has_gap, longer),
         };
         let asked = if config.has(Defect::GapFromArrival) {
@@ -134,7 +134,7 @@ impl Sight {
         now.since(self.asked) <= allowed
     }
 
-    /// Whether what was there before was seen too, without a gap.
+    /// Whether the content before this one was seen too, without a gap.
     pub(super) const fn is_continuous(&self) -> bool {
         self.is_continuous
     }

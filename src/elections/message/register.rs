@@ -58,8 +58,8 @@ pub enum Swapped {
 pub struct RegisterShown {
     /// The question that this answers; `None` if a record changed and the register says so unasked.
     pub request: Option<u64>,
-    /// How long ago that was read, for what is said unasked: the answer is of the store at some time since then. Zero
-    /// for an answer, whose question has its time.
+    /// Age of the read, if the answer is told unasked: it shows the store at some time since that. Zero for the answer
+    /// to a question, whose own time counts.
     pub age: Micros,
     /// What it says.
     pub answer: Answer,
@@ -129,7 +129,7 @@ impl RegisterShown {
         }
     }
 
-    /// What is said unasked, and was read so long ago.
+    /// An answer that is told unasked, by a read of that age.
     pub const fn unasked(age: Micros, answer: Answer) -> Self {
         Self {
             request: None,
