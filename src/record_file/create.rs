@@ -1,8 +1,8 @@
 //! How a file is made: beside its place, and moved there when it is whole.
 //!
 //! Decided here: the order of these calls. The file beside has one name, `.NAME.new`. Its maker holds its lock, before
-//! and after it is moved, so the file of the final name is locked at every moment. What a crash leaves under the name
-//! beside is used by the next maker.
+//! and after it is moved, so the file of the final name is locked at every moment. If a crash leaves a file under the
+//! name beside, the next maker uses it.
 
 use std::{
     ffi::OsString,
@@ -24,7 +24,7 @@ impl RecordFile {
     ///
     /// # Errors
     /// [`RecordFileError::Exists`] when there is anything of that name; [`RecordFileError::InUse`] when another process
-    /// is making it; [`RecordFileError::TooLarge`], and what the system says. There is no file of ours then.
+    /// is making it; [`RecordFileError::TooLarge`], and errors of the system. No file of ours is there then.
     pub(crate) fn create(
         system: Arc<dyn FileSystem>,
         path: &Path,
@@ -58,7 +58,7 @@ impl RecordFile {
                 }
             });
         if let Err(error) = moved {
-            // Under the lock, so nobody else is making it. What cannot be removed is used by the next maker.
+            // Under the lock, so no other process is making it. If it cannot be removed, the next maker uses it.
             system.remove(&beside).ok();
             return Err(error);
         }
@@ -68,7 +68,7 @@ impl RecordFile {
             Ok(status) if status.is_same_file(&made) => status,
             Ok(_) => return Err(RecordFileError::Replaced),
             Err(error) => {
-                // It has our lock and nobody has read it.
+                // It has our lock, and no other process has read it.
                 system.remove(&path).ok();
                 return Err(error.into());
             }

@@ -19,7 +19,7 @@ pub(crate) enum RecordFileError {
     /// The name leads to another file, or to none.
     #[error("it was removed or replaced while it was open")]
     Replaced,
-    /// This process is a child of the one that opened the file.
+    /// This process is a child of the process that opened the file.
     #[error("it was opened by the process from which this one was forked")]
     Forked,
     #[error("the record has {len} bytes, {max} is the limit of its file")]
@@ -62,7 +62,7 @@ impl From<RecordFileError> for io::Error {
     }
 }
 
-/// What is wrong with a file.
+/// How a file is damaged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum FileDamage {
     #[error("it is not a regular file")]

@@ -23,10 +23,10 @@ pub(super) struct Locked {
 }
 
 impl Locked {
-    /// Locks a file that nobody else has locked.
+    /// Locks a file, unless it is locked already.
     ///
     /// # Errors
-    /// [`RecordFileError::InUse`], [`RecordFileError::NotAvailable`], and what the system says.
+    /// [`RecordFileError::InUse`], [`RecordFileError::NotAvailable`], and errors of the system.
     pub(super) fn new(system: Arc<dyn FileSystem>, file: File) -> Result<Self, RecordFileError> {
         match system.lock(&file) {
             Ok(()) => Ok(Self {
@@ -59,7 +59,7 @@ impl Locked {
         }
     }
 
-    /// Nobody opens the file until this process has ended.
+    /// Keeps the lock until this process has ended, so that no process opens the file.
     pub(super) fn keep_until_exit(&self) {
         if !self.is_kept.swap(true, Ordering::AcqRel) {
             std::mem::forget(Arc::clone(&self.file));

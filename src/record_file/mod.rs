@@ -8,8 +8,8 @@
 //!          └──────────────┴──────────────┘
 //! ```
 //!
-//! Decided here: in which order the calls come, who holds the file, and what is known after a call that failed. Not
-//! here: what the record means, and what its owner does after an error; that is the owner's
+//! Decided here: the order of the calls, which process holds the file, and which record it has after a failed call. Not
+//! here: the meaning of the record, and how its owner acts on an error; both are for the owner
 //! ([`store`](crate::store), [`register`](crate::register)). Everything here blocks.
 //!
 //! # Rules
@@ -69,7 +69,7 @@ impl RecordFile {
     /// # Errors
     /// [`RecordFileError::Missing`], [`RecordFileError::InUse`], [`RecordFileError::Damaged`],
     /// [`RecordFileError::Format`], [`RecordFileError::Replaced`] when the name led to another file at each try, and
-    /// what the system says. The file is as it was.
+    /// errors of the system. The file is as it was.
     pub(crate) fn open(system: Arc<dyn FileSystem>, path: &Path) -> Result<Self, RecordFileError> {
         let path = std::path::absolute(path)?;
         for _ in 0..TRIES {
@@ -135,11 +135,11 @@ impl RecordFile {
     /// whatever became of its first writer.
     ///
     /// # Errors
-    /// What the system says, and [`RecordFileError::Replaced`]. The newest record is the same, and as durable as before.
+    /// Errors of the system, and [`RecordFileError::Replaced`]. The newest record is the same, as durable as before.
     pub(crate) fn confirm(&mut self) -> Result<(), RecordFileError> {
         self.check()?;
         let bytes = self.newest.encode(self.size);
-        // No slot is voided if this fails: it may be the only one that has this record.
+        // The slot is not voided if this fails: its record may be in no other one.
         self.write_all(self.newest.offset(self.size), &bytes)?;
         self.system.sync_data(self.held.file())?;
         self.check()?;
@@ -203,7 +203,7 @@ impl RecordFile {
         RecordFileError::Unknown(error)
     }
 
-    /// Whether this process may still write, and its file is the one that has the name.
+    /// Checks that this process may still write, and that the name still leads to its file.
     fn check(&self) -> Result<(), RecordFileError> {
         self.held.check_process()?;
         let held = self.system.held(self.held.file())?;

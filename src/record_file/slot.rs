@@ -1,4 +1,4 @@
-//! What the file looks like; pure functions.
+//! The bytes of the file; pure functions.
 //!
 //! Two slots of one size. Record 1 is in the first slot, record 2 in the second, record 3 in the first again. All
 //! numbers are little-endian:

@@ -9,7 +9,7 @@ use std::{
     path::Path,
 };
 
-/// What a [`RecordFile`](super::RecordFile) asks of the system.
+/// The calls of a [`RecordFile`](super::RecordFile) to the system.
 pub(crate) trait FileSystem: Debug + Send + Sync {
     /// Opens a file to read and write. It follows links.
     fn open(&self, path: &Path) -> io::Result<File>;
@@ -17,7 +17,7 @@ pub(crate) trait FileSystem: Debug + Send + Sync {
     fn open_or_make(&self, path: &Path) -> io::Result<File>;
     /// The file to which a path leads, by links too.
     fn named(&self, path: &Path) -> io::Result<Status>;
-    /// What has that name, be it a link.
+    /// The file of that name itself, be it a link.
     fn linked(&self, path: &Path) -> io::Result<Status>;
     fn held(&self, file: &File) -> io::Result<Status>;
     fn lock(&self, file: &File) -> Result<(), TryLockError>;

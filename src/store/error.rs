@@ -102,7 +102,7 @@ pub enum StoreError {
         /// The store's path.
         path: PathBuf,
     },
-    /// This process was forked from the one that opened the store. Nothing was written.
+    /// This process was forked from the process that opened the store. Nothing was written.
     #[error(
         "{path} was opened before this process was forked: open stores in the process that uses them"
     )]

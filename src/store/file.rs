@@ -211,7 +211,7 @@ impl<D> Shared<D>
 where
     D: Clone + PartialEq + Serialize + DeserializeOwned,
 {
-    /// What the disk is known to hold.
+    /// The state that the disk is known to hold.
     fn kept(&self) -> Result<FileState<D>, StoreError> {
         match &*lock(&self.known) {
             DiskState::Durable(kept) => Ok(kept.clone()),
@@ -225,7 +225,7 @@ where
         }
     }
 
-    /// Writes what `change` makes of what is kept. Blocks.
+    /// Writes the state that `change` makes of the present one. Blocks.
     fn write(
         &self,
         change: impl FnOnce(FileState<D>) -> Result<FileState<D>, StoreError>,

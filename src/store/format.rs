@@ -1,4 +1,4 @@
-//! What the file of a store says; pure functions.
+//! The text of a store's file; pure functions.
 //!
 //! It is the record of a [`RecordFile`](crate::record_file): two lines of text, so that an operator can read them.
 //!
@@ -15,8 +15,8 @@
 //!
 //! The checksum is the record file's. The first line is the same in every version; another version is refused.
 //!
-//! Exactly one text belongs to what it says: a decoded text must encode to the bytes that were read. So a field that
-//! a newer release has added is never skipped, and no field is ever left out.
+//! Each state has exactly one text: a decoded text must encode to the bytes that were read. So a field that a newer
+//! release has added is never skipped, and no field is ever left out.
 //!
 //! # A record that gets a field
 //! A text without the field encodes to another text, so it is refused. A record changes only together with the
@@ -29,9 +29,8 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned, de::IgnoredAny};
 use super::{Damage, Generation, StoreError, StoreIdentity};
 use crate::protocol::{AgentId, Incarnation, StoreId};
 
-/// The longest text. There is room for a vote with two lists of 100 voters, the present ones and those that are to
-/// follow them, with the longest names and addresses, and for what is remembered of each of them. A slot of 512 KiB
-/// has it.
+/// Longest text. It has room for a vote with two lists of 100 voters, the present list and the next one, with the
+/// longest names and addresses, and for the memory of each of these voters. A slot of 512 KiB has it.
 pub(super) const MAX_LEN: usize = (512 << 10) - 32;
 
 const BEGINNING: &str = "actix-bully store ";

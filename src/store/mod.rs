@@ -10,9 +10,9 @@
 //! here: what the record means; that is the machine's
 //! [`Election::Durable`](crate::protocol::Election::Durable).
 //!
-//! Read on: [`TermStore`] is the contract, [`FileStore`] says what an operator has to know,
-//! `format.rs` what the file says, `generation.rs` which agent may write, `writer.rs` on which thread. How the file
-//! survives a crash: `src/record_file/`.
+//! Read on: [`TermStore`] is the contract, [`FileStore`] has the advice for operators. `format.rs` has the text of the
+//! file, `generation.rs` says which agent may write, `writer.rs` on which thread, and `src/record_file/` how the file
+//! survives a crash.
 
 mod error;
 mod file;
