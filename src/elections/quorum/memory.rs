@@ -9,7 +9,7 @@
 //! | `bound-to-one-incarnation` | A promise, a vote and a raise are for one incarnation. | `voter.rs` |
 //! | `abstain-when-late` | A voter that starts with an empty record abstains for P, once. P begins when it hears of a later election than the first of its epoch, or is about to hold one. It need not abstain if it has heard the claim of the first election by then, or made it. | here |
 //! | `one-store-per-voter` | A voter keeps the store with which each other voter took part in this epoch, and hears no agent of that name with another store. | `recall.rs` |
-//! | `remember-who-took-part` | A voter that hears a vote or an acknowledgement keeps the last incarnation of its sender, and the highest such term. | `recall.rs` |
+//! | `remember-who-took-part` | A voter that hears a vote, an acknowledgement or an announcement keeps the last incarnation of its sender, and the highest such term. | `recall.rs` |
 //! | `incarnation-before-word` | A record names this incarnation before its first vote or acknowledgement leaves. | `voter.rs` |
 //! | `ask-after-start` | A voter that starts asks the others for their memory of it. When it hears from a voter that has not answered, it asks again. Without a quarantine it votes, claims and acknowledges after the first answer, or after E. | here, `recall.rs` |
 //! | `older-than-remembered` | If another voter heard this one later than its record knows, the record is an old copy: the agent ends. | `recall.rs` |
@@ -19,7 +19,7 @@
 //! no voter abstains for a promise that it may have forgotten.
 //!
 //! # Why an honest voter is never taken for an old copy
-//! A vote or an acknowledgement leaves only when the record names its incarnation, and a term as high
+//! A vote, an acknowledgement or an announcement leaves only when the record names its incarnation, and a term as high
 //! (`incarnation-before-word`, `persist-before-send`). So a later incarnation starts with a record that is not behind
 //! the others' memory of the former ones, however often it was killed, and whatever elections it missed: higher terms
 //! of the *group* say nothing. A claim does not count, since it leaves before its candidate's own vote is durable

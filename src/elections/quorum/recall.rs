@@ -46,7 +46,7 @@ impl Core {
         }
     }
 
-    /// `remember-who-took-part`: keeps that the incarnation has voted in this term, or acknowledged it.
+    /// `remember-who-took-part`: keeps that the incarnation has voted in this term, acknowledged it, or led in it.
     pub(super) fn keep_word(&mut self, now: Time, sender: SenderIncarnation<'_>, term: Term) {
         let (id, incarnation) = sender;
         if !self.keeps(id) {
@@ -186,8 +186,12 @@ impl QuorumBully {
             self.ignore("it took part with another store");
             return true;
         }
-        if let BullyMessage::Claim(claim) = message {
-            core.voter.excuse(&core.config, claim.term);
+        match message {
+            BullyMessage::Claim(claim) => core.voter.excuse(&core.config, claim.term),
+            // It leaves when its leader's own vote is durable.
+            BullyMessage::Elected(m) => core.keep_word(now, sender, m.term),
+            BullyMessage::Heartbeat(m) => core.keep_word(now, sender, m.term),
+            _ => {}
         }
         if core.me.is_voter() {
             core.voter

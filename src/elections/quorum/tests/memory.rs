@@ -234,6 +234,18 @@ fn what_is_kept_of_the_others_is_written_within_a_minute() {
     assert!(!me.acked(LOW, 1).writes(), "nothing new");
 }
 
+/// `remember-who-took-part`: else only the leader knows of its own vote.
+#[test]
+fn a_follower_remembers_the_incarnation_that_led_and_its_term() {
+    let mut me = Kit::following();
+    me.hear(HIGH, heartbeat(OLD + 1, 9)).whatever();
+    let seen = me.hear_incarnation(HIGH, 2, Recall { seen: Term(OLD) });
+    assert!(matches!(
+        seen.messages()[..],
+        [Message::Recalled(Recalled { heard, .. })] if *heard == self::heard(1, OLD + 1)
+    ));
+}
+
 // ---- an old copy -----------------------------------------------------------------------------
 
 fn is_over(seen: &Seen) -> bool {

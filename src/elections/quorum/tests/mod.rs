@@ -31,7 +31,7 @@ mod takeover;
 mod vote;
 
 use std::{
-    collections::{BTreeSet, VecDeque},
+    collections::{BTreeMap, BTreeSet, VecDeque},
     sync::Arc,
     time::Duration,
 };
@@ -282,6 +282,16 @@ fn vote<'a>(term: u64, voted_for: impl Into<Option<&'a str>>, promise: u64) -> V
         promise: Duration::from_millis(promise).into(),
         ..Vote::default()
     }
+}
+
+/// A memory of that agent alone, which has led or voted in that term.
+fn heard_of(name: &str, term: u64) -> BTreeMap<AgentId, Heard> {
+    let heard = Heard {
+        store: None,
+        incarnation: Some(Incarnation(1)),
+        term: Term(term),
+    };
+    BTreeMap::from([(id(name), heard)])
 }
 
 fn valid(config: QuorumConfig) -> QuorumConfig {

@@ -163,7 +163,10 @@ fn every_record_keeps_the_longer_promise_until_its_quarantine_is_over() {
     start(&mut me).whatever();
     me.later(3 * P - 1)
         .hear(HIGH, heartbeat(OLD + 1, 9))
-        .next(&Effect::Persist(vote(OLD + 1, HIGH, 3 * P)))
+        .next(&Effect::Persist(Vote {
+            others: heard_of(HIGH, OLD + 1),
+            ..vote(OLD + 1, HIGH, 3 * P)
+        }))
         .new_leader(HIGH, OLD + 1)
         .set(BullyTimer::Election, P)
         .sent(HIGH, ack(OLD + 1, SAID, 5))

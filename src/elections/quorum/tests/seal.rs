@@ -251,6 +251,7 @@ fn a_seal_that_is_asked_for_again_is_said_again_and_puts_nothing_off() {
         .has_no_leader(OLD)
         .next(&Effect::Persist(Vote {
             voters: Some(Box::new(seals(OLD, &[ME, HIGH]))),
+            others: heard_of(HIGH, OLD),
             ..vote(OLD, HIGH, P)
         }))
         .sent(HIGH, sealed(OLD))

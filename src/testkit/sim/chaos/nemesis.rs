@@ -94,7 +94,9 @@ impl Nemesis {
         let Some(fault) = random.pick(&self.faults).copied() else {
             return;
         };
-        if fault.is_of_reach() && self.is_doubled(world) {
+        // A peer that left tells no more what it remembers.
+        let hides_peers = fault.is_of_reach() || fault == Fault::Leave;
+        if hides_peers && self.is_doubled(world) {
             return;
         }
         if let Some(situation) = self.inflict(fault, world, scenario, random) {

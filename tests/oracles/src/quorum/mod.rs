@@ -50,7 +50,7 @@ use actix_bully::{
         bully::Preemption,
         quorum::{QuorumConfig, QuorumError},
     },
-    protocol::{AgentId, Role, Term, Timings},
+    protocol::{AgentId, Role, Timings},
     testkit::{
         faults::SplitMix64,
         sim::{
@@ -317,14 +317,16 @@ impl Scenario for QuorumScenario {
         watch.retimed(timings, grace_of(timings)).ok()
     }
 
-    /// Where every other voter has taken part in an election: no rule helps a voter that was cut off since the birth and
-    /// meets a voter that lost its store.
+    /// Where the record of every other voter names the agent's store: no rule helps where two processes of a name are
+    /// heard by voters that never met the other one, or a voter that was cut off since the birth meets one that lost its
+    /// store.
     fn doubts_memory(&mut self, world: &World<Watched>, agent: &AgentId) -> bool {
         let sound = &self.watch.sound;
         let mut others = sound.voters.iter().filter(|id| *id != agent);
         let knows = |id| {
             let record = world.durable(id);
-            record.is_some_and(|vote| vote.term > Term::ZERO)
+            let heard = record.and_then(|vote| vote.others.get(agent));
+            heard.is_some_and(|heard| heard.store.is_some())
         };
         let may = sound.diskless.is_none() && !self.changes && others.all(knows);
         self.watch.ledger().is_doubtful |= may;
