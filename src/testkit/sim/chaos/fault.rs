@@ -154,6 +154,19 @@ impl Fault {
         )
     }
 
+    /// Whether it ends or holds up agents, with what they have not written yet.
+    pub(super) const fn is_of_peers(self) -> bool {
+        matches!(
+            self,
+            Self::Leave
+                | Self::Pause
+                | Self::CrashAfterSend
+                | Self::PauseAfterSend
+                | Self::LostStorage
+                | Self::RollingChange
+        )
+    }
+
     /// Its name as one word, as it is read: `one-way-cut`.
     #[must_use]
     pub fn hyphenated(self) -> String {

@@ -33,6 +33,8 @@ pub(super) struct Nemesis {
     pub(super) lost: usize,
     /// The agents with a second process, or with another store: none of their name takes part in the end.
     pub(super) doubtful: Vec<AgentId>,
+    /// The one of them with an old record, or a copy of one.
+    pub(super) copied: Option<AgentId>,
     /// The timings that spread, if some do.
     rolling: RollingChange,
     pub(super) coverage: Coverage,
@@ -66,6 +68,7 @@ impl Nemesis {
             cut: None,
             lost: 0,
             doubtful: Vec::new(),
+            copied: None,
             rolling: RollingChange::default(),
             coverage: Coverage::default(),
         }
@@ -94,9 +97,7 @@ impl Nemesis {
         let Some(fault) = random.pick(&self.faults).copied() else {
             return;
         };
-        // A peer that left tells no more what it remembers.
-        let hides_peers = fault.is_of_reach() || fault == Fault::Leave;
-        if hides_peers && self.is_doubled(world) {
+        if self.spares(fault, world) {
             return;
         }
         if let Some(situation) = self.inflict(fault, world, scenario, random) {
@@ -143,7 +144,12 @@ impl Nemesis {
                 let score = scenario.score(random);
                 strikes(world, random, |world, agent| world.set_score(agent, score))
             }
-            Fault::Crash => strikes(world, random, |world, agent| world.crash(agent)),
+            Fault::Crash => {
+                let only = self.copied.as_ref();
+                strikes(world, random, |world, agent| {
+                    only.is_none_or(|id| id == agent) && world.crash(agent)
+                })
+            }
             Fault::Restart => restart(world, random),
             Fault::Pause => strikes(world, random, |world, agent| world.pause(agent)),
             Fault::ClockRate => {

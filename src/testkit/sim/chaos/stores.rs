@@ -6,6 +6,8 @@
 //! helps where a store is lost after a promise longer than those of today: so no history has both. An agent that had
 //! two memories, or lost one, is gone once all is healed, and counts as an agent that lost its record.
 
+use std::time::Duration;
+
 use super::{
     Fault, Scenario, calm,
     nemesis::{Nemesis, target},
@@ -32,13 +34,9 @@ impl Nemesis {
             StoreContents::Old,
         ];
         let contents = random.pick(&contents).copied()?;
-        let agent = self.doubt(world, scenario, random)?;
+        let agent = self.doubt(world, scenario, contents, random)?;
         let met = world.situation(&agent)?;
-        self.end_cut(world);
-        world.disarm();
-        world.recover();
-        world.meet_again();
-        world.set_conditions(calm(scenario.delay_bound()));
+        self.bring_together(world, scenario.delay_bound());
         if !world.begin_second(&agent, contents) {
             return None;
         }
@@ -79,14 +77,34 @@ impl Nemesis {
         } else {
             StoreContents::Old
         };
-        let agent = self.doubt(world, scenario, random)?;
+        let agent = self.doubt(world, scenario, contents, random)?;
         let met = world.situation(&agent)?;
+        if contents != StoreContents::New {
+            self.bring_together(world, scenario.delay_bound());
+        }
         let is_replaced = world.crash(&agent) && world.replace_store(&agent, contents);
         (is_replaced && world.restart(&agent)).then_some(met)
     }
 
+    /// Whether this fault would keep from the others what some of them know.
+    pub(super) fn spares<E: Election>(&self, fault: Fault, world: &World<E>) -> bool {
+        let is_copied = self.copied.is_some();
+        let hides = fault.is_of_reach() || fault == Fault::Leave;
+        let doubles = fault.is_of_memory() && fault != Fault::SecondEnds;
+        hides && self.is_doubled(world) || is_copied && (hides || doubles || fault.is_of_peers())
+    }
+
+    /// All hear each other from now on.
+    fn bring_together<E: Election>(&mut self, world: &mut World<E>, bound: Duration) {
+        self.end_cut(world);
+        world.disarm();
+        world.recover();
+        world.meet_again();
+        world.set_conditions(calm(bound));
+    }
+
     /// Whether two processes of one name run.
-    pub(super) fn is_doubled<E: Election>(&self, world: &World<E>) -> bool {
+    fn is_doubled<E: Election>(&self, world: &World<E>) -> bool {
         self.doubtful.iter().any(|id| world.has_second(id))
     }
 
@@ -102,6 +120,7 @@ impl Nemesis {
         &mut self,
         world: &World<S::Election>,
         scenario: &mut S,
+        contents: StoreContents,
         random: &mut SplitMix64,
     ) -> Option<AgentId> {
         let agent = target(world, random).filter(|id| world.depends_on_a_record(id))?;
@@ -109,6 +128,13 @@ impl Nemesis {
         let has_room = !is_new || self.lost < scenario.may_lose_storage();
         if !has_room || world.has_second(&agent) || !scenario.doubts_memory(world, &agent) {
             return None;
+        }
+        if contents != StoreContents::New {
+            let mut all = world.agents();
+            if !all.all(|id| world.is_running(id)) {
+                return None;
+            }
+            self.copied = Some(agent.clone());
         }
         if is_new {
             self.lost = self.lost.saturating_add(1);
