@@ -75,6 +75,7 @@ impl Config {
         let lease = &mut self.lease;
         v.visit("lease.sqlite_file", &mut lease.sqlite_file)?;
         v.visit("lease.postgres_url_file", &mut lease.postgres_url_file)?;
+        v.visit("lease.postgres_schema", &mut lease.postgres_schema)?;
         v.visit("lease.create_table", &mut lease.create_table)?;
         v.visit("lease.etcd_endpoints", &mut lease.etcd_endpoints)?;
         v.visit("lease.etcd_login_file", &mut lease.etcd_login_file)?;

@@ -156,6 +156,9 @@ impl Config {
         #[cfg(feature = "postgres")]
         if let Some(path) = &self.lease.postgres_url_file {
             let mut builder = PostgresRegister::builder(text(POSTGRES, path)?.trim());
+            if let Some(schema) = &self.lease.postgres_schema {
+                builder = builder.schema(schema);
+            }
             if self.lease.create_table {
                 builder = builder.create_table();
             }

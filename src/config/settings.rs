@@ -228,6 +228,8 @@ pub struct LeaseSettings {
     pub sqlite_file: Option<PathBuf>,
     /// A file with the URL of a PostgreSQL database, which may hold a password (feature `postgres`).
     pub postgres_url_file: Option<PathBuf>,
+    /// The schema of that database in which the table is. Default: `public`.
+    pub postgres_schema: Option<String>,
     /// Makes the table in that database where it is missing. Default: false.
     pub create_table: bool,
     /// The members of a cluster of etcd: `http://host:port` or `https://host:port` each (feature `etcd`).

@@ -5,7 +5,7 @@
 
 use std::{fmt, io};
 
-use super::{MOST_BYTES, RegisterKey};
+use super::{MOST_BYTES, MOST_LISTED, RegisterKey};
 
 /// Why an operation on a register failed. But for [`Unknown`](Self::Unknown), nothing was changed.
 #[derive(Debug, thiserror::Error)]
@@ -43,6 +43,14 @@ pub enum RegisterError {
     TooLarge {
         /// Its length in bytes.
         len: usize,
+    },
+    /// More entries are below a key than a register lists.
+    #[error(
+        "more than {MOST_LISTED} entries are below {prefix}: remove those that no agent needs any more"
+    )]
+    TooMany {
+        /// The key above them.
+        prefix: RegisterKey,
     },
 }
 

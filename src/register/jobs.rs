@@ -7,7 +7,10 @@ use std::io;
 
 use tokio::sync::{mpsc, oneshot};
 
-use super::{Entry, RegisterError, RegisterKey, RegisterReading, Swap, Swapping, key::check_size};
+use super::{
+    Entry, RegisterError, RegisterKey, RegisterListing, RegisterReading, Removal, Removing, Swap,
+    Swapping, key::check_size,
+};
 
 /// One operation, and where its outcome goes.
 #[derive(Debug)]
@@ -22,29 +25,40 @@ pub(super) enum Job {
         value: Vec<u8>,
         answer: JobAnswer<Swap>,
     },
+    List {
+        prefix: RegisterKey,
+        answer: JobAnswer<Vec<(RegisterKey, Entry)>>,
+    },
+    Remove {
+        key: RegisterKey,
+        expected: Entry,
+        answer: JobAnswer<Removal>,
+    },
 }
 
 pub(super) type JobAnswer<T> = oneshot::Sender<Result<T, RegisterError>>;
 
 /// Asks a thread; the last clone's end is the thread's.
 #[derive(Clone, Debug)]
-pub(super) struct Jobs(mpsc::Sender<Job>);
+pub(super) struct Jobs {
+    sender: mpsc::Sender<Job>,
+    /// The process that has the thread. A forked child has the queue, and nobody who reads it.
+    process: u32,
+}
 
 impl Jobs {
     /// With the end that the thread has.
     pub(super) fn new() -> (Self, mpsc::Receiver<Job>) {
-        let (jobs, asked) = mpsc::channel(QUEUE);
-        (Self(jobs), asked)
+        let (sender, asked) = mpsc::channel(QUEUE);
+        let process = std::process::id();
+        (Self { sender, process }, asked)
     }
 
     pub(super) fn read(&self, key: &RegisterKey) -> RegisterReading {
         let (jobs, key) = (self.clone(), key.clone());
         Box::pin(async move {
-            let (answer, answered) = oneshot::channel();
-            jobs.put(Job::Read { key, answer })?;
-            answered
-                .await
-                .map_err(|_| RegisterError::unreachable(ended()))?
+            let ask = jobs.ask(|answer| Job::Read { key, answer }, false);
+            ask.await
         })
     }
 
@@ -57,21 +71,57 @@ impl Jobs {
         let (jobs, key, expected) = (self.clone(), key.clone(), expected.cloned());
         Box::pin(async move {
             check_size(&value)?;
-            let (answer, answered) = oneshot::channel();
-            jobs.put(Job::Swap {
+            let swap = |answer| Job::Swap {
                 key,
                 expected,
                 value,
                 answer,
-            })?;
-            answered
-                .await
-                .map_err(|_| RegisterError::unknown(ended()))?
+            };
+            jobs.ask(swap, true).await
         })
     }
 
+    pub(super) fn list(&self, prefix: &RegisterKey) -> RegisterListing {
+        let (jobs, prefix) = (self.clone(), prefix.clone());
+        Box::pin(async move {
+            let ask = jobs.ask(|answer| Job::List { prefix, answer }, false);
+            ask.await
+        })
+    }
+
+    pub(super) fn remove(&self, key: &RegisterKey, expected: &Entry) -> Removing {
+        let (jobs, key, expected) = (self.clone(), key.clone(), expected.clone());
+        Box::pin(async move {
+            let remove = |answer| Job::Remove {
+                key,
+                expected,
+                answer,
+            };
+            jobs.ask(remove, true).await
+        })
+    }
+
+    async fn ask<T>(
+        &self,
+        job: impl FnOnce(JobAnswer<T>) -> Job,
+        writes: bool,
+    ) -> Result<T, RegisterError> {
+        let (answer, answered) = oneshot::channel();
+        self.put(job(answer))?;
+        match answered.await {
+            Ok(outcome) => outcome,
+            Err(_) if writes => Err(RegisterError::unknown(ended())),
+            Err(_) => Err(RegisterError::unreachable(ended())),
+        }
+    }
+
     fn put(&self, job: Job) -> Result<(), RegisterError> {
-        self.0.try_send(job).map_err(|refused| {
+        if self.process != std::process::id() {
+            return Err(RegisterError::unreachable(io::Error::other(
+                "it was opened by the process from which this one was forked: open it here",
+            )));
+        }
+        self.sender.try_send(job).map_err(|refused| {
             RegisterError::unreachable(match refused {
                 mpsc::error::TrySendError::Full(_) => {
                     io::Error::other("too many operations wait for it")
@@ -88,6 +138,18 @@ impl Job {
         match self {
             Self::Read { answer, .. } => !answer.is_closed(),
             Self::Swap { answer, .. } => !answer.is_closed(),
+            Self::List { answer, .. } => !answer.is_closed(),
+            Self::Remove { answer, .. } => !answer.is_closed(),
+        }
+    }
+
+    /// Answers with an error.
+    pub(super) fn refuse(self, error: RegisterError) {
+        match self {
+            Self::Read { answer, .. } => drop(answer.send(Err(error))),
+            Self::Swap { answer, .. } => drop(answer.send(Err(error))),
+            Self::List { answer, .. } => drop(answer.send(Err(error))),
+            Self::Remove { answer, .. } => drop(answer.send(Err(error))),
         }
     }
 }
@@ -123,6 +185,18 @@ mod tests {
         // Nothing was sent, so that nothing is unknown.
         let late = jobs.swap(&key(), None, vec![1]).now_or_never().unwrap();
         assert!(matches!(late, Err(RegisterError::Unreachable(_))));
+    }
+
+    #[test]
+    fn a_forked_child_is_refused_instead_of_waiting_for_a_thread_of_its_parent() {
+        let (jobs, mut asked) = Jobs::new();
+        let forked = Jobs {
+            process: jobs.process.wrapping_add(1),
+            ..jobs
+        };
+        let refused = forked.swap(&key(), None, vec![1]).now_or_never().unwrap();
+        assert!(matches!(refused, Err(RegisterError::Unreachable(_))));
+        assert!(asked.try_recv().is_err(), "nothing was sent");
     }
 
     #[test]

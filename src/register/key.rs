@@ -10,6 +10,9 @@ use crate::protocol::{AgentId, IdError};
 /// The largest value, in bytes: what a lease with the longest names needs, with room to spare.
 pub const MOST_BYTES: usize = 4_096;
 
+/// The largest number of entries that a register lists.
+pub const MOST_LISTED: usize = 1_000;
+
 /// The name of one value in a register: one to four names in the form of an [`AgentId`], divided by `/`.
 ///
 /// ```
@@ -26,6 +29,20 @@ impl RegisterKey {
     /// The key as text.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// Whether it begins with all names of `prefix`, and has more of them.
+    ///
+    /// ```
+    /// use actix_bully::register::RegisterKey;
+    /// let present: RegisterKey = "shop/present".parse()?;
+    /// assert!("shop/present/api-1".parse::<RegisterKey>()?.is_below(&present));
+    /// assert!(!"shop/presents/api-1".parse::<RegisterKey>()?.is_below(&present));
+    /// # Ok::<(), actix_bully::protocol::IdError>(())
+    /// ```
+    pub fn is_below(&self, prefix: &Self) -> bool {
+        let rest = self.0.strip_prefix(prefix.as_str());
+        rest.is_some_and(|rest| rest.starts_with('/'))
     }
 }
 
@@ -55,9 +72,31 @@ impl fmt::Display for RegisterKey {
 /// Names in a key.
 const MOST_PARTS: usize = 4;
 
-/// Which write of an entry it is, as its store counts them. Only the store knows an order among them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Version(pub u64);
+/// The store's name for one write of an entry: an opaque text. Two versions are equal or not; they have no order.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Version(Arc<str>);
+
+impl Version {
+    /// The longest version, in bytes.
+    pub const MAX_LEN: usize = 64;
+
+    /// A version of this text; `None` if it is longer than [`MAX_LEN`](Self::MAX_LEN).
+    pub fn new(text: &str) -> Option<Self> {
+        (text.len() <= Self::MAX_LEN).then(|| Self(text.into()))
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// For a store that numbers its writes.
+impl From<u64> for Version {
+    fn from(number: u64) -> Self {
+        Self(number.to_string().into())
+    }
+}
 
 /// A value as it was found, with its version.
 #[derive(Clone, PartialEq, Eq)]

@@ -14,8 +14,8 @@ use futures::stream;
 use tokio::sync::watch;
 
 use super::{
-    ChangeStream, Entry, Register, RegisterKey, RegisterReading, Swap, Swapping, Version,
-    key::check_size,
+    ChangeStream, Entry, MOST_LISTED, Register, RegisterError, RegisterKey, RegisterListing,
+    RegisterReading, Removal, Removing, Swap, Swapping, Version, key::check_size,
 };
 
 /// Keeps values in memory; clones share them.
@@ -41,9 +41,17 @@ pub struct MemoryRegister {
 #[derive(Debug)]
 struct Values {
     entries: BTreeMap<RegisterKey, Entry>,
-    last: Version,
+    /// The last version that was given.
+    last: u64,
     /// Counts the changes.
     changes: watch::Sender<u64>,
+}
+
+impl Values {
+    fn tell(&self) {
+        self.changes
+            .send_modify(|count| *count = count.wrapping_add(1));
+    }
 }
 
 impl MemoryRegister {
@@ -55,7 +63,7 @@ impl MemoryRegister {
             name: format!("memory {number}").into(),
             values: Arc::new(Mutex::new(Values {
                 entries: BTreeMap::new(),
-                last: Version(0),
+                last: 0,
                 changes: watch::Sender::new(0),
             })),
         }
@@ -92,14 +100,46 @@ impl Register for MemoryRegister {
             if known != expected.as_ref() {
                 return Ok(Swap::Conflict(known.cloned()));
             }
-            let version = Version(values.last.0.saturating_add(1));
-            values.last = version;
-            values.entries.insert(key, Entry { version, value });
-            values
-                .changes
-                .send_modify(|count| *count = count.wrapping_add(1));
+            values.last = values.last.saturating_add(1);
+            let version = Version::from(values.last);
+            let entry = Entry {
+                version: version.clone(),
+                value,
+            };
+            values.entries.insert(key, entry);
+            values.tell();
             Ok(Swap::Done(version))
         })
+    }
+
+    fn list(&self, prefix: &RegisterKey) -> Option<RegisterListing> {
+        let (register, prefix) = (self.clone(), prefix.clone());
+        Some(Box::pin(async move {
+            let values = register.values();
+            let all = values.entries.iter();
+            let below: Vec<_> = all
+                .filter(|(key, _)| key.is_below(&prefix))
+                .map(|(key, entry)| (key.clone(), entry.clone()))
+                .collect();
+            if below.len() > MOST_LISTED {
+                return Err(RegisterError::TooMany { prefix });
+            }
+            Ok(below)
+        }))
+    }
+
+    fn remove(&self, key: &RegisterKey, expected: &Entry) -> Option<Removing> {
+        let (register, key, expected) = (self.clone(), key.clone(), expected.clone());
+        Some(Box::pin(async move {
+            let mut values = register.values();
+            let known = values.entries.get(&key);
+            if known != Some(&expected) {
+                return Ok(Removal::Conflict(known.cloned()));
+            }
+            values.entries.remove(&key);
+            values.tell();
+            Ok(Removal::Done)
+        }))
     }
 
     fn changes(&self, _: &RegisterKey) -> Option<ChangeStream> {

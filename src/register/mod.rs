@@ -62,7 +62,7 @@ pub use error::{RegisterError, RegisterRefusal};
 #[cfg_attr(docsrs, doc(cfg(feature = "etcd")))]
 pub use etcd::{EtcdBuilder, EtcdRegister};
 pub use keeper::AttachError;
-pub use key::{Entry, MOST_BYTES, RegisterKey, Version};
+pub use key::{Entry, MOST_BYTES, MOST_LISTED, RegisterKey, Version};
 pub use memory::MemoryRegister;
 #[cfg(feature = "postgres")]
 #[cfg_attr(docsrs, doc(cfg(feature = "postgres")))]
@@ -115,15 +115,16 @@ pub use sqlite::SqliteRegister;
 ///         Box::pin(async move {
 ///             let found = client.get(key.as_str()).await.map_err(RegisterError::unreachable)?;
 ///             // A value that nobody here could have written is refused before it is kept.
-///             found.map(|(index, value)| Entry::new(&key, Version(index), value)).transpose()
+///             found.map(|(index, value)| Entry::new(&key, Version::from(index), value)).transpose()
 ///         })
 ///     }
 ///     fn swap(&self, key: &RegisterKey, expected: Option<&Entry>, value: Vec<u8>) -> Swapping {
 ///         let (register, key) = (self.clone(), key.clone());
-///         let cas = expected.map_or(0, |entry| entry.version.0);
+///         // A version that is no number came from another store, and is never found here.
+///         let cas = expected.map_or(Ok(0), |entry| entry.version.as_str().parse()).unwrap_or(u64::MAX);
 ///         Box::pin(async move {
 ///             match register.client.put(key.as_str(), cas, value).await {
-///                 Ok(Some(index)) => Ok(Swap::Done(Version(index))),
+///                 Ok(Some(index)) => Ok(Swap::Done(Version::from(index))),
 ///                 Ok(None) => Ok(Swap::Conflict(register.read(&key).await?)),
 ///                 Err(Failure::NotSent(reason)) => Err(RegisterError::unreachable(reason)),
 ///                 // It was sent: the store may have done it, or may do it yet.
@@ -136,7 +137,7 @@ pub use sqlite::SqliteRegister;
 /// # let register = Numbered { client: Client::default(), name: "numbered".into() };
 /// # let key: RegisterKey = "demo/holder".parse().unwrap();
 /// # assert_eq!(register.read(&key).await.unwrap(), None);
-/// # assert!(matches!(register.swap(&key, None, b"one".to_vec()).await, Ok(Swap::Done(Version(1)))));
+/// # assert!(matches!(register.swap(&key, None, b"one".to_vec()).await, Ok(Swap::Done(version)) if version == Version::from(1)));
 /// # assert!(matches!(register.swap(&key, None, b"two".to_vec()).await, Ok(Swap::Conflict(Some(_)))));
 /// # });
 /// ```
@@ -161,6 +162,25 @@ pub trait Register: Debug + Send + Sync {
     /// [is unknown](RegisterError::is_unknown); in any other case it was not.
     fn swap(&self, key: &RegisterKey, expected: Option<&Entry>, value: Vec<u8>) -> Swapping;
 
+    /// Reads all entries [below](RegisterKey::is_below) a key, in the order of their keys: at most [`MOST_LISTED`].
+    /// `None` if the store cannot list; the features that need a list then refuse to start.
+    ///
+    /// Each entry was there at some moment of the listing, not all of them at one moment. The future may fail with a
+    /// [`RegisterError`]; [`RegisterError::TooMany`] if there are more entries.
+    fn list(&self, prefix: &RegisterKey) -> Option<RegisterListing> {
+        let _ = prefix;
+        None
+    }
+
+    /// Removes the entry of a key, if it is still the one that is expected. `None` if the store cannot remove.
+    ///
+    /// An entry that is written there later has a version that no earlier one had. The future may fail with a
+    /// [`RegisterError`]; if that [is unknown](RegisterError::is_unknown), the entry may have been removed.
+    fn remove(&self, key: &RegisterKey, expected: &Entry) -> Option<Removing> {
+        let _ = (key, expected);
+        None
+    }
+
     /// Tells that the entry of a key may have changed, as soon as the store says so; `None` where a store tells
     /// nothing, which is then read at intervals. It may tell too much, and may end or miss a change: it is a hint
     /// that makes waiting shorter, no more.
@@ -183,6 +203,14 @@ impl<R: Register + ?Sized> Register for Arc<R> {
         R::swap(self, key, expected, value)
     }
 
+    fn list(&self, prefix: &RegisterKey) -> Option<RegisterListing> {
+        R::list(self, prefix)
+    }
+
+    fn remove(&self, key: &RegisterKey, expected: &Entry) -> Option<Removing> {
+        R::remove(self, key, expected)
+    }
+
     fn changes(&self, key: &RegisterKey) -> Option<ChangeStream> {
         R::changes(self, key)
     }
@@ -197,12 +225,28 @@ pub enum Swap {
     Conflict(Option<Entry>),
 }
 
+/// The outcome of a removal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Removal {
+    /// The entry was removed.
+    Done,
+    /// Another entry is there than was expected: this one, or none. Nothing was changed.
+    Conflict(Option<Entry>),
+}
+
 /// A read on its way. Nothing happens before it is polled; dropped, it asks for nothing more.
 pub type RegisterReading =
     Pin<Box<dyn Future<Output = Result<Option<Entry>, RegisterError>> + Send>>;
 
 /// A swap on its way. Nothing happens before it is polled; dropped, it may have happened, or may happen yet.
 pub type Swapping = Pin<Box<dyn Future<Output = Result<Swap, RegisterError>> + Send>>;
+
+/// A listing on its way. Nothing happens before it is polled; dropped, it asks for nothing more.
+pub type RegisterListing =
+    Pin<Box<dyn Future<Output = Result<Vec<(RegisterKey, Entry)>, RegisterError>> + Send>>;
+
+/// A removal on its way. Nothing happens before it is polled; dropped, it may have happened, or may happen yet.
+pub type Removing = Pin<Box<dyn Future<Output = Result<Removal, RegisterError>> + Send>>;
 
 /// Each item says that an entry may have changed.
 pub type ChangeStream = Pin<Box<dyn Stream<Item = ()> + Send>>;

@@ -1,7 +1,7 @@
 //! A store that is reached over a connection, whichever protocol it speaks.
 //!
 //! ```text
-//!   PostgresRegister, EtcdRegister ── Job ──▶ worker, a thread ── connect ──▶ Server ──▶ Session: read, swap
+//!   PostgresRegister, EtcdRegister ── Job ──▶ worker, a thread ── connect ──▶ Server ──▶ Session: read, swap, list, remove
 //!            ▲                                   │
 //!            └──────── Told: who listens ────────┘
 //! ```
@@ -18,7 +18,7 @@ use std::io;
 
 use tokio::sync::mpsc;
 
-use super::{Entry, RegisterError, RegisterKey, RegisterRefusal, Swap};
+use super::{Entry, RegisterError, RegisterKey, RegisterRefusal, Removal, Swap};
 pub(super) use told::{KeyChange, Listeners, Tellers};
 pub(super) use worker::{ANSWER, start};
 
@@ -44,6 +44,11 @@ pub(super) trait StoreSession: 'static {
         expected: Option<&Entry>,
         value: &[u8],
     ) -> Result<Swap, RegisterError>;
+
+    /// Reads all entries below a key, in the order of their keys.
+    async fn list(&self, prefix: &RegisterKey) -> Result<Vec<(RegisterKey, Entry)>, RegisterError>;
+
+    async fn remove(&self, key: &RegisterKey, expected: &Entry) -> Result<Removal, RegisterError>;
 }
 
 /// How a server is spoken to.

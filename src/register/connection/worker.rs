@@ -5,6 +5,7 @@
 //! connection on which an answer is overdue is given up, since all others on it wait as well.
 
 use std::{
+    future::Future,
     io::{self, ErrorKind},
     pin::pin,
     rc::Rc,
@@ -22,7 +23,7 @@ use tokio::{
 
 use super::{KeyChange, Server, StoreSession, Tellers, told::Listeners};
 use crate::register::{
-    Entry, RegisterError, RegisterKey, RegisterRefusal, Swap,
+    Entry, RegisterError, RegisterKey, RegisterRefusal,
     jobs::{Job, JobAnswer, Jobs},
 };
 
@@ -129,7 +130,7 @@ impl<S: Server> Worker<S> {
         let mut pause = pin!(sleep(pause));
         loop {
             match select(pin!(self.jobs.recv()), &mut pause).await {
-                Either::Left((Some(job), _)) => job.refuse(reason),
+                Either::Left((Some(job), _)) => job.refuse(reason.error()),
                 Either::Left((None, _)) => return Err(Dropped),
                 Either::Right(_) => return Ok(()),
             }
@@ -140,10 +141,11 @@ impl<S: Server> Worker<S> {
 /// An answer has not come in time.
 struct Overdue;
 
-/// What is one question to the store.
+/// One question to the store.
 enum Work {
     Reads(Vec<(RegisterKey, JobAnswer<Option<Entry>>)>),
-    Swap(RegisterKey, Option<Entry>, Vec<u8>, JobAnswer<Swap>),
+    /// A job that is no read.
+    One(Job),
 }
 
 /// What still has somebody who waits for it: each write by itself, and all reads together.
@@ -152,12 +154,7 @@ fn works(asked: Vec<Job>) -> Vec<Work> {
     for job in asked.into_iter().filter(Job::is_wanted) {
         match job {
             Job::Read { key, answer } => reads.push((key, answer)),
-            Job::Swap {
-                key,
-                expected,
-                value,
-                answer,
-            } => works.push(Work::Swap(key, expected, value, answer)),
+            job => works.push(Work::One(job)),
         }
     }
     if !reads.is_empty() {
@@ -168,8 +165,7 @@ fn works(asked: Vec<Job>) -> Vec<Work> {
 
 impl Work {
     async fn run(self, session: &impl StoreSession) -> Result<(), Overdue> {
-        let late = || io::Error::new(ErrorKind::TimedOut, format!("no answer within {ANSWER:?}"));
-        let is_late = match self {
+        match self {
             Self::Reads(reads) => {
                 let (keys, answers): (Vec<_>, Vec<_>) = reads.into_iter().unzip();
                 let found = timeout(ANSWER, session.read(&keys)).await;
@@ -179,26 +175,53 @@ impl Work {
                     let late = || Err(RegisterError::unreachable(late()));
                     drop(answer.send(found.next().unwrap_or_else(late)));
                 }
-                is_late
+                if is_late { Err(Overdue) } else { Ok(()) }
             }
-            Self::Swap(key, expected, value, answer) => {
-                let swap = timeout(ANSWER, session.swap(&key, expected.as_ref(), &value)).await;
-                let is_late = swap.is_err();
-                drop(answer.send(swap.unwrap_or_else(|_| Err(RegisterError::unknown(late())))));
-                is_late
+            Self::One(Job::Read { key, answer }) => {
+                let read = async {
+                    let mut found = session.read(std::slice::from_ref(&key)).await;
+                    found.pop().unwrap_or(Ok(None))
+                };
+                within(read, answer, RegisterError::unreachable).await
             }
-        };
-        if is_late { Err(Overdue) } else { Ok(()) }
+            Self::One(Job::Swap {
+                key,
+                expected,
+                value,
+                answer,
+            }) => {
+                let swap = session.swap(&key, expected.as_ref(), &value);
+                within(swap, answer, RegisterError::unknown).await
+            }
+            Self::One(Job::List { prefix, answer }) => {
+                within(session.list(&prefix), answer, RegisterError::unreachable).await
+            }
+            Self::One(Job::Remove {
+                key,
+                expected,
+                answer,
+            }) => {
+                let remove = session.remove(&key, &expected);
+                within(remove, answer, RegisterError::unknown).await
+            }
+        }
     }
 }
 
-impl Job {
-    fn refuse(self, reason: &Reason) {
-        match self {
-            Self::Read { answer, .. } => drop(answer.send(Err(reason.error()))),
-            Self::Swap { answer, .. } => drop(answer.send(Err(reason.error()))),
-        }
-    }
+/// Answers with the outcome of `work`, or with the error `overdue` if it takes too long.
+async fn within<T>(
+    work: impl Future<Output = Result<T, RegisterError>>,
+    answer: JobAnswer<T>,
+    overdue: fn(io::Error) -> RegisterError,
+) -> Result<(), Overdue> {
+    let done = timeout(ANSWER, work).await;
+    let is_late = done.is_err();
+    drop(answer.send(done.unwrap_or_else(|_| Err(overdue(late())))));
+    if is_late { Err(Overdue) } else { Ok(()) }
+}
+
+fn late() -> io::Error {
+    io::Error::new(ErrorKind::TimedOut, format!("no answer within {ANSWER:?}"))
 }
 
 impl Reason {
@@ -212,7 +235,9 @@ impl Reason {
                 refusal: None,
                 words: source.to_string(),
             },
-            other @ (RegisterError::Foreign { .. } | RegisterError::TooLarge { .. }) => Self {
+            other @ (RegisterError::Foreign { .. }
+            | RegisterError::TooLarge { .. }
+            | RegisterError::TooMany { .. }) => Self {
                 refusal: None,
                 words: other.to_string(),
             },
@@ -257,6 +282,7 @@ mod tests {
     };
 
     use super::*;
+    use crate::register::{Removal, Swap};
 
     /// Connects at the third attempt, and answers nothing.
     struct Silent(Arc<AtomicUsize>);
@@ -294,6 +320,14 @@ mod tests {
             _: Option<&Entry>,
             _: &[u8],
         ) -> Result<Swap, RegisterError> {
+            pending().await
+        }
+
+        async fn list(&self, _: &RegisterKey) -> Result<Vec<(RegisterKey, Entry)>, RegisterError> {
+            pending().await
+        }
+
+        async fn remove(&self, _: &RegisterKey, _: &Entry) -> Result<Removal, RegisterError> {
             pending().await
         }
     }
@@ -350,7 +384,8 @@ mod tests {
             .iter()
             .map(|work| match work {
                 Work::Reads(reads) => reads.iter().map(|(key, _)| key.as_str()).collect(),
-                Work::Swap(key, ..) => vec![key.as_str()],
+                Work::One(Job::Swap { key, .. }) => vec![key.as_str()],
+                Work::One(other) => panic!("{other:?}"),
             })
             .collect();
         assert_eq!(keys, [vec!["b/lease"], vec!["a/lease", "a/claim"]]);

@@ -123,9 +123,11 @@ pub(super) fn of_full(
     found: &Result<Option<Entry>, RegisterError>,
     source: io::Error,
 ) -> RegisterError {
-    let version = |entry: &Entry| entry.version;
     match found {
-        Ok(found) if found.as_ref().map(version) == expected.map(version) => {
+        Ok(found)
+            if found.as_ref().map(|entry| &entry.version)
+                == expected.map(|entry| &entry.version) =>
+        {
             RegisterError::refused(RegisterRefusal::Full, source)
         }
         Ok(_) | Err(_) => RegisterError::Unknown(source),
@@ -206,7 +208,9 @@ mod tests {
     fn a_write_that_found_the_database_full_is_refused_only_where_nothing_changed() {
         use crate::register::{RegisterKey, Version};
         let key: RegisterKey = "a/fill".parse().expect("a key");
-        let entry = |version| Entry::new(&key, Version(version), b"x".to_vec()).expect("an entry");
+        let entry = |version: u64| {
+            Entry::new(&key, Version::from(version), b"x".to_vec()).expect("an entry")
+        };
         let is_unknown = |expected: Option<u64>, found: Result<Option<u64>, RegisterError>| {
             let (expected, found) = (expected.map(entry), found.map(|found| found.map(entry)));
             let full = io::Error::other("mvcc: database space exceeded");

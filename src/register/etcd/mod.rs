@@ -24,8 +24,8 @@ use std::sync::Arc;
 #[cfg(feature = "tls")]
 use super::RegisterTls;
 use super::{
-    ChangeStream, Entry, Register, RegisterError, RegisterKey, RegisterReading, RegisterRefusal,
-    Swapping,
+    ChangeStream, Entry, Register, RegisterError, RegisterKey, RegisterListing, RegisterReading,
+    RegisterRefusal, Removing, Swapping,
     connection::{self, Listeners, Meaning, StoreSecurity},
     jobs::Jobs,
 };
@@ -147,6 +147,14 @@ impl Register for EtcdRegister {
 
     fn swap(&self, key: &RegisterKey, expected: Option<&Entry>, value: Vec<u8>) -> Swapping {
         self.jobs.swap(key, expected, value)
+    }
+
+    fn list(&self, prefix: &RegisterKey) -> Option<RegisterListing> {
+        Some(self.jobs.list(prefix))
+    }
+
+    fn remove(&self, key: &RegisterKey, expected: &Entry) -> Option<Removing> {
+        Some(self.jobs.remove(key, expected))
     }
 
     fn changes(&self, key: &RegisterKey) -> Option<ChangeStream> {

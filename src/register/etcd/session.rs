@@ -16,7 +16,7 @@ use super::{
     message::{self, Complaint, EtcdQuestion, Misread},
 };
 use crate::register::{
-    Entry, RegisterError, RegisterKey, RegisterRefusal, Swap, Version,
+    Entry, MOST_LISTED, RegisterError, RegisterKey, RegisterRefusal, Removal, Swap, Version,
     connection::{Meaning, StoreSession},
 };
 
@@ -183,6 +183,30 @@ impl EtcdSession {
         }
     }
 
+    /// Runs a transaction; its revision if it found what it expected.
+    async fn write(
+        &self,
+        key: &RegisterKey,
+        question: &EtcdQuestion,
+        expected: Option<&Entry>,
+    ) -> Result<Option<u64>, RegisterError> {
+        let answer = match self.ask(question).await {
+            Err(RegisterError::Refused {
+                refusal: RegisterRefusal::Full,
+                source,
+            }) => {
+                let found = self.read_one(key).await;
+                return Err(failure::of_full(expected, &found, source));
+            }
+            answer => answer?,
+        };
+        let unclear = |wrong: Misread| Meaning::Unknown.error(wrong.to_string());
+        match answer {
+            Whole::Body(body) => message::swapped(&body).map_err(unclear),
+            Whole::TooLarge => Err(unclear(Misread)),
+        }
+    }
+
     fn note(&self, failed: &EtcdFailure) {
         if failed.moves_on {
             self.end.try_send(()).ok();
@@ -194,7 +218,7 @@ type EntryRead = Result<Option<Entry>, RegisterError>;
 
 fn found(key: &RegisterKey, found: message::Found) -> EntryRead {
     found
-        .map(|(revision, value)| Entry::new(key, Version(revision), value))
+        .map(|(revision, value)| Entry::new(key, Version::from(revision), value))
         .transpose()
 }
 
@@ -214,26 +238,46 @@ impl StoreSession for EtcdSession {
         expected: Option<&Entry>,
         value: &[u8],
     ) -> Result<Swap, RegisterError> {
-        let answer = match self.ask(&EtcdQuestion::swap(key, expected, value)).await {
-            Err(RegisterError::Refused {
-                refusal: RegisterRefusal::Full,
-                source,
-            }) => {
-                let found = self.read_one(key).await;
-                return Err(failure::of_full(expected, &found, source));
-            }
-            answer => answer?,
-        };
-        let unclear = |wrong: Misread| Meaning::Unknown.error(wrong.to_string());
-        let done = match answer {
-            Whole::Body(body) => message::swapped(&body).map_err(unclear)?,
-            Whole::TooLarge => return Err(unclear(Misread)),
-        };
-        match done {
-            Some(revision) => Ok(Swap::Done(Version(revision))),
+        if expected.is_some_and(|entry| !is_revision(&entry.version)) {
+            return Ok(Swap::Conflict(self.read_one(key).await?));
+        }
+        let question = EtcdQuestion::swap(key, expected, value);
+        match self.write(key, &question, expected).await? {
+            Some(revision) => Ok(Swap::Done(Version::from(revision))),
             None => Ok(Swap::Conflict(self.read_one(key).await?)),
         }
     }
+
+    async fn list(&self, prefix: &RegisterKey) -> Result<Vec<(RegisterKey, Entry)>, RegisterError> {
+        let prefix = prefix.clone();
+        let Whole::Body(body) = self.ask(&EtcdQuestion::list(&prefix)).await? else {
+            return Err(RegisterError::Foreign { key: prefix });
+        };
+        let all = message::below(&prefix, &body).map_err(misread)?;
+        if all.len() > MOST_LISTED {
+            return Err(RegisterError::TooMany { prefix });
+        }
+        let entry = |(key, revision, value): message::Listed| {
+            Entry::new(&key, Version::from(revision), value).map(|entry| (key, entry))
+        };
+        all.into_iter().map(entry).collect()
+    }
+
+    async fn remove(&self, key: &RegisterKey, expected: &Entry) -> Result<Removal, RegisterError> {
+        if !is_revision(&expected.version) {
+            return Ok(Removal::Conflict(self.read_one(key).await?));
+        }
+        let question = EtcdQuestion::remove(key, expected);
+        match self.write(key, &question, Some(expected)).await? {
+            Some(_) => Ok(Removal::Done),
+            None => Ok(Removal::Conflict(self.read_one(key).await?)),
+        }
+    }
+}
+
+/// Whether etcd may have given that version.
+fn is_revision(version: &Version) -> bool {
+    version.as_str().parse::<u64>().is_ok()
 }
 
 fn misread(wrong: Misread) -> RegisterError {

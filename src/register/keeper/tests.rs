@@ -57,7 +57,7 @@ fn nonce(attempt: u64) -> Nonce {
 
 fn entry(version: u64, value: impl Into<Vec<u8>>) -> Entry {
     let key = "shop/cron/lease".parse().unwrap();
-    Entry::new(&key, register::Version(version), value.into()).unwrap()
+    Entry::new(&key, register::Version::from(version), value.into()).unwrap()
 }
 
 fn unreachable<T>() -> Result<T, RegisterError> {
@@ -269,7 +269,7 @@ fn a_swap_compares_what_was_shown_and_tells_the_others() {
     let (mut scene, version) = Scene::that_holds(None);
     scene.swap("a", 5, &version, Swapped::Lease(lease("cron", 1)));
     assert_eq!(scene.begin_swap(), (None, stored(&lease("cron", 1))));
-    scene.swapped(Ok(Swap::Done(register::Version(41))));
+    scene.swapped(Ok(Swap::Done(register::Version::from(41))));
     let Answer::Applied(applied) = scene.answer("a", 5) else {
         panic!("{:?}", scene.said);
     };
@@ -293,7 +293,7 @@ fn a_swap_that_expects_what_is_gone_is_refused_without_the_store() {
     }
     scene.begin_swap();
     assert_eq!(scene.answers("b", 5).count(), 0, "it may succeed yet");
-    scene.swapped(Ok(Swap::Done(register::Version(1))));
+    scene.swapped(Ok(Swap::Done(register::Version::from(1))));
     for agent in ["b", "c"] {
         assert_eq!(scene.answer(agent, 5), Answer::Changed);
     }
@@ -342,7 +342,7 @@ fn only_the_newest_attempt_of_an_agent_is_written() {
     let mut written = Vec::new();
     while let NextOperation::Run(Operation::Swap { which, .. }) = scene.next() {
         written.push(which);
-        scene.swapped(Ok(Swap::Done(register::Version(1))));
+        scene.swapped(Ok(Swap::Done(register::Version::from(1))));
     }
     assert_eq!(written, [WhichRecord::Claim, WhichRecord::Lease]);
     assert_eq!(scene.answers("a", 5).count(), 0);

@@ -13,24 +13,26 @@ mod tls;
 use std::{io, sync::Arc};
 
 use tokio_postgres::{
-    Config,
+    Config, Error,
     config::{Host, SslMode},
 };
 
 #[cfg(feature = "tls")]
 use super::RegisterTls;
 use super::{
-    ChangeStream, Entry, Register, RegisterError, RegisterKey, RegisterReading, RegisterRefusal,
-    Swapping,
+    ChangeStream, Entry, Register, RegisterError, RegisterKey, RegisterListing, RegisterReading,
+    RegisterRefusal, Removing, Swapping,
     connection::{self, Listeners, StoreSecurity},
     jobs::Jobs,
 };
 use server::PostgresServer;
+use session::Statements;
 
 /// Keeps leases in a table of a PostgreSQL database, which wakes who waits for them.
 ///
-/// The table is made by [`SCHEMA`](Self::SCHEMA), or [on request](PostgresBuilder::create_table); a user of it needs to
-/// select, insert and update there. All elections share one connection, which is made by and by and again when it is
+/// The table `bully_register` is in the schema `public`, or in [another one](PostgresBuilder::schema). The statement
+/// [`table_sql`](Self::table_sql) makes it, or the register does so [on request](PostgresBuilder::create_table); a user
+/// of it needs to select, insert, update and delete there. All elections share one connection, which is made by and by and again when it is
 /// lost; meanwhile every operation fails at once. A statement may take a second.
 ///
 /// Name the primary, or several hosts and `target_session_attrs=read-write`: a replica is refused, since what it shows
@@ -56,18 +58,22 @@ pub struct PostgresRegister {
 #[derive(Clone)]
 pub struct PostgresBuilder {
     url: String,
+    schema: String,
     creates: bool,
     security: StoreSecurity,
 }
 
 impl PostgresRegister {
-    /// The statement that makes the table, for an operator who does that.
-    pub const SCHEMA: &str = session::SCHEMA;
+    /// The statement that makes the table in that schema, for an operator who does that.
+    pub fn table_sql(schema: &str) -> String {
+        session::create(schema)
+    }
 
     /// Names a database by a URL or by `key=value` pairs, as `psql` takes them.
     pub fn builder(url: &str) -> PostgresBuilder {
         PostgresBuilder {
             url: url.to_owned(),
+            schema: "public".to_owned(),
             creates: false,
             security: StoreSecurity::Plain,
         }
@@ -75,6 +81,13 @@ impl PostgresRegister {
 }
 
 impl PostgresBuilder {
+    /// Keeps leases in the table of that schema instead of `public`. The schema has to be there. All agents of a group
+    /// need to name the same one, whoever their user is: the server's `search_path` does not count.
+    pub fn schema(mut self, schema: &str) -> Self {
+        schema.clone_into(&mut self.schema);
+        self
+    }
+
     /// Makes the table where it is missing.
     pub fn create_table(mut self) -> Self {
         self.creates = true;
@@ -94,15 +107,26 @@ impl PostgresBuilder {
     /// # Errors
     /// [`RegisterError::Refused`] when the URL says what cannot be done, or TLS lacks what it needs. Whether the server can be reached shows later.
     pub fn open(self) -> Result<PostgresRegister, RegisterError> {
-        let refused =
-            |source| RegisterError::refused(RegisterRefusal::Other, io::Error::other(source));
-        let mut config: Config = self.url.parse().map_err(refused)?;
+        let refused = |source: Box<dyn std::error::Error + Send + Sync>| {
+            RegisterError::refused(RegisterRefusal::Other, io::Error::other(source))
+        };
+        let config = self.url.parse();
+        let mut config: Config = config.map_err(|error: Error| refused(error.into()))?;
+        if !(1..=MOST_IDENTIFIER).contains(&self.schema.len()) || self.schema.contains('\0') {
+            let words = format!("the name of a schema has 1 to {MOST_IDENTIFIER} bytes");
+            return Err(refused(words.into()));
+        }
         self.secure(&mut config)?;
         if config.get_application_name().is_none() {
             config.application_name("actix-bully");
         }
-        let name = name_of(&config).into();
-        let server = PostgresServer::new(config, self.security, self.creates);
+        let name = format!("{}/{}", name_of(&config), self.schema).into();
+        let server = PostgresServer {
+            config,
+            security: self.security,
+            statements: Arc::new(Statements::of(&self.schema)),
+            creates: self.creates,
+        };
         let (jobs, told) = connection::start("bully-postgres", server)?;
         Ok(PostgresRegister { name, jobs, told })
     }
@@ -130,10 +154,14 @@ impl std::fmt::Debug for PostgresBuilder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         // The URL may hold a password.
         f.debug_struct("PostgresBuilder")
+            .field("schema", &self.schema)
             .field("creates", &self.creates)
             .finish_non_exhaustive()
     }
 }
+
+/// Longest name of anything in PostgreSQL, in bytes: it cuts longer ones, which are then another name.
+const MOST_IDENTIFIER: usize = 63;
 
 /// Without user and password.
 fn name_of(config: &Config) -> String {
@@ -166,6 +194,14 @@ impl Register for PostgresRegister {
 
     fn swap(&self, key: &RegisterKey, expected: Option<&Entry>, value: Vec<u8>) -> Swapping {
         self.jobs.swap(key, expected, value)
+    }
+
+    fn list(&self, prefix: &RegisterKey) -> Option<RegisterListing> {
+        Some(self.jobs.list(prefix))
+    }
+
+    fn remove(&self, key: &RegisterKey, expected: &Entry) -> Option<Removing> {
+        Some(self.jobs.remove(key, expected))
     }
 
     fn changes(&self, key: &RegisterKey) -> Option<ChangeStream> {

@@ -2,47 +2,43 @@
 //!
 //! Decided here: that all elections of a register share one, and how its notifications are heard.
 
+use std::sync::Arc;
+
 use futures::future::poll_fn;
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     sync::mpsc,
     task::spawn_local,
 };
-use tokio_postgres::{AsyncMessage, Client, Config, Connection, NoTls, Socket};
+use tokio_postgres::{AsyncMessage, Config, Connection, NoTls, Socket};
 use tracing::debug;
 
 #[cfg(feature = "tls")]
 use super::tls::Connector;
-use super::{failure::failure, session};
+use super::{
+    failure::failure,
+    session::{PostgresSession, Statements},
+};
 use crate::register::{
-    Entry, RegisterError, RegisterKey, Swap,
-    connection::{KeyChange, Server, StoreSecurity, StoreSession, Tellers},
+    RegisterError,
+    connection::{KeyChange, Server, StoreSecurity, Tellers},
 };
 
 /// See the [module](self).
 pub(super) struct PostgresServer {
-    config: Config,
-    security: StoreSecurity,
-    creates: bool,
-}
-
-impl PostgresServer {
-    pub(super) fn new(config: Config, security: StoreSecurity, creates: bool) -> Self {
-        Self {
-            config,
-            security,
-            creates,
-        }
-    }
+    pub(super) config: Config,
+    pub(super) security: StoreSecurity,
+    pub(super) statements: Arc<Statements>,
+    pub(super) creates: bool,
 }
 
 impl Server for PostgresServer {
-    type Session = Client;
+    type Session = PostgresSession;
 
     async fn connect(
         &mut self,
         told: &Tellers,
-    ) -> Result<(Client, mpsc::Receiver<()>), RegisterError> {
+    ) -> Result<(PostgresSession, mpsc::Receiver<()>), RegisterError> {
         let failed = |error| failure(&error, false);
         let (client, ended) = match &self.security {
             StoreSecurity::Plain => {
@@ -56,25 +52,9 @@ impl Server for PostgresServer {
                 (client, keep(connection, told))
             }
         };
-        session::begin(&client, self.creates)
-            .await
-            .map_err(failed)?;
-        Ok((client, ended))
-    }
-}
-
-impl StoreSession for Client {
-    async fn read(&self, keys: &[RegisterKey]) -> Vec<Result<Option<Entry>, RegisterError>> {
-        session::read(self, keys).await
-    }
-
-    async fn swap(
-        &self,
-        key: &RegisterKey,
-        expected: Option<&Entry>,
-        value: &[u8],
-    ) -> Result<Swap, RegisterError> {
-        session::swap(self, key, expected, value).await
+        let statements = Arc::clone(&self.statements);
+        let session = PostgresSession::begin(client, statements, self.creates).await;
+        Ok((session.map_err(failed)?, ended))
     }
 }
 

@@ -91,14 +91,16 @@ impl Database {
             None => (1, self.insert(key, value)),
             Some(entry) => {
                 let foreign = || RegisterError::Foreign { key: key.clone() };
-                let known = i64::try_from(entry.version.0).map_err(|_| foreign())?;
+                let Ok(known) = entry.version.as_str().parse::<i64>() else {
+                    return Ok(Swap::Conflict(self.read(key)?));
+                };
                 let next = known.checked_add(1).ok_or_else(foreign)?;
                 (next, self.update(key, known, entry, value))
             }
         };
         match changed.map_err(|error| failure(error, true))? {
             0 => Ok(Swap::Conflict(self.read(key)?)),
-            _ => Ok(Swap::Done(Version(version.unsigned_abs()))),
+            _ => Ok(Swap::Done(Version::from(version.unsigned_abs()))),
         }
     }
 
@@ -136,7 +138,8 @@ fn entry(key: &RegisterKey, row: &Row<'_>) -> Result<Entry, RegisterError> {
     let Ok(ValueRef::Blob(value)) = row.get_ref(2) else {
         return Err(foreign());
     };
-    let version = Version(version.ok_or_else(foreign)?);
+    let version: u64 = version.ok_or_else(foreign)?;
+    let version = Version::from(version);
     Entry::new(key, version, value.to_vec())
 }
 

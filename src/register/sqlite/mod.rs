@@ -117,6 +117,11 @@ impl SqliteWorker {
                     let swap = self.with(|it| it.swap(&key, expected.as_ref(), &value));
                     drop(answer.send(swap));
                 }
+                job @ (Job::List { .. } | Job::Remove { .. }) => {
+                    job.refuse(RegisterError::unreachable(std::io::Error::other(
+                        "not offered",
+                    )));
+                }
             }
         }
     }

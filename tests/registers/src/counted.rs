@@ -6,7 +6,8 @@ use std::sync::{
 };
 
 use actix_bully::register::{
-    ChangeStream, Entry, Register, RegisterKey, RegisterReading, Swapping,
+    ChangeStream, Entry, Register, RegisterKey, RegisterListing, RegisterReading, Removing,
+    Swapping,
 };
 
 /// See the [module](self). Clones count together.
@@ -46,6 +47,16 @@ impl Register for Counted {
     fn swap(&self, key: &RegisterKey, expected: Option<&Entry>, value: Vec<u8>) -> Swapping {
         self.writes.fetch_add(1, Relaxed);
         self.inner.swap(key, expected, value)
+    }
+
+    fn list(&self, prefix: &RegisterKey) -> Option<RegisterListing> {
+        self.reads.fetch_add(1, Relaxed);
+        self.inner.list(prefix)
+    }
+
+    fn remove(&self, key: &RegisterKey, expected: &Entry) -> Option<Removing> {
+        self.writes.fetch_add(1, Relaxed);
+        self.inner.remove(key, expected)
     }
 
     fn changes(&self, key: &RegisterKey) -> Option<ChangeStream> {

@@ -28,7 +28,8 @@ use std::{
 };
 
 use actix_bully::register::{
-    Entry, MOST_BYTES, Register, RegisterError, RegisterKey, RegisterRefusal, Swap, Version,
+    Entry, MOST_BYTES, Register, RegisterError, RegisterKey, RegisterRefusal, Removal, Swap,
+    Version,
 };
 use futures::{FutureExt, StreamExt, future::join_all};
 
@@ -103,22 +104,32 @@ pub fn conforms(name: &str, connect: Connect<'_>) {
         changes_are_told(&*register, &*connect(), &key(&format!("{name}/told"))).await;
         each_of_several_reads_has_its_own_answer(&*register, name).await;
         several_hundred_keys_at_once(&register, name).await;
+        if register.list(&key(name)).is_none() {
+            return;
+        }
+        removed_if_it_is_still_there(&*register, &key(&format!("{name}/removed"))).await;
+        all_below_a_key_are_listed(&*register, &*connect(), &format!("{name}/list")).await;
     });
     of_many_writers_one_wins(connect, &key(&format!("{name}/count")));
 }
 
 async fn created_replaced_and_refused(register: &dyn Register, key: &RegisterKey) {
     assert_eq!(read(register, key).await, None);
-    let ghost = Entry::new(key, Version(1), b"ghost".to_vec()).expect("small");
+    let ghost = Entry::new(key, Version::from(1), b"ghost".to_vec()).expect("small");
     let absent = swap(register, key, Some(&ghost), b"x").await;
     assert_eq!(absent, Swap::Conflict(None), "it expects what is not there");
     assert_eq!(read(register, key).await, None, "and writes nothing");
 
     let first = done(swap(register, key, None, b"first").await);
     let entry = read(register, key).await.expect("it is there");
-    assert_eq!((entry.version, &*entry.value), (first, &b"first"[..]));
+    assert_eq!((&entry.version, &*entry.value), (&first, &b"first"[..]));
     let taken = swap(register, key, None, b"other").await;
     assert_eq!(taken, Swap::Conflict(Some(entry.clone())), "it is there");
+
+    let strange = Version::new("no version of any store").expect("short");
+    let ghost = Entry::new(key, strange, b"first".to_vec()).expect("small");
+    let conflict = swap(register, key, Some(&ghost), b"x").await;
+    assert_eq!(conflict, Swap::Conflict(Some(entry.clone())));
 
     let second = done(swap(register, key, Some(&entry), b"second").await);
     assert_ne!(second, first);
@@ -126,7 +137,7 @@ async fn created_replaced_and_refused(register: &dyn Register, key: &RegisterKey
     let Swap::Conflict(Some(newer)) = late else {
         panic!("an old entry was replaced: {late:?}");
     };
-    assert_eq!((newer.version, &*newer.value), (second, &b"second"[..]));
+    assert_eq!((&newer.version, &*newer.value), (&second, &b"second"[..]));
 }
 
 async fn a_value_that_comes_again_is_another_entry(register: &dyn Register, key: &RegisterKey) {
@@ -252,6 +263,65 @@ async fn several_hundred_keys_at_once(register: &Arc<dyn Register>, name: &str) 
     join_all(elections).await;
 }
 
+async fn removed_if_it_is_still_there(register: &dyn Register, key: &RegisterKey) {
+    done(swap(register, key, None, b"a").await);
+    let first = read(register, key).await.expect("it is there");
+    let mut changes = register.changes(key);
+    done(swap(register, key, Some(&first), b"b").await);
+    let second = read(register, key).await.expect("it is there");
+    let late = remove(register, key, &first).await;
+    assert_eq!(late, Removal::Conflict(Some(second.clone())));
+    let strange = Version::new("no version of any store").expect("short");
+    let ghost = Entry::new(key, strange, b"b".to_vec()).expect("small");
+    let conflict = remove(register, key, &ghost).await;
+    assert_eq!(conflict, Removal::Conflict(Some(second.clone())));
+    assert_eq!(read(register, key).await.as_ref(), Some(&second));
+
+    assert_eq!(remove(register, key, &second).await, Removal::Done);
+    assert_eq!(read(register, key).await, None);
+    if let Some(changes) = &mut changes {
+        // It tells of the last swap, and of the removal at the latest.
+        changes.next().await.expect("it goes on");
+    }
+    let twice = remove(register, key, &second).await;
+    assert_eq!(twice, Removal::Conflict(None));
+
+    // The same values again are other entries.
+    for value in [b"a", b"b"] {
+        let known = read(register, key).await;
+        done(swap(register, key, known.as_ref(), value).await);
+    }
+    for old in [&first, &second] {
+        let replaced = swap(register, key, Some(old), b"x").await;
+        assert!(matches!(replaced, Swap::Conflict(Some(_))), "{replaced:?}");
+        let removed = remove(register, key, old).await;
+        assert!(matches!(removed, Removal::Conflict(Some(_))), "{removed:?}");
+    }
+}
+
+async fn all_below_a_key_are_listed(one: &dyn Register, other: &dyn Register, name: &str) {
+    let prefix = key(name);
+    assert_eq!(list(one, &prefix).await, []);
+    let below: Vec<_> = ["a", "a/b", "ab", "b"]
+        .map(|end| key(&format!("{name}/{end}")))
+        .into();
+    let beside = ["", "0", "s/a"].map(|end| key(&format!("{name}{end}")));
+    for key in below.iter().rev().chain(&beside) {
+        done(swap(one, key, None, key.as_str().as_bytes()).await);
+    }
+    let mut expected = Vec::new();
+    for key in below {
+        let entry = read(other, &key).await.expect("it is there");
+        assert_eq!(entry.value, key.as_str().as_bytes());
+        expected.push((key, entry));
+    }
+    assert_eq!(list(other, &prefix).await, expected);
+    let (gone, entry) = expected.remove(1);
+    assert_eq!(remove(one, &gone, &entry).await, Removal::Done);
+    assert_eq!(list(other, &prefix).await, expected);
+    assert_eq!(list(one, &gone).await, []);
+}
+
 /// Threads with a connection each count in one value: no step is lost, and none is done twice.
 fn of_many_writers_one_wins(connect: Connect<'_>, key: &RegisterKey) {
     let begin = Barrier::new(WRITERS);
@@ -311,6 +381,18 @@ pub async fn swap(
 ) -> Swap {
     let swap = register.swap(key, expected, value.to_vec()).await;
     swap.expect("it can be written")
+}
+
+/// Removes, and fails the test where that fails.
+pub async fn remove(register: &dyn Register, key: &RegisterKey, expected: &Entry) -> Removal {
+    let removal = register.remove(key, expected).expect("it can remove");
+    removal.await.expect("it can be written")
+}
+
+/// Lists, and fails the test where that fails.
+pub async fn list(register: &dyn Register, prefix: &RegisterKey) -> Vec<(RegisterKey, Entry)> {
+    let listing = register.list(prefix).expect("it can list");
+    listing.await.expect("it can be read")
 }
 
 /// The version of a swap that has to be done.

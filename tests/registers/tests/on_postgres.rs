@@ -52,7 +52,7 @@ fn the_table_is_made_by_hand_or_on_request_and_missed_in_words() {
     );
     server
         .connect()
-        .batch_execute(PostgresRegister::SCHEMA)
+        .batch_execute(&PostgresRegister::table_sql("public"))
         .expect("the printed statement is one");
     block_on(async { done(swap(&without, &holder, None, b"one").await) });
 
@@ -134,18 +134,51 @@ fn what_no_register_wrote_is_refused_and_left_alone() {
             "{name}: {written:?}"
         );
     }
-    let last = key("a/last");
-    sql.batch_execute(&format!(
-        "INSERT INTO bully_register VALUES ('a/last', {}, 'x')",
-        i64::MAX
-    ))
-    .expect("the table takes it");
-    let entry = block_on(read(&register, &last)).expect("it is there");
-    let written = block_on(register.swap(&last, Some(&entry), b"next".to_vec()));
-    assert!(
-        matches!(written, Err(RegisterError::Foreign { .. })),
-        "{written:?}"
+}
+
+/// Without the schema in each statement these two would have a table each, and a leader each.
+#[test]
+fn users_of_different_search_paths_meet_in_one_table() {
+    let server = Server::start();
+    let owner = open(&server);
+    let holder = key("group/holder");
+    block_on(async { done(swap(&owner, &holder, None, b"one").await) });
+    server
+        .connect()
+        .batch_execute(
+            "CREATE ROLE other LOGIN; CREATE SCHEMA other AUTHORIZATION other;
+             CREATE TABLE other.bully_register (LIKE public.bully_register INCLUDING ALL);
+             ALTER TABLE other.bully_register OWNER TO other;
+             GRANT ALL ON public.bully_register TO other",
+        )
+        .expect("the owner may");
+    let same = with(&server, "user=other");
+    let entry = first(&same, &holder).expect("it may read");
+    assert_eq!(entry.expect("the owner wrote it").value, b"one");
+    let moved = with(&server, "options='-c search_path=other'");
+    assert!(first(&moved, &holder).expect("it may read").is_some());
+
+    let elsewhere = |schema: &str| {
+        let address = format!("{} user=other", server.address());
+        let builder = PostgresRegister::builder(&address).schema(schema);
+        builder.create_table().open()
+    };
+    let other = elsewhere("other").expect("a schema");
+    assert_eq!(first(&other, &holder).expect("it may read"), None);
+    assert_ne!(other.name(), same.name());
+    assert!(other.name().ends_with("/other"), "{}", other.name());
+    let missing = elsewhere("missing").expect("it may come");
+    assert_eq!(
+        refusal(&first(&missing, &holder)),
+        Some(RegisterRefusal::Layout)
     );
+    for wrong in [String::new(), "x".repeat(64), "a\0b".to_owned()] {
+        assert_eq!(
+            refusal(&elsewhere(&wrong)),
+            Some(RegisterRefusal::Other),
+            "{wrong:?}"
+        );
+    }
 }
 
 #[test]

@@ -7,7 +7,7 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use serde::{Deserialize, Deserializer, de::Error as _};
 use serde_json::{Value, json};
 
-use crate::register::{Entry, RegisterKey};
+use crate::register::{Entry, MOST_LISTED, RegisterKey};
 
 /// Where all keys are.
 const PREFIX: &str = "actix-bully/";
@@ -66,11 +66,7 @@ impl EtcdQuestion {
             None => json!([
                 { "key": key, "target": "CREATE", "result": "EQUAL", "create_revision": "0" },
             ]),
-            Some(entry) => json!([
-                { "key": key, "target": "MOD", "result": "EQUAL",
-                  "mod_revision": entry.version.0.to_string() },
-                { "key": key, "target": "VALUE", "result": "EQUAL", "value": bytes(&entry.value) },
-            ]),
+            Some(entry) => is_still(&key, entry),
         };
         let put = json!([{ "request_put": { "key": key, "value": bytes(value) } }]);
         Self::of(
@@ -80,11 +76,41 @@ impl EtcdQuestion {
         )
     }
 
+    pub(super) fn remove(key: &RegisterKey, expected: &Entry) -> Self {
+        let key = name(key);
+        let compare = is_still(&key, expected);
+        let delete = json!([{ "request_delete_range": { "key": key } }]);
+        let body = json!({ "compare": compare, "success": delete });
+        Self::of("/v3/kv/txn", &body, true)
+    }
+
+    /// All keys below this one, in their order, and one more than may be there.
+    pub(super) fn list(prefix: &RegisterKey) -> Self {
+        let most = MOST_LISTED.saturating_add(1);
+        let body = json!({
+            "key": bytes(format!("{PREFIX}{prefix}/")),
+            // The character after `/`.
+            "range_end": bytes(format!("{PREFIX}{prefix}0")),
+            "limit": most.to_string(),
+        });
+        let asked = Self::of("/v3/kv/range", &body, false);
+        let most = MOST_BODY.saturating_mul(most);
+        Self { most, ..asked }
+    }
+
     /// All keys, so that elections of any number share one stream.
     pub(super) fn watch() -> Self {
         let all = json!({ "key": bytes(PREFIX), "range_end": bytes(BEHIND) });
         Self::of("/v3/watch", &json!({ "create_request": all }), false)
     }
+}
+
+/// The comparison with an entry: its revision and its value.
+fn is_still(key: &str, entry: &Entry) -> Value {
+    json!([
+        { "key": key, "target": "MOD", "result": "EQUAL", "mod_revision": entry.version.as_str() },
+        { "key": key, "target": "VALUE", "result": "EQUAL", "value": bytes(&entry.value) },
+    ])
 }
 
 /// What is no answer to what was asked.
@@ -144,6 +170,36 @@ pub(super) fn entries(keys: &[RegisterKey], answer: &[u8]) -> Result<Vec<Found>,
     each.map(|(key, found)| found.response_range.of(key))
         .collect()
 }
+
+/// All keys below one, with their revisions and values. A key that is none of a register's is left out.
+pub(super) fn below(prefix: &RegisterKey, answer: &[u8]) -> Result<Vec<Listed>, Misread> {
+    #[derive(Deserialize)]
+    struct Answer {
+        #[serde(rename = "header")]
+        _header: EtcdHeader,
+        #[serde(default)]
+        kvs: Vec<KeyValue>,
+    }
+    let answer: Answer = serde_json::from_slice(answer).map_err(|_| Misread)?;
+    let mut all = Vec::new();
+    for found in answer.kvs {
+        let name = String::from_utf8(found.key.0).ok();
+        let key = name.as_deref().and_then(|name| name.strip_prefix(PREFIX));
+        let key: Option<RegisterKey> = key.and_then(|key| key.parse().ok());
+        let Some(key) = key else { continue };
+        let is_next = all
+            .last()
+            .is_none_or(|(last, ..): &Listed| last.as_str() < key.as_str());
+        if !key.is_below(prefix) || !is_next {
+            return Err(Misread);
+        }
+        all.push((key, found.mod_revision.0, found.value.0));
+    }
+    Ok(all)
+}
+
+/// A key with its revision and value.
+pub(super) type Listed = (RegisterKey, u64, Vec<u8>);
 
 /// What is found of one key.
 #[derive(Deserialize)]

@@ -37,7 +37,7 @@ const CLAIM: &str = "YWN0aXgtYnVsbHkvc2hvcC9jcm9uL2NsYWlt";
 
 #[test]
 fn a_swap_compares_revision_and_value() {
-    let known = Entry::new(&key(), Version(7), b"old".to_vec()).unwrap();
+    let known = Entry::new(&key(), Version::from(7), b"old".to_vec()).unwrap();
     let asked = EtcdQuestion::swap(&key(), Some(&known), b"new");
     assert!(asked.writes);
     let body: Value = serde_json::from_str(&asked.body).unwrap();
@@ -99,6 +99,64 @@ fn several_records_are_read_in_one_transaction_and_each_answer_is_held_against_i
             assert_eq!(found.len(), 2);
         }
     }
+}
+
+#[test]
+fn a_listing_has_all_keys_below_one_in_their_order_and_no_other() {
+    let cron: RegisterKey = "shop/cron".parse().unwrap();
+    let asked = EtcdQuestion::list(&cron);
+    let body: Value = serde_json::from_str(&asked.body).unwrap();
+    // `actix-bully/shop/cron/` to `actix-bully/shop/cron0`
+    let expected = json!({
+        "key": "YWN0aXgtYnVsbHkvc2hvcC9jcm9uLw==",
+        "range_end": "YWN0aXgtYnVsbHkvc2hvcC9jcm9uMA==",
+        "limit": "1001",
+    });
+    assert!(body == expected && !asked.writes, "{body}");
+    let one = |key: &str| json!({ "key": bytes(key), "mod_revision": "7", "value": "b2xk" });
+    let read = |kvs: &[Value]| {
+        let answer = json!({ "header": { "revision": "9" }, "kvs": kvs, "count": "2" });
+        below(&cron, answer.to_string().as_bytes())
+    };
+    let [claim, lease] = ["actix-bully/shop/cron/claim", "actix-bully/shop/cron/lease"].map(one);
+    let names = |listed: Result<Vec<Listed>, Misread>| -> Vec<String> {
+        let listed = listed.unwrap();
+        listed
+            .into_iter()
+            .map(|(key, ..)| key.to_string())
+            .collect()
+    };
+    let both = read(&[
+        claim.clone(),
+        one("actix-bully/shop/cron/a b"),
+        lease.clone(),
+    ]);
+    assert_eq!(names(both), ["shop/cron/claim", "shop/cron/lease"]);
+    assert_eq!(read(&[]), Ok(Vec::new()));
+    for wrong in [
+        vec![lease.clone(), claim.clone()],
+        vec![lease.clone(), lease],
+        vec![claim, one("actix-bully/shop/other/lease")],
+        vec![one("actix-bully/shop/cron")],
+    ] {
+        assert_eq!(read(&wrong), Err(Misread), "{wrong:?}");
+    }
+}
+
+#[test]
+fn a_removal_compares_revision_and_value() {
+    let known = Entry::new(&key(), Version::from(7), b"old".to_vec()).unwrap();
+    let asked = EtcdQuestion::remove(&key(), &known);
+    assert!(asked.writes);
+    let body: Value = serde_json::from_str(&asked.body).unwrap();
+    let expected = json!({
+        "compare": [
+            { "key": KEY, "target": "MOD", "result": "EQUAL", "mod_revision": "7" },
+            { "key": KEY, "target": "VALUE", "result": "EQUAL", "value": "b2xk" },
+        ],
+        "success": [{ "request_delete_range": { "key": KEY } }],
+    });
+    assert_eq!(body, expected);
 }
 
 #[test]
