@@ -1,6 +1,8 @@
 //! What the tests of several elections begin with: the group around one agent.
 
-use super::{AgentId, Birth, Identity, Incarnation, Input, Member, MemberKind, Members, Score};
+use super::{
+    AgentId, Birth, Identity, Incarnation, Input, Member, MemberKind, Members, Score, StoreId,
+};
 
 /// The machine under test, with the score 5.
 pub(crate) const ME: &str = "me";
@@ -31,7 +33,7 @@ pub(crate) fn among(kind: MemberKind, score: Option<Score>) -> (Identity, Member
         kind,
         score,
         birth: Birth::Started,
-        store: None,
+        store: Some(StoreId(1)),
     };
     (identity, members)
 }

@@ -96,8 +96,13 @@ impl Core {
         let mut quarantine = self.voter.begin(&self.config, now);
         if self.me.is_voter() {
             let abstains = !quarantine.is_zero();
-            self.voter
-                .remember(&self.config, now, abstains, &self.peers);
+            let asked = self.has_memory().then(|| Arc::clone(&self.peers));
+            self.voter.remember(
+                &self.config,
+                now,
+                abstains,
+                asked.as_deref().unwrap_or_default(),
+            );
         }
         if self.me.is_voter() && self.config.diskless().is_some() {
             quarantine = self.voter.forget(&self.config, now, out);

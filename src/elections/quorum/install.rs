@@ -90,7 +90,9 @@ pub(super) fn enter(
     // Nobody else may know the list yet. The configuration need not name this agent, so that after a restart only
     // the record says that it was a voter.
     let tells = from.is_none() && !core.me.is_voter() && !core.config.has(Defect::ListUntold);
-    core.voter.forget_others(&core.peers);
+    let asked = core.has_memory().then(|| Arc::clone(&core.peers));
+    core.voter
+        .forget_others(asked.as_deref().unwrap_or_default());
     core.voter
         .enter(&core.config, now, (decree.clone(), tells), is_durable, out);
     let event = VotersEvent::Installed(decree.clone());

@@ -75,7 +75,12 @@ impl Core {
 
     /// Whether this agent keeps a memory of that one: a voter with a disk does, of each other voter.
     fn keeps(&self, id: &AgentId) -> bool {
-        self.me.is_voter() && self.config.diskless().is_none() && self.peers.contains(id)
+        self.has_memory() && self.peers.contains(id)
+    }
+
+    /// Only a store on a disk has an id. One without is lost with its process, and with it all memory.
+    pub(super) fn has_memory(&self) -> bool {
+        self.me.is_voter() && self.me.store.is_some()
     }
 
     /// `one-store-per-voter`: whether that agent took part with another store before. It is reported once.
@@ -113,7 +118,7 @@ impl Core {
 impl Core {
     /// `ask-after-start`: asks all other voters.
     pub(super) fn recall(&self, out: &mut Out) {
-        if self.me.is_voter() && self.config.diskless().is_none() {
+        if self.has_memory() {
             let seen = self.voter.seen;
             self.ask_voters(Recall { seen }, out);
         }
