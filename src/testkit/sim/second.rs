@@ -103,6 +103,11 @@ impl<E: Election> World<E> {
         self.second_of(agent.as_ref()).is_some()
     }
 
+    /// Whether that agent has, or had, a second process.
+    pub(super) fn is_doubled(&self, first: NodeIndex) -> bool {
+        self.transit.seconds.iter().any(|(of, _)| *of == first)
+    }
+
     /// A crashed agent's disk is replaced: by an empty one, or by a backup. Its next incarnation may begin all the same,
     /// unlike after [`wipe`](Self::wipe).
     pub fn replace_store(&mut self, agent: impl AsRef<str>, contents: StoreContents) -> bool {

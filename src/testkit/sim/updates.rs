@@ -378,7 +378,11 @@ impl<E: Election> World<E> {
                     ..Member::up(id.clone(), kind, score, about.incarnation)
                 }]);
                 if !about.is_alive() && matches!(self.detection, Detection::Certain(_)) {
-                    members.down(id, about.incarnation);
+                    if self.is_doubled(update.about) {
+                        members.end_told(id, about.incarnation);
+                    } else {
+                        members.down(id, about.incarnation);
+                    }
                 }
                 self.look(reader, update.about, members);
                 true

@@ -249,6 +249,10 @@ impl<E: Election> World<E> {
         self.end(at);
         self.happened(at, Happening::Crashed);
         match self.detection {
+            // Beside a second process, only another process can tell an end.
+            Detection::Certain(_) if self.is_doubled(at) => {
+                self.report(at, MemberChange::EndTold(incarnation));
+            }
             Detection::Certain(_) => self.report(at, MemberChange::Down(incarnation)),
             Detection::Suspect(_) => self.report(at, MemberChange::Sight),
             Detection::Told(_) if Detection::has_sentinel(at, incarnation) => {

@@ -27,6 +27,10 @@ impl Ledger {
         }
         self.elected
             .retain(|term, candidate| candidate != me || is_said(*term, me));
+        if !self.is_doubtful {
+            self.announced
+                .retain(|term, (id, _)| id != me || is_said(*term, me));
+        }
         if let Some((_, before)) = self.last_token.take_if(|(id, _)| id == me)
             && !is_said(self.token, me)
         {
