@@ -1,7 +1,8 @@
 //! A node with a sentinel: `sentinel-node NAME FOLDER PORT NAME=PORT..` on loopback, a voter with its vote in that folder.
 //!
 //! While it leads it writes `NAME TERM TIME` to the resource at the address in `RESOURCE`, about each millisecond: the time is
-//! one before it has checked that it leads.
+//! one before it has checked that it leads. With `EPOCH` the group has had its voters replaced so often; with `AVAILABLE` it has
+//! no voters.
 //!
 //! It prints `sentinel PROCESS`, `leader NAME` whenever that changes, and for each line that it reads the counts of its
 //! bridge and how many links that has. After the line `eat` it takes memory until it is killed for that.
@@ -11,6 +12,7 @@
 )]
 
 use std::{
+    env,
     error::Error,
     fs,
     io::{self, BufRead},
@@ -36,7 +38,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 async fn run(sentinel: Sentinel) -> Result<(), Box<dyn Error>> {
     println!("sentinel {}", sentinel.id());
-    let mut arguments = std::env::args().skip(1);
+    let mut arguments = env::args().skip(1);
     let mut next = || arguments.next().ok_or("an argument is missing");
     let (name, folder, port) = (next()?, next()?, next()?);
     let peers: Vec<_> = arguments
@@ -59,12 +61,14 @@ async fn run(sentinel: Sentinel) -> Result<(), Box<dyn Error>> {
     let bridge = bridge.start()?;
     fs::create_dir_all(&folder)?;
     let store = store(&folder, &name)?;
-    let agent = BullyAgent::builder(&name)
-        .timings(Timings::lan())
-        .quorum(&voters)
-        .store(store)
-        .join(&group)
-        .start()?;
+    let mut agent = BullyAgent::builder(&name).timings(Timings::lan());
+    if env::var_os("AVAILABLE").is_none() {
+        let epoch = env::var("EPOCH")
+            .ok()
+            .map_or(Ok(0), |epoch| epoch.parse())?;
+        agent = agent.quorum(&voters).epoch(epoch).store(store);
+    }
+    let agent = agent.join(&group).start()?;
     std::thread::spawn(move || {
         for line in io::stdin().lock().lines().map_while(Result::ok) {
             if line == "eat" {
@@ -78,7 +82,7 @@ async fn run(sentinel: Sentinel) -> Result<(), Box<dyn Error>> {
             println!("counts {counts:?} links {linked}");
         }
     });
-    if let Ok(resource) = std::env::var("RESOURCE") {
+    if let Ok(resource) = env::var("RESOURCE") {
         actix::spawn(write(agent.clone(), name, resource));
     }
     let mut changes = agent.changes();
@@ -127,8 +131,9 @@ async fn write(agent: BullyHandle, name: String, resource: String) {
         let Ok(clock) = BootClock::new() else { return };
         loop {
             let before = clock.now().as_nanos();
-            if let Some(fence) = guard.fence().filter(|_| guard.is_leader()) {
-                let row = format!("{name} {} {before}", fence.number());
+            if guard.is_leader() {
+                let term = guard.fence().map_or(0, |fence| fence.number());
+                let row = format!("{name} {term} {before}");
                 drop(socket.send_to(row.as_bytes(), resource.as_str()));
             }
             actix::clock::sleep(Duration::from_millis(1)).await;

@@ -89,7 +89,13 @@ fn a_leader_is_killed_under_load_and_no_two_lead_and_no_older_token_passes() {
     let start = |at: usize| {
         let others = NAMES.into_iter().zip(ports);
         let peers: Vec<_> = others.filter(|(name, _)| *name != NAMES[at]).collect();
-        Node::start_with(NAMES[at], &folder.0, ports[at], &peers, Some(&address))
+        Node::start_with(
+            NAMES[at],
+            &folder.0,
+            ports[at],
+            &peers,
+            &[("RESOURCE", address.clone())],
+        )
     };
     let mut nodes: Vec<_> = (0..3).map(start).collect();
     let (mut took, mut told) = (Vec::new(), 0);

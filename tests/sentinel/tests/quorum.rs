@@ -8,7 +8,7 @@
 mod common;
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fs,
     net::{SocketAddr, UdpSocket},
     path::Path,
@@ -29,8 +29,8 @@ struct Three {
     nodes: Vec<Node>,
     ports: [u16; 3],
     folder: Folder,
-    /// Where leaders write to.
-    resource: Option<String>,
+    /// What its nodes are started with, beside the resource.
+    variables: Vec<(&'static str, String)>,
 }
 
 impl Three {
@@ -39,15 +39,21 @@ impl Three {
     }
 
     fn at(ports: [u16; 3]) -> Self {
-        Self::writing_to(ports, None)
+        Self::with(ports, Vec::new())
     }
 
-    fn writing_to(ports: [u16; 3], resource: Option<String>) -> Self {
+    /// Three whose leader writes to that resource.
+    fn writing_to(resource: &UdpSocket) -> Self {
+        let address = resource.local_addr().unwrap().to_string();
+        Self::with(ports(), vec![("RESOURCE", address)])
+    }
+
+    fn with(ports: [u16; 3], variables: Vec<(&'static str, String)>) -> Self {
         let mut three = Self {
             nodes: Vec::new(),
             ports,
             folder: Folder::new(),
-            resource,
+            variables,
         };
         for at in 0..3 {
             let node = three.spawn(at);
@@ -63,7 +69,7 @@ impl Three {
     fn spawn_in(&self, at: usize, folder: &Path, port: u16) -> Node {
         let others = NAMES.into_iter().zip(self.ports);
         let peers: Vec<_> = others.filter(|(name, _)| *name != NAMES[at]).collect();
-        Node::start_with(NAMES[at], folder, port, &peers, self.resource.as_deref())
+        Node::start_with(NAMES[at], folder, port, &peers, &self.variables)
     }
 
     /// A second process of that node's name, in a folder of its own.
@@ -142,6 +148,17 @@ fn never_two(resource: &UdpSocket, within: Duration) {
     }
 }
 
+/// Who writes within that time.
+fn writers(resource: &UdpSocket, within: Duration) -> BTreeSet<SocketAddr> {
+    let (began, mut row) = (Instant::now(), [0; 128]);
+    let mut all = BTreeSet::new();
+    while began.elapsed() < within {
+        resource.set_read_timeout(Some(NEVER)).unwrap();
+        all.extend(resource.recv_from(&mut row).map(|(_, from)| from));
+    }
+    all
+}
+
 /// A second process of the leader's name, with a copy of its store, is killed beside its sentinel: what that tells is the end
 /// of the second process alone, and the promises to the first one hold.
 #[test]
@@ -149,8 +166,7 @@ fn the_end_of_a_second_process_of_the_leaders_name_frees_no_promise_to_the_first
     let mut believed = 0;
     for _ in 0..3 {
         let resource = UdpSocket::bind("127.0.0.1:0").unwrap();
-        let address = resource.local_addr().unwrap().to_string();
-        let mut three = Three::writing_to(ports(), Some(address));
+        let mut three = Three::writing_to(&resource);
         let leader = three.agree();
         three.copy_store(leader);
         let mut twin = three.twin(leader);
@@ -160,6 +176,68 @@ fn the_end_of_a_second_process_of_the_leaders_name_frees_no_promise_to_the_first
         believed += three.nodes[(leader + 1) % 3].count("notice_believed");
     }
     assert!(believed > 0, "no sentinel was heard");
+}
+
+/// Its host was set up anew, and nobody noticed that the former one runs.
+#[test]
+fn a_second_process_with_a_new_store_never_leads_beside_the_first() {
+    for _ in 0..3 {
+        let resource = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let mut three = Three::writing_to(&resource);
+        let leader = three.agree();
+        let mut twin = three.twin(leader);
+        twin.linked(2);
+        never_two(&resource, Duration::from_secs(2));
+    }
+}
+
+/// `one-store-per-voter`, and what the refusal advises.
+#[test]
+fn a_voter_with_a_new_store_takes_part_once_the_epoch_is_raised() {
+    let mut three = Three::start();
+    let leader = three.agree();
+    let lost = (leader + 1) % 3;
+    three.nodes[lost].child.kill().unwrap();
+    three.nodes[lost].child.wait().unwrap();
+    let store = three.folder.0.join(format!("{}.vote", NAMES[lost]));
+    if store.is_dir() {
+        fs::remove_dir_all(store).unwrap();
+    } else {
+        fs::remove_file(store).unwrap();
+    }
+    three.nodes[lost] = three.spawn(lost);
+    three.nodes[lost].leader_after("");
+    three.nodes[lost].linked(2);
+    // Nobody hears its acknowledgements, so the other follower cannot be missed.
+    three.nodes[(leader + 2) % 3].signal(Signal::STOP);
+    three.nodes[leader].leads_no_more();
+
+    three.variables.push(("EPOCH", "1".into()));
+    for node in &mut three.nodes {
+        node.child.kill().unwrap();
+        node.child.wait().unwrap();
+    }
+    three.nodes = (0..3).map(|at| three.spawn(at)).collect();
+    let leader = three.agree();
+    let spare = (0..3).find(|at| *at != leader && *at != lost).unwrap();
+    three.nodes[spare].signal(Signal::STOP);
+    assert_eq!(three.nodes[leader].next(NEVER), None, "it leads on");
+}
+
+/// `later-process-leads`: two processes of one name have no majority to choose between them, but their peers do.
+#[test]
+fn in_the_available_mode_the_earlier_process_of_a_name_gives_up() {
+    let resource = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let address = resource.local_addr().unwrap().to_string();
+    let variables = vec![("RESOURCE", address), ("AVAILABLE", String::new())];
+    let mut three = Three::with(ports(), variables);
+    let leader = three.agree();
+    let mut twin = three.twin(leader);
+    twin.linked(2);
+    let began = Instant::now();
+    while writers(&resource, NEVER).len() != 1 {
+        assert!(began.elapsed() < SOON, "both lead");
+    }
 }
 
 /// The lease of `lan` is 240 ms, and a promise 300 ms: nobody could be elected before without a notice.

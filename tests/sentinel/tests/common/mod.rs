@@ -66,19 +66,19 @@ impl Node {
         port: u16,
         peers: &[(&'static str, u16)],
     ) -> Self {
-        Self::start_with(name, folder, port, peers, None)
+        Self::start_with(name, folder, port, peers, &[])
     }
 
-    /// One that writes to the resource at that address while it leads.
+    /// One with variables of its own: see the program's page.
     pub fn start_with(
         name: &'static str,
         folder: &Path,
         port: u16,
         peers: &[(&'static str, u16)],
-        resource: Option<&str>,
+        variables: &[(&str, String)],
     ) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_actix-bully-sentinel-tests"))
-            .envs(resource.map(|address| ("RESOURCE", address)))
+            .envs(variables.iter().cloned())
             .arg(name)
             .arg(folder)
             .arg(port.to_string())
@@ -149,6 +149,11 @@ impl Node {
                 _ => {}
             }
         }
+    }
+
+    /// Until it says that nobody leads.
+    pub fn leads_no_more(&mut self) {
+        while self.next(SOON).expect("that nobody leads").1 != "leader -" {}
     }
 
     /// How often its bridge has counted something.
