@@ -25,6 +25,7 @@ impl RecordFile {
     /// # Errors
     /// [`RecordFileError::Exists`] when there is anything of that name; [`RecordFileError::InUse`] when another process
     /// is making it; [`RecordFileError::TooLarge`], and errors of the system. No file of ours is there then.
+    /// [`RecordFileError::Unknown`]: the file had its name already, and may have it again after a crash.
     pub(crate) fn create(
         system: Arc<dyn FileSystem>,
         path: &Path,
@@ -68,9 +69,11 @@ impl RecordFile {
             Ok(status) if status.is_same_file(&made) => status,
             Ok(_) => return Err(RecordFileError::Replaced),
             Err(error) => {
-                // It has our lock, and no other process has read it.
-                system.remove(&path).ok();
-                return Err(error.into());
+                // It has our lock, and no other process has read it. If it cannot be removed, it stays locked.
+                if system.remove(&path).is_err() {
+                    held.keep_until_exit();
+                }
+                return Err(RecordFileError::Unknown(error));
             }
         };
         let file = Self {
@@ -82,7 +85,7 @@ impl RecordFile {
             newest,
             is_durable: true,
         };
-        file.check()?;
+        file.check_written()?;
         Ok(file)
     }
 }

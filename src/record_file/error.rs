@@ -1,6 +1,8 @@
 //! Why a record cannot be read or written. The caller adds the path, and what to do.
 
-use std::io;
+use std::{fmt, io};
+
+use super::system::{self, Status};
 
 /// Why a record cannot be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -9,9 +11,9 @@ pub(crate) enum RecordFileError {
     Exists,
     #[error("there is nothing of that name")]
     Missing,
-    /// Another process, or this one, has it open; `None` stands for a process of another container.
-    #[error("it is in use by {}", Holder(*holder))]
-    InUse { holder: Option<u32> },
+    /// Another process, or this one, has it open.
+    #[error("it is in use by {0}")]
+    InUse(Busy),
     #[error("it is damaged: {0}")]
     Damaged(#[from] FileDamage),
     #[error("it has format {found}, of a later release")]
@@ -52,7 +54,7 @@ impl From<RecordFileError> for io::Error {
             RecordFileError::Damaged(_) => Self::new(io::ErrorKind::InvalidData, error),
             RecordFileError::Exists
             | RecordFileError::Missing
-            | RecordFileError::InUse { .. }
+            | RecordFileError::InUse(_)
             | RecordFileError::Format { .. }
             | RecordFileError::Replaced
             | RecordFileError::Forked
@@ -75,11 +77,20 @@ pub(crate) enum FileDamage {
     Empty,
 }
 
-struct Holder(Option<u32>);
+/// A file that is locked. Its holder is looked for when somebody asks: that takes longer than the lock itself.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Busy(pub(super) Option<Status>);
 
-impl std::fmt::Display for Holder {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.0 {
+impl Busy {
+    /// The process that has the lock now, as far as this one can see it.
+    pub(crate) fn holder(self) -> Option<u32> {
+        self.0.as_ref().and_then(system::holder)
+    }
+}
+
+impl fmt::Display for Busy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.holder() {
             Some(process) => write!(f, "process {process}"),
             None => f.write_str("a process of another container"),
         }

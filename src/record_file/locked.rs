@@ -11,7 +11,7 @@ use std::{
     },
 };
 
-use super::{FileSystem, RecordFileError, system};
+use super::{Busy, FileSystem, RecordFileError};
 
 /// A file that is locked as long as this exists.
 #[derive(Debug)]
@@ -35,12 +35,9 @@ impl Locked {
                 file: Arc::new(file),
                 is_kept: AtomicBool::new(false),
             }),
-            Err(TryLockError::WouldBlock) => Err(RecordFileError::InUse {
-                holder: system
-                    .held(&file)
-                    .ok()
-                    .and_then(|held| system::holder(&held)),
-            }),
+            Err(TryLockError::WouldBlock) => {
+                Err(RecordFileError::InUse(Busy(system.held(&file).ok())))
+            }
             Err(TryLockError::Error(error)) => Err(error.into()),
         }
     }

@@ -40,7 +40,7 @@ use std::{
     sync::Arc,
 };
 
-pub(crate) use error::{FileDamage, RecordFileError};
+pub(crate) use error::{Busy, FileDamage, RecordFileError};
 pub(crate) use system::{FileSystem, Host};
 
 use crate::planted::{Defect, has};
@@ -180,7 +180,7 @@ impl RecordFile {
             return Err(self.give_up(at, error));
         }
         self.newest = next;
-        self.check()
+        self.check_written()
     }
 
     /// Removes the file. Its name is free when this returns, also after a crash.
@@ -213,6 +213,14 @@ impl RecordFile {
         } else {
             Err(RecordFileError::Replaced)
         }
+    }
+
+    /// The same after something was written: an error does not say that nothing was.
+    fn check_written(&self) -> Result<(), RecordFileError> {
+        self.check().map_err(|error| match error {
+            RecordFileError::Io(error) => RecordFileError::Unknown(error),
+            error => error,
+        })
     }
 
     fn write_all(&self, at: u64, bytes: &[u8]) -> Result<(), Unwritten> {

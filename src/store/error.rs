@@ -206,7 +206,10 @@ pub(super) fn explain(path: &Path, error: RecordFileError) -> StoreError {
     let damage = match error {
         RecordFileError::Exists => return StoreError::Exists { path },
         RecordFileError::Missing => return StoreError::Missing { path },
-        RecordFileError::InUse { holder } => return StoreError::InUse { path, holder },
+        RecordFileError::InUse(file) => {
+            let holder = file.holder();
+            return StoreError::InUse { path, holder };
+        }
         RecordFileError::Format { found } => {
             return StoreError::Version {
                 path,

@@ -90,7 +90,7 @@ impl Tried {
     }
 
     /// The calls since the last look; what was planned is forgotten.
-    pub(super) fn take(&self) -> Vec<Call> {
+    pub(crate) fn take(&self) -> Vec<Call> {
         self.events.lock().unwrap().clear();
         mem::take(&mut self.seen.lock().unwrap())
     }
