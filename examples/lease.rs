@@ -1,15 +1,15 @@
-//! Three processes of one host have one leader, by a lease in a SQLite file: nothing to install, no ports, no voters.
+//! Three processes of one host have one leader, by a lease in a folder: nothing to install, no ports, no voters.
 //!
 //! ```text
-//! $ cargo run --features sqlite --example lease
+//! $ cargo run --example lease
 //! ```
 //!
 //! Expected output: `examples/expected/lease.txt`. The program starts itself as each of the processes, which share
-//! nothing but the file; then it kills the one that leads, and has the next one hand over. A killed leader is missed when
-//! its lease is over, by the clock of whoever waits; one that hands over is followed within a look at the file.
+//! nothing but the folder; then it kills the one that leads, and has the next one hand over. A killed leader is missed when
+//! its lease is over, by the clock of whoever waits; one that hands over is followed within a look at its file.
 //!
-//! Try next: replace `SqliteRegister::open(..)` by `PostgresRegister::builder(..)`, feature `postgres`, and run it on
-//! several hosts: nothing else changes. A leader of another group needs another name only, not another file.
+//! Try next: replace `FileRegister::open(..)` by `PostgresRegister::builder(..)`, feature `postgres`, and run it on
+//! several hosts: nothing else changes. A leader of another group needs another name only, not another folder.
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
 
 use std::{
@@ -24,23 +24,23 @@ use std::{
     time::Duration,
 };
 
-use actix_bully::{Group, agent::BullyAgent, protocol::Timings, register::SqliteRegister};
+use actix_bully::{Group, agent::BullyAgent, protocol::Timings, register::FileRegister};
 use futures::StreamExt;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let words: Vec<String> = env::args().collect();
     match &*words {
-        [_, file, name] => actix::System::new().block_on(take_part(file, name)),
+        [_, folder, name] => actix::System::new().block_on(take_part(folder, name)),
         _ => show(),
     }
 }
 
 /// One of the processes.
-async fn take_part(file: &str, name: &str) -> Result<(), Box<dyn Error>> {
+async fn take_part(folder: &str, name: &str) -> Result<(), Box<dyn Error>> {
     let group = Group::new("jobs")?;
     let agent = BullyAgent::builder(name)
         .timings(Timings::lan())
-        .lease(SqliteRegister::open(file)?)
+        .lease(FileRegister::open(folder)?)
         .join(&group)
         .start()?;
 
@@ -71,7 +71,7 @@ struct Said {
 }
 
 struct Processes {
-    file: PathBuf,
+    folder: PathBuf,
     running: BTreeMap<String, Child>,
     say: Sender<Said>,
     said: Receiver<Said>,
@@ -81,7 +81,7 @@ struct Processes {
 impl Processes {
     fn start(&mut self, name: &str) -> io::Result<()> {
         let mut child = Command::new(env::current_exe()?)
-            .args([self.file.as_os_str(), name.as_ref()])
+            .args([self.folder.as_os_str(), name.as_ref()])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()?;
@@ -138,7 +138,7 @@ fn show() -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
     let (say, said) = channel();
     let mut all = Processes {
-        file: folder.path().join("leases.db"),
+        folder: folder.path().join("leases"),
         running: BTreeMap::new(),
         say,
         said,

@@ -112,10 +112,6 @@ pub mod planted;
 pub mod prelude;
 pub mod protocol;
 pub mod record;
-#[cfg_attr(
-    not(test),
-    allow(dead_code, reason = "the stores of leases move to it")
-)]
 mod record_file;
 pub mod register;
 pub mod remote;

@@ -98,7 +98,7 @@ const OUTSIDE: &[(&str, &str)] = &[
     ("pem", "thiserror rustls zeroize std::fs::File"),
     (
         "register",
-        "serde serde_json thiserror tracing actix base64 bytes futures fastrand http_body_util hyper hyper_util rusqlite rustls tokio tokio_postgres tokio_rustls std::fs",
+        "serde serde_json thiserror tracing actix base64 bytes futures fastrand http_body_util hyper hyper_util rustix::fs rustls tokio tokio_postgres tokio_rustls std::fs",
     ),
     ("metrics", "metrics"),
     (

@@ -73,7 +73,7 @@ impl Config {
         v.visit("quorum.vote_quorum", &mut quorum.vote_quorum)?;
         v.visit("quorum.lease_quorum", &mut quorum.lease_quorum)?;
         let lease = &mut self.lease;
-        v.visit("lease.sqlite_file", &mut lease.sqlite_file)?;
+        v.visit("lease.folder", &mut lease.folder)?;
         v.visit("lease.postgres_url_file", &mut lease.postgres_url_file)?;
         v.visit("lease.postgres_schema", &mut lease.postgres_schema)?;
         v.visit("lease.create_table", &mut lease.create_table)?;

@@ -9,18 +9,14 @@ use std::sync::Arc;
 use crate::{
     elections::lease::LeaseConfig,
     protocol::{AgentId, Timings},
-    register::Register,
+    register::{FileRegister, Register, RegisterError},
     store::StoreIdentity,
 };
 
 #[cfg(feature = "postgres")]
 use crate::register::PostgresRegister;
-#[cfg(any(feature = "etcd", feature = "postgres", feature = "sqlite"))]
-use crate::register::RegisterError;
 #[cfg(all(feature = "tls", any(feature = "etcd", feature = "postgres")))]
 use crate::register::RegisterTls;
-#[cfg(feature = "sqlite")]
-use crate::register::SqliteRegister;
 #[cfg(feature = "etcd")]
 use crate::register::{EtcdBuilder, EtcdRegister, RegisterRefusal};
 
@@ -60,21 +56,21 @@ impl Config {
         Ok(config)
     }
 
-    /// The keys that name a store and are set, with the features that they need, and whether the crate has these.
-    fn lease_stores(&self) -> impl Iterator<Item = (&'static str, &'static str, bool)> {
+    /// The keys that name a store and are set, each with the feature that it needs and the crate lacks.
+    fn lease_stores(&self) -> impl Iterator<Item = (&'static str, Option<&'static str>)> {
         let lease = &self.lease;
         let all = [
-            (
-                lease.sqlite_file.is_some(),
-                (SQLITE, "sqlite", cfg!(feature = "sqlite")),
-            ),
+            (lease.folder.is_some(), (FOLDER, None)),
             (
                 lease.postgres_url_file.is_some(),
-                (POSTGRES, "postgres", cfg!(feature = "postgres")),
+                (
+                    POSTGRES,
+                    (!cfg!(feature = "postgres")).then_some("postgres"),
+                ),
             ),
             (
                 !lease.etcd_endpoints.is_empty(),
-                (ETCD, "etcd", cfg!(feature = "etcd")),
+                (ETCD, (!cfg!(feature = "etcd")).then_some("etcd")),
             ),
         ];
         all.into_iter()
@@ -83,10 +79,10 @@ impl Config {
 
     fn check_lease(&self) -> Result<(), ConfigError> {
         let mut stores = self.lease_stores();
-        let Some((key, feature, has_feature)) = stores.next() else {
+        let Some((key, lacking)) = stores.next() else {
             return Ok(());
         };
-        if let Some((other, ..)) = stores.next() {
+        if let Some((other, _)) = stores.next() {
             let advice = "a lease is in one store: leave one of both out";
             return Err(contradiction(key.to_owned(), other, advice));
         }
@@ -103,7 +99,7 @@ impl Config {
             let advice = "nodes that have a store in common need no links: leave them out";
             return Err(contradiction(key.to_owned(), other, advice));
         }
-        if !has_feature {
+        if let Some(feature) = lacking {
             return Err(ConfigError::NoFeature { key, feature });
         }
         self.check_store_tls(key)
@@ -120,8 +116,8 @@ impl Config {
         let Some((first, _)) = files.iter().find(|(_, file)| file.is_some()) else {
             return Ok(());
         };
-        if store == SQLITE {
-            let advice = "a file of this host is not reached by TLS: leave one of both out";
+        if store == FOLDER {
+            let advice = "a folder of this host is not reached by TLS: leave one of both out";
             return Err(contradiction((*first).to_owned(), store, advice));
         }
         if cfg!(not(feature = "tls")) {
@@ -140,18 +136,9 @@ impl Config {
     }
 
     /// Opens the store that is named, if one is.
-    #[cfg_attr(
-        not(any(feature = "etcd", feature = "postgres", feature = "sqlite")),
-        expect(
-            clippy::unnecessary_wraps,
-            clippy::unused_self,
-            reason = "the same function as with a store"
-        )
-    )]
     pub(super) fn register(&self) -> Result<Option<Arc<dyn Register>>, RunError> {
-        #[cfg(feature = "sqlite")]
-        if let Some(path) = &self.lease.sqlite_file {
-            return opened(SQLITE, SqliteRegister::open(path));
+        if let Some(folder) = &self.lease.folder {
+            return opened(FOLDER, FileRegister::open(folder));
         }
         #[cfg(feature = "postgres")]
         if let Some(path) = &self.lease.postgres_url_file {
@@ -206,7 +193,6 @@ impl Config {
     }
 }
 
-#[cfg(any(feature = "etcd", feature = "postgres", feature = "sqlite"))]
 fn opened<R: Register + 'static>(
     key: &'static str,
     opened: Result<R, RegisterError>,
@@ -229,7 +215,7 @@ fn refused(words: &str) -> RegisterError {
     RegisterError::refused(RegisterRefusal::Credentials, std::io::Error::other(words))
 }
 
-const SQLITE: &str = "lease.sqlite_file";
+const FOLDER: &str = "lease.folder";
 const POSTGRES: &str = "lease.postgres_url_file";
 const ETCD: &str = "lease.etcd_endpoints";
 #[cfg(feature = "etcd")]

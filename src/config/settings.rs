@@ -224,8 +224,8 @@ pub struct QuorumSettings {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LeaseSettings {
-    /// A SQLite file, for the processes of one host; it is made where it is missing (feature `sqlite`).
-    pub sqlite_file: Option<PathBuf>,
+    /// A folder, for the processes of one host; it is made where it is missing.
+    pub folder: Option<PathBuf>,
     /// A file with the URL of a PostgreSQL database, which may hold a password (feature `postgres`).
     pub postgres_url_file: Option<PathBuf>,
     /// The schema of that database in which the table is. Default: `public`.

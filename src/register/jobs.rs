@@ -142,16 +142,6 @@ impl Job {
             Self::Remove { answer, .. } => !answer.is_closed(),
         }
     }
-
-    /// Answers with an error.
-    pub(super) fn refuse(self, error: RegisterError) {
-        match self {
-            Self::Read { answer, .. } => drop(answer.send(Err(error))),
-            Self::Swap { answer, .. } => drop(answer.send(Err(error))),
-            Self::List { answer, .. } => drop(answer.send(Err(error))),
-            Self::Remove { answer, .. } => drop(answer.send(Err(error))),
-        }
-    }
 }
 
 fn ended() -> io::Error {

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   lease machine ── ReadRegister, SwapRegister ──▶ keeper ── read, swap ──▶ Register ──▶ MemoryRegister: tests
-//!        ▲                                           │ coalesces                      ├─▶ SqliteRegister: one host
+//!        ▲                                           │ coalesces                      ├─▶ FileRegister: one host
 //!        └────────────── RegisterShown ──────────────┴◀── entry, changes             ├─▶ PostgresRegister, EtcdRegister: a server
 //!                                                                                    └─▶ yours: a store with versions
 //! ```
@@ -29,7 +29,7 @@
 //! lead, or several.
 //!
 //! Read on: [`Register`] is the contract, `key.rs` the names and limits of what is kept, `error.rs` why an operation
-//! fails and whether it changed anything, `memory.rs`, `sqlite/`, `postgres/` and `etcd/` the stores, `jobs.rs` and
+//! fails and whether it changed anything, `memory.rs`, `file/`, `postgres/` and `etcd/` the stores, `jobs.rs` and
 //! `connection/` what these have in common; `keeper/` is a register as a member of a group.
 
 #[cfg(any(feature = "etcd", feature = "postgres"))]
@@ -37,15 +37,13 @@ mod connection;
 mod error;
 #[cfg(feature = "etcd")]
 mod etcd;
-#[cfg(any(feature = "etcd", feature = "postgres", feature = "sqlite"))]
+mod file;
 mod jobs;
 pub(crate) mod keeper;
 mod key;
 mod memory;
 #[cfg(feature = "postgres")]
 mod postgres;
-#[cfg(feature = "sqlite")]
-mod sqlite;
 
 use std::{fmt::Debug, future::Future, pin::Pin, sync::Arc};
 
@@ -61,15 +59,13 @@ pub use error::{RegisterError, RegisterRefusal};
 #[cfg(feature = "etcd")]
 #[cfg_attr(docsrs, doc(cfg(feature = "etcd")))]
 pub use etcd::{EtcdBuilder, EtcdRegister};
+pub use file::FileRegister;
 pub use keeper::AttachError;
 pub use key::{Entry, MOST_BYTES, MOST_LISTED, RegisterKey, Version};
 pub use memory::MemoryRegister;
 #[cfg(feature = "postgres")]
 #[cfg_attr(docsrs, doc(cfg(feature = "postgres")))]
 pub use postgres::{PostgresBuilder, PostgresRegister};
-#[cfg(feature = "sqlite")]
-#[cfg_attr(docsrs, doc(cfg(feature = "sqlite")))]
-pub use sqlite::SqliteRegister;
 
 /// A store of small values, each replaced by compare-and-swap.
 ///
@@ -77,7 +73,7 @@ pub use sqlite::SqliteRegister;
 /// is confirmed is seen by every read that begins afterwards, by whichever process, and of two swaps that expect the
 /// same entry one succeeds. Replicas that answer reads of their own accord are no register.
 ///
-/// [`MemoryRegister`] is for tests, `SqliteRegister` (feature `sqlite`) for the processes of one host,
+/// [`MemoryRegister`] is for tests, [`FileRegister`] for the processes of one host,
 /// `PostgresRegister` (feature `postgres`) and `EtcdRegister` (feature `etcd`) for hosts that share a database or a
 /// cluster of etcd. Any store with a version for each value can be one. This is the shape for a store that is reached by a
 /// client of yours, as Consul (`ModifyIndex`, `?cas=`), NATS (the revision of a key, `update`) or a Kubernetes Lease (`resourceVersion`,

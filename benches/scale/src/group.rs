@@ -40,8 +40,8 @@ pub(crate) enum Way {
     /// A zenoh network with one router
     #[cfg(feature = "zenoh")]
     ZenohRouter,
-    /// A lease in a SQLite file
-    Sqlite,
+    /// A lease in a folder of files
+    Files,
     /// A lease in PostgreSQL
     Postgres,
     /// A lease in etcd
@@ -57,7 +57,7 @@ impl Way {
             Self::Zenoh => "zenoh",
             #[cfg(feature = "zenoh")]
             Self::ZenohRouter => "zenoh-router",
-            Self::Sqlite => "sqlite",
+            Self::Files => "files",
             Self::Postgres => "postgres",
             Self::Etcd => "etcd",
         }
@@ -65,7 +65,7 @@ impl Way {
 
     /// Whether they send to each other over the loopback, and not to a store.
     const fn has_links(self) -> bool {
-        !matches!(self, Self::Sqlite | Self::Postgres | Self::Etcd)
+        !matches!(self, Self::Files | Self::Postgres | Self::Etcd)
     }
 }
 
@@ -102,7 +102,7 @@ enum Beside {
 impl Beside {
     fn start(way: Way, processes: usize) -> Self {
         match way {
-            Way::Mesh | Way::Bridge | Way::Sqlite => Self::Nothing,
+            Way::Mesh | Way::Bridge | Way::Files => Self::Nothing,
             #[cfg(feature = "zenoh")]
             Way::Zenoh => Self::Nothing,
             #[cfg(feature = "zenoh")]
@@ -149,9 +149,9 @@ impl Group {
         let mut command = Command::new(participant()?);
         command.args([&name(process), "--score", &process.to_string()]);
         match &self.beside {
-            Beside::Nothing if self.way == Way::Sqlite => {
-                let file = self.folder.path().join("leases.db");
-                command.args(["lease", &format!("sqlite:{}", file.display())]);
+            Beside::Nothing if self.way == Way::Files => {
+                let folder = self.folder.path().join("leases");
+                command.args(["lease", &format!("files:{}", folder.display())]);
             }
             Beside::Nothing => self.link(&mut command, process, processes),
             Beside::Postgres(server) => {

@@ -21,7 +21,7 @@ use actix_bully::{
     agent::{BullyAgent, BullyBuilder, BullyHandle, ElectionArbiter},
     clock::{BootClock, Clock as _},
     elections::bully::Preemption,
-    register::{EtcdRegister, PostgresRegister, Register, SqliteRegister},
+    register::{EtcdRegister, FileRegister, PostgresRegister, Register},
     remote::{BridgeBuilder, Peer, RemoteBridge},
     store::{FileStore, StoreIdentity},
 };
@@ -69,7 +69,7 @@ enum Way {
         #[arg(long = "peer")]
         peers: Vec<String>,
     },
-    /// By a lease in a store: sqlite:PATH, postgres:ADDRESS or etcd:ENDPOINT
+    /// By a lease in a store: files:FOLDER, postgres:ADDRESS or etcd:ENDPOINT
     Lease {
         /// The store
         store: String,
@@ -148,12 +148,14 @@ fn start(args: &Args, group: &Group, elections: &ElectionArbiter) -> Result<Bull
         }
         Way::Lease { store } => {
             let register: Arc<dyn Register> = match store.split_once(':') {
-                Some(("sqlite", path)) => Arc::new(SqliteRegister::open(path)?),
+                Some(("files", folder)) => Arc::new(FileRegister::open(folder)?),
                 Some(("postgres", address)) => {
                     Arc::new(PostgresRegister::builder(address).create_table().open()?)
                 }
                 Some(("etcd", endpoint)) => Arc::new(EtcdRegister::builder([endpoint]).open()?),
-                _ => return Err("a store is sqlite:PATH, postgres:ADDRESS or etcd:ENDPOINT".into()),
+                _ => {
+                    return Err("a store is files:FOLDER, postgres:ADDRESS or etcd:ENDPOINT".into());
+                }
             };
             agent.lease(register)
         }

@@ -35,9 +35,9 @@ fn without_the_feature_zenoh_is_refused_and_with_it_accepted() {
     if cfg!(feature = "zenoh") {
         let alone = "node = \"a\"\ngroup = \"g\"\nzenoh.listen = [\"tcp/127.0.0.1:0\"]";
         assert_eq!(refusal(alone), "accepted");
-        let said = refusal(&format!("{alone}\nlease.sqlite_file = \"f\""));
+        let said = refusal(&format!("{alone}\nlease.folder = \"f\""));
         assert!(
-            said.starts_with("`lease.sqlite_file` contradicts `zenoh`: "),
+            said.starts_with("`lease.folder` contradicts `zenoh`: "),
             "{said}"
         );
     }

@@ -224,6 +224,17 @@ fn late() -> io::Error {
     io::Error::new(ErrorKind::TimedOut, format!("no answer within {ANSWER:?}"))
 }
 
+impl Job {
+    fn refuse(self, error: RegisterError) {
+        match self {
+            Self::Read { answer, .. } => drop(answer.send(Err(error))),
+            Self::Swap { answer, .. } => drop(answer.send(Err(error))),
+            Self::List { answer, .. } => drop(answer.send(Err(error))),
+            Self::Remove { answer, .. } => drop(answer.send(Err(error))),
+        }
+    }
+}
+
 impl Reason {
     fn of(error: RegisterError) -> Self {
         match error {

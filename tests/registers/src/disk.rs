@@ -18,6 +18,15 @@ pub fn mount(at: &Path, size: &str) {
     assert!(done.status.success(), "{mount:?}: {said}");
 }
 
+/// The file or folder `from` is at `to`, too.
+pub fn bind(from: &Path, to: &Path) {
+    let mut mount = Command::new("mount");
+    let done = mount.arg("--bind").args([from, to]).output();
+    let done = done.expect("it can be run");
+    let said = String::from_utf8_lossy(&done.stderr);
+    assert!(done.status.success(), "{mount:?}: {said}");
+}
+
 /// From now on it can be read only; `false` while anything on it is open to be written.
 pub fn make_read_only(at: &Path) -> bool {
     let mut mount = Command::new("mount");

@@ -10,6 +10,7 @@
 use std::{
     collections::BTreeSet,
     io::{BufRead, BufReader, Write},
+    path::Path,
     process::{Child, ChildStdin, Command, Stdio},
     sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel},
     thread::{self, JoinHandle},
@@ -214,6 +215,15 @@ impl Processes {
         }
     }
 
+    /// The last of all that said that they lead.
+    pub fn newest(&self) -> Option<Said> {
+        self.hearing
+            .looks
+            .iter()
+            .max_by_key(|said| said.token)
+            .copied()
+    }
+
     /// Listens for a while.
     pub fn listen(&mut self, span: Duration) {
         let begun = Instant::now();
@@ -238,6 +248,13 @@ impl Processes {
         if let Some(mut running) = self.running[process].take() {
             running.child.kill().expect("it can be killed");
             running.end();
+        }
+    }
+
+    /// Has it open, read and close every file of a folder.
+    pub fn read(&mut self, process: usize, folder: &Path) {
+        if let Some(running) = &mut self.running[process] {
+            writeln!(running.input, "read {}", folder.display()).expect("it reads");
         }
     }
 

@@ -294,7 +294,7 @@ impl<N: Network, S: StoreServer> Story<'_, N, S> {
 }
 
 /// For how long a leader leads that nobody answers, in nanoseconds.
-fn lease() -> i128 {
+pub fn lease() -> i128 {
     let lease = Timings::lan().lease().as_nanos();
     lease.try_into().expect("a short time")
 }

@@ -43,9 +43,9 @@ fn lead_in_turn(key: &str, path: &Path) {
 }
 
 #[test]
-fn nodes_lead_in_turn_by_a_file() {
+fn nodes_lead_in_turn_by_a_folder() {
     let folder = folder();
-    lead_in_turn("sqlite_file", &folder.path().join("leases.db"));
+    lead_in_turn("folder", &folder.path().join("leases"));
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn what_contradicts_a_store_is_named() {
         let config = Config::from_toml(&text).expect("it is TOML");
         config.check()
     };
-    assert!(with("lease.sqlite_file = \"x\"").is_ok());
+    assert!(with("lease.folder = \"x\"").is_ok());
     for (more, other) in [
         ("quorum.voters = [\"a\"]", "quorum.voters"),
         ("listen = \"127.0.0.1:0\"", "listen"),
@@ -74,16 +74,16 @@ fn what_contradicts_a_store_is_named() {
             "lease.etcd_endpoints",
         ),
     ] {
-        let refused = with(&format!("{more}\nlease.sqlite_file = \"x\""));
+        let refused = with(&format!("{more}\nlease.folder = \"x\""));
         let Err(ConfigError::Contradiction {
             key, other: found, ..
         }) = &refused
         else {
             panic!("{refused:?}");
         };
-        assert_eq!((key.as_str(), found.as_str()), ("lease.sqlite_file", other));
+        assert_eq!((key.as_str(), found.as_str()), ("lease.folder", other));
     }
-    let refused = with("lease.sqlite_file = \"x\"\nlease.key_file = \"k\"");
+    let refused = with("lease.folder = \"x\"\nlease.key_file = \"k\"");
     assert!(
         matches!(&refused, Err(ConfigError::Contradiction { key, .. }) if key == "lease.key_file"),
         "{refused:?}"
@@ -107,19 +107,19 @@ fn what_contradicts_a_store_is_named() {
         );
     }
     assert!(with(&format!("{etcd}lease.authorities_file = \"a\"")).is_ok());
-    let short = with("lease.sqlite_file = \"x\"\ntimings.delay_bound = \"100ms\"");
+    let short = with("lease.folder = \"x\"\ntimings.delay_bound = \"100ms\"");
     assert!(short.is_err(), "{short:?}");
 }
 
 #[test]
 fn a_store_that_cannot_be_opened_is_blamed_on_its_key() {
     let folder = folder();
-    let nowhere = folder.path().join("missing/leases.db");
-    let config = Config::from_toml(&text("a", "sqlite_file", &nowhere)).expect("it is TOML");
+    let nowhere = folder.path().join("missing/leases");
+    let config = Config::from_toml(&text("a", "folder", &nowhere)).expect("it is TOML");
     actix::System::new().block_on(async {
         let refused = config.start().expect_err("there is no such folder");
         assert!(
-            matches!(refused, RunError::Register { key, .. } if key == "lease.sqlite_file"),
+            matches!(refused, RunError::Register { key, .. } if key == "lease.folder"),
             "{refused}"
         );
     });

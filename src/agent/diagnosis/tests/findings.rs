@@ -68,7 +68,7 @@ fn a_store_that_fails_or_is_slow() {
 #[test]
 fn a_store_of_the_lease_that_fails_or_holds_something_else() {
     let mut facts = vacant();
-    let store = "sqlite leases.db".to_owned();
+    let store = "files /leases".to_owned();
     let fares = |failing, refused: Option<&str>| StoreState {
         failing,
         refused: refused.map(str::to_owned),

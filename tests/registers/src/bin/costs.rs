@@ -1,4 +1,4 @@
-//! `costs STORE [SECONDS]`: what elections ask of a store, `sqlite`, `postgres` or `etcd`, in a second.
+//! `costs STORE [SECONDS]`: what elections ask of a store, `files`, `postgres` or `etcd`, in a second.
 //!
 //! *Reads* and *writes* are what agents ask for, *operations* what the store is asked: reads that wait at one time are one.
 //! PostgreSQL counts a transaction for each change that a connection hears of, too.
@@ -10,7 +10,7 @@ use std::{env, error::Error, sync::Arc, thread, time::Duration};
 
 use actix_bully::{
     protocol::Timings,
-    register::{PostgresRegister, Register, SqliteRegister},
+    register::{FileRegister, PostgresRegister, Register},
 };
 use actix_bully_database_tests::Server;
 use actix_bully_register_tests::{
@@ -30,10 +30,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let seconds = words.get(1).map_or(Ok(5), |word| word.parse())?;
     let folder = TempDir::with_prefix("register-")?;
     match words.first().map(String::as_str) {
-        Some("sqlite") => {
-            let file = folder.path().join("leases.db");
+        Some("files") => {
+            let folder = folder.path().join("leases");
             let connect = || -> Arc<dyn Register> {
-                Arc::new(SqliteRegister::open(&file).expect("it can be made"))
+                Arc::new(FileRegister::open(&folder).expect("it can be made"))
             };
             measure(seconds, &connect, &|| None);
         }
@@ -54,7 +54,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 server.operations()
             });
         }
-        _ => return Err("name a store: sqlite, postgres or etcd".into()),
+        _ => return Err("name a store: files, postgres or etcd".into()),
     }
     Ok(())
 }

@@ -1,13 +1,14 @@
-//! `holder NAME STORE [ROWS]`: a process with one agent, whose lease is in that store: `sqlite:PATH`,
+//! `holder NAME STORE [ROWS]`: a process with one agent, whose lease is in that store: `files:FOLDER`,
 //! `postgres:ADDRESS` or `etcd:ENDPOINT`; `config:PATH` is a file that says how it is elected.
 //!
 //! While it leads it says so again and again: `leads TOKEN NANOSECONDS NANOSECONDS`, by a clock that all processes of a
 //! host share, and writes rows behind a fence into the file `ROWS`, if there is one; where the fence refuses a leader, it says
 //! `refused TOKEN`. `knows NAME` names the leader that it has come to know, or `nobody`. On a line `withdraw` it is eligible no
-//! more and says `withdrawn`, on a line `leave` it hands over and ends; with its standard input it ends too.
+//! more and says `withdrawn`, on a line `read FOLDER` it reads every file there, as a backup does, on a line `leave` it hands over
+//! and ends; with its standard input it ends too.
 
 use std::{
-    cell::RefCell, env, error::Error, io, path::Path, process::exit, rc::Rc, sync::Arc, thread,
+    cell::RefCell, env, error::Error, fs, io, path::Path, process::exit, rc::Rc, sync::Arc, thread,
     time::Duration,
 };
 
@@ -17,7 +18,7 @@ use actix_bully::{
     config::{Config, RunningNode},
     elections::bully::Preemption,
     protocol::Timings,
-    register::{EtcdRegister, PostgresRegister, Register, SqliteRegister},
+    register::{EtcdRegister, FileRegister, PostgresRegister, Register},
 };
 use actix_bully_register_tests::{fenced::Fenced, processes::nanoseconds};
 use futures::StreamExt;
@@ -40,10 +41,10 @@ async fn main() -> Result<(), Failure> {
     let (agent, node) = match store.split_once(':') {
         Some(("config", path)) => {
             let config = Config::load(path, "HOLDER")?;
-            let node = patiently(|| Ok(config.start()?))?;
+            let node = config.start()?;
             (node.agent().clone(), Some(node))
         }
-        _ => (patiently(|| start(name, store, &elections))?, None),
+        _ => (start(name, store, &elections)?, None),
     };
     actix::spawn(obey(lines(), agent.clone(), node));
     let mut changes = agent.changes();
@@ -82,12 +83,12 @@ async fn work(leader: LeaderGuard, rows: Rc<RefCell<Option<Fenced>>>) {
 
 fn start(name: &str, store: &str, elections: &ElectionArbiter) -> Result<BullyHandle, Failure> {
     let register: Arc<dyn Register> = match store.split_once(':') {
-        Some(("sqlite", path)) => Arc::new(SqliteRegister::open(path)?),
+        Some(("files", folder)) => Arc::new(FileRegister::open(folder)?),
         Some(("postgres", address)) => {
             Arc::new(PostgresRegister::builder(address).create_table().open()?)
         }
         Some(("etcd", endpoint)) => Arc::new(EtcdRegister::builder([endpoint]).open()?),
-        _ => return Err("name a store: sqlite:PATH, postgres:ADDRESS or etcd:ENDPOINT".into()),
+        _ => return Err("name a store: files:FOLDER, postgres:ADDRESS or etcd:ENDPOINT".into()),
     };
     let agent = BullyAgent::builder(name)
         .timings(Timings::lan())
@@ -96,18 +97,6 @@ fn start(name: &str, store: &str, elections: &ElectionArbiter) -> Result<BullyHa
         .join(&Group::new("jobs")?)
         .start_in_arbiter(&elections.handle())?;
     Ok(agent)
-}
-
-/// As a supervisor starts a process again: a file in which many others begin at the same moment may be locked for longer than
-/// it is waited for.
-fn patiently<T>(mut start: impl FnMut() -> Result<T, Failure>) -> Result<T, Failure> {
-    let mut more = 0..20;
-    loop {
-        match start() {
-            Err(wrong) if more.next().is_some() => eprintln!("once more: {wrong}"),
-            ended => return ended,
-        }
-    }
 }
 
 /// What its standard input says, with which it ends.
@@ -125,6 +114,12 @@ fn lines() -> Receiver<String> {
 async fn obey(mut lines: Receiver<String>, agent: BullyHandle, node: Option<RunningNode>) {
     while let Some(line) = lines.recv().await {
         match &*line {
+            backup if backup.starts_with("read ") => {
+                let folder = backup.trim_start_matches("read ");
+                for entry in fs::read_dir(folder).expect("it is there") {
+                    fs::read(entry.expect("an entry").path()).expect("it can be read");
+                }
+            }
             "withdraw" => {
                 agent.withdraw_score().expect("it runs");
                 println!("withdrawn");

@@ -1,4 +1,4 @@
-//! `with-store STORE PROGRAM ARGUMENT ..`: runs a program beside a store that is started for it, `sqlite`, `postgres` or
+//! `with-store STORE PROGRAM ARGUMENT ..`: runs a program beside a store that is started for it, `files`, `postgres` or
 //! `etcd`. The last argument that the program gets is the line of a configuration that names the store.
 
 use std::{
@@ -15,7 +15,7 @@ use tempfile::TempDir;
 fn main() -> Result<ExitCode, Box<dyn Error>> {
     let words: Vec<_> = env::args().skip(1).collect();
     let [store, program, arguments @ ..] = &*words else {
-        return Err("name a store and a program: with-store sqlite PROGRAM ARGUMENT ..".into());
+        return Err("name a store and a program: with-store files PROGRAM ARGUMENT ..".into());
     };
     let run = |line: String| {
         let status = Command::new(program).args(arguments).arg(line).status();
@@ -29,9 +29,9 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     };
     let folder = TempDir::with_prefix("register-")?;
     let code = match &**store {
-        "sqlite" => {
-            let file = folder.path().join("leases.db");
-            run(format!("sqlite_file = {:?}", file.display().to_string()))
+        "files" => {
+            let folder = folder.path().join("leases");
+            run(format!("folder = {:?}", folder.display().to_string()))
         }
         "postgres" => {
             let server = Server::start();
@@ -44,7 +44,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
             let server = Etcd::start();
             run(format!("etcd_endpoints = [{:?}]", server.endpoint()))
         }
-        other => return Err(format!("{other} is no store: sqlite, postgres or etcd").into()),
+        other => return Err(format!("{other} is no store: files, postgres or etcd").into()),
     };
     Ok(code?)
 }

@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! cargo run -p web-replicas --bin rounds -- 10
-//! cargo run -p web-replicas --bin rounds -- 10 'sqlite_file = "/tmp/leases.db"'
+//! cargo run -p web-replicas --bin rounds -- 10 'folder = "/tmp/leases"'
 //! cargo run -p web-replicas --features postgres --bin rounds -- 10 'postgres_url_file = "/etc/jobs/postgres"'
 //! cargo run -p web-replicas --features etcd --bin rounds -- 10 'etcd_endpoints = ["http://127.0.0.1:2379"]'
 //! ```
@@ -26,6 +26,7 @@ mod replica;
 use std::{
     env,
     error::Error,
+    fs, io,
     path::Path,
     process::ExitCode,
     time::{Duration, Instant},
@@ -94,8 +95,7 @@ fn play(rounds: usize, lease: Option<&str>) -> Result<(), Wrong> {
     let mut replicas = Replicas::start(lease)?;
     let database = Database::open(&replicas.database())?;
     let bound = bound(lease)?;
-    let leases = lease.and_then(file_of).map(Path::new);
-    let leases = leases.map(Database::open).transpose()?;
+    let leases = lease.and_then(folder_of).map(Path::new);
     println!("a row every {INTERVAL:?}; bound of a gap: {bound:?}");
     println!("round  end        from   to     fence  gap ms");
     let mut held = 0;
@@ -109,8 +109,8 @@ fn play(rounds: usize, lease: Option<&str>) -> Result<(), Wrong> {
         let before = database.leader(SOON)?;
         let gap = loop {
             act(&mut replicas, &before.node, end)?;
-            // One that was frozen in the midst of a transaction holds the others up: that is SQLite's, not ours.
-            if end != End::Freeze || are_free(&database, leases.as_ref())? {
+            // One that was frozen in the midst of a write holds the others up, until it goes on or is killed.
+            if end != End::Freeze || database.is_free()? && leases.map_or(Ok(true), are_free)? {
                 break database.next(&before, SOON)?;
             }
             held += 1;
@@ -140,7 +140,7 @@ fn play(rounds: usize, lease: Option<&str>) -> Result<(), Wrong> {
     }
     println!("{rows} rows, and none with a lower fence after a higher one");
     if held > 0 {
-        println!("frozen in the midst of a transaction, and thawed: {held} times");
+        println!("frozen in the midst of a write, and thawed: {held} times");
     }
     if !replicas.has_small_disks() {
         println!("full disk: left out, {}", without_disks(lease));
@@ -155,13 +155,24 @@ const fn without_disks(lease: Option<&str>) -> &'static str {
     }
 }
 
-fn are_free(database: &Database, leases: Option<&Database>) -> Result<bool, Wrong> {
-    Ok(database.is_free()? && leases.map_or(Ok(true), Database::is_free)?)
+/// Whether no replica keeps a file of the leases locked.
+fn are_free(folder: &Path) -> io::Result<bool> {
+    for entry in fs::read_dir(folder)? {
+        let file = fs::File::open(entry?.path())?;
+        let begun = Instant::now();
+        while file.try_lock().is_err() {
+            if begun.elapsed() > 2 * INTERVAL {
+                return Ok(false);
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+    Ok(true)
 }
 
-/// The file that a line names in which leases are.
-fn file_of(lease: &str) -> Option<&str> {
-    lease.strip_prefix("sqlite_file = \"")?.strip_suffix('"')
+/// The folder that a line names in which leases are.
+fn folder_of(lease: &str) -> Option<&str> {
+    lease.strip_prefix("folder = \"")?.strip_suffix('"')
 }
 
 fn act(replicas: &mut Replicas, leader: &str, end: End) -> Result<(), Wrong> {

@@ -1,0 +1,206 @@
+//! A register in a folder of files: for the processes of one host, with nothing to install.
+//!
+//! ```text
+//!   FileRegister ── jobs ──▶ one of four threads, by the key ── folder.rs ──▶ RecordFile: lock, compare, write, sync
+//!                                     │ the file is locked: again after 1 ms
+//! ```
+//!
+//! Decided here: which thread serves a key, and for how long an operation tries to lock a file. Not here: the
+//! operations (`folder.rs`), the name and the content of a file (`content.rs`), on which file systems a lock excludes
+//! every process (`kind.rs`), and what an error of a file means (`failure.rs`).
+
+mod content;
+mod failure;
+mod folder;
+mod kind;
+#[cfg(test)]
+#[cfg(unix)]
+mod tests;
+
+use std::{future::Future, path::Path, pin::pin, rc::Rc, sync::Arc, thread, time::Duration};
+
+use futures::future::{Either, select};
+use tokio::{
+    runtime,
+    sync::mpsc::Receiver,
+    task::{LocalSet, spawn_local},
+    time::{Instant, sleep},
+};
+
+use super::{
+    Entry, Register, RegisterError, RegisterKey, RegisterListing, RegisterReading, Removing,
+    Swapping,
+    jobs::{Job, JobAnswer, Jobs},
+};
+use content::hash;
+use failure::FileFailure;
+use folder::Folder;
+
+/// Keeps leases in a folder, for any number of processes of one host.
+///
+/// Each key has a file, which survives a crash at any byte: every write is synced. An operation locks the file of its
+/// key. While another process has it, the operation tries again every millisecond. After 100 ms it fails and names that
+/// process, since a process that is stopped (`SIGSTOP`) in the middle of a write keeps its lock: no agent leads then,
+/// until that process goes on or is killed.
+///
+/// The lock belongs to the file, whichever path leads to it: a link, a mounted folder, a mounted file. A file that was
+/// removed, replaced or copied counts as a change of its record, after which a lease is waited out. All processes need
+/// the right to write to the folder and to its files, which their maker alone has at first: let them have one user.
+///
+/// Hosts that share a folder need another register. On Linux a folder is refused that another host may share: one on
+/// NFS, SMB, 9p, FUSE, Ceph, GFS2 and their like.
+///
+/// ```
+/// use actix_bully::register::{FileRegister, Register, Swap};
+///
+/// # let parent = tempfile::tempdir()?;
+/// # let folder = parent.path().join("leases");
+/// actix::System::new().block_on(async {
+///     let register = FileRegister::open(&folder)?;
+///     let other_process = FileRegister::open(&folder)?;
+///     let key = "orders/holder".parse()?;
+///     assert!(matches!(register.swap(&key, None, b"a".to_vec()).await?, Swap::Done(_)));
+///     assert!(matches!(other_process.swap(&key, None, b"b".to_vec()).await?, Swap::Conflict(Some(_))));
+///     # Ok::<(), Box<dyn std::error::Error>>(())
+/// })
+/// # .unwrap(); Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct FileRegister {
+    name: Arc<str>,
+    threads: Arc<[Jobs]>,
+}
+
+impl FileRegister {
+    /// Opens a folder, and makes it where it is missing. The folder above it has to be there.
+    ///
+    /// # Errors
+    /// [`RegisterError`]: the folder cannot be made or may not be written, or other hosts may share it.
+    pub fn open(folder: impl AsRef<Path>) -> Result<Self, RegisterError> {
+        let folder = Folder::make(folder.as_ref())?;
+        let name = folder.name()?.into();
+        let threads: Result<_, _> = (0..THREADS).map(|_| start(folder.clone())).collect();
+        let threads = threads?;
+        Ok(Self { name, threads })
+    }
+
+    /// One thread serves a key always, so that it knows which record of it is synced.
+    fn jobs(&self, key: &RegisterKey) -> &Jobs {
+        let number = hash(key) % u64::try_from(self.threads.len()).unwrap_or(1);
+        let number = usize::try_from(number).unwrap_or(0);
+        #[expect(clippy::expect_used, reason = "a remainder is smaller")]
+        self.threads.get(number).expect("a thread of that number")
+    }
+}
+
+impl Register for FileRegister {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn read(&self, key: &RegisterKey) -> RegisterReading {
+        self.jobs(key).read(key)
+    }
+
+    fn swap(&self, key: &RegisterKey, expected: Option<&Entry>, value: Vec<u8>) -> Swapping {
+        self.jobs(key).swap(key, expected, value)
+    }
+
+    fn list(&self, prefix: &RegisterKey) -> Option<RegisterListing> {
+        Some(self.jobs(prefix).list(prefix))
+    }
+
+    fn remove(&self, key: &RegisterKey, expected: &Entry) -> Option<Removing> {
+        Some(self.jobs(key).remove(key, expected))
+    }
+}
+
+/// Starts a thread, which ends with the last clone of the register.
+fn start(folder: Folder) -> Result<Jobs, RegisterError> {
+    let (jobs, asked) = Jobs::new();
+    let runtime = runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .map_err(RegisterError::unreachable)?;
+    thread::Builder::new()
+        .name("bully-files".to_owned())
+        .spawn(move || LocalSet::new().block_on(&runtime, serve(Rc::new(folder), asked)))
+        .map_err(RegisterError::unreachable)?;
+    Ok(jobs)
+}
+
+async fn serve(folder: Rc<Folder>, mut asked: Receiver<Job>) {
+    while let Some(job) = asked.recv().await {
+        if job.is_wanted() {
+            spawn_local(work(Rc::clone(&folder), job));
+        }
+    }
+}
+
+async fn work(folder: Rc<Folder>, job: Job) {
+    match job {
+        Job::Read { key, answer } => tell(answer, patiently(|| folder.read(&key))).await,
+        Job::Swap {
+            key,
+            expected,
+            value,
+            answer,
+        } => {
+            let swap = || folder.swap(&key, expected.as_ref(), &value);
+            tell(answer, patiently(swap)).await;
+        }
+        Job::List { prefix, answer } => tell(answer, list(&folder, &prefix)).await,
+        Job::Remove {
+            key,
+            expected,
+            answer,
+        } => tell(answer, patiently(|| folder.remove(&key, &expected))).await,
+    }
+}
+
+/// Answers with the outcome of `work`, which ends when the caller has given up.
+async fn tell<T>(mut answer: JobAnswer<T>, work: impl Future<Output = Result<T, RegisterError>>) {
+    let outcome = match select(pin!(answer.closed()), pin!(work)).await {
+        Either::Left(_) => return,
+        Either::Right((outcome, _)) => outcome,
+    };
+    drop(answer.send(outcome));
+}
+
+async fn list(
+    folder: &Folder,
+    prefix: &RegisterKey,
+) -> Result<Vec<(RegisterKey, Entry)>, RegisterError> {
+    let mut all = Vec::new();
+    for name in folder.names(prefix)? {
+        let found = patiently(|| folder.read_file(&name)).await?;
+        all.extend(found.filter(|(key, _)| key.is_below(prefix)));
+    }
+    all.sort_by(|(one, _), (other, _)| one.cmp(other));
+    Ok(all)
+}
+
+/// Tries until no other process has the file, for a limited time.
+async fn patiently<T>(
+    mut attempt: impl FnMut() -> Result<T, FileFailure>,
+) -> Result<T, RegisterError> {
+    let begun = Instant::now();
+    loop {
+        match attempt() {
+            Ok(done) => return Ok(done),
+            Err(FileFailure::InUse(in_use)) if begun.elapsed() >= PATIENCE => {
+                return Err(in_use.error(PATIENCE));
+            }
+            // Other keys are served meanwhile.
+            Err(FileFailure::InUse(_)) => sleep(PAUSE).await,
+            Err(FileFailure::Error(error)) => return Err(error),
+        }
+    }
+}
+
+/// Number of threads of a register: so many files are synced at one time.
+const THREADS: usize = 4;
+/// Time for which an operation tries to lock a file: less than leases last, so that a holder can try again.
+const PATIENCE: Duration = Duration::from_millis(100);
+/// Time between two tries.
+const PAUSE: Duration = Duration::from_millis(1);
