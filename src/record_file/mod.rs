@@ -217,10 +217,10 @@ impl RecordFile {
 
     /// The same after something was written: an error does not say that nothing was.
     fn check_written(&self) -> Result<(), RecordFileError> {
-        self.check().map_err(|error| match error {
-            RecordFileError::Io(error) => RecordFileError::Unknown(error),
-            error => error,
-        })
+        match self.check() {
+            Err(RecordFileError::Io(error)) => Err(RecordFileError::Unknown(error)),
+            checked => checked,
+        }
     }
 
     fn write_all(&self, at: u64, bytes: &[u8]) -> Result<(), Unwritten> {

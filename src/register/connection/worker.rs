@@ -154,7 +154,9 @@ fn works(asked: Vec<Job>) -> Vec<Work> {
     for job in asked.into_iter().filter(Job::is_wanted) {
         match job {
             Job::Read { key, answer } => reads.push((key, answer)),
-            job => works.push(Work::One(job)),
+            job @ (Job::Swap { .. } | Job::List { .. } | Job::Remove { .. }) => {
+                works.push(Work::One(job));
+            }
         }
     }
     if !reads.is_empty() {

@@ -83,15 +83,17 @@ pub(super) fn failure(path: &Path, error: RecordFileError, writes: bool) -> File
 
 /// An error of the system, before anything was written.
 pub(super) fn of_system(path: &Path, error: &io::Error) -> RegisterError {
-    let words = io::Error::new(error.kind(), format!("{}: {error}", path.display()));
-    match error.kind() {
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
-            RegisterError::refused(RegisterRefusal::Full, words)
-        }
-        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
-            RegisterError::refused(RegisterRefusal::ReadOnly, words)
-        }
-        // Such as a folder that is missing, or too many open files: another time it may work.
-        _ => RegisterError::unreachable(words),
+    let kind = error.kind();
+    let words = io::Error::new(kind, format!("{}: {error}", path.display()));
+    if matches!(kind, ErrorKind::StorageFull | ErrorKind::QuotaExceeded) {
+        return RegisterError::refused(RegisterRefusal::Full, words);
     }
+    if matches!(
+        kind,
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem
+    ) {
+        return RegisterError::refused(RegisterRefusal::ReadOnly, words);
+    }
+    // Such as a folder that is missing, or too many open files: another time it may work.
+    RegisterError::unreachable(words)
 }

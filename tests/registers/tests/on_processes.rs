@@ -283,9 +283,9 @@ fn of_processes_whose_file_stays_locked_none_leads_until_it_is_free() {
         .expect("it is there")
         .map(|entry| fs::File::open(entry.expect("an entry").path()).expect("it can be opened"))
         .collect();
-    files
-        .iter()
-        .for_each(|file| file.lock().expect("it is free soon"));
+    for file in &files {
+        file.lock().expect("it is free soon");
+    }
     let locked = nanoseconds();
     processes.listen(long());
     processes.expect_silence(None, (locked + lease(), nanoseconds()));

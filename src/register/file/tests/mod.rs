@@ -34,6 +34,8 @@ fn done(swap: Result<Swap, FileFailure>) -> Version {
     }
 }
 
+type Operation<'a> = &'a dyn Fn(&Folder) -> Result<(), FileFailure>;
+
 fn is_unknown<T>(outcome: &Result<T, FileFailure>) -> bool {
     matches!(outcome, Err(FileFailure::Error(error)) if error.is_unknown())
 }
@@ -101,7 +103,7 @@ fn whichever_call_fails_an_error_that_is_not_unknown_has_changed_nothing() {
         }
         Ok(())
     };
-    let operations: [&dyn Fn(&Folder) -> Result<(), FileFailure>; 2] = [&swap, &remove];
+    let operations: [Operation<'_>; 2] = [&swap, &remove];
     for is_there in [false, true] {
         for (which, operation) in operations.iter().enumerate() {
             for at in 0.. {
