@@ -141,9 +141,18 @@ pub fn number(name: &str, default: usize) -> usize {
     named.map_or(default, |named| named.parse().expect("a number"))
 }
 
+/// The timings of the processes: `lan`, or `default` for more processes than these cores serve at `lan`.
+pub fn timings() -> Timings {
+    match env::var("REGISTER_TIMINGS").as_deref() {
+        Ok("default") => Timings::default(),
+        Ok(other) => panic!("REGISTER_TIMINGS is default or unset, not {other}"),
+        Err(_) => Timings::lan(),
+    }
+}
+
 /// Longer than a lease, and than others wait for its end.
 pub fn long() -> Duration {
-    Timings::lan().promise() * 3
+    timings().promise() * 3
 }
 
 /// Longer than a register waits for an answer.
@@ -295,6 +304,6 @@ impl<N: Network, S: StoreServer> Story<'_, N, S> {
 
 /// For how long a leader leads that nobody answers, in nanoseconds.
 pub fn lease() -> i128 {
-    let lease = Timings::lan().lease().as_nanos();
+    let lease = timings().lease().as_nanos();
     lease.try_into().expect("a short time")
 }

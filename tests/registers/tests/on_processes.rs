@@ -1,7 +1,7 @@
 //! Processes that share nothing but a store: killed, frozen, told to leave, cut off from it, moved to it from a quorum. Never
 //! do two lead, and tokens grow.
 //!
-//! `REGISTER_PROCESSES` and `REGISTER_ROUNDS` say how many, for a long run.
+//! `REGISTER_PROCESSES` and `REGISTER_ROUNDS` say how many, for a long run; `REGISTER_TIMINGS=default` is for many.
 
 use std::{
     fs,

@@ -17,10 +17,9 @@ use actix_bully::{
     agent::{BullyAgent, BullyHandle, ElectionArbiter, LeaderGuard},
     config::{Config, RunningNode},
     elections::bully::Preemption,
-    protocol::Timings,
     register::{EtcdRegister, FileRegister, PostgresRegister, Register},
 };
-use actix_bully_register_tests::{fenced::Fenced, processes::nanoseconds};
+use actix_bully_register_tests::{fenced::Fenced, processes::nanoseconds, rounds::timings};
 use futures::StreamExt;
 use tokio::sync::mpsc::{Receiver, channel};
 
@@ -91,7 +90,7 @@ fn start(name: &str, store: &str, elections: &ElectionArbiter) -> Result<BullyHa
         _ => return Err("name a store: files:FOLDER, postgres:ADDRESS or etcd:ENDPOINT".into()),
     };
     let agent = BullyAgent::builder(name)
-        .timings(Timings::lan())
+        .timings(timings())
         .lease(register)
         .preemption(Preemption::Never)
         .join(&Group::new("jobs")?)
