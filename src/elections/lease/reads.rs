@@ -12,6 +12,7 @@ use crate::protocol::Time;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Reads {
     sent: VecDeque<(u64, Time)>,
+    /// Empty before the first answer, which stands for all that are measured.
     took: VecDeque<Duration>,
 }
 
@@ -44,16 +45,24 @@ impl Reads {
         let (_, sent) = self.sent.drain(..=at).next_back()?;
         // By the answers before this one, so that an answer that hung does not allow for itself.
         let allowed = self.allowed(config);
-        if self.took.len() >= MEASURED {
-            self.took.pop_front();
-        }
-        self.took.push_back(now.since(sent));
+        self.measure(now.since(sent), config);
         let arrived = now;
         Some(Looked {
             sent,
             arrived,
             allowed,
         })
+    }
+
+    /// Notes the time of an answer. One that makes no difference is noted as none at all.
+    fn measure(&mut self, took: Duration, config: &LeaseConfig) {
+        let is_short = took.saturating_mul(2) <= config.heartbeat();
+        let took = if is_short { Duration::ZERO } else { took };
+        if self.took.pop_front().is_none() {
+            self.took = VecDeque::from([took; MEASURED]);
+        } else {
+            self.took.push_back(took);
+        }
     }
 
     /// The times of an answer that the register gives unasked, by a read that it began `age` ago.

@@ -16,8 +16,8 @@ pub(super) fn cases() -> Vec<Case> {
         ),
         Case::holds(
             "2 terms, a slow clock, a crash",
-            445_300,
-            29,
+            635_620,
+            32,
             search(1, 2, |_, b| {
                 (b.budget.slow, b.budget.crashes) = (1, 1);
             }),
@@ -41,7 +41,7 @@ pub(super) fn cases() -> Vec<Case> {
         ),
         Case::holds(
             "3 terms, a hand-over that is prepared, all at once, an election",
-            232_852,
+            168_659,
             32,
             search(3, 3, |rules, b| {
                 (rules.gives, b.horizon) = (true, Some(0));
@@ -51,8 +51,8 @@ pub(super) fn cases() -> Vec<Case> {
         ),
         Case::holds(
             "3 terms, a hand-over that is prepared, a slow clock, a crash",
-            95_082,
-            26,
+            99_005,
+            27,
             search(2, 3, |rules, b| {
                 (rules.gives, b.prologue, b.horizon) = (true, 1, Some(3));
                 (b.budget.slow, b.budget.resigns, b.budget.crashes) = (1, 1, 1);
@@ -60,7 +60,7 @@ pub(super) fn cases() -> Vec<Case> {
         ),
         Case::holds(
             "2 terms, two on their way, 3 ticks",
-            296_885,
+            257_304,
             32,
             search(2, 2, |_, b| {
                 b.horizon = Some(3);
@@ -68,7 +68,7 @@ pub(super) fn cases() -> Vec<Case> {
         ),
         Case::holds(
             "the same, a leader steps down",
-            557_095,
+            487_076,
             38,
             search(2, 2, |_, b| {
                 b.horizon = Some(3);
@@ -83,8 +83,8 @@ pub(super) fn cases() -> Vec<Case> {
         ),
         Case::holds(
             "2 terms, a voter that returns promises less, a crash",
-            613_458,
-            36,
+            816_112,
+            35,
             mixed(Short::Restarted, 2, |b| b.budget.crashes = 1),
         ),
     ]

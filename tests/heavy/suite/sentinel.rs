@@ -34,19 +34,19 @@ pub(super) fn cases() -> Vec<Case> {
         ),
         Case::holds(
             "sentinels: a crash, a slow clock, 2 ticks",
-            83_522,
+            86_707,
             23,
             search(|b| (b.budget.slow, b.horizon) = (1, Some(BEGUN + 2))),
         ),
         Case::holds(
             "sentinels: from the start, a crash, 1 tick",
-            114_771,
+            118_268,
             26,
             search(|b| (b.prologue, b.horizon) = (0, Some(1))),
         ),
         Case::holds(
             "sentinels: two crash, or one twice, 1 tick",
-            29_447,
+            35_640,
             21,
             search(|b| b.budget.crashes = 2),
         ),
@@ -58,8 +58,8 @@ pub(super) fn cases() -> Vec<Case> {
         ),
         Case::breaks(
             "sentinels: a notice counts for any incarnation",
-            172_461,
-            (RIVAL, 10),
+            338_386,
+            (RIVAL, 11),
             broken(None, |b| {
                 (b.notices, b.prologue, b.horizon) = (Notices::OfAnyIncarnation, 0, None);
             }),
@@ -74,8 +74,8 @@ pub(super) fn cases() -> Vec<Case> {
         ),
         Case::breaks(
             "sentinels: a voter takes an end for that of any incarnation",
-            157_517,
-            (RIVAL, 10),
+            308_997,
+            (RIVAL, 11),
             broken(Some(Defect::EndOfAnyLife), |b| {
                 (b.prologue, b.horizon) = (0, None);
             }),

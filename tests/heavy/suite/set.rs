@@ -25,19 +25,19 @@ pub(super) fn cases() -> Vec<Case> {
     vec![
         Case::holds(
             "set: one arrives again, the leader restarts, 2 ticks",
-            442_962,
+            447_057,
             28,
             search(HandOver::Prepared, None, 1, first),
         ),
         Case::breaks(
             "set: two arrive again, a vote counts for whoever hears it",
-            59_893,
+            69_556,
             ("CountedForItself", 8),
             search(HandOver::Prepared, Some(Any), 2, first),
         ),
         Case::breaks(
             "set: two arrive again, nothing locks a term, only leaders judged",
-            403_918,
+            407_804,
             ("LeaderPerTerm", 12),
             search(
                 HandOver::Prepared,

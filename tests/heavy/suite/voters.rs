@@ -30,7 +30,7 @@ fn holds() -> Vec<Case> {
     vec![
         Case::holds(
             "voters: one more, one crashes, D=0, 2 ticks",
-            22_407,
+            22_363,
             30,
             search(&[add()], None, 2, |b| {
                 (b.budget.crashes, b.delay) = (1, Some(0));
@@ -38,8 +38,8 @@ fn holds() -> Vec<Case> {
         ),
         Case::holds(
             "voters: one replaced, one crashes, D=0, 2 ticks",
-            32_279,
-            29,
+            32_937,
+            30,
             search(&[replace()], None, 2, |b| {
                 (b.budget.crashes, b.delay) = (1, Some(0));
             }),
@@ -109,19 +109,19 @@ fn planted() -> Vec<Case> {
         ),
         Case::breaks(
             "voters: a candidate that leads in spite of a seal",
-            5_298,
+            5_339,
             ("NoBelieverAfterSeal", 15),
             crashing(Defect::ReportIgnored),
         ),
         Case::breaks(
             "voters: an acknowledgement after a seal",
-            48_101,
+            45_320,
             ("NoSupportAfterSeal", 14),
             early(Defect::AckAfterSeal, None),
         ),
         Case::breaks(
             "voters: a seal that is void for its own term",
-            50_499,
+            47_670,
             ("SealKept", 14),
             early(Defect::SealVoidAtItsTerm, Some(1)),
         ),

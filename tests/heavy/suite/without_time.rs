@@ -30,10 +30,10 @@ pub(super) fn cases() -> Vec<Case> {
             "default bully, n=3",
             "default-3.txt",
         ),
-        Case::holds("votes, n=3", 241_887, 25, search(votes(None, 2), 1)),
+        Case::holds("votes, n=3", 237_359, 25, search(votes(None, 2), 1)),
         Case::holds(
             "votes, n=3, one crash",
-            15_032,
+            19_696,
             17,
             search(votes(None, 1), 2),
         ),
@@ -51,7 +51,7 @@ pub(super) fn cases() -> Vec<Case> {
         ),
         Case::breaks(
             "votes never stored, one crash",
-            3_330,
+            3_324,
             ("VoteOnce", 7),
             search(unseen(), 2),
         ),
