@@ -103,8 +103,6 @@ impl Host {
         }
         let speed = member.speed.get();
         let mut agent = BullyAgent::builder(member.id.as_str())
-            .timings(speed.timings())
-            .cooldown(Duration::ZERO)
             .score(i32::try_from(member.index)?)
             .seed(setting.seed)
             .clock(self.clock.clone())
@@ -117,6 +115,8 @@ impl Host {
             } else {
                 agent = agent.store(disk.clone());
             }
+        } else {
+            agent = agent.timings(speed.timings()).cooldown(Duration::ZERO);
         }
         if member.starts.get() > 0 {
             agent = agent.recovering();
