@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use super::{
-    BullyMessage, BullyTimer, Defect, Out, QuorumBully, SenderIncarnation,
+    BullyMessage, BullyTimer, Defect, Elected, Heartbeat, Out, QuorumBully, SenderIncarnation,
     core::Core,
     state::{Certainty, State},
     vacant::Vacant,
@@ -191,12 +191,14 @@ impl QuorumBully {
             self.ignore("it took part with another store");
             return true;
         }
-        match message {
-            BullyMessage::Claim(claim) => core.voter.excuse(&core.config, claim.term),
-            // It leaves when its leader's own vote is durable.
-            BullyMessage::Elected(m) => core.keep_word(now, sender, m.term),
-            BullyMessage::Heartbeat(m) => core.keep_word(now, sender, m.term),
-            _ => {}
+        if let BullyMessage::Claim(claim) = message {
+            core.voter.excuse(&core.config, claim.term);
+        }
+        // An announcement leaves when its leader's own vote is durable.
+        if let BullyMessage::Elected(Elected { term, .. })
+        | BullyMessage::Heartbeat(Heartbeat { term, .. }) = message
+        {
+            core.keep_word(now, sender, *term);
         }
         if core.me.is_voter() {
             core.voter

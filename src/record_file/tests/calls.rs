@@ -74,10 +74,10 @@ fn a_file_that_could_not_be_made_is_none_and_the_next_one_is_made() {
         system.plan(at, Event::Fails(ErrorKind::StorageFull));
         let refused = create(&system, &path).expect_err("no room");
         let has_name = CREATED.iter().take(at).any(|call| *call == Rename);
-        let is_told = match &refused {
-            RecordFileError::Io(error) => !has_name && error.kind() == ErrorKind::StorageFull,
-            RecordFileError::Unknown(_) => has_name,
-            _ => false,
+        let is_told = if has_name {
+            matches!(&refused, RecordFileError::Unknown(_))
+        } else {
+            matches!(&refused, RecordFileError::Io(error) if error.kind() == ErrorKind::StorageFull)
         };
         assert!(is_told, "{call:?}: {refused:?}");
         let is_moved = at > 10;

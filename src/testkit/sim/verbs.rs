@@ -242,10 +242,8 @@ impl<E: Election> World<E> {
     }
 
     pub(super) fn crash_at(&mut self, at: NodeIndex) {
-        let incarnation = self
-            .nodes
-            .get(at.0)
-            .map_or(Incarnation(0), |n| n.incarnation);
+        let node = self.nodes.get(at.0);
+        let incarnation = node.map_or(Incarnation(0), |node| node.incarnation);
         self.end(at);
         self.happened(at, Happening::Crashed);
         match self.detection {

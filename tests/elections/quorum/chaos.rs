@@ -82,11 +82,10 @@ fn run(seeds: std::ops::Range<u64>, faults: &[Fault]) -> Result<Coverage, Quorum
         coverage.add(&report.coverage);
         elections += scenario.elections();
         if report.violation.is_some() {
-            print!("{}", report.trace.to_text());
-            failures.push(format!("n {n}: {report}"));
+            failures.push(format!("{}n {n}: {report}", report.trace.to_text()));
         }
     }
-    println!("{elections} leaderships; {coverage}");
+    assert!(elections > 0, "nobody led");
     let first: Vec<_> = failures.iter().take(20).cloned().collect();
     assert!(
         failures.is_empty(),

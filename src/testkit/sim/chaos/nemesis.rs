@@ -144,12 +144,7 @@ impl Nemesis {
                 let score = scenario.score(random);
                 strikes(world, random, |world, agent| world.set_score(agent, score))
             }
-            Fault::Crash => {
-                let only = self.copied.as_ref();
-                strikes(world, random, |world, agent| {
-                    only.is_none_or(|id| id == agent) && world.crash(agent)
-                })
-            }
+            Fault::Crash => self.crash(world, random),
             Fault::Restart => restart(world, random),
             Fault::Pause => strikes(world, random, |world, agent| world.pause(agent)),
             Fault::ClockRate => {

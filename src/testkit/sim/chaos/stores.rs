@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use super::{
     Fault, Scenario, calm,
-    nemesis::{Nemesis, target},
+    nemesis::{Nemesis, strikes, target},
 };
 use crate::{
     protocol::{AgentId, Election, Role},
@@ -92,6 +92,18 @@ impl Nemesis {
         let hides = fault.is_of_reach() || fault == Fault::Leave;
         let doubles = fault.is_of_memory() && fault != Fault::SecondEnds;
         hides && self.is_doubled(world) || is_copied && (hides || doubles || fault.is_of_peers())
+    }
+
+    /// An agent crashes: beside an old record, that agent alone.
+    pub(super) fn crash<E: Election>(
+        &self,
+        world: &mut World<E>,
+        random: &mut SplitMix64,
+    ) -> Option<Situation> {
+        let only = self.copied.as_ref();
+        strikes(world, random, |world, agent| {
+            only.is_none_or(|id| id == agent) && world.crash(agent)
+        })
     }
 
     /// All hear each other from now on.
