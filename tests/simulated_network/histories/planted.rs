@@ -65,7 +65,6 @@ fn forty_histories_with_sentinels_keep_every_promise() {
 #[test]
 fn defects_of_agents_and_bridges_are_found() {
     let test = "planted::sixty_histories_keep_every_promise";
-    let still = "planted::thirty_histories_in_which_no_agent_moves_keep_every_promise";
     let clocks = "planted::sixty_histories_of_wrong_clocks_and_crashes_keep_every_promise";
     let voters = "planted::forty_histories_of_changing_voters_keep_every_promise";
     let messages = "planted::sixty_histories_with_an_application_keep_every_promise";
@@ -77,7 +76,7 @@ fn defects_of_agents_and_bridges_are_found() {
         (Defect::ListNotPassed, voters, "was answered with"),
         (Defect::ReportOfAnyRoute, test, "b knows 2 members"),
         (Defect::AnyEpochJoined, voters, "no quorum has sealed"),
-        (Defect::SilenceIsConfirmed, still, "counted refused_name"),
+        (Defect::SilenceIsConfirmed, test, "counted refused_name"),
         (Defect::IncarnationsOverlap, clocks, "no agreement within"),
         (Defect::NoticeUnchecked, sentinels, "no agreement within"),
         (Defect::AnyNode, messages, "was handled twice"),
