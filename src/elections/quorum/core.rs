@@ -115,6 +115,11 @@ impl Core {
         }
     }
 
+    /// Only a store on a disk has an id. One without is lost with its process, and with it all memory.
+    pub(super) fn has_memory(&self) -> bool {
+        self.me.is_voter() && self.me.store.is_some()
+    }
+
     pub(super) fn ask_voters(&self, question: impl Into<BullyMessage>, out: &mut Out) {
         if !self.peers.is_empty() {
             out.send_to(To::Set(Arc::clone(&self.peers)), question);

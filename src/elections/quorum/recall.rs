@@ -78,11 +78,6 @@ impl Core {
         self.has_memory() && self.peers.contains(id)
     }
 
-    /// Only a store on a disk has an id. One without is lost with its process, and with it all memory.
-    pub(super) fn has_memory(&self) -> bool {
-        self.me.is_voter() && self.me.store.is_some()
-    }
-
     /// `one-store-per-voter`: whether that agent took part with another store before. It is reported once.
     fn is_other_store(&mut self, sender: SenderIncarnation<'_>, out: &mut Out) -> bool {
         let known = self.voter.record.others.get(sender.0);
