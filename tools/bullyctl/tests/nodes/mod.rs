@@ -280,17 +280,17 @@ fn knows_scores(handle: &BullyHandle) -> bool {
 }
 
 fn elect(name: &str, score: i32, is_quorum: bool, group: &Group, folder: &Path) -> BullyHandle {
-    let mut agent = BullyAgent::builder(name)
-        .score(score)
-        .timings(Timings::lan());
+    let mut agent = BullyAgent::builder(name).timings(Timings::lan());
     if is_quorum {
         agent = agent.quorum(["n1", "n2", "n3"]).learner();
-        // Whoever is linked first is elected first, and `n1` and `n2` give way to nobody: they get
-        // their score when `n3` leads.
-        if name != "n3" {
-            agent = agent.ineligible();
-        }
     }
+    // Whoever is linked first is elected first, and `n1` and `n2` give way to nobody: they get
+    // their score when `n3` leads.
+    agent = if is_quorum && name != "n3" {
+        agent.ineligible()
+    } else {
+        agent.score(score)
+    };
     let agent = agent.preemption(if name == "n3" && is_quorum {
         // A promise is kept first.
         Preemption::After(Duration::from_secs(1))
