@@ -49,17 +49,17 @@ impl Core {
     /// `remember-who-took-part`: keeps that the incarnation has voted in this term, acknowledged it, or led in it.
     pub(super) fn keep_word(&mut self, now: Time, sender: SenderIncarnation<'_>, term: Term) {
         let (id, incarnation) = sender;
-        if !self.keeps(id) {
+        let known = self.voter.record.others.get(id);
+        // Every heartbeat and acknowledgement comes here.
+        let is_old = |heard: &Heard| {
+            heard.store.is_some() && heard.incarnation == Some(incarnation) && heard.term >= term
+        };
+        if known.is_some_and(is_old) || !self.keeps(id) {
             return;
         }
         self.keep_store(now, sender);
         let Voter { record, memory, .. } = &mut self.voter;
-        if !record.others.contains_key(id) {
-            record.others.insert(id.clone(), Heard::default());
-        }
-        let Some(heard) = record.others.get_mut(id) else {
-            return;
-        };
+        let heard = record.others.entry(id.clone()).or_default();
         match heard.incarnation {
             Some(last) if last > incarnation => return, // said before that one began
             Some(last) if last == incarnation && heard.term >= term => return,
