@@ -5,8 +5,8 @@
 //! ```
 //!
 //! Expected output: `examples/expected/lease.txt`. The program starts itself as each of the processes, which share
-//! nothing but the folder; then it kills the one that leads, and has the next one hand over. A killed leader is missed when
-//! its lease is over, by the clock of whoever waits; one that hands over is followed within a look at its file.
+//! only the folder. Then it kills the leader, and has the next leader hand over. The others miss a killed leader when its
+//! lease is over by their own clocks; they follow after a hand-over at their next read of the file.
 //!
 //! Try next: replace `FileRegister::open(..)` by `PostgresRegister::builder(..)`, feature `postgres`, and run it on
 //! several hosts: nothing else changes. A leader of another group needs another name only, not another folder.

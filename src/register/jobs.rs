@@ -42,7 +42,7 @@ pub(super) type JobAnswer<T> = oneshot::Sender<Result<T, RegisterError>>;
 #[derive(Clone, Debug)]
 pub(super) struct Jobs {
     sender: mpsc::Sender<Job>,
-    /// The process that has the thread. A forked child has the queue, and nobody who reads it.
+    /// The process that has the thread. A forked child has the queue, and no thread that reads it.
     process: u32,
 }
 

@@ -168,7 +168,7 @@ pub trait Register: Debug + Send + Sync {
         None
     }
 
-    /// Removes the entry of a key, if it is still the one that is expected. `None` if the store cannot remove.
+    /// Removes the entry of a key, if that is still the expected entry. `None` if the store cannot remove.
     ///
     /// An entry that is written there later has a version that no earlier one had. The future may fail with a
     /// [`RegisterError`]; if that [is unknown](RegisterError::is_unknown), the entry may have been removed.

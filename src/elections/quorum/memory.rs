@@ -16,7 +16,7 @@
 //! | `written-within-a-minute` | The memory of the others is written with the next record, a minute later at the latest. | `recall.rs` |
 //!
 //! Voters without disks have other rules ([`diskless`](super::diskless)). A voter with a store that is lost with its
-//! process remembers nobody and asks nobody: such a store has no id. With Ql = 1 a lease rests on no promise, so
+//! process keeps no memory and asks no voter: such a store has no id. With Ql = 1 a lease rests on no promise, so
 //! no voter abstains for a promise that it may have forgotten.
 //!
 //! # Why an honest voter is never taken for an old copy

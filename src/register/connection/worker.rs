@@ -144,7 +144,7 @@ struct Overdue;
 /// One question to the store.
 enum Work {
     Reads(Vec<(RegisterKey, JobAnswer<Option<Entry>>)>),
-    /// A job that is no read.
+    /// Any other job.
     One(Job),
 }
 

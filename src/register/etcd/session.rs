@@ -183,7 +183,7 @@ impl EtcdSession {
         }
     }
 
-    /// Runs a transaction; its revision if it found what it expected.
+    /// Runs a transaction. Returns its revision if its comparison held.
     async fn write(
         &self,
         key: &RegisterKey,

@@ -1,4 +1,4 @@
-//! What an error of a file means for the operation.
+//! The meaning of a file's error for the operation.
 //!
 //! Decided here: that a write whose sync failed, or whose file was replaced meanwhile, has an unknown outcome; and what
 //! an operator is told to do.

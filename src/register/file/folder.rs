@@ -1,6 +1,6 @@
 //! The operations, each one attempt that waits for no other process.
 //!
-//! Decided here: what is compared under the lock of a key's file, and which record needs no second sync since this
+//! Decided here: the comparison under the lock of a key's file, and which record needs no second sync since this
 //! register synced it. Everything here blocks, for a sync at most.
 
 use std::{
@@ -129,7 +129,7 @@ impl Folder {
         let failed = |error| of_system(&self.path, &error);
         let mut names = Vec::new();
         for entry in fs::read_dir(&self.path).map_err(failed)? {
-            // A name that is no text is not of a register.
+            // A register gives no file a name outside of Unicode.
             let name = entry.map_err(failed)?.file_name().into_string();
             names.extend(name.ok().filter(|name| may_be_below(name, prefix)));
             if names.len() > MOST_LISTED {
@@ -140,7 +140,7 @@ impl Folder {
         Ok(names)
     }
 
-    /// Key and entry of the file of that name; `None` if it was removed meanwhile, or is no file of a register.
+    /// Key and entry of the file of that name; `None` if it was removed meanwhile, or no register wrote it.
     pub(super) fn read_file(
         &self,
         name: &str,

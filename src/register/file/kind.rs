@@ -3,7 +3,7 @@
 //! Decided here: which are refused, since another kernel may have the same files and not see our locks. A file system
 //! in user space is one of them: nothing tells where its files are.
 
-/// What is wrong with a folder on a file system of that number; `None` if this kernel alone has its files.
+/// The name of a shared file system of that number; `None` if this kernel alone has its files.
 pub(super) fn shared_kind(number: u32) -> Option<&'static str> {
     let found = SHARED.iter().find(|(shared, _)| *shared == number);
     found.map(|(_, name)| *name)

@@ -7,7 +7,7 @@
 //!
 //! Decided here: which thread serves a key, and for how long an operation tries to lock a file. Not here: the
 //! operations (`folder.rs`), the name and the content of a file (`content.rs`), on which file systems a lock excludes
-//! every process (`kind.rs`), and what an error of a file means (`failure.rs`).
+//! every process (`kind.rs`), and the meaning of a file's error (`failure.rs`).
 
 mod content;
 mod failure;
@@ -198,7 +198,7 @@ async fn patiently<T>(
     }
 }
 
-/// Number of threads of a register: so many files are synced at one time.
+/// Number of threads of a register, each of which syncs one file at a time.
 const THREADS: usize = 4;
 /// Time for which an operation tries to lock a file: less than leases last, so that a holder can try again.
 const PATIENCE: Duration = Duration::from_millis(100);

@@ -82,7 +82,7 @@ impl PostgresRegister {
 
 impl PostgresBuilder {
     /// Keeps leases in the table of that schema instead of `public`. The schema has to be there. All agents of a group
-    /// need to name the same one, whoever their user is: the server's `search_path` does not count.
+    /// need to name the same one, as whichever user they connect: the server's `search_path` does not count.
     pub fn schema(mut self, schema: &str) -> Self {
         schema.clone_into(&mut self.schema);
         self

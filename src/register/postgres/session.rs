@@ -213,7 +213,7 @@ impl StoreSession for PostgresSession {
             let prefix = prefix.clone();
             return Err(RegisterError::TooMany { prefix });
         }
-        // A row whose name is no key was not written by a register.
+        // No register wrote a row whose name does not parse as a key.
         let named = rows.iter().filter_map(|row| {
             let key: RegisterKey = row.try_get::<_, &str>(2).ok()?.parse().ok()?;
             Some((key, row))

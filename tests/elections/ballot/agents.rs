@@ -45,7 +45,7 @@ async fn leads(agents: &[ElectionHandle<Ballot>], name: &str) -> Term {
         .unwrap_or_else(|| panic!("{name} does not lead"))
 }
 
-/// Waits until one that fits leads and all know that.
+/// Waits until an agent that fits leads and all follow it.
 async fn agreed(agents: &[ElectionHandle<Ballot>], fits: impl Fn(&str) -> bool) -> Option<Term> {
     let found = timeout(Duration::from_secs(60), async {
         loop {

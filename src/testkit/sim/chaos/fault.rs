@@ -154,7 +154,7 @@ impl Fault {
         )
     }
 
-    /// Whether it ends or holds up agents, with what they have not written yet.
+    /// Whether it ends or holds up agents, with all that they have not written yet.
     pub(super) const fn is_of_peers(self) -> bool {
         matches!(
             self,

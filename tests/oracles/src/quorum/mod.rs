@@ -318,8 +318,8 @@ impl Scenario for QuorumScenario {
     }
 
     /// Where the record of every other voter names the agent's store: no rule helps where two processes of a name are
-    /// heard by voters that never met the other one, or a voter that was cut off since the birth meets one that lost its
-    /// store.
+    /// heard by voters that never met the other one, or where a voter lost its store and another was cut off since the
+    /// birth.
     fn doubts_memory(&mut self, world: &World<Watched>, agent: &AgentId) -> bool {
         let sound = &self.watch.sound;
         let mut others = sound.voters.iter().filter(|id| *id != agent);
