@@ -85,7 +85,7 @@ impl<E: Election> AgentBuilder<E> {
         self
     }
 
-    /// The agent is never elected, until [it gets a score](ElectionHandle::set_score); it still answers and votes.
+    /// The agent is never elected, until [it gets a score](super::ElectionHandle::set_score); it still answers and votes.
     /// Refused together with [`score`](Self::score).
     pub fn ineligible(mut self) -> Self {
         self.is_ineligible = true;
@@ -98,8 +98,9 @@ impl<E: Election> AgentBuilder<E> {
         self
     }
 
-    /// The clock that the agent's leadership is measured by. Default: a [`RuntimeClock`], and a [`BootClock`] for
-    /// elections that keep leases, which accept no clock that stops while the host is suspended.
+    /// The clock that measures the agent's leadership. Default: a [`RuntimeClock`](crate::clock::RuntimeClock), and a
+    /// [`BootClock`](crate::clock::BootClock) for elections that keep leases, which accept no clock that stops while the
+    /// host is suspended.
     pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
         self.clock = Some(Arc::new(clock));
         self
