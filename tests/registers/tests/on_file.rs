@@ -115,7 +115,9 @@ fn a_file_that_another_process_locks_holds_up_its_key_alone_and_that_process_is_
         // Its child does not have the file.
         .arg("--close")
         .arg(leases.file())
-        .args(["sh", "-c", "echo locked; exec sleep 1000"])
+        // Which ends with this test, as its input does: it has the test's own outputs, for which others wait.
+        .args(["sh", "-c", "echo locked; exec cat"])
+        .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
         .expect("Debian's package util-linux is there");
