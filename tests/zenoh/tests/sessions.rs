@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use actix_bully::remote::{BridgeEvent, zenoh::ZenohOptions};
 use actix_bully_tls_tests::Authority;
-use actix_bully_zenoh_tests::{Host, builder, endpoint, event, play, until};
+use actix_bully_zenoh_tests::{DEADLINE, Host, builder, endpoint, event, play, secret, until};
 
 const ALL: [&str; 3] = ["a", "b", "c"];
 
@@ -91,17 +91,26 @@ fn a_peer_is_dialled_by_its_name_and_found_when_it_comes() {
         assert_eq!(status.address.as_deref(), Some("b"));
         until("it is looked for", || a.bridge.traffic().dials > 0).await;
         let mut events = a.bridge.events();
-        let b = Host::start("b", &["a", "b"], ZenohOptions::peer().connect(&seed));
+        // A voter that comes back needs its store.
+        let records = tempfile::TempDir::new().expect("a folder");
+        let start = || {
+            Host::kept("b", &["a", "b"], records.path(), |builder| {
+                let zenoh = ZenohOptions::peer().connect(&seed);
+                builder.zenoh(zenoh).secret(secret("ours"))
+            })
+        };
+        let b = start();
         let up = |event| matches!(event, BridgeEvent::PeerUp { .. }).then_some(());
         event(&mut events, up).await;
         until("both follow one", || {
             a.leader().is_some() && a.leader() == b.leader()
         })
         .await;
+        b.agent.leave(DEADLINE).await.expect("it ends");
         b.bridge.stop();
         let lost = |event| matches!(event, BridgeEvent::PeerLost { .. }).then_some(());
         event(&mut events, lost).await;
-        let b = Host::start("b", &["a", "b"], ZenohOptions::peer().connect(&seed));
+        let b = start();
         until("both follow one again", || {
             a.is_linked_with("b") && a.leader().is_some() && a.leader() == b.leader()
         })
