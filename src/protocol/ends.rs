@@ -10,7 +10,11 @@ use super::Incarnation;
 ///
 /// The latest few are kept. A forgotten end frees no voter: the promise to that incarnation runs out by itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Ends(Vec<Incarnation>);
+pub struct Ends(Option<Box<Told>>);
+
+/// Apart: nearly every member has none, and each agent keeps all members.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+struct Told(Vec<Incarnation>);
 
 impl Ends {
     /// Number of ends that are kept.
@@ -18,33 +22,38 @@ impl Ends {
 
     /// Whether that very incarnation has ended.
     pub fn has(&self, incarnation: Incarnation) -> bool {
-        self.0.binary_search(&incarnation).is_ok()
+        self.told().binary_search(&incarnation).is_ok()
     }
 
     /// The ends, earliest incarnation first.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Incarnation> {
-        self.0.iter().copied()
+        self.told().iter().copied()
     }
 
     /// The latest incarnation among them.
     pub fn last(&self) -> Option<Incarnation> {
-        self.0.last().copied()
+        self.told().last().copied()
     }
 
     /// Notes one; says whether that changed anything.
     pub(crate) fn note(&mut self, incarnation: Incarnation) -> bool {
-        let Err(at) = self.0.binary_search(&incarnation) else {
+        let Err(at) = self.told().binary_search(&incarnation) else {
             return false;
         };
-        let is_full = self.0.len() >= Self::MOST;
+        let is_full = self.told().len() >= Self::MOST;
         if is_full && at == 0 {
             return false;
         }
-        self.0.insert(at, incarnation);
+        let Told(told) = &mut **self.0.get_or_insert_default();
+        told.insert(at, incarnation);
         if is_full {
-            self.0.remove(0);
+            told.remove(0);
         }
         true
+    }
+
+    fn told(&self) -> &[Incarnation] {
+        self.0.as_deref().map_or(&[], |Told(told)| told)
     }
 
     /// Without those from that incarnation on.

@@ -33,7 +33,7 @@ pub(crate) fn among(kind: MemberKind, score: Option<Score>) -> (Identity, Member
         kind,
         score,
         birth: Birth::Started,
-        store: Some(StoreId(1)),
+        store: Some(StoreId::new(1)),
     };
     (identity, members)
 }

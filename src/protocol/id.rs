@@ -9,6 +9,7 @@ use std::{
     cmp::Ordering,
     fmt,
     hash::{Hash, Hasher},
+    num::NonZeroU64,
     str::FromStr,
     sync::Arc,
 };
@@ -270,7 +271,28 @@ impl fmt::Display for Incarnation {
 /// A voter whose store was lost comes back with another one: by this number its peers see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct StoreId(pub u64);
+pub struct StoreId(NonZeroU64);
+
+impl StoreId {
+    /// That number; 1 for 0, which is no store's.
+    pub const fn new(number: u64) -> Self {
+        match NonZeroU64::new(number) {
+            Some(number) => Self(number),
+            None => Self(NonZeroU64::MIN),
+        }
+    }
+
+    /// The number.
+    pub const fn get(self) -> u64 {
+        self.0.get()
+    }
+}
+
+impl From<NonZeroU64> for StoreId {
+    fn from(number: NonZeroU64) -> Self {
+        Self(number)
+    }
+}
 
 impl fmt::Display for StoreId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -339,8 +361,8 @@ mod tests {
 
     #[test]
     fn a_store_is_shown_by_all_its_digits() {
-        assert_eq!(StoreId(0xab).to_string(), "00000000000000ab");
-        assert_eq!(StoreId(u64::MAX).to_string(), "ffffffffffffffff");
+        assert_eq!(StoreId::new(0xab).to_string(), "00000000000000ab");
+        assert_eq!(StoreId::new(u64::MAX).to_string(), "ffffffffffffffff");
     }
 
     #[test]

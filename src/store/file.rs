@@ -333,7 +333,7 @@ where
 /// Two stores of one name must differ, also when they are made at the same moment. The keys of a hasher are the
 /// system's random bytes.
 fn random() -> StoreId {
-    StoreId(RandomState::new().build_hasher().finish())
+    StoreId::new(RandomState::new().build_hasher().finish())
 }
 
 fn lock<T>(cell: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -22,7 +22,7 @@ use crate::elections::{
     shared::{Participant, slot},
 };
 use crate::protocol::{
-    AgentId, Incarnation, Leader, Members, Presence, Role, Round, Score, Term, Time, To,
+    AgentId, Incarnation, Leader, Members, Presence, Role, Round, Score, StoreId, Term, Time, To,
     VoterChange,
 };
 
@@ -44,6 +44,8 @@ pub(super) struct Core {
     pub(super) observed: Time,
     /// How many rounds this incarnation has asked.
     pub(super) rounds: u64,
+    /// The store that keeps its votes; `None` without a disk.
+    pub(super) store: Option<StoreId>,
     /// Whether this agent has a store, so that it may vote once it is listed.
     pub(super) has_store: bool,
     /// Whether the configuration, or a list since, has named this agent. Nobody takes a list from one that was
@@ -78,6 +80,7 @@ impl Core {
             flapping: Flapping::default(),
             observed: Time::ZERO,
             rounds: 0,
+            store: None,
             has_store: false,
             was_listed: false,
             overrules: false,
@@ -117,7 +120,7 @@ impl Core {
 
     /// Only a store on a disk has an id. One without is lost with its process, and with it all memory.
     pub(super) fn has_memory(&self) -> bool {
-        self.me.is_voter() && self.me.store.is_some()
+        self.me.is_voter() && self.store.is_some()
     }
 
     pub(super) fn ask_voters(&self, question: impl Into<BullyMessage>, out: &mut Out) {

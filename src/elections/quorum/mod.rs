@@ -251,8 +251,9 @@ impl Election for QuorumBully {
         };
         let voter = Voter::new(record, identity.incarnation, config.first_term());
         let has_store = identity.kind == MemberKind::Voter;
+        let store = identity.store;
         let mut core = Core::new(Participant::new(identity), &config, voter);
-        core.has_store = has_store;
+        (core.store, core.has_store) = (store, has_store);
         let kept = core.voter.record.voters.as_ref();
         core.was_listed = was_listed || kept.is_some_and(|voters| voters.tells);
         core.overrules = (config.epoch, config.electorate()) != typed;

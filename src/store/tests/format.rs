@@ -28,7 +28,7 @@ where
     D: PartialEq + Serialize + serde::de::DeserializeOwned,
 {
     let kept = FileState {
-        store: StoreId(5),
+        store: StoreId::new(5),
         generation: Generation::new(3),
         incarnation: Incarnation(17),
         record,

@@ -181,7 +181,7 @@ fn stores_of<E: Election>(participants: &[Participant<E>]) -> (Vec<Option<StoreI
         let asked = E::requirements(&p.config, &p.id, p.kind).ok();
         let has_store = asked.is_some_and(|asked| asked.storage == Storage::Record);
         stores = stores.saturating_add(u64::from(has_store));
-        has_store.then_some(StoreId(stores))
+        has_store.then_some(StoreId::new(stores))
     });
     (made.collect(), stores)
 }

@@ -151,7 +151,7 @@ impl<E: Election> World<E> {
     pub(super) fn stored(&mut self, store: Option<StoreId>, is_asked: bool) -> Option<StoreId> {
         if is_asked && store.is_none() {
             self.stores += 1;
-            return Some(StoreId(self.stores));
+            return Some(StoreId::new(self.stores));
         }
         store
     }

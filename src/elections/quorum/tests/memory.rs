@@ -152,7 +152,7 @@ fn with_a_lease_quorum_of_one_nobody_is_late() {
 fn comes_with(me: &mut Kit, name: &str, incarnation: u64, store: u64) -> Seen {
     let mut member = me.members.get(&id(name)).cloned().unwrap();
     member.incarnation = Some(Incarnation(incarnation));
-    member.store = Some(StoreId(store));
+    member.store = Some(StoreId::new(store));
     me.told(|members| members.join([member]))
 }
 
@@ -166,7 +166,11 @@ fn comes_with_another_store(config: QuorumConfig) -> (bool, Kit) {
     event.whatever();
     let claimed = me.hear_incarnation(HIGH, 2, claim(OLD + 1, 9));
     let told = claimed.events().iter().any(|event| {
-        matches!(event, Event::Voters(told) if matches!(**told, VotersEvent::OtherStore { kept: StoreId(7), found: StoreId(8), .. }))
+        let Event::Voters(told) = event else {
+            return false;
+        };
+        let stores = [StoreId::new(7), StoreId::new(8)];
+        matches!(**told, VotersEvent::OtherStore { kept, found, .. } if [kept, found] == stores)
     });
     (told && !claimed.writes(), me)
 }

@@ -41,7 +41,7 @@ fn content() -> RosterContent {
     );
     member.mark_end_told(Incarnation(7));
     member.mark_end_told(Incarnation(8));
-    member.store = Some(StoreId(0xab));
+    member.store = Some(StoreId::new(0xab));
     let mut unseen = Member::unseen(AgentId::new("b").unwrap(), MemberKind::Observer, None);
     unseen.presence = Presence::Down;
     RosterContent {

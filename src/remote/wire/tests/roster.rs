@@ -21,7 +21,7 @@ fn largest() -> Member {
     for back in 0..4 {
         member.mark_end_told(Incarnation(u64::MAX - back));
     }
-    member.store = Some(StoreId(u64::MAX));
+    member.store = Some(StoreId::new(u64::MAX));
     member
 }
 

@@ -184,7 +184,7 @@ fn memories() -> Vec<BullyMessage> {
         heard: Heard::default(),
     };
     let heard = Heard {
-        store: Some(StoreId(u64::MAX)),
+        store: Some(StoreId::new(u64::MAX)),
         incarnation: Some(Incarnation(1 << 40)),
         term: TERM,
     };
