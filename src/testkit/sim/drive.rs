@@ -82,7 +82,12 @@ impl<E: Election> World<E> {
                 at,
                 incarnation,
                 input,
-            } => self.obey(at, incarnation, input),
+            } => {
+                if let Some(node) = self.nodes.get_mut(at.0) {
+                    node.behind = node.behind.saturating_sub(1);
+                }
+                self.obey(at, incarnation, input);
+            }
             Scheduled::Start(at) => {
                 self.to_start = self.to_start.saturating_sub(1);
                 if self
@@ -232,6 +237,24 @@ impl<E: Election> World<E> {
         }
         node.timers.swap_remove(index);
         self.feed(at, Input::TimedOut(timer));
+    }
+
+    /// A command that is given now: after those that waited while the agent hung.
+    pub(super) fn command(&mut self, at: NodeIndex, input: InputOf<E>) {
+        let Some(node) = self.nodes.get_mut(at.0) else {
+            return;
+        };
+        let incarnation = node.incarnation;
+        if node.behind == 0 {
+            return self.obey(at, incarnation, input);
+        }
+        node.behind += 1;
+        let command = Scheduled::Command {
+            at,
+            incarnation,
+            input,
+        };
+        self.transit.queue.push(self.now, command);
     }
 
     pub(super) fn obey(&mut self, at: NodeIndex, incarnation: Incarnation, input: InputOf<E>) {

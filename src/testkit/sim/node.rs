@@ -111,6 +111,8 @@ pub(super) struct Node<E: Election> {
     pub(super) known: KnownMembers,
     /// What waits while the agent hangs.
     pub(super) hanging: Option<Vec<Scheduled<E>>>,
+    /// How many commands are due now, since they waited while it hung, or were given after these.
+    pub(super) behind: usize,
     pub(super) role: Role,
     /// The leader that it follows, or itself, by its last step.
     pub(super) leader: Option<Leader>,
@@ -179,6 +181,7 @@ impl<E: Election> Node<E> {
             timers: Vec::new(),
             known,
             hanging: None,
+            behind: 0,
             role: Role::default(),
             leader: None,
             published: None,

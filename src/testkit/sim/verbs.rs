@@ -82,10 +82,14 @@ impl<E: Election> World<E> {
         let Some(at) = self.alive(agent.as_ref()) else {
             return false;
         };
-        let node = self.nodes.get_mut(at.0);
-        let Some(mut waiting) = node.and_then(|node| node.hanging.take()) else {
+        let Some(node) = self.nodes.get_mut(at.0) else {
             return false;
         };
+        let Some(mut waiting) = node.hanging.take() else {
+            return false;
+        };
+        let is_command = |due: &&Scheduled<E>| matches!(due, Scheduled::Command { .. });
+        node.behind = waiting.iter().filter(is_command).count();
         if self.random.chance(500) {
             waiting.sort_by_key(|due| matches!(due, Scheduled::Timer { .. }));
         }
@@ -303,12 +307,6 @@ impl<E: Election> World<E> {
             if let Scheduled::Message(sent) = due {
                 self.transit.has_arrived(&sent);
             }
-        }
-    }
-
-    fn command(&mut self, at: NodeIndex, input: InputOf<E>) {
-        if let Some(incarnation) = self.nodes.get(at.0).map(|node| node.incarnation) {
-            self.obey(at, incarnation, input);
         }
     }
 

@@ -299,7 +299,8 @@ fn stormy(random: &mut SplitMix64) -> Conditions {
 
 #[test]
 fn no_two_lead_and_one_does_in_the_end() {
-    for seed in 0..200 {
+    // In the last two an agent heard that it can lead after it had hung, and that it cannot before that.
+    for seed in (0..200).chain([11_023, 143_983]) {
         let mut history = History::drawn(seed, None);
         let settled = history.plays().and_then(|()| history.settles());
         assert!(settled.is_ok(), "seed {seed}: {settled:?}");

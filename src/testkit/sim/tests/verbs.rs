@@ -21,6 +21,27 @@ fn who_hangs_processes_nothing_and_then_everything() {
 }
 
 #[test]
+fn a_command_after_it_goes_on_is_processed_after_those_that_waited() {
+    let mut world = settled();
+    world.pause("a");
+    world.set_score("a", None);
+    world.step_down("a", None);
+    world.resume("a");
+    world.set_score("a", Some(7.into()));
+    world.campaign("a");
+    world.run_for(MS(0));
+    world.step_down("a", None);
+    let commands = inputs(&world, "a");
+    let commands = commands.iter().filter(|input| {
+        let by_user = ["SetScore", "Campaign", "StepDown"];
+        by_user.iter().any(|name| input.starts_with(name))
+    });
+    let names: Vec<_> = commands.map(|input| input.get(..8)).collect();
+    let expected = ["SetScore", "StepDown", "SetScore", "Campaign", "StepDown"];
+    assert_eq!(names, expected.map(|name| name.get(..8)));
+}
+
+#[test]
 fn a_leader_that_hangs_beats_once_when_it_goes_on() {
     let mut world = settled();
     world.pause("c");
