@@ -246,7 +246,7 @@ fn write_member(number: u32, member: &Member, out: &mut BytesMut) {
     for ended in member.ends.iter() {
         write::unsigned(out, ended.0);
     }
-    number_or_nil(member.store.map(|store| store.get()), out);
+    number_or_nil(member.store.map(StoreId::get), out);
 }
 
 fn number_or_nil(number: Option<u64>, out: &mut BytesMut) {

@@ -10,7 +10,7 @@ use super::{
     world::Scheduled,
 };
 use crate::{
-    protocol::{After, AgentId, Election, Incarnation, Input, InputOf, Member, Score},
+    protocol::{After, AgentId, Election, Incarnation, Input, Member, Score},
     testkit::{
         faults::{Conditions, ConditionsError},
         trace::Happening,

@@ -107,6 +107,7 @@ fn a_roster_has_one_form() {
             WireError::Items,
         ),
         (with("98 00 a16a 00 c0 01 c0 c0 c0"), WireError::Type),
+        (with("98 00 a16a 00 c0 01 c0 90 00"), WireError::Value),
     ] {
         assert_eq!(content(&hex(&bad)), Err(why), "{bad}");
     }

@@ -1,0 +1,230 @@
+//! Whether a commit made anything slower: what clusters of two programs of the node example take, in turn.
+//!
+//! `cargo bench --bench pairs -- --before NODE` in this folder, where `NODE` is the node example of an earlier commit;
+//! `--rounds 200` for the figures of a release, `--only births` for one row. Three processes on loopback, a quorum with
+//! the preset `lan`; stores are in `TMPDIR`. For each row the medians, and the median of the ratios now : before with the
+//! interval that holds it in 95 of 100 runs. Fails when an interval begins at 1.05 or more. Without `--before` both
+//! programs are the present one.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "nodes live in real time"
+)]
+
+#[path = "../tests/hosts/check.rs"]
+#[expect(dead_code, reason = "other programs ask more")]
+mod check;
+#[path = "../tests/hosts/cluster.rs"]
+#[expect(dead_code, reason = "other programs do more to their nodes")]
+mod cluster;
+#[path = "../tests/hosts/log.rs"]
+mod log;
+#[path = "../tests/hosts/loopback.rs"]
+mod loopback;
+mod node;
+#[path = "../tests/support/ports.rs"]
+mod ports;
+#[path = "../tests/hosts/wrong.rs"]
+mod wrong;
+
+use std::{
+    env,
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use cluster::{Cluster, SOON, Setting};
+use loopback::Loopback;
+use wrong::Wrong;
+
+const NODES: usize = 3;
+
+/// Where an interval of a row may begin.
+const SLOWER: f64 = 1.05;
+
+/// Until a restarted voter supports a leader again.
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// What a cluster is put through; each takes until all nodes follow one leader.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Course {
+    /// All nodes are started, with new stores.
+    Births,
+    /// A follower is killed and started again.
+    Follower,
+    /// The leader is killed and started again.
+    Leader,
+    /// Each node in turn is asked to stop, and started again.
+    Rolling,
+    /// The leader's agent panics, and its next incarnation at once again.
+    Panics,
+}
+
+const COURSES: [(Course, &str); 5] = [
+    (Course::Births, "births"),
+    (Course::Follower, "follower"),
+    (Course::Leader, "leader"),
+    (Course::Rolling, "rolling"),
+    (Course::Panics, "panics"),
+];
+
+fn main() -> Result<(), Wrong> {
+    let arguments: Vec<String> = env::args().collect();
+    let after = |flag| arguments.iter().skip_while(move |one| *one != flag).nth(1);
+    let is_test = arguments.iter().any(|one| one == "--test");
+    let rounds = after("--rounds").and_then(|rounds| rounds.parse().ok());
+    let rounds = rounds.unwrap_or(if is_test { 1 } else { 20 });
+    let only = after("--only");
+    let now = node::program()?;
+    let before = after("--before").map_or_else(|| now.clone(), Into::into);
+    println!(
+        "{:<9} {:>6} {:>9} {:>9}  {:>5}  95 % interval",
+        "course", "pairs", "before ms", "now ms", "ratio"
+    );
+    let mut slower = Vec::new();
+    for (course, name) in COURSES {
+        if only.is_some_and(|only| only != name) {
+            continue;
+        }
+        let pairs = course.pairs(&before, &now, rounds)?;
+        let [was, is] = [|pair: &(f64, f64)| pair.0, |pair: &(f64, f64)| pair.1]
+            .map(|side| Spread::of(pairs.iter().map(side).collect()).median);
+        let ratio = Spread::of(pairs.iter().map(|(before, now)| now / before).collect());
+        println!(
+            "{name:<9} {:>6} {was:>9.1} {is:>9.1}  {:>5.2}  {:.2} to {:.2}",
+            pairs.len(),
+            ratio.median,
+            ratio.from,
+            ratio.to
+        );
+        // One or two pairs say nothing.
+        if ratio.from >= SLOWER && rounds >= 20 {
+            slower.push(name);
+        }
+    }
+    if slower.is_empty() {
+        Ok(())
+    } else {
+        Err(Wrong(format!("slower than before: {}", slower.join(", "))))
+    }
+}
+
+/// A median, and where it lies in 95 of 100 runs.
+struct Spread {
+    median: f64,
+    from: f64,
+    to: f64,
+}
+
+impl Spread {
+    /// By the order of the values alone: how many lie below the true median is a sum of tosses of a coin.
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a few hundred values"
+    )]
+    fn of(mut values: Vec<f64>) -> Self {
+        values.sort_by(f64::total_cmp);
+        let count = values.len() as f64;
+        let half = 0.98 * count.sqrt();
+        let at = |place: f64| {
+            let place = place.clamp(0.0, (count - 1.0).max(0.0)) as usize;
+            values.get(place).copied().unwrap_or(f64::NAN)
+        };
+        Self {
+            median: at((count / 2.0).floor()),
+            from: at((count / 2.0 - half).floor()),
+            to: at((count / 2.0 + half).ceil() - 1.0),
+        }
+    }
+}
+
+impl Course {
+    /// What it takes with either program, in milliseconds, in turn.
+    fn pairs(self, before: &Path, now: &Path, rounds: usize) -> Result<Vec<(f64, f64)>, Wrong> {
+        if self == Self::Births {
+            let born = |program: &Path| {
+                let began = Instant::now();
+                begin(program).map(|_| began.elapsed())
+            };
+            return in_turn(rounds, || born(before), || born(now));
+        }
+        let (mut was, mut is) = (begin(before)?, begin(now)?);
+        let pairs = in_turn(rounds, || self.take(&mut was), || self.take(&mut is))?;
+        was.verdict()?;
+        is.verdict()?;
+        Ok(pairs)
+    }
+
+    /// Puts a cluster through it once.
+    fn take(self, cluster: &mut Cluster<Loopback>) -> Result<Duration, Wrong> {
+        let leader = cluster.agree()?;
+        let began = Instant::now();
+        match self {
+            Self::Births => {}
+            Self::Follower => {
+                let follower = (leader + 1) % NODES;
+                cluster.kill(follower)?;
+                cluster.restart(follower)?;
+            }
+            Self::Leader => {
+                cluster.kill(leader)?;
+                cluster.restart(leader)?;
+            }
+            Self::Rolling => {
+                for host in cluster.all() {
+                    cluster.stop(host)?;
+                    cluster.restart(host)?;
+                    cluster.agree()?;
+                }
+            }
+            Self::Panics => {
+                let since = cluster.mark();
+                cluster.tell(leader, "panic")?;
+                let released = |line: &log::Line| line.host == leader && line.event == "released";
+                let ended = cluster.log.wait(SOON, |lines| {
+                    lines.get(since..)?.iter().any(released).then_some(())
+                });
+                ended.ok_or_else(|| Wrong(String::from("the leader does not end")))?;
+                cluster.tell(leader, "panic")?; // the first thing that its next incarnation does
+            }
+        }
+        cluster.agree()?;
+        let took = began.elapsed();
+        cluster.log.wait(PAUSE, |_| None::<()>);
+        Ok(took)
+    }
+}
+
+/// So many times one and the other, each of them first every other time.
+fn in_turn(
+    rounds: usize,
+    mut before: impl FnMut() -> Result<Duration, Wrong>,
+    mut now: impl FnMut() -> Result<Duration, Wrong>,
+) -> Result<Vec<(f64, f64)>, Wrong> {
+    let mut pairs = Vec::new();
+    for round in 0..rounds {
+        let (was, is) = if round % 2 == 0 {
+            let was = before()?;
+            (was, now()?)
+        } else {
+            let is = now()?;
+            (before()?, is)
+        };
+        pairs.push((was.as_secs_f64() * 1e3, is.as_secs_f64() * 1e3));
+    }
+    Ok(pairs)
+}
+
+/// A cluster of a program, whose nodes follow a leader. No node takes over from a live one.
+fn begin(program: &Path) -> Result<Cluster<Loopback>, Wrong> {
+    let setting = Setting {
+        hosts: NODES,
+        quorum: true,
+        diskless: false,
+        timings: "lan",
+        preempt: 3_600_000,
+    };
+    Cluster::start(program, Loopback::new(NODES), setting)
+}
