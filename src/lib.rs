@@ -84,6 +84,7 @@
 mod for_tests;
 
 pub mod agent;
+mod calls;
 pub mod clock;
 #[cfg(feature = "serde")]
 #[cfg_attr(docsrs, doc(cfg(feature = "serde")))]

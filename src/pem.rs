@@ -14,6 +14,8 @@ use std::{
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject};
 use zeroize::{Zeroize, Zeroizing};
 
+use crate::calls::Contradiction;
+
 /// The longest file or text, in bytes: some hundred certificates.
 const MAX_LEN: usize = 1024 * 1024;
 
@@ -84,6 +86,22 @@ pub enum PemError {
         /// How many.
         count: usize,
     },
+    /// Two calls name the same part, one a file and the other one bytes.
+    #[error(
+        "the calls `{first}(..)` and `{second}(..)` contradict each other: take one of the two out"
+    )]
+    Contradiction {
+        /// One of them.
+        first: &'static str,
+        /// The other one.
+        second: &'static str,
+    },
+}
+
+impl From<Contradiction> for PemError {
+    fn from(Contradiction { first, second }: Contradiction) -> Self {
+        Self::Contradiction { first, second }
+    }
 }
 
 /// A file that is read each time, or bytes that stay.

@@ -38,10 +38,13 @@ const LAYERS: &[(&str, &str)] = &[
     ("store", "protocol planted record_file"),
     ("clock", "protocol"),
     ("group", "protocol planted"),
-    ("register", "protocol elections clock group pem record_file"),
+    (
+        "register",
+        "protocol elections clock group calls pem record_file",
+    ),
     (
         "remote",
-        "protocol elections store group supervisor metrics planted pem record_file",
+        "protocol elections store group supervisor metrics planted calls pem record_file",
     ),
     (
         "agent",
@@ -65,7 +68,8 @@ const LAYERS: &[(&str, &str)] = &[
         "config",
         "protocol elections store group register remote agent leader operate",
     ),
-    ("pem", ""),
+    ("calls", ""),
+    ("pem", "calls"),
     ("supervisor", ""),
     ("testkit::faults", "protocol record"),
     ("testkit::trace", "protocol record"),

@@ -101,7 +101,8 @@ pub(super) fn bridge_error(reason: BridgeError) -> RunError {
         BridgeError::Listen { .. } => Some("listen"),
         BridgeError::Memory { .. } => Some("memory_file"),
         BridgeError::MemoryStore { .. } => Some("quorum.store_file"),
-        BridgeError::NoGroup
+        BridgeError::Contradiction { .. }
+        | BridgeError::NoGroup
         | BridgeError::TwoGroups { .. }
         | BridgeError::Open { .. }
         | BridgeError::NoRuntime => None,

@@ -155,7 +155,7 @@ impl Dashboard {
     }
 
     /// Lets callers of this host command: of a running node what [`Order`](crate::operate::Order) has, of a cluster
-    /// faults as well.
+    /// faults as well. Where a [`token`](Self::token) is set, before or after, they need it too.
     #[must_use]
     pub fn allow_faults(self) -> Self {
         self.allow(CommandRights::Loopback)
@@ -169,6 +169,9 @@ impl Dashboard {
     }
 
     fn allow(mut self, rights: CommandRights) -> Self {
+        if let (CommandRights::Token(_), CommandRights::Loopback) = (&self.rights, &rights) {
+            return self; // a later call takes no token away
+        }
         let controls = match &self.source {
             ShownSource::Running(_) => "operate",
             // Nothing runs that could be commanded.
@@ -230,5 +233,32 @@ impl fmt::Debug for Dashboard {
             .field("rights", &self.rights)
             .field("is_local", &self.is_local)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        protocol::Time,
+        record::{Header, RecordedAgent},
+    };
+
+    #[test]
+    fn a_token_is_needed_whether_it_was_set_before_the_faults_or_after() {
+        let token = || Token::new("0123456789abcdef").unwrap();
+        let page = || {
+            let agents: [RecordedAgent; 0] = [];
+            let recording = Recording::new(Header::of(agents, 1, None), [], Time::ZERO);
+            Dashboard::replay(recording)
+        };
+        for page in [
+            page().token(token()).allow_faults(),
+            page().allow_faults().token(token()),
+        ] {
+            assert!(matches!(page.rights, CommandRights::Token(_)), "{page:?}");
+            assert!(page.board.head().token);
+        }
+        assert!(!page().allow_faults().board.head().token);
     }
 }

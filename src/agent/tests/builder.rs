@@ -1,18 +1,13 @@
 //! What the calls of a builder make of each other, in whatever order they come.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fs,
-    path::Path,
-    sync::Arc,
-    time::Duration,
-};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use actix::{Actor, Context, Handler};
 
 use super::IdleSubscriber;
 use crate::{
     agent::{BullyAgent, BullyBuilder, StartError},
+    calls::pairs::setters_of,
     clock::BootClock,
     elections::{any::AnyConfig, lease::LeaseConfig, policy::Preemption, quorum::QuorumConfig},
     group::Group,
@@ -89,48 +84,8 @@ impl Handler<Supervision<AgentId>> for IdleSubscriber {
 
 #[test]
 fn each_setter_of_the_source_is_in_the_list() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let mut found = BTreeSet::new();
-    for file in rust_files(&folder) {
-        let text = fs::read_to_string(&file).unwrap();
-        let blocks = text.split("\nimpl").skip(1);
-        let own = blocks.filter(|block| {
-            let head = block.split('{').next().unwrap_or_default();
-            head.contains(" AgentBuilder<") && !head.contains(" for ")
-        });
-        for block in own {
-            let block = block.split("\n}").next().unwrap_or_default();
-            for function in block
-                .split("pub fn ")
-                .chain(block.split("pub(crate) fn "))
-                .skip(1)
-            {
-                let head = function.split('{').next().unwrap_or_default();
-                if head.contains("-> Self") {
-                    let end = head.find(['(', '<']).unwrap();
-                    found.insert(head[..end].to_owned());
-                }
-            }
-        }
-    }
-    let listed: BTreeSet<_> = setters().keys().map(|name| (*name).to_owned()).collect();
-    assert_eq!(found, listed);
-}
-
-fn rust_files(folder: &Path) -> Vec<std::path::PathBuf> {
-    let entries = fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path());
-    let files = entries.flat_map(|path| {
-        if path.is_dir() {
-            rust_files(&path)
-        } else {
-            vec![path]
-        }
-    });
-    files
-        .filter(|path| path.extension().is_some_and(|of| of == "rs"))
-        .collect()
+    let listed: Vec<_> = setters().keys().map(|name| (*name).to_owned()).collect();
+    assert!(setters_of("AgentBuilder").into_iter().eq(listed));
 }
 
 /// What an agent with these calls is, or why it is refused.

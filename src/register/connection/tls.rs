@@ -10,6 +10,7 @@ use rustls::{ClientConfig, RootCertStore, crypto::ring, version::TLS13};
 
 use super::Meaning;
 use crate::{
+    calls::OneOf,
     pem::{PemError, PemSource, TlsPart},
     register::{RegisterError, RegisterRefusal},
 };
@@ -29,7 +30,7 @@ use crate::{
 #[must_use = "it does nothing until a register is given it"]
 pub struct RegisterTls {
     authorities: PemSource,
-    identity: Option<ClientPair>,
+    identity: OneOf<ClientPair>,
 }
 
 /// A certificate and its key.
@@ -53,34 +54,45 @@ impl RegisterTls {
     /// Proves itself by this certificate, with those between it and an authority of the server's, and by its key, in
     /// PEM. Default: by none.
     pub fn identity_pem(self, certificate: impl Into<Vec<u8>>, key: impl Into<Vec<u8>>) -> Self {
-        self.proving(PemSource::bytes(certificate), PemSource::bytes(key))
+        self.proving(
+            "identity_pem",
+            PemSource::bytes(certificate),
+            PemSource::bytes(key),
+        )
     }
 
-    /// The same, from files.
+    /// The same, from files. Both are refused when the register is opened.
     pub fn identity_files(self, certificate: impl Into<PathBuf>, key: impl Into<PathBuf>) -> Self {
-        self.proving(PemSource::file(certificate), PemSource::file(key))
+        self.proving(
+            "identity_files",
+            PemSource::file(certificate),
+            PemSource::file(key),
+        )
     }
 
     const fn trusting(authorities: PemSource) -> Self {
         Self {
             authorities,
-            identity: None,
+            identity: OneOf::none(),
         }
     }
 
-    fn proving(mut self, certificate: PemSource, key: PemSource) -> Self {
-        self.identity = Some(ClientPair { certificate, key });
+    fn proving(mut self, call: &'static str, certificate: PemSource, key: PemSource) -> Self {
+        let pair = ClientPair { certificate, key };
+        self.identity.make(call, pair);
         self
     }
 
     /// A client of what is there now.
     pub(in crate::register) fn client(&self) -> Result<ClientConfig, RegisterError> {
+        // First: contradicting calls are refused whatever the files hold.
+        let identity = self.identity.get().map_err(|calls| missing(calls.into()))?;
         let roots = self.roots()?;
         let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_protocol_versions(&[&TLS13])
             .map_err(unfit)?
             .with_root_certificates(roots);
-        let Some(ClientPair { certificate, key }) = &self.identity else {
+        let Some(ClientPair { certificate, key }) = identity else {
             return Ok(config.with_no_client_auth());
         };
         let chain = certificate.certificates(TlsPart::Certificate);
@@ -105,9 +117,8 @@ fn refused(words: impl Into<String>) -> RegisterError {
     Meaning::Refused(RegisterRefusal::Credentials).error(words)
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "what `map_err` calls")]
 fn missing(reason: PemError) -> RegisterError {
-    refused(reason.to_string())
+    RegisterError::refused(RegisterRefusal::Credentials, io::Error::other(reason))
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "what `map_err` calls")]
@@ -131,7 +142,10 @@ pub(in crate::register) fn is_refusal(error: &(dyn Error + 'static)) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
+    use crate::calls::pairs::{Outcome, idle_setters, setters_of, wrong_pairs};
 
     #[test]
     fn what_holds_no_authority_is_refused_in_words() {
@@ -153,6 +167,33 @@ mod tests {
         let missing = RegisterTls::authorities_file("no/such/file").client();
         let missing = missing.unwrap_err().to_string();
         assert!(missing.contains("no/such/file"), "{missing}");
+    }
+
+    type Call = Box<dyn Fn(RegisterTls) -> RegisterTls>;
+
+    fn setters() -> BTreeMap<&'static str, Call> {
+        let mut all = BTreeMap::<&str, Call>::new();
+        let pem: Call = Box::new(|it| it.identity_pem("1", "2"));
+        let files: Call = Box::new(|it| it.identity_files("3", "4"));
+        all.extend([("identity_pem", pem), ("identity_files", files)]);
+        all
+    }
+
+    fn outcome(calls: &[&dyn Fn(RegisterTls) -> RegisterTls]) -> Outcome {
+        let start = RegisterTls::authorities_file("no/such/file");
+        let built = calls.iter().fold(start, |it, call| call(it));
+        match built.client().map_err(|refused| refused.to_string()) {
+            Err(refused) if !refused.contains("no/such/file") => Err(refused),
+            _ => Ok(format!("{built:?}")),
+        }
+    }
+
+    #[test]
+    fn each_pair_of_calls_means_the_same_in_both_orders_or_is_refused_by_both_names() {
+        let listed: Vec<_> = setters().keys().map(|name| (*name).to_owned()).collect();
+        assert!(setters_of("RegisterTls").into_iter().eq(listed));
+        assert_eq!(idle_setters(&setters(), outcome), [""; 0]);
+        assert_eq!(wrong_pairs(&setters(), outcome), [""; 0]);
     }
 
     #[test]

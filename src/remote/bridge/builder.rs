@@ -1,10 +1,11 @@
 //! Starts a bridge: checks everything first, then changes something.
 //!
 //! Decided here: the order of a start (names, peers, listening, groups, actor), and that a failure
-//! leaves nothing behind.
+//! leaves nothing behind. Next: which calls contradict each other (`builder/calls.rs`).
+
+mod calls;
 
 use std::{
-    fmt,
     sync::Arc,
     time::{SystemTime, UNIX_EPOCH},
 };
@@ -12,6 +13,7 @@ use std::{
 use actix::{Recipient, clock::Instant};
 
 use crate::{
+    calls::OneOf,
     group::Group,
     protocol::Incarnation,
     supervisor::{Guardian, RestartPolicy, Supervision},
@@ -38,15 +40,17 @@ pub struct BridgeBuilder {
     /// The companions of the same groups.
     companions: Vec<MakeCarried>,
     limits: Limits,
-    pub(super) transport: Arc<dyn Transport>,
+    /// Default: [`Tcp`].
+    pub(super) transport: Option<Arc<dyn Transport>>,
     pub(super) security: Option<Arc<dyn Security>>,
-    pub(super) credential: Option<Arc<dyn Credential>>,
+    pub(super) credential: OneOf<Arc<dyn Credential>>,
     pub(super) is_dangerous: bool,
     incarnation: Option<NodeIncarnation>,
     versions: Versions,
-    memory: Option<memory::NodeMemory>,
+    memory: OneOf<memory::NodeMemory>,
     seed: Option<u64>,
-    wall: WallMillis,
+    /// Default: the host's.
+    wall: Option<WallMillis>,
     policy: RestartPolicy,
     parent: Option<Recipient<Supervision<NodeId>>>,
     #[cfg(feature = "sentinel")]
@@ -68,15 +72,15 @@ impl BridgeBuilder {
             carried: Vec::new(),
             companions: Vec::new(),
             limits: Limits::default(),
-            transport: Arc::new(Tcp::default()),
+            transport: None,
             security: None,
-            credential: None,
+            credential: OneOf::none(),
             is_dangerous: false,
             incarnation: None,
             versions: Versions::OURS,
-            memory: None,
+            memory: OneOf::none(),
             seed: None,
-            wall: WallMillis::new(wall_millis),
+            wall: None,
             policy: RestartPolicy::default(),
             parent: None,
             #[cfg(feature = "sentinel")]
@@ -137,7 +141,7 @@ impl BridgeBuilder {
     /// The network. Default: [`Tcp`].
     #[cfg(feature = "testkit")]
     pub fn transport(mut self, transport: impl Transport + 'static) -> Self {
-        self.transport = Arc::new(transport);
+        self.transport = Some(Arc::new(transport));
         self
     }
 
@@ -154,7 +158,7 @@ impl BridgeBuilder {
     /// Default: nothing.
     #[cfg(feature = "testkit")]
     pub fn credential(mut self, credential: impl Credential + 'static) -> Self {
-        self.credential = Some(Arc::new(credential));
+        self.credential.make("credential", Arc::new(credential));
         self
     }
 
@@ -163,7 +167,7 @@ impl BridgeBuilder {
     #[cfg(feature = "secret")]
     #[cfg_attr(docsrs, doc(cfg(feature = "secret")))]
     pub fn secret(mut self, secret: crate::remote::secret::Secret) -> Self {
-        self.credential = Some(Arc::new(secret));
+        self.credential.make("secret", Arc::new(secret));
         self
     }
 
@@ -189,14 +193,16 @@ impl BridgeBuilder {
     /// whatever the wall clock shows. It is made at the first start; its folder must be there. One
     /// file belongs to one node. Default: none.
     pub fn remember(mut self, path: impl Into<std::path::PathBuf>) -> Self {
-        self.memory = Some(memory::NodeMemory::File(path.into()));
+        let file = memory::NodeMemory::File(path.into());
+        self.memory.make("remember", file);
         self
     }
 
     /// The same in the store of this node's votes, which needs no other file. Open the store once: give clones of one
-    /// `Arc` to the agent and here.
+    /// `Arc` to the agent and here. Refused together with [`remember`](Self::remember).
     pub fn remember_in(mut self, store: Arc<dyn crate::store::Incarnations>) -> Self {
-        self.memory = Some(memory::NodeMemory::Store(store));
+        let store = memory::NodeMemory::Store(store);
+        self.memory.make("remember_in", store);
         self
     }
 
@@ -212,7 +218,7 @@ impl BridgeBuilder {
     /// Default: the host's.
     #[cfg(feature = "testkit")]
     pub fn wall_clock(mut self, now: impl Fn() -> u64 + Send + Sync + 'static) -> Self {
-        self.wall = WallMillis::new(now);
+        self.wall = Some(WallMillis::new(now));
         self
     }
 
@@ -241,13 +247,16 @@ impl BridgeBuilder {
             return Err(BridgeError::NoRuntime);
         }
         let node = node_id(&self.node)?;
+        self.check_calls()?;
         self.check_security(&node)?;
         self.warn_of_strangers();
         let ends = self.ends()?;
         let cluster = ClusterId::new(&self.cluster).map_err(BridgeError::Cluster)?;
         #[cfg(feature = "zenoh")]
         self.open_zenoh(&node, &cluster)?;
-        let listener = self.bind()?;
+        let transport = self.transport.take();
+        let transport = transport.unwrap_or_else(|| Arc::new(Tcp::default()));
+        let listener = self.bind(&*transport)?;
         let local = listener.as_ref().and_then(|listener| listener.local_addr());
         // The companions last: the groups of elections keep the numbers that they had without them.
         let all = self.carried.drain(..).chain(self.companions.drain(..));
@@ -260,14 +269,14 @@ impl BridgeBuilder {
                 ..Introduction::new(node.clone(), cluster, incarnation)
             },
             limits: self.limits,
-            transport: self.transport,
+            transport,
             security: self.security,
-            credential: self.credential,
+            credential: self.credential.get()?.cloned(),
             carried,
             listener,
             seed: self.seed.unwrap_or_else(|| fastrand::u64(..)),
             began: Instant::now(),
-            wall: self.wall,
+            wall: self.wall.unwrap_or_else(|| WallMillis::new(wall_millis)),
             is_dangerous: self.is_dangerous,
             ends,
         }));
@@ -298,7 +307,7 @@ impl BridgeBuilder {
     /// Last of all that can fail without a trace: what is remembered cannot be taken back.
     fn begin_incarnation(&self) -> Result<NodeIncarnation, BridgeError> {
         let by_clock = self.incarnation.unwrap_or_else(by_wall_clock);
-        match &self.memory {
+        match self.memory.get()? {
             None => Ok(by_clock),
             Some(memory::NodeMemory::File(path)) => {
                 memory::begin(path, by_clock).map_err(|reason| BridgeError::Memory {
@@ -326,7 +335,7 @@ impl BridgeBuilder {
     }
 
     fn warn_of_strangers(&self) {
-        if self.security.is_none() && self.credential.is_none() {
+        if !self.is_proven() {
             tracing::warn!(
                 node = %self.node,
                 "peers prove nothing: any process that reaches this bridge, of any local user on loopback, can speak as any of them and have two leaders believe in quorum mode too; use .secret(..) or .tls(..)"
@@ -334,13 +343,13 @@ impl BridgeBuilder {
         }
     }
 
-    fn bind(&self) -> Result<Option<Box<dyn Listener>>, BridgeError> {
+    fn bind(&self, transport: &dyn Transport) -> Result<Option<Box<dyn Listener>>, BridgeError> {
         let Some(address) = &self.listen else {
             return Ok(None);
         };
         let is_safe = self.security.is_some() || self.is_dangerous;
-        check_address(&*self.transport, address, is_safe)?;
-        let listening = self.transport.listen(address);
+        check_address(transport, address, is_safe)?;
+        let listening = transport.listen(address);
         let address = address.clone();
         let failed = |reason| BridgeError::Listen { address, reason };
         listening.map(Some).map_err(failed)
@@ -433,16 +442,5 @@ impl FinishOnDrop {
 impl Drop for FinishOnDrop {
     fn drop(&mut self) {
         self.0.finish();
-    }
-}
-
-impl fmt::Debug for BridgeBuilder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("BridgeBuilder")
-            .field("node", &self.node)
-            .field("cluster", &self.cluster)
-            .field("listen", &self.listen)
-            .field("peers", &self.peers)
-            .finish_non_exhaustive()
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{io, path::PathBuf, time::Duration};
 
-use crate::{group::OpenError, protocol::IdError, store::StoreError};
+use crate::{calls::Contradiction, group::OpenError, protocol::IdError, store::StoreError};
 
 use crate::remote::{NodeId, NodeIdError};
 
@@ -24,6 +24,16 @@ pub enum BridgeError {
     /// The cluster's name is none.
     #[error("the cluster's name is refused; it follows the rules of an agent's name: {0}")]
     Cluster(#[source] IdError),
+    /// Two calls set one thing.
+    #[error(
+        "the calls `{first}(..)` and `{second}(..)` contradict each other: take one of the two out"
+    )]
+    Contradiction {
+        /// One of them.
+        first: &'static str,
+        /// The other one.
+        second: &'static str,
+    },
     /// No group to carry.
     #[error("the bridge carries no group: call .carry(&group)")]
     NoGroup,
@@ -127,4 +137,10 @@ pub enum BridgeError {
 pub struct DrainTimedOut {
     /// The time given.
     pub limit: Duration,
+}
+
+impl From<Contradiction> for BridgeError {
+    fn from(Contradiction { first, second }: Contradiction) -> Self {
+        Self::Contradiction { first, second }
+    }
 }

@@ -35,6 +35,8 @@ mod sample;
 pub(crate) mod shared;
 pub(crate) mod status;
 pub(crate) mod task;
+#[cfg(test)]
+mod tests;
 mod voters;
 
 pub use actor::RemoteBridge;

@@ -31,7 +31,7 @@ impl BridgeBuilder {
         }
         let may_be_read = self.security.is_some() || self.is_dangerous;
         let network = ZenohNetwork::open(&options, (node, cluster), may_be_read)?;
-        self.transport = Arc::new(network);
+        self.transport = Some(Arc::new(network));
         self.listen = Some(node.to_string());
         Ok(())
     }

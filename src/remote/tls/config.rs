@@ -14,7 +14,8 @@ use std::{
 use rustls::pki_types::UnixTime;
 
 use crate::{
-    pem::{PemSource, TlsPart},
+    calls::OneOf,
+    pem::{PemError, PemSource, TlsPart},
     remote::NodeId,
 };
 
@@ -160,53 +161,56 @@ impl fmt::Debug for TlsConfig {
     }
 }
 
-/// The parts of a [`TlsConfig`]. All three have to be given, each as a file or as bytes; the last
-/// call for a part counts.
+/// The parts of a [`TlsConfig`]. All three have to be given, each as a file or as bytes: both for one part are refused.
 #[derive(Clone, Debug, Default)]
 #[must_use = "a builder does nothing until `build` is called"]
 pub struct TlsConfigBuilder {
-    authorities: Option<PemSource>,
-    certificate: Option<PemSource>,
-    key: Option<PemSource>,
+    authorities: OneOf<PemSource>,
+    certificate: OneOf<PemSource>,
+    key: OneOf<PemSource>,
 }
 
 impl TlsConfigBuilder {
     /// A PEM file with the certificates of your own authorities: each holder of a certificate of theirs is
     /// a node. The authorities of the operating system do not count.
     pub fn authorities_file(mut self, path: impl Into<PathBuf>) -> Self {
-        self.authorities = Some(PemSource::file(path));
+        self.authorities
+            .make("authorities_file", PemSource::file(path));
         self
     }
 
     /// The authorities as PEM bytes.
     pub fn authorities_pem(mut self, pem: impl Into<Vec<u8>>) -> Self {
-        self.authorities = Some(PemSource::bytes(pem));
+        self.authorities
+            .make("authorities_pem", PemSource::bytes(pem));
         self
     }
 
     /// A PEM file with the node's own certificate first, and then all intermediate ones up to, but
     /// without, the authority's.
     pub fn certificate_file(mut self, path: impl Into<PathBuf>) -> Self {
-        self.certificate = Some(PemSource::file(path));
+        self.certificate
+            .make("certificate_file", PemSource::file(path));
         self
     }
 
     /// The own certificate and the intermediate ones as PEM bytes.
     pub fn certificate_pem(mut self, pem: impl Into<Vec<u8>>) -> Self {
-        self.certificate = Some(PemSource::bytes(pem));
+        self.certificate
+            .make("certificate_pem", PemSource::bytes(pem));
         self
     }
 
     /// A PEM file with the private key of the own certificate, without a password: PKCS #8, SEC 1
     /// or PKCS #1.
     pub fn key_file(mut self, path: impl Into<PathBuf>) -> Self {
-        self.key = Some(PemSource::file(path));
+        self.key.make("key_file", PemSource::file(path));
         self
     }
 
     /// The private key as PEM bytes. They are wiped when the configuration is dropped.
     pub fn key_pem(mut self, pem: impl Into<Vec<u8>>) -> Self {
-        self.key = Some(PemSource::bytes(pem));
+        self.key.make("key_pem", PemSource::bytes(pem));
         self
     }
 
@@ -227,12 +231,69 @@ impl TlsConfigBuilder {
         })
     }
 
-    fn sources(self) -> Result<Sources, TlsError> {
-        let given = |source: Option<PemSource>, part| source.ok_or(TlsError::NotGiven { part });
+    fn sources(&self) -> Result<Sources, TlsError> {
+        // First what contradicts itself, whatever else is missing.
+        let authorities = self.authorities.get().map_err(PemError::from)?;
+        let certificate = self.certificate.get().map_err(PemError::from)?;
+        let key = self.key.get().map_err(PemError::from)?;
+        let given =
+            |source: Option<&PemSource>, part| source.cloned().ok_or(TlsError::NotGiven { part });
         Ok(Sources {
-            authorities: given(self.authorities, TlsPart::Authorities)?,
-            certificate: given(self.certificate, TlsPart::Certificate)?,
-            key: given(self.key, TlsPart::Key)?,
+            authorities: given(authorities, TlsPart::Authorities)?,
+            certificate: given(certificate, TlsPart::Certificate)?,
+            key: given(key, TlsPart::Key)?,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::calls::pairs::{Outcome, idle_setters, setters_of, wrong_pairs};
+
+    type Call = Box<dyn Fn(TlsConfigBuilder) -> TlsConfigBuilder>;
+
+    fn setters() -> BTreeMap<&'static str, Call> {
+        let mut all = BTreeMap::<&str, Call>::new();
+        let mut add = |name, call: fn(TlsConfigBuilder) -> TlsConfigBuilder| {
+            all.insert(name, Box::new(call));
+        };
+        add("authorities_file", |it| it.authorities_file("1"));
+        add("authorities_pem", |it| it.authorities_pem("2"));
+        add("certificate_file", |it| it.certificate_file("3"));
+        add("certificate_pem", |it| it.certificate_pem("4"));
+        add("key_file", |it| it.key_file("5"));
+        add("key_pem", |it| it.key_pem("6"));
+        all
+    }
+
+    /// What was given of each part; that one is missing is no matter of a pair.
+    fn outcome(calls: &[&dyn Fn(TlsConfigBuilder) -> TlsConfigBuilder]) -> Outcome {
+        let built = calls.iter().fold(TlsConfig::builder(), |it, call| call(it));
+        match built.sources() {
+            Err(TlsError::NotGiven { .. }) => Ok(format!("{built:?}")),
+            Err(refused) => Err(refused.to_string()),
+            Ok(_) => unreachable!("two calls give no three parts"),
+        }
+    }
+
+    #[test]
+    fn each_setter_of_the_source_is_in_the_list() {
+        let listed: Vec<_> = setters().keys().map(|name| (*name).to_owned()).collect();
+        assert!(setters_of("TlsConfigBuilder").into_iter().eq(listed));
+        assert_eq!(idle_setters(&setters(), outcome), [""; 0]);
+    }
+
+    #[test]
+    fn each_pair_of_calls_means_the_same_in_both_orders_or_is_refused_by_both_names() {
+        assert_eq!(wrong_pairs(&setters(), outcome), [""; 0]);
+        let twice = TlsConfig::builder().key_pem("1").key_file("2").build();
+        let (first, second) = ("key_file", "key_pem");
+        assert!(
+            matches!(&twice, Err(TlsError::Pem(PemError::Contradiction { first: one, second: two })) if (*one, *two) == (first, second)),
+            "{twice:?}"
+        );
     }
 }

@@ -18,7 +18,7 @@ impl BridgeBuilder {
     /// What the bridge knows of sentinels: its own one.
     pub(in crate::remote::bridge) fn ends(&mut self) -> Result<Ends, BridgeError> {
         let sentinel = self.sentinel.take();
-        if sentinel.is_some() && self.security.is_none() && self.credential.is_none() {
+        if sentinel.is_some() && !self.is_proven() {
             return Err(BridgeError::SentinelUnproven);
         }
         Ends::with(sentinel).map_err(BridgeError::Sentinel)

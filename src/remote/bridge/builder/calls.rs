@@ -1,0 +1,61 @@
+//! What the calls of a bridge's builder come to together.
+//!
+//! Decided here: which of them contradict each other, and what a builder shows of itself. Not here: what each call sets
+//! (`builder.rs`). Every pair of them: `tests.rs` of the bridge.
+
+use std::fmt;
+
+use super::BridgeBuilder;
+use crate::remote::BridgeError;
+
+impl BridgeBuilder {
+    /// No call takes back, or hides, what another one has set.
+    pub(in crate::remote::bridge) fn check_calls(&self) -> Result<(), BridgeError> {
+        self.credential.get()?;
+        self.memory.get()?;
+        #[cfg(feature = "zenoh")]
+        if self.transport.is_some() && self.zenoh.is_some() {
+            let (first, second) = ("transport", "zenoh");
+            return Err(BridgeError::Contradiction { first, second });
+        }
+        Ok(())
+    }
+
+    /// Whether peers prove which nodes they are.
+    pub(in crate::remote::bridge) fn is_proven(&self) -> bool {
+        self.security.is_some() || !matches!(self.credential.get(), Ok(None))
+    }
+}
+
+/// Every setting but its secrets, so that two builders which ask for the same show the same.
+impl fmt::Debug for BridgeBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("BridgeBuilder");
+        shown
+            .field("node", &self.node)
+            .field("cluster", &self.cluster)
+            .field("listen", &self.listen)
+            .field("peers", &self.peers)
+            .field("groups", &self.carried.len())
+            .field("limits", &self.limits)
+            .field("has_transport", &self.transport.is_some())
+            .field("has_security", &self.security.is_some())
+            .field(
+                "has_credential",
+                &!matches!(self.credential.get(), Ok(None)),
+            )
+            .field("is_dangerous", &self.is_dangerous)
+            .field("incarnation", &self.incarnation)
+            .field("versions", &self.versions)
+            .field("memory", &self.memory)
+            .field("seed", &self.seed)
+            .field("has_wall", &self.wall.is_some())
+            .field("policy", &self.policy)
+            .field("has_parent", &self.parent.is_some());
+        #[cfg(feature = "sentinel")]
+        shown.field("has_sentinel", &self.sentinel.is_some());
+        #[cfg(feature = "zenoh")]
+        shown.field("zenoh", &self.zenoh);
+        shown.finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,167 @@
+//! What the calls of a bridge's builder make of each other, in whatever order they come.
+
+use std::{collections::BTreeMap, sync::Arc, time::SystemTime};
+
+use actix::{Actor, Context, Handler};
+
+use super::{BridgeBuilder, BridgeError, Peer, RemoteBridge};
+use crate::{
+    calls::pairs::{Outcome, idle_setters, setters_of, wrong_pairs},
+    elections::bully::BullyMessage,
+    group::Group,
+    remote::{
+        Limits, NodeId, NodeIncarnation,
+        secret::Secret,
+        sentinel::{Sentinel, SentinelDriver, SentinelError, Watched},
+        transport::{Pipes, Securing, Security, Stream},
+        wire::Versions,
+    },
+    store::MemoryStore,
+    supervisor::{RestartPolicy, Supervision},
+    testkit::virtual_system,
+};
+
+type Call = Box<dyn Fn(BridgeBuilder) -> BridgeBuilder>;
+
+/// Every setter by its name, with a value that is not the default.
+fn setters() -> BTreeMap<&'static str, Call> {
+    let mut all = BTreeMap::<&str, Call>::new();
+    let mut add = |name, call: fn(BridgeBuilder) -> BridgeBuilder| {
+        all.insert(name, Box::new(call));
+    };
+    add("cluster", |it| it.cluster("shop"));
+    add("versions", |it| it.versions(Versions { min: 7, max: 7 }));
+    add("listen", |it| it.listen("127.0.0.1:0"));
+    add("peer", |it| it.peer(Peer::inbound("b")));
+    add("carry", |it| {
+        it.carry(&Group::<BullyMessage>::new("demo").unwrap())
+    });
+    add("limits", |it| {
+        it.limits(Limits::builder().frame(100_000).build().unwrap())
+    });
+    add("transport", |it| it.transport(Pipes::new().host("a")));
+    // As `tls` does, which needs certificates.
+    add("tls", |mut it| {
+        it.security = Some(Arc::new(Certified(NodeId::new("a").unwrap())));
+        it
+    });
+    add("credential", |it| it.credential(secret()));
+    add("secret", |it| it.secret(secret()));
+    add("dangerous_plaintext", BridgeBuilder::dangerous_plaintext);
+    add("incarnation", |it| it.incarnation(NodeIncarnation(7)));
+    add("remember", |it| it.remember("a/file"));
+    add("remember_in", |it| {
+        it.remember_in(Arc::new(MemoryStore::<u64>::new()))
+    });
+    add("seed", |it| it.seed(7));
+    add("wall_clock", |it| it.wall_clock(|| 7));
+    add("restart_policy", |it| {
+        it.restart_policy(RestartPolicy::temporary())
+    });
+    add("parent", |it| it.parent(Parent.start().recipient()));
+    add("sentinel", |it| it.sentinel(Sentinel::driven_by(Idle)));
+    all
+}
+
+fn secret() -> Secret {
+    Secret::new("0123456789abcdef").unwrap()
+}
+
+#[derive(Debug)]
+struct Certified(NodeId);
+
+impl Security for Certified {
+    fn outbound<'a>(&'a self, _: Box<dyn Stream>, _: &'a NodeId) -> Securing<'a> {
+        unreachable!("nothing is dialled")
+    }
+
+    fn inbound<'a>(&'a self, _: Box<dyn Stream>, _: &'a dyn Fn(&NodeId) -> bool) -> Securing<'a> {
+        unreachable!("nothing is heard")
+    }
+
+    fn vouches_for(&self) -> &NodeId {
+        &self.0
+    }
+
+    fn expires_soon(&self) -> Option<SystemTime> {
+        None
+    }
+}
+
+#[derive(Debug)]
+struct Idle;
+
+impl SentinelDriver for Idle {
+    fn id(&self) -> u32 {
+        1
+    }
+
+    fn order(&mut self, _: &Watched) -> Result<(), SentinelError> {
+        Ok(())
+    }
+
+    fn has_ended(&mut self) -> bool {
+        false
+    }
+
+    fn restart(&mut self) -> Result<(), SentinelError> {
+        Ok(())
+    }
+}
+
+struct Parent;
+
+impl Actor for Parent {
+    type Context = Context<Self>;
+}
+
+impl Handler<Supervision<NodeId>> for Parent {
+    type Result = ();
+    fn handle(&mut self, _: Supervision<NodeId>, _: &mut Context<Self>) {}
+}
+
+fn outcome(calls: &[&dyn Fn(BridgeBuilder) -> BridgeBuilder]) -> Outcome {
+    let built = calls
+        .iter()
+        .fold(RemoteBridge::builder("a"), |it, call| call(it));
+    built.check_calls().map_err(|refused| refused.to_string())?;
+    Ok(format!("{built:?}"))
+}
+
+#[test]
+fn each_setter_of_the_source_is_in_the_list() {
+    virtual_system().block_on(async {
+        let mut found = setters_of("BridgeBuilder");
+        if cfg!(not(feature = "zenoh")) {
+            assert!(found.remove("zenoh"));
+        }
+        let listed: Vec<_> = setters().keys().map(|name| (*name).to_owned()).collect();
+        assert!(found.iter().eq(&listed), "{found:?} {listed:?}");
+        assert_eq!(idle_setters(&setters(), outcome), [""; 0]);
+    });
+}
+
+#[test]
+fn each_pair_of_calls_means_the_same_in_both_orders_or_is_refused_by_both_names() {
+    virtual_system().block_on(async {
+        assert_eq!(wrong_pairs(&setters(), outcome), [""; 0]);
+    });
+}
+
+#[test]
+fn no_call_takes_a_secret_away() {
+    virtual_system().block_on(async {
+        let all = setters();
+        let both = all["credential"](all["secret"](RemoteBridge::builder("a"))).start();
+        assert!(
+            matches!(
+                both,
+                Err(BridgeError::Contradiction {
+                    first: "credential",
+                    second: "secret"
+                })
+            ),
+            "{both:?}"
+        );
+    });
+}
