@@ -93,12 +93,14 @@ pub enum Defect {
 
     /// Proxy: an incarnation of an endpoint counts as the same on each node.
     AnyNode,
+    /// Proxy: an actor is handed more than its mailbox takes.
+    HandedUnbounded,
 }
 
 #[cfg(feature = "planted")]
 impl Defect {
     /// All of them.
-    pub const ALL: [Self; 36] = [
+    pub const ALL: [Self; 37] = [
         Self::EndedSteps,
         Self::EndedSaves,
         Self::RevokedLast,
@@ -135,6 +137,7 @@ impl Defect {
         Self::NoticeEndsAny,
         Self::NumberGivenAtOnce,
         Self::AnyNode,
+        Self::HandedUnbounded,
     ];
 }
 

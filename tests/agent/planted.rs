@@ -53,6 +53,11 @@ fn an_agents_defects_are_found() {
             "records::of_two_agents_with_one_store_the_later_one_has_it",
             "right: Ended",
         ),
+        (
+            Defect::HandedUnbounded,
+            "leader::room::a_slow_leader_has_what_its_mailbox_takes_and_senders_are_refused",
+            "0 were refused",
+        ),
     ];
     again::are_found("agent", VARIABLE, &cases);
 }

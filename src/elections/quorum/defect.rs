@@ -28,6 +28,7 @@ impl Defect {
         Self::AnyStore,
         Self::IncarnationUnrecorded,
         Self::OldCopyVotes,
+        Self::AnnouncementForgotten,
     ];
 }
 
@@ -110,6 +111,8 @@ defects! { QuorumConfig:
     IncarnationUnrecorded,
     /// `older-than-remembered`: an agent goes on with a record that others know to be old.
     OldCopyVotes,
+    /// `remember-who-took-part`: only votes and acknowledgements are remembered, and no announcement.
+    AnnouncementForgotten,
     /// `lease-within-promise`: a lease is as long as the leader's own timings say, whatever was promised.
     LeaseByOwnTimings,
     /// `record-longest-promise`: the record keeps no promise.

@@ -192,6 +192,7 @@ impl QuorumBully {
         // An announcement leaves when its leader's own vote is durable.
         if let BullyMessage::Elected(Elected { term, .. })
         | BullyMessage::Heartbeat(Heartbeat { term, .. }) = message
+            && !core.config.confuses(Defect::AnnouncementForgotten)
         {
             core.keep_word(now, sender, *term);
         }

@@ -173,7 +173,7 @@ fn a_slow_leader_has_what_its_mailbox_takes_and_senders_are_refused() {
                 sleep(MS(1)).await;
             }
         }
-        assert!(refused > 3_000, "{refused}");
+        assert!(refused > 3_000, "{refused} were refused");
         assert!(most_live() <= MAILBOX, "{}", most_live());
         // It stands still for longer than an answer is waited for: nothing becomes unknown.
         sleep(MS(10_000)).await;

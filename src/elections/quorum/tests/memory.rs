@@ -241,13 +241,17 @@ fn what_is_kept_of_the_others_is_written_within_a_minute() {
 /// `remember-who-took-part`: else only the leader knows of its own vote.
 #[test]
 fn a_follower_remembers_the_incarnation_that_led_and_its_term() {
-    let mut me = Kit::following();
+    assert!(an_announcement_is_remembered(config()));
+}
+
+pub(super) fn an_announcement_is_remembered(config: QuorumConfig) -> bool {
+    let mut me = Kit::following_by(config);
     me.hear(HIGH, heartbeat(OLD + 1, 9)).whatever();
     let seen = me.hear_incarnation(HIGH, 2, Recall { seen: Term(OLD) });
-    assert!(matches!(
+    matches!(
         seen.messages()[..],
         [Message::Recalled(Recalled { heard, .. })] if *heard == self::heard(1, OLD + 1)
-    ));
+    )
 }
 
 // ---- an old copy -----------------------------------------------------------------------------

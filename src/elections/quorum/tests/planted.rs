@@ -42,6 +42,7 @@ const OF_MEMORY: &[(Defect, Scene)] = &[
         the_incarnation_is_written_before_the_first_ack,
     ),
     (Defect::OldCopyVotes, an_old_copy_ends),
+    (Defect::AnnouncementForgotten, an_announcement_is_remembered),
 ];
 
 #[test]
