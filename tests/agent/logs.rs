@@ -26,7 +26,7 @@ use crate::{
 
 /// Collects what is logged.
 #[derive(Clone, Default)]
-struct Lines(Arc<Mutex<Vec<u8>>>);
+pub(crate) struct Lines(Arc<Mutex<Vec<u8>>>);
 
 impl Write for Lines {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -46,7 +46,7 @@ impl Lines {
     }
 
     /// The same of another word.
-    fn about(&self, word: &str) -> Vec<String> {
+    pub(crate) fn about(&self, word: &str) -> Vec<String> {
         let bytes = std::mem::take(&mut *self.0.lock().unwrap());
         let text = String::from_utf8(bytes).unwrap();
         let lines = text.lines().filter(|line| line.contains(word));
@@ -56,7 +56,7 @@ impl Lines {
     }
 }
 
-fn logged(level: Level, scene: impl AsyncFnOnce(Lines)) {
+pub(crate) fn logged(level: Level, scene: impl AsyncFnOnce(Lines)) {
     logging::beside_others();
     let lines = Lines::default();
     let writer = lines.clone();

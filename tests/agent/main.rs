@@ -25,6 +25,7 @@ mod leadership;
 mod leases;
 mod leave;
 mod logs;
+mod memory;
 mod metrics;
 mod operate;
 mod outside;

@@ -42,6 +42,7 @@ mod secrets;
 mod sentinels;
 mod slow;
 mod sockets;
+mod stores;
 mod strangers;
 mod twins;
 mod versions;

@@ -1,0 +1,146 @@
+//! What an operator is told when an agent starts on an old copy of its votes: real files, in virtual time. Another
+//! store is no case of one process, which refuses it at the start; between hosts: `tests/remote/stores.rs`.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a scene that cannot be set fails the test"
+)]
+
+use std::{fs, path::Path};
+
+use actix::clock;
+use actix_bully::{
+    Group,
+    agent::{BullyAgent, BullyHandle, Finding, Lifecycle},
+    protocol::{Term, Timings},
+    store::{FileStore, StoreIdentity, TermStore},
+    testkit::VirtualClock,
+};
+use tempfile::TempDir;
+use tracing::Level;
+
+use crate::{
+    logs::logged,
+    stage::{MS, id, play},
+};
+
+const NAMES: [&str; 3] = ["a", "b", "c"];
+
+fn store<D>(path: &Path, name: &str) -> FileStore<D>
+where
+    FileStore<D>: TermStore<D>,
+    D: Clone + std::fmt::Debug + PartialEq + Send + 'static,
+    D: serde::Serialize + serde::de::DeserializeOwned,
+{
+    let identity = StoreIdentity {
+        cluster: id("test"),
+        group: id("jobs"),
+        node: id(name),
+    };
+    FileStore::open_or_create(path, identity).unwrap()
+}
+
+/// A voter of three, with its votes in a file of its own.
+fn voter(group: &Group, folder: &TempDir, name: &str) -> BullyHandle {
+    let score: i32 = name.bytes().map(i32::from).sum();
+    BullyAgent::builder(name)
+        .score(score)
+        .timings(Timings::lan())
+        .quorum(NAMES)
+        .clock(VirtualClock::new())
+        .store(store(&folder.path().join(name), name))
+        .join(group)
+        .start()
+        .unwrap()
+}
+
+/// Three voters of which the last leads, and the others have acknowledged it.
+async fn three(group: &Group, folder: &TempDir) -> [BullyHandle; 3] {
+    let voters = NAMES.map(|name| voter(group, folder, name));
+    clock::sleep(MS(5_000)).await;
+    assert!(voters[2].is_leader());
+    voters
+}
+
+/// It ends, and its file is closed.
+async fn end(voter: BullyHandle) {
+    voter.leave(MS(5_000)).await.unwrap();
+    drop(voter);
+    clock::sleep(MS(1)).await;
+}
+
+#[test]
+fn an_agent_on_an_old_copy_of_its_votes_ends_and_says_which_voter_knows_better() {
+    logged(Level::ERROR, async |lines| {
+        let (group, folder) = (Group::new("jobs").unwrap(), tempfile::tempdir().unwrap());
+        let [a, b, c] = three(&group, &folder).await;
+        let first = c.current().leading.unwrap();
+        end(a).await;
+        let (file, backup) = (folder.path().join("a"), folder.path().join("backup"));
+        fs::copy(&file, &backup).unwrap();
+
+        // With its own file it takes part again, in a later term.
+        let a = voter(&group, &folder, "a");
+        clock::sleep(MS(5_000)).await;
+        c.step_down(None).unwrap();
+        clock::sleep(MS(5_000)).await;
+        let later = b.current().term.max(c.current().term);
+        assert!(later > first, "{later} after {first}");
+        assert_eq!(a.current().lifecycle, Lifecycle::Running);
+        assert_eq!(a.current().term, later);
+        end(a).await;
+        assert_eq!(lines.about("record"), [""; 0]);
+
+        fs::copy(&backup, &file).unwrap();
+        let a = voter(&group, &folder, "a");
+        clock::sleep(MS(5_000)).await;
+        assert_eq!(a.current().lifecycle, Lifecycle::Ended);
+        let found = a.diagnosis();
+        let Some(Finding::OldRecord { by, term, heard }) = found
+            .findings
+            .iter()
+            .find(|finding| matches!(finding, Finding::OldRecord { .. }))
+        else {
+            panic!("{found}");
+        };
+        assert!([b.id(), c.id()].contains(&by), "{by}");
+        assert!(*term < *heard && *heard <= later, "{term}, {heard}");
+        assert_eq!(found.findings[0], Finding::Ended);
+        assert!(found.to_string().contains("bring the newest record back"));
+        let said = lines.about("record");
+        assert!(
+            said.len() == 1
+                && said[0].contains("the record is an old copy")
+                && said[0].contains("the agent stops"),
+            "{said:#?}"
+        );
+        // The others go on without it.
+        assert!(b.is_leader() || c.is_leader());
+        let (b_term, c_term): (Term, Term) = (b.current().term, c.current().term);
+        assert_eq!(b_term, c_term);
+    });
+}
+
+/// The same is no news where the file is the agent's own.
+#[test]
+fn an_agent_with_its_own_file_is_told_nothing() {
+    play(async {
+        let (group, folder) = (Group::new("jobs").unwrap(), tempfile::tempdir().unwrap());
+        let [a, b, c] = three(&group, &folder).await;
+        end(a).await;
+        let a = voter(&group, &folder, "a");
+        clock::sleep(MS(5_000)).await;
+        let is_wrong = |finding: &Finding| {
+            matches!(
+                finding,
+                Finding::OldRecord { .. } | Finding::OtherStore { .. }
+            )
+        };
+        for told in [&a, &b, &c] {
+            let found = told.diagnosis();
+            assert!(!found.findings.iter().any(is_wrong), "{found}");
+        }
+        end(b).await;
+        clock::sleep(MS(5_000)).await;
+        assert!(c.is_leader(), "a's word counts");
+    });
+}

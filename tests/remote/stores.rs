@@ -1,0 +1,68 @@
+//! A voter whose store was lost comes back to hosts that took part with the old one.
+
+use std::fs;
+
+use actix::clock::sleep;
+use actix_bully::{agent::Finding, remote::transport::Pipes};
+
+use super::{
+    kit::{Host, MS, play, until},
+    voters::{believer, elected, host},
+};
+
+/// Whether its agent says that this voter has voted with another store.
+fn tells_of(host: &Host, voter: &str) -> bool {
+    let found = host.agents[0].diagnosis();
+    found.findings.iter().any(|finding| {
+        matches!(finding, Finding::OtherStore { voter: of, kept, found } if of.as_str() == voter && kept != found)
+    })
+}
+
+#[test]
+fn a_voter_with_another_store_is_refused_by_the_leader_and_both_say_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    play(async {
+        let pipes = Pipes::new();
+        let [a, b, c] = elected(&pipes, folder).await;
+        a.stop().await;
+        fs::remove_file(folder.join("a1")).unwrap();
+        let a = host(&pipes, "a", 2_000, folder);
+        // The leader has heard its acknowledgements, with the old store.
+        until("both say so", || {
+            [&a, &c].iter().all(|host| tells_of(host, "a1"))
+        })
+        .await;
+        let said = a.agents[0].diagnosis().to_string();
+        assert!(
+            said.contains("a1 has voted with another store") && said.contains("raise the epoch"),
+            "{said}"
+        );
+        // Its word counts for nothing: without b's, c leads no more, and no other agent does.
+        assert_eq!(believer(&[&a, &b, &c]).as_deref(), Some("c1"));
+        b.stop().await;
+        until("c1 leads no more", || believer(&[&a, &c]).is_none()).await;
+        for _ in 0..2_000 {
+            sleep(MS(10)).await;
+            assert_eq!(believer(&[&a, &c]), None);
+        }
+    });
+}
+
+/// What the test above counts on: with its own store the same voter is heard.
+#[test]
+fn a_voter_with_its_own_store_is_heard_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    play(async {
+        let pipes = Pipes::new();
+        let [a, b, c] = elected(&pipes, folder).await;
+        a.stop().await;
+        let a = host(&pipes, "a", 2_000, folder);
+        until("a1 follows", || a.follows("c1")).await;
+        b.stop().await;
+        sleep(MS(20_000)).await;
+        assert_eq!(believer(&[&a, &c]).as_deref(), Some("c1"));
+        assert!(![&a, &c].iter().any(|host| tells_of(host, "a1")));
+    });
+}
