@@ -102,6 +102,15 @@ fn planted() -> Vec<Case> {
                 (b.budget.crashes, b.delay) = (2, Some(0));
             }),
         ),
+        // Four ticks: a voter of the leader's quorum has to abstain before it votes in the same term again.
+        Case::breaks(
+            "no disk: a voter that recovers without asking",
+            5_856,
+            ("LeaderPerTerm", 27),
+            search(Walls::Behind(3), Some(Defect::NoRecovery), 4, |b| {
+                (b.budget.crashes, b.delay) = (1, Some(0));
+            }),
+        ),
         Case::breaks(
             "no disk: silence that is taken for an answer",
             320_934,
