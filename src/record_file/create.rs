@@ -117,7 +117,7 @@ fn fill(system: &dyn FileSystem, held: &Locked, size: SlotSize, first: &Slot) ->
     }
     let len = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
     system.set_len(held.file(), len)?;
-    write_all(system, held, 0, &bytes).map_err(|unwritten| match unwritten {
+    write_all(system, held.file(), 0, &bytes).map_err(|unwritten| match unwritten {
         super::Unwritten::Nothing(error) | super::Unwritten::Part(error) => error,
     })?;
     system.sync_all(held.file())

@@ -1,8 +1,8 @@
 //! Why a record cannot be read or written. The caller adds the path, and what to do.
 
-use std::{fmt, io};
+use std::io;
 
-use super::system::{self, Status};
+use super::Busy;
 
 /// Why a record cannot be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -75,24 +75,4 @@ pub(crate) enum FileDamage {
     Former,
     #[error("neither of its two slots has a valid record")]
     Empty,
-}
-
-/// A file that is locked. Its holder is looked for when somebody asks: that takes longer than the lock itself.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Busy(pub(super) Option<Status>);
-
-impl Busy {
-    /// The process that has the lock now, as far as this one can see it.
-    pub(crate) fn holder(self) -> Option<u32> {
-        self.0.as_ref().and_then(system::holder)
-    }
-}
-
-impl fmt::Display for Busy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.holder() {
-            Some(process) => write!(f, "process {process}"),
-            None => f.write_str("a process of another container"),
-        }
-    }
 }

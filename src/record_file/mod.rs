@@ -5,7 +5,7 @@
 //!
 //!   NAME   ┌──────────────┬──────────────┐   write N+1: into the slot of N-1, one write, one fdatasync
 //!          │ record N     │ record N-1   │   open:      lock, compare the name, take the newest valid slot
-//!          └──────────────┴──────────────┘
+//!          └──────────────┴──────────────┘   see:       no lock: both slots, then the newest once more
 //! ```
 //!
 //! Decided here: the order of the calls, which process holds the file, and which record it has after a failed call. Not
@@ -20,14 +20,17 @@
 //! | `failed-sync-voids`: Linux marks pages clean after a failed sync, so a later read would show bytes that the disk never got. The writer voids its slot before it gives the lock back; if it cannot, it keeps the lock until its process ends | `mod.rs` |
 //! | `same-file`: name, device, inode, length and number of links are compared before a write and after its sync | `mod.rs` |
 //! | `lock-of-the-inode`: the lock is `flock`'s. It belongs to the inode, so a hard link or a mounted file is the same; and to the open file description, so another `close` in the process changes nothing. A forked child never unlocks | `locked.rs` |
+//! | `seen-when-said`: who reads without the lock believes the newest record whose writer has said that it is durable, unless that was overtaken meanwhile; else the lock decides | `seen.rs` |
 //! | `no-half-file`: a file gets its name when it is whole, and never takes the name of another one | `create.rs` |
 //! | two slots without a record are damage, never an empty file | `mod.rs` |
 //!
 //! Read on: `slot.rs` has every byte, `system.rs` the calls.
 
+mod busy;
 mod create;
 mod error;
 mod locked;
+mod seen;
 mod slot;
 mod system;
 #[cfg(test)]
@@ -35,12 +38,16 @@ mod system;
 pub(crate) mod tests;
 
 use std::{
-    fmt, io,
+    fmt,
+    fs::File,
+    io,
     path::{Path, PathBuf},
     sync::Arc,
 };
 
-pub(crate) use error::{Busy, FileDamage, RecordFileError};
+pub(crate) use busy::{Busy, UNSEEN};
+pub(crate) use error::{FileDamage, RecordFileError};
+pub(crate) use seen::Seen;
 pub(crate) use system::{FileSystem, Host};
 
 use crate::planted::{Defect, has};
@@ -73,15 +80,7 @@ impl RecordFile {
     pub(crate) fn open(system: Arc<dyn FileSystem>, path: &Path) -> Result<Self, RecordFileError> {
         let path = std::path::absolute(path)?;
         for _ in 0..TRIES {
-            let file = system.open(&path).map_err(|error| {
-                if error.kind() == io::ErrorKind::NotFound {
-                    RecordFileError::Missing
-                } else if error.kind() == io::ErrorKind::IsADirectory {
-                    FileDamage::NotAFile.into()
-                } else {
-                    error.into()
-                }
-            })?;
+            let file = opened(&*system, &path)?;
             if !system.held(&file)?.is_file {
                 return Err(FileDamage::NotAFile.into());
             }
@@ -112,12 +111,7 @@ impl RecordFile {
 
     /// Which record of which file it is.
     pub(crate) fn stamp(&self) -> Stamp {
-        Stamp {
-            device: self.status.device,
-            inode: self.status.inode,
-            number: self.newest.number,
-            checksum: self.newest.checksum(self.size),
-        }
+        Stamp::of(&self.status, &self.newest, self.size)
     }
 
     /// The longest record that the file has room for, in bytes.
@@ -224,20 +218,32 @@ impl RecordFile {
     }
 
     fn write_all(&self, at: u64, bytes: &[u8]) -> Result<(), Unwritten> {
-        write_all(&*self.system, &self.held, at, bytes)
+        write_all(&*self.system, self.held.file(), at, bytes)
     }
+}
+
+fn opened(system: &dyn FileSystem, path: &Path) -> Result<File, RecordFileError> {
+    system.open(path).map_err(|error| {
+        if error.kind() == io::ErrorKind::NotFound {
+            RecordFileError::Missing
+        } else if error.kind() == io::ErrorKind::IsADirectory {
+            FileDamage::NotAFile.into()
+        } else {
+            error.into()
+        }
+    })
 }
 
 /// Writes all bytes, in one call unless the system takes fewer.
 fn write_all(
     system: &dyn FileSystem,
-    held: &Locked,
+    file: &File,
     mut at: u64,
     mut bytes: &[u8],
 ) -> Result<(), Unwritten> {
     let mut failed: fn(io::Error) -> Unwritten = Unwritten::Nothing;
     while !bytes.is_empty() {
-        let written = match system.write_at(held.file(), bytes, at) {
+        let written = match system.write_at(file, bytes, at) {
             Ok(0) => return Err(failed(io::ErrorKind::WriteZero.into())),
             Ok(written) => written,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
@@ -259,7 +265,7 @@ fn read(
     let size = SlotSize::of_file(status.len);
     let Some(size) = size else {
         let mut beginning = [0; slot::FORMER.len()];
-        let len = read_all(system, held, &mut beginning)?;
+        let len = read_all(system, held.file(), 0, &mut beginning)?;
         let is_former = beginning.get(..len) == Some(slot::FORMER);
         let damage = if is_former {
             FileDamage::Former
@@ -269,15 +275,17 @@ fn read(
         return Err(damage.into());
     };
     let mut bytes = vec![0; size.file_len()];
-    let len = read_all(system, held, &mut bytes)?;
+    let len = read_all(system, held.file(), 0, &mut bytes)?;
     bytes.truncate(len);
     Slot::newest(&bytes, size).map(|newest| (size, newest))
 }
 
-fn read_all(system: &dyn FileSystem, held: &Locked, into: &mut [u8]) -> io::Result<usize> {
+/// Reads from there on, in one call unless the system gives fewer bytes.
+fn read_all(system: &dyn FileSystem, file: &File, at: u64, into: &mut [u8]) -> io::Result<usize> {
     let mut len = 0;
     while let Some(rest) = into.get_mut(len..).filter(|rest| !rest.is_empty()) {
-        match system.read_at(held.file(), rest, u64::try_from(len).unwrap_or(u64::MAX)) {
+        let from = at.saturating_add(u64::try_from(len).unwrap_or(u64::MAX));
+        match system.read_at(file, rest, from) {
             Ok(0) => break,
             Ok(read) => len += read,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -303,6 +311,17 @@ pub(crate) struct Stamp {
     inode: u64,
     number: u64,
     checksum: u32,
+}
+
+impl Stamp {
+    fn of(file: &Status, newest: &Slot, size: SlotSize) -> Self {
+        Self {
+            device: file.device,
+            inode: file.inode,
+            number: newest.number,
+            checksum: newest.checksum(size),
+        }
+    }
 }
 
 impl fmt::Display for Stamp {

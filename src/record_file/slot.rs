@@ -12,6 +12,10 @@
 //! | 24..28 | the length of the record |
 //! | 28..32 | CRC-32 (IEEE) of bytes 0..28 and of the record |
 //! | 32.. | the record; what follows it is left over from an earlier one |
+//! | the last 12 | the number of a record of the other slot that is durable, and its CRC-32 |
+//!
+//! The note at the end of a slot is of the record in the other one, so that the write that follows it has no other page
+//! to bring to the disk than its own.
 //!
 //! The first 32 bytes keep this form in every format, so that damage is never taken for another format.
 
@@ -54,10 +58,39 @@ impl Slot {
     }
 
     pub(super) fn encode(&self, size: SlotSize) -> Vec<u8> {
-        let mut bytes = self.beginning(size);
-        bytes.extend(self.checksum(size).to_le_bytes());
+        let mut bytes = self.header(size).to_vec();
         bytes.extend(&self.record);
         bytes
+    }
+
+    /// What stands before the record.
+    pub(super) fn header(&self, size: SlotSize) -> [u8; HEADER] {
+        let beginning = self.beginning(size);
+        let sum = checksum(&beginning, &self.record).to_le_bytes();
+        let mut header = Self::VOID;
+        for (byte, value) in header.iter_mut().zip(beginning.into_iter().chain(sum)) {
+            *byte = value;
+        }
+        header
+    }
+
+    /// Says that this record is durable.
+    pub(super) fn note(&self, size: SlotSize) -> [u8; NOTE] {
+        let mut note = [0; NOTE];
+        let sum = self.checksum(size).to_le_bytes();
+        let all = self.number.to_le_bytes().into_iter().chain(sum);
+        for (byte, value) in note.iter_mut().zip(all) {
+            *byte = value;
+        }
+        note
+    }
+
+    /// Where its note is in the file: at the end of the other slot.
+    pub(super) fn note_offset(&self, size: SlotSize) -> u64 {
+        let slots = if is_in_first(self.number) { 2 } else { 1 };
+        u64::from(size.0)
+            .saturating_mul(slots)
+            .saturating_sub(NOTE_LEN)
     }
 
     pub(super) fn checksum(&self, size: SlotSize) -> u32 {
@@ -149,7 +182,7 @@ pub(super) struct SlotSize(u32);
 impl SlotSize {
     /// The smallest slot that has room for a record of this length; `None` beyond [`MAX_SLOT`].
     pub(super) fn for_limit(limit: usize) -> Option<Self> {
-        let needed = u32::try_from(limit.checked_add(HEADER)?).ok()?;
+        let needed = u32::try_from(limit.checked_add(HEADER)?.checked_add(NOTE)?).ok()?;
         let size = needed.checked_next_power_of_two()?.max(MIN_SLOT);
         (size <= MAX_SLOT).then_some(Self(size))
     }
@@ -170,7 +203,7 @@ impl SlotSize {
 
     /// The longest record.
     pub(super) fn limit(self) -> usize {
-        self.len().saturating_sub(HEADER)
+        self.len().saturating_sub(HEADER).saturating_sub(NOTE)
     }
 }
 
@@ -191,5 +224,8 @@ pub(super) const FORMER: &[u8] = b"actix-bully ";
 const MAGIC: &[u8] = b"bullyrec";
 const FORMAT: u32 = 1;
 const HEADER: usize = 32;
+/// Length of a note.
+pub(super) const NOTE: usize = 12;
+const NOTE_LEN: u64 = 12;
 const MIN_SLOT: u32 = 8 << 10;
 const MAX_SLOT: u32 = 1 << 20;

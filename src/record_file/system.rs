@@ -237,28 +237,3 @@ mod other {
         }
     }
 }
-
-/// The process that has a lock on this file, as far as this one can see it.
-pub(super) fn holder(file: &Status) -> Option<u32> {
-    #[cfg(target_os = "linux")]
-    {
-        use rustix::fs::{major, minor};
-
-        let (major, minor) = (major(file.device), minor(file.device));
-        let file = format!("{major:02x}:{minor:02x}:{}", file.inode);
-        // Such as "1: FLOCK  ADVISORY  WRITE 4711 fe:00:131074 0 EOF".
-        let locks = std::fs::read_to_string("/proc/locks").ok()?;
-        locks.lines().find_map(|line| {
-            let words: Vec<_> = line.split_whitespace().collect();
-            let [_, "FLOCK", _, _, process, of, ..] = words.as_slice() else {
-                return None;
-            };
-            (*of == file).then(|| process.parse().ok()).flatten()
-        })
-    }
-    #[cfg(not(target_os = "linux"))]
-    {
-        let _ = file;
-        None
-    }
-}

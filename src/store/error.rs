@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::{Generation, StoreIdentity};
-use crate::record_file::{FileDamage, RecordFileError};
+use crate::record_file::{FileDamage, RecordFileError, UNSEEN};
 
 /// Why a record cannot be read or made durable.
 ///
@@ -84,8 +84,8 @@ pub enum StoreError {
     InUse {
         /// The path asked for.
         path: PathBuf,
-        /// The number of that process, which may be this one. `None`: this process cannot see it, since it is one of
-        /// another container.
+        /// The number of that process, which may be this one. `None`: this process cannot see it. It is one of another
+        /// container, or it has the file from a process that has ended.
         holder: Option<u32>,
     },
     /// The file was removed or replaced while it was open.
@@ -269,7 +269,7 @@ impl fmt::Display for Holder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             Some(process) => write!(f, "process {process}"),
-            None => f.write_str("a process of another container"),
+            None => f.write_str(UNSEEN),
         }
     }
 }

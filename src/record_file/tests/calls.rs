@@ -161,15 +161,15 @@ fn a_record_that_is_too_long_is_not_written() {
     let (_folder, path) = place();
     let mut file = create(&Arc::default(), &path).expect("made");
     let most = vec![7; file.limit()];
-    assert_eq!(most.len(), 8160);
+    assert_eq!(most.len(), 8148);
     file.write(&most).expect("it fits");
     let refused = file.write(&[most.as_slice(), b"x"].concat());
     assert!(
         matches!(
             refused,
             Err(RecordFileError::TooLarge {
-                len: 8161,
-                max: 8160
+                len: 8149,
+                max: 8148
             })
         ),
         "{refused:?}"

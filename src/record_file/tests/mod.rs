@@ -4,6 +4,7 @@ mod calls;
 mod crashes;
 mod killed;
 mod named;
+mod seen;
 mod slots;
 pub(crate) mod tried;
 

@@ -156,18 +156,18 @@ fn a_slot_of_a_later_format_is_refused_although_the_other_one_is_known() {
 fn a_slot_is_a_power_of_two_with_room_for_the_limit() {
     for (limit, slot) in [
         (0, 8192),
-        (8160, 8192),
-        (8161, 16_384),
-        (1_048_544, 1 << 20),
+        (8148, 8192),
+        (8149, 16_384),
+        (1_048_532, 1 << 20),
     ] {
         let size = SlotSize::for_limit(limit).expect("it fits");
-        assert_eq!(size.limit() + 32, slot, "{limit}");
+        assert_eq!(size.limit() + 32 + 12, slot, "{limit}");
         assert!(size.limit() >= limit);
         let len = u64::try_from(size.file_len()).unwrap();
         assert_eq!(SlotSize::of_file(len), Some(size));
         assert_eq!(SlotSize::of_file(len + 1), None);
     }
-    assert_eq!(SlotSize::for_limit(1_048_545), None);
+    assert_eq!(SlotSize::for_limit(1_048_533), None);
     assert_eq!(SlotSize::for_limit(usize::MAX), None);
     for len in [0, 8192, 24_576, 4 << 20, u64::MAX] {
         assert_eq!(SlotSize::of_file(len), None, "{len}");

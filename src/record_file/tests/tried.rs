@@ -37,7 +37,7 @@ pub(crate) enum Call {
 /// What happens in place of a call, or before it.
 pub(crate) enum Event {
     Fails(ErrorKind),
-    /// Of a write: this many bytes are written, then it fails.
+    /// Of a write: this many bytes are written, then it fails. Of a read: it gives this many.
     Short(usize),
     Before(Box<dyn FnOnce() + Send>),
 }
@@ -95,7 +95,7 @@ impl Tried {
         mem::take(&mut self.seen.lock().unwrap())
     }
 
-    /// `Ok(Some(len))` for a write that is to be short.
+    /// `Ok(Some(len))` for a write or a read that is to be short.
     fn note(&self, call: Call) -> io::Result<Option<usize>> {
         let number = self.count.fetch_add(1, SeqCst);
         self.seen.lock().unwrap().push(call);
@@ -152,8 +152,9 @@ impl FileSystem for Tried {
     }
 
     fn read_at(&self, file: &File, into: &mut [u8], at: u64) -> io::Result<usize> {
-        self.note(Call::Read)?;
-        Host.read_at(file, into, at)
+        let short = self.note(Call::Read)?;
+        let len = short.unwrap_or(into.len());
+        Host.read_at(file, &mut into[..len], at)
     }
 
     fn write_at(&self, file: &File, bytes: &[u8], at: u64) -> io::Result<usize> {

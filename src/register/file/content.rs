@@ -19,7 +19,11 @@ const HEAD: &[u8] = b"bully entry ";
 
 /// The name of a key's file: the beginning of the key, so that an operator finds it, and a hash.
 pub(super) fn file_name(key: &RegisterKey) -> String {
-    format!("{}-{:016x}{ENDING}", beginning(key.as_str()), hash(key))
+    format!(
+        "{}-{:016x}{ENDING}",
+        beginning(key.as_str()),
+        hash(key.as_str())
+    )
 }
 
 /// Whether a file of that name may belong to a key below this one.
@@ -37,12 +41,10 @@ fn beginning(key: &str) -> String {
 }
 
 /// FNV-1a, 64 bits: the same in every process.
-pub(super) fn hash(key: &RegisterKey) -> u64 {
-    key.as_str()
-        .bytes()
-        .fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-        })
+pub(super) fn hash(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
 }
 
 /// The record of a file.

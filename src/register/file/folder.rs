@@ -1,7 +1,7 @@
 //! The operations, each one attempt that waits for no other process.
 //!
-//! Decided here: the comparison under the lock of a key's file, and which record needs no second sync since this
-//! register synced it. Everything here blocks, for a sync at most.
+//! Decided here: the comparison under the lock of a key's file, what is answered without it, and which record needs no
+//! second sync since this register synced it. Everything here blocks, for a sync at most.
 
 use std::{
     cell::RefCell,
@@ -18,7 +18,7 @@ use super::{
     kind::{kind_at, shared_kind},
 };
 use crate::{
-    record_file::{FileSystem, Host, RecordFile, RecordFileError, Stamp},
+    record_file::{FileSystem, Host, RecordFile, RecordFileError, Seen, Stamp},
     register::{
         Entry, MOST_LISTED, RegisterError, RegisterKey, RegisterRefusal, Removal, Swap, Version,
     },
@@ -65,7 +65,11 @@ impl Folder {
         Ok(format!("files {}", path.display()))
     }
 
+    /// Without the lock, unless the last writer of the file was killed or has failed.
     pub(super) fn read(&self, key: &RegisterKey) -> Result<Option<Entry>, FileFailure> {
+        if let Unlocked::Found(found) = self.see(key)? {
+            return Ok(found);
+        }
         let (_, found) = self.open(key, false)?;
         Ok(found.map(|(_, entry)| entry))
     }
@@ -77,7 +81,10 @@ impl Folder {
         value: &[u8],
     ) -> Result<Swap, FileFailure> {
         let record = content::encode(key, fastrand::u64(..), value);
-        let (path, found) = self.open(key, true)?;
+        let (path, found) = match self.open_or_see(key, expected)? {
+            Opened::Mine(path, found) => (path, found),
+            Opened::Changed(found) => return Ok(Swap::Conflict(found)),
+        };
         let file = match (found, expected) {
             (Some((mut file, entry)), Some(expected)) if entry == *expected => {
                 if let Some(stamp) = self.synced.borrow().get(key) {
@@ -101,6 +108,7 @@ impl Folder {
             }
             (found, _) => return Ok(Swap::Conflict(found.map(|(_, entry)| entry))),
         };
+        file.say();
         let stamp = file.stamp();
         self.synced.borrow_mut().insert(key.clone(), stamp);
         Ok(Swap::Done(version(key, stamp)?))
@@ -111,7 +119,10 @@ impl Folder {
         key: &RegisterKey,
         expected: &Entry,
     ) -> Result<Removal, FileFailure> {
-        let (path, found) = self.open(key, true)?;
+        let (path, found) = match self.open_or_see(key, Some(expected))? {
+            Opened::Mine(path, found) => (path, found),
+            Opened::Changed(found) => return Ok(Removal::Conflict(found)),
+        };
         match found {
             Some((file, entry)) if entry == *expected => {
                 let removed = file.remove();
@@ -146,19 +157,40 @@ impl Folder {
         name: &str,
     ) -> Result<Option<(RegisterKey, Entry)>, FileFailure> {
         let path = self.path.join(name);
-        match RecordFile::open(Arc::clone(&self.system), &path) {
-            Err(RecordFileError::Missing) => Ok(None),
-            Err(error) => Err(failure(&path, error, false)),
-            Ok(file) => {
-                let Some((key, value)) = content::decode(file.record()) else {
-                    return Ok(None);
-                };
-                if file_name(&key) != name {
-                    return Ok(None);
-                }
-                let entry = Entry::new(&key, version(&key, file.stamp())?, value.to_vec())?;
-                Ok(Some((key, entry)))
-            }
+        let seen = match RecordFile::see(&self.system, &path) {
+            Ok(None) => RecordFile::open(Arc::clone(&self.system), &path).map(RecordFile::seen),
+            Ok(Some(seen)) => Ok(seen),
+            Err(error) => Err(error),
+        };
+        let Seen { record, stamp } = match seen {
+            Err(RecordFileError::Missing) => return Ok(None),
+            Err(error) => return Err(failure(&path, error, false)),
+            Ok(seen) => seen,
+        };
+        let Some((key, value)) = content::decode(&record) else {
+            return Ok(None);
+        };
+        if file_name(&key) != name {
+            return Ok(None);
+        }
+        let entry = Entry::new(&key, version(&key, stamp)?, value.to_vec())?;
+        Ok(Some((key, entry)))
+    }
+
+    /// The file to compare and to write. While another process has it, it may be seen without the lock that the entry
+    /// is another one: most processes that want a lease find that it was taken just now.
+    fn open_or_see(
+        &self,
+        key: &RegisterKey,
+        expected: Option<&Entry>,
+    ) -> Result<Opened, FileFailure> {
+        match self.open(key, true) {
+            Ok((path, found)) => Ok(Opened::Mine(path, found)),
+            Err(FileFailure::InUse(file)) => match self.see(key)? {
+                Unlocked::Found(found) if found.as_ref() != expected => Ok(Opened::Changed(found)),
+                Unlocked::Found(_) | Unlocked::Unsaid => Err(FileFailure::InUse(file)),
+            },
+            Err(error) => Err(error),
         }
     }
 
@@ -170,22 +202,36 @@ impl Folder {
     ) -> Result<(PathBuf, Option<(RecordFile, Entry)>), FileFailure> {
         self.check()?;
         let path = self.path.join(file_name(key));
-        let file = match RecordFile::open(Arc::clone(&self.system), &path) {
-            Err(RecordFileError::Missing) if self.path.is_dir() => return Ok((path, None)),
-            // Nothing is known of a record whose folder is away.
-            Err(RecordFileError::Missing) => {
-                return Err(of_system(&self.path, &ErrorKind::NotFound.into()).into());
+        match RecordFile::open(Arc::clone(&self.system), &path) {
+            Err(RecordFileError::Missing) => self.missing().map(|()| (path, None)),
+            Err(error) => Err(failure(&path, error, writes)),
+            Ok(file) => {
+                let entry = entry(key, file.record(), file.stamp())?;
+                Ok((path, Some((file, entry))))
             }
-            Err(error) => return Err(failure(&path, error, writes)),
-            Ok(file) => file,
-        };
-        let foreign = || RegisterError::Foreign { key: key.clone() };
-        let (found, value) = content::decode(file.record()).ok_or_else(foreign)?;
-        if found != *key {
-            return Err(foreign().into());
         }
-        let entry = Entry::new(key, version(key, file.stamp())?, value.to_vec())?;
-        Ok((path, Some((file, entry))))
+    }
+
+    /// The entry of a key, without the lock.
+    fn see(&self, key: &RegisterKey) -> Result<Unlocked, FileFailure> {
+        self.check()?;
+        let path = self.path.join(file_name(key));
+        match RecordFile::see(&self.system, &path) {
+            Err(RecordFileError::Missing) => self.missing().map(|()| Unlocked::Found(None)),
+            Err(error) => Err(failure(&path, error, false)),
+            Ok(None) => Ok(Unlocked::Unsaid),
+            Ok(Some(Seen { record, stamp })) => {
+                Ok(Unlocked::Found(Some(entry(key, &record, stamp)?)))
+            }
+        }
+    }
+
+    /// Nothing is known of a record whose folder is away.
+    fn missing(&self) -> Result<(), FileFailure> {
+        if self.path.is_dir() {
+            return Ok(());
+        }
+        Err(of_system(&self.path, &ErrorKind::NotFound.into()).into())
     }
 
     /// Anything may have been mounted there since the last operation.
@@ -216,6 +262,28 @@ impl Folder {
         let source = io::Error::from(ErrorKind::Unsupported);
         Err(RegisterError::refused(RegisterRefusal::Other, source))
     }
+}
+
+/// The file of a key, or what it has in place of what was expected.
+enum Opened {
+    Mine(PathBuf, Option<(RecordFile, Entry)>),
+    Changed(Option<Entry>),
+}
+
+/// What is known of a key without the lock of its file.
+enum Unlocked {
+    Found(Option<Entry>),
+    /// The lock has to decide.
+    Unsaid,
+}
+
+fn entry(key: &RegisterKey, record: &[u8], stamp: Stamp) -> Result<Entry, RegisterError> {
+    let foreign = || RegisterError::Foreign { key: key.clone() };
+    let (found, value) = content::decode(record).ok_or_else(foreign)?;
+    if found != *key {
+        return Err(foreign());
+    }
+    Entry::new(key, version(key, stamp)?, value.to_vec())
 }
 
 /// The version of a record: its stamp has the device and the inode of its file, so that a copy is a change.

@@ -153,12 +153,13 @@ fn a_copy_in_the_place_of_a_file_is_another_version_of_the_same_value() {
 
 /// Virtual time: each wait is one step.
 #[tokio::test(start_paused = true)]
-async fn a_file_that_stays_locked_is_tried_each_millisecond_and_given_up() {
+async fn a_file_that_stays_locked_is_tried_again_and_given_up() {
     let temporary = tempfile::tempdir().unwrap();
     let system = Arc::<Tried>::default();
     let folder = folder(temporary.path(), &system);
     let lease = key("shop/cron/lease");
     done(folder.swap(&lease, None, b"1"));
+    let kept = folder.read(&lease).unwrap();
     let name = folder.names(&key("shop/cron")).unwrap().remove(0);
     let file = fs::File::open(temporary.path().join(name)).unwrap();
     file.lock().unwrap();
@@ -166,21 +167,48 @@ async fn a_file_that_stays_locked_is_tried_each_millisecond_and_given_up() {
     let mut tries = 0;
     let refused = patiently(|| {
         tries += 1;
-        folder.read(&lease)
+        folder.swap(&lease, kept.as_ref(), b"2")
     });
     let words = refused.await.expect_err("it is locked").to_string();
     assert_eq!(begun.elapsed(), PATIENCE);
-    assert_eq!(tries, 101);
+    // After 1, 2, 4 and then each 8 ms: processes that wait must not take the processors from the one that writes.
+    assert_eq!(tries, 16);
     #[cfg(target_os = "linux")]
     assert!(
         words.contains(&format!("locked by process {}", std::process::id())),
         "{words}"
     );
-    let below = list(&folder, &key("shop/cron")).await;
-    assert!(matches!(below, Err(RegisterError::Unreachable(_))));
     file.unlock().unwrap();
-    assert!(patiently(|| folder.read(&lease)).await.unwrap().is_some());
+    let written = patiently(|| folder.swap(&lease, kept.as_ref(), b"2")).await;
+    assert!(matches!(written, Ok(Swap::Done(_))), "{written:?}");
+}
+
+/// A process that loses its processor while it has the lock would hold all others up.
+#[tokio::test(start_paused = true)]
+async fn readers_take_no_lock_and_what_was_changed_is_told_without_it() {
+    let temporary = tempfile::tempdir().unwrap();
+    let system = Arc::<Tried>::default();
+    let folder = folder(temporary.path(), &system);
+    let lease = key("shop/cron/lease");
+    done(folder.swap(&lease, None, b"1"));
+    let first = folder.read(&lease).unwrap();
+    done(folder.swap(&lease, first.as_ref(), b"2"));
+    let name = folder.names(&key("shop/cron")).unwrap().remove(0);
+    let file = fs::File::open(temporary.path().join(name)).unwrap();
+    file.lock().unwrap();
+    system.take();
+    let second = folder.read(&lease).unwrap();
+    assert!(!system.take().contains(&Call::Lock));
+    assert_eq!(second.as_ref().unwrap().value, b"2");
     assert_eq!(list(&folder, &key("shop/cron")).await.unwrap().len(), 1);
+    for expected in [first.as_ref(), None] {
+        let conflict = folder.swap(&lease, expected, b"3").unwrap();
+        assert_eq!(conflict, Swap::Conflict(second.clone()));
+    }
+    let conflict = folder.remove(&lease, first.as_ref().unwrap()).unwrap();
+    assert_eq!(conflict, Removal::Conflict(second.clone()));
+    let waits = folder.swap(&lease, second.as_ref(), b"3");
+    assert!(matches!(waits, Err(FileFailure::InUse(_))), "{waits:?}");
 }
 
 #[test]

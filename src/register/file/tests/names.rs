@@ -54,7 +54,7 @@ fn every_key_below_one_is_found_by_the_name_of_its_file() {
 fn the_election_s_keys_are_spread_over_the_threads() {
     let mut numbers: Vec<_> = (0..100_u32)
         .flat_map(|group| ["lease", "claim"].map(|which| key(&format!("shop/g-{group}/{which}"))))
-        .map(|key| usize::try_from(hash(&key) % 4).unwrap())
+        .map(|key| usize::try_from(hash(key.as_str()) % 4).unwrap())
         .collect();
     numbers.sort_unstable();
     for thread in 0..THREADS {
