@@ -55,6 +55,9 @@ use folder::Folder;
 /// removed, replaced or copied counts as a change of its record, after which a lease is waited out. All processes need
 /// the right to write to the folder and to its files, which their maker alone has at first: let them have one user.
 ///
+/// A child that a process forks may not use the register that it inherits, and is told so. One that was forked in the middle of
+/// a write has the file too: if its parent is killed before that write has ended, the file is locked until the child ends.
+///
 /// Hosts that share a folder need another register. On Linux a folder is refused that another host may share: one on
 /// NFS, SMB, 9p, FUSE, Ceph, GFS2 and their like.
 ///
