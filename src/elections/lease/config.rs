@@ -128,6 +128,11 @@ impl LeaseConfig {
         self.poll.unwrap_or_else(|| self.least_poll())
     }
 
+    /// Whether an answer in that time leaves no gap, even if the next read is sent a poll after it arrived.
+    pub(super) fn is_short(&self, took: Duration) -> bool {
+        took.saturating_mul(2) <= self.heartbeat()
+    }
+
     /// The least that is allowed between the sending of a read and the arrival of the next.
     pub(super) fn gap(&self) -> Duration {
         self.poll().saturating_add(self.heartbeat())

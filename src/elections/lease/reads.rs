@@ -54,9 +54,20 @@ impl Reads {
         })
     }
 
+    /// `a-poll-after-a-quick-answer`: when the next read is sent.
+    pub(super) fn next(looked: Looked, config: &LeaseConfig) -> Time {
+        let is_short = config.is_short(looked.arrived.since(looked.sent));
+        let from = if is_short {
+            looked.arrived
+        } else {
+            looked.sent
+        };
+        from.after(config.poll())
+    }
+
     /// Notes the time of an answer. One that makes no difference is noted as none at all.
     fn measure(&mut self, took: Duration, config: &LeaseConfig) {
-        let is_short = took.saturating_mul(2) <= config.heartbeat();
+        let is_short = config.is_short(took);
         let took = if is_short { Duration::ZERO } else { took };
         if self.took.pop_front().is_none() {
             self.took = VecDeque::from([took; MEASURED]);

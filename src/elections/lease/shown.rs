@@ -6,7 +6,11 @@
 use std::time::Duration;
 
 use super::{
-    BullyTimer, Defect, Lease, Out, leader::Shows, reads::Looked, sight::Sight, state::State,
+    BullyTimer, Defect, Lease, Out,
+    leader::Shows,
+    reads::{Looked, Reads},
+    sight::Sight,
+    state::State,
 };
 use crate::elections::message::{
     record::{ClaimRecord, LeaseRecord},
@@ -63,9 +67,7 @@ impl Lease {
         let is_enough =
             self.core.releasing.is_none() && !matches!(self.state, State::Taking { .. });
         if request.is_some() || is_enough {
-            let poll = self.core.config.poll();
-            // So often, also where answers take longer: each leaves by itself.
-            let rest = looked.sent.after(poll).since(now);
+            let rest = Reads::next(looked, &self.core.config).since(now);
             self.core.alarms.set(BullyTimer::Detect, now, rest, out);
         }
         if self.has_won(now, out) {

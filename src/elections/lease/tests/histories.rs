@@ -364,7 +364,6 @@ fn histories_find_each_defect_that_shows_while_the_store_keeps_its_memory() {
         Defect::LeaseFromArrival,
         Defect::UnknownIsSuccess,
         Defect::ExpiryFromFirstSight,
-        Defect::WaitFromSending,
     ];
     for defect in defects {
         let finds = |seed| History::drawn(seed, Some(defect)).plays().is_err();

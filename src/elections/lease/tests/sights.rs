@@ -131,6 +131,19 @@ fn a_leader_of_a_lower_term_is_not_followed() {
         .nothing_else_happened();
 }
 
+/// H / 2 is 30 ms: two answers of that time leave no gap, and a later one does not delay the next read.
+#[test]
+fn the_next_read_is_a_poll_after_a_quick_answer_and_a_poll_after_the_question_of_a_slow_one() {
+    let mut me = Kit::following();
+    for (took, rest) in [(30, POLL), (31, POLL - 31)] {
+        let asked = me.asks();
+        me.later(took)
+            .shown(Some(asked), holds(Some(held(HIGH, OLD, 2)), None))
+            .whatever();
+        assert_eq!(due(&me, BullyTimer::Detect), rest);
+    }
+}
+
 /// In so many milliseconds, rounded up, is that timer due.
 fn due(me: &Kit, timer: BullyTimer) -> u64 {
     let due = me.machine.core.alarms.due(timer).unwrap();
