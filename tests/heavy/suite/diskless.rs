@@ -157,7 +157,7 @@ pub(super) fn soak() -> Case {
     let further = search(Walls::Right, None, 4, |b| b.budget.crashes = 1);
     Case::holds(
         "no disk: one restarts, no bound on delays, 4 ticks",
-        990_268,
+        1_102_594,
         37,
         further,
     )

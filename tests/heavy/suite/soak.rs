@@ -37,19 +37,19 @@ fn quorums() -> Vec<Case> {
     vec![
         Case::holds(
             "quorum, 2 terms, two on their way, 3 ticks, slow, a leader steps down",
-            1_314_478,
+            1_154_732,
             38,
             resigns,
         ),
         Case::holds(
             "quorum, 2 terms, a voter that returns promises less, a crash, slow",
-            1_522_820,
+            2_047_881,
             36,
             promises_less,
         ),
         Case::holds(
             "quorum, 3 terms, a slow clock, a crash",
-            4_845_618,
+            7_703_695,
             43,
             crash,
         ),
@@ -61,8 +61,8 @@ fn quorums() -> Vec<Case> {
         ),
         Case::holds(
             "quorum, a lease of two, 2 terms, slow, a crash",
-            1_399_566,
-            36,
+            2_174_193,
+            37,
             long_crash,
         ),
     ]

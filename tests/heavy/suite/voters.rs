@@ -139,15 +139,15 @@ pub(super) fn soak() -> Vec<Case> {
     vec![
         Case::holds(
             "voters: one more, one crashes, D=1, 2 ticks",
-            250_094,
-            29,
+            315_864,
+            30,
             search(&[add()], None, 2, |b| {
                 (b.budget.crashes, b.delay) = (1, Some(1));
             }),
         ),
         Case::holds(
             "voters: one more, then the leader less, one crashes, D=0, 3 ticks",
-            228_986,
+            262_189,
             48,
             search(&[add(), VoterChange::Remove(name(2))], None, 3, |b| {
                 (b.budget.crashes, b.delay) = (1, Some(0));
