@@ -231,7 +231,7 @@ impl TlsConfigBuilder {
         })
     }
 
-    fn sources(&self) -> Result<Sources, TlsError> {
+    fn sources(self) -> Result<Sources, TlsError> {
         // First what contradicts itself, whatever else is missing.
         let authorities = self.authorities.get().map_err(PemError::from)?;
         let certificate = self.certificate.get().map_err(PemError::from)?;
@@ -272,7 +272,7 @@ mod tests {
     /// What was given of each part; that one is missing is no matter of a pair.
     fn outcome(calls: &[&dyn Fn(TlsConfigBuilder) -> TlsConfigBuilder]) -> Outcome {
         let built = calls.iter().fold(TlsConfig::builder(), |it, call| call(it));
-        match built.sources() {
+        match built.clone().sources() {
             Err(TlsError::NotGiven { .. }) => Ok(format!("{built:?}")),
             Err(refused) => Err(refused.to_string()),
             Ok(_) => unreachable!("two calls give no three parts"),

@@ -1,7 +1,7 @@
 //! What the calls of a bridge's builder come to together.
 //!
 //! Decided here: which of them contradict each other, and what a builder shows of itself. Not here: what each call sets
-//! (`builder.rs`). Every pair of them: `tests.rs` of the bridge.
+//! (`mod.rs`). Every pair of them: `tests.rs` of the bridge.
 
 use std::fmt;
 

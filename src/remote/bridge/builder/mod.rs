@@ -1,7 +1,7 @@
 //! Starts a bridge: checks everything first, then changes something.
 //!
 //! Decided here: the order of a start (names, peers, listening, groups, actor), and that a failure
-//! leaves nothing behind. Next: which calls contradict each other (`builder/calls.rs`).
+//! leaves nothing behind. Next: which calls contradict each other (`calls.rs`).
 
 mod calls;
 
