@@ -52,6 +52,30 @@ pub(super) fn cases() -> Vec<Case> {
     ]
 }
 
+/// The same, further. A tick multiplies the states by six to seven; a search of four ticks had 6.7 GB and was far from
+/// its end.
+pub(super) fn soak() -> [Case; 2] {
+    let further = |how| {
+        search(how, None, 1, |_, bounds| {
+            (bounds.horizon, bounds.mortal) = (Some(3), LEADER);
+        })
+    };
+    [
+        Case::holds(
+            "set: one arrives again, the leader restarts, 3 ticks",
+            3_000_198,
+            33,
+            further(HandOver::Prepared),
+        ),
+        Case::holds(
+            "set: not prepared, one arrives again, the leader restarts, 3 ticks",
+            1_693_424,
+            28,
+            further(HandOver::Unprepared),
+        ),
+    ]
+}
+
 /// Up to `repeats` messages arrive once more; one agent restarts, and one leader is asked to hand over. The third term
 /// is the last, and six ticks pass.
 fn search(

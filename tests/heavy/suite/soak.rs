@@ -16,6 +16,7 @@ use super::{
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = quorums();
+    cases.extend(super::set::soak());
     cases.push(diskless::soak());
     cases.extend(super::voters::soak());
     cases.extend(invitations());
