@@ -99,6 +99,7 @@ const OUTSIDE: &[(&str, &str)] = &[
         "thiserror crc32fast rustix::fs rustix::io std::fs std::os",
     ),
     ("record", "serde serde_json thiserror"),
+    ("calls", "std::fs"),
     ("pem", "thiserror rustls zeroize std::fs::File"),
     (
         "register",
