@@ -275,10 +275,37 @@ fn read(
         return Err(damage.into());
     };
     let mut bytes = vec![0; size.file_len()];
-    let len = read_all(system, held.file(), 0, &mut bytes)?;
-    bytes.truncate(len);
+    for slot in bytes.chunks_mut(size.len()).zip([0, size.len()]) {
+        read_used(system, held.file(), slot)?;
+    }
     Slot::newest(&bytes, size).map(|newest| (size, newest))
 }
+
+/// Reads what a slot has of a record: a file has room for long ones, and most are short.
+fn read_used(
+    system: &dyn FileSystem,
+    file: &File,
+    (slot, at): (&mut [u8], usize),
+) -> Result<(), RecordFileError> {
+    let mut read = |from: usize, to: usize| {
+        let at = u64::try_from(at.saturating_add(from)).unwrap_or(u64::MAX);
+        let into = slot.get_mut(from..to.min(slot.len())).unwrap_or_default();
+        let len = read_all(system, file, at, into)?;
+        if len == into.len() {
+            return Ok(slot::used(slot));
+        }
+        let len = at.saturating_add(u64::try_from(len).unwrap_or(u64::MAX));
+        Err(RecordFileError::from(FileDamage::Length { len }))
+    };
+    let used = read(0, PAGE)?;
+    if used > PAGE {
+        read(PAGE, used)?;
+    }
+    Ok(())
+}
+
+/// What is read of a slot at first, in bytes.
+const PAGE: usize = 4_096;
 
 /// Reads from there on, in one call unless the system gives fewer bytes.
 fn read_all(system: &dyn FileSystem, file: &File, at: u64, into: &mut [u8]) -> io::Result<usize> {

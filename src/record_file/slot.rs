@@ -175,6 +175,11 @@ impl Header {
     }
 }
 
+/// How many bytes of a slot are in use, as its header says; 0 without one.
+pub(super) fn used(slot: &[u8]) -> usize {
+    Header::read(slot).map_or(0, |header| header.len.saturating_add(HEADER))
+}
+
 /// The length of a slot in bytes: a power of two, so that no two slots share a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SlotSize(u32);
@@ -193,7 +198,7 @@ impl SlotSize {
         (is_one && len.is_multiple_of(2)).then_some(Self(size))
     }
 
-    fn len(self) -> usize {
+    pub(super) fn len(self) -> usize {
         usize::try_from(self.0).unwrap_or(usize::MAX)
     }
 

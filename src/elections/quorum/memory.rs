@@ -57,8 +57,8 @@ pub(super) struct Memory {
     is_late: bool,
     /// `ask-after-start`: it waits for the first answer until then.
     pub(super) waits: Option<Time>,
-    /// The others that have not answered, and when each was asked last.
-    pub(super) open: BTreeMap<AgentId, Time>,
+    /// The others that have not answered, and when each was asked last; `None` if not since it is there.
+    pub(super) open: BTreeMap<AgentId, Option<Time>>,
     /// The incarnation that each other voter had before its present one, and its highest term by then.
     pub(super) former: BTreeMap<AgentId, (Incarnation, Term)>,
     /// Since when a part of the memory of the others is not written.
@@ -101,21 +101,23 @@ impl Memory {
 // ---- a record that is missing ----------------------------------------------------------------
 
 impl Voter {
-    /// `ask-after-start`: the incarnation begins. If it does not abstain, it waits for the first answer.
+    /// `ask-after-start`: the incarnation begins. If it does not abstain, it waits for the first answer. Of each of the
+    /// others: whether it is there, and so was asked.
     pub(super) fn remember(
         &mut self,
         config: &QuorumConfig,
         now: Time,
         abstains: bool,
-        peers: &[AgentId],
+        peers: impl Iterator<Item = (AgentId, bool)>,
     ) {
         if config.diskless().is_some() {
             return;
         }
         let memory = &mut self.memory;
         memory.is_late = memory.began_empty() && !abstains;
-        memory.open = peers.iter().map(|id| (id.clone(), now)).collect();
-        let waits = !abstains && !peers.is_empty();
+        let asked = |(id, is_there): (_, bool)| (id, is_there.then_some(now));
+        memory.open = peers.map(asked).collect();
+        let waits = !abstains && !memory.open.is_empty();
         memory.waits = waits.then(|| now.after(config.timings.round()));
     }
 
@@ -130,7 +132,7 @@ impl Voter {
         memory.open.clear();
         if !takes_part {
             memory.is_late = memory.began_empty();
-            memory.open = peers.iter().map(|id| (id.clone(), Time::ZERO)).collect();
+            memory.open = peers.iter().map(|id| (id.clone(), None)).collect();
         }
     }
 

@@ -19,7 +19,7 @@ const CREATED: [Call; 14] = [
     Linked, Make, Lock, Held, Named, SetLen, Write, SyncAll, Rename, Held, SyncFolder, Held, Named,
     Unlock,
 ];
-const OPENED: [Call; 6] = [Open, Held, Lock, Held, Named, Read];
+const OPENED: [Call; 7] = [Open, Held, Lock, Held, Named, Read, Read];
 const WRITTEN: [Call; 6] = [Held, Named, Write, SyncData, Held, Named];
 
 /// One look at the name serves the end of the first and the beginning of the second.
