@@ -18,6 +18,7 @@ pub(super) fn cases() -> Vec<Case> {
     let mut cases = quorums();
     cases.extend(super::set::soak());
     cases.push(diskless::soak());
+    cases.push(super::lease::two_on_their_way());
     cases.extend(super::voters::soak());
     cases.extend(invitations());
     cases.extend(bullies());
