@@ -31,7 +31,7 @@ use crate::protocol::{AgentId, Incarnation, StoreId};
 
 /// Longest text. It has room for a vote with two lists of 100 voters, the present list and the next one, with the
 /// longest names and addresses, and for the memory of each of these voters. A slot of 512 KiB has it.
-pub(super) const MAX_LEN: usize = (512 << 10) - 32;
+pub(super) const MAX_LEN: usize = (512 << 10) - 44;
 
 const BEGINNING: &str = "actix-bully store ";
 const VERSION: u8 = 1;

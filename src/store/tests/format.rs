@@ -247,8 +247,8 @@ fn the_limit_is_exact() {
         matches!(
             encoded,
             Err(StoreError::TooLarge {
-                len: 524_257,
-                max: 524_256
+                len: 524_245,
+                max: 524_244
             })
         ),
         "{encoded:?}"
