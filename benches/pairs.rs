@@ -1,4 +1,4 @@
-//! Whether a commit made anything slower: what clusters of two programs of the node example take, in turn.
+//! Whether a commit made anything slower: the times of clusters of two node programs, in turn.
 //!
 //! `cargo bench --bench pairs -- --before NODE` in this folder, where `NODE` is the node example of an earlier commit;
 //! `--rounds 200` for the figures of a release, `--only births` for one row. Three processes on loopback, a quorum with
@@ -45,7 +45,7 @@ const SLOWER: f64 = 1.05;
 /// Until a restarted voter supports a leader again.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// What a cluster is put through; each takes until all nodes follow one leader.
+/// A disturbance of a cluster; it lasts until all nodes follow one leader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Course {
     /// All nodes are started, with new stores.
@@ -141,7 +141,7 @@ impl Spread {
 }
 
 impl Course {
-    /// What it takes with either program, in milliseconds, in turn.
+    /// The times with either program, in milliseconds, in turn.
     fn pairs(self, before: &Path, now: &Path, rounds: usize) -> Result<Vec<(f64, f64)>, Wrong> {
         if self == Self::Births {
             let born = |program: &Path| {
@@ -197,7 +197,7 @@ impl Course {
     }
 }
 
-/// So many times one and the other, each of them first every other time.
+/// Runs both `rounds` times; each goes first every other time.
 fn in_turn(
     rounds: usize,
     mut before: impl FnMut() -> Result<Duration, Wrong>,

@@ -1,4 +1,4 @@
-//! What a vote takes until it is durable: in a store on a folder, beside the store of an earlier commit.
+//! The time until a vote is durable, in a store on a folder, beside the store of an earlier commit.
 //!
 //! `cargo bench --bench votes -- --folder DIR` in this folder, `--beside PROGRAM` for pairs, where `PROGRAM` is this bench
 //! of an earlier commit (`cargo bench --bench votes --no-run` names it). Each program keeps a store in the folder, and

@@ -155,8 +155,8 @@ fn calm() -> Conditions {
         .unwrap_or_default()
 }
 
-/// The leader before the case: the highest in rank, where an election lets it take over in time. What the start left to
-/// chance would else be counted in some seeds, as a leadership of the case.
+/// The leader before the case: the highest in rank, where an election lets it take over in time. Else a take-over after
+/// the start would count in some seeds as a leadership of the case.
 fn settled<C: Contender>(world: &mut Metric<C>) -> Option<AgentId> {
     let (_, leader) = agreement::<C>(world, None).0?;
     if leader == highest() {

@@ -1,7 +1,7 @@
 //! How the tests of a builder go through every pair of its setters.
 //!
 //! Decided here: which setters the source has, so that a test's list fails when one is added; and when a pair loses a
-//! setting. Not here: the setters' values, and what a builder with certain calls comes to.
+//! setting. Not here: the setters' values, and how a test shows a builder.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -54,11 +54,11 @@ fn rust_files(folder: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// What a builder with these calls is, every setting shown, or why it is refused.
+/// Every setting of a builder after some calls, or the error that refuses them.
 pub(crate) type Outcome = Result<String, String>;
 
-/// Of every pair of calls: both orders come to the same, and a pair whose calls are accepted alone is an outcome of its own or is
-/// refused by both names. Returns the pairs of which this is wrong.
+/// The pairs that break a rule. Both orders of a pair give one outcome. If each call is accepted alone, the pair keeps
+/// both settings, or its error has both names.
 pub(crate) fn wrong_pairs<B>(
     setters: &BTreeMap<&'static str, Box<dyn Fn(B) -> B>>,
     outcome: impl Fn(&[&dyn Fn(B) -> B]) -> Outcome,

@@ -274,7 +274,7 @@ impl fmt::Display for Incarnation {
 pub struct StoreId(NonZeroU64);
 
 impl StoreId {
-    /// That number; 1 for 0, which is no store's.
+    /// The id of that number. No store has 0, which becomes 1.
     pub const fn new(number: u64) -> Self {
         match NonZeroU64::new(number) {
             Some(number) => Self(number),

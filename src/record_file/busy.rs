@@ -1,8 +1,8 @@
 //! A file that is locked, and the process that has the lock, for an operator.
 //!
 //! Decided here: for how long that process is looked for, and the words where it is not found. Linux lists locks with the
-//! numbers of processes, and leaves out the lock of a process of another container, and one whose taker has ended while a
-//! child of it has the file. While locks change it may also leave out others.
+//! numbers of processes. The list lacks the lock of a process of another container, and a lock whose taker has ended while
+//! its child has the file. While locks change, it may lack others too.
 
 use std::fmt;
 
@@ -49,7 +49,7 @@ fn holder(file: Status, locks: &str) -> Option<u32> {
     let file = format!("{major:02x}:{minor:02x}:{inode}");
     locks.lines().find_map(|line| {
         let words: Vec<_> = line.split_whitespace().collect();
-        // A line of one that waits for the lock has an arrow more.
+        // The line of a waiting process has an arrow more.
         let [_, "FLOCK", _, _, process, of, ..] = words.as_slice() else {
             return None;
         };

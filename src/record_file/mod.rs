@@ -281,7 +281,7 @@ fn read(
     Slot::newest(&bytes, size).map(|newest| (size, newest))
 }
 
-/// Reads what a slot has of a record: a file has room for long ones, and most are short.
+/// Reads the used part of a slot: a file has room for long records, and most are short.
 fn read_used(
     system: &dyn FileSystem,
     file: &File,
@@ -304,7 +304,7 @@ fn read_used(
     Ok(())
 }
 
-/// What is read of a slot at first, in bytes.
+/// Length of the first read of a slot, in bytes.
 const PAGE: usize = 4_096;
 
 /// Reads from there on, in one call unless the system gives fewer bytes.

@@ -1,4 +1,4 @@
-//! What a reader sees of a file without its lock.
+//! Reads without the lock of the file.
 //!
 //! The lock is for writers. Hundreds of processes may read one file some ten times a second each; where each of them
 //! locked it, a reader that loses its processor while it has the lock would hold all others up.
@@ -87,7 +87,7 @@ fn newest_said(system: &dyn FileSystem, file: &File, size: SlotSize) -> io::Resu
     let mut bytes = vec![0; size.file_len()];
     let len = read_all(system, file, 0, &mut bytes)?;
     bytes.truncate(len);
-    // Damage is for the one who has the lock: what is being written looks the same.
+    // A record in the middle of its write looks like damage: the lock tells them apart.
     let Ok(newest) = Slot::newest(&bytes, size) else {
         return Ok(None);
     };
@@ -96,7 +96,7 @@ fn newest_said(system: &dyn FileSystem, file: &File, size: SlotSize) -> io::Resu
     if noted != Some(&newest.note(size)) {
         return Ok(None);
     }
-    // Later than what was read before, on any processor.
+    // The second look is later than the first one, on any processor.
     fence(Ordering::SeqCst);
     let mut again = Slot::VOID;
     read_all(system, file, newest.offset(size), &mut again)?;

@@ -1,5 +1,5 @@
-//! What an operator is told when an agent starts on an old copy of its votes: real files, in virtual time. Another
-//! store is no case of one process, which refuses it at the start; between hosts: `tests/remote/stores.rs`.
+//! An agent starts on an old copy of its votes, and says so to the operator: real files, in virtual time. In one
+//! process another store is refused at the start; `tests/remote/stores.rs` has it between hosts.
 #![expect(
     clippy::unwrap_used,
     reason = "a scene that cannot be set fails the test"
@@ -120,7 +120,7 @@ fn an_agent_on_an_old_copy_of_its_votes_ends_and_says_which_voter_knows_better()
     });
 }
 
-/// The same is no news where the file is the agent's own.
+/// An agent that starts on its own file reports nothing.
 #[test]
 fn an_agent_with_its_own_file_is_told_nothing() {
     play(async {

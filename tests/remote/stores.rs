@@ -49,7 +49,7 @@ fn a_voter_with_another_store_is_refused_by_the_leader_and_both_say_so() {
     });
 }
 
-/// What the test above counts on: with its own store the same voter is heard.
+/// The control of the test above: with its own store the same voter is heard.
 #[test]
 fn a_voter_with_its_own_store_is_heard_again() {
     let folder = tempfile::tempdir().unwrap();

@@ -61,7 +61,7 @@ impl RegisterTls {
         )
     }
 
-    /// The same, from files. Both are refused when the register is opened.
+    /// The same, from files. Together with [`identity_pem`](Self::identity_pem) it is refused when the register opens.
     pub fn identity_files(self, certificate: impl Into<PathBuf>, key: impl Into<PathBuf>) -> Self {
         self.proving(
             "identity_files",

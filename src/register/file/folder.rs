@@ -1,6 +1,6 @@
 //! The operations, each one attempt that waits for no other process.
 //!
-//! Decided here: the comparison under the lock of a key's file, what is answered without it, and which record needs no
+//! Decided here: the comparison under the lock of a key's file, which answers need no lock, and which record needs no
 //! second sync since this register synced it. Everything here blocks, for a sync at most.
 
 use std::{
@@ -264,13 +264,13 @@ impl Folder {
     }
 }
 
-/// The file of a key, or what it has in place of what was expected.
+/// The file of a key, or its entry if that is not the expected one.
 enum Opened {
     Mine(PathBuf, Option<(RecordFile, Entry)>),
     Changed(Option<Entry>),
 }
 
-/// What is known of a key without the lock of its file.
+/// The answer to a read without the lock of the key's file.
 enum Unlocked {
     Found(Option<Entry>),
     /// The lock has to decide.

@@ -3,7 +3,7 @@
 //! ```text
 //!   FileRegister ── jobs ──▶ one of four threads, by the key ── folder.rs ──▶ RecordFile: lock, compare, write, sync, say
 //!                                     │ the file is locked: again after 1, 2, 4, 8, 8 .. ms
-//!                ── reads ─▶ one of them, by the key above ──── folder.rs ──▶ RecordFile: see what was said
+//!                ── reads ─▶ one of them, by the key above ──── folder.rs ──▶ RecordFile: see the noted record
 //! ```
 //!
 //! Decided here: which thread serves a key, and for how long an operation tries to lock a file. Not here: the
@@ -43,13 +43,13 @@ use folder::Folder;
 /// key. While another process has it, the write tries again, first after 1 ms, then after 8 ms at most. After 100 ms it fails
 /// and names that process, since a process that is stopped (`SIGSTOP`) in the middle of a write keeps its lock: no agent leads
 /// then, until that process goes on or is killed. A read takes no lock, unless the last writer was killed or has failed: then
-/// what it did is decided under the lock.
+/// the lock decides which record counts.
 ///
 /// A process that does not lead reads both records of its election once a poll: every 88 ms with `lan`, every 310 ms with
 /// `default`. With optimization that takes 0.28 ms of a processor, agent and threads included. So N processes need N / 310 of
 /// a processor with `lan`, and N / 1,100 with `default`: half of it should be free. 200 processes on two cores elect with `lan`
-/// (`.ci/soak registers`), and are killed in turn. An unoptimized build takes 1 ms for a poll: with `lan`, 200 need all of two
-/// cores then, and nobody leads for long.
+/// (`.ci/soak registers`), and are killed in turn. An unoptimized build takes 1 ms for a poll: with `lan`, 200 then need all of two
+/// cores, and no agent leads within 30 s.
 ///
 /// The lock belongs to the file, whichever path leads to it: a link, a mounted folder, a mounted file. A file that was
 /// removed, replaced or copied counts as a change of its record, after which a lease is waited out. All processes need
@@ -229,5 +229,5 @@ const THREADS: usize = 4;
 const PATIENCE: Duration = Duration::from_millis(100);
 /// Time from the first try to the second; it doubles until it is [`LONGEST_PAUSE`].
 const PAUSE: Duration = Duration::from_millis(1);
-/// Hundreds of processes that try more often take the processors from the one that writes.
+/// Where hundreds of processes wait, shorter pauses take the processors from the writer.
 const LONGEST_PAUSE: Duration = Duration::from_millis(8);

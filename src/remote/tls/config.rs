@@ -269,7 +269,7 @@ mod tests {
         all
     }
 
-    /// What was given of each part; that one is missing is no matter of a pair.
+    /// The given source of each part. A missing part is not an error here: a pair of calls gives two of three.
     fn outcome(calls: &[&dyn Fn(TlsConfigBuilder) -> TlsConfigBuilder]) -> Outcome {
         let built = calls.iter().fold(TlsConfig::builder(), |it, call| call(it));
         match built.clone().sources() {

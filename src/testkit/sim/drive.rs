@@ -239,7 +239,7 @@ impl<E: Election> World<E> {
         self.feed(at, Input::TimedOut(timer));
     }
 
-    /// A command that is given now: after those that waited while the agent hung.
+    /// Gives a command now: it comes after the commands that waited while the agent hung.
     pub(super) fn command(&mut self, at: NodeIndex, input: InputOf<E>) {
         let Some(node) = self.nodes.get_mut(at.0) else {
             return;

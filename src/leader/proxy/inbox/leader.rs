@@ -186,7 +186,7 @@ impl<M: LeaderMessage> ProxyState<M> {
     ) -> Result<(), Refusal> {
         let given = self.give(here, (head.term, leads_in), bytes, |to, message| {
             if has(Defect::HandedUnbounded) {
-                // do_send: what the bound is for shows without it.
+                // do_send: it passes the bound, and the mailbox grows.
                 to.do_send(message);
                 return true;
             }

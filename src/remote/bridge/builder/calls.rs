@@ -1,6 +1,6 @@
-//! What the calls of a bridge's builder come to together.
+//! The calls of a bridge's builder, checked together.
 //!
-//! Decided here: which of them contradict each other, and what a builder shows of itself. Not here: what each call sets
+//! Decided here: which of them contradict each other, and the `Debug` text of a builder. Not here: the calls
 //! (`mod.rs`). Every pair of them: `tests.rs` of the bridge.
 
 use std::fmt;

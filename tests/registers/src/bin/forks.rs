@@ -4,9 +4,9 @@
 //! (`on_file.rs`) preloads a library in which `getppid` is `fork`, and [`parent_id`] calls that: it is a real fork, of
 //! a process with a thread that is about to write, is writing, or has written.
 //!
-//! Each child uses the register that it inherited, which has to be refused, and one that it opens, says a line, `child
-//! INHERITED`, with the number of files of the folder that it has open, and stays until standard input ends. What it has open
-//! then is a file that its parent has locked. The parent says `parent` when all of its writes were done, and ends.
+//! Each child uses the register that it inherited, which has to refuse, and a register that it opens. It prints `child
+//! INHERITED`, with the number of files of the folder that it has open, and stays until standard input ends. Its parent
+//! has locked these files. The parent says `parent` when all of its writes were done, and ends.
 
 use std::{env, error::Error, fs, io, os::unix::process::parent_id, pin::pin, process};
 
@@ -14,7 +14,7 @@ use actix_bully::register::{FileRegister, Register, RegisterError, Swap};
 use actix_bully_register_tests::{block_on, done, key, read, swap};
 use futures::future::FutureExt;
 
-/// So many children: several of them while a file is locked.
+/// Number of children: several of them are forked while a file is locked.
 const FORKS: usize = 30;
 
 fn main() -> Result<(), Box<dyn Error>> {
