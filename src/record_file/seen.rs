@@ -4,7 +4,7 @@
 //! locked it, a reader that loses its processor while it has the lock would hold all others up.
 //!
 //! Decided here: which record is believed without the lock. One that is being written, or whose sync has failed, is
-//! not: after its sync, and after the name was compared once more, a writer says so by a [note](Note) in the slot that
+//! not: after its sync, and after the name was compared once more, a writer says so by a note in the slot that
 //! it did not write. A record without its note may be of a writer that was killed: the lock decides
 //! ([`RecordFile::open`]).
 //!
