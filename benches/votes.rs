@@ -3,7 +3,11 @@
 //! `cargo bench --bench votes -- --folder DIR` in this folder, `--beside PROGRAM` for pairs, where `PROGRAM` is this bench
 //! of an earlier commit (`cargo bench --bench votes --no-run` names it). Each program keeps a store in the folder, and
 //! writes a vote whenever it is told to; one and the other are told in turn.
-#![expect(clippy::print_stdout, reason = "it prints a table")]
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "a disk takes real time"
+)]
 
 use std::{
     env,
