@@ -11,7 +11,7 @@
 //! | `one-store-per-voter` | A voter keeps the store with which each other voter took part in this epoch, and hears no agent of that name with another store. | `recall.rs` |
 //! | `remember-who-took-part` | A voter that hears a vote, an acknowledgement or an announcement keeps the last incarnation of its sender, and the highest such term. | `recall.rs` |
 //! | `incarnation-before-word` | A record names this incarnation before its first vote or acknowledgement leaves. | `voter.rs` |
-//! | `ask-after-start` | A voter that starts asks the others for their memory of it. It asks a voter that has not answered again when that one appears, and when it is heard. Without a quarantine it votes, claims and acknowledges after the first answer, or after E. | here, `recall.rs` |
+//! | `ask-after-start` | A voter that starts asks the others for their memory of it. When it hears from a voter that has not answered, it asks again. Without a quarantine it votes, claims and acknowledges after the first answer, or after E. | here, `recall.rs` |
 //! | `older-than-remembered` | If another voter heard this one later than its record knows, the record is an old copy: the agent ends. | `recall.rs` |
 //! | `written-within-a-minute` | The memory of the others is written with the next record, a minute later at the latest. | `recall.rs` |
 //!
@@ -57,8 +57,8 @@ pub(super) struct Memory {
     is_late: bool,
     /// `ask-after-start`: it waits for the first answer until then.
     pub(super) waits: Option<Time>,
-    /// The others that have not answered, and when each was asked last; `None` if not since it is there.
-    pub(super) open: BTreeMap<AgentId, Option<Time>>,
+    /// The others that have not answered, and when each was asked last.
+    pub(super) open: BTreeMap<AgentId, Time>,
     /// The incarnation that each other voter had before its present one, and its highest term by then.
     pub(super) former: BTreeMap<AgentId, (Incarnation, Term)>,
     /// Since when a part of the memory of the others is not written.
@@ -101,23 +101,21 @@ impl Memory {
 // ---- a record that is missing ----------------------------------------------------------------
 
 impl Voter {
-    /// `ask-after-start`: the incarnation begins. If it does not abstain, it waits for the first answer. Of each of the
-    /// others: whether it is there, and so was asked.
+    /// `ask-after-start`: the incarnation begins. If it does not abstain, it waits for the first answer.
     pub(super) fn remember(
         &mut self,
         config: &QuorumConfig,
         now: Time,
         abstains: bool,
-        peers: impl Iterator<Item = (AgentId, bool)>,
+        peers: &[AgentId],
     ) {
         if config.diskless().is_some() {
             return;
         }
         let memory = &mut self.memory;
         memory.is_late = memory.began_empty() && !abstains;
-        let asked = |(id, is_there): (_, bool)| (id, is_there.then_some(now));
-        memory.open = peers.map(asked).collect();
-        let waits = !abstains && !memory.open.is_empty();
+        memory.open = peers.iter().map(|id| (id.clone(), now)).collect();
+        let waits = !abstains && !peers.is_empty();
         memory.waits = waits.then(|| now.after(config.timings.round()));
     }
 
@@ -132,7 +130,7 @@ impl Voter {
         memory.open.clear();
         if !takes_part {
             memory.is_late = memory.began_empty();
-            memory.open = peers.iter().map(|id| (id.clone(), None)).collect();
+            memory.open = peers.iter().map(|id| (id.clone(), Time::ZERO)).collect();
         }
     }
 

@@ -17,7 +17,7 @@ use crate::elections::{
     message::{Recall, Recalled},
     vote::Heard,
 };
-use crate::protocol::{AgentId, Event, Member, StoreId, Term, Time, VotersEvent};
+use crate::protocol::{AgentId, Event, StoreId, Term, Time, VotersEvent};
 
 /// `written-within-a-minute`
 const KEPT_WITHIN: Duration = Duration::from_secs(60);
@@ -127,24 +127,10 @@ impl Core {
         let round = self.config.timings.round();
         let seen = self.voter.seen;
         if let Some(asked) = self.voter.memory.open.get_mut(from)
-            && asked.is_none_or(|asked| now.since(asked) >= round)
+            && now.since(*asked) >= round
         {
-            *asked = Some(now);
+            *asked = now;
             out.send(from, Recall { seen });
-        }
-    }
-
-    /// `ask-after-start`: asks the voters that were not there before, so that no start waits for a round.
-    pub(super) fn recall_from_new(&mut self, now: Time, out: &mut Out) {
-        let members = &self.me.members;
-        let is_there = |id: &AgentId| members.get(id).is_some_and(Member::is_up);
-        let open = self.voter.memory.open.iter();
-        let new: Vec<_> = open
-            .filter(|(id, asked)| asked.is_none() && is_there(id))
-            .map(|(id, _)| id.clone())
-            .collect();
-        for id in new {
-            self.recall_from(now, &id, out);
         }
     }
 

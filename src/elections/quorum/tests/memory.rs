@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::elections::message::{BullyMessage as Message, Recall};
-use crate::protocol::{Presence, StoreId, VotersEvent};
+use crate::protocol::{StoreId, VotersEvent};
 
 fn asks(seen: &Seen) -> bool {
     let is_recall = |message: &&Message| matches!(message, Message::Recall(_));
@@ -354,25 +354,6 @@ pub(super) fn the_incarnation_is_written_before_the_first_ack(config: QuorumConf
 }
 
 // ---- the question ----------------------------------------------------------------------------
-
-#[test]
-fn a_voter_that_appears_after_the_start_is_asked_at_once() {
-    let mut me = Kit::began(config(), MemberKind::Voter, Some(5));
-    let mut high = me.members.get(&id(HIGH)).cloned().unwrap();
-    let up = high.clone();
-    (high.presence, high.incarnation) = (Presence::Unseen, None);
-    me.members.leave(&id(HIGH));
-    me.members.join([high]);
-    assert!(asks(&me.start()));
-    assert!(
-        asks(&me.told(|members| members.join([up]))),
-        "its link is there now"
-    );
-    assert!(
-        !asks(&me.told(|members| members.set_score(&id(HIGH), Some(8.into())))),
-        "asked"
-    );
-}
 
 #[test]
 fn a_voter_asks_all_when_it_starts_and_whoever_has_not_answered_when_it_is_heard() {
