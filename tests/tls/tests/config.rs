@@ -173,8 +173,15 @@ fn a_file_is_read_up_to_a_limit() {
     let folder = tempfile::tempdir().expect("a folder");
     let (missing, long) = (folder.path().join("missing"), folder.path().join("long"));
     fs::write(&long, vec![b'\n'; 2 * 1024 * 1024]).expect("written");
+    // A part is given once: from a file, or as bytes.
+    let certified = || TlsConfig::builder().certificate_pem(leaf.certificate.as_str());
+    let own = || certified().key_pem(leaf.key.as_str());
     refused!(
-        failure(trust.builder(&leaf).key_file(&missing)),
+        failure(
+            certified()
+                .authorities_pem(trust.pem.as_str())
+                .key_file(&missing)
+        ),
         TlsError::Pem(PemError::Unreadable {
             part: TlsPart::Key,
             ..
@@ -182,13 +189,13 @@ fn a_file_is_read_up_to_a_limit() {
         "missing"
     );
     refused!(
-        failure(trust.builder(&leaf).authorities_file(&long)),
+        failure(own().authorities_file(&long)),
         TlsError::Pem(PemError::TooLong { .. }),
         "1048576"
     );
     #[cfg(unix)]
     refused!(
-        failure(trust.builder(&leaf).authorities_file("/dev/zero")),
+        failure(own().authorities_file("/dev/zero")),
         TlsError::Pem(PemError::TooLong { .. }),
         "right file"
     );
