@@ -41,8 +41,9 @@ pub(super) struct VitalSigns {
     pub(super) prospects: Prospects,
     /// Since when the agent knows no leader.
     pub(super) leaderless_since: Option<Time>,
-    /// Since when the change of the voters is known here to which the prospects name the epoch.
-    pub(super) changing_since: Option<Time>,
+    /// Since when the change of the voters is known here to which the prospects name the epoch. Boxed: most groups never
+    /// change their voters.
+    pub(super) changing_since: Option<Box<Time>>,
     /// Since when somebody waits here for a change of the voters, and how many do. Boxed: hardly ever does anybody.
     pub(super) asked: Option<Box<(Time, u32)>>,
     /// Since when a record is on its way to the store.
@@ -142,7 +143,7 @@ impl Vitals {
     ) -> Option<Duration> {
         let mut signs = self.signs();
         if signs.prospects.next_epoch != prospects.next_epoch {
-            signs.changing_since = prospects.next_epoch.map(|_| now());
+            signs.changing_since = prospects.next_epoch.map(|_| Box::new(now()));
         }
         signs.prospects = prospects;
         if has_leader {
@@ -282,7 +283,7 @@ mod tests {
             vitals.note_prospects(to(Some(epoch)), true, || at(now));
             let signs = vitals.read();
             assert_eq!(signs.prospects.next_epoch, Some(epoch));
-            assert_eq!(signs.changing_since, Some(at(since)));
+            assert_eq!(signs.changing_since, Some(Box::new(at(since))));
         }
         vitals.note_prospects(to(None), true, || at(8));
         assert_eq!(vitals.read().changing_since, None);

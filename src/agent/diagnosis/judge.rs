@@ -260,7 +260,13 @@ impl Facts {
         self.judge_epochs(mine, found);
         let signs = &self.signs;
         let asked = signs.asked.as_ref().map(|asked| asked.0);
-        let began = signs.changing_since.into_iter().chain(asked).min();
+        let began = signs
+            .changing_since
+            .as_deref()
+            .copied()
+            .into_iter()
+            .chain(asked)
+            .min();
         if let Some(at) = began {
             found.push(Finding::VotersChange {
                 epoch: signs.prospects.next_epoch,

@@ -319,9 +319,9 @@ fn a_process_that_is_forked_while_it_writes_leaves_its_children_neither_the_regi
     let (source, library) = (leases.beside("fork.c"), leases.beside("fork.so"));
     let forks = "#include <unistd.h>\npid_t getppid(void) { return fork(); }\n";
     fs::write(&source, forks).expect("it can be written");
-    let mut compiler = Command::new("cc");
-    compiler.args(["-shared", "-fPIC", "-o"]);
-    let compiled = compiler.arg(&library).arg(&source).status();
+    let mut cc = Command::new("cc");
+    cc.args(["-shared", "-fPIC", "-o"]);
+    let compiled = cc.arg(&library).arg(&source).status();
     assert!(
         compiled.is_ok_and(|it| it.success()),
         "a C compiler, as SQLite needs one"
