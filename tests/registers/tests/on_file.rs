@@ -6,7 +6,7 @@
 
 use std::{
     fs::{self, File},
-    io::{BufRead, BufReader, ErrorKind, Write},
+    io::{ErrorKind, Write},
     os::unix::fs::symlink,
     path::PathBuf,
     process::{Command, Stdio},
@@ -309,54 +309,6 @@ fn a_path_that_is_no_folder_or_in_none_is_refused() {
     );
     let words = refused.expect_err("it is a file").to_string();
     assert!(words.contains("leases"), "{words}");
-}
-
-/// What `forks.rs` shows, and that no child keeps a file locked that its parent had locked: also after that has ended.
-#[test]
-fn a_process_that_is_forked_while_it_writes_leaves_its_children_neither_the_register_nor_the_lock()
-{
-    let leases = Leases::new();
-    let (source, library) = (leases.beside("fork.c"), leases.beside("fork.so"));
-    let forks = "#include <unistd.h>\npid_t getppid(void) { return fork(); }\n";
-    fs::write(&source, forks).expect("it can be written");
-    let mut cc = Command::new("cc");
-    cc.args(["-shared", "-fPIC", "-o"]);
-    let compiled = cc.arg(&library).arg(&source).status();
-    assert!(
-        compiled.is_ok_and(|it| it.success()),
-        "a C compiler, as SQLite needs one"
-    );
-    let mut forking = Command::new(env!("CARGO_BIN_EXE_forks"))
-        .arg(&leases.path)
-        .env("LD_PRELOAD", &library)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("it can be run");
-    let input = forking.stdin.take().expect("a pipe");
-    let output = BufReader::new(forking.stdout.take().expect("a pipe"));
-    let mut lines = output.lines().map(|line| line.expect("it can be read"));
-    let (mut children, mut parents, mut inherited) = (0, 0, 0);
-    while children < 30 || parents < 1 {
-        match lines.next().as_deref() {
-            Some("parent") => parents += 1,
-            Some(line) => {
-                let open = line.strip_prefix("child ").map(str::parse::<usize>);
-                inherited += open.expect("a child").expect("a number").min(1);
-                children += 1;
-            }
-            None => panic!("{children} children have said what they are to say"),
-        }
-    }
-    assert!(forking.wait().is_ok_and(|status| status.success()));
-    assert!(inherited > 0, "none was forked while a file was locked");
-    // All children are there, some with the file, and nobody has the lock.
-    let register = leases.open();
-    let last = block_on(read(&register, &holder())).expect("it is there");
-    assert_eq!(last.value, b"30");
-    block_on(async { done(swap(&register, &holder(), Some(&last), b"31").await) });
-    drop(input);
-    assert_eq!(lines.next(), None, "they have ended");
 }
 
 #[test]
