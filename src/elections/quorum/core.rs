@@ -22,8 +22,8 @@ use crate::elections::{
     shared::{Participant, slot},
 };
 use crate::protocol::{
-    AgentId, Incarnation, Leader, Members, Presence, Role, Round, Score, StoreId, Term, Time, To,
-    VoterChange,
+    AgentId, Incarnation, Leader, Member, Members, Presence, Role, Round, Score, StoreId, Term,
+    Time, To, VoterChange,
 };
 
 /// The data of an agent that no role owns.
@@ -99,13 +99,12 @@ impl Core {
         let mut quarantine = self.voter.begin(&self.config, now);
         if self.me.is_voter() {
             let abstains = !quarantine.is_zero();
-            let asked = self.has_memory().then(|| Arc::clone(&self.peers));
-            self.voter.remember(
-                &self.config,
-                now,
-                abstains,
-                asked.as_deref().unwrap_or_default(),
-            );
+            let asked = self.has_memory().then_some(&self.peers);
+            let members = &self.me.members;
+            let is_there = |id: &AgentId| members.get(id).is_some_and(Member::is_up);
+            let peers = asked.into_iter().flat_map(|peers| peers.iter());
+            let peers = peers.map(|id| (id.clone(), is_there(id)));
+            self.voter.remember(&self.config, now, abstains, peers);
         }
         if self.me.is_voter() && self.config.diskless().is_some() {
             quarantine = self.voter.forget(&self.config, now, out);

@@ -25,6 +25,8 @@ impl Defect {
     pub const OF_MEMORY: &[Self] = &[
         Self::BoundToTheName,
         Self::LateVotesAtOnce,
+        Self::ExcusedByOne,
+        Self::DeniedHeard,
         Self::AnyStore,
         Self::IncarnationUnrecorded,
         Self::OldCopyVotes,
@@ -102,6 +104,10 @@ defects! { QuorumConfig:
     BoundToTheName,
     /// `abstain-when-late`: a voter without a record votes at once, whatever elections there were.
     LateVotesAtOnce,
+    /// `excused-by-all`: one voter that knows nothing of a voter excuses it.
+    ExcusedByOne,
+    /// `excused-by-all`: an incarnation is heard although a later one was told that it is unknown.
+    DeniedHeard,
     /// `one-store-per-voter`: a voter is heard with any store.
     AnyStore,
     /// `bound-to-one-incarnation`, `abstain-when-late`, `one-store-per-voter`, `told-end-is-exact`, `older-than-remembered`, all

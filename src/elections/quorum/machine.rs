@@ -408,6 +408,7 @@ fn hear_answer(
             core.learn_score(sender.0, ack.score);
             core.keep_word(now, sender, ack.term);
         }
+        BullyMessage::Sealed(sealed) => core.keep_word(now, sender, sealed.term),
         BullyMessage::Nack(nack) => {
             core.voter.hear(nack.term);
             // Otherwise it is late: this agent has taken part in a term as high since.
@@ -424,7 +425,6 @@ fn hear_answer(
         | BullyMessage::Recover(_)
         | BullyMessage::Recovered(_)
         | BullyMessage::Seal(_)
-        | BullyMessage::Sealed(_)
         | BullyMessage::Install(_)
         | BullyMessage::AskChange(_)
         | BullyMessage::Enlist(_)

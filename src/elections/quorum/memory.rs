@@ -8,10 +8,11 @@
 //! |---|---|---|
 //! | `bound-to-one-incarnation` | A promise, a vote and a raise are for one incarnation. | `voter.rs` |
 //! | `abstain-when-late` | A voter that starts with an empty record abstains for P, once. P begins when it hears of a later election than the first of its epoch, or is about to hold one. It need not abstain if it has heard the claim of the first election by then, or made it. | here |
+//! | `excused-by-all` | Nor need it abstain if all other voters have answered that they know no earlier incarnation of it and no later election. A voter that answers so hears no earlier incarnation of that name any more. | here, `recall.rs` |
 //! | `one-store-per-voter` | A voter keeps the store with which each other voter took part in this epoch, and hears no agent of that name with another store. | `recall.rs` |
-//! | `remember-who-took-part` | A voter that hears a vote, an acknowledgement or an announcement keeps the last incarnation of its sender, and the highest such term. | `recall.rs` |
+//! | `remember-who-took-part` | A voter that hears a vote, a seal, an acknowledgement or an announcement keeps the last incarnation of its sender, and the highest such term. | `recall.rs` |
 //! | `incarnation-before-word` | A record names this incarnation before its first vote or acknowledgement leaves. | `voter.rs` |
-//! | `ask-after-start` | A voter that starts asks the others for their memory of it. When it hears from a voter that has not answered, it asks again. Without a quarantine it votes, claims and acknowledges after the first answer, or after E. | here, `recall.rs` |
+//! | `ask-after-start` | A voter that starts asks the others for their memory of it. It asks a voter that has not answered again when that one appears, and when it is heard. Without a quarantine it votes, claims and acknowledges after the first answer, or after E. | here, `recall.rs` |
 //! | `older-than-remembered` | If another voter heard this one later than its record knows, the record is an old copy: the agent ends. | `recall.rs` |
 //! | `written-within-a-minute` | The memory of the others is written with the next record, a minute later at the latest. | `recall.rs` |
 //!
@@ -28,6 +29,13 @@
 //!
 //! A vote of the present incarnation says nothing of the record with which it started. So the others keep the present
 //! incarnation apart from the former one.
+//!
+//! # Why a voter may be excused
+//! An earlier incarnation that nobody remembers may have voted, acknowledged or sealed in the first term, or voted in a
+//! later one. What was heard of it in a later term is remembered by a voter whose term is as high: that voter does not
+//! excuse it. What was not heard before all answered is never heard (`excused-by-all`). What was heard in the first term
+//! and forgotten by a restart supported a leadership that ended with the restart. So nothing of what a former
+//! incarnation has said can elect an agent, or extend a lease, after the last answer.
 //!
 //! # Which gaps are closed
 //! A second process of a leader's name, with a new store or a copy of the store, gets no vote while the leader has
@@ -46,6 +54,7 @@ use std::{
 };
 
 use super::{Defect, QuorumConfig, Vote, voter::Voter};
+use crate::elections::vote::Heard;
 use crate::protocol::{AgentId, Incarnation, Term, Time};
 
 /// The past of an incarnation, and its memory of the others beside the record.
@@ -55,12 +64,14 @@ pub(super) struct Memory {
     pub(super) began: (Option<Incarnation>, Term),
     /// `abstain-when-late`: it has no record of an earlier election, and took no part in the first one.
     is_late: bool,
+    /// `excused-by-all`: no answer so far knows of an earlier incarnation, or of a later election.
+    is_unknown: bool,
     /// `ask-after-start`: it waits for the first answer until then.
     pub(super) waits: Option<Time>,
-    /// The others that have not answered, and when each was asked last.
-    pub(super) open: BTreeMap<AgentId, Time>,
-    /// The incarnation that each other voter had before its present one, and its highest term by then.
-    pub(super) former: BTreeMap<AgentId, (Incarnation, Term)>,
+    /// The others that have not answered, and when each was asked last; `None` if not since it is there.
+    pub(super) open: BTreeMap<AgentId, Option<Time>>,
+    /// What is known of earlier incarnations of each other voter, beside the record.
+    pub(super) former: BTreeMap<AgentId, Former>,
     /// Since when a part of the memory of the others is not written.
     pub(super) unwritten: Option<Time>,
     /// The agents whose other store was reported.
@@ -69,11 +80,21 @@ pub(super) struct Memory {
     pub(super) is_over: bool,
 }
 
+/// Earlier incarnations of another voter.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Former {
+    /// The last one that took part before the present one, and its highest term.
+    pub(super) last: Option<(Incarnation, Term)>,
+    /// `excused-by-all`: the incarnation that was told that no earlier one is known. Earlier ones are not heard.
+    pub(super) denied_to: Option<Incarnation>,
+}
+
 impl Memory {
     pub(super) fn new(record: &Vote) -> Self {
         Self {
             began: (record.incarnation, record.term),
             is_late: false,
+            is_unknown: false,
             waits: None,
             open: BTreeMap::new(),
             former: BTreeMap::new(),
@@ -101,21 +122,24 @@ impl Memory {
 // ---- a record that is missing ----------------------------------------------------------------
 
 impl Voter {
-    /// `ask-after-start`: the incarnation begins. If it does not abstain, it waits for the first answer.
+    /// `ask-after-start`: the incarnation begins. If it does not abstain, it waits for the first answer. Of each of the
+    /// others: whether it is there, and so was asked.
     pub(super) fn remember(
         &mut self,
         config: &QuorumConfig,
         now: Time,
         abstains: bool,
-        peers: &[AgentId],
+        peers: impl Iterator<Item = (AgentId, bool)>,
     ) {
         if config.diskless().is_some() {
             return;
         }
         let memory = &mut self.memory;
         memory.is_late = memory.began_empty() && !abstains;
-        memory.open = peers.iter().map(|id| (id.clone(), now)).collect();
-        let waits = !abstains && !peers.is_empty();
+        memory.is_unknown = memory.is_late;
+        let asked = |(id, is_there): (_, bool)| (id, is_there.then_some(now));
+        memory.open = peers.map(asked).collect();
+        let waits = !abstains && !memory.open.is_empty();
         memory.waits = waits.then(|| now.after(config.timings.round()));
     }
 
@@ -130,15 +154,14 @@ impl Voter {
         memory.open.clear();
         if !takes_part {
             memory.is_late = memory.began_empty();
-            memory.open = peers.iter().map(|id| (id.clone(), Time::ZERO)).collect();
+            memory.is_unknown = false;
+            memory.open = peers.iter().map(|id| (id.clone(), None)).collect();
         }
     }
 
     /// `abstain-when-late`: notes that an election of that term is held, or was.
     pub(super) fn hear_of_election(&mut self, config: &QuorumConfig, now: Time, term: Term) {
-        let first = config.term_above(config.first_term());
-        let is_later = first.is_some_and(|first| term > first);
-        if !self.memory.is_late || !is_later {
+        if !self.memory.is_late || !is_of_later_election(config, term) {
             return;
         }
         self.memory.is_late = false;
@@ -155,10 +178,27 @@ impl Voter {
         }
     }
 
+    /// `excused-by-all`: another voter has answered what it knows of earlier incarnations, and its highest term.
+    pub(super) fn excuse_if_unknown(&mut self, config: &QuorumConfig, heard: Heard, seen: Term) {
+        let memory = &mut self.memory;
+        let is_known = heard.incarnation.is_some() || heard.term > Term::ZERO;
+        memory.is_unknown &= !is_known && !is_of_later_election(config, seen);
+        let is_said_by_all = memory.open.is_empty() || config.confuses(Defect::ExcusedByOne);
+        if memory.is_unknown && is_said_by_all {
+            memory.is_late = false;
+        }
+    }
+
     /// `ask-after-start`: time that it still waits for the first answer.
     pub(super) fn awaits(&self, now: Time) -> Duration {
         self.memory
             .waits
             .map_or(Duration::ZERO, |until| until.since(now))
     }
+}
+
+/// Whether a term is above that of the first election of the epoch.
+fn is_of_later_election(config: &QuorumConfig, term: Term) -> bool {
+    let first = config.term_above(config.first_term());
+    first.is_some_and(|first| term > first)
 }

@@ -17,7 +17,7 @@ use crate::elections::{
     message::{Recall, Recalled},
     vote::Heard,
 };
-use crate::protocol::{AgentId, Event, StoreId, Term, Time, VotersEvent};
+use crate::protocol::{AgentId, Event, Member, StoreId, Term, Time, VotersEvent};
 
 /// `written-within-a-minute`
 const KEPT_WITHIN: Duration = Duration::from_secs(60);
@@ -64,7 +64,7 @@ impl Core {
             Some(last) if last > incarnation => return, // said before that one began
             Some(last) if last == incarnation && heard.term >= term => return,
             Some(last) if last < incarnation => {
-                memory.former.insert(id.clone(), (last, heard.term));
+                memory.former.entry(id.clone()).or_default().last = Some((last, heard.term));
             }
             Some(_) | None => {}
         }
@@ -127,26 +127,39 @@ impl Core {
         let round = self.config.timings.round();
         let seen = self.voter.seen;
         if let Some(asked) = self.voter.memory.open.get_mut(from)
-            && now.since(*asked) >= round
+            && asked.is_none_or(|asked| now.since(asked) >= round)
         {
-            *asked = now;
+            *asked = Some(now);
             out.send(from, Recall { seen });
         }
     }
 
+    /// `ask-after-start`: asks the voters that were not there before, so that no start waits for a round.
+    pub(super) fn recall_from_new(&mut self, now: Time, out: &mut Out) {
+        let members = &self.me.members;
+        let is_there = |id: &AgentId| members.get(id).is_some_and(Member::is_up);
+        let open = self.voter.memory.open.iter();
+        let new: Vec<_> = open
+            .filter(|(id, asked)| asked.is_none() && is_there(id))
+            .map(|(id, _)| id.clone())
+            .collect();
+        for id in new {
+            self.recall_from(now, &id, out);
+        }
+    }
+
     /// `Recall`: tells this voter's memory of the asker's other incarnations.
-    fn on_recall(&self, (id, incarnation): SenderIncarnation<'_>, out: &mut Out) {
-        let mut heard = self
-            .voter
-            .record
-            .others
-            .get(id)
-            .copied()
-            .unwrap_or_default();
+    fn on_recall(&mut self, (id, incarnation): SenderIncarnation<'_>, out: &mut Out) {
+        let Voter { record, memory, .. } = &mut self.voter;
+        let mut heard = record.others.get(id).copied().unwrap_or_default();
+        let former = memory.former.entry(id.clone()).or_default();
         if heard.incarnation == Some(incarnation) {
-            let before = self.voter.memory.former.get(id).copied();
-            (heard.incarnation, heard.term) =
-                before.map_or_else(Default::default, |(last, term)| (Some(last), term));
+            (heard.incarnation, heard.term) = former
+                .last
+                .map_or_else(Default::default, |(last, term)| (Some(last), term));
+        }
+        if heard.incarnation.is_none() {
+            former.denied_to = former.denied_to.max(Some(incarnation));
         }
         let seen = self.voter.seen;
         out.send(
@@ -157,6 +170,13 @@ impl Core {
                 heard,
             },
         );
+    }
+
+    /// `excused-by-all`: whether a later incarnation of the name was told that no earlier one is known.
+    fn is_denied(&self, (id, incarnation): SenderIncarnation<'_>) -> bool {
+        let former = self.voter.memory.former.get(id);
+        former.is_some_and(|former| former.denied_to > Some(incarnation))
+            && !self.config.confuses(Defect::DeniedHeard)
     }
 }
 
@@ -180,6 +200,10 @@ impl QuorumBully {
                 return true;
             }
             self.on_recalled(now, sender.0, answer, out);
+            return true;
+        }
+        if core.is_denied(sender) {
+            self.ignore("a later incarnation of it was told that it is unknown");
             return true;
         }
         if core.is_other_store(sender, out) {
@@ -221,11 +245,12 @@ impl QuorumBully {
     /// `Recalled`: a voter tells its memory of earlier incarnations of this one.
     fn on_recalled(&mut self, now: Time, from: &AgentId, answer: &Recalled, out: &mut Out) {
         let core = &mut self.core;
+        let heard = answer.heard;
         let memory = &mut core.voter.memory;
         memory.open.remove(from);
         memory.waits = None;
         let (incarnation, term) = memory.began;
-        let heard = answer.heard;
+        core.voter.excuse_if_unknown(&core.config, heard, answer.seen);
         if let (Some(kept), Some(found)) = (heard.store, core.store)
             && kept != found
         {

@@ -125,6 +125,7 @@ impl QuorumBully {
     /// A suspicion voids nothing. Who votes is in the configuration; a snapshot cannot change it.
     pub(super) fn on_members(&mut self, now: Time, members: Arc<Members>, out: &mut Out) {
         self.core.meet(members);
+        self.core.recall_from_new(now, out);
         self.check_stores(now, out);
         if let Some((id, incarnation)) = self.ended_leader() {
             let any = self.core.config.confuses(Defect::BoundToTheName);

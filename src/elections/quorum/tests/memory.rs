@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::elections::message::{BullyMessage as Message, Recall};
-use crate::protocol::{StoreId, VotersEvent};
+use crate::protocol::{Presence, StoreId, VotersEvent};
 
 fn asks(seen: &Seen) -> bool {
     let is_recall = |message: &&Message| matches!(message, Message::Recall(_));
@@ -75,10 +75,10 @@ fn the_end_of_another_incarnation_voids_no_promise() {
 
 // ---- a record that is missing ----------------------------------------------------------------
 
-/// Began with an empty record, has been answered, and knows of no election.
+/// Began with an empty record, and one voter has answered that it knows of no election.
 fn late(config: QuorumConfig) -> Kit {
-    let mut me = Kit::began(config, MemberKind::Voter, Some(5));
-    me.begin().whatever();
+    let mut me = Kit::began(config, MemberKind::Voter, Some(5)).started();
+    me.hear(LOW, recalled(Heard::default())).whatever();
     me
 }
 
@@ -125,6 +125,56 @@ fn it_does_not_hold_a_later_election_at_once_itself() {
     me.later(S);
     let asked = me.fire(BullyTimer::Election);
     assert!(asked.messages().is_empty(), "it abstains");
+}
+
+/// The other voter has not answered yet: it may know it.
+pub(super) fn it_is_excused_by_all_only(config: QuorumConfig) -> bool {
+    !late(config).hear(LOW, claim(2, 1)).writes()
+}
+
+/// Otherwise a fail-over would take a promise longer whenever a voter was started after the first election.
+#[test]
+fn a_late_voter_that_no_other_one_knows_does_not_abstain() {
+    let mut me = late(config());
+    me.hear(HIGH, recalled(Heard::default())).whatever();
+    me.hear(HIGH, elected(1, 9)).whatever();
+    me.hear(HIGH, resign(1, Some(LOW))).whatever();
+    assert!(me.hear(LOW, claim(2, 1)).writes());
+}
+
+#[test]
+fn one_voter_that_knows_of_a_later_election_does_not_excuse_it() {
+    let mut me = late(config());
+    let knows = Recalled {
+        seen: Term(2),
+        ..recalled(Heard::default())
+    };
+    me.hear(HIGH, knows).whatever();
+    assert!(!me.hear(LOW, claim(3, 1)).writes());
+}
+
+/// The leader of the first term is told of LOW's second incarnation, and then hears what the first one said.
+pub(super) fn what_was_denied_is_not_heard(config: QuorumConfig) -> bool {
+    let mut me = Kit::known(config, Some(5));
+    let answer = me.hear_incarnation(LOW, 2, Recall { seen: Term(0) });
+    let denies = matches!(
+        answer.messages()[..],
+        [Message::Recalled(Recalled { heard, .. })] if heard.incarnation.is_none()
+    );
+    assert!(denies, "it knows none");
+    !me.hear_incarnation(LOW, 1, claim(OLD + 1, 1)).writes()
+}
+
+#[test]
+fn an_incarnation_that_is_remembered_is_heard_although_a_later_one_asks() {
+    let mut me = Kit::leading(); // LOW has acknowledged in its first incarnation
+    me.hear_incarnation(LOW, 2, Recall { seen: Term(MINE) })
+        .whatever();
+    me.later(D - 1);
+    let now = me.now;
+    me.hear_incarnation(LOW, 1, ack(MINE, now, 1)).whatever();
+    me.later(1);
+    assert!(me.view().leading.is_some(), "a second process takes nothing");
 }
 
 /// Otherwise a hand-over, or a panic, just after the birth of a group would take a promise longer.
@@ -354,6 +404,25 @@ pub(super) fn the_incarnation_is_written_before_the_first_ack(config: QuorumConf
 }
 
 // ---- the question ----------------------------------------------------------------------------
+
+#[test]
+fn a_voter_that_appears_after_the_start_is_asked_at_once() {
+    let mut me = Kit::began(config(), MemberKind::Voter, Some(5));
+    let mut high = me.members.get(&id(HIGH)).cloned().unwrap();
+    let up = high.clone();
+    (high.presence, high.incarnation) = (Presence::Unseen, None);
+    me.members.leave(&id(HIGH));
+    me.members.join([high]);
+    assert!(asks(&me.start()));
+    assert!(
+        asks(&me.told(|members| members.join([up]))),
+        "its link is there now"
+    );
+    assert!(
+        !asks(&me.told(|members| members.set_score(&id(HIGH), Some(8.into())))),
+        "asked"
+    );
+}
 
 #[test]
 fn a_voter_asks_all_when_it_starts_and_whoever_has_not_answered_when_it_is_heard() {

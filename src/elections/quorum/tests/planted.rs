@@ -36,6 +36,8 @@ const SCENES: &[(Defect, Scene)] = &[
 const OF_MEMORY: &[(Defect, Scene)] = &[
     (Defect::BoundToTheName, another_incarnation_is_refused),
     (Defect::LateVotesAtOnce, a_late_voter_abstains),
+    (Defect::ExcusedByOne, it_is_excused_by_all_only),
+    (Defect::DeniedHeard, what_was_denied_is_not_heard),
     (Defect::AnyStore, another_store_is_not_heard),
     (
         Defect::IncarnationUnrecorded,
