@@ -160,8 +160,9 @@
 //!
 //! A store that is lost, or that goes back to an earlier copy, breaks the assumption as well, and so do two processes
 //! of one voter. The rules of the page [`memory`](super::memory) find most of that, and stop it: a voter's promise, its
-//! vote and a raise are for one incarnation; a voter whose record is empty abstains once it hears of a later election, unless all
-//! others know of none and of no earlier incarnation of it; the others remember its store, its last incarnation and its highest term. Not closed:
+//! vote and a raise are for one incarnation; a voter whose record is empty abstains once it hears of a later election,
+//! unless all others know of none and of no earlier incarnation of it; the others remember its store, its last
+//! incarnation and its highest term. Not closed:
 //!
 //! - two processes of one voter on two sides of a partition, if the voters of one side never met the other process;
 //! - a lost store together with a voter that was cut off since the birth of the group;

@@ -1,8 +1,9 @@
-//! The time until a vote is durable, in a store on a folder, beside the store of an earlier commit.
+//! The time until a vote is durable, in a store on a folder, and of the operations on a register in a folder, beside those
+//! of an earlier commit.
 //!
-//! `cargo bench --bench votes -- --folder DIR` in this folder, `--beside PROGRAM` for pairs, where `PROGRAM` is this bench
-//! of an earlier commit (`cargo bench --bench votes --no-run` names it). Each program keeps a store in the folder, and
-//! writes a vote whenever it is told to; one and the other are told in turn.
+//! `cargo bench --bench records -- --folder DIR` in this folder, `--beside PROGRAM` for pairs, where `PROGRAM` is this bench
+//! of an earlier commit (`cargo bench --bench records --no-run` names it). Each program keeps a store and a register in the
+//! folder, and does one thing whenever it is told to; one and the other are told in turn.
 #![expect(
     clippy::disallowed_methods,
     clippy::print_stdout,
@@ -21,6 +22,7 @@ use std::{
 use actix_bully::{
     elections::quorum::Vote,
     protocol::{AgentId, Term},
+    register::{FileRegister, Register, RegisterKey},
     store::{FileStore, StoreIdentity, TermStore},
 };
 use tempfile::TempDir;
@@ -34,26 +36,29 @@ fn main() -> Result<(), Failure> {
         return serve(Path::new(folder));
     }
     let is_test = arguments.iter().any(|one| one == "--test");
-    let votes = if is_test { 3 } else { 200 };
+    let pairs = if is_test { 3 } else { 200 };
     let folder = after("--folder").map_or_else(env::temp_dir, Into::into);
     let mut now = Program::start(&env::current_exe()?, &folder)?;
     let beside = after("--beside").map(|program| Program::start(Path::new(program), &folder));
     let mut before = beside.transpose()?;
-    let (mut took, mut ratios, mut others) = (Vec::new(), Vec::new(), Vec::new());
-    for _ in 0..votes {
-        let other = before.as_mut().map(Program::vote).transpose()?;
-        let this = now.vote()?;
-        took.push(this);
-        if let Some(other) = other {
-            others.push(other);
-            ratios.push(this / other);
+    println!("in {}, {pairs} times, us at the median:", folder.display());
+    for what in ["vote", "swap", "read"] {
+        let (mut took, mut ratios, mut others) = (Vec::new(), Vec::new(), Vec::new());
+        for _ in 0..pairs {
+            let other = before.as_mut().map(|program| program.time(what));
+            let this = now.time(what)?;
+            took.push(this);
+            if let Some(other) = other.transpose()? {
+                others.push(other);
+                ratios.push(this / other);
+            }
         }
-    }
-    println!("a vote in {}, {votes} times:", folder.display());
-    println!("now     {:>9.1} us at the median", median(took));
-    if before.is_some() {
-        println!("before  {:>9.1} us at the median", median(others));
-        println!("ratio   {:>9.2} at the median", median(ratios));
+        print!("{what}  now {:>7.1}", median(took));
+        if before.is_some() {
+            print!("  before {:>7.1}", median(others));
+            print!("  ratio {:>5.2}", median(ratios));
+        }
+        println!();
     }
     Ok(())
 }
@@ -63,7 +68,7 @@ fn median(mut values: Vec<f64>) -> f64 {
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-/// A program that has a store, and votes when it is told to.
+/// A program that has a store and a register, and uses one when it is told to.
 struct Program {
     process: Child,
     _folder: TempDir,
@@ -88,13 +93,15 @@ impl Program {
             told,
             says: BufReader::new(says),
         };
-        program.vote()?; // the first one of a store is not like the others
+        // The first one of a file is not like the others.
+        program.time("vote")?;
+        program.time("swap")?;
         Ok(program)
     }
 
-    /// Has it vote; how many microseconds that took.
-    fn vote(&mut self) -> Result<f64, Failure> {
-        writeln!(self.told, "vote")?;
+    /// Has it do that; how many microseconds that took.
+    fn time(&mut self, what: &str) -> Result<f64, Failure> {
+        writeln!(self.told, "{what}")?;
         let mut line = String::new();
         self.says.read_line(&mut line)?;
         Ok(line.trim().parse()?)
@@ -108,7 +115,7 @@ impl Drop for Program {
     }
 }
 
-/// A vote in a new term for each line that is read, and a line with the time that it took.
+/// A vote in a new term, a swap or a read for each line that names it, and a line with the time that it took.
 fn serve(folder: &Path) -> Result<(), Failure> {
     let [cluster, group, node] = ["bench", "jobs", "a"].map(AgentId::new);
     let identity = StoreIdentity {
@@ -118,15 +125,25 @@ fn serve(folder: &Path) -> Result<(), Failure> {
     };
     let store = FileStore::create(folder.join("votes"), identity)?;
     let by = TermStore::<Vote>::begin(&store)?;
+    let register = FileRegister::open(folder)?;
+    let key: RegisterKey = "bench/holder".parse()?;
     actix::System::new().block_on(async {
         for (line, term) in stdin().lines().zip(1..) {
-            line?;
+            let line = line?;
             let vote = Vote {
                 term: Term(term),
                 ..Vote::default()
             };
+            let entry = register.read(&key).await?;
             let began = Instant::now();
-            store.save(by, vote).await?;
+            match line.as_str() {
+                "vote" => store.save(by, vote).await?,
+                "swap" => {
+                    let value = format!("{term:200}").into_bytes();
+                    register.swap(&key, entry.as_ref(), value).await?;
+                }
+                _ => drop(register.read(&key).await?),
+            }
             println!("{:.1}", began.elapsed().as_secs_f64() * 1e6);
             stdout().flush()?;
         }
