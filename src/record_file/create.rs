@@ -19,6 +19,12 @@ use super::{
     write_all,
 };
 
+/// Zeros that are written at the beginning of each slot: the vote of a hundred voters is shorter.
+const WRITTEN: usize = 32 << 10;
+
+/// And at its end, where the note is.
+const PAGE: usize = 4096;
+
 impl RecordFile {
     /// Makes a file with its first record, durable and locked. It has room for records of `limit` bytes.
     ///
@@ -110,17 +116,32 @@ fn make(system: &Arc<dyn FileSystem>, beside: &Path) -> Result<(Locked, Status),
 
 /// Allocates both slots and writes the first record.
 fn fill(system: &dyn FileSystem, held: &Locked, size: SlotSize, first: &Slot) -> io::Result<()> {
-    // Written, not only reserved: a later write then changes no metadata, and finds its room.
-    let mut bytes = vec![0; size.file_len()];
-    for (byte, value) in bytes.iter_mut().zip(first.encode(size)) {
-        *byte = value;
+    let len = u64::try_from(size.file_len()).unwrap_or(u64::MAX);
+    let has_room = system.allocate(held.file(), len)?;
+    // Zeros are written where most records and the notes will be: to write there later changes no metadata. The rest is
+    // written too if the disk may have no room for it later.
+    let slot = size.len();
+    let mut beginning = first.encode(size);
+    if has_room && slot > WRITTEN {
+        let ends = [slot, size.file_len()].map(|at| at.saturating_sub(PAGE));
+        for (at, len) in ends.into_iter().zip([PAGE + WRITTEN, PAGE]) {
+            write(system, held, at, &vec![0; len])?;
+        }
+        // Over these zeros: it may be long.
+        beginning.resize(beginning.len().max(WRITTEN), 0);
+        write(system, held, 0, &beginning)?;
+    } else {
+        beginning.resize(size.file_len(), 0);
+        write(system, held, 0, &beginning)?;
     }
-    let len = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
-    system.set_len(held.file(), len)?;
-    write_all(system, held.file(), 0, &bytes).map_err(|unwritten| match unwritten {
-        super::Unwritten::Nothing(error) | super::Unwritten::Part(error) => error,
-    })?;
     system.sync_all(held.file())
+}
+
+fn write(system: &dyn FileSystem, held: &Locked, at: usize, bytes: &[u8]) -> io::Result<()> {
+    let at = u64::try_from(at).unwrap_or(u64::MAX);
+    write_all(system, held.file(), at, bytes).map_err(|unwritten| match unwritten {
+        super::Unwritten::Nothing(error) | super::Unwritten::Part(error) => error,
+    })
 }
 
 /// The folder of a file whose path is absolute.

@@ -24,7 +24,8 @@ pub(crate) trait FileSystem: Debug + Send + Sync {
     fn unlock(&self, file: &File) -> io::Result<()>;
     fn read_at(&self, file: &File, into: &mut [u8], at: u64) -> io::Result<usize>;
     fn write_at(&self, file: &File, bytes: &[u8], at: u64) -> io::Result<usize>;
-    fn set_len(&self, file: &File, len: u64) -> io::Result<()>;
+    /// Empties a file and gives it that length, in zeros. Returns whether the disk has room for all of it from now on.
+    fn allocate(&self, file: &File, len: u64) -> io::Result<bool>;
     fn sync_data(&self, file: &File) -> io::Result<()>;
     fn sync_all(&self, file: &File) -> io::Result<()>;
     /// Moves a file to a name that nothing has.
@@ -108,8 +109,22 @@ mod unix {
             FileExt::write_at(file, bytes, at)
         }
 
-        fn set_len(&self, file: &File, len: u64) -> io::Result<()> {
-            file.set_len(len)
+        fn allocate(&self, file: &File, len: u64) -> io::Result<bool> {
+            file.set_len(0)?;
+            file.set_len(len)?;
+            #[cfg(any(target_os = "linux", target_os = "android"))]
+            {
+                use rustix::fs::{FallocateFlags, fallocate};
+                use rustix::io::Errno;
+
+                match fallocate(file, FallocateFlags::empty(), 0, len) {
+                    // The file system cannot do that.
+                    Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => Ok(false),
+                    done => Ok(done.map(|()| true)?),
+                }
+            }
+            #[cfg(not(any(target_os = "linux", target_os = "android")))]
+            Ok(false)
         }
 
         fn sync_data(&self, file: &File) -> io::Result<()> {
@@ -208,7 +223,7 @@ mod other {
             Err(Unsupported.into())
         }
 
-        fn set_len(&self, _: &File, _: u64) -> Result<()> {
+        fn allocate(&self, _: &File, _: u64) -> Result<bool> {
             Err(Unsupported.into())
         }
 

@@ -3,6 +3,7 @@
 use std::{
     fs,
     io::ErrorKind,
+    os::unix::fs::MetadataExt,
     sync::{Arc, atomic::Ordering::SeqCst},
 };
 
@@ -13,10 +14,10 @@ use super::{
         Event, Tried,
     },
 };
-use crate::record_file::{FileDamage, RecordFile, RecordFileError};
+use crate::record_file::{FileDamage, FileSystem as _, Host, RecordFile, RecordFileError};
 
 const CREATED: [Call; 14] = [
-    Linked, Make, Lock, Held, Named, SetLen, Write, SyncAll, Rename, Held, SyncFolder, Held, Named,
+    Linked, Make, Lock, Held, Named, Allocate, Write, SyncAll, Rename, Held, SyncFolder, Held, Named,
     Unlock,
 ];
 const OPENED: [Call; 7] = [Open, Held, Lock, Held, Named, Read, Read];
@@ -94,6 +95,42 @@ fn a_file_that_could_not_be_made_is_none_and_the_next_one_is_made() {
         drop(again);
         assert_eq!(found(&path), b"record 1");
         assert_eq!(names(&folder), ["jobs"]);
+    }
+}
+
+/// Whose slots are too long to be written at once.
+#[test]
+fn a_long_file_is_made_of_its_ends_and_has_its_room() {
+    let limit = (512 << 10) - 44;
+    for len in [8, 40 << 10, limit] {
+        let (_folder, path) = place();
+        let system = Arc::new(Tried::default());
+        let record = vec![7; len];
+        let made = RecordFile::create(Arc::<Tried>::clone(&system), &path, limit, &record);
+        let mut file = made.expect("it is new");
+        let can_allocate = Host.allocate(&tempfile::tempfile().unwrap(), 4096).unwrap();
+        let writes = system.take().iter().filter(|call| **call == Write).count();
+        assert_eq!(writes, if can_allocate { 3 } else { 1 });
+        assert_eq!(file.record(), record);
+        let on_disk = fs::metadata(&path).expect("it is there");
+        assert_eq!(on_disk.len(), 1 << 20);
+        assert!(on_disk.blocks() * 512 >= 1 << 20, "nothing is left out");
+        file.write(&vec![8; limit]).expect("written");
+        drop(file);
+        assert_eq!(found(&path), vec![8; limit]);
+    }
+}
+
+#[test]
+fn a_long_file_that_could_not_be_made_is_none() {
+    for write in 0..3 {
+        let (folder, path) = place();
+        let system = Arc::new(Tried::default());
+        system.plan(6 + write, Event::Fails(ErrorKind::StorageFull));
+        let limit = 512 << 9;
+        let made = RecordFile::create(Arc::<Tried>::clone(&system), &path, limit, b"1");
+        assert!(matches!(made, Err(RecordFileError::Io(_))), "{made:?}");
+        assert!(names(&folder).is_empty());
     }
 }
 

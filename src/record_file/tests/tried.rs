@@ -26,7 +26,7 @@ pub(crate) enum Call {
     Unlock,
     Read,
     Write,
-    SetLen,
+    Allocate,
     SyncData,
     SyncAll,
     Rename,
@@ -173,9 +173,9 @@ impl FileSystem for Tried {
         Ok(written)
     }
 
-    fn set_len(&self, file: &File, len: u64) -> io::Result<()> {
-        self.note(Call::SetLen)?;
-        Host.set_len(file, len)
+    fn allocate(&self, file: &File, len: u64) -> io::Result<bool> {
+        self.note(Call::Allocate)?;
+        Host.allocate(file, len)
     }
 
     fn sync_data(&self, file: &File) -> io::Result<()> {
