@@ -148,17 +148,21 @@ impl Course {
                 let began = Instant::now();
                 begin(program).map(|_| began.elapsed())
             };
-            return in_turn(rounds, || born(before), || born(now));
+            return in_turn(rounds, |_| born(before), |_| born(now));
         }
         let (mut was, mut is) = (begin(before)?, begin(now)?);
-        let pairs = in_turn(rounds, || self.take(&mut was), || self.take(&mut is))?;
+        let pairs = in_turn(
+            rounds,
+            |round| self.take(&mut was, round),
+            |round| self.take(&mut is, round),
+        )?;
         was.verdict()?;
         is.verdict()?;
         Ok(pairs)
     }
 
     /// Puts a cluster through it once.
-    fn take(self, cluster: &mut Cluster<Loopback>) -> Result<Duration, Wrong> {
+    fn take(self, cluster: &mut Cluster<Loopback>, round: usize) -> Result<Duration, Wrong> {
         let leader = cluster.agree()?;
         let began = Instant::now();
         match self {
@@ -192,7 +196,9 @@ impl Course {
         }
         cluster.agree()?;
         let took = began.elapsed();
-        cluster.log.wait(PAUSE, |_| None::<()>);
+        // Else each round would meet the leader at the same moment between two heartbeats.
+        let phase = Duration::from_millis(u64::try_from(round % 50).unwrap_or(0));
+        cluster.log.wait(PAUSE + phase, |_| None::<()>);
         Ok(took)
     }
 }
@@ -200,17 +206,17 @@ impl Course {
 /// Runs both `rounds` times; each goes first every other time.
 fn in_turn(
     rounds: usize,
-    mut before: impl FnMut() -> Result<Duration, Wrong>,
-    mut now: impl FnMut() -> Result<Duration, Wrong>,
+    mut before: impl FnMut(usize) -> Result<Duration, Wrong>,
+    mut now: impl FnMut(usize) -> Result<Duration, Wrong>,
 ) -> Result<Vec<(f64, f64)>, Wrong> {
     let mut pairs = Vec::new();
     for round in 0..rounds {
         let (was, is) = if round % 2 == 0 {
-            let was = before()?;
-            (was, now()?)
+            let was = before(round)?;
+            (was, now(round)?)
         } else {
-            let is = now()?;
-            (before()?, is)
+            let is = now(round)?;
+            (before(round)?, is)
         };
         pairs.push((was.as_secs_f64() * 1e3, is.as_secs_f64() * 1e3));
     }

@@ -268,11 +268,20 @@ impl Leading {
     }
 
     pub(super) fn tell_score(&self, now: Time, out: &mut Out) {
-        out.send_all(Heartbeat {
+        out.send_all(self.heartbeat_at(now));
+    }
+
+    /// `ask-after-start`: a voter has started, and need not wait for the next heartbeat.
+    pub(super) fn tell_of_itself(&self, now: Time, to: &AgentId, out: &mut Out) {
+        out.send(to, self.heartbeat_at(now));
+    }
+
+    const fn heartbeat_at(&self, now: Time) -> Heartbeat {
+        Heartbeat {
             term: self.term,
             score: self.score,
             sent_at: Some(now),
-        });
+        }
     }
 
     /// How often the leader is heard: every H, and at least three times within the shortest span that

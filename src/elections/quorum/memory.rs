@@ -12,7 +12,7 @@
 //! | `one-store-per-voter` | A voter keeps the store with which each other voter took part in this epoch, and hears no agent of that name with another store. | `recall.rs` |
 //! | `remember-who-took-part` | A voter that hears a vote, a seal, an acknowledgement or an announcement keeps the last incarnation of its sender, and the highest such term. | `recall.rs` |
 //! | `incarnation-before-word` | A record names this incarnation before its first vote or acknowledgement leaves. | `voter.rs` |
-//! | `ask-after-start` | A voter that starts asks the others for their memory of it. It asks a voter that has not answered again when that one appears, and when it is heard. Without a quarantine it votes, claims and acknowledges after the first answer, or after E. | here, `recall.rs` |
+//! | `ask-after-start` | A voter that starts asks the others for their memory of it. It asks a voter that has not answered again when that one appears, and when it is heard. A leader adds a heartbeat to its answer. Without a quarantine the asker votes, claims and acknowledges after the first answer, or after E. | here, `recall.rs` |
 //! | `older-than-remembered` | If another voter heard this one later than its record knows, the record is an old copy: the agent ends. | `recall.rs` |
 //! | `written-within-a-minute` | The memory of the others is written with the next record, a minute later at the latest. | `recall.rs` |
 //!

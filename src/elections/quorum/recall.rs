@@ -192,6 +192,9 @@ impl QuorumBully {
         let core = &mut self.core;
         if let BullyMessage::Recall(_) = message {
             core.on_recall(sender, out);
+            if let State::Leading(leading) = &self.state {
+                leading.tell_of_itself(now, sender.0, out);
+            }
             return true;
         }
         if let BullyMessage::Recalled(answer) = message {

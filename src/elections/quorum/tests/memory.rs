@@ -366,7 +366,7 @@ fn a_follower_that_only_acknowledged_is_accepted_however_often_it_is_killed() {
         let seen = Term(MINE);
         let asked = leads.hear_incarnation(LOW, incarnation, Recall { seen });
         let said = asked.messages();
-        let [Message::Recalled(answer)] = said[..] else {
+        let [Message::Recalled(answer), Message::Heartbeat(_)] = said[..] else {
             panic!("no answer: {said:?}");
         };
         assert_eq!(answer.heard, heard(incarnation - 1, MINE));
@@ -379,7 +379,7 @@ fn a_follower_that_only_acknowledged_is_accepted_however_often_it_is_killed() {
         // What is heard of this incarnation says nothing of the record that it began with.
         let asked = leads.hear_incarnation(LOW, incarnation, Recall { seen });
         let said = asked.messages();
-        assert!(matches!(said[..], [Message::Recalled(again)] if again.heard == answer.heard));
+        assert!(matches!(said[..], [Message::Recalled(again), Message::Heartbeat(_)] if again.heard == answer.heard));
         // `incarnation-before-word`
         record.incarnation = Some(Incarnation(incarnation));
     }
@@ -435,6 +435,19 @@ fn a_voter_asks_all_when_it_starts_and_whoever_has_not_answered_when_it_is_heard
     me.later(E);
     assert!(!asks(&me.hear(HIGH, heartbeat(OLD, 9))), "answered");
     assert!(asks(&me.hear(LOW, elect(OLD, 1))), "the other one did not");
+}
+
+/// A follower that restarts would wait for half an interval on average.
+#[test]
+fn a_leader_answers_with_a_heartbeat_as_well() {
+    let mut me = Kit::leading();
+    let asked = me.hear_incarnation(LOW, 2, Recall { seen: Term(MINE) });
+    let said = asked.messages();
+    assert!(
+        matches!(said[..], [Message::Recalled(_), Message::Heartbeat(said)]
+            if said.term == Term(MINE) && said.sent_at == Some(me.now)),
+        "{said:?}"
+    );
 }
 
 /// Whoever is reached later may know better.
