@@ -8,7 +8,7 @@
 //! |---|---|---|
 //! | `bound-to-one-incarnation` | A promise, a vote and a raise are for one incarnation. | `voter.rs` |
 //! | `abstain-when-late` | A voter that starts with an empty record abstains for P, once. P begins when it hears of a later election than the first of its epoch, or is about to hold one. It need not abstain if it has heard the claim of the first election by then, or made it. | here |
-//! | `excused-by-all` | Nor need it abstain if all other voters have answered that they know no earlier incarnation of it and no later election. A voter that answers so hears no earlier incarnation of that name any more. | here, `recall.rs` |
+//! | `excused-by-all` | Nor need it abstain if all other voters have answered that they know no earlier incarnation of it and no later election. A voter that answers so hears no earlier incarnation of that name any more, but of that store. | here, `recall.rs` |
 //! | `one-store-per-voter` | A voter keeps the store with which each other voter took part in this epoch, and hears no agent of that name with another store. | `recall.rs` |
 //! | `remember-who-took-part` | A voter that hears a vote, a seal, an acknowledgement or an announcement keeps the last incarnation of its sender, and the highest such term. | `recall.rs` |
 //! | `incarnation-before-word` | A record names this incarnation before its first vote or acknowledgement leaves. | `voter.rs` |
@@ -35,7 +35,8 @@
 //! later one. What was heard of it in a later term is remembered by a voter whose term is as high: that voter does not
 //! excuse it. What was not heard before all answered is never heard (`excused-by-all`). What was heard in the first term
 //! and forgotten by a restart supported a leadership that ended with the restart. So nothing of what a former
-//! incarnation has said can elect an agent, or extend a lease, after the last answer.
+//! incarnation has said can elect an agent, or extend a lease, after the last answer. (An earlier incarnation of the
+//! same store has said nothing: its record would name it.)
 //!
 //! # Which gaps are closed
 //! A second process of a leader's name, with a new store or a copy of the store, gets no vote while the leader has
@@ -55,7 +56,7 @@ use std::{
 
 use super::{Defect, QuorumConfig, Vote, voter::Voter};
 use crate::elections::vote::Heard;
-use crate::protocol::{AgentId, Incarnation, Term, Time};
+use crate::protocol::{AgentId, Incarnation, StoreId, Term, Time};
 
 /// The past of an incarnation, and its memory of the others beside the record.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -85,8 +86,9 @@ pub(super) struct Memory {
 pub(super) struct Former {
     /// The last one that took part before the present one, and its highest term.
     pub(super) last: Option<(Incarnation, Term)>,
-    /// `excused-by-all`: the incarnation that was told that no earlier one is known. Earlier ones are not heard.
-    pub(super) denied_to: Option<Incarnation>,
+    /// `excused-by-all`: the incarnation that was told that no earlier one is known, and its store. Of earlier ones only
+    /// those with that store are heard: a wall clock was set back.
+    pub(super) denied_to: Option<(Incarnation, Option<StoreId>)>,
 }
 
 impl Memory {

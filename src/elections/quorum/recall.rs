@@ -150,6 +150,7 @@ impl Core {
 
     /// `Recall`: tells this voter's memory of the asker's other incarnations.
     fn on_recall(&mut self, (id, incarnation): SenderIncarnation<'_>, out: &mut Out) {
+        let store = self.store_of((id, incarnation));
         let Voter { record, memory, .. } = &mut self.voter;
         let mut heard = record.others.get(id).copied().unwrap_or_default();
         let former = memory.former.entry(id.clone()).or_default();
@@ -159,7 +160,7 @@ impl Core {
                 .map_or_else(Default::default, |(last, term)| (Some(last), term));
         }
         if heard.incarnation.is_none() {
-            former.denied_to = former.denied_to.max(Some(incarnation));
+            former.denied_to = former.denied_to.max(Some((incarnation, store)));
         }
         let seen = self.voter.seen;
         out.send(
@@ -172,10 +173,14 @@ impl Core {
         );
     }
 
-    /// `excused-by-all`: whether a later incarnation of the name was told that no earlier one is known.
-    fn is_denied(&self, (id, incarnation): SenderIncarnation<'_>) -> bool {
-        let former = self.voter.memory.former.get(id);
-        former.is_some_and(|former| former.denied_to > Some(incarnation))
+    /// `excused-by-all`: whether a later incarnation of the name, of another store, was told that none is known.
+    fn is_denied(&self, sender: SenderIncarnation<'_>) -> bool {
+        let former = self.voter.memory.former.get(sender.0);
+        let Some((later, store)) = former.and_then(|former| former.denied_to) else {
+            return false;
+        };
+        later > sender.1
+            && (store.is_none() || self.store_of(sender) != store)
             && !self.config.confuses(Defect::DeniedHeard)
     }
 }

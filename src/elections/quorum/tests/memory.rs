@@ -165,6 +165,20 @@ pub(super) fn what_was_denied_is_not_heard(config: QuorumConfig) -> bool {
     !me.hear_incarnation(LOW, 1, claim(OLD + 1, 1)).writes()
 }
 
+/// Its wall clock was set back, or its file was moved to a host whose clock is behind.
+#[test]
+fn an_earlier_incarnation_of_the_same_store_is_heard() {
+    for (store, is_heard) in [(7, true), (8, false)] {
+        let mut me = Kit::known(config(), Some(5));
+        comes_with(&mut me, LOW, 2, 7).whatever();
+        me.hear_incarnation(LOW, 2, Recall { seen: Term(0) })
+            .whatever();
+        comes_with(&mut me, LOW, 1, store).whatever();
+        let claimed = me.hear_incarnation(LOW, 1, claim(OLD + 1, 1));
+        assert_eq!(claimed.writes(), is_heard, "store {store}");
+    }
+}
+
 #[test]
 fn an_incarnation_that_is_remembered_is_heard_although_a_later_one_asks() {
     let mut me = Kit::leading(); // LOW has acknowledged in its first incarnation
