@@ -258,7 +258,8 @@ impl QuorumBully {
         memory.open.remove(from);
         memory.waits = None;
         let (incarnation, term) = memory.began;
-        core.voter.excuse_if_unknown(&core.config, heard, answer.seen);
+        core.voter
+            .excuse_if_unknown(&core.config, heard, answer.seen);
         if let (Some(kept), Some(found)) = (heard.store, core.store)
             && kept != found
         {

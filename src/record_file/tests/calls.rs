@@ -17,8 +17,8 @@ use super::{
 use crate::record_file::{FileDamage, FileSystem as _, Host, RecordFile, RecordFileError};
 
 const CREATED: [Call; 14] = [
-    Linked, Make, Lock, Held, Named, Allocate, Write, SyncAll, Rename, Held, SyncFolder, Held, Named,
-    Unlock,
+    Linked, Make, Lock, Held, Named, Allocate, Write, SyncAll, Rename, Held, SyncFolder, Held,
+    Named, Unlock,
 ];
 const OPENED: [Call; 7] = [Open, Held, Lock, Held, Named, Read, Read];
 const WRITTEN: [Call; 6] = [Held, Named, Write, SyncData, Held, Named];

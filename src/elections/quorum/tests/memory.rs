@@ -73,147 +73,9 @@ fn the_end_of_another_incarnation_voids_no_promise() {
     assert_eq!(me.view().leader, Some(leader(HIGH, OLD)));
 }
 
-// ---- a record that is missing ----------------------------------------------------------------
-
-/// Began with an empty record, and one voter has answered that it knows of no election.
-fn late(config: QuorumConfig) -> Kit {
-    let mut me = Kit::began(config, MemberKind::Voter, Some(5)).started();
-    me.hear(LOW, recalled(Heard::default())).whatever();
-    me
-}
-
-pub(super) fn a_late_voter_abstains(config: QuorumConfig) -> bool {
-    let mut me = late(config);
-    let claimed = me.hear(LOW, claim(2, 1));
-    !claimed.writes()
-}
-
-#[test]
-fn a_voter_without_a_record_abstains_when_it_hears_a_claim_of_a_later_election() {
-    let mut me = late(config());
-    me.hear(LOW, claim(2, 1)).whatever();
-    me.later(P - 1);
-    assert!(!me.hear(LOW, claim(3, 1)).writes(), "not yet");
-    me.later(1);
-    assert!(me.hear(LOW, claim(3, 1)).writes(), "once");
-    me.later(W);
-    assert!(me.hear(LOW, claim(4, 1)).writes(), "never again");
-}
-
-#[test]
-fn it_follows_a_leader_meanwhile_and_votes_for_nobody() {
-    let mut me = late(config());
-    me.hear(HIGH, heartbeat(OLD, 9)).whatever();
-    assert_eq!(me.view().leader, Some(leader(HIGH, OLD)));
-    me.hear(HIGH, resign(OLD, Some(LOW))).whatever();
-    assert!(!me.hear(LOW, claim(OLD + 1, 1)).writes());
-}
-
-#[test]
-fn what_others_have_seen_makes_it_abstain_as_well() {
-    let mut me = late(config());
-    me.hear(LOW, elect(2, 1))
-        .sent(LOW, alive(1, 2, P))
-        .whatever();
-}
-
-/// It would claim the second term itself: the others have told it of the first.
-#[test]
-fn it_does_not_hold_a_later_election_at_once_itself() {
-    let mut me = late(config());
-    me.hear(LOW, elect(1, 1)).whatever();
-    me.later(S);
-    let asked = me.fire(BullyTimer::Election);
-    assert!(asked.messages().is_empty(), "it abstains");
-}
-
-/// The other voter has not answered yet: it may know it.
-pub(super) fn it_is_excused_by_all_only(config: QuorumConfig) -> bool {
-    !late(config).hear(LOW, claim(2, 1)).writes()
-}
-
-/// Otherwise a fail-over would take a promise longer whenever a voter was started after the first election.
-#[test]
-fn a_late_voter_that_no_other_one_knows_does_not_abstain() {
-    let mut me = late(config());
-    me.hear(HIGH, recalled(Heard::default())).whatever();
-    me.hear(HIGH, elected(1, 9)).whatever();
-    me.hear(HIGH, resign(1, Some(LOW))).whatever();
-    assert!(me.hear(LOW, claim(2, 1)).writes());
-}
-
-#[test]
-fn one_voter_that_knows_of_a_later_election_does_not_excuse_it() {
-    let mut me = late(config());
-    let knows = Recalled {
-        seen: Term(2),
-        ..recalled(Heard::default())
-    };
-    me.hear(HIGH, knows).whatever();
-    assert!(!me.hear(LOW, claim(3, 1)).writes());
-}
-
-/// The leader of the first term is told of LOW's second incarnation, and then hears what the first one said.
-pub(super) fn what_was_denied_is_not_heard(config: QuorumConfig) -> bool {
-    let mut me = Kit::known(config, Some(5));
-    let answer = me.hear_incarnation(LOW, 2, Recall { seen: Term(0) });
-    let denies = matches!(
-        answer.messages()[..],
-        [Message::Recalled(Recalled { heard, .. })] if heard.incarnation.is_none()
-    );
-    assert!(denies, "it knows none");
-    !me.hear_incarnation(LOW, 1, claim(OLD + 1, 1)).writes()
-}
-
-/// Its wall clock was set back, or its file was moved to a host whose clock is behind.
-#[test]
-fn an_earlier_incarnation_of_the_same_store_is_heard() {
-    for (store, is_heard) in [(7, true), (8, false)] {
-        let mut me = Kit::known(config(), Some(5));
-        comes_with(&mut me, LOW, 2, 7).whatever();
-        me.hear_incarnation(LOW, 2, Recall { seen: Term(0) })
-            .whatever();
-        comes_with(&mut me, LOW, 1, store).whatever();
-        let claimed = me.hear_incarnation(LOW, 1, claim(OLD + 1, 1));
-        assert_eq!(claimed.writes(), is_heard, "store {store}");
-    }
-}
-
-#[test]
-fn an_incarnation_that_is_remembered_is_heard_although_a_later_one_asks() {
-    let mut me = Kit::leading(); // LOW has acknowledged in its first incarnation
-    me.hear_incarnation(LOW, 2, Recall { seen: Term(MINE) })
-        .whatever();
-    me.later(D - 1);
-    let now = me.now;
-    me.hear_incarnation(LOW, 1, ack(MINE, now, 1)).whatever();
-    me.later(1);
-    assert!(me.view().leading.is_some(), "a second process takes nothing");
-}
-
-/// Otherwise a hand-over, or a panic, just after the birth of a group would take a promise longer.
-#[test]
-fn a_voter_of_the_first_election_does_not_abstain() {
-    let mut me = late(config()).after(HIGH, claim(1, 9));
-    assert!(me.hear(HIGH, elected(1, 9)).messages().len() == 1);
-    me.hear(HIGH, resign(1, Some(LOW))).whatever();
-    assert!(me.hear(LOW, claim(2, 1)).writes());
-}
-
-/// A lease that rests on its leader alone was never promised anything.
-#[test]
-fn with_a_lease_quorum_of_one_nobody_is_late() {
-    let config = valid(QuorumConfig {
-        vote_quorum: Some(3),
-        lease_quorum: Some(1),
-        ..QuorumConfig::new([LOW, ME, HIGH].map(id))
-    });
-    assert!(late(config).hear(LOW, claim(2, 1)).writes());
-}
-
 // ---- the others' stores ----------------------------------------------------------------------
 
-fn comes_with(me: &mut Kit, name: &str, incarnation: u64, store: u64) -> Seen {
+pub(super) fn comes_with(me: &mut Kit, name: &str, incarnation: u64, store: u64) -> Seen {
     let mut member = me.members.get(&id(name)).cloned().unwrap();
     member.incarnation = Some(Incarnation(incarnation));
     member.store = Some(StoreId::new(store));
@@ -393,7 +255,9 @@ fn a_follower_that_only_acknowledged_is_accepted_however_often_it_is_killed() {
         // What is heard of this incarnation says nothing of the record that it began with.
         let asked = leads.hear_incarnation(LOW, incarnation, Recall { seen });
         let said = asked.messages();
-        assert!(matches!(said[..], [Message::Recalled(again), Message::Heartbeat(_)] if again.heard == answer.heard));
+        assert!(
+            matches!(said[..], [Message::Recalled(again), Message::Heartbeat(_)] if again.heard == answer.heard)
+        );
         // `incarnation-before-word`
         record.incarnation = Some(Incarnation(incarnation));
     }

@@ -15,6 +15,8 @@ mod epoch;
 mod epochs;
 mod install;
 mod kit;
+mod late;
+mod late;
 mod lease;
 mod members;
 mod memory;

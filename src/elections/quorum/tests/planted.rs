@@ -1,7 +1,7 @@
 //! Each defect of a change of the voters, and of what a voter may have forgotten, in one directed scene: the rule holds in it, and with the defect it
 //! does not.
 
-use super::{epochs::*, memory::*, *};
+use super::{epochs::*, late::*, memory::*, *};
 
 /// A scene says whether the rule held.
 type Scene = fn(QuorumConfig) -> bool;
