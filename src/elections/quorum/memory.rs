@@ -31,12 +31,12 @@
 //! incarnation apart from the former one.
 //!
 //! # Why a voter may be excused
-//! An earlier incarnation that nobody remembers may have voted, acknowledged or sealed in the first term, or voted in a
-//! later one. What was heard of it in a later term is remembered by a voter whose term is as high: that voter does not
-//! excuse it. What was not heard before all answered is never heard (`excused-by-all`). What was heard in the first term
-//! and forgotten by a restart supported a leadership that ended with the restart. So nothing of what a former
-//! incarnation has said can elect an agent, or extend a lease, after the last answer. (An earlier incarnation of the
-//! same store has said nothing: its record would name it.)
+//! An earlier incarnation that no voter remembers may have voted, acknowledged or sealed in the first term, or voted in
+//! a later one. Its word in a later term was heard by a voter whose own term is as high, and that voter excuses nobody.
+//! Or it was not heard yet, and then no voter hears it any more (`excused-by-all`). Its word in the first term may have
+//! been heard, and forgotten by a restart: it supported the leadership of that voter, which the restart ended. So no
+//! word of an earlier incarnation elects an agent or extends a lease after the last answer. (An earlier incarnation of
+//! the same store has said no word: the record would name it.)
 //!
 //! # Which gaps are closed
 //! A second process of a leader's name, with a new store or a copy of the store, gets no vote while the leader has
@@ -71,7 +71,7 @@ pub(super) struct Memory {
     pub(super) waits: Option<Time>,
     /// The others that have not answered, and when each was asked last; `None` if not since it is there.
     pub(super) open: BTreeMap<AgentId, Option<Time>>,
-    /// What is known of earlier incarnations of each other voter, beside the record.
+    /// Earlier incarnations of each other voter, as far as the record does not have them.
     pub(super) former: BTreeMap<AgentId, Former>,
     /// Since when a part of the memory of the others is not written.
     pub(super) unwritten: Option<Time>,
@@ -84,7 +84,7 @@ pub(super) struct Memory {
 /// Earlier incarnations of another voter.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Former {
-    /// The last one that took part before the present one, and its highest term.
+    /// The last incarnation that took part before the present one, and its highest term.
     pub(super) last: Option<(Incarnation, Term)>,
     /// `excused-by-all`: the incarnation that was told that no earlier one is known, and its store. Of earlier ones only
     /// those with that store are heard: a wall clock was set back.
@@ -180,7 +180,7 @@ impl Voter {
         }
     }
 
-    /// `excused-by-all`: another voter has answered what it knows of earlier incarnations, and its highest term.
+    /// `excused-by-all`: another voter tells its memory of earlier incarnations, and its highest term.
     pub(super) fn excuse_if_unknown(&mut self, config: &QuorumConfig, heard: Heard, seen: Term) {
         let memory = &mut self.memory;
         let is_known = heard.incarnation.is_some() || heard.term > Term::ZERO;
