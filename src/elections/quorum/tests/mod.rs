@@ -16,7 +16,6 @@ mod epochs;
 mod install;
 mod kit;
 mod late;
-mod late;
 mod lease;
 mod members;
 mod memory;
