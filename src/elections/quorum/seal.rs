@@ -222,6 +222,7 @@ impl QuorumBully {
         if record.seal().is_some_and(|taken| taken.term == seal.term) {
             // Its answer was lost. This voter campaigns when it would have: a sealer that reaches too few must not
             // keep it from that.
+            self.core.voter.write_promise(&self.core.config, now, out);
             out.send(from, sealed);
             return Next::Stay;
         }

@@ -262,6 +262,25 @@ fn a_seal_that_is_asked_for_again_is_said_again_and_puts_nothing_off() {
         .nothing_else_happened();
 }
 
+/// `incarnation-before-word`: the sealer remembers this incarnation. With a record that does not name it, the next one
+/// would be taken for an old copy.
+#[test]
+fn a_seal_that_an_earlier_incarnation_wrote_is_said_when_the_record_names_this_one() {
+    let record = Vote {
+        incarnation: Some(Incarnation(0)),
+        voters: Some(Box::new(seals(OLD, &[ME, HIGH]))),
+        ..vote(OLD, HIGH, P)
+    };
+    let mut me = Kit::reborn(config(), MemberKind::Voter, Some(5), record.clone()).started();
+    me.hear(HIGH, seal(OLD, &[ME, HIGH]))
+        .next(&Effect::Persist(Vote {
+            incarnation: Some(me.machine.core.me.incarnation),
+            ..record
+        }))
+        .sent(HIGH, sealed(OLD))
+        .nothing_else_happened();
+}
+
 #[test]
 fn what_cannot_follow_is_not_sealed() {
     let mut me = Kit::following();
