@@ -19,7 +19,7 @@ use super::{
     write_all,
 };
 
-/// Zeros that are written at the beginning of each slot: the vote of a hundred voters is shorter.
+/// Zeros that are written at the beginning of each slot: most records are shorter.
 const WRITTEN: usize = 32 << 10;
 
 /// And at its end, where the note is.

@@ -8,10 +8,10 @@
 //! |---|---|---|
 //! | `bound-to-one-incarnation` | A promise, a vote and a raise are for one incarnation. | `voter.rs` |
 //! | `abstain-when-late` | A voter that starts with an empty record abstains for P, once. P begins when it hears of a later election than the first of its epoch, or is about to hold one. It need not abstain if it has heard the claim of the first election by then, or made it. | here |
-//! | `excused-by-all` | Nor need it abstain if all other voters have answered that they know no earlier incarnation of it and no later election. A voter that answers so hears no earlier incarnation of that name any more, but of that store. | here, `recall.rs` |
+//! | `excused-by-all` | Nor need it abstain if all other voters have a store, and have answered that they know no earlier incarnation of it and no later election. A voter that answers so hears no earlier incarnation of that name with another store any more. | here, `recall.rs` |
 //! | `one-store-per-voter` | A voter keeps the store with which each other voter took part in this epoch, and hears no agent of that name with another store. | `recall.rs` |
 //! | `remember-who-took-part` | A voter that hears a vote, a seal, an acknowledgement or an announcement keeps the last incarnation of its sender, and the highest such term. | `recall.rs` |
-//! | `incarnation-before-word` | A record names this incarnation before its first vote or acknowledgement leaves. | `voter.rs` |
+//! | `incarnation-before-word` | A record names this incarnation before its first vote, seal or acknowledgement leaves. | `voter.rs` |
 //! | `ask-after-start` | A voter that starts asks the others for their memory of it. It asks a voter that has not answered again when that one appears, and when it is heard. A leader adds a heartbeat to its answer. Without a quarantine the asker votes, claims and acknowledges after the first answer, or after E. | here, `recall.rs` |
 //! | `older-than-remembered` | If another voter heard this one later than its record knows, the record is an old copy: the agent ends. | `recall.rs` |
 //! | `written-within-a-minute` | The memory of the others is written with the next record, a minute later at the latest. | `recall.rs` |
@@ -21,7 +21,7 @@
 //! no voter abstains for a promise that it may have forgotten.
 //!
 //! # Why an honest voter is never taken for an old copy
-//! A vote, an acknowledgement or an announcement leaves only when the record names its incarnation, and a term as high
+//! A vote, a seal, an acknowledgement or an announcement leaves only when the record names its incarnation, and a term as high
 //! (`incarnation-before-word`, `persist-before-send`). So a later incarnation starts with a record that is not behind
 //! the others' memory of the former ones, however often it was killed, and whatever elections it missed: higher terms
 //! of the *group* say nothing. A claim does not count, since it leaves before its candidate's own vote is durable
@@ -32,8 +32,9 @@
 //!
 //! # Why a voter may be excused
 //! An earlier incarnation that no voter remembers may have voted, acknowledged or sealed in the first term, or voted in
-//! a later one. Its word in a later term was heard by a voter whose own term is as high, and that voter excuses nobody.
-//! Or it was not heard yet, and then no voter hears it any more (`excused-by-all`). Its word in the first term may have
+//! a later one. Its word in a later term was heard by a voter whose own term is as high, and that voter does not excuse.
+//! Or it was not heard yet, and then no voter hears it any more (`excused-by-all`; a restart of that voter forgets this,
+//! but an answer is for the incarnation that asked). Its word in the first term may have
 //! been heard, and forgotten by a restart: it supported the leadership of that voter, which the restart ended. So no
 //! word of an earlier incarnation elects an agent or extends a lease after the last answer. (An earlier incarnation of
 //! the same store has said no word: the record would name it.)
@@ -55,7 +56,7 @@ use std::{
 };
 
 use super::{Defect, QuorumConfig, Vote, voter::Voter};
-use crate::elections::vote::Heard;
+use crate::elections::message::Recalled;
 use crate::protocol::{AgentId, Incarnation, StoreId, Term, Time};
 
 /// The past of an incarnation, and its memory of the others beside the record.
@@ -63,10 +64,8 @@ use crate::protocol::{AgentId, Incarnation, StoreId, Term, Time};
 pub(super) struct Memory {
     /// The record with which this incarnation began: the last incarnation that took part, and its term.
     pub(super) began: (Option<Incarnation>, Term),
-    /// `abstain-when-late`: it has no record of an earlier election, and took no part in the first one.
-    is_late: bool,
-    /// `excused-by-all`: no answer so far knows of an earlier incarnation, or of a later election.
-    is_unknown: bool,
+    /// `abstain-when-late`
+    late: Late,
     /// `ask-after-start`: it waits for the first answer until then.
     pub(super) waits: Option<Time>,
     /// The others that have not answered, and when each was asked last; `None` if not since it is there.
@@ -79,6 +78,16 @@ pub(super) struct Memory {
     pub(super) told: BTreeSet<AgentId>,
     /// `older-than-remembered`: this agent takes part no more.
     pub(super) is_over: bool,
+}
+
+/// Whether a voter abstains when it hears of a later election than the first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Late {
+    /// It has a record of an earlier election, took part in the first one, or has been excused or abstained.
+    No,
+    /// Unless all others excuse it: no answer so far knows of an earlier incarnation, or of a later election.
+    UnlessUnknown,
+    Yes,
 }
 
 /// Earlier incarnations of another voter.
@@ -95,8 +104,7 @@ impl Memory {
     pub(super) fn new(record: &Vote) -> Self {
         Self {
             began: (record.incarnation, record.term),
-            is_late: false,
-            is_unknown: false,
+            late: Late::No,
             waits: None,
             open: BTreeMap::new(),
             former: BTreeMap::new(),
@@ -137,8 +145,9 @@ impl Voter {
             return;
         }
         let memory = &mut self.memory;
-        memory.is_late = memory.began_empty() && !abstains;
-        memory.is_unknown = memory.is_late;
+        if memory.began_empty() && !abstains {
+            memory.late = Late::UnlessUnknown;
+        }
         let asked = |(id, is_there): (_, bool)| (id, is_there.then_some(now));
         memory.open = peers.map(asked).collect();
         let waits = !abstains && !memory.open.is_empty();
@@ -155,18 +164,22 @@ impl Voter {
         memory.told.clear();
         memory.open.clear();
         if !takes_part {
-            memory.is_late = memory.began_empty();
-            memory.is_unknown = false;
+            // The others may have a memory of the epoch before, which this voter has not asked for.
+            memory.late = if memory.began_empty() {
+                Late::Yes
+            } else {
+                Late::No
+            };
             memory.open = peers.iter().map(|id| (id.clone(), None)).collect();
         }
     }
 
     /// `abstain-when-late`: notes that an election of that term is held, or was.
     pub(super) fn hear_of_election(&mut self, config: &QuorumConfig, now: Time, term: Term) {
-        if !self.memory.is_late || !is_of_later_election(config, term) {
+        if self.memory.late == Late::No || !is_of_later_election(config, term) {
             return;
         }
-        self.memory.is_late = false;
+        self.memory.late = Late::No;
         if config.lease_quorum() > 1 && !config.confuses(Defect::LateVotesAtOnce) {
             let until = now.after(config.timings.promise());
             self.quarantine = self.quarantine.max(Some(until));
@@ -176,18 +189,26 @@ impl Voter {
     /// `abstain-when-late`: an agent claims that term. Before the first term no voter has promised anything.
     pub(super) fn excuse(&mut self, config: &QuorumConfig, term: Term) {
         if Some(term) == config.term_above(config.first_term()) {
-            self.memory.is_late = false;
+            self.memory.late = Late::No;
         }
     }
 
-    /// `excused-by-all`: another voter tells its memory of earlier incarnations, and its highest term.
-    pub(super) fn excuse_if_unknown(&mut self, config: &QuorumConfig, heard: Heard, seen: Term) {
+    /// `excused-by-all`: another voter has answered, which keeps a memory or not.
+    pub(super) fn excuse_if_unknown(
+        &mut self,
+        config: &QuorumConfig,
+        answer: &Recalled,
+        keeps_memory: bool,
+    ) {
         let memory = &mut self.memory;
-        let is_known = heard.incarnation.is_some() || heard.term > Term::ZERO;
-        memory.is_unknown &= !is_known && !is_of_later_election(config, seen);
-        let is_said_by_all = memory.open.is_empty() || config.confuses(Defect::ExcusedByOne);
-        if memory.is_unknown && is_said_by_all {
-            memory.is_late = false;
+        if memory.late != Late::UnlessUnknown {
+            return;
+        }
+        let is_known = answer.heard.incarnation.is_some();
+        if is_known || !keeps_memory || is_of_later_election(config, answer.seen) {
+            memory.late = Late::Yes;
+        } else if memory.open.is_empty() || config.confuses(Defect::ExcusedByOne) {
+            memory.late = Late::No;
         }
     }
 

@@ -174,14 +174,21 @@ impl Core {
     }
 
     /// `excused-by-all`: whether a later incarnation of the name, of another store, was told that none is known.
-    fn is_denied(&self, sender: SenderIncarnation<'_>) -> bool {
+    /// If its own store is known, that is reported once.
+    fn is_denied(&mut self, sender: SenderIncarnation<'_>, out: &mut Out) -> bool {
         let former = self.voter.memory.former.get(sender.0);
         let Some((later, store)) = former.and_then(|former| former.denied_to) else {
             return false;
         };
-        later > sender.1
-            && (store.is_none() || self.store_of(sender) != store)
-            && !self.config.confuses(Defect::DeniedHeard)
+        let found = self.store_of(sender);
+        let is_same = store.is_some() && found == store;
+        if later <= sender.1 || is_same || self.config.confuses(Defect::DeniedHeard) {
+            return false;
+        }
+        if let (Some(kept), Some(found)) = (store, found) {
+            self.tell_of_store(sender.0.clone(), kept, found, out);
+        }
+        true
     }
 }
 
@@ -207,10 +214,10 @@ impl QuorumBully {
                 self.ignore("an answer to another incarnation");
                 return true;
             }
-            self.on_recalled(now, sender.0, answer, out);
+            self.on_recalled(now, sender, answer, out);
             return true;
         }
-        if core.is_denied(sender) {
+        if core.is_denied(sender, out) {
             self.ignore("a later incarnation of it was told that it is unknown");
             return true;
         }
@@ -251,15 +258,22 @@ impl QuorumBully {
     }
 
     /// `Recalled`: a voter tells its memory of earlier incarnations of this one.
-    fn on_recalled(&mut self, now: Time, from: &AgentId, answer: &Recalled, out: &mut Out) {
-        let core = &mut self.core;
+    fn on_recalled(
+        &mut self,
+        now: Time,
+        sender: SenderIncarnation<'_>,
+        answer: &Recalled,
+        out: &mut Out,
+    ) {
+        let (from, core) = (sender.0, &mut self.core);
+        let keeps_memory = core.store_of(sender).is_some();
         let heard = answer.heard;
         let memory = &mut core.voter.memory;
         memory.open.remove(from);
         memory.waits = None;
         let (incarnation, term) = memory.began;
         core.voter
-            .excuse_if_unknown(&core.config, heard, answer.seen);
+            .excuse_if_unknown(&core.config, answer, keeps_memory);
         if let (Some(kept), Some(found)) = (heard.store, core.store)
             && kept != found
         {

@@ -3,9 +3,11 @@
 use super::{memory::comes_with, *};
 use crate::elections::message::{BullyMessage as Message, Recall};
 
-/// Began with an empty record, and one voter has answered that it knows of no election.
+/// Began with an empty record, and one of two voters with stores has answered that it knows of no election.
 fn late(config: QuorumConfig) -> Kit {
     let mut me = Kit::began(config, MemberKind::Voter, Some(5)).started();
+    comes_with(&mut me, LOW, 1, 7).whatever();
+    comes_with(&mut me, HIGH, 1, 9).whatever();
     me.hear(LOW, recalled(Heard::default())).whatever();
     me
 }
@@ -71,6 +73,15 @@ fn a_late_voter_that_no_other_one_knows_does_not_abstain() {
 }
 
 #[test]
+fn a_voter_without_a_store_excuses_no_other_one() {
+    let mut me = Kit::began(config(), MemberKind::Voter, Some(5)).started();
+    comes_with(&mut me, LOW, 1, 7).whatever();
+    me.hear(LOW, recalled(Heard::default())).whatever();
+    me.hear(HIGH, recalled(Heard::default())).whatever();
+    assert!(!me.hear(LOW, claim(2, 1)).writes());
+}
+
+#[test]
 fn one_voter_that_knows_of_a_later_election_does_not_excuse_it() {
     let mut me = late(config());
     let knows = Recalled {
@@ -104,6 +115,7 @@ fn an_earlier_incarnation_of_the_same_store_is_heard() {
         comes_with(&mut me, LOW, 1, store).whatever();
         let claimed = me.hear_incarnation(LOW, 1, claim(OLD + 1, 1));
         assert_eq!(claimed.writes(), is_heard, "store {store}");
+        assert_eq!(claimed.events().is_empty(), is_heard, "it is told");
     }
 }
 
