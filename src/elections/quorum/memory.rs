@@ -8,7 +8,7 @@
 //! |---|---|---|
 //! | `bound-to-one-incarnation` | A promise, a vote and a raise are for one incarnation. | `voter.rs` |
 //! | `abstain-when-late` | A voter that starts with an empty record abstains for P, once. P begins when it hears of a later election than the first of its epoch, or is about to hold one. It need not abstain if it has heard the claim of the first election by then, or made it. | here |
-//! | `excused-by-all` | Nor need it abstain if all other voters have a store, and have answered that they know no earlier incarnation of it and no later election. A voter that answers so hears no earlier incarnation of that name with another store any more. | here, `recall.rs` |
+//! | `excused-by-all` | Nor need it abstain if all other voters have a store, and have answered that they know no earlier incarnation of it, no other store and no later election. A voter that answers so hears no earlier incarnation of that name with another store any more. | here, `recall.rs` |
 //! | `one-store-per-voter` | A voter keeps the store with which each other voter took part in this epoch, and hears no agent of that name with another store. | `recall.rs` |
 //! | `remember-who-took-part` | A voter that hears a vote, a seal, an acknowledgement or an announcement keeps the last incarnation of its sender, and the highest such term. | `recall.rs` |
 //! | `incarnation-before-word` | A record names this incarnation before its first vote, seal or acknowledgement leaves. | `voter.rs` |
@@ -56,7 +56,6 @@ use std::{
 };
 
 use super::{Defect, QuorumConfig, Vote, voter::Voter};
-use crate::elections::message::Recalled;
 use crate::protocol::{AgentId, Incarnation, StoreId, Term, Time};
 
 /// The past of an incarnation, and its memory of the others beside the record.
@@ -193,19 +192,18 @@ impl Voter {
         }
     }
 
-    /// `excused-by-all`: another voter has answered, which keeps a memory or not.
+    /// `excused-by-all`: another voter has answered, and its highest term is that.
     pub(super) fn excuse_if_unknown(
         &mut self,
         config: &QuorumConfig,
-        answer: &Recalled,
-        keeps_memory: bool,
+        knows_nothing: bool,
+        seen: Term,
     ) {
         let memory = &mut self.memory;
         if memory.late != Late::UnlessUnknown {
             return;
         }
-        let is_known = answer.heard.incarnation.is_some();
-        if is_known || !keeps_memory || is_of_later_election(config, answer.seen) {
+        if !knows_nothing || is_of_later_election(config, seen) {
             memory.late = Late::Yes;
         } else if memory.open.is_empty() || config.confuses(Defect::ExcusedByOne) {
             memory.late = Late::No;

@@ -267,13 +267,16 @@ impl QuorumBully {
     ) {
         let (from, core) = (sender.0, &mut self.core);
         let keeps_memory = core.store_of(sender).is_some();
+        let is_unknown = answer.heard.incarnation.is_none();
+        let has_another = answer.heard.store.is_some() && answer.heard.store != core.store;
+        let knows_nothing = keeps_memory && is_unknown && !has_another;
         let heard = answer.heard;
         let memory = &mut core.voter.memory;
         memory.open.remove(from);
         memory.waits = None;
         let (incarnation, term) = memory.began;
         core.voter
-            .excuse_if_unknown(&core.config, answer, keeps_memory);
+            .excuse_if_unknown(&core.config, knows_nothing, answer.seen);
         if let (Some(kept), Some(found)) = (heard.store, core.store)
             && kept != found
         {

@@ -2,6 +2,7 @@
 
 use super::{memory::comes_with, *};
 use crate::elections::message::{BullyMessage as Message, Recall};
+use crate::protocol::StoreId;
 
 /// Began with an empty record, and one of two voters with stores has answered that it knows of no election.
 fn late(config: QuorumConfig) -> Kit {
@@ -78,6 +79,19 @@ fn a_voter_without_a_store_excuses_no_other_one() {
     comes_with(&mut me, LOW, 1, 7).whatever();
     me.hear(LOW, recalled(Heard::default())).whatever();
     me.hear(HIGH, recalled(Heard::default())).whatever();
+    assert!(!me.hear(LOW, claim(2, 1)).writes());
+}
+
+/// An earlier incarnation has claimed a term with it.
+#[test]
+fn a_voter_that_knows_another_store_of_it_does_not_excuse_it() {
+    let mut me = late(config());
+    me.machine.core.store = Some(StoreId::new(5));
+    let knows = Heard {
+        store: Some(StoreId::new(6)),
+        ..Heard::default()
+    };
+    me.hear(HIGH, recalled(knows)).whatever();
     assert!(!me.hear(LOW, claim(2, 1)).writes());
 }
 
