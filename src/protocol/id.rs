@@ -266,7 +266,7 @@ impl fmt::Display for Incarnation {
     }
 }
 
-/// The number of a store of votes, drawn at random when the store is made; shown as 16 hex digits.
+/// The number of a store of votes, given when the store is made (in a file: drawn at random); shown as 16 hex digits.
 ///
 /// A voter whose store was lost comes back with another one: by this number its peers see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -2,11 +2,17 @@
 
 use std::{
     fmt::Debug,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use super::{Generation, Generations, Incarnations, Saving, StoreError, TermStore};
-use crate::protocol::Incarnation;
+use crate::protocol::{Incarnation, StoreId};
+
+/// The stores of a process are numbered. The first number is high, so that each takes the same space in a message.
+static NEXT: AtomicU64 = AtomicU64::new(1 << 63);
 
 /// Keeps the record in memory; clones share it.
 ///
@@ -14,6 +20,7 @@ use crate::protocol::Incarnation;
 /// one has forgotten the votes, and a voter that comes back with it is refused.
 #[derive(Clone, Debug)]
 pub struct MemoryStore<D> {
+    id: StoreId,
     generations: Generations,
     cell: Arc<Mutex<Cell<D>>>,
 }
@@ -27,6 +34,7 @@ struct Cell<D> {
 impl<D> Default for MemoryStore<D> {
     fn default() -> Self {
         Self {
+            id: StoreId::new(NEXT.fetch_add(1, Ordering::Relaxed)),
             generations: Generations::default(),
             cell: Arc::new(Mutex::new(Cell {
                 record: None,
@@ -73,6 +81,10 @@ impl<D: Clone + Debug + Send + 'static> TermStore<D> for MemoryStore<D> {
 
     fn is_volatile(&self) -> bool {
         true
+    }
+
+    fn id(&self) -> Option<StoreId> {
+        Some(self.id)
     }
 }
 

@@ -117,8 +117,8 @@ pub trait TermStore<D>: Debug + Send + Sync {
         None
     }
 
-    /// The number that the store drew at random when it was made, by which peers know it again. `None` without a disk:
-    /// such a store is lost with its process, and its voter abstains at each start.
+    /// The number that the store was given when it was made, by which peers know it again. With `None`, the default, a
+    /// voter does not ask the others what they remember of it, and none of them sees that its store is another one.
     fn id(&self) -> Option<StoreId> {
         None
     }

@@ -8,7 +8,7 @@
 use std::fmt::Debug;
 
 use crate::{
-    protocol::Incarnation,
+    protocol::{Incarnation, StoreId},
     store::{Generation, Incarnations, MemoryStore, Saving, StoreError, TermStore},
 };
 
@@ -46,6 +46,10 @@ impl<D: Clone + Debug + Send + 'static> TermStore<D> for KeptStore<D> {
 
     fn is_volatile(&self) -> bool {
         false
+    }
+
+    fn id(&self) -> Option<StoreId> {
+        self.0.id()
     }
 }
 

@@ -52,6 +52,8 @@ pub struct Quorum {
     pub gives: bool,
     /// Whether it is asked for which incarnation each vote was.
     pub counts_lives: bool,
+    /// Whether an incarnation begins without the scores of the others, and without any word of theirs.
+    pub is_untaught: bool,
     /// An invariant that is not looked at, so that others are seen to break.
     pub tolerated: Option<&'static str>,
     /// Timings that only some have, and which.
@@ -97,6 +99,7 @@ impl Quorum {
             is_brief: false,
             gives: false,
             counts_lives: false,
+            is_untaught: false,
             tolerated: None,
             short: None,
         }
@@ -192,7 +195,8 @@ impl Rules for Quorum {
     /// The scores of the others, in a message that means nothing else. Which agent learns them when makes
     /// no difference to what is safe, and a great one to the number of states.
     fn taught(&self, agent: usize) -> Vec<InputOf<QuorumBully>> {
-        let others = (0..self.config.voters.len()).filter(|other| *other != agent);
+        let is_taught = |other: &usize| *other != agent && !self.is_untaught;
+        let others = (0..self.config.voters.len()).filter(is_taught);
         let ack = |other| Input::Received {
             from: name(other),
             incarnation: Incarnation(1),

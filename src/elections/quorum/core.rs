@@ -117,7 +117,7 @@ impl Core {
         }
     }
 
-    /// Only a store on a disk has an id. One without is lost with its process, and with it all memory.
+    /// A store without an id is one of an application's own making: peers cannot know it again.
     pub(super) fn has_memory(&self) -> bool {
         self.me.is_voter() && self.store.is_some()
     }

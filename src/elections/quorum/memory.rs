@@ -16,9 +16,9 @@
 //! | `older-than-remembered` | If another voter heard this one later than its record knows, the record is an old copy: the agent ends. | `recall.rs` |
 //! | `written-within-a-minute` | The memory of the others is written with the next record, a minute later at the latest. | `recall.rs` |
 //!
-//! Voters without disks have other rules ([`diskless`](super::diskless)). A voter with a store that is lost with its
-//! process keeps no memory and asks no voter: such a store has no id. With Ql = 1 a lease rests on no promise, so
-//! no voter abstains for a promise that it may have forgotten.
+//! Voters without disks have other rules ([`diskless`](super::diskless)). A voter whose store has no id
+//! ([`TermStore::id`](crate::store::TermStore::id)) keeps no memory and asks no voter. With Ql = 1 a lease rests on no
+//! promise, so no voter abstains for a promise that it may have forgotten.
 //!
 //! # Why an honest voter is never taken for an old copy
 //! A vote, a seal, an acknowledgement or an announcement leaves only when the record names its incarnation, and a term as high

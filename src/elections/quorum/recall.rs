@@ -9,6 +9,7 @@ use std::time::Duration;
 use super::{
     BullyMessage, BullyTimer, Defect, Elected, Heartbeat, Out, QuorumBully, SenderIncarnation,
     core::Core,
+    epoch::epoch_of,
     state::{Certainty, State},
     vacant::Vacant,
     voter::Voter,
@@ -54,7 +55,8 @@ impl Core {
         let is_old = |heard: &Heard| {
             heard.store.is_some() && heard.incarnation == Some(incarnation) && heard.term >= term
         };
-        if known.is_some_and(is_old) || !self.keeps(id) {
+        let is_of_epoch = epoch_of(term) == Some(self.config.epoch);
+        if known.is_some_and(is_old) || !is_of_epoch || !self.keeps(id) {
             return;
         }
         self.keep_store(now, sender);

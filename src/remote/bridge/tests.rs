@@ -50,9 +50,6 @@ fn setters() -> BTreeMap<&'static str, Call> {
     add("dangerous_plaintext", BridgeBuilder::dangerous_plaintext);
     add("incarnation", |it| it.incarnation(NodeIncarnation(7)));
     add("remember", |it| it.remember("a/file"));
-    add("remember_in", |it| {
-        it.remember_in(Arc::new(MemoryStore::<u64>::new()))
-    });
     add("seed", |it| it.seed(7));
     add("wall_clock", |it| it.wall_clock(|| 7));
     add("restart_policy", |it| {
@@ -60,6 +57,9 @@ fn setters() -> BTreeMap<&'static str, Call> {
     });
     add("parent", |it| it.parent(Parent.start().recipient()));
     add("sentinel", |it| it.sentinel(Sentinel::driven_by(Idle)));
+    let store = Arc::new(MemoryStore::<u64>::new()); // one, since each has a number of its own
+    let remember_in: Call = Box::new(move |it| it.remember_in(Arc::clone(&store) as _));
+    all.insert("remember_in", remember_in);
     all
 }
 

@@ -99,7 +99,8 @@ fn a_store_says_whose_it_is_and_whether_it_lasts() {
     let memory = MemoryStore::<u64>::new();
     assert!(memory.is_volatile());
     assert_eq!(memory.identity(), None);
-    assert_eq!(memory.id(), None);
+    assert_eq!(memory.id(), memory.clone().id());
+    assert_ne!(memory.id(), MemoryStore::<u64>::new().id());
     let faulty = FaultyStore::new(store);
     assert!(!faulty.is_volatile());
     assert_eq!(faulty.identity(), Some(&identity("api-1")));

@@ -6,6 +6,7 @@
 mod diskless;
 mod invitation;
 mod lease;
+mod memory;
 mod others;
 mod planted;
 mod quorum;
@@ -31,6 +32,8 @@ pub enum Group {
     Sentinel,
     /// Is it safe where the network is a set of messages, and is a rule of that found that is broken on purpose?
     Set,
+    /// Is it safe where a voter loses its store, and is a rule of that found that is broken on purpose?
+    Memory,
     /// Is it safe where voters have no disk?
     Diskless,
     /// Is it safe while its voters change, and is a rule of that found that is broken on purpose?
@@ -49,12 +52,13 @@ pub enum Group {
 
 impl Group {
     /// All of them, in order.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::WithoutTime,
         Self::Threshold,
         Self::Quorum,
         Self::Sentinel,
         Self::Set,
+        Self::Memory,
         Self::Diskless,
         Self::Voters,
         Self::Lease,
@@ -72,6 +76,7 @@ impl Group {
             Self::Quorum => "quorum",
             Self::Sentinel => "sentinel",
             Self::Set => "set",
+            Self::Memory => "memory",
             Self::Diskless => "diskless",
             Self::Voters => "voters",
             Self::Lease => "lease",
@@ -90,6 +95,7 @@ impl Group {
             Self::Quorum => "Quorum election, three voters",
             Self::Sentinel => "Quorum election, three voters with sentinels",
             Self::Set => "Quorum election, three voters, messages that arrive late and twice",
+            Self::Memory => "Quorum election, three voters, of which one loses its store",
             Self::Diskless => "Quorum election, three voters without a disk",
             Self::Voters => "Quorum election, three voters that change",
             Self::Lease => "A lease in a store, two agents and a register",
@@ -108,6 +114,7 @@ impl Group {
             Self::Quorum => quorum::cases(),
             Self::Sentinel => sentinel::cases(),
             Self::Set => set::cases(),
+            Self::Memory => memory::cases(),
             Self::Diskless => diskless::cases(),
             Self::Voters => voters::cases(),
             Self::Lease => lease::cases(),

@@ -17,6 +17,7 @@ use super::{
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = quorums();
     cases.extend(super::set::soak());
+    cases.push(super::memory::soak());
     cases.push(diskless::soak());
     cases.push(super::lease::two_on_their_way());
     cases.extend(super::voters::soak());

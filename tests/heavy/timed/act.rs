@@ -3,7 +3,7 @@
 use std::{collections::VecDeque, sync::Arc};
 
 use actix_bully::protocol::{
-    Effect, EffectsOf, Election, Event, Incarnation, Input, InputOf, Members, Time, To,
+    Effect, EffectsOf, Election, Event, Incarnation, Input, InputOf, Members, StoreId, Time, To,
 };
 
 use super::{
@@ -244,13 +244,19 @@ impl<R: Rules> Lab<R> {
         if self.bounds.crash == Crash::Forgetful {
             host.disk = None;
         }
+        if self.bounds.crash == Crash::Lost {
+            if let Some(lost) = host.disk.take() {
+                self.rules.forget(&mut world.ledger, agent, None, &lost);
+            }
+            host.store = Some(StoreId::new(u64::MAX));
+        }
         world.settle(agent, Some(host));
         if self.is_final(world) {
             world.wire.retain(|sent| sent.to != agent);
         }
         match self.bounds.crash {
             Crash::Told => self.report(world, agent, |m| m.down(&name(agent), ended)),
-            Crash::Unseen | Crash::Forgetful => self.begin(world, agent),
+            Crash::Unseen | Crash::Forgetful | Crash::Lost => self.begin(world, agent),
             Crash::Reported => {
                 self.report(world, agent, |m| {
                     m.down(&name(agent), ended) && m.up(&name(agent), ended.next())
@@ -279,7 +285,7 @@ impl<R: Rules> Lab<R> {
 
     /// What the host of the receiver learns from it of the sender's incarnations; says whether its agent is told.
     fn learns(&self, world: &mut World<R>, sent: &SentMessage<MessageOf<R>>) -> bool {
-        if self.bounds.crash != Crash::Noticed {
+        if !matches!(self.bounds.crash, Crash::Noticed | Crash::Lost) {
             return true;
         }
         let mut host = Host::clone(&world.nodes[sent.to].host);
@@ -299,6 +305,7 @@ impl<R: Rules> Lab<R> {
             // A link says in which incarnation an agent runs before anything that the agent says.
             Content::Said(_) if present < Some(sent.incarnation) => {
                 known.up(&id, sent.incarnation);
+                known.set_store(&id, world.nodes[sent.from].host.store);
                 host.known = Arc::new(known);
                 let members = Input::Members(Arc::clone(&host.known));
                 self.step(world, sent.to, host, members, None);

@@ -122,6 +122,9 @@ pub enum Crash {
     /// The next incarnation begins at once, and a sentinel tells each other host of the end of the former one: soon,
     /// late, when the next one was heard long since, or never.
     Noticed,
+    /// The next incarnation begins at once with an empty store of another id. Each other host learns that with the
+    /// first message of it.
+    Lost,
 }
 
 /// Which ends a host takes from a notice.

@@ -7,11 +7,11 @@ use std::{
 };
 
 use actix_bully::protocol::{
-    Birth, EffectsOf, Election, Identity, Incarnation, Member, MemberKind, Members, Score, Time,
-    View, VoterChange,
+    Birth, EffectsOf, Election, Identity, Incarnation, Member, MemberKind, Members, Score, StoreId,
+    Time, View, VoterChange,
 };
 
-use super::Bounds;
+use super::{Bounds, Crash};
 use crate::{
     relative::{Mixer, at, digest},
     rules::{MessageOf, Owner, Rules, name},
@@ -62,6 +62,8 @@ pub(super) struct Host<E: Election> {
     /// between the two.
     pub unwritten: Option<Option<E::Durable>>,
     pub incarnation: Incarnation,
+    /// Which store the disk is; `None` where none is ever lost.
+    pub store: Option<StoreId>,
     /// What its driver knows of the members: what the machine was told last.
     pub known: Arc<Members>,
 }
@@ -74,6 +76,7 @@ impl<E: Election + Clone> Clone for Host<E> {
             disk: self.disk.clone(),
             unwritten: self.unwritten.clone(),
             incarnation: self.incarnation,
+            store: self.store,
             known: Arc::clone(&self.known),
         }
     }
@@ -142,13 +145,18 @@ impl<R: Rules> World<R> {
         let mut members = Members::new(false);
         let member = |k| Member::up(name(k), rules.kind(k), rules.score(k), Incarnation(1));
         members.join((0..bounds.n).map(member));
-        let slot = |_| Slot {
+        let store = |k| (bounds.crash == Crash::Lost).then(|| StoreId::new(k as u64 + 1));
+        for k in 0..bounds.n {
+            members.set_store(&name(k), store(k));
+        }
+        let slot = |k| Slot {
             host: Arc::new(Host {
                 machine: None,
                 timers: Vec::new(),
                 disk: None,
                 unwritten: None,
                 incarnation: Incarnation(0),
+                store: store(k),
                 known: Arc::default(),
             }),
             clock: 0,
@@ -272,7 +280,7 @@ impl<R: Rules> World<R> {
             kind,
             score,
             birth,
-            store: None,
+            store: self.nodes[agent].host.store,
         }
     }
 }
@@ -294,7 +302,7 @@ where
         }
         host.disk.hash(state);
         host.unwritten.hash(state);
-        host.incarnation.hash(state);
+        (host.incarnation, host.store).hash(state);
     }
 }
 

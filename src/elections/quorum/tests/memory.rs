@@ -148,6 +148,20 @@ fn a_later_epoch_forgets_the_stores() {
     assert!(me.machine.core.voter.record.others.is_empty());
 }
 
+/// Its store may have been lost before it was given the later epoch.
+#[test]
+fn what_is_said_in_an_earlier_epoch_is_not_kept() {
+    let epoch = 1;
+    let config = QuorumConfig { epoch, ..config() };
+    let first = config.first_term().0 + 1;
+    let mut me = Kit::began(config, MemberKind::Voter, Some(5)).started();
+    comes_with(&mut me, HIGH, 1, 7).whatever();
+    me.hear(HIGH, heartbeat(OLD, 9)).whatever();
+    comes_with(&mut me, HIGH, 2, 8).whatever();
+    me.later(P);
+    assert!(me.hear_incarnation(HIGH, 2, claim(first, 9)).writes());
+}
+
 #[test]
 fn what_is_kept_of_the_others_is_written_within_a_minute() {
     let mut me = Kit::leading();
