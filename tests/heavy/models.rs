@@ -5,6 +5,7 @@
 //!   models threshold planted     these groups
 //!   models --traces planted      with the shortest way to each thing that breaks
 //!   models --only D=2            the searches whose name says that
+//!   models --most 400000         the searches that end with so many states at most
 //!   models --threads 1           so many at a time; 2 unless given, since each takes memory
 //! ```
 
@@ -53,6 +54,7 @@ struct Arguments {
     groups: Vec<Group>,
     with_traces: bool,
     only: Option<String>,
+    most: usize,
     threads: usize,
 }
 
@@ -62,16 +64,15 @@ impl Arguments {
             groups: Vec::new(),
             with_traces: false,
             only: None,
+            most: usize::MAX,
             threads: 2,
         };
         while let Some(word) = words.next() {
             match word.as_str() {
                 "--traces" => arguments.with_traces = true,
                 "--only" => arguments.only = Some(words.next().ok_or("--only needs a text")?),
-                "--threads" => {
-                    let number = words.next().and_then(|number| number.parse().ok());
-                    arguments.threads = number.ok_or("--threads needs a number")?;
-                }
+                "--most" => arguments.most = number(&word, words.next())?,
+                "--threads" => arguments.threads = number(&word, words.next())?,
                 _ => arguments.groups.push(group(&word)?),
             }
         }
@@ -84,12 +85,16 @@ impl Arguments {
 
     fn cases(&self, group: Group) -> Vec<Case> {
         let is_meant = |case: &Case| {
-            self.only
-                .as_ref()
-                .is_none_or(|only| case.name.contains(only))
+            let only = self.only.as_ref();
+            case.size.0 <= self.most && only.is_none_or(|only| case.name.contains(only))
         };
         group.cases().into_iter().filter(is_meant).collect()
     }
+}
+
+fn number(option: &str, word: Option<String>) -> Result<usize, String> {
+    let number = word.and_then(|word| word.parse().ok());
+    number.ok_or_else(|| format!("{option} needs a number"))
 }
 
 fn group(name: &str) -> Result<Group, String> {
