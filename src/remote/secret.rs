@@ -138,7 +138,7 @@ impl Secret {
     }
 
     /// Accepts, and proves, this other secret as well, while one takes the place of the other. A
-    /// secret that `old` itself accepted is not taken over.
+    /// secret that `old` itself accepted is not taken over, and a second call replaces the first: two are accepted at most.
     #[must_use]
     pub fn also_accept(self, old: Self) -> Self {
         Self {

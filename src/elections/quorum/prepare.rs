@@ -31,6 +31,10 @@
 //! another one. It keeps that in memory: one that restarts answers `Nack`, and the leader raises its term as for any voter.
 //!
 //! Nothing is prepared without disks, where a vote holds for one incarnation.
+//!
+//! *Why it is worth its lines.* Without it (`ask_ahead` gives `None`) nobody leads for 1.4 ms at a hand-over with votes in
+//! memory, 2.0 ms with votes on a disk; with it for 0.8 ms on either (medians of 40, `benches/README.md`). etcd's
+//! `move-leader` is between.
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 

@@ -164,12 +164,6 @@ impl ConditionsBuilder {
         self
     }
 
-    /// Messages from one member to another stay in order, as on a connection.
-    pub const fn in_order(mut self) -> Self {
-        self.0.any_order = false;
-        self
-    }
-
     /// Checks the values.
     ///
     /// # Errors
