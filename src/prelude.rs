@@ -7,6 +7,7 @@ pub use crate::{
     agent::{BullyAgent, BullyHandle, LeaderGuard, Notice, Subscribe},
     elections::bully::Preemption,
     group::Envelope,
+    leader::{LeaderProxy, Singleton, SteppingDown},
     protocol::{AgentId, Timings},
     remote::{BridgeHandle, RemoteBridge},
     supervisor::RestartPolicy,

@@ -3,10 +3,7 @@
 //! Decided here: the shape that all machines share, and the contract of a machine's driver. The
 //! same machine runs under an actor, in a simulator and under a model checker.
 
-use std::{
-    fmt::{Debug, Display},
-    hash::Hash,
-};
+use std::fmt::{Debug, Display};
 
 use super::{
     AgentId, EffectsOf, Incarnation, InputOf, MemberKind, MembershipError, MinimumRole, Prospects,
@@ -114,9 +111,8 @@ pub trait Election: Sized + Debug + Unpin + 'static {
     }
 }
 
-/// What one participant says to another. It is hashed where runs are compared, and where a model
-/// checker looks for states that it knows.
-pub trait PeerMessage: Clone + Debug + Display + PartialEq + Hash + Send + Unpin + 'static {
+/// What one participant says to another.
+pub trait PeerMessage: Clone + Debug + Display + PartialEq + Send + Unpin + 'static {
     /// The message's name in lower case, for counters and traces: `"elect"`. Messages for which
     /// another one is no substitute have kinds of their own; see
     /// [`is_repeated`](Self::is_repeated).

@@ -141,7 +141,7 @@ impl Recording {
         Difference::between(self, other)
     }
 
-    /// The run as text, as [`Trace::to_text`](crate::testkit::trace::Trace::to_text) has it.
+    /// The run as text: one aligned line per moment, as a `Trace` of the feature `testkit` has it.
     pub fn to_text(&self) -> String {
         lines::to_text(&lines::lines(&self.entries), self.header.forgotten)
     }

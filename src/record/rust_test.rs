@@ -47,7 +47,7 @@ fn imports(body: &str) -> String {
         ),
         (
             "RingConfig",
-            "actix_bully::elections::ring::{BoundedRecord, RingConfig}",
+            "actix_bully::elections::ring::{Ring, RingConfig}",
         ),
         ("NewVoter ", "actix_bully::protocol::NewVoter"),
         ("Time::", "actix_bully::protocol::Time"),
@@ -199,7 +199,7 @@ fn builder(out: &mut String, recording: &Recording) -> (&'static str, Vec<&'stat
             )
         }
         "ring" => (
-            "Cluster::<BoundedRecord>::with_config(Arc::new(RingConfig::default()))",
+            "Cluster::<Ring>::with_config(Arc::new(RingConfig::default()))",
             vec![],
         ),
         "reorganization" => (

@@ -1,7 +1,7 @@
 //! Supervision: an actor that panics comes back under the same address, with its queue.
 //!
 //! actix's own supervisor reacts to `ctx.stop()` only; a panic kills the actor, its address and its
-//! queue. A `Guardian` runs any actor so that a panic costs one message:
+//! queue. A [`Guardian`] runs any actor so that a panic costs one message:
 //!
 //! ```text
 //!             panic, or stop under OnStop::Restart
@@ -81,9 +81,8 @@ pub(crate) use budget::{Decision, RestartBudget};
 pub(crate) use contain::contain;
 pub(crate) use intake::{Answered, InTurn, Intake, Retries};
 
-pub use event::Supervision;
+pub use builder::GuardianBuilder;
+pub use deadline::Deadline;
+pub use event::{Exit, Supervision};
+pub use guardian::Guardian;
 pub use policy::{OnStop, PolicyError, RestartPolicy, RestartPolicyBuilder};
-
-for_tests! {
-    use {builder::GuardianBuilder, deadline::Deadline, event::Exit, guardian::Guardian};
-}

@@ -1,8 +1,14 @@
 //! A run of a cluster as a recording, as a run again, as a script, and as a test that repeats it.
 
-use std::{env, fs, path::Path};
+use std::{env, fs, path::Path, sync::Arc};
 
 use actix_bully::{
+    elections::{
+        ballot::{Ballot, BallotConfig},
+        invitation::InvitationElection,
+        reorganization::Reorganization,
+        ring::Ring,
+    },
     protocol::Score,
     record::{Recording, What},
     testkit::{cluster::Cluster, faults::Conditions},
@@ -104,17 +110,53 @@ fn what_was_refused_is_no_command_of_the_recording() {
     });
 }
 
-/// The test that is written is one of this crate, so it compiles and passes: `repeated.rs`.
+/// What is written is a test of this crate, so it compiles and passes.
+fn is_compiled_here(name: &str, recording: &Recording) {
+    let written = recording.to_rust_test().unwrap();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cluster/repeated");
+    let file = folder.join(name).with_extension("rs");
+    if env::var_os("BLESS").is_some() {
+        fs::write(&file, &written).unwrap();
+    }
+    let expected = fs::read_to_string(&file).unwrap_or_default();
+    assert_eq!(written, expected, "BLESS=1 rewrites it");
+}
+
 #[test]
 fn the_test_that_repeats_the_run_is_compiled_here() {
+    test(|| async { is_compiled_here("bully", &story().await) });
+}
+
+/// Three agents elect, the leader crashes, and the others elect again if their election notices it.
+macro_rules! crash {
+    ($name:literal, $builder:expr) => {
+        let mut cluster = $builder.seed(3).start().unwrap();
+        cluster.campaign("1").unwrap();
+        cluster.settle().await.unwrap();
+        cluster.crash("3").await.unwrap();
+        drop(cluster.settle().await);
+        is_compiled_here($name, &cluster.recording($name));
+    };
+}
+
+#[test]
+fn that_of_every_other_election_is_as_well() {
     test(|| async {
-        let written = story().await.to_rust_test().unwrap();
-        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cluster/repeated.rs");
-        if env::var_os("BLESS").is_some() {
-            fs::write(&file, &written).unwrap();
-        }
-        let expected = fs::read_to_string(&file).unwrap_or_default();
-        assert_eq!(written, expected, "BLESS=1 rewrites it");
+        let names = ["agent-1", "agent-2", "agent-3"].map(|name| name.parse().unwrap());
+        let ballot = BallotConfig::new(names);
+        let majority = ballot.majority();
+        let ballot = Cluster::<Ballot>::with_config(Arc::new(ballot)).agents(3);
+        crash!("astra", Cluster::builder().agents(3).astra());
+        crash!("quorum", Cluster::builder().agents(3).quorum());
+        crash!("ballot", ballot.needs_voters(majority));
+        crash!(
+            "ring",
+            Cluster::<Ring>::with_config(Arc::default()).agents(3)
+        );
+        let reorganization = Cluster::<Reorganization>::with_config(Arc::default()).agents(3);
+        crash!("reorganization", reorganization);
+        let invitation = Cluster::<InvitationElection>::with_config(Arc::default()).agents(3);
+        crash!("invitation", invitation);
     });
 }
 

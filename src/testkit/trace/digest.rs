@@ -1,9 +1,9 @@
 //! A run as one number: which agent did what, when and to which.
 //!
-//! Decided here: that values are hashed and never their names. Two builds between which words were
-//! renamed have the same digest; two that send one message more, later, or to another agent do not.
-//! So a reason that is given as text counts only by its place. The digest grows while the run is
-//! recorded: nothing of the run has to be kept for it.
+//! Decided here: that of a message its kind, its term, its sender and its receiver are hashed, and of anything else values
+//! and never names. Two builds between which a message got another field, or another place in its enum, have the same
+//! digest; two that send one message more, later, or to another agent do not. A reason that is given as text counts only
+//! by its place. The digest grows while the run is recorded: nothing of the run has to be kept for it.
 //!
 //! Not here: what is recorded ([`Trace`](super::Trace)).
 
@@ -48,7 +48,7 @@ impl Digest {
         to: &AgentId,
         message: &M,
     ) {
-        (step, at, from, to, message).hash(self);
+        (step, at, from, to, message.kind(), message.term()).hash(self);
     }
 
     /// When a message arrives; several times if it was duplicated.

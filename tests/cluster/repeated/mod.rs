@@ -1,0 +1,9 @@
+//! Tests that recordings wrote, one for each election: `recordings.rs` compares them.
+
+mod astra;
+mod ballot;
+mod bully;
+mod invitation;
+mod quorum;
+mod reorganization;
+mod ring;
