@@ -73,3 +73,62 @@ impl ArrivedQueue {
         self.bytes = lengths.sum();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{
+        super::super::{Overflow, exchange::Life},
+        *,
+    };
+    use crate::{
+        group::NodeDigest,
+        protocol::{Incarnation, Term, fixture::id},
+    };
+
+    fn message(from: &str, bytes: usize) -> ArrivedMessage {
+        let life = Life {
+            node: NodeDigest(1),
+            incarnation: Incarnation(1),
+        };
+        let head = RunHead {
+            from: life,
+            to: life,
+            term: Term(1),
+            run: 1,
+            first: 0,
+        };
+        ArrivedMessage {
+            from: id(from),
+            head,
+            ask: 0,
+            bytes: vec![0; bytes].into(),
+        }
+    }
+
+    #[test]
+    fn messages_and_bytes_of_all_senders_together_are_bounded() {
+        let bounds = ProxyBounds {
+            messages: 3,
+            bytes: 10,
+            overflow: Overflow::RefuseNewest,
+            patience: Duration::ZERO,
+        };
+        let mut queue = ArrivedQueue::default();
+        for (from, bytes) in [("a", 4), ("b", 5)] {
+            assert!(queue.has_room(bytes, &bounds));
+            queue.push(message(from, bytes));
+        }
+        assert!(queue.has_room(1, &bounds) && !queue.has_room(2, &bounds));
+        queue.push(message("a", 0));
+        assert!(!queue.has_room(0, &bounds), "three wait");
+        assert_eq!(queue.largest().map(|(from, _)| from), Some(id("b")));
+        queue.drop_of(&id("b"));
+        assert!(queue.has_room(6, &bounds) && !queue.has_room(7, &bounds));
+        while let Some(taken) = queue.pop() {
+            assert_eq!(taken.from, id("a"));
+        }
+        assert!(queue.has_room(10, &bounds), "its bytes are gone");
+    }
+}
