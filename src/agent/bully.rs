@@ -35,10 +35,34 @@ use super::{
 /// such as [`Envelope`]`<`[`Elect`]`>`, and [`BullyElection`].
 pub type BullyAgent = Agent<AnyBully>;
 
-/// An application's side of a [`BullyAgent`].
+/// An application's side of a [`BullyAgent`]: an [`ElectionHandle`]. Clones stand for the same agent.
+///
+/// | to | call |
+/// |---|---|
+/// | know who leads | [`is_leader`](ElectionHandle::is_leader), [`leader`](ElectionHandle::leader), [`wait_for_leader`](ElectionHandle::wait_for_leader), [`changes`](ElectionHandle::changes), [`current`](ElectionHandle::current), [`subscribe`](ElectionHandle::subscribe) |
+/// | work while the agent leads | [`lead`](ElectionHandle::lead), [`lead_with`](ElectionHandle::lead_with), [`drained`](ElectionHandle::drained), [`subscribe_draining`](ElectionHandle::subscribe_draining) |
+/// | run work at certain times | [`every`](ElectionHandle::every), [`schedule`](ElectionHandle::schedule), [`schedule_stream`](ElectionHandle::schedule_stream), [`schedules`](ElectionHandle::schedules), `cron` (feature `cron`) |
+/// | decide who leads | [`set_score`](ElectionHandle::set_score), [`withdraw_score`](ElectionHandle::withdraw_score), [`campaign`](ElectionHandle::campaign), [`step_down`](ElectionHandle::step_down) |
+/// | change the voters | [`voters`](ElectionHandle::voters), [`add_voter`](ElectionHandle::add_voter), [`remove_voter`](ElectionHandle::remove_voter), [`replace_voter`](ElectionHandle::replace_voter) |
+/// | see why | [`diagnosis`](ElectionHandle::diagnosis), [`record`](ElectionHandle::record), [`is_recording`](ElectionHandle::is_recording), [`recorded`](ElectionHandle::recorded), [`recorded_without_leader`](ElectionHandle::recorded_without_leader) |
+/// | end the agent | [`leave`](ElectionHandle::leave), [`tie_to`](ElectionHandle::tie_to) |
+/// | address it | [`id`](ElectionHandle::id), [`addr`](ElectionHandle::addr) |
 pub type BullyHandle = ElectionHandle<AnyBully>;
 
-/// Settings of a [`BullyAgent`], made by [`BullyAgent::builder`].
+/// Settings of a [`BullyAgent`], made by [`BullyAgent::builder`]: an [`AgentBuilder`].
+///
+/// | to | call |
+/// |---|---|
+/// | say who takes part | [`builder`](BullyAgent::builder), [`join`](AgentBuilder::join), [`score`](AgentBuilder::score), [`ineligible`](AgentBuilder::ineligible), [`observer`](AgentBuilder::observer) |
+/// | have one leader at most, by voters | [`quorum`](AgentBuilder::quorum), [`store`](AgentBuilder::store), [`diskless`](AgentBuilder::diskless), [`epoch`](AgentBuilder::epoch), [`learner`](AgentBuilder::learner) |
+/// | have one leader at most, by a store | [`lease`](AgentBuilder::lease), [`lease_with`](AgentBuilder::lease_with) |
+/// | choose another election | [`astra`](AgentBuilder::astra) |
+/// | say when the leader changes | [`preemption`](AgentBuilder::preemption), [`margin`](AgentBuilder::margin), [`drain`](AgentBuilder::drain), [`cooldown`](AgentBuilder::cooldown) |
+/// | say how long to wait | [`timings`](AgentBuilder::timings), [`worst_case_start`](AgentBuilder::worst_case_start) |
+/// | set all of an election at once | [`config`](AgentBuilder::config), [`astra_config`](AgentBuilder::astra_config), [`quorum_config`](AgentBuilder::quorum_config) |
+/// | be told | [`parent`](AgentBuilder::parent), [`subscribe`](AgentBuilder::subscribe) |
+/// | run it elsewhere, or in a test | [`restart_policy`](AgentBuilder::restart_policy), [`clock`](AgentBuilder::clock), [`recovering`](AgentBuilder::recovering), `wall_clock` and `seed` (feature `testkit`) |
+/// | start | [`start`](AgentBuilder::start), [`start_in_arbiter`](AgentBuilder::start_in_arbiter) |
 pub type BullyBuilder = AgentBuilder<AnyBully>;
 
 impl BullyAgent {

@@ -1,9 +1,9 @@
-//! A piece of a program on a page is a piece of a program that is built.
+//! A piece of a program on a page is a piece of a program that is built, and the page of an alias names its methods.
 //!
 //! Decided here: what `<!-- program: PATH -->` before a block means: each part of the block, as `// ..` divides it, stands
 //! in that file.
 
-use super::touches::{is_published, read};
+use super::touches::{all_of, is_published, read};
 
 /// The pages with such blocks.
 const PAGES: [&str; 1] = ["README.md"];
@@ -34,6 +34,35 @@ fn the_pieces_of_a_page_are_found() {
     let page = "text\n<!-- program: a.rs -->\n```rust,ignore\none();\n    // ..\ntwo();\n```\n";
     let found: Vec<_> = blocks(page).collect();
     assert_eq!(found, [("a.rs", "one();\n    // ..\ntwo();\n")]);
+}
+
+/// rustdoc shows no method on the page of an alias.
+#[test]
+fn the_pages_of_the_handle_and_the_builder_name_each_method() {
+    let page = read("src/agent/bully.rs");
+    let source = all_of("src/agent") + &all_of("src/leader");
+    for target in ["ElectionHandle", "AgentBuilder"] {
+        let mut methods = 0;
+        for opened in [
+            format!("impl<E: Election> {target}<E> {{"),
+            format!("impl {target}<AnyBully> {{"),
+        ] {
+            for block in source.split(&opened).skip(1) {
+                for name in public_methods(block.split("\n}").next().unwrap_or_default()) {
+                    methods += 1;
+                    assert!(page.contains(&format!("`{name}`")), "{target}::{name}");
+                }
+            }
+        }
+        assert!(methods > 20, "{target}: {methods}");
+    }
+}
+
+fn public_methods(block: &str) -> impl Iterator<Item = &str> {
+    block.lines().filter_map(|line| {
+        let (_, rest) = line.strip_prefix("    pub ")?.split_once("fn ")?;
+        rest.split(['(', '<']).next()
+    })
 }
 
 fn blocks(page: &str) -> impl Iterator<Item = (&str, &str)> {
