@@ -16,7 +16,7 @@ use crate::{
         transport::{Pipes, Securing, Security, Stream},
         wire::Versions,
     },
-    store::MemoryStore,
+    store::{Incarnations, MemoryStore},
     supervisor::{RestartPolicy, Supervision},
     testkit::virtual_system,
 };
@@ -57,8 +57,9 @@ fn setters() -> BTreeMap<&'static str, Call> {
     });
     add("parent", |it| it.parent(Parent.start().recipient()));
     add("sentinel", |it| it.sentinel(Sentinel::driven_by(Idle)));
-    let store = Arc::new(MemoryStore::<u64>::new()); // one, since each has a number of its own
-    let remember_in: Call = Box::new(move |it| it.remember_in(Arc::clone(&store) as _));
+    // One, since each has a number of its own.
+    let store: Arc<dyn Incarnations> = Arc::new(MemoryStore::<u64>::new());
+    let remember_in: Call = Box::new(move |it| it.remember_in(Arc::clone(&store)));
     all.insert("remember_in", remember_in);
     all
 }
