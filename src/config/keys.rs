@@ -2,7 +2,7 @@
 //! list.
 //!
 //! Decided here: what each key is called, and which field it sets. Its meaning is said at the field
-//! (`settings.rs`) and on the page of the room (`every_key.toml`).
+//! (`settings.rs`) and on the page `every_key.toml`.
 
 use super::{Config, GrantSettings, PeerSettings, value::Setting};
 

@@ -22,7 +22,7 @@
 //!
 //! Decided here: the names of keys, what fits together, the order of a start and of an end. Not here: what
 //! the settings mean to an election ([`elections`](crate::elections)), to an agent ([`agent`](crate::agent)) or to
-//! a bridge ([`remote`](crate::remote)). This room knows all of those, and none of them knows it.
+//! a bridge ([`remote`](crate::remote)). This module knows all of those, and none of them knows it.
 //!
 //! A text is parsed that the library is given; [`Config::load`] alone reads a file, at most 64 KiB of it, and the
 //! environment of the process. Every error is typed, and names the key: `peers[1].address`. Print it by `{}`: a `main` that

@@ -20,7 +20,7 @@ use super::{
     frames::{FrameLog, frame},
     moment::{PageMoment, short},
     said::{Happened, Said},
-    viewers::{NoSeat, Viewers},
+    viewers::{TooManyViewers, Viewers},
 };
 
 /// Shared by those who publish and by the viewers.
@@ -151,7 +151,7 @@ impl Board {
         !self.open().viewers.is_empty()
     }
 
-    pub(crate) fn admit(&self, closer: Closer) -> Result<Place, NoSeat> {
+    pub(crate) fn admit(&self, closer: Closer) -> Result<Place, TooManyViewers> {
         let now = self.now();
         let mut inner = self.open();
         let slow = inner.viewers.dismiss(now);
@@ -173,7 +173,7 @@ impl Board {
         self.version.subscribe()
     }
 
-    /// What that viewer has not read yet: nothing if it has read everything. `None` when it has lost its seat.
+    /// What that viewer has not read yet: nothing if it has read everything. `None` when it was dismissed.
     pub(crate) fn read(&self, place: &mut Place) -> Option<Bytes> {
         let mut inner = self.open();
         if !inner.viewers.took(place.number) {
@@ -337,7 +337,7 @@ mod tests {
     }
 
     fn read(board: &Board, place: &mut Place) -> Vec<(String, serde_json::Value)> {
-        let text = board.read(place).expect("it has its seat");
+        let text = board.read(place).expect("it was not dismissed");
         let text = std::str::from_utf8(&text).unwrap();
         let events = text.split_terminator("\n\n").map(|event| {
             let (name, data) = event.split_once("\ndata: ").unwrap();

@@ -2,7 +2,7 @@
 //!
 //! A server does not ask for more of an answer while its client takes none, so the stream itself cannot end it: only
 //! its socket can. Decided here: that the dashboard's own server knows the sockets of its viewers. On an application's
-//! server a slow viewer loses its seat, and its connection ends when its client does, or takes something.
+//! server a slow viewer is dismissed, and its connection ends when its client does, or takes something.
 
 use std::sync::Arc;
 

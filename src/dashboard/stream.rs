@@ -14,24 +14,24 @@ use tokio::sync::watch;
 use super::{
     board::{Board, Place},
     closer::Closer,
-    viewers::NoSeat,
+    viewers::TooManyViewers,
 };
 
 /// A viewer of one board, or of several at once. It leaves its places when its connection ends, however that comes.
 pub(super) struct Viewer {
-    seats: Vec<Seat>,
+    subscriptions: Vec<Subscription>,
     /// Time to wait before it gets more.
     owes: Duration,
 }
 
 /// Its place at one board.
-struct Seat {
+struct Subscription {
     board: Arc<Board>,
     place: Place,
     updates: watch::Receiver<u64>,
 }
 
-impl Drop for Seat {
+impl Drop for Subscription {
     fn drop(&mut self) {
         self.board.leave(&self.place);
     }
@@ -42,16 +42,16 @@ impl Viewer {
     pub(super) fn admit<'a>(
         boards: impl Iterator<Item = &'a Arc<Board>>,
         closer: &Closer,
-    ) -> Result<Self, NoSeat> {
-        let seats = boards.map(|board| {
-            Ok(Seat {
+    ) -> Result<Self, TooManyViewers> {
+        let subscriptions = boards.map(|board| {
+            Ok(Subscription {
                 place: board.admit(closer.clone())?,
                 updates: board.updates(),
                 board: Arc::clone(board),
             })
         });
         Ok(Self {
-            seats: seats.collect::<Result<_, _>>()?,
+            subscriptions: subscriptions.collect::<Result<_, _>>()?,
             owes: Duration::ZERO,
         })
     }
@@ -70,10 +70,10 @@ impl Viewer {
 
     async fn next(&mut self) -> Option<Bytes> {
         loop {
-            let texts = self.seats.iter_mut().map(|seat| {
+            let texts = self.subscriptions.iter_mut().map(|subscription| {
                 // Before the look: what comes in between is not missed.
-                seat.updates.mark_unchanged();
-                seat.board.read(&mut seat.place)
+                subscription.updates.mark_unchanged();
+                subscription.board.read(&mut subscription.place)
             });
             let mut texts: Vec<Bytes> = texts.collect::<Option<_>>()?;
             texts.retain(|text| !text.is_empty());
@@ -84,9 +84,9 @@ impl Viewer {
                 several => return Some(several.concat().into()),
             }
             let updates = self
-                .seats
+                .subscriptions
                 .iter_mut()
-                .map(|seat| Box::pin(seat.updates.changed()));
+                .map(|subscription| Box::pin(subscription.updates.changed()));
             match timeout(BEAT, select_all(updates)).await {
                 Ok((Ok(()), _, _)) => {}
                 Ok((Err(_), _, _)) => return None,

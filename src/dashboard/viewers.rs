@@ -1,7 +1,7 @@
 //! Who looks at the page.
 //!
-//! Decided here: how many viewers there may be, and that one which takes nothing of what is new for five seconds loses
-//! its seat to others. Times are given, so this needs no clock. Not here: what they are sent (`board.rs`).
+//! Decided here: how many viewers there may be, and that one which takes nothing new for five seconds is
+//! dismissed. Times are given, so this needs no clock. Not here: what they are sent (`board.rs`).
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -10,21 +10,21 @@ use std::{collections::BTreeMap, time::Duration};
 pub(crate) struct Viewers<C> {
     most: usize,
     next: u64,
-    seats: BTreeMap<u64, Seat<C>>,
+    admitted: BTreeMap<u64, Viewer<C>>,
 }
 
 /// One viewer.
 #[derive(Debug)]
-struct Seat<C> {
+struct Viewer<C> {
     /// Since when there has been something that it has not taken.
     owed: Option<Duration>,
     close: C,
 }
 
-/// Why there is no seat.
+/// Why a viewer is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there are {most} viewers already: close another page, or raise the limit by `viewers`")]
-pub(crate) struct NoSeat {
+pub(crate) struct TooManyViewers {
     most: usize,
 }
 
@@ -33,7 +33,7 @@ impl<C> Viewers<C> {
         Self {
             most,
             next: 0,
-            seats: BTreeMap::new(),
+            admitted: BTreeMap::new(),
         }
     }
 
@@ -41,55 +41,55 @@ impl<C> Viewers<C> {
         self.most = most;
     }
 
-    /// Gives a seat to one more.
-    pub(crate) fn admit(&mut self, close: C) -> Result<u64, NoSeat> {
-        if self.seats.len() >= self.most {
-            return Err(NoSeat { most: self.most });
+    /// Admits one more.
+    pub(crate) fn admit(&mut self, close: C) -> Result<u64, TooManyViewers> {
+        if self.admitted.len() >= self.most {
+            return Err(TooManyViewers { most: self.most });
         }
         let number = self.next;
         self.next += 1;
-        self.seats.insert(number, Seat { owed: None, close });
+        self.admitted.insert(number, Viewer { owed: None, close });
         Ok(number)
     }
 
     /// There is something new for all of them.
     pub(crate) fn offer(&mut self, now: Duration) {
-        for seat in self.seats.values_mut() {
-            seat.owed.get_or_insert(now);
+        for viewer in self.admitted.values_mut() {
+            viewer.owed.get_or_insert(now);
         }
     }
 
-    /// That one has taken all that there is. Says whether it still has its seat.
+    /// That one has taken all that there is. Says whether it was not dismissed.
     pub(crate) fn took(&mut self, number: u64) -> bool {
-        match self.seats.get_mut(&number) {
-            Some(seat) => {
-                seat.owed = None;
+        match self.admitted.get_mut(&number) {
+            Some(viewer) => {
+                viewer.owed = None;
                 true
             }
             None => false,
         }
     }
 
-    /// Takes the seats of those that take nothing; their connections are to be closed.
+    /// Dismisses those that take nothing; their connections are to be closed.
     pub(crate) fn dismiss(&mut self, now: Duration) -> Vec<C> {
-        let is_slow = |seat: &Seat<C>| {
-            let owed = seat.owed;
+        let is_slow = |viewer: &Viewer<C>| {
+            let owed = viewer.owed;
             owed.is_some_and(|since| now.saturating_sub(since) >= PATIENCE)
         };
-        let slow = self.seats.iter().filter(|(_, seat)| is_slow(seat));
+        let slow = self.admitted.iter().filter(|(_, viewer)| is_slow(viewer));
         let numbers: Vec<u64> = slow.map(|(number, _)| *number).collect();
-        let seats = numbers
+        let viewers = numbers
             .iter()
-            .filter_map(|number| self.seats.remove(number));
-        seats.map(|seat| seat.close).collect()
+            .filter_map(|number| self.admitted.remove(number));
+        viewers.map(|viewer| viewer.close).collect()
     }
 
     pub(crate) fn leave(&mut self, number: u64) {
-        self.seats.remove(&number);
+        self.admitted.remove(&number);
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.seats.is_empty()
+        self.admitted.is_empty()
     }
 }
 
@@ -110,7 +110,7 @@ mod tests {
         let first = viewers.admit("first").unwrap();
         viewers.admit("second").unwrap();
         let refused = viewers.admit("third").unwrap_err();
-        assert_eq!(refused, NoSeat { most: 2 });
+        assert_eq!(refused, TooManyViewers { most: 2 });
         assert!(
             refused
                 .to_string()

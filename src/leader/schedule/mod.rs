@@ -90,14 +90,13 @@
 //! # Where to go next
 //! `machine.rs` is the leader's side and `register.rs` what each agent keeps, both pure, with `planner.rs` (what is
 //! due), `window.rs` (what a stream told), `poll.rs` (when enough have answered) and `lists.rs` (of which voters); `tests/` plays histories of
-//! them. `run.rs` drives the machine, `feed.rs` reads the stream, `service.rs` and `desk.rs` answer and store,
+//! them. `run.rs` drives the machine, `feed.rs` reads the stream, `service.rs` and `replica.rs` answer and store,
 //! `begin.rs` says with whom.
 
 mod begin;
 mod builder;
 #[cfg(feature = "cron")]
 mod cron;
-mod desk;
 mod due;
 mod error;
 mod feed;
@@ -110,6 +109,7 @@ mod planner;
 mod poll;
 mod question;
 mod register;
+mod replica;
 mod run;
 mod service;
 mod stage;

@@ -3,7 +3,7 @@
 //! Decided here: what is answered to a leader. No leader is obeyed after a later one was heard; what is kept only
 //! grows; and a due time that lies far ahead by the own clock is not kept, so that one host whose clock is wrong
 //! does not use up the due times of a year. Not here: that an answer leaves only after what it says is stored
-//! (`desk.rs`).
+//! (`replica.rs`).
 
 use std::{collections::BTreeMap, time::Duration};
 

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Decided here: the way of questions and answers. Not here: what is answered (`register.rs`) and when an answer may
-//! leave (`desk.rs`). The agent's own answer takes the same way as those of others.
+//! leave (`replica.rs`). The agent's own answer takes the same way as those of others.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -31,10 +31,10 @@ use crate::{
 
 use super::{
     ScheduleError,
-    desk::{Desk, DeskStep, Reply},
     message::{NAME, ScheduleMessage, Surveyed},
     poll::{Audience, Known, PollOutcome},
     register::ScheduleRecord,
+    replica::{Replica, ReplicaStep, Reply},
     voters::Voters,
 };
 
@@ -155,7 +155,7 @@ impl ScheduleService {
             voters: voters.clone(),
             channel,
             clock: Arc::clone(&clock),
-            desk: Desk::new(store.record),
+            replica: Replica::new(store.record),
             store: store.store,
             generation: store.generation,
             routes: Arc::clone(&routes),
@@ -250,7 +250,7 @@ struct ServiceActor {
     voters: Voters,
     channel: Channel<ScheduleMessage>,
     clock: Arc<dyn WallClock>,
-    desk: Desk,
+    replica: Replica,
     store: RecordStore,
     generation: Generation,
     routes: Arc<Routes>,
@@ -282,21 +282,21 @@ impl ServiceActor {
         self.voters.note(self.reader.upgrade().as_ref());
         let step = self
             .voters
-            .lists(|lists| self.desk.note_lists(lists.lists()));
-        self.follow(step.unwrap_or(DeskStep::Nothing), ctx);
+            .lists(|lists| self.replica.note_lists(lists.lists()));
+        self.follow(step.unwrap_or(ReplicaStep::Nothing), ctx);
     }
 
-    fn follow(&mut self, step: DeskStep, ctx: &mut Context<Self>) {
+    fn follow(&mut self, step: ReplicaStep, ctx: &mut Context<Self>) {
         match step {
-            DeskStep::Nothing => {}
-            DeskStep::Answer(replies) => self.reply(replies),
-            DeskStep::Store(record) => {
+            ReplicaStep::Nothing => {}
+            ReplicaStep::Answer(replies) => self.reply(replies),
+            ReplicaStep::Store(record) => {
                 let saving = self.store.save(self.generation, record);
                 let stored = saving.into_actor(self).map(|saved, actor, ctx| {
                     if let Err(reason) = &saved {
                         warn!(node = %actor.agent, %reason, "schedules not stored: nothing is acknowledged");
                     }
-                    let (replies, step) = actor.desk.saved(saved.is_ok());
+                    let (replies, step) = actor.replica.saved(saved.is_ok());
                     actor.reply(replies);
                     actor.follow(step, ctx);
                 });
@@ -324,7 +324,7 @@ impl Handler<Envelope<ScheduleMessage>> for ServiceActor {
             | ScheduleMessage::Write(_)) => {
                 // No other agent leads in the quorum mode.
                 if self.voters.may_lead(&from) {
-                    let step = self.desk.ask(from, &said, self.clock.now());
+                    let step = self.replica.ask(from, &said, self.clock.now());
                     self.follow(step, ctx);
                 }
                 return;

@@ -1,7 +1,7 @@
 //! The voters that one agent knows of, as its schedules see them: its leader's side and its own share them.
 //!
 //! Decided here: that a list is noted as soon as the agent has it. Not here: which lists matter (`lists.rs`), and that
-//! they are stored (`desk.rs`).
+//! they are stored (`replica.rs`).
 
 use std::{
     collections::BTreeMap,

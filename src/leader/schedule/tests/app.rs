@@ -1,4 +1,4 @@
-//! A schedule as an application of the simulator's agents: the leader's machine, the desk of each agent, and its stream.
+//! A schedule as an application of the simulator's agents: the leader's machine, the replica of each agent, and its stream.
 //!
 //! What all agents of a history have in common, and the checker: `office.rs`. What is promised: `simulated.rs`.
 
@@ -9,13 +9,13 @@ use std::{
 };
 
 use super::super::{
-    desk::{Desk, DeskStep, Reply},
     due::DueTimes,
     interface::{DueTick, Now, Rule, ScheduleEffect, ScheduleInput, TickCounts, TickFailed},
     machine::{LOOK, ScheduleMachine},
     message::{LeaderNumber, ScheduleMessage, Surveyed},
     poll::Known,
     register::ScheduleRecord,
+    replica::{Replica, ReplicaStep, Reply},
     window::DueWindow,
 };
 use super::office::{Flaw, Office, Source};
@@ -46,7 +46,7 @@ impl DueTimes for SharedWindow {
 /// See the [module](self).
 pub(super) struct Clerk {
     office: Office,
-    desk: Desk,
+    replica: Replica,
     rule: &'static Rule,
     window: Option<SharedWindow>,
     /// Up to this time its stream has told them.
@@ -208,18 +208,18 @@ impl Clerk {
     fn follow_desk(
         &mut self,
         mut replies: Vec<Reply>,
-        mut step: DeskStep,
+        mut step: ReplicaStep,
         out: &mut Vec<AppEffect<Self>>,
     ) {
         loop {
             let send = |(to, said)| AppEffect::Send(to, said);
             out.extend(std::mem::take(&mut replies).into_iter().map(send));
             match step {
-                DeskStep::Nothing => return,
-                DeskStep::Answer(answers) => (replies, step) = (answers, DeskStep::Nothing),
-                DeskStep::Store(record) => {
+                ReplicaStep::Nothing => return,
+                ReplicaStep::Answer(answers) => (replies, step) = (answers, ReplicaStep::Nothing),
+                ReplicaStep::Store(record) => {
                     out.push(AppEffect::Keep(record));
-                    (replies, step) = self.desk.saved(true);
+                    (replies, step) = self.replica.saved(true);
                 }
             }
         }
@@ -251,7 +251,7 @@ impl Application for Clerk {
         }));
         Self {
             office: office.clone(),
-            desk: Desk::new(stored),
+            replica: Replica::new(stored),
             rule,
             window,
             told: DAWN,
@@ -288,7 +288,7 @@ impl Application for Clerk {
                         | ScheduleMessage::Surveyed(_) => {}
                     }
                 }
-                let step = self.desk.ask(from.clone(), &said, Self::now(here).wall);
+                let step = self.replica.ask(from.clone(), &said, Self::now(here).wall);
                 return self.follow_desk(Vec::new(), step, out);
             }
             ScheduleMessage::Held(held) => (held.round, Ok(held.mark.into())),
@@ -367,7 +367,7 @@ impl Said for ScheduleMessage {
 impl fmt::Debug for Clerk {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Clerk")
-            .field("desk", &self.desk)
+            .field("replica", &self.replica)
             .finish_non_exhaustive()
     }
 }

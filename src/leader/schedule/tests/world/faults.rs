@@ -41,8 +41,8 @@ impl World<'_> {
         for host in 0..AGENTS {
             if let Some(life) = &mut self.hosts[host].life {
                 life.lists.note(epoch, list.clone());
-                let step = life.desk.note_lists(life.lists.lists());
-                self.desk(host, step);
+                let step = life.replica.note_lists(life.lists.lists());
+                self.replica(host, step);
             }
         }
     }

@@ -10,13 +10,13 @@ use std::{
 use fastrand::Rng;
 
 use super::super::{
-    desk::{Desk, DeskStep, Reply},
     interface::{DueTick, Now, Rule, ScheduleEffect, ScheduleInput, TickCounts, TickFailed},
     lists::VoterLists,
     machine::ScheduleMachine,
     message::{LeaderNumber, ScheduleMessage, Surveyed},
     poll::Known,
     register::ScheduleRecord,
+    replica::{Replica, ReplicaStep, Reply},
 };
 use crate::{
     clock::WallTime,
@@ -38,7 +38,7 @@ struct Host<'a> {
 }
 
 struct Life<'a> {
-    desk: Desk,
+    replica: Replica,
     lists: VoterLists,
     /// Its leadership, if it believes in one, with its number.
     leads: Option<(u64, ScheduleMachine<'a>)>,
@@ -169,7 +169,7 @@ impl<'a> World<'a> {
             let mut lists = VoterLists::new(LEARNED, host.disk.lists.clone());
             lists.note(epoch, list);
             host.life = Some(Life {
-                desk: Desk::new(host.disk.clone()),
+                replica: Replica::new(host.disk.clone()),
                 lists,
                 leads: None,
                 look_at: u64::MAX,
@@ -307,8 +307,8 @@ impl<'a> World<'a> {
         };
         let (round, outcome) = match said {
             ScheduleMessage::Read(_) | ScheduleMessage::Survey(_) | ScheduleMessage::Write(_) => {
-                let step = life.desk.ask(id(from), &said, wall);
-                return self.desk(to, step);
+                let step = life.replica.ask(id(from), &said, wall);
+                return self.replica(to, step);
             }
             ScheduleMessage::Held(held) => (held.round, Ok(held.mark.into())),
             ScheduleMessage::Surveyed(Surveyed {
@@ -333,11 +333,11 @@ impl<'a> World<'a> {
         }
     }
 
-    fn desk(&mut self, host: usize, step: DeskStep) {
+    fn replica(&mut self, host: usize, step: ReplicaStep) {
         match step {
-            DeskStep::Nothing => {}
-            DeskStep::Answer(replies) => self.reply(host, replies),
-            DeskStep::Store(record) => {
+            ReplicaStep::Nothing => {}
+            ReplicaStep::Answer(replies) => self.reply(host, replies),
+            ReplicaStep::Store(record) => {
                 let incarnation = self.hosts[host].incarnation;
                 let is_stored = self.is_calm || self.rng.u32(..20) > 0;
                 let after = self.rng.u64(1..60);
@@ -355,9 +355,9 @@ impl<'a> World<'a> {
     fn stored(&mut self, host: usize, incarnation: u64, is_stored: bool) {
         let of = &mut self.hosts[host];
         if let Some(life) = of.life.as_mut().filter(|_| of.incarnation == incarnation) {
-            let (replies, step) = life.desk.saved(is_stored);
+            let (replies, step) = life.replica.saved(is_stored);
             self.reply(host, replies);
-            self.desk(host, step);
+            self.replica(host, step);
         }
     }
 

@@ -11,7 +11,7 @@ use super::{lists::VoterList, message::ScheduleMessage, register::ScheduleRecord
 
 /// See the [module](self).
 #[derive(Debug, Default)]
-pub(super) struct Desk {
+pub(super) struct Replica {
     record: ScheduleRecord,
     /// What the store is known to hold.
     stored: ScheduleRecord,
@@ -24,7 +24,7 @@ pub(super) struct Desk {
 pub(super) type Reply = (AgentId, ScheduleMessage);
 
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum DeskStep {
+pub(super) enum ReplicaStep {
     Nothing,
     Store(ScheduleRecord),
     Answer(Vec<Reply>),
@@ -33,7 +33,7 @@ pub(super) enum DeskStep {
 /// So many answers wait for the store; further questions are asked again.
 const MOST: usize = 1_024;
 
-impl Desk {
+impl Replica {
     /// Begins with what the store holds.
     pub(super) fn new(stored: ScheduleRecord) -> Self {
         Self {
@@ -44,9 +44,14 @@ impl Desk {
     }
 
     /// A leader asks. What is no question changes nothing.
-    pub(super) fn ask(&mut self, from: AgentId, said: &ScheduleMessage, now: WallTime) -> DeskStep {
+    pub(super) fn ask(
+        &mut self,
+        from: AgentId,
+        said: &ScheduleMessage,
+        now: WallTime,
+    ) -> ReplicaStep {
         if self.waiting.len() >= MOST {
-            return DeskStep::Nothing;
+            return ReplicaStep::Nothing;
         }
         let answer = match said {
             ScheduleMessage::Read(read) => self.record.read(&from, read),
@@ -54,42 +59,42 @@ impl Desk {
             ScheduleMessage::Survey(read) => self.record.survey(&from, read),
             ScheduleMessage::Held(_)
             | ScheduleMessage::Refused(_)
-            | ScheduleMessage::Surveyed(_) => return DeskStep::Nothing,
+            | ScheduleMessage::Surveyed(_) => return ReplicaStep::Nothing,
         };
         self.waiting.push((from, answer));
         self.step()
     }
 
     /// Other lists of voters are known: no answer waits for that, and a restart must know it.
-    pub(super) fn note_lists(&mut self, lists: &BTreeMap<u64, VoterList>) -> DeskStep {
+    pub(super) fn note_lists(&mut self, lists: &BTreeMap<u64, VoterList>) -> ReplicaStep {
         self.record.lists.clone_from(lists);
         self.step()
     }
 
     /// What was to be stored is stored, or could not be: then the answers are lost, and asked for again.
-    pub(super) fn saved(&mut self, is_stored: bool) -> (Vec<Reply>, DeskStep) {
+    pub(super) fn saved(&mut self, is_stored: bool) -> (Vec<Reply>, ReplicaStep) {
         let Some((record, answers)) = self.saving.take() else {
-            return (Vec::new(), DeskStep::Nothing);
+            return (Vec::new(), ReplicaStep::Nothing);
         };
         if !is_stored {
             self.waiting.clear();
-            return (Vec::new(), DeskStep::Nothing);
+            return (Vec::new(), ReplicaStep::Nothing);
         }
         self.stored = record;
         (answers, self.step())
     }
 
-    fn step(&mut self) -> DeskStep {
+    fn step(&mut self) -> ReplicaStep {
         let is_asked = !self.waiting.is_empty() || self.record.lists != self.stored.lists;
         if self.saving.is_some() || !is_asked {
-            return DeskStep::Nothing;
+            return ReplicaStep::Nothing;
         }
         let answers = mem::take(&mut self.waiting);
         if self.record == self.stored {
-            return DeskStep::Answer(answers);
+            return ReplicaStep::Answer(answers);
         }
         self.saving = Some((self.record.clone(), answers));
-        DeskStep::Store(self.record.clone())
+        ReplicaStep::Store(self.record.clone())
     }
 }
 
@@ -125,48 +130,48 @@ mod tests {
         (id("a"), ScheduleMessage::Held(Held { round, mark }))
     }
 
-    fn stored(step: DeskStep) -> ScheduleRecord {
+    fn stored(step: ReplicaStep) -> ScheduleRecord {
         match step {
-            DeskStep::Store(record) => record,
-            DeskStep::Nothing | DeskStep::Answer(_) => panic!("nothing is stored"),
+            ReplicaStep::Store(record) => record,
+            ReplicaStep::Nothing | ReplicaStep::Answer(_) => panic!("nothing is stored"),
         }
     }
 
     #[test]
     fn an_answer_waits_until_it_is_stored() {
-        let mut desk = Desk::default();
-        let first = stored(desk.ask(id("a"), &write(10), NOW));
+        let mut replica = Replica::default();
+        let first = stored(replica.ask(id("a"), &write(10), NOW));
         // Said again it is no news, and waits all the same; so does what comes meanwhile.
-        assert_eq!(desk.ask(id("a"), &write(10), NOW), DeskStep::Nothing);
-        assert_eq!(desk.ask(id("a"), &write(20), NOW), DeskStep::Nothing);
-        let (answers, step) = desk.saved(true);
+        assert_eq!(replica.ask(id("a"), &write(10), NOW), ReplicaStep::Nothing);
+        assert_eq!(replica.ask(id("a"), &write(20), NOW), ReplicaStep::Nothing);
+        let (answers, step) = replica.saved(true);
         assert_eq!(answers, [held(10)]);
         let second = stored(step);
         assert_ne!(first, second);
-        let (answers, step) = desk.saved(true);
+        let (answers, step) = replica.saved(true);
         assert_eq!(answers, [held(10), held(20)]);
-        assert_eq!(step, DeskStep::Nothing);
+        assert_eq!(step, ReplicaStep::Nothing);
         // What is stored is acknowledged at once.
-        let known = desk.ask(id("a"), &write(20), NOW);
-        assert_eq!(known, DeskStep::Answer(vec![held(20)]));
-        assert_eq!(Desk::new(second).ask(id("a"), &write(20), NOW), known);
+        let known = replica.ask(id("a"), &write(20), NOW);
+        assert_eq!(known, ReplicaStep::Answer(vec![held(20)]));
+        assert_eq!(Replica::new(second).ask(id("a"), &write(20), NOW), known);
     }
 
     #[test]
     fn what_could_not_be_stored_is_not_acknowledged_until_it_is() {
-        let mut desk = Desk::default();
-        stored(desk.ask(id("a"), &write(10), NOW));
-        assert_eq!(desk.saved(false), (vec![], DeskStep::Nothing));
-        stored(desk.ask(id("a"), &write(10), NOW));
-        assert_eq!(desk.saved(true).0, [held(10)]);
+        let mut replica = Replica::default();
+        stored(replica.ask(id("a"), &write(10), NOW));
+        assert_eq!(replica.saved(false), (vec![], ReplicaStep::Nothing));
+        stored(replica.ask(id("a"), &write(10), NOW));
+        assert_eq!(replica.saved(true).0, [held(10)]);
     }
 
     #[test]
     fn a_store_that_hangs_holds_so_many_answers_and_no_more() {
-        let mut desk = Desk::default();
+        let mut replica = Replica::default();
         for _ in 0..2 * MOST {
-            desk.ask(id("a"), &write(10), NOW);
+            replica.ask(id("a"), &write(10), NOW);
         }
-        assert_eq!(desk.waiting.len(), MOST);
+        assert_eq!(replica.waiting.len(), MOST);
     }
 }
