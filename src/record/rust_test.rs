@@ -174,10 +174,11 @@ fn begin(out: &mut String, recording: &Recording) {
 }
 
 /// How its builder is made, and what is said to it after the agents.
-fn builder(out: &mut String, recording: &Recording) -> (&'static str, Vec<&'static str>) {
+fn builder(out: &mut String, recording: &Recording) -> (String, Vec<&'static str>) {
+    let usual = || String::from("Cluster::builder()");
     match recording.header().protocol.as_str() {
-        "astra" => ("Cluster::builder()", vec![".astra()"]),
-        "quorum" => ("Cluster::builder()", vec![".quorum()"]),
+        "astra" => (usual(), vec![".astra()"]),
+        "quorum" => (usual(), vec![".quorum()"]),
         "ballot" => {
             let voters = recording
                 .agents()
@@ -194,24 +195,24 @@ fn builder(out: &mut String, recording: &Recording) -> (&'static str, Vec<&'stat
                 ),
             );
             (
-                "Cluster::<Ballot>::with_config(Arc::new(rules))",
+                String::from("Cluster::<Ballot>::with_config(Arc::new(rules))"),
                 vec![".needs_voters(majority)"],
             )
         }
-        "ring" => (
-            "Cluster::<Ring>::with_config(Arc::new(RingConfig::default()))",
-            vec![],
-        ),
-        "reorganization" => (
-            "Cluster::<Reorganization>::with_config(Arc::new(ReorganizationConfig::default()))",
-            vec![],
-        ),
-        "invitation" => (
-            "Cluster::<InvitationElection>::with_config(Arc::new(InvitationConfig::default()))",
-            vec![],
-        ),
-        _ => ("Cluster::builder()", vec![]),
+        "ring" => with_rules(out, "RingConfig", "Cluster::<Ring>"),
+        "reorganization" => with_rules(out, "ReorganizationConfig", "Cluster::<Reorganization>"),
+        "invitation" => with_rules(out, "InvitationConfig", "Cluster::<InvitationElection>"),
+        _ => (usual(), vec![]),
     }
+}
+
+fn with_rules(out: &mut String, config: &str, cluster: &str) -> (String, Vec<&'static str>) {
+    append(
+        out,
+        format_args!("        let rules = {config}::default();\n"),
+    );
+    let made = format!("{cluster}::with_config(Arc::new(rules))");
+    (made, Vec::new())
 }
 
 fn added(agent: &RecordedAgent) -> String {

@@ -57,7 +57,7 @@ pub(super) fn on_elect(
         State::Asking(_) | State::Claiming(_) => true,
         // An agent in its cool-down lets others go first, so it objects only if it has begun.
         State::Vacant(_) | State::Following(_) => !core.is_cooling_down(now),
-        State::Sealing(_) | State::Leading(_) => false,
+        State::Sealing(_) | State::Telling(_) | State::Leading(_) => false,
     };
     let verdict = match lease {
         Some(until) => Verdict::not_for(until.since(now)),
@@ -77,7 +77,11 @@ pub(super) fn on_elect(
             following.leave(out);
             Next::Become(Start::Ask { before: None })
         }
-        State::Asking(_) | State::Claiming(_) | State::Sealing(_) | State::Leading(_) => Next::Stay,
+        State::Asking(_)
+        | State::Claiming(_)
+        | State::Sealing(_)
+        | State::Telling(_)
+        | State::Leading(_) => Next::Stay,
     }
 }
 

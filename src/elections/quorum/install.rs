@@ -12,7 +12,7 @@ use super::{
     core::{CooldownEnds, Core},
     epoch::{epoch_of, first_term},
     flapping::Flapping,
-    seal::Sealing,
+    seal::Telling,
     state::{Next, Start, State},
 };
 use crate::elections::message::{Behind, Install};
@@ -104,7 +104,7 @@ pub(super) fn enter(
             Err(Next::Become(Start::Defer { before: None }))
         }
         (Some(_), _) => Err(Next::own_slot(None)),
-        (None, _) if !core.me.is_voter() => Sealing::tell(core, now, out),
+        (None, _) if !core.me.is_voter() => Telling::begin(core, now, out),
         (None, term) => {
             core.tell_all(out);
             let term = term.filter(|_| core.me.eligible().is_some());

@@ -16,6 +16,7 @@ use super::{
     follower::TimedAnnouncement,
     prepare::may_vote_ahead,
     resign,
+    seal::Sealing,
     state::{Certainty, Next, Start, State},
     vacant::Vacant,
 };
@@ -95,7 +96,7 @@ impl QuorumBully {
             State::Vacant(vacant) => return vacant.campaign(),
             State::Following(following) => following.ask_to_take_over(&mut self.core, now, out),
             State::Leading(leading) => leading.tell_score(now, out),
-            State::Asking(_) | State::Claiming(_) | State::Sealing(_) => {
+            State::Asking(_) | State::Claiming(_) | State::Sealing(_) | State::Telling(_) => {
                 self.ignore("an election is under way");
             }
         }
@@ -116,7 +117,7 @@ impl QuorumBully {
             State::Asking(_) => Asking::on_set_score(score, out),
             State::Claiming(_) => Claiming::on_set_score(score, out),
             State::Leading(leading) => leading.on_set_score(core, now, score, out),
-            State::Following(_) | State::Sealing(_) => {
+            State::Following(_) | State::Sealing(_) | State::Telling(_) => {
                 self.state.ignore(core, "no election needs it")
             }
         }
@@ -152,6 +153,10 @@ impl QuorumBully {
             (BullyTimer::Round, State::Asking(asking)) => asking.on_round_due(core, now, out),
             (BullyTimer::Round, State::Sealing(sealing)) => {
                 sealing.on_round_due(core, now, out);
+                Next::Stay
+            }
+            (BullyTimer::Round, State::Telling(telling)) => {
+                telling.on_round_due(core, now, out);
                 Next::Stay
             }
             (BullyTimer::Round, State::Claiming(claiming)) => claiming.on_round_due(now, out),
@@ -314,7 +319,7 @@ impl QuorumBully {
             (BullyMessage::Sealed(sealed), State::Sealing(sealing)) => {
                 return sealing.on_sealed(core, from, sealed);
             }
-            (BullyMessage::Nack(_), State::Sealing(sealing)) => return sealing.on_nack(core, out),
+            (BullyMessage::Nack(_), State::Sealing(_)) => return Sealing::give_up(out),
             (BullyMessage::Ack(ack), State::Leading(leading)) => {
                 leading.on_ack(core, now, sender, ack, out);
             }

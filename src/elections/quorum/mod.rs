@@ -355,9 +355,11 @@ impl Election for QuorumBully {
             // One that is not eligible has no slot.
             State::Vacant(vacant) => (core.me.eligible().map(|_| vacant.due), None),
             State::Following(following) => (None, following.takes_over_at(core)),
-            State::Asking(_) | State::Claiming(_) | State::Sealing(_) | State::Leading(_) => {
-                (None, None)
-            }
+            State::Asking(_)
+            | State::Claiming(_)
+            | State::Sealing(_)
+            | State::Telling(_)
+            | State::Leading(_) => (None, None),
         };
         Prospects {
             cooldown_until: Some(core.cooldown.yields).filter(|until| *until > Time::ZERO),
@@ -383,6 +385,7 @@ impl Election for QuorumBully {
             | State::Asking(_)
             | State::Claiming(_)
             | State::Sealing(_)
+            | State::Telling(_)
             | State::Leading(_) => None,
         };
         let leader = match leading {

@@ -230,6 +230,7 @@ pub(super) fn on_resign(
         | State::Asking(_)
         | State::Claiming(_)
         | State::Sealing(_)
+        | State::Telling(_)
         | State::Leading(_) => {
             core.ignore(
                 state.role(),

@@ -25,8 +25,6 @@ pub(super) struct Sealing {
     term: Term,
     next: Box<Decree>,
     sealed: BTreeSet<AgentId>,
-    /// The next list holds already, without this agent in it, which only tells it to the others.
-    is_over: bool,
     due: Time,
 }
 
@@ -49,42 +47,15 @@ impl Sealing {
             term,
             next,
             sealed: [core.me.id.clone()].into(),
-            is_over: false,
             due: now,
         };
         sealing.speak(core, now, out);
         Ok(State::Sealing(sealing))
     }
 
-    /// An agent that is not in the list any more tells it until it hears of a leader by it: its word may
-    /// have been lost to all that are.
-    pub(super) fn tell(core: &Core, now: Time, out: &mut Out) -> Result<State, Next> {
-        let Some(list) = core.voter.record.installed() else {
-            return Err(Next::own_slot(None));
-        };
-        let mut telling = Self {
-            term: core.voter.seen,
-            next: Box::new(list.clone()),
-            sealed: BTreeSet::new(),
-            is_over: true,
-            due: now,
-        };
-        telling.speak(core, now, out);
-        Ok(State::Sealing(telling))
-    }
-
-    /// Whether there is nothing left to decide.
-    pub(super) const fn is_over(&self) -> bool {
-        self.is_over
-    }
-
     fn speak(&mut self, core: &Core, now: Time, out: &mut Out) {
-        if self.is_over {
-            core.tell_all(out);
-        } else {
-            let (term, next) = (self.term, self.next.clone());
-            core.ask_voters(Seal { term, next }, out);
-        }
+        let (term, next) = (self.term, self.next.clone());
+        core.ask_voters(Seal { term, next }, out);
         let again = core.config.heartbeat();
         self.due = now.after(again);
         out.set_timer(BullyTimer::Round, again);
@@ -98,7 +69,7 @@ impl Sealing {
     }
 
     pub(super) fn on_sealed(&mut self, core: &Core, from: &AgentId, sealed: &Sealed) -> Next {
-        if self.is_over || sealed.term != self.term {
+        if sealed.term != self.term {
             core.ignore(Role::Candidate, "a seal of another term");
             return Next::Stay;
         }
@@ -110,7 +81,7 @@ impl Sealing {
     pub(super) fn conclude(&self, core: &Core) -> Next {
         let early = usize::from(core.config.has(Defect::InstalledEarly));
         let quorum = core.config.vote_quorum().saturating_sub(early);
-        if self.is_over || self.sealed.len() < quorum {
+        if self.sealed.len() < quorum {
             return Next::Stay;
         }
         Next::Become(Start::Enter {
@@ -120,13 +91,35 @@ impl Sealing {
     }
 
     /// A voter has taken part in a higher term: this one decides nothing any more.
-    pub(super) fn on_nack(&self, core: &Core, out: &mut Out) -> Next {
-        if self.is_over {
-            core.ignore(Role::Follower, "its epoch is over");
-            return Next::Stay;
-        }
+    pub(super) fn give_up(out: &mut Out) -> Next {
         out.cancel_timer(BullyTimer::Round);
         Next::again(std::time::Duration::ZERO, None)
+    }
+}
+
+/// An agent that is not in the list any more tells it until it hears of a leader by it: its word may have been lost to
+/// all that are.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Telling {
+    due: Time,
+}
+
+impl Telling {
+    pub(super) fn begin(core: &Core, now: Time, out: &mut Out) -> Result<State, Next> {
+        if core.voter.record.installed().is_none() {
+            return Err(Next::own_slot(None));
+        }
+        let mut telling = Self { due: now };
+        telling.on_round_due(core, now, out);
+        Ok(State::Telling(telling))
+    }
+
+    pub(super) fn on_round_due(&mut self, core: &Core, now: Time, out: &mut Out) {
+        if now >= self.due {
+            core.tell_all(out);
+            self.due = now.after(core.config.heartbeat());
+        }
+        out.set_timer(BullyTimer::Round, self.due.since(now));
     }
 }
 

@@ -20,7 +20,7 @@ use super::{
     core::Core,
     follower::Following,
     leader::Leading,
-    seal::Sealing,
+    seal::{Sealing, Telling},
     vacant::{Posture, Vacant},
 };
 use crate::protocol::{AgentId, Decree, LostReason, Role, Term, Time};
@@ -38,6 +38,8 @@ pub(super) enum State {
     Claiming(Claiming),
     /// The agent is elected to end the epoch: it leads no more, and asks the voters to seal.
     Sealing(Sealing),
+    /// The next list holds, and the agent is not in it: it tells the list until it hears of a leader by it.
+    Telling(Telling),
     /// The agent is elected; it considers itself leader while it holds a lease.
     Leading(Leading),
 }
@@ -151,8 +153,7 @@ impl State {
                 Posture::OwnSlot => Role::Follower,
                 Posture::Defers => Role::Waiting,
             },
-            Self::Following(_) => Role::Follower,
-            Self::Sealing(sealing) if sealing.is_over() => Role::Follower,
+            Self::Following(_) | Self::Telling(_) => Role::Follower,
             Self::Leading(leading) if leading.has_lease() => Role::Leader,
             Self::Asking(_) | Self::Claiming(_) | Self::Sealing(_) | Self::Leading(_) => {
                 Role::Candidate
@@ -168,7 +169,8 @@ impl State {
             | Self::Following(_)
             | Self::Asking(_)
             | Self::Claiming(_)
-            | Self::Sealing(_) => None,
+            | Self::Sealing(_)
+            | Self::Telling(_) => None,
         }
     }
 
@@ -185,7 +187,8 @@ impl State {
             | Self::Following(_)
             | Self::Asking(_)
             | Self::Claiming(_)
-            | Self::Sealing(_) => sealed(),
+            | Self::Sealing(_)
+            | Self::Telling(_) => sealed(),
         }
     }
 
@@ -196,6 +199,7 @@ impl State {
             | Self::Asking(_)
             | Self::Claiming(_)
             | Self::Sealing(_)
+            | Self::Telling(_)
             | Self::Leading(_) => None,
         }
     }
@@ -207,6 +211,7 @@ impl State {
             | Self::Asking(_)
             | Self::Claiming(_)
             | Self::Sealing(_)
+            | Self::Telling(_)
             | Self::Leading(_) => None,
         }
     }
@@ -222,7 +227,7 @@ impl State {
         match self {
             Self::Vacant(_) => {}
             Self::Following(following) => following.leave(out),
-            Self::Asking(_) | Self::Claiming(_) | Self::Sealing(_) => {
+            Self::Asking(_) | Self::Claiming(_) | Self::Sealing(_) | Self::Telling(_) => {
                 out.cancel_timer(BullyTimer::Round);
             }
             Self::Leading(leading) => leading.lose(LostReason::Superseded, out),

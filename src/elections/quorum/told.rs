@@ -94,7 +94,11 @@ impl QuorumBully {
                 leader.term == term && (leader.id != *from || leader.incarnation != incarnation)
             }
             State::Leading(leading) => leading.term == term,
-            State::Vacant(_) | State::Asking(_) | State::Claiming(_) | State::Sealing(_) => false,
+            State::Vacant(_)
+            | State::Asking(_)
+            | State::Claiming(_)
+            | State::Sealing(_)
+            | State::Telling(_) => false,
         }
     }
 
@@ -144,6 +148,7 @@ impl QuorumBully {
                 | State::Asking(_)
                 | State::Claiming(_)
                 | State::Sealing(_)
+                | State::Telling(_)
                 | State::Leading(_) => Next::Stay,
             };
             self.proceed(now, next, out);

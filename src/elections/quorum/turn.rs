@@ -8,7 +8,7 @@ use super::{
     candidate::{Asking, Claiming},
     install::enter,
     leader::Leading,
-    seal::Sealing,
+    seal::{Sealing, Telling},
     state::{Next, Start, State},
     vacant::Vacant,
 };
@@ -33,7 +33,7 @@ impl QuorumBully {
                 Start::Lead { term } => Leading::begin(core, now, term, out),
                 Start::Seal { term, next } => Sealing::begin(core, now, term, next, out),
                 Start::Enter { decree, from } => enter(core, now, &decree, from.as_ref(), out),
-                Start::Tell => Sealing::tell(core, now, out),
+                Start::Tell => Telling::begin(core, now, out),
             };
             next = match begun {
                 Ok(state) => {
@@ -55,7 +55,7 @@ impl QuorumBully {
                 leading.renew(&mut self.core, now, out);
                 Next::Stay
             }
-            State::Vacant(_) | State::Following(_) => Next::Stay,
+            State::Vacant(_) | State::Following(_) | State::Telling(_) => Next::Stay,
         }
     }
 

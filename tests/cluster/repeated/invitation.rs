@@ -17,14 +17,14 @@ fn the_recorded_run_repeats() -> Result<(), Box<dyn Error>> {
         let network = Conditions::builder()
             .delay(Duration::from_millis(0)..=Duration::from_millis(0))
             .build()?;
-        let mut cluster =
-            Cluster::<InvitationElection>::with_config(Arc::new(InvitationConfig::default()))
-                .agent("agent-1", 1)
-                .agent("agent-2", 2)
-                .agent("agent-3", 3)
-                .network(network)
-                .seed(3)
-                .start()?;
+        let rules = InvitationConfig::default();
+        let mut cluster = Cluster::<InvitationElection>::with_config(Arc::new(rules))
+            .agent("agent-1", 1)
+            .agent("agent-2", 2)
+            .agent("agent-3", 3)
+            .network(network)
+            .seed(3)
+            .start()?;
         cluster.campaign("agent-1")?;
         let settled = cluster.settle().await?;
         assert!(settled.leaders().eq(["agent-3"]));

@@ -17,7 +17,8 @@ fn the_recorded_run_repeats() -> Result<(), Box<dyn Error>> {
         let network = Conditions::builder()
             .delay(Duration::from_millis(0)..=Duration::from_millis(0))
             .build()?;
-        let mut cluster = Cluster::<Ring>::with_config(Arc::new(RingConfig::default()))
+        let rules = RingConfig::default();
+        let mut cluster = Cluster::<Ring>::with_config(Arc::new(rules))
             .agent("agent-1", 1)
             .agent("agent-2", 2)
             .agent("agent-3", 3)

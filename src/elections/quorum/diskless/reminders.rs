@@ -55,6 +55,7 @@ impl QuorumBully {
             | State::Asking(_)
             | State::Claiming(_)
             | State::Sealing(_)
+            | State::Telling(_)
             | State::Leading(_) => Next::Stay,
         }
     }

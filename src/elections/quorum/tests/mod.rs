@@ -100,7 +100,7 @@ impl Machine for QuorumBully {
                 timers.extend((vacant.due < Time::MAX).then_some(BullyTimer::Election));
             }
             State::Following(_) => timers.extend([BullyTimer::Election]),
-            State::Asking(_) | State::Claiming(_) | State::Sealing(_) => {
+            State::Asking(_) | State::Claiming(_) | State::Sealing(_) | State::Telling(_) => {
                 timers.extend([BullyTimer::Round]);
             }
             State::Leading(leading) => {
@@ -197,7 +197,7 @@ impl Suite for QuorumBully {
             State::Following(_) => "following",
             State::Asking(_) => "asking",
             State::Claiming(_) => "claiming",
-            State::Sealing(sealing) if sealing.is_over() => "telling",
+            State::Telling(_) => "telling",
             State::Sealing(_) => "sealing",
             State::Leading(leading) if leading.preparing.is_some() => "preparing",
             State::Leading(leading) if leading.leaving.is_some() => "draining",
