@@ -151,14 +151,8 @@ impl QuorumBully {
                 Next::Stay
             }
             (BullyTimer::Round, State::Asking(asking)) => asking.on_round_due(core, now, out),
-            (BullyTimer::Round, State::Sealing(sealing)) => {
-                sealing.on_round_due(core, now, out);
-                Next::Stay
-            }
-            (BullyTimer::Round, State::Telling(telling)) => {
-                telling.on_round_due(core, now, out);
-                Next::Stay
-            }
+            (BullyTimer::Round, State::Sealing(sealing)) => sealing.on_round_due(core, now, out),
+            (BullyTimer::Round, State::Telling(telling)) => telling.on_round_due(core, now, out),
             (BullyTimer::Round, State::Claiming(claiming)) => claiming.on_round_due(now, out),
             (BullyTimer::Round, State::Leading(leading)) => leading.on_round_due(core, now, out),
             (BullyTimer::Heartbeat, State::Leading(leading)) => {

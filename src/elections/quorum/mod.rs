@@ -378,15 +378,10 @@ impl Election for QuorumBully {
     fn view(&self, now: Time) -> View {
         let config = &self.core.config;
         let lease = self.state.lease(now, config);
-        let leading = match &self.state {
-            State::Leading(leading) if lease.is_some() => Some(leading.term),
-            State::Vacant(_)
-            | State::Following(_)
-            | State::Asking(_)
-            | State::Claiming(_)
-            | State::Sealing(_)
-            | State::Telling(_)
-            | State::Leading(_) => None,
+        let leading = if let State::Leading(leading) = &self.state {
+            lease.map(|_| leading.term)
+        } else {
+            None
         };
         let leader = match leading {
             Some(term) => Some(self.core.me.as_leader(term)),

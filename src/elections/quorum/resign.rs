@@ -244,14 +244,11 @@ pub(super) fn on_resign(
         return Next::Become(Start::Lead { term });
     }
     let resigned = Some(Predecessor::new(from.clone(), Certainty::Suspected));
-    if resign.successor.is_none() {
+    if resign.successor.is_none() || is_named && core.me.eligible().is_none() {
         return Next::own_slot(resigned);
     }
     if !is_named {
         return Next::Become(Start::Defer { before: resigned });
-    }
-    if core.me.eligible().is_none() {
-        return Next::own_slot(resigned);
     }
     match reason.zip(core.config.next_term(now, core.voter.seen)) {
         Some((reason, term)) => Next::Become(Start::Claim {

@@ -61,11 +61,13 @@ impl Sealing {
         out.set_timer(BullyTimer::Round, again);
     }
 
-    pub(super) fn on_round_due(&mut self, core: &Core, now: Time, out: &mut Out) {
+    pub(super) fn on_round_due(&mut self, core: &Core, now: Time, out: &mut Out) -> Next {
         if now < self.due {
-            return out.set_timer(BullyTimer::Round, self.due.since(now));
+            out.set_timer(BullyTimer::Round, self.due.since(now));
+        } else {
+            self.speak(core, now, out);
         }
-        self.speak(core, now, out);
+        Next::Stay
     }
 
     pub(super) fn on_sealed(&mut self, core: &Core, from: &AgentId, sealed: &Sealed) -> Next {
@@ -110,11 +112,16 @@ impl Telling {
             return Err(Next::own_slot(None));
         }
         let mut telling = Self { due: now };
-        telling.on_round_due(core, now, out);
+        telling.speak(core, now, out);
         Ok(State::Telling(telling))
     }
 
-    pub(super) fn on_round_due(&mut self, core: &Core, now: Time, out: &mut Out) {
+    pub(super) fn on_round_due(&mut self, core: &Core, now: Time, out: &mut Out) -> Next {
+        self.speak(core, now, out);
+        Next::Stay
+    }
+
+    fn speak(&mut self, core: &Core, now: Time, out: &mut Out) {
         if now >= self.due {
             core.tell_all(out);
             self.due = now.after(core.config.heartbeat());

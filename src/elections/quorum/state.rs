@@ -163,57 +163,35 @@ impl State {
 
     /// Until when this agent considers itself leader, if it does at `now`.
     pub(super) fn lease(&self, now: Time, config: &QuorumConfig) -> Option<Time> {
-        match self {
-            Self::Leading(leading) => leading.lease_at(now, config),
-            Self::Vacant(_)
-            | Self::Following(_)
-            | Self::Asking(_)
-            | Self::Claiming(_)
-            | Self::Sealing(_)
-            | Self::Telling(_) => None,
-        }
+        let Self::Leading(leading) = self else {
+            return None;
+        };
+        leading.lease_at(now, config)
     }
 
     /// The epoch of the list that shall follow: this agent ends its work for that, asks for seals, or has sealed.
     pub(super) fn next_epoch(&self, core: &Core) -> Option<u64> {
         let sealed = || core.voter.record.seal().map(|seal| seal.next.epoch);
-        match self {
-            Self::Leading(leading) => {
-                let ends = leading.leaving.as_ref();
-                let next = ends.and_then(|ends| ends.next.as_ref());
-                next.map(|next| next.epoch).or_else(sealed)
-            }
-            Self::Vacant(_)
-            | Self::Following(_)
-            | Self::Asking(_)
-            | Self::Claiming(_)
-            | Self::Sealing(_)
-            | Self::Telling(_) => sealed(),
-        }
+        let Self::Leading(leading) = self else {
+            return sealed();
+        };
+        let ends = leading.leaving.as_ref();
+        let next = ends.and_then(|ends| ends.next.as_ref());
+        next.map(|next| next.epoch).or_else(sealed)
     }
 
     pub(super) const fn following_mut(&mut self) -> Option<&mut Following> {
-        match self {
-            Self::Following(following) => Some(following),
-            Self::Vacant(_)
-            | Self::Asking(_)
-            | Self::Claiming(_)
-            | Self::Sealing(_)
-            | Self::Telling(_)
-            | Self::Leading(_) => None,
-        }
+        let Self::Following(following) = self else {
+            return None;
+        };
+        Some(following)
     }
 
     pub(super) const fn following(&self) -> Option<&Following> {
-        match self {
-            Self::Following(following) => Some(following),
-            Self::Vacant(_)
-            | Self::Asking(_)
-            | Self::Claiming(_)
-            | Self::Sealing(_)
-            | Self::Telling(_)
-            | Self::Leading(_) => None,
-        }
+        let Self::Following(following) = self else {
+            return None;
+        };
+        Some(following)
     }
 
     /// Nothing happens, which is traced.

@@ -89,16 +89,11 @@ impl QuorumBully {
         if !core.me.is_voter() || core.config.lacks(Defect::SameTermUnanswered) {
             return false;
         }
-        match &self.state {
-            State::Following(Following { leader, .. }) => {
+        match self.state.following() {
+            Some(Following { leader, .. }) => {
                 leader.term == term && (leader.id != *from || leader.incarnation != incarnation)
             }
-            State::Leading(leading) => leading.term == term,
-            State::Vacant(_)
-            | State::Asking(_)
-            | State::Claiming(_)
-            | State::Sealing(_)
-            | State::Telling(_) => false,
+            None => matches!(&self.state, State::Leading(leading) if leading.term == term),
         }
     }
 

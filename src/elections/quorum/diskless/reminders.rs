@@ -49,15 +49,10 @@ impl QuorumBully {
 
     /// This incarnation takes part from now on, and has a slot if no agent leads.
     fn takes_part(&mut self) -> Next {
-        match &mut self.state {
-            State::Vacant(vacant) => Next::own_slot(vacant.before.take()),
-            State::Following(_)
-            | State::Asking(_)
-            | State::Claiming(_)
-            | State::Sealing(_)
-            | State::Telling(_)
-            | State::Leading(_) => Next::Stay,
-        }
+        let State::Vacant(vacant) = &mut self.state else {
+            return Next::Stay;
+        };
+        Next::own_slot(vacant.before.take())
     }
 }
 
