@@ -173,7 +173,7 @@ impl Board {
         self.version.subscribe()
     }
 
-    /// What that viewer has not read yet: nothing if it has read everything. `None` when it was dismissed.
+    /// The frames that the viewer has not read yet, empty if it has read all. `None` when it was dismissed.
     pub(crate) fn read(&self, place: &mut Place) -> Option<Bytes> {
         let mut inner = self.open();
         if !inner.viewers.took(place.number) {

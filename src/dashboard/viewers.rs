@@ -1,7 +1,7 @@
 //! Who looks at the page.
 //!
 //! Decided here: how many viewers there may be, and that one which takes nothing new for five seconds is
-//! dismissed. Times are given, so this needs no clock. Not here: what they are sent (`board.rs`).
+//! dismissed. Times are given, so this needs no clock. Not here: the frames for them (`board.rs`).
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -10,12 +10,12 @@ use std::{collections::BTreeMap, time::Duration};
 pub(crate) struct Viewers<C> {
     most: usize,
     next: u64,
-    admitted: BTreeMap<u64, Viewer<C>>,
+    admitted: BTreeMap<u64, Admitted<C>>,
 }
 
 /// One viewer.
 #[derive(Debug)]
-struct Viewer<C> {
+struct Admitted<C> {
     /// Since when there has been something that it has not taken.
     owed: Option<Duration>,
     close: C,
@@ -48,7 +48,7 @@ impl<C> Viewers<C> {
         }
         let number = self.next;
         self.next += 1;
-        self.admitted.insert(number, Viewer { owed: None, close });
+        self.admitted.insert(number, Admitted { owed: None, close });
         Ok(number)
     }
 
@@ -70,9 +70,9 @@ impl<C> Viewers<C> {
         }
     }
 
-    /// Dismisses those that take nothing; their connections are to be closed.
+    /// Dismisses slow viewers: their connections are to be closed.
     pub(crate) fn dismiss(&mut self, now: Duration) -> Vec<C> {
-        let is_slow = |viewer: &Viewer<C>| {
+        let is_slow = |viewer: &Admitted<C>| {
             let owed = viewer.owed;
             owed.is_some_and(|since| now.saturating_sub(since) >= PATIENCE)
         };

@@ -11,7 +11,7 @@ use std::{
 use super::{Generation, Generations, Incarnations, Saving, StoreError, TermStore};
 use crate::protocol::{Incarnation, StoreId};
 
-/// The stores of a process are numbered. The first number is high, so that each takes the same space in a message.
+/// Unique in this process, which no such store leaves. High, so that each number takes the same space in a message.
 static NEXT: AtomicU64 = AtomicU64::new(1 << 63);
 
 /// Keeps the record in memory; clones share it.

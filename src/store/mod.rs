@@ -118,7 +118,7 @@ pub trait TermStore<D>: Debug + Send + Sync {
     }
 
     /// The number that the store was given when it was made, by which peers know it again. With `None`, the default, a
-    /// voter does not ask the others what they remember of it, and none of them sees that its store is another one.
+    /// voter does not ask the others for their memory of it, and no peer sees that it comes with another store.
     fn id(&self) -> Option<StoreId> {
         None
     }
