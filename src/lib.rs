@@ -84,6 +84,9 @@
 mod for_tests;
 
 pub mod agent;
+#[doc(inline)]
+pub use bully_core::{protocol, record};
+
 mod calls;
 pub mod clock;
 #[cfg(feature = "serde")]
@@ -111,8 +114,7 @@ mod planted;
 #[doc(hidden)]
 pub mod planted;
 pub mod prelude;
-pub mod protocol;
-pub mod record;
+mod shown;
 mod record_file;
 pub mod register;
 pub mod remote;

@@ -7,22 +7,8 @@ use std::{
 
 use actix::{Context, Handler};
 
-use crate::{
-    elections::{
-        any::{AnyBully, AnyConfig},
-        astra::AstraConfig,
-        bully::BullyConfig,
-        message::{
-            Ack, AskChange, Behind, ChangeAnswer, Claim, ClaimReply, Elect, Elected, Enlist,
-            Heartbeat, Install, Nack, Ok, Recall, Recalled, Recover, Recovered, Resign, Seal,
-            Sealed, Takeover, Yield,
-        },
-        policy::Preemption,
-        quorum::QuorumConfig,
-    },
-    group::Envelope,
-    protocol::{AgentId, Input, Score, Timings},
-};
+use crate::{agent::any::{AnyBully, AnyConfig}, elections::{astra::AstraConfig, bully::BullyConfig, quorum::QuorumConfig}, protocol::{Preemption, AgentId, Input, Score, Timings}, group::Envelope};
+use bully_core::elections::message::{Ack, AskChange, Behind, ChangeAnswer, Claim, ClaimReply, Elect, Elected, Enlist, Heartbeat, Install, Nack, Ok, Recall, Recalled, Recover, Recovered, Resign, Seal, Sealed, Takeover, Yield};
 
 use super::{
     Agent, AgentBuilder, BullyElection, ElectionHandle,

@@ -5,20 +5,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use crate::{
-    clock::Clock,
-    elections::{
-        any::{AnyBully, AnyConfig},
-        bully::BullyMessage,
-        lease::LeaseConfig,
-    },
-    group::Group,
-    protocol::{AgentId, Election},
-    register::{
-        Register,
-        keeper::{Keeper, KeeperSettings},
-    },
-};
+use crate::{clock::Clock, agent::any::{AnyBully, AnyConfig}, elections::{bully::BullyMessage, lease::LeaseConfig}, group::Group, protocol::{AgentId, Election}, register::{Register, keeper::{Keeper, KeeperSettings}}};
 
 use super::{AgentBuilder, StartError, choices::Mode};
 

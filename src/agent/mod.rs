@@ -55,6 +55,7 @@
 //! the subscribers of events, `diagnosis/` and `vitals.rs` why there is no leader, `voters.rs` changes of the voters, `vacancy.rs` the warning of it, `saving.rs` the wait for a record, `progress.rs` the probe of work, `eligibility.rs` the score that counts, `builder.rs` the start.
 
 mod actor;
+pub(crate) mod any;
 mod arbiter;
 mod builder;
 mod bully;

@@ -62,10 +62,8 @@ impl AgentRecord {
 
     /// The file of what is written, or of what was kept; `None` where there is none.
     fn file(&self, header: Header, now: Time, is_kept: bool) -> Option<String> {
-        let header = Header {
-            began_unix_ms: u64::try_from(self.began_unix_ms).ok(),
-            ..header
-        };
+        let mut header = header;
+        header.began_unix_ms = u64::try_from(self.began_unix_ms).ok();
         let written = self.written();
         if is_kept {
             let (ring, at) = &**written.kept.as_ref()?;

@@ -90,6 +90,8 @@ impl Subscribers {
                 return false;
             }
             (Event::NewLeader(_) | Event::NoLeader { .. } | Event::Voters(_), _) => {}
+            // A later version of the core may have more; `tests/layering` finds one that is not listed here.
+            _ => {}
         }
         let working = &mut self.working;
         self.all.retain(|id, subscriber| {
@@ -120,6 +122,8 @@ impl Subscribers {
             | Event::Draining { .. }
             | Event::Lost { .. }
             | Event::Voters(_) => return false,
+            // A later version of the core may have more; `tests/layering` finds one that is not listed here.
+            _ => return false,
         };
         let is_change = now != self.logged.as_ref();
         if is_change {

@@ -48,7 +48,7 @@ impl<E: Election> Agent<E> {
 
     fn watch(&mut self, has_leader: bool) {
         let prospects = self.machine.prospects();
-        let is_calm = has_leader && waits_for_nothing(&prospects);
+        let is_calm = has_leader && prospects.is_idle();
         if is_calm && self.published == Published::Calm {
             return;
         }
@@ -123,21 +123,6 @@ impl<E: Election> Agent<E> {
             );
         });
     }
-}
-
-/// Whether they are those of an agent that only follows, or only leads. How a live leader gives way is no part of
-/// that: it is a policy, which an incarnation does not change.
-const fn waits_for_nothing(prospects: &Prospects) -> bool {
-    let Prospects {
-        cooldown_until,
-        waits_until,
-        takeover_at,
-        preemption: _,
-        recovers,
-        next_epoch,
-    } = prospects;
-    let waits = cooldown_until.is_some() || waits_until.is_some() || takeover_at.is_some();
-    !waits && recovers.is_none() && next_epoch.is_none()
 }
 
 /// How often it is warned.

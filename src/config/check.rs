@@ -5,17 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::{
-    elections::{
-        any::AnyConfig,
-        bully::{BullyConfig, BullyMessage},
-        quorum::{Diskless, QuorumConfig, QuorumError},
-    },
-    group::Group,
-    protocol::{AgentId, Timings, TimingsError},
-    remote::{Limits, MayBe, NodeId, is_loopback},
-    store::{OpenStore, StoreIdentity},
-};
+use crate::{agent::any::AnyConfig, elections::{bully::{BullyConfig, BullyMessage}, quorum::{Diskless, QuorumConfig, QuorumError}}, group::Group, protocol::{AgentId, Timings, TimingsError}, remote::{Limits, MayBe, NodeId, is_loopback}, store::{OpenStore, StoreIdentity}};
 
 use super::{
     Config, ConfigError, LimitsSettings, PeerSettings, TimingsPreset, TimingsSettings, value::cut,

@@ -64,7 +64,7 @@ impl<'a> MomentChange<'a> {
     /// What was said by then, and no change of a moment.
     pub(crate) fn of_said(at: Duration, said: &'a [Said], more: u64) -> Self {
         Self {
-            at_ms: crate::protocol::shown::in_millis(at),
+            at_ms: crate::shown::in_millis(at),
             said,
             more,
             ..Self::default()
@@ -92,7 +92,7 @@ pub(crate) fn step<'a>(
     }
     let agents = old.agents.iter().zip(&new.agents).enumerate();
     let change = MomentChange {
-        at_ms: crate::protocol::shown::in_millis(new.at),
+        at_ms: crate::shown::in_millis(new.at),
         agents: agents
             .filter(|(_, (before, now))| before != now)
             .map(|(at, (_, now))| (at, now))

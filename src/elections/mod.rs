@@ -38,25 +38,14 @@
 //! hop is cheap and few things happen; it is slower to notice an end. The example `compare` has the
 //! figures, all over the same faults.
 
-pub(crate) mod any;
-pub mod astra;
-pub mod ballot;
-pub mod bully;
-#[cfg(test)]
-mod fixture;
-pub mod invitation;
-pub mod lease;
-pub(crate) mod message;
-pub(crate) mod numbered;
-pub(crate) mod policy;
-pub mod quorum;
-pub mod reorganization;
-pub mod ring;
-mod shared;
-mod step;
-pub(crate) mod timer;
-pub(crate) mod vote;
+#[doc(inline)]
+pub use bully_core::elections::{astra, bully, lease, quorum};
+
+#[cfg(feature = "classics")]
+#[cfg_attr(docsrs, doc(cfg(feature = "classics")))]
+#[doc(inline)]
+pub use bully_classics::{ballot, invitation, reorganization, ring};
 
 for_tests! {
-    use any::{AnyBully, AnyConfig};
+    use crate::agent::any::{AnyBully, AnyConfig};
 }

@@ -24,6 +24,7 @@
 //! Not here: what a membership means to an election ([`Members`]), and how a message crosses to
 //! another host; a bridge adds members by `Remote::apply` that look like any other.
 
+use bully_core::driver::MemberReports as _;
 mod apart;
 mod companion;
 mod counters;

@@ -15,7 +15,7 @@ use serde::{
     de::{Error, SeqAccess, Visitor},
 };
 
-use crate::protocol::{AgentId, Incarnation, Leader, Score, Term, shown::ShownLeader};
+use crate::{protocol::{AgentId, Incarnation, Leader, Score, Term}, shown::ShownLeader};
 
 /// The largest number that a 64-bit float holds together with all smaller ones.
 const EXACT: u64 = 1 << 53;
@@ -59,7 +59,7 @@ impl<T: Numbered> Visitor<'_> for Reading<T> {
 /// A number as text.
 pub(super) mod text {
     use super::{Deserializer, Numbered, PhantomData, Reading};
-    pub(crate) use crate::protocol::shown::text as serialize;
+    pub(crate) use crate::shown::text as serialize;
 
     pub(crate) fn deserialize<'de, T: Numbered, D: Deserializer<'de>>(
         from: D,
@@ -71,7 +71,7 @@ pub(super) mod text {
 /// The same of a number that may be missing.
 pub(super) mod optional_text {
     use super::{Deserialize, Deserializer, Numbered, text};
-    pub(crate) use crate::protocol::shown::optional_text as serialize;
+    pub(crate) use crate::shown::optional_text as serialize;
 
     #[derive(Deserialize)]
     #[serde(bound(deserialize = "T: Numbered"))]

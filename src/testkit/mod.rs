@@ -32,9 +32,6 @@
 #![cfg_attr(docsrs, doc(cfg(feature = "testkit")))]
 
 pub mod cluster;
-pub mod faults;
-pub mod sim;
-pub mod trace;
 
 mod clock;
 mod events;
@@ -44,6 +41,8 @@ mod process;
 mod store;
 mod system;
 
+#[doc(inline)]
+pub use bully_sim::{faults, sim, trace};
 pub use clock::{VirtualClock, VirtualWallClock};
 pub use events::{EventLog, LoggedEvent, Unexpected};
 pub use inject::{CrashBridge, Inject};

@@ -7,11 +7,7 @@ use actix_web::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    operate::Explanation,
-    protocol::{AgentId, Leader, shown::ShownLeader},
-    record::BoundedText,
-};
+use crate::{operate::Explanation, protocol::{AgentId, Leader}, shown::ShownLeader, record::BoundedText};
 
 use super::{Routes, json, refusal};
 

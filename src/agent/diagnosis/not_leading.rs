@@ -7,7 +7,7 @@ use std::{fmt, time::Duration};
 use serde::Serialize;
 
 use super::words::Span;
-use crate::protocol::shown;
+use crate::shown;
 
 /// Why a member that ranks above the leader does not lead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

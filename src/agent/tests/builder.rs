@@ -5,18 +5,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use actix::{Actor, Context, Handler};
 
 use super::IdleSubscriber;
-use crate::{
-    agent::{BullyAgent, BullyBuilder, StartError},
-    calls::pairs::setters_of,
-    clock::BootClock,
-    elections::{any::AnyConfig, lease::LeaseConfig, policy::Preemption, quorum::QuorumConfig},
-    group::Group,
-    protocol::{AgentId, Score, Timings},
-    register::MemoryRegister,
-    store::MemoryStore,
-    supervisor::{RestartPolicy, Supervision},
-    testkit::{VirtualWallClock, virtual_system},
-};
+use crate::{agent::{BullyAgent, BullyBuilder, StartError, any::AnyConfig}, calls::pairs::setters_of, clock::BootClock, elections::{lease::LeaseConfig, quorum::QuorumConfig}, protocol::{Preemption, AgentId, Score, Timings}, group::Group, register::MemoryRegister, store::MemoryStore, supervisor::{RestartPolicy, Supervision}, testkit::{VirtualWallClock, virtual_system}};
 
 type Call = Box<dyn Fn(BullyBuilder) -> BullyBuilder>;
 

@@ -105,7 +105,7 @@ fn the_page_shows_the_defaults_of_timings_and_limits() {
     bare.limits = config.limits;
     let plan = bare.plan().unwrap();
     assert_eq!(plan.limits, Limits::default());
-    let crate::elections::any::AnyConfig::Available(election) = plan.election else {
+    let crate::agent::any::AnyConfig::Available(election) = plan.election else {
         panic!("no voters were named");
     };
     assert_eq!(election.timings, Timings::default());
@@ -151,7 +151,7 @@ fn timings_made_in_rust_are_shown_by_field() {
         config.timings = (&timings).into();
         let table = write_table(&config);
         let again: Config = table.try_into().unwrap();
-        let crate::elections::any::AnyConfig::Available(election) = again.plan().unwrap().election
+        let crate::agent::any::AnyConfig::Available(election) = again.plan().unwrap().election
         else {
             panic!("no voters were named");
         };

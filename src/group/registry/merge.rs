@@ -1,5 +1,6 @@
 //! Merges what was gathered into the membership: one sort, however much there is.
 
+use bully_core::driver::MembersReports as _;
 use std::{collections::BTreeMap, mem, sync::Arc};
 
 use crate::protocol::{AgentId, Incarnation, Leader, Members, PeerMessage};

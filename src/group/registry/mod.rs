@@ -5,6 +5,7 @@
 //! routes, and many at once are gathered likewise. A change notifies the members that have looked
 //! since the last one.
 
+use bully_core::driver::MemberReports as _;
 mod epochs;
 mod merge;
 mod open;

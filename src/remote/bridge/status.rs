@@ -7,10 +7,7 @@ use std::{
 
 use serde::Serialize;
 
-use crate::{
-    protocol::shown,
-    remote::{LinkId, NodeId, NodeIncarnation},
-};
+use crate::{shown, remote::{LinkId, NodeId, NodeIncarnation}};
 
 /// The state of the link with one peer.
 ///

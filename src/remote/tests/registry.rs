@@ -5,17 +5,8 @@ use std::{
     time::Duration,
 };
 
-use crate::{
-    elections::message::{BullyMessage, Resign},
-    group::Group,
-    protocol::{
-        AgentId, Incarnation, Leader, Member, MemberKind, Members, Presence, Term, Time, To,
-    },
-    remote::{
-        Limits, LinkId, NodeIncarnation, RosterChange,
-        carry::{Batch, Carried, Carrier, PeerAgents, Receivers},
-    },
-};
+use bully_core::elections::message::{BullyMessage, Resign};
+use crate::{group::Group, protocol::{AgentId, Incarnation, Leader, Member, MemberKind, Members, Presence, Term, Time, To}, remote::{Limits, LinkId, NodeIncarnation, RosterChange, carry::{Batch, Carried, Carrier, PeerAgents, Receivers}}};
 
 const LATER: Time = Time::from_millis(600_000);
 

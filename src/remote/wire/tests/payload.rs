@@ -15,14 +15,8 @@ use super::{
     samples::{RETRY, SEEN, TERM, decree, every_message, to_a_register},
     written,
 };
-use crate::{
-    elections::{
-        message::{Behind, BullyMessage, Candidate, ClaimReply},
-        vote::SealRecord,
-    },
-    protocol::{AgentId, Contact, Decree, Incarnation, NewVoter, PeerMessage, Term},
-    remote::wire::{WireError, decode_payload, encode_payload},
-};
+use bully_core::elections::{message::{Behind, BullyMessage, Candidate, ClaimReply}, vote::SealRecord};
+use crate::{protocol::{AgentId, Contact, Decree, Incarnation, NewVoter, PeerMessage, Term}, remote::wire::{WireError, decode_payload, encode_payload}};
 
 pub(super) fn encode<M: Serialize>(message: &M) -> Vec<u8> {
     written(|out| encode_payload(message, out).unwrap())

@@ -1,0 +1,238 @@
+//! What every role needs and none owns: who this agent is, its rounds, what it has heard, its ballots.
+//!
+//! Decided here: what an agent says of itself, and what a round that is over has shown. The core calls
+//! no role.
+
+use std::{sync::Arc, time::Duration};
+
+use super::{
+    BallotConfig, BallotNumber, BallotTimer, Defect, HeartbeatReply, HeartbeatRequest, Leads, Out,
+    Standing,
+    leader::Leading,
+    pace::Pace,
+    state::{Following, LastRound, State},
+    statements::Statements,
+    voter::Voter,
+};
+use bully_core::parts::Participant;
+use bully_core::protocol::{AgentId, Incarnation, Members, Presence, Round, Time, To};
+
+/// The data of an agent that no role owns.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Core {
+    pub(super) me: Participant,
+    pub(super) config: Arc<BallotConfig>,
+    /// The other voters.
+    pub(super) peers: Arc<[AgentId]>,
+    /// The members that do not vote and are not down.
+    pub(super) observers: Arc<[AgentId]>,
+    pub(super) voter: Voter,
+    pub(super) statements: Statements,
+    pub(super) last_round: LastRound,
+    /// The present round; 0 before the agent starts.
+    pub(super) round: u64,
+    /// The last round that ended by its timer.
+    pub(super) ended: u64,
+    pub(super) pace: Pace,
+    /// After stepping down: the agent lets others go first until then. No timer: each rule compares the
+    /// time when it asks.
+    pub(super) cooldown: Option<Time>,
+    /// When the last step was, in order to notice its own stall.
+    pub(super) stepped: Option<Time>,
+}
+
+impl Core {
+    /// Whether it takes a ballot when the leadership is vacant.
+    pub(super) fn is_eligible(&self, now: Time) -> bool {
+        self.me.eligible().is_some() && self.cooldown.is_none_or(|until| now >= until)
+    }
+
+    pub(super) fn cool_down(&mut self, now: Time, span: Duration) {
+        self.cooldown = (!span.is_zero()).then(|| now.after(span));
+    }
+
+    pub(super) fn is_connected(&self) -> bool {
+        self.last_round != LastRound::Minority
+    }
+
+    /// Whether a voter may have taken that ballot: a sound number, a listed name.
+    pub(super) fn is_sound(&self, ballot: &BallotNumber) -> bool {
+        ballot.is_sound() && self.config.voters.contains(&ballot.id)
+    }
+
+    /// Answers since this round say how things are now.
+    pub(super) fn recent(&self) -> u64 {
+        self.ended.max(1)
+    }
+
+    /// Until when a leadership holds without another step: two rounds of the present length, in the
+    /// second of which the others find that it has ended. A healthy leader has a step in each.
+    pub(super) fn valid_until(&self) -> Time {
+        let two_rounds = self.pace.span().saturating_mul(2);
+        self.stepped.map_or(Time::ZERO, |at| at.after(two_rounds))
+    }
+
+    /// Takes note of the members that are there.
+    pub(super) fn meet(&mut self, members: Arc<Members>) {
+        self.me.members = members;
+        let (members, config) = (&self.me.members, &self.config);
+        self.statements.forget_ended(members);
+        let observers = || {
+            let up = members.iter().filter(|m| m.presence != Presence::Down);
+            let ids = up.map(|member| &member.id);
+            ids.filter(|id| !config.voters.contains(id))
+        };
+        // The messages of all rounds share the list, so it is made anew only if it changes.
+        if !observers().eq(self.observers.iter()) {
+            self.observers = observers().cloned().collect();
+        }
+    }
+
+    pub(super) fn take(&mut self, ahead: u64, out: &mut Out) {
+        let has_taken = self.me.score.is_some_and(|score| {
+            let holder = (score, &self.me.id);
+            self.voter.take(&self.config, holder, ahead, out)
+        });
+        if !has_taken {
+            tracing::debug!(node = %self.me.id, "no ballot to take");
+        }
+    }
+
+    /// A higher ballot was elected, as another agent says.
+    pub(super) fn raise(&mut self, max: BallotNumber, out: &mut Out) {
+        let is_sound = self.is_sound(&max);
+        if is_sound
+            && self.voter.raise(&self.config, max, out)
+            && self.last_round == LastRound::Missed
+        {
+            self.last_round = LastRound::Majority; // another leader is missing now: the round will show
+        }
+    }
+
+    /// What a voter says of itself is the last word on it, as far as it can be true.
+    pub(super) fn hear(
+        &mut self,
+        from: &AgentId,
+        incarnation: Incarnation,
+        said: Standing,
+        answers: Option<u64>,
+    ) {
+        // A voter speaks for itself only, or it could have an agent elected that is not there.
+        let ballot = said.ballot.filter(|b| b.id == *from && self.is_sound(b));
+        let hears = said.hears.filter(|b| self.is_sound(b));
+        let standing = Standing {
+            ballot,
+            hears,
+            ..said
+        };
+        self.statements.note(from, incarnation, standing, answers);
+    }
+}
+
+// ---- rounds ----------------------------------------------------------------------------------
+
+impl Core {
+    pub(super) fn begin_round(&mut self, now: Time, state: &State, out: &mut Out) {
+        self.round = self.round.saturating_add(1);
+        self.ask(now, state, out);
+    }
+
+    /// Asks every other voter, and tells the observers who leads.
+    pub(super) fn ask(&self, now: Time, state: &State, out: &mut Out) {
+        if !self.peers.is_empty() {
+            out.send_to(To::Set(Arc::clone(&self.peers)), self.question(now, state));
+            out.set_timer(BallotTimer::Again, self.config.again());
+        }
+        if let Some(leading) = state.leading()
+            && !self.observers.is_empty()
+        {
+            let ballot = leading.ballot.clone();
+            out.send_to(To::Set(Arc::clone(&self.observers)), Leads { ballot });
+        }
+        out.set_timer(BallotTimer::Round, self.pace.span());
+    }
+
+    /// Links lose messages, so a voter that has not answered is asked again within the round.
+    pub(super) fn ask_again(&self, now: Time, state: &State, out: &mut Out) {
+        let peers = self.peers.iter();
+        let silent = peers.filter(|id| self.statements.answered(id) < self.round);
+        let silent: Vec<AgentId> = silent.cloned().collect();
+        if silent.is_empty() {
+            return;
+        }
+        out.send_to(To::Set(silent.into()), self.question(now, state));
+        out.set_timer(BallotTimer::Again, self.config.again());
+    }
+
+    fn question(&self, now: Time, state: &State) -> HeartbeatRequest {
+        HeartbeatRequest {
+            round: Round {
+                incarnation: self.me.incarnation,
+                counter: self.round,
+            },
+            max: self.voter.record.max.clone(),
+            standing: self.standing(now, state),
+        }
+    }
+
+    pub(super) fn reply(&self, now: Time, state: &State, round: Round) -> HeartbeatReply {
+        let standing = self.standing(now, state);
+        HeartbeatReply { round, standing }
+    }
+
+    /// What this agent says of itself.
+    pub(super) fn standing(&self, now: Time, state: &State) -> Standing {
+        let heard = state.ballot();
+        // Only what it heard itself: by hearsay two voters would keep a dead leader for ever.
+        let heard = heard.filter(|_| self.last_round == LastRound::Majority);
+        Standing {
+            ballot: self.voter.own.clone(),
+            eligible: self.is_eligible(now),
+            connected: self.is_connected(),
+            hears: heard.cloned(),
+        }
+    }
+
+    /// A round is over: says whether a majority answered it.
+    pub(super) fn end_round(&mut self) -> bool {
+        self.ended = self.round;
+        self.pace.next(self.config.round(), self.config.cap());
+        let answered = self.statements.count_since(self.round);
+        answered.saturating_add(1) >= self.config.majority()
+    }
+
+    /// `trust-the-highest`: the agent with the highest ballot of the round, this one included, if it is
+    /// not below the highest that was ever elected. `before` is what the round before had shown.
+    pub(super) fn elected(&self, before: LastRound) -> Option<State> {
+        let best = self
+            .statements
+            .highest(self.round, |b| self.voter.is_void(b));
+        // What is asked of the others goes for its own ballot too: when a partition heals, no voter has
+        // heard a majority yet, and each would find its own ballot to be the only one.
+        let own = self.voter.own.as_ref();
+        let own = own.filter(|_| before != LastRound::Minority);
+        let top = match (own, best) {
+            (Some(own), best) if best.is_none_or(|(ballot, _)| own > ballot) => {
+                State::Leading(Leading {
+                    ballot: own.clone(),
+                    leaving: None,
+                })
+            }
+            (_, Some((ballot, incarnation))) => State::Following(Following {
+                ballot: ballot.clone(),
+                incarnation,
+            }),
+            (_, None) => return None,
+        };
+        let is_below_max = top.ballot() < self.voter.record.max.as_ref();
+        (!is_below_max || self.config.has(Defect::ElectsBelowMax)).then_some(top)
+    }
+
+    /// A ballot, not below the highest that was elected, whose holder is heard by another voter.
+    pub(super) fn heard_by_others(&self) -> Option<&BallotNumber> {
+        let max = self.voter.record.max.as_ref();
+        self.statements.heard_by_others(self.recent(), |ballot| {
+            ballot.id != self.me.id && !self.voter.is_void(ballot) && Some(ballot) >= max
+        })
+    }
+}

@@ -1,0 +1,70 @@
+//! A leader that steps down: it goes on leading until its application has ended its work.
+//!
+//! Decided here: to whom it hands over. Not here: that the leadership ends before the others hear of it
+//! ([`machine`](super::machine)).
+
+use std::time::Duration;
+
+use super::{BallotNumber, BallotTimer, Out, Resign, core::Core};
+use bully_core::protocol::{AgentId, Event, Time};
+
+/// This agent leads.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Leading {
+    pub(super) ballot: BallotNumber,
+    pub(super) leaving: Option<Leaving>,
+}
+
+/// A leadership that is being handed over.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Leaving {
+    to: Option<AgentId>,
+    /// For how long this agent lets others go first afterwards.
+    pub(super) cooldown: Duration,
+}
+
+impl Leading {
+    /// Tells the application to end its work.
+    pub(super) fn drain(
+        &mut self,
+        core: &mut Core,
+        now: Time,
+        to: Option<AgentId>,
+        cooldown: Duration,
+        out: &mut Out,
+    ) {
+        let to = successor(core, to);
+        let term = self.ballot.term();
+        self.leaving = Some(Leaving {
+            to: to.clone(),
+            cooldown,
+        });
+        core.cool_down(now, cooldown); // also if the leadership is lost meanwhile
+        out.notify(Event::Draining { term, to });
+        if !core.config.drain.is_zero() {
+            out.set_timer(BallotTimer::Drain, core.config.drain);
+        }
+    }
+
+    /// What to say once the work has ended; `None` if this leader does not step down.
+    pub(super) fn resignation(&self, core: &Core) -> Option<(Resign, Duration)> {
+        let leaving = self.leaving.as_ref()?;
+        let resign = Resign {
+            ballot: self.ballot.clone(),
+            successor: successor(core, leaving.to.clone()),
+        };
+        Some((resign, leaving.cooldown))
+    }
+}
+
+/// The agent to hand over to: the one that was asked for if it votes and can lead by now, else the
+/// highest-ranked voter that is up.
+fn successor(core: &Core, wanted: Option<AgentId>) -> Option<AgentId> {
+    let is_peer = |id: &AgentId| core.peers.contains(id);
+    // It was chosen when the work began to end, and may have crashed since.
+    let can_succeed = |id: &AgentId| is_peer(id) && core.me.can_succeed(id);
+    wanted.filter(can_succeed).or_else(|| {
+        let mut others = core.me.members.eligible().map(|member| &member.id);
+        others.find(|id| is_peer(id)).cloned()
+    })
+}

@@ -1,0 +1,439 @@
+//! Role × input: which role answers what. The only place where the role changes.
+//!
+//! Whom an agent trusts follows from what a round has shown ([`core`](super::core)), not from what one
+//! message says, so most of what is heard is the same for all roles. [`Ballot::trust`] publishes each
+//! change: a lost leadership before any other effect of the step, so that no message of a former leader
+//! leaves after it.
+
+use std::{mem, sync::Arc, time::Duration};
+
+use super::{
+    Ballot, BallotMessage, BallotRecord, BallotTimer, Defect, HeartbeatReply, HeartbeatRequest,
+    Leads, Nack, Out, Resign, observer,
+    state::{LastRound, State},
+};
+use bully_core::protocol::{
+    AgentId, Event, Incarnation, Input, InputOf, Leader, LostReason, Members, Role, Score, Time,
+};
+
+// ---- the application, the members and the clock ----------------------------------------------
+
+impl Ballot {
+    /// Says nothing before it starts.
+    pub(super) fn before_start(&mut self, now: Time, input: InputOf<Self>, out: &mut Out) {
+        match input {
+            Input::Start(members) => self.on_start(now, members, out),
+            Input::SetScore(score) => self.core.me.score = score,
+            Input::Received { .. }
+            | Input::TimedOut(_)
+            | Input::Members(_)
+            | Input::Campaign
+            | Input::StepDown { .. }
+            | Input::Drained
+            | Input::ChangeVoters(_) => self.ignore("it has not started"),
+        }
+    }
+
+    /// The first incarnation takes a ballot at once, with the number 1. A later one holds no ballot until it
+    /// finds the leadership vacant (`come-back-without-ballot`): any ballot that it takes is above all
+    /// that it ever used, so with one it would push a healthy leader off by a mere restart.
+    fn on_start(&mut self, now: Time, members: Arc<Members>, out: &mut Out) {
+        let core = &mut self.core;
+        core.meet(members);
+        core.round = 1;
+        core.stepped = Some(now);
+        if core.config.has(Defect::NumberForgotten) {
+            core.voter.record.n = 0;
+        }
+        if !core.me.is_voter() {
+            return; // it waits to be told
+        }
+        if core.voter.record == BallotRecord::default() && core.is_eligible(now) {
+            core.take(1, out);
+        }
+        if core.peers.is_empty() {
+            self.check(now, self.core.last_round, out); // it is the majority
+        }
+        self.core.ask(now, &self.state, out);
+    }
+
+    /// A leader that had no step for two rounds has heard no majority either: it does not come back as
+    /// if it had not been away, and what it heard before says nothing about now.
+    pub(super) fn end_stalled_leadership(&mut self, now: Time, out: &mut Out) {
+        if self.state.leading().is_some() && now >= self.core.valid_until() {
+            self.core.last_round = LastRound::Minority;
+            self.trust(State::Vacant, LostReason::Stalled, out);
+        }
+        self.core.stepped = Some(now);
+    }
+
+    pub(super) fn on_input(&mut self, now: Time, input: InputOf<Self>, out: &mut Out) {
+        match input {
+            Input::Received {
+                from,
+                incarnation,
+                message,
+            } => self.on_message(now, &from, incarnation, message, out),
+            Input::TimedOut(timer) => self.on_timer(now, timer, out),
+            Input::Members(members) | Input::Start(members) => self.on_members(now, members, out),
+            Input::Campaign => self.on_campaign(now, out),
+            Input::SetScore(score) => self.on_set_score(now, score, out),
+            Input::StepDown { to } => {
+                let cooldown = self.core.config.cooldown;
+                self.drain(now, to, cooldown, out);
+            }
+            Input::Drained => self.on_drained(now, out),
+            Input::ChangeVoters(_) => self.ignore("its voters do not change"),
+        }
+    }
+
+    fn on_timer(&mut self, now: Time, timer: BallotTimer, out: &mut Out) {
+        match (timer, self.core.me.is_voter()) {
+            (BallotTimer::Silence, false) => self.observe_vacancy(out),
+            (BallotTimer::Silence, true) => self.ignore("a voter asks for itself"),
+            (_, false) => self.ignore("an observer has no rounds"),
+            (BallotTimer::Round, true) => self.on_round_over(now, out),
+            (BallotTimer::Again, true) => self.core.ask_again(now, &self.state, out),
+            (BallotTimer::Drain, true) => self.on_drained(now, out),
+        }
+    }
+
+    /// Only a confirmed end makes a ballot void. A leader that is no member any more is not followed, but
+    /// its incarnation may go on, and it may be a member again (a bridge forgets a peer, and meets it
+    /// again): a round shows. A suspicion changes nothing. Who votes is in the configuration.
+    fn on_members(&mut self, now: Time, members: Arc<Members>, out: &mut Out) {
+        self.core.meet(members);
+        let Some(following) = self.state.following() else {
+            return;
+        };
+        let has_ended = match self.core.me.members.get(&following.ballot.id) {
+            Some(member) if !member.is_stale(following.incarnation) => return,
+            Some(_) => true,
+            None => false,
+        };
+        if has_ended {
+            // Others may not know of its end, and say that they hear it: that must not count.
+            self.core.voter.void = Some(following.ballot.clone());
+        }
+        if !self.core.me.is_voter() {
+            return self.observe_vacancy(out);
+        }
+        self.trust(State::Vacant, LostReason::Superseded, out);
+        if !self.core.is_connected() {
+            return; // the round that runs shows whether there is a majority
+        }
+        if !has_ended {
+            return self.core.begin_round(now, &self.state, out);
+        }
+        if self.core.is_eligible(now) {
+            self.core.take(1, out);
+            self.core.begin_round(now, &self.state, out);
+        }
+    }
+
+    /// Takes the next ballot, and with it the leadership unless another agent takes a higher one.
+    fn on_campaign(&mut self, now: Time, out: &mut Out) {
+        if self.core.me.eligible().is_none() {
+            return self.ignore("it is not eligible");
+        }
+        self.core.cooldown = None;
+        match self.role() {
+            Role::Leader | Role::Candidate => self.ignore("it leads, or is a candidate already"),
+            // No voter elects its ballot now, but later it would push a healthy leader off.
+            Role::Follower | Role::Waiting if !self.core.is_connected() => {
+                self.ignore("it hears no majority");
+            }
+            Role::Follower | Role::Waiting => {
+                self.core.take(1, out);
+                self.core.begin_round(now, &self.state, out);
+            }
+        }
+    }
+
+    /// A score counts in the next ballot; an agent without one gives its ballot up.
+    fn on_set_score(&mut self, now: Time, score: Option<Score>, out: &mut Out) {
+        self.core.me.score = score;
+        match (score, &self.state) {
+            (Some(_), _) => self.core.cooldown = None,
+            (None, State::Leading(_)) => self.drain(now, None, Duration::ZERO, out),
+            (None, State::Vacant | State::Following(_)) => self.core.voter.own = None,
+        }
+    }
+
+    fn drain(&mut self, now: Time, to: Option<AgentId>, cooldown: Duration, out: &mut Out) {
+        match &mut self.state {
+            State::Leading(leading) if leading.leaving.is_none() => {
+                leading.drain(&mut self.core, now, to, cooldown, out);
+            }
+            State::Leading(_) => return self.ignore("it steps down already"),
+            State::Vacant | State::Following(_) => return self.ignore("it does not lead"),
+        }
+        if self.core.config.drain.is_zero() {
+            self.on_drained(now, out);
+        }
+    }
+
+    /// The work has ended, or took too long.
+    fn on_drained(&mut self, now: Time, out: &mut Out) {
+        let leading = self.state.leading();
+        let Some((resign, cooldown)) = leading.and_then(|l| l.resignation(&self.core)) else {
+            return self.ignore("it does not step down");
+        };
+        self.core.cool_down(now, cooldown);
+        // `Lost` is published here, before the others hear `Resign` and one of them takes over.
+        self.trust(State::Vacant, LostReason::Resigned, out);
+        self.core.voter.void = Some(resign.ballot.clone());
+        out.send_all(resign);
+    }
+}
+
+// ---- messages --------------------------------------------------------------------------------
+
+impl Ballot {
+    fn on_message(
+        &mut self,
+        now: Time,
+        from: &AgentId,
+        incarnation: Incarnation,
+        message: BallotMessage,
+        out: &mut Out,
+    ) {
+        match message {
+            BallotMessage::Nack(m) => self.on_nack(from, m, out),
+            _ if !self.core.config.voters.contains(from) || *from == self.core.me.id => {
+                self.ignore("not from another voter");
+            }
+            BallotMessage::Leads(m) => self.on_leads(from, incarnation, m, out),
+            BallotMessage::Resign(m) => self.on_resign(now, from, m, out),
+            _ if !self.core.me.is_voter() => self.ignore("an observer is not asked"),
+            BallotMessage::HeartbeatRequest(m) => self.on_request(now, from, incarnation, m, out),
+            BallotMessage::HeartbeatReply(m) => self.on_reply(now, from, incarnation, m, out),
+        }
+    }
+
+    /// `answer-every-question`.
+    fn on_request(
+        &mut self,
+        now: Time,
+        from: &AgentId,
+        incarnation: Incarnation,
+        request: HeartbeatRequest,
+        out: &mut Out,
+    ) {
+        // `believe-the-connected`: a voter that hears no majority may name a ballot that no majority ever
+        // elected, and would push the leader of the others off with it.
+        if request.standing.connected
+            && let Some(max) = request.max
+        {
+            self.core.raise(max, out);
+        }
+        self.core.hear(from, incarnation, request.standing, None);
+        self.look_again(now, out);
+        // After the look: the asker is to hear of a ballot that was taken just now.
+        let reply = self.core.reply(now, &self.state, request.round);
+        out.send(from, reply);
+    }
+
+    /// An answer to this round counts; one to a round that is over, and that this voter had not answered
+    /// yet, says that rounds are too short (`adapt-the-round`).
+    fn on_reply(
+        &mut self,
+        now: Time,
+        from: &AgentId,
+        incarnation: Incarnation,
+        reply: HeartbeatReply,
+        out: &mut Out,
+    ) {
+        let (core, round) = (&mut self.core, reply.round.counter);
+        if reply.round.incarnation != core.me.incarnation || round > core.round {
+            return self.ignore("an answer to another incarnation");
+        }
+        if round < core.round {
+            // A round that was broken off by the next one left no time to answer: no voter was late.
+            if round <= core.statements.answered(from) || round > core.ended {
+                return self.ignore("an answer to a round that does not matter");
+            }
+            core.pace.is_late();
+        }
+        core.hear(from, incarnation, reply.standing, Some(round));
+        self.look_again(now, out);
+    }
+
+    /// A leader has resigned: the agent that it names takes a ballot above those that others may take,
+    /// and every voter asks at once.
+    fn on_resign(&mut self, now: Time, from: &AgentId, resign: Resign, out: &mut Out) {
+        let (core, Resign { ballot, successor }) = (&mut self.core, resign);
+        if ballot.id != *from || !core.is_sound(&ballot) {
+            return self.ignore("it resigns what is not its own");
+        }
+        if Some(&ballot) < core.voter.record.max.as_ref() || core.voter.is_void(&ballot) {
+            return self.ignore("it resigns what is over already");
+        }
+        core.voter.void = Some(ballot.clone());
+        if !core.me.is_voter() {
+            return self.observe_vacancy(out);
+        }
+        // A voter that has not heard of that ballot would else take one below it.
+        core.raise(ballot, out);
+        self.trust(State::Vacant, LostReason::Superseded, out);
+        let core = &mut self.core;
+        let is_named = successor.as_ref() == Some(&core.me.id);
+        if is_named && core.is_eligible(now) && core.is_connected() {
+            core.take(2, out); // any other agent that campaigns now takes the next number
+        }
+        core.begin_round(now, &self.state, out);
+    }
+
+    fn on_leads(&mut self, from: &AgentId, incarnation: Incarnation, leads: Leads, out: &mut Out) {
+        match observer::on_leads(&mut self.core, from, incarnation, leads, out) {
+            Some(following) => {
+                self.trust(State::Following(following), LostReason::Superseded, out);
+                // A leader says this each round, which takes the cap at most; a few may be lost.
+                let silence = self.core.config.cap().saturating_mul(3);
+                out.set_timer(BallotTimer::Silence, silence);
+            }
+            None => self.ignore("an observer does not follow that ballot"),
+        }
+    }
+
+    /// An observer followed a higher ballot: the next check finds its own ballot below, and takes
+    /// another one.
+    fn on_nack(&mut self, from: &AgentId, nack: Nack, out: &mut Out) {
+        if !self.core.me.is_voter() || !self.core.observers.contains(from) {
+            return self.ignore("not from an observer to a voter");
+        }
+        self.core.raise(nack.max, out);
+    }
+}
+
+// ---- rounds, and whom to trust ---------------------------------------------------------------
+
+impl Ballot {
+    fn on_round_over(&mut self, now: Time, out: &mut Out) {
+        if self.core.end_round() {
+            let before = mem::replace(&mut self.core.last_round, LastRound::Majority);
+            self.check(now, before, out);
+        } else {
+            self.is_cut_off(out);
+        }
+        self.core.begin_round(now, &self.state, out);
+    }
+
+    /// `no-majority-no-leader`: an agent that hears no majority does not lead, and follows only a leader
+    /// that it hears itself.
+    fn is_cut_off(&mut self, out: &mut Out) {
+        let core = &mut self.core;
+        core.last_round = LastRound::Minority;
+        let stays = match &self.state {
+            State::Following(following) => core.statements.confirms(&following.ballot, core.round),
+            State::Leading(_) => core.config.has(Defect::BelievesAlone),
+            State::Vacant => true,
+        };
+        if !stays {
+            self.trust(State::Vacant, LostReason::Isolated, out);
+        }
+    }
+
+    /// After a round in which a majority answered; `before` is what the round before had shown.
+    fn check(&mut self, now: Time, before: LastRound, out: &mut Out) {
+        let core = &mut self.core;
+        if let Some(next) = core.elected(before) {
+            if let Some(ballot) = next.ballot() {
+                core.voter.elect(&core.config, ballot, out); // durable before it is trusted
+            }
+            return self.trust(next, LostReason::Superseded, out);
+        }
+        // `ask-who-hears-the-leader`: a voter that still hears the missing leader is believed. Otherwise
+        // the two ends of a chain a - b - c would push each other off for ever.
+        let Some(still) = core.heard_by_others() else {
+            return self.campaign(now, out);
+        };
+        let is_trusted = self.state.ballot() == Some(still);
+        core.last_round = LastRound::Missed;
+        if !is_trusted {
+            self.trust(State::Vacant, LostReason::Superseded, out);
+        }
+    }
+
+    /// A voter spoke: perhaps no voter hears the missing leader any more.
+    fn look_again(&mut self, now: Time, out: &mut Out) {
+        let core = &mut self.core;
+        if core.last_round == LastRound::Missed && core.heard_by_others().is_none() {
+            core.last_round = LastRound::Majority;
+            self.campaign(now, out);
+            self.core.begin_round(now, &self.state, out);
+        }
+    }
+
+    /// The leadership is vacant: takes a ballot, if this agent is eligible. In its cool-down it takes one
+    /// only if no other voter would.
+    fn campaign(&mut self, now: Time, out: &mut Out) {
+        self.trust(State::Vacant, LostReason::Superseded, out);
+        let core = &mut self.core;
+        let others = core.statements.others_are_eligible(core.recent());
+        if core.is_eligible(now) || core.me.score.is_some() && !others {
+            core.take(1, out);
+        }
+    }
+
+    fn observe_vacancy(&mut self, out: &mut Out) {
+        out.cancel_timer(BallotTimer::Silence);
+        self.trust(State::Vacant, LostReason::Superseded, out);
+    }
+
+    /// Trusts another agent from now on, or none; publishes that if it is a change. `reason` is why an
+    /// own leadership ends by it.
+    fn trust(&mut self, next: State, reason: LostReason, out: &mut Out) {
+        // A leader that is elected once more must not forget that it steps down.
+        if self.state.ballot() == next.ballot() {
+            return;
+        }
+        let before = mem::replace(&mut self.state, next);
+        if let State::Leading(leading) = &before {
+            let term = leading.ballot.term();
+            out.cancel_timer(BallotTimer::Drain);
+            out.notify(Event::Lost { term, reason });
+            // `one-ballot-per-leadership`: to lead again it takes a new one.
+            let keeps = self.core.config.has(Defect::LeadsAgain);
+            let own = &mut self.core.voter.own;
+            own.take_if(|own| *own == leading.ballot && !keeps);
+        }
+        match (&self.state, self.leader(), &before) {
+            (State::Leading(leading), _, _) => {
+                let term = leading.ballot.term();
+                out.notify(Event::Acquired { term });
+            }
+            (State::Following(_), Some(leader), _) => out.notify(Event::NewLeader(leader)),
+            (State::Vacant, _, State::Following(following)) => {
+                let term = following.ballot.term();
+                out.notify(Event::NoLeader { term });
+            }
+            (State::Vacant | State::Following(_), _, _) => {}
+        }
+    }
+
+    pub(super) fn role(&self) -> Role {
+        match &self.core.voter.own {
+            _ if self.state.leading().is_some() => Role::Leader,
+            Some(own) if self.core.voter.is_above_max(own) => Role::Candidate,
+            Some(_) | None => Role::Follower,
+        }
+    }
+
+    pub(super) fn leader(&self) -> Option<Leader> {
+        let (ballot, incarnation) = match &self.state {
+            State::Vacant => return None,
+            State::Following(following) => (&following.ballot, following.incarnation),
+            State::Leading(leading) => (&leading.ballot, self.core.me.incarnation),
+        };
+        Some(Leader {
+            id: ballot.id.clone(),
+            incarnation,
+            term: ballot.term(),
+        })
+    }
+
+    fn ignore(&self, reason: &'static str) {
+        self.core.me.ignore(self.role(), reason);
+    }
+}

@@ -1,0 +1,172 @@
+//! What the members of a ballot election say to each other.
+//!
+//! | message | the algorithm's name | meaning |
+//! |---|---|---|
+//! | [`HeartbeatRequest`] | HEARTBEATREQUEST | a round begins: who is there? |
+//! | [`HeartbeatReply`] | HEARTBEATREPLY | I am, and this is my ballot |
+//! | [`Leads`] | – | to observers: I lead by this ballot |
+//! | [`Nack`] | – | from observers: a higher ballot than yours was elected |
+//! | [`Resign`] | – | I lead no longer |
+//!
+//! All are flat and small. The sender's name and incarnation travel beside them. Each round says all but
+//! the last anew, so a slow receiver may miss any of them.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::BallotNumber;
+use bully_core::parts::messages;
+use bully_core::protocol::{AgentId, MinimumRole, PeerMessage, Round, Term};
+
+/// "A round begins: who is there?"
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HeartbeatRequest {
+    /// The asker's round; an answer echoes it.
+    pub round: Round,
+    /// bmax: the highest ballot that was elected, as far as the asker has heard.
+    pub max: Option<BallotNumber>,
+    /// What the asker says of itself.
+    pub standing: Standing,
+}
+
+/// "I am there, and this is my ballot."
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HeartbeatReply {
+    /// The round this answers.
+    pub round: Round,
+    /// What the sender says of itself.
+    pub standing: Standing,
+}
+
+/// What a voter says of itself in every request and every reply.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Standing {
+    /// The ballot that it campaigns with, if it holds one.
+    pub ballot: Option<BallotNumber>,
+    /// Whether it takes a ballot if the leadership is vacant: a witness never does, and an agent in its
+    /// cool-down only if no other voter would.
+    pub eligible: bool,
+    /// Whether it heard a majority in its last round. The ballot of a voter that did not is not elected.
+    pub connected: bool,
+    /// The ballot of the leader that it follows and heard itself in its last round.
+    pub hears: Option<BallotNumber>,
+}
+
+/// "I lead by this ballot."
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Leads {
+    /// The leader's ballot.
+    pub ballot: BallotNumber,
+}
+
+/// "I have followed a higher ballot than the one that you lead by."
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Nack {
+    /// The highest ballot that the observer has followed.
+    pub max: BallotNumber,
+}
+
+/// "I lead no longer": the leadership has ended before this is sent.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Resign {
+    /// The ballot that is given up.
+    pub ballot: BallotNumber,
+    /// The agent that shall take the next one, without waiting.
+    pub successor: Option<AgentId>,
+}
+
+messages! {
+    /// Everything that one member of a ballot election says to another.
+    pub enum BallotMessage {
+        HeartbeatRequest(m) => "heartbeat_request", term_of(m.max.as_ref()).max(m.standing.term());
+        HeartbeatReply(m) => "heartbeat_reply", m.standing.term();
+        Leads(m) => "leads", m.ballot.term();
+        Nack(m) => "nack", m.max.term();
+        Resign(m) => "resign", m.ballot.term();
+    }
+}
+
+impl PeerMessage for BallotMessage {
+    fn kind(&self) -> &'static str {
+        self.name()
+    }
+
+    fn needs(&self, _: &AgentId) -> MinimumRole {
+        // A voter speaks in each round; only an agent that may be elected has a ballot.
+        let of = |standing: &Standing| {
+            if standing.eligible || standing.ballot.is_some() {
+                MinimumRole::Leader
+            } else {
+                MinimumRole::Voter
+            }
+        };
+        match self {
+            Self::HeartbeatRequest(m) => of(&m.standing),
+            Self::HeartbeatReply(m) => of(&m.standing),
+            Self::Nack(_) => MinimumRole::Observer,
+            Self::Leads(_) | Self::Resign(_) => MinimumRole::Leader,
+        }
+    }
+
+    fn term(&self) -> Option<Term> {
+        Some(self.term())
+    }
+
+    fn is_repeated(&self) -> bool {
+        !matches!(self, Self::Resign(_))
+    }
+}
+
+impl fmt::Display for BallotMessage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::HeartbeatRequest(m) => {
+                write!(f, "heartbeat_request {}", m.round)?;
+                if let Some(max) = &m.max {
+                    write!(f, " max {max}")?;
+                }
+                write!(f, ", {}", m.standing)
+            }
+            Self::HeartbeatReply(m) => write!(f, "heartbeat_reply {}, {}", m.round, m.standing),
+            Self::Leads(m) => write!(f, "leads by {}", m.ballot),
+            Self::Nack(m) => write!(f, "nack, followed {}", m.max),
+            Self::Resign(m) => {
+                write!(f, "resign {}", m.ballot)?;
+                let successor = m.successor.as_ref();
+                successor.map_or(Ok(()), |id| write!(f, " for {id}"))
+            }
+        }
+    }
+}
+
+impl fmt::Display for Standing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.ballot, self.eligible) {
+            (Some(ballot), _) => write!(f, "stands with {ballot}")?,
+            (None, true) => f.write_str("holds no ballot")?,
+            (None, false) => f.write_str("is not eligible")?,
+        }
+        match &self.hears {
+            Some(hears) if self.ballot.as_ref() != Some(hears) => write!(f, ", hears {hears}")?,
+            Some(_) | None => {}
+        }
+        f.write_str(if self.connected { "" } else { ", cut off" })
+    }
+}
+
+impl Standing {
+    fn term(&self) -> Term {
+        term_of(self.ballot.as_ref()).max(term_of(self.hears.as_ref()))
+    }
+}
+
+fn term_of(ballot: Option<&BallotNumber>) -> Term {
+    ballot.map_or(Term::ZERO, BallotNumber::term)
+}

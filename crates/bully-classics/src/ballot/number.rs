@@ -1,0 +1,100 @@
+//! Ballots, how they compare, and what of them must never be forgotten.
+//!
+//! Decided here: the order, and which number comes next. Not here: which agent takes a ballot, and when
+//! ([`machine`](super::machine)).
+#![warn(clippy::arithmetic_side_effects)]
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use bully_core::protocol::{AgentId, Score, Term};
+
+/// A ballot: what a candidate campaigns with. The larger one wins: the number first, then the score
+/// that its holder had when it took it, then the name; so two holders never tie.
+///
+/// ```
+/// use actix_bully::elections::ballot::BallotNumber;
+/// let ballot = |n, score: i32, id: &str| BallotNumber {
+///     n,
+///     score: score.into(),
+///     id: id.parse().unwrap(),
+/// };
+/// assert!(ballot(2, 1, "a") > ballot(1, 9, "z"));
+/// assert!(ballot(2, 9, "a") > ballot(2, 1, "z"));
+/// assert!(ballot(2, 9, "b") > ballot(2, 9, "a"));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BallotNumber {
+    /// The number; from 1.
+    pub n: u64,
+    /// The holder's score when it took the ballot.
+    pub score: Score,
+    /// The holder.
+    pub id: AgentId,
+}
+
+impl BallotNumber {
+    /// The term of a leadership by this ballot: its number.
+    pub const fn term(&self) -> Term {
+        Term(self.n)
+    }
+
+    /// Whether any agent can have taken it: the numbers begin at 1 and end long before they run out.
+    pub(super) const fn is_sound(&self) -> bool {
+        1 <= self.n && self.n <= LAST
+    }
+}
+
+impl fmt::Display for BallotNumber {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}@{}", self.n, self.id, self.score)
+    }
+}
+
+/// What a voter must not forget: which numbers it has used, and the highest ballot it has heard of.
+///
+/// Both are durable before they are used, so a ballot is never taken twice, not even by another
+/// incarnation, and an agent never elects a lower ballot than before.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BallotRecord {
+    /// The number of the last ballot that this voter took; 0 if it took none.
+    pub n: u64,
+    /// bmax: the highest ballot that was elected, as far as this voter has heard.
+    pub max: Option<BallotNumber>,
+}
+
+impl BallotRecord {
+    /// The number that is `ahead` above every one that is known; `None` at the end of the numbers.
+    pub(super) fn next(&self, ahead: u64) -> Option<u64> {
+        let known = self.max.as_ref().map_or(0, |max| max.n).max(self.n);
+        known.checked_add(ahead).filter(|next| *next <= LAST)
+    }
+}
+
+/// A number this high is nonsense; believing it would use up the numbers.
+const LAST: u64 = u64::MAX - (1 << 32);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_next_number_is_above_those_used_and_those_heard() {
+        let id: AgentId = "a".parse().unwrap();
+        let heard = |n| BallotNumber {
+            n,
+            score: 1.into(),
+            id: id.clone(),
+        };
+        let record = |n, max| BallotRecord { n, max };
+        assert_eq!(record(0, None).next(1), Some(1));
+        assert_eq!(record(7, Some(heard(3))).next(1), Some(8));
+        assert_eq!(record(2, Some(heard(3))).next(2), Some(5));
+        assert_eq!(record(0, Some(heard(LAST))).next(1), None);
+        assert!(heard(LAST).is_sound());
+        assert!(!heard(LAST + 1).is_sound() && !heard(0).is_sound());
+    }
+}

@@ -1,0 +1,114 @@
+//! What the other voters last said of themselves, and what follows from it.
+//!
+//! Decided here: which ballot is the highest of a round (`trust-the-highest`), and whether another voter
+//! still hears the holder of a ballot (`ask-who-hears-the-leader`). A statement replaces the one before,
+//! and each voter has one: the algorithm as written keeps a set of pairs, in which a voter that answers
+//! twice counts twice.
+
+use std::collections::BTreeMap;
+
+use super::{BallotNumber, Standing};
+use bully_core::protocol::{AgentId, Incarnation, Members};
+
+/// The last statement of each of the other voters.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Statements(BTreeMap<AgentId, Statement>);
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Statement {
+    incarnation: Incarnation,
+    standing: Standing,
+    /// The last of our rounds that it answered; 0: none.
+    answered: u64,
+}
+
+impl Statements {
+    /// Takes note of what a voter says. `answers` is the round that it answers, if it answers one.
+    /// A statement of an earlier incarnation says nothing any more.
+    pub(super) fn note(
+        &mut self,
+        from: &AgentId,
+        incarnation: Incarnation,
+        standing: Standing,
+        answers: Option<u64>,
+    ) {
+        let known = self.0.get_mut(from);
+        if known.as_ref().is_some_and(|k| k.incarnation > incarnation) {
+            return;
+        }
+        let same = known.as_ref().filter(|k| k.incarnation == incarnation);
+        // A question is no answer, but it does not undo the answer that this incarnation gave.
+        let answered = answers.or_else(|| same.map(|k| k.answered));
+        let statement = Statement {
+            incarnation,
+            standing,
+            answered: answered.unwrap_or(0),
+        };
+        match known {
+            Some(known) => *known = statement,
+            None => drop(self.0.insert(from.clone(), statement)),
+        }
+    }
+
+    /// Forgets what incarnations said that have ended since.
+    pub(super) fn forget_ended(&mut self, members: &Members) {
+        self.0.retain(|id, statement| {
+            let member = members.get(id);
+            member.is_some_and(|member| !member.is_stale(statement.incarnation))
+        });
+    }
+
+    /// The last round that this voter answered; 0: none.
+    pub(super) fn answered(&self, id: &AgentId) -> u64 {
+        self.0.get(id).map_or(0, |statement| statement.answered)
+    }
+
+    /// How many voters have answered that round or a later one.
+    pub(super) fn count_since(&self, round: u64) -> usize {
+        let all = self.0.values();
+        all.filter(|statement| statement.answered >= round).count()
+    }
+
+    /// Whether the holder of that ballot said in that round that it holds it still.
+    pub(super) fn confirms(&self, ballot: &BallotNumber, round: u64) -> bool {
+        let holder = self.0.get(&ballot.id).filter(|s| s.answered == round);
+        holder.is_some_and(|holder| holder.standing.ballot.as_ref() == Some(ballot))
+    }
+
+    /// The highest ballot of the voters that answered that round and had heard a majority when they did
+    /// (`believe-the-connected`).
+    pub(super) fn highest(
+        &self,
+        round: u64,
+        is_void: impl Fn(&BallotNumber) -> bool,
+    ) -> Option<(&BallotNumber, Incarnation)> {
+        let answers = self.0.values().filter(|s| s.answered == round);
+        let connected = answers.filter(|s| s.standing.connected);
+        let ballots = connected.filter_map(|s| Some((s.standing.ballot.as_ref()?, s.incarnation)));
+        // An answer may have been under way since before its sender resigned.
+        ballots.filter(|(ballot, _)| !is_void(ballot)).max()
+    }
+
+    /// The highest ballot whose holder is heard by another voter, of those that are connected and
+    /// answered since that round.
+    pub(super) fn heard_by_others(
+        &self,
+        since: u64,
+        counts: impl Fn(&BallotNumber) -> bool,
+    ) -> Option<&BallotNumber> {
+        let recent = self.0.iter().filter(|(_, s)| s.answered >= since);
+        let hears = recent.filter(|(_, s)| s.standing.connected);
+        let hears = hears.filter_map(|(id, s)| Some((id, s.standing.hears.as_ref()?)));
+        let of_others = hears.filter(|(id, ballot)| ballot.id != **id);
+        of_others
+            .map(|(_, ballot)| ballot)
+            .filter(|b| counts(b))
+            .max()
+    }
+
+    /// Whether another voter that answered since that round is eligible.
+    pub(super) fn others_are_eligible(&self, since: u64) -> bool {
+        let mut all = self.0.values();
+        all.any(|s| s.standing.eligible && s.answered >= since)
+    }
+}

@@ -1,0 +1,391 @@
+//! The ballot election's cells, state by input: one file per input.
+//!
+//! How the common kit and the common suite ([`bully_core::elections::fixture`]) see this machine is here: its
+//! needed timers, its states, its messages. What is true of whole groups is tested in the simulated world.
+
+mod campaign;
+mod config;
+mod leads;
+mod members;
+mod reply;
+mod request;
+mod resign;
+mod round;
+mod score;
+mod start;
+mod step_down;
+mod words;
+
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
+
+use super::{
+    Ballot, BallotConfig, BallotError, BallotMessage, BallotNumber, BallotRecord, BallotTimer,
+    HeartbeatReply, HeartbeatRequest, Leads, Nack, Resign, Standing, state::State,
+};
+use bully_core::protocol::{
+    Effect, Election, Event, Incarnation, Input, LostReason, Member, MemberKind, PeerMessage, Role,
+    Term, Timings, To,
+    fixture::{EYE, HIGH, LOW, ME, id},
+};
+use bully_core::{elections::fixture::*, parts::Participant};
+
+/// Δ, after how long silent voters are asked again, the cap, the longest drain, the cool-down.
+const ROUND: u64 = 40;
+const AGAIN: u64 = 10;
+const CAP: u64 = 120;
+const DRAIN: u64 = 200;
+const COOLDOWN: u64 = 1_000;
+
+type Kit = bully_core::elections::fixture::Kit<Ballot>;
+type Seen = bully_core::elections::fixture::Seen<Ballot>;
+
+impl Machine for Ballot {
+    fn participant(&self) -> &Participant {
+        &self.core.me
+    }
+
+    fn state(&self) -> String {
+        format!("{:?}", self.state)
+    }
+
+    fn needed_timers(&self) -> BTreeSet<BallotTimer> {
+        let is_voter = self.core.me.is_voter();
+        let rounds = (is_voter && self.core.stepped.is_some()).then_some(BallotTimer::Round);
+        let follows = !is_voter && self.state.following().is_some();
+        let leaves = self.state.leading().is_some_and(|l| l.leaving.is_some());
+        let mut timers: BTreeSet<_> = rounds.into_iter().collect();
+        timers.extend(follows.then_some(BallotTimer::Silence));
+        timers.extend(leaves.then_some(BallotTimer::Drain));
+        timers
+    }
+
+    fn idle_timers(&self) -> BTreeSet<BallotTimer> {
+        [BallotTimer::Again].into()
+    }
+
+    fn is_planted(&self) -> bool {
+        self.core.config.defect.is_some()
+    }
+
+    /// A leader's messages name the ballot by which it leads; it resigns after it has lost.
+    fn may_send(&self, leading: Option<Term>, _: &To, message: &BallotMessage) {
+        match message {
+            BallotMessage::Leads(leads) => assert_eq!(Some(leads.ballot.term()), leading),
+            BallotMessage::Resign(_) => assert_eq!(leading, None, "the leadership ends first"),
+            BallotMessage::HeartbeatRequest(_)
+            | BallotMessage::HeartbeatReply(_)
+            | BallotMessage::Nack(_) => {}
+        }
+    }
+
+    fn may_store(&self, record: &BallotRecord) {
+        assert!(self.core.me.is_voter() && record.n <= self.core.voter.record.n);
+    }
+}
+
+impl Suite for Ballot {
+    const MESSAGES: &'static [&'static str] = BallotMessage::ALL;
+    const TIMERS: &'static [BallotTimer] = &[
+        BallotTimer::Round,
+        BallotTimer::Again,
+        BallotTimer::Drain,
+        BallotTimer::Silence,
+    ];
+    const DRAIN: (BallotTimer, u64) = (BallotTimer::Drain, DRAIN);
+    const PHASES: &'static [&'static str] = &[
+        "follower: cut off, following, without a leader",
+        "candidate: cut off, following, without a leader",
+        "leader: draining, leading",
+    ];
+    const INCARNATIONS: u64 = 400;
+    const LEADS_BY_THE_CLOCK: bool = true;
+    const SETS_AGAIN: bool = false;
+
+    fn configs() -> Vec<Arc<BallotConfig>> {
+        vec![Arc::new(listing([LOW, ME, HIGH]))]
+    }
+
+    fn phase(&self) -> &'static str {
+        match &self.state {
+            State::Vacant if !self.is_connected() => "cut off",
+            State::Vacant => "without a leader",
+            State::Following(_) => "following",
+            State::Leading(leading) if leading.leaving.is_some() => "draining",
+            State::Leading(_) => "leading",
+        }
+    }
+
+    fn roles() -> Vec<(&'static str, Kit)> {
+        Kit::states().into()
+    }
+
+    fn leader() -> Kit {
+        Kit::leading()
+    }
+
+    fn leads_on(me: &mut Kit, millis: u64) {
+        for _ in 0..millis / ROUND {
+            me.answered(LOW, idle());
+            me.over().whatever();
+        }
+    }
+
+    fn every_message(me: &Kit) -> Vec<BallotMessage> {
+        every_message(me)
+    }
+
+    /// Mostly an answer in the present round: without a majority of these no agent leads.
+    fn any_message(dice: &mut Dice, me: &Kit, _: &str) -> BallotMessage {
+        if dice.one_in(4) {
+            let all = every_message(me);
+            return all[dice.index(all.len())].clone();
+        }
+        let (n, name) = (
+            dice.term_near(me.view().term).0,
+            dice.pick(&[LOW, ME, HIGH]),
+        );
+        let says: [fn(u64, &str) -> Standing; 4] = [|_, _| idle(), standing, leading, hearing];
+        HeartbeatReply {
+            round: round(me.round()),
+            standing: dice.pick(&says)(n, name),
+        }
+        .into()
+    }
+}
+
+common_suite!(Ballot);
+
+#[easy_ext::ext(KitOf)]
+pub(super) impl Kit {
+    /// Not yet started.
+    fn began(kind: MemberKind, score: Option<i32>, record: Option<BallotRecord>) -> Self {
+        let voters = match kind {
+            MemberKind::Voter => [LOW, ME, HIGH],
+            MemberKind::Observer => [LOW, "other", HIGH],
+        };
+        Self::restored(&Arc::new(listing(voters)), kind, score, record)
+    }
+
+    /// The number of its present round.
+    fn round(&self) -> u64 {
+        self.machine.core.round
+    }
+
+    /// The first incarnation: stands with 1.me@5, in its first round.
+    fn fresh() -> Self {
+        Self::began(MemberKind::Voter, Some(5), None).started()
+    }
+
+    /// A later incarnation that has heard of 7.high@9.
+    fn reborn() -> Self {
+        let max = Some(ballot(7, HIGH));
+        let record = BallotRecord { n: 3, max };
+        Self::began(MemberKind::Voter, Some(5), Some(record)).started()
+    }
+
+    fn witness() -> Self {
+        Self::began(MemberKind::Voter, None, None).started()
+    }
+
+    fn observer() -> Self {
+        Self::began(MemberKind::Observer, Some(5), None).started()
+    }
+
+    /// Trusts HIGH, by 7.high@9; it stands itself, and a round has just begun.
+    fn following() -> Self {
+        let mut kit = Self::reborn();
+        kit.answered(HIGH, leading(7, HIGH));
+        kit.over().whatever();
+        assert_eq!(kit.machine.trusted(), Some(&ballot(7, HIGH)));
+        kit
+    }
+
+    /// Leads by 8.me@5: HIGH had been silent. A round has just begun.
+    fn leading() -> Self {
+        let mut kit = Self::following();
+        kit.answered(LOW, idle());
+        kit.over().whatever();
+        kit.answered(LOW, idle());
+        kit.over().whatever();
+        assert_eq!(kit.machine.own(), Some(&ballot(8, ME)));
+        kit
+    }
+
+    /// Heard no voter for a round.
+    fn cut_off() -> Self {
+        let mut kit = Self::following();
+        kit.over().whatever();
+        assert!(!kit.machine.is_connected());
+        kit
+    }
+
+    fn states() -> [(&'static str, Kit); 7] {
+        [
+            ("fresh", Self::fresh()),
+            ("reborn", Self::reborn()),
+            ("following", Self::following()),
+            ("leading", Self::leading()),
+            ("cut off", Self::cut_off()),
+            ("witness", Self::witness()),
+            ("observer", Self::observer()),
+        ]
+    }
+
+    /// That voter answers the present round; nothing comes of it at once.
+    #[track_caller]
+    fn answered(&mut self, from: &str, standing: Standing) {
+        let round = round(self.round());
+        self.hear(from, HeartbeatReply { round, standing })
+            .nothing_else_happened();
+    }
+
+    /// The present round ends by its timer.
+    fn over(&mut self) -> Seen {
+        self.later(ROUND).fire(BallotTimer::Round)
+    }
+
+    /// What it says of itself when it is asked.
+    fn says(&self) -> Standing {
+        self.machine.core.standing(self.now, &self.machine.state)
+    }
+}
+
+#[easy_ext::ext(SeenOf)]
+pub(super) impl Seen {
+    #[track_caller]
+    fn told_observers(self, message: impl Into<BallotMessage>) -> Self {
+        let (to, message) = (To::Set([id(EYE)].into()), message.into());
+        self.next(&Effect::Send { to, message })
+    }
+
+    /// A round began: with this number, this bmax, and this said of itself.
+    #[track_caller]
+    fn asked(self, number: u64, max: Option<BallotNumber>, standing: Standing) -> Self {
+        let to = To::Set([HIGH, LOW].map(id).into());
+        let message = request(number, max, standing).into();
+        self.next(&Effect::Send { to, message })
+            .set(BallotTimer::Again, AGAIN)
+    }
+
+    /// Made this durable.
+    #[track_caller]
+    fn wrote(self, n: u64, max: Option<BallotNumber>) -> Self {
+        self.next(&Effect::Persist(BallotRecord { n, max }))
+    }
+}
+
+fn listing(voters: [&str; 3]) -> BallotConfig {
+    valid(BallotConfig::new(voters.map(id)))
+}
+
+fn valid(config: BallotConfig) -> BallotConfig {
+    let ms = Duration::from_millis;
+    let config = BallotConfig {
+        timings: Timings::in_process(),
+        round: Some(ms(ROUND)),
+        cap: Some(ms(CAP)),
+        drain: ms(DRAIN),
+        cooldown: ms(COOLDOWN),
+        ..config
+    };
+    config.check().unwrap();
+    config
+}
+
+/// A ballot of that voter, with the score it has in these tests.
+fn ballot(n: u64, name: &str) -> BallotNumber {
+    let score = match name {
+        LOW => 1,
+        HIGH => 9,
+        _ => 5,
+    };
+    BallotNumber {
+        n,
+        score: score.into(),
+        id: id(name),
+    }
+}
+
+fn request(counter: u64, max: Option<BallotNumber>, standing: Standing) -> HeartbeatRequest {
+    HeartbeatRequest {
+        round: round(counter),
+        max,
+        standing,
+    }
+}
+
+/// "I may be elected, and hold no ballot."
+fn idle() -> Standing {
+    Standing {
+        ballot: None,
+        eligible: true,
+        connected: true,
+        hears: None,
+    }
+}
+
+/// "I stand with this number."
+fn standing(n: u64, name: &str) -> Standing {
+    Standing {
+        ballot: Some(ballot(n, name)),
+        ..idle()
+    }
+}
+
+/// "I lead by this number."
+fn leading(n: u64, name: &str) -> Standing {
+    Standing {
+        hears: Some(ballot(n, name)),
+        ..standing(n, name)
+    }
+}
+
+/// "I hear that leader."
+fn hearing(n: u64, name: &str) -> Standing {
+    Standing {
+        hears: Some(ballot(n, name)),
+        ..idle()
+    }
+}
+
+/// "I heard no majority."
+fn alone(standing: Standing) -> Standing {
+    Standing {
+        connected: false,
+        ..standing
+    }
+}
+
+/// Each message, about ballots and rounds of the past, the present and the future.
+fn every_message(me: &Kit) -> Vec<BallotMessage> {
+    let seen = me.view().term.0;
+    let mut all: Vec<BallotMessage> = Vec::new();
+    for n in [0, seen.saturating_sub(1), seen, seen + 1, u64::MAX] {
+        for name in [LOW, HIGH, ME, STRANGER] {
+            let ballot = ballot(n, name);
+            let said = [
+                idle(),
+                standing(n, name),
+                leading(n, name),
+                hearing(n, name),
+                alone(leading(n, name)),
+            ];
+            for said in said {
+                let round_now = me.round();
+                for counter in [round_now.saturating_sub(1), round_now, round_now + 1] {
+                    let round = round(counter);
+                    let standing = said.clone();
+                    all.push(HeartbeatReply { round, standing }.into());
+                }
+                all.push(request(1, Some(ballot.clone()), said).into());
+            }
+            for successor in [None, Some(ME), Some(LOW)] {
+                let (ballot, successor) = (ballot.clone(), successor.map(id));
+                all.push(Resign { ballot, successor }.into());
+            }
+            let max = ballot.clone();
+            all.extend([Leads { ballot }.into(), Nack { max }.into()]);
+        }
+    }
+    all
+}

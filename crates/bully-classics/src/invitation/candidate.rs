@@ -1,0 +1,126 @@
+//! A candidate: it has invited others to a new group, and waits for their answers.
+//!
+//! Decided here: when the group is formed (`count-acceptances`). The paper waits for T; here the wait
+//! ends when all that can accept have, since no member works meanwhile. A coordinator that is invited
+//! says how many members it brings, and each of these accepts for itself.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use super::{
+    AgentId, ElectionId, Invitation, InvitationTimer, Next, Out, Score, core::Core, leader::Invited,
+};
+use bully_core::protocol::{Time, To};
+
+/// A group that is being formed.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Merge {
+    pub group: ElectionId,
+    /// The group that it coordinated before.
+    pub old: ElectionId,
+    pub score: Score,
+    /// The agents that were invited and have not answered, and how many members each may bring.
+    pending: BTreeMap<AgentId, u32>,
+    /// How many are still expected to accept that were not invited by this agent itself.
+    brought: u32,
+    /// The paper's Up: the agents that have accepted.
+    pub up: BTreeSet<AgentId>,
+    /// The agents that have declined: a copy of that counts for nothing.
+    declined: BTreeSet<AgentId>,
+    due: Time,
+}
+
+impl Merge {
+    pub(super) fn begin(
+        core: &Core,
+        now: Time,
+        (group, score): (ElectionId, Score),
+        invited: Invited,
+        out: &mut Out,
+    ) -> (Self, Next) {
+        let to: Arc<[AgentId]> = invited.agents.keys().cloned().collect();
+        let wait = if to.iter().any(|id| core.may_be_there(id)) {
+            core.config.timings.deadline()
+        } else {
+            core.config.gathering()
+        };
+        let merge = Self {
+            group: group.clone(),
+            old: invited.by,
+            score,
+            pending: invited.agents,
+            brought: invited.brought,
+            up: BTreeSet::new(),
+            declined: BTreeSet::new(),
+            due: now.after(wait),
+        };
+        if to.is_empty() {
+            return (merge, Next::Close);
+        }
+        out.send_to(To::Set(to), Invitation { group, score });
+        out.set_timer(InvitationTimer::Accepts, wait);
+        (merge, Next::Stay)
+    }
+
+    pub(super) fn on_accept(
+        &mut self,
+        core: &Core,
+        now: Time,
+        from: &AgentId,
+        out: &mut Out,
+    ) -> Next {
+        let is_new = self.up.insert(from.clone());
+        // It was not invited from here, so it is one of those whom another coordinator brings.
+        if self.pending.remove(from).is_none() && is_new {
+            self.brought = self.brought.saturating_sub(1);
+        }
+        self.close_early(core, now, out)
+    }
+
+    /// An agent that declines brings no member.
+    pub(super) fn on_decline(
+        &mut self,
+        core: &Core,
+        now: Time,
+        from: &AgentId,
+        out: &mut Out,
+    ) -> Next {
+        let is_new = self.declined.insert(from.clone());
+        if let Some(members) = self.pending.remove(from) {
+            self.brought = self.brought.saturating_sub(members);
+        } else if is_new && !self.up.contains(from) {
+            // It was to come with its coordinator, and has declined for itself.
+            self.brought = self.brought.saturating_sub(1);
+        }
+        self.close_early(core, now, out)
+    }
+
+    fn close_early(&mut self, core: &Core, now: Time, out: &mut Out) -> Next {
+        if self.pending.is_empty() && self.brought == 0 {
+            return Next::Close;
+        }
+        self.hurry(core, now, out);
+        Next::Stay
+    }
+
+    /// All agents that are still awaited may be known to be down.
+    pub(super) fn hurry(&mut self, core: &Core, now: Time, out: &mut Out) {
+        let is_awaited = self.pending.keys().any(|id| core.may_be_there(id));
+        let due = now.after(core.config.gathering());
+        if self.brought == 0 && !is_awaited && due < self.due {
+            self.due = due;
+            out.set_timer(InvitationTimer::Accepts, due.since(now));
+        }
+    }
+
+    /// T has passed.
+    pub(super) fn on_accepts_due(&self, now: Time, out: &mut Out) -> Next {
+        if now < self.due {
+            out.set_timer(InvitationTimer::Accepts, self.due.since(now));
+            return Next::Stay;
+        }
+        Next::Close
+    }
+}

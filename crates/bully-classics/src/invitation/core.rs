@@ -1,0 +1,143 @@
+//! What every role of an invitation election needs, and nothing that calls a role.
+//!
+//! Decided here: whether this agent can be elected now, when it forms a group of its own
+//! (`form-by-rank`), and which number a new group gets.
+
+use std::sync::Arc;
+
+use super::{
+    AgentId, CountRecord, Decline, Defect, ElectionId, InvitationConfig, InvitationTimer, Next,
+    Out, Score,
+};
+use crate::numbered::Numbers;
+use bully_core::parts::{Cooldown, Participant, slot};
+use bully_core::protocol::{After, Identity, LostReason, Member, Presence, Term, Time};
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Core {
+    pub me: Participant,
+    pub config: Arc<InvitationConfig>,
+    pub numbers: Numbers,
+    /// After a step-down: until when others go first.
+    pub cooldown: Cooldown,
+}
+
+impl Core {
+    pub(super) fn new(
+        identity: Identity,
+        config: Arc<InvitationConfig>,
+        durable: Option<CountRecord>,
+    ) -> Self {
+        Self {
+            me: Participant::new(identity),
+            config,
+            numbers: Numbers::new(durable),
+            cooldown: Cooldown::default(),
+        }
+    }
+
+    /// The score with which this agent can be elected now; `None` also while it defers to others.
+    pub(super) fn candidate_score(&self, now: Time) -> Option<Score> {
+        let eligible = self.me.eligible();
+        eligible.filter(|_| !self.defers(now, None))
+    }
+
+    /// Whether this agent cools down, and another one is there to lead; `gone` is known not to be.
+    fn defers(&self, now: Time, gone: Option<&AgentId>) -> bool {
+        let is_rival = |m: &Member| m.id != self.me.id && Some(&m.id) != gone;
+        self.cooldown.is_active(now) && self.me.members.eligible().any(is_rival)
+    }
+
+    /// Whether this agent can be elected now, and ranks above that one.
+    pub(super) fn outranks(&self, now: Time, score: Score, id: &AgentId) -> bool {
+        self.me.outranks(score, id) && !self.defers(now, None)
+    }
+
+    /// `form-by-rank`: a group of its own in order of rank, unless it is invited before; the agents
+    /// before it have the time for that. A group that has lost its coordinator would otherwise fall
+    /// apart into as many leaders as members. `gone` looks up in the snapshot and is known not to be.
+    pub(super) fn form_by_rank(
+        &mut self,
+        now: Time,
+        reason: LostReason,
+        gone: Option<&AgentId>,
+        out: &mut Out,
+    ) -> Next {
+        let Some(ahead) = self.me.ahead(gone, slot::LAST) else {
+            return Next::Ignore("it cannot be elected");
+        };
+        let defers = self.defers(now, gone);
+        // The snapshot may still show the silent one as up, and then a new group would be refused.
+        if !defers {
+            self.end_cooldown(out);
+        }
+        let own = slot::behind(ahead, defers);
+        if own == 0 {
+            return Next::Form(reason);
+        }
+        let t = &self.config.timings;
+        let head_start = if defers {
+            self.config.takeover()
+        } else {
+            self.config.head_start()
+        };
+        let wait = slot::delay(t.step(), own).saturating_add(head_start);
+        Next::Wait(After::jittered(wait, t.jitter()))
+    }
+
+    pub(super) fn end_cooldown(&mut self, out: &mut Out) -> bool {
+        self.cooldown.end(InvitationTimer::Cooldown, out)
+    }
+
+    /// The name of a new group, whose number is durable before any other agent hears of it.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub(super) fn new_group(
+        &mut self,
+        now: Time,
+        out: &mut Out,
+    ) -> Result<(ElectionId, Score), &'static str> {
+        let score = self
+            .candidate_score(now)
+            .ok_or("it cannot be elected now")?;
+        let next = if self.config.has(Defect::NumberKept) {
+            Some(self.numbers.seen.max(Term(1)))
+        } else {
+            self.numbers.next()
+        };
+        let count = next.ok_or("the counts have come to their end")?;
+        self.remember(count, out);
+        let id = self.me.id.clone();
+        let group = ElectionId { count, id };
+        self.numbers.promised = Some(group.clone());
+        Ok((group, score))
+    }
+
+    pub(super) fn remember(&mut self, count: Term, out: &mut Out) {
+        let is_volatile = self.config.has(Defect::VolatileNumber);
+        self.numbers.remember(count, is_volatile, out);
+    }
+
+    /// Whether that is a member which is not known to be down.
+    pub(super) fn may_be_there(&self, id: &AgentId) -> bool {
+        let member = self.me.members.get(id);
+        member.is_some_and(|m| m.presence != Presence::Down)
+    }
+
+    pub(super) fn observers(&self) -> impl Iterator<Item = &AgentId> {
+        let members = self.me.members.iter();
+        let observers = members.filter(|m| !m.is_voter() && m.id != self.me.id);
+        observers.map(|m| &m.id)
+    }
+
+    /// "I do not join", and the count to exceed.
+    pub(super) fn decline(&self, now: Time, to: &AgentId, group: &ElectionId, out: &mut Out) {
+        let decline = Decline {
+            group: group.clone(),
+            seen: self.numbers.seen,
+            score: self.candidate_score(now),
+        };
+        out.send(to, decline);
+    }
+}

@@ -1,0 +1,45 @@
+//! `join-from-above`: what becomes of an invitation, in every state.
+//!
+//! An invitation must be to a later group than all that the agent has been in: a late copy of an old one
+//! would move it back. An agent that outranks the inviter declines: in the original any coordinator
+//! swallows any other, and the lowest may lead.
+
+use super::{Accept, AgentId, Defect, Invitation, Next, Out, core::Core, state::State};
+use bully_core::protocol::{Member, Time};
+
+pub(super) fn on_invitation(
+    core: &mut Core,
+    state: &State,
+    now: Time,
+    from: &AgentId,
+    invitation: Invitation,
+    out: &mut Out,
+) -> Next {
+    let Invitation { group, score } = &invitation;
+    core.numbers.hear(group.count);
+    let coordinator = core.me.members.get(&group.id);
+    if group.id == core.me.id || !coordinator.is_some_and(Member::is_voter) {
+        return Next::Ignore("an invitation by no other agent that could coordinate");
+    }
+    if let State::Member(m) = state
+        && m.group == *group
+    {
+        out.send(&group.id, Accept::to(group)); // it has accepted already
+        return Next::Stay;
+    }
+    let is_older = core.numbers.is_older(group) && !core.config.has(Defect::JoinsOlder);
+    let accepts = match state {
+        State::Free { .. } | State::Leader(_) => true,
+        State::Candidate(_) => false,
+        State::Member(m) => {
+            // Its coordinator joins that group and brings it along, or forms a larger one itself.
+            let is_passed_on = m.coordinator.id == *from || m.coordinator.id == group.id;
+            is_passed_on || (*score, &group.id) > (m.coordinator.score, &m.coordinator.id)
+        }
+    };
+    if is_older || core.outranks(now, *score, &group.id) || !accepts {
+        core.decline(now, &group.id, group, out);
+        return Next::Stay;
+    }
+    Next::Join(invitation)
+}

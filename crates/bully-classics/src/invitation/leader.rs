@@ -1,0 +1,313 @@
+//! A leader: the coordinator of a group, which looks for agents outside of it.
+//!
+//! It asks all again and again which group they are in (`look-for-others`); that is also how its members hear
+//! that it is there. In the original only coordinators answer; here all do, so that an agent that is
+//! free, or was left out by a lost `Accept`, is found at once and not by a time-out. Agents outside of
+//! the group are invited by the highest coordinator that was found, since the others give it the time.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    mem,
+};
+
+use super::{
+    AgentId, AreYouCoordinator, CoordinatorReply, Decline, ElectionId, GroupRole, InvitationTimer,
+    Next, Out, Ready, Score, Term, core::Core,
+};
+use bully_core::parts::{Due, Handover};
+use bully_core::protocol::{Event, LostReason, Time};
+
+/// Coordinators that were found above delay a merge by a step each, up to so many.
+const MOST_ABOVE: usize = 4;
+
+/// What a coordinator knows of its group, and of the agents outside.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Leading {
+    pub group: ElectionId,
+    /// The score it leads with; kept while it drains because it has lost its own.
+    score: Score,
+    /// The members of the group beside it.
+    pub up: BTreeSet<AgentId>,
+    /// The members that have answered the last check; before the first one none is known to be silent.
+    answered: Option<BTreeSet<AgentId>>,
+    /// The agents outside of the group that have answered the last check.
+    found: BTreeMap<AgentId, Found>,
+    /// What an observer asks for: a number that exceeds this count.
+    outdone_by: Option<Term>,
+    check: Check,
+    due: Time,
+    pub handover: Option<Handover>,
+}
+
+/// How far the check is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Check {
+    /// The next one begins when it is due.
+    Idle,
+    /// Answers come in.
+    Asks,
+    /// A coordinator above was found, which is given the time to invite all.
+    Defers,
+}
+
+/// An agent outside of the group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Found {
+    score: Option<Score>,
+    /// How many members it may bring.
+    members: u32,
+}
+
+/// The agents that a new group is to have.
+#[derive(Debug)]
+pub(super) struct Invited {
+    /// The group whose coordinator invites them.
+    pub by: ElectionId,
+    /// Each, and how many members it may bring.
+    pub agents: BTreeMap<AgentId, u32>,
+    pub brought: u32,
+}
+
+impl Leading {
+    pub(super) fn begin(
+        core: &mut Core,
+        now: Time,
+        (group, score, up): (ElectionId, Score, BTreeSet<AgentId>),
+        out: &mut Out,
+    ) -> Self {
+        let (term, interval) = (group.count, core.config.detector().heartbeat);
+        core.end_cooldown(out);
+        out.set_timer(InvitationTimer::Check, interval);
+        out.notify(Event::Acquired { term });
+        Self {
+            group,
+            score,
+            up,
+            answered: None,
+            found: BTreeMap::new(),
+            outdone_by: None,
+            check: Check::Idle,
+            due: now.after(interval),
+            handover: None,
+        }
+    }
+
+    // ---- the check --------------------------------------------------------------------------
+
+    pub(super) fn on_check_due(&mut self, core: &Core, now: Time, out: &mut Out) -> Next {
+        if now < self.due {
+            out.set_timer(InvitationTimer::Check, self.due.since(now));
+            return Next::Stay;
+        }
+        if now.since(self.due) > core.config.detector().detection {
+            // It was stalled for longer than members wait: it may have lost all of them.
+            return Next::FormByRank(LostReason::Stalled, None);
+        }
+        match self.check {
+            Check::Idle => {
+                self.look_for_others(core, now, out);
+                Next::Stay
+            }
+            Check::Asks => self.weigh(core, now, out),
+            Check::Defers => self.merge_those_below(core, now, out),
+        }
+    }
+
+    pub(super) fn look_for_others(&mut self, core: &Core, now: Time, out: &mut Out) {
+        self.found.clear();
+        self.answered = Some(BTreeSet::new());
+        let (group, score) = (self.group.clone(), self.score);
+        out.send_all(AreYouCoordinator { group, score });
+        self.check_again(core.config.gathering(), Check::Asks, now, out);
+    }
+
+    /// The same at once, unless a check is under way.
+    pub(super) fn look_now(&mut self, core: &Core, now: Time, out: &mut Out) {
+        if self.check == Check::Idle {
+            self.look_for_others(core, now, out);
+        }
+    }
+
+    fn check_again(&mut self, wait: std::time::Duration, check: Check, now: Time, out: &mut Out) {
+        self.check = check;
+        self.due = now.after(wait);
+        out.set_timer(InvitationTimer::Check, wait);
+    }
+
+    /// All answers are in: gives each coordinator above a step of time, or invites.
+    fn weigh(&mut self, core: &Core, now: Time, out: &mut Out) -> Next {
+        let above = self.found.iter().filter(|(id, f)| self.is_below(id, f));
+        let above = u32::try_from(above.count().min(MOST_ABOVE)).unwrap_or(0);
+        if above == 0 {
+            return self.merge_those_below(core, now, out);
+        }
+        let wait = core.config.timings.step().saturating_mul(above);
+        self.check_again(wait, Check::Defers, now, out);
+        Next::Stay
+    }
+
+    /// `merge-those-below`. An agent above is not invited: in the original any coordinator swallows
+    /// any other, and the lowest may lead.
+    fn merge_those_below(&mut self, core: &Core, now: Time, out: &mut Out) -> Next {
+        let mut found = mem::take(&mut self.found);
+        found.retain(|id, f| !self.is_below(id, f));
+        let is_outdone = self
+            .outdone_by
+            .is_some_and(|count| count >= self.group.count);
+        // One that steps down invites no agent: the new group would lose its coordinator at once.
+        if (is_outdone || !found.is_empty()) && self.handover.is_none() {
+            return Next::Merge(found);
+        }
+        let interval = core.config.detector().heartbeat;
+        self.check_again(interval, Check::Idle, now, out);
+        Next::Stay
+    }
+
+    fn is_below(&self, id: &AgentId, found: &Found) -> bool {
+        let above = |score| (score, id) > (self.score, &self.group.id);
+        found.score.is_some_and(above)
+    }
+
+    /// The members of the old group, but for the silent ones, and the agents that were found.
+    pub(super) fn invited(&self, core: &Core, found: BTreeMap<AgentId, Found>) -> Invited {
+        let brought = found
+            .values()
+            .fold(0, |sum: u32, f| sum.saturating_add(f.members));
+        let ours = self.answered.as_ref().unwrap_or(&self.up);
+        let ours = ours.iter().map(|id| (id.clone(), 0));
+        let theirs = found.into_iter().map(|(id, f)| (id, f.members));
+        let mut agents: BTreeMap<AgentId, u32> = ours.chain(theirs).collect();
+        agents.retain(|id, _| core.me.members.get(id).is_some());
+        Invited {
+            by: self.group.clone(),
+            agents,
+            brought,
+        }
+    }
+
+    /// An answer to the check: notes an agent outside of the group. One that has missed the task gets
+    /// it again, since one lost message would leave it idle until its time-out.
+    pub(super) fn on_place(
+        &mut self,
+        core: &Core,
+        from: &AgentId,
+        reply: &CoordinatorReply,
+        out: &mut Out,
+    ) -> Next {
+        if self.group != reply.group || self.check == Check::Idle {
+            return Next::Ignore("an answer to an earlier question");
+        }
+        let members = match &reply.standing {
+            GroupRole::Coordinator { members } => *members,
+            GroupRole::Free => 0,
+            // It declines all invitations while it forms a group: the next check finds it.
+            GroupRole::Merging => return Next::Stay,
+            // Its coordinator brings it along, once that one is invited.
+            GroupRole::Member { group } | GroupRole::Joining { group } if *group != self.group => {
+                return Next::Stay;
+            }
+            // Its acceptance was lost, so it would wait for the task in vain.
+            GroupRole::Member { .. } | GroupRole::Joining { .. } if !self.up.contains(from) => 0,
+            inside @ (GroupRole::Member { .. } | GroupRole::Joining { .. }) => {
+                let answered = self.answered.get_or_insert_default();
+                answered.insert(from.clone());
+                if matches!(inside, GroupRole::Joining { .. }) {
+                    out.send(from, self.ready(core));
+                }
+                return Next::Stay;
+            }
+        };
+        let score = reply.score;
+        // A member that says it is outside has left: it must not be told that it belongs here.
+        self.up.remove(from);
+        self.found.insert(from.clone(), Found { score, members });
+        Next::Stay
+    }
+
+    // ---- the group --------------------------------------------------------------------------
+
+    /// The members that an invitation is passed on to: all but those that are known to be down.
+    pub(super) fn led<'a>(&'a self, core: &'a Core) -> impl Iterator<Item = &'a AgentId> {
+        self.up.iter().filter(|id| core.may_be_there(id))
+    }
+
+    /// "The group is formed, and this is its task."
+    pub(super) fn ready(&self, core: &Core) -> Ready {
+        Ready {
+            group: self.group.clone(),
+            score: self.score,
+            task: core.config.task,
+        }
+    }
+
+    /// An agent accepts late: it belongs to the group all the same.
+    pub(super) fn on_accept(&mut self, core: &Core, from: &AgentId, out: &mut Out) {
+        if self.up.insert(from.clone()) {
+            out.send(from, self.ready(core));
+        }
+    }
+
+    /// An observer declines the word of a group that is older than the last one it knew. A new group
+    /// has a count that exceeds it; it is formed at the end of the next check.
+    pub(super) fn on_decline(&mut self, decline: &Decline) {
+        self.outdone_by = Some(decline.seen);
+    }
+
+    // ---- hand-over --------------------------------------------------------------------------
+
+    /// An agent that outranks the new score hears of it by the check; without a score this one hands
+    /// over.
+    pub(super) fn set_score(
+        &mut self,
+        core: &Core,
+        now: Time,
+        score: Option<Score>,
+        out: &mut Out,
+    ) -> Next {
+        let Some(score) = score else {
+            return self.on_step_down(core, now, None, out);
+        };
+        self.score = score;
+        self.look_now(core, now, out);
+        Next::Stay
+    }
+
+    pub(super) fn on_step_down(
+        &mut self,
+        core: &Core,
+        now: Time,
+        to: Option<AgentId>,
+        out: &mut Out,
+    ) -> Next {
+        if self.handover.is_some() {
+            return Next::Ignore("it steps down already");
+        }
+        let (to, limit) = (core.me.successor(to), core.config.drain);
+        let handover = Handover::begin(
+            now,
+            self.group.count,
+            to,
+            limit,
+            InvitationTimer::Drain,
+            out,
+        );
+        self.handover = Some(handover);
+        Next::Stay
+    }
+
+    pub(super) fn on_drained(&self) -> Next {
+        match &self.handover {
+            Some(handover) => Next::Resign(handover.to.clone()),
+            None => Next::Ignore("it does not step down"),
+        }
+    }
+
+    pub(super) fn on_drain_due(&self, now: Time, out: &mut Out) -> Next {
+        match &self.handover {
+            Some(handover) if handover.on_due(now, InvitationTimer::Drain, out) == Due::Later => {
+                Next::Stay
+            }
+            _ => self.on_drained(),
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! A member: it is in another agent's group, and watches the coordinator.
+//!
+//! Decided here: which invitation it takes (`join-from-above`), that only its own group's task counts
+//! (`hand-out-task`), and when the coordinator is given up (`miss-a-silent-coordinator`). An observer
+//! is not invited: it takes the word of the latest group's coordinator.
+
+use super::{
+    AgentId, AreYouThere, Defect, ElectionId, Invitation, InvitationTimer, Next, Out, Ready,
+    Resign, Score, Task, There,
+    core::Core,
+    state::{State, without},
+};
+use crate::numbered::CoordinatorWatch;
+use bully_core::protocol::{After, Event, Incarnation, Leader, LostReason, Rank, Time};
+
+/// A group of another agent's.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Membership {
+    pub coordinator: Rank,
+    pub group: ElectionId,
+    work: Work,
+    watch: CoordinatorWatch,
+    due: Time,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Work {
+    /// Has accepted, and awaits the task.
+    Awaited,
+    /// At work; an observer need not have heard of the task.
+    Begun { leader: Leader, task: Option<Task> },
+}
+
+impl Membership {
+    pub(super) fn join(core: &Core, now: Time, invitation: Invitation, out: &mut Out) -> Self {
+        let wait = core.config.takeover();
+        out.set_timer(InvitationTimer::Watch, wait);
+        let Invitation { group, score } = invitation;
+        let id = group.id.clone();
+        Self {
+            coordinator: Rank { score, id },
+            group,
+            work: Work::Awaited,
+            watch: CoordinatorWatch::Hears,
+            due: now.after(wait),
+        }
+    }
+
+    pub(super) fn observe(
+        core: &Core,
+        now: Time,
+        (leader, group, score): (Leader, ElectionId, Score),
+        out: &mut Out,
+    ) -> Self {
+        out.notify(Event::NewLeader(leader.clone()));
+        let id = leader.id.clone();
+        let task = None;
+        let mut membership = Self {
+            coordinator: Rank { score, id },
+            group,
+            work: Work::Begun { leader, task },
+            watch: CoordinatorWatch::Hears,
+            due: now,
+        };
+        membership.hear_coordinator(core, now, out);
+        membership
+    }
+
+    /// The coordinator is there: it may be silent for the detection time again.
+    fn hear_coordinator(&mut self, core: &Core, now: Time, out: &mut Out) {
+        let limit = core.config.detector().detection;
+        let jitter = core.config.timings.jitter();
+        self.watch = CoordinatorWatch::Hears;
+        self.due = now.after(limit);
+        out.set_timer(InvitationTimer::Watch, After::jittered(limit, jitter));
+    }
+
+    /// The group is formed.
+    pub(super) fn on_ready(
+        &mut self,
+        core: &Core,
+        now: Time,
+        caller: (&AgentId, Incarnation),
+        ready: &Ready,
+        out: &mut Out,
+    ) -> Next {
+        let any_group = core.config.has(Defect::TaskOfAnyGroup) && self.coordinator.id == *caller.0;
+        if self.work != Work::Awaited || !(any_group || self.group == ready.group) {
+            return Next::Ignore("not the group that it joins");
+        }
+        let leader = leader(caller, &ready.group);
+        out.notify(Event::NewLeader(leader.clone()));
+        let task = Some(ready.task);
+        self.work = Work::Begun { leader, task };
+        self.hear_coordinator(core, now, out);
+        Next::Stay
+    }
+
+    /// The coordinator looks for others, which shows that it is there. An agent that ranks above it
+    /// from now on forms a group, and invites it.
+    pub(super) fn on_are_you_coordinator(
+        &mut self,
+        core: &Core,
+        now: Time,
+        score: Score,
+        out: &mut Out,
+    ) -> Next {
+        self.coordinator.score = score;
+        if self.is_outranked_by(core, now) {
+            return Next::Form(LostReason::Reorganized);
+        }
+        self.hear_coordinator(core, now, out);
+        Next::Stay
+    }
+
+    pub(super) fn is_outranked_by(&self, core: &Core, now: Time) -> bool {
+        core.outranks(now, self.coordinator.score, &self.coordinator.id)
+    }
+
+    /// The coordinator has left: its successor forms a group at once, the others in order of rank.
+    pub(super) fn on_resign(&self, core: &Core, now: Time, from: &AgentId, m: &Resign) -> Next {
+        if self.group != m.group {
+            return Next::Ignore("not the group that it is in");
+        }
+        let is_successor = m.successor.as_ref() == Some(&core.me.id);
+        // The leader cannot know that its successor cools down: that one waits for its slot.
+        if is_successor && core.candidate_score(now).is_some() {
+            return Next::Form(LostReason::Reorganized);
+        }
+        without(from)
+    }
+
+    /// A confirmed end of the coordinator is the end of the group; a suspected one is a reason to ask.
+    pub(super) fn on_members(&mut self, core: &Core, now: Time, out: &mut Out) -> Next {
+        let known = core.me.members.get(&self.coordinator.id);
+        let (is_gone, is_suspected) = match &self.work {
+            // The incarnation that has invited this agent is not known.
+            Work::Awaited => (!core.may_be_there(&self.coordinator.id), false),
+            Work::Begun { leader, .. } => (
+                known.is_none_or(|m| m.is_stale(leader.incarnation)),
+                known.is_some_and(|m| m.is_gone(leader.incarnation)),
+            ),
+        };
+        if is_gone {
+            return without(&self.coordinator.id);
+        }
+        if is_suspected && core.me.is_voter() {
+            self.ask_coordinator(core, now, out);
+        }
+        Next::Stay
+    }
+
+    pub(super) fn on_watch_due(&mut self, core: &Core, now: Time, out: &mut Out) -> Next {
+        if now < self.due {
+            out.set_timer(InvitationTimer::Watch, self.due.since(now));
+            return Next::Stay;
+        }
+        // A coordinator that forms a new group sends no checks meanwhile, so its silence is asked about
+        // once before it counts. Voters do not answer an observer, which would ask in vain.
+        if self.watch == CoordinatorWatch::Hears && core.me.is_voter() {
+            self.ask_coordinator(core, now, out);
+            return Next::Stay;
+        }
+        without(&self.coordinator.id)
+    }
+
+    fn ask_coordinator(&mut self, core: &Core, now: Time, out: &mut Out) {
+        // A second question would put off the deadline of the first.
+        if self.watch == CoordinatorWatch::Asks {
+            return;
+        }
+        let wait = core.config.timings.deadline();
+        self.watch = CoordinatorWatch::Asks;
+        self.due = now.after(wait);
+        let group = self.group.clone();
+        out.send(&self.coordinator.id, AreYouThere { group });
+        out.set_timer(InvitationTimer::Watch, wait);
+    }
+
+    /// The coordinator answers. "No" is as good as silence.
+    pub(super) fn on_there(
+        &mut self,
+        core: &Core,
+        now: Time,
+        from: &AgentId,
+        there: &There,
+        out: &mut Out,
+    ) -> Next {
+        let is_asked = self.watch == CoordinatorWatch::Asks && self.coordinator.id == *from;
+        if !is_asked || self.group != there.group {
+            return Next::Ignore("an answer to an earlier question");
+        }
+        if !there.belongs {
+            return without(from);
+        }
+        self.hear_coordinator(core, now, out);
+        Next::Stay
+    }
+
+    /// The leader, once this agent is at work.
+    pub(super) const fn leader(&self) -> Option<&Leader> {
+        match &self.work {
+            Work::Begun { leader, .. } => Some(leader),
+            Work::Awaited => None,
+        }
+    }
+
+    pub(super) const fn task(&self) -> Option<Task> {
+        match &self.work {
+            Work::Begun { task, .. } => *task,
+            Work::Awaited => None,
+        }
+    }
+}
+
+/// An observer hears a coordinator.
+pub(super) fn on_observed(
+    core: &Core,
+    state: &mut State,
+    now: Time,
+    caller: (&AgentId, Incarnation),
+    (group, score): (&ElectionId, Score),
+    out: &mut Out,
+) -> Next {
+    let is_older = core.numbers.promised.as_ref().is_some_and(|p| p > group);
+    let leader = leader(caller, group);
+    if let State::Member(m) = state {
+        if is_older {
+            return Next::Ignore("an older group");
+        }
+        if m.leader() == Some(&leader) {
+            m.hear_coordinator(core, now, out);
+            return Next::Stay;
+        }
+    } else if is_older {
+        core.decline(now, caller.0, group, out); // it tells which count to exceed
+        return Next::Stay;
+    }
+    Next::Observe(leader, group.clone(), score)
+}
+
+fn leader((id, incarnation): (&AgentId, Incarnation), group: &ElectionId) -> Leader {
+    Leader {
+        id: id.clone(),
+        incarnation,
+        term: group.count,
+    }
+}

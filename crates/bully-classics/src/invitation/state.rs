@@ -1,0 +1,115 @@
+//! What an agent of an invitation election is doing, and what may follow.
+//!
+//! ```text
+//!       its slot has come        others found                all accepted, or silent for T
+//! Free ───────────────────▶ Leader ─────────────────▶ Candidate ──────────────────────▶ Leader
+//!  ▲  │                        │
+//!  │  └── invited ◀────────────┘ invited from above
+//!  │            ▼             `Ready`
+//!  │         Member, joining ──────────▶ Member, following
+//!  └────────── its coordinator is gone ────────┘
+//! ```
+
+use std::collections::BTreeMap;
+
+use super::{
+    ElectionId, GroupRole, Invitation,
+    candidate::Merge,
+    core::Core,
+    leader::{Found, Leading},
+    member::Membership,
+};
+use bully_core::protocol::{After, AgentId, Leader, LostReason, Role, Score, Time};
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum State {
+    /// In no group; an agent that can be elected forms one when its slot comes.
+    Free { slot: Option<Time> },
+    /// Has invited others to a new group.
+    Candidate(Merge),
+    /// In another agent's group.
+    Member(Membership),
+    /// Coordinates a group, of itself alone at first.
+    Leader(Leading),
+}
+
+impl State {
+    pub(super) const fn role(&self) -> Role {
+        match self {
+            Self::Free { .. } => Role::Follower,
+            Self::Candidate(_) => Role::Candidate,
+            Self::Member(membership) if membership.leader().is_some() => Role::Follower,
+            Self::Member(_) => Role::Waiting,
+            Self::Leader(_) => Role::Leader,
+        }
+    }
+
+    #[cfg(any(test, feature = "testkit"))]
+    pub(super) const fn status(&self) -> super::PaperStatus {
+        use super::PaperStatus;
+        match self {
+            Self::Free { .. } | Self::Candidate(_) => PaperStatus::Election,
+            Self::Member(membership) if membership.leader().is_some() => PaperStatus::Normal,
+            Self::Member(_) => PaperStatus::Reorganization,
+            Self::Leader(_) => PaperStatus::Normal,
+        }
+    }
+
+    /// What this agent says of itself when a coordinator asks.
+    pub(super) fn standing(&self, core: &Core) -> GroupRole {
+        match self {
+            Self::Free { .. } => GroupRole::Free,
+            Self::Candidate(_) => GroupRole::Merging,
+            Self::Leader(leading) => GroupRole::Coordinator {
+                members: u32::try_from(leading.led(core).count()).unwrap_or(u32::MAX),
+            },
+            Self::Member(membership) => {
+                let group = membership.group.clone();
+                if membership.leader().is_some() {
+                    GroupRole::Member { group }
+                } else {
+                    GroupRole::Joining { group }
+                }
+            }
+        }
+    }
+
+    /// Whether this agent coordinates that group, and the other one is in it. While a new group is
+    /// formed those of the old one count as well: a merge would drive all of them out.
+    pub(super) fn has_member(&self, group: &ElectionId, id: &AgentId) -> bool {
+        match self {
+            Self::Leader(leading) => leading.group == *group && leading.up.contains(id),
+            Self::Candidate(merge) => merge.old == *group || merge.group == *group,
+            Self::Free { .. } | Self::Member(_) => false,
+        }
+    }
+}
+
+/// What follows from an input. A role answers this, and only the machine does it.
+#[derive(Clone, Debug)]
+pub(super) enum Next {
+    Stay,
+    /// Nothing follows, for that reason.
+    Ignore(&'static str),
+    /// Form a group in order of rank; a leadership ends for that reason, and that agent is gone.
+    FormByRank(LostReason, Option<AgentId>),
+    /// Wait that long for an invitation.
+    Wait(After),
+    /// Form a group of one, and look for others.
+    Form(LostReason),
+    /// Form a new group of the old one's members and of the agents that were found.
+    Merge(BTreeMap<AgentId, Found>),
+    /// All have answered, or will not any more: lead the new group.
+    Close,
+    /// Join the group that this agent is invited to.
+    Join(Invitation),
+    /// An observer: take the word of that group's coordinator.
+    Observe(Leader, ElectionId, Score),
+    /// The work has ended: step down, if possible for that agent.
+    Resign(Option<AgentId>),
+}
+
+/// The coordinator of this agent is gone.
+pub(super) fn without(coordinator: &AgentId) -> Next {
+    Next::FormByRank(LostReason::Reorganized, Some(coordinator.clone()))
+}

@@ -1,0 +1,326 @@
+//! The invitation election's cells, state by input: one file per input.
+//!
+//! How the common kit and the common suite ([`bully_core::elections::fixture`]) see this machine is here and in
+//! `contract`: its states, its messages. A test compares all that comes out of a step with lines of text.
+
+mod accept;
+mod are_you_coordinator;
+mod are_you_there;
+mod command;
+mod contract;
+mod invitation;
+mod members;
+mod place;
+mod ready;
+mod resign;
+mod start;
+mod timer;
+
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
+
+use super::{state::State, *};
+use crate::numbered::fixture::{any_election, election, every_election};
+use bully_core::protocol::{
+    Input, Member, Role, Term, Time, Timings, To,
+    fixture::{EYE, HIGH, LOW, ME, id},
+};
+use bully_core::{elections::fixture::*, parts::Participant};
+
+type Kit = bully_core::elections::fixture::Kit<InvitationElection>;
+
+impl Suite for InvitationElection {
+    const MESSAGES: &'static [&'static str] = InvitationMessage::ALL;
+    const TIMERS: &'static [InvitationTimer] = &[
+        InvitationTimer::Slot,
+        InvitationTimer::Check,
+        InvitationTimer::Accepts,
+        InvitationTimer::Watch,
+        InvitationTimer::Drain,
+        InvitationTimer::Cooldown,
+    ];
+    const DRAIN: (InvitationTimer, u64) = (InvitationTimer::Drain, 5_000);
+    const PHASES: &'static [&'static str] = &[
+        "follower: following, free, free without a slot",
+        "candidate: merging",
+        "waiting: joining",
+        "leader: draining, leading",
+    ];
+
+    fn configs() -> Vec<Arc<InvitationConfig>> {
+        vec![Arc::new(lan())]
+    }
+
+    fn phase(&self) -> &'static str {
+        match &self.state {
+            State::Free { slot: None } => "free without a slot",
+            State::Free { slot: Some(_) } => "free",
+            State::Candidate(_) => "merging",
+            State::Member(membership) if membership.leader().is_some() => "following",
+            State::Member(_) => "joining",
+            State::Leader(leading) if leading.handover.is_some() => "draining",
+            State::Leader(_) => "leading",
+        }
+    }
+
+    fn roles() -> Vec<(&'static str, Kit)> {
+        Kit::states().into()
+    }
+
+    fn leader() -> Kit {
+        Kit::leading()
+    }
+
+    fn every_message(me: &Kit) -> Vec<InvitationMessage> {
+        let elections = every_election(&me.machine.core.numbers);
+        elections.iter().flat_map(every_message).collect()
+    }
+
+    fn any_message(dice: &mut Dice, me: &Kit, from: &str) -> InvitationMessage {
+        any_message(dice, me, from)
+    }
+}
+
+common_suite!(InvitationElection);
+
+#[easy_ext::ext(KitOf)]
+pub(super) impl Kit {
+    /// Not yet started: among LOW, ME, HIGH and the observer EYE, all up. Its record says 3.
+    fn began(kind: MemberKind, score: Option<i32>) -> Self {
+        let record = Some(CountRecord { count: Term(3) });
+        Self::restored(&Arc::new(lan()), kind, score, record)
+    }
+
+    /// Its slot has not come: HIGH goes first.
+    fn free() -> Self {
+        Self::began(MemberKind::Voter, Some(5)).started()
+    }
+
+    /// Coordinates a group of one, 4.me, and has asked all where they stand.
+    fn asking() -> Self {
+        let mut kit = Self::free();
+        kit.later(54).fire(InvitationTimer::Slot).whatever();
+        assert_eq!(kit.machine.group(), Some(&election(4, ME)));
+        kit
+    }
+
+    /// Has found LOW, and invited it to 5.me.
+    fn merging() -> Self {
+        let mut kit = Self::asking();
+        kit.hear(
+            LOW,
+            place(4, Some(1), GroupRole::Coordinator { members: 0 }),
+        )
+        .whatever();
+        kit.later(27).fire(InvitationTimer::Check).whatever();
+        assert_eq!(kit.role(), Role::Candidate);
+        kit
+    }
+
+    /// Coordinates LOW in 5.me; no check is under way.
+    fn leading() -> Self {
+        let mut kit = Self::merging();
+        kit.hear(LOW, accept(5, ME)).whatever();
+        assert_eq!(kit.role(), Role::Leader);
+        kit
+    }
+
+    fn draining() -> Self {
+        let mut kit = Self::leading();
+        kit.step_down(None).whatever();
+        kit
+    }
+
+    /// Has stepped down, and cools down.
+    fn cooling_down() -> Self {
+        let mut kit = Self::draining();
+        kit.step(Input::Drained).whatever();
+        kit
+    }
+
+    /// Has accepted HIGH's invitation to 7.high.
+    fn joining() -> Self {
+        let mut kit = Self::free();
+        kit.hear(HIGH, invitation(7, HIGH, 9)).whatever();
+        kit
+    }
+
+    /// Works in 7.high, on the task 70.
+    fn following() -> Self {
+        let mut kit = Self::joining();
+        kit.hear(HIGH, ready(7, HIGH, 9)).whatever();
+        assert_eq!(kit.machine.status(), PaperStatus::Normal);
+        kit
+    }
+
+    fn witness() -> Self {
+        Self::began(MemberKind::Voter, None).started()
+    }
+
+    fn observer() -> Self {
+        Self::began(MemberKind::Observer, Some(5)).started()
+    }
+
+    /// Every state, by its name.
+    fn states() -> [(&'static str, Kit); 10] {
+        [
+            ("free", Self::free()),
+            ("asking", Self::asking()),
+            ("merging", Self::merging()),
+            ("leading", Self::leading()),
+            ("draining", Self::draining()),
+            ("cooling down", Self::cooling_down()),
+            ("joining", Self::joining()),
+            ("following", Self::following()),
+            ("witness", Self::witness()),
+            ("observer", Self::observer()),
+        ]
+    }
+}
+
+fn lan() -> InvitationConfig {
+    InvitationConfig {
+        task: Task(40),
+        ..InvitationConfig::new(Timings::lan())
+    }
+}
+
+/// To the check of the group `count`.me.
+fn place(count: u64, score: Option<i32>, standing: GroupRole) -> CoordinatorReply {
+    CoordinatorReply {
+        group: election(count, ME),
+        score: score.map(Score::from),
+        standing,
+        seen: Term(3),
+    }
+}
+
+fn are_you_coordinator(count: u64, name: &str, score: i32) -> AreYouCoordinator {
+    AreYouCoordinator {
+        group: election(count, name),
+        score: score.into(),
+    }
+}
+
+fn invitation(count: u64, name: &str, score: i32) -> Invitation {
+    Invitation {
+        group: election(count, name),
+        score: score.into(),
+    }
+}
+
+fn accept(count: u64, name: &str) -> Accept {
+    Accept {
+        group: election(count, name),
+    }
+}
+
+fn decline(count: u64, name: &str, seen: u64) -> Decline {
+    Decline {
+        group: election(count, name),
+        seen: Term(seen),
+        score: None,
+    }
+}
+
+fn ready(count: u64, name: &str, score: i32) -> Ready {
+    Ready {
+        group: election(count, name),
+        score: score.into(),
+        task: Task(count.saturating_mul(10)),
+    }
+}
+
+fn there(count: u64, name: &str, belongs: bool) -> There {
+    There {
+        group: election(count, name),
+        belongs,
+    }
+}
+
+/// Each message about that group.
+fn every_message(group: &ElectionId) -> Vec<InvitationMessage> {
+    let (count, name) = (group.count.0, group.id.as_str());
+    let group = || group.clone();
+    let mut all: Vec<InvitationMessage> = vec![
+        are_you_coordinator(count, name, 9).into(),
+        invitation(count, name, 9).into(),
+        accept(count, name).into(),
+        decline(count, name, count).into(),
+        ready(count, name, 9).into(),
+        there(count, name, true).into(),
+        there(count, name, false).into(),
+        AreYouThere { group: group() }.into(),
+    ];
+    for standing in [
+        GroupRole::Free,
+        GroupRole::Merging,
+        GroupRole::Coordinator { members: 1 },
+        GroupRole::Joining { group: group() },
+        GroupRole::Member { group: group() },
+    ] {
+        let group = group();
+        let place = place(count, Some(9), standing);
+        all.push(CoordinatorReply { group, ..place }.into());
+    }
+    for successor in [None, Some(ME), Some(LOW)] {
+        let (group, successor) = (group(), successor.map(id));
+        all.push(Resign { group, successor }.into());
+    }
+    all
+}
+
+/// Any message, mostly what that agent may say of its own group.
+fn any_message(dice: &mut Dice, me: &Kit, from: &str) -> InvitationMessage {
+    let mut group = any_election::<InvitationElection>(dice, &me.machine.core.numbers);
+    let some = dice.score().into();
+    let score = (!dice.one_in(10)).then_some(some);
+    let seen = Term(me.machine.core.numbers.seen.0.saturating_sub(1) + dice.below(3));
+    let kind = dice.below(9);
+    if kind < 4 && !dice.one_in(10) {
+        group.id = id(from);
+    }
+    let belongs = dice.one_in(2);
+    let standing = match dice.below(5) {
+        0 => GroupRole::Free,
+        1 => GroupRole::Merging,
+        2 => GroupRole::Coordinator {
+            members: u32::try_from(dice.below(3)).unwrap(),
+        },
+        3 => GroupRole::Joining {
+            group: any_election::<InvitationElection>(dice, &me.machine.core.numbers),
+        },
+        _ => GroupRole::Member {
+            group: any_election::<InvitationElection>(dice, &me.machine.core.numbers),
+        },
+    };
+    match kind {
+        0 => AreYouCoordinator { group, score: some }.into(),
+        1 | 4 => Invitation { group, score: some }.into(),
+        2 => Ready {
+            group,
+            score: some,
+            task: Task(seen.0),
+        }
+        .into(),
+        3 => Resign {
+            group,
+            successor: dice.one_in(2).then(|| id(ME)),
+        }
+        .into(),
+        5 => Accept { group }.into(),
+        6 => Decline { group, seen, score }.into(),
+        7 if belongs => AreYouThere { group }.into(),
+        7 => There {
+            group,
+            belongs: dice.one_in(2),
+        }
+        .into(),
+        _ => CoordinatorReply {
+            group,
+            score,
+            standing,
+            seen,
+        }
+        .into(),
+    }
+}

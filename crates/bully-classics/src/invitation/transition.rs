@@ -1,0 +1,179 @@
+//! What follows from an answer, and the only place that writes the state.
+//!
+//! A role answers a [`Next`]. [`InvitationElection::go`] does it, and what follows from that, until
+//! nothing does. So no role calls another one, and every way from one state to another is in this file.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    mem,
+    sync::Arc,
+};
+
+use tracing::debug;
+
+use super::{
+    Accept, AgentId, Invitation, InvitationElection, InvitationTimer, Leader, Out, Resign,
+    candidate::Merge,
+    leader::{Found, Leading},
+    member::Membership,
+    state::{Next, State},
+};
+use bully_core::protocol::{Event, LostReason, Time, To};
+
+impl InvitationElection {
+    /// Does what follows, and what follows from that.
+    pub(super) fn go(&mut self, now: Time, mut next: Next, out: &mut Out) {
+        loop {
+            next = match next {
+                Next::Stay => return,
+                Next::Ignore(why) => return self.ignore(why),
+                Next::FormByRank(reason, gone) => {
+                    self.leave(reason, out);
+                    self.core.form_by_rank(now, reason, gone.as_ref(), out)
+                }
+                Next::Wait(wait) => {
+                    let slot = Some(now.after(wait.min));
+                    self.state = State::Free { slot };
+                    return out.set_timer(InvitationTimer::Slot, wait);
+                }
+                Next::Form(reason) => {
+                    self.leave(reason, out);
+                    match self.core.new_group(now, out) {
+                        Ok((group, score)) => {
+                            // A group of one is at work at once; then it looks for others.
+                            let (core, alone) = (&mut self.core, (group, score, BTreeSet::new()));
+                            let mut leading = Leading::begin(core, now, alone, out);
+                            leading.look_for_others(core, now, out);
+                            self.state = State::Leader(leading);
+                            return;
+                        }
+                        Err(why) => Next::Ignore(why),
+                    }
+                }
+                Next::Merge(found) => self.merge(now, found, out),
+                Next::Close => return self.close(now, out),
+                Next::Join(invitation) => return self.join(now, invitation, out),
+                Next::Observe(leader, group, score) => {
+                    self.leave(LostReason::Reorganized, out);
+                    // An observer has no storage: it keeps its word for this incarnation only.
+                    self.core.numbers.promised = Some(group.clone());
+                    let told = (leader, group, score);
+                    self.state = State::Member(Membership::observe(&self.core, now, told, out));
+                    return;
+                }
+                Next::Resign(to) => self.resign(now, to, out),
+            }
+        }
+    }
+
+    /// The members of its own group follow it, so the invitation is passed on to them.
+    fn join(&mut self, now: Time, invitation: Invitation, out: &mut Out) {
+        let group = &invitation.group;
+        let led: Arc<[AgentId]> = match &self.state {
+            State::Leader(leading) => {
+                // The inviter may have been a member here until it formed its own group.
+                let led = leading.led(&self.core).filter(|id| **id != group.id);
+                led.cloned().collect()
+            }
+            State::Free { .. } | State::Candidate(_) | State::Member(_) => Arc::default(),
+        };
+        // The work stops and the number is durable before it accepts: none works in two groups.
+        self.leave(LostReason::Outranked, out);
+        self.core.remember(group.count, out);
+        self.core.numbers.promised = Some(group.clone());
+        out.send(&group.id, Accept::to(group));
+        if !led.is_empty() {
+            out.send_to(To::Set(led), invitation.clone());
+        }
+        let membership = Membership::join(&self.core, now, invitation, out);
+        self.state = State::Member(membership);
+    }
+
+    /// `merge-those-below`: a new group of the old one's members and of the agents that were found.
+    fn merge(&mut self, now: Time, found: BTreeMap<AgentId, Found>, out: &mut Out) -> Next {
+        let State::Leader(leading) = &self.state else {
+            return Next::Stay;
+        };
+        let invited = leading.invited(&self.core, found);
+        self.leave(LostReason::Reorganized, out);
+        let new = match self.core.new_group(now, out) {
+            Ok(new) => new,
+            Err(why) => return Next::Ignore(why),
+        };
+        let len = invited.agents.len();
+        debug!(node = %self.core.me.id, term = %new.0.count, len, "merge begins");
+        let (merge, next) = Merge::begin(&self.core, now, new, invited, out);
+        self.state = State::Candidate(merge);
+        next
+    }
+
+    /// `count-acceptances`: the group is formed; its members get the task, and observers are told.
+    fn close(&mut self, now: Time, out: &mut Out) {
+        let State::Candidate(merge) = &self.state else {
+            return;
+        };
+        let formed = (merge.group.clone(), merge.score, merge.up.clone());
+        let told: Arc<[AgentId]> = self.core.observers().chain(&merge.up).cloned().collect();
+        out.cancel_timer(InvitationTimer::Accepts);
+        let leading = Leading::begin(&mut self.core, now, formed, out);
+        if !told.is_empty() {
+            out.send_to(To::Set(told), leading.ready(&self.core));
+        }
+        self.state = State::Leader(leading);
+    }
+
+    /// Ends the leadership, and only then says so: no successor works at the same time.
+    fn resign(&mut self, now: Time, to: Option<AgentId>, out: &mut Out) -> Next {
+        let State::Leader(leading) = &self.state else {
+            return Next::Stay;
+        };
+        let group = leading.group.clone();
+        // The one that was chosen when the work began to end may be gone by now.
+        let successor = self.core.me.successor(to);
+        self.leave(LostReason::Resigned, out);
+        let span = self.core.config.cooldown;
+        self.core
+            .cooldown
+            .begin(now, span, InvitationTimer::Cooldown, out);
+        out.send_all(Resign { group, successor });
+        // It waits to be invited, in the last slot; or it is alone, and comes back at once.
+        Next::FormByRank(LostReason::Reorganized, None)
+    }
+
+    /// Leaves its state; what the application was told of it ends here, and the application is told.
+    fn leave(&mut self, reason: LostReason, out: &mut Out) {
+        match mem::replace(&mut self.state, State::Free { slot: None }) {
+            State::Free { slot: None } => {}
+            State::Free { slot: Some(_) } => out.cancel_timer(InvitationTimer::Slot),
+            State::Candidate(_) => out.cancel_timer(InvitationTimer::Accepts),
+            State::Member(membership) => {
+                out.cancel_timer(InvitationTimer::Watch);
+                if let Some(leader) = membership.leader() {
+                    let term = leader.term;
+                    out.notify(Event::NoLeader { term });
+                }
+            }
+            State::Leader(leading) => {
+                out.cancel_timer(InvitationTimer::Check);
+                if leading.handover.is_some() {
+                    out.cancel_timer(InvitationTimer::Drain);
+                }
+                let term = leading.group.count;
+                out.notify(Event::Lost { term, reason });
+            }
+        }
+    }
+
+    /// The coordinator that this agent follows, or itself.
+    pub(super) fn leader(&self) -> Option<Leader> {
+        match &self.state {
+            State::Leader(leading) => Some(self.core.me.as_leader(leading.group.count)),
+            State::Member(membership) => membership.leader().cloned(),
+            State::Free { .. } | State::Candidate(_) => None,
+        }
+    }
+
+    pub(super) fn ignore(&self, why: &'static str) {
+        self.core.me.ignore(self.state.role(), why);
+    }
+}

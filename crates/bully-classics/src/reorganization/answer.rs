@@ -1,0 +1,100 @@
+//! `answer-truthfully`: the answers that an agent owes in every state.
+
+use super::{
+    AgentId, AreYouNormal, AreYouThere, Call, Next, NotNormal, Out, Ready, There, WhenAsked,
+    core::Core,
+    member,
+    state::{ELECT, State},
+};
+use bully_core::protocol::{Incarnation, Time};
+
+/// "Are you there?" It always is.
+pub(super) fn are_you_there(
+    core: &mut Core,
+    state: &State,
+    now: Time,
+    from: &AgentId,
+    question: &AreYouThere,
+    out: &mut Out,
+) -> Next {
+    if !core.me.is_voter() {
+        return Next::Ignore("an observer is not asked");
+    }
+    let election = &question.election;
+    core.numbers.hear(election.count);
+    core.learn(from, question.score);
+    let there = There {
+        coordinates: state.coordinates(election),
+        election: election.clone(),
+        // None while it cools down: it is there, but the asker need not wait for it.
+        score: core.candidate_score(now),
+        seen: core.numbers.seen,
+    };
+    out.send(from, there);
+    // A member that misses its coordinator names that one's election, and not one of its own.
+    let holds_election = election.id == *from;
+    let is_above = |score| core.outranks(now, score, from);
+    let may_begin = core.config.when_asked == WhenAsked::Elect && state.is_free();
+    if may_begin && holds_election && question.score.is_some_and(is_above) {
+        return ELECT;
+    }
+    Next::Stay
+}
+
+/// "Do you work under me?" "Yes" only from a member of the asker, by that very election.
+pub(super) fn are_you_normal(
+    core: &mut Core,
+    state: &mut State,
+    now: Time,
+    caller: (&AgentId, Incarnation),
+    question: &AreYouNormal,
+    out: &mut Out,
+) -> Next {
+    let AreYouNormal { election, score } = question;
+    core.numbers.hear(election.count);
+    core.learn(caller.0, Some(*score));
+    if !core.me.is_voter() {
+        return member::on_observed(core, state, now, caller, (election, *score), out);
+    }
+    match state {
+        State::Member(m) if m.election == *election && m.is_normal() => {
+            m.on_are_you_normal(core, now, *score, out)
+        }
+        State::Idle
+        | State::Candidate(_)
+        | State::Waiting(_)
+        | State::Member(_)
+        | State::Leader(_) => {
+            let (election, seen) = (election.clone(), core.numbers.seen);
+            out.send(caller.0, NotNormal { election, seen });
+            Next::Stay
+        }
+    }
+}
+
+/// "This is the task." It is taken from the coordinator, by the election that made it that.
+pub(super) fn ready(
+    core: &Core,
+    state: &mut State,
+    now: Time,
+    caller: (&AgentId, Incarnation),
+    ready: &Ready,
+    out: &mut Out,
+) -> Next {
+    let (from, election) = (caller.0, &ready.election);
+    if !core.me.is_voter() {
+        return member::on_observed(core, state, now, caller, (election, ready.score), out);
+    }
+    match state {
+        State::Member(m) if m.election == *election => {
+            m.on_ready(core, now, ready, out);
+            core.ack(from, Call::Ready, election, out);
+        }
+        State::Idle
+        | State::Candidate(_)
+        | State::Waiting(_)
+        | State::Member(_)
+        | State::Leader(_) => core.nack(now, from, Call::Ready, election, out),
+    }
+    Next::Stay
+}

@@ -1,0 +1,183 @@
+//! What every role of a reorganization needs, and nothing that calls a role.
+//!
+//! Decided here: which agents are above this one, whether it can be elected now, and how it answers a
+//! call. A member's newest score counts, from whatever message it was heard.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::Duration,
+};
+
+use super::{
+    Ack, AgentId, Call, CountRecord, Defect, ElectionId, Nack, Next, Out, ReorganizationConfig,
+    ReorganizationTimer, Score, state::WaitCause,
+};
+use crate::numbered::Numbers;
+use bully_core::parts::{Cooldown, Participant, slot};
+use bully_core::protocol::{After, Identity, Member, Presence, Term, Time};
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Core {
+    pub me: Participant,
+    pub config: Arc<ReorganizationConfig>,
+    pub numbers: Numbers,
+    /// What members said of their scores since the last snapshot.
+    pub heard: BTreeMap<AgentId, Option<Score>>,
+    /// After a step-down: until when others go first.
+    pub cooldown: Cooldown,
+}
+
+impl Core {
+    pub(super) fn new(
+        identity: Identity,
+        config: Arc<ReorganizationConfig>,
+        durable: Option<CountRecord>,
+    ) -> Self {
+        Self {
+            me: Participant::new(identity),
+            config,
+            numbers: Numbers::new(durable),
+            heard: BTreeMap::new(),
+            cooldown: Cooldown::default(),
+        }
+    }
+
+    // ---- this agent -------------------------------------------------------------------------
+
+    /// The score with which this agent can be elected now; `None` also while it defers to others.
+    pub(super) fn candidate_score(&self, now: Time) -> Option<Score> {
+        let eligible = self.me.eligible();
+        eligible.filter(|_| !self.defers(now, None))
+    }
+
+    /// Whether this agent cools down, and another one is there to lead; `gone` is known not to be.
+    pub(super) fn defers(&self, now: Time, gone: Option<&AgentId>) -> bool {
+        let is_rival = |m: &Member| m.id != self.me.id && Some(&m.id) != gone;
+        self.cooldown.is_active(now) && self.me.members.eligible().any(is_rival)
+    }
+
+    /// Whether this agent can be elected now, and ranks above that one.
+    pub(super) fn outranks(&self, now: Time, score: Score, id: &AgentId) -> bool {
+        self.me.outranks(score, id) && !self.defers(now, None)
+    }
+
+    /// Holds an election in order of rank, unless another agent halts this one before.
+    pub(super) fn wait_for_slot(&self, now: Time) -> Next {
+        let Some(ahead) = self.me.ahead(None, slot::LAST) else {
+            return Next::Ignore("it cannot be elected");
+        };
+        let defers = self.defers(now, None);
+        let t = &self.config.timings;
+        let delay = slot::delay(t.step(), slot::behind(ahead, defers));
+        let (cause, wait) = if defers {
+            // All others go first, and have the time that an election takes.
+            (
+                WaitCause::Cooldown,
+                self.config.takeover().saturating_add(delay),
+            )
+        } else {
+            (WaitCause::Pause, delay)
+        };
+        Next::Defer(cause, After::jittered(wait, t.jitter()))
+    }
+
+    pub(super) fn end_cooldown(&mut self, out: &mut Out) -> bool {
+        self.cooldown.end(ReorganizationTimer::Cooldown, out)
+    }
+
+    pub(super) fn remember(&mut self, count: Term, out: &mut Out) {
+        let is_volatile = self.config.has(Defect::VolatileCount);
+        self.numbers.remember(count, is_volatile, out);
+    }
+
+    // ---- the other members ------------------------------------------------------------------
+
+    pub(super) fn learn(&mut self, id: &AgentId, score: Option<Score>) {
+        if self.score_of(id) != score {
+            self.heard.insert(id.clone(), score);
+        }
+    }
+
+    /// A member's score, as it was last heard.
+    pub(super) fn score_of(&self, id: &AgentId) -> Option<Score> {
+        match self.heard.get(id) {
+            Some(score) => *score,
+            None => self.me.members.get(id).and_then(|m| m.score),
+        }
+    }
+
+    /// Whether a member can be elected, and ranks above an agent of that score and name.
+    pub(super) fn ranks_above(&self, id: &AgentId, score: Score, other: &AgentId) -> bool {
+        self.score_of(id)
+            .is_some_and(|theirs| (theirs, id) > (score, other))
+    }
+
+    /// The other voters that are above this agent, if it is elected with that score; or all that are
+    /// not.
+    pub(super) fn others(&self, score: Score, above: bool) -> BTreeSet<AgentId> {
+        let voters = self.me.members.voters().filter(|m| m.id != self.me.id);
+        voters
+            .filter(|m| self.ranks_above(&m.id, score, &self.me.id) == above)
+            .map(|m| m.id.clone())
+            .collect()
+    }
+
+    pub(super) fn observers(&self) -> Arc<[AgentId]> {
+        let members = self.me.members.iter();
+        let observers = members.filter(|m| !m.is_voter() && m.id != self.me.id);
+        observers.map(|m| m.id.clone()).collect()
+    }
+
+    /// Whether that is a member which is not known to be down.
+    pub(super) fn may_be_there(&self, id: &AgentId) -> bool {
+        let member = self.me.members.get(id);
+        member.is_some_and(|m| m.presence != Presence::Down)
+    }
+
+    /// How long answers of these may take. A member that is known to be down is called all the same,
+    /// since its next incarnation may be there already, but for that less time is enough.
+    pub(super) fn answer_time(&self, pending: &BTreeSet<AgentId>) -> Duration {
+        if self.config.has(Defect::Impatient) {
+            self.config.timings.delay_bound()
+        } else if pending.iter().any(|id| self.may_be_there(id)) {
+            self.config.timings.deadline()
+        } else {
+            self.config.grace()
+        }
+    }
+
+    // ---- answers to calls -------------------------------------------------------------------
+
+    pub(super) fn ack(&self, to: &AgentId, call: Call, election: &ElectionId, out: &mut Out) {
+        let election = election.clone();
+        // A candidate waits for voters only.
+        if self.me.is_voter() {
+            out.send(to, Ack { call, election });
+        }
+    }
+
+    /// A refusal is said, and says why: in the original a call that was ignored succeeds, and a
+    /// candidate whose members were halted meanwhile considers itself the winner.
+    pub(super) fn nack(
+        &self,
+        now: Time,
+        to: &AgentId,
+        call: Call,
+        election: &ElectionId,
+        out: &mut Out,
+    ) {
+        if self.config.has(Defect::IgnoredCallSucceeds) {
+            return self.ack(to, call, election, out);
+        }
+        if self.me.is_voter() {
+            let nack = Nack {
+                call,
+                election: election.clone(),
+                seen: self.numbers.seen,
+                score: self.candidate_score(now),
+            };
+            out.send(to, nack);
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! `obey-one-election`: what becomes of a halt, in every state.
+//!
+//! A halt is a promise to one election. Only a later election of the same agent, or of one above it,
+//! takes it back while it lasts; in the original an agent obeys any caller, so one that wrongly thinks
+//! that all above are dead takes everything over. An agent that may still hear from one above the caller
+//! acknowledges none before it knows: two elections may overlap when an agent recovers, and the lower
+//! one's last messages would break GM1 (Garcia-Molina 1982) if its caller then dies.
+
+use super::{
+    Call, Halt, Next, Out,
+    core::Core,
+    state::{ELECT, Halter, State, WaitCause},
+};
+use bully_core::protocol::{Rank, Time};
+
+/// What is to be done about a halt.
+enum HaltAnswer {
+    Obeys,
+    /// It has obeyed already.
+    Obeyed,
+    /// It belongs to an older election, or to an agent below the one that is obeyed.
+    Refuses,
+    /// An agent above the caller may be there: its answer is awaited.
+    Waits,
+    /// The caller ranks below.
+    Outranks,
+}
+
+pub(super) fn on_halt(
+    core: &mut Core,
+    state: &mut State,
+    now: Time,
+    by: Rank,
+    halt: &Halt,
+    out: &mut Out,
+) -> Next {
+    // Also from a halt that is refused: the own next election has to be a later one.
+    core.numbers.hear(halt.election.count);
+    core.learn(&by.id, Some(halt.score));
+    let election = halt.election.clone();
+    match (judge(core, state, now, &by, halt), state) {
+        (HaltAnswer::Obeyed, _) => core.ack(&by.id, Call::Halt, &election, out),
+        (HaltAnswer::Refuses, _) => core.nack(now, &by.id, Call::Halt, &election, out),
+        (HaltAnswer::Outranks, state) => {
+            core.nack(now, &by.id, Call::Halt, &election, out);
+            // A candidate holds an election already, and will halt the caller by that.
+            if !matches!(state, State::Candidate(_)) {
+                return ELECT;
+            }
+        }
+        (HaltAnswer::Waits, State::Candidate(candidacy)) => {
+            candidacy.keep_waiting(core, now, Halter { by, election }, out);
+        }
+        (HaltAnswer::Obeys | HaltAnswer::Waits, _) => return Next::Obey(Halter { by, election }),
+    }
+    Next::Stay
+}
+
+fn judge(core: &Core, state: &State, now: Time, by: &Rank, halt: &Halt) -> HaltAnswer {
+    // Asked first, since the promised election itself counts as older.
+    if state.halter(&halt.election).is_some() {
+        return HaltAnswer::Obeyed;
+    }
+    if core.numbers.is_older(&halt.election) {
+        return HaltAnswer::Refuses;
+    }
+    if core.outranks(now, by.score, &by.id) {
+        return HaltAnswer::Outranks;
+    }
+    let obeyed = match state {
+        State::Candidate(candidacy) => candidacy.superior(),
+        State::Waiting(wait) => match &wait.cause {
+            WaitCause::Superior(above) => Some(above),
+            WaitCause::Halted(halter) => Some(&halter.by),
+            WaitCause::Pause | WaitCause::Cooldown => None,
+        },
+        State::Idle | State::Member(_) | State::Leader(_) => None,
+    };
+    // The agent that is obeyed may halt again, and its score may have fallen.
+    if obeyed.is_some_and(|above| above.id != by.id && above > by) {
+        return HaltAnswer::Refuses;
+    }
+    match state {
+        State::Candidate(candidacy) if candidacy.may_hear_from_above(core, by) => HaltAnswer::Waits,
+        State::Idle
+        | State::Candidate(_)
+        | State::Waiting(_)
+        | State::Member(_)
+        | State::Leader(_) => HaltAnswer::Obeys,
+    }
+}

@@ -1,0 +1,124 @@
+//! A leader: a coordinator under which all are normal, until one is not.
+//!
+//! It asks all members again and again whether they work under it (`check-all-normal`); that is also
+//! how they hear that it is there. One "no" begins an election: in the original two coordinators never
+//! notice each other.
+
+use super::{
+    AgentId, AreYouNormal, Defect, ElectionId, Next, NotNormal, Out, ReorganizationTimer, Score,
+    core::Core, state::ELECT,
+};
+use bully_core::parts::{Due, Handover};
+use bully_core::protocol::{LostReason, Time};
+
+/// What a coordinator knows of its leadership.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Leading {
+    pub election: ElectionId,
+    /// The score it leads with; kept while it drains because it has lost its own.
+    score: Score,
+    /// When the next check is due.
+    check: Time,
+    pub handover: Option<Handover>,
+}
+
+impl Leading {
+    pub(super) fn begin(
+        core: &mut Core,
+        now: Time,
+        (election, score): (ElectionId, Score),
+        out: &mut Out,
+    ) -> Self {
+        let interval = core.config.detector().heartbeat;
+        out.set_timer(ReorganizationTimer::Check, interval);
+        core.end_cooldown(out);
+        Self {
+            election,
+            score,
+            check: now.after(interval),
+            handover: None,
+        }
+    }
+
+    pub(super) fn on_check_due(&mut self, core: &Core, now: Time, out: &mut Out) -> Next {
+        let detector = core.config.detector();
+        if now < self.check {
+            out.set_timer(ReorganizationTimer::Check, self.check.since(now));
+            return Next::Stay;
+        }
+        if now.since(self.check) > detector.detection {
+            // It was stalled for longer than the members wait: they may have a successor already.
+            return Next::Elect(LostReason::Stalled);
+        }
+        self.check = now.after(detector.heartbeat);
+        out.set_timer(ReorganizationTimer::Check, detector.heartbeat);
+        self.check_all(out);
+        Next::Stay
+    }
+
+    pub(super) fn check_all(&self, out: &mut Out) {
+        let (election, score) = (self.election.clone(), self.score);
+        out.send_all(AreYouNormal { election, score });
+    }
+
+    /// A member is there that does not work under this agent.
+    pub(super) fn on_not_normal(&self, core: &Core, answer: &NotNormal) -> Next {
+        let is_leaving = self.handover.is_some();
+        if self.election != answer.election || is_leaving || core.config.has(Defect::AllIsWell) {
+            return Next::Ignore("an answer to an earlier check, or it leaves anyway");
+        }
+        ELECT
+    }
+
+    /// An agent that outranks the new score hears of it by the check; without a score this one hands
+    /// over.
+    pub(super) fn set_score(
+        &mut self,
+        core: &Core,
+        now: Time,
+        score: Option<Score>,
+        out: &mut Out,
+    ) -> Next {
+        let Some(score) = score else {
+            return self.on_step_down(core, now, None, out);
+        };
+        self.score = score;
+        self.check_all(out);
+        Next::Stay
+    }
+
+    pub(super) fn on_step_down(
+        &mut self,
+        core: &Core,
+        now: Time,
+        to: Option<AgentId>,
+        out: &mut Out,
+    ) -> Next {
+        if self.handover.is_some() {
+            return Next::Ignore("it steps down already");
+        }
+        let (to, limit) = (core.me.successor(to), core.config.drain);
+        let term = self.election.count;
+        let handover = Handover::begin(now, term, to, limit, ReorganizationTimer::Drain, out);
+        self.handover = Some(handover);
+        Next::Stay
+    }
+
+    pub(super) fn on_drained(&self) -> Next {
+        match &self.handover {
+            Some(handover) => Next::Resign(handover.to.clone()),
+            None => Next::Ignore("it does not step down"),
+        }
+    }
+
+    pub(super) fn on_drain_due(&self, now: Time, out: &mut Out) -> Next {
+        match &self.handover {
+            Some(handover)
+                if handover.on_due(now, ReorganizationTimer::Drain, out) == Due::Later =>
+            {
+                Next::Stay
+            }
+            _ => self.on_drained(),
+        }
+    }
+}

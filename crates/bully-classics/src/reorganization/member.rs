@@ -1,0 +1,260 @@
+//! A member: it is led by a coordinator, and watches it.
+//!
+//! Decided here: only the agent that has halted a member coordinates it (`join-own-halter`), only the
+//! coordinator hands it a task (`work-for-own-coordinator`), and a coordinator that is silent is asked
+//! before it is given up (`miss-a-silent-coordinator`). An observer is not halted: it takes the word of
+//! the agent that coordinates by the latest election.
+
+use super::{
+    AgentId, AreYouThere, Call, Defect, ElectionId, NewCoordinator, Next, Normal, NotNormal, Out,
+    Ready, ReorganizationTimer, Resign, Score, Task, There,
+    core::Core,
+    state::{ELECT, State},
+};
+use crate::numbered::CoordinatorWatch;
+use bully_core::protocol::{After, Event, Incarnation, Leader, Time};
+
+/// A coordinator and what is agreed with it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Membership {
+    pub leader: Leader,
+    pub election: ElectionId,
+    /// The coordinator's score.
+    pub score: Score,
+    work: Work,
+    watch: CoordinatorWatch,
+    due: Time,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Work {
+    /// Knows the coordinator, and awaits the task.
+    Awaited,
+    /// At work; an observer need not have heard of the task.
+    Begun(Option<Task>),
+}
+
+impl Membership {
+    pub(super) fn join(
+        core: &Core,
+        now: Time,
+        (leader, election, score): (Leader, ElectionId, Score),
+        out: &mut Out,
+    ) -> Self {
+        let wait = core.config.takeover();
+        out.set_timer(ReorganizationTimer::Watch, wait);
+        Self {
+            leader,
+            election,
+            score,
+            work: Work::Awaited,
+            watch: CoordinatorWatch::Hears,
+            due: now.after(wait),
+        }
+    }
+
+    pub(super) fn observe(
+        core: &Core,
+        now: Time,
+        (leader, election, score): (Leader, ElectionId, Score),
+        out: &mut Out,
+    ) -> Self {
+        out.notify(Event::NewLeader(leader.clone()));
+        let mut membership = Self {
+            leader,
+            election,
+            score,
+            work: Work::Begun(None),
+            watch: CoordinatorWatch::Hears,
+            due: now,
+        };
+        membership.hear_leader(core, now, out);
+        membership
+    }
+
+    /// The coordinator is there: it may be silent for the detection time again.
+    pub(super) fn hear_leader(&mut self, core: &Core, now: Time, out: &mut Out) {
+        let limit = core.config.detector().detection;
+        let jitter = core.config.timings.jitter();
+        self.watch = CoordinatorWatch::Hears;
+        self.due = now.after(limit);
+        out.set_timer(ReorganizationTimer::Watch, After::jittered(limit, jitter));
+    }
+
+    /// The coordinator hands out the task.
+    pub(super) fn on_ready(&mut self, core: &Core, now: Time, ready: &Ready, out: &mut Out) {
+        // A copy of the task is acknowledged as well, but the application hears of it once.
+        if self.work == Work::Awaited {
+            self.work = Work::Begun(Some(ready.task));
+            out.notify(Event::NewLeader(self.leader.clone()));
+            self.hear_leader(core, now, out);
+        }
+    }
+
+    /// The coordinator asks whether this agent works under it. It does; but if it ranks above now, it
+    /// holds an election.
+    pub(super) fn on_are_you_normal(
+        &mut self,
+        core: &Core,
+        now: Time,
+        score: Score,
+        out: &mut Out,
+    ) -> Next {
+        self.score = score;
+        // The question stays without an answer: a silence is nothing, and the halt follows.
+        if core.outranks(now, score, &self.leader.id) {
+            return ELECT;
+        }
+        self.hear_leader(core, now, out);
+        let election = self.election.clone();
+        out.send(&self.leader.id, Normal { election });
+        Next::Stay
+    }
+
+    /// The coordinator has left: its successor begins at once, the others in order of rank.
+    pub(super) fn on_resign(&self, core: &mut Core, resign: &Resign) -> Next {
+        // No agent has to ask it, and wait for it, before the others are halted.
+        core.learn(&self.leader.id, None);
+        if resign.successor.as_ref() == Some(&core.me.id) {
+            return Next::ElectWithout(self.leader.id.clone());
+        }
+        Next::WaitForSlot
+    }
+
+    /// A confirmed end of the coordinator's incarnation is an election; a suspected one is a reason to
+    /// ask.
+    pub(super) fn on_members(&mut self, core: &Core, now: Time, out: &mut Out) -> Next {
+        let leader = core.me.members.get(&self.leader.id);
+        let incarnation = self.leader.incarnation;
+        if leader.is_none_or(|m| m.is_stale(incarnation)) {
+            return ELECT;
+        }
+        if leader.is_some_and(|m| m.is_gone(incarnation)) && core.me.is_voter() {
+            self.ask_leader(core, now, out);
+        }
+        Next::Stay
+    }
+
+    pub(super) fn on_watch_due(&mut self, core: &Core, now: Time, out: &mut Out) -> Next {
+        if now < self.due {
+            out.set_timer(ReorganizationTimer::Watch, self.due.since(now));
+            return Next::Stay;
+        }
+        // Voters do not answer an observer, so it would ask in vain.
+        if self.watch == CoordinatorWatch::Hears && core.me.is_voter() {
+            self.ask_leader(core, now, out);
+            return Next::Stay;
+        }
+        Next::ElectWithout(self.leader.id.clone())
+    }
+
+    fn ask_leader(&mut self, core: &Core, now: Time, out: &mut Out) {
+        // A second question would put off the deadline of the first.
+        if self.watch == CoordinatorWatch::Asks {
+            return;
+        }
+        let wait = core.config.timings.deadline();
+        self.watch = CoordinatorWatch::Asks;
+        self.due = now.after(wait);
+        let question = AreYouThere {
+            election: self.election.clone(),
+            score: core.candidate_score(now),
+        };
+        out.send(&self.leader.id, question);
+        out.set_timer(ReorganizationTimer::Watch, wait);
+    }
+
+    pub(super) fn on_there(
+        &mut self,
+        core: &Core,
+        now: Time,
+        from: &AgentId,
+        there: &There,
+        out: &mut Out,
+    ) -> Next {
+        let is_asked = self.watch == CoordinatorWatch::Asks && self.leader.id == *from;
+        if !is_asked || self.election != there.election {
+            return Next::Ignore("an answer to an earlier question");
+        }
+        // A coordinator that knows nothing of its election is as good as silent: after a quick restart
+        // it is there, and its members would work on for no coordinator.
+        if !there.coordinates {
+            return ELECT;
+        }
+        self.hear_leader(core, now, out);
+        Next::Stay
+    }
+
+    pub(super) const fn is_normal(&self) -> bool {
+        matches!(self.work, Work::Begun(_))
+    }
+
+    pub(super) const fn task(&self) -> Option<Task> {
+        match self.work {
+            Work::Begun(task) => task,
+            Work::Awaited => None,
+        }
+    }
+}
+
+/// A coordinator makes itself known: it must have halted this agent, by that very election.
+pub(super) fn on_new_coordinator(
+    core: &Core,
+    state: &State,
+    now: Time,
+    (from, incarnation): (&AgentId, Incarnation),
+    message: &NewCoordinator,
+    out: &mut Out,
+) -> Next {
+    let election = &message.election;
+    if state.member_of(election).is_some() {
+        // Messages may come twice: a refusal of the copy could begin another election.
+        core.ack(from, Call::NewCoordinator, election, out);
+        return Next::Stay;
+    }
+    let mut score = state.halter(election).map(|halter| halter.by.score);
+    if core.config.has(Defect::AnyCoordinator) {
+        score = score.or_else(|| core.score_of(from));
+    }
+    let Some(score) = score else {
+        core.nack(now, from, Call::NewCoordinator, election, out);
+        return Next::Stay;
+    };
+    Next::Join(leader(from, incarnation, election), election.clone(), score)
+}
+
+/// An observer hears a coordinator.
+pub(super) fn on_observed(
+    core: &Core,
+    state: &mut State,
+    now: Time,
+    (from, incarnation): (&AgentId, Incarnation),
+    (election, score): (&ElectionId, Score),
+    out: &mut Out,
+) -> Next {
+    let is_older = core.numbers.promised.as_ref().is_some_and(|p| p > election);
+    let leader = leader(from, incarnation, election);
+    if let State::Member(m) = state {
+        if is_older {
+            return Next::Ignore("an older coordinator");
+        }
+        if m.election == *election && m.leader == leader {
+            m.hear_leader(core, now, out);
+            return Next::Stay;
+        }
+    } else if is_older {
+        // It may coordinate, but by an earlier election than the last one whose word was taken.
+        let (election, seen) = (election.clone(), core.numbers.seen);
+        out.send(from, NotNormal { election, seen });
+        return Next::Stay;
+    }
+    Next::Observe(leader, election.clone(), score)
+}
+
+fn leader(id: &AgentId, incarnation: Incarnation, election: &ElectionId) -> Leader {
+    Leader {
+        id: id.clone(),
+        incarnation,
+        term: election.count,
+    }
+}

@@ -1,0 +1,294 @@
+//! What the agents of a reorganization say to each other: the five calls of 1982 and their answers.
+//!
+//! | call | paper | meaning | answered by |
+//! |---|---|---|---|
+//! | [`AreYouThere`] | `Are-You-There(i)` | Are you there? | [`There`], always |
+//! | [`AreYouNormal`] | `Are-You-Normal(i)` | Do you work under me? | [`Normal`], [`NotNormal`] |
+//! | [`Halt`] | `Halt(i, j)` | Stop, and obey no other agent. | [`Ack`], [`Nack`] |
+//! | [`NewCoordinator`] | `New-Coordinator(i, j)` | I coordinate: reorganize. | [`Ack`], [`Nack`] |
+//! | [`Ready`] | `Ready(i, x)` | This is the task: work. | [`Ack`], [`Nack`] |
+//! | [`Resign`] | – | I coordinate no longer. | – |
+//!
+//! Every message names the election it belongs to. That replaces the paper's assumption that
+//! messages arrive in order, and makes an answer out of date visible as one. All are flat and small;
+//! the sender's name and incarnation travel beside them.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::numbered::{ElectionId, Task};
+use bully_core::parts::messages;
+use bully_core::protocol::{AgentId, MinimumRole, PeerMessage, Score, Term};
+
+/// "Are you there?" It is answered in every state.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AreYouThere {
+    /// The election that the asker wants to hold; a member that misses its coordinator names the
+    /// one that it works under.
+    pub election: ElectionId,
+    /// The asker's score; `None` if it cannot be elected.
+    pub score: Option<Score>,
+}
+
+/// "I do."
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct There {
+    /// The election named in the question.
+    pub election: ElectionId,
+    /// The sender's score now; `None` if it cannot be elected, or defers to others.
+    pub score: Option<Score>,
+    /// Whether the sender coordinates by that election.
+    pub coordinates: bool,
+    /// The highest count the sender has seen.
+    pub seen: Term,
+}
+
+/// "Do you work under me?" Only a coordinator asks this, again and again.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AreYouNormal {
+    /// The election by which the sender coordinates.
+    pub election: ElectionId,
+    /// The coordinator's score.
+    pub score: Score,
+}
+
+/// "I work under you."
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Normal {
+    /// The coordinator's election.
+    pub election: ElectionId,
+}
+
+/// "I do not work under you."
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NotNormal {
+    /// The election named in the question.
+    pub election: ElectionId,
+    /// The highest count the sender has seen.
+    pub seen: Term,
+}
+
+/// "Stop your work, and obey no agent below me."
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Halt {
+    /// The sender's election.
+    pub election: ElectionId,
+    /// The sender's score.
+    pub score: Score,
+}
+
+/// "I coordinate: reorganize under me."
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NewCoordinator {
+    /// The sender's election.
+    pub election: ElectionId,
+}
+
+/// "This is the task: work."
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ready {
+    /// The sender's election.
+    pub election: ElectionId,
+    /// The coordinator's score.
+    pub score: Score,
+    /// The same for all.
+    pub task: Task,
+}
+
+/// A call of a coordinator, or of an agent that wants to be one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Call {
+    /// See [`Halt`].
+    Halt,
+    /// See [`NewCoordinator`].
+    NewCoordinator,
+    /// See [`Ready`].
+    Ready,
+}
+
+/// "Done."
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ack {
+    /// What was called.
+    pub call: Call,
+    /// The caller's election.
+    pub election: ElectionId,
+}
+
+/// "Not done, and why it may be."
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Nack {
+    /// What was called.
+    pub call: Call,
+    /// The caller's election.
+    pub election: ElectionId,
+    /// The highest count the sender has seen.
+    pub seen: Term,
+    /// The sender's score now; `None` if it cannot be elected, or defers to others.
+    pub score: Option<Score>,
+}
+
+/// "I coordinate no longer": the leadership has ended before this is sent.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Resign {
+    /// The election that has ended.
+    pub election: ElectionId,
+    /// The agent that shall hold the next one, without waiting.
+    pub successor: Option<AgentId>,
+}
+
+messages! {
+    /// Everything that one agent of a reorganization says to another.
+    pub enum ReorganizationMessage {
+        AreYouThere(m) => "are_you_there", m.election.count;
+        There(m) => "there", m.election.count.max(m.seen);
+        AreYouNormal(m) => "are_you_normal", m.election.count;
+        Normal(m) => "normal", m.election.count;
+        NotNormal(m) => "not_normal", m.election.count.max(m.seen);
+        Halt(m) => "halt", m.election.count;
+        NewCoordinator(m) => "new_coordinator", m.election.count;
+        Ready(m) => "ready", m.election.count;
+        Ack(m) => m.call.ack(), m.election.count;
+        Nack(m) => m.call.nack(), m.election.count.max(m.seen);
+        Resign(m) => "resign", m.election.count;
+    }
+}
+
+impl ReorganizationMessage {
+    /// The election it belongs to.
+    pub fn election(&self) -> &ElectionId {
+        match self {
+            Self::AreYouThere(m) => &m.election,
+            Self::There(m) => &m.election,
+            Self::AreYouNormal(m) => &m.election,
+            Self::Normal(m) => &m.election,
+            Self::NotNormal(m) => &m.election,
+            Self::Halt(m) => &m.election,
+            Self::NewCoordinator(m) => &m.election,
+            Self::Ready(m) => &m.election,
+            Self::Ack(m) => &m.election,
+            Self::Nack(m) => &m.election,
+            Self::Resign(m) => &m.election,
+        }
+    }
+}
+
+impl ReorganizationMessage {
+    /// Whether only the agent may say this that holds the election which it names.
+    pub(super) const fn is_call(&self) -> bool {
+        match self {
+            Self::Halt(_)
+            | Self::NewCoordinator(_)
+            | Self::Ready(_)
+            | Self::AreYouNormal(_)
+            | Self::Resign(_) => true,
+            Self::AreYouThere(_)
+            | Self::There(_)
+            | Self::Normal(_)
+            | Self::NotNormal(_)
+            | Self::Ack(_)
+            | Self::Nack(_) => false,
+        }
+    }
+}
+
+impl PeerMessage for ReorganizationMessage {
+    fn kind(&self) -> &'static str {
+        self.name()
+    }
+
+    fn needs(&self, _: &AgentId) -> MinimumRole {
+        match self {
+            // An observer says so of an election that is older than the last one it knew.
+            Self::NotNormal(_) => MinimumRole::Observer,
+            Self::There(m) if m.coordinates => MinimumRole::Leader,
+            Self::AreYouThere(_)
+            | Self::There(_)
+            | Self::Normal(_)
+            | Self::Ack(_)
+            | Self::Nack(_) => MinimumRole::Voter,
+            Self::AreYouNormal(_)
+            | Self::Halt(_)
+            | Self::NewCoordinator(_)
+            | Self::Ready(_)
+            | Self::Resign(_) => MinimumRole::Leader,
+        }
+    }
+
+    fn term(&self) -> Option<Term> {
+        Some(self.term())
+    }
+
+    /// The check goes on for ever.
+    fn is_repeated(&self) -> bool {
+        matches!(self, Self::AreYouNormal(_) | Self::Normal(_))
+    }
+}
+
+impl fmt::Display for Call {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Halt => "halt",
+            Self::NewCoordinator => "new coordinator",
+            Self::Ready => "ready",
+        })
+    }
+}
+
+impl fmt::Display for ReorganizationMessage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let election = self.election();
+        match self {
+            Self::AreYouThere(_) => write!(f, "are you there? {election}"),
+            Self::There(m) if m.score.is_none() => write!(f, "there, not standing {election}"),
+            Self::There(_) => write!(f, "there {election}"),
+            Self::AreYouNormal(_) => write!(f, "are you normal? {election}"),
+            Self::Normal(_) => write!(f, "normal {election}"),
+            Self::NotNormal(_) => write!(f, "not normal {election}"),
+            Self::Halt(m) => write!(f, "halt {election} score {}", m.score),
+            Self::NewCoordinator(_) => write!(f, "new coordinator {election}"),
+            Self::Ready(m) => write!(f, "ready {election} task {}", m.task),
+            Self::Ack(m) => write!(f, "{} ack {election}", m.call),
+            Self::Nack(m) => write!(f, "{} nack {election}, knows {}", m.call, m.seen),
+            Self::Resign(m) => {
+                write!(f, "resign {election}")?;
+                let successor = m.successor.as_ref();
+                successor.map_or(Ok(()), |id| write!(f, " for {id}"))
+            }
+        }
+    }
+}
+
+impl Call {
+    /// What its acknowledgement is called: the calls are acknowledged one by one, so that none of
+    /// these is a substitute for another one.
+    const fn ack(self) -> &'static str {
+        match self {
+            Self::Halt => "halt_ack",
+            Self::NewCoordinator => "new_coordinator_ack",
+            Self::Ready => "ready_ack",
+        }
+    }
+
+    const fn nack(self) -> &'static str {
+        match self {
+            Self::Halt => "halt_nack",
+            Self::NewCoordinator => "new_coordinator_nack",
+            Self::Ready => "ready_nack",
+        }
+    }
+}

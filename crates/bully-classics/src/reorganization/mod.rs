@@ -1,0 +1,269 @@
+//! The reorganization: the bully election as it was published (Garcia-Molina 1982).
+//!
+//! An elected coordinator does more than announce itself: it first stops the work of all (`Halt`), then
+//! makes itself known (`NewCoordinator`), then hands out a task (`Ready`); and it never trusts that all
+//! is well, but asks (`AreYouNormal`). For these six messages per member the paper promises agreement
+//! at every instant, in a system that keeps its assumptions.
+//!
+//! ```text
+//! a normal election, held by b         a failover: c coordinated a and b, and is dead
+//! (c above is dead)
+//!
+//! a       b       c                    a       b       c
+//! │       ├──────▶╳ are you there?     │       ├──────▶╳  are you there? (nothing heard for a while)
+//! │       ╎         silent for T       │       ╎          silent for T: b holds an election
+//! │◀──────┤ halt                       │       ├──────▶╳  are you there?, of its own election
+//! ├──────▶│ halt ack                   │       ╎          silent for T: no agent above is there
+//! │       ╎         c silent for T     │◀──────┤ halt  (a works no longer)
+//! │◀──────┤ new coordinator            ├──────▶│ halt ack
+//! ├──────▶│ new coordinator ack        │◀──────┤ new coordinator, and so on as on the left
+//! │◀──────┤ ready: the task            ├──────▶│ ready ack: b leads
+//! ├──────▶│ ready ack: b leads         │◀──────┤ are you normal?   each heartbeat
+//! │◀──────┤ are you normal?            ├──────▶│ normal
+//! ├──────▶│ normal                     │       │
+//! ```
+//!
+//! # What you can rely on
+//! - GM1, always: two voters in *Reorganization* or *Normal* have the same coordinator, and two in
+//!   *Normal* have the same task. So at most one considers itself leader. (An observer is told last.)
+//! - GM2, once no failure happens for long enough: one agent is *Normal* with itself as coordinator,
+//!   and all that are up are *Normal* under it. It is the highest in rank.
+//!
+//! Both assertions are the paper's, and so are their conditions: no message takes longer than d < T / 2
+//! or is lost (d is the [delay bound](bully_core::protocol::Timings::delay_bound), T the
+//! [deadline](bully_core::protocol::Timings::deadline)), no agent pauses, the members and their scores are
+//! fixed, and a record survives crashes. Agents may crash and recover at any time. If one of these
+//! fails, both promises are void until it holds again: a partition has a coordinator on each side, a
+//! pause may show two for as long as it takes to notice. After that the group agrees again by itself. An
+//! application that cannot live with that wants the quorum election.
+//!
+//! A model checker looks at GM1 in every order in which three agents can act while no message takes
+//! longer than d, one of which may crash: it holds with T > 2 d, and is broken with T = 2 d. How far
+//! it looks is in `tests/heavy`.
+//!
+//! A leader that hangs considers itself leader for the detection time without a step
+//! ([`View::valid_until`]); the first timer after that finds the stall, and gives the leadership up.
+//!
+//! # The rules
+//! | rule | paper | what it says | decided in |
+//! |---|---|---|---|
+//! | `recover-on-start` | Recovery | the durable count goes up, then an election; the first start is a recovery | `machine.rs` |
+//! | `ask-those-above` | Election, part 1 | ask all above, at once: `AreYouThere`; wait if one is there | `candidate.rs` |
+//! | `halt-all-others` | part 2 | none is: `Halt` all others; those that acknowledge are in *Up* | `candidate.rs` |
+//! | `obey-one-election` | `Halt` | obey one election; refuse older ones, and agents that rank below | `halt.rs` |
+//! | `make-coordinator-known` | part 2 | *Reorganization*: `NewCoordinator` to Up; all acknowledge, or another election | `candidate.rs` |
+//! | `join-own-halter` | `New-Coordinator` | only from the agent that has halted this one, by the same election | `member.rs` |
+//! | `hand-out-task` | `Ready` | the task to Up; all acknowledge, or another election; then *Normal*, and it leads | `candidate.rs` |
+//! | `work-for-own-coordinator` | `Ready` | only from the coordinator, by the same election; *Normal*, and it follows | `answer.rs`, `member.rs` |
+//! | `check-all-normal` | Check | `AreYouNormal` to all, each heartbeat; one "no" is an election, a silence is nothing | `leader.rs` |
+//! | `miss-a-silent-coordinator` | Timeout | nothing heard for the detection time: `AreYouThere` to the coordinator; silent for T: an election | `member.rs` |
+//! | `answer-truthfully` | `Are-You-There`, `Are-You-Normal` | the first always; the second if it works under the asker, by that election | `answer.rs` |
+//!
+//! # State × input
+//! − is a traced no-op. "nack" tells the caller what it did not know. "elects" is to leave everything
+//! and to hold an election (`ask-those-above`).
+//!
+//! | input | idle | asks | halts | reorganizes, readies | waits | joins, follows | leads |
+//! |---|---|---|---|---|---|---|---|
+//! | `AreYouThere` | `There` | `There` | `There` | `There` | `There` | `There` | `There` |
+//! | `There` from above | − | will wait | − | − | − | of the coordinator: watches on, or elects | − |
+//! | `Halt`, older | nack | nack | nack | nack | nack, or ack again | nack | nack |
+//! | `Halt` from below | obeys | nack | nack | nack | nack, elects | nack, elects | nack, elects |
+//! | `Halt` from above | obeys | obeys, once no agent above that one may be there | obeys | obeys | obeys, unless it waits for one above that one | obeys | obeys: `Outranked` |
+//! | `NewCoordinator` | nack | nack | nack | nack | halted by it: joins | the same: ack again | nack |
+//! | `Ready` | nack | nack | nack | nack | nack | the same: follows | nack |
+//! | `Ack` | − | − | in Up | counts | − | − | − |
+//! | `Nack` | − | − | pauses, elects | pauses, elects | − | − | − |
+//! | `AreYouNormal` | no | no | no | no | no | of the coordinator: yes, or elects if that ranks below | no |
+//! | `NotNormal` | − | − | − | − | − | − | elects: `Reorganized` |
+//! | `Resign` | − | − | − | − | − | of the coordinator: elects, or waits for its slot | − |
+//! | an end in `Members` | − | of one that is asked: waits less | the same | of one that is called: elects | of the one it waits for: elects; it cools down, and no other agent is there: elects | of the coordinator: elects; a suspicion: asks | − |
+//! | `TimedOut` | − | `Answer`: halts, or waits | `Answer`: reorganizes | `Answer`: elects | `Takeover`: elects; it cools down, and `Cooldown`: elects | `Watch`: asks, then elects | `Check`, `Drain` |
+//! | `Campaign` | elects | − | − | − | elects | elects | checks |
+//! | `SetScore` | elects | elects | elects | elects | higher: elects | above the coordinator: elects | checks; `None`: drains |
+//! | `StepDown`, `Drained` | − | − | − | − | − | − | drains; resigns |
+//!
+//! An agent that cannot be elected (an observer, a voter without a score) is idle instead. A voter that
+//! cools down after a step-down waits instead: for 2.5 T and its slot, which is eight slots after the
+//! others; then its cool-down is over. An idle voter answers, obeys and works like any other; an observer
+//! takes the coordinator's word, and tells one only which count to exceed. Before `Start` an agent is
+//! *Down*.
+//!
+//! # Amendments
+//! | rule | differs from the paper, or from the notes that circulate of it | why |
+//! |---|---|---|
+//! | all | every message names its election, a durable count and a name | messages may then arrive in any order, and twice |
+//! | all | calls go out in parallel | one by one they take a round trip each, and T per dead member |
+//! | `ask-those-above` | an agent that is asked begins nothing, as in the paper; [`WhenAsked::Elect`] does, as the textbooks have it | its own timers suffice |
+//! | `ask-those-above` | the answers of all are awaited, though one suffices to wait | see the end of `obey-one-election` |
+//! | `obey-one-election` | a halt from below is refused | the original obeys any caller: an agent that wrongly thinks that all above are dead takes everything over |
+//! | `obey-one-election` | an older election is refused, with the count to exceed | the original relies on messages in order |
+//! | `obey-one-election` | an agent that obeys another one refuses all below that; one that may still hear from an agent above lets them wait | two elections may overlap when an agent recovers: the lower one's last messages would break GM1 if it then dies |
+//! | `make-coordinator-known`, `hand-out-task` | refusals are said | in the original a call that was ignored succeeds, and a candidate whose members were halted meanwhile considers itself the winner |
+//! | `check-all-normal` | "normal under another agent" is a "no" | in the original two coordinators never notice each other |
+//! | `miss-a-silent-coordinator` | a coordinator that knows nothing of its election is as good as silent | after a quick restart it answers "yes", and its members would work on for no coordinator |
+//! | – | a confirmed end shortens a wait for T to 3 d (while asking and halting), and ends the other waits | it proves more than a silence; 3 d, since a next incarnation may be there that no agent has heard of |
+//! | – | an agent that was stalled for longer than the detection time gives up a leadership, and starts again | "a node never pauses" cannot be promised; noticing it can |
+//! | – | scores may change: an agent that ranks above its coordinator elects | in the paper ranks are fixed numbers |
+//! | – | `Resign`, and a cool-down after it | in the paper no agent leaves politely |
+//! | – | an agent that cools down waits, and not for ever; a silent one is none to defer to | all that are left may cool down, and no election would begin |
+//!
+//! The notes known as *Bully* that circulate with the 1982 protocol have faults of their own: they
+//! end at *Reorganization* (no `Ready`, no agent is ever *Normal*), have no Check, Timeout or
+//! Recovery, and exclude the highest member (i < j < n). All three are mended by following the paper.
+//!
+//! # Cost
+//! With `a` members below that are up, `x` members above and `y` below that are dead: x + y + 6a
+//! messages, and T + 6 d (T more if y > 0; without T where ends are confirmed, but 3 d). If all start
+//! at once: O(n²). Every recovery is an election for all: the coordinator finds a member that is not
+//! normal and reorganizes the group, under a new term. A prospects coordinator costs 2 (n - 1) messages
+//! each heartbeat.
+//!
+//! # Sources
+//! H. Garcia-Molina, *Elections in a Distributed Computing System*, IEEE Transactions on Computers
+//! C-31(1), 1982: assumptions, the assertions GM1 and GM2, the algorithm for synchronous systems.
+//!
+//! Not here, but worth knowing: Stoller's form for asynchronous systems (his algorithm 3b), which
+//! Erlang's `gen_leader` implements. It replaces T by a failure detector: an agent waits until *all*
+//! above are reported down, halts those below one by one without those reported down, and announces
+//! itself to those that acknowledged; a halted agent starts again when its halter is reported down; a
+//! leader goes on asking the dead whether they are normal, and adopts the others. Its safety is that of
+//! its detector, and a partition has a leader on each side. Here, confirmed ends play that part.
+
+mod answer;
+mod candidate;
+mod config;
+mod core;
+mod defect;
+mod halt;
+mod leader;
+mod machine;
+mod member;
+mod message;
+mod state;
+mod timer;
+mod transition;
+mod waiting;
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+pub use config::{ReorganizationConfig, ReorganizationError, WhenAsked};
+#[doc(hidden)]
+pub use defect::Defect;
+pub use machine::Reorganization;
+
+pub use {
+    message::{
+        Ack, AreYouNormal, AreYouThere, Call, Halt, Nack, NewCoordinator, Normal, NotNormal, Ready,
+        ReorganizationMessage, Resign, There,
+    },
+    timer::ReorganizationTimer,
+};
+
+use state::{Next, State};
+
+use crate::numbered::LAST_COUNT;
+#[cfg(any(test, feature = "testkit"))]
+pub use crate::numbered::PaperStatus;
+pub use crate::numbered::Task;
+pub use crate::numbered::{CountRecord, ElectionId};
+
+use bully_core::protocol::{
+    AgentId, ClockKind, EffectsOf, Election, Identity, Incarnation, InputOf, Leader, Leaders,
+    MemberKind, MembershipError, Prospects, Requirements, Rules, Score, Storage, Time, Timings,
+    View,
+};
+
+type Out = EffectsOf<Reorganization>;
+
+const RULES: Rules = Rules::new("reorganization");
+
+impl Election for Reorganization {
+    type Message = ReorganizationMessage;
+    type Timer = ReorganizationTimer;
+    type Durable = CountRecord;
+    type Config = Arc<ReorganizationConfig>;
+
+    fn new(identity: Identity, config: &Self::Config, durable: Option<CountRecord>) -> Self {
+        Self::of(identity, Arc::clone(config), durable)
+    }
+
+    fn handle(&mut self, now: Time, input: InputOf<Self>, out: &mut Out) {
+        self.step(now, input, out);
+    }
+
+    fn requirements(
+        config: &Self::Config,
+        _: &AgentId,
+        kind: MemberKind,
+    ) -> Result<Requirements, MembershipError> {
+        config.check().map_err(MembershipError::config)?;
+        Ok(Requirements {
+            // GM1 is void while a partition lasts (Garcia-Molina 1982, assumption of the reliable
+            // network): each side reorganizes itself around a coordinator of its own.
+            leaders: Leaders::PerSide,
+            storage: Storage::of_voters(kind),
+            // A pause breaks the promise whatever the clock says of it.
+            clock: ClockKind::Any,
+            ..Requirements::new(RULES)
+        })
+    }
+
+    fn prospects(&self) -> Prospects {
+        Prospects::cooling_down(self.core.cooldown.until())
+    }
+
+    fn timings(config: &Self::Config) -> Option<&Timings> {
+        Some(&config.timings)
+    }
+
+    fn view(&self, _now: Time) -> View {
+        let leading = match &self.state {
+            State::Leader(leading) => Some(leading.election.count),
+            State::Idle | State::Candidate(_) | State::Waiting(_) | State::Member(_) => None,
+        };
+        let leader = self.leader();
+        let seen = self.core.numbers.seen;
+        let detection = self.core.config.detector().detection;
+        View {
+            role: self.state.role(),
+            term: leader.as_ref().map_or(seen, |l| l.term),
+            leader,
+            leading,
+            valid_until: self.stepped.map_or(Time::ZERO, |at| at.after(detection)),
+        }
+    }
+}
+
+/// What the paper says of a participant beside its task.
+#[cfg(any(test, feature = "testkit"))]
+impl Reorganization {
+    /// The paper's S(i).s.
+    pub fn status(&self) -> PaperStatus {
+        self.stepped
+            .map_or(PaperStatus::Down, |_| self.state.status())
+    }
+
+    /// The paper's S(i).c: the coordinator, in *Reorganization* and *Normal*.
+    pub fn coordinator(&self) -> Option<&AgentId> {
+        match (self.state.status(), &self.state) {
+            (PaperStatus::Down | PaperStatus::Election, _) => None,
+            (_, State::Member(membership)) => Some(&membership.leader.id),
+            (_, _) => Some(&self.core.me.id),
+        }
+    }
+}
+
+impl Reorganization {
+    /// The paper's S(i).d: the task, in *Normal*. An observer need not know it.
+    pub fn task(&self) -> Option<Task> {
+        match &self.state {
+            State::Leader(_) => Some(self.core.config.task),
+            State::Member(membership) => membership.task(),
+            State::Idle | State::Candidate(_) | State::Waiting(_) => None,
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! What an agent of a reorganization is doing, and what may follow.
+//!
+//! ```text
+//!        asks those above      none is there         all halted       all know it     all work
+//! Idle ─────────────────▶ Asking ─────────────▶ Halting ─────▶ Reorganizing ─▶ Readying ─────▶ Leader
+//!  ▲  ▲                     │ one above is         │ refused      │ silence       │               │
+//!  │  │                     ▼ there                ▼              ▼               ▼               │
+//!  │  │   Halt ──────▶   Waiting ◀───────────────────────────────────────────────────────────────┤
+//!  │  └── cannot be         │ NewCoordinator                                         `NotNormal`
+//!  │      elected           ▼                  Ready
+//!  └──────────────────── Joining ───────────────────────▶ Following
+//! ```
+//!
+//! The paper's status is a reading of this: see `PaperStatus`.
+
+use super::{ElectionId, candidate::Candidacy, leader::Leading, member::Membership, waiting::Wait};
+use bully_core::protocol::{After, AgentId, Leader, LostReason, Rank, Role, Score};
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum State {
+    /// Cannot be elected, and waits to be halted.
+    Idle,
+    /// Holds an election.
+    Candidate(Candidacy),
+    /// Defers to another agent, and holds an election if nothing comes of that.
+    Waiting(Wait),
+    /// Has a coordinator.
+    Member(Membership),
+    /// Coordinates, all being normal.
+    Leader(Leading),
+}
+
+impl State {
+    pub(super) const fn role(&self) -> Role {
+        match self {
+            Self::Idle => Role::Follower,
+            Self::Candidate(candidacy) if candidacy.has_superior() => Role::Waiting,
+            Self::Candidate(_) => Role::Candidate,
+            Self::Waiting(wait) => match wait.cause {
+                WaitCause::Cooldown => Role::Follower, // no agent has told it to wait
+                WaitCause::Superior(_) | WaitCause::Halted(_) | WaitCause::Pause => Role::Waiting,
+            },
+            Self::Member(membership) if membership.is_normal() => Role::Follower,
+            Self::Member(_) => Role::Waiting,
+            Self::Leader(_) => Role::Leader,
+        }
+    }
+
+    #[cfg(any(test, feature = "testkit"))]
+    pub(super) const fn status(&self) -> super::PaperStatus {
+        use super::PaperStatus;
+        match self {
+            Self::Candidate(candidacy) if candidacy.is_made_known() => PaperStatus::Reorganization,
+            Self::Idle | Self::Waiting(_) | Self::Candidate(_) => PaperStatus::Election,
+            Self::Member(membership) if membership.is_normal() => PaperStatus::Normal,
+            Self::Member(_) => PaperStatus::Reorganization,
+            Self::Leader(_) => PaperStatus::Normal,
+        }
+    }
+
+    /// Whether this agent coordinates by that election, even if not all are normal yet.
+    pub(super) fn coordinates(&self, election: &ElectionId) -> bool {
+        match self {
+            Self::Leader(leading) => leading.election == *election,
+            Self::Candidate(c) => c.is_made_known() && c.election == *election,
+            Self::Idle | Self::Waiting(_) | Self::Member(_) => false,
+        }
+    }
+
+    /// Whether this agent holds no election, and no other one has halted it.
+    pub(super) const fn is_free(&self) -> bool {
+        match self {
+            Self::Candidate(_) => false,
+            Self::Waiting(wait) => !matches!(wait.cause, WaitCause::Halted(_)),
+            Self::Idle | Self::Member(_) | Self::Leader(_) => true,
+        }
+    }
+
+    /// Whether this agent does nothing but let others go first.
+    pub(super) const fn is_cooling_down(&self) -> bool {
+        match self {
+            Self::Idle => true,
+            Self::Waiting(wait) => matches!(wait.cause, WaitCause::Cooldown),
+            Self::Candidate(_) | Self::Member(_) | Self::Leader(_) => false,
+        }
+    }
+
+    /// The membership by that election, if this agent has obeyed it.
+    pub(super) fn member_of(&self, election: &ElectionId) -> Option<&Membership> {
+        match self {
+            Self::Member(membership) => Some(membership).filter(|m| m.election == *election),
+            Self::Idle | Self::Candidate(_) | Self::Waiting(_) | Self::Leader(_) => None,
+        }
+    }
+
+    /// The halter that this agent obeys, if it did so by that election.
+    pub(super) fn halter(&self, election: &ElectionId) -> Option<&Halter> {
+        match self {
+            Self::Waiting(Wait {
+                cause: WaitCause::Halted(halter),
+                ..
+            }) => Some(halter).filter(|halter| halter.election == *election),
+            Self::Idle
+            | Self::Candidate(_)
+            | Self::Waiting(_)
+            | Self::Member(_)
+            | Self::Leader(_) => None,
+        }
+    }
+}
+
+/// An agent that wants to be obeyed.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Halter {
+    pub by: Rank,
+    pub election: ElectionId,
+}
+
+/// Why an agent waits.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum WaitCause {
+    /// An agent above is there.
+    Superior(Rank),
+    /// An agent has halted it.
+    Halted(Halter),
+    /// Its own election has failed, or its slot has not come.
+    Pause,
+    /// It cools down after a step-down: all others go first, and may halt it.
+    Cooldown,
+}
+
+/// What follows from an input. A role answers this, and only the machine does it.
+#[derive(Clone, Debug)]
+pub(super) enum Next {
+    Stay,
+    /// Nothing follows, for that reason.
+    Ignore(&'static str),
+    /// Hold an election; a leadership ends for that reason.
+    Elect(LostReason),
+    /// The same where that agent looks up in the snapshot and is known not to be there.
+    ElectWithout(AgentId),
+    /// Hold an election in order of rank.
+    WaitForSlot,
+    /// Wait so long for what that cause promises.
+    Defer(WaitCause, After),
+    /// Obey the agent that has halted this one.
+    Obey(Halter),
+    /// Join the coordinator that has halted this agent.
+    Join(Leader, ElectionId, Score),
+    /// An observer: take the word of that coordinator.
+    Observe(Leader, ElectionId, Score),
+    /// All work: lead.
+    Lead,
+    /// The work has ended: step down, if possible for that agent.
+    Resign(Option<AgentId>),
+}
+
+/// Holds an election, whatever this agent does at the moment.
+pub(super) const ELECT: Next = Next::Elect(LostReason::Reorganized);

@@ -1,0 +1,408 @@
+//! The reorganization's cells, state by input: one file per input.
+//!
+//! How the common kit and the common suite ([`bully_core::elections::fixture`]) see this machine is here and in
+//! `contract`: its states, its messages. A test compares all that comes out of a step with lines of text.
+
+mod ack;
+mod are_you_normal;
+mod are_you_there;
+mod command;
+mod contract;
+mod halt;
+mod members;
+mod new_coordinator;
+mod ready;
+mod resign;
+mod start;
+mod there;
+mod timer;
+
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
+
+use super::{
+    state::{State, WaitCause},
+    *,
+};
+use crate::numbered::fixture::{any_election, election, every_election};
+use bully_core::protocol::{
+    Input, Member, Role, Term, Time, Timings, To,
+    fixture::{EYE, HIGH, LOW, ME, id},
+};
+use bully_core::{elections::fixture::*, parts::Participant};
+
+type Kit = bully_core::elections::fixture::Kit<Reorganization>;
+
+impl Suite for Reorganization {
+    const MESSAGES: &'static [&'static str] = ReorganizationMessage::ALL;
+    const TIMERS: &'static [ReorganizationTimer] = &[
+        ReorganizationTimer::Answer,
+        ReorganizationTimer::Takeover,
+        ReorganizationTimer::Check,
+        ReorganizationTimer::Watch,
+        ReorganizationTimer::Drain,
+        ReorganizationTimer::Cooldown,
+    ];
+    const DRAIN: (ReorganizationTimer, u64) = (ReorganizationTimer::Drain, 5_000);
+    const PHASES: &'static [&'static str] = &[
+        "follower: cooling down, following, idle",
+        "candidate: holding an election, reorganizing",
+        "waiting: deferring, halted, holding an election, joining, pausing",
+        "leader: draining, leading",
+    ];
+
+    fn configs() -> Vec<Arc<ReorganizationConfig>> {
+        let asked = |when_asked| ReorganizationConfig {
+            when_asked,
+            ..lan()
+        };
+        [WhenAsked::Answer, WhenAsked::Elect]
+            .map(|when| Arc::new(asked(when)))
+            .into()
+    }
+
+    fn phase(&self) -> &'static str {
+        match &self.state {
+            State::Idle => "idle",
+            State::Candidate(candidacy) if candidacy.is_made_known() => "reorganizing",
+            State::Candidate(_) => "holding an election",
+            State::Waiting(wait) => match wait.cause {
+                WaitCause::Superior(_) => "deferring",
+                WaitCause::Halted(_) => "halted",
+                WaitCause::Pause => "pausing",
+                WaitCause::Cooldown => "cooling down",
+            },
+            State::Member(membership) if membership.is_normal() => "following",
+            State::Member(_) => "joining",
+            State::Leader(leading) if leading.handover.is_some() => "draining",
+            State::Leader(_) => "leading",
+        }
+    }
+
+    fn roles() -> Vec<(&'static str, Kit)> {
+        Kit::states().into()
+    }
+
+    fn leader() -> Kit {
+        Kit::leading()
+    }
+
+    fn every_message(me: &Kit) -> Vec<ReorganizationMessage> {
+        let elections = every_election(&me.machine.core.numbers);
+        elections.iter().flat_map(every_message).collect()
+    }
+
+    fn any_message(dice: &mut Dice, me: &Kit, from: &str) -> ReorganizationMessage {
+        any_message(dice, me, from)
+    }
+}
+
+common_suite!(Reorganization);
+
+#[easy_ext::ext(KitOf)]
+pub(super) impl Kit {
+    /// Not yet started: among LOW, ME, HIGH and the observer EYE, all up. Its record says 3.
+    fn began(kind: MemberKind, score: Option<i32>) -> Self {
+        Self::began_by(lan(), kind, score)
+    }
+
+    fn began_by(config: ReorganizationConfig, kind: MemberKind, score: Option<i32>) -> Self {
+        let record = Some(CountRecord { count: Term(3) });
+        Self::restored(&Arc::new(config), kind, score, record)
+    }
+
+    /// Has asked HIGH in the election 4.me.
+    fn asking() -> Self {
+        Self::began(MemberKind::Voter, Some(5)).started()
+    }
+
+    /// HIGH is dead; has halted LOW, and called HIGH's next incarnation in vain, in 4.me.
+    fn halting() -> Self {
+        let mut kit = Self::asking();
+        kit.later(200).fire(ReorganizationTimer::Answer).whatever();
+        assert_eq!(kit.machine.status(), PaperStatus::Election);
+        kit
+    }
+
+    /// LOW is halted.
+    fn reorganizing() -> Self {
+        let mut kit = Self::halting();
+        kit.hear(LOW, ack(Call::Halt)).whatever();
+        assert_eq!(kit.machine.status(), PaperStatus::Reorganization);
+        kit
+    }
+
+    /// LOW knows its coordinator.
+    fn readying() -> Self {
+        let mut kit = Self::reorganizing();
+        kit.hear(LOW, ack(Call::NewCoordinator)).whatever();
+        kit
+    }
+
+    /// Coordinates LOW by 4.me.
+    fn leading() -> Self {
+        let mut kit = Self::readying();
+        kit.hear(LOW, ack(Call::Ready)).whatever();
+        assert_eq!(kit.machine.status(), PaperStatus::Normal);
+        kit
+    }
+
+    fn draining() -> Self {
+        let mut kit = Self::leading();
+        kit.step_down(None).whatever();
+        kit
+    }
+
+    /// Has stepped down, and cools down.
+    fn cooling_down() -> Self {
+        let mut kit = Self::draining();
+        kit.step(Input::Drained).whatever();
+        kit
+    }
+
+    /// Defers to HIGH, which has said that it is there.
+    fn deferring() -> Self {
+        let mut kit = Self::asking();
+        kit.hear(HIGH, there(Some(9))).whatever();
+        kit
+    }
+
+    /// Halted by HIGH, in 7.high.
+    fn halted() -> Self {
+        let mut kit = Self::deferring();
+        kit.hear(HIGH, halt(7, HIGH, 9)).whatever();
+        kit
+    }
+
+    /// Knows that HIGH coordinates, and awaits the task.
+    fn joining() -> Self {
+        let mut kit = Self::halted();
+        kit.hear(HIGH, new_coordinator(7, HIGH)).whatever();
+        kit
+    }
+
+    /// Works under HIGH, by 7.high, on the task 70.
+    fn following() -> Self {
+        let mut kit = Self::joining();
+        kit.hear(HIGH, ready(7, HIGH, 9)).whatever();
+        assert_eq!(kit.machine.status(), PaperStatus::Normal);
+        kit
+    }
+
+    /// Its own election failed: LOW has refused.
+    fn pausing() -> Self {
+        let mut kit = Self::halting();
+        kit.hear(LOW, nack(Call::Halt, 5, Some(1))).whatever();
+        kit
+    }
+
+    fn witness() -> Self {
+        Self::began(MemberKind::Voter, None).started()
+    }
+
+    fn observer() -> Self {
+        Self::began(MemberKind::Observer, Some(5)).started()
+    }
+
+    /// Every state, by its name.
+    fn states() -> [(&'static str, Kit); 14] {
+        [
+            ("asking", Self::asking()),
+            ("halting", Self::halting()),
+            ("reorganizing", Self::reorganizing()),
+            ("readying", Self::readying()),
+            ("leading", Self::leading()),
+            ("draining", Self::draining()),
+            ("cooling down", Self::cooling_down()),
+            ("deferring", Self::deferring()),
+            ("halted", Self::halted()),
+            ("pausing", Self::pausing()),
+            ("joining", Self::joining()),
+            ("following", Self::following()),
+            ("witness", Self::witness()),
+            ("observer", Self::observer()),
+        ]
+    }
+}
+
+fn lan() -> ReorganizationConfig {
+    ReorganizationConfig {
+        task: Task(40),
+        ..ReorganizationConfig::new(Timings::lan())
+    }
+}
+
+/// To the first question of ME.
+fn there(score: Option<i32>) -> There {
+    There {
+        election: election(4, ME),
+        score: score.map(Score::from),
+        coordinates: false,
+        seen: Term(3),
+    }
+}
+
+fn are_you_there(count: u64, name: &str, score: i32) -> AreYouThere {
+    AreYouThere {
+        election: election(count, name),
+        score: Some(score.into()),
+    }
+}
+
+fn are_you_normal(count: u64, name: &str, score: i32) -> AreYouNormal {
+    AreYouNormal {
+        election: election(count, name),
+        score: score.into(),
+    }
+}
+
+fn halt(count: u64, name: &str, score: i32) -> Halt {
+    Halt {
+        election: election(count, name),
+        score: score.into(),
+    }
+}
+
+fn new_coordinator(count: u64, name: &str) -> NewCoordinator {
+    NewCoordinator {
+        election: election(count, name),
+    }
+}
+
+fn ready(count: u64, name: &str, score: i32) -> Ready {
+    Ready {
+        election: election(count, name),
+        score: score.into(),
+        task: Task(count.saturating_mul(10)),
+    }
+}
+
+/// To the first election of ME.
+fn ack(call: Call) -> Ack {
+    let election = election(4, ME);
+    Ack { call, election }
+}
+
+fn nack(call: Call, seen: u64, score: Option<i32>) -> Nack {
+    Nack {
+        call,
+        election: election(4, ME),
+        seen: Term(seen),
+        score: score.map(Score::from),
+    }
+}
+
+fn not_normal(count: u64, name: &str, seen: u64) -> NotNormal {
+    NotNormal {
+        election: election(count, name),
+        seen: Term(seen),
+    }
+}
+
+/// Each message about that election.
+fn every_message(election: &ElectionId) -> Vec<ReorganizationMessage> {
+    let (count, name) = (election.count.0, election.id.as_str());
+    let election = || election.clone();
+    let there = There {
+        election: election(),
+        ..there(Some(9))
+    };
+    let normal = Normal {
+        election: election(),
+    };
+    let mut all: Vec<ReorganizationMessage> = vec![
+        are_you_there(count, name, 9).into(),
+        halt(count, name, 9).into(),
+        new_coordinator(count, name).into(),
+        ready(count, name, 9).into(),
+        are_you_normal(count, name, 9).into(),
+        not_normal(count, name, count).into(),
+        normal.into(),
+        there.clone().into(),
+    ];
+    let coordinates = true;
+    all.push(
+        There {
+            coordinates,
+            ..there
+        }
+        .into(),
+    );
+    for call in [Call::Halt, Call::NewCoordinator, Call::Ready] {
+        let election = election();
+        let nack = nack(call, count, None);
+        all.push(
+            Nack {
+                election: election.clone(),
+                ..nack
+            }
+            .into(),
+        );
+        all.push(Ack { call, election }.into());
+    }
+    for successor in [None, Some(ME), Some(LOW)] {
+        let (election, successor) = (election(), successor.map(id));
+        all.push(
+            Resign {
+                election,
+                successor,
+            }
+            .into(),
+        );
+    }
+    all
+}
+
+/// Any message, mostly what that agent may say of its own election.
+fn any_message(dice: &mut Dice, me: &Kit, from: &str) -> ReorganizationMessage {
+    let mut election = any_election::<Reorganization>(dice, &me.machine.core.numbers);
+    let call = dice.pick(&[Call::Halt, Call::NewCoordinator, Call::Ready]);
+    let some = dice.score().into();
+    let score = (!dice.one_in(10)).then_some(some);
+    let seen = Term(me.machine.core.numbers.seen.0.saturating_sub(1) + dice.below(3));
+    let kind = dice.below(11);
+    if kind < 5 && !dice.one_in(10) {
+        election.id = id(from);
+    }
+    match kind {
+        0 => Halt {
+            election,
+            score: some,
+        }
+        .into(),
+        1 => NewCoordinator { election }.into(),
+        2 => Ready {
+            election,
+            score: some,
+            task: Task(seen.0),
+        }
+        .into(),
+        3 => AreYouNormal {
+            election,
+            score: some,
+        }
+        .into(),
+        4 => Resign {
+            election,
+            successor: dice.one_in(2).then(|| id(ME)),
+        }
+        .into(),
+        5 => AreYouThere { election, score }.into(),
+        6 => There {
+            election,
+            score,
+            coordinates: dice.one_in(2),
+            seen,
+        }
+        .into(),
+        7 => Normal { election }.into(),
+        8 => NotNormal { election, seen }.into(),
+        9 => Ack { call, election }.into(),
+        _ => Nack {
+            call,
+            election,
+            seen,
+            score,
+        }
+        .into(),
+    }
+}

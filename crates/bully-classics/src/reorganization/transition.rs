@@ -1,0 +1,164 @@
+//! What follows from an answer, and the only place that writes the state.
+//!
+//! A role answers a [`Next`]. [`Reorganization::go`] does it, and what follows from that, until nothing
+//! does. So no role calls another one, and every way from one state to another is in this file.
+
+use tracing::debug;
+
+use super::{
+    AgentId, Call, ElectionId, Leader, Out, Reorganization, ReorganizationTimer, Resign,
+    candidate::Candidacy,
+    leader::Leading,
+    member::Membership,
+    state::{ELECT, Next, State, WaitCause},
+    waiting::Wait,
+};
+use bully_core::protocol::{Event, LostReason, Time};
+
+impl Reorganization {
+    /// Does what follows, and what follows from that.
+    pub(super) fn go(&mut self, now: Time, mut next: Next, out: &mut Out) {
+        loop {
+            next = match next {
+                Next::Stay => return,
+                Next::Ignore(why) => return self.ignore(why),
+                Next::Elect(reason) => self.elect(now, reason, out),
+                Next::ElectWithout(gone) => {
+                    // The snapshot may show the silent one as up: it is none to defer to.
+                    if !self.core.defers(now, Some(&gone)) {
+                        self.core.end_cooldown(out);
+                    }
+                    ELECT
+                }
+                Next::WaitForSlot => {
+                    self.leave(LostReason::Reorganized, out);
+                    self.core.wait_for_slot(now)
+                }
+                Next::Defer(cause, wait) => {
+                    self.leave(LostReason::Reorganized, out);
+                    out.set_timer(ReorganizationTimer::Takeover, wait);
+                    let due = now.after(wait.min);
+                    self.state = State::Waiting(Wait { cause, due });
+                    return;
+                }
+                Next::Obey(halter) => {
+                    // The work stops, the promise is durable, and only then the halt is acknowledged.
+                    self.leave(LostReason::Outranked, out);
+                    let (core, election) = (&mut self.core, &halter.election);
+                    core.remember(election.count, out);
+                    core.numbers.promised = Some(election.clone());
+                    core.ack(&halter.by.id, Call::Halt, election, out);
+                    let wait = core.config.takeover();
+                    Next::Defer(WaitCause::Halted(halter), wait.into())
+                }
+                Next::Join(leader, election, score) => {
+                    self.leave(LostReason::Reorganized, out);
+                    let from = leader.id.clone();
+                    let agreed = (leader, election.clone(), score);
+                    self.state = State::Member(Membership::join(&self.core, now, agreed, out));
+                    return self.core.ack(&from, Call::NewCoordinator, &election, out);
+                }
+                Next::Observe(leader, election, score) => {
+                    self.leave(LostReason::Reorganized, out);
+                    // An observer has no storage: it keeps its word for this incarnation only.
+                    self.core.numbers.promised = Some(election.clone());
+                    let agreed = (leader, election, score);
+                    self.state = State::Member(Membership::observe(&self.core, now, agreed, out));
+                    return;
+                }
+                Next::Lead => return self.lead(now, out),
+                Next::Resign(to) => self.resign(now, to, out),
+            }
+        }
+    }
+
+    /// Leaves whatever it was doing, and begins a new election if it can be elected.
+    fn elect(&mut self, now: Time, reason: LostReason, out: &mut Out) -> Next {
+        self.leave(reason, out);
+        let core = &mut self.core;
+        let Some(score) = core.candidate_score(now) else {
+            return core.wait_for_slot(now); // an agent that cools down has the last one
+        };
+        let Some(count) = core.numbers.next() else {
+            return Next::Ignore("the counts have come to their end");
+        };
+        // Durable before any call goes out: a later incarnation must not use this number again.
+        core.remember(count, out);
+        let id = core.me.id.clone();
+        debug!(node = %id, term = %count, "election begins");
+        let election = ElectionId { count, id };
+        let (candidacy, next) = Candidacy::begin(core, now, election, score, out);
+        self.state = State::Candidate(candidacy);
+        next
+    }
+
+    fn lead(&mut self, now: Time, out: &mut Out) {
+        let State::Candidate(candidacy) = &self.state else {
+            return;
+        };
+        let won = (candidacy.election.clone(), candidacy.score);
+        let term = won.0.count;
+        out.cancel_timer(ReorganizationTimer::Answer);
+        let leading = Leading::begin(&mut self.core, now, won, out);
+        self.state = State::Leader(leading);
+        out.notify(Event::Acquired { term });
+    }
+
+    /// Ends the leadership, and only then says so: no successor works at the same time.
+    fn resign(&mut self, now: Time, to: Option<AgentId>, out: &mut Out) -> Next {
+        let State::Leader(leading) = &self.state else {
+            return Next::Stay;
+        };
+        let election = leading.election.clone();
+        // The one that was chosen when the work began to end may be gone by now.
+        let successor = self.core.me.successor(to);
+        self.leave(LostReason::Resigned, out);
+        let span = self.core.config.cooldown;
+        self.core
+            .cooldown
+            .begin(now, span, ReorganizationTimer::Cooldown, out);
+        out.send_all(Resign {
+            election,
+            successor,
+        });
+        Next::WaitForSlot // the last one, or at once if no other agent is there
+    }
+
+    /// Leaves its state; what the application was told of it ends here, and the application is told.
+    fn leave(&mut self, reason: LostReason, out: &mut Out) {
+        match std::mem::replace(&mut self.state, State::Idle) {
+            State::Idle => {}
+            State::Candidate(_) => out.cancel_timer(ReorganizationTimer::Answer),
+            State::Waiting(_) => out.cancel_timer(ReorganizationTimer::Takeover),
+            State::Member(membership) => {
+                out.cancel_timer(ReorganizationTimer::Watch);
+                // The application was never told of a coordinator whose task has not come.
+                if membership.is_normal() {
+                    let term = membership.leader.term;
+                    out.notify(Event::NoLeader { term });
+                }
+            }
+            State::Leader(leading) => {
+                out.cancel_timer(ReorganizationTimer::Check);
+                if leading.handover.is_some() {
+                    out.cancel_timer(ReorganizationTimer::Drain);
+                }
+                let term = leading.election.count;
+                out.notify(Event::Lost { term, reason });
+            }
+        }
+    }
+
+    /// The coordinator that this agent follows, or itself.
+    pub(super) fn leader(&self) -> Option<Leader> {
+        match &self.state {
+            State::Leader(leading) => Some(self.core.me.as_leader(leading.election.count)),
+            State::Member(membership) if membership.is_normal() => Some(membership.leader.clone()),
+            State::Idle | State::Candidate(_) | State::Waiting(_) | State::Member(_) => None,
+        }
+    }
+
+    pub(super) fn ignore(&self, why: &'static str) {
+        self.core.me.ignore(self.state.role(), why);
+    }
+}

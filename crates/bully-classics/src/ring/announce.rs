@@ -1,0 +1,112 @@
+//! The third lap of an election, and the heartbeats: on their way round, and home again.
+//!
+//! Decided here: which announcement counts (`follow-the-newest`). Announcements and heartbeats are one
+//! message, so that a member that missed the announcement follows from the next heartbeat on. It
+//! carries no list: a member that has passed it on remembers that, so it stays small in a large ring.
+
+use super::{
+    AgentId, Coordinator, Defect, Lap, Next, Out,
+    collect::Contest,
+    core::Core,
+    state::{Campaign, Passed, State},
+};
+use bully_core::protocol::Time;
+
+/// Whether an announcement of another agent counts; if so, it is remembered as passed on.
+///
+/// # Errors
+/// Why it does not.
+pub(super) fn judge(
+    core: &mut Core,
+    state: &State,
+    campaign: &Campaign,
+    from: &AgentId,
+    m: &Coordinator,
+    out: &mut Out,
+) -> Result<(), &'static str> {
+    // Another member has heard the leader, so it must not be skipped here.
+    core.trust(&m.leader, m.incarnation);
+    if !core.may_lead_in(&m.leader, m.incarnation) {
+        return Err("not from a leader that may be there");
+    }
+    core.seen = core.seen.max(m.term);
+    if is_stale(core, state, campaign, m) && !core.config.has(Defect::StaleIsNews) {
+        if !core.me.is_voter() {
+            // No hop waits for an observer's acknowledgement, but the leader has to learn the term.
+            core.acknowledge(from, &m.clone().into(), out);
+        }
+        return Err("an older announcement");
+    }
+    let passed = Passed {
+        term: m.term,
+        leader: m.leader.clone(),
+        incarnation: m.incarnation,
+        beat: m.beat,
+    };
+    let is_again = |p: &Passed| {
+        let same = (p.term, &p.leader, p.incarnation) == (m.term, &m.leader, m.incarnation);
+        same && p.beat >= m.beat
+    };
+    // If its leader dies meanwhile, no other member would take this message from the ring.
+    if core.passed.as_ref().is_some_and(is_again) {
+        return Err("passed on before");
+    }
+    core.passed = Some(passed);
+    Ok(())
+}
+
+/// Whether a newer announcement is known: of a higher term, or in the same term of an agent that
+/// ranks above.
+fn is_stale(core: &Core, state: &State, campaign: &Campaign, m: &Coordinator) -> bool {
+    if m.term != core.closed {
+        return m.term < core.closed;
+    }
+    let is_above = |score, id: &AgentId| (score, id) > (m.score, &m.leader);
+    match state {
+        // A leader's score may fall: its heartbeats are not compared with what it had before.
+        State::Follower(f) if f.is_under(&m.leader) => m.incarnation < f.leader.incarnation,
+        State::Follower(f) => f.leader.term == m.term && is_above(f.score, &f.leader.id),
+        State::Leader(leading) if leading.term == m.term => is_above(core.score(), &core.me.id),
+        State::Leader(_) | State::Vacant => {
+            let announces = |c: &Contest| c.is_announced() && c.id.term == m.term;
+            campaign.contest().is_some_and(announces) && is_above(core.score(), &core.me.id)
+        }
+    }
+}
+
+/// An announcement that names this agent in an earlier incarnation: other members still follow that.
+pub(super) fn on_former_self(core: &mut Core, campaign: &Campaign, m: &Coordinator) -> Next {
+    core.seen = core.seen.max(m.term);
+    if core.me.is_voter() && campaign.contest().is_none() && m.term > core.closed {
+        return Next::Begin; // above the term of that incarnation
+    }
+    Next::Stay
+}
+
+/// `lead-when-home`: an announcement or a heartbeat of this agent has gone round. Only now does a
+/// winner consider itself leader, since all that it can reach have given up any other leader.
+pub(super) fn came_home(
+    core: &Core,
+    state: &mut State,
+    campaign: &Campaign,
+    now: Time,
+    m: &Coordinator,
+    out: &mut Out,
+) -> Next {
+    let has_won = |c: &Contest| c.is_announced() && c.id.term == m.term;
+    if campaign.contest().is_some_and(has_won) {
+        return Next::Lead(m.term);
+    }
+    if let State::Leader(leading) = state
+        && leading.term == m.term
+    {
+        leading.is_heard_round(core, now, out);
+    }
+    Next::Stay
+}
+
+/// What has to be forgotten of the earlier laps before this agent announces itself.
+pub(super) fn begin(core: &mut Core, out: &mut Out) {
+    core.forget_hop(Lap::Collect, out);
+    core.forget_hop(Lap::Nominate, out);
+}

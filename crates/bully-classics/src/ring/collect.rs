@@ -1,0 +1,146 @@
+//! The first lap of an election: a list goes round, and each member adds itself.
+//!
+//! Decided here: an election begins above all terms seen (`begin-above-all-terms`), of two elections
+//! the weaker is given up (`yield-to-stronger`), and a member that finds itself on the list closes it
+//! (`close-on-own-name`). What the list is good for comes next: `nominate.rs`.
+
+use super::{
+    AgentId, Bounded, Collect, Defect, Entrant, Lap, Next, Nominate, Out, RingElectionId,
+    RingTimer, core::Core, state::Campaign,
+};
+use bully_core::protocol::Time;
+
+/// An election that this agent takes part in.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Contest {
+    pub id: RingElectionId,
+    /// How far it has come, as far as this agent has seen; the last lap is that of this agent's own
+    /// announcement.
+    pub lap: Lap,
+    /// Without an outcome until then the election is lost (`restart-lost-election`).
+    due: Time,
+}
+
+impl Contest {
+    /// Every participant waits for the outcome, not only the origin: the origin may be lost together
+    /// with its token.
+    pub(super) fn join(
+        core: &mut Core,
+        now: Time,
+        id: RingElectionId,
+        lap: Lap,
+        out: &mut Out,
+    ) -> Self {
+        core.seen = core.seen.max(id.term);
+        let span = core.config.token(core.size());
+        let due = now.after(span);
+        out.set_timer(RingTimer::Token, core.jittered(span));
+        Self { id, lap, due }
+    }
+
+    /// What was to be passed on for this election is not.
+    pub(super) fn leave(core: &mut Core, out: &mut Out) {
+        // An announcement goes on all the same: the members behind have to hear who leads.
+        out.cancel_timer(RingTimer::Token);
+        core.forget_hop(Lap::Collect, out);
+        core.forget_hop(Lap::Nominate, out);
+    }
+
+    /// Whether there was no outcome in time.
+    pub(super) fn is_lost(&self, now: Time, out: &mut Out) -> bool {
+        let is_early = now < self.due;
+        if is_early {
+            out.set_timer(RingTimer::Token, self.due.since(now));
+        }
+        !is_early
+    }
+
+    /// Whether this agent has won it, and announces that.
+    pub(super) fn is_announced(&self) -> bool {
+        self.lap == Lap::Coordinator
+    }
+
+    /// `close-on-own-name`: every member that is there is on the list. The highest in rank is next.
+    pub(super) fn close(&mut self, core: &Core, collect: Collect) -> Next {
+        let Collect { election, entrants } = collect;
+        let Some(winner) = best(core, entrants.as_slice()) else {
+            return Next::Leave; // no member can be elected
+        };
+        if winner.id == core.me.id {
+            return Next::Announce(election);
+        }
+        // A copy of the list may come round later, and must not be closed once more.
+        self.lap = Lap::Nominate;
+        let nominate = Nominate {
+            winner: winner.id.clone(),
+            incarnation: winner.incarnation,
+            election,
+            passed: Bounded::of(core.me.id.clone()),
+        };
+        Next::Pass(nominate.into())
+    }
+}
+
+/// `begin-above-all-terms`. A member that cannot be elected may begin, too: others are chosen by what
+/// it passes on.
+pub(super) fn begin(core: &Core, now: Time) -> Next {
+    let Some(term) = core.seen.next() else {
+        return Next::Ignore("the terms have come to their end");
+    };
+    let election = core.election(term);
+    let collect = Collect {
+        election: election.clone(),
+        entrants: Bounded::of(core.entrant(now)),
+    };
+    Next::Join(election, Lap::Collect, collect.into())
+}
+
+/// A list has come round to this agent.
+pub(super) fn on_collect(
+    core: &mut Core,
+    campaign: &mut Campaign,
+    now: Time,
+    mut collect: Collect,
+) -> Next {
+    for entrant in collect.entrants.as_slice() {
+        // It has passed the list on, so it is there.
+        core.trust(&entrant.id, entrant.incarnation);
+    }
+    let id = &collect.election;
+    if id.term <= core.closed {
+        return Next::Ignore("an election that is over");
+    }
+    // A list that a former incarnation was on has not come home to this one.
+    let is_me = |e: &Entrant| e.id == core.me.id && e.incarnation == core.me.incarnation;
+    let names_me = collect.entrants.as_slice().iter().any(is_me);
+    if let Campaign::Joined(contest) = campaign {
+        // `yield-to-stronger`, the suppression of Chang and Roberts: one token of many goes on.
+        if contest.id > *id && !core.config.has(Defect::WeakerCounts) {
+            return Next::Ignore("a stronger election is under way");
+        }
+        if contest.id == *id {
+            let has_gone_round = names_me && contest.lap == Lap::Collect;
+            return if has_gone_round {
+                contest.close(core, collect)
+            } else {
+                Next::Stay // a copy
+            };
+        }
+    }
+    if names_me {
+        return Next::Ignore("an election that was given up");
+    }
+    collect.entrants.push(core.entrant(now)); // a full list goes on without this member
+    Next::Join(collect.election.clone(), Lap::Collect, collect.into())
+}
+
+/// The highest in rank that has not ended since it was collected. A member that cools down comes after
+/// all others: it has just handed the leadership over.
+fn best<'a>(core: &Core, entrants: &'a [Entrant]) -> Option<&'a Entrant> {
+    let may_lead = |e: &&Entrant| {
+        let is_me = |id: &AgentId| *id == core.me.id;
+        e.score.is_some() && (is_me(&e.id) || core.may_lead_in(&e.id, e.incarnation))
+    };
+    let candidates = entrants.iter().filter(may_lead);
+    candidates.max_by_key(|e| (!e.defers, e.score, &e.id))
+}

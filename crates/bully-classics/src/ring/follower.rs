@@ -1,0 +1,92 @@
+//! A follower: it watches its leader, and asks for the leadership if it ranks above it.
+
+use super::{
+    AgentId, Campaign, Next, Out, RingTimer, Score,
+    core::Core,
+    state::{CampaignCause, Grace},
+};
+use bully_core::protocol::{Event, Leader, Time};
+
+/// A leader, as its followers know it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Following {
+    pub leader: Leader,
+    pub score: Score,
+    /// Silence until then means that it is gone.
+    due: Time,
+    grace: Grace,
+}
+
+impl Following {
+    /// Follows from now on, or has heard the leader again; only the former `is_new`.
+    pub(super) fn hear(
+        core: &Core,
+        now: Time,
+        (leader, score): (Leader, Score),
+        is_new: bool,
+        out: &mut Out,
+    ) -> Self {
+        if is_new {
+            out.notify(Event::NewLeader(leader.clone()));
+        }
+        let span = core.config.silence(core.size());
+        out.set_timer(RingTimer::Silence, core.jittered(span));
+        Self {
+            leader,
+            score,
+            due: now.after(span),
+            grace: Grace::Unused,
+        }
+    }
+
+    /// Follows that leader no longer.
+    pub(super) fn end(&self, out: &mut Out) {
+        let term = self.leader.term;
+        out.notify(Event::NoLeader { term });
+        out.cancel_timer(RingTimer::Silence);
+    }
+
+    /// `miss-a-silent-leader`: whether no heartbeat has come in time.
+    pub(super) fn is_silent(&mut self, core: &Core, now: Time, out: &mut Out) -> bool {
+        if now < self.due {
+            out.set_timer(RingTimer::Silence, core.jittered(self.due.since(now)));
+            return false;
+        }
+        let timings = &core.config.timings;
+        // The timer was set with a jitter, so that much is no sign of a stall.
+        let late = timings.delay_bound().saturating_add(timings.jitter());
+        if now.since(self.due) > late && self.grace == Grace::Unused {
+            // This agent itself was stalled: heartbeats may lie in its mailbox, behind this time-out.
+            self.grace = Grace::Used;
+            let span = core.config.silence(core.size());
+            self.due = now.after(span);
+            out.set_timer(RingTimer::Silence, core.jittered(span));
+            return false;
+        }
+        true
+    }
+
+    pub(super) fn is_outranked_by(&self, core: &Core) -> bool {
+        core.me.outranks(self.score, &self.leader.id)
+    }
+
+    /// `challenge-when-higher`: the highest member leads, but a leader may be left alone for a while.
+    pub(super) fn challenge(&self, core: &Core, campaign: &Campaign, now: Time) -> Next {
+        if !core.may_challenge(now) || !self.is_outranked_by(core) {
+            return Next::Stay;
+        }
+        if matches!(campaign, Campaign::Scheduled { .. }) {
+            return Next::Stay; // the while runs from the first heartbeat that gave a reason
+        }
+        let after = core.config.challenge_after;
+        if after.is_zero() {
+            return core.begin_by_rank(now, Some(&self.leader.id));
+        }
+        Next::Schedule(after, CampaignCause::HigherRank)
+    }
+
+    /// Whether that is another incarnation, or another term, of the agent that it follows.
+    pub(super) fn is_under(&self, id: &AgentId) -> bool {
+        self.leader.id == *id
+    }
+}

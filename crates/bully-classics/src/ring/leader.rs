@@ -1,0 +1,190 @@
+//! A leader: its heartbeats go round and come home, until it hands over.
+//!
+//! Decided here: that a leader whose heartbeats do not come home begins an election, and one that was
+//! stalled for longer than the others wait gives up. A leader that steps down first lets its work
+//! end, then ends its leadership, and only then nominates its successor: so no two work at a time.
+
+use super::{AgentId, Coordinator, Next, Out, RingTimer, Score, Term, core::Core};
+use bully_core::parts::{Due, Handover};
+use bully_core::protocol::{Event, LostReason, Time};
+
+/// What a leader knows of its leadership.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Leading {
+    pub term: Term,
+    pub handover: Option<Handover>,
+    /// When the next heartbeat goes round.
+    beat: Time,
+    /// How many went round.
+    count: u64,
+    /// If no heartbeat has come home until then, the ring is broken.
+    home: Time,
+}
+
+impl Leading {
+    /// Leads from now on; `renewed` is what it led with before, in a lower term.
+    pub(super) fn begin(
+        core: &mut Core,
+        now: Time,
+        term: Term,
+        renewed: Option<Self>,
+        out: &mut Out,
+    ) -> Self {
+        let span = core.config.detector().heartbeat;
+        let silence = core.config.silence(core.size());
+        out.set_timer(RingTimer::Heartbeat, span);
+        out.set_timer(RingTimer::Silence, silence);
+        let is_new = renewed.is_none();
+        out.notify(if is_new {
+            Event::Acquired { term }
+        } else {
+            Event::Renewed { term }
+        });
+        let mut leading = Self {
+            term,
+            // Its application has begun to end its work: a higher term does not take that back.
+            handover: renewed.and_then(|before| before.handover),
+            beat: now.after(span),
+            count: 0,
+            home: now.after(silence),
+        };
+        core.end_cooldown(out);
+        // Not when it won: until the announcement is home members may follow another leader.
+        core.tell_observers(&core.announcement(term, 0), out);
+        if is_new && core.me.score.is_none() {
+            leading.drain(core, now, None, out); // it became ineligible while it announced itself
+        }
+        leading
+    }
+
+    /// The application is told before anybody else hears of it.
+    pub(super) fn end(&self, reason: LostReason, out: &mut Out) {
+        let term = self.term;
+        out.notify(Event::Lost { term, reason });
+        for timer in [RingTimer::Heartbeat, RingTimer::Silence, RingTimer::Drain] {
+            out.cancel_timer(timer);
+        }
+    }
+
+    // ---- heartbeats -------------------------------------------------------------------------
+
+    /// A heartbeat, now. While an announcement of a higher term is on its way it says nothing: the
+    /// members that took it accept no older term.
+    pub(super) fn beat(&mut self, core: &Core, now: Time, announces: bool, out: &mut Out) -> Next {
+        let span = core.config.detector().heartbeat;
+        self.beat = now.after(span);
+        out.set_timer(RingTimer::Heartbeat, span);
+        if announces {
+            return Next::Stay;
+        }
+        self.count = self.count.saturating_add(1);
+        let heartbeat: Coordinator = core.announcement(self.term, self.count);
+        core.tell_observers(&heartbeat, out);
+        Next::Pass(heartbeat.into())
+    }
+
+    pub(super) fn on_heartbeat_due(
+        &mut self,
+        core: &Core,
+        now: Time,
+        announces: bool,
+        out: &mut Out,
+    ) -> Next {
+        if now < self.beat {
+            out.set_timer(RingTimer::Heartbeat, self.beat.since(now));
+            return Next::Stay;
+        }
+        if now.since(self.beat) <= core.config.detector().detection {
+            return self.beat(core, now, announces, out);
+        }
+        // It was stalled for longer than the others wait: they may follow a successor already.
+        // One that steps down does not ask for the leadership again: it was to lose it anyway.
+        match &self.handover {
+            Some(handover) => Next::Resign(handover.to.clone()),
+            None => Next::Lose(LostReason::Stalled),
+        }
+    }
+
+    /// An announcement or a heartbeat has gone round.
+    pub(super) fn is_heard_round(&mut self, core: &Core, now: Time, out: &mut Out) {
+        let silence = core.config.silence(core.size());
+        self.home = now.after(silence);
+        out.set_timer(RingTimer::Silence, silence);
+    }
+
+    /// No heartbeat came home: a member that follows another leader holds them up, so all are asked.
+    pub(super) fn on_silence_due(
+        &mut self,
+        core: &Core,
+        now: Time,
+        takes_part: bool,
+        out: &mut Out,
+    ) -> Next {
+        if now < self.home {
+            out.set_timer(RingTimer::Silence, self.home.since(now));
+            return Next::Stay;
+        }
+        self.is_heard_round(core, now, out); // the next time, too
+        // An election that is under way asks all already.
+        if takes_part || core.is_alone() {
+            return Next::Stay;
+        }
+        Next::Begin
+    }
+
+    // ---- hand-over --------------------------------------------------------------------------
+
+    fn drain(&mut self, core: &Core, now: Time, to: Option<AgentId>, out: &mut Out) {
+        let (to, limit) = (core.successor(to), core.config.drain);
+        let handover = Handover::begin(now, self.term, to, limit, RingTimer::Drain, out);
+        self.handover = Some(handover);
+    }
+
+    pub(super) fn on_step_down(
+        &mut self,
+        core: &Core,
+        now: Time,
+        to: Option<AgentId>,
+        out: &mut Out,
+    ) -> Next {
+        if self.handover.is_some() {
+            return Next::Ignore("it steps down already");
+        }
+        self.drain(core, now, to, out);
+        Next::Stay
+    }
+
+    /// An agent that outranks the new score will ask; without a score this one hands over.
+    pub(super) fn set_score(
+        &mut self,
+        core: &Core,
+        now: Time,
+        score: Option<Score>,
+        announces: bool,
+        out: &mut Out,
+    ) -> Next {
+        if score.is_some() {
+            return self.beat(core, now, announces, out);
+        }
+        if self.handover.is_none() {
+            self.drain(core, now, None, out);
+        }
+        Next::Stay
+    }
+
+    pub(super) fn on_drained(&self) -> Next {
+        match &self.handover {
+            Some(handover) => Next::Resign(handover.to.clone()),
+            None => Next::Ignore("it does not step down"),
+        }
+    }
+
+    pub(super) fn on_drain_due(&self, now: Time, out: &mut Out) -> Next {
+        match &self.handover {
+            Some(handover) if handover.on_due(now, RingTimer::Drain, out) == Due::Later => {
+                Next::Stay
+            }
+            _ => self.on_drained(),
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! What the members of a ring say to each other.
+//!
+//! | message | goes | meaning |
+//! |---|---|---|
+//! | [`Collect`] | hop by hop | An election: these members take part so far. Add yourself. |
+//! | [`Nominate`] | hop by hop | This one of them is the highest in rank: it shall announce itself. |
+//! | [`Coordinator`] | hop by hop, and to observers | I lead, from now on or (as a heartbeat) still. |
+//! | [`HopAck`] | back one hop | I have what you passed on: you need not try another member. |
+//! | [`Probe`] | to members that are skipped | Are you there? |
+//! | [`Answer`] | back | I am, and this is the leader that I follow. |
+//!
+//! All are flat; lists are [bounded](super::bounded). The sender's name and incarnation travel beside
+//! them; each message names the agent that it is about, because other members pass it on.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::bounded::Bounded;
+use bully_core::parts::messages;
+use bully_core::protocol::{AgentId, Incarnation, Leader, MinimumRole, PeerMessage, Score, Term};
+
+/// One election: its term, and the member that began it. The larger is the stronger
+/// (`yield-to-stronger`): of two, the one for the later term, then the one begun by the higher member.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RingElectionId {
+    /// The term that the winner will lead in.
+    pub term: Term,
+    /// The origin's score when it began; `None` if it could not be elected.
+    pub score: Option<Score>,
+    /// The member that began it.
+    pub origin: AgentId,
+    /// The origin's incarnation.
+    pub incarnation: Incarnation,
+}
+
+/// A member that takes part in an election.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Entrant {
+    /// Its name.
+    pub id: AgentId,
+    /// Its incarnation.
+    pub incarnation: Incarnation,
+    /// Its score; `None` if it cannot be elected.
+    pub score: Option<Score>,
+    /// It stepped down a short while ago, and is chosen only if no other member can be.
+    pub defers: bool,
+}
+
+/// "An election: these take part so far." Chang and Roberts' token, with a list.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Collect {
+    /// The election.
+    pub election: RingElectionId,
+    /// The members that take part, in ring order from the origin.
+    pub entrants: Bounded<Entrant>,
+}
+
+/// "This one shall announce itself."
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Nominate {
+    /// The election.
+    pub election: RingElectionId,
+    /// The highest entrant in rank.
+    pub winner: AgentId,
+    /// The winner's incarnation.
+    pub incarnation: Incarnation,
+    /// The members that have passed this on: one that finds itself here knows that the winner is gone.
+    pub passed: Bounded<AgentId>,
+}
+
+/// "I lead."
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Coordinator {
+    /// The leader.
+    pub leader: AgentId,
+    /// The leader's incarnation.
+    pub incarnation: Incarnation,
+    /// The leader's score.
+    pub score: Score,
+    /// The term.
+    pub term: Term,
+    /// 0 announces; from 1 on a heartbeat, counted within the term.
+    pub beat: u64,
+}
+
+/// What a lap is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Lap {
+    /// [`Collect`].
+    Collect,
+    /// [`Nominate`].
+    Nominate,
+    /// [`Coordinator`].
+    Coordinator,
+}
+
+/// "I have it."
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HopAck {
+    /// What was passed on.
+    pub lap: Lap,
+    /// Its term.
+    pub term: Term,
+    /// The election's origin, or the leader.
+    pub about: AgentId,
+    /// The heartbeat's number; 0 for all else.
+    pub beat: u64,
+    /// The term of the newest leader that the sender knows: higher than the receiver's if the
+    /// receiver has missed an announcement.
+    pub known: Term,
+}
+
+/// "Are you there?"
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Probe {
+    /// The term of the newest leader that the sender knows.
+    pub known: Term,
+}
+
+/// "I am there."
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Answer {
+    /// The term of the newest leader that the sender knows.
+    pub known: Term,
+    /// The leader that it follows, or itself; `None` if it knows no leader.
+    pub leader: Option<Leader>,
+}
+
+messages! {
+    /// Everything that one member of a ring says to another.
+    pub enum RingMessage {
+        Collect(m) => "collect", m.election.term;
+        Nominate(m) => "nominate", m.election.term;
+        Coordinator(m) => if m.beat > 0 { "beat" } else { "coordinator" }, m.term;
+        HopAck(m) => if m.beat > 0 { "beat_ack" } else { "hop_ack" }, m.term.max(m.known);
+        Probe(m) => "probe", m.known;
+        Answer(m) => "answer", m.leader.as_ref().map_or(m.known, |leader| leader.term.max(m.known));
+    }
+}
+
+impl RingMessage {
+    /// The lap of a message that is passed on; `None` for one that is not.
+    pub(super) fn lap(&self) -> Option<Lap> {
+        match self {
+            Self::Collect(_) => Some(Lap::Collect),
+            Self::Nominate(_) => Some(Lap::Nominate),
+            Self::Coordinator(_) => Some(Lap::Coordinator),
+            Self::HopAck(_) | Self::Probe(_) | Self::Answer(_) => None,
+        }
+    }
+
+    /// "I have it", from a member that knows a leader of that term.
+    pub(super) fn acknowledgement(&self, known: Term) -> Option<HopAck> {
+        let lap = self.lap()?;
+        let (term, about, beat) = match self {
+            Self::Collect(Collect { election, .. }) | Self::Nominate(Nominate { election, .. }) => {
+                (election.term, &election.origin, 0)
+            }
+            Self::Coordinator(m) => (m.term, &m.leader, m.beat),
+            Self::HopAck(_) | Self::Probe(_) | Self::Answer(_) => return None,
+        };
+        let about = about.clone();
+        Some(HopAck {
+            lap,
+            term,
+            about,
+            beat,
+            known,
+        })
+    }
+}
+
+impl PeerMessage for RingMessage {
+    fn kind(&self) -> &'static str {
+        self.name()
+    }
+
+    fn needs(&self, from: &AgentId) -> MinimumRole {
+        // What goes round the ring is passed on by every voter; what it says of its sender counts.
+        let is_about_sender = match self {
+            Self::Collect(m) => {
+                let is_eligible = |e: &Entrant| e.id == *from && e.score.is_some();
+                let begins = m.election.origin == *from && m.election.score.is_some();
+                begins || m.entrants.as_slice().iter().any(is_eligible)
+            }
+            Self::Coordinator(m) => m.leader == *from,
+            Self::Answer(m) => m.leader.as_ref().is_some_and(|leader| leader.id == *from),
+            // An observer says so when it knows a later term than an announcement has.
+            Self::HopAck(_) => return MinimumRole::Observer,
+            Self::Nominate(_) | Self::Probe(_) => false,
+        };
+        if is_about_sender {
+            MinimumRole::Leader
+        } else {
+            MinimumRole::Voter
+        }
+    }
+
+    fn term(&self) -> Option<Term> {
+        Some(self.term())
+    }
+
+    fn is_repeated(&self) -> bool {
+        match self {
+            Self::Collect(_) | Self::Nominate(_) => false,
+            Self::Coordinator(m) => m.beat > 0,
+            Self::HopAck(m) => m.beat > 0,
+            Self::Probe(_) | Self::Answer(_) => true,
+        }
+    }
+}
+
+impl fmt::Display for RingElectionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} by {}", self.term, self.origin)
+    }
+}
+
+impl fmt::Display for RingMessage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Collect(m) => {
+                write!(f, "collect {}:", m.election)?;
+                let names = m.entrants.as_slice().iter();
+                names.map(|e| &e.id).try_for_each(|id| write!(f, " {id}"))
+            }
+            Self::Nominate(m) => {
+                write!(f, "nominate {}: {}, passed by", m.election, m.winner)?;
+                let mut names = m.passed.as_slice().iter();
+                names.try_for_each(|id| write!(f, " {id}"))
+            }
+            Self::Coordinator(m) if m.beat > 0 => {
+                write!(f, "beat {} of {} term {}", m.beat, m.leader, m.term)
+            }
+            Self::Coordinator(m) => {
+                write!(
+                    f,
+                    "coordinator {} term {} score {}",
+                    m.leader, m.term, m.score
+                )
+            }
+            Self::HopAck(m) => {
+                let lap = match m.lap {
+                    Lap::Collect => "collect",
+                    Lap::Nominate => "nominate",
+                    Lap::Coordinator if m.beat > 0 => "beat",
+                    Lap::Coordinator => "coordinator",
+                };
+                write!(f, "ack {lap} {} by {}", m.term, m.about)
+            }
+            Self::Probe(m) => write!(f, "probe knows term {}", m.known),
+            Self::Answer(m) => match &m.leader {
+                Some(leader) => write!(f, "answer follows {} in term {}", leader.id, leader.term),
+                None => write!(f, "answer follows nobody"),
+            },
+        }
+    }
+}

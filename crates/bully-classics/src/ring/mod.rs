@@ -1,0 +1,245 @@
+//! The ring election: a token goes round, collects the members that are there, and the highest leads.
+//!
+//! The members form a ring, in the order of their names, and each speaks to the next one only.
+//! Every message is acknowledged at once (not shown): without that the next member but one is tried.
+//!
+//! ```text
+//! a normal election, begun by a                      a failover: c led, and is dead
+//!
+//! a      b      c                                    a      b      c      d
+//! │Collect a           it lists itself               │      │      ╳      │  no heartbeat for a while
+//! ├─────▶│Collect a b                                │      │             │Collect d  (d ranks highest)
+//! │      ├─────▶│Collect a b c                       │◀──────────────────── ┤
+//! │◀───────────  ┤                                   ├─────▶│Collect d a b
+//! │Nominate c          a is on the list: closed      │      ├────▶╳       │  not acknowledged: skipped
+//! ├─────▶│Nominate c                                 │      ├────────────▶│  d is on the list: closed
+//! │      ├─────▶│Coordinator c                       │      │             │Coordinator d
+//! │◀───────────  ┤     a follows c                   │◀──────────────────── ┤
+//! ├─────▶│Coordinator c                              ├─────▶│Coordinator d
+//! │      ├─────▶│     it is home: c leads            │      ├────────────▶│  it is home: d leads
+//! ```
+//!
+//! # What you can rely on
+//! After the last change, and once messages take no longer than the delay bound, one agent leads all
+//! that can reach each other, and it is the highest in rank. There is no promise of one leader at every
+//! instant: each side of a partition elects one, until the probes of either side meet. A winner
+//! considers itself leader only when its announcement has come home, so two lead for a moment only where
+//! a member was skipped. The [`Term`] orders what one observer sees; it is no fence.
+//!
+//! A voter without a score (a witness) stays in the ring: it passes on, follows, and is never elected. One
+//! that loses its score while it leads hands over first.
+//!
+//! A model checker looks at every order in which three members can act, one of which may crash, as
+//! far as the bounds in `tests/heavy` reach: while no message takes longer than the delay bound, and
+//! none is lost, at most one leads, and all agree in time.
+//!
+//! A leader that hangs considers itself leader for the detection time without a step
+//! ([`View::valid_until`]); the first timer after that finds the stall, and gives the leadership up.
+//!
+//! # What it costs
+//! If one of n members begins: n `Collect`, up to n `Nominate`, n `Coordinator`, and as many
+//! acknowledgements; up to three laps, and one hop for each dead member met. If all
+//! begin at once: at most n (n + 1) / 2 `Collect`. Each heartbeat: n, and n acknowledgements. See
+//! `worst_case_messages` and
+//! [`worst_case_failover`](RingConfig::worst_case_failover). A bully is faster, and costs more
+//! messages where many begin at once; in a ring no member speaks to more than a neighbour.
+//!
+//! # The rules
+//! | rule | what it says | decided in |
+//! |---|---|---|
+//! | `begin-by-rank` | where no agent leads, the highest begins at once, each further member a step later | `core.rs` |
+//! | `begin-above-all-terms` | an election is for the term after the highest seen; its origin is the first on the list | `collect.rs` |
+//! | `skip-the-silent` | pass on, and wait for the acknowledgement; after a hop of silence suspect that member, and try the next | `hop.rs` |
+//! | `yield-to-stronger` | of two elections the weaker is given up (Chang and Roberts) | `collect.rs` |
+//! | `close-on-own-name` | the member that finds itself on the list closes it: the origin, or the first after a dead one | `collect.rs` |
+//! | `nominate-the-highest` | the nomination goes on to the winner; if it goes round without meeting it, another election begins | `nominate.rs` |
+//! | `lead-when-home` | the winner announces itself, and leads when that has come home | `announce.rs` |
+//! | `follow-the-newest` | follow an announcement, and pass it on once; an older one is stale | `announce.rs` |
+//! | `restart-lost-election` | without an outcome in time, a member that still has a reason begins again | `transition.rs` |
+//! | `miss-a-silent-leader` | heartbeats go the same way; after a silence the leader is gone | `follower.rs`; at the leader itself `leader.rs` |
+//! | `challenge-when-higher` | a follower that outranks its leader begins an election, after [`challenge_after`](RingConfig::challenge_after) | `follower.rs` |
+//! | `probe-the-skipped` | a skipped member is probed; if it follows another leader, an election merges both groups | `probe.rs` |
+//! | `resign-by-nomination` | a leader that steps down lets its work end, and nominates its successor in a new term | `leader.rs`, `nominate.rs` |
+//!
+//! # Amendments, with their reasons
+//! The rules are Le Lann's token with the suppression of *Chang and Roberts 1979* (*An improved
+//! algorithm for decentralized extrema-finding in circular configurations of processes*), hop by hop
+//! with acknowledgements. A list in the token makes it survive the death of its origin. To these:
+//! - *The number of an election is the term of its winner* (the sources have two numbers). A later
+//!   election always wins, and one comparison tells what is over.
+//! - *Within one hop a message is sent twice*: a lost message is not a death.
+//!   [`sends`](RingConfig::sends)` = 1` is the sources' rule.
+//! - *Every participant waits for the outcome*, not only the origin: both the origin and its token
+//!   may be lost.
+//! - *A `Coordinator` carries no list*: a member that has passed it on remembers that, so a heartbeat
+//!   stays small in a large ring.
+//! - *Acknowledgements tell the newest term* that their sender knows a leader of. A member that follows
+//!   an older one has missed an announcement, and begins an election; so does a leader whose heartbeats
+//!   do not come home.
+//! - *A merging election waits* until all that were probed have answered: begun at the first answer it
+//!   left the others out, and a leader lost its leadership for a moment.
+//! - *An agent that cools down after a step-down has the last slot*, eight slots after the others: all
+//!   that are left may cool down, and then no election would begin. It defers to no member that is gone
+//!   or skipped.
+//! - *A voter that cannot be elected passes on*, and is on the list without a score. An observer is not
+//!   in the ring: the leader tells it. It skips no member, and probes none.
+//!
+//! `tests/ring/seed.rs` has a published demonstration of a ring, in Go, that sends nothing: it follows
+//! pointers and assigns other nodes' fields. So it announces the leader to dead nodes (here a dead
+//! member is never told, and only probed while its death is a suspicion), it takes a node that begins for
+//! alive (here `nominate-the-highest` finds out), and it knows neither a second starter nor a lost
+//! token.
+//!
+//! # Role × input
+//! − is a traced no-op. Every `Collect`, `Nominate` and `Coordinator` is acknowledged first.
+//!
+//! | input | follower | candidate, waiting | leader |
+//! |---|---|---|---|
+//! | `Collect`, over or weaker | − | − | − |
+//! | … stronger | adds itself, passes it on; follows on | the same, for the stronger one | the same; leads on |
+//! | … that has gone round | − | closes it: announces or nominates | the same |
+//! | `Nominate` of itself | announces | announces | announces, in the higher term |
+//! | … of another agent | passes it on; after a lap begins anew | the same | the same |
+//! | `Coordinator`, newer | follows, passes it on | the same; its election is over, unless for a later term | gives way, follows |
+//! | … its own, home | − | leads | goes on, in the higher term |
+//! | … older | − | − | − |
+//! | `HopAck` or `Probe` that knows a later leader | merges | waits for it, if its own election is too old | merges |
+//! | `Answer` with another leader | merges | − | merges |
+//! | leader's end in `Members` | begins by rank | forgets the leader | − |
+//! | `TimedOut` | `Slot`: begins; `Silence`: as the leader's end; `Cooldown`: begins by rank; in every role `Probe`: asks the skipped members | `Token`: begins by rank; `Hop`: tries the next member | `Heartbeat`, `Silence`, `Drain`; `Token`: begins, if its own announcement is lost |
+//! | `Campaign` | begins | − | sends a heartbeat |
+//! | `SetScore` | above the leader: begins by rank | − | sends a heartbeat; `None`: drains |
+//! | `StepDown`, `Drained` | − | − | drains; nominates the successor |
+//!
+//! A leader that steps down, or has no score any more, nominates its successor once its work has ended. One
+//! that crashes or stops says nothing: the group's snapshot, or the silence, tells its followers. A heartbeat
+//! that is late, and newer than the last one passed on, is followed again: only `Members` says that an
+//! incarnation has ended.
+//!
+//! A candidate has begun an election or announces itself; a waiting agent has passed one on. An agent
+//! that follows or leads goes on doing so meanwhile. Before `Start` nothing happens; the driver drops
+//! a message of an agent that is no member, or of an incarnation that is over.
+//!
+//! Not here: votes, leases and fencing tokens. A list names at most `MOST` members: in a larger
+//! ring the others pass it on, follow, and challenge a leader that they outrank.
+
+mod announce;
+mod bounded;
+mod collect;
+mod config;
+mod core;
+mod defect;
+mod follower;
+mod hop;
+mod leader;
+mod machine;
+mod message;
+mod nominate;
+mod presence;
+mod probe;
+mod state;
+mod transition;
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+pub use config::{RingConfig, RingError};
+#[doc(hidden)]
+pub use defect::Defect;
+pub use machine::Ring;
+
+pub use {
+    bounded::{Bounded, MOST},
+    message::{
+        Answer, Collect, Coordinator, Entrant, HopAck, Lap, Nominate, Probe, RingElectionId,
+        RingMessage,
+    },
+    state::RingTimer,
+};
+
+use hop::Hop;
+use state::{Campaign, Next, Passed, State};
+
+use bully_core::protocol::{
+    AgentId, EffectsOf, Election, Identity, Incarnation, InputOf, Leaders, MemberKind,
+    MembershipError, NotifyOrder, Prospects, Requirements, Rules, Score, Term, Time, Timings, View,
+};
+
+type Out = EffectsOf<Ring>;
+
+const RULES: Rules = Rules::new("ring");
+
+impl Election for Ring {
+    type Message = RingMessage;
+    type Timer = RingTimer;
+    type Durable = ();
+    type Config = Arc<RingConfig>;
+
+    fn new(identity: Identity, config: &Self::Config, _durable: Option<()>) -> Self {
+        Self::of(identity, Arc::clone(config))
+    }
+
+    fn handle(&mut self, now: Time, input: InputOf<Self>, out: &mut Out) {
+        self.step(now, input, out);
+    }
+
+    fn prospects(&self) -> Prospects {
+        Prospects::cooling_down(self.core.cooldown.until())
+    }
+
+    fn timings(config: &Self::Config) -> Option<&Timings> {
+        Some(&config.timings)
+    }
+
+    fn view(&self, _now: Time) -> View {
+        let leader = self.leader();
+        let leading = match &self.state {
+            State::Leader(leading) => Some(leading.term),
+            State::Vacant | State::Follower(_) => None,
+        };
+        let detection = self.core.config.detector().detection;
+        View {
+            role: self.role(),
+            term: leader.as_ref().map_or(self.core.seen, |l| l.term),
+            leader,
+            leading,
+            valid_until: self.stepped.map_or(Time::ZERO, |at| at.after(detection)),
+        }
+    }
+
+    fn requirements(
+        config: &Self::Config,
+        _: &AgentId,
+        _: MemberKind,
+    ) -> Result<Requirements, MembershipError> {
+        config.check().map_err(MembershipError::config)?;
+        Ok(Requirements {
+            // A token goes round among those that can reach each other: each side of a partition is
+            // a ring of its own, until the probes of either side meet.
+            leaders: Leaders::PerSide,
+            // A vacant leadership is taken in order of rank, so that one token goes round instead of n.
+            notify: NotifyOrder::HighestRankFirst,
+            ..Requirements::new(RULES)
+        })
+    }
+}
+
+#[cfg(any(test, feature = "testkit"))]
+impl Ring {
+    /// The election that this agent takes part in, if one is under way.
+    pub fn election(&self) -> Option<&RingElectionId> {
+        self.campaign.contest().map(|contest| &contest.id)
+    }
+
+    /// The members whose acknowledgements this agent waits for.
+    pub fn awaited(&self) -> impl Iterator<Item = &AgentId> {
+        self.core.hops.values().map(|hop| &hop.to)
+    }
+
+    /// The members that this agent skips because they were silent.
+    pub fn suspects(&self) -> impl Iterator<Item = &AgentId> {
+        self.core.suspects.keys()
+    }
+}

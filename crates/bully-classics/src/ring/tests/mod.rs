@@ -1,0 +1,301 @@
+//! The ring's cells, role by input: one file per input.
+//!
+//! How the common kit and the common suite ([`bully_core::elections::fixture`]) see a ring is here: its
+//! members, its roles, its messages. What else holds after every step is in `contract`.
+
+mod ack;
+mod campaign;
+mod collect;
+mod config;
+mod contract;
+mod coordinator;
+mod members;
+mod nominate;
+mod probe;
+mod score;
+mod start;
+mod step_down;
+mod strangers;
+mod timer;
+mod together;
+mod words;
+
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
+
+use words::*;
+
+use super::{
+    Answer, Bounded, Collect, Coordinator, Entrant, HopAck, Lap, MOST, Nominate, Probe, Ring,
+    RingConfig, RingElectionId, RingError, RingMessage, RingTimer,
+    collect::Contest,
+    state::{Campaign, State},
+};
+use bully_core::protocol::fixture::{EYE, ME, among, id};
+use bully_core::protocol::{
+    AgentId, Effect, Election, Event, Identity, Incarnation, Input, LostReason, Member, MemberKind,
+    Members, MembershipError, PeerMessage, Role, Score, Term, Time, Timings, To,
+};
+use bully_core::{elections::fixture::*, parts::Participant};
+
+/// The ring, in its order: `a` with the score 1, `b` with 9, the machine under test with 5, and
+/// `z` with 3. So `z` is next, and messages come from `b`.
+const A: &str = "a";
+const B: &str = "b";
+const Z: &str = "z";
+
+/// What follows from the preset `lan` for a ring of four, in milliseconds.
+const HOP: u64 = 45;
+const RESEND: u64 = HOP / 2;
+const TOKEN: u64 = 4 * 2 * HOP;
+const LOST: u64 = L + 4 * HOP;
+const PROBE: u64 = 2 * H;
+const DRAIN: u64 = 5_000;
+const COOLDOWN: u64 = 60_000;
+
+type Kit = bully_core::elections::fixture::Kit<Ring>;
+type Seen = bully_core::elections::fixture::Seen<Ring>;
+
+impl Machine for Ring {
+    fn participant(&self) -> &Participant {
+        &self.core.me
+    }
+
+    fn state(&self) -> String {
+        format!("{:?}, {:?}", self.state, self.campaign)
+    }
+
+    fn needed_timers(&self) -> BTreeSet<RingTimer> {
+        contract::needed(self)
+    }
+
+    fn may_send(&self, _: Option<Term>, to: &To, message: &RingMessage) {
+        contract::may_be_sent(self, to, message);
+    }
+
+    fn follows(&self, before: &Self, _: Time) {
+        contract::is_suppressed(before, self);
+        contract::moves_on(self);
+    }
+
+    fn group(kind: MemberKind, score: Option<Score>) -> (Identity, Members) {
+        let (me, _) = among(kind, score);
+        let up = |name, kind, score| Member::up(id(name), kind, score, Incarnation(1));
+        let mut members = Members::new(false);
+        members.join([
+            up(A, MemberKind::Voter, Some(1.into())),
+            up(B, MemberKind::Voter, Some(9.into())),
+            up(ME, kind, score),
+            up(Z, MemberKind::Voter, Some(3.into())),
+            up(EYE, MemberKind::Observer, Some(99.into())),
+        ]);
+        (me, members)
+    }
+}
+
+impl Suite for Ring {
+    const OTHERS: [&'static str; 2] = [Z, B];
+    const MESSAGES: &'static [&'static str] = RingMessage::ALL;
+    const TIMERS: &'static [RingTimer] = &[
+        RingTimer::Slot,
+        RingTimer::Token,
+        RingTimer::Silence,
+        RingTimer::Heartbeat,
+        RingTimer::Probe,
+        RingTimer::Drain,
+        RingTimer::Cooldown,
+        RingTimer::Hop(Lap::Collect),
+        RingTimer::Hop(Lap::Nominate),
+        RingTimer::Hop(Lap::Coordinator),
+    ];
+    const DRAIN: (RingTimer, u64) = (RingTimer::Drain, DRAIN);
+    const PHASES: &'static [&'static str] = &[
+        "follower: following, following with a slot, with a slot, without a slot",
+        "candidate: announced, following in an election, in an election",
+        "waiting: following in an election, in an election",
+        "leader: draining, leading, leading in an election",
+    ];
+    const IS_TOLD_FIRST: bool = true;
+
+    fn configs() -> Vec<Arc<RingConfig>> {
+        vec![Arc::new(lan())]
+    }
+
+    fn phase(&self) -> &'static str {
+        match (&self.state, &self.campaign) {
+            (State::Leader(leading), _) if leading.handover.is_some() => "draining",
+            (State::Leader(_), Campaign::Joined(_)) => "leading in an election",
+            (State::Leader(_), _) => "leading",
+            (State::Follower(_), Campaign::Joined(_)) => "following in an election",
+            (State::Follower(_), Campaign::Scheduled { .. }) => "following with a slot",
+            (State::Follower(_), _) => "following",
+            (State::Vacant, Campaign::Joined(contest)) if contest.is_announced() => "announced",
+            (State::Vacant, Campaign::Joined(_)) => "in an election",
+            (State::Vacant, Campaign::Scheduled { .. }) => "with a slot",
+            (State::Vacant, Campaign::Idle) => "without a slot",
+        }
+    }
+
+    fn roles() -> Vec<(&'static str, Kit)> {
+        Kit::roles().into()
+    }
+
+    fn leader() -> Kit {
+        Kit::leading()
+    }
+
+    fn every_message(me: &Kit) -> Vec<RingMessage> {
+        every_message(me.machine.core.closed.0)
+    }
+
+    /// What others have decided, or an acknowledgement.
+    fn is_for_voters(message: &RingMessage) -> bool {
+        match message {
+            RingMessage::Collect(_)
+            | RingMessage::Nominate(_)
+            | RingMessage::Probe(_)
+            | RingMessage::Answer(_) => true,
+            RingMessage::Coordinator(_) | RingMessage::HopAck(_) => false,
+        }
+    }
+
+    fn any_message(dice: &mut Dice, _: &Kit, _: &str) -> RingMessage {
+        any_message(dice)
+    }
+}
+
+common_suite!(Ring);
+
+#[easy_ext::ext(KitOf)]
+pub(super) impl Kit {
+    fn unborn(config: RingConfig, kind: MemberKind, score: Option<i32>) -> Self {
+        Self::new(&Arc::new(config), kind, score)
+    }
+
+    /// A follower without a leader, in the second slot: it begins an election after one step.
+    fn scheduled() -> Self {
+        let kit = Self::unborn(lan(), MemberKind::Voter, Some(5)).started();
+        assert_eq!(
+            (kit.role(), kit.machine.campaign != Campaign::Idle),
+            (Role::Follower, true)
+        );
+        kit
+    }
+
+    /// A follower of `b`, which leads in the term [`OLD`].
+    fn following() -> Self {
+        let kit = Self::scheduled().after(B, coordinator(B, OLD, 9));
+        kit.acked(Z, Lap::Coordinator, OLD, B, 0)
+    }
+
+    fn observer() -> Self {
+        Self::unborn(lan(), MemberKind::Observer, Some(5)).started()
+    }
+
+    fn witness() -> Self {
+        Self::unborn(lan(), MemberKind::Voter, None).started()
+    }
+
+    /// Has begun an election for the term 1.
+    fn candidate() -> Self {
+        let mut kit = Self::scheduled();
+        kit.later(S).fire(RingTimer::Slot).whatever();
+        assert_eq!(kit.role(), Role::Candidate);
+        kit
+    }
+
+    /// Has passed on the election that `b` began for the term 1.
+    fn waiting() -> Self {
+        let kit = Self::scheduled().after(B, collect(1, (B, 9), &[(B, 9)]));
+        assert_eq!(kit.role(), Role::Waiting);
+        kit.acked(Z, Lap::Collect, 1, B, 0)
+    }
+
+    /// Was nominated for the term [`MINE`], and has announced itself.
+    fn announced() -> Self {
+        Self::announced_by(lan())
+    }
+
+    fn announced_by(config: RingConfig) -> Self {
+        let kit = Self::unborn(config, MemberKind::Voter, Some(5)).started();
+        let kit = kit.after(B, nominate(MINE, A, ME, &[A, B]));
+        assert_eq!(kit.role(), Role::Candidate);
+        kit.acked(Z, Lap::Coordinator, MINE, ME, 0)
+    }
+
+    /// Leads in the term [`MINE`].
+    fn leading() -> Self {
+        Self::leading_by(lan())
+    }
+
+    fn leading_by(config: RingConfig) -> Self {
+        let kit = Self::announced_by(config).after(B, coordinator(ME, MINE, 5));
+        assert_eq!(kit.role(), Role::Leader);
+        kit
+    }
+
+    /// Leads, and steps down for `z`.
+    fn draining() -> Self {
+        let mut kit = Self::leading();
+        kit.step_down(Z).whatever();
+        kit
+    }
+
+    /// Has led, stepped down for `z`, which leads in the next term, and cools down.
+    fn cooling_down() -> Self {
+        let mut kit = Self::draining();
+        kit.step(Input::Drained).whatever();
+        let kit = kit.acked(Z, Lap::Nominate, MINE + 1, ME, 0);
+        let kit = kit.after(B, coordinator(Z, MINE + 1, 3));
+        assert_eq!(kit.role(), Role::Follower);
+        kit.acked(Z, Lap::Coordinator, MINE + 1, Z, 0)
+    }
+
+    /// Every role, by its name.
+    fn roles() -> [(&'static str, Kit); 10] {
+        [
+            ("scheduled", Self::scheduled()),
+            ("following", Self::following()),
+            ("observer", Self::observer()),
+            ("witness", Self::witness()),
+            ("candidate", Self::candidate()),
+            ("waiting", Self::waiting()),
+            ("announced", Self::announced()),
+            ("leading", Self::leading()),
+            ("draining", Self::draining()),
+            ("cooling down", Self::cooling_down()),
+        ]
+    }
+
+    /// The same machine after that peer has acknowledged; it is behind in nothing.
+    fn acked(self, from: &str, lap: Lap, term: u64, about: &str, beat: u64) -> Self {
+        self.after(from, ack(lap, term, about, beat, 0))
+    }
+
+    fn suspects(&self) -> Vec<&str> {
+        self.machine.suspects().map(AgentId::as_str).collect()
+    }
+}
+
+#[easy_ext::ext(SeenOf)]
+pub(super) impl Seen {
+    /// Passed on, and the time for the acknowledgement runs.
+    #[track_caller]
+    fn passed(self, to: &str, lap: Lap, message: impl Into<RingMessage>) -> Self {
+        let resend = lan().resend();
+        let set = |timer| Effect::SetTimer {
+            timer,
+            after: resend.into(),
+        };
+        self.sent(to, message).next(&set(RingTimer::Hop(lap)))
+    }
+
+    /// Follows that leader, and watches it.
+    #[track_caller]
+    fn followed(self, name: &str, term: u64) -> Self {
+        self.new_leader(name, term).set(RingTimer::Silence, LOST)
+    }
+}
+
+fn lan() -> RingConfig {
+    RingConfig::new(Timings::lan())
+}

@@ -1,0 +1,143 @@
+//! `Probe` and `Answer`: `probe-the-skipped`.
+
+use super::*;
+use bully_core::driver::MembersReports as _;
+
+/// Skips `z`.
+fn suspecting(mut kit: Kit) -> Kit {
+    kit.hear(B, beat(B, OLD, 9, 7)).whatever();
+    for _ in 0..2 {
+        kit.later(RESEND + 1)
+            .fire(RingTimer::Hop(Lap::Coordinator))
+            .whatever();
+    }
+    assert_eq!(kit.suspects(), [Z]);
+    kit.acked(A, Lap::Coordinator, OLD, B, 7)
+}
+
+#[test]
+fn an_agent_that_is_skipped_is_probed_again_and_again() {
+    let mut kit = suspecting(Kit::following());
+    for _ in 0..3 {
+        kit.later(PROBE)
+            .fire(RingTimer::Probe)
+            .sent_to(&[Z], probe(OLD))
+            .set(RingTimer::Probe, PROBE)
+            .nothing_else_happened();
+    }
+}
+
+#[test]
+fn agents_that_are_down_are_not_even_probed() {
+    let mut kit = suspecting(Kit::following());
+    kit.ends(Z).whatever();
+    kit.later(PROBE)
+        .fire(RingTimer::Probe)
+        .nothing_else_happened();
+    assert_eq!(kit.suspects(), [""; 0]);
+}
+
+#[test]
+fn an_observer_skips_no_member_and_probes_none() {
+    let mut eye = Kit::observer().after(B, coordinator(B, OLD, 9));
+    eye.is_suspected(A).nothing_else_happened();
+    eye.later(LOST - HOP) // it is not in the ring itself
+        .fire(RingTimer::Silence)
+        .has_no_leader(OLD)
+        .nothing_else_happened();
+    assert_eq!(eye.suspects(), [""; 0]);
+    let mut eye = Kit::unborn(lan(), MemberKind::Observer, None);
+    eye.members.suspect(&id(A), Incarnation(1));
+    eye.start().nothing_else_happened();
+}
+
+#[test]
+fn a_connection_that_is_lost_is_probed_too() {
+    let mut kit = Kit::following();
+    kit.is_suspected(A)
+        .set(RingTimer::Probe, PROBE)
+        .nothing_else_happened();
+    kit.later(PROBE)
+        .fire(RingTimer::Probe)
+        .sent_to(&[A], probe(OLD))
+        .set(RingTimer::Probe, PROBE)
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_probe_is_answered_with_the_leader() {
+    let mut kit = Kit::following();
+    kit.hear(Z, probe(0))
+        .sent(Z, answer(OLD, Some((B, OLD))))
+        .nothing_else_happened();
+    let mut kit = Kit::scheduled();
+    kit.hear(Z, probe(0))
+        .sent(Z, answer(0, None))
+        .nothing_else_happened();
+    let mut kit = Kit::leading();
+    kit.hear(Z, probe(MINE))
+        .sent(Z, answer(MINE, Some((ME, MINE))))
+        .nothing_else_happened();
+}
+
+#[test]
+fn an_answer_ends_the_suspicion() {
+    for leader in [None, Some((B, OLD))] {
+        let mut kit = suspecting(Kit::following());
+        kit.hear(Z, answer(OLD, leader)).nothing_else_happened();
+        assert_eq!(kit.suspects(), [""; 0]);
+        kit.later(PROBE)
+            .fire(RingTimer::Probe)
+            .nothing_else_happened();
+    }
+}
+
+#[test]
+fn an_agent_that_follows_another_leader_starts_a_merging_election() {
+    for (known, theirs) in [(OLD, (Z, OLD)), (1, (Z, 1)), (OLD + 5, (Z, OLD + 5))] {
+        let mut kit = suspecting(Kit::following());
+        let term = known.max(OLD) + 1;
+        kit.hear(Z, answer(known, Some(theirs)))
+            .set(RingTimer::Slot, 2 * D) // when the answers of the others have come, too
+            .nothing_else_happened();
+        kit.later(2 * D)
+            .fire(RingTimer::Slot)
+            .set(RingTimer::Token, TOKEN)
+            .passed(Z, Lap::Collect, collect(term, (ME, 5), &[(ME, 5)]))
+            .nothing_else_happened();
+        kit.hear(Z, answer(known, Some(theirs)))
+            .nothing_else_happened(); // one is enough
+    }
+}
+
+#[test]
+fn a_merging_election_that_is_planned_outlasts_the_heartbeats_of_the_leader() {
+    let mut kit = suspecting(Kit::following());
+    let other = answer(OLD, Some((Z, OLD)));
+    kit.hear(Z, other.clone()).whatever();
+    kit.later(D).hear(B, beat(B, OLD, 9, 8)).whatever();
+    kit.later(D)
+        .fire(RingTimer::Slot)
+        .set(RingTimer::Token, TOKEN)
+        .passed(Z, Lap::Collect, collect(OLD + 1, (ME, 5), &[(ME, 5)]))
+        .nothing_else_happened();
+    // A leader of a later term may be the outcome of another member's merging election.
+    let mut kit = suspecting(Kit::following());
+    kit.hear(Z, other).whatever();
+    kit.later(D).hear(B, coordinator(B, OLD + 1, 9)).whatever();
+    kit.later(D).fire(RingTimer::Slot).nothing_else_happened();
+}
+
+#[test]
+fn a_probe_that_knows_a_higher_term_starts_one_too() {
+    let mut kit = Kit::following();
+    kit.hear(Z, probe(OLD + 1))
+        .sent(Z, answer(OLD, Some((B, OLD))))
+        .set(RingTimer::Slot, 2 * D)
+        .nothing_else_happened();
+    kit.later(2 * D)
+        .fire(RingTimer::Slot)
+        .set(RingTimer::Token, TOKEN)
+        .passed(Z, Lap::Collect, collect(OLD + 2, (ME, 5), &[(ME, 5)]))
+        .nothing_else_happened();
+}

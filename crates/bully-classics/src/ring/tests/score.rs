@@ -1,0 +1,91 @@
+//! `SetScore`.
+
+use super::*;
+use bully_core::driver::MembersReports as _;
+
+#[test]
+fn a_follower_that_outranks_its_leader_now_begins_an_election() {
+    let mut kit = Kit::following();
+    kit.set_score(6).nothing_else_happened();
+    kit.told(|m| m.set_score(&id(ME), Some(50.into())))
+        .nothing_else_happened();
+    kit.set_score(50)
+        .set(RingTimer::Token, TOKEN)
+        .passed(Z, Lap::Collect, collect(OLD + 1, (ME, 50), &[(ME, 50)]))
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_challenger_that_falls_back_gives_up() {
+    let slow = RingConfig {
+        challenge_after: Duration::from_secs(1),
+        ..lan()
+    };
+    let mut kit = Kit::unborn(slow, MemberKind::Voter, Some(5))
+        .started()
+        .after(B, coordinator(B, OLD, 9));
+    kit.set_score(50)
+        .set(RingTimer::Slot, 1_000)
+        .nothing_else_happened();
+    kit.later(900).set_score(5).nothing_else_happened();
+    assert_eq!(kit.machine.campaign, Campaign::Idle);
+    kit.set_score(50)
+        .set(RingTimer::Slot, 1_000)
+        .nothing_else_happened();
+    kit.later(1_000).fire(RingTimer::Slot).whatever();
+    assert_eq!(kit.role(), Role::Candidate);
+}
+
+#[test]
+fn a_leader_tells_its_score_at_once() {
+    let mut kit = Kit::leading();
+    kit.set_score(2)
+        .set(RingTimer::Heartbeat, H)
+        .sent_to(&[EYE], beat(ME, MINE, 2, 1))
+        .passed(Z, Lap::Coordinator, beat(ME, MINE, 2, 1))
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_leader_that_cannot_be_elected_any_more_steps_down() {
+    let mut kit = Kit::leading();
+    kit.set_score(None)
+        .drained(MINE, Some(B))
+        .set(RingTimer::Drain, DRAIN)
+        .nothing_else_happened();
+    kit.set_score(7).whatever();
+    kit.set_score(None).nothing_else_happened();
+}
+
+#[test]
+fn a_winner_that_cannot_be_elected_any_more_hands_over_at_once() {
+    let mut kit = Kit::announced();
+    kit.set_score(None).nothing_else_happened();
+    kit.hear(B, coordinator(ME, MINE, 5)).whatever();
+    assert!(kit.contract.is_armed(RingTimer::Drain));
+}
+
+#[test]
+fn a_vacant_leadership_is_open_to_an_agent_that_becomes_eligible() {
+    let mut kit = Kit::witness();
+    kit.told(|m| m.set_score(&id(ME), Some(50.into())))
+        .nothing_else_happened();
+    kit.set_score(50).whatever();
+    assert_eq!(kit.role(), Role::Candidate);
+    let mut kit = Kit::scheduled();
+    kit.set_score(None).nothing_else_happened();
+    assert_eq!(kit.machine.campaign, Campaign::Idle);
+    let mut kit = Kit::observer();
+    kit.set_score(50).nothing_else_happened();
+}
+
+#[test]
+fn the_same_score_changes_nothing_but_ends_a_cool_down() {
+    for mut kit in [Kit::following(), Kit::leading(), Kit::waiting()] {
+        kit.set_score(5).nothing_else_happened();
+    }
+    let mut kit = Kit::cooling_down();
+    kit.set_score(5)
+        .set(RingTimer::Slot, S) // it outranks z, and b is ahead of it
+        .nothing_else_happened();
+}

@@ -1,0 +1,172 @@
+//! Timers: `restart-lost-election`, `miss-a-silent-leader`, and what an agent does that was stalled itself.
+
+use super::*;
+use bully_core::driver::MembersReports as _;
+
+#[test]
+fn an_election_without_an_outcome_is_begun_again_in_a_higher_term() {
+    let mut kit = Kit::candidate().acked(Z, Lap::Collect, 1, ME, 0);
+    kit.later(TOKEN)
+        .fire(RingTimer::Token)
+        .set(RingTimer::Slot, S)
+        .nothing_else_happened();
+    kit.later(S)
+        .fire(RingTimer::Slot)
+        .set(RingTimer::Token, TOKEN)
+        .passed(Z, Lap::Collect, collect(2, (ME, 5), &[(ME, 5)]))
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_member_that_passed_a_token_on_misses_its_outcome_too() {
+    let mut kit = Kit::waiting();
+    kit.later(TOKEN - 1)
+        .fire(RingTimer::Token)
+        .set(RingTimer::Token, 1)
+        .nothing_else_happened();
+    kit.later(1)
+        .fire(RingTimer::Token)
+        .set(RingTimer::Slot, S)
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_follower_with_a_leader_only_forgets_the_lost_election() {
+    let mut kit = Kit::following().after(B, collect(OLD + 1, (A, 1), &[(A, 1)]));
+    kit.later(TOKEN)
+        .fire(RingTimer::Token)
+        .nothing_else_happened();
+    assert_eq!(
+        (kit.role(), kit.leader().as_deref()),
+        (Role::Follower, Some(B))
+    );
+}
+
+/// A member that took the announcement knows the higher term, and takes no heartbeat of the lower one.
+#[test]
+fn a_leader_whose_new_announcement_is_lost_begins_again() {
+    let kit = Kit::leading().after(B, nominate(MINE + 1, A, ME, &[A, B]));
+    let mut kit = kit.acked(Z, Lap::Coordinator, MINE + 1, ME, 0);
+    kit.later(TOKEN)
+        .fire(RingTimer::Token)
+        .set(RingTimer::Token, TOKEN)
+        .passed(Z, Lap::Collect, collect(MINE + 2, (ME, 5), &[(ME, 5)]))
+        .nothing_else_happened();
+    assert_eq!(kit.role(), Role::Leader, "meanwhile");
+}
+
+#[test]
+fn a_leader_that_passed_a_token_on_in_vain_leads_on() {
+    let mut kit = Kit::leading().after(B, collect(MINE + 1, (A, 1), &[(A, 1)]));
+    kit.later(TOKEN)
+        .fire(RingTimer::Token)
+        .nothing_else_happened();
+    assert_eq!(kit.role(), Role::Leader);
+}
+
+#[test]
+fn a_challenger_whose_election_is_lost_begins_another() {
+    let mut kit = Kit::following();
+    kit.told(|m| m.set_score(&id(ME), Some(50.into())))
+        .whatever();
+    kit.set_score(50).whatever();
+    let mut kit = kit.acked(Z, Lap::Collect, OLD + 1, ME, 0);
+    kit.later(TOKEN)
+        .fire(RingTimer::Token)
+        .set(RingTimer::Token, TOKEN)
+        .passed(Z, Lap::Collect, collect(OLD + 2, (ME, 50), &[(ME, 50)]))
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_silent_leader_is_lost() {
+    let mut kit = Kit::following();
+    kit.later(LOST - 1)
+        .fire(RingTimer::Silence)
+        .set(RingTimer::Silence, 1)
+        .nothing_else_happened();
+    kit.later(1)
+        .fire(RingTimer::Silence)
+        .set(RingTimer::Probe, PROBE)
+        .has_no_leader(OLD)
+        // The first slot but for the silent one, so at once.
+        .set(RingTimer::Token, TOKEN)
+        .passed(Z, Lap::Collect, collect(OLD + 1, (ME, 5), &[(ME, 5)]))
+        .nothing_else_happened();
+    assert_eq!(kit.suspects(), [B]);
+}
+
+#[test]
+fn a_follower_that_was_stalled_itself_waits_once_more() {
+    let mut kit = Kit::following();
+    kit.later(LOST + 1_000)
+        .fire(RingTimer::Silence)
+        .set(RingTimer::Silence, LOST)
+        .nothing_else_happened();
+    kit.later(LOST + 1_000).fire(RingTimer::Silence).whatever();
+    assert_eq!(kit.leader(), None);
+}
+
+#[test]
+fn a_leader_is_heard_by_the_ring_and_by_observers() {
+    let mut kit = Kit::leading();
+    for count in 1..4 {
+        kit.later(H)
+            .fire(RingTimer::Heartbeat)
+            .set(RingTimer::Heartbeat, H)
+            .sent_to(&[EYE], beat(ME, MINE, 5, count))
+            .passed(Z, Lap::Coordinator, beat(ME, MINE, 5, count))
+            .nothing_else_happened();
+        kit.hear(Z, ack(Lap::Coordinator, MINE, ME, count, MINE))
+            .nothing_else_happened();
+        kit.hear(B, beat(ME, MINE, 5, count))
+            .sent(B, ack(Lap::Coordinator, MINE, ME, count, MINE))
+            .set(RingTimer::Silence, LOST)
+            .nothing_else_happened();
+    }
+    kit.later(1)
+        .fire(RingTimer::Heartbeat)
+        .set(RingTimer::Heartbeat, H - 1)
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_leader_whose_heartbeats_do_not_come_home_asks_all() {
+    let mut kit = Kit::leading();
+    kit.later(LOST)
+        .fire(RingTimer::Silence)
+        .set(RingTimer::Silence, LOST)
+        .set(RingTimer::Token, TOKEN)
+        .passed(Z, Lap::Collect, collect(MINE + 1, (ME, 5), &[(ME, 5)]))
+        .nothing_else_happened();
+    assert_eq!(kit.role(), Role::Leader);
+}
+
+#[test]
+fn a_leader_that_was_stalled_gives_up() {
+    let mut kit = Kit::leading();
+    kit.later(H + L + 1)
+        .fire(RingTimer::Heartbeat)
+        .lost(MINE, LostReason::Stalled)
+        .set(RingTimer::Slot, S)
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_leader_that_was_stalled_while_it_stepped_down_does_not_come_back() {
+    let mut kit = Kit::draining();
+    kit.later(H + L + 1)
+        .fire(RingTimer::Heartbeat)
+        .lost(MINE, LostReason::Resigned)
+        .whatever();
+    assert_eq!(kit.role(), Role::Candidate, "has nominated its successor");
+}
+
+#[test]
+fn a_leader_with_an_announcement_under_way_sends_no_heartbeat() {
+    let mut kit = Kit::leading().after(B, nominate(MINE + 1, A, ME, &[A, B]));
+    kit.later(H)
+        .fire(RingTimer::Heartbeat)
+        .set(RingTimer::Heartbeat, H)
+        .nothing_else_happened();
+}

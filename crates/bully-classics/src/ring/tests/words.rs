@@ -1,0 +1,144 @@
+//! What the members of a ring say, in the tests' short form.
+
+use super::*;
+
+pub(super) fn election(term: u64, origin: &str, score: Option<i32>) -> RingElectionId {
+    RingElectionId {
+        term: Term(term),
+        score: score.map(Score::from),
+        origin: id(origin),
+        incarnation: Incarnation(1),
+    }
+}
+
+pub(super) fn entrant(name: &str, score: Option<i32>) -> Entrant {
+    Entrant {
+        id: id(name),
+        incarnation: Incarnation(1),
+        score: score.map(Score::from),
+        defers: false,
+    }
+}
+
+/// The election of that origin, with these on the list.
+pub(super) fn collect(term: u64, origin: (&str, i32), on_list: &[(&str, i32)]) -> Collect {
+    let mut entrants = Bounded::default();
+    for (name, score) in on_list {
+        assert!(entrants.push(entrant(name, Some(*score))));
+    }
+    Collect {
+        election: election(term, origin.0, Some(origin.1)),
+        entrants,
+    }
+}
+
+/// The nomination of that winner, passed on by these; the origin has the score 1.
+pub(super) fn nominate(term: u64, origin: &str, winner: &str, by: &[&str]) -> Nominate {
+    let mut passed = Bounded::default();
+    for name in by {
+        assert!(passed.push(id(name)));
+    }
+    Nominate {
+        election: election(term, origin, Some(1)),
+        winner: id(winner),
+        incarnation: Incarnation(1),
+        passed,
+    }
+}
+
+pub(super) fn coordinator(name: &str, term: u64, score: i32) -> Coordinator {
+    beat(name, term, score, 0)
+}
+
+pub(super) fn beat(name: &str, term: u64, score: i32, beat: u64) -> Coordinator {
+    Coordinator {
+        leader: id(name),
+        incarnation: Incarnation(1),
+        score: score.into(),
+        term: Term(term),
+        beat,
+    }
+}
+
+pub(super) fn ack(lap: Lap, term: u64, about: &str, beat: u64, known: u64) -> HopAck {
+    HopAck {
+        lap,
+        term: Term(term),
+        about: id(about),
+        beat,
+        known: Term(known),
+    }
+}
+
+pub(super) fn probe(known: u64) -> Probe {
+    Probe { known: Term(known) }
+}
+
+pub(super) fn answer(known: u64, leader: Option<(&str, u64)>) -> Answer {
+    Answer {
+        known: Term(known),
+        leader: leader.map(|(name, term)| bully_core::protocol::Leader {
+            id: id(name),
+            incarnation: Incarnation(1),
+            term: Term(term),
+        }),
+    }
+}
+
+/// Each message, about terms around that one.
+pub(super) fn every_message(term: u64) -> Vec<RingMessage> {
+    let mut all: Vec<RingMessage> = Vec::new();
+    for term in [0, term, term.saturating_add(1), 99, u64::MAX] {
+        for name in [A, B, ME, Z, EYE, STRANGER] {
+            all.push(collect(term, (name, 9), &[(name, 9)]).into());
+            all.push(nominate(term, A, name, &[A]).into());
+            all.extend([beat(name, term, 9, 0).into(), beat(name, term, 9, 1).into()]);
+            for lap in [Lap::Collect, Lap::Nominate, Lap::Coordinator] {
+                all.push(ack(lap, term, name, 0, term).into());
+            }
+            all.push(answer(term, Some((name, term))).into());
+        }
+        all.extend([probe(term).into(), answer(term, None).into()]);
+    }
+    all
+}
+
+/// Any message, about low terms.
+pub(super) fn any_message(dice: &mut Dice) -> RingMessage {
+    let mut name = || dice.pick(&[A, B, ME, Z, EYE, STRANGER]);
+    let (one, other, third) = (name(), name(), name());
+    let term = dice.below(6);
+    let score = dice.score();
+    match dice.below(6) {
+        0 => {
+            let list = [(one, score), (other, score), (third, 4)];
+            let some = 1 + dice.index(3);
+            collect(term, (one, score), &list[..some]).into()
+        }
+        1 => nominate(term, one, other, &[one, third]).into(),
+        2 => beat(one, term, score, dice.below(3)).into(),
+        3 => {
+            let lap = dice.pick(&[Lap::Collect, Lap::Nominate, Lap::Coordinator]);
+            ack(lap, term, one, dice.below(3), dice.below(6)).into()
+        }
+        4 => probe(dice.below(6)).into(),
+        _ => answer(term, (!dice.one_in(3)).then_some((one, term))).into(),
+    }
+}
+
+#[test]
+fn the_first_announcement_of_a_leader_is_no_heartbeat() {
+    let said = [
+        RingMessage::from(coordinator("a", 3, 1)),
+        beat("a", 3, 1, 1).into(),
+        ack(Lap::Coordinator, 3, "a", 0, 3).into(),
+        ack(Lap::Coordinator, 3, "a", 1, 3).into(),
+    ];
+    let expected = [
+        ("coordinator", false),
+        ("beat", true),
+        ("hop_ack", false),
+        ("beat_ack", true),
+    ];
+    assert_eq!(said.map(|m| (m.kind(), m.is_repeated())), expected);
+}

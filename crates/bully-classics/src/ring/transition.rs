@@ -1,0 +1,245 @@
+//! What follows from an answer, and the only place that writes the state.
+//!
+//! A role or a stage of an election answers a [`Next`]. [`Ring::go`] does it, and what follows from
+//! that, until nothing does. So no role calls another one, and every way from one state to another is
+//! in this file.
+
+use super::{
+    AgentId, Lap, Out, Ring, RingMessage, RingTimer, Score, Term, announce,
+    collect::{self, Contest},
+    follower::Following,
+    leader::Leading,
+    nominate,
+    state::{Campaign, CampaignCause, Next, State},
+};
+use bully_core::protocol::{Leader, LostReason, Role, Time};
+
+impl Ring {
+    /// Does what follows, and what follows from that.
+    pub(super) fn go(&mut self, now: Time, mut next: Next, out: &mut Out) {
+        loop {
+            next = match next {
+                Next::Stay => return,
+                Next::Ignore(why) => return self.ignore(why),
+                Next::Schedule(span, cause) => {
+                    let due = now.after(span);
+                    out.set_timer(RingTimer::Slot, self.core.jittered(span));
+                    self.campaign = Campaign::Scheduled { due, cause };
+                    return;
+                }
+                Next::Begin => collect::begin(&self.core, now),
+                Next::Join(id, lap, message) => {
+                    self.unschedule(out);
+                    let contest = Contest::join(&mut self.core, now, id, lap, out);
+                    self.campaign = Campaign::Joined(contest);
+                    Next::Pass(message)
+                }
+                Next::Pass(message) => match self.core.pass(now, message, out) {
+                    Some(message) => self.came_home(now, message, out),
+                    None => return,
+                },
+                // The list may show a score that was taken away while it went round.
+                Next::Announce(id) if self.core.me.eligible().is_some() => {
+                    let term = id.term;
+                    announce::begin(&mut self.core, out);
+                    self.core.closed = self.core.closed.max(term);
+                    let announcement = self.core.announcement(term, 0).into();
+                    Next::Join(id, Lap::Coordinator, announcement)
+                }
+                Next::Announce(_) | Next::Leave => return self.leave(out),
+                Next::Lead(term) => {
+                    self.leave(out);
+                    return self.lead(now, term, out);
+                }
+                Next::Retry => {
+                    self.leave(out);
+                    Next::Begin
+                }
+                Next::Lose(reason) => {
+                    self.lose(reason, out);
+                    self.look_again(now)
+                }
+                Next::Resign(to) => self.resign(now, to, out),
+            }
+        }
+    }
+
+    /// A message found no other member to go to: it means what it would if it had gone round.
+    fn came_home(&mut self, now: Time, message: RingMessage, out: &mut Out) -> Next {
+        match message {
+            RingMessage::Collect(m) => match &mut self.campaign {
+                Campaign::Joined(contest) if contest.id == m.election => {
+                    contest.close(&self.core, m)
+                }
+                Campaign::Joined(_) | Campaign::Idle | Campaign::Scheduled { .. } => {
+                    Next::Ignore("another election is under way")
+                }
+            },
+            RingMessage::Nominate(m) => nominate::came_home(self.campaign.contest(), &m),
+            RingMessage::Coordinator(m) if m.leader == self.core.me.id => {
+                announce::came_home(&self.core, &mut self.state, &self.campaign, now, &m, out)
+            }
+            RingMessage::Coordinator(_)
+            | RingMessage::HopAck(_)
+            | RingMessage::Probe(_)
+            | RingMessage::Answer(_) => Next::Stay,
+        }
+    }
+
+    /// What is under way to a member that is not in the ring any more goes to the next one.
+    pub(super) fn skip_absent(&mut self, now: Time, out: &mut Out) {
+        for lap in self.core.stuck_laps() {
+            if let Some(message) = self.core.skip(now, lap, out) {
+                let next = self.came_home(now, message, out);
+                self.go(now, next, out);
+            }
+        }
+    }
+
+    /// Whether there is a reason for an election while none is under way.
+    pub(super) fn look_again(&self, now: Time) -> Next {
+        match &self.state {
+            _ if self.campaign.contest().is_some() => Next::Stay,
+            State::Vacant => self.core.begin_by_rank(now, None),
+            State::Follower(f) => f.challenge(&self.core, &self.campaign, now),
+            State::Leader(_) => Next::Stay,
+        }
+    }
+
+    /// Another member knows a leader of a higher term, so its announcement has missed this agent.
+    pub(super) fn catch_up(&mut self, known: Term, out: &mut Out) -> Next {
+        self.core.seen = self.core.seen.max(known);
+        if known <= self.core.closed {
+            return Next::Stay;
+        }
+        if self.state != State::Vacant {
+            return self.core.merge(&self.campaign);
+        }
+        // The members that know the later leader only acknowledge such a token, and drop it.
+        let is_in_vain = |c: &Contest| c.id.origin == self.core.me.id && c.id.term <= known;
+        if self.campaign.contest().is_some_and(is_in_vain) {
+            self.leave(out);
+        }
+        self.core.await_heartbeat(&self.campaign)
+    }
+
+    // ---- the state --------------------------------------------------------------------------
+
+    pub(super) fn follow(&mut self, now: Time, leader: Leader, score: Score, out: &mut Out) {
+        self.core.closed = self.core.closed.max(leader.term);
+        // An election for a later term goes on behind the announcement: its outcome is newer.
+        let is_over = |c: &Contest| c.id.term <= leader.term;
+        if self.campaign.contest().is_some_and(is_over) {
+            self.leave(out);
+        }
+        // The application ends its own work before it hears of another leader.
+        self.lose(LostReason::Superseded, out);
+        let before = match &self.state {
+            State::Follower(f) => Some(&f.leader),
+            State::Vacant | State::Leader(_) => None,
+        };
+        let is_new = before != Some(&leader);
+        let goes_on = match &self.campaign {
+            // The other group is there still, whatever this leader says of itself; only a later
+            // leader may be the outcome of a merge.
+            Campaign::Scheduled {
+                cause: CampaignCause::Merge,
+                ..
+            } => !is_new,
+            // A challenge goes on only against the leader that it was planned against.
+            Campaign::Idle | Campaign::Scheduled { .. } | Campaign::Joined(_) => {
+                before.is_some_and(|before| before.id == leader.id)
+                    && self.core.me.outranks(score, &leader.id)
+            }
+        };
+        if !goes_on {
+            self.unschedule(out);
+        }
+        let followed = Following::hear(&self.core, now, (leader, score), is_new, out);
+        self.state = State::Follower(followed);
+    }
+
+    fn lead(&mut self, now: Time, term: Term, out: &mut Out) {
+        let renewed = match std::mem::replace(&mut self.state, State::Vacant) {
+            State::Leader(leading) => Some(leading),
+            State::Vacant | State::Follower(_) => None,
+        };
+        let leading = Leading::begin(&mut self.core, now, term, renewed, out);
+        self.state = State::Leader(leading);
+    }
+
+    /// Ends the leadership of this agent, if it leads.
+    fn lose(&mut self, reason: LostReason, out: &mut Out) {
+        if let State::Leader(leading) = &self.state {
+            leading.end(reason, out);
+            self.state = State::Vacant;
+        }
+    }
+
+    /// The leader that was followed is gone.
+    pub(super) fn vacate(&mut self, now: Time, out: &mut Out) {
+        let State::Follower(f) = &self.state else {
+            return;
+        };
+        let gone = f.leader.id.clone();
+        f.end(out);
+        self.state = State::Vacant;
+        // An election that is under way has an outcome, or its time-out begins the next one.
+        if self.campaign.contest().is_none() {
+            self.go(now, self.core.begin_by_rank(now, Some(&gone)), out);
+        }
+    }
+
+    /// Ends the leadership, and only then nominates the successor: no other agent leads meanwhile.
+    fn resign(&mut self, now: Time, to: Option<AgentId>, out: &mut Out) -> Next {
+        // The one that was chosen when the work began to end may be gone by now.
+        let to = self.core.successor(to);
+        self.lose(LostReason::Resigned, out);
+        let span = self.core.config.cooldown;
+        self.core
+            .cooldown
+            .begin(now, span, RingTimer::Cooldown, out);
+        self.leave(out);
+        // With no agent to hand over to it comes back.
+        nominate::hand_over(&self.core, to).unwrap_or_else(|| self.look_again(now))
+    }
+
+    /// An election is over for this agent.
+    pub(super) fn leave(&mut self, out: &mut Out) {
+        if self.campaign.contest().is_some() {
+            Contest::leave(&mut self.core, out);
+            self.campaign = Campaign::Idle;
+        }
+    }
+
+    pub(super) fn unschedule(&mut self, out: &mut Out) {
+        if matches!(self.campaign, Campaign::Scheduled { .. }) {
+            out.cancel_timer(RingTimer::Slot);
+            self.campaign = Campaign::Idle;
+        }
+    }
+
+    // ---- queries ----------------------------------------------------------------------------
+
+    /// The leader that this agent follows, or itself.
+    pub(super) fn leader(&self) -> Option<Leader> {
+        match &self.state {
+            State::Vacant => None,
+            State::Follower(followed) => Some(followed.leader.clone()),
+            State::Leader(leading) => Some(self.core.me.as_leader(leading.term)),
+        }
+    }
+
+    pub(super) fn role(&self) -> Role {
+        match (&self.state, self.campaign.contest()) {
+            (State::Leader(_), _) => Role::Leader,
+            (_, None) => Role::Follower,
+            (_, Some(c)) if c.id.origin == self.core.me.id || c.is_announced() => Role::Candidate,
+            (_, Some(_)) => Role::Waiting,
+        }
+    }
+
+    pub(super) fn ignore(&self, why: &'static str) {
+        self.core.me.ignore(self.role(), why);
+    }
+}

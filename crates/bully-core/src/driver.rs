@@ -1,0 +1,59 @@
+//! What only those who drive a machine do: who keeps the list of a group's members, and tells machines of it.
+//!
+//! Decided here: which reports of members there are. What each of them changes is decided beside
+//! [`Member`] and [`Members`](crate::protocol::Members). Not here: any machine.
+//!
+//! These are traits and free functions, so that a list of members that an application reads offers none of them.
+
+use crate::protocol::{AgentId, Incarnation, Member, Score, StoreId};
+
+/// Reports of one member.
+pub trait MemberReports {
+    /// Its present host reports it as up. A later incarnation ends the earlier ones; a stale
+    /// report changes nothing. Says whether anything changed.
+    fn mark_up(&mut self, incarnation: Incarnation) -> bool;
+
+    /// Its present host reports that it may have ended. Says whether anything changed.
+    fn mark_suspect(&mut self, incarnation: Incarnation) -> bool;
+
+    /// This process has seen it end, its leadership revoked: its earlier incarnations had ended before. Says whether
+    /// anything changed.
+    fn mark_down(&mut self, incarnation: Incarnation) -> bool;
+
+    /// Another process, or a sentinel, tells the end of just that incarnation. Says whether anything changed.
+    fn mark_end_told(&mut self, incarnation: Incarnation) -> bool;
+
+    /// The same member as another process tells it: an end that was seen there counts as told here.
+    #[must_use]
+    fn told(self) -> Self;
+
+    /// Another process, its present place, says all that it knows of it. Says whether anything changed.
+    fn bring_up_to_date(&mut self, newest: &Self) -> bool;
+}
+
+/// Reports of the members of a group.
+pub trait MembersReports {
+    /// Another process, or a sentinel, tells that just this incarnation is over.
+    fn end_told(&mut self, id: &AgentId, incarnation: Incarnation) -> bool;
+
+    /// A member's incarnation is thought to be over (a lost connection, silence).
+    fn suspect(&mut self, id: &AgentId, incarnation: Incarnation) -> bool;
+
+    /// A member has another score.
+    fn set_score(&mut self, id: &AgentId, score: Option<Score>) -> bool;
+
+    /// A member's host tells which store keeps its votes.
+    fn set_store(&mut self, id: &AgentId, store: Option<StoreId>) -> bool;
+
+    /// Whether a change of the member at that place costs no copy of the list.
+    fn has_room(&self, at: usize) -> bool;
+
+    /// Replaces what is known of the member at that place, but for its name and its rank.
+    fn set(&mut self, at: usize, member: Member);
+
+    /// The places of the voters with a score in [`Members::iter`](crate::protocol::Members::iter), highest rank first.
+    fn places_by_rank(&self) -> impl Iterator<Item = usize>;
+
+    /// The hosts of these agents refuse this process, as another snapshot says.
+    fn keep_disowners(&mut self, of: &Self);
+}

@@ -1,0 +1,171 @@
+//! An agent that holds no election and does not lead: it follows a leader, or is idle.
+//!
+//! Decided here: what makes it hold an election. ASTRA's agent believes every `elected`; here it asks
+//! again rather than believe one that ranks below itself or below its leader.
+
+use super::{
+    BullyTimer, Elect, Resign, Step,
+    change::{Change, Next},
+};
+use crate::protocol::{After, AgentId, Event, Leader, Score, Time};
+use crate::{elections::message::Announcement, parts::slot};
+
+/// Without a leader, and without an election of its own.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Idle {
+    /// When the slot of this agent begins; `None` if another agent has to start.
+    slot: Option<Time>,
+}
+
+impl Idle {
+    pub(super) fn enter(slot: Option<usize>, step: &mut Step<'_>) -> Self {
+        let timings = &step.core.config.timings;
+        let slot = slot.map(|slot| {
+            let wait = slot::delay(timings.step(), slot);
+            let after = After::jittered(wait, timings.jitter());
+            step.out.set_timer(BullyTimer::Campaign, after);
+            step.now.after(wait)
+        });
+        Self { slot }
+    }
+
+    #[cfg(test)]
+    pub(super) const fn has_slot(&self) -> bool {
+        self.slot.is_some()
+    }
+
+    pub(super) fn leave(&self, step: &mut Step<'_>) {
+        if self.slot.is_some() {
+            step.out.cancel_timer(BullyTimer::Campaign);
+        }
+    }
+
+    pub(super) fn on_elect(from: &AgentId, elect: &Elect, step: &mut Step<'_>) -> Next {
+        if !step.outranks(elect.score, from) {
+            return Next::ignore(step, "only an agent that ranks above the asker answers");
+        }
+        step.answer_ok(from, elect);
+        Next::hold_election_above(from)
+    }
+
+    pub(super) fn on_elected(said: &Announcement<'_>, step: &Step<'_>) -> Next {
+        if step.outranks(said.score, said.from) {
+            Next::hold_election()
+        } else {
+            Next::follow(said)
+        }
+    }
+
+    pub(super) fn on_slot_due(&self, step: &mut Step<'_>) -> Next {
+        let Some(due) = self.slot else {
+            return Next::ignore(step, "it has no slot");
+        };
+        if step.now < due {
+            step.out
+                .set_timer(BullyTimer::Campaign, due.since(step.now));
+            return Next::Stay;
+        }
+        // An agent that cools down has the last slot: all the others had theirs.
+        step.end_cooldown();
+        Next::hold_election()
+    }
+}
+
+/// With a leader.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Following {
+    pub leader: Leader,
+    score: Score,
+}
+
+impl Following {
+    pub(super) fn enter(leader: Leader, score: Score, step: &mut Step<'_>) -> Self {
+        step.out.notify(Event::NewLeader(leader.clone()));
+        Self { leader, score }
+    }
+
+    pub(super) fn on_elect(&self, from: &AgentId, elect: &Elect, step: &mut Step<'_>) -> Next {
+        if !step.outranks(elect.score, from) {
+            return Next::ignore(step, "only an agent that ranks above the asker answers");
+        }
+        step.answer_ok(from, elect);
+        step.notify_no_leader(self.leader.term);
+        Next::hold_election_above(from)
+    }
+
+    pub(super) fn on_elected(&mut self, said: &Announcement<'_>, step: &mut Step<'_>) -> Next {
+        let is_other = self.leader.id != *said.from;
+        let is_weaker = is_other && (said.score, said.from) < (self.score, &self.leader.id);
+        if is_weaker && !step.competes() {
+            // It cannot ask again who leads; so the term has to tell.
+            if said.term > self.leader.term {
+                self.switch(said, step);
+            }
+        } else if is_weaker || step.outranks(said.score, said.from) {
+            // A weaker agent may have won because messages were late: it is asked, not believed.
+            step.notify_no_leader(self.leader.term);
+            return Next::hold_election();
+        } else {
+            self.switch(said, step);
+        }
+        Next::Stay
+    }
+
+    fn switch(&mut self, said: &Announcement<'_>, step: &mut Step<'_>) {
+        let leader = said.leader();
+        self.score = said.score;
+        // A leader that announces itself again is no change for the application.
+        if self.leader != leader {
+            *self = Self::enter(leader, said.score, step);
+        }
+    }
+
+    pub(super) fn on_members(&self, step: &mut Step<'_>) -> Next {
+        if step.core.me.is_gone(&self.leader) {
+            self.on_end(step)
+        } else {
+            Next::Stay
+        }
+    }
+
+    /// The agent's own score is another one, or its cool-down is over.
+    pub(super) fn challenge(&self, step: &mut Step<'_>) -> Next {
+        if step.outranks(self.score, &self.leader.id) {
+            self.on_end(step)
+        } else {
+            Next::Stay
+        }
+    }
+
+    /// There is no leader any more, as far as this agent is concerned.
+    pub(super) fn on_end(&self, step: &mut Step<'_>) -> Next {
+        step.notify_no_leader(self.leader.term);
+        Next::hold_election()
+    }
+
+    pub(super) fn on_resign(
+        &self,
+        from: &AgentId,
+        resign: &Resign,
+        is_called: bool,
+        step: &mut Step<'_>,
+    ) -> Next {
+        step.notify_no_leader(self.leader.term);
+        if is_called {
+            return Next::Become(Change::Lead);
+        }
+        let successor = resign.successor.as_ref();
+        let gone = Some(from.clone());
+        if !step.competes() || !successor.is_some_and(|id| step.core.me.is_up(id)) {
+            return Next::Become(Change::Vacant { gone });
+        }
+        // The successor was called and goes first: all others are one slot later, none the last.
+        let ahead = step.core.me.ahead(Some(from), slot::LAST - 1);
+        let slot = ahead.map(|ahead| ahead.saturating_add(1));
+        Next::Become(Change::Idle { slot })
+    }
+
+    pub(super) fn is_resigned(&self, from: &AgentId, resign: &Resign) -> bool {
+        self.leader.id == *from && self.leader.term <= resign.term
+    }
+}

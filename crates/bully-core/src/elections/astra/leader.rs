@@ -1,0 +1,154 @@
+//! An agent that leads.
+//!
+//! Decided here: when it stops. It stops before it says anything that lets another agent lead, so that
+//! two agents do not lead at one time as long as the deadline exceeds twice the delay.
+
+use super::{
+    BullyTimer, Elect, Elected, Resign, Step,
+    change::{Change, Next},
+};
+use crate::protocol::{AgentId, Event, LostReason, Score, Term};
+use crate::{
+    elections::message::Announcement,
+    parts::{Due, Handover},
+};
+
+/// A leadership of this agent.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Tenure {
+    pub term: Term,
+    /// The score that it announces; the last one while it steps down because it has lost it.
+    score: Score,
+    handover: Option<Handover>,
+}
+
+impl Tenure {
+    /// Announces itself, in the next term.
+    pub(super) fn enter(step: &mut Step<'_>) -> Result<Self, Change> {
+        let (Some(term), Some(score)) = (step.core.highest_term.next(), step.core.me.score) else {
+            step.ignore("it cannot be elected, or the terms have come to their end");
+            return Err(Change::Idle { slot: None });
+        };
+        step.end_cooldown();
+        step.core.highest_term = term;
+        step.out.send_all(Elected::plain(term, score, None));
+        step.out.notify(Event::Acquired { term });
+        Ok(Self {
+            term,
+            score,
+            handover: None,
+        })
+    }
+
+    #[cfg(test)]
+    pub(super) const fn steps_down(&self) -> bool {
+        self.handover.is_some()
+    }
+
+    pub(super) fn leave(&self, step: &mut Step<'_>) {
+        if self.handover.is_some() {
+            step.out.cancel_timer(BullyTimer::Drain);
+        }
+    }
+
+    /// The leadership ends here, before anything else is said.
+    fn lose(&self, reason: LostReason, step: &mut Step<'_>) {
+        let term = self.term;
+        step.out.notify(Event::Lost { term, reason });
+    }
+
+    pub(super) fn on_elect(&self, from: &AgentId, elect: &Elect, step: &mut Step<'_>) -> Next {
+        if !step.outranks(elect.score, from) {
+            self.lose(LostReason::Outranked, step);
+            return Next::defer(from, [].into());
+        }
+        // As written, ASTRA's leader answers `ok` and is silent then: the asker never learns of it.
+        step.answer_ok(from, elect);
+        let answer = Elected::plain(self.term, self.score, Some(elect.round));
+        step.out.send(from, answer);
+        Next::Stay
+    }
+
+    pub(super) fn on_elected(&self, said: &Announcement<'_>, step: &mut Step<'_>) -> Next {
+        if step.outranks(said.score, said.from) {
+            // One late message of a weaker agent is no reason to stop: that one shall.
+            step.out
+                .send(said.from, Elected::plain(self.term, self.score, None));
+            return Next::Stay;
+        }
+        self.lose(LostReason::Superseded, step);
+        Next::follow(said)
+    }
+
+    pub(super) fn on_campaign(&self, step: &mut Step<'_>) -> Next {
+        step.out
+            .send_all(Elected::plain(self.term, self.score, None));
+        Next::Stay
+    }
+
+    pub(super) fn on_score(&mut self, score: Option<Score>, step: &mut Step<'_>) -> Next {
+        let Some(score) = score else {
+            return self.drain(None, step);
+        };
+        let before = std::mem::replace(&mut self.score, score);
+        // Whatever ranked below this leader still does.
+        if score >= before {
+            return Next::Stay;
+        }
+        // It may be outranked now, and has no heartbeat that would say so.
+        self.lose(LostReason::Outranked, step);
+        Next::hold_election()
+    }
+
+    pub(super) fn drain(&mut self, to: Option<AgentId>, step: &mut Step<'_>) -> Next {
+        if self.handover.is_some() {
+            return Next::ignore(step, "it steps down already");
+        }
+        let to = step.core.me.successor(to);
+        let limit = step.core.config.drain;
+        let handover = Handover::begin(step.now, self.term, to, limit, BullyTimer::Drain, step.out);
+        self.handover = Some(handover);
+        Next::Stay
+    }
+
+    pub(super) fn on_drained(&self, step: &mut Step<'_>) -> Next {
+        match &self.handover {
+            Some(handover) => self.resign(handover.to.clone(), step),
+            None => Next::ignore(step, "it does not step down"),
+        }
+    }
+
+    pub(super) fn on_drain_due(&self, step: &mut Step<'_>) -> Next {
+        match &self.handover {
+            Some(handover)
+                if handover.on_due(step.now, BullyTimer::Drain, step.out) == Due::Later =>
+            {
+                Next::Stay
+            }
+            _ => self.on_drained(step),
+        }
+    }
+
+    /// Ends the leadership and says so; then the agent cools down.
+    fn resign(&self, to: Option<AgentId>, step: &mut Step<'_>) -> Next {
+        // Chosen once more: the agent that was named may have gone while the work ended.
+        let successor = step.core.me.successor(to);
+        self.lose(LostReason::Resigned, step);
+        step.core.note_resigned(self.term);
+        let cooldown = step.core.config.cooldown;
+        let timer = BullyTimer::Cooldown;
+        step.core
+            .cooldown
+            .begin(step.now, cooldown, timer, step.out);
+        let term = self.term;
+        let is_left = successor.is_some();
+        step.out.send_all(Resign::plain(term, successor));
+        if is_left {
+            let slot = step.slot(None);
+            Next::Become(Change::Idle { slot })
+        } else {
+            // No other agent is there: it comes back, in the last slot.
+            Next::Become(Change::Vacant { gone: None })
+        }
+    }
+}

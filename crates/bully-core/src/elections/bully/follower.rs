@@ -1,0 +1,303 @@
+//! An agent that holds no election and does not lead: it follows a leader, or the leadership is vacant.
+//!
+//! Decided here: when a silent leader is given up, and what an agent does about a vacant leadership. The
+//! *fast path*: an agent that followed a leader and learns of its end announces itself unasked if it is
+//! the first in its own snapshot; the others wait for their slots. No agent announces itself unasked at
+//! boot or after a restart, except in a closed group, where the snapshot knows all agents.
+
+use super::{
+    BullyTimer, Defect, Elect, Resign, Step,
+    change::{Change, Next, SlotPlan},
+    rules::{Attempt, Followed, Grace},
+};
+use crate::protocol::{After, AgentId, Event, Incarnation, Leader, Score, Time};
+use crate::{elections::message::Announcement, parts::slot};
+
+/// No leader is known, and this agent holds no election.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Vacant {
+    /// Without a slot this agent waits for an announcement: it is not eligible.
+    pub(super) slot: Option<Slot>,
+}
+
+/// When an agent may do something about a vacant leadership.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Slot {
+    due: Time,
+    /// How many go first.
+    position: usize,
+    attempt: Attempt,
+}
+
+impl Vacant {
+    pub(super) fn enter(plan: Option<SlotPlan>, step: &mut Step<'_>) -> Self {
+        let timings = &step.core.config.timings;
+        let slot = plan.map(|plan| {
+            let wait = slot::delay(timings.step(), plan.slot).saturating_add(plan.head_start);
+            let after = After::jittered(wait, timings.jitter());
+            step.out.set_timer(BullyTimer::Campaign, after);
+            Slot {
+                // The driver draws the jitter, so the clock is compared with the time without it.
+                due: step.now.after(wait),
+                position: plan.slot,
+                attempt: plan.attempt,
+            }
+        });
+        Self { slot }
+    }
+
+    /// When its slot comes, if it has one.
+    pub(super) fn acts_at(&self) -> Option<Time> {
+        self.slot.map(|slot| slot.due)
+    }
+
+    pub(super) fn leave(&self, step: &mut Step<'_>) {
+        if self.slot.is_some() {
+            step.out.cancel_timer(BullyTimer::Campaign);
+        }
+    }
+
+    pub(super) fn on_elect(&self, from: &AgentId, elect: &Elect, step: &mut Step<'_>) -> Next {
+        if !step.outranks(elect.score, from) {
+            step.answer_yield(from, elect.round);
+            // An agent that is not eligible never leads: it has nothing to wait with.
+            let is_eligible = step.core.is_eligible();
+            return if is_eligible {
+                Next::Become(Change::wait_for(from, step))
+            } else {
+                Next::Stay
+            };
+        }
+        step.answer_ok(from, elect);
+        // Only the first in rank answers a question with one of its own, so that one question does not
+        // make all agents ask.
+        match step.core.me.ahead(None, 1) {
+            Some(0) => Next::Become(Change::AskVoters {
+                outranked: [from.clone()].into(),
+                grace: Grace::Unused,
+            }),
+            _ if self.slot.is_none() => Self::take_slot(),
+            _ => Next::Stay,
+        }
+    }
+
+    /// An agent may be eligible now, or at another position of the order.
+    pub(super) const fn take_slot() -> Next {
+        Next::Become(Change::TakeSlot {
+            attempt: Attempt::Ask,
+            gone: None,
+        })
+    }
+
+    pub(super) fn on_announcement(said: &Announcement<'_>, step: &mut Step<'_>) -> Next {
+        let refused = step.refuse(said, None);
+        refused.unwrap_or_else(|| step.accept(said, None))
+    }
+
+    /// Fewer may be ahead of this agent than when its slot was set.
+    pub(super) fn on_members(&self, step: &Step<'_>) -> Next {
+        let Some(slot) = self.slot else {
+            return if step.core.is_eligible() {
+                Self::take_slot()
+            } else {
+                Next::Stay
+            };
+        };
+        let ahead = step.core.me.ahead(None, slot.position);
+        // In a cool-down the slot is eight slots back: it would seem to move up each time.
+        if step.competes() && ahead.is_some_and(|ahead| ahead < slot.position) {
+            return Next::Become(Change::TakeSlot {
+                attempt: slot.attempt,
+                gone: None,
+            });
+        }
+        Next::Stay
+    }
+
+    pub(super) fn on_slot_due(&self, step: &mut Step<'_>) -> Next {
+        let Some(slot) = self.slot else {
+            return Next::ignore(step, "it has no slot");
+        };
+        if step.now < slot.due {
+            step.out
+                .set_timer(BullyTimer::Campaign, slot.due.since(step.now));
+            return Next::Stay;
+        }
+        let timings = &step.core.config.timings;
+        let slack = timings.delay_bound().saturating_add(timings.jitter());
+        let is_late = step.now.since(slot.due) > slack;
+        // An agent that cools down has a slot after all the others: they had theirs.
+        step.end_cooldown();
+        Next::Become(match slot.attempt {
+            Attempt::Announce if !is_late => Change::Lead,
+            // It slept through its slot: another agent may lead by now.
+            Attempt::Announce | Attempt::Ask => Change::ask_voters(),
+        })
+    }
+}
+
+/// There is a leader.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Following(pub(super) Followed);
+
+impl Following {
+    /// `known` is the leader that it had before, of which the application was told.
+    pub(super) fn enter(
+        leader: Leader,
+        score: Score,
+        known: Option<&Leader>,
+        step: &mut Step<'_>,
+    ) -> Self {
+        step.core.raise_floor(leader.term);
+        let due = watch(step);
+        if known != Some(&leader) {
+            step.out.notify(Event::NewLeader(leader.clone()));
+        }
+        Self(Followed {
+            leader,
+            score,
+            due,
+            grace: Grace::Unused,
+        })
+    }
+
+    pub(super) fn leave(step: &mut Step<'_>) {
+        step.out.cancel_timer(BullyTimer::Detect);
+    }
+
+    /// The steady state: the leader is heard again. Says whether that is all.
+    pub(super) fn refresh(&mut self, said: &Announcement<'_>, step: &mut Step<'_>) -> bool {
+        let Followed { leader, score, .. } = &self.0;
+        let is_same = leader.term == said.term
+            && *score == said.score
+            && leader.incarnation == said.incarnation
+            && leader.id == *said.from;
+        if is_same && step.core.config.timings.detector().is_some() {
+            self.0.due = watch(step);
+            self.0.grace = Grace::Unused;
+        }
+        is_same
+    }
+
+    pub(super) fn on_announcement(&self, said: &Announcement<'_>, step: &mut Step<'_>) -> Next {
+        let refused = step.refuse(said, Some(&self.0));
+        refused.unwrap_or_else(|| step.accept(said, Some(&self.0)))
+    }
+
+    pub(super) fn on_elect(
+        &self,
+        from: &AgentId,
+        incarnation: Incarnation,
+        elect: &Elect,
+        step: &mut Step<'_>,
+    ) -> Next {
+        let leader = &self.0.leader;
+        let is_leader =
+            leader.id == *from && (incarnation, elect.seen) >= (leader.incarnation, leader.term);
+        if is_leader {
+            // It asks, so it leads no longer. (Asked before it led, it had not seen its term.)
+            return Next::Again(Change::Vacant(None));
+        }
+        // Whatever the rank: there is a live leader, and it alone decides whether it gives way.
+        step.answer_ok(from, elect);
+        Next::Stay
+    }
+
+    /// The leader names its successor. All others wait for that one's announcement first.
+    pub(super) fn on_resign(
+        from: &AgentId,
+        resign: &Resign,
+        is_called: bool,
+        step: &mut Step<'_>,
+    ) -> Next {
+        if is_called {
+            // By way of a vacant leadership: the application hears of the end before it leads.
+            return Next::Again(Change::Vacant(None));
+        }
+        step.core.note_resigned(resign.term);
+        Next::Become(after_resignation(from, resign, step))
+    }
+
+    pub(super) fn on_members(&self, step: &Step<'_>) -> Next {
+        let is_over = step.core.me.is_gone(&self.0.leader);
+        if is_over && !step.core.config.has(Defect::EndUnnoticed) {
+            self.end()
+        } else {
+            Next::Stay
+        }
+    }
+
+    fn end(&self) -> Next {
+        Next::Become(Change::TakeSlot {
+            attempt: Attempt::Announce,
+            gone: Some(self.0.leader.id.clone()),
+        })
+    }
+
+    /// Asks the leader for the leadership, and follows it meanwhile.
+    pub(super) fn ask(self) -> Change {
+        Change::AskLeader {
+            id: self.0.leader.id.clone(),
+            following: Some(self.0),
+        }
+    }
+
+    /// The agent's own score is another one, or its cool-down is over.
+    pub(super) fn challenge(&self, step: &Step<'_>) -> Next {
+        if step.challenges(self.0.score, &self.0.leader.id) {
+            Next::Become(self.clone().ask())
+        } else {
+            Next::Stay
+        }
+    }
+
+    pub(super) fn on_detect_due(&mut self, step: &mut Step<'_>) -> Next {
+        let timings = &step.core.config.timings;
+        if timings.detector().is_none() {
+            return Next::ignore(step, "no leader is watched");
+        }
+        if step.now < self.0.due {
+            let after = After::jittered(self.0.due.since(step.now), timings.jitter());
+            step.out.set_timer(BullyTimer::Detect, after);
+            return Next::Stay;
+        }
+        let slack = timings.delay_bound().saturating_add(timings.jitter());
+        let is_late = step.now.since(self.0.due) > slack;
+        // It slept itself: heartbeats may be in its mailbox.
+        if is_late && self.0.grace == Grace::Unused {
+            self.0.grace = Grace::Used;
+            self.0.due = watch(step);
+            return Next::Stay;
+        }
+        if step.core.config.has(Defect::SilenceUnnoticed) {
+            return Next::Stay;
+        }
+        self.end()
+    }
+}
+
+/// Expects to hear the leader within the detection time; says until when.
+fn watch(step: &mut Step<'_>) -> Time {
+    let timings = &step.core.config.timings;
+    let Some(detector) = timings.detector() else {
+        return Time::MAX;
+    };
+    let after = After::jittered(detector.detection, timings.jitter());
+    step.out.set_timer(BullyTimer::Detect, after);
+    step.now.after(detector.detection)
+}
+
+/// What an agent does after its leader has resigned for another agent, or for none.
+pub(super) fn after_resignation(from: &AgentId, resign: &Resign, step: &Step<'_>) -> Change {
+    let me = &step.core.me;
+    let attempt = Attempt::Announce;
+    let is_led = resign.successor.as_ref().is_some_and(|id| me.is_up(id));
+    match me.ahead(Some(from), slot::LAST - 1) {
+        // The successor was called, and goes first.
+        Some(ahead) if is_led && step.competes() => attempt.in_slot(Some(ahead.saturating_add(1))),
+        _ => Change::TakeSlot {
+            attempt,
+            gone: Some(from.clone()),
+        },
+    }
+}

@@ -1,0 +1,339 @@
+//! An agent that leads.
+//!
+//! Decided here: when it gives the leadership up, and to which agent. It stops before it says anything
+//! that lets another agent lead. Leaving is polite: `Draining` first, then the work ends, then the
+//! leadership, then `Resign`; the successor announces itself without waiting for any time-out. The agent
+//! that left cools down: without that the hand-over would bounce straight back.
+
+use std::time::Duration;
+
+use super::{
+    BullyTimer, Defect, Elect, Elected, Heartbeat, Preemption, Resign, Step, Yield,
+    challengers::Challengers,
+    change::{Change, Deference, Next, SlotPlan},
+    rules::Attempt,
+};
+use crate::protocol::{AgentId, Event, Incarnation, LostReason, Member, Score, Term, Time};
+use crate::{
+    elections::message::Announcement,
+    parts::{Due, Handover},
+};
+
+/// A leadership of this agent.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Tenure {
+    pub(super) term: Term,
+    /// The score that it announces; the last one while it steps down because it has lost it.
+    score: Score,
+    next_heartbeat: Time,
+    pub(super) handover: Option<Handover>,
+    /// Agents that rank above it and asked, and that the policy makes wait.
+    pub(super) challengers: Challengers,
+}
+
+impl Tenure {
+    /// Announces itself, in the next term.
+    pub(super) fn enter(step: &mut Step<'_>) -> Result<Self, Change> {
+        let score = step.core.me.score.filter(|_| step.core.is_eligible());
+        let (Some(term), Some(score)) = (step.core.highest_term.next(), score) else {
+            step.ignore("it cannot be elected, or the terms have come to their end");
+            return Err(Change::Vacant(None));
+        };
+        step.end_cooldown();
+        step.core.see(term);
+        step.out.send_all(Elected::plain(term, score, None));
+        let mut next_heartbeat = Time::MAX;
+        if let Some(detector) = step.core.config.timings.detector() {
+            next_heartbeat = step.now.after(detector.heartbeat);
+            step.out
+                .set_timer(BullyTimer::Heartbeat, detector.heartbeat);
+        }
+        step.out.notify(Event::Acquired { term });
+        Ok(Self {
+            term,
+            score,
+            next_heartbeat,
+            handover: None,
+            challengers: Challengers::default(),
+        })
+    }
+
+    pub(super) fn leave(&self, step: &mut Step<'_>) {
+        step.out.cancel_timer(BullyTimer::Heartbeat);
+        if self.handover.is_some() {
+            step.out.cancel_timer(BullyTimer::Drain);
+        }
+        if !self.challengers.is_empty() {
+            step.out.cancel_timer(BullyTimer::Preempt);
+        }
+    }
+
+    /// The leadership ends here, before anything else is said.
+    fn lose(&self, reason: LostReason, step: &mut Step<'_>) {
+        let term = self.term;
+        // What an earlier leader still says stays stale, though no leader is followed for a while.
+        step.core.raise_floor(term);
+        step.out.notify(Event::Lost { term, reason });
+    }
+
+    // ---- what others say ----
+
+    /// The challenger has to outrank this leader by the margin; its policy decides when it may lead.
+    pub(super) fn on_elect(
+        &mut self,
+        from: &AgentId,
+        incarnation: Incarnation,
+        elect: &Elect,
+        step: &mut Step<'_>,
+    ) -> Next {
+        let config = &step.core.config;
+        // The announced score counts, not its own: it may lead on for a while after it lost that.
+        let is_challenged = (elect.score, from) > (self.score, &step.core.me.id)
+            && config.is_enough(elect.score, self.score);
+        match config.preemption {
+            Preemption::Immediately if is_challenged => {
+                return self.release_to(from, elect, step);
+            }
+            Preemption::After(steady) if is_challenged => {
+                self.challengers.add(from, incarnation, steady, step);
+            }
+            Preemption::Immediately | Preemption::After(_) | Preemption::Never => {}
+        }
+        // First, so that the answer has a term that the asker does not take for stale.
+        self.renew_above(elect.seen, step);
+        let elected = Elected::plain(self.term, self.score, Some(elect.round));
+        step.out.send(from, elected);
+        Next::Stay
+    }
+
+    /// Stops, and leaves the leadership to an agent that ranks above.
+    fn release_to(&self, from: &AgentId, elect: &Elect, step: &mut Step<'_>) -> Next {
+        self.lose(LostReason::Outranked, step);
+        step.out.send(
+            from,
+            Yield {
+                round: elect.round,
+                seen: step.core.highest_term,
+                released: Some(self.term),
+            },
+        );
+        // There and back takes two delays. If nothing comes by then, and a step on top, the leadership
+        // is vacant, and this agent alone knows that: it may announce itself unasked.
+        let timings = &step.core.config.timings;
+        let wait = timings.delay_bound().saturating_mul(2);
+        Next::Become(Change::WaitFor(Deference {
+            to: from.clone(),
+            wait: wait.saturating_add(timings.step()),
+            attempt: Attempt::Announce,
+            round: None,
+        }))
+    }
+
+    /// Two leaders meet: after a partition, or because both took a vacant leadership.
+    pub(super) fn on_announcement(&mut self, said: &Announcement<'_>, step: &mut Step<'_>) -> Next {
+        let is_above = step.core.me.outranks(said.score, said.from);
+        if said.term < self.term || said.term == self.term && is_above {
+            // A stale word must not vacate the leadership; its sender, told of this one, ends.
+            let elected = Elected::plain(self.term, self.score, None);
+            step.out.send(said.from, elected);
+            return Next::Stay;
+        }
+        let bullies = step.core.config.preemption == Preemption::Immediately;
+        // A lower-ranked leader may have the higher term after a partition: rank decides which one stays.
+        if said.term > self.term && bullies && step.outranks(said.score, said.from) {
+            self.renew_above(said.term, step);
+            return Next::Stay;
+        }
+        if step.core.config.has(Defect::MeetsAndLeads) {
+            return Next::Stay;
+        }
+        self.lose(LostReason::Superseded, step);
+        // Without a leadership it judges the same announcement again: it follows, or asks.
+        Next::Again(Change::Vacant(None))
+    }
+
+    /// `later-process-leads`: most of the others know a later process of this one's name.
+    pub(super) fn give_up_name(&self, step: &mut Step<'_>) -> Next {
+        self.lose(LostReason::NameTwice, step);
+        Next::Become(Change::Vacant(None))
+    }
+
+    /// Raises its term above one that was seen, without a gap, so that its followers accept it.
+    pub(super) fn renew_above(&mut self, seen: Term, step: &mut Step<'_>) {
+        let above = step.core.highest_term.max(seen).next();
+        let Some(term) = above.filter(|_| seen > self.term) else {
+            return;
+        };
+        self.term = term;
+        step.core.see(term);
+        step.out.send_all(Elected::plain(term, self.score, None));
+        step.out.notify(Event::Renewed { term });
+    }
+
+    // ---- what the application asks for ----
+
+    pub(super) fn announce(&self, step: &mut Step<'_>) {
+        let elected = Elected::plain(self.term, self.score, None);
+        step.out.send_all(elected);
+    }
+
+    /// A leader with another score says so; an agent that ranks above it now will ask.
+    pub(super) fn on_score(&mut self, score: Option<Score>, step: &mut Step<'_>) {
+        match score {
+            Some(score) => {
+                self.score = score;
+                self.send_heartbeat(step);
+            }
+            None => self.drain(None, step),
+        }
+    }
+
+    fn send_heartbeat(&self, step: &mut Step<'_>) {
+        step.out.send_all(Heartbeat {
+            term: self.term,
+            score: self.score,
+            sent_at: None,
+        });
+    }
+
+    pub(super) fn drain(&mut self, to: Option<AgentId>, step: &mut Step<'_>) {
+        if self.handover.is_some() {
+            return step.ignore("it steps down already");
+        }
+        let to = step.core.me.successor(to);
+        let limit = step.core.config.drain;
+        let handover = Handover::begin(step.now, self.term, to, limit, BullyTimer::Drain, step.out);
+        self.handover = Some(handover);
+    }
+
+    pub(super) fn hand_over(&self, step: &mut Step<'_>) -> Next {
+        match &self.handover {
+            Some(handover) => self.resign(handover.to.clone(), step),
+            None => Next::ignore(step, "it does not step down"),
+        }
+    }
+
+    /// Ends the leadership, then says so; final for this term.
+    fn resign(&self, to: Option<AgentId>, step: &mut Step<'_>) -> Next {
+        let term = self.term;
+        // Chosen once more: the agent that was named may have gone while the work ended.
+        let successor = step.core.me.successor(to);
+        self.lose(LostReason::Resigned, step);
+        step.core.note_resigned(term);
+        let (now, cooldown) = (step.now, step.core.config.cooldown);
+        step.core
+            .cooldown
+            .begin(now, cooldown, BullyTimer::Cooldown, step.out);
+        let is_left = successor.is_some();
+        step.out.send_all(Resign::plain(term, successor));
+        let attempt = Attempt::Ask;
+        if !is_left {
+            // No other agent is there: it comes back, in the last slot.
+            return Next::Become(Change::TakeSlot {
+                attempt,
+                gone: None,
+            });
+        }
+        // The successor need not have heard of it: then the others miss the heartbeats first.
+        let timings = &step.core.config.timings;
+        let head_start = timings.detector().map_or(Duration::ZERO, |detector| {
+            detector.detection.saturating_add(timings.jitter())
+        });
+        let plan = |slot| SlotPlan {
+            slot,
+            attempt,
+            head_start,
+        };
+        Next::Become(Change::Vacant(step.slot(None).map(plan)))
+    }
+
+    // ---- time ----
+
+    pub(super) fn on_heartbeat_due(&mut self, step: &mut Step<'_>) -> Next {
+        // Timings without a detector set no such timer: no agent waits for these heartbeats.
+        let Some(detector) = step.core.config.timings.detector() else {
+            return Next::Stay;
+        };
+        // Timers are hints: only the clock says that a heartbeat is due.
+        if step.now < self.next_heartbeat {
+            let left = self.next_heartbeat.since(step.now);
+            step.out.set_timer(BullyTimer::Heartbeat, left);
+            return Next::Stay;
+        }
+        if step.now.since(self.next_heartbeat) > detector.detection {
+            return self.wake_from_stall(step);
+        }
+        self.next_heartbeat = step.now.after(detector.heartbeat);
+        self.send_heartbeat(step);
+        step.out
+            .set_timer(BullyTimer::Heartbeat, detector.heartbeat);
+        Next::Stay
+    }
+
+    /// A leader that slept for longer than others wait may have a successor already.
+    fn wake_from_stall(&self, step: &mut Step<'_>) -> Next {
+        if self.handover.is_some() {
+            return self.hand_over(step); // it was leaving anyway, and shall not come back
+        }
+        self.lose(LostReason::Stalled, step);
+        Next::Become(Change::TakeSlot {
+            attempt: Attempt::Ask,
+            gone: None,
+        })
+    }
+
+    pub(super) fn on_drain_due(&self, step: &mut Step<'_>) -> Next {
+        match &self.handover {
+            Some(handover)
+                if handover.on_due(step.now, BullyTimer::Drain, step.out) == Due::Later =>
+            {
+                Next::Stay
+            }
+            _ => self.hand_over(step),
+        }
+    }
+
+    /// The snapshot may tell of the ends of challengers.
+    pub(super) fn on_members(&mut self, step: &mut Step<'_>) {
+        if !self.challengers.is_empty() {
+            self.drop_unsteady(step);
+            self.challengers.set_timer(step);
+        }
+    }
+
+    fn drop_unsteady(&mut self, step: &Step<'_>) {
+        if let Preemption::After(steady) = step.core.config.preemption {
+            let members = &step.core.me.members;
+            self.challengers.drop_unsteady(members, steady, step.now);
+        }
+    }
+
+    /// A challenger has been there for long enough: it gets the leadership by a clean hand-over.
+    pub(super) fn on_preempt_due(&mut self, step: &mut Step<'_>) {
+        // An agent that may be gone by now must not be handed the leadership.
+        self.drop_unsteady(step);
+        let due = self.challengers.take_due(step.now);
+        self.challengers.set_timer(step);
+        let members = &step.core.me.members;
+        let better = due.iter().filter_map(|id| members.get(id));
+        let best = better
+            .filter(|member| is_better(member, step))
+            .max_by_key(|member| (member.score, &member.id))
+            .map(|member| member.id.clone());
+        if best.is_some() && self.handover.is_none() {
+            self.drain(best, step);
+        }
+    }
+}
+
+/// Whether that member, as far as is known, is enough better than this leader.
+fn is_better(member: &Member, step: &Step<'_>) -> bool {
+    let me = &step.core.me;
+    match (member.score, me.score) {
+        (Some(theirs), Some(own)) => {
+            step.core.config.is_enough(theirs, own) && !me.outranks(theirs, &member.id)
+        }
+        (Some(_), None) => true,
+        (None, _) => false,
+    }
+}

@@ -1,0 +1,233 @@
+//! The bully election: the highest-ranked agent that can be reached leads.
+//!
+//! Two sources in one machine: the rules of the ASTRA agent, repaired, and a bully with heartbeats, terms,
+//! crash and recovery. Where the two disagree the latter win; [`astra`](super::astra) keeps the former by
+//! themselves.
+//!
+//! **What you can rely on** (the *available* mode). After the last change, and once messages take
+//! no longer than the delay bound, one leader per connected group, and it is the highest in rank
+//! there. Not: one leader at every instant. Every side of a partition elects one; a start, a crash,
+//! a recovery, a hand-over or a change of score may show two for at most two message delays. The
+//! [`Term`](crate::protocol::Term) orders what one observer sees; it is no fence.
+//!
+//! **A leader that hangs** considers itself leader for the detection time L without a step
+//! ([`View::valid_until`]), as long as the others wait for a silent one; its next step begins by giving
+//! the leadership up.
+//!
+//! # One election, and one failover
+//! ```text
+//!      a (score 1)        b (score 2)        c (score 3)
+//!      │                  │                  │          all start; c is the first in rank, and asks
+//!      │◀─────────────────┼─────────── Elect ┤
+//!      │                  │◀────────── Elect ┤
+//!      ├─ Yield ──────────┼─────────────────▶│          both rank below
+//!      │                  ├─ Yield ─────────▶│          early decision: no agent is left to wait for
+//!      │◀─────────────────┼───────── Elected ┤          c leads
+//!      │                  │◀──────── Elected ┤
+//!      │◀─────────────────┼─────── Heartbeat ┤          ... again and again
+//!      │                  │◀────── Heartbeat ┤
+//!      │                  │                  ✗          c crashes; its end is reported, or it is silent for L
+//!      │◀──────── Elected ┤                             the fast path: b has the first slot, and announces
+//!      │◀────── Heartbeat ┤                             itself without a question; a waits for its slot
+//! ```
+//!
+//! # The rules by name
+//! | rule | what an agent does | decided in |
+//! |---|---|---|
+//! | `ask-the-leader-first` | an agent that starts, recovers or campaigns asks the leader that it knows; only its silence widens the question to every voter | `machine.rs`, `candidate.rs` |
+//! | `always-answer` | a voter answers every `Elect`: `Ok` if it ranks above the asker or follows a live leader, otherwise `Yield` | `follower.rs`, `candidate.rs`, `waiting.rs`, `leader.rs` |
+//! | `defer-on-ok` | an `Ok` counts for the round it echoes, and never demotes a leader | `candidate.rs` |
+//! | `decide-early` | a candidate wins when every voter that is not certainly down has yielded, or at the deadline T | `candidate.rs` |
+//! | `ask-again` | if the awaited announcement does not come within 2.5 T, the agent acts in its slot | `waiting.rs` |
+//! | `stale-is-ignored` | an announcement of an older (term, rank) than the leader's changes nothing, and one of an ended term is told which term to exceed | `rules.rs` |
+//! | `yield-on-outranked` | a leader that ranks below is asked to yield, not followed; it gives way by its policy | `rules.rs`, `leader.rs` |
+//! | `renew-above` | a leader that hears of a higher term takes one above it, without a gap, so that its followers accept it | `leader.rs` |
+//! | `fast-path` | when the leader's end is known, the first in rank that followed it announces itself unasked | `follower.rs`, `change.rs` |
+//! | `rank-staggered-slots` | an agent with k others ahead of it waits min(k, 8) steps, and 8 more while it cools down | `slot`, `follower.rs` |
+//! | `ask-with-the-new-score` | a changed score begins a new round, or a challenge of the leader | `machine.rs`, `candidate.rs` |
+//! | `patient-leader` | with [`Preemption::After`] an agent that asked waits until it was there for long enough, and is then handed the leadership | `challengers.rs`, `leader.rs` |
+//! | `hand-over` | `Draining`, `Drained`, `Resign`; the successor announces itself at once, the agent that left cools down | `leader.rs`, `follower.rs` |
+//! | `later-process-leads` | an agent does not lead, and does not stand, while most of the others that are up know a later process of its name (a second one was started): it begins again once they hear this one | `disowned.rs`, `protocol/disowned.rs` |
+//! | `grace-period` | an agent that was itself stalled discards its suspicion once | `follower.rs`, `candidate.rs`, `waiting.rs` |
+//!
+//! # Role × input
+//! What happens by default, where leaders give way at once. "Above" and "below" compare the sender's rank
+//! with that of this agent. − is a traced no-op.
+//!
+//! | input | follower with a leader | follower, leadership vacant | candidate | waiting | leader |
+//! |---|---|---|---|---|---|
+//! | `Elect` from below | `Ok` | `Ok`, act in its slot | `Ok`, counts as answered | `Ok`; from the awaited agent, or when the wait is over by the clock: as if vacant | `Elected` to it |
+//! | `Elect` from above | `Ok` | `Yield`, wait | `Yield`, wait | `Yield` | policy: stop leading, `Yield`, wait; or `Elected` |
+//! | `Elect` of the leader | no leader; as if vacant | | | | |
+//! | `Ok`, this round | − | − | wait | − | − |
+//! | `Behind` | − | − | − | − | leads above it |
+//! | `Yield`, this round | − | − | counts; the last one wins; that of the leader asked: ask all | − | − |
+//! | … that releases | − | − | lead | lead | − |
+//! | `Elected`, `Heartbeat` from above | follow | follow | follow | follow | older: `Elected` to it; else step down |
+//! | … from below | newer: ask it to yield | ask it to yield | answers this round: follow; else its own round goes on | ask it to yield | newer: renew above it; else `Elected` to it |
+//! | … stale | − | told which term to exceed | told, or − if it follows | told | `Elected` to it |
+//! | `Resign` of the leader | lead if named, else await its slot | lead if named | lead if named, else await its slot if it follows | lead if named | − |
+//! | leader's end in `Members` | the first slot announces itself | the slot moves up | the asked leader is gone: act in its slot | the awaited agent is gone: act in its slot | − |
+//! | `TimedOut` | `Detect`: as its end; `Cooldown`: ask a leader below | `Campaign`: announce or ask; `Cooldown`: act in its slot | `Widen`: ask all; `Deadline`: lead | `Victory`: act in its slot | `Heartbeat`, `Drain`, `Preempt` |
+//! | `Campaign` | ask the leader | ask | − | − | `Elected` to all |
+//! | `SetScore` | above the leader: ask it | act in its slot | new round; `None`: follow on, or no slot | as candidate | `Heartbeat` to all; `None`: drain |
+//! | `StepDown`, `Drained` | − | − | − | − | drain; resign |
+//!
+//! An agent that is not eligible (an observer, a voter without a score) follows whichever voter announces
+//! itself and has no slot; such a voter answers `Yield`, or `Ok` while it follows. So does a voter that
+//! cools down after it has stepped down, and it waits for the agent to which it yields; but it has a slot,
+//! the last of all, and competes from then on: all that are left may cool down. Before `Start` nothing
+//! happens; a message of an agent that is no member, or of an incarnation that is over, is dropped by the
+//! driver.
+//!
+//! A repeated `Elect` is harmless in every role, because no role counts questions: the role to which the
+//! first one led answers the second and changes no more, and a second answer to the same round changes
+//! nothing at the asker. One so late that its receiver leads by then is a new question: at worst that leader
+//! gives way, and announces itself again if nothing comes.
+//!
+//! # Two processes of one name
+//! The later one takes part: a peer that knows it refuses the earlier one, whose rule is `later-process-leads`. A peer
+//! that the later one never reached goes on with the earlier one. Both say that the name is used twice. When the later
+//! one has ended, the earlier one is heard again at the next attempt to link, within about a second. For voters without
+//! disks it is the other way round: the *later* one abstains ([`quorum`](super::quorum), `N6`), since the earlier one may have
+//! voted. With disks, a vote belongs to one incarnation and one store.
+//!
+//! Not here: votes, leases and fencing tokens; a partition with two leaders is within this promise.
+
+mod candidate;
+mod challengers;
+mod change;
+mod config;
+mod defect;
+mod disowned;
+mod follower;
+mod leader;
+mod machine;
+mod rules;
+mod waiting;
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+pub use config::BullyConfig;
+#[doc(hidden)]
+pub use defect::Defect;
+
+use machine::State;
+
+pub use crate::elections::{
+    message::{
+        Ack, AskChange, Behind, BullyMessage, Candidate, ChangeAnswer, Claim, ClaimReply, Enlist,
+        Heartbeat, Install, Leadership, Micros, Nack, Recall, Recalled, Recover, Recovered,
+        Refusal, Resign, Seal, Sealed, Takeover, Yield,
+    },
+    timer::BullyTimer,
+};
+pub use crate::elections::{
+    message::{Elect, Elected, Ok},
+    policy::{NegativeMargin, Preemption},
+};
+use crate::elections::{step, vote::Vote};
+use crate::protocol::{
+    AgentId, EffectsOf, Election, Identity, InputOf, Leaders, MemberKind, MembershipError,
+    NotifyOrder, Prospects, Requirements, Role, Rules, Time, Timings, View,
+};
+
+type Step<'a> = step::StepOf<'a, BullyConfig>;
+
+/// The ASTRA rules go by the same name between hosts.
+const RULES: Rules = Rules::new("available");
+
+/// One agent's side of a bully election; see the [module's page](self).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Bully {
+    core: step::Core<BullyConfig>,
+    /// `None` before the start.
+    state: Option<State>,
+    /// When the last step was taken.
+    stepped: Time,
+}
+
+impl Election for Bully {
+    type Message = BullyMessage;
+    type Timer = BullyTimer;
+    type Durable = Vote;
+    type Config = Arc<BullyConfig>;
+
+    fn new(identity: Identity, config: &Self::Config, _durable: Option<Vote>) -> Self {
+        Self {
+            core: step::Core::new(identity, config),
+            state: None,
+            stepped: Time::ZERO,
+        }
+    }
+
+    fn handle(&mut self, now: Time, input: InputOf<Self>, out: &mut EffectsOf<Self>) {
+        let mut step = Step {
+            now,
+            role: role(self.state.as_ref()),
+            core: &mut self.core,
+            out,
+        };
+        machine::handle(&mut self.state, &input, &mut step);
+        self.stepped = now;
+    }
+
+    fn requirements(
+        config: &Self::Config,
+        _: &AgentId,
+        _: MemberKind,
+    ) -> Result<Requirements, MembershipError> {
+        config.check().map_err(MembershipError::config)?;
+        Ok(Requirements {
+            // An agent leads that hears of none above it: no side of a partition hears the other.
+            leaders: Leaders::PerSide,
+            // For the fast path: the highest-ranked survivor announces itself before the others ask.
+            notify: NotifyOrder::HighestRankFirst,
+            ..Requirements::new(RULES)
+        })
+    }
+
+    fn prospects(&self) -> Prospects {
+        let (waits_until, takeover_at) = match &self.state {
+            Some(State::Vacant(vacant)) => (vacant.acts_at(), None),
+            Some(State::Leading(tenure)) => (None, tenure.challengers.next()),
+            Some(State::Following(_) | State::Candidate(_) | State::Waiting(_)) | None => {
+                (None, None)
+            }
+        };
+        Prospects {
+            cooldown_until: self.core.cooldown.until(),
+            waits_until,
+            takeover_at,
+            preemption: Some(self.core.config.preemption),
+            recovers: None,
+            next_epoch: None,
+        }
+    }
+
+    fn timings(config: &Self::Config) -> Option<&Timings> {
+        Some(&config.timings)
+    }
+
+    fn view(&self, _now: Time) -> View {
+        let view = View::new(role(self.state.as_ref()), self.core.highest_term);
+        if let Some(State::Leading(tenure)) = &self.state {
+            let detector = self.core.config.timings.detector();
+            let valid_until =
+                detector.map_or(Time::MAX, |detector| self.stepped.after(detector.detection));
+            let own = self.core.me.as_leader(tenure.term);
+            return view.leads(own, valid_until);
+        }
+        match self.state.as_ref().and_then(State::followed) {
+            Some(followed) => view.follows(followed.leader.clone()),
+            None => view,
+        }
+    }
+}
+
+fn role(state: Option<&State>) -> Role {
+    state.map_or(Role::Follower, State::role)
+}

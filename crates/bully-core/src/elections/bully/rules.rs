@@ -1,0 +1,128 @@
+//! Rules that more than one role applies: which announcement is followed, and which answer still counts.
+
+use super::{
+    Behind, BullyConfig, Defect, Preemption, Step, Yield,
+    change::{Change, Next},
+};
+use crate::elections::message::Announcement;
+pub(super) use crate::parts::Grace;
+use crate::protocol::{AgentId, Leader, Round, Score, Time};
+
+/// The leader that an agent follows.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Followed {
+    pub leader: Leader,
+    pub score: Score,
+    /// Silence until then means that it is gone.
+    pub due: Time,
+    pub grace: Grace,
+}
+
+/// What an agent does about a vacant leadership in its slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Attempt {
+    /// It announces itself unasked: it followed the leader whose end it knows (the fast path).
+    Announce,
+    /// It holds an election.
+    Ask,
+}
+
+impl BullyConfig {
+    /// Whether `score` is better than `than` by the margin, if there is one.
+    pub(super) fn is_enough(&self, score: Score, than: Score) -> bool {
+        self.margin.is_none_or(|margin| score.exceeds(than, margin))
+    }
+}
+
+impl Step<'_> {
+    /// Whether this agent is enough better than that leader to ask for the leadership.
+    pub(super) fn challenges(&self, score: Score, id: &AgentId) -> bool {
+        let config = &self.core.config;
+        config.preemption != Preemption::Never
+            && self.outranks(score, id)
+            && self
+                .core
+                .me
+                .score
+                .is_some_and(|own| config.is_enough(own, score))
+    }
+
+    /// Whether an announcement is void, and what follows from that.
+    pub(super) fn refuse(
+        &mut self,
+        said: &Announcement<'_>,
+        followed: Option<&Followed>,
+    ) -> Option<Next> {
+        if self.core.config.has(Defect::StaleIsNews) {
+            return None;
+        }
+        match followed {
+            Some(followed) if followed.is_newer_than(said) => {
+                Some(Next::ignore(self, "an older announcement"))
+            }
+            None if said.term < self.core.floor => {
+                // It may lead, but above the terms that this agent has followed, or that have ended.
+                let seen = self.core.highest_term.max(self.core.floor);
+                self.out.send(said.from, Behind { seen });
+                Some(Next::Stay)
+            }
+            Some(_) | None => None,
+        }
+    }
+
+    /// Follows the announcer, or asks it to yield.
+    pub(super) fn accept(&self, said: &Announcement<'_>, followed: Option<&Followed>) -> Next {
+        Next::Become(match self.core.config.preemption {
+            Preemption::Immediately if self.challenges(said.score, said.from) => {
+                // The announcement is newer: another leader that is followed is superseded by it.
+                let is_same = |followed: &&Followed| followed.leader.id == *said.from;
+                Change::AskLeader {
+                    id: said.from.clone(),
+                    following: followed.filter(is_same).cloned(),
+                }
+            }
+            Preemption::After(_) if self.challenges(said.score, said.from) => {
+                Change::FollowAndAsk(said.leader(), said.score)
+            }
+            Preemption::Immediately | Preemption::After(_) | Preemption::Never => {
+                Change::follow(said)
+            }
+        })
+    }
+
+    /// Whether a leader has stopped for this agent, which still waits for an answer in the round `open`.
+    /// What it answers may be an earlier round (a slow network): it counts while no later term is known.
+    pub(super) fn is_release(&self, yielded: &Yield, open: Round) -> bool {
+        yielded.released.is_some_and(|term| {
+            open == yielded.round
+                || open.incarnation == yielded.round.incarnation
+                    && (1..open.counter).contains(&yielded.round.counter)
+                    && term >= self.core.highest_term
+        })
+    }
+
+    pub(super) fn answer_yield(&mut self, asker: &AgentId, round: Round) {
+        let seen = self.core.highest_term;
+        let released = None;
+        self.out.send(
+            asker,
+            Yield {
+                round,
+                seen,
+                released,
+            },
+        );
+    }
+}
+
+impl Followed {
+    fn is_newer_than(&self, said: &Announcement<'_>) -> bool {
+        let leader = &self.leader;
+        if leader.id == *said.from {
+            // Without the score: a leader says in the same term that its own has fallen.
+            (leader.term, leader.incarnation) > (said.term, said.incarnation)
+        } else {
+            (leader.term, self.score, &leader.id) >= (said.term, said.score, said.from)
+        }
+    }
+}

@@ -1,0 +1,364 @@
+//! `Members`: a new snapshot.
+
+use super::*;
+use crate::driver::MembersReports as _;
+
+/// Something that happens to the member of that name.
+type Change = fn(&mut Members, &str);
+
+fn down(members: &mut Members, name: &str) {
+    members.down(&id(name), Incarnation(1));
+}
+
+fn suspect(members: &mut Members, name: &str) {
+    members.suspect(&id(name), Incarnation(1));
+}
+
+fn leave(members: &mut Members, name: &str) {
+    members.leave(&id(name));
+}
+
+/// A later life is up.
+fn restart(members: &mut Members, name: &str) {
+    members.up(&id(name), Incarnation(2));
+}
+
+/// The four ways in which a snapshot tells of an end.
+const ENDS: [Change; 4] = [down, suspect, leave, restart];
+/// It answers no more, for certain.
+const SILENCES: [Change; 2] = [down, leave];
+/// Something of that name may still answer.
+const DOUBTS: [Change; 2] = [suspect, restart];
+/// Nothing of that name is there, as far as is known.
+const ABSENCES: [Change; 3] = [down, suspect, leave];
+/// That life is over for certain.
+const DEATHS: [Change; 3] = [down, leave, restart];
+
+/// The hosts of all others, or of some, know a later process of this one's name.
+fn disowned(by: &[&str], is_refused: bool) -> impl Fn(&mut Members) {
+    let by: Vec<_> = by.iter().map(|name| id(name)).collect();
+    move |members| {
+        for name in &by {
+            members.disown(name, is_refused);
+        }
+    }
+}
+
+// ---- two processes of one name ----
+
+/// `later-process-leads`
+#[test]
+fn a_leader_that_most_call_stale_steps_down_and_stands_again_when_they_hear_it() {
+    let mut me = Kit::leading();
+    me.told(disowned(&[LOW], true)).nothing_else_happened();
+    me.told(disowned(&[HIGH], true))
+        .lost(MINE, LostReason::NameTwice)
+        .nothing_else_happened();
+    assert_eq!(
+        (me.role(), me.machine.prospects().waits_until),
+        (Role::Follower, None)
+    );
+    me.step(Input::Campaign).nothing_else_happened();
+    me.told(|members| members.down(&id(HIGH), Incarnation(1)))
+        .nothing_else_happened();
+    me.told(disowned(&[LOW, HIGH], false)).whatever();
+    assert!(me.role() == Role::Candidate || me.machine.prospects().waits_until.is_some());
+
+    let mut planted = Kit::leading_by(&Arc::new(BullyConfig {
+        defect: Some(Defect::DisownedLeads),
+        ..BullyConfig::clone(&lan())
+    }));
+    planted
+        .told(disowned(&[LOW, HIGH], true))
+        .nothing_else_happened();
+}
+
+#[test]
+fn who_is_called_stale_by_most_does_not_stand_in_any_role() {
+    for (role, mut me) in Kit::roles() {
+        me.told(disowned(&[LOW, HIGH], true)).whatever();
+        let mut after = me;
+        for _ in 0..20 {
+            after.later(T).fire(BullyTimer::Campaign).whatever();
+            assert_ne!(after.role(), Role::Leader, "{role}");
+            assert_ne!(after.role(), Role::Candidate, "{role}");
+        }
+    }
+}
+
+// ---- followers ----
+
+#[test]
+fn the_first_in_rank_announces_itself_when_the_leaders_end_is_known() {
+    for end in ENDS {
+        for mut me in [Kit::following(), Kit::asking_leader()] {
+            me.told(|m| end(m, HIGH))
+                .has_no_leader(OLD)
+                .led(OLD + 1)
+                .nothing_else_happened();
+        }
+    }
+}
+
+#[test]
+fn the_second_in_rank_waits_a_step_and_announces_itself() {
+    for end in ENDS {
+        let mut me = Kit::following_low();
+        me.told(|m| end(m, LOW))
+            .has_no_leader(OLD)
+            .set(BullyTimer::Campaign, S)
+            .nothing_else_happened();
+        me.later(S)
+            .fire(BullyTimer::Campaign)
+            .led(OLD + 1)
+            .nothing_else_happened();
+    }
+}
+
+#[test]
+fn a_slot_moves_up_when_those_ahead_are_gone_too() {
+    let mut me = Kit::following_low();
+    me.told(|m| down(m, LOW)).whatever();
+    me.told(|m| down(m, HIGH))
+        .led(OLD + 1)
+        .nothing_else_happened();
+}
+
+#[test]
+fn the_end_of_another_than_the_leader_changes_nothing() {
+    for end in ENDS {
+        for mut me in [Kit::following(), Kit::asking_leader()] {
+            me.told(|m| end(m, LOW)).nothing_else_happened();
+            assert_eq!(me.view().leader, Some(leader(HIGH, OLD)));
+        }
+    }
+}
+
+#[test]
+fn a_change_that_is_none_of_its_business_changes_nothing() {
+    for (role, mut me) in Kit::roles() {
+        let before = me.machine.state.clone();
+        me.told(|_| ()).nothing_else_happened();
+        me.told(|m| leave(m, EYE)).nothing_else_happened();
+        me.told(|m| {
+            let newcomer = Member::up(id("newcomer"), MemberKind::Voter, None, Incarnation(1));
+            m.join([newcomer]);
+        })
+        .nothing_else_happened();
+        assert_eq!(me.machine.state, before, "{role}");
+    }
+}
+
+#[test]
+fn the_highest_term_that_was_noted_is_known() {
+    let mut me = Kit::with_slot();
+    me.told(|m| m.note_leader(leader(HIGH, 20)))
+        .nothing_else_happened();
+    assert_eq!(me.view().term, Term(20));
+}
+
+#[test]
+fn an_agent_without_a_leader_asks_at_once_when_it_becomes_the_first() {
+    let mut me = Kit::with_slot();
+    me.told(|m| m.set_score(&id(HIGH), None))
+        .sent_to(&[HIGH, LOW], elect(5))
+        .set(BullyTimer::Deadline, T)
+        .nothing_else_happened();
+    for end in ABSENCES {
+        let mut me = Kit::with_slot();
+        me.told(|m| end(m, HIGH)).whatever();
+        assert_eq!(me.role(), Role::Candidate);
+    }
+    Kit::with_slot()
+        .told(|m| suspect(m, HIGH))
+        .sent_to(&[HIGH, LOW], elect(5)) // it may be there
+        .set(BullyTimer::Deadline, T)
+        .nothing_else_happened();
+    Kit::with_slot()
+        .told(|m| down(m, HIGH))
+        .sent_to(&[LOW], elect(5))
+        .set(BullyTimer::Deadline, T)
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_slot_does_not_move_up_for_those_behind() {
+    for end in ENDS {
+        Kit::with_slot()
+            .told(|m| end(m, LOW))
+            .nothing_else_happened();
+    }
+}
+
+#[test]
+fn an_ineligible_agent_only_sees_the_leader_go() {
+    for end in ENDS {
+        for me in [Kit::observer(), Kit::witness()] {
+            let mut me = me.after(HIGH, elected(OLD, 9));
+            me.told(|m| end(m, HIGH))
+                .has_no_leader(OLD)
+                .nothing_else_happened();
+            me.told(|m| down(m, LOW)).nothing_else_happened();
+        }
+    }
+}
+
+#[test]
+fn an_agent_that_cools_down_takes_the_last_slot_whichever_others_are_there() {
+    let mut me = Kit::cooling_down(); // its slot is set
+    me.told(|m| down(m, HIGH)).nothing_else_happened();
+    me.told(|m| suspect(m, LOW)).nothing_else_happened();
+    me.later(L + J + 9 * S - 1)
+        .fire(BullyTimer::Campaign)
+        .set(BullyTimer::Campaign, 1)
+        .nothing_else_happened();
+    let elect = Elect {
+        round: round(2),
+        seen: Term(MINE),
+        ..elect(5)
+    };
+    me.later(1)
+        .fire(BullyTimer::Campaign)
+        .sent_to(&[LOW], elect)
+        .set(BullyTimer::Deadline, T)
+        .nothing_else_happened();
+    assert!(
+        !me.machine.core.cooldown.has_begun(),
+        "it has let all others go first"
+    );
+}
+
+#[test]
+fn an_agent_that_cools_down_lets_others_go_first_when_its_successor_is_gone() {
+    let mut me = Kit::cooling_down().after(LOW, elected(MINE + 1, 1));
+    me.told(|m| down(m, LOW))
+        .has_no_leader(MINE + 1)
+        .set(BullyTimer::Campaign, 9 * S)
+        .nothing_else_happened();
+    me.hear(HIGH, elected(MINE + 2, 9))
+        .followed(HIGH, MINE + 2)
+        .nothing_else_happened();
+    assert!(me.machine.core.cooldown.has_begun(), "and rests on");
+}
+
+// ---- candidates, and agents that wait ----
+
+#[test]
+fn the_found_leader_that_is_gone_is_not_waited_for() {
+    for end in ABSENCES {
+        Kit::asking_found()
+            .told(|m| end(m, LOW))
+            .set(BullyTimer::Campaign, S)
+            .nothing_else_happened();
+    }
+    Kit::asking_found()
+        .told(|m| restart(m, LOW)) // its next life answers too
+        .nothing_else_happened();
+}
+
+#[test]
+fn an_agent_whose_end_is_confirmed_counts_as_having_answered() {
+    for end in SILENCES {
+        let mut me = Kit::asking_voters();
+        me.told(|m| end(m, HIGH)).nothing_else_happened();
+        me.hear(LOW, yields(1)).led(1).nothing_else_happened();
+        Kit::asking_voters()
+            .after(LOW, yields(1))
+            .told(|m| end(m, HIGH))
+            .led(1)
+            .nothing_else_happened();
+    }
+}
+
+#[test]
+fn an_agent_that_is_suspected_or_restarted_may_still_answer() {
+    for end in DOUBTS {
+        let mut me = Kit::asking_voters().after(LOW, yields(1));
+        me.told(|m| end(m, HIGH)).nothing_else_happened();
+        assert_eq!(me.role(), Role::Candidate);
+    }
+}
+
+#[test]
+fn the_awaited_one_that_is_gone_is_not_waited_for() {
+    for end in ABSENCES {
+        let mut me = Kit::waiting();
+        let seen = me.told(|m| end(m, HIGH));
+        assert_eq!(me.role(), Role::Candidate, "it is the first in rank");
+        seen.whatever();
+    }
+    Kit::waiting()
+        .told(|m| restart(m, HIGH)) // its next life will ask
+        .nothing_else_happened();
+    Kit::waiting()
+        .told(|m| down(m, LOW))
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_successor_that_is_gone_leaves_the_leadership_to_the_former_leader() {
+    let mut me = Kit::leading().after(HIGH, elect(9));
+    me.told(|m| down(m, HIGH))
+        .led(MINE + 1)
+        .nothing_else_happened();
+}
+
+// ---- leaders ----
+
+#[test]
+fn a_leader_takes_no_notice() {
+    for mut me in [Kit::leading(), Kit::draining()] {
+        for end in ENDS {
+            me.told(|m| end(m, HIGH)).nothing_else_happened();
+            me.told(|m| end(m, LOW)).nothing_else_happened();
+        }
+        assert_eq!(me.role(), Role::Leader);
+    }
+}
+
+/// Leads, and HIGH has waited for the leadership for 400 ms.
+fn challenged() -> Kit {
+    let mut me = Kit::leading_by(&after_a_second()).after(HIGH, elect(9));
+    me.later(400);
+    me
+}
+
+#[test]
+fn a_challenger_that_is_over_is_forgotten() {
+    for end in DEATHS {
+        let mut me = challenged();
+        me.told(|m| end(m, HIGH)).nothing_else_happened();
+        me.later(600)
+            .fire(BullyTimer::Preempt)
+            .nothing_else_happened();
+    }
+}
+
+/// Though no snapshot told it of a return.
+#[test]
+fn a_challenger_that_is_suspected_gets_nothing() {
+    let mut me = challenged();
+    me.told(|m| suspect(m, HIGH)).nothing_else_happened();
+    me.later(5_000)
+        .fire(BullyTimer::Preempt)
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_challenger_that_was_suspected_has_to_be_steady_from_its_return() {
+    let mut me = challenged();
+    me.told(|m| suspect(m, HIGH)).nothing_else_happened();
+    me.later(950)
+        .begins(HIGH, 1)
+        .set(BullyTimer::Preempt, 1_000)
+        .nothing_else_happened();
+    me.later(999)
+        .fire(BullyTimer::Preempt)
+        .set(BullyTimer::Preempt, 1)
+        .nothing_else_happened();
+    me.later(1)
+        .fire(BullyTimer::Preempt)
+        .drained(MINE, Some(HIGH))
+        .set(BullyTimer::Drain, DRAIN)
+        .nothing_else_happened();
+}

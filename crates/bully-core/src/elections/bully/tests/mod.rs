@@ -1,0 +1,320 @@
+//! The bully's cells, role by input: one file per input.
+//!
+//! How the common kit and the common suite ([`crate::elections::fixture`]) see a bully is here: its
+//! needed timers, its roles, its messages.
+
+mod campaign;
+mod config;
+mod elect;
+mod elected;
+mod liveness;
+mod members;
+mod ok;
+mod resign;
+mod score;
+mod stall;
+mod start;
+mod step_down;
+mod terms;
+mod timer;
+mod together;
+mod yields;
+
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
+
+use super::{
+    Behind, Bully, BullyConfig, BullyMessage, BullyTimer, Defect, Elect, Elected, Ok, Preemption,
+    Yield, candidate::Asked, machine::State,
+};
+use crate::protocol::fixture::{EYE, HIGH, LOW, ME, id};
+use crate::protocol::{
+    Election as _, Event, Incarnation, Input, Leader, LostReason, Member, MemberKind, Members,
+    Role, Round, Score, Term, Timings, To,
+};
+use crate::{elections::fixture::*, parts::Participant};
+
+type Kit = crate::elections::fixture::Kit<Bully>;
+type Seen = crate::elections::fixture::Seen<Bully>;
+
+const VICTORY: u64 = 500;
+const DRAIN: u64 = 5_000;
+const COOLDOWN: u64 = 60_000;
+
+impl Machine for Bully {
+    fn participant(&self) -> &Participant {
+        &self.core.me
+    }
+
+    fn state(&self) -> String {
+        format!("{:?}", self.state)
+    }
+
+    fn may_send(&self, leading: Option<Term>, _: &To, message: &BullyMessage) {
+        may_say(self, leading, message);
+    }
+
+    fn needed_timers(&self) -> BTreeSet<BullyTimer> {
+        let core = &self.core;
+        assert!(core.floor <= core.highest_term.next().unwrap_or(core.highest_term));
+        let watches = core.config.timings.detector().is_some();
+        let mut timers = BTreeSet::new();
+        match &self.state {
+            None => {}
+            Some(State::Following(_)) => timers.extend(watches.then_some(BullyTimer::Detect)),
+            Some(State::Vacant(vacant)) => {
+                let slot = vacant.slot.map(|_| BullyTimer::Campaign);
+                let is_stuck = slot.is_none() && core.is_eligible(); // cooling down or not
+                assert!(!is_stuck, "it is eligible, and nothing will move it");
+                timers.extend(slot);
+            }
+            Some(State::Candidate(candidate)) => timers.extend([candidate.asked.timer()]),
+            Some(State::Waiting(_)) => timers.extend([BullyTimer::Victory]),
+            Some(State::Leading(tenure)) => {
+                timers.extend(watches.then_some(BullyTimer::Heartbeat));
+                timers.extend(tenure.handover.as_ref().map(|_| BullyTimer::Drain));
+                timers.extend(
+                    tenure
+                        .challengers
+                        .is_awaited()
+                        .then_some(BullyTimer::Preempt),
+                );
+            }
+        }
+        timers.extend(core.cooldown.has_begun().then_some(BullyTimer::Cooldown));
+        timers
+    }
+}
+
+impl Suite for Bully {
+    const MESSAGES: &'static [&'static str] = &MESSAGES;
+    const TIMERS: &'static [BullyTimer] = &TIMERS;
+    const DRAIN: (BullyTimer, u64) = (BullyTimer::Drain, DRAIN);
+    const PHASES: &'static [&'static str] = &[
+        "follower: cooling down, following, with a slot, without a slot",
+        "candidate: asking its leader, asking the leader it found, asking the voters",
+        "waiting: waiting",
+        "leader: challenged, draining, leading",
+    ];
+    const INCARNATIONS: u64 = 2_400;
+    const LATE: &'static [u64] = &[0, D, S + J, T, L + J, VICTORY, DRAIN, 2 * COOLDOWN];
+
+    fn configs() -> Vec<Arc<BullyConfig>> {
+        let margin = with(|config| config.margin = Some(3.into()));
+        let no_detector = with(|config| config.timings = Timings::astra());
+        vec![lan(), never(), after_a_second(), margin, no_detector]
+    }
+
+    fn phase(&self) -> &'static str {
+        match &self.state {
+            None => "not started",
+            Some(State::Vacant(_)) if self.core.cooldown.has_begun() => "cooling down",
+            Some(State::Vacant(vacant)) if vacant.slot.is_some() => "with a slot",
+            Some(State::Vacant(_)) => "without a slot",
+            Some(State::Following(_)) => "following",
+            Some(State::Candidate(candidate)) => match &candidate.asked {
+                Asked::Leader { following, .. } if following.is_some() => "asking its leader",
+                Asked::Leader { .. } => "asking the leader it found",
+                Asked::Voters => "asking the voters",
+            },
+            Some(State::Waiting(_)) => "waiting",
+            Some(State::Leading(tenure)) if tenure.handover.is_some() => "draining",
+            Some(State::Leading(tenure)) if tenure.challengers.is_awaited() => "challenged",
+            Some(State::Leading(_)) => "leading",
+        }
+    }
+
+    fn roles() -> Vec<(&'static str, Kit)> {
+        Kit::roles().into()
+    }
+
+    fn leader() -> Kit {
+        Kit::leading()
+    }
+
+    fn every_message(me: &Kit) -> Vec<BullyMessage> {
+        every_bully_message(me.machine.core.highest_term, me.machine.core.rounds)
+    }
+
+    fn is_for_voters(message: &BullyMessage) -> bool {
+        match message {
+            BullyMessage::Elect(_) | BullyMessage::Elected(_) | BullyMessage::Heartbeat(_) => true,
+            BullyMessage::Ok(_)
+            | BullyMessage::Yield(_)
+            | BullyMessage::Resign(_)
+            | BullyMessage::Claim(_)
+            | BullyMessage::ClaimReply(_)
+            | BullyMessage::Ack(_)
+            | BullyMessage::Nack(_)
+            | BullyMessage::Behind(_)
+            | BullyMessage::Takeover(_)
+            | BullyMessage::Recover(_)
+            | BullyMessage::Recovered(_)
+            | BullyMessage::Recall(_)
+            | BullyMessage::Recalled(_)
+            | BullyMessage::Seal(_)
+            | BullyMessage::Sealed(_)
+            | BullyMessage::Install(_)
+            | BullyMessage::AskChange(_)
+            | BullyMessage::Enlist(_)
+            | BullyMessage::RegisterMessage(_)
+            | BullyMessage::ChangeAnswer(_) => false,
+        }
+    }
+
+    fn any_message(dice: &mut Dice, me: &Kit, _: &str) -> BullyMessage {
+        any_bully_message(dice, me.machine.core.highest_term, me.machine.core.rounds)
+    }
+}
+
+common_suite!(Bully);
+
+impl Kit {
+    /// A follower without a leader, in the second slot, which comes after one step.
+    fn with_slot() -> Self {
+        let kit = Self::voter(&lan()).started();
+        assert_eq!(kit.role(), Role::Follower);
+        kit
+    }
+
+    /// A follower of HIGH, which leads in the term [`OLD`].
+    fn following() -> Self {
+        Self::with_slot().after(HIGH, elected(OLD, 9))
+    }
+
+    /// A follower of LOW in the term [`OLD`], where leaders are left alone.
+    fn following_low() -> Self {
+        Self::voter(&never()).started().after(LOW, elected(OLD, 1))
+    }
+
+    fn observer() -> Self {
+        Self::new(&lan(), MemberKind::Observer, Some(5)).started()
+    }
+
+    fn witness() -> Self {
+        Self::new(&lan(), MemberKind::Voter, None).started()
+    }
+
+    /// Has led in the term [`MINE`], stepped down for LOW, and cools down.
+    fn cooling_down() -> Self {
+        let mut kit = Self::draining();
+        kit.step(Input::Drained).whatever();
+        assert_eq!(kit.role(), Role::Follower);
+        kit
+    }
+
+    /// A candidate that has asked HIGH, its leader, and goes on following it.
+    fn asking_leader() -> Self {
+        let mut kit = Self::following();
+        kit.step(Input::Campaign).whatever();
+        assert_eq!(kit.role(), Role::Candidate);
+        kit
+    }
+
+    /// A candidate that has asked the leader in the snapshot (LOW), following no agent.
+    fn asking_found() -> Self {
+        let mut kit = Self::voter(&lan());
+        kit.members.note_leader(leader(LOW, OLD));
+        let kit = kit.started();
+        assert_eq!(kit.role(), Role::Candidate);
+        kit
+    }
+
+    /// A candidate that has asked LOW and HIGH.
+    fn asking_voters() -> Self {
+        let mut kit = Self::with_slot();
+        kit.later(S).fire(BullyTimer::Campaign).whatever();
+        assert_eq!(kit.role(), Role::Candidate);
+        kit
+    }
+
+    /// Defers to HIGH, which has said Ok to its first round.
+    fn waiting() -> Self {
+        let kit = Self::asking_voters().after(HIGH, ok(1));
+        assert_eq!(kit.role(), Role::Waiting);
+        kit
+    }
+
+    /// Leads in the term [`MINE`]: in its first round both others yielded.
+    fn leading() -> Self {
+        Self::leading_by(&lan())
+    }
+
+    fn leading_by(config: &Arc<BullyConfig>) -> Self {
+        let mut kit = Self::voter(config).started();
+        kit.later(S).fire(BullyTimer::Campaign).whatever();
+        let kit = kit.after(LOW, yields(1)).after(
+            HIGH,
+            Yield {
+                seen: Term(MINE - 1),
+                ..yields(1)
+            },
+        );
+        assert_eq!(kit.role(), Role::Leader);
+        kit
+    }
+
+    /// Leads, and steps down for LOW.
+    fn draining() -> Self {
+        let mut kit = Self::leading();
+        kit.step_down(LOW).whatever();
+        kit
+    }
+
+    /// Every role, by its name.
+    fn roles() -> [(&'static str, Self); 12] {
+        [
+            ("following", Self::following()),
+            ("following one below", Self::following_low()),
+            ("with a slot", Self::with_slot()),
+            ("observer", Self::observer()),
+            ("witness", Self::witness()),
+            ("cooling_down", Self::cooling_down()),
+            ("asking the leader it follows", Self::asking_leader()),
+            ("asking the leader it found", Self::asking_found()),
+            ("asking the voters", Self::asking_voters()),
+            ("waiting", Self::waiting()),
+            ("leading", Self::leading()),
+            ("draining", Self::draining()),
+        ]
+    }
+}
+
+impl Seen {
+    /// Announced itself: the heartbeat begins, then the application is told.
+    #[track_caller]
+    fn led(self, term: u64) -> Self {
+        self.sent_all(elected(term, 5))
+            .set(BullyTimer::Heartbeat, H)
+            .acquired(term)
+    }
+
+    /// Follows that leader, and watches it.
+    #[track_caller]
+    fn followed(self, name: &str, term: u64) -> Self {
+        self.set(BullyTimer::Detect, L).new_leader(name, term)
+    }
+}
+
+fn lan() -> Arc<BullyConfig> {
+    Arc::new(BullyConfig {
+        timings: Timings::lan(),
+        ..BullyConfig::default()
+    })
+}
+
+/// Leaders are left alone.
+fn never() -> Arc<BullyConfig> {
+    with(|config| config.preemption = Preemption::Never)
+}
+
+/// Leaders yield to an agent that was steady for a second.
+fn after_a_second() -> Arc<BullyConfig> {
+    with(|config| config.preemption = Preemption::After(Duration::from_secs(1)))
+}
+
+/// The same with another setting.
+fn with(change: impl FnOnce(&mut BullyConfig)) -> Arc<BullyConfig> {
+    let mut config = lan();
+    change(Arc::make_mut(&mut config));
+    config
+}

@@ -1,0 +1,380 @@
+//! What an agent knows in every role, and how it asks its register.
+//!
+//! Decided here: numbers and nonces of questions, which term is next, and what may be written over what. Not
+//! here: what an answer changes ([`machine`](super::machine)).
+
+use std::{collections::VecDeque, sync::Arc, time::Duration};
+
+use super::{
+    Defect, LeaseConfig, Out,
+    alarm::Alarms,
+    attempts::SwapAttempt,
+    claims::Claims,
+    reads::{Looked, Reads},
+    sight::Sight,
+};
+use crate::protocol::{AgentId, Leader, Score, Term, Time};
+use crate::{
+    elections::message::{
+        record::{
+            ClaimRecord, Holder, LeaseName, LeaseRecord, Nonce, RecordError, RegisterRecord,
+            Successor,
+        },
+        register::{Cell, ReadRegister, RegisterMessage, SwapRegister, Swapped, Version},
+    },
+    parts::{Cooldown, Participant, slot},
+};
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Core {
+    pub me: Participant,
+    pub config: Arc<LeaseConfig>,
+    pub has_started: bool,
+    /// The highest term that any record or snapshot named.
+    pub highest: Term,
+    pub cooldown: Cooldown,
+    pub alarms: Alarms,
+    pub sight: Option<Sight>,
+    pub claims: Claims,
+    /// The record by which a holder was given up: it is not followed again until it changes.
+    pub doubted: Option<Nonce>,
+    /// When it last knew a leader, or was one: slots count from then at the earliest.
+    pub vacant_since: Time,
+    /// The release that this agent owes the others, until the store has confirmed it: it leads no more.
+    pub releasing: Option<Releasing>,
+    /// How many questions were asked in this incarnation; each has its number.
+    pub requests: u64,
+    pub attempts: VecDeque<SwapAttempt>,
+    pub reads: Reads,
+}
+
+/// What is said of a leadership that has ended.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Releasing {
+    term: Term,
+    to: Option<AgentId>,
+    /// The number of the last attempt.
+    request: u64,
+}
+
+impl Releasing {
+    pub(super) const fn new(term: Term, to: Option<AgentId>) -> Self {
+        Self {
+            term,
+            to,
+            request: 0,
+        }
+    }
+}
+
+impl Core {
+    pub(super) fn new(me: Participant, config: &Arc<LeaseConfig>) -> Self {
+        Self {
+            // An answer to a former incarnation may wait in the mailbox: its number is no number of this one.
+            requests: me.incarnation.0 << 32,
+            me,
+            config: Arc::clone(config),
+            has_started: false,
+            highest: Term::ZERO,
+            cooldown: Cooldown::default(),
+            alarms: Alarms::default(),
+            sight: None,
+            claims: Claims::default(),
+            doubted: None,
+            vacant_since: Time::ZERO,
+            releasing: None,
+            attempts: VecDeque::new(),
+            reads: Reads::default(),
+        }
+    }
+
+    pub(super) fn see(&mut self, term: Term) {
+        self.highest = self.highest.max(term);
+    }
+
+    // ---- questions ---------------------------------------------------------------------------
+
+    pub(super) fn read(&mut self, now: Time, out: &mut Out) {
+        let request = self.next_request();
+        self.reads.ask(request, now);
+        let read = RegisterMessage::Read(ReadRegister { request });
+        out.send(&self.config.register, read);
+    }
+
+    fn swap(&mut self, now: Time, request: u64, expected: Version, record: Swapped, out: &mut Out) {
+        self.note_attempt(SwapAttempt {
+            request,
+            sent: now,
+            expected: expected.clone(),
+            record: record.clone(),
+        });
+        let swap = SwapRegister {
+            request,
+            expected,
+            record,
+        };
+        out.send(&self.config.register, RegisterMessage::Swap(Box::new(swap)));
+    }
+
+    /// Asks for the lease in that term: to take it, or to renew it. `None` where nothing that was seen can be
+    /// written over; else the number of the attempt.
+    pub(super) fn hold(
+        &mut self,
+        now: Time,
+        term: Term,
+        score: Score,
+        out: &mut Out,
+    ) -> Option<u64> {
+        let holder = Holder {
+            id: self.me.id.clone(),
+            incarnation: self.me.incarnation,
+            score,
+        };
+        self.write(now, term, Some(holder), None, out)
+    }
+
+    /// Asks to write that the leadership is over; see [`releasing`](Self::releasing).
+    pub(super) fn release(&mut self, now: Time, out: &mut Out) {
+        let Some(Releasing { term, to, .. }) = self.releasing.clone() else {
+            return;
+        };
+        let wait = self.config.wait().into();
+        let next = to.map(|id| Successor { id, wait });
+        let request = self.write(now, term, None, next, out);
+        if let (Some(releasing), Some(request)) = (&mut self.releasing, request) {
+            releasing.request = request;
+        }
+    }
+
+    /// What was shown in answer to that question may say that the release came too late, or was lost.
+    pub(super) fn release_again(&mut self, now: Time, shown: Option<u64>, out: &mut Out) {
+        let attempt = self.releasing.as_ref().map(|releasing| releasing.request);
+        if !self.shows_me() {
+            self.releasing = None;
+        } else if attempt.is_some_and(|attempt| shown.is_some_and(|shown| shown > attempt)) {
+            self.release(now, out);
+        }
+    }
+
+    fn write(
+        &mut self,
+        now: Time,
+        term: Term,
+        holder: Option<Holder>,
+        next: Option<Successor>,
+        out: &mut Out,
+    ) -> Option<u64> {
+        let sight = self.sight.as_ref().filter(|sight| sight.is_ours())?;
+        let expected = sight.version.clone();
+        let request = self.next_request();
+        let record = LeaseRecord {
+            name: self.config.name.clone(),
+            term,
+            holder,
+            lease: self.config.timings.lease().into(),
+            nonce: self.nonce(request, term),
+            next,
+        };
+        self.swap(now, request, expected, Swapped::Lease(record), out);
+        Some(request)
+    }
+
+    /// `claim-if-better`: asks a holder of a lower rank for the lease, as often as it is renewed.
+    pub(super) fn claim(&mut self, now: Time, out: &mut Out) {
+        let holder = self.sight.as_ref().and_then(Sight::holder);
+        let (Some(holder), Some(score)) = (holder, self.me.eligible()) else {
+            return;
+        };
+        let (me, holder) = ((score, &self.me.id), (holder.score, &holder.id));
+        if self.cooldown.is_active(now) {
+            return;
+        }
+        let expected = self.claims.to_write(now, me, holder, &self.config);
+        if let Some(expected) = expected.cloned() {
+            self.write_claim(now, Some(score), expected, out);
+        }
+    }
+
+    /// `exceed-what-was-seen`: tells a holder of a term below one that was seen; no agent follows it before.
+    pub(super) fn object(&mut self, now: Time, out: &mut Out) {
+        let shown = self.sight.as_ref().and_then(Sight::record);
+        if shown.is_none_or(|record| record.holder.is_none() || record.term >= self.highest) {
+            return;
+        }
+        let expected = self.claims.to_object(now, self.highest, &self.config);
+        if let Some(expected) = expected.cloned() {
+            self.write_claim(now, None, expected, out);
+        }
+    }
+
+    fn write_claim(&mut self, now: Time, score: Option<Score>, expected: Version, out: &mut Out) {
+        let request = self.next_request();
+        let record = ClaimRecord {
+            name: self.config.name.clone(),
+            score,
+            seen: self.highest,
+            nonce: Nonce {
+                id: self.me.id.clone(),
+                incarnation: self.me.incarnation,
+                attempt: request,
+            },
+        };
+        self.claims.note_written(now);
+        self.swap(now, request, expected, Swapped::Claim(record), out);
+    }
+
+    fn next_request(&mut self) -> u64 {
+        self.requests = self.requests.saturating_add(1);
+        self.requests
+    }
+
+    /// `nonce-of-one-attempt`: the number of the question is that of no other attempt of this incarnation.
+    fn nonce(&self, request: u64, term: Term) -> Nonce {
+        let attempt = if self.config.has(Defect::NonceReused) {
+            term.0
+        } else {
+            request
+        };
+        Nonce {
+            id: self.me.id.clone(),
+            incarnation: self.me.incarnation,
+            attempt,
+        }
+    }
+
+    // ---- answers -----------------------------------------------------------------------------
+
+    /// Whether the record shows this incarnation as the holder.
+    pub(super) fn shows_me(&self) -> bool {
+        let holder = self.sight.as_ref().and_then(Sight::holder);
+        holder.is_some_and(|holder| {
+            holder.id == self.me.id && holder.incarnation == self.me.incarnation
+        })
+    }
+
+    /// What a read has shown of both records.
+    pub(super) fn observe(
+        &mut self,
+        looked: Looked,
+        request: Option<u64>,
+        lease: Cell<LeaseRecord>,
+        claim: Cell<ClaimRecord>,
+    ) {
+        let (lease, claim) = (self.of_this_group(lease), self.of_this_group(claim));
+        let sight = Sight::of(lease, looked, self.sight.as_ref(), &self.config);
+        if let Some(record) = sight.record() {
+            self.see(record.term);
+        }
+        if let Some(request) = request {
+            self.forget_hopeless(request, &sight);
+        }
+        self.sight = Some(sight);
+        self.claims.observe(claim, looked.arrived, &self.config);
+    }
+
+    /// `lease-from-send-time`: until when an attempt that was sent at that time, and applied, lets its agent
+    /// lead. Any other agent first saw the record later than it was sent.
+    pub(super) fn lease_from(&self, now: Time, sent: Time) -> Time {
+        let from = if self.config.has(Defect::LeaseFromArrival) {
+            now
+        } else {
+            sent
+        };
+        from.after(self.config.timings.lease())
+    }
+
+    /// A record of another group or cluster is no record of this election.
+    fn of_this_group<R: RegisterRecord>(&self, cell: Cell<R>) -> Cell<R> {
+        let Cell { version, content } = cell;
+        let content = content.and_then(|record| {
+            let name = record.as_ref().map(RegisterRecord::name);
+            match name.filter(|name| **name != self.config.name) {
+                Some(LeaseName { cluster, group }) => Err(RecordError::Elsewhere {
+                    cluster: cluster.clone(),
+                    group: group.clone(),
+                }),
+                None => Ok(record),
+            }
+        });
+        Cell { version, content }
+    }
+
+    // ---- what follows from it ----------------------------------------------------------------
+
+    /// `term-above-all`: above every term that was seen, whatever the record says now, and not below what
+    /// the wall clock says: so it exceeds what was before a backup.
+    pub(super) fn next_term(&self, now: Time) -> Option<Term> {
+        let shown = self.sight.as_ref().and_then(Sight::record);
+        let shown = shown.map_or(Term::ZERO, |record| record.term);
+        if self.config.has(Defect::TermFromTheRecord) {
+            return shown.next();
+        }
+        let said = self.claims.highest().unwrap_or_default();
+        let counted = self.highest.max(shown).max(said).next()?;
+        let wall = self.config.wall_at_zero.map_or(0, |at_zero| {
+            (now.as_nanos() / 1_000_000).saturating_add_signed(at_zero)
+        });
+        Some(counted.max(Term(wall)))
+    }
+
+    /// The holder that the record shows, unless it is this agent, known to be over, or was given up.
+    pub(super) fn shown_leader(&self) -> Option<Leader> {
+        let record = self.sight.as_ref()?.record()?;
+        let holder = record.holder.as_ref()?;
+        let is_over = self
+            .me
+            .members
+            .get(&holder.id)
+            .is_some_and(|member| member.is_stale(holder.incarnation));
+        // A term below one that was seen is of a store that went back; terms never do.
+        let is_old = record.term < self.highest;
+        let is_doubted = self.doubted.as_ref() == Some(&record.nonce);
+        (holder.id != self.me.id && !is_over && !is_old && !is_doubted).then(|| Leader {
+            id: holder.id.clone(),
+            incarnation: holder.incarnation,
+            term: record.term,
+        })
+    }
+
+    /// The shown holder is not followed until its record changes.
+    pub(super) fn doubt(&mut self) {
+        let record = self.sight.as_ref().and_then(Sight::record);
+        self.doubted = record.map(|record| record.nonce.clone());
+    }
+
+    /// When this agent takes the lease, if nothing changes until then, and what jitter may be added.
+    pub(super) fn slot(&self, now: Time) -> Option<(Time, Duration)> {
+        if self.releasing.is_some() {
+            return None; // it has yet to give back what it held
+        }
+        self.me.eligible()?;
+        let sight = self.sight.as_ref()?;
+        let has_ended = |holder: &Holder| self.has_ended(holder);
+        let (me, config) = (&self.me, &*self.config);
+        let own = (&me.id, me.incarnation);
+        let free = sight.free_at(own, config, has_ended)?;
+        if sight.is_for(&me.id) {
+            return Some((free, Duration::ZERO)); // it was chosen, so no other agent goes first
+        }
+        let gone = sight.holder().map(|holder| &holder.id);
+        let at = me.slot(gone, self.cooldown.is_active(now))?;
+        let outranked = self
+            .claims
+            .claimant(now, &me.id, config)
+            .is_some_and(|(id, score)| {
+                me.members.get(id).is_none() && !me.outranks(score, id) && gone != Some(id)
+            });
+        let at = at.saturating_add(usize::from(outranked));
+        // An agent ahead may have seen the same later by as much as a read is apart from the next.
+        let wait = slot::delay(config.poll(), at);
+        let begins = free.max(self.vacant_since);
+        Some((begins.after(wait), config.timings.jitter()))
+    }
+
+    /// `confirmed-end-frees`: the end of that very incarnation was seen or told. A number below the
+    /// last that ended says nothing: it may be of another process.
+    fn has_ended(&self, holder: &Holder) -> bool {
+        let member = self.me.members.get(&holder.id);
+        member.is_some_and(|member| member.was_end_told(holder.incarnation))
+    }
+}

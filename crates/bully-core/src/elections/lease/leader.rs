@@ -1,0 +1,152 @@
+//! The holder: until when it considers itself leader, and to whom it hands over.
+//!
+//! Decided here: what prolongs a leadership, what ends it early, and when a leadership is handed over. Not here:
+//! how the end of it is published ([`machine`](super::machine)).
+
+use std::time::Duration;
+
+use super::{BullyTimer, Out, core::Core};
+use crate::protocol::{AgentId, Rank, Score, Term, Time};
+use crate::{
+    elections::message::record::LeaseRecord,
+    parts::{Due, Handover},
+};
+
+/// The leadership of this agent.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Leading {
+    pub term: Term,
+    /// The score with which it leads; kept while it drains because it has lost its own.
+    pub score: Score,
+    /// It considers itself leader until then, without another word of the store.
+    pub until: Time,
+    /// The last attempt that was applied. What was asked before it is out of date.
+    applied: u64,
+    /// When it hands over to an agent that claims the lease.
+    pub takeover_at: Option<Time>,
+    pub leaving: Option<Leaving>,
+}
+
+/// A leadership that is being handed over.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Leaving {
+    handover: Handover,
+    pub cooldown: Duration,
+}
+
+/// What a record says to the agent that leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shows {
+    /// It is the holder, by an attempt of its own.
+    Me,
+    /// Nothing, or what was before this leadership: the store went back to a backup, or the record was deleted.
+    Past,
+    /// Another leadership.
+    Another,
+}
+
+impl Leading {
+    pub(super) fn new(term: Term, score: Score, until: Time, applied: u64) -> Self {
+        Self {
+            term,
+            score,
+            until,
+            applied,
+            takeover_at: None,
+            leaving: None,
+        }
+    }
+
+    /// Whether its lease goes on.
+    pub(super) fn has_lease(&self, now: Time) -> bool {
+        now < self.until
+    }
+
+    /// Asks for its lease to be renewed.
+    pub(super) fn renew(&self, core: &mut Core, now: Time, out: &mut Out) {
+        core.hold(now, self.term, self.score, out);
+    }
+
+    /// The attempt of that number was applied, so no agent took the lease before it was.
+    pub(super) fn prolong(&mut self, core: &Core, now: Time, request: u64, sent: Time) {
+        self.until = self.until.max(core.lease_from(now, sent));
+        self.applied = self.applied.max(request);
+    }
+
+    /// Whether that answer, or what is shown unasked, may be older than what this leader knows.
+    pub(super) fn is_late(&self, request: Option<u64>) -> bool {
+        request.is_none_or(|request| request < self.applied)
+    }
+
+    pub(super) fn shows(&self, record: Option<&LeaseRecord>, core: &Core) -> Shows {
+        let Some(record) = record else {
+            return Shows::Past;
+        };
+        let is_own = record.nonce.id == core.me.id
+            && record.nonce.incarnation == core.me.incarnation
+            && record.holder.is_some();
+        if is_own && record.term == self.term {
+            Shows::Me
+        } else if record.term < self.term {
+            // It could be written only by an agent that has waited for longer than this lease.
+            Shows::Past
+        } else {
+            Shows::Another
+        }
+    }
+
+    /// Tells the application to end its work, unless it was told.
+    pub(super) fn drain(
+        &mut self,
+        core: &Core,
+        now: Time,
+        to: Option<AgentId>,
+        cooldown: Duration,
+        out: &mut Out,
+    ) {
+        let limit = core.config.drain();
+        let handover = Handover::begin(now, self.term, to, limit, BullyTimer::Drain, out);
+        self.leaving = Some(Leaving { handover, cooldown });
+    }
+
+    /// The agent to hand over to: the one that was asked for if it can lead, otherwise the one of the highest
+    /// rank that is known to this process or claims the lease.
+    pub(super) fn successor(core: &Core, now: Time, wanted: Option<AgentId>) -> Option<AgentId> {
+        if let Some(wanted) = wanted.filter(|wanted| core.me.can_succeed(wanted)) {
+            return Some(wanted);
+        }
+        let claimant = core.claims.claimant(now, &core.me.id, &core.config);
+        let claimant = claimant.map(|(id, score)| Rank {
+            score,
+            id: id.clone(),
+        });
+        let known = core.me.successor(None);
+        let known = known.and_then(|id| core.me.members.get(&id)?.rank());
+        claimant.max(known).map(|rank| rank.id)
+    }
+
+    /// `heed-the-claim`: hands over to the agent that claims the lease, once the policy says so.
+    pub(super) fn heed(&mut self, core: &Core, now: Time, out: &mut Out) {
+        let heeded = core
+            .claims
+            .heeded(now, (self.score, &core.me.id), &core.config);
+        self.takeover_at = heeded.as_ref().map(|(_, due)| *due);
+        if let Some((to, due)) = heeded
+            && due <= now
+            && self.leaving.is_none()
+        {
+            self.drain(core, now, Some(to), Duration::ZERO, out);
+        }
+    }
+
+    /// Whether the work has had its time; if not, the timer is set to what is left of it.
+    pub(super) fn has_drained(&self, now: Time, out: &mut Out) -> bool {
+        let leaving = self.leaving.as_ref();
+        leaving
+            .is_some_and(|leaving| leaving.handover.on_due(now, BullyTimer::Drain, out) == Due::Now)
+    }
+
+    pub(super) fn chosen(&self) -> Option<AgentId> {
+        self.leaving.as_ref()?.handover.to.clone()
+    }
+}

@@ -1,0 +1,334 @@
+//! A register in memory, as one more member of a simulated group: what a store does, and what it does wrong.
+//!
+//! It is a pure machine, so that whoever runs agents of this election in virtual time runs their register too.
+//! The network of a simulation loses and delays questions and answers; besides that, a register that is told so
+//!
+//! | input | does |
+//! |---|---|
+//! | every nth question | applies it, and says that it failed |
+//! | `SetScore`, of a score | does the same with the next question |
+//! | `SetScore`, of none | holds a record of another group |
+//! | `Campaign` | makes a backup of both records |
+//! | `StepDown` | goes back to the backup; without one, to nothing |
+//! | `Drained` | deletes both records |
+//!
+//! A crash and a restart keep what it holds, as a database does.
+
+use super::{
+    Answer, Cell, ClaimRecord, Lease, LeaseConfig, LeaseRecord, Micros, Nonce, RegisterMessage,
+    RegisterShown, SwapRegister, Swapped, Version,
+};
+use crate::elections::{message::BullyMessage, timer::BullyTimer, vote::Vote};
+use crate::protocol::{
+    AgentId, Effect, Effects, EffectsOf, Election, Identity, Input, InputOf, Leader, MemberKind,
+    Members, MembershipError, Prospects, Requirements, Role, Storage, Term, Time, Timings, View,
+};
+use std::{mem, sync::Arc};
+
+/// An agent, or the register of all of them.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Simulated {
+    /// An agent.
+    Agent(Box<Lease>),
+    /// The register.
+    Register(Box<Register>),
+}
+
+/// The parameters of one of both.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum SimulatedConfig {
+    /// Of an agent.
+    Agent(Arc<LeaseConfig>),
+    /// Of the register.
+    Register(RegisterConfig),
+}
+
+/// What a simulated register does beside answering.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct RegisterConfig {
+    /// Whether it tells of every change unasked.
+    pub tells: bool,
+    /// Every so many questions it applies what is asked, and says that it failed; 0: never.
+    pub fails_every: u64,
+    /// It fails no more from then on, by its own clock.
+    pub fails_until: Time,
+    /// Whether commands make it do wrong; else it takes no notice of them.
+    pub is_faulty: bool,
+}
+
+/// What a register holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Held {
+    lease: Option<LeaseRecord>,
+    claim: Option<ClaimRecord>,
+    backup: Option<Box<Self>>,
+}
+
+impl Held {
+    /// The lease that it holds.
+    pub const fn lease(&self) -> Option<&LeaseRecord> {
+        self.lease.as_ref()
+    }
+}
+
+/// One incarnation of a register.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Register {
+    id: AgentId,
+    config: RegisterConfig,
+    held: Held,
+    members: Arc<Members>,
+    /// How many questions were asked, if that decides which one fails.
+    questions: u64,
+    /// Whether the next one does.
+    fails_next: bool,
+    highest: Term,
+}
+
+impl Register {
+    fn handle(
+        &mut self,
+        now: Time,
+        input: InputOf<Lease>,
+        out: &mut Effects<BullyMessage, BullyTimer, Held>,
+    ) {
+        match input {
+            Input::Start(members) | Input::Members(members) => self.members = members,
+            Input::Received {
+                from,
+                message: BullyMessage::RegisterMessage(message),
+                ..
+            } => self.on_question(now, &from, message, out),
+            Input::Campaign | Input::StepDown { .. } | Input::Drained | Input::SetScore(_)
+                if !self.config.is_faulty => {}
+            Input::SetScore(Some(_)) => self.fails_next = true,
+            Input::SetScore(None) => self.holds_foreign(now, out),
+            Input::Campaign => {
+                let backup = Held {
+                    backup: None,
+                    ..self.held.clone()
+                };
+                self.held.backup = Some(Box::new(backup));
+                self.keep(out);
+            }
+            Input::StepDown { .. } => {
+                let backup = self.held.backup.take().unwrap_or_default();
+                self.held = Held {
+                    backup: Some(backup.clone()),
+                    ..*backup
+                };
+                self.keep(out);
+            }
+            Input::Drained => {
+                (self.held.lease, self.held.claim) = (None, None);
+                self.keep(out);
+            }
+            Input::Received { .. } | Input::TimedOut(_) | Input::ChangeVoters(_) => {}
+        }
+        let shown = self.held.lease.as_ref().map(|record| record.term);
+        self.highest = self.highest.max(shown.unwrap_or_default());
+    }
+
+    /// Somebody else writes there.
+    fn holds_foreign(&mut self, now: Time, out: &mut Effects<BullyMessage, BullyTimer, Held>) {
+        let Some(record) = &mut self.held.lease else {
+            return;
+        };
+        record.name.group = self.id.clone();
+        record.nonce = Nonce {
+            id: self.id.clone(),
+            incarnation: record.nonce.incarnation,
+            attempt: now.as_nanos(),
+        };
+        self.keep(out);
+    }
+
+    #[cfg(test)]
+    pub const fn held(&self) -> &Held {
+        &self.held
+    }
+
+    fn on_question(
+        &mut self,
+        now: Time,
+        from: &AgentId,
+        message: RegisterMessage,
+        out: &mut Effects<BullyMessage, BullyTimer, Held>,
+    ) {
+        let (request, answer) = match message {
+            RegisterMessage::Read(read) => (read.request, self.holds()),
+            RegisterMessage::Swap(swap) => (swap.request, self.compare_and_swap(*swap, out)),
+            RegisterMessage::Shown(_) => return,
+        };
+        let answer = if self.fails(now) {
+            Answer::Failed
+        } else {
+            answer
+        };
+        let shown = RegisterShown::to(request, answer);
+        out.send(from, RegisterMessage::Shown(Box::new(shown)));
+    }
+
+    fn fails(&mut self, now: Time) -> bool {
+        if mem::take(&mut self.fails_next) {
+            return true;
+        }
+        let counts = self.config.fails_every > 0 && now < self.config.fails_until;
+        self.questions = self.questions.saturating_add(u64::from(counts));
+        counts && self.questions.checked_rem(self.config.fails_every) == Some(0)
+    }
+
+    fn compare_and_swap(
+        &mut self,
+        swap: SwapRegister,
+        out: &mut Effects<BullyMessage, BullyTimer, Held>,
+    ) -> Answer {
+        let (held, wanted) = match &swap.record {
+            Swapped::Lease(record) => (nonce_of(self.held.lease.as_ref()), &record.nonce),
+            Swapped::Claim(record) => (self.held.claim.as_ref().map(|c| &c.nonce), &record.nonce),
+        };
+        if version(held) != swap.expected {
+            return Answer::Changed;
+        }
+        let version = version(Some(wanted));
+        match swap.record {
+            Swapped::Lease(record) => self.held.lease = Some(record),
+            Swapped::Claim(record) => self.held.claim = Some(record),
+        }
+        self.keep(out);
+        Answer::Applied(version)
+    }
+
+    /// Durable before anything is said of it; and said unasked, where this register does so.
+    fn keep(&self, out: &mut Effects<BullyMessage, BullyTimer, Held>) {
+        out.persist(self.held.clone());
+        if self.config.tells {
+            let shown = RegisterShown::unasked(Micros(0), self.holds());
+            out.send_all(RegisterMessage::Shown(Box::new(shown)));
+        }
+    }
+
+    fn holds(&self) -> Answer {
+        Answer::Holds {
+            lease: Cell {
+                version: version(nonce_of(self.held.lease.as_ref())),
+                content: Ok(self.held.lease.clone()),
+            },
+            claim: Cell {
+                version: version(self.held.claim.as_ref().map(|claim| &claim.nonce)),
+                content: Ok(self.held.claim.clone()),
+            },
+        }
+    }
+
+    /// It shows whom it names, so that a world in which all agree is seen to be one.
+    fn view(&self) -> View {
+        let view = View::new(Role::Follower, self.highest);
+        let Some(record) = &self.held.lease else {
+            return view;
+        };
+        let holder = record.holder.as_ref().filter(|holder| {
+            let member = self.members.get(&holder.id);
+            member.is_some_and(|member| !member.is_stale(holder.incarnation))
+        });
+        match holder {
+            Some(holder) => view.follows(Leader {
+                id: holder.id.clone(),
+                incarnation: holder.incarnation,
+                term: record.term,
+            }),
+            None => view,
+        }
+    }
+}
+
+impl Election for Simulated {
+    type Message = BullyMessage;
+    type Timer = BullyTimer;
+    type Durable = Held;
+    type Config = SimulatedConfig;
+
+    fn new(identity: Identity, config: &SimulatedConfig, durable: Option<Held>) -> Self {
+        match config {
+            SimulatedConfig::Agent(config) => {
+                Self::Agent(Box::new(Lease::new(identity, config, None)))
+            }
+            SimulatedConfig::Register(config) => Self::Register(Box::new(Register {
+                id: identity.id,
+                config: *config,
+                held: durable.unwrap_or_default(),
+                members: Arc::default(),
+                questions: 0,
+                fails_next: false,
+                highest: Term::ZERO,
+            })),
+        }
+    }
+
+    fn handle(&mut self, now: Time, input: InputOf<Self>, out: &mut EffectsOf<Self>) {
+        match self {
+            Self::Register(register) => register.handle(now, input, out),
+            Self::Agent(agent) => {
+                let mut own: Effects<BullyMessage, BullyTimer, Vote> = Effects::default();
+                agent.handle(now, input, &mut own);
+                for effect in own.drain() {
+                    match effect {
+                        Effect::Send { to, message } => out.send_to(to, message),
+                        Effect::SetTimer { timer, after } => out.set_timer(timer, after),
+                        Effect::CancelTimer(timer) => out.cancel_timer(timer),
+                        Effect::Notify(event) => out.notify(event),
+                        Effect::Persist(_) => {} // it has nothing to keep
+                    }
+                }
+            }
+        }
+    }
+
+    fn view(&self, now: Time) -> View {
+        match self {
+            Self::Agent(agent) => agent.view(now),
+            Self::Register(register) => register.view(),
+        }
+    }
+
+    fn prospects(&self) -> Prospects {
+        match self {
+            Self::Agent(agent) => agent.prospects(),
+            Self::Register(_) => Prospects::default(),
+        }
+    }
+
+    fn timings(config: &SimulatedConfig) -> Option<&Timings> {
+        match config {
+            SimulatedConfig::Agent(config) => Lease::timings(config),
+            SimulatedConfig::Register(_) => None,
+        }
+    }
+
+    fn requirements(
+        config: &SimulatedConfig,
+        agent: &AgentId,
+        kind: MemberKind,
+    ) -> Result<Requirements, MembershipError> {
+        match config {
+            SimulatedConfig::Agent(config) => Lease::requirements(config, agent, kind),
+            SimulatedConfig::Register(_) => Ok(Requirements {
+                storage: Storage::Record,
+                ..Requirements::new(super::RULES)
+            }),
+        }
+    }
+}
+
+fn nonce_of(record: Option<&LeaseRecord>) -> Option<&Nonce> {
+    record.map(|record| &record.nonce)
+}
+
+/// Of what has that nonce: no two contents have one, so it does not matter that a store goes back. An agent
+/// that gives two of its attempts one nonce gets one version for both.
+fn version(nonce: Option<&Nonce>) -> Version {
+    let text = nonce.map_or_else(String::new, ToString::to_string);
+    let start = text.len().saturating_sub(Version::MAX_LEN);
+    let end = text.as_bytes().get(start..).unwrap_or_default();
+    Version::new(end).unwrap_or_default()
+}

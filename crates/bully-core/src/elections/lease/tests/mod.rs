@@ -1,0 +1,401 @@
+//! The lease's cells, state by input: one file per input.
+//!
+//! How the common kit and the common suite ([`crate::elections::fixture`]) see this machine is here. The
+//! observer EYE of these tests is the register.
+
+mod claims;
+mod config;
+mod leading;
+mod members;
+mod release;
+mod say;
+mod scenes;
+mod sights;
+mod start;
+mod taking;
+
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
+
+use say::*;
+
+use super::{
+    Answer, BullyMessage, BullyTimer, Cell, ClaimRecord, Holder, Lease, LeaseConfig, LeaseError,
+    LeaseName, LeaseRecord, Micros, Nonce, Preemption, ReadRegister, RecordError, RegisterMessage,
+    RegisterShown, Successor, SwapRegister, Swapped, Version, state::State,
+};
+use crate::protocol::{
+    AgentId, Effect, Election, Incarnation, Input, LostReason, Member, MemberKind, Role, Score,
+    Term, Time, Timings, To,
+    fixture::{EYE, HIGH, LOW, ME, id},
+};
+use crate::{elections::fixture::*, parts::Participant};
+
+/// With the preset `lan`, in milliseconds: D, how long a reader waits, how long a drain may take, the cool-down,
+/// and D by the slowest clock against the fastest, rounded up.
+const LEASE: u64 = 240;
+const POLL: u64 = 88;
+const SLOT: u64 = POLL;
+const DRAIN: u64 = 222;
+const COOLDOWN: u64 = 60_000;
+const PATIENCE: u64 = 300;
+/// A renewal of another agent in steps of this is never missed, and leaves no gap.
+const READ: u64 = 50;
+/// How long an attempt is given before its outcome is read.
+const E: u64 = 20;
+
+type Kit = crate::elections::fixture::Kit<Lease>;
+type Seen = crate::elections::fixture::Seen<Lease>;
+
+impl Machine for Lease {
+    const MAY_RENEW: bool = false;
+
+    fn participant(&self) -> &Participant {
+        &self.core.me
+    }
+
+    fn state(&self) -> String {
+        format!(
+            "{:?} {:?} {:?}",
+            self.state, self.core.alarms, self.core.sight
+        )
+    }
+
+    fn needed_timers(&self) -> BTreeSet<BullyTimer> {
+        let core = &self.core;
+        let mut timers = BTreeSet::new();
+        match &self.state {
+            _ if !core.has_started => {}
+            State::Leading(leading) => {
+                timers.extend([BullyTimer::Heartbeat, BullyTimer::Lease]);
+                timers.extend(leading.leaving.as_ref().map(|_| BullyTimer::Drain));
+            }
+            State::Following(_) => timers.extend([BullyTimer::Detect, BullyTimer::Lease]),
+            State::Taking { .. } => timers.extend([BullyTimer::Detect]),
+            State::Vacant => {
+                timers.insert(BullyTimer::Detect);
+                let slot = core.alarms.due(BullyTimer::Campaign);
+                timers.extend(slot.map(|_| BullyTimer::Campaign));
+            }
+        }
+        timers.extend(core.cooldown.has_begun().then_some(BullyTimer::Cooldown));
+        timers
+    }
+
+    fn is_planted(&self) -> bool {
+        self.core.config.defect.is_some()
+    }
+
+    /// It speaks to its register alone, and holds a lease only in the term that it leads in, or would.
+    fn may_send(&self, leading: Option<Term>, to: &To, message: &BullyMessage) {
+        assert_eq!(*to, To::One(id(EYE)));
+        let BullyMessage::RegisterMessage(message) = message else {
+            panic!("not in these rules: {message}");
+        };
+        match message {
+            RegisterMessage::Read(_) => {}
+            RegisterMessage::Swap(swap) => match &swap.record {
+                Swapped::Lease(record) if record.holder.is_some() => {
+                    assert!(leading.is_none_or(|term| term == record.term), "{message}");
+                }
+                Swapped::Lease(_) => assert_eq!(leading, None, "the leadership ends first"),
+                Swapped::Claim(_) => assert_eq!(leading, None, "a leader claims nothing"),
+            },
+            RegisterMessage::Shown(_) => panic!("only a register says: {message}"),
+        }
+    }
+
+    /// An agent that could take the lease has a time at which it does.
+    fn follows(&self, _: &Self, now: Time) {
+        if let State::Vacant = self.state
+            && self.core.has_started
+        {
+            let has_slot = self.core.slot(now).is_some();
+            let is_set = self.core.alarms.due(BullyTimer::Campaign).is_some();
+            assert_eq!(has_slot, is_set, "{self:?}");
+        }
+    }
+}
+
+impl Suite for Lease {
+    const MESSAGES: &'static [&'static str] = &["RegisterMessage"];
+    const TIMERS: &'static [BullyTimer] = &[
+        BullyTimer::Detect,
+        BullyTimer::Campaign,
+        BullyTimer::Heartbeat,
+        BullyTimer::Lease,
+        BullyTimer::Drain,
+        BullyTimer::Cooldown,
+    ];
+    const DRAIN: (BullyTimer, u64) = (BullyTimer::Drain, DRAIN);
+    const PHASES: &'static [&'static str] = &[
+        "follower: following, giving back, vacant, with a slot",
+        "candidate: taking",
+        "leader: draining, leading",
+    ];
+    const INCARNATIONS: u64 = 800;
+    const LEADS_BY_THE_CLOCK: bool = true;
+
+    fn configs() -> Vec<Arc<LeaseConfig>> {
+        let default = config();
+        let preemption =
+            [Preemption::Immediately, Preemption::Never].map(|preemption| LeaseConfig {
+                preemption,
+                margin: Some(Score::from(2)),
+                ..default.clone()
+            });
+        let others = LeaseConfig {
+            poll: Some(Duration::from_millis(3 * POLL)),
+            drain: Some(Duration::from_millis(DRAIN)),
+            cooldown: Duration::from_secs(1),
+            wall_at_zero: Some(5),
+            name: LeaseName {
+                group: id("other"),
+                ..default.name.clone()
+            },
+            register: id(EYE),
+            ..default.clone()
+        };
+        let all = [default].into_iter().chain(preemption).chain([others]);
+        all.map(Arc::new).collect()
+    }
+
+    fn phase(&self) -> &'static str {
+        match &self.state {
+            State::Vacant if self.core.releasing.is_some() => "giving back",
+            State::Vacant if self.core.alarms.due(BullyTimer::Campaign).is_some() => "with a slot",
+            State::Vacant => "vacant",
+            State::Following(_) => "following",
+            State::Taking { .. } => "taking",
+            State::Leading(leading) if leading.leaving.is_some() => "draining",
+            State::Leading(_) => "leading",
+        }
+    }
+
+    fn roles() -> Vec<(&'static str, Kit)> {
+        vec![
+            ("starting", Kit::starting()),
+            ("with a slot", Kit::with_a_slot()),
+            ("following", Kit::following()),
+            ("taking", Kit::taking()),
+            ("leading", Kit::leading()),
+            ("draining", Kit::draining()),
+            ("giving back", Kit::giving_back()),
+            ("observer", Kit::observer()),
+        ]
+    }
+
+    fn leader() -> Kit {
+        Kit::leading()
+    }
+
+    fn leads_on(me: &mut Kit, millis: u64) {
+        for _ in 0..millis / H {
+            me.later(H).renewed();
+        }
+        me.later(millis % H);
+    }
+
+    fn every_message(me: &Kit) -> Vec<BullyMessage> {
+        every_message(me)
+    }
+
+    fn any_message(dice: &mut Dice, me: &Kit, _: &str) -> BullyMessage {
+        let last = me.request();
+        let request = dice.pick(&[
+            None,
+            Some(last),
+            Some(last + 1),
+            Some(last.saturating_sub(1)),
+        ]);
+        let term = dice.term_near(me.view().term).0;
+        let term = term.min(u64::MAX - (1 << 33));
+        let own = me.machine.core.attempts.back();
+        let lease = match dice.below(8) {
+            0 => None,
+            1 => Some(released(term, dice.pick(&[None, Some(ME), Some(LOW)]))),
+            2 | 3 => own.and_then(|attempt| match &attempt.record {
+                Swapped::Lease(record) => Some(record.clone()),
+                Swapped::Claim(_) => None,
+            }),
+            _ => Some(held(dice.pick(&[LOW, HIGH, ME]), term, dice.below(9))),
+        };
+        let claim = dice
+            .one_in(2)
+            .then(|| claim(dice.pick(&[LOW, HIGH]), dice.below(9)));
+        let answer = match dice.below(9) {
+            0 => Answer::Failed,
+            1 => Answer::Changed,
+            2..5 => Answer::Applied(version(None)),
+            _ => holds(lease, claim),
+        };
+        let request = match (&answer, own) {
+            (Answer::Applied(_), Some(own)) if !dice.one_in(3) => Some(own.request),
+            _ => request,
+        };
+        shown(request, answer).into()
+    }
+}
+
+common_suite!(Lease);
+
+impl Kit {
+    fn with(config: LeaseConfig) -> Self {
+        config.check().unwrap();
+        Self::voter(&Arc::new(config)).started()
+    }
+
+    /// It has read, and no answer has come.
+    fn starting() -> Self {
+        Self::with(config())
+    }
+
+    fn observer() -> Self {
+        Self::new(&Arc::new(config()), MemberKind::Observer, Some(5)).started()
+    }
+
+    /// It has seen a lease that was released, as it was before it looked.
+    fn with_a_slot() -> Self {
+        Self::with_a_slot_by(config())
+    }
+
+    fn with_a_slot_by(config: LeaseConfig) -> Self {
+        let mut me = Self::with(config);
+        me.sees(Some(released(MINE - 1, None))).whatever();
+        me
+    }
+
+    /// Follows HIGH, and has seen it renew its lease.
+    fn following() -> Self {
+        let mut me = Self::starting();
+        me.sees(Some(held(HIGH, OLD, 1))).whatever();
+        me.later(READ).sees(Some(held(HIGH, OLD, 2))).whatever();
+        assert_eq!(me.leader().as_deref(), Some(HIGH));
+        me
+    }
+
+    /// Has waited for long enough, and has asked for the lease.
+    fn taking() -> Self {
+        Self::taking_with(config())
+    }
+
+    fn taking_with(config: LeaseConfig) -> Self {
+        let mut me = Self::with_a_slot_by(config);
+        me.unchanged(Some(&released(MINE - 1, None)), PATIENCE + SLOT);
+        me.fire(BullyTimer::Campaign).whatever();
+        assert_eq!(me.role(), Role::Candidate);
+        me
+    }
+
+    fn leading() -> Self {
+        let mut me = Self::taking();
+        me.applied().whatever();
+        assert_eq!(me.view().leading, Some(Term(MINE)));
+        me
+    }
+
+    fn draining() -> Self {
+        let mut me = Self::leading();
+        me.step_down(LOW).whatever();
+        me
+    }
+
+    /// Has resigned; the store has not confirmed that yet.
+    fn giving_back() -> Self {
+        let mut me = Self::draining();
+        me.step(Input::Drained).whatever();
+        assert_eq!(me.role(), Role::Follower);
+        me
+    }
+
+    /// The number of its last question.
+    fn request(&self) -> u64 {
+        self.machine.core.requests
+    }
+
+    /// The register answers a read of now.
+    fn sees(&mut self, lease: Option<LeaseRecord>) -> Seen {
+        self.sees_both(lease, None)
+    }
+
+    fn sees_both(&mut self, lease: Option<LeaseRecord>, claim: Option<ClaimRecord>) -> Seen {
+        let request = self.asks();
+        self.shown(Some(request), holds(lease, claim))
+    }
+
+    /// A read leaves now, of that number.
+    fn asks(&mut self) -> u64 {
+        let core = &mut self.machine.core;
+        core.requests += 1;
+        core.reads.ask(core.requests, self.now);
+        core.requests
+    }
+
+    fn shown(&mut self, request: Option<u64>, answer: Answer) -> Seen {
+        self.hear(EYE, shown(request, answer))
+    }
+
+    /// So many milliseconds pass, in which every read shows the same.
+    fn unchanged(&mut self, lease: Option<&LeaseRecord>, millis: u64) {
+        for _ in 0..millis / READ {
+            self.later(READ).sees(lease.cloned()).whatever();
+        }
+        self.later(millis % READ);
+    }
+
+    /// The last attempt for the lease.
+    fn attempt(&self) -> (u64, LeaseRecord) {
+        let attempts = self.machine.core.attempts.iter().rev();
+        let mut leases = attempts.filter_map(|attempt| match &attempt.record {
+            Swapped::Lease(record) => Some((attempt.request, record.clone())),
+            Swapped::Claim(_) => None,
+        });
+        leases.next().unwrap()
+    }
+
+    /// The register says that the last attempt was applied.
+    fn applied(&mut self) -> Seen {
+        let (request, record) = self.attempt();
+        let version = version(Some(&record.nonce));
+        self.shown(Some(request), Answer::Applied(version))
+    }
+
+    /// A leader's renewal is due, and applied.
+    fn renewed(&mut self) {
+        self.fire(BullyTimer::Heartbeat).whatever();
+        self.applied().whatever();
+    }
+}
+
+impl Seen {
+    /// Waits for its slot, and does nothing else.
+    #[track_caller]
+    fn next_slot(self, millis: u64) {
+        self.waits(BullyTimer::Campaign, millis)
+            .nothing_else_happened();
+    }
+
+    /// Set a timer; the milliseconds are rounded up.
+    #[track_caller]
+    fn waits(mut self, timer: BullyTimer, millis: u64) -> Self {
+        match self.0.pop_front() {
+            Some(Effect::SetTimer { timer: set, after }) => {
+                let least = after.min.as_nanos().div_ceil(1_000_000);
+                assert_eq!((set, least), (timer, u128::from(millis)));
+            }
+            other => panic!("{other:?}, then {self:?}"),
+        }
+        self
+    }
+
+    #[track_caller]
+    fn read(self, request: u64) -> Self {
+        let read = RegisterMessage::Read(ReadRegister { request });
+        self.sent(EYE, read)
+    }
+
+    /// Asked to write that over what has this nonce.
+    #[track_caller]
+    fn swapped(self, request: u64, over: Option<&Nonce>, record: LeaseRecord) -> Self {
+        self.sent(EYE, swap(request, over, Swapped::Lease(record)))
+    }
+}

@@ -1,0 +1,431 @@
+//! What the agents of a bully election say to each other, in both modes.
+//!
+//! | message | textbook | ASTRA | meaning | quorum mode |
+//! |---|---|---|---|---|
+//! | [`Elect`] | ELECTION | `elect(name, score)` | I hold an election; who outranks me? | a probe: would you vote for me? |
+//! | [`Ok`] | ANSWER, ALIVE | `result("ok")` | I do (or: there is a leader); stop | an objection, or why not |
+//! | [`Yield`] | – | – | You outrank me; I give way | consent |
+//! | [`Claim`] | – | – | – | vote for me |
+//! | [`ClaimReply`] | – | – | – | my vote, or why not |
+//! | [`Elected`] | COORDINATOR, VICTORY | `elected(name)` | I lead from now on | the same; asks for an `Ack` |
+//! | [`Heartbeat`] | – | – | I still lead | the same; asks for an `Ack` |
+//! | `Ack` | – | – | – | I support you for a while |
+//! | [`Nack`] | – | – | – | I know a higher term, or another leader of yours |
+//! | [`Behind`] | – | – | I have followed a higher term; lead above it | the same of observers; I am of an earlier epoch |
+//! | [`Takeover`] | – | – | – | a quorum agrees that I take your place |
+//! | [`Resign`] | – | – | I lead no longer | the same |
+//! | [`Recover`] | – | – | – | without a disk: I have forgotten; which term do you know? |
+//! | [`Recovered`] | – | – | – | that one |
+//! | [`Recall`] | – | – | – | with a disk: I have started; what did you hear of me before? |
+//! | [`Recalled`] | – | – | – | that |
+//! | [`Seal`] | – | – | – | support no leader of this epoch; that list of voters shall follow |
+//! | [`Sealed`] | – | – | – | I have sealed |
+//! | [`Install`] | – | – | – | that list was decided |
+//! | [`AskChange`], [`ChangeAnswer`] | – | – | – | to the leader: change the voters; its answer |
+//! | [`Enlist`] | – | – | – | to the leader: I could become a voter |
+//!
+//! [`RegisterMessage`] is of the lease in a store alone ([`lease`](crate::elections::lease)), and has no bytes.
+//!
+//! All are flat and small. The sender's name and incarnation travel beside them. Every answer names the incarnation
+//! that asked, in its round or in a field of its own: no other incarnation may count it. A field that only one
+//! mode needs is `None` in the other. The decoder bounds how long a message is, not what its spans and
+//! terms say: the machine that uses a value bounds it.
+
+mod change;
+mod recall;
+pub(in crate::elections) mod record;
+pub(in crate::elections) mod register;
+mod text;
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+pub use change::{AskChange, ChangeAnswer, Enlist, Install, Seal, Sealed};
+pub use recall::{Recall, Recalled, Recover, Recovered};
+use register::RegisterMessage;
+
+use crate::protocol::{
+    AgentId, Incarnation, Leader, MinimumRole, PeerMessage, Round, Score, Term, Time,
+};
+use crate::{elections::vote::SealRecord, parts::messages};
+
+/// "I hold an election; who outranks me?"
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Elect {
+    /// The asker's round; an answer echoes it.
+    pub round: Round,
+    /// The asker's score.
+    pub score: Score,
+    /// The highest term the asker has seen; in quorum mode it asks for the one after it.
+    pub seen: Term,
+    /// Quorum mode: the live leadership that the asker wants to be handed over.
+    pub takeover: Option<Leadership>,
+    /// Quorum mode: a leadership that its holder has resigned, as the asker knows from the holder itself.
+    pub released: Option<Leader>,
+}
+
+/// "Stop: I outrank you, or there is a leader."
+///
+/// A struct with named fields, so it does not shadow `Result::Ok`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ok {
+    /// The round this answers.
+    pub round: Round,
+    /// The highest term the sender has seen.
+    pub seen: Term,
+    /// Quorum mode: why it does not consent, if not because it outranks the asker.
+    pub refusal: Option<Refusal>,
+}
+
+/// Why a voter does not consent to a probe, if not because it outranks the asker.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Refusal {
+    /// It supports another one, or abstains, for that much longer.
+    LeaderAlive {
+        /// When to ask again.
+        retry: Micros,
+    },
+    /// The term asked for is not above its own.
+    Stale,
+}
+
+/// "You outrank me; I give way."
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Yield {
+    /// The round this answers.
+    pub round: Round,
+    /// The highest term the sender has seen.
+    pub seen: Term,
+    /// The term that the sender led in until this question made it stop, if it did.
+    pub released: Option<Term>,
+}
+
+/// "I lead from now on."
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Elected {
+    /// The term.
+    pub term: Term,
+    /// The leader's score.
+    pub score: Score,
+    /// The round this answers, when it is a standing leader's answer to an [`Elect`].
+    pub answer: Option<Round>,
+    /// Quorum mode: the leader's own clock when it said this, for an `Ack` to echo.
+    pub sent_at: Option<Time>,
+}
+
+/// "I still lead."
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Heartbeat {
+    /// The term.
+    pub term: Term,
+    /// The leader's score now.
+    pub score: Score,
+    /// Quorum mode: the leader's own clock when it said this, for an `Ack` to echo.
+    pub sent_at: Option<Time>,
+}
+
+/// That an agent leads, as it says itself: by `Elected`, or by a `Heartbeat`, which answers no round.
+/// Both are handled alike, so that a lost `Elected` is made good by the next heartbeat.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::elections) struct Announcement<'a> {
+    pub from: &'a AgentId,
+    pub incarnation: Incarnation,
+    pub term: Term,
+    pub score: Score,
+}
+
+impl Elect {
+    /// Without what only the quorum mode needs.
+    pub(in crate::elections) const fn plain(round: Round, score: Score, seen: Term) -> Self {
+        Self {
+            round,
+            score,
+            seen,
+            takeover: None,
+            released: None,
+        }
+    }
+}
+
+impl Resign {
+    /// Without what only the quorum mode needs.
+    pub(in crate::elections) const fn plain(term: Term, successor: Option<AgentId>) -> Self {
+        Self {
+            term,
+            successor,
+            given: None,
+        }
+    }
+}
+
+impl Elected {
+    /// Without what only the quorum mode needs.
+    pub(in crate::elections) const fn plain(
+        term: Term,
+        score: Score,
+        answer: Option<Round>,
+    ) -> Self {
+        Self {
+            term,
+            score,
+            answer,
+            sent_at: None,
+        }
+    }
+}
+
+impl Announcement<'_> {
+    /// The leader that is announced.
+    pub(in crate::elections) fn leader(&self) -> Leader {
+        Leader {
+            id: self.from.clone(),
+            incarnation: self.incarnation,
+            term: self.term,
+        }
+    }
+}
+
+/// "I lead no longer": the leadership has ended before this is sent.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Resign {
+    /// The term that has ended.
+    pub term: Term,
+    /// The agent that shall announce itself now, without waiting.
+    pub successor: Option<AgentId>,
+    /// Quorum mode: the term for which the voters have voted for that agent, at the sender's request.
+    pub given: Option<Term>,
+}
+
+/// "Vote for me in this term."
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Claim {
+    /// The term, chosen by the candidate and used by no other candidate that wins.
+    pub term: Term,
+    /// The candidate's score.
+    pub score: Score,
+    /// A leadership that its holder has resigned, as the candidate knows from the holder itself.
+    pub released: Option<Leader>,
+    /// Whom the vote is for, if not for the sender: a leader asks for its successor.
+    pub successor: Option<Candidate>,
+}
+
+/// For whom a vote is: one incarnation of one agent.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Candidate {
+    /// The agent.
+    pub id: AgentId,
+    /// The incarnation: a vote for one counts for no other.
+    pub incarnation: Incarnation,
+}
+
+/// "You have my vote", or not.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClaimReply {
+    /// The term this answers.
+    pub term: Term,
+    /// The voter's own term.
+    pub seen: Term,
+    /// Whether the vote is given. It was made durable before.
+    pub granted: bool,
+    /// If not: for how much longer this voter is bound to another agent or abstains, so when to ask
+    /// again. Zero if the term itself is refused.
+    pub retry: Micros,
+    /// The incarnation that asked.
+    pub incarnation: Incarnation,
+    /// For whom it asked. A leader that asks for its successor is not the candidate.
+    pub candidate: Candidate,
+    /// The seal of this epoch that the voter has taken, if it has.
+    pub seal: Option<Box<SealRecord>>,
+}
+
+/// "I heard you, and support no other agent for a while."
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ack {
+    /// The leader's term.
+    pub term: Term,
+    /// What the leader's clock showed when it said what this answers.
+    pub echo: Time,
+    /// The voter's score now; `None` if it is not eligible or cools down, so that the leader does not choose
+    /// it as a successor.
+    pub score: Option<Score>,
+    /// For how long the voter supports no other agent, by its own clock, from when it heard what this
+    /// answers: no lease may count on more. Rounded down.
+    pub promise: Micros,
+    /// The incarnation of the leader that this answers.
+    pub incarnation: Incarnation,
+}
+
+/// "I know a higher term than the one you lead in", or another leader of that very term.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Nack {
+    /// The higher term; or the same one, in which the sender follows another leader, or leads itself.
+    pub term: Term,
+    /// The term of what this answers: an announcement, or a seal.
+    pub of: Term,
+    /// The incarnation that this answers.
+    pub incarnation: Incarnation,
+}
+
+/// "I have followed a higher term than the one you lead in": lead above it. Or "I am of an earlier epoch".
+///
+/// It answers no question, so it names no asker.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Behind {
+    /// The highest term the sender has seen.
+    pub seen: Term,
+}
+
+/// "A quorum agrees that I take your place: hand over."
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Takeover {
+    /// The term that the leader leads in.
+    pub term: Term,
+}
+
+/// One leadership, named by who led and in which term.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Leadership {
+    /// The agent.
+    pub id: AgentId,
+    /// In which term.
+    pub term: Term,
+}
+
+/// A span of time on the wire, in microseconds.
+///
+/// Of whole nanoseconds, [`from`](From::from) makes no less, and `at_most` no
+/// more.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub struct Micros(pub u64);
+
+impl Micros {
+    /// Rounds down; saturates.
+    pub fn at_most(span: Duration) -> Self {
+        Self(u64::try_from(span.as_micros()).unwrap_or(u64::MAX))
+    }
+}
+
+impl From<Duration> for Micros {
+    /// Rounds up; saturates.
+    fn from(span: Duration) -> Self {
+        Self(u64::try_from(span.as_nanos().div_ceil(1_000)).unwrap_or(u64::MAX))
+    }
+}
+
+impl From<Micros> for Duration {
+    fn from(span: Micros) -> Self {
+        Self::from_micros(span.0)
+    }
+}
+
+messages! {
+    /// Everything that one agent of a bully election says to another.
+    pub enum BullyMessage {
+        Elect(m) => "elect", m.seen.max(term_of(m.takeover.as_ref())).max(term_led(m.released.as_ref()));
+        Ok(m) => "ok", m.seen;
+        Yield(m) => "yield", m.seen.max(m.released.unwrap_or_default());
+        Elected(m) => "elected", m.term;
+        Heartbeat(m) => "heartbeat", m.term;
+        Resign(m) => "resign", m.term;
+        Claim(m) => "claim", m.term.max(term_led(m.released.as_ref()));
+        ClaimReply(m) => "claim_reply", m.term.max(m.seen);
+        Ack(m) => "ack", m.term;
+        Nack(m) => "nack", m.term.max(m.of);
+        Behind(m) => "behind", m.seen;
+        Takeover(m) => "takeover", m.term;
+        Recover(m) => "recover", m.seen;
+        Recovered(m) => "recovered", m.term;
+        Recall(m) => "recall", m.seen;
+        Recalled(m) => "recalled", m.seen.max(m.heard.term);
+        Seal(m) => "seal", m.term;
+        Sealed(m) => "sealed", m.term;
+        Install(m) => "install", m.term;
+        AskChange(m) => "ask_change", m.term;
+        ChangeAnswer(m) => "change_answer", m.term;
+        Enlist(m) => "enlist", m.term;
+        // Of one process and its store: no bytes are made of it, and none are read as it.
+        #[serde(skip)]
+        RegisterMessage(m) => m.kind_of(["read_register", "swap_register", "register_shown"]), m.term();
+    }
+}
+
+impl PeerMessage for BullyMessage {
+    fn kind(&self) -> &'static str {
+        self.name()
+    }
+
+    fn needs(&self, _: &AgentId) -> MinimumRole {
+        match self {
+            // Answers, and an observer is never asked.
+            Self::Ok(_)
+            | Self::Yield(_)
+            | Self::ClaimReply(_)
+            | Self::Ack(_)
+            | Self::Nack(_)
+            | Self::Recover(_)
+            | Self::Recovered(_)
+            | Self::Recall(_)
+            | Self::Recalled(_)
+            | Self::Sealed(_)
+            | Self::Install(_)
+            // No answer: whose word counts for nothing shall not have others chosen either.
+            | Self::AskChange(_) => MinimumRole::Voter,
+            // They decide nothing: the leader does.
+            Self::Behind(_) | Self::Enlist(_)
+            // Heard by a register and from one, in one process.
+            | Self::RegisterMessage(_) => MinimumRole::Observer,
+            Self::Elect(_)
+            | Self::Elected(_)
+            | Self::Heartbeat(_)
+            | Self::Resign(_)
+            | Self::Claim(_)
+            | Self::Takeover(_)
+            | Self::Seal(_)
+            | Self::ChangeAnswer(_) => MinimumRole::Leader,
+        }
+    }
+
+    fn unentitled(&self) -> Option<Self> {
+        let Self::AskChange(ask) = self else {
+            return None;
+        };
+        let mut ask = ask.clone();
+        ask.is_unentitled = true;
+        Some(Self::AskChange(ask))
+    }
+
+    fn is_repeated(&self) -> bool {
+        matches!(self, Self::Heartbeat(_) | Self::Ack(_) | Self::Enlist(_))
+    }
+
+    fn term(&self) -> Option<Term> {
+        Some(self.term())
+    }
+}
+
+fn term_of(leadership: Option<&Leadership>) -> Term {
+    leadership.map_or(Term::ZERO, |leadership| leadership.term)
+}
+
+fn term_led(leader: Option<&Leader>) -> Term {
+    leader.map_or(Term::ZERO, |leader| leader.term)
+}

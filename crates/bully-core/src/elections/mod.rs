@@ -1,0 +1,27 @@
+//! The machines, a folder each; none knows another. What they have in common are [parts](crate::parts) that
+//! each of them holds.
+//!
+//! | machine | promise | needs |
+//! |---|---|---|
+//! | [`bully`] | the highest-ranked agent that can be reached leads | deadline > 2 × the longest delay |
+//! | [`astra`] | the same by the rules of the ASTRA agent, which wait for no heartbeats: an agent has to start | deadline > 2 × the longest delay |
+//! | [`quorum`] | at most one leader per term, and at most one that considers itself leader | a majority of voters, a durable record, a clock that counts suspend |
+//! | [`lease`] | the same, as far as the store's compare-and-swap is linearizable | a store that the application runs, a clock that counts suspend |
+//!
+//! All four share their messages, so that a user sees one type.
+
+pub mod astra;
+pub mod bully;
+#[cfg(any(test, feature = "testkit"))]
+#[doc(hidden)]
+pub mod fixture;
+pub mod lease;
+#[doc(hidden)]
+pub mod message;
+mod policy;
+pub mod quorum;
+mod step;
+#[doc(hidden)]
+pub mod timer;
+#[doc(hidden)]
+pub mod vote;

@@ -1,0 +1,234 @@
+//! A change of the voters: who is asked for it, and how the answer gets back.
+//!
+//! Any agent is asked, and sends the question on to its leader. The leader refuses ([`ruling`](super::ruling)), or ends its work as for
+//! a step down, and seals the epoch ([`seal`](super::seal)). Whoever was asked knows that the change is
+//! made once it has the new list ([`install`](super::install)). The driver gives the command again until
+//! there is an answer, because a leader may crash or be replaced in between; that does no harm.
+
+use super::{
+    BullyTimer, Out, QuorumBully, QuorumConfig,
+    core::Core,
+    epoch::LAST_EPOCH,
+    leader::{Leading, Leaving},
+    ruling::Ruling,
+    state::{Next, State},
+};
+use crate::protocol::{
+    AgentId, ChangeError, Changed, Decree, Event, NewVoter, Role, Time, VoterChange, VotersEvent,
+};
+use crate::{
+    elections::message::{AskChange, ChangeAnswer, Enlist},
+    parts::Handover,
+};
+use std::time::Duration;
+
+/// A list of more voters fits no record.
+const MOST_VOTERS: usize = 100;
+/// Two lists have to fit a record, the present one and the next.
+const MOST_BYTES: usize = 24_000;
+/// A contact's name and address are no longer.
+const LONGEST_CONTACT: usize = 256;
+
+impl QuorumConfig {
+    /// This configuration with the voters of that list.
+    pub(super) fn of(&self, decree: &Decree) -> Self {
+        let wide = |n: Option<u32>| n.and_then(|n| usize::try_from(n).ok());
+        Self {
+            voters: decree.names().cloned().collect(),
+            vote_quorum: wide(decree.vote_quorum),
+            lease_quorum: wide(decree.lease_quorum),
+            epoch: decree.epoch,
+            ..self.clone()
+        }
+    }
+
+    /// Checks that such a list can follow: one that cannot came from a defect, or from malice.
+    pub(super) fn check_decree(&self, decree: &Decree) -> Result<(), ChangeError> {
+        let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        let voters = count(decree.voters.len());
+        if decree.voters.len() > MOST_VOTERS {
+            let most = count(MOST_VOTERS);
+            return Err(ChangeError::TooMany { voters, most });
+        }
+        if decree.epoch > LAST_EPOCH {
+            return Err(ChangeError::NoEpoch { epoch: self.epoch });
+        }
+        let len: usize = decree.voters.iter().map(bytes).sum();
+        let is_long = |voter: &NewVoter| {
+            let contact = voter.contact.as_ref();
+            contact.is_some_and(|c| c.node.len().max(c.address.len()) > LONGEST_CONTACT)
+        };
+        if len > MOST_BYTES || decree.voters.iter().any(is_long) {
+            let (len, most) = (count(len), count(MOST_BYTES));
+            return Err(ChangeError::TooLong { len, most });
+        }
+        let next = self.of(decree);
+        next.check().map_err(|_| ChangeError::Quorums { voters })
+    }
+}
+
+/// What a voter takes of a record.
+fn bytes(voter: &NewVoter) -> usize {
+    let written = |text: &str| {
+        let len = |c: char| match c {
+            '"' | '\\' => 2,
+            c if c.is_control() => 6,
+            c => c.len_utf8(),
+        };
+        text.chars().map(len).sum()
+    };
+    let contact = voter.contact.as_ref();
+    let contact: usize = contact.map_or(0, |c| {
+        let node: usize = written(&c.node);
+        node.saturating_add(written(&c.address))
+    });
+    contact.saturating_add(written(voter.id.as_str()))
+}
+
+impl QuorumBully {
+    /// The command to change the voters.
+    pub(super) fn on_change(&mut self, now: Time, change: Box<VoterChange>, out: &mut Out) -> Next {
+        self.core.asked = Some(change.clone());
+        if let State::Following(following) = &self.state {
+            let (to, term) = (&following.leader.id, following.leader.term);
+            let is_unentitled = false;
+            out.send(
+                to,
+                AskChange {
+                    term,
+                    change,
+                    is_unentitled,
+                },
+            );
+            return Next::Stay;
+        }
+        match self.begin_change(now, &change, out) {
+            Ok(Some(changed)) => self.core.answer_change(&change, Ok(changed), out),
+            Err(reason) => self.core.answer_change(&change, Err(reason), out),
+            Ok(None) => {} // it is begun, or no leader is known: the command is given again
+        }
+        Next::Stay
+    }
+
+    /// The same command, given to an agent that follows this one.
+    pub(super) fn on_ask_change(
+        &mut self,
+        now: Time,
+        from: &AgentId,
+        ask: &AskChange,
+        out: &mut Out,
+    ) -> Next {
+        let begun = if ask.is_unentitled && matches!(self.state, State::Leading(_)) {
+            Err(ChangeError::NotAllowed)
+        } else {
+            self.begin_change(now, &ask.change, out)
+        };
+        let outcome = match begun {
+            Ok(None) => return Next::Stay,
+            Ok(Some(changed)) => Ok(changed),
+            Err(reason) => Err(reason),
+        };
+        let (term, change) = (ask.term, ask.change.clone());
+        out.send(
+            from,
+            ChangeAnswer {
+                term,
+                change,
+                outcome,
+            },
+        );
+        Next::Stay
+    }
+
+    /// `Some` for a list that is so already, `None` for a change that is begun; or nothing leads here.
+    fn begin_change(
+        &mut self,
+        now: Time,
+        change: &VoterChange,
+        out: &mut Out,
+    ) -> Result<Option<Changed>, ChangeError> {
+        let State::Leading(leading) = &mut self.state else {
+            self.core.ignore(self.state.role(), "it does not lead");
+            return Ok(None);
+        };
+        if !leading.has_lease() {
+            self.core.ignore(Role::Candidate, "it holds no lease yet");
+            return Ok(None);
+        }
+        if leading.brings(&self.core, change) {
+            return Ok(None); // asked for once more: whether it could be begun now does not matter
+        }
+        let ruling = self.core.rule(now, leading, change);
+        if let Err(ChangeError::NotSeen { .. }) = ruling
+            && let (Some(new), _) = change.parts()
+            && new.contact.is_some()
+        {
+            // Its host may be one that nobody dialled yet: the next question may find it.
+            let wanted = VotersEvent::Wanted(new.clone());
+            out.notify(Event::Voters(Box::new(wanted)));
+        }
+        match ruling? {
+            Ruling::Done(changed) => Ok(Some(changed)),
+            Ruling::TooEarly => {
+                let why = "it has not led for long enough to know which voters are there";
+                self.core.ignore(Role::Leader, why);
+                Ok(None)
+            }
+            Ruling::Begin(_) if leading.is_leaving() || leading.is_raising() => {
+                Err(ChangeError::UnderWay)
+            }
+            Ruling::Begin(next) => {
+                leading.drain_for(&self.core, now, next, out);
+                Ok(None)
+            }
+        }
+    }
+}
+
+impl QuorumBully {
+    /// `Enlist`: the sender follows this leader, and could become a voter.
+    pub(super) fn on_enlist(&mut self, now: Time, from: &AgentId, enlist: &Enlist) -> Next {
+        if let State::Leading(leading) = &mut self.state
+            && leading.term == enlist.term
+            && self.core.me.is_up(from)
+        {
+            leading.note_learner(&self.core, now, from);
+            return Next::Stay;
+        }
+        self.state
+            .ignore(&self.core, "it does not lead in that term")
+    }
+}
+
+impl Leading {
+    /// Takes note of a member that could become a voter. There are no more of them than members.
+    fn note_learner(&mut self, core: &Core, now: Time, id: &AgentId) {
+        self.learners.retain(|id, _| core.me.is_up(id));
+        self.learners.insert(id.clone(), now);
+    }
+
+    /// `enlist-before-vote`: whether that agent said so of late, for as long as a voter's word would count.
+    pub(super) fn is_heard(&self, core: &Core, now: Time, id: &AgentId) -> bool {
+        let heard = self.learners.get(id);
+        heard.is_some_and(|at| now.since(*at) <= core.config.timings.promise())
+    }
+
+    /// `lose-before-seal`: the work ends first, as for a step down.
+    fn drain_for(&mut self, core: &Core, now: Time, next: Box<Decree>, out: &mut Out) {
+        let limit = core.config.drain();
+        self.leaving = Some(Leaving {
+            handover: Handover::begin(now, self.term, None, limit, BullyTimer::Drain, out),
+            cooldown: Duration::ZERO,
+            next: Some(next),
+        });
+    }
+
+    /// Whether the change is under way: the next list does what the present one does not. Lists differ by one
+    /// change, so no other one does the same.
+    fn brings(&self, core: &Core, change: &VoterChange) -> bool {
+        let leaving = self.leaving.as_ref();
+        let next = leaving.and_then(|leaving| leaving.next.as_deref());
+        let is_done_by = |next: &Decree| core.config.of(next).has_done(change);
+        !core.config.has_done(change) && next.is_some_and(is_done_by)
+    }
+}

@@ -1,0 +1,308 @@
+//! The rules' parameters: who votes, how many make a quorum, how long to wait.
+//!
+//! Voters and quorums are the same at every member: they are fixed here, not by the snapshot of the
+//! members, and `epoch` names this choice of voters. Timings may differ, as in the midst of a rolling
+//! change.
+#![expect(clippy::similar_names, reason = "voters cast votes")]
+
+use std::time::Duration;
+
+use super::{Defect, Diskless, epoch::LAST_EPOCH};
+use crate::protocol::{AgentId, Electorate, Score, Timings};
+use crate::{
+    elections::policy::{NegativeMargin, Preemption},
+    parts::{detector_of, duplicate_voter, in_order, majority},
+};
+
+/// What a quorum election needs to know; voters, quorums and epoch are the same at every member. An
+/// agent with a configuration that does not pass the [check](Self::check) does not start.
+///
+/// ```
+/// use actix_bully::elections::quorum::QuorumConfig;
+/// use actix_bully::protocol::{AgentId, Timings};
+/// let voters = ["api-1", "api-2", "api-3"].map(|name| AgentId::new(name).unwrap());
+/// let config = QuorumConfig { timings: Timings::lan(), ..QuorumConfig::new(voters) };
+/// assert_eq!(config.vote_quorum(), 2);
+/// assert_eq!(config.tolerated(), 1); // so many voters may be down
+/// let wrong = QuorumConfig { vote_quorum: Some(1), ..config };
+/// assert!(wrong.check().is_err()); // two groups could elect
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct QuorumConfig {
+    /// The voters, in any order; each has a name of its own.
+    pub voters: Vec<AgentId>,
+    /// Qv: how many votes elect; 2 Qv > n. Default: a majority.
+    pub vote_quorum: Option<usize>,
+    /// Ql: how many acknowledgements, the leader's own included, uphold a lease; Qv + Ql > n. Default:
+    /// a majority.
+    pub lease_quorum: Option<usize>,
+    /// How long to wait for what. Default: [`Timings::default`]; they need a failure detector.
+    pub timings: Timings,
+    /// When a live leader gives way. Default: [`Preemption::After`] 10 s; the time must exceed the
+    /// promise P.
+    pub preemption: Preemption,
+    /// By how much a better agent's score must exceed the leader's. Default: by anything at all, the
+    /// name deciding between equals.
+    pub margin: Option<Score>,
+    /// The longest that the work of a leader that steps down may take to end. Default: D - 2 d, so
+    /// that it ends within the lease even if the leader is cut off meanwhile (`drain-within-lease`); a
+    /// leader that is given longer goes on renewing its lease, and its work must heed the loss of it. So
+    /// must it where other voters have shorter timings: then its lease is shorter than its own D.
+    pub drain: Option<Duration>,
+    /// For how long an agent that stepped down at its user's command lets others go first, unless its
+    /// score is set or it is told to campaign. Default: 60 s.
+    ///
+    /// Such an agent has a slot all the same, eight slots later than its rank would give it: no other
+    /// agent may be left. So a cool-down delays the next leader by at most 8 S (8 d after a confirmed
+    /// end).
+    pub cooldown: Duration,
+    /// W: how long an agent that gave way waits for the announcement; at least 2 E + 4 d, the default.
+    pub wait: Option<Duration>,
+    /// Which choice of voters this is: no member listens to another [epoch](super::epoch), whose page
+    /// says how to change the voters. Default: 0; at most 16,777,215. Every change of voters or quorums
+    /// takes a higher one; one of timings does not.
+    pub epoch: u64,
+    /// Voters without a store, by the rules of [`diskless`](super::diskless); the same at every member. Default: each
+    /// voter has a store.
+    pub diskless: Option<Diskless>,
+    /// This member may take part with a store and without being listed: a *learner*, which follows, acknowledges
+    /// nothing, and can be made a [voter](super::epoch) while the group runs. Default: false; such an agent is refused.
+    pub learner: bool,
+    /// A rule that is broken on purpose, in tests of the tests.
+    #[doc(hidden)]
+    #[cfg(any(test, feature = "planted"))]
+    pub defect: Option<Defect>,
+}
+
+impl QuorumConfig {
+    /// The defaults, for these voters.
+    pub fn new(voters: impl IntoIterator<Item = AgentId>) -> Self {
+        Self {
+            voters: in_order(voters),
+            vote_quorum: None,
+            lease_quorum: None,
+            timings: Timings::default(),
+            preemption: Preemption::After(Duration::from_secs(10)),
+            margin: None,
+            drain: None,
+            cooldown: Duration::from_secs(60),
+            wait: None,
+            epoch: 0,
+            diskless: None,
+            learner: false,
+            #[cfg(any(test, feature = "planted"))]
+            defect: None,
+        }
+    }
+
+    /// Checks every relation.
+    ///
+    /// # Errors
+    /// [`QuorumError`] with the values that do not fit.
+    pub fn check(&self) -> Result<(), QuorumError> {
+        self.check_quorums()?;
+        self.check_durations()?;
+        NegativeMargin::check(self.margin)?;
+        if self.learner && self.diskless.is_some() {
+            return Err(QuorumError::DisklessLearner);
+        }
+        if self.epoch > LAST_EPOCH {
+            return Err(QuorumError::Epoch {
+                epoch: self.epoch,
+                most: LAST_EPOCH,
+            });
+        }
+        Ok(())
+    }
+
+    /// Qv: how many votes elect.
+    pub fn vote_quorum(&self) -> usize {
+        self.quorum(self.vote_quorum)
+    }
+
+    /// Ql: how many acknowledgements, the leader's own included, uphold a lease.
+    pub fn lease_quorum(&self) -> usize {
+        self.quorum(self.lease_quorum)
+    }
+
+    /// The voters and quorums in short: what all members of an epoch must agree on.
+    pub fn electorate(&self) -> Electorate {
+        let voters = Electorate::new(&self.voters, self.vote_quorum(), self.lease_quorum());
+        match self.diskless() {
+            None => voters,
+            Some(_) => voters.without_disks(self.timings.promise(), self.timings.round()),
+        }
+    }
+
+    /// How many voters may be down while the others can still elect and uphold a leader. With two
+    /// voters none may: add a third, which may be a witness (a voter without a score).
+    #[cfg(any(test, feature = "testkit"))]
+    pub fn tolerated(&self) -> usize {
+        let quorum = self.vote_quorum().max(self.lease_quorum());
+        self.voters.len().saturating_sub(quorum)
+    }
+
+    /// H: how often a leader is heard.
+    pub(crate) fn heartbeat(&self) -> Duration {
+        detector_of(&self.timings).heartbeat
+    }
+
+    /// The longest that the work of a leader that steps down may take to end.
+    pub fn drain(&self) -> Duration {
+        self.drain.unwrap_or_else(|| {
+            let t = &self.timings;
+            t.lease().saturating_sub(t.delay_bound().saturating_mul(2))
+        })
+    }
+
+    /// W: how long an agent that gave way to another one waits for its announcement.
+    pub fn wait(&self) -> Duration {
+        self.wait.unwrap_or_else(|| self.least_wait())
+    }
+
+    fn quorum(&self, asked: Option<usize>) -> usize {
+        if self.has(Defect::HalfIsAQuorum) {
+            return self.voters.len().div_ceil(2);
+        }
+        asked.unwrap_or_else(|| majority(&self.voters))
+    }
+
+    /// `wait-covers-rounds`: W is at least 2 E + 4 d.
+    fn least_wait(&self) -> Duration {
+        let delays = self.timings.delay_bound().saturating_mul(4);
+        let rounds = self.timings.round().saturating_mul(2);
+        rounds.saturating_add(delays)
+    }
+
+    /// 2 Qv > n and Qv + Ql > n, and neither larger than n.
+    fn check_quorums(&self) -> Result<(), QuorumError> {
+        let (voters, majority) = (self.voters.len(), majority(&self.voters));
+        let votes = self.vote_quorum.unwrap_or(majority);
+        let lease = self.lease_quorum.unwrap_or(majority);
+        if voters == 0 {
+            return Err(QuorumError::NoVoters);
+        }
+        if let Some(id) = duplicate_voter(&self.voters) {
+            return Err(QuorumError::DuplicateVoter { id: id.clone() });
+        }
+        if !(majority..=voters).contains(&votes) {
+            return Err(QuorumError::VoteQuorum {
+                votes,
+                voters,
+                majority,
+            });
+        }
+        let least = voters.saturating_sub(votes).saturating_add(1);
+        if !(least..=voters).contains(&lease) {
+            return Err(QuorumError::LeaseQuorum {
+                lease,
+                votes,
+                voters,
+                least,
+            });
+        }
+        Ok(())
+    }
+
+    /// The relations beyond those that [`Timings`] keep among themselves.
+    fn check_durations(&self) -> Result<(), QuorumError> {
+        if self.timings.detector().is_none() {
+            return Err(QuorumError::NoHeartbeat);
+        }
+        let least = self.least_wait();
+        if let Some(wait) = self.wait.filter(|wait| *wait < least) {
+            return Err(QuorumError::Wait { wait, least });
+        }
+        let promise = self.timings.promise();
+        let after = match self.preemption {
+            Preemption::Immediately => Duration::ZERO,
+            Preemption::After(after) => after,
+            Preemption::Never => return Ok(()),
+        };
+        // `grace-outlasts-promise`: otherwise an agent that flaps would be there for long enough.
+        if after <= promise {
+            return Err(QuorumError::Preemption { after, promise });
+        }
+        Ok(())
+    }
+}
+
+/// Why voters, quorums and durations do not fit together.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum QuorumError {
+    /// The list of voters is empty.
+    #[error("there are no voters: name at least one, better three")]
+    NoVoters,
+    /// Two voters have one name.
+    #[error("the voter {id} is listed twice: give each its own name")]
+    DuplicateVoter {
+        /// The name.
+        id: AgentId,
+    },
+    /// 2 Qv > n does not hold (an even split would elect two), or there are not so many voters.
+    #[error(
+        "{votes} of {voters} votes must not elect: two groups could, or no group; ask for {majority} to {voters}"
+    )]
+    VoteQuorum {
+        /// Qv.
+        votes: usize,
+        /// n.
+        voters: usize,
+        /// The smallest that will do.
+        majority: usize,
+    },
+    /// Qv + Ql > n does not hold, or there are not so many voters.
+    #[error(
+        "{lease} of {voters} acknowledgements must not uphold a lease while {votes} votes elect: ask for {least} to {voters}"
+    )]
+    LeaseQuorum {
+        /// Ql.
+        lease: usize,
+        /// Qv.
+        votes: usize,
+        /// n.
+        voters: usize,
+        /// The smallest that will do.
+        least: usize,
+    },
+    /// Voters without a disk are not changed while they run.
+    #[error(
+        "a learner is made a voter while the group runs, and voters without a disk are not: leave out one of the two"
+    )]
+    DisklessLearner,
+    /// The timings have no heartbeat.
+    #[error("a lease needs heartbeats: choose timings with a failure detector")]
+    NoHeartbeat,
+    /// `wait-covers-rounds`, W >= 2 E + 4 d, does not hold.
+    #[error(
+        "a wait of {wait:?} for the agent that goes first is too short: make it at least {least:?}"
+    )]
+    Wait {
+        /// W.
+        wait: Duration,
+        /// 2 E + 4 d.
+        least: Duration,
+    },
+    /// `grace-outlasts-promise`, `after` > P, does not hold.
+    #[error(
+        "preemption after {after:?} must come later than the promise of {promise:?} ends: raise it, or choose never"
+    )]
+    Preemption {
+        /// For how long a better agent must be heard steadily.
+        after: Duration,
+        /// P.
+        promise: Duration,
+    },
+    /// A part of the margin is negative.
+    #[error(transparent)]
+    Margin(#[from] NegativeMargin),
+    /// Terms have no room for such an epoch.
+    #[error("epoch {epoch} exceeds the limit of {most}: count the changes of the voters, from 0")]
+    Epoch {
+        /// The epoch asked for.
+        epoch: u64,
+        /// The highest.
+        most: u64,
+    },
+}

@@ -1,0 +1,315 @@
+//! What every role needs and none owns: who this agent is, who the others are and how they rank, the
+//! voter, the cool-down, and what is remembered of former leaders.
+//!
+//! Decided here: `slot-by-rank`, and for how long an agent may not campaign. The core calls no role.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    mem,
+    sync::Arc,
+    time::Duration,
+};
+
+use super::{
+    Ack, BullyMessage, Defect, Out, QuorumConfig, SenderIncarnation,
+    flapping::Flapping,
+    state::{Certainty, Predecessor},
+    voter::Voter,
+};
+use crate::protocol::{
+    AgentId, Incarnation, Leader, Member, Members, Presence, Role, Round, Score, StoreId, Term,
+    Time, To, VoterChange,
+};
+use crate::{
+    elections::{
+        message::{Candidate, Enlist, Micros},
+        policy::Preemption,
+    },
+    parts::{Participant, slot},
+};
+
+/// The data of an agent that no role owns.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Core {
+    pub(super) me: Participant,
+    pub(super) config: Arc<QuorumConfig>,
+    /// The other voters.
+    pub(super) peers: Arc<[AgentId]>,
+    pub(super) voter: Voter,
+    pub(super) cooldown: CooldownEnds,
+    /// The agents to which this one has objected since there was a leader.
+    pub(super) objected: BTreeSet<AgentId>,
+    /// The scores that voters named last, newer than those in the snapshot of the members.
+    pub(super) scores: BTreeMap<AgentId, Option<Score>>,
+    pub(super) flapping: Flapping,
+    /// When an observer last heard a leader.
+    pub(super) observed: Time,
+    /// How many rounds this incarnation has asked.
+    pub(super) rounds: u64,
+    /// The store that keeps its votes; `None` without a disk.
+    pub(super) store: Option<StoreId>,
+    /// Whether this agent has a store, so that it may vote once it is listed.
+    pub(super) has_store: bool,
+    /// Whether the configuration, or a list since, has named this agent. Nobody takes a list from one that was
+    /// never named, and bridges close its link.
+    pub(super) was_listed: bool,
+    /// Whether the record names other voters than the configuration, and this was not said yet.
+    pub(super) overrules: bool,
+    /// The change of the voters that this agent was asked for, and has not answered.
+    pub(super) asked: Option<Box<VoterChange>>,
+}
+
+/// After this agent stepped down. No timer: each rule compares the time when it asks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct CooldownEnds {
+    /// The agent does not campaign before: its successor has not announced itself yet.
+    pub(super) campaign: Time,
+    /// Until then it lets other agents go first, and leaves a leader alone.
+    pub(super) yields: Time,
+}
+
+impl Core {
+    pub(super) fn new(me: Participant, config: &Arc<QuorumConfig>, voter: Voter) -> Self {
+        let peers = config.voters.iter().filter(|id| **id != me.id);
+        Self {
+            peers: peers.cloned().collect(),
+            me,
+            config: Arc::clone(config),
+            voter,
+            cooldown: CooldownEnds::default(),
+            objected: BTreeSet::new(),
+            scores: BTreeMap::new(),
+            flapping: Flapping::default(),
+            observed: Time::ZERO,
+            rounds: 0,
+            store: None,
+            has_store: false,
+            was_listed: false,
+            overrules: false,
+            asked: None,
+        }
+    }
+
+    /// The incarnation begins. Says for how long this agent does not campaign.
+    pub(super) fn start(&mut self, now: Time, members: Arc<Members>, out: &mut Out) -> Duration {
+        self.me.members = members;
+        let first = self.config.first_term();
+        if self.me.is_voter() && self.voter.record.term < first {
+            // From now on this record belongs to its epoch: no earlier one takes it back.
+            self.voter.write(&self.config, now, first, None, out);
+        }
+        let mut quarantine = self.voter.begin(&self.config, now);
+        if self.me.is_voter() {
+            let abstains = !quarantine.is_zero();
+            let asked = self.has_memory().then_some(&self.peers);
+            let members = &self.me.members;
+            let is_there = |id: &AgentId| members.get(id).is_some_and(Member::is_up);
+            let peers = asked.into_iter().flat_map(|peers| peers.iter());
+            let peers = peers.map(|id| (id.clone(), is_there(id)));
+            self.voter.remember(&self.config, now, abstains, peers);
+        }
+        if self.me.is_voter() && self.config.diskless().is_some() {
+            quarantine = self.voter.forget(&self.config, now, out);
+        }
+        let leader = self.me.members.leader();
+        if leader.is_some_and(|leader| leader.id != self.me.id) {
+            quarantine.max(self.config.timings.promise()) // that leader will be heard before
+        } else {
+            quarantine
+        }
+    }
+
+    /// A store without an id is one of an application's own making: peers cannot know it again.
+    pub(super) fn has_memory(&self) -> bool {
+        self.me.is_voter() && self.store.is_some()
+    }
+
+    pub(super) fn ask_voters(&self, question: impl Into<BullyMessage>, out: &mut Out) {
+        if !self.peers.is_empty() {
+            out.send_to(To::Set(Arc::clone(&self.peers)), question);
+        }
+    }
+
+    pub(super) fn next_round(&mut self) -> Round {
+        self.rounds = self.rounds.saturating_add(1);
+        Round {
+            incarnation: self.me.incarnation,
+            counter: self.rounds,
+        }
+    }
+
+    /// This incarnation of this agent.
+    pub(super) fn myself(&self) -> SenderIncarnation<'_> {
+        (&self.me.id, self.me.incarnation)
+    }
+
+    pub(super) fn vote_for_myself(&mut self, now: Time, term: Term, out: &mut Out) {
+        let voted_for = Some(Candidate::new(&self.me.id, self.me.incarnation));
+        if self.config.has(Defect::OwnVoteUnwritten) {
+            (self.voter.record.term, self.voter.record.voted_for) = (term, voted_for);
+            return self.voter.hear(term);
+        }
+        self.voter.excuse(&self.config, term);
+        self.voter.write(&self.config, now, term, voted_for, out);
+    }
+
+    /// Tells a leader that this voter supports it. The promise is written before: an acknowledgement
+    /// that outlived a crash would otherwise carry a lease which the next incarnation knows nothing of.
+    pub(super) fn acknowledge(&mut self, now: Time, leader: &Leader, echo: Time, out: &mut Out) {
+        if !self.binds() {
+            self.voter.stop_telling(&self.config, now, out);
+            return self.enlist(leader, out);
+        }
+        if !self.voter.awaits(now).is_zero() {
+            return; // the next heartbeat is acknowledged
+        }
+        self.voter.write_promise(&self.config, now, out);
+        out.send(
+            &leader.id,
+            Ack {
+                term: leader.term,
+                echo,
+                // Without a score the leader does not choose it as a successor in its cool-down.
+                score: self.me.score.filter(|_| !self.is_cooling_down(now)),
+                // Rounded down: a leader must not count on more than this voter keeps.
+                promise: Micros::at_most(self.config.timings.promise()),
+                incarnation: leader.incarnation,
+            },
+        );
+    }
+
+    /// `enlist-before-vote`: who could vote, and is not listed, says so to the leader that it follows.
+    fn enlist(&self, leader: &Leader, out: &mut Out) {
+        if self.has_store && !self.me.is_voter() && self.config.diskless().is_none() {
+            out.send(&leader.id, Enlist { term: leader.term });
+        }
+    }
+
+    /// Whether this agent binds itself to a leader: a voter, once it knows again what it has forgotten.
+    pub(super) fn binds(&self) -> bool {
+        self.me.is_voter() && self.voter.recovery.is_none()
+    }
+
+    // ---- scores and slots -------------------------------------------------------------------
+
+    /// Takes a score that a member told of itself. Scores that were heard order the slots (`precedes`) and
+    /// name the leader's successor; no vote and no lease depends on them, so a wrong one costs time only.
+    pub(super) fn learn_score(&mut self, id: &AgentId, score: Option<Score>) {
+        match self.scores.get_mut(id) {
+            Some(known) => *known = score,
+            None => drop(self.scores.insert(id.clone(), score)),
+        }
+    }
+
+    pub(super) fn score_of(&self, id: &AgentId) -> Option<Score> {
+        match self.scores.get(id) {
+            Some(score) => *score,
+            None => self.me.members.get(id).and_then(|member| member.score),
+        }
+    }
+
+    /// Whether `one` outranks `than` by more than the margin, or by anything at all without one.
+    pub(super) fn is_better(&self, one: (Score, &AgentId), than: (Score, &AgentId)) -> bool {
+        let margin = self.config.margin;
+        one > than && margin.is_none_or(|margin| one.0.exceeds(than.0, margin))
+    }
+
+    /// Whether that voter is thought to outrank this agent, which has the score `own`, and may be up.
+    pub(super) fn precedes(&self, own: Score, id: &AgentId, before: Option<&Predecessor>) -> bool {
+        let Some(theirs) = self.score_of(id) else {
+            return false;
+        };
+        let member = self.me.members.get(id);
+        (theirs, id) > (own, &self.me.id)
+            && before.is_none_or(|before| before.id != *id)
+            && member.is_none_or(|member| member.presence != Presence::Down)
+    }
+
+    /// `slot-by-rank`: how long the agents that go first need, and the jitter that parts equals.
+    pub(super) fn slot(&self, now: Time, before: Option<&Predecessor>) -> (Duration, Duration) {
+        let timings = &self.config.timings;
+        let (step, jitter) = match before.map(|before| before.certainty) {
+            // Every agent hears of a confirmed end at the same time, so a message delay is enough to
+            // part them.
+            Some(Certainty::Confirmed) => (timings.delay_bound(), timings.delay_bound()),
+            Some(Certainty::Suspected) | None => (timings.step(), timings.jitter()),
+        };
+        let first = self.me.score.map_or(0, |own| {
+            let peers = self.peers.iter();
+            let first = peers.filter(|id| self.precedes(own, id, before)).count();
+            // An agent in its cool-down has a slot all the same: no other agent may be left.
+            let back = if self.is_cooling_down(now) {
+                slot::LAST
+            } else {
+                0
+            };
+            first.saturating_add(back)
+        });
+        let first = u32::try_from(first).unwrap_or(u32::MAX);
+        (step.saturating_mul(first), jitter)
+    }
+
+    /// For how long this agent may not campaign, whatever its slot.
+    pub(super) fn must_wait(&self, now: Time) -> Duration {
+        let blocked = self.voter.blocked(&self.config, now, self.myself(), None);
+        self.cooldown.campaign.since(now).max(blocked)
+    }
+
+    pub(super) fn is_cooling_down(&self, now: Time) -> bool {
+        now < self.cooldown.yields
+    }
+
+    // ---- leaders ----------------------------------------------------------------------------
+
+    /// Takes note of the leader of a term, and of whether the one before had resigned.
+    pub(super) fn note_leader(&mut self, now: Time, id: &AgentId, term: Term) {
+        let steady = match self.config.preemption {
+            Preemption::After(steady) => Some(steady),
+            Preemption::Immediately | Preemption::Never => None,
+        };
+        let voter = &self.voter;
+        self.flapping.note_leader(now, id, term, steady, |before| {
+            voter.has_any_resigned(&before.id, before.term)
+        });
+    }
+
+    // ---- members ----------------------------------------------------------------------------
+
+    /// Takes note of a snapshot. A score in it that differs from the one in the snapshot before is
+    /// newer than what its voter said last.
+    pub(super) fn meet(&mut self, members: Arc<Members>) {
+        let before = mem::replace(&mut self.me.members, members);
+        for id in &*self.peers {
+            let score = self.me.members.get(id).map(|member| member.score);
+            if let Some(score) = score
+                && before.get(id).map(|member| member.score) != Some(score)
+                && let Some(known) = self.scores.get_mut(id)
+            {
+                *known = score;
+            }
+        }
+    }
+
+    /// Whether the end of that incarnation is confirmed. The end of an earlier one says nothing: its
+    /// late report would void the promise to a leader that was elected again after a restart.
+    pub(super) fn has_ended(&self, id: &AgentId, incarnation: Incarnation) -> bool {
+        self.me.members.get(id).is_some_and(|member| {
+            member.has_ended(incarnation)
+                || member.ends.last().max(member.ended).is_some()
+                    && self.config.has(Defect::EndOfAnyLife)
+                || member.ends.last() >= Some(incarnation)
+                    && self.config.confuses(Defect::EndOfLaterLife)
+                || member.presence == Presence::Suspect && self.config.has(Defect::GuessIsCertain)
+        })
+    }
+
+    /// Whether a later incarnation of that leader is up, or it is no member any more.
+    pub(super) fn is_replaced(&self, leader: &Leader) -> bool {
+        let member = self.me.members.get(&leader.id);
+        member.is_none_or(|member| member.is_stale(leader.incarnation))
+    }
+
+    pub(super) fn ignore(&self, role: Role, reason: &'static str) {
+        self.me.ignore(role, reason);
+    }
+}

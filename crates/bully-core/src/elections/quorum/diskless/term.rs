@@ -1,0 +1,125 @@
+//! Terms by the clock: what is left of them when a majority has forgotten.
+//!
+//! Decided here: which term a claim is for, and which terms are too far ahead to be true. An announcement
+//! is not measured: a quorum voted for it. Nor is what others remember: a voter that knows nothing has no measure.
+
+use std::time::Duration;
+
+use super::{Defect, Diskless, RULES, YEAR_2024};
+use crate::elections::{
+    message::BullyMessage,
+    quorum::{
+        QuorumConfig,
+        core::Core,
+        epoch::{TERMS, first_term},
+    },
+};
+use crate::protocol::{Term, Time};
+
+/// `no-term-ahead`: so far ahead of this agent's clock another's may be.
+const AHEAD: Duration = Duration::from_secs(10);
+
+/// The latest term that others may name, by a wall clock that shows so many milliseconds since 1970 began; `None` for
+/// rules that only count their terms.
+pub fn latest_term(rules: &str, epoch: u64, wall: u64) -> Option<Term> {
+    let since = wall.saturating_sub(YEAR_2024.unsigned_abs());
+    let ahead = u64::try_from(AHEAD.as_millis()).unwrap_or(u64::MAX);
+    let latest = since.saturating_add(ahead).min(TERMS);
+    let is_ours = rules == RULES.name();
+    is_ours.then(|| Term(first_term(epoch).0.saturating_add(latest)))
+}
+
+impl QuorumConfig {
+    /// The term to claim, above those seen; with a disk the next one. `term-by-the-clock`: without one, what
+    /// the clock says if that is more.
+    pub(in crate::elections::quorum) fn next_term(&self, now: Time, seen: Term) -> Option<Term> {
+        let counted = self.term_above(seen)?;
+        Some(counted.max(self.clock_term(now)))
+    }
+
+    /// The term that the wall clock says; before all others with a disk.
+    pub(super) fn clock_term(&self, now: Time) -> Term {
+        match self.diskless() {
+            Some(own) if !own.has(Defect::CountedTerms) => {
+                Term(self.first_term().0 + own.wall(now).min(TERMS))
+            }
+            Some(_) | None => self.first_term(),
+        }
+    }
+}
+
+impl Core {
+    /// Whether such a message names a term that no member can know.
+    pub(in crate::elections::quorum) fn is_beyond(
+        &self,
+        now: Time,
+        message: &BullyMessage,
+    ) -> bool {
+        let (config, seen, term) = (&self.config, self.voter.seen, message.term());
+        // To adopt it would use up the numbers of this epoch.
+        if term > config.last_term() {
+            return true;
+        }
+        let is_free = config.diskless().is_none() || config.forgoes(Defect::AnyTerm);
+        let next = seen.next().unwrap_or(seen);
+        !is_free && !is_vouched_for(message) && term > next.max(config.clock_term(now.after(AHEAD)))
+    }
+}
+
+impl Diskless {
+    /// The wall clock, as this agent's own clock has counted it since it was read; 0 before 2024.
+    fn wall(&self, now: Time) -> u64 {
+        let passed = now.as_nanos() / 1_000_000;
+        passed.saturating_add_signed(self.wall_at_zero)
+    }
+}
+
+/// Whether a term is more than hearsay.
+const fn is_vouched_for(message: &BullyMessage) -> bool {
+    match message {
+        // A quorum has voted for these.
+        BullyMessage::Elected(_)
+        | BullyMessage::Heartbeat(_)
+        | BullyMessage::Resign(_)
+        | BullyMessage::Ack(_)
+        | BullyMessage::Takeover(_)
+        // Who recovers asks because it knows nothing.
+        | BullyMessage::Recover(_)
+        | BullyMessage::Recovered(_)
+        | BullyMessage::Recall(_)
+        | BullyMessage::Recalled(_)
+        // Voters without disks say none of these.
+        | BullyMessage::Seal(_)
+        | BullyMessage::Sealed(_)
+        | BullyMessage::Install(_)
+        | BullyMessage::AskChange(_)
+        | BullyMessage::Enlist(_)
+        | BullyMessage::RegisterMessage(_)
+        | BullyMessage::ChangeAnswer(_) => true,
+        BullyMessage::Elect(_)
+        | BullyMessage::Behind(_)
+        | BullyMessage::Ok(_)
+        | BullyMessage::Yield(_)
+        | BullyMessage::Claim(_)
+        | BullyMessage::ClaimReply(_)
+        | BullyMessage::Nack(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bridge_measures_terms_by_the_same_clock_as_the_voters() {
+        let wall = YEAR_2024.unsigned_abs() + 5_000;
+        let latest = |rules, epoch, wall| latest_term(rules, epoch, wall);
+        let of = |term| Some(Term(term));
+        assert_eq!(latest("quorum-diskless", 0, wall), of(15_000));
+        assert_eq!(latest("quorum-diskless", 1, wall), of((1 << 40) + 15_000));
+        assert_eq!(latest("quorum-diskless", 0, 7), of(10_000), "before 2024");
+        assert_eq!(latest("quorum-diskless", 0, u64::MAX), of(TERMS));
+        assert_eq!(latest("quorum", 0, wall), None);
+        assert_eq!(latest("available", 0, wall), None);
+    }
+}

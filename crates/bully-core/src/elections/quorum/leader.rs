@@ -1,0 +1,440 @@
+//! An elected agent: its lease, its heartbeats, and the end of its leadership.
+//!
+//! Not here: when and to whom it hands over ([`resign`](super::resign)).
+//!
+//! Elected is not yet leading (`lease-before-leading`): the agent considers itself leader from the
+//! moment at which a quorum has acknowledged it, and until the lease ends that these acknowledgements
+//! carry. The lease is a predicate of the clock and not an event, so a late timer cannot prolong it
+//! (`lease-ends-by-clock`).
+//!
+//! **A lease is what was promised** (`lease-within-promise`): each acknowledgement says for how long its
+//! voter supports no other agent, and counts for no longer than that allows, whatever this leader's own
+//! D says. So members with different timings, as in the midst of a rolling change, are safe.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
+
+use super::{
+    Ack, BullyTimer, ClaimReply, Defect, Elected, Heartbeat, Nack, Out, QuorumConfig,
+    SenderIncarnation,
+    claim::Reason,
+    core::Core,
+    lease::Supporters,
+    prepare::{Ahead, Preparing},
+    seal::higher,
+    state::{Next, Start, State},
+};
+use crate::protocol::{AgentId, Decree, Event, LostReason, Role, Score, Term, Time, Timings};
+use crate::{elections::vote::SealRecord, parts::Handover};
+
+/// No promise, however short, makes a leader speak more often.
+const SHORTEST_INTERVAL: Duration = Duration::from_millis(5);
+
+/// The leadership of this agent, from the last vote that it needed.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Leading {
+    pub(super) term: Term,
+    /// The score it leads with; kept while it drains because it has lost its own.
+    pub(super) score: Score,
+    pub(super) lease: LeaderLease,
+    /// When the next heartbeat is due.
+    heartbeat: Time,
+    pub(super) supporters: Supporters,
+    raise: Option<Raise>,
+    pub(super) preparing: Option<Box<Preparing>>,
+    pub(super) ahead: Option<Box<Ahead>>,
+    pub(super) leaving: Option<Leaving>,
+    /// When those that could become voters last said so.
+    pub(super) learners: BTreeMap<AgentId, Time>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum LeaderLease {
+    /// Too few voters have acknowledged it. The agent gives up at that time.
+    Pending {
+        give_up: Time,
+    },
+    Held {
+        until: Time,
+    },
+}
+
+/// A standing leader's claim of a higher term.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Raise {
+    term: Term,
+    /// Without disks: a vote counts until then, and then it is claimed anew.
+    due: Option<Time>,
+    votes: BTreeSet<AgentId>,
+    /// The highest seal that the votes reported, of those that are not void.
+    seal: Option<Box<SealRecord>>,
+}
+
+/// A leadership that is being handed over.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Leaving {
+    pub(super) handover: Handover,
+    /// For how long this agent lets others go first afterwards.
+    pub(super) cooldown: Duration,
+    /// The list of voters for whose sake it ends, if it does for that.
+    pub(super) next: Option<Box<Decree>>,
+}
+
+// ---- the lease -------------------------------------------------------------------------------
+
+impl Leading {
+    /// Elected: announces itself, and does not consider itself leader yet. A candidate whose votes came
+    /// late learns from a `Nack` that a voter has moved on to a higher term.
+    pub(super) fn begin(
+        core: &mut Core,
+        now: Time,
+        term: Term,
+        out: &mut Out,
+    ) -> Result<State, Next> {
+        let Some(score) = core.me.eligible() else {
+            return Err(Next::Stay);
+        };
+        let give_up = core.config.timings.round().saturating_mul(2);
+        let heartbeat = core.config.heartbeat();
+        core.voter.promise = None;
+        core.objected.clear();
+        let leading = Self {
+            term,
+            score,
+            lease: LeaderLease::Pending {
+                give_up: now.after(give_up),
+            },
+            heartbeat: now.after(heartbeat),
+            supporters: Supporters::default(),
+            raise: None,
+            preparing: None,
+            ahead: None,
+            leaving: None,
+            learners: BTreeMap::new(),
+        };
+        leading.announce(now, out);
+        out.set_timer(BullyTimer::Heartbeat, heartbeat);
+        out.set_timer(BullyTimer::Round, give_up);
+        Ok(State::Leading(leading))
+    }
+
+    fn announce(&self, now: Time, out: &mut Out) {
+        out.send_all(Elected {
+            term: self.term,
+            score: self.score,
+            answer: None,
+            sent_at: Some(now),
+        });
+    }
+
+    /// Prolongs the lease by what was acknowledged; the first time, the leadership begins.
+    pub(super) fn renew(&mut self, core: &mut Core, now: Time, out: &mut Out) {
+        let own = now.after(core.config.timings.lease());
+        let until = self.supporters.until(own, core.config.lease_quorum());
+        let eager = core.config.has(Defect::BeliefWithoutAcks);
+        let Some(until) = until.or_else(|| eager.then_some(own)) else {
+            return;
+        };
+        match &mut self.lease {
+            // A promise given holds: a shorter one, or a late answer, takes nothing off the lease.
+            LeaderLease::Held { until: held } => *held = until.max(*held),
+            LeaderLease::Pending { .. } if now < until => {
+                self.lease = LeaderLease::Held { until };
+                out.cancel_timer(BullyTimer::Round);
+                out.set_timer(BullyTimer::Lease, until.since(now));
+                out.notify(Event::Acquired { term: self.term });
+                let id = core.me.id.clone();
+                core.note_leader(now, &id, self.term);
+            }
+            LeaderLease::Pending { .. } => {} // the acknowledgements took longer than the lease
+        }
+    }
+
+    /// Whether it hands over, or prepares that.
+    pub(super) const fn is_leaving(&self) -> bool {
+        self.leaving.is_some() || self.preparing.is_some()
+    }
+
+    pub(super) const fn has_lease(&self) -> bool {
+        matches!(self.lease, LeaderLease::Held { .. })
+    }
+
+    /// Until when the lease lasts, if it does at `now`.
+    pub(super) fn lease_at(&self, now: Time, config: &QuorumConfig) -> Option<Time> {
+        match self.lease {
+            LeaderLease::Held { until } if now < until || config.has(Defect::BeliefByTimer) => {
+                Some(until)
+            }
+            LeaderLease::Held { .. } | LeaderLease::Pending { .. } => None,
+        }
+    }
+
+    pub(super) fn on_ack(
+        &mut self,
+        core: &mut Core,
+        now: Time,
+        (from, incarnation): SenderIncarnation<'_>,
+        ack: &Ack,
+        out: &mut Out,
+    ) {
+        // An echo from the future can only be forged: it would make a lease of any length.
+        if ack.term != self.term || ack.echo > now {
+            return core.ignore(Role::Leader, "an acknowledgement of something else");
+        }
+        // A lost heartbeat or two do not end steady contact.
+        let gap = core.config.heartbeat().saturating_mul(3);
+        let echo = if core.config.has(Defect::LeaseFromArrival) {
+            now
+        } else {
+            ack.echo
+        };
+        let span = span_promised(&core.config, ack);
+        self.supporters
+            .note(now, (from, incarnation), echo, span, gap);
+        self.renew(core, now, out);
+        self.keep_pace(core, now, out);
+    }
+
+    /// A hint that the lease may have ended. Every step has looked already.
+    pub(super) fn on_lease_due(&self, now: Time, out: &mut Out) -> Next {
+        if let LeaderLease::Held { until } = self.lease {
+            if now >= until {
+                return self.expire(out);
+            }
+            out.set_timer(BullyTimer::Lease, until.since(now));
+        }
+        Next::Stay
+    }
+
+    /// The lease has ended.
+    pub(super) fn expire(&self, out: &mut Out) -> Next {
+        self.lose(LostReason::LeaseExpired, out);
+        Next::own_slot(None)
+    }
+
+    /// Ends the leadership: `Lost` comes before any other effect of the step.
+    pub(super) fn lose(&self, reason: LostReason, out: &mut Out) {
+        match self.lease {
+            LeaderLease::Held { .. } => {
+                let term = self.term;
+                out.notify(Event::Lost { term, reason });
+                out.cancel_timer(BullyTimer::Lease);
+            }
+            LeaderLease::Pending { .. } => out.cancel_timer(BullyTimer::Round),
+        }
+        out.cancel_timer(BullyTimer::Heartbeat);
+        if self.is_leaving() {
+            out.cancel_timer(BullyTimer::Drain);
+        }
+    }
+    /// `give-up-unacknowledged`: elected, and too few voters acknowledged it.
+    pub(super) fn on_round_due(&self, core: &Core, now: Time, out: &mut Out) -> Next {
+        match self.lease {
+            LeaderLease::Pending { give_up } if now < give_up => {
+                out.set_timer(BullyTimer::Round, give_up.since(now));
+                Next::Stay
+            }
+            LeaderLease::Pending { .. } => {
+                self.lose(LostReason::Superseded, out);
+                Next::again(Duration::ZERO, None)
+            }
+            LeaderLease::Held { .. } => {
+                core.ignore(Role::Leader, "it holds a lease already");
+                Next::Stay
+            }
+        }
+    }
+}
+
+// ---- heartbeats ------------------------------------------------------------------------------
+
+impl Leading {
+    pub(super) fn on_heartbeat_due(&mut self, core: &mut Core, now: Time, out: &mut Out) -> Next {
+        if now < self.heartbeat {
+            out.set_timer(BullyTimer::Heartbeat, self.heartbeat.since(now));
+            return Next::Stay;
+        }
+        let interval = self.interval(core, now);
+        self.heartbeat = now.after(interval);
+        self.tell_score(now, out);
+        out.set_timer(BullyTimer::Heartbeat, interval);
+        let next = self.repeat_raise(core, now, out);
+        if matches!(next, Next::Stay) {
+            self.renew(core, now, out); // a quorum of one needs no other voter
+        }
+        next
+    }
+
+    pub(super) fn tell_score(&self, now: Time, out: &mut Out) {
+        out.send_all(self.heartbeat_at(now));
+    }
+
+    /// `ask-after-start`: a voter has started, and need not wait for the next heartbeat.
+    pub(super) fn tell_of_itself(&self, now: Time, to: &AgentId, out: &mut Out) {
+        out.send(to, self.heartbeat_at(now));
+    }
+
+    const fn heartbeat_at(&self, now: Time) -> Heartbeat {
+        Heartbeat {
+            term: self.term,
+            score: self.score,
+            sent_at: Some(now),
+        }
+    }
+
+    /// How often the leader is heard: every H, and at least three times within the shortest span that
+    /// counts. With H alone, a leader whose H suits long promises would live from lease to lease among
+    /// voters that give short ones.
+    fn interval(&self, core: &Core, now: Time) -> Duration {
+        let lease = core.config.timings.lease();
+        let shortest = self.supporters.shortest(now, lease).unwrap_or(lease);
+        let often = (shortest / 3).max(SHORTEST_INTERVAL);
+        core.config.heartbeat().min(often)
+    }
+
+    /// A voter gave a shorter promise than those before: the next heartbeat is due earlier.
+    fn keep_pace(&mut self, core: &Core, now: Time, out: &mut Out) {
+        let due = now.after(self.interval(core, now));
+        if due < self.heartbeat {
+            self.heartbeat = due;
+            out.set_timer(BullyTimer::Heartbeat, due.since(now));
+        }
+    }
+}
+
+/// For how long an acknowledgement counts, from when what it answers was sent.
+fn span_promised(config: &QuorumConfig, ack: &Ack) -> Duration {
+    let own = config.timings.lease();
+    if config.has(Defect::LeaseByOwnTimings) {
+        return own;
+    }
+    own.min(Timings::lease_within(ack.promise.into()))
+}
+
+// ---- a higher term without a gap -------------------------------------------------------------
+
+impl Leading {
+    /// `one-leader-per-term`: whether a voter says that another agent leads in the very term that this one leads in now.
+    /// What answers an announcement of an earlier term says nothing of this one.
+    pub(super) fn is_contested(&self, core: &Core, nack: &Nack) -> bool {
+        let is_its = nack.of == self.term && nack.term == self.term;
+        let is_raised = core.voter.record.term > self.term;
+        is_its && !is_raised && !core.config.lacks(Defect::SameTermUnanswered)
+    }
+
+    /// A voter knows a higher term, or another leader of this one, and cannot follow this leader. Before the lease,
+    /// this leadership is over. With a lease, the leader claims a term above that one, and leads on in its own meanwhile.
+    pub(super) fn on_nack(
+        &mut self,
+        core: &mut Core,
+        now: Time,
+        nack: &Nack,
+        out: &mut Out,
+    ) -> Next {
+        if self.has_lease() {
+            return self.raise(core, now, nack.term, out);
+        }
+        self.lose(LostReason::Superseded, out);
+        Next::again(Duration::ZERO, None)
+    }
+
+    /// `raise-term-without-gap`: claims a term above `seen`. The voters that support this leader may
+    /// vote for it, since a promise names its holder and not a term.
+    pub(super) fn raise(&mut self, core: &mut Core, now: Time, seen: Term, out: &mut Out) -> Next {
+        let Some(term) = core.config.next_term(now, core.voter.seen.max(seen)) else {
+            core.ignore(Role::Leader, "the terms have come to their end");
+            return Next::Stay;
+        };
+        core.vote_for_myself(now, term, out);
+        self.raise = Some(Raise {
+            term,
+            due: core.claim_ends(now),
+            votes: [core.me.id.clone()].into(),
+            seal: None,
+        });
+        self.claim_raise(core, out);
+        self.finish_raise(core, now, out)
+    }
+
+    /// The first claim may have been lost. A vote for it that comes too late counts no more.
+    fn repeat_raise(&mut self, core: &mut Core, now: Time, out: &mut Out) -> Next {
+        let expired = |raise: &Raise| raise.due.is_some_and(|due| now >= due);
+        match &self.raise {
+            Some(raise) if expired(raise) => {
+                let term = raise.term;
+                self.raise(core, now, term, out)
+            }
+            Some(_) | None => {
+                self.claim_raise(core, out);
+                Next::Stay
+            }
+        }
+    }
+
+    fn claim_raise(&self, core: &Core, out: &mut Out) {
+        if let Some(raise) = &self.raise
+            && let Some(reason) = Reason::raise(self.has_lease())
+        {
+            core.ask_voters(reason.claim(core, raise.term, self.score), out);
+        }
+    }
+
+    /// Whether it claims a higher term.
+    pub(super) const fn is_raising(&self) -> bool {
+        self.raise.is_some()
+    }
+
+    pub(super) fn on_claim_reply(
+        &mut self,
+        core: &mut Core,
+        now: Time,
+        from: &AgentId,
+        reply: &ClaimReply,
+        out: &mut Out,
+    ) -> Next {
+        let is_mine = core.is_candidate(&reply.candidate);
+        match self.raise.as_mut().filter(|_| is_mine) {
+            Some(raise) if raise.term == reply.term && reply.granted => {
+                if !core.counts(raise.due.is_none_or(|due| now < due)) {
+                    core.ignore(Role::Leader, "a vote that came too late");
+                    return Next::Stay;
+                }
+                // This leader's own term was won without a report of any seal up to it: those are void.
+                let seal = reply.seal.as_deref().filter(|seal| seal.term > self.term);
+                raise.seal = higher(&core.config, raise.seal.take(), seal);
+                raise.votes.insert(from.clone());
+                return self.finish_raise(core, now, out);
+            }
+            // That voter has taken part in a higher term, and can never grant this one.
+            Some(raise) if raise.term == reply.term && reply.seen > reply.term => {
+                return self.raise(core, now, reply.seen, out);
+            }
+            Some(_) | None => core.ignore(Role::Leader, "an answer to another claim"),
+        }
+        Next::Stay
+    }
+
+    /// With enough votes the new term begins without a gap. The lease goes on, since the promises
+    /// behind it name this leader, not its term.
+    fn finish_raise(&mut self, core: &mut Core, now: Time, out: &mut Out) -> Next {
+        let quorum = core.config.vote_quorum();
+        let Some(raise) = self.raise.take_if(|raise| raise.votes.len() >= quorum) else {
+            return Next::Stay;
+        };
+        let is_heeded = !core.config.has(Defect::ReportIgnored);
+        if let Some(seal) = raise.seal.filter(|_| is_heeded) {
+            // `adopt-highest-seal`: this election, too, is one to seal and not to lead.
+            self.lose(LostReason::VotersChange, out);
+            let (term, next) = (raise.term, Box::new(seal.next));
+            return Next::Become(Start::Seal { term, next });
+        }
+        self.term = raise.term;
+        out.notify(Event::Renewed { term: raise.term });
+        let id = core.me.id.clone();
+        core.note_leader(now, &id, raise.term);
+        self.announce(now, out);
+        Next::Stay
+    }
+}

@@ -1,0 +1,397 @@
+//! The quorum election (lease-bully): at any instant at most one agent considers itself leader.
+//!
+//! The bully's questions and answers, with a majority of the voters holding the pen.
+//!
+//! # One normal election
+//! Three voters; `a` has the highest rank, so its slot comes first. `[..]` is written to the disk.
+//!
+//! ```text
+//!  a                                b, c
+//!  ├── Elect ──────────────────────▶│  "would you vote for me?"; nothing durable changes
+//!  │◀───────────────────── Yield ───┤  (an agent that outranks it would say Ok: "I object")
+//!  ├── Claim ──────────────────────▶│
+//!  [term 1, vote a]   [term 1, vote a]  both at once
+//!  │◀──────────────── ClaimReply ───┤  Qv votes, its own included: elected
+//!  ├── Elected ────────────────────▶│  a does not lead yet
+//!  │                       [promise]│  for P from now on b supports no other agent
+//!  │◀─────────────────────── Ack ───┤  Ql acknowledgements: a holds a lease, and leads (Acquired)
+//!  ├── Heartbeat ──────────────────▶│  every H
+//!  │◀─────────────────────── Ack ───┤  the lease lasts D from when that heartbeat was sent
+//! ```
+//!
+//! # One failover
+//! ```text
+//!  a                                b (next in rank)                  c
+//!  ├── Heartbeat ──────────────────▶├ promise until t               ──▶├ promise until t'
+//!  ✗ crash, hang, or cut off        │                                  │
+//!  │ its lease ends: Lost           │ (before t and t', by any clock)  │
+//!  │                                │ t: NoLeader; b's slot comes first│
+//!  │                                ├── Elect ─────────────────────────▶│
+//!  │                                │◀──────────────────────── Yield ──┤ c's own promise is over too
+//!  │                                ├── Claim ─────────────────────────▶│ [term 2, vote b], at both
+//!  │                                ├── Elected ── Ack: b leads in term 2
+//! ```
+//! If a's end is *confirmed* (a process of ours that panicked or stopped, its leadership revoked), the
+//! promises to that incarnation are void at once, and b asks after a message delay instead of P. If a
+//! hands over, it says `Resign` after its application has ended its work, and the successor that it
+//! names claims at once.
+//!
+//! # The promise
+//! - While the rates of the voters' clocks differ by no more than the timings allow: at every instant
+//!   at most one agent considers itself leader, and the terms of successive leaders strictly increase.
+//! - Even if they do not: at most one leader per term, ever. The term is a *fencing token*: a resource
+//!   that refuses what is older than the newest it has seen is never written by a former leader after
+//!   a later one.
+//! - Once messages take no longer than the delay bound and a majority of the voters can reach each
+//!   other, one leader; with preemption, in the end, the highest-ranked voter that reaches a majority.
+//!
+//! Why, in three sentences; [`proof`] has the assumptions, the invariants and the argument. A vote is
+//! durable before it is given, a voter has one in each term, and two quorums share a voter: so a term
+//! has one leader. A lease counts from when a heartbeat was *sent*, the promise behind it from when the
+//! heartbeat was *processed*, and the promise is longer by more than the clocks can differ: so when a
+//! voter is free again, the lease that rested on it has ended. A restart forgets promises, so the voter
+//! abstains until the longest that it may have given is over.
+//!
+//! What clocks may do to it, and what was tried, is on the page [`clocks`].
+//!
+//! A minority has no leader: the former one stops itself before another can start. A leader that hangs
+//! considers itself leader until its lease ends ([`View::valid_until`]); a step after that begins with
+//! the loss. Members may have different [`Timings`], as in the midst of a
+//! rolling change: none of the above depends on their being equal. Another list of voters is another
+//! [`epoch`]; its page says how to change them while the group runs.
+//!
+//! # The rules by name
+//! | rule | what it says | decided in |
+//! |---|---|---|
+//! | `abstain-after-restart` | A voter whose record is not empty abstains when it starts: for P, or for the longest promise that the record keeps. | `voter.rs` |
+//! | `slot-by-rank` | An agent without a leader campaigns after S for each voter that outranks it, and 8 S later in its cool-down. One that becomes eligible takes a slot. | `core.rs`, `vacant.rs` |
+//! | `soon-after-end` | An agent that knows of a confirmed end, and is refused all the same, asks again after d, once: who refused has heard of the end by then. | `candidate.rs`, `vacant.rs` |
+//! | `ask-before-claim` | A campaign begins with questions, which change nothing durable. | `candidate.rs`, `consent.rs` |
+//! | `object-once` | A voter that is bound to another agent refuses; one that outranks the asker objects, once; any other consents. | `consent.rs` |
+//! | `wait-for-higher-ranked` | A candidate claims once a quorum consents and every voter that outranks it has spoken or is late. | `candidate.rs` |
+//! | `claim-for-a-reason` | An agent asks for votes because a quorum consented, because the leader that resigned names it, because it decided the list of the epoch, to raise its own term, or for its successor. An agent that is named and may not claim asks at once. | `claim.rs` |
+//! | `one-vote-per-term` | A voter gives one vote in a term, durable before it is said. | `voter.rs` |
+//! | `bound-to-one-incarnation` | A promise, a vote and a raise are for one incarnation. Another one of its name is another agent: it gets no vote while the promise holds, and none in a term in which the former one has it. | `voter.rs`, `told.rs` |
+//! | `vote-against-no-promise` | A voter gives no vote while a promise to another agent binds it. | `voter.rs` |
+//! | `claim-beside-own-vote` | A claim goes out while its candidate's own vote is being written; that vote, like any other, counts once it is durable. | `candidate.rs` |
+//! | `answer-the-asker` | An answer counts for the incarnation that asked, and a vote for the incarnation of the agent that it names. | `answer.rs` |
+//! | `persist-before-send` | The record is written before anything that depends on it is sent; a candidate's claim does not. | `voter.rs` |
+//! | `lease-before-leading` | An elected agent announces itself, and leads once a quorum has acknowledged that. | `leader.rs` |
+//! | `one-leader-per-term` | A voter that follows one leader in a term, or leads in it, says `Nack` to another one of the same term. That one gives up, or, with a lease, raises its term. | `told.rs`, `leader.rs` |
+//! | `give-up-unacknowledged` | One that too few acknowledge within 2 E gives up. | `leader.rs` |
+//! | `follow-and-promise` | A voter follows an announcement of its own term or a later one, promises P, and acknowledges. | `follower.rs` |
+//! | `lease-from-send-time` | An acknowledgement prolongs the lease from when the heartbeat that it answers was sent. | `lease.rs` |
+//! | `lease-within-promise` | It says how long the voter's promise is, and the lease counts on no more. | `leader.rs` |
+//! | `record-longest-promise` | The record keeps the longest promise that may still hold. | `voter.rs` |
+//! | `lease-ends-by-clock` | Every step begins by looking whether the lease has ended. | `machine.rs` |
+//! | `raise-term-without-gap` | A leader that meets a voter with a higher term claims one above it, and leads on meanwhile. | `leader.rs` |
+//! | `prepare-before-drain` | A leader that hands over first asks the others to vote for its successor, for half a lease at most. | `prepare.rs` |
+//! | `vote-ahead` | A voter that abstains from nothing does, goes on supporting its leader in its present term, and gives no other agent a vote. | `prepare.rs`, `follower.rs` |
+//! | `lead-in-given-term` | The leader's `Resign` says that its successor has the votes; that one announces itself at once. | `prepare.rs` |
+//! | `lose-before-resign` | The leadership ends, then `Resign` is sent. | `resign.rs` |
+//! | `resignation-is-final` | `Resign` voids the promises to that leadership, of that incarnation; the successor that it names claims at once. | `resign.rs`, `voter.rs` |
+//! | `ask-before-takeover` | A follower that outranks its leader asks the voters, then the leader. | `follower.rs` |
+//! | `leader-decides-takeover` | Only the leader hands over, after the grace period. | `resign.rs` |
+//! | `drain-when-ineligible` | A leader that becomes ineligible hands over. | `leader.rs` |
+//! | `wait-longer-for-flapping` | An agent that keeps losing the leadership has a longer grace period to wait. | `flapping.rs` |
+//! | `abstain-when-late` … `written-within-a-minute` | How gaps in a voter's memory are found: on the page [`memory`]. | `memory.rs` |
+//! | `lose-before-seal` … `void-seal` | How one list of voters follows another: on the page [`epoch`]. | `change.rs`, `seal.rs`, `install.rs` |
+//! | `told-end-is-exact` | An end that another process or a sentinel tells voids only promises to exactly the incarnation that it names: a second process may have the name. | `core.rs`, `protocol/member.rs` |
+//! | `only-confirmed-end-voids` | Only the confirmed end of the very incarnation that was promised to voids a promise. | `core.rs`, `machine.rs` |
+//!
+//! # Role × input
+//! − is a traced no-op. A voter answers every `Elect` and `Claim`, whatever its role. `machine.rs` has
+//! this table as code; `state.rs` has the roles' diagram.
+//!
+//! An agent that is elected to seal the epoch answers like one that leads no more: it votes for a higher term,
+//! follows its leader, counts `Sealed`, and heeds no command ([`epoch`]).
+//!
+//! | input | following | vacant | asking, claiming | leading (elected) |
+//! |---|---|---|---|---|
+//! | `Elect` | refuses: the promise holds | consents, refuses, or objects and asks itself | the same, without a new election | refuses while it holds a lease |
+//! | `Elect` to take over | consents if it would be free | the same | the same | the grace period decides |
+//! | `Ok`, `Yield` | of a takeover | − | of this round: decides | − |
+//! | `Behind` of an observer | − | − | − | without disks: raises its term |
+//! | `Claim` granted | vacant, or its leader raises its term or asks for its successor | defers for W | defers | without a lease: defers |
+//! | `ClaimReply` | − | − | claiming: counts | counts for the higher term |
+//! | `Elected`, `Heartbeat` | newer or same: follows, `Ack` | follows | follows | newer: superseded |
+//! | … of its own term, by another | `Nack` | follows | follows | `Nack` |
+//! | … of an older term | `Nack` | `Nack`; an observer without disks: `Behind` | `Nack` | `Nack` |
+//! | `Ack` | − | − | − | prolongs the lease |
+//! | `Nack` of a higher term, or to its own | − | − | − | raises its term; without a lease: vacant |
+//! | `Takeover` | − | − | − | drains, if the grace period is over |
+//! | `Resign` | its leader's: leads in the given term, or claims, if named; else defers | defers, or claims if named | asking and named: claims, or asks again | − |
+//! | `Recover` | without disks: says what it remembers | the same | the same | the same |
+//! | `Recovered` | without disks: takes part if enough remember | the same; own slot | − | − |
+//! | `Recall` | tells its memory of the asker | the same | the same | the same |
+//! | `Recalled` | ends, if its record is below that | the same | the same | the same |
+//! | `Seal` | seals, and defers for W | the same | the same | the same, if it holds no lease |
+//! | … of an older term | `Nack` | `Nack` | `Nack` | `Nack` |
+//! | `Sealed` | − (an agent that seals counts it) | − | − | − |
+//! | `Install` of a later epoch | enters it | enters it | enters it | enters it: superseded |
+//! | of an earlier epoch | `Install`, if its list was decided, and one has named this agent | the same | the same | the same |
+//! | of a later epoch | `Behind` with the highest term that it knows | the same | the same | the same |
+//! | `AskChange` | − | − | − | refuses, is done, or drains |
+//! | `ChangeAnswer` | passes it on, if it asked | the same | the same | the same |
+//! | `Enlist` | − | − | − | remembers who could become a voter |
+//! | `Members` | leader's confirmed end: own slot, in steps of d | the same, if it is bound to the one that ended | does not wait for a voter that is down | − |
+//! | `TimedOut` | `Election`: own slot; `Round`: no takeover; `Recover`: asks what others remember | `Election`: asks | `Round`: decides, or again | `Heartbeat`, `Lease`, `Drain`; `Round`: gives up |
+//! | `Campaign` | asks to take over | asks now, unless bound | − | `Heartbeat` |
+//! | `SetScore` | the leader hears of it | own slot | asks again | `Heartbeat`; `None`: drains |
+//! | `StepDown`, `Drained` | − | − | − | drains; resigns, or seals |
+//! | `ChangeVoters` | `AskChange` to its leader | − | − | refuses, is done, or drains |
+//!
+//! An observer only follows; a learner says `Enlist` besides.
+//!
+//! Voters may have no disk: [`diskless`] has the rules that take its place, and what they cost.
+
+mod answer;
+mod asked;
+mod candidate;
+mod change;
+mod claim;
+pub mod clocks;
+mod config;
+mod consent;
+mod core;
+mod defect;
+pub mod diskless;
+pub mod epoch;
+mod flapping;
+mod follower;
+mod install;
+mod leader;
+mod lease;
+mod machine;
+pub mod memory;
+mod prepare;
+pub mod proof;
+mod recall;
+mod resign;
+mod ruling;
+mod seal;
+mod state;
+mod told;
+mod turn;
+mod vacant;
+mod voter;
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+pub use config::{QuorumConfig, QuorumError};
+#[doc(hidden)]
+pub use defect::Defect;
+
+pub use crate::elections::vote::{Heard, SealRecord, Vote, VotersRecord};
+pub use diskless::Diskless;
+
+pub use crate::elections::timer::BullyTimer;
+
+use self::{core::Core, epoch::epoch_of};
+use crate::elections::message::{
+    Ack, BullyMessage, Claim, ClaimReply, Elect, Elected, Heartbeat, Leadership, Nack, Ok, Refusal,
+    Resign, Takeover, Yield,
+};
+use crate::parts::{Participant, check_listed};
+use crate::protocol::{
+    AgentId, ClockKind, EffectsOf, Election, Epochs, Identity, Incarnation, Input, InputOf,
+    Leaders, MemberKind, MembershipError, Prospects, Requirements, Role, Rules, Storage, Time,
+    Timings, View,
+};
+use state::State;
+use vacant::Vacant;
+use voter::Voter;
+
+type Out = EffectsOf<QuorumBully>;
+
+/// Who said something, and in which incarnation.
+type SenderIncarnation<'a> = (&'a AgentId, Incarnation);
+
+const RULES: Rules = Rules::new("quorum");
+
+/// One agent's side of a quorum election; see the [module's page](self).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct QuorumBully {
+    core: Core,
+    /// Written by [`machine`] only.
+    state: State,
+}
+
+impl Election for QuorumBully {
+    type Message = BullyMessage;
+    type Timer = BullyTimer;
+    type Durable = Vote;
+    type Config = Arc<QuorumConfig>;
+
+    /// Without a record nothing was ever written under this name: never pass `None` for a record
+    /// that was lost. A voter that is not in the configuration's list takes part as an observer.
+    fn new(identity: Identity, config: &Self::Config, durable: Option<Vote>) -> Self {
+        let mut record = durable.unwrap_or_default();
+        let typed = (config.epoch, config.electorate());
+        let was_listed = config.voters.contains(&identity.id);
+        let config = match record.installed() {
+            // What was decided counts, not what was typed before.
+            Some(list) if list.epoch >= config.epoch => Arc::new(config.of(list)),
+            Some(_) | None => {
+                // Another epoch was typed: the voters were changed while the group stood still.
+                if epoch_of(record.term).is_none_or(|epoch| epoch < config.epoch) {
+                    record.voters = None;
+                    record.others.clear();
+                }
+                Arc::clone(config)
+            }
+        };
+        let voter = Voter::new(record, identity.incarnation, config.first_term());
+        let has_store = identity.kind == MemberKind::Voter;
+        let store = identity.store;
+        let mut core = Core::new(Participant::new(identity), &config, voter);
+        (core.store, core.has_store) = (store, has_store);
+        let kept = core.voter.record.voters.as_ref();
+        core.was_listed = was_listed || kept.is_some_and(|voters| voters.tells);
+        core.overrules = (config.epoch, config.electorate()) != typed;
+        core.adopt(config);
+        Self {
+            core,
+            state: State::Vacant(Vacant::IDLE),
+        }
+    }
+
+    fn handle(&mut self, now: Time, input: InputOf<Self>, out: &mut Out) {
+        if !self.core.voter.has_started() {
+            return self.before_start(now, input, out);
+        }
+        self.end_expired_lease(now, out);
+        if self.core.voter.memory.is_over() {
+            return self.ignore("its record is an old copy");
+        }
+        // A question, or a claim that is refused, writes nothing.
+        let is_steady = matches!(
+            input,
+            Input::Received {
+                message: BullyMessage::Heartbeat(_) | BullyMessage::Ack(_),
+                ..
+            }
+        );
+        self.on_input(now, input, out);
+        if is_steady {
+            self.core.write_when_due(now, out);
+        }
+    }
+
+    fn requirements(
+        config: &Self::Config,
+        agent: &AgentId,
+        kind: MemberKind,
+    ) -> Result<Requirements, MembershipError> {
+        config.check().map_err(MembershipError::config)?;
+        let is_learner = config.learner && kind == MemberKind::Voter && config.diskless().is_none();
+        if !is_learner {
+            check_listed(&config.voters, agent, kind)?;
+        }
+        Ok(Requirements {
+            // Two quorums of votes meet in a voter, and a voter has one durable vote in each term
+            // (the [`proof`]). That needs no clock; the lease, which keeps two from leading at one
+            // instant in different terms, does.
+            leaders: match config.diskless() {
+                None => Leaders::PerTerm,
+                Some(_) => Leaders::PerInstant,
+            },
+            storage: match config.diskless() {
+                None => Storage::of_voters(kind),
+                Some(_) => Storage::Refused,
+            },
+            clock: match kind {
+                MemberKind::Voter => ClockKind::CountsSuspend,
+                MemberKind::Observer => ClockKind::Any, // it promises nothing, and never leads
+            },
+            epoch: config.epoch,
+            epochs: match config.diskless() {
+                None => epoch::LEARNED,
+                Some(_) => Epochs::Apart, // such voters would forget what they have decided
+            },
+            voters: Some(config.electorate()),
+            names: Some(config.voters.as_slice().into()),
+            ..Requirements::new(match config.diskless() {
+                None => RULES,
+                Some(_) => diskless::RULES,
+            })
+        })
+    }
+
+    fn on_host(mut config: Self::Config, wall_at_zero: i64) -> Self::Config {
+        // Agents with stores go on sharing one.
+        if config.diskless().is_some() {
+            Arc::make_mut(&mut config).set_wall_clock(wall_at_zero);
+        }
+        config
+    }
+
+    fn admits(
+        config: &Self::Config,
+        agent: &AgentId,
+        vote: Option<&Vote>,
+    ) -> Result<(), MembershipError> {
+        let is_decided = |vote: &&Vote| {
+            let list = vote.installed();
+            list.is_some_and(|list| Some(list.epoch) == epoch_of(vote.term))
+        };
+        match vote.filter(|vote| !is_decided(vote)) {
+            Some(vote) => config.check_term(agent, vote.term),
+            None => Ok(()), // the record knows the voters of its epoch itself
+        }
+    }
+
+    fn prospects(&self) -> Prospects {
+        let core = &self.core;
+        let (waits_until, takeover_at) = match &self.state {
+            // One that is not eligible has no slot.
+            State::Vacant(vacant) => (core.me.eligible().map(|_| vacant.due), None),
+            State::Following(following) => (None, following.takes_over_at(core)),
+            State::Asking(_)
+            | State::Claiming(_)
+            | State::Sealing(_)
+            | State::Telling(_)
+            | State::Leading(_) => (None, None),
+        };
+        Prospects {
+            cooldown_until: Some(core.cooldown.yields).filter(|until| *until > Time::ZERO),
+            waits_until: waits_until.filter(|due| *due < Time::MAX),
+            takeover_at,
+            preemption: Some(core.config.preemption),
+            recovers: core.recovering(),
+            next_epoch: self.state.next_epoch(core),
+        }
+    }
+
+    fn timings(config: &Self::Config) -> Option<&Timings> {
+        Some(&config.timings)
+    }
+
+    fn view(&self, now: Time) -> View {
+        let config = &self.core.config;
+        let lease = self.state.lease(now, config);
+        let leading = if let State::Leading(leading) = &self.state {
+            lease.map(|_| leading.term)
+        } else {
+            None
+        };
+        let leader = match leading {
+            Some(term) => Some(self.core.me.as_leader(term)),
+            None => self.state.following().map(|f| f.leader.clone()),
+        };
+        let role = self.state.role();
+        let has_expired = role == Role::Leader && lease.is_none(); // the next step says so
+        View {
+            role: if has_expired { Role::Follower } else { role },
+            term: leader.as_ref().map_or(self.core.voter.seen, |l| l.term),
+            leader,
+            leading,
+            valid_until: lease
+                .filter(|_| !config.has(Defect::BeliefByTimer))
+                .unwrap_or(Time::MAX),
+        }
+    }
+}

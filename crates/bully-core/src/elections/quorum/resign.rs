@@ -1,0 +1,262 @@
+//! When a leader hands its leadership over, to whom, and how (`leader-decides-takeover`,
+//! `lose-before-resign`).
+//!
+//! No agent takes a leadership from a live leader: a better one asks for it, and only the leader gives
+//! it away. It goes on under its lease until its application has ended its work; then the leadership
+//! ends here, and only after that the others hear `Resign`.
+
+use std::time::Duration;
+
+use super::{
+    BullyTimer, Defect, Out, Resign, SenderIncarnation, Takeover,
+    claim::Reason,
+    core::Core,
+    leader::{LeaderLease, Leading, Leaving},
+    prepare,
+    state::{Certainty, Next, Predecessor, Start, State},
+};
+use crate::protocol::{AgentId, Leader, LostReason, Role, Score, Term, Time};
+use crate::{elections::policy::Preemption, parts::Due};
+
+impl Leading {
+    /// For how much longer this leader keeps its leadership from that agent; `None` if it hands over
+    /// now.
+    pub(super) fn grace(
+        &self,
+        core: &Core,
+        now: Time,
+        from: &AgentId,
+        score: Score,
+        term: Term,
+    ) -> Option<Duration> {
+        let promise = core.config.timings.promise();
+        let Preemption::After(grace) = core.config.preemption else {
+            return Some(promise);
+        };
+        let holds = matches!(self.lease, LeaderLease::Held { until } if now < until);
+        let is_better = core.is_better((score, from), (self.score, &core.me.id));
+        if self.term != term || !holds || self.is_leaving() || !is_better {
+            return Some(promise);
+        }
+        let grace = core.flapping.grace_for(now, from, grace);
+        let fresh = core.config.heartbeat().saturating_mul(2);
+        let contact = self.supporters.contact(from);
+        // An agent that is not heard at this moment would be handed a leadership that it cannot hold.
+        let Some(contact) = contact.filter(|c| now.since(c.last) <= fresh) else {
+            return Some(grace);
+        };
+        let missing = contact.since.after(grace).since(now);
+        (!missing.is_zero()).then_some(missing)
+    }
+
+    /// A quorum agrees that a better agent takes over. The leader looks once more: its consent was for
+    /// another moment.
+    pub(super) fn on_takeover(
+        &mut self,
+        core: &mut Core,
+        now: Time,
+        from: &AgentId,
+        takeover: &Takeover,
+        out: &mut Out,
+    ) -> Next {
+        let score = core.scores.get(from).copied().flatten();
+        if score.is_some_and(|score| {
+            let grace = self.grace(core, now, from, score, takeover.term);
+            grace.is_none()
+        }) {
+            // No cool-down: the successor outranks it, so the hand-over does not bounce back.
+            return self.drain(core, now, Some(from.clone()), Duration::ZERO, out);
+        }
+        core.ignore(Role::Leader, "it does not hand over to that agent now");
+        Next::Stay
+    }
+
+    pub(super) fn on_set_score(
+        &mut self,
+        core: &mut Core,
+        now: Time,
+        score: Option<Score>,
+        out: &mut Out,
+    ) -> Next {
+        let Some(score) = score else {
+            return self.drain(core, now, None, Duration::ZERO, out); // `drain-when-ineligible`
+        };
+        self.score = score;
+        self.tell_score(now, out);
+        Next::Stay
+    }
+
+    /// Asks the application to end its work. The leadership goes on, under its lease, until the work has
+    /// ended or its time is over.
+    pub(super) fn drain(
+        &mut self,
+        core: &mut Core,
+        now: Time,
+        to: Option<AgentId>,
+        cooldown: Duration,
+        out: &mut Out,
+    ) -> Next {
+        if self.is_leaving() {
+            core.ignore(Role::Leader, "it steps down already");
+            return Next::Stay;
+        }
+        let to = self.successor(core, now, to);
+        if !self.has_lease() {
+            return self.resign(core, now, to, cooldown, out); // there is no work to end
+        }
+        self.prepare(core, now, to, cooldown, out);
+        Next::Stay
+    }
+
+    pub(super) fn on_drained(&self, core: &mut Core, now: Time, out: &mut Out) -> Next {
+        let Some(leaving) = &self.leaving else {
+            core.ignore(Role::Leader, "it does not step down");
+            return Next::Stay;
+        };
+        let Leaving {
+            handover,
+            cooldown,
+            next,
+        } = leaving;
+        // A term that is still being claimed is not this agent's to seal in: it resigns the one it led.
+        if let Some(next) = next.clone().filter(|_| !self.is_raising()) {
+            if !core.config.has(Defect::SealBeforeLost) {
+                self.lose(LostReason::VotersChange, out); // `lose-before-seal`
+            }
+            core.voter.resigned = Some(core.me.as_leader(self.term));
+            let term = self.term;
+            return Next::Become(Start::Seal { term, next });
+        }
+        self.resign(core, now, handover.to.clone(), *cooldown, out)
+    }
+
+    pub(super) fn on_drain_due(&mut self, core: &mut Core, now: Time, out: &mut Out) -> Next {
+        if self.on_preparing_due(core, now, out) {
+            return Next::Stay;
+        }
+        match &self.leaving {
+            Some(leaving) if leaving.handover.on_due(now, BullyTimer::Drain, out) == Due::Later => {
+                Next::Stay
+            }
+            _ => self.on_drained(core, now, out),
+        }
+    }
+
+    /// `lose-before-resign`: the leadership ends here first, then the others hear of it. `Resign` is
+    /// final for the term that was led, so what it releases may be given to another agent at once. It
+    /// never names a term that is still being claimed: the votes for that one are not in yet.
+    fn resign(
+        &self,
+        core: &mut Core,
+        now: Time,
+        to: Option<AgentId>,
+        cooldown: Duration,
+        out: &mut Out,
+    ) -> Next {
+        let term = self.term;
+        // Chosen once more: the agent that was named may be silent since the work began to end.
+        let successor = self.successor(core, now, to);
+        let given = self.given(core, successor.as_ref());
+        let resign = Resign {
+            term,
+            successor,
+            given,
+        };
+        if core.config.has(Defect::BeliefAfterResign) {
+            out.send_all(resign);
+            return Next::Stay;
+        }
+        self.lose(LostReason::Resigned, out); // `Lost` is published before `Resign` can leave
+        core.voter.resigned = Some(core.me.as_leader(term));
+        // The successor has not announced itself yet: that long it has its chance.
+        core.cooldown.campaign = now.after(core.config.wait());
+        if !cooldown.is_zero() {
+            core.cooldown.yields = now.after(cooldown);
+        }
+        out.send_all(resign);
+        Next::own_slot(None)
+    }
+
+    /// The agent to hand over to: the one that was asked for if it is heard, else the highest-ranked
+    /// voter that is. (The snapshot of the members may name agents that cannot hear this one.)
+    fn successor(&self, core: &Core, now: Time, wanted: Option<AgentId>) -> Option<AgentId> {
+        let fresh = core.config.heartbeat().saturating_mul(2);
+        let heard = || {
+            let heard = self.supporters.heard(now, fresh);
+            heard.filter_map(|id| Some((core.scores.get(id).copied().flatten()?, id)))
+        };
+        wanted
+            .filter(|wanted| heard().any(|(_, id)| id == wanted))
+            .or_else(|| heard().max().map(|(_, id)| id.clone()))
+    }
+}
+
+/// `Resign`: what was promised to that leadership is void, and its successor claims at once.
+pub(super) fn on_resign(
+    core: &mut Core,
+    state: &mut State,
+    now: Time,
+    (from, incarnation): SenderIncarnation<'_>,
+    resign: &Resign,
+    out: &mut Out,
+) -> Next {
+    let resigned = Leader {
+        id: from.clone(),
+        incarnation,
+        term: resign.term,
+    };
+    let reason = Reason::named(
+        core,
+        state.following(),
+        &resigned,
+        resign.successor.as_ref(),
+    );
+    core.voter.note_resignation(&core.config, resigned);
+    let is_named = resign.successor.as_ref() == Some(&core.me.id);
+    let taken = prepare::taken(core, state, now, (from, incarnation), resign);
+    let before = match state {
+        State::Following(following)
+            if following.leader.id == *from
+                && following.leader.incarnation == incarnation
+                && following.leader.term <= resign.term =>
+        {
+            following.leave(out);
+            None
+        }
+        State::Vacant(vacant) if resign.term >= core.voter.record.term => vacant.before.take(),
+        State::Asking(asking) if is_named => asking.before.take(),
+        State::Vacant(_)
+        | State::Following(_)
+        | State::Asking(_)
+        | State::Claiming(_)
+        | State::Sealing(_)
+        | State::Telling(_)
+        | State::Leading(_) => {
+            core.ignore(
+                state.role(),
+                "an election is under way, or another agent leads",
+            );
+            return Next::Stay;
+        }
+    };
+    if let Some(term) = taken {
+        out.cancel_timer(BullyTimer::Election);
+        return Next::Become(Start::Lead { term });
+    }
+    let resigned = Some(Predecessor::new(from.clone(), Certainty::Suspected));
+    if resign.successor.is_none() || is_named && core.me.eligible().is_none() {
+        return Next::own_slot(resigned);
+    }
+    if !is_named {
+        return Next::Become(Start::Defer { before: resigned });
+    }
+    match reason.zip(core.config.next_term(now, core.voter.seen)) {
+        Some((reason, term)) => Next::Become(Start::Claim {
+            term,
+            reason,
+            before,
+        }),
+        // Another election was held meanwhile, as far as its record knows: it needs consent, and asks at once.
+        None => Next::Become(Start::Ask { before }),
+    }
+}

@@ -1,0 +1,380 @@
+//! What a voter may have forgotten, and who notices: the rules of the page `memory`.
+
+use super::*;
+use crate::driver::MembersReports as _;
+use crate::elections::message::{BullyMessage as Message, Recall};
+use crate::protocol::{Presence, StoreId, VotersEvent};
+
+fn asks(seen: &Seen) -> bool {
+    let is_recall = |message: &&Message| matches!(message, Message::Recall(_));
+    seen.messages().iter().any(is_recall)
+}
+
+fn heard(incarnation: u64, term: u64) -> Heard {
+    Heard {
+        store: None,
+        incarnation: Some(Incarnation(incarnation)),
+        term: Term(term),
+    }
+}
+
+/// A record of that term, which an incarnation before this one has written.
+fn written(term: u64) -> Vote {
+    Vote {
+        incarnation: Some(Incarnation(0)),
+        ..vote(term, HIGH, P)
+    }
+}
+
+// ---- one incarnation -------------------------------------------------------------------------
+
+/// `bound-to-one-incarnation`: a second process with a copy of the leader's store asks.
+pub(super) fn another_incarnation_is_refused(config: QuorumConfig) -> bool {
+    let mut me = Kit::following_by(config);
+    let asked = me.hear_incarnation(HIGH, 2, elect(OLD, 9));
+    let refused = asked.messages() == [&Message::from(alive(1, OLD, P))];
+    let claimed = me.hear_incarnation(HIGH, 2, claim(OLD + 1, 9));
+    refused && !claimed.writes()
+}
+
+#[test]
+fn another_incarnation_of_the_holder_waits_until_the_promise_ends() {
+    let mut me = Kit::following();
+    me.later(P);
+    let claimed = me.hear_incarnation(HIGH, 2, claim(OLD + 1, 9));
+    assert!(claimed.writes(), "the promise is over");
+}
+
+#[test]
+fn a_vote_is_for_one_incarnation() {
+    let mut me = Kit::vacant().after(LOW, claim(4, 1));
+    let claimed = me.hear_incarnation(LOW, 2, claim(4, 1));
+    assert!(!claimed.writes());
+    let said = claimed.messages();
+    assert!(matches!(said[..], [Message::ClaimReply(reply)] if !reply.granted));
+
+    let mut me = Kit::known(planted(Defect::BoundToTheName), Some(5)).after(LOW, claim(4, 1));
+    let claimed = me.hear_incarnation(LOW, 2, claim(4, 1));
+    let said = claimed.messages();
+    assert!(matches!(said[..], [Message::ClaimReply(reply)] if reply.granted));
+}
+
+/// The end of one of two processes says nothing of the promise to the other.
+#[test]
+fn the_end_of_another_incarnation_voids_no_promise() {
+    let mut me = Kit::following();
+    me.hear_incarnation(HIGH, 2, elect(OLD, 9)).whatever();
+    let promise = me.machine.core.voter.promise.clone();
+    assert_eq!(promise.map(|p| p.incarnation), Some(Incarnation(1)));
+    me.hear_incarnation(HIGH, 2, resign(OLD, None)).whatever();
+    assert!(
+        me.machine.core.voter.promise.is_some(),
+        "another one resigned"
+    );
+    assert_eq!(me.view().leader, Some(leader(HIGH, OLD)));
+}
+
+// ---- the others' stores ----------------------------------------------------------------------
+
+pub(super) fn comes_with(me: &mut Kit, name: &str, incarnation: u64, store: u64) -> Seen {
+    let mut member = me.members.get(&id(name)).cloned().unwrap();
+    member.incarnation = Some(Incarnation(incarnation));
+    member.store = Some(StoreId::new(store));
+    me.told(|members| members.join([member]))
+}
+
+/// Follows HIGH, which took part with the store 7, and comes back with the store 8.
+fn comes_with_another_store(config: QuorumConfig) -> (bool, Kit) {
+    let mut me = Kit::known(config, Some(5));
+    comes_with(&mut me, HIGH, 1, 7).whatever();
+    me.hear(HIGH, heartbeat(OLD, 9)).whatever();
+    me.later(P);
+    let event = comes_with(&mut me, HIGH, 2, 8);
+    event.whatever();
+    let claimed = me.hear_incarnation(HIGH, 2, claim(OLD + 1, 9));
+    let told = claimed.events().iter().any(|event| {
+        let Event::Voters(told) = event else {
+            return false;
+        };
+        let stores = [StoreId::new(7), StoreId::new(8)];
+        matches!(**told, VotersEvent::OtherStore { kept, found, .. } if [kept, found] == stores)
+    });
+    (told && !claimed.writes(), me)
+}
+
+pub(super) fn another_store_is_not_heard(config: QuorumConfig) -> bool {
+    comes_with_another_store(config).0
+}
+
+#[test]
+fn a_voter_with_another_store_is_not_heard_and_that_is_told_once() {
+    let (holds, mut me) = comes_with_another_store(config());
+    assert!(holds);
+    let again = me.hear_incarnation(HIGH, 2, claim(OLD + 2, 9));
+    assert!(again.events().is_empty() && !again.writes(), "told once");
+}
+
+#[test]
+fn acknowledgements_and_votes_with_another_store_count_for_nothing() {
+    let mut me = Kit::leading();
+    comes_with(&mut me, LOW, 1, 7).whatever();
+    me.acked(LOW, 1).whatever();
+    comes_with(&mut me, LOW, 2, 8).whatever();
+    me.later(D - 1);
+    let now = me.now;
+    me.hear_incarnation(LOW, 2, ack(MINE, now, 1)).whatever();
+    me.later(1);
+    assert_eq!(me.view().leading, None, "the lease was not renewed");
+}
+
+/// A store that nobody told is no other one.
+#[test]
+fn a_voter_whose_store_is_not_told_is_heard() {
+    let mut me = Kit::known(config(), Some(5));
+    comes_with(&mut me, HIGH, 1, 7).whatever();
+    me.hear(HIGH, heartbeat(OLD, 9)).whatever();
+    me.later(P);
+    me.begins(HIGH, 2).whatever();
+    assert!(me.hear_incarnation(HIGH, 2, claim(OLD + 1, 9)).writes());
+}
+
+#[test]
+fn a_later_epoch_forgets_the_stores() {
+    let mut me = Kit::known(config(), Some(5));
+    comes_with(&mut me, HIGH, 1, 7).whatever();
+    me.hear(HIGH, heartbeat(OLD, 9)).whatever();
+    assert!(!me.machine.core.voter.record.others.is_empty());
+    me.hear(LOW, epochs::install(1, &[LOW, ME, HIGH]))
+        .whatever();
+    assert!(me.machine.core.voter.record.others.is_empty());
+}
+
+/// Its store may have been lost before it was given the later epoch.
+#[test]
+fn what_is_said_in_an_earlier_epoch_is_not_kept() {
+    let epoch = 1;
+    let config = QuorumConfig { epoch, ..config() };
+    let first = config.first_term().0 + 1;
+    let mut me = Kit::began(config, MemberKind::Voter, Some(5)).started();
+    comes_with(&mut me, HIGH, 1, 7).whatever();
+    me.hear(HIGH, heartbeat(OLD, 9)).whatever();
+    comes_with(&mut me, HIGH, 2, 8).whatever();
+    me.later(P);
+    assert!(me.hear_incarnation(HIGH, 2, claim(first, 9)).writes());
+}
+
+#[test]
+fn what_is_kept_of_the_others_is_written_within_a_minute() {
+    let mut me = Kit::leading();
+    me.later(59_999);
+    assert!(!me.acked(LOW, 1).writes());
+    me.later(1);
+    assert!(!me.hear(LOW, elect(MINE, 1)).writes(), "a question");
+    let seen = me.acked(LOW, 1);
+    let Some(Effect::Persist(record)) = seen.0.back() else {
+        panic!("nothing was written");
+    };
+    assert_eq!(record.others.get(&id(LOW)), Some(&heard(1, MINE)));
+    me.later(60_000);
+    assert!(!me.acked(LOW, 1).writes(), "nothing new");
+}
+
+/// `remember-who-took-part`: else only the leader knows of its own vote.
+#[test]
+fn a_follower_remembers_the_incarnation_that_led_and_its_term() {
+    assert!(an_announcement_is_remembered(config()));
+}
+
+pub(super) fn an_announcement_is_remembered(config: QuorumConfig) -> bool {
+    let mut me = Kit::following_by(config);
+    me.hear(HIGH, heartbeat(OLD + 1, 9)).whatever();
+    let seen = me.hear_incarnation(HIGH, 2, Recall { seen: Term(OLD) });
+    matches!(
+        seen.messages()[..],
+        [Message::Recalled(Recalled { heard, .. })] if *heard == self::heard(1, OLD + 1)
+    )
+}
+
+// ---- an old copy -----------------------------------------------------------------------------
+
+fn is_over(seen: &Seen) -> bool {
+    seen.events().iter().any(|event| event.ends_agent())
+}
+
+/// Comes back with that record, and a voter remembers more, or not.
+fn ends(config: QuorumConfig, record: Vote, remembered: Heard) -> bool {
+    let mut me = Kit::reborn(config, MemberKind::Voter, Some(5), record);
+    me.start().whatever();
+    let seen = me.hear(LOW, recalled(remembered));
+    let over = is_over(&seen);
+    if over {
+        me.later(P);
+        assert!(
+            me.hear(LOW, claim(40, 1)).messages().is_empty(),
+            "it is silent"
+        );
+        assert_eq!(me.view().role, Role::Follower);
+    }
+    over
+}
+
+pub(super) fn an_old_copy_ends(config: QuorumConfig) -> bool {
+    ends(config, written(OLD), heard(0, OLD + 1))
+}
+
+#[test]
+fn a_record_below_what_another_voter_heard_ends_the_agent() {
+    assert!(ends(config(), written(OLD), heard(0, OLD + 1)), "a vote");
+    let later = Vote {
+        incarnation: None,
+        ..written(OLD)
+    };
+    assert!(ends(config(), later, heard(0, OLD)), "an incarnation");
+    assert!(ends(config(), Vote::default(), heard(0, 1)), "empty");
+}
+
+#[test]
+fn a_record_that_says_all_that_was_heard_is_no_old_copy() {
+    assert!(!ends(config(), written(OLD), heard(0, OLD)));
+    assert!(!ends(config(), written(OLD), Heard::default()));
+    // The group has gone on without this voter.
+    let answer = Recalled {
+        seen: Term(40),
+        ..recalled(heard(0, 1))
+    };
+    let mut me = Kit::reborn(config(), MemberKind::Voter, Some(5), written(OLD));
+    me.start().whatever();
+    assert!(!is_over(&me.hear(LOW, answer)));
+}
+
+/// A follower that is killed after its first acknowledgement, twice, with no vote between.
+#[test]
+fn a_follower_that_only_acknowledged_is_accepted_however_often_it_is_killed() {
+    let mut leads = Kit::leading(); // LOW has acknowledged in its first incarnation
+    let mut record = written(MINE);
+    record.incarnation = Some(Incarnation(1));
+    for incarnation in [2, 3, 4] {
+        let seen = Term(MINE);
+        let asked = leads.hear_incarnation(LOW, incarnation, Recall { seen });
+        let said = asked.messages();
+        let [Message::Recalled(answer), Message::Heartbeat(_)] = said[..] else {
+            panic!("no answer: {said:?}");
+        };
+        assert_eq!(answer.heard, heard(incarnation - 1, MINE));
+        let again = answer.heard;
+        assert!(again.incarnation <= record.incarnation && again.term <= record.term);
+        let now = leads.now;
+        leads
+            .hear_incarnation(LOW, incarnation, ack(MINE, now, 1))
+            .whatever();
+        // What is heard of this incarnation says nothing of the record that it began with.
+        let asked = leads.hear_incarnation(LOW, incarnation, Recall { seen });
+        let said = asked.messages();
+        assert!(
+            matches!(said[..], [Message::Recalled(again), Message::Heartbeat(_)] if again.heard == answer.heard)
+        );
+        // `incarnation-before-word`
+        record.incarnation = Some(Incarnation(incarnation));
+    }
+}
+
+pub(super) fn the_incarnation_is_written_before_the_first_ack(config: QuorumConfig) -> bool {
+    let mut me = Kit::reborn(config, MemberKind::Voter, Some(5), written(OLD));
+    me.start().whatever();
+    let seen = me.hear(HIGH, heartbeat(OLD, 9));
+    let writes = |effect: &Effect<_, _, _>| matches!(effect, Effect::Persist(_));
+    let acks = |effect: &Effect<_, _, _>| {
+        matches!(
+            effect,
+            Effect::Send {
+                message: Message::Ack(_),
+                ..
+            }
+        )
+    };
+    let written = seen.0.iter().position(writes);
+    written.is_some() && written < seen.0.iter().position(acks)
+}
+
+// ---- the question ----------------------------------------------------------------------------
+
+#[test]
+fn a_voter_that_appears_after_the_start_is_asked_at_once() {
+    let mut me = Kit::began(config(), MemberKind::Voter, Some(5));
+    let mut high = me.members.get(&id(HIGH)).cloned().unwrap();
+    let up = high.clone();
+    (high.presence, high.incarnation) = (Presence::Unseen, None);
+    me.members.leave(&id(HIGH));
+    me.members.join([high]);
+    assert!(asks(&me.start()));
+    assert!(
+        asks(&me.told(|members| members.join([up]))),
+        "its link is there now"
+    );
+    assert!(
+        !asks(&me.told(|members| members.set_score(&id(HIGH), Some(8.into())))),
+        "asked"
+    );
+}
+
+#[test]
+fn a_voter_asks_all_when_it_starts_and_whoever_has_not_answered_when_it_is_heard() {
+    let mut me = Kit::reborn(config(), MemberKind::Voter, Some(5), written(OLD));
+    assert!(asks(&me.start()));
+    assert!(!asks(&me.hear(HIGH, heartbeat(OLD, 9))), "within the round");
+    me.later(E);
+    assert!(asks(&me.hear(HIGH, heartbeat(OLD, 9))));
+    me.hear(HIGH, recalled(Heard::default())).whatever();
+    me.later(E);
+    assert!(!asks(&me.hear(HIGH, heartbeat(OLD, 9))), "answered");
+    assert!(asks(&me.hear(LOW, elect(OLD, 1))), "the other one did not");
+}
+
+/// A follower that restarts would wait for half an interval on average.
+#[test]
+fn a_leader_answers_with_a_heartbeat_as_well() {
+    let mut me = Kit::leading();
+    let asked = me.hear_incarnation(LOW, 2, Recall { seen: Term(MINE) });
+    let said = asked.messages();
+    assert!(
+        matches!(said[..], [Message::Recalled(_), Message::Heartbeat(said)]
+            if said.term == Term(MINE) && said.sent_at == Some(me.now)),
+        "{said:?}"
+    );
+}
+
+/// Whoever is reached later may know better.
+#[test]
+fn an_agent_ends_when_a_voter_that_is_reached_later_knows_better() {
+    let mut me = Kit::reborn(config(), MemberKind::Voter, Some(5), written(OLD));
+    me.begin().whatever();
+    me.later(P);
+    me.hear(LOW, claim(9, 1)).whatever();
+    let seen = me.hear(HIGH, recalled(heard(0, OLD + 2)));
+    assert!(is_over(&seen));
+}
+
+#[test]
+fn a_voter_without_a_record_votes_when_the_first_has_answered_or_after_a_round() {
+    let mut me = Kit::began(config(), MemberKind::Voter, Some(5));
+    assert!(asks(&me.start()));
+    assert!(!me.hear(HIGH, claim(1, 9)).writes());
+    me.hear(LOW, recalled(Heard::default()))
+        .nothing_else_happened();
+    assert!(me.hear(HIGH, claim(1, 9)).writes());
+
+    let mut me = Kit::began(config(), MemberKind::Voter, Some(5)).started();
+    me.later(E);
+    assert!(me.hear(HIGH, claim(1, 9)).writes(), "nobody answers");
+}
+
+#[test]
+fn an_answer_to_another_incarnation_says_nothing() {
+    let mut me = Kit::reborn(config(), MemberKind::Voter, Some(5), written(OLD));
+    me.start().whatever();
+    let answer = Recalled {
+        incarnation: Incarnation(0),
+        ..recalled(heard(0, OLD + 1))
+    };
+    assert!(!is_over(&me.hear(LOW, answer)));
+}

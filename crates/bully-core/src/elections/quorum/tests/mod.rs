@@ -1,0 +1,319 @@
+//! The quorum election's cells, role by input: one file per input.
+//!
+//! How the common kit and the common suite ([`crate::elections::fixture`]) see this machine is here: its
+//! needed timers, its roles, its messages. What is true of whole groups is tested in the simulated world.
+
+mod announce;
+mod asking;
+mod change;
+mod claim;
+mod command;
+mod config;
+mod diskless;
+mod elect;
+mod epoch;
+mod epochs;
+mod install;
+mod kit;
+mod late;
+mod lease;
+mod members;
+mod memory;
+mod net;
+mod planted;
+mod prepare;
+mod promise;
+mod resign;
+mod ruling;
+mod say;
+mod seal;
+mod start;
+mod takeover;
+mod vote;
+
+use std::{
+    collections::{BTreeMap, BTreeSet, VecDeque},
+    sync::Arc,
+    time::Duration,
+};
+
+use say::*;
+
+use super::{
+    Ack, BullyMessage, BullyTimer, Claim, ClaimReply, Defect, Elect, Elected, Heartbeat,
+    Leadership, Nack, Ok, QuorumBully, QuorumConfig, Refusal, Resign, Takeover, Vote, Yield,
+    state::State,
+};
+use crate::protocol::{
+    AgentId, Effect, Election, Event, Identity, Incarnation, Input, LostReason, Member, MemberKind,
+    Members, Role, Term, Time, Timings, To,
+    fixture::{EYE, HIGH, LOW, ME, id},
+};
+use crate::{
+    elections::{
+        fixture::{
+            Dice, MINE, Machine, OLD, STRANGER, Suite, common_suite, leader, resign, round, yields,
+        },
+        message::{Behind, Recalled},
+        policy::Preemption,
+        vote::Heard,
+    },
+    parts::Participant,
+};
+
+/// The last term of the first epoch.
+const LAST_TERM: Term = Term(super::epoch::TERMS);
+
+/// The preset `in_process`, in milliseconds.
+const DELAY: u64 = 2;
+const H: u64 = 25;
+const S: u64 = 4;
+const E: u64 = 5;
+const D: u64 = 100;
+const P: u64 = 125;
+const W: u64 = 18;
+/// A leader's grace period, and the longest drain.
+const AFTER: u64 = 300;
+const DRAIN: u64 = 96;
+
+type Kit = crate::elections::fixture::Kit<QuorumBully>;
+type Seen = crate::elections::fixture::Seen<QuorumBully>;
+
+impl Machine for QuorumBully {
+    fn participant(&self) -> &Participant {
+        &self.core.me
+    }
+
+    fn state(&self) -> String {
+        format!("{:?}", self.state)
+    }
+
+    fn may_vote(&self) -> bool {
+        self.core.has_store
+    }
+
+    fn needed_timers(&self) -> BTreeSet<BullyTimer> {
+        let mut timers = BTreeSet::new();
+        if self.core.voter.recovery.is_some() {
+            timers.insert(BullyTimer::Recover);
+        }
+        match &self.state {
+            State::Vacant(vacant) => {
+                timers.extend((vacant.due < Time::MAX).then_some(BullyTimer::Election));
+            }
+            State::Following(_) => timers.extend([BullyTimer::Election]),
+            State::Asking(_) | State::Claiming(_) | State::Sealing(_) | State::Telling(_) => {
+                timers.extend([BullyTimer::Round]);
+            }
+            State::Leading(leading) => {
+                let lease = if leading.has_lease() {
+                    BullyTimer::Lease
+                } else {
+                    BullyTimer::Round
+                };
+                timers.extend([BullyTimer::Heartbeat, lease]);
+                timers.extend(leading.is_leaving().then_some(BullyTimer::Drain));
+            }
+        }
+        timers
+    }
+
+    /// A follower's question has a round; the next role may begin before its timer is stopped.
+    fn idle_timers(&self) -> BTreeSet<BullyTimer> {
+        [BullyTimer::Round, BullyTimer::Election].into()
+    }
+
+    fn is_planted(&self) -> bool {
+        let diskless = self.core.config.diskless();
+        self.core.config.defect.is_some() || diskless.is_some_and(|own| own.defect.is_some())
+    }
+
+    /// A leader resigns after it has lost.
+    fn may_send(&self, leading: Option<Term>, _: &To, message: &BullyMessage) {
+        match message {
+            BullyMessage::Resign(_) => assert_eq!(leading, None, "the leadership ends first"),
+            BullyMessage::Elect(_)
+            | BullyMessage::Ok(_)
+            | BullyMessage::Yield(_)
+            | BullyMessage::Elected(_)
+            | BullyMessage::Heartbeat(_)
+            | BullyMessage::Claim(_)
+            | BullyMessage::ClaimReply(_)
+            | BullyMessage::Ack(_)
+            | BullyMessage::Nack(_)
+            | BullyMessage::Behind(_)
+            | BullyMessage::Takeover(_)
+            | BullyMessage::Recover(_)
+            | BullyMessage::Recovered(_)
+            | BullyMessage::Recall(_)
+            | BullyMessage::Recalled(_)
+            | BullyMessage::Seal(_)
+            | BullyMessage::Sealed(_)
+            | BullyMessage::Install(_)
+            | BullyMessage::AskChange(_)
+            | BullyMessage::Enlist(_)
+            | BullyMessage::RegisterMessage(_)
+            | BullyMessage::ChangeAnswer(_) => {}
+        }
+    }
+
+    fn may_store(&self, record: &Vote) {
+        // One that was just removed keeps the list that says so.
+        assert!(self.core.has_store && record.term <= self.core.voter.record.term);
+    }
+}
+
+impl Suite for QuorumBully {
+    const MESSAGES: &'static [&'static str] = BullyMessage::ALL;
+    const TIMERS: &'static [BullyTimer] = &[
+        BullyTimer::Election,
+        BullyTimer::Round,
+        BullyTimer::Heartbeat,
+        BullyTimer::Lease,
+        BullyTimer::Drain,
+        BullyTimer::Recover,
+    ];
+    const DRAIN: (BullyTimer, u64) = (BullyTimer::Drain, DRAIN);
+    const PHASES: &'static [&'static str] = &[
+        "follower: following, with a slot, without a slot",
+        "candidate: asking, claiming, elected, sealing",
+        "waiting: with a slot, without a slot",
+        "leader: draining, elected, preparing",
+    ];
+    const INCARNATIONS: u64 = 800;
+    const LEADS_BY_THE_CLOCK: bool = true;
+
+    fn configs() -> Vec<Arc<QuorumConfig>> {
+        let diskless = Some(super::Diskless::default());
+        let forgetful = QuorumConfig {
+            diskless,
+            ..config()
+        };
+        vec![Arc::new(config()), Arc::new(forgetful)]
+    }
+
+    fn phase(&self) -> &'static str {
+        match &self.state {
+            State::Vacant(vacant) if vacant.due == Time::MAX => "without a slot",
+            State::Vacant(_) => "with a slot",
+            State::Following(_) => "following",
+            State::Asking(_) => "asking",
+            State::Claiming(_) => "claiming",
+            State::Telling(_) => "telling",
+            State::Sealing(_) => "sealing",
+            State::Leading(leading) if leading.preparing.is_some() => "preparing",
+            State::Leading(leading) if leading.leaving.is_some() => "draining",
+            State::Leading(_) => "elected",
+        }
+    }
+
+    fn roles() -> Vec<(&'static str, Kit)> {
+        Kit::roles().into()
+    }
+
+    fn leader() -> Kit {
+        let mut kit = Kit::leading();
+        kit.acked(HIGH, 9).whatever();
+        kit
+    }
+
+    /// The others vote for the term that its successor shall have.
+    fn prepared(me: &mut Kit, seen: Seen) -> Seen {
+        me.prepared(seen)
+    }
+
+    fn is_elected(me: &Kit) -> bool {
+        matches!(me.machine.state, State::Leading(_))
+    }
+
+    fn every_message(me: &Kit) -> Vec<BullyMessage> {
+        every_message(me)
+    }
+
+    /// Mostly an answer to what was asked last: without it no agent is elected.
+    fn any_message(dice: &mut Dice, me: &Kit, _: &str) -> BullyMessage {
+        let core = &me.machine.core;
+        let term = core.voter.record.term.0;
+        match dice.below(7) {
+            0 | 1 => yields_at(core.rounds, term).into(),
+            2 => grants(term).into(),
+            3 => me.votes(core.voter.seen.0).into(),
+            4 | 5 => ack(term, me.now, dice.score()).into(),
+            _ => {
+                let all = every_message(me);
+                all[dice.index(all.len())].clone()
+            }
+        }
+    }
+}
+
+common_suite!(QuorumBully);
+
+impl Seen {
+    /// Asked the other voters.
+    #[track_caller]
+    fn asked(self, message: impl Into<BullyMessage>) -> Self {
+        let to = To::Set([HIGH, LOW].map(id).into());
+        let message = message.into();
+        self.next(&Effect::Send { to, message })
+    }
+
+    /// Made this durable.
+    #[track_caller]
+    fn wrote(self, term: u64, voted_for: &str) -> Self {
+        self.wrote_record(&vote(term, voted_for, P))
+    }
+
+    /// Made this durable, whatever it keeps of the others.
+    #[track_caller]
+    fn wrote_record(mut self, expected: &Vote) -> Self {
+        let Some(Effect::Persist(mut record)) = self.0.pop_front() else {
+            panic!("no record, then {self:?}");
+        };
+        record.others.clear();
+        assert_eq!(record, *expected, "then {self:?}");
+        self
+    }
+}
+
+/// A record, with the longest promise that it keeps, in milliseconds.
+fn vote<'a>(term: u64, voted_for: impl Into<Option<&'a str>>, promise: u64) -> Vote {
+    Vote {
+        term: Term(term),
+        voted_for: voted_for.into().map(|name| candidate(name, 1)),
+        incarnation: Some(Incarnation(1)),
+        promise: Duration::from_millis(promise).into(),
+        ..Vote::default()
+    }
+}
+
+/// A memory of that agent alone, which has led or voted in that term.
+fn heard_of(name: &str, term: u64) -> BTreeMap<AgentId, Heard> {
+    let heard = Heard {
+        store: None,
+        incarnation: Some(Incarnation(1)),
+        term: Term(term),
+    };
+    BTreeMap::from([(id(name), heard)])
+}
+
+fn valid(config: QuorumConfig) -> QuorumConfig {
+    let config = QuorumConfig {
+        timings: Timings::in_process(),
+        preemption: Preemption::After(Duration::from_millis(AFTER)),
+        ..config
+    };
+    config.check().unwrap();
+    config
+}
+
+fn planted(defect: Defect) -> QuorumConfig {
+    QuorumConfig {
+        defect: Some(defect),
+        ..config()
+    }
+}
+
+fn config() -> QuorumConfig {
+    valid(QuorumConfig::new([LOW, ME, HIGH].map(id)))
+}

@@ -1,0 +1,153 @@
+//! One step of a bully by its plain rules or by those of ASTRA: what every role needs.
+//!
+//! Decided here: who is eligible, who outranks whom, and which term is the highest that was seen. Not
+//! here: what an agent does about it; no role is called from here.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use super::{
+    message::{BullyMessage, Elect, Ok},
+    timer::BullyTimer,
+    vote::Vote,
+};
+use crate::parts::{Cooldown, Due, Participant};
+use crate::protocol::{
+    AgentId, Effects, Event, Identity, Members, Role, Round, Score, Term, Time, To,
+};
+
+/// What an agent knows in every role, with the parameters `C` of its rules.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Core<C> {
+    pub me: Participant,
+    pub config: Arc<C>,
+    /// How many rounds of questions were asked in this incarnation.
+    pub rounds: u64,
+    /// The highest term that any message or snapshot named.
+    pub highest_term: Term,
+    /// Every leadership of a lower term is over, as far as this agent is concerned.
+    pub floor: Term,
+    pub cooldown: Cooldown,
+}
+
+impl<C> Core<C> {
+    pub(super) fn new(identity: Identity, config: &Arc<C>) -> Self {
+        Self {
+            me: Participant::new(identity),
+            config: Arc::clone(config),
+            rounds: 0,
+            highest_term: Term::ZERO,
+            floor: Term::ZERO,
+            cooldown: Cooldown::default(),
+        }
+    }
+
+    pub(super) fn see(&mut self, term: Term) {
+        self.highest_term = self.highest_term.max(term);
+    }
+
+    pub(super) fn raise_floor(&mut self, term: Term) {
+        self.floor = self.floor.max(term);
+    }
+
+    /// A leadership of that term was resigned: a second copy of the message calls no successor.
+    pub(super) fn note_resigned(&mut self, term: Term) {
+        self.raise_floor(term.next().unwrap_or(term));
+    }
+
+    pub(super) fn note_members(&mut self, members: &Arc<Members>) {
+        // One that starts knows no term: a leadership below the last would seem stale to others.
+        self.see(members.term());
+        self.me.members = Arc::clone(members);
+    }
+
+    /// Whether the agent can be elected, no later process has its name, and there is a term left to lead in.
+    pub(super) fn is_eligible(&self) -> bool {
+        self.me.eligible().is_some() && self.highest_term.next().is_some() && !self.me.is_disowned()
+    }
+}
+
+/// One step: its time, the role in which it is taken, and where its effects go.
+#[derive(Debug)]
+pub(super) struct StepOf<'a, C> {
+    pub now: Time,
+    pub role: Role,
+    pub core: &'a mut Core<C>,
+    pub out: &'a mut Effects<BullyMessage, BullyTimer, Vote>,
+}
+
+impl<C> StepOf<'_, C> {
+    /// Whether the agent would take the leadership now: it is eligible, and does not cool down.
+    pub(super) fn competes(&self) -> bool {
+        self.core.is_eligible() && !self.core.cooldown.is_active(self.now)
+    }
+
+    /// Whether the agent competes, and ranks above an agent of that score and name.
+    pub(super) fn outranks(&self, score: Score, id: &AgentId) -> bool {
+        self.core.me.outranks(score, id) && self.competes()
+    }
+
+    /// The agent's slot for a vacant leadership; `None` if it is not eligible.
+    pub(super) fn slot(&self, gone: Option<&AgentId>) -> Option<usize> {
+        let cools_down = self.core.cooldown.is_active(self.now);
+        let slot = self.core.me.slot(gone, cools_down);
+        slot.filter(|_| self.core.is_eligible())
+    }
+
+    /// Says whether there was a cool-down.
+    pub(super) fn end_cooldown(&mut self) -> bool {
+        self.core.cooldown.end(BullyTimer::Cooldown, self.out)
+    }
+
+    /// Whether the cool-down is over, now that its timer has fired.
+    pub(super) fn is_cooldown_over(&mut self) -> bool {
+        let due = self
+            .core
+            .cooldown
+            .on_due(self.now, BullyTimer::Cooldown, self.out);
+        if due.is_none() {
+            self.ignore("it does not cool down");
+        }
+        due == Some(Due::Now)
+    }
+
+    pub(super) fn next_round(&mut self) -> Round {
+        self.core.rounds = self.core.rounds.saturating_add(1);
+        Round {
+            incarnation: self.core.me.incarnation,
+            counter: self.core.rounds,
+        }
+    }
+
+    /// Sends `Elect` to these voters. Both bullies call it when they hold an election: `ask_voters` in
+    /// `bully/candidate.rs`, and ASTRA's `holding.rs`. So a change here changes both. The question to a
+    /// leader alone is `ask_leader` in `bully/candidate.rs`, and the quorum mode has its own.
+    pub(super) fn ask(&mut self, voters: &BTreeSet<AgentId>, round: Round, score: Score) {
+        // Where all are asked no list of names is made.
+        let is_everybody = voters.len().saturating_add(1) == self.core.me.members.len();
+        let to = if is_everybody {
+            To::All
+        } else {
+            To::Set(voters.iter().cloned().collect())
+        };
+        let elect = Elect::plain(round, score, self.core.highest_term);
+        self.out.send_to(to, elect);
+    }
+
+    /// "Stop": ASTRA's `result("ok")`.
+    pub(super) fn answer_ok(&mut self, asker: &AgentId, elect: &Elect) {
+        let ok = Ok {
+            round: elect.round,
+            seen: self.core.highest_term,
+            refusal: None,
+        };
+        self.out.send(asker, ok);
+    }
+
+    pub(super) fn notify_no_leader(&mut self, term: Term) {
+        self.out.notify(Event::NoLeader { term });
+    }
+
+    pub(super) fn ignore(&self, reason: &'static str) {
+        self.core.me.ignore(self.role, reason);
+    }
+}

@@ -1,0 +1,103 @@
+//! The time after a step-down in which an agent lets the others go first.
+//!
+//! Decided here: that it ends by itself. Without it a hand-over would bounce straight back to the
+//! agent that has just left, which is often the highest in rank. Not here: what an agent does
+//! meanwhile, and what ends the cool-down early; an election says both.
+
+use std::time::Duration;
+
+use super::handover::Due;
+use crate::protocol::{Effects, Time};
+
+/// Until when an agent lets others go first; over by default.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Cooldown(Option<Time>);
+
+impl Cooldown {
+    /// Begins, and sets `timer` to its end.
+    pub fn begin<M, T, D>(
+        &mut self,
+        now: Time,
+        span: Duration,
+        timer: T,
+        out: &mut Effects<M, T, D>,
+    ) {
+        self.0 = Some(now.after(span));
+        out.set_timer(timer, span);
+    }
+
+    /// Ends early; says whether there was one.
+    pub fn end<M, T, D>(&mut self, timer: T, out: &mut Effects<M, T, D>) -> bool {
+        let has_begun = self.0.take().is_some();
+        if has_begun {
+            out.cancel_timer(timer);
+        }
+        has_begun
+    }
+
+    /// Whether others go first at `now`.
+    pub fn is_active(&self, now: Time) -> bool {
+        self.0.is_some_and(|until| now < until)
+    }
+
+    /// When it ends by itself, even if that is past.
+    pub const fn until(&self) -> Option<Time> {
+        self.0
+    }
+
+    /// Whether one has begun and was not ended, even if its time is up.
+    pub const fn has_begun(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// What its timer finds: `None` if there is none. If its time is up the cool-down ends, if not
+    /// `timer` is set to what is left of it.
+    pub fn on_due<M, T, D>(
+        &mut self,
+        now: Time,
+        timer: T,
+        out: &mut Effects<M, T, D>,
+    ) -> Option<Due> {
+        let due = Due::check(now, self.0?, timer, out);
+        if due == Due::Now {
+            self.0 = None;
+        }
+        Some(due)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::{After, Effect};
+
+    #[test]
+    fn it_ends_by_its_timer_and_no_earlier() {
+        let mut out = Effects::<(), u8, ()>::default();
+        let mut cooldown = Cooldown::default();
+        let at = Time::from_millis;
+        assert_eq!(cooldown.on_due(at(0), 1, &mut out), None);
+        cooldown.begin(at(10), Duration::from_millis(5), 1, &mut out);
+        assert!(cooldown.is_active(at(14)) && !cooldown.is_active(at(15)));
+        let early = Effect::SetTimer {
+            timer: 1,
+            after: After::from(Duration::from_millis(1)),
+        };
+        assert_eq!(cooldown.on_due(at(14), 1, &mut out), Some(Due::Later));
+        assert_eq!(out.drain().last(), Some(early));
+        assert!(cooldown.has_begun());
+        assert_eq!(cooldown.on_due(at(15), 1, &mut out), Some(Due::Now));
+        assert_eq!(out.drain().last(), None);
+        assert!(!cooldown.has_begun());
+    }
+
+    #[test]
+    fn an_early_end_takes_the_timer_back_once() {
+        let mut out = Effects::<(), u8, ()>::default();
+        let mut cooldown = Cooldown::default();
+        assert!(!cooldown.end(1, &mut out));
+        cooldown.begin(Time::ZERO, Duration::from_secs(1), 1, &mut out);
+        assert!(cooldown.end(1, &mut out) && !cooldown.end(1, &mut out));
+        assert_eq!(out.drain().last(), Some(Effect::CancelTimer(1)));
+    }
+}

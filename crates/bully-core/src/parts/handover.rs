@@ -1,0 +1,99 @@
+//! A leadership that is being handed over: `Draining`, then `Drained`, then `Resign`.
+//!
+//! Decided here: that the work of a leader has a limited time to end. A leader that steps down first
+//! tells its application (`Draining`), goes on leading until the application says that its work has
+//! ended (`Drained`) or the time is over, and only then says so to the others (`Resign`): so no two
+//! agents work at the same time. Not here: what an election sends, and to whom it hands over
+//! ([`Participant::successor`](super::Participant::successor)).
+
+use std::time::Duration;
+
+use crate::protocol::{AgentId, Effects, Event, Term, Time};
+
+/// The end of a leadership that has been announced to the application.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Handover {
+    /// The successor, if one is known.
+    pub to: Option<AgentId>,
+    /// The leadership ends at this time even if the work has not.
+    due: Time,
+}
+
+/// What a timer finds when it fires: timers are hints, and only the clock says that a time is up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Due {
+    Now,
+    /// It fired early, or belongs to an earlier time: it is set again.
+    Later,
+}
+
+impl Due {
+    /// Whether that time has come; if not, `timer` is set to it.
+    pub fn check<M, T, D>(now: Time, due: Time, timer: T, out: &mut Effects<M, T, D>) -> Self {
+        if now < due {
+            out.set_timer(timer, due.since(now));
+            Self::Later
+        } else {
+            Self::Now
+        }
+    }
+}
+
+impl Handover {
+    /// Tells the application that its work must end within `limit`, and sets `timer` to that.
+    pub fn begin<M, T, D>(
+        now: Time,
+        term: Term,
+        to: Option<AgentId>,
+        limit: Duration,
+        timer: T,
+        out: &mut Effects<M, T, D>,
+    ) -> Self {
+        // Told first: the time for the work must not run before the application knows of it.
+        out.notify(Event::Draining {
+            term,
+            to: to.clone(),
+        });
+        out.set_timer(timer, limit);
+        let due = now.after(limit);
+        Self { to, due }
+    }
+
+    /// Whether the work has had its time; if not, `timer` is set to what is left of it.
+    pub fn on_due<M, T, D>(&self, now: Time, timer: T, out: &mut Effects<M, T, D>) -> Due {
+        Due::check(now, self.due, timer, out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::{After, Effect};
+
+    #[test]
+    fn the_application_is_told_before_its_time_begins_to_run() {
+        let mut out = Effects::<(), u8, ()>::default();
+        let (now, limit) = (Time::from_millis(10), Duration::from_millis(50));
+        let to = AgentId::new("b").ok();
+        let handover = Handover::begin(now, Term(7), to.clone(), limit, 1, &mut out);
+        let effects: Vec<_> = out.drain().collect();
+        let term = Term(7);
+        let expected = [
+            Effect::Notify(Event::Draining { term, to }),
+            Effect::SetTimer {
+                timer: 1,
+                after: After::from(limit),
+            },
+        ];
+        assert_eq!(effects, expected);
+        let early = Effect::SetTimer {
+            timer: 1,
+            after: After::from(Duration::from_millis(1)),
+        };
+        let at = Time::from_millis;
+        assert_eq!(handover.on_due(at(59), 1, &mut out), Due::Later);
+        assert_eq!(out.drain().collect::<Vec<_>>(), [early]);
+        assert_eq!(handover.on_due(at(60), 1, &mut out), Due::Now);
+        assert_eq!(out.drain().next(), None);
+    }
+}

@@ -1,0 +1,63 @@
+//! One way to define what the participants of an election say to each other.
+//!
+//! [`messages!`](messages!) takes one line for each message: the struct, the name that counters and
+//! traces show, and the highest term that the message names. It makes the enum, the conversions into
+//! it, `name` and `term`. So nothing of that is written twice, and a message without a name or a term
+//! does not compile. Every message has a term: one that says nothing else carries the highest that its
+//! sender knows, as the ring's `Probe` does.
+//!
+//! Not here: who may say a message and whether a newer one takes its place. Each election decides that
+//! in one table of its own, its implementation of [`PeerMessage`](crate::protocol::PeerMessage).
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! messages {
+    (
+        $(#[$attribute:meta])*
+        pub enum $all:ident {
+            $($(#[$wire:meta])* $name:ident($message:ident) => $kind:expr, $term:expr;)*
+        }
+    ) => {
+        $(#[$attribute])*
+        #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        pub enum $all {
+            $(
+                #[doc = concat!("The message `", stringify!($name), "`.")]
+                $(#[$wire])*
+                $name($name),
+            )*
+        }
+
+        impl $all {
+            /// All messages, for the tests that claim to have each of them.
+            #[cfg(test)]
+            pub const ALL: &'static [&'static str] = &[$(stringify!($name)),*];
+
+            /// The highest term that the message names.
+            pub fn term(&self) -> $crate::protocol::Term {
+                match self {
+                    $(Self::$name($message) => $term,)*
+                }
+            }
+
+            /// What counters and traces call it.
+            #[allow(unused_variables, reason = "most names do not depend on what is said")]
+            fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$name($message) => $kind,)*
+                }
+            }
+        }
+
+        $(
+            impl From<$name> for $all {
+                fn from(message: $name) -> Self {
+                    Self::$name(message)
+                }
+            }
+        )*
+    };
+}
+
+pub use crate::messages;

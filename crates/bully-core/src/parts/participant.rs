@@ -1,0 +1,238 @@
+//! What a participant knows of itself and of the other members.
+//!
+//! Decided here: how ranks compare, who may be elected at all, and who can take over from a leader
+//! that steps down. Not here: whether an agent asks for the leadership at a given moment; that is a
+//! rule of each election.
+
+use std::sync::Arc;
+
+use tracing::debug;
+
+use crate::protocol::{
+    AgentId, Birth, Identity, Incarnation, Leader, Member, MemberKind, Members, Role, Score, Term,
+};
+
+use super::slot;
+
+/// One agent among the members of its group, in one incarnation.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Participant {
+    pub id: AgentId,
+    pub incarnation: Incarnation,
+    pub kind: MemberKind,
+    /// `None` while the agent cannot be elected.
+    pub score: Option<Score>,
+    pub birth: Birth,
+    /// The newest snapshot: a hint that saves messages, in which only ended incarnations are facts.
+    pub members: Arc<Members>,
+}
+
+impl Participant {
+    /// A participant that does not know any member yet.
+    pub fn new(identity: Identity) -> Self {
+        let Identity {
+            id,
+            incarnation,
+            kind,
+            score,
+            birth,
+            store: _, // only one election asks for it
+        } = identity;
+        Self {
+            id,
+            incarnation,
+            kind,
+            score,
+            birth,
+            members: Arc::default(),
+        }
+    }
+
+    /// What a participant like this one is made from.
+    #[cfg(any(test, feature = "testkit"))]
+    pub fn identity(&self) -> Identity {
+        Identity {
+            id: self.id.clone(),
+            incarnation: self.incarnation,
+            kind: self.kind,
+            score: self.score,
+            birth: self.birth,
+            store: Some(crate::protocol::StoreId::new(1)), // as in every fixture
+        }
+    }
+
+    pub fn is_voter(&self) -> bool {
+        self.kind == MemberKind::Voter
+    }
+
+    /// The score with which this agent can be elected: that of a voter that has one.
+    pub fn eligible(&self) -> Option<Score> {
+        self.score.filter(|_| self.is_voter())
+    }
+
+    /// Whether most of the others know a later process of this one's name.
+    pub fn is_disowned(&self) -> bool {
+        self.members.is_disowned(&self.id)
+    }
+
+    /// Whether this agent can be elected and is higher in rank than an agent of that score and name.
+    pub fn outranks(&self, score: Score, id: &AgentId) -> bool {
+        // A tie of scores is broken by the name, so that any two agents agree on who is higher.
+        self.eligible()
+            .is_some_and(|own| (own, &self.id) > (score, id))
+    }
+
+    /// The agent's slot when the leadership is vacant; the first is 0, and an agent that cannot be
+    /// elected has none. `gone` is a member that looks up in the snapshot and is known not to be.
+    pub fn slot(&self, gone: Option<&AgentId>, cools_down: bool) -> Option<usize> {
+        let ahead = self.ahead(gone, slot::LAST)?;
+        Some(slot::behind(ahead, cools_down))
+    }
+
+    /// How many members that are up rank above this agent, counted up to `limit`; `None` if it cannot be
+    /// elected.
+    pub fn ahead(&self, gone: Option<&AgentId>, limit: usize) -> Option<usize> {
+        let score = self.eligible()?;
+        Some(self.members.ahead_of(score, &self.id, gone, limit))
+    }
+
+    /// Whether that agent is a member that votes.
+    pub fn is_voter_named(&self, id: &AgentId) -> bool {
+        self.members.get(id).is_some_and(Member::is_voter)
+    }
+
+    /// Whether that agent is a member that is up, as far as is known.
+    pub fn is_up(&self, id: &AgentId) -> bool {
+        self.members.get(id).is_some_and(Member::is_up)
+    }
+
+    /// Whether the incarnation that led is over, or thought to be, or is no member any more.
+    pub fn is_gone(&self, leader: &Leader) -> bool {
+        self.members
+            .get(&leader.id)
+            .is_none_or(|member| member.is_gone(leader.incarnation))
+    }
+
+    /// The agent to hand the leadership to: the one that was asked for if it is up and can be elected,
+    /// otherwise the highest in rank that is up.
+    pub fn successor(&self, wanted: Option<AgentId>) -> Option<AgentId> {
+        wanted.filter(|id| self.can_succeed(id)).or_else(|| {
+            let mut others = self.members.eligible();
+            others
+                .find(|member| member.id != self.id)
+                .map(|member| member.id.clone())
+        })
+    }
+
+    /// Whether another member is up and can be elected.
+    pub fn can_succeed(&self, id: &AgentId) -> bool {
+        let can_lead =
+            |member: &Member| member.is_up() && member.is_voter() && member.score.is_some();
+        *id != self.id && self.members.get(id).is_some_and(can_lead)
+    }
+
+    /// This agent as the leader of a term.
+    pub fn as_leader(&self, term: Term) -> Leader {
+        Leader {
+            id: self.id.clone(),
+            incarnation: self.incarnation,
+            term,
+        }
+    }
+
+    /// Traces that an input changes nothing, and why.
+    pub fn ignore(&self, role: Role, reason: &'static str) {
+        debug!(node = %self.id, %role, reason, "input ignored");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(name: &str) -> AgentId {
+        AgentId::new(name).unwrap()
+    }
+
+    fn up(name: &str, kind: MemberKind, score: Option<i32>) -> Member {
+        Member::up(id(name), kind, score.map(Into::into), Incarnation(3))
+    }
+
+    /// The voter `c` of score 3, among others.
+    fn participant() -> Participant {
+        let mut members = Members::new(true);
+        members.join([
+            up("a", MemberKind::Voter, Some(1)),
+            up("b", MemberKind::Voter, Some(2)),
+            up("c", MemberKind::Voter, Some(3)),
+            up("d", MemberKind::Voter, None),
+            up("e", MemberKind::Observer, Some(5)),
+        ]);
+        let identity = Identity {
+            id: id("c"),
+            incarnation: Incarnation(3),
+            kind: MemberKind::Voter,
+            score: Some(3.into()),
+            birth: Birth::Started,
+            store: None,
+        };
+        Participant {
+            members: Arc::new(members),
+            ..Participant::new(identity)
+        }
+    }
+
+    #[test]
+    fn rank_is_the_score_and_then_the_name() {
+        let me = participant();
+        assert!(me.outranks(2.into(), &id("z")) && me.outranks(3.into(), &id("b")));
+        assert!(!me.outranks(3.into(), &id("c")) && !me.outranks(3.into(), &id("d")));
+        let mut observer = participant();
+        observer.kind = MemberKind::Observer;
+        assert!(!observer.outranks(1.into(), &id("a")) && observer.eligible().is_none());
+        let mut ineligible = participant();
+        ineligible.score = None;
+        assert!(!ineligible.outranks(1.into(), &id("a")) && ineligible.eligible().is_none());
+    }
+
+    #[test]
+    fn the_highest_in_rank_that_is_there_has_the_first_slot() {
+        let mut me = participant();
+        assert_eq!(
+            (me.slot(None, false), me.slot(None, true)),
+            (Some(0), Some(8))
+        );
+        me.score = Some(0.into());
+        assert_eq!(me.slot(None, false), Some(2));
+        assert_eq!(me.slot(Some(&id("b")), false), Some(1));
+        me.score = None;
+        assert_eq!(me.slot(None, false), None);
+    }
+
+    #[test]
+    fn a_leader_that_is_no_member_or_has_a_later_incarnation_is_gone() {
+        let me = participant();
+        let led = |name: &str, incarnation| Leader {
+            id: id(name),
+            incarnation: Incarnation(incarnation),
+            term: Term(1),
+        };
+        let gone = [led("a", 3), led("a", 2), led("x", 3)].map(|leader| me.is_gone(&leader));
+        assert_eq!(gone, [false, true, true]);
+        assert!(me.is_up(&id("a")) && !me.is_up(&id("x")));
+        assert!(me.is_voter_named(&id("d")) && !me.is_voter_named(&id("e")));
+    }
+
+    #[test]
+    fn the_leadership_goes_to_the_wanted_agent_if_that_can_lead() {
+        let me = participant();
+        let to = |wanted: Option<&str>| me.successor(wanted.map(id)).unwrap();
+        assert_eq!(to(Some("a")), id("a"));
+        for other in [None, Some("c"), Some("d"), Some("e"), Some("x")] {
+            assert_eq!(to(other), id("b"), "{other:?}");
+        }
+        let mut alone = participant();
+        alone.members = Arc::default();
+        assert_eq!(alone.successor(Some(id("a"))), None);
+    }
+}

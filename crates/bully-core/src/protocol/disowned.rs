@@ -1,0 +1,82 @@
+//! A process whose name a later one has, and the members whose hosts refuse it for that.
+//!
+//! Decided here: when most of the other voters' hosts do. Not here: how a machine acts on that.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use super::{AgentId, Members};
+
+/// The members whose hosts refuse this process.
+pub(super) type Disowners = BTreeSet<AgentId>;
+
+impl Members {
+    /// Notes whether the host of that agent refuses this process, since it knows a later one of its name. Says whether
+    /// that is new.
+    pub fn disown(&mut self, id: &AgentId, is_refused: bool) -> bool {
+        if self.disowners.contains(id) == is_refused {
+            return false;
+        }
+        let disowners = Arc::make_mut(&mut self.disowners);
+        if is_refused {
+            disowners.insert(id.clone());
+        } else {
+            disowners.remove(id);
+        }
+        true
+    }
+
+    /// Whether more of the other voters are on hosts that know a later process of this name, than are up
+    /// on other hosts.
+    pub fn is_disowned(&self, me: &AgentId) -> bool {
+        if self.disowners.is_empty() {
+            return false;
+        }
+        let others = self.voters().filter(|m| m.id != *me);
+        let (mut know_a_later_one, mut count_on_this_one) = (0usize, 0usize);
+        for member in others {
+            if self.disowners.contains(&member.id) {
+                know_a_later_one = know_a_later_one.saturating_add(1);
+            } else if member.is_up() {
+                count_on_this_one = count_on_this_one.saturating_add(1);
+            }
+        }
+        know_a_later_one > count_on_this_one
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::driver::MembersReports as _;
+    use crate::protocol::{Incarnation, Member, MemberKind};
+
+    fn id(name: &str) -> AgentId {
+        AgentId::new(name).unwrap()
+    }
+
+    fn group() -> Members {
+        let mut members = Members::new(true);
+        let up = |name| Member::up(id(name), MemberKind::Voter, None, Incarnation(1));
+        members.join(["a", "b", "c", "d"].map(up));
+        members
+    }
+
+    #[test]
+    fn a_process_is_disowned_by_more_voters_than_count_on_it() {
+        let mut members = group();
+        let me = id("a");
+        assert!(!members.is_disowned(&me));
+        assert!(members.disown(&id("b"), true) && !members.disown(&id("b"), true));
+        assert!(!members.is_disowned(&me), "one against two");
+        members.suspect(&id("c"), Incarnation(1));
+        assert!(!members.is_disowned(&me), "one against one");
+        members.disown(&id("d"), true);
+        assert!(members.is_disowned(&me));
+        assert!(members.leave(&id("d")));
+        members.join([Member::up(id("d"), MemberKind::Voter, None, Incarnation(2))]);
+        assert!(!members.is_disowned(&me), "it left, and came again");
+        members.disown(&id("b"), false);
+        members.disown(&id("a"), true);
+        assert!(!members.is_disowned(&me), "it does not count itself");
+    }
+}

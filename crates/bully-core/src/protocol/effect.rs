@@ -1,0 +1,189 @@
+//! What comes out of a machine, in the order in which it must be done.
+
+use std::{iter, sync::Arc, time::Duration};
+
+use super::{AgentId, Election, Event};
+
+/// One thing to do; see [`Election::handle`].
+#[derive(Clone, Debug, PartialEq)]
+pub enum Effect<M, T, D> {
+    /// Make this record durable before any later effect of the step leaves.
+    Persist(D),
+    /// Send this message to others.
+    Send {
+        /// The receivers.
+        to: To,
+        /// What is sent.
+        message: M,
+    },
+    /// Set a timer; one that is running under that name is replaced.
+    SetTimer {
+        /// Its name.
+        timer: T,
+        /// When, counted from the step's clock reading.
+        after: After,
+    },
+    /// Forget a timer; it may not be running.
+    CancelTimer(T),
+    /// Tell the application.
+    Notify(Event),
+}
+
+/// An effect of a machine of that kind.
+pub type EffectOf<E> =
+    Effect<<E as Election>::Message, <E as Election>::Timer, <E as Election>::Durable>;
+
+/// What members of an election of that kind say to each other: `Group<MessageOf<Ring>>`.
+pub type MessageOf<E> = <E as Election>::Message;
+
+/// The effects of a machine of that kind. Machines with the same messages, timers and records
+/// share it.
+pub type EffectsOf<E> =
+    Effects<<E as Election>::Message, <E as Election>::Timer, <E as Election>::Durable>;
+
+/// The receivers of a message. The sender is never among them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum To {
+    /// One member.
+    One(AgentId),
+    /// Every member: voters and observers.
+    All,
+    /// These members: named once, so that the message is encoded once.
+    Set(Arc<[AgentId]>),
+}
+
+/// A span of time, or a range out of which the driver draws a point (jitter).
+///
+/// A machine that re-checks a deadline uses [`min`](Self::min): a timer never fires earlier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct After {
+    /// The shortest.
+    pub min: Duration,
+    /// The longest.
+    pub max: Duration,
+}
+
+impl After {
+    /// From `min` to `min + jitter`.
+    #[must_use]
+    pub fn jittered(min: Duration, jitter: Duration) -> Self {
+        Self {
+            min,
+            max: min.saturating_add(jitter),
+        }
+    }
+}
+
+impl From<Duration> for After {
+    fn from(exactly: Duration) -> Self {
+        Self {
+            min: exactly,
+            max: exactly,
+        }
+    }
+}
+
+/// The effects of one step, in order. Reused between steps: a steady state allocates nothing.
+#[derive(Debug)]
+pub struct Effects<M, T, D>(Vec<Effect<M, T, D>>);
+
+impl<M, T, D> Default for Effects<M, T, D> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<M, T, D> Effects<M, T, D> {
+    /// An empty list.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Appends [`Effect::Persist`].
+    pub fn persist(&mut self, record: D) {
+        self.push(|| Effect::Persist(record));
+    }
+
+    /// Appends [`Effect::Send`] to one member.
+    pub fn send(&mut self, to: &AgentId, message: impl Into<M>) {
+        self.send_to(To::One(to.clone()), message);
+    }
+
+    /// Appends [`Effect::Send`] to every member.
+    pub fn send_all(&mut self, message: impl Into<M>) {
+        self.send_to(To::All, message);
+    }
+
+    /// Appends [`Effect::Send`].
+    pub fn send_to(&mut self, to: To, message: impl Into<M>) {
+        self.push(|| Effect::Send {
+            to,
+            message: message.into(),
+        });
+    }
+
+    /// Appends [`Effect::SetTimer`].
+    pub fn set_timer(&mut self, timer: T, after: impl Into<After>) {
+        self.push(|| Effect::SetTimer {
+            timer,
+            after: after.into(),
+        });
+    }
+
+    /// Appends [`Effect::CancelTimer`].
+    pub fn cancel_timer(&mut self, timer: T) {
+        self.push(|| Effect::CancelTimer(timer));
+    }
+
+    /// Appends [`Effect::Notify`].
+    pub fn notify(&mut self, event: Event) {
+        self.push(|| Effect::Notify(event));
+    }
+
+    /// Room first: an effect that is made after that is written where it stays, and is not moved there.
+    fn push(&mut self, effect: impl FnOnce() -> Effect<M, T, D>) {
+        self.0.extend(iter::once_with(effect));
+    }
+
+    /// Takes the effects out, in order; the room is kept.
+    pub fn drain(&mut self) -> impl Iterator<Item = Effect<M, T, D>> + '_ {
+        self.0.drain(..)
+    }
+
+    /// The effects so far.
+    pub fn as_slice(&self) -> &[Effect<M, T, D>] {
+        &self.0
+    }
+
+    /// Whether nothing is to be done.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn effects_are_seen_in_their_order_until_they_are_taken_out() {
+        let mut out = Effects::<(), u8, ()>::default();
+        out.cancel_timer(7);
+        out.cancel_timer(3);
+        let expected = [Effect::CancelTimer(7), Effect::CancelTimer(3)];
+        assert_eq!(out.as_slice(), expected);
+        assert!(out.drain().eq(expected) && out.as_slice().is_empty());
+    }
+
+    #[test]
+    fn jitter_saturates() {
+        let after = After::jittered(Duration::MAX, Duration::from_secs(1));
+        assert_eq!(
+            after,
+            After {
+                min: Duration::MAX,
+                max: Duration::MAX
+            }
+        );
+    }
+}

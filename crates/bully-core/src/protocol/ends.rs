@@ -1,0 +1,93 @@
+//! The ends of incarnations that are known one by one.
+//!
+//! Decided here: that each stands for itself alone, and how many are kept. Not here: which report of
+//! an end is of this kind; that is for [`Member`](super::Member).
+
+use super::Incarnation;
+
+/// Incarnations that have ended, each of them told: nothing follows for an earlier one, which may be
+/// another process of the same name.
+///
+/// The latest few are kept. A forgotten end frees no voter: the promise to that incarnation runs out by itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Ends(Option<Box<Told>>);
+
+/// Apart: nearly every member has none, and each agent keeps all members.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+struct Told(Vec<Incarnation>);
+
+impl Ends {
+    /// Number of ends that are kept.
+    pub const MOST: usize = 4;
+
+    /// Whether that very incarnation has ended.
+    pub fn has(&self, incarnation: Incarnation) -> bool {
+        self.told().binary_search(&incarnation).is_ok()
+    }
+
+    /// The ends, earliest incarnation first.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = Incarnation> {
+        self.told().iter().copied()
+    }
+
+    /// The latest incarnation among them.
+    pub fn last(&self) -> Option<Incarnation> {
+        self.told().last().copied()
+    }
+
+    /// Notes one; says whether that changed anything.
+    pub fn note(&mut self, incarnation: Incarnation) -> bool {
+        let Err(at) = self.told().binary_search(&incarnation) else {
+            return false;
+        };
+        let is_full = self.told().len() >= Self::MOST;
+        if is_full && at == 0 {
+            return false;
+        }
+        let Told(told) = &mut **self.0.get_or_insert_default();
+        told.insert(at, incarnation);
+        if is_full {
+            told.remove(0);
+        }
+        true
+    }
+
+    fn told(&self) -> &[Incarnation] {
+        self.0.as_deref().map_or(&[], |Told(told)| told)
+    }
+
+    /// Without those from that incarnation on.
+    pub fn before(&self, incarnation: Incarnation) -> Self {
+        self.iter().filter(|ended| *ended < incarnation).collect()
+    }
+}
+
+impl FromIterator<Incarnation> for Ends {
+    fn from_iter<I: IntoIterator<Item = Incarnation>>(told: I) -> Self {
+        let mut ends = Self::default();
+        for incarnation in told {
+            ends.note(incarnation);
+        }
+        ends
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_latest_few_are_kept_in_whichever_order_they_are_told() {
+        let mut ends = Ends::default();
+        let news = [5, 2, 5, 9, 7, 1, 8, 2].map(|number| ends.note(Incarnation(number)));
+        assert_eq!(
+            news,
+            [true, true, false, true, true, false, true, false],
+            "1 and 2 are earlier than the four that are kept"
+        );
+        assert_eq!(ends.iter().map(|i| i.0).collect::<Vec<_>>(), [5, 7, 8, 9]);
+        assert!(ends.has(Incarnation(7)) && !ends.has(Incarnation(6)));
+        assert_eq!(ends.last(), Some(Incarnation(9)));
+        assert_eq!(ends.before(Incarnation(8)).last(), Some(Incarnation(7)));
+    }
+}

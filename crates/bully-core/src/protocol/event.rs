@@ -1,0 +1,149 @@
+//! What a machine tells the application.
+//!
+//! Contract, at one agent: between [`Acquired`](Event::Acquired) and [`Lost`](Event::Lost) of
+//! its own leadership only [`Renewed`](Event::Renewed) and [`Draining`](Event::Draining) occur;
+//! there is exactly one `Lost` for each `Acquired`; terms of [`NewLeader`](Event::NewLeader) never
+//! decrease within one incarnation (except under rules that compare no terms: those of ASTRA).
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::{AgentId, Incarnation, Term, VotersEvent};
+
+/// A change of the leader, as one agent sees it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[non_exhaustive]
+pub enum Event {
+    /// This agent leads from now on.
+    Acquired {
+        /// The term it leads in.
+        term: Term,
+    },
+    /// This agent goes on leading without a gap, in a higher term.
+    Renewed {
+        /// The new term.
+        term: Term,
+    },
+    /// This agent was asked to hand over: end the work, then say so.
+    Draining {
+        /// The term it leads in.
+        term: Term,
+        /// The agent that shall lead next, if known.
+        to: Option<AgentId>,
+    },
+    /// This agent no longer leads.
+    Lost {
+        /// The term it led in.
+        term: Term,
+        /// Why.
+        reason: LostReason,
+    },
+    /// This agent follows another one from now on, or the same in a higher term.
+    NewLeader(Leader),
+    /// The leader that this agent followed is gone, and no other is known yet.
+    NoLeader {
+        /// The term of the one that is gone.
+        term: Term,
+    },
+    /// The voters were changed while the group runs, or a change was answered.
+    Voters(Box<VotersEvent>),
+}
+
+impl Event {
+    /// Whether the agent has to end: its record is older than its last vote or acknowledgement.
+    pub fn ends_agent(&self) -> bool {
+        matches!(self, Self::Voters(event) if matches!(**event, VotersEvent::OldRecord { .. }))
+    }
+}
+
+impl fmt::Display for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Acquired { term } => write!(f, "acquired the leadership in term {term}"),
+            Self::Renewed { term } => write!(f, "renewed the leadership in term {term}"),
+            Self::Draining { term, to: Some(to) } => write!(f, "drains in term {term} for {to}"),
+            Self::Draining { term, to: None } => write!(f, "drains in term {term}"),
+            Self::Lost { term, reason } => {
+                write!(f, "lost the leadership of term {term}: {reason}")
+            }
+            Self::NewLeader(leader) => write!(f, "follows {} in term {}", leader.id, leader.term),
+            Self::NoLeader { term } => write!(f, "has no leader since term {term}"),
+            Self::Voters(event) => event.fmt(f),
+        }
+    }
+}
+
+/// Why a leadership ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum LostReason {
+    /// An agent of higher rank asked for it, and the policy yields.
+    Outranked,
+    /// Another agent announced itself in a higher term.
+    Superseded,
+    /// This agent stepped down or left, and handed over.
+    Resigned,
+    /// This agent was itself stalled for longer than others wait for a leader.
+    Stalled,
+    /// This agent crashed or was stopped.
+    Ended,
+    /// A lease was not renewed in time.
+    LeaseExpired,
+    /// This agent did not hear a majority of the voters for a round.
+    Isolated,
+    /// The group is being reorganized, because a member was found outside of it; the same agent may
+    /// lead next.
+    Reorganized,
+    /// The voters change: a leader of the next list follows.
+    VotersChange,
+    /// Most of the others know a later process of this one's name.
+    NameTwice,
+}
+
+impl LostReason {
+    /// Whether a leadership ended because somebody wanted it to. Any other end is a fault of the agent, its
+    /// host or the network, which an operator may want to look into.
+    pub const fn is_wanted(self) -> bool {
+        match self {
+            Self::Resigned | Self::Outranked | Self::Reorganized | Self::VotersChange => true,
+            Self::Ended
+            | Self::Isolated
+            | Self::LeaseExpired
+            | Self::NameTwice
+            | Self::Stalled
+            | Self::Superseded => false,
+        }
+    }
+}
+
+impl fmt::Display for LostReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Outranked => "outranked",
+            Self::Superseded => "superseded",
+            Self::Resigned => "resigned",
+            Self::Stalled => "stalled",
+            Self::Ended => "ended",
+            Self::LeaseExpired => "lease expired",
+            Self::Isolated => "isolated",
+            Self::Reorganized => "reorganized",
+            Self::VotersChange => "voters change",
+            Self::NameTwice => "its name is used twice",
+        })
+    }
+}
+
+/// A leader: its name, its incarnation and its term.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Leader {
+    /// The name.
+    pub id: AgentId,
+    /// The incarnation it leads in.
+    pub incarnation: Incarnation,
+    /// The term it leads in.
+    pub term: Term,
+}

@@ -1,0 +1,57 @@
+//! What the tests of several elections begin with: the group around one agent.
+
+use super::{
+    AgentId, Birth, Identity, Incarnation, Input, Member, MemberKind, Members, Score, StoreId,
+};
+
+/// The machine under test, with the score 5.
+pub const ME: &str = "me";
+/// A voter with the score 1.
+pub const LOW: &str = "low";
+/// A voter with the score 9.
+pub const HIGH: &str = "high";
+/// An observer, however high the score that it claims.
+pub const EYE: &str = "eye";
+
+pub fn id(name: &str) -> AgentId {
+    AgentId::new(name).unwrap()
+}
+
+/// ME, and the group: LOW, ME, HIGH and the observer EYE, all up.
+pub fn among(kind: MemberKind, score: Option<Score>) -> (Identity, Members) {
+    let up = |name, kind, score| Member::up(id(name), kind, score, Incarnation(1));
+    let mut members = Members::new(false);
+    members.join([
+        up(LOW, MemberKind::Voter, Some(1.into())),
+        up(ME, kind, score),
+        up(HIGH, MemberKind::Voter, Some(9.into())),
+        up(EYE, MemberKind::Observer, Some(99.into())),
+    ]);
+    let identity = Identity {
+        id: id(ME),
+        incarnation: Incarnation(1),
+        kind,
+        score,
+        birth: Birth::Started,
+        store: Some(StoreId::new(1)),
+    };
+    (identity, members)
+}
+
+/// Whether a driver hands that to a machine which knows these members. Before a machine is started it
+/// knows no member, and a test may hand it anything.
+pub fn admits<M, T>(members: &Members, me: &AgentId, input: &Input<M, T>) -> bool {
+    match input {
+        Input::Received {
+            from, incarnation, ..
+        } => members.is_empty() || members.admit(me, from, *incarnation).is_ok(),
+        Input::Start(_)
+        | Input::TimedOut(_)
+        | Input::Members(_)
+        | Input::Campaign
+        | Input::SetScore(_)
+        | Input::StepDown { .. }
+        | Input::Drained
+        | Input::ChangeVoters(_) => true,
+    }
+}

@@ -1,0 +1,374 @@
+//! Names and counters: of agents, of their incarnations, and of terms.
+//!
+//! Decided here: what a valid name is, and that the counters never wrap. Not here: which of two
+//! agents has the higher rank; that is [`Rank`](super::Rank).
+#![warn(clippy::arithmetic_side_effects)]
+
+use std::{
+    borrow::Borrow,
+    cmp::Ordering,
+    fmt,
+    hash::{Hash, Hasher},
+    num::NonZeroU64,
+    str::FromStr,
+    sync::Arc,
+};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Visitor};
+
+/// The name of one agent, unique within its group.
+///
+/// 1 to 256 bytes, printable, no white space, and none of `/ * $ # ?` (these have a meaning in
+/// the addresses of message brokers). Cloning copies a pointer.
+///
+/// ```
+/// use actix_bully::protocol::AgentId;
+/// let id: AgentId = "agent-3".parse()?;
+/// assert_eq!(id.as_str(), "agent-3");
+/// assert!("agent 3".parse::<AgentId>().is_err());
+/// # Ok::<(), actix_bully::protocol::IdError>(())
+/// ```
+#[derive(Clone)]
+pub struct AgentId {
+    name: Arc<str>,
+    /// A hash of the name: finds members quickly, and tells most names apart without reading them.
+    hash: u32,
+}
+
+impl AgentId {
+    /// The longest name, in bytes.
+    pub const MAX_LEN: usize = 256;
+
+    /// Checks a name.
+    ///
+    /// # Errors
+    /// [`IdError`] when the name is empty, too long, or has a character that is not allowed.
+    pub fn new(name: &str) -> Result<Self, IdError> {
+        if name.is_empty() {
+            return Err(IdError::Empty);
+        }
+        if name.len() > Self::MAX_LEN {
+            return Err(IdError::TooLong {
+                len: name.len(),
+                max: Self::MAX_LEN,
+            });
+        }
+        let forbidden = |c: char| {
+            c.is_whitespace() || c.is_control() || matches!(c, '/' | '*' | '$' | '#' | '?')
+        };
+        match name.chars().find(|c| forbidden(*c)) {
+            Some(found) => Err(IdError::Forbidden { found }),
+            None => Ok(Self {
+                name: name.into(),
+                hash: fnv1a(name.as_bytes()),
+            }),
+        }
+    }
+
+    /// The name as text.
+    pub fn as_str(&self) -> &str {
+        &self.name
+    }
+
+    pub(super) const fn hash(&self) -> u32 {
+        self.hash
+    }
+}
+
+/// FNV-1a, 32 bits.
+fn fnv1a(bytes: &[u8]) -> u32 {
+    let mix = |hash: u32, byte: &u8| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193);
+    bytes.iter().fold(0x811c_9dc5, mix)
+}
+
+impl PartialEq for AgentId {
+    fn eq(&self, other: &Self) -> bool {
+        // Mostly it is a copy of the same pointer.
+        Arc::ptr_eq(&self.name, &other.name) || self.hash == other.hash && self.name == other.name
+    }
+}
+
+impl Eq for AgentId {}
+
+impl PartialOrd for AgentId {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for AgentId {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.name.cmp(&other.name)
+    }
+}
+
+impl Hash for AgentId {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name.hash(state); // as `str` does: it borrows as one
+    }
+}
+
+impl fmt::Display for AgentId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.name)
+    }
+}
+
+impl fmt::Debug for AgentId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.name)
+    }
+}
+
+impl FromStr for AgentId {
+    type Err = IdError;
+    fn from_str(name: &str) -> Result<Self, IdError> {
+        Self::new(name)
+    }
+}
+
+impl TryFrom<&str> for AgentId {
+    type Error = IdError;
+    fn try_from(name: &str) -> Result<Self, IdError> {
+        Self::new(name)
+    }
+}
+
+impl TryFrom<String> for AgentId {
+    type Error = IdError;
+    fn try_from(name: String) -> Result<Self, IdError> {
+        Self::new(&name)
+    }
+}
+
+impl AsRef<str> for AgentId {
+    fn as_ref(&self) -> &str {
+        &self.name
+    }
+}
+
+impl Borrow<str> for AgentId {
+    fn borrow(&self) -> &str {
+        &self.name
+    }
+}
+
+impl PartialEq<str> for AgentId {
+    fn eq(&self, name: &str) -> bool {
+        self.as_str() == name
+    }
+}
+
+impl PartialEq<&str> for AgentId {
+    fn eq(&self, name: &&str) -> bool {
+        self.as_str() == *name
+    }
+}
+
+impl Serialize for AgentId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.name)
+    }
+}
+
+impl<'de> Deserialize<'de> for AgentId {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_str(Name)
+    }
+}
+
+/// Checks a name where the input has it: one that is refused is never copied.
+struct Name;
+
+impl Visitor<'_> for Name {
+    type Value = AgentId;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an agent's name")
+    }
+
+    fn visit_str<E: serde::de::Error>(self, name: &str) -> Result<AgentId, E> {
+        AgentId::new(name).map_err(E::custom)
+    }
+}
+
+/// Why a name was refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum IdError {
+    /// The name has no characters.
+    #[error("an agent's name is empty: give it 1 to 256 bytes")]
+    Empty,
+    /// The name is longer than the limit.
+    #[error("an agent's name of {len} bytes exceeds the limit of {max}: shorten it")]
+    TooLong {
+        /// Its length in bytes.
+        len: usize,
+        /// The limit in bytes.
+        max: usize,
+    },
+    /// The name has a character that addresses give a meaning to, or that cannot be seen.
+    #[error(
+        "an agent's name has {found:?}: use printable characters without white space and / * $ # ?"
+    )]
+    Forbidden {
+        /// The first such character.
+        found: char,
+    },
+}
+
+/// The number of an election that was won: larger is newer, at every observer.
+///
+/// It never wraps: [`next`](Self::next) ends at `u64::MAX`.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub struct Term(pub u64);
+
+impl Term {
+    /// Before the first election.
+    pub const ZERO: Self = Self(0);
+
+    /// The term after this one, or `None` at the end of the numbers.
+    #[must_use]
+    pub fn next(self) -> Option<Self> {
+        self.0.checked_add(1).map(Self)
+    }
+}
+
+impl fmt::Display for Term {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// The number of an agent's incarnation, the time between two crashes: larger after each restart.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub struct Incarnation(pub u64);
+
+impl Incarnation {
+    /// The incarnation after this one.
+    #[must_use]
+    pub fn next(self) -> Self {
+        Self(self.0.saturating_add(1))
+    }
+}
+
+impl fmt::Display for Incarnation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// The number of a store of votes, given when the store is made (in a file: drawn at random); shown as 16 hex digits.
+///
+/// A voter whose store was lost comes back with another one: by this number its peers see it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct StoreId(NonZeroU64);
+
+impl StoreId {
+    /// The id of that number. No store has 0, which becomes 1.
+    pub const fn new(number: u64) -> Self {
+        match NonZeroU64::new(number) {
+            Some(number) => Self(number),
+            None => Self(NonZeroU64::MIN),
+        }
+    }
+
+    /// The number.
+    pub const fn get(self) -> u64 {
+        self.0.get()
+    }
+}
+
+impl From<NonZeroU64> for StoreId {
+    fn from(number: NonZeroU64) -> Self {
+        Self(number)
+    }
+}
+
+impl fmt::Display for StoreId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}
+
+/// One round of questions of one agent; an answer echoes it whole.
+///
+/// An answer to a former incarnation, or to an earlier question, is therefore seen to be one and counts
+/// for nothing.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+pub struct Round {
+    /// The asker's incarnation.
+    pub incarnation: Incarnation,
+    /// The number of the question within that incarnation.
+    pub counter: u64,
+}
+
+impl fmt::Display for Round {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.incarnation, self.counter)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_checked() {
+        assert_eq!(AgentId::new(""), Err(IdError::Empty));
+        assert_eq!(
+            AgentId::new(&"x".repeat(257)),
+            Err(IdError::TooLong { len: 257, max: 256 })
+        );
+        assert!(AgentId::new(&"x".repeat(256)).is_ok());
+        for (name, found) in [
+            ("a b", ' '),
+            ("a/b", '/'),
+            ("a\u{0}", '\u{0}'),
+            ("ä?", '?'),
+            ("a\u{a0}", '\u{a0}'),
+        ] {
+            assert_eq!(AgentId::new(name), Err(IdError::Forbidden { found }));
+        }
+        assert!(AgentId::new("größe-1.Ω").is_ok());
+    }
+
+    #[test]
+    fn a_name_is_its_text() {
+        let id = AgentId::new("a").unwrap();
+        assert!(id == *"a" && id == "a" && id != *"b" && id != "b");
+        let names = std::collections::BTreeSet::from([id]);
+        assert!(names.contains("a") && !names.contains("") && !names.contains("b"));
+    }
+
+    #[test]
+    fn counters_end_and_do_not_wrap() {
+        assert_eq!(Term(u64::MAX).next(), None);
+        assert_eq!(Term(7).next(), Some(Term(8)));
+        assert_eq!(Incarnation(u64::MAX).next(), Incarnation(u64::MAX));
+    }
+
+    #[test]
+    fn a_store_is_shown_by_all_its_digits() {
+        assert_eq!(StoreId::new(0xab).to_string(), "00000000000000ab");
+        assert_eq!(StoreId::new(u64::MAX).to_string(), "ffffffffffffffff");
+    }
+
+    #[test]
+    fn rounds_order_by_incarnation_first() {
+        let round = |i, counter| Round {
+            incarnation: Incarnation(i),
+            counter,
+        };
+        assert!(round(2, 0) > round(1, 99));
+    }
+}

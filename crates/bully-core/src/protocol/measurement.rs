@@ -1,0 +1,230 @@
+//! From what a group measured to timings that fit it: one pure function.
+//!
+//! Decided here: the formula, and which measurements are refused. Not here: who measures, and the relations
+//! that all timings keep (`timings_builder.rs`), which check the result as well.
+
+use std::time::Duration;
+
+use super::{Detector, Timings, TimingsError};
+
+/// What a group of agents needs of its network, its disks and its hosts: the longest of each that was seen
+/// while the group was under its usual load. [`Timings::measured`] makes timings of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Measurement {
+    /// From a question between two hosts to its answer, there and back; more than zero.
+    pub echo: Duration,
+    /// To write one record to the store, until it is durable; zero where agents have no store.
+    pub write: Duration,
+    /// For how long a process or its host stands still, so that a timer is late; zero if it never does.
+    pub stall: Duration,
+}
+
+impl Measurement {
+    /// Whether these timings suit the place: messages come within the delay bound, answers within a round, and a
+    /// leader outlives the standstills. Else elections may not end, or leaders fall without need.
+    pub fn fits(&self, timings: &Timings) -> bool {
+        let is_bound = timings.delay_bound() >= self.echo / 2;
+        let is_tolerated = self
+            .tolerated_stall(timings)
+            .is_none_or(|tolerated| tolerated >= self.stall);
+        is_bound && is_tolerated && self.is_answered_within(timings.round())
+    }
+
+    /// For how long both a leader and a voter may stand still by these timings, one after the other, so that the
+    /// leader keeps its lease, and its followers do not miss it; `None` without a failure detector.
+    pub fn tolerated_stall(&self, timings: &Timings) -> Option<Duration> {
+        let detector = timings.detector()?;
+        let shortest = timings.lease().min(detector.detection);
+        // A lease counts from a heartbeat, and holds until the next one is answered.
+        let used = detector.heartbeat.saturating_add(self.echo);
+        Some(shortest.saturating_sub(used) / 2)
+    }
+
+    /// Whether a claim, the writing of a vote, and the answer end within a round of that length.
+    pub fn is_answered_within(&self, round: Duration) -> bool {
+        round > self.echo.saturating_add(self.write)
+    }
+}
+
+impl Timings {
+    /// Timings that fit what was measured.
+    ///
+    /// With e, w and s for [`echo`](Measurement::echo), [`write`](Measurement::write) and
+    /// [`stall`](Measurement::stall):
+    /// d = e + 2 s (at least 2 ms), T = 20 d + 2 w, H = 4 d, L = 16 d + 2 w, S = 2 d, J = d,
+    /// E = 2 d + 2 w + 2 ms, D = 15 d + 2 w, and P is the shortest that D allows.
+    /// The measurements of different hosts may differ: members of the quorum mode may have different timings.
+    ///
+    /// A network, disk or host that becomes slower than that costs leaders their leases, or keeps elections from
+    /// ending; it never makes two agents consider themselves leader, because the relation between lease and
+    /// promise holds whatever was measured.
+    ///
+    /// ```
+    /// use actix_bully::protocol::{Measurement, Timings};
+    /// use std::time::Duration;
+    /// let ms = Duration::from_millis;
+    /// let timings = Timings::measured(Measurement { echo: ms(40), write: ms(100), stall: ms(5) })?;
+    /// assert_eq!(timings.delay_bound(), ms(50));
+    /// assert!(timings.worst_case_quorum_failover(0) < Duration::from_secs(2));
+    /// # Ok::<(), actix_bully::protocol::TimingsError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`TimingsError::NoEcho`] if the echo is zero, and [`TimingsError::TooSlow`] if d or w is more than a second:
+    /// a measurement of that kind shows a fault, and timings that tolerate it would take minutes to notice one.
+    pub fn measured(measured: Measurement) -> Result<Self, TimingsError> {
+        let Measurement { echo, write, stall } = measured;
+        if echo.is_zero() {
+            return Err(TimingsError::NoEcho);
+        }
+        // An echo is twice the way of a message, so a half of it is left for what varies. Both ends may stand still.
+        let delay = echo.saturating_add(stall.saturating_mul(2)).max(LEAST);
+        if delay > SLOWEST || write > SLOWEST {
+            return Err(TimingsError::TooSlow { echo, write, stall });
+        }
+        // The candidate's own record and those of the voters; a leader that writes is silent for as long.
+        let writes = write.saturating_mul(2);
+        let lease = delay.saturating_mul(15).saturating_add(writes);
+        let timings = Self {
+            delay_bound: delay,
+            deadline: delay.saturating_mul(20).saturating_add(writes),
+            detector: Some(Detector {
+                heartbeat: delay.saturating_mul(4),
+                detection: delay.saturating_mul(16).saturating_add(writes),
+            }),
+            step: delay.saturating_mul(2),
+            jitter: delay,
+            round: delay
+                .saturating_mul(2)
+                .saturating_add(writes)
+                .saturating_add(TIMER),
+            lease,
+            promise: Self::least_promise(lease),
+        };
+        timings.to_builder().build()
+    }
+}
+
+/// The least delay bound: timers have a granule of a millisecond at both ends.
+const LEAST: Duration = Duration::from_millis(2);
+
+/// What timers of both ends add to a round.
+const TIMER: Duration = Duration::from_millis(2);
+
+/// The longest delay bound, and the longest write.
+const SLOWEST: Duration = Duration::from_secs(1);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn us(n: u64) -> Duration {
+        Duration::from_micros(n)
+    }
+
+    /// From far less than a timer can tell to far more than the bound, with its neighbours.
+    const GRID: [u64; 14] = [
+        0, 1, 50, 999, 1_000, 7_001, 20_000, 100_000, 333_333, 499_999, 500_000, 1_000_000,
+        1_000_001, 9_000_000,
+    ];
+
+    fn grid() -> impl Iterator<Item = Measurement> {
+        let pairs = GRID.iter().flat_map(|e| GRID.iter().map(move |w| (e, w)));
+        pairs.flat_map(|(e, w)| {
+            GRID.iter().map(|s| Measurement {
+                echo: us(*e),
+                write: us(*w),
+                stall: us(*s),
+            })
+        })
+    }
+
+    #[test]
+    fn what_is_made_of_any_measurement_keeps_all_rules_and_fits_it() {
+        let mut made = 0;
+        for measured in grid() {
+            let is_slow = measured.echo + measured.stall * 2 > SLOWEST || measured.write > SLOWEST;
+            match Timings::measured(measured) {
+                Ok(timings) => {
+                    made += 1;
+                    assert!(!is_slow && !measured.echo.is_zero(), "{measured:?}");
+                    assert_eq!(timings.clone().to_builder().build(), Ok(timings.clone()));
+                    assert!(measured.fits(&timings), "{measured:?}");
+                    assert!(Timings::lease_within(timings.promise()) + us(1) >= timings.lease());
+                    // A leader that both hosts' stalls delay renews in time still.
+                    let three = timings.detector().unwrap().heartbeat * 3;
+                    assert!(timings.lease() >= three + measured.echo + measured.stall * 2);
+                }
+                Err(TimingsError::NoEcho) => assert!(measured.echo.is_zero()),
+                Err(TimingsError::TooSlow { .. }) => assert!(is_slow, "{measured:?}"),
+                Err(other) => panic!("{measured:?}: {other}"),
+            }
+        }
+        assert!(made > 500, "only {made} measurements became timings");
+    }
+
+    #[test]
+    fn what_is_longer_than_any_clock_counts_is_refused_and_not_wrapped() {
+        let (echo, longest) = (us(9), Duration::MAX);
+        for measured in [
+            Measurement {
+                echo: longest,
+                ..Measurement::default()
+            },
+            Measurement {
+                echo,
+                write: longest,
+                stall: us(0),
+            },
+            Measurement {
+                echo,
+                write: us(0),
+                stall: longest,
+            },
+        ] {
+            let refused = Timings::measured(measured).unwrap_err();
+            assert!(matches!(refused, TimingsError::TooSlow { .. }), "{refused}");
+        }
+    }
+
+    #[test]
+    fn a_slow_disk_needs_a_longer_round_than_the_presets_of_one_place_have() {
+        let shared_disk = Measurement {
+            echo: us(600),
+            write: us(100_000),
+            stall: us(0),
+        };
+        for (preset, fits) in [
+            (Timings::fast(), false),
+            (Timings::lan(), false),
+            (Timings::default(), false),
+            (Timings::wan(), true),
+        ] {
+            assert_eq!(shared_disk.fits(&preset), fits, "{preset:?}");
+        }
+        let far = Measurement {
+            echo: us(40_000),
+            ..Measurement::default()
+        };
+        assert!(!far.fits(&Timings::lan()) && far.fits(&Timings::default()));
+    }
+
+    #[test]
+    fn errors_say_what_to_do() {
+        assert_eq!(
+            Timings::measured(Measurement::default())
+                .unwrap_err()
+                .to_string(),
+            "the measured echo is zero: measure it between two hosts under their usual load"
+        );
+        let measured = Measurement {
+            echo: us(10_000),
+            write: us(2_000_000),
+            stall: us(0),
+        };
+        assert_eq!(
+            Timings::measured(measured).unwrap_err().to_string(),
+            "an echo of 10ms with stalls of 0ns and writes of 2s is too slow for measured timings: echo + 2 stalls and a write may each take 1s at most; look for the fault, or make timings with Timings::wan().to_builder()"
+        );
+    }
+}

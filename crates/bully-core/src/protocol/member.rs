@@ -1,0 +1,327 @@
+//! One member as the others see it, and what is known of its incarnations.
+//!
+//! Decided here: which incarnations count as over, confirmed or suspected. Not here: how reports
+//! combine; that is for [`Members`](super::Members).
+
+use serde::{Deserialize, Serialize};
+
+use crate::driver::MemberReports;
+
+use super::{AgentId, Ends, Incarnation, Rank, Score, StoreId};
+
+/// One member as the others see it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Member {
+    /// The name.
+    pub id: AgentId,
+    /// Voter or observer.
+    pub kind: MemberKind,
+    /// Its score when last heard; `None` for an agent that cannot be elected.
+    pub score: Option<Score>,
+    /// Whether it is there.
+    pub presence: Presence,
+    /// The last incarnation known.
+    pub incarnation: Option<Incarnation>,
+    /// The last incarnation that this process has seen end, its leadership revoked: the earlier ones had ended before it
+    /// began. `None` for an agent elsewhere.
+    pub ended: Option<Incarnation>,
+    /// The incarnations whose ends were told, by another process or by a sentinel. Each stands for itself alone: two
+    /// processes may have the name, and an earlier incarnation may go on.
+    pub ends: Ends,
+    /// The last incarnation that was known where it was before, if it has moved to another host.
+    /// What is reported by its present host says nothing about that one or earlier ones.
+    pub former: Option<Incarnation>,
+    /// The store that keeps its votes, as its host told it; `None` while it was not told, and without a disk.
+    pub store: Option<StoreId>,
+}
+
+/// Whether a member is asked, or only told. Fixed when it joins, unless its election changes its voters while it runs.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum MemberKind {
+    /// Is asked, votes, and may lead if it has a score.
+    #[default]
+    Voter,
+    /// Is told which agent leads.
+    Observer,
+}
+
+/// Whether a member is there, as far as is known.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Presence {
+    /// Configured, and never seen.
+    #[default]
+    Unseen,
+    /// Its last known incarnation goes on.
+    Up,
+    /// Its last known incarnation may have ended: that is suspected, not confirmed.
+    Suspect,
+    /// The end of its last known incarnation is confirmed.
+    Down,
+}
+
+impl Member {
+    /// A member that is up in this incarnation.
+    pub fn up(
+        id: AgentId,
+        kind: MemberKind,
+        score: Option<Score>,
+        incarnation: Incarnation,
+    ) -> Self {
+        let (presence, incarnation) = (Presence::Up, Some(incarnation));
+        Self {
+            id,
+            kind,
+            score,
+            presence,
+            incarnation,
+            ended: None,
+            ends: Ends::default(),
+            former: None,
+            store: None,
+        }
+    }
+
+    /// A member that is configured and was never seen.
+    pub fn unseen(id: AgentId, kind: MemberKind, score: Option<Score>) -> Self {
+        Self {
+            id,
+            kind,
+            score,
+            presence: Presence::Unseen,
+            incarnation: None,
+            ended: None,
+            ends: Ends::default(),
+            former: None,
+            store: None,
+        }
+    }
+
+    /// Whether it votes.
+    pub fn is_voter(&self) -> bool {
+        self.kind == MemberKind::Voter
+    }
+
+    /// Whether it is there, as far as is known.
+    pub fn is_up(&self) -> bool {
+        self.presence == Presence::Up
+    }
+
+    /// The same member after it has moved: `before` is what was known of it on another host.
+    ///
+    /// Incarnations are numbered by each host for itself. So nothing that the present host reports
+    /// is certain about an incarnation of the former one, whichever number is larger.
+    #[must_use]
+    pub fn moved(mut self, before: &Self) -> Self {
+        let ended = before.ended.max(before.ends.last());
+        let last = before.former.max(before.incarnation).max(ended);
+        self.former = self.former.max(last);
+        self
+    }
+
+    /// Whether this incarnation of it is over or thought to be.
+    pub fn is_gone(&self, incarnation: Incarnation) -> bool {
+        let doubtful = matches!(self.presence, Presence::Suspect | Presence::Down);
+        self.is_elsewhere(incarnation)
+            || self
+                .incarnation
+                .is_some_and(|known| known > incarnation || known == incarnation && doubtful)
+    }
+
+    /// Whether a message of this incarnation is out of date: the incarnation is confirmed to be over.
+    pub fn is_stale(&self, incarnation: Incarnation) -> bool {
+        self.is_elsewhere(incarnation) || self.is_behind(incarnation)
+    }
+
+    /// Whether the end of this incarnation is confirmed, its leadership revoked.
+    pub fn has_ended(&self, incarnation: Incarnation) -> bool {
+        let is_last = self.ended.is_some_and(|ended| ended >= incarnation);
+        self.is_here(incarnation) && (is_last || self.ends.has(incarnation))
+    }
+
+    /// Whether the end of just this incarnation was seen or told.
+    pub fn was_end_told(&self, incarnation: Incarnation) -> bool {
+        let is_told = self.ended == Some(incarnation) || self.ends.has(incarnation);
+        self.is_here(incarnation) && is_told
+    }
+
+    /// Whether an incarnation can only be one of its present host.
+    fn is_here(&self, incarnation: Incarnation) -> bool {
+        self.former.is_none_or(|former| former < incarnation)
+    }
+
+    /// Whether an incarnation can only be one of before it moved.
+    fn is_elsewhere(&self, incarnation: Incarnation) -> bool {
+        self.former.is_some_and(|former| former >= incarnation)
+            && self.incarnation.is_none_or(|known| known < incarnation)
+    }
+
+    /// Whether a later incarnation of the present host is known, or the end of this one.
+    fn is_behind(&self, incarnation: Incarnation) -> bool {
+        let down = self.presence == Presence::Down;
+        self.incarnation
+            .is_some_and(|known| known > incarnation || known == incarnation && down)
+            || self.ended.is_some_and(|ended| ended >= incarnation)
+            || self.ends.has(incarnation)
+    }
+
+    fn is_over(&mut self, incarnation: Incarnation) {
+        // The report may be late: a later incarnation that is known goes on.
+        if self.incarnation.is_none_or(|known| known <= incarnation) {
+            (self.presence, self.incarnation) = (Presence::Down, Some(incarnation));
+        }
+    }
+
+    /// Its rank, if it may be elected at all.
+    pub fn rank(&self) -> Option<Rank> {
+        self.score.filter(|_| self.is_voter()).map(|score| Rank {
+            score,
+            id: self.id.clone(),
+        })
+    }
+
+    /// Whether it may be elected and is higher in rank than an agent of that score and name.
+    pub fn outranks(&self, score: Score, id: &AgentId) -> bool {
+        self.is_voter() && self.score.is_some_and(|own| (own, &self.id) > (score, id))
+    }
+}
+
+impl MemberReports for Member {
+    fn mark_up(&mut self, incarnation: Incarnation) -> bool {
+        if self.is_behind(incarnation) || self.is_up() && self.incarnation == Some(incarnation) {
+            return false;
+        }
+        (self.presence, self.incarnation) = (Presence::Up, Some(incarnation));
+        true
+    }
+
+    fn mark_suspect(&mut self, incarnation: Incarnation) -> bool {
+        let is_known = self.presence == Presence::Suspect && self.incarnation == Some(incarnation);
+        if self.is_behind(incarnation) || is_known {
+            return false;
+        }
+        (self.presence, self.incarnation) = (Presence::Suspect, Some(incarnation));
+        true
+    }
+
+    fn mark_down(&mut self, incarnation: Incarnation) -> bool {
+        if self.ended.is_some_and(|ended| ended >= incarnation) {
+            return false;
+        }
+        self.ended = Some(incarnation);
+        self.ends.note(incarnation); // by which other processes hear of each
+        self.is_over(incarnation);
+        true
+    }
+
+    fn mark_end_told(&mut self, incarnation: Incarnation) -> bool {
+        let is_new = self.ends.note(incarnation);
+        if is_new {
+            self.is_over(incarnation);
+        }
+        is_new
+    }
+
+    fn told(mut self) -> Self {
+        if let Some(ended) = self.ended.take() {
+            self.ends.note(ended);
+        }
+        self
+    }
+
+    fn bring_up_to_date(&mut self, newest: &Self) -> bool {
+        let before = self.clone();
+        self.score = newest.score;
+        self.kind = newest.kind;
+        self.store = newest.store;
+        for ended in newest.ends.iter().chain(newest.ended) {
+            self.mark_end_told(ended);
+        }
+        if let Some(incarnation) = newest.incarnation {
+            match newest.presence {
+                Presence::Up => {
+                    self.mark_up(incarnation);
+                }
+                Presence::Suspect => {
+                    self.mark_up(incarnation);
+                    self.mark_suspect(incarnation);
+                }
+                Presence::Unseen | Presence::Down => {}
+            }
+        }
+        *self != before
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Incarnations of two places are numbered apart: those of the former one up to 5.
+    #[test]
+    fn an_incarnation_of_the_former_place_is_over_and_its_end_is_not_this_ones() {
+        let moved = Member {
+            former: Some(Incarnation(5)),
+            ..Member::up(
+                AgentId::new("a").unwrap(),
+                MemberKind::Voter,
+                None,
+                Incarnation(1),
+            )
+        };
+        let stale = [1, 2, 5, 6].map(|number| moved.is_stale(Incarnation(number)));
+        assert_eq!(stale, [false, true, true, false]);
+        let ended = Member {
+            ended: Some(Incarnation(9)),
+            ..moved
+        };
+        let ended = [4, 5, 6, 9, 10].map(|number| ended.has_ended(Incarnation(number)));
+        assert_eq!(ended, [false, false, true, true, false]);
+    }
+
+    fn first() -> Member {
+        let id = AgentId::new("a").unwrap();
+        Member::up(id, MemberKind::Voter, None, Incarnation(3))
+    }
+
+    fn which_ended(member: &Member) -> [bool; 5] {
+        [3, 4, 5, 6, 7].map(|number| member.has_ended(Incarnation(number)))
+    }
+
+    #[test]
+    fn an_end_seen_here_is_that_of_all_before_and_one_that_is_told_stands_for_itself() {
+        let (mut here, mut there) = (first(), first());
+        assert!(here.mark_down(Incarnation(5)) && there.mark_end_told(Incarnation(5)));
+        assert!(!here.mark_down(Incarnation(4)) && !there.mark_end_told(Incarnation(5)));
+        assert_eq!(which_ended(&here), [true, true, true, false, false]);
+        assert_eq!(which_ended(&there), [false, false, true, false, false]);
+        assert!(there.mark_end_told(Incarnation(3)), "the other process too");
+        assert_eq!(which_ended(&there), [true, false, true, false, false]);
+        let told = [3, 4, 5].map(|number| there.was_end_told(Incarnation(number)));
+        assert_eq!(told, [true, false, true]);
+        assert!(there.is_stale(Incarnation(4)), "a later one is known");
+        assert!(!there.is_up() && there.mark_up(Incarnation(6)));
+    }
+
+    #[test]
+    fn each_end_is_told_to_another_process_and_counts_there_for_itself_alone() {
+        let mut home = first();
+        for number in [3, 5] {
+            home.mark_up(Incarnation(number));
+            home.mark_down(Incarnation(number));
+        }
+        home.mark_up(Incarnation(6));
+        let mut told = first();
+        assert!(told.bring_up_to_date(&home) && !told.bring_up_to_date(&home));
+        assert_eq!(which_ended(&told), [true, false, true, false, false]);
+        assert_eq!(told.ended, None);
+        assert!(told.is_up() && told.incarnation == Some(Incarnation(6)));
+        let first_known = home.told();
+        assert_eq!(which_ended(&first_known), which_ended(&told));
+    }
+}

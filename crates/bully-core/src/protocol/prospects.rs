@@ -1,0 +1,84 @@
+//! What keeps a participant from leading, or lets it wait: for people who ask why there is no leader, or why
+//! this one leads.
+//!
+//! Decided here: what a machine tells of itself beside its [`View`](super::View). Nothing in an election
+//! depends on it.
+
+use std::time::Duration;
+
+use super::Time;
+
+/// What a participant waits for, by its own clock; see [`Election::prospects`](super::Election::prospects).
+///
+/// A time that has passed means nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Prospects {
+    /// Until when it lets others go first, because it stepped down.
+    pub cooldown_until: Option<Time>,
+    /// Without a leader: when it holds an election at the earliest. It may be bound by what an earlier
+    /// incarnation promised, or let agents of higher rank go first.
+    pub waits_until: Option<Time>,
+    /// When an agent of higher rank takes over at the earliest, as far as this participant knows: the leader
+    /// of an agent that asked, a follower of itself.
+    pub takeover_at: Option<Time>,
+    /// When a live leader gives way, by this participant's policy; `None` where its election has none.
+    pub preemption: Option<Preemption>,
+    /// That it has no memory of an earlier incarnation, and takes no part until it has recovered.
+    pub recovers: Option<Recovering>,
+    /// The epoch that a change of the voters leads to, as long as this participant knows that one is under way.
+    pub next_epoch: Option<u64>,
+}
+
+impl Prospects {
+    /// Those of a participant that lets others go first until then, and waits for nothing else.
+    pub fn cooling_down(until: Option<Time>) -> Self {
+        Self {
+            cooldown_until: until,
+            ..Self::default()
+        }
+    }
+
+    /// Whether they are those of a participant that only follows, or only leads. How a live leader gives way is no
+    /// part of that: it is a policy, which an incarnation does not change.
+    pub const fn is_idle(&self) -> bool {
+        let Self {
+            cooldown_until,
+            waits_until,
+            takeover_at,
+            preemption: _,
+            recovers,
+            next_epoch,
+        } = self;
+        let waits = cooldown_until.is_some() || waits_until.is_some() || takeover_at.is_some();
+        !waits && recovers.is_none() && next_epoch.is_none()
+    }
+}
+
+/// How far an incarnation is that keeps no record and asks the others what they remember.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Recovering {
+    /// It abstains until then at least.
+    pub until: Time,
+    /// So many other voters have answered.
+    pub answers: u32,
+    /// So many of these recover themselves.
+    pub recover: u32,
+    /// So many that remember are needed.
+    pub needed: u32,
+}
+
+/// When a live leader gives way to an agent of a higher rank. It is the leader's policy; a vacant
+/// leadership is taken at once under any of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Preemption {
+    /// At once: the bully's way. Not in quorum mode.
+    #[default]
+    Immediately,
+    /// After the agent of a higher rank was there for this long without a gap, with a clean
+    /// hand-over; so that a flapping agent does not bounce the leadership.
+    After(Duration),
+    /// Never.
+    Never,
+}

@@ -1,0 +1,294 @@
+//! What an election promises, and what it asks of its members and their group for that.
+//!
+//! Decided here: the questions that those around an election ask it, so that no caller infers
+//! an answer from a name or from another answer. A bridge asks how many may lead at once, before it
+//! warns; the builder asks the same before it gives out fences, and which store and clock a
+//! participant has to have; a group asks what its members share, and which member to notify first.
+
+use std::{fmt, sync::Arc};
+
+use super::{AgentId, Decree, Electorate, MemberKind, Term};
+
+/// What an election promises, and what it asks for that of one participant and of its group.
+///
+/// ```
+/// use actix_bully::protocol::{Leaders, Requirements, Rules, Storage};
+/// let requirements = Requirements {
+///     leaders: Leaders::PerSide,
+///     storage: Storage::Record,
+///     ..Requirements::new(Rules::new("lottery"))
+/// };
+/// assert!(!requirements.relies_on_votes()); // so its tokens are no fences
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Requirements {
+    /// The rules; all members of a group follow the same.
+    pub rules: Rules,
+    /// How many may lead at once.
+    pub leaders: Leaders,
+    /// What this participant has to keep.
+    pub storage: Storage,
+    /// What this participant's clock has to do.
+    pub clock: ClockKind,
+    /// In which order a group notifies its members of a change.
+    pub notify: NotifyOrder,
+    /// Which choice of voters the configuration is. 0 where there are none to choose.
+    pub epoch: u64,
+    /// Whether members of different epochs hear each other; the same for all that follow these rules.
+    pub epochs: Epochs,
+    /// The voters and quorums; `None` where there are none to choose. All members of an epoch have
+    /// the same.
+    pub voters: Option<Electorate>,
+    /// The names of these voters, where they are known, so that a refusal can say which ones differ;
+    /// what is compared is [`voters`](Self::voters).
+    pub names: Option<Arc<[AgentId]>>,
+}
+
+impl Requirements {
+    /// Of an election that promises nothing and asks for nothing: the others name what differs.
+    pub const fn new(rules: Rules) -> Self {
+        Self {
+            rules,
+            leaders: Leaders::Unpromised,
+            storage: Storage::Nothing,
+            clock: ClockKind::Any,
+            notify: NotifyOrder::AllAtOnce,
+            epoch: 0,
+            epochs: Epochs::Apart,
+            voters: None,
+            names: None,
+        }
+    }
+
+    /// The same in the epoch of that list.
+    pub fn after(&self, decree: &Decree) -> Self {
+        let names: Vec<AgentId> = decree.names().cloned().collect();
+        let majority = names.len() / 2 + 1;
+        let count = |n: Option<u32>| n.and_then(|n| usize::try_from(n).ok()).unwrap_or(majority);
+        let (vote_quorum, lease_quorum) = (count(decree.vote_quorum), count(decree.lease_quorum));
+        Self {
+            epoch: decree.epoch,
+            voters: Some(Electorate::new(&names, vote_quorum, lease_quorum)),
+            names: Some(names.into()),
+            ..self.clone()
+        }
+    }
+
+    /// Whether two participants say the same of their group: rules, epoch and voters. What each of them
+    /// stores, and by which clock, is its own.
+    pub fn are_like(&self, other: &Self) -> bool {
+        let shared = |of: &Self| (of.rules, of.epoch, of.voters);
+        shared(self) == shared(other)
+    }
+
+    /// Whether two participants can be in one group: they say the same of it, or they are of different epochs and
+    /// their rules learn of the later one. One epoch has one list of voters in any case.
+    pub fn may_meet(&self, other: &Self) -> bool {
+        let learn = self.epochs != Epochs::Apart && other.epochs != Epochs::Apart;
+        let is_other_epoch = self.rules == other.rules && self.epoch != other.epoch;
+        self.are_like(other) || learn && is_other_epoch
+    }
+
+    /// Whether this participant's record is a vote that other hosts rely on: one leader per term
+    /// is true only while no voter forgets its vote, be it with its process.
+    pub fn relies_on_votes(&self) -> bool {
+        matches!(
+            (self.leaders, self.storage),
+            (Leaders::PerTerm, Storage::Record)
+        )
+    }
+}
+
+/// Whether members of different epochs hear each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Epochs {
+    /// Never: a group refuses to mix them.
+    Apart,
+    /// Always: a member of an earlier epoch is told of the later one by those that are in it.
+    Learned {
+        /// So many of the lower bits of a term count the elections of one epoch; those above are the epoch.
+        term_bits: u32,
+    },
+}
+
+impl Epochs {
+    /// The epoch that a term is of, where terms say it.
+    pub fn of(self, term: Term) -> Option<u64> {
+        match self {
+            Self::Apart => None,
+            Self::Learned { term_bits } => Some(term.0.checked_shr(term_bits).unwrap_or(0)),
+        }
+    }
+}
+
+/// The name of an election's rules. It crosses between hosts: two that differ hear nothing of each
+/// other in that group, so it never changes while the rules stay as they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Rules(&'static str);
+
+impl Rules {
+    /// Rules of that name, at most 256 bytes.
+    pub const fn new(name: &'static str) -> Self {
+        Self(name)
+    }
+
+    /// The name.
+    pub const fn name(self) -> &'static str {
+        self.0
+    }
+}
+
+impl fmt::Display for Rules {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+/// How many agents of a group an election lets lead at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Leaders {
+    /// At most one in each term, ever, whatever the network and the clocks do: the term is a
+    /// fencing token.
+    PerTerm,
+    /// At most one at any instant; and one in each term, the terms increasing, while a majority of the
+    /// voters keeps its memory, or no wall clock was ahead of one that is used later.
+    PerInstant,
+    /// In the end one on each side of a partition: so two, for as long as it lasts, and maybe in
+    /// one term.
+    PerSide,
+    /// Nothing is promised about any one moment, and two may have one term.
+    Unpromised,
+}
+
+/// What a participant has to keep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Storage {
+    /// Nothing; a store that it has all the same is not read.
+    Nothing,
+    /// Nothing, and a store is refused: whoever names one relies on a record that the rules do without.
+    Refused,
+    /// A record that survives a crash.
+    Record,
+}
+
+impl Storage {
+    /// A record of each voter; nothing of an observer, since no member relies on what it has said.
+    pub fn of_voters(kind: MemberKind) -> Self {
+        match kind {
+            MemberKind::Voter => Self::Record,
+            MemberKind::Observer => Self::Nothing,
+        }
+    }
+}
+
+/// What a participant's clock has to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ClockKind {
+    /// Any monotonic clock will do.
+    Any,
+    /// It counts the time for which its host is suspended: a lease is kept by it.
+    CountsSuspend,
+}
+
+/// In which order a group notifies its members of a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum NotifyOrder {
+    /// All in the same turn of the arbiter: for elections that need the consent of several. A voter
+    /// that does not yet know of its leader's end still keeps to that leader, and refuses.
+    AllAtOnce,
+    /// The member of the highest rank that is up first, and the others one turn later: for
+    /// elections whose highest-ranked survivor announces itself unasked. When a leader has ended,
+    /// the others hear its successor's announcement before they hear of the end, and have nothing
+    /// left to ask; that saves an election's messages where all share a process.
+    HighestRankFirst,
+}
+
+/// Why a participant cannot be a member as its configuration says.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MembershipError {
+    /// A voter that the list of voters does not name.
+    #[error(
+        "{id} is not among the voters: add it to the list, at every member, or start it as an observer"
+    )]
+    NotListed {
+        /// Its name.
+        id: AgentId,
+    },
+    /// An observer that the list of voters names.
+    #[error("{id} is an observer and among the voters: take it off the list, at every member")]
+    ListedObserver {
+        /// Its name.
+        id: AgentId,
+    },
+    /// A voter that took part in a later epoch, by its record.
+    #[error(
+        "{id} has taken part in epoch {found} and cannot go back to {epoch}: start it with the configuration of epoch {found} or later"
+    )]
+    LaterEpoch {
+        /// Its name.
+        id: AgentId,
+        /// The epoch of its record.
+        found: u64,
+        /// The epoch of the configuration.
+        epoch: u64,
+    },
+    /// The parameters of the election do not fit together.
+    #[error("{0}")]
+    Config(String),
+}
+
+impl MembershipError {
+    /// Of what the check of a configuration says.
+    pub fn config(error: impl fmt::Display) -> Self {
+        Self::Config(error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(epochs: Epochs, epoch: u64, names: &[&str]) -> Requirements {
+        let names: Vec<_> = names
+            .iter()
+            .map(|name| AgentId::new(name).unwrap())
+            .collect();
+        Requirements {
+            epoch,
+            epochs,
+            voters: Some(Electorate::new(&names, 2, 2)),
+            ..Requirements::new(Rules::new("lottery"))
+        }
+    }
+
+    #[test]
+    fn epochs_meet_where_both_learn_of_them_and_one_epoch_has_one_list() {
+        let (three, four) = (&["a", "b", "c"], &["a", "b", "c", "d"]);
+        let learned = Epochs::Learned { term_bits: 40 };
+        let mine = of(learned, 1, three);
+        assert!(mine.may_meet(&mine) && mine.may_meet(&of(learned, 1, &["c", "a", "b"])));
+        assert!(mine.may_meet(&of(learned, 2, four)) && of(learned, 2, four).may_meet(&mine));
+        assert!(
+            !mine.may_meet(&of(learned, 1, four)),
+            "one epoch, two lists"
+        );
+        assert!(!mine.may_meet(&of(Epochs::Apart, 2, four)));
+        assert!(!of(Epochs::Apart, 1, three).may_meet(&of(Epochs::Apart, 2, three)));
+        let other = Requirements {
+            rules: Rules::new("raffle"),
+            ..of(learned, 2, four)
+        };
+        assert!(!mine.may_meet(&other));
+    }
+
+    #[test]
+    fn a_term_says_its_epoch_where_epochs_are_learned() {
+        let learned = Epochs::Learned { term_bits: 40 };
+        let epochs = [0, 7, 1 << 40, 5 << 40 | 3, u64::MAX].map(|term| learned.of(Term(term)));
+        assert_eq!(epochs, [0, 0, 1, 5, (1 << 24) - 1].map(Some));
+        assert_eq!(Epochs::Apart.of(Term(5 << 40)), None);
+        let odd = Epochs::Learned { term_bits: 64 };
+        assert_eq!(odd.of(Term(u64::MAX)), Some(0));
+    }
+}

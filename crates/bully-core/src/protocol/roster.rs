@@ -1,0 +1,155 @@
+//! A list of members that is cheap to copy and to change a little.
+//!
+//! A crash changes one member of a thousand, and every member gets a new snapshot: what changed since
+//! the last copy is kept beside the list, and merged into it now and then.
+
+use std::{
+    hash::{Hash, Hasher},
+    sync::Arc,
+};
+
+use super::Member;
+
+/// Members by place; a change never moves one.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Roster {
+    list: Arc<Vec<Member>>,
+    /// What differs from the list: places, and the members that are there now.
+    places: Vec<usize>,
+    changed: Vec<Member>,
+}
+
+/// So many changes are kept beside the list.
+const MOST: usize = 8;
+
+impl Roster {
+    pub(super) fn new(list: Vec<Member>) -> Self {
+        Self {
+            list: Arc::new(list),
+            places: Vec::new(),
+            changed: Vec::new(),
+        }
+    }
+
+    /// The names and their order; the other fields of a member may be out of date.
+    pub(super) fn names(&self) -> &[Member] {
+        &self.list
+    }
+
+    pub(super) fn get(&self, at: usize) -> Option<&Member> {
+        self.beside(at).or_else(|| self.list.get(at))
+    }
+
+    pub(super) fn iter(&self) -> impl ExactSizeIterator<Item = &Member> {
+        self.list
+            .iter()
+            .enumerate()
+            .map(|(at, member)| self.beside(at).unwrap_or(member))
+    }
+
+    /// Changes the member at a place; says what `change` says: whether anything changed.
+    pub(super) fn change(&mut self, at: usize, change: impl FnOnce(&mut Member) -> bool) -> bool {
+        // On a copy: a report that changes nothing takes no place beside the list.
+        let Some(mut member) = self.get(at).cloned() else {
+            return false;
+        };
+        if !change(&mut member) {
+            return false;
+        }
+        let beside = self.places.iter().position(|place| *place == at);
+        if let Some(slot) = beside.and_then(|beside| self.changed.get_mut(beside)) {
+            *slot = member;
+        } else {
+            self.places.push(at);
+            self.changed.push(member);
+        }
+        // Each look-up walks what is kept beside the list, so that stays short.
+        if self.places.len() > MOST {
+            *self = Self::new(self.to_vec());
+        }
+        true
+    }
+
+    /// Whether a change there is kept beside the list.
+    pub(super) fn has_room(&self, at: usize) -> bool {
+        self.places.len() < MOST || self.beside(at).is_some()
+    }
+
+    pub(super) fn to_vec(&self) -> Vec<Member> {
+        self.iter().cloned().collect()
+    }
+
+    fn beside(&self, at: usize) -> Option<&Member> {
+        let beside = self.places.iter().position(|place| *place == at)?;
+        self.changed.get(beside)
+    }
+}
+
+impl PartialEq for Roster {
+    fn eq(&self, other: &Self) -> bool {
+        self.iter().eq(other.iter())
+    }
+}
+
+impl Eq for Roster {}
+
+impl Hash for Roster {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        // As equality has it: equal rosters may be split differently into list and changes.
+        self.list.len().hash(state);
+        self.iter().for_each(|member| member.hash(state));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::driver::MemberReports as _;
+    use crate::protocol::{AgentId, Incarnation, MemberKind};
+
+    #[test]
+    fn a_changed_roster_is_what_a_changed_list_is() {
+        let member = |k: usize| {
+            Member::unseen(
+                AgentId::new(&format!("a{k}")).unwrap(),
+                MemberKind::Voter,
+                None,
+            )
+        };
+        let mut list: Vec<Member> = (0..30).map(member).collect();
+        let mut roster = Roster::new(list.clone());
+        let before = roster.clone();
+        for step in 0..100u64 {
+            let at = usize::try_from(step * 7 % 31).unwrap();
+            let end = |m: &mut Member| {
+                m.ended = Some(Incarnation(step));
+                true
+            };
+            assert_eq!(roster.change(at, end), list.get_mut(at).is_some_and(end));
+            assert_eq!(roster.to_vec(), list);
+            assert_eq!(roster, Roster::new(list.clone()), "however it came about");
+            assert!((0..31).all(|at| roster.get(at) == list.get(at)));
+            assert!(!roster.change(at, |_| false));
+        }
+        assert_eq!(
+            before.to_vec(),
+            (0..30).map(member).collect::<Vec<_>>(),
+            "a copy is its own"
+        );
+    }
+
+    /// More changes than that are merged at once.
+    #[test]
+    fn a_few_changes_have_room_beside_the_list() {
+        let name = |k| AgentId::new(&format!("a{k}")).unwrap();
+        let member = |k: usize| Member::unseen(name(k), MemberKind::Voter, None);
+        let mut roster = Roster::new((0..30).map(member).collect());
+        for at in 0..MOST {
+            assert!(roster.has_room(at), "{at}");
+            assert!(roster.change(at, |m| m.mark_up(Incarnation(1))));
+        }
+        assert!(roster.has_room(0) && !roster.has_room(MOST));
+        assert!(roster.change(MOST, |m| m.mark_up(Incarnation(1))));
+        assert!((0..30).all(|at| roster.has_room(at)), "all are in the list");
+    }
+}

@@ -1,0 +1,77 @@
+//! A reading of one agent's own monotonic clock.
+//!
+//! Only the agent that read it may compare it: clocks of different agents have nothing in common.
+
+use std::{fmt, time::Duration};
+
+use serde::{Deserialize, Serialize};
+
+/// Nanoseconds since some start that only the agent's own clock knows.
+///
+/// It may travel to be echoed; an agent that echoes it makes nothing of it.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub struct Time(u64);
+
+impl Time {
+    /// The clock's start.
+    pub const ZERO: Self = Self(0);
+    /// Later than everything.
+    pub const MAX: Self = Self(u64::MAX);
+
+    /// A reading in nanoseconds.
+    pub const fn from_nanos(nanos: u64) -> Self {
+        Self(nanos)
+    }
+
+    /// A reading in milliseconds; saturates.
+    pub const fn from_millis(millis: u64) -> Self {
+        Self(millis.saturating_mul(1_000_000))
+    }
+
+    /// The reading in nanoseconds.
+    pub const fn as_nanos(self) -> u64 {
+        self.0
+    }
+
+    /// This much later; saturates at [`Time::MAX`].
+    #[must_use]
+    pub fn after(self, span: Duration) -> Self {
+        Self(
+            self.0
+                .saturating_add(u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)),
+        )
+    }
+
+    /// How long ago `earlier` was; zero when it lies ahead.
+    #[must_use]
+    pub fn since(self, earlier: Self) -> Duration {
+        Duration::from_nanos(self.0.saturating_sub(earlier.0))
+    }
+}
+
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let micros = self.0 / 1_000;
+        write!(f, "{}.{:03}", micros / 1_000, micros % 1_000)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn readings_saturate() {
+        assert_eq!(Time::MAX.after(Duration::from_secs(1)), Time::MAX);
+        assert_eq!(Time::ZERO.after(Duration::MAX), Time::MAX);
+        assert_eq!(Time::ZERO.since(Time::MAX), Duration::ZERO);
+        assert_eq!(
+            Time::from_millis(5).since(Time::from_millis(2)),
+            Duration::from_millis(3)
+        );
+        assert_eq!(Time::from_nanos(1_234_567).to_string(), "1.234");
+    }
+}

@@ -1,0 +1,292 @@
+//! How long to wait for what: validated durations, and presets by place.
+//!
+//! Every relation that a promise depends on is checked by the [builder](TimingsBuilder), so timings
+//! that exist are valid. Relations are named after their sources: T > 2 d is the condition of every
+//! election by time-out (Garcia-Molina 1982); those of the lease belong to the quorum mode
+//! (`elections::quorum::proof`).
+
+use std::time::Duration;
+
+use super::TimingsBuilder;
+
+const fn ms(n: u64) -> Duration {
+    Duration::from_millis(n)
+}
+
+/// How fast and how slow a clock may run, in per cent: the error of its rate is r = 11 %.
+const FASTEST: u32 = 111;
+const SLOWEST: u32 = 89;
+
+/// The granule of these clocks.
+const GRANULE: Duration = Duration::from_nanos(1);
+
+/// The durations of one election; the same at every member, but in the quorum mode, where members
+/// may have different ones.
+///
+/// | preset | d | T | H | L | S, J | E | D | P | for |
+/// |---|---|---|---|---|---|---|---|---|---|
+/// | [`astra`](Self::astra) | 900 | 2,000 | – | – | – | – | – | – | the plain ASTRA rules: no failure detector, an agent must be told to start |
+/// | [`default`](Self::default) | 40 | 2,000 | 180 | 900 | 80, 50 | 100 | 720 | 900 | most |
+/// | [`lan`](Self::lan) | 9 | 200 | 60 | 250 | 18, 10 | 20 | 240 | 300 | one data centre |
+/// | [`fast`](Self::fast) | 4 | 100 | 16 | 64 | 8, 4 | 10 | 60 | 75 | one rack, hosts that pause for no more than 30 ms |
+/// | [`wan`](Self::wan) | 300 | 2,000 | 1,000 | 4,000 | 600, 300 | 700 | 4,000 | 5,000 | across regions |
+/// | [`in_process`](Self::in_process) | 2 | 50 | 25 | 100 | 4, 2 | 5 | 100 | 125 | one process, tests |
+///
+/// (milliseconds; each column is named at the method of the same meaning)
+///
+/// [`measured`](Self::measured) makes others from the echoes, writes and stalls of a group. What an agent has measured,
+/// and which preset would fit, its `diagnosis()` says.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Timings {
+    pub(super) delay_bound: Duration,
+    pub(super) deadline: Duration,
+    pub(super) detector: Option<Detector>,
+    pub(super) step: Duration,
+    pub(super) jitter: Duration,
+    pub(super) round: Duration,
+    pub(super) lease: Duration,
+    pub(super) promise: Duration,
+}
+
+/// How a silent leader is noticed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Detector {
+    /// H: how often a leader is heard.
+    pub heartbeat: Duration,
+    /// L: silence for this long means that the leader is gone.
+    pub detection: Duration,
+}
+
+impl Default for Timings {
+    fn default() -> Self {
+        Self::preset([40, 2_000, 180, 900, 80, 50, 100, 720, 900])
+    }
+}
+
+impl Timings {
+    /// The ASTRA rules: a deadline of 2 s, and no failure detector.
+    pub const fn astra() -> Self {
+        let mut timings = Self::preset([900, 2_000, 0, 0, 900, 0, 2_000, 8_000, 10_000]);
+        timings.detector = None;
+        timings
+    }
+
+    /// One data centre.
+    pub const fn lan() -> Self {
+        Self::preset([9, 200, 60, 250, 18, 10, 20, 240, 300])
+    }
+
+    /// One rack: another leader within 120 ms after the silent end of one
+    /// ([`worst_case_quorum_failover`](Self::worst_case_quorum_failover)).
+    ///
+    /// It pays in false elections: a leader whose process or host stands still for 30 ms loses its lease,
+    /// and one for 75 ms its place. Stores have to write within 2 ms. So it is for hosts that
+    /// have a core to spare and a fast disk; elsewhere take [`lan`](Self::lan).
+    pub const fn fast() -> Self {
+        Self::preset([4, 100, 16, 64, 8, 4, 10, 60, 75])
+    }
+
+    /// Across regions.
+    pub const fn wan() -> Self {
+        Self::preset([300, 2_000, 1_000, 4_000, 600, 300, 700, 4_000, 5_000])
+    }
+
+    /// One process; tests.
+    pub const fn in_process() -> Self {
+        Self::preset([2, 50, 25, 100, 4, 2, 5, 100, 125])
+    }
+
+    /// d, T, H, L, S, J, E, D, P.
+    const fn preset(millis: [u64; 9]) -> Self {
+        let [
+            delay,
+            deadline,
+            heartbeat,
+            detection,
+            step,
+            jitter,
+            round,
+            lease,
+            promise,
+        ] = millis;
+        Self {
+            delay_bound: ms(delay),
+            deadline: ms(deadline),
+            detector: Some(Detector {
+                heartbeat: ms(heartbeat),
+                detection: ms(detection),
+            }),
+            step: ms(step),
+            jitter: ms(jitter),
+            round: ms(round),
+            lease: ms(lease),
+            promise: ms(promise),
+        }
+    }
+
+    /// Starts from these timings to make others.
+    pub const fn to_builder(self) -> TimingsBuilder {
+        TimingsBuilder::new(self)
+    }
+
+    /// d: the longest that a message and its handling may take, one way.
+    pub const fn delay_bound(&self) -> Duration {
+        self.delay_bound
+    }
+
+    /// T: how long a candidate waits for members that do not answer; more than 2 d.
+    pub const fn deadline(&self) -> Duration {
+        self.deadline
+    }
+
+    /// H and L; `None` for the plain ASTRA rules.
+    pub const fn detector(&self) -> Option<Detector> {
+        self.detector
+    }
+
+    /// S: how much longer each rank further down waits before it starts; at least d.
+    pub fn step(&self) -> Duration {
+        self.step
+    }
+
+    /// J: the random part of a wait that several agents begin at the same moment.
+    pub fn jitter(&self) -> Duration {
+        self.jitter
+    }
+
+    /// E: one round of questions in quorum mode; more than 2 d (`answers-within-round`).
+    pub fn round(&self) -> Duration {
+        self.round
+    }
+
+    /// D: for how long an acknowledged heartbeat lets a leader consider itself leader, from the time
+    /// it was sent (quorum mode); at least 3 H + 2 d (`heartbeats-within-lease`).
+    pub fn lease(&self) -> Duration {
+        self.lease
+    }
+
+    /// P: for how long a voter that acknowledged supports no other agent, from the time it did
+    /// (quorum mode); at least D (1 + r) / (1 - r) for the clock-rate error r = 11 % (`promise-outlasts-lease`).
+    pub fn promise(&self) -> Duration {
+        self.promise
+    }
+
+    /// The longest lease that a promise of this length covers: at most (P - 1 ns) (1 - r) / (1 + r)
+    /// for the clock-rate error r = 11 %, the other way round of `promise-outlasts-lease`. A leader of the quorum mode
+    /// counts on no more than this of what each voter promised, so that members may have different
+    /// timings.
+    pub fn lease_within(promise: Duration) -> Duration {
+        promise.saturating_sub(GRANULE).saturating_mul(SLOWEST) / FASTEST
+    }
+
+    /// The shortest promise that covers a lease of this length: D (1 + r) / (1 - r) and a
+    /// nanosecond for the clock-rate error r = 11 % (`promise-outlasts-lease`).
+    pub fn least_promise(lease: Duration) -> Duration {
+        lease.saturating_mul(FASTEST) / SLOWEST + GRANULE
+    }
+
+    /// How long a candidate that got an `Ok` waits for the announcement: 2.5 T.
+    pub fn victory_wait(&self) -> Duration {
+        self.deadline.saturating_mul(5) / 2
+    }
+
+    /// The longest from the silent death of a leader until all members that can be reached know the next,
+    /// in the available mode, when `silent` more agents that outrank the winner are dead without
+    /// any member knowing.
+    ///
+    /// d + L + J + min(silent, 8) (S + J) + d while fewer than 8 are silent; with more of them, or
+    /// where no member had followed the dead leader, an election with its deadline comes on top:
+    /// T + 2 d. Without a failure detector no member notices: `None`.
+    pub fn worst_case_failover(&self, silent: u32) -> Option<Duration> {
+        let detection = self.detector?.detection;
+        let staggered = self
+            .step
+            .saturating_add(self.jitter)
+            .saturating_mul(silent.min(8));
+        let announced = detection
+            .saturating_add(self.jitter)
+            .saturating_add(staggered)
+            .saturating_add(self.delay_bound.saturating_mul(2));
+        let election = self
+            .deadline
+            .saturating_add(self.delay_bound.saturating_mul(2));
+        Some(if silent < 8 {
+            announced
+        } else {
+            announced.saturating_add(election)
+        })
+    }
+
+    /// The longest from a silent death, or any other silence, of a leader until another one
+    /// considers itself leader, in the quorum mode, while a majority of the voters is well and
+    /// `above` voters that outrank the winner are dead, or not known to be alive.
+    ///
+    /// d + P / (1 - r) + S × `above` + J + E + 4 d for the clock-rate error r = 11 %.
+    pub fn worst_case_quorum_failover(&self, above: u32) -> Duration {
+        let promised = self.promise.saturating_mul(100) / SLOWEST;
+        promised
+            .saturating_add(self.step.saturating_mul(above))
+            .saturating_add(self.jitter)
+            .saturating_add(self.round)
+            .saturating_add(self.delay_bound.saturating_mul(5))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_preset_keeps_its_own_rules() {
+        for preset in [
+            Timings::default(),
+            Timings::lan(),
+            Timings::fast(),
+            Timings::wan(),
+            Timings::in_process(),
+            Timings::astra(),
+        ] {
+            assert_eq!(preset.clone().to_builder().build(), Ok(preset));
+        }
+    }
+
+    #[test]
+    fn fast_promises_another_leader_within_120_ms() {
+        let fast = Timings::fast();
+        assert!(fast.worst_case_quorum_failover(0) <= ms(120));
+        assert!(
+            fast.worst_case_failover(0)
+                .is_some_and(|worst| worst <= ms(120))
+        );
+    }
+
+    #[test]
+    fn failover_has_a_formula() {
+        assert_eq!(Timings::astra().worst_case_failover(0), None);
+        assert_eq!(
+            Timings::lan().worst_case_failover(0),
+            Some(ms(250 + 10 + 18))
+        );
+        assert_eq!(
+            Timings::lan().worst_case_failover(2),
+            Some(ms(250 + 10 + 18 + 2 * 28))
+        );
+        assert_eq!(
+            Timings::lan().worst_case_failover(7),
+            Some(ms(250 + 10 + 18 + 7 * 28))
+        );
+        assert_eq!(
+            Timings::lan().worst_case_failover(8),
+            Timings::lan().worst_case_failover(99)
+        );
+        assert_eq!(
+            Timings::lan().worst_case_failover(99),
+            Some(ms(250 + 10 + 18 + 8 * 28 + 218))
+        );
+        let promised = ms(300) * 100 / 89;
+        assert_eq!(
+            Timings::lan().worst_case_quorum_failover(2),
+            promised + ms(2 * 18 + 10 + 20 + 5 * 9)
+        );
+    }
+}

@@ -1,0 +1,143 @@
+//! How a run began: the first line of a recording.
+//!
+//! Decided here: the name and the version of the format, and that both are looked at before anything else is.
+//! Version 1 is the only one so far.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{NetworkRecord, RecordingError};
+use crate::protocol::{AgentId, MemberKind, Score, Timings};
+
+/// How a run began, and what belongs to all of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Header {
+    /// The release of this crate that wrote it.
+    pub writer: String,
+    /// The name of the election, such as `bully`.
+    pub protocol: String,
+    /// Which clock its times are of.
+    pub clock: RecordedClock,
+    /// What began the random numbers; 0 where nothing did.
+    pub seed: u64,
+    /// The agents of the beginning, in their order.
+    pub agents: Vec<RecordedAgent>,
+    /// What the network did to messages in the beginning, where it is known.
+    pub network: Option<NetworkRecord>,
+    /// How long the agents wait for what, in nanoseconds, by the names of [`Timings`]; empty where it is not known.
+    pub timings_ns: BTreeMap<String, u64>,
+    /// The command that runs it again, if there is one.
+    pub again: Option<String>,
+    /// When it began by the wall clock of the host, in milliseconds since 1970, where that means something.
+    pub began_unix_ms: Option<u64>,
+    /// How many earlier entries were forgotten because the record was bounded.
+    pub forgotten: u64,
+}
+
+/// Which clock the times of a recording are of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum RecordedClock {
+    /// Time passes as it is wanted: the same run again has the same times.
+    #[default]
+    Virtual,
+    /// Time passes by itself.
+    Real,
+}
+
+/// An agent of the beginning.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RecordedAgent {
+    /// Its name.
+    pub name: AgentId,
+    /// Voter or observer.
+    pub kind: MemberKind,
+    /// Its score; `None` if it cannot be elected.
+    pub score: Option<Score>,
+}
+
+impl Header {
+    /// How a run of these agents begins.
+    pub fn of(
+        agents: impl IntoIterator<Item = RecordedAgent>,
+        seed: u64,
+        timings: Option<&Timings>,
+    ) -> Self {
+        Self {
+            writer: concat!("actix-bully ", env!("CARGO_PKG_VERSION")).to_owned(),
+            seed,
+            agents: agents.into_iter().collect(),
+            timings_ns: timings.map(spans).unwrap_or_default(),
+            ..Self::default()
+        }
+    }
+
+    /// As a line of the format, without its end.
+    pub(super) fn to_line(&self) -> String {
+        // Strings, numbers and lists of them have a JSON form.
+        serde_json::to_string(&RecordingOpening {
+            format: FORMAT.into(),
+            version: VERSION,
+            run: self.clone(),
+        })
+        .unwrap_or_default()
+    }
+
+    /// Reads a first line.
+    pub(super) fn read(line: &[u8]) -> Result<Self, RecordingError> {
+        // Which format it is has to be known before anything of it is held to this one.
+        let probe: HeaderProbe =
+            serde_json::from_slice(line).map_err(|_| RecordingError::Foreign)?;
+        if probe.format != FORMAT {
+            return Err(RecordingError::Foreign);
+        }
+        if probe.version != VERSION {
+            let (version, newest) = (probe.version, VERSION);
+            return Err(RecordingError::Version { version, newest });
+        }
+        let opening: RecordingOpening = serde_json::from_slice(line)
+            .map_err(|source| RecordingError::Malformed { line: 1, source })?;
+        Ok(opening.run)
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RecordingOpening {
+    format: String,
+    version: u32,
+    run: Header,
+}
+
+#[derive(Deserialize)]
+struct HeaderProbe {
+    format: String,
+    version: u32,
+}
+
+fn spans(timings: &Timings) -> BTreeMap<String, u64> {
+    let detector = timings.detector();
+    let spans = [
+        ("delay_bound", Some(timings.delay_bound())),
+        ("deadline", Some(timings.deadline())),
+        ("heartbeat", detector.map(|detector| detector.heartbeat)),
+        ("detection", detector.map(|detector| detector.detection)),
+        ("lease", Some(timings.lease())),
+        ("promise", Some(timings.promise())),
+    ];
+    spans
+        .into_iter()
+        .filter_map(|(name, span)| {
+            let nanos = u64::try_from(span?.as_nanos()).unwrap_or(u64::MAX);
+            Some((name.to_owned(), nanos))
+        })
+        .collect()
+}
+
+const FORMAT: &str = "actix-bully recording";
+const VERSION: u32 = 1;

@@ -1,0 +1,109 @@
+//! A run as a Mermaid sequence diagram: an arrow per message, a note per event.
+//!
+//! Decided here: that any name and any text leaves a valid diagram. Participants have made-up
+//! names (`p0`), the real ones are escaped titles; what has a meaning to Mermaid or to HTML
+//! becomes a character reference.
+
+use std::collections::BTreeMap;
+
+use super::{
+    BoundedText, TooLong,
+    lines::{Line, MOST_WRITTEN, Subject, Way},
+};
+use crate::protocol::AgentId;
+
+/// The lines as a diagram; the participants in this order, the others behind them by name.
+pub fn to_mermaid(lines: &[Line<'_>], order: &[AgentId]) -> String {
+    let positions = positions(lines, order);
+    let mut named: Vec<(usize, &AgentId)> = positions.iter().map(|(id, at)| (*at, *id)).collect();
+    named.sort_unstable();
+    let mut text = BoundedText::new(MOST_WRITTEN);
+    // What does not fit is said in the last line.
+    write(&mut text, lines, &named, &positions).ok();
+    text.ended_by("    %% the run goes on: this is all that is drawn of it\n")
+}
+
+fn write(
+    text: &mut BoundedText,
+    lines: &[Line<'_>],
+    named: &[(usize, &AgentId)],
+    positions: &BTreeMap<&AgentId, usize>,
+) -> Result<(), TooLong> {
+    text.push("sequenceDiagram\n")?;
+    for (at, id) in named {
+        let name = escape(id.as_str());
+        text.append(format_args!("    participant p{at} as {name}\n"))?;
+    }
+    let position = |id: &AgentId| positions.get(id).copied().unwrap_or(0);
+    for line in lines {
+        let (at, what) = (line.at, escape(&line.what));
+        match &line.subject {
+            Subject::All => {
+                let over = match named.len() {
+                    0 => continue,
+                    1 => String::from("p0"),
+                    many => format!("p0,p{}", many - 1),
+                };
+                text.append(format_args!("    Note over {over}: {at} {what}\n"))?;
+            }
+            Subject::Agents(agents) => {
+                for agent in agents.iter().map(|id| position(id)) {
+                    text.append(format_args!("    Note over p{agent}: {at} {what}\n"))?;
+                }
+            }
+            Subject::Message { from, way, to } => {
+                let from = position(from);
+                for to in to.iter().map(|id| position(id)) {
+                    let arrow = match way {
+                        Way::Sent => format!("p{from}->>p{to}"),
+                        Way::Lost => format!("p{from}-xp{to}"),
+                        Way::Arrived | Way::Dropped => format!("Note over p{to}"),
+                    };
+                    text.append(format_args!("    {arrow}: {what}\n"))?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The participants, from left to right.
+fn positions<'a>(lines: &'a [Line<'_>], order: &'a [AgentId]) -> BTreeMap<&'a AgentId, usize> {
+    let mut seen: BTreeMap<&AgentId, usize> = BTreeMap::new();
+    for line in lines {
+        match &line.subject {
+            Subject::All => {}
+            Subject::Agents(agents) => seen.extend(agents.iter().map(|id| (*id, usize::MAX))),
+            Subject::Message { from, to, .. } => {
+                seen.insert(from, usize::MAX);
+                seen.extend(to.iter().map(|id| (*id, usize::MAX)));
+            }
+        }
+    }
+    seen.extend(order.iter().zip(0..));
+    let mut positions: Vec<(usize, &AgentId)> = seen.into_iter().map(|(id, at)| (at, id)).collect();
+    positions.sort_unstable();
+    positions
+        .into_iter()
+        .zip(0..)
+        .map(|((_, id), at)| (id, at))
+        .collect()
+}
+
+fn escape(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '#' => safe.push_str("#35;"),
+            ';' => safe.push_str("#59;"),
+            '<' => safe.push_str("#lt;"),
+            '>' => safe.push_str("#gt;"),
+            '&' => safe.push_str("#amp;"),
+            '"' => safe.push_str("#quot;"),
+            '%' => safe.push_str("#37;"),
+            c if c.is_control() => safe.push(' '),
+            c => safe.push(c),
+        }
+    }
+    safe
+}

@@ -1,0 +1,59 @@
+//! A run on record: which agent said what to which, what was done to the group, and what each agent made of it.
+//!
+//! ```text
+//! {"format":"actix-bully recording","version":1,"protocol":"bully","clock":"virtual","seed":1,"agents":[..],..}
+//! {"at_ns":0,"what":{"happened":{"agent":"agent-1","what":"started"}}}
+//! {"at_ns":0,"what":{"sent":{"message":{"from":"agent-3","to":"agent-1","kind":"elect","text":".."},"arrives":[1000000]}}}
+//! {"at_ns":1000000,"what":{"delivered":{"from":"agent-3","to":"agent-1","kind":"elect","text":".."}}}
+//! {"at_ns":5000000,"what":{"event":{"agent":"agent-3","event":{"acquired":{"term":1}}}}}
+//! {"at_ns":5000000,"what":{"command":{"crash":["agent-3"]}}}
+//! {"at_ns":9000000,"what":"ended"}
+//! ```
+//!
+//! A recording is lines of JSON: a [`Header`], an [entry](TraceEntry) a line, and [`What::Ended`] as the last, so
+//! that a file that was cut off is not taken for a whole one. Times are nanoseconds since the beginning of the run.
+//!
+//! Decided here: what an entry says ([`What`], [`RecordedCommand`]), the format and its limits ([`RecordingError`]), and how a
+//! run is drawn and told: as text and as a [Mermaid](Recording::to_mermaid) diagram, as a
+//! [drawing of one moment](Recording::to_svg), as commands of the example `cluster`
+//! ([`to_script`](Recording::to_script)), and as a [test in Rust](Recording::to_rust_test) that repeats it. All of
+//! these are functions of a recording alone. Not here: what is recorded, and when. The testkit records whole runs; an
+//! agent that runs in production writes down its own part, bounded, if it is told to
+//! ([`ElectionHandle::record`](crate::agent::ElectionHandle::record)).
+//!
+//! None of these, a drawing and a diagram among them, is longer than 16 MiB: a text and a diagram end in words there,
+//! commands and a test are refused ([`Untold::TooLong`]).
+//!
+//! Read on: `bounded.rs` bounds every text here, `entry.rs` has the entries, `read.rs` reads recordings of others,
+//! `moment.rs` reads one moment from a recording.
+
+mod bounded;
+mod command;
+mod difference;
+mod entry;
+mod error;
+mod header;
+pub mod lines;
+pub mod mermaid;
+mod moment;
+mod read;
+mod recording;
+mod ring;
+mod rust_test;
+mod script;
+mod svg;
+
+pub use bounded::{BoundedText, TooLong};
+pub use command::{NetworkRecord, RecordedCommand};
+pub use difference::Difference;
+pub use entry::{Happening, MessageText, RecordedSide, TraceEntry, What};
+pub use error::{RecordingError, Untold};
+pub use header::{Header, RecordedAgent, RecordedClock};
+pub use recording::Recording;
+pub use ring::RecordLimits;
+
+pub use moment::{AgentCondition, AgentMoment, RecordedMoments};
+pub use ring::BoundedRecord;
+
+#[cfg(test)]
+mod tests;

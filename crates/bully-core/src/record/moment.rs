@@ -1,0 +1,345 @@
+//! What a recording says of one moment: what each agent is, what is under way, and what is cut.
+//!
+//! Decided here: that an entry of the very moment has happened, and that only what was recorded is known. An agent that
+//! hangs keeps its role; one that is down has none. Not here: how that is drawn (`svg`).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Happening, MessageText, RecordedCommand, Recording, TraceEntry, What};
+use crate::protocol::{
+    AgentId, Decree, Event, Leader, MemberKind, Role, Score, Term, Time, VotersEvent,
+};
+
+/// A moment of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct RecordedMoment<'a> {
+    pub(super) at: Time,
+    /// In the order of the beginning, later ones as they came; those that left are gone.
+    pub(super) agents: Vec<AgentMoment<'a>>,
+    pub(super) under_way: Vec<UnderWay<'a>>,
+    /// Pairs of which the first does not reach the second.
+    pub(super) cut: BTreeSet<(&'a AgentId, &'a AgentId)>,
+    /// What was last done or found, in words.
+    pub(super) caption: Option<(Time, String)>,
+}
+
+/// An agent at that moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentMoment<'a> {
+    pub name: &'a AgentId,
+    pub kind: MemberKind,
+    pub score: Option<Score>,
+    pub condition: AgentCondition,
+    pub role: Role,
+    pub term: Term,
+    pub leader: Option<&'a Leader>,
+}
+
+/// Whether an agent runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AgentCondition {
+    /// It has not started.
+    Absent,
+    /// It began before the recording did, and the recording says nothing of it yet.
+    Unknown,
+    Up,
+    Hung,
+    Down,
+}
+
+/// A message that has left and not arrived.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct UnderWay<'a> {
+    pub(super) message: &'a MessageText,
+    pub(super) left: Time,
+    pub(super) arrives: Time,
+}
+
+impl<'a> RecordedMoment<'a> {
+    /// What `recording` says of that moment.
+    pub(super) fn of(recording: &'a Recording, at: Time) -> Self {
+        let mut moments = RecordedMoments::begin(recording, at);
+        for entry in recording.entries() {
+            if entry.at > at {
+                break;
+            }
+            moments.moment.follow(entry, &mut moments.links);
+        }
+        let RecordedMoments { mut moment, links } = moments;
+        moment.cut = links.cut(&moment.agents);
+        moment
+    }
+
+    /// Before the first entry.
+    fn begin(recording: &'a Recording, at: Time) -> Self {
+        // The record of one agent that runs begins while all others run already.
+        let is_part = recording.header().began_unix_ms.is_some();
+        let condition = if is_part {
+            AgentCondition::Unknown
+        } else {
+            AgentCondition::Absent
+        };
+        let agents = recording.agents().map(|agent| AgentMoment {
+            kind: agent.kind,
+            score: agent.score,
+            condition,
+            ..AgentMoment::new(&agent.name)
+        });
+        Self {
+            at,
+            agents: agents.collect(),
+            under_way: Vec::new(),
+            cut: BTreeSet::new(),
+            caption: None,
+        }
+    }
+
+    /// The agents that lead, as far as they have said.
+    pub(super) fn leaders(&self) -> impl Iterator<Item = &AgentMoment<'a>> {
+        self.agents.iter().filter(|agent| agent.leads())
+    }
+
+    fn follow(&mut self, entry: &'a TraceEntry, links: &mut CutLinks<'a>) {
+        let at = entry.at;
+        match &entry.what {
+            What::Sent { message, arrives } => {
+                let now = self.at;
+                let due = |arrives: &&Time| **arrives > now || (**arrives == at && at == now);
+                self.under_way
+                    .extend(arrives.iter().filter(due).map(|arrives| UnderWay {
+                        message,
+                        left: at,
+                        arrives: *arrives,
+                    }));
+            }
+            What::Role { agent, role } => {
+                let agent = self.agent(agent);
+                agent.role = *role;
+                agent.is_heard();
+            }
+            What::Event { agent, event } => {
+                self.agent(agent).hears(event);
+                if let Event::Voters(told) = event
+                    && let VotersEvent::Installed(list) = &**told
+                {
+                    self.list(list);
+                }
+            }
+            What::Happened { agent, what } => {
+                self.agent(agent).meets(*what);
+                if *what == Happening::Left {
+                    self.agents.retain(|one| one.name != agent);
+                }
+                self.caption = Some((at, format!("{agent} {what}")));
+            }
+            What::Mark(text) => self.caption = Some((at, text.clone())),
+            What::Violation(text) => self.caption = Some((at, format!("BROKEN: {text}"))),
+            What::Command(command) => {
+                links.obey(command);
+                if let RecordedCommand::Score { agent, score }
+                | RecordedCommand::Join { agent, score, .. } = command
+                {
+                    self.agent(agent).score = *score;
+                }
+                if let RecordedCommand::Join { agent, kind, .. } = command {
+                    self.agent(agent).kind = *kind;
+                }
+            }
+            What::Lost { .. }
+            | What::Delivered(_)
+            | What::Dropped { .. }
+            | What::Settled { .. }
+            | What::Ended => {}
+        }
+    }
+
+    /// Another list of voters holds; who may be elected, and is not on it, only follows.
+    fn list(&mut self, list: &Decree) {
+        let eligible = self.agents.iter_mut().filter(|agent| agent.score.is_some());
+        for agent in eligible {
+            agent.kind = if list.names().any(|name| name == agent.name) {
+                MemberKind::Voter
+            } else {
+                MemberKind::Observer
+            };
+        }
+    }
+
+    /// The agent of that name, which may be new.
+    fn agent(&mut self, name: &'a AgentId) -> &mut AgentMoment<'a> {
+        let known = self.agents.iter().position(|agent| agent.name == name);
+        let at = known.unwrap_or_else(|| {
+            self.agents.push(AgentMoment::new(name));
+            self.agents.len().saturating_sub(1)
+        });
+        #[expect(clippy::indexing_slicing, reason = "it was found or added there")]
+        &mut self.agents[at]
+    }
+}
+
+impl<'a> AgentMoment<'a> {
+    fn new(name: &'a AgentId) -> Self {
+        Self {
+            name,
+            kind: MemberKind::Voter,
+            score: None,
+            condition: AgentCondition::Absent,
+            role: Role::Follower,
+            term: Term::default(),
+            leader: None,
+        }
+    }
+
+    /// Whether it said that it leads, and runs.
+    pub fn leads(&self) -> bool {
+        self.role == Role::Leader
+            && matches!(self.condition, AgentCondition::Up | AgentCondition::Hung)
+    }
+
+    /// It says something, so it runs.
+    fn is_heard(&mut self) {
+        if matches!(
+            self.condition,
+            AgentCondition::Absent | AgentCondition::Unknown
+        ) {
+            self.condition = AgentCondition::Up;
+        }
+    }
+
+    fn hears(&mut self, event: &'a Event) {
+        self.is_heard();
+        match event {
+            Event::Acquired { term } | Event::Renewed { term } | Event::Draining { term, .. } => {
+                (self.role, self.term, self.leader) = (Role::Leader, *term, None);
+            }
+            Event::Lost { .. } | Event::NoLeader { .. } => {
+                (self.role, self.leader) = (Role::Follower, None);
+            }
+            Event::NewLeader(leader) => {
+                (self.role, self.term) = (Role::Follower, leader.term);
+                self.leader = Some(leader);
+            }
+            Event::Voters(_) => {}
+        }
+    }
+
+    fn meets(&mut self, what: Happening) {
+        self.condition = match what {
+            Happening::Started | Happening::Joined | Happening::Restarted => {
+                (self.role, self.leader) = (Role::Follower, None);
+                AgentCondition::Up
+            }
+            Happening::Resumed => AgentCondition::Up,
+            Happening::Paused => AgentCondition::Hung,
+            Happening::Left | Happening::Crashed | Happening::Stopped => {
+                (self.role, self.leader) = (Role::Follower, None);
+                AgentCondition::Down
+            }
+        };
+    }
+}
+
+/// A recording, moment by moment. Messages under way are those of the moment that it was begun for.
+#[derive(Debug)]
+pub struct RecordedMoments<'a> {
+    moment: RecordedMoment<'a>,
+    links: CutLinks<'a>,
+}
+
+impl<'a> RecordedMoments<'a> {
+    pub fn begin(recording: &'a Recording, at: Time) -> Self {
+        Self {
+            moment: RecordedMoment::begin(recording, at),
+            links: CutLinks::default(),
+        }
+    }
+}
+
+impl<'a> RecordedMoments<'a> {
+    /// The next entry has happened.
+    pub fn follow(&mut self, entry: &'a TraceEntry) {
+        self.moment.follow(entry, &mut self.links);
+    }
+
+    /// The agents, in the order of the beginning, later ones as they came.
+    pub fn agents(&self) -> &[AgentMoment<'a>] {
+        &self.moment.agents
+    }
+
+    /// The side of a partition that an agent is on; 0 if it was named on none.
+    pub fn side(&self, agent: &AgentId) -> usize {
+        let side = self.links.sides.get(agent);
+        side.map_or(0, |side| side.saturating_add(1))
+    }
+
+    pub fn is_isolated(&self, agent: &AgentId) -> bool {
+        self.links.isolated.contains(agent)
+    }
+
+    /// The ways that are cut beside a partition or an isolation.
+    pub fn cuts(&self) -> impl Iterator<Item = (&'a AgentId, &'a AgentId)> {
+        self.links.one_way.iter().copied()
+    }
+}
+
+/// What was done to the network.
+#[derive(Debug, Default)]
+struct CutLinks<'a> {
+    /// The side of each agent that was named on one.
+    sides: BTreeMap<&'a AgentId, usize>,
+    one_way: BTreeSet<(&'a AgentId, &'a AgentId)>,
+    isolated: BTreeSet<&'a AgentId>,
+}
+
+impl<'a> CutLinks<'a> {
+    fn obey(&mut self, command: &'a RecordedCommand) {
+        match command {
+            RecordedCommand::Partition(sides) => {
+                let named = sides.iter().enumerate();
+                self.sides = named
+                    .flat_map(|(at, side)| side.iter().map(move |agent| (agent, at)))
+                    .collect();
+            }
+            RecordedCommand::Cut(one, other) => {
+                self.one_way.extend([(one, other), (other, one)]);
+            }
+            RecordedCommand::CutOneWay(from, to) => drop(self.one_way.insert((from, to))),
+            RecordedCommand::Isolate(agent) => drop(self.isolated.insert(agent)),
+            RecordedCommand::Mend(one, other) => {
+                self.one_way
+                    .retain(|pair| *pair != (one, other) && *pair != (other, one));
+            }
+            RecordedCommand::Rejoin(agent) => drop(self.isolated.remove(agent)),
+            RecordedCommand::Heal => *self = Self::default(),
+            RecordedCommand::Crash(_)
+            | RecordedCommand::Stop(_)
+            | RecordedCommand::Kill(_)
+            | RecordedCommand::Restart(_)
+            | RecordedCommand::Hang(_)
+            | RecordedCommand::Freeze(_)
+            | RecordedCommand::Resume(_)
+            | RecordedCommand::Expire(_)
+            | RecordedCommand::Join { .. }
+            | RecordedCommand::Leave(_)
+            | RecordedCommand::Score { .. }
+            | RecordedCommand::StepDown { .. }
+            | RecordedCommand::ChangeVoters(_)
+            | RecordedCommand::Campaign(_)
+            | RecordedCommand::Network(_)
+            | RecordedCommand::Settle => {}
+        }
+    }
+
+    fn cut(&self, agents: &[AgentMoment<'a>]) -> BTreeSet<(&'a AgentId, &'a AgentId)> {
+        let names = || agents.iter().map(|agent| agent.name);
+        let pairs = names().flat_map(|from| names().map(move |to| (from, to)));
+        pairs
+            .filter(|(from, to)| {
+                let is_apart = self.sides.get(from) != self.sides.get(to)
+                    || self.isolated.contains(from)
+                    || self.isolated.contains(to);
+                from != to && (is_apart || self.one_way.contains(&(*from, *to)))
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,186 @@
+//! A whole recording: its header, its entries, and all that can be made of both.
+//!
+//! Decided here: how it is written. How it is read: `read`.
+
+use std::{
+    fmt::Write as _,
+    io::{self, Write},
+};
+
+use super::{
+    Difference, Header, RecordedAgent, RecordingError, TraceEntry, Untold, What, lines, mermaid,
+    moment::RecordedMoment, read, rust_test, script, svg,
+};
+use crate::protocol::{AgentId, Time};
+
+/// A run, as a file keeps it; see the [module's page](super).
+///
+/// ```
+/// use actix_bully::{record::Recording, testkit::{cluster::Cluster, virtual_system}};
+///
+/// virtual_system().block_on(async {
+///     let mut cluster = Cluster::builder().agents(3).start()?;
+///     cluster.settle().await?;
+///     cluster.crash("agent-3").await?;
+///     cluster.settle().await?;
+///
+///     let file = cluster.recording("bully").to_jsonl();
+///     let read = Recording::read(file.as_bytes())?;
+///     assert_eq!(read.to_jsonl(), file);
+///     assert!(read.to_svg(read.ended()).contains("agent-2"));
+///     # Ok::<(), Box<dyn std::error::Error>>(())
+/// }).unwrap();
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recording {
+    header: Header,
+    /// The last one is [`What::Ended`].
+    entries: Vec<TraceEntry>,
+}
+
+impl Recording {
+    /// These entries, and the end.
+
+    pub fn new(header: Header, entries: impl IntoIterator<Item = TraceEntry>, ended: Time) -> Self {
+        let mut entries: Vec<_> = entries.into_iter().collect();
+        let last = entries.last().map_or(Time::ZERO, |entry| entry.at);
+        entries.push(TraceEntry {
+            at: ended.max(last),
+            what: What::Ended,
+        });
+        Self { header, entries }
+    }
+
+    /// What was read, which ends with its end.
+    pub(super) const fn of(header: Header, entries: Vec<TraceEntry>) -> Self {
+        Self { header, entries }
+    }
+
+    /// The commands and what came of them, without the rest: enough for a script and for a test, however long the run.
+
+    pub fn of_commands(&self, commands: Vec<TraceEntry>) -> Self {
+        let header = Header {
+            forgotten: 0,
+            ..self.header.clone()
+        };
+        Self::new(header, commands, self.ended())
+    }
+
+    /// Reads a recording, strictly and within limits: at most 64 MiB, 500,000 entries, and 1 MiB a line.
+    ///
+    /// # Errors
+    /// [`RecordingError`], which names the line.
+    pub fn read(lines: impl io::BufRead) -> Result<Self, RecordingError> {
+        read::read(lines)
+    }
+
+    /// Writes it, a line of JSON for the header and for each entry.
+    ///
+    /// # Errors
+    /// Those of `to`, and then some lines may have been written.
+    pub fn write(&self, mut to: impl Write) -> io::Result<()> {
+        writeln!(to, "{}", self.header.to_line())?;
+        for entry in &self.entries {
+            writeln!(to, "{}", entry.to_line())?;
+        }
+        to.flush()
+    }
+
+    /// The same as a string.
+    pub fn to_jsonl(&self) -> String {
+        let mut text = self.header.to_line();
+        for entry in &self.entries {
+            text.write_fmt(format_args!("\n{}", entry.to_line()))
+                .unwrap_or_default();
+        }
+        text.push('\n');
+        text
+    }
+
+    /// How the run began.
+    pub const fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// How the run began, to say more of it.
+    pub const fn header_mut(&mut self) -> &mut Header {
+        &mut self.header
+    }
+
+    /// What happened, oldest first; the last entry is [`What::Ended`].
+    pub fn entries(&self) -> &[TraceEntry] {
+        &self.entries
+    }
+
+    /// When it ended.
+    pub fn ended(&self) -> Time {
+        self.entries.last().map_or(Time::ZERO, |entry| entry.at)
+    }
+
+    /// Marks that a promise was broken at that moment.
+    pub fn violate(&mut self, at: Time, what: String) {
+        let after = self
+            .entries
+            .partition_point(|entry| entry.at <= at && entry.what != What::Ended);
+        let what = What::Violation(what);
+        self.entries.insert(
+            after,
+            TraceEntry {
+                at: at.min(self.ended()),
+                what,
+            },
+        );
+    }
+
+    /// The first entry in which another run differs, or the header.
+    pub fn first_difference(&self, other: &Self) -> Option<Difference> {
+        Difference::between(self, other)
+    }
+
+    /// The run as text: one aligned line per moment, as a `Trace` of the feature `testkit` has it.
+    pub fn to_text(&self) -> String {
+        lines::to_text(&lines::lines(&self.entries), self.header.forgotten)
+    }
+
+    /// The run as a Mermaid `sequenceDiagram`.
+    pub fn to_mermaid(&self) -> String {
+        let order: Vec<AgentId> = self.agents().map(|agent| agent.name.clone()).collect();
+        mermaid::to_mermaid(&lines::lines(&self.entries), &order)
+    }
+
+    /// A drawing of that moment, an SVG page of its own: the agents as a ring, the leader marked, messages under way
+    /// as arrows. Light or dark as the viewer prefers.
+    pub fn to_svg(&self, at: Time) -> String {
+        svg::to_svg(&RecordedMoment::of(self, at), self)
+    }
+
+    /// The commands that were given, for `--script` of the example `cluster`.
+    ///
+    /// # Errors
+    /// [`Untold`] where the script would not be the run.
+    pub fn to_script(&self) -> Result<String, Untold> {
+        script::to_script(self)
+    }
+
+    /// A test in Rust that gives the same commands at the same times, and asserts which agents led whenever that was
+    /// settled.
+    ///
+    /// # Errors
+    /// [`Untold`] where the test would not be the run.
+    pub fn to_rust_test(&self) -> Result<String, Untold> {
+        rust_test::to_rust_test(self)
+    }
+
+    /// The agents of the beginning.
+    pub(super) fn agents(&self) -> impl Iterator<Item = &RecordedAgent> {
+        self.header.agents.iter()
+    }
+}
+
+impl TraceEntry {
+    /// As a line of the format, without its end.
+    pub fn to_line(&self) -> String {
+        // Strings, numbers, and lists and named fields of them have a JSON form.
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}

@@ -1,0 +1,117 @@
+//! The newest entries of a run that never ends, within a bound.
+//!
+//! Decided here: that the oldest entries are forgotten first, that each counts with the bytes that it has in the file,
+//! and what is kept when something went wrong. A limit is never exceeded, whatever is asked for. Not here: when a
+//! record is on (`agent::record`).
+
+use std::collections::VecDeque;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Header, TraceEntry, What};
+use crate::protocol::{Role, Time};
+
+/// How much a record of a running agent keeps; the smaller limit counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct RecordLimits {
+    /// How many entries: 5,000 by default, 50,000 at most.
+    pub entries: usize,
+    /// How many bytes they have in a file: 1 MiB by default, 8 MiB at most.
+    pub bytes: usize,
+}
+
+impl Default for RecordLimits {
+    fn default() -> Self {
+        Self {
+            entries: 5_000,
+            bytes: 1 << 20,
+        }
+    }
+}
+
+impl RecordLimits {
+    fn clamped(self) -> Self {
+        Self {
+            entries: self.entries.min(50_000),
+            bytes: self.bytes.min(8 << 20),
+        }
+    }
+}
+
+/// See the [module's page](self).
+#[derive(Clone, Debug)]
+pub struct BoundedRecord {
+    limits: RecordLimits,
+    /// As they are in a file.
+    lines: VecDeque<Box<str>>,
+    bytes: usize,
+    forgotten: u64,
+    last: Time,
+    role: Option<Role>,
+}
+
+impl BoundedRecord {
+    /// Empty.
+    pub fn new(limits: RecordLimits) -> Self {
+        Self {
+            limits: limits.clamped(),
+            lines: VecDeque::new(),
+            bytes: 0,
+            forgotten: 0,
+            last: Time::ZERO,
+            role: None,
+        }
+    }
+
+    /// Takes an entry in, and forgets what has no room beside it.
+    pub fn push(&mut self, at: Time, what: What) {
+        // Two threads may have read the clock in the other order.
+        self.last = self.last.max(at);
+        let line = TraceEntry {
+            at: self.last,
+            what,
+        }
+        .to_line()
+        .into_boxed_str();
+        self.bytes = self.bytes.saturating_add(line.len());
+        self.lines.push_back(line);
+        while self.lines.len() > self.limits.entries || self.bytes > self.limits.bytes {
+            let Some(oldest) = self.lines.pop_front() else {
+                return;
+            };
+            self.bytes = self.bytes.saturating_sub(oldest.len());
+            self.forgotten = self.forgotten.saturating_add(1);
+        }
+    }
+
+    /// Takes a role in if it is another one.
+    pub fn role(&mut self, role: Role, entry: impl FnOnce() -> (Time, What)) {
+        if self.role.replace(role) != Some(role) {
+            let (at, what) = entry();
+            self.push(at, what);
+        }
+    }
+
+    /// The file of what there is.
+    pub fn to_jsonl(&self, mut header: Header, now: Time) -> String {
+        header.forgotten = self.forgotten;
+        let mut text = header.to_line();
+        let end = TraceEntry {
+            at: self.last.max(now),
+            what: What::Ended,
+        };
+        for line in self
+            .lines
+            .iter()
+            .map(|line| &**line)
+            .chain([&*end.to_line()])
+        {
+            text.push('\n');
+            text.push_str(line);
+        }
+        text.push('\n');
+        text
+    }
+}

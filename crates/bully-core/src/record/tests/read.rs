@@ -1,0 +1,255 @@
+//! What is written is read again; anything else is refused, with the line, and nothing panics.
+
+use super::{AT, Recording, RecordingError, What, full, usual};
+use crate::random::SplitMix64;
+
+fn read(text: &str) -> Result<Recording, RecordingError> {
+    Recording::read(text.as_bytes())
+}
+
+fn refused(text: &str) -> String {
+    read(text).unwrap_err().to_string()
+}
+
+/// The recording with this line in the place of another one, counted from 1.
+fn with(number: usize, line: &str) -> String {
+    let text = full().to_jsonl();
+    let lines = text.lines().zip(1..);
+    let changed = lines.map(|(old, at)| if at == number { line } else { old });
+    changed.flat_map(|line| [line, "\n"]).collect()
+}
+
+#[test]
+fn what_is_written_is_read_again_to_the_last_byte() {
+    let recording = full();
+    let text = recording.to_jsonl();
+    let again = read(&text).unwrap();
+    assert_eq!(again, recording);
+    assert_eq!(again.to_jsonl(), text);
+    let mut written = Vec::new();
+    recording.write(&mut written).unwrap();
+    assert_eq!(written, text.as_bytes());
+    assert_eq!(read(text.trim_end()).unwrap(), recording, "no end of line");
+}
+
+/// The format is a promise to files that exist: a line that changes here is a new version.
+#[test]
+fn the_lines_are_those_of_version_1() {
+    let text = full().to_jsonl();
+    let text = text.replace(env!("CARGO_PKG_VERSION"), "VERSION");
+    let expected = include_str!("version_1.jsonl");
+    assert_eq!(text, expected, "\n{text}");
+}
+
+#[test]
+fn what_is_no_recording_is_refused_by_its_first_line() {
+    for foreign in [
+        "",
+        "\n",
+        "{}",
+        "[]",
+        "not json",
+        "{\"format\":\"other\",\"version\":1}",
+        "\u{0}\u{1}",
+    ] {
+        assert!(
+            matches!(read(foreign), Err(RecordingError::Foreign)),
+            "{foreign}"
+        );
+    }
+    let newer = full()
+        .to_jsonl()
+        .replacen("\"version\":1", "\"version\":2", 1);
+    assert_eq!(
+        refused(&newer),
+        "line 1: the recording is of format 2, and this program reads 1: use the release that wrote it"
+    );
+}
+
+#[test]
+fn a_wrong_line_is_named() {
+    for wrong in [
+        "",
+        "{}",
+        "nonsense",
+        "{\"at_ns\":1}",
+        "{\"at_ns\":-1,\"what\":\"ended\"}",
+        "{\"at_ns\":1,\"what\":\"unheard_of\"}",
+        "{\"at_ns\":1,\"what\":\"ended\",\"more\":1}",
+        "{\"at_ns\":1,\"at_ns\":1,\"what\":\"ended\"}",
+        "{\"at_ns\":1,\"what\":{\"mark\":1}}",
+        "{\"at_ns\":1,\"what\":{\"command\":{\"crash\":[\"\"]}}}",
+        "{\"at_ns\":1,\"what\":{\"role\":{\"agent\":\"a\",\"role\":\"waiting\",\"more\":1}}}",
+    ] {
+        let text = refused(&with(3, wrong));
+        assert!(
+            text.starts_with("line 3 is no entry of a recording"),
+            "{wrong}: {text}"
+        );
+    }
+    let deep = format!("{{\"at_ns\":1,\"what\":{}", "[".repeat(10_000));
+    assert!(refused(&with(3, &deep)).starts_with("line 3 is no entry"));
+    let unknown = full()
+        .to_jsonl()
+        .replacen("\"seed\":7", "\"seed\":7,\"more\":1", 1);
+    assert!(
+        refused(&unknown).starts_with("line 1 is no entry"),
+        "{}",
+        refused(&unknown)
+    );
+}
+
+#[test]
+fn times_do_not_run_backwards_and_the_end_is_the_end() {
+    let late = "{\"at_ns\":50000000,\"what\":{\"mark\":\"late\"}}";
+    assert_eq!(
+        refused(&with(3, late)),
+        "line 4 is of 3.000 ms, earlier than the line before, which is of 50.000 ms"
+    );
+    let text = full().to_jsonl();
+    let cut_off: Vec<&str> = text.lines().take(5).collect();
+    assert_eq!(
+        refused(&cut_off.join("\n")),
+        "the recording breaks off after line 5: its last line is missing, copy it again"
+    );
+    let lines = text.lines().count();
+    assert_eq!(
+        refused(&format!("{text}{{}}")),
+        format!("line {} follows the end of the recording", lines + 1)
+    );
+}
+
+#[test]
+fn what_exceeds_a_limit_is_refused_without_being_kept() {
+    let long = format!(
+        "{{\"at_ns\":1,\"what\":{{\"mark\":\"{}\"}}}}",
+        "x".repeat(1 << 20)
+    );
+    assert_eq!(
+        refused(&with(3, &long)),
+        "line 3 exceeds the limit of 1048576 bytes"
+    );
+    let arrives = vec!["2"; 10_001].join(",");
+    let many = format!(
+        "{{\"at_ns\":2,\"what\":{{\"sent\":{{\"message\":{{\"from\":\"a\",\"to\":\"b\",\"kind\":\"k\",\"text\":\"t\"}},\"arrives\":[{arrives}]}}}}}}"
+    );
+    assert_eq!(
+        refused(&with(3, &many)),
+        "line 3 has a list of 10001 items, which exceeds the limit of 10000"
+    );
+    // A file without an end.
+    let head = full()
+        .to_jsonl()
+        .lines()
+        .next()
+        .map(|line| format!("{line}\n"))
+        .unwrap();
+    let entry = "{\"at_ns\":1,\"what\":{\"mark\":\"x\"}}\n";
+    let endless = std::io::Read::chain(head.as_bytes(), Endless(entry.as_bytes(), 0));
+    let read = Recording::read(std::io::BufReader::new(endless));
+    assert_eq!(
+        read.unwrap_err().to_string(),
+        "line 500002 exceeds the limit of 500000 entries"
+    );
+}
+
+/// These bytes again and again.
+struct Endless(&'static [u8], usize);
+
+impl std::io::Read for Endless {
+    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+        for byte in &mut *into {
+            *byte = self.0[self.1];
+            self.1 = (self.1 + 1) % self.0.len();
+        }
+        Ok(into.len())
+    }
+}
+
+/// Whatever is done to a recording: it is read or refused, and what is read can be drawn and told.
+#[test]
+fn a_mutilated_recording_is_read_or_refused() {
+    let text = full().to_jsonl().into_bytes();
+    let mut random = SplitMix64::new(1);
+    let mut pick =
+        |below: usize| usize::try_from(random.below(u64::try_from(below).unwrap())).unwrap();
+    let (mut read_again, mut errors) = (0, 0);
+    for _ in 0..3_000 {
+        let mut bytes = text.clone();
+        for _ in 0..=pick(3) {
+            let (at, other) = (pick(bytes.len()), pick(bytes.len()));
+            match pick(5) {
+                0 => bytes[at] = u8::try_from(pick(256)).unwrap(),
+                1 => drop(bytes.remove(at)),
+                2 => bytes.truncate(at.max(1)),
+                3 => bytes.insert(at, b"{}[]\",:0123456789\n"[pick(18)]),
+                _ => bytes.swap(at, other),
+            }
+        }
+        match Recording::read(&*bytes) {
+            Err(wrong) => {
+                errors += 1;
+                let text = wrong.to_string();
+                assert!(text.contains("line "), "{text}");
+            }
+            Ok(recording) => {
+                read_again += 1;
+                let moment = recording.to_svg(AT(u64::try_from(pick(60)).unwrap()));
+                assert!(moment.ends_with("</svg>\n"));
+                assert_eq!(
+                    Recording::read(recording.to_jsonl().as_bytes()).unwrap(),
+                    recording
+                );
+                drop((recording.to_text(), recording.to_mermaid()));
+                drop((recording.to_script(), recording.to_rust_test()));
+            }
+        }
+    }
+    assert!(
+        read_again > 20 && errors > 1_000,
+        "{read_again} and {errors}"
+    );
+}
+
+#[test]
+fn a_violation_stands_where_it_was_found() {
+    let marks = [1, 2, 2, 3].map(|at| (at, What::Mark(at.to_string())));
+    let mut recording = usual(1, marks, 9);
+    recording.violate(AT(2), "two lead".to_owned());
+    let kinds: Vec<_> = recording
+        .entries()
+        .iter()
+        .map(|entry| &entry.what)
+        .collect();
+    assert_eq!(kinds[3], &What::Violation("two lead".to_owned()));
+    recording.violate(AT(99), "late".to_owned());
+    assert_eq!(recording.entries().last().unwrap().what, What::Ended);
+    assert!(
+        recording.to_text().contains("9.000  ==  BROKEN: late"),
+        "{}",
+        recording.to_text()
+    );
+    assert!(read(&recording.to_jsonl()).is_ok());
+}
+
+#[test]
+fn the_first_difference_is_shown_with_both_lines() {
+    let one = usual(
+        2,
+        [(1, What::Mark("a".into())), (2, What::Mark("b".into()))],
+        5,
+    );
+    let other = usual(
+        2,
+        [(1, What::Mark("a".into())), (2, What::Mark("c".into()))],
+        5,
+    );
+    assert_eq!(one.first_difference(&one.clone()), None);
+    assert_eq!(
+        one.first_difference(&other).unwrap().to_string(),
+        "line 3 differs: {\"at_ns\":2000000,\"what\":{\"mark\":\"b\"}} and {\"at_ns\":2000000,\"what\":{\"mark\":\"c\"}}"
+    );
+    let shorter = usual(2, [(1, What::Mark("a".into()))], 5);
+    assert_eq!(one.first_difference(&shorter).unwrap().line, 3);
+    assert_eq!(one.first_difference(&usual(3, [], 5)).unwrap().line, 1);
+}

@@ -1,0 +1,248 @@
+//! How bad a link is that is not cut: delay, loss, duplication, reordering.
+//!
+//! Decided here: which values make sense. Not here: which members are cut off.
+
+use std::{fmt, time::Duration};
+
+use bully_core::{protocol::After, record::NetworkRecord};
+
+/// How a link treats messages. The default is perfect: no delay, no loss, in order.
+///
+/// ```
+/// use actix_bully::testkit::faults::Conditions;
+/// use std::time::Duration;
+/// let ms = Duration::from_millis;
+/// let bad = Conditions::builder().delay(ms(1)..=ms(20)).loss(150).duplication(50).build()?;
+/// assert_eq!(bad.to_string(), "delay 1ms to 20ms, loss 150, duplication 50, in order");
+/// assert_eq!(
+///     Conditions::builder().loss(1500).build().unwrap_err().to_string(),
+///     "a loss of 1500 per mille exceeds 1000"
+/// );
+/// # Ok::<(), actix_bully::testkit::faults::ConditionsError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Conditions {
+    pub(super) delay: After,
+    pub(super) loss: u16,
+    pub(super) duplication: u16,
+    pub(super) slow: u16,
+    pub(super) slow_by: After,
+    pub(super) any_order: bool,
+}
+
+impl Default for Conditions {
+    fn default() -> Self {
+        Self::delayed(Duration::ZERO)
+    }
+}
+
+impl Conditions {
+    /// Everything arrives, once, in order, after exactly this long.
+    pub const fn delayed(delay: Duration) -> Self {
+        Self {
+            delay: After {
+                min: delay,
+                max: delay,
+            },
+            loss: 0,
+            duplication: 0,
+            slow: 0,
+            slow_by: After {
+                min: Duration::ZERO,
+                max: Duration::ZERO,
+            },
+            any_order: false,
+        }
+    }
+
+    /// Starts from perfect conditions to make worse ones.
+    pub fn builder() -> ConditionsBuilder {
+        Self::default().to_builder()
+    }
+
+    /// Starts from these conditions to make others.
+    pub const fn to_builder(self) -> ConditionsBuilder {
+        ConditionsBuilder(self)
+    }
+
+    /// As a recording has them.
+    pub fn to_record(self) -> NetworkRecord {
+        let nanos = |span: Duration| u64::try_from(span.as_nanos()).unwrap_or(u64::MAX);
+        let range = |After { min, max }: After| (nanos(min), nanos(max));
+        NetworkRecord {
+            delay_ns: range(self.delay),
+            loss: self.loss,
+            duplication: self.duplication,
+            slow: self.slow,
+            slow_by_ns: range(self.slow_by),
+            any_order: self.any_order,
+        }
+    }
+
+    /// The range of the delay, one way, slow messages apart.
+    pub const fn delay(&self) -> After {
+        self.delay
+    }
+
+    pub const fn loss_per_mille(&self) -> u16 {
+        self.loss
+    }
+
+    /// The longest that a message can be under way, the wait behind others not counted.
+    pub fn longest_delay(&self) -> Duration {
+        if self.slow == 0 {
+            return self.delay.max;
+        }
+        self.delay.max.saturating_add(self.slow_by.max)
+    }
+}
+
+impl fmt::Display for Conditions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "delay {:?} to {:?}", self.delay.min, self.delay.max)?;
+        if self.loss > 0 {
+            write!(f, ", loss {}", self.loss)?;
+        }
+        if self.duplication > 0 {
+            write!(f, ", duplication {}", self.duplication)?;
+        }
+        if self.slow > 0 {
+            let After { min, max } = self.slow_by;
+            write!(f, ", slow {} by {min:?} to {max:?}", self.slow)?;
+        }
+        f.write_str(if self.any_order {
+            ", in any order"
+        } else {
+            ", in order"
+        })
+    }
+}
+
+/// Makes [`Conditions`].
+#[derive(Clone, Copy, Debug)]
+#[must_use]
+pub struct ConditionsBuilder(Conditions);
+
+impl ConditionsBuilder {
+    /// How long a message is under way, one way. Default: no time at all.
+    pub const fn delay(mut self, range: std::ops::RangeInclusive<Duration>) -> Self {
+        self.0.delay = After {
+            min: *range.start(),
+            max: *range.end(),
+        };
+        self
+    }
+
+    /// How many of a thousand messages are lost, 0 to 1000. Default: none.
+    pub const fn loss(mut self, per_mille: u16) -> Self {
+        self.0.loss = per_mille;
+        self
+    }
+
+    /// How many of a thousand messages arrive twice, of those again as many a third time, and so
+    /// on up to [`Arrivals::MOST`](super::Arrivals::MOST); 0 to 1000. Default: none.
+    pub const fn duplication(mut self, per_mille: u16) -> Self {
+        self.0.duplication = per_mille;
+        self
+    }
+
+    /// How many of a thousand messages are held for longer, and by how much more than the usual
+    /// delay; 0 to 1000. Default: none.
+    pub const fn slow(mut self, per_mille: u16, by: std::ops::RangeInclusive<Duration>) -> Self {
+        self.0.slow = per_mille;
+        self.0.slow_by = After {
+            min: *by.start(),
+            max: *by.end(),
+        };
+        self
+    }
+
+    /// Messages may overtake each other. Default: those from one member to another stay in order.
+    pub const fn in_any_order(mut self) -> Self {
+        self.0.any_order = true;
+        self
+    }
+
+    /// Checks the values.
+    ///
+    /// # Errors
+    /// [`ConditionsError`] when a share exceeds 1000 per mille, or a range runs backwards.
+    pub fn build(self) -> Result<Conditions, ConditionsError> {
+        let c = self.0;
+        for range in [c.delay, c.slow_by] {
+            let After { min, max } = range;
+            if min > max {
+                return Err(ConditionsError::Backwards { min, max });
+            }
+        }
+        match c {
+            Conditions { loss: 1001.., .. } => Err(ConditionsError::Loss { per_mille: c.loss }),
+            Conditions {
+                duplication: per_mille @ 1001..,
+                ..
+            } => Err(ConditionsError::Duplication { per_mille }),
+            Conditions {
+                slow: per_mille @ 1001..,
+                ..
+            } => Err(ConditionsError::Slow { per_mille }),
+            Conditions { .. } => Ok(c),
+        }
+    }
+}
+
+/// Which value makes no sense.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConditionsError {
+    /// More messages are lost than there are.
+    #[error("a loss of {per_mille} per mille exceeds 1000")]
+    Loss {
+        /// The value.
+        per_mille: u16,
+    },
+    /// More messages are duplicated than there are.
+    #[error("a duplication of {per_mille} per mille exceeds 1000")]
+    Duplication {
+        /// The value.
+        per_mille: u16,
+    },
+    /// More messages are slow than there are.
+    #[error("a share of slow messages of {per_mille} per mille exceeds 1000")]
+    Slow {
+        /// The value.
+        per_mille: u16,
+    },
+    /// The shortest is longer than the longest.
+    #[error("a delay from {min:?} to {max:?} runs backwards: swap the two")]
+    Backwards {
+        /// The lower end.
+        min: Duration,
+        /// The upper end.
+        max: Duration,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_senseless_value_is_named() {
+        let ms = Duration::from_millis;
+        let name = |b: ConditionsBuilder| {
+            let text = format!("{:?}", b.build().unwrap_err());
+            text.split(' ').next().map(str::to_owned)
+        };
+        let some = Conditions::builder;
+        let no_time = || ms(0)..=ms(0);
+        assert_eq!(name(some().loss(1001)).as_deref(), Some("Loss"));
+        assert_eq!(
+            name(some().duplication(1001)).as_deref(),
+            Some("Duplication")
+        );
+        assert_eq!(name(some().slow(1001, no_time())).as_deref(), Some("Slow"));
+        let backwards = std::ops::RangeInclusive::new(ms(2), ms(1));
+        assert_eq!(name(some().delay(backwards)).as_deref(), Some("Backwards"));
+        assert!(some().loss(1000).duplication(1000).build().is_ok());
+    }
+}

@@ -1,0 +1,362 @@
+//! The network between members: which of them reach each other, and what becomes of each message.
+//!
+//! The verbs are those of raft-rs' test network: `cut`, `isolate`, `drop`, `ignore`, `recover`.
+
+use std::{collections::BTreeMap, fmt};
+
+use super::{Arrivals, Conditions, ConditionsError, Fate, Loss, SplitMix64, Tally};
+use bully_core::protocol::{AgentId, Time};
+
+/// A network with faults, seeded. Members need not be registered: a name is enough.
+///
+/// ```
+/// use actix_bully::{testkit::faults::{Conditions, Fate, Loss, Network}, protocol::Time};
+/// let mut network: Network<&str> = Network::new(7, Conditions::default());
+/// network.partition([vec!["a", "b"], vec!["c", "d"]]);
+/// assert_eq!(network.fate(Time::ZERO, &"a", &"c"), Fate::Lost(Loss::Partition));
+/// assert!(matches!(network.fate(Time::ZERO, &"c", &"d"), Fate::Arrives(_)));
+/// assert_eq!(network.to_string(), "seed 7; delay 0ns to 0ns, in order; sides a b | c d");
+/// ```
+#[derive(Clone, Debug)]
+pub struct Network<K = AgentId> {
+    seed: u64,
+    random: SplitMix64,
+    conditions: Conditions,
+    members: BTreeMap<K, SenderLinks<K>>,
+    ignored: Vec<&'static str>,
+    /// Whether any member is cut off from any other; spares the look-ups when none is.
+    separated: bool,
+    tally: Tally,
+}
+
+/// What is particular about one member; most have nothing.
+#[derive(Clone, Debug)]
+struct SenderLinks<K> {
+    side: usize,
+    isolated: bool,
+    links: BTreeMap<K, LinkState>,
+}
+
+/// What is particular about the way from one member to another.
+#[derive(Clone, Copy, Debug, Default)]
+struct LinkState {
+    cut: bool,
+    conditions: Option<Conditions>,
+    /// The latest arrival so far.
+    latest: Time,
+}
+
+impl<K> Default for SenderLinks<K> {
+    fn default() -> Self {
+        Self {
+            side: 0,
+            isolated: false,
+            links: BTreeMap::new(),
+        }
+    }
+}
+
+impl<K: Ord + Clone> Network<K> {
+    /// A network that treats every link alike and separates no members.
+    pub fn new(seed: u64, conditions: Conditions) -> Self {
+        Self {
+            seed,
+            random: SplitMix64::new(seed),
+            conditions,
+            members: BTreeMap::new(),
+            ignored: Vec::new(),
+            separated: false,
+            tally: Tally::default(),
+        }
+    }
+
+    /// Decides what becomes of a message sent now; see [`fate_of`](Self::fate_of).
+    pub fn fate(&mut self, now: Time, from: &K, to: &K) -> Fate {
+        self.fate_of("", now, from, to)
+    }
+
+    /// Decides what becomes of a message of this kind sent now.
+    ///
+    /// Draws from the generator: asking twice is sending twice.
+    pub fn fate_of(&mut self, kind: &str, now: Time, from: &K, to: &K) -> Fate {
+        self.tally.sent = self.tally.sent.saturating_add(1);
+        let loss = if self.ignored.contains(&kind) {
+            Some(Loss::Ignored)
+        } else {
+            self.separation(from, to)
+        };
+        if let Some(why) = loss {
+            self.tally.lose(why);
+            return Fate::Lost(why);
+        }
+        let link = self
+            .members
+            .get_mut(from)
+            .and_then(|sender| sender.links.get_mut(to));
+        let conditions = link
+            .as_ref()
+            .and_then(|link| link.conditions)
+            .unwrap_or(self.conditions);
+        if self.random.chance(conditions.loss) {
+            self.tally.lose(Loss::Chance);
+            return Fate::Lost(Loss::Chance);
+        }
+        let mut scratch = LinkState::default();
+        let known = link.is_some();
+        let link = link.unwrap_or(&mut scratch);
+        let (random, tally) = (&mut self.random, &mut self.tally);
+        let mut arrivals = Arrivals::once(arrival(&conditions, random, tally, now, link));
+        let mut copies = 1;
+        while copies < Arrivals::MOST && random.chance(conditions.duplication) {
+            arrivals.add(arrival(&conditions, random, tally, now, link));
+            copies += 1;
+        }
+        if copies > 1 {
+            tally.duplicated = tally.duplicated.saturating_add(1);
+        }
+        // What arrives at once cannot be overtaken: such a link needs no memory.
+        if !known && scratch.latest > now {
+            *self.link(from, to) = scratch;
+        }
+        Fate::Arrives(arrivals)
+    }
+
+    /// Cuts the link between two members, both ways.
+    pub fn cut(&mut self, one: &K, other: &K) {
+        self.cut_one_way(one, other);
+        self.cut_one_way(other, one);
+    }
+
+    /// Cuts the way from one member to another; the way back stays.
+    pub fn cut_one_way(&mut self, from: &K, to: &K) {
+        self.link(from, to).cut = true;
+        self.separated = true;
+    }
+
+    /// Mends the link between two members, both ways; a partition or an isolation stays.
+    pub fn mend(&mut self, one: &K, other: &K) {
+        self.link(one, other).cut = false;
+        self.link(other, one).cut = false;
+    }
+
+    /// Cuts a member off from all others, both ways, also from those that come later.
+    pub fn isolate(&mut self, member: &K) {
+        self.member(member).isolated = true;
+        self.separated = true;
+    }
+
+    /// Ends the isolation of a member; a cut or a partition stays.
+    pub fn rejoin(&mut self, member: &K) {
+        self.member(member).isolated = false;
+    }
+
+    /// Separates the members into sides that do not reach each other; a member that is named in none is on
+    /// one more side, with those that come later. An earlier partition is over.
+    pub fn partition<S>(&mut self, sides: impl IntoIterator<Item = S>)
+    where
+        S: IntoIterator<Item = K>,
+    {
+        for sender in self.members.values_mut() {
+            sender.side = 0;
+        }
+        for (side, members) in (1..).zip(sides) {
+            for member in members {
+                self.member(&member).side = side;
+                self.separated = true;
+            }
+        }
+    }
+
+    /// Ends every cut, isolation and partition. The conditions stay as they are.
+    pub fn heal(&mut self) {
+        for sender in self.members.values_mut() {
+            (sender.side, sender.isolated) = (0, false);
+            for link in sender.links.values_mut() {
+                link.cut = false;
+            }
+        }
+        self.separated = false;
+    }
+
+    /// Loses this share of the messages from one member to another, whatever the others suffer.
+    ///
+    /// # Errors
+    /// [`ConditionsError::Loss`] above 1000 per mille; nothing has changed then.
+    pub fn drop(&mut self, from: &K, to: &K, per_mille: u16) -> Result<(), ConditionsError> {
+        let conditions = self.link(from, to).conditions.unwrap_or(self.conditions);
+        let worse = conditions.to_builder().loss(per_mille).build()?;
+        self.link(from, to).conditions = Some(worse);
+        Ok(())
+    }
+
+    /// Loses every message of this kind; see [`PeerMessage::kind`](bully_core::protocol::PeerMessage::kind).
+    pub fn ignore(&mut self, kind: &'static str) {
+        if !self.ignored.contains(&kind) {
+            self.ignored.push(kind);
+        }
+    }
+
+    /// Gives the way from one member to another its own conditions; `None`: as all the others.
+    pub fn set_link(&mut self, from: &K, to: &K, conditions: Option<Conditions>) {
+        self.link(from, to).conditions = conditions;
+    }
+
+    /// Gives every link without conditions of its own other ones.
+    pub fn set_conditions(&mut self, conditions: Conditions) {
+        self.conditions = conditions;
+    }
+
+    /// Heals, and no link or kind of message is treated worse than others any more.
+    pub fn recover(&mut self) {
+        self.heal();
+        self.ignored.clear();
+        for sender in self.members.values_mut() {
+            for link in sender.links.values_mut() {
+                link.conditions = None;
+            }
+        }
+    }
+
+    /// Whether messages from one member can reach another, bad luck apart.
+    pub fn connects(&self, from: &K, to: &K) -> bool {
+        self.separation(from, to).is_none()
+    }
+
+    /// The conditions of every link that has none of its own.
+    pub const fn conditions(&self) -> Conditions {
+        self.conditions
+    }
+
+    /// Whether all links of a member are cut.
+    pub fn is_isolated(&self, member: &K) -> bool {
+        self.members.get(member).is_some_and(|links| links.isolated)
+    }
+
+    /// Which members are cut off from which.
+    pub fn separations(&self) -> Separations<K> {
+        let mut found = Separations::default();
+        if !self.separated {
+            return found;
+        }
+        for (name, sender) in &self.members {
+            if sender.side > 0 {
+                found.sides.insert(name.clone(), sender.side);
+            }
+            if sender.isolated {
+                found.isolated.insert(name.clone());
+            }
+            let cut = sender.links.iter().filter(|(_, link)| link.cut);
+            found
+                .cuts
+                .extend(cut.map(|(to, _)| (name.clone(), to.clone())));
+        }
+        found
+    }
+
+    /// How many messages met which fate so far.
+    pub const fn tally(&self) -> Tally {
+        self.tally
+    }
+
+    fn separation(&self, from: &K, to: &K) -> Option<Loss> {
+        if !self.separated {
+            return None;
+        }
+        let (a, b) = (self.members.get(from), self.members.get(to));
+        if a.is_some_and(|s| s.isolated) || b.is_some_and(|s| s.isolated) {
+            return Some(Loss::Isolation);
+        }
+        if a.map_or(0, |s| s.side) != b.map_or(0, |s| s.side) {
+            return Some(Loss::Partition);
+        }
+        a.and_then(|s| s.links.get(to))
+            .is_some_and(|link| link.cut)
+            .then_some(Loss::Cut)
+    }
+
+    fn member(&mut self, member: &K) -> &mut SenderLinks<K> {
+        self.members.entry(member.clone()).or_default()
+    }
+
+    fn link(&mut self, from: &K, to: &K) -> &mut LinkState {
+        self.member(from).links.entry(to.clone()).or_default()
+    }
+}
+
+/// The members that are cut off, as far as any is.
+#[derive(Clone, Debug)]
+pub struct Separations<K = AgentId> {
+    /// The side of each that is named on one.
+    pub sides: BTreeMap<K, usize>,
+    pub isolated: std::collections::BTreeSet<K>,
+    /// The ways that are cut, from one to another.
+    pub cuts: Vec<(K, K)>,
+}
+
+impl<K> Default for Separations<K> {
+    fn default() -> Self {
+        Self {
+            sides: BTreeMap::new(),
+            isolated: std::collections::BTreeSet::new(),
+            cuts: Vec::new(),
+        }
+    }
+}
+
+/// When one copy of a message arrives.
+fn arrival(
+    conditions: &Conditions,
+    random: &mut SplitMix64,
+    tally: &mut Tally,
+    now: Time,
+    link: &mut LinkState,
+) -> Time {
+    let mut at = now.after(random.span(conditions.delay));
+    if random.chance(conditions.slow) {
+        at = at.after(random.span(conditions.slow_by));
+        tally.slow = tally.slow.saturating_add(1);
+    }
+    if at < link.latest {
+        if !conditions.any_order {
+            return link.latest;
+        }
+        tally.reordered = tally.reordered.saturating_add(1);
+        return at;
+    }
+    link.latest = at;
+    at
+}
+
+/// All that is needed to make the same network again, in one line.
+impl<K: fmt::Display> fmt::Display for Network<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "seed {}; {}", self.seed, self.conditions)?;
+        let sides = self.members.values().map(|s| s.side).max().unwrap_or(0);
+        if sides > 0 {
+            f.write_str("; sides")?;
+        }
+        for side in 1..=sides {
+            f.write_str(if side > 1 { " |" } else { "" })?;
+            for (name, _) in self.members.iter().filter(|(_, s)| s.side == side) {
+                write!(f, " {name}")?;
+            }
+        }
+        for (name, _) in self.members.iter().filter(|(_, s)| s.isolated) {
+            write!(f, "; isolated {name}")?;
+        }
+        for (from, sender) in &self.members {
+            for (to, link) in &sender.links {
+                if link.cut {
+                    write!(f, "; cut {from} -> {to}")?;
+                }
+                if let Some(conditions) = &link.conditions {
+                    write!(f, "; {from} -> {to} {conditions}")?;
+                }
+            }
+        }
+        for kind in &self.ignored {
+            write!(f, "; ignored {kind}")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,147 @@
+//! Whether the agents agree, and what each believes if they do not.
+
+use std::{fmt, time::Duration};
+
+use super::{World, node::NodeIndex};
+use bully_core::protocol::{AgentId, Election, Leader, MemberKind, Rank, Term, Time, View};
+
+impl<E: Election> World<E> {
+    /// The agents that believe right now that they lead, hanging ones included: they will believe it
+    /// still when they go on, unless something limits their belief.
+    pub fn believers(&self) -> Vec<AgentId> {
+        self.beliefs().map(|(id, _)| id.clone()).collect()
+    }
+
+    /// The agents that believe right now that they lead, and in which term. Asking this after every step
+    /// is cheap.
+    pub fn beliefs(&self) -> impl Iterator<Item = (&AgentId, Term)> {
+        let all = self.believing();
+        all.filter_map(|(at, term)| Some((self.transit.directory.name(at)?, term)))
+    }
+
+    /// Whether two or more believe right now that they lead. Asking this after every step is cheap.
+    pub fn is_contested(&self) -> bool {
+        self.driver.published > 1 && self.believing().nth(1).is_some()
+    }
+
+    /// What the applications may read: the belief that was published, as long as it was said to be
+    /// valid.
+    fn believing(&self) -> impl Iterator<Item = (NodeIndex, Term)> {
+        let nodes = if self.driver.published == 0 {
+            &[]
+        } else {
+            self.nodes.as_slice()
+        };
+        nodes.iter().enumerate().filter_map(|(at, node)| {
+            let term = node.published?;
+            let always = node.valid_until == Time::MAX;
+            let valid = always || node.clock.read(self.now) < node.valid_until;
+            valid.then_some((NodeIndex(at), term))
+        })
+    }
+
+    /// The leader that all running members follow, that believes so, and is the only one that does; `None`
+    /// if there is none.
+    pub fn agreed(&self) -> Option<Leader> {
+        let mut agreed: Option<Leader> = None;
+        let mut believers = 0;
+        for (at, node) in self.nodes.iter().enumerate() {
+            let Some(view) = self.view_at(NodeIndex(at)) else {
+                continue;
+            };
+            believers += usize::from(view.leading.is_some());
+            if believers > 1 {
+                return None;
+            }
+            if !node.is_running() {
+                continue;
+            }
+            match &agreed {
+                None => agreed = Some(view.leader?),
+                Some(one) if view.leader.as_ref() != Some(one) => return None,
+                Some(_) => {}
+            }
+        }
+        let leader = agreed?;
+        let view = self.view(&leader.id)?;
+        let node = self.node(leader.id.as_str())?;
+        let leads = view.leading == Some(leader.term)
+            && node.incarnation == leader.incarnation
+            && node.is_running();
+        leads.then_some(leader)
+    }
+
+    /// The highest rank of the agents that run and may be elected; hanging ones do not count.
+    pub fn highest(&self) -> Option<Rank> {
+        let running = self
+            .nodes
+            .iter()
+            .enumerate()
+            .filter(|(_, n)| n.is_running());
+        let ranks = running.filter_map(|(at, node)| {
+            let score = node.score.filter(|_| node.kind == MemberKind::Voter)?;
+            let id = self.transit.directory.name(NodeIndex(at))?.clone();
+            Some(Rank { score, id })
+        });
+        ranks.max()
+    }
+
+    /// Whether every agent has started, and no message of an election is under way.
+    pub fn is_calm(&self) -> bool {
+        self.to_start == 0 && self.transit.under_way == 0
+    }
+
+    /// The members that run, hanging ones not counted, with their views; in the order in which they
+    /// came.
+    pub fn views(&self) -> impl Iterator<Item = (&AgentId, View)> {
+        let running = self
+            .nodes
+            .iter()
+            .enumerate()
+            .filter(|(_, n)| n.is_running());
+        running.filter_map(|(at, _)| {
+            let name = self.transit.directory.name(NodeIndex(at))?;
+            Some((name, self.view_at(NodeIndex(at))?))
+        })
+    }
+
+    pub(super) fn unsettled(&self, within: Duration) -> Unsettled {
+        Unsettled {
+            within,
+            believers: self.believers(),
+            views: self
+                .views()
+                .map(|(name, view)| (name.clone(), view))
+                .collect(),
+        }
+    }
+}
+
+/// What each agent believes where no agreement was reached; see [`World::settle`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unsettled {
+    /// How long was waited.
+    pub within: Duration,
+    /// The agents that believe that they lead.
+    pub believers: Vec<AgentId>,
+    /// The agents that run, and what each believes.
+    pub views: Vec<(AgentId, View)>,
+}
+
+impl fmt::Display for Unsettled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "no agreement within {:?}:", self.within)?;
+        for (at, (name, view)) in self.views.iter().enumerate() {
+            let comma = if at > 0 { "," } else { "" };
+            write!(f, "{comma} {name} is {} in term {}", view.role, view.term)?;
+            if let Some(leader) = &view.leader {
+                let (id, term) = (&leader.id, leader.term);
+                write!(f, " with {id} of term {term}")?;
+            }
+        }
+        let believers: Vec<&str> = self.believers.iter().map(AgentId::as_str).collect();
+        write!(f, "; believers: [{}]", believers.join(", "))
+    }
+}
+
+impl std::error::Error for Unsettled {}

@@ -1,0 +1,28 @@
+//! Agents lose another one from their lists of the members.
+//!
+//! Decided here: which agent is forgotten, and by whom. Not here: the change itself, a verb of the world.
+
+use super::nemesis::strikes;
+use crate::{
+    faults::SplitMix64,
+    sim::{Situation, World},
+};
+use bully_core::protocol::{AgentId, Election};
+
+/// One, some or all of the others lose an agent from their lists; agents forgotten before are
+/// there again. Returns the situation of the forgotten agent.
+pub(super) fn strike<E: Election>(
+    world: &mut World<E>,
+    random: &mut SplitMix64,
+) -> Option<Situation> {
+    world.meet_again();
+    let mut others: Vec<AgentId> = world.agents().cloned().collect();
+    random.shuffle(&mut others);
+    let most = random.below(u64::try_from(others.len()).unwrap_or(0));
+    let most = usize::try_from(most).unwrap_or(0).saturating_add(1);
+    strikes(world, random, |world, member| {
+        let some = others.iter().filter(|agent| *agent != member);
+        let forgets = |agent: &AgentId| world.forget(agent, member);
+        some.take(most).map(forgets).filter(|does| *does).count() > 0
+    })
+}

@@ -1,0 +1,433 @@
+//! What goes wrong next.
+//!
+//! Decided here: which faults a history takes from the list, how fast they follow, and which agents they
+//! hit: rather the leader than another. Not here: what a fault does; those are the world's verbs.
+
+use std::time::Duration;
+
+use super::{
+    ChaosOptions, Coverage, Fault, Scenario, forgotten, name, outage,
+    timings::{self, RollingChange},
+};
+use crate::{
+    faults::{Conditions, SplitMix64},
+    sim::{Reaction, Situation, Situations, Trap, World},
+};
+use bully_core::protocol::{After, AgentId, Election};
+
+/// The source of all evil in one history.
+#[derive(Debug)]
+pub(super) struct Nemesis {
+    /// The faults of this history.
+    faults: Vec<Fault>,
+    gap: After,
+    /// How many agents there may be at most, and how many numbers are taken.
+    most: usize,
+    taken: usize,
+    skew: u32,
+    /// A cut in force, and what messages had been lost to cuts before.
+    cut: Option<(Fault, Situations)>,
+    /// How many have lost the record that they depend on, for good.
+    pub(super) lost: usize,
+    /// The agents with a second process, or with another store: none of their name takes part in the end.
+    pub(super) doubtful: Vec<AgentId>,
+    /// The one of them with an old record, or a copy of one.
+    pub(super) copied: Option<AgentId>,
+    /// The timings that spread, if some do.
+    rolling: RollingChange,
+    pub(super) coverage: Coverage,
+}
+
+impl Nemesis {
+    /// Draws the circumstances: each kind of fault is in with an even chance.
+    pub(super) fn new<S: Scenario>(
+        n: usize,
+        options: &ChaosOptions,
+        scenario: &S,
+        random: &mut SplitMix64,
+    ) -> Self {
+        let mut all = options.faults.clone();
+        all.retain(|fault| scenario.takes(*fault));
+        let mut faults = all.clone();
+        faults.retain(|_| random.chance(500));
+        if faults.is_empty() {
+            faults = all;
+        }
+        let shortest = Duration::from_millis(random.between(1, 200)) * scenario.stretch();
+        Self {
+            faults,
+            gap: After {
+                min: shortest,
+                max: shortest * 8,
+            },
+            most: n.saturating_add(3),
+            taken: n,
+            skew: options.skew,
+            cut: None,
+            lost: 0,
+            doubtful: Vec::new(),
+            copied: None,
+            rolling: RollingChange::default(),
+            coverage: Coverage::default(),
+        }
+    }
+
+    /// Whether this history has such faults.
+    pub(super) fn takes(&self, fault: Fault) -> bool {
+        self.faults.contains(&fault)
+    }
+
+    /// How long to wait for the next strike.
+    pub(super) fn gap(&self, random: &mut SplitMix64) -> Duration {
+        random.span(self.gap)
+    }
+
+    /// Breaks something, or repairs something.
+    pub(super) fn strike<S: Scenario>(
+        &mut self,
+        world: &mut World<S::Election>,
+        scenario: &mut S,
+        random: &mut SplitMix64,
+    ) {
+        if random.chance(400) {
+            return self.repair(world, scenario.delay_bound(), random);
+        }
+        let Some(fault) = random.pick(&self.faults).copied() else {
+            return;
+        };
+        if self.spares(fault, world) {
+            return;
+        }
+        if let Some(situation) = self.inflict(fault, world, scenario, random) {
+            self.coverage.hit(fault, situation);
+        }
+    }
+
+    /// Inflicts a fault. Returns the situation of its agent just before, if it strikes a single one.
+    fn inflict<S: Scenario>(
+        &mut self,
+        fault: Fault,
+        world: &mut World<S::Election>,
+        scenario: &mut S,
+        random: &mut SplitMix64,
+    ) -> Option<Situation> {
+        match fault {
+            Fault::Loss | Fault::Duplication | Fault::Reordering | Fault::LongDelay => {
+                self.worsen(world, fault, scenario.delay_bound(), random);
+                None
+            }
+            Fault::Split | Fault::OneWayCut | Fault::NonTransitiveCut | Fault::Isolation => {
+                self.separate(world, fault, random);
+                None
+            }
+            Fault::CrashAfterSend => {
+                set_trap(world, Reaction::Crash, scenario.decisive(), random);
+                None
+            }
+            Fault::PauseAfterSend => {
+                set_trap(world, Reaction::Pause, scenario.decisive(), random);
+                None
+            }
+            Fault::IsolateAfterSend => {
+                set_trap(world, Reaction::Isolate, scenario.decisive(), random);
+                None
+            }
+            Fault::LateTimers => {
+                self.delay_timers(world, scenario.delay_bound());
+                None
+            }
+            Fault::Join => self.join(world, scenario, random),
+            Fault::Leave => leave(world, random),
+            Fault::ScoreChange => {
+                let score = scenario.score(random);
+                strikes(world, random, |world, agent| world.set_score(agent, score))
+            }
+            Fault::Crash => self.crash(world, random),
+            Fault::Restart => restart(world, random),
+            Fault::Pause => strikes(world, random, |world, agent| world.pause(agent)),
+            Fault::ClockRate => {
+                let ppm = self.rate(random);
+                strikes(world, random, |world, agent| {
+                    world.set_clock_rate(agent, ppm)
+                })
+            }
+            Fault::Campaign => strikes(world, random, |world, agent| world.campaign(agent)),
+            Fault::StepDown => {
+                let to = target(world, random).filter(|_| random.chance(500));
+                strikes(world, random, |world, agent| world.step_down(agent, to))
+            }
+            Fault::LostStorage => self.lose_storage(world, scenario.may_lose_storage(), random),
+            Fault::Replay => met_at(world, random, World::replay),
+            Fault::OldIncarnation => met_at(world, random, World::replay_of_ended_incarnation),
+            Fault::Forgery if random.chance(500) => met_at(world, random, World::forge_sender),
+            Fault::Forgery => met_at(world, random, World::forge_epoch),
+            Fault::Forgotten => forgotten::strike(world, random),
+            Fault::OtherTimings => timings::differ(world, scenario, random),
+            Fault::RollingChange => self.rolling.go_on(world, scenario, random),
+            Fault::Outage => outage::strike(world, random),
+            Fault::VoterChange => scenario.change_voters(world, random),
+            Fault::LaterIncarnation => met_at(world, random, World::replay_to_later_incarnation),
+            Fault::SecondProcess => self.begin_second(world, scenario, random),
+            Fault::SecondEnds => self.end_second(world, random),
+            Fault::OtherStore => self.replace_store(world, scenario, random),
+        }
+    }
+
+    /// From now on timers are late.
+    fn delay_timers<E: Election>(&mut self, world: &mut World<E>, bound: Duration) {
+        world.set_lateness(After::jittered(Duration::ZERO, bound * 10));
+        self.coverage.count(Fault::LateTimers, 1);
+        self.coverage
+            .meets(Fault::LateTimers, &all_situations(world));
+    }
+
+    /// How fast a clock runs, in parts per million of deviation.
+    fn rate(&self, random: &mut SplitMix64) -> i32 {
+        let ppm = random.below(u64::from(self.skew) * 2 + 1);
+        let ppm = i64::try_from(ppm).unwrap_or(0) - i64::from(self.skew);
+        i32::try_from(ppm).unwrap_or(0)
+    }
+
+    /// A crash takes the disk with it. Where the rules depend on it, no further incarnation may begin.
+    fn lose_storage<E: Election>(
+        &mut self,
+        world: &mut World<E>,
+        most: usize,
+        random: &mut SplitMix64,
+    ) -> Option<Situation> {
+        let (mut lost, room) = (None, self.lost < most);
+        let met = strikes(world, random, |world, agent| {
+            let depends = world.depends_on_a_record(agent);
+            let done = (room || !depends) && world.crash(agent);
+            lost = done.then(|| (agent.clone(), depends));
+            done
+        })?;
+        let (agent, depends) = lost?;
+        world.wipe(&agent);
+        self.lost = self.lost.saturating_add(usize::from(depends));
+        if world.restart(&agent) && depends {
+            world.violate(format!("{agent} starts without the record that it lost"));
+        }
+        Some(met)
+    }
+
+    /// Counts what can only be counted at the end.
+    pub(super) fn finish<E: Election>(&mut self, world: &World<E>) {
+        self.end_cut(world);
+        let tally = world.tally();
+        self.coverage.count(Fault::Loss, tally.lost);
+        self.coverage.count(Fault::Duplication, tally.duplicated);
+        self.coverage.count(Fault::Reordering, tally.reordered);
+        self.coverage.count(Fault::LongDelay, tally.slow);
+        let hits = world.hits();
+        for (fault, situations) in [
+            (Fault::Loss, &hits.lost),
+            (Fault::Duplication, &hits.duplicated),
+            (Fault::Reordering, &hits.reordered),
+            (Fault::LongDelay, &hits.slow),
+        ] {
+            self.coverage.meets(fault, situations);
+        }
+        for (reaction, fault) in [
+            (Reaction::Crash, Fault::CrashAfterSend),
+            (Reaction::Pause, Fault::PauseAfterSend),
+            (Reaction::Isolate, Fault::IsolateAfterSend),
+        ] {
+            self.coverage.count(fault, world.sprung(reaction));
+            self.coverage.meets(fault, &world.trapped(reaction));
+        }
+    }
+
+    fn repair<E: Election>(
+        &mut self,
+        world: &mut World<E>,
+        bound: Duration,
+        random: &mut SplitMix64,
+    ) {
+        match random.below(4) {
+            0 => {
+                world.heal();
+                world.meet_again();
+                self.end_cut(world);
+            }
+            1 => world.set_conditions(super::calm(bound)),
+            2 => {
+                let all: Vec<AgentId> = world.agents().cloned().collect();
+                for agent in all {
+                    world.resume(agent);
+                }
+            }
+            _ => {
+                if let Some(met) = restart(world, random) {
+                    self.coverage.hit(Fault::Restart, met);
+                }
+            }
+        }
+    }
+
+    /// The whole network becomes worse.
+    fn worsen<E: Election>(
+        &mut self,
+        world: &mut World<E>,
+        fault: Fault,
+        bound: Duration,
+        random: &mut SplitMix64,
+    ) {
+        let with = |fault: Fault, random: &mut SplitMix64| {
+            self.faults.contains(&fault) && random.chance(500)
+        };
+        let mut bad = Conditions::builder().delay(bound / 50..=bound);
+        if fault == Fault::Loss || with(Fault::Loss, random) {
+            bad = bad.loss(u16::try_from(random.between(10, 400)).unwrap_or(0));
+        }
+        if fault == Fault::Duplication || with(Fault::Duplication, random) {
+            bad = bad.duplication(u16::try_from(random.between(10, 300)).unwrap_or(0));
+        }
+        if fault == Fault::Reordering || with(Fault::Reordering, random) {
+            bad = bad.in_any_order();
+        }
+        if fault == Fault::LongDelay || with(Fault::LongDelay, random) {
+            let share = u16::try_from(random.between(5, 200)).unwrap_or(0);
+            bad = bad.slow(share, bound..=bound * 100);
+        }
+        world.set_conditions(bad.build().unwrap_or_default());
+    }
+
+    /// Some do not reach others.
+    fn separate<E: Election>(
+        &mut self,
+        world: &mut World<E>,
+        fault: Fault,
+        random: &mut SplitMix64,
+    ) {
+        self.end_cut(world);
+        let mut all: Vec<AgentId> = world.agents().cloned().collect();
+        random.shuffle(&mut all);
+        match (fault, target(world, random), all.as_slice()) {
+            (Fault::Split, _, all) => {
+                let half = all.len() / 2;
+                world.partition([all.iter().take(half)]);
+            }
+            (Fault::Isolation, Some(agent), _) => world.isolate(agent),
+            (Fault::OneWayCut, Some(from), all) => {
+                for to in all.iter().take(all.len() / 2).filter(|to| **to != from) {
+                    if random.chance(500) {
+                        world.cut_one_way(&from, to);
+                    } else {
+                        world.cut_one_way(to, &from);
+                    }
+                }
+            }
+            (_, _, [one, other, ..]) => world.cut(one, other),
+            (_, _, _) => {}
+        }
+        self.cut = Some((fault, world.hits().separated()));
+    }
+
+    /// A new agent, as long as there is room; then one that left.
+    fn join<S: Scenario>(
+        &mut self,
+        world: &mut World<S::Election>,
+        scenario: &mut S,
+        random: &mut SplitMix64,
+    ) -> Option<Situation> {
+        let number = if self.taken < self.most {
+            self.taken
+        } else {
+            usize::try_from(random.below(u64::try_from(self.most).unwrap_or(1))).unwrap_or(0)
+        };
+        self.taken = self.taken.max(number.saturating_add(1));
+        let id = name(number)?;
+        let participant = scenario.participant(id.clone(), random);
+        let joins = world.join(participant);
+        world.situation(&id).filter(|_| joins)
+    }
+
+    /// A cut ends: did it hurt any agent?
+    pub(super) fn end_cut<E: Election>(&mut self, world: &World<E>) {
+        if let Some((fault, before)) = self.cut.take() {
+            let hurt = world.hits().separated().since(&before);
+            self.coverage.count(fault, u64::from(hurt.total() > 0));
+            self.coverage.meets(fault, &hurt);
+        }
+    }
+}
+
+/// An agent that runs: every other time one that leads, if there is one.
+pub(super) fn target<E: Election>(world: &World<E>, random: &mut SplitMix64) -> Option<AgentId> {
+    if random.chance(500) {
+        let leaders: Vec<AgentId> = world.believers();
+        if let Some(leader) = random.pick(&leaders) {
+            return Some(leader.clone());
+        }
+    }
+    let all: Vec<&AgentId> = world.agents().filter(|id| world.is_running(id)).collect();
+    random.pick(&all).map(|id| (*id).clone())
+}
+
+/// One of the dead begins its next incarnation.
+fn restart<E: Election>(world: &mut World<E>, random: &mut SplitMix64) -> Option<Situation> {
+    let dead = world.agents().filter(|id| world.view(id).is_none());
+    let dead: Vec<AgentId> = dead.cloned().collect();
+    let agent = random.pick(&dead)?;
+    let begins = world.restart(agent);
+    world.situation(agent).filter(|_| begins)
+}
+
+/// An agent leaves for good, unless no other agent runs.
+fn leave<E: Election>(world: &mut World<E>, random: &mut SplitMix64) -> Option<Situation> {
+    let few = world.views().count() < 2;
+    strikes(world, random, |world, agent| !few && world.leave(agent))
+}
+
+/// Does this to some agent; what that one was doing before, if it was done.
+pub(super) fn strikes<E: Election>(
+    world: &mut World<E>,
+    random: &mut SplitMix64,
+    does: impl FnOnce(&mut World<E>, &AgentId) -> bool,
+) -> Option<Situation> {
+    let agent = target(world, random)?;
+    let situation = world.situation(&agent);
+    situation.filter(|_| does(world, &agent))
+}
+
+/// Slips some message in; what its receiver is doing.
+fn met_at<E: Election>(
+    world: &mut World<E>,
+    random: &mut SplitMix64,
+    slip_in: impl FnOnce(&mut World<E>, u64) -> Option<AgentId>,
+) -> Option<Situation> {
+    let at = slip_in(world, random.next_u64())?;
+    world.situation(at)
+}
+
+/// What the agents that run are doing.
+fn all_situations<E: Election>(world: &World<E>) -> Situations {
+    let mut all = Situations::default();
+    for agent in world.agents() {
+        if let Some(situation) = world.situation(agent) {
+            all.add(situation);
+        }
+    }
+    all
+}
+
+/// Something is to happen to the next agent that sends a decisive message, or in the midst of it.
+fn set_trap<E: Election>(
+    world: &mut World<E>,
+    then: Reaction,
+    kinds: &[&'static str],
+    random: &mut SplitMix64,
+) {
+    world.disarm();
+    if let Some(kind) = random.pick(kinds).copied() {
+        let spared = u32::try_from(random.below(4)).unwrap_or(0);
+        let by = None;
+        world.arm(&Trap {
+            by,
+            kind,
+            spared,
+            then,
+        });
+    }
+}

@@ -1,0 +1,110 @@
+//! What a history is made of, and what came of it.
+
+use std::{fmt, time::Duration};
+
+use super::{Coverage, Fault};
+use crate::{faults::Tally, sim::Violation, trace::Trace};
+use bully_core::protocol::{AgentId, Time};
+
+/// How a history runs.
+#[derive(Clone, Debug)]
+pub struct ChaosOptions {
+    /// How long faults happen. Default: 20 s.
+    pub faults_for: Duration,
+    /// How long the agreement must last afterwards. Default: 2 s.
+    pub steady_for: Duration,
+    /// The kinds of faults to draw from; each history takes some of those that its election
+    /// [takes](super::Scenario::takes). Default: all.
+    pub faults: Vec<Fault>,
+    /// The fastest and slowest clock, in parts per million of deviation. Default: 50,000.
+    pub skew: u32,
+    /// Some agents have sentinels, which tell of their crashes soon or late, and nothing else is told
+    /// ([`Detection::Told`](crate::sim::Detection::Told)). Default: how crashes become known is drawn.
+    pub sentinels: bool,
+    /// For how long two may lead at one time, which is checked after every step. A bound holds only where
+    /// no message is lost or late, and no agent hangs. Default: as long as they like.
+    pub contested_for: Option<Duration>,
+    /// What is recorded. Default: nothing.
+    pub trace: Trace,
+    /// The command that runs a history again; `{seed}` and `{n}` are filled in.
+    pub reproduce: String,
+}
+
+impl Default for ChaosOptions {
+    fn default() -> Self {
+        Self {
+            faults_for: Duration::from_secs(20),
+            steady_for: Duration::from_secs(2),
+            faults: Fault::ALL.to_vec(),
+            skew: 50_000,
+            sentinels: false,
+            contested_for: None,
+            trace: Trace::off(),
+            reproduce: String::new(),
+        }
+    }
+}
+
+/// What came of a history.
+#[derive(Clone, Debug)]
+pub struct HistoryReport {
+    /// Its seed.
+    pub seed: u64,
+    /// How many agents it began with.
+    pub n: usize,
+    /// The promise that was broken, if one was; no agreement in time is one.
+    pub violation: Option<Violation>,
+    /// The leader that all agreed on in the end.
+    pub leader: Option<AgentId>,
+    /// How long the agreement that lasted took from the moment when everything was healed and old messages were gone.
+    pub settled_after: Duration,
+    /// How often an agreement did not last at first.
+    pub relapses: u32,
+    /// For how long more than one believed that it leads.
+    pub contested: Contested,
+    /// Which faults happened, how often.
+    pub coverage: Coverage,
+    /// How many messages met which fate.
+    pub tally: Tally,
+    /// How many steps were done.
+    pub steps: u64,
+    /// The virtual time at the end.
+    pub ended: Time,
+    /// The recorded run, if it was recorded.
+    pub trace: Trace,
+}
+
+/// For how long more than one believed that it leads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Contested {
+    /// How often.
+    pub times: u32,
+    /// All times together.
+    pub total: Duration,
+    /// The longest.
+    pub longest: Duration,
+}
+
+impl Contested {
+    pub(super) fn note(&mut self, span: Duration) {
+        self.times = self.times.saturating_add(1);
+        self.total = self.total.saturating_add(span);
+        self.longest = self.longest.max(span);
+    }
+}
+
+impl fmt::Display for HistoryReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.violation, &self.leader) {
+            (Some(violation), _) => write!(f, "{violation}"),
+            (None, Some(leader)) => {
+                let (seed, after) = (self.seed, self.settled_after);
+                write!(
+                    f,
+                    "seed {seed}: all follow {leader} {after:?} after healing"
+                )
+            }
+            (None, None) => write!(f, "seed {}: no agent can be elected", self.seed),
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! Several agents crash at once, and restart at once.
+//!
+//! Decided here: which agents. Not here: crash and restart themselves; those are the world's verbs.
+
+use crate::{
+    faults::SplitMix64,
+    sim::{Situation, World},
+};
+use bully_core::protocol::{AgentId, Election};
+
+/// Some agents that run, two or more, or all, crash and restart at the same moment; what one of them does then.
+pub(super) fn strike<E: Election>(
+    world: &mut World<E>,
+    random: &mut SplitMix64,
+) -> Option<Situation> {
+    let running = world.agents().filter(|id| world.is_running(id));
+    let mut some: Vec<AgentId> = running.cloned().collect();
+    random.shuffle(&mut some);
+    if random.chance(500) {
+        some.truncate(2);
+    }
+    for agent in &some {
+        world.crash(agent);
+    }
+    let begin = some.iter().filter(|agent| world.restart(agent)).count();
+    let last = some.last().filter(|_| begin > 1)?;
+    world.situation(last)
+}

@@ -1,0 +1,70 @@
+//! Members with different timings: one of them, or one after the other.
+//!
+//! Decided here: which agent restarts with which timings, and when. Not here: which there are, and what
+//! becomes of a configuration with them; that is the [`Scenario`]'s.
+
+use super::{Scenario, nemesis::target};
+use crate::{
+    faults::SplitMix64,
+    sim::{Situation, World},
+};
+use bully_core::protocol::{AgentId, Timings};
+
+/// A change of all members' timings, as an operator rolls it out.
+#[derive(Debug, Default)]
+pub(super) struct RollingChange {
+    to: Option<Timings>,
+    done: Vec<AgentId>,
+}
+
+impl RollingChange {
+    /// The next member restarts with the new timings; after the last one, others are new. What it
+    /// was doing.
+    pub(super) fn go_on<S: Scenario>(
+        &mut self,
+        world: &mut World<S::Election>,
+        scenario: &mut S,
+        random: &mut SplitMix64,
+    ) -> Option<Situation> {
+        let waits = |id: &&AgentId| world.is_running(id) && !self.done.contains(id);
+        let next = world.agents().find(waits).cloned();
+        let (Some(next), Some(to)) = (next, self.to.clone()) else {
+            self.done.clear();
+            self.to = scenario.timings(random);
+            return None;
+        };
+        self.done.push(next.clone());
+        restart(world, scenario, &next, &to, random)
+    }
+}
+
+/// An agent restarts with timings of its own. Returns what it was doing.
+pub(super) fn differ<S: Scenario>(
+    world: &mut World<S::Election>,
+    scenario: &mut S,
+    random: &mut SplitMix64,
+) -> Option<Situation> {
+    let timings = scenario.timings(random)?;
+    let agent = target(world, random)?;
+    restart(world, scenario, &agent, &timings, random)
+}
+
+/// It ends, and its next incarnation has these timings: mostly at once, or whenever it begins.
+fn restart<S: Scenario>(
+    world: &mut World<S::Election>,
+    scenario: &mut S,
+    agent: &AgentId,
+    timings: &Timings,
+    random: &mut SplitMix64,
+) -> Option<Situation> {
+    let at_once = random.chance(700);
+    let situation = world.situation(agent)?;
+    let config = scenario.retimed(world.config(agent)?, timings)?;
+    if !world.crash(agent) || !world.reconfigure(agent, config) {
+        return None;
+    }
+    if at_once {
+        world.restart(agent);
+    }
+    Some(situation)
+}

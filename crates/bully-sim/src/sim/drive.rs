@@ -1,0 +1,414 @@
+//! The driver: what comes due goes into a machine, and its effects are executed in order.
+//!
+//! Decided here: nothing about elections. This page is the contract of
+//! [`Election`], item by item, in virtual time.
+
+use bully_core::driver::MembersReports as _;
+use std::{mem, time::Duration};
+
+use super::{
+    World,
+    contract::{ContractState, TermOrder},
+    node::{NodeIndex, RunningTimer, as_heard},
+    situation::Situation,
+    transit::{Drop, SenderState, SentMessage},
+    trap::Reaction,
+    world::Scheduled,
+};
+use crate::trace::Happening;
+use bully_core::protocol::{
+    After, AgentId, Birth, Effect, Effects, EffectsOf, Election, Event, Identity, Incarnation,
+    Input, InputOf, Leader, Role, Term, Time, Unheard,
+};
+
+/// What all the drivers share.
+#[derive(Debug)]
+pub(super) struct Driver<E: Election> {
+    effects: EffectsOf<E>,
+    /// How late timers are.
+    pub(super) lateness: After,
+    /// How long the work of a leader that steps down takes to end; `None`: for ever.
+    pub(super) drains_in: Option<Duration>,
+    /// How often a machine moved, and which moved last.
+    pub(super) moves: u64,
+    pub(super) last: Option<NodeIndex>,
+    /// How often an agent began or ceased to run, believed something else, or got another
+    /// score.
+    pub(super) shifts: u64,
+    /// How many published beliefs there are.
+    pub(super) published: usize,
+    pub(super) term_order: TermOrder,
+    /// What a machine owed and did not give.
+    pub(super) broken: Option<&'static str>,
+}
+
+impl<E: Election> Driver<E> {
+    pub(super) fn new(lateness: After, drains_in: Option<Duration>, term_order: TermOrder) -> Self {
+        Self {
+            term_order,
+            effects: Effects::new(),
+            lateness,
+            drains_in,
+            moves: 0,
+            last: None,
+            shifts: 0,
+            published: 0,
+            broken: None,
+        }
+    }
+
+    /// A belief is lost, if there was one.
+    pub(super) fn shrinks(&mut self, belief: &mut Option<Term>) {
+        self.published -= usize::from(belief.take().is_some());
+    }
+
+    fn grows(&mut self, belief: &mut Option<Term>, to: Option<Term>) {
+        self.shrinks(belief);
+        *belief = to;
+        self.published += usize::from(to.is_some());
+    }
+
+    /// An agent begins or ceases to run, believes something else, or gets another score.
+    pub(super) fn shifted(&mut self) {
+        self.shifts = self.shifts.saturating_add(1);
+    }
+}
+
+impl<E: Election> World<E> {
+    pub(super) fn do_due(&mut self, due: Scheduled<E>) {
+        match due {
+            Scheduled::Message(sent) => self.receive(sent),
+            Scheduled::Timer { at, timer, setting } => self.time_out(at, timer, setting),
+            Scheduled::Command {
+                at,
+                incarnation,
+                input,
+            } => {
+                if let Some(node) = self.nodes.get_mut(at.0) {
+                    node.behind = node.behind.saturating_sub(1);
+                }
+                self.obey(at, incarnation, input);
+            }
+            Scheduled::Start(at) => {
+                self.to_start = self.to_start.saturating_sub(1);
+                if self
+                    .nodes
+                    .get(at.0)
+                    .is_some_and(|n| n.is_member && !n.has_started)
+                {
+                    self.start(at, Happening::Started);
+                }
+            }
+            Scheduled::Update(update) => self.spread(update),
+            Scheduled::Change(asking) => self.go_on_asking(*asking),
+        }
+    }
+
+    /// An incarnation begins, with the last durable record and no old timers.
+    pub(super) fn start(&mut self, at: NodeIndex, how: Happening) {
+        let Some(id) = self.transit.directory.name(at).cloned() else {
+            return;
+        };
+        let Some(node) = self.nodes.get_mut(at.0) else {
+            return;
+        };
+        let (incarnation, first_score) = (node.incarnation, node.first_score);
+        let (store, rescored) = (
+            node.store,
+            mem::replace(&mut node.score, first_score) != first_score,
+        );
+        let known = self.registry.members.get(&id);
+        let is_new = known.is_none_or(|m| !m.is_up() || m.incarnation != Some(incarnation));
+        if is_new || rescored {
+            self.enter(|members| {
+                let is_told = members.up(&id, incarnation) | members.set_score(&id, first_score);
+                is_told | members.set_store(&id, store)
+            });
+        }
+        self.forgotten.retain(|(reader, _)| *reader != at); // a new incarnation forgets no member
+        let known = self.snapshot_for(at);
+        let Some(node) = self.nodes.get_mut(at.0) else {
+            return;
+        };
+        let birth = if how == Happening::Restarted {
+            Birth::Restarted
+        } else {
+            Birth::Started
+        };
+        let identity = Identity {
+            id: id.clone(),
+            incarnation,
+            kind: node.kind,
+            score: first_score,
+            birth,
+            store: node.store,
+        };
+        (node.before, node.began) = (node.durable.clone(), self.now);
+        node.machine = Some(E::new(identity, &node.config, node.durable.clone()));
+        node.known = known.clone();
+        node.has_started = true;
+        node.role = Role::default();
+        node.leader = None;
+        self.driver.shifted();
+        node.contract = ContractState::new(self.driver.term_order);
+        self.transit.trace.happened(self.now, &id, how);
+        self.feed(at, Input::Start(known.members));
+        if is_new {
+            self.report_return(at, how);
+        }
+        if rescored {
+            self.report(at, super::updates::MemberChange::Score);
+        }
+    }
+
+    /// A message arrives. What came from an incarnation that has ended, from another epoch, or from a
+    /// stranger, is dropped.
+    fn receive(&mut self, sent: SentMessage<E::Message>) {
+        let to = sent.to;
+        let Some(node) = self.nodes.get_mut(to.0) else {
+            return;
+        };
+        if let Some(waiting) = &mut node.hanging {
+            // Not counted as arrived: what waits for an agent that hangs is still under way.
+            waiting.push(Scheduled::Message(sent));
+            return;
+        }
+        self.transit.has_arrived(&sent);
+        let names = (
+            self.transit.directory.name(sent.from),
+            self.transit.directory.name(to),
+        );
+        let (Some(from), Some(me)) = names else {
+            self.transit.dropped.count(Drop::Stranger);
+            return;
+        };
+        let admitted = node.known.members.admit(me, from, sent.incarnation);
+        let refusal = match admitted {
+            _ if node.machine.is_none() => Some(Drop::Absent),
+            Err(Unheard::Stranger) => Some(Drop::Stranger),
+            _ if node.epoch() != sent.epoch => Some(Drop::Epoch),
+            Err(Unheard::Ended) => Some(Drop::Ended),
+            Ok(_) => None,
+        };
+        let SentMessage {
+            incarnation,
+            message,
+            ..
+        } = sent;
+        if let Some(why) = refusal {
+            self.transit.dropped.count(why);
+            self.transit
+                .trace
+                .dropped(self.now, from, me, &message, why);
+            return;
+        }
+        self.transit.trace.delivered(self.now, from, me, &message);
+        let is_new = admitted.is_ok_and(|s| !s.is_up() || s.incarnation != Some(incarnation));
+        let from_id = from.clone();
+        if is_new {
+            self.hear_of(to, sent.from, incarnation);
+        }
+        self.feed(
+            to,
+            Input::Received {
+                from: from_id,
+                incarnation,
+                message,
+            },
+        );
+    }
+
+    fn time_out(&mut self, at: NodeIndex, timer: E::Timer, setting: u64) {
+        let Some(node) = self.nodes.get_mut(at.0) else {
+            return;
+        };
+        let mut running = node.timers.iter_mut().enumerate();
+        let Some((index, running)) = running.find(|(_, t)| t.queued == setting) else {
+            return; // replaced, cancelled, or of a former incarnation
+        };
+        if running.setting != setting {
+            let (fires, setting) = (running.fires, running.setting);
+            (running.queued_at, running.queued) = (fires, setting);
+            let moved = Scheduled::Timer { at, timer, setting };
+            return self.transit.queue.push_as(fires, setting, moved);
+        }
+        if let Some(waiting) = &mut node.hanging {
+            waiting.push(Scheduled::Timer { at, timer, setting });
+            return;
+        }
+        node.timers.swap_remove(index);
+        self.feed(at, Input::TimedOut(timer));
+    }
+
+    /// Gives a command now: it comes after the commands that waited while the agent hung.
+    pub(super) fn command(&mut self, at: NodeIndex, input: InputOf<E>) {
+        let Some(node) = self.nodes.get_mut(at.0) else {
+            return;
+        };
+        let incarnation = node.incarnation;
+        if node.behind == 0 {
+            return self.obey(at, incarnation, input);
+        }
+        node.behind += 1;
+        let command = Scheduled::Command {
+            at,
+            incarnation,
+            input,
+        };
+        self.transit.queue.push(self.now, command);
+    }
+
+    pub(super) fn obey(&mut self, at: NodeIndex, incarnation: Incarnation, input: InputOf<E>) {
+        let Some(node) = self.nodes.get_mut(at.0) else {
+            return;
+        };
+        if node.incarnation != incarnation || !node.is_alive() {
+            return;
+        }
+        match &mut node.hanging {
+            Some(waiting) => waiting.push(Scheduled::Command {
+                at,
+                incarnation,
+                input,
+            }),
+            None => self.feed(at, input),
+        }
+    }
+
+    /// One step of one machine.
+    pub(super) fn feed(&mut self, at: NodeIndex, input: InputOf<E>) {
+        let Some(me) = self.transit.directory.name(at).cloned() else {
+            return;
+        };
+        let Some(node) = self.nodes.get_mut(at.0) else {
+            return;
+        };
+        let Some(machine) = &mut node.machine else {
+            return;
+        };
+        let clock = node.clock.read(self.now);
+        machine.handle(clock, input, &mut self.driver.effects);
+        let view = machine.view(clock);
+        self.driver.moves = self.driver.moves.saturating_add(1);
+        self.driver.last = Some(at);
+        if node.role != view.role {
+            node.role = view.role;
+            self.transit.trace.role(self.now, &me, view.role);
+        }
+        let (old, incarnation) = (node.published, node.incarnation);
+        if old != view.leading {
+            self.driver.shrinks(&mut node.published); // before the first effect
+        }
+        let suffers = self.execute(at, &me, clock, Situation::of(&view));
+        let node = self.nodes.get_mut(at.0);
+        if let Some(node) = node.filter(|_| suffers != Some(Reaction::Crash)) {
+            let mut kept = node.contract.sees(&view);
+            let shifts = node.leader != view.leader || old != view.leading;
+            if shifts {
+                node.leader.clone_from(&view.leader);
+                self.driver.shifted();
+            }
+            if node.contract.has_update() || shifts {
+                let followed = ContractState::follows(&me, &view, &node.known.members);
+                kept = kept.and(followed);
+            }
+            self.driver.broken = kept.err().or(self.driver.broken);
+            self.driver.grows(&mut node.published, view.leading); // after the last effect
+            node.valid_until = view.valid_until;
+        }
+        if old != view.leading {
+            self.note_leader(&me, incarnation, view.leading);
+        }
+        match suffers {
+            Some(Reaction::Crash) => self.crash_at(at),
+            Some(Reaction::Pause) => self.pause_at(at),
+            Some(Reaction::Isolate) => self.isolate(&me),
+            None => {}
+        }
+    }
+
+    /// Executes the effects of one step, in order.
+    fn execute(
+        &mut self,
+        at: NodeIndex,
+        me: &AgentId,
+        clock: Time,
+        situation: Situation,
+    ) -> Option<Reaction> {
+        let (now, transit, driver) = (self.now, &mut self.transit, &mut self.driver);
+        let node = self.nodes.get_mut(at.0)?;
+        let incarnation = node.incarnation;
+        let sender = SenderState {
+            index: at,
+            incarnation,
+            epoch: node.epoch(),
+            situation,
+        };
+        let mut effects = mem::take(&mut driver.effects);
+        let mut suffers = None;
+        for effect in effects.drain() {
+            match effect {
+                Effect::Persist(record) => node.durable = Some(record),
+                Effect::Send { to, message } => {
+                    let message = as_heard(message, me, node.may_be, &mut driver.broken);
+                    let reaction = transit.send_to(now, sender, &node.known, &to, message);
+                    suffers = reaction.or(suffers);
+                    if reaction == Some(Reaction::Crash) {
+                        break; // what follows in the step is not done
+                    }
+                }
+                Effect::SetTimer { timer, after } => {
+                    let due = clock.after(self.random.span(after));
+                    let fires = node.clock.when(due);
+                    let fires = fires.after(self.random.span(driver.lateness));
+                    // Reserved even where nothing is queued now: a moved timer keeps its turn.
+                    let setting = transit.queue.reserve();
+                    let mut running = RunningTimer::new(timer, due, fires, setting);
+                    let before = node.timers.iter().position(|t| t.timer == timer);
+                    let before = before.map(|index| node.timers.remove(index));
+                    if let Some(before) = before.filter(|before| before.queued_at <= fires) {
+                        running.queued_at = before.queued_at;
+                        running.queued = before.queued;
+                    } else {
+                        let due = Scheduled::Timer { at, timer, setting };
+                        transit.queue.push_as(fires, setting, due);
+                    }
+                    node.timers.push(running);
+                }
+                Effect::CancelTimer(timer) => node.timers.retain(|t| t.timer != timer),
+                Effect::Notify(event) => {
+                    transit.trace.event(now, me, &event);
+                    if let (Event::Draining { .. }, Some(span)) = (&event, driver.drains_in) {
+                        let drained = Scheduled::Command {
+                            at,
+                            incarnation,
+                            input: Input::Drained,
+                        };
+                        transit.queue.push(now.after(span), drained);
+                    }
+                    // With another list of voters, others may lead.
+                    driver.shifts += u64::from(matches!(event, Event::Voters(_)));
+                    driver.broken = node.contract.hears(&event).err().or(driver.broken);
+                    node.events.push((now, event));
+                }
+            }
+        }
+        driver.effects = effects;
+        suffers
+    }
+
+    /// Agents that start later are told which one leads; a hint.
+    fn note_leader(&mut self, me: &AgentId, incarnation: Incarnation, leading: Option<Term>) {
+        self.enter(|members| {
+            members.forget_leader(me, incarnation);
+            if let Some(term) = leading {
+                members.note_leader(Leader {
+                    id: me.clone(),
+                    incarnation,
+                    term,
+                });
+            }
+            true
+        });
+    }
+}

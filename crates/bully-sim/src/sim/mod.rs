@@ -1,0 +1,98 @@
+//! The machines in a seeded world: virtual time, faults, invariants. No clock, no thread, no actor.
+//!
+//! ```text
+//!           verbs: crash, restart, pause, partition, cut, heal, set_score, …
+//!                                   │
+//!   ┌───────────┐ due     ┌─────────▼─────────┐ effects   ┌────────────┐
+//!   │   queue   ├────────▶│ driver of an agent├──────────▶│ wire       │ fate of each
+//!   │ by (time, │ message, │   one machine,    │ messages  │ = network  │ message: faults
+//!   │  sequence)│ timer,  │   one clock,      │           │ + traps    │
+//!   └─────▲─────┘ update  │   one disk        ├─ timers ─┐└─────┬──────┘
+//!         │               └─────────┬─────────┘          │      │
+//!         └─────────────────────────┼────────────────────┴──────┘
+//!                                   ▼
+//!                   checks after every step: contract, invariant
+//! ```
+//!
+//! Decided here: when what happens, and that the driver's side of
+//! [`Election`](bully_core::protocol::Election) is kept to the message. Not here: any election.
+//! The same seed and the same calls give the same run.
+//!
+//! # Testing your own scenario
+//!
+//! Say what happens, and what must hold after every step; then let many seeds try it. Here: a leader
+//! that is cut off from all others goes on believing, so that two lead until the cut is healed.
+//!
+//! ```
+//! use actix_bully::{
+//!     elections::bully::{Bully, BullyConfig},
+//!     testkit::{faults::Conditions, sim::{Participant, World}},
+//! };
+//! use std::{error::Error, sync::Arc, time::Duration};
+//! let config = Arc::new(BullyConfig::default());
+//! let ms = Duration::from_millis;
+//! let network = Conditions::builder().delay(ms(1)..=ms(20)).duplication(100).build()?;
+//! for seed in 0..50 {
+//!     let voter = |(name, score): (&str, i32)| -> Result<_, Box<dyn Error>> {
+//!         let (id, score) = (name.parse()?, Some(score.into()));
+//!         Ok(Participant::<Bully>::voter(id, score, Arc::clone(&config)))
+//!     };
+//!     let voters = [("a", 1), ("b", 2), ("c", 3)].map(voter).into_iter();
+//!     let mut world = World::builder(seed)
+//!         .agents(voters.collect::<Result<Vec<_>, _>>()?)
+//!         .conditions(network)
+//!         .build();
+//!     world.set_invariant(|world| match world.believers().as_slice() {
+//!         [_, _, _, ..] => Err(String::from("three lead")),
+//!         _ => Ok(()),
+//!     });
+//!     assert_eq!(world.settle(ms(5_000))?.as_str(), "c");
+//!     world.isolate("c");
+//!     world.run_for(ms(5_000));
+//!     assert!(world.is_contested(), "the others have elected b, and c knows nothing of it");
+//!     world.heal();
+//!     assert_eq!(world.settle(ms(5_000))?.as_str(), "c", "seed {seed}");
+//!     assert_eq!(world.violation(), None);
+//! }
+//! # Ok::<(), Box<dyn Error>>(())
+//! ```
+//!
+//! For an election of your own implement [`Election`](bully_core::protocol::Election) and say in a
+//! [`Scenario`](chaos::Scenario) what it owes; [`chaos`](chaos::chaos()) does everything else. The scenarios
+//! of the elections of this crate are in `tests/oracles`. How that looks over thousands of seeds:
+//! `cargo run --release --example simulate -- --seeds 0..5000`.
+//!
+//! Read on: [`World`] and its verbs; `drive` is the driver on one page; [`chaos`] breaks things.
+
+pub mod chaos;
+
+mod agree;
+mod builder;
+mod change;
+mod clock;
+mod contract;
+mod drive;
+mod node;
+mod queue;
+mod replays;
+mod second;
+mod situation;
+mod transit;
+mod trap;
+mod updates;
+mod verbs;
+mod world;
+
+pub use agree::Unsettled;
+pub use builder::WorldBuilder;
+pub use contract::TermOrder;
+pub use node::Participant;
+pub use second::StoreContents;
+pub use situation::{Situation, Situations};
+pub use transit::DroppedMessages;
+pub use trap::{Reaction, Trap};
+pub use updates::Detection;
+pub use world::{Violation, World};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,251 @@
+//! One agent of the world: its machine, its host's clock and disk, and what its driver keeps.
+
+use std::{sync::Arc, time::Duration};
+
+use super::{clock::SkewedClock, contract::ContractState, world::Scheduled};
+use crate::faults::SplitMix64;
+use bully_core::protocol::{
+    AgentId, Election, Event, Incarnation, Leader, MemberKind, Members, MinimumRole, PeerMessage,
+    Requirements, Role, Score, Storage, StoreId, Term, Time,
+};
+
+/// An agent that takes part, and its parameters.
+#[derive(Clone, Debug)]
+pub struct Participant<E: Election> {
+    /// The name.
+    pub id: AgentId,
+    /// Voter or observer.
+    pub kind: MemberKind,
+    /// Its score when an incarnation begins.
+    pub score: Option<Score>,
+    /// The rules' parameters.
+    pub config: E::Config,
+    /// By how much its clock is ahead of the world's.
+    pub clock_offset: Duration,
+    /// How many parts in a million its clock runs fast.
+    pub clock_ppm: i32,
+}
+
+impl<E: Election> Participant<E> {
+    /// A voter whose clock is right.
+    pub fn voter(id: AgentId, score: Option<Score>, config: E::Config) -> Self {
+        Self {
+            id,
+            kind: MemberKind::Voter,
+            score,
+            config,
+            clock_offset: Duration::ZERO,
+            clock_ppm: 0,
+        }
+    }
+
+    /// A voter whose clock is right, or now and then an observer.
+    pub fn drawn(
+        id: AgentId,
+        score: Option<Score>,
+        config: E::Config,
+        random: &mut SplitMix64,
+    ) -> Self {
+        let is_observer = random.chance(80);
+        Self {
+            kind: if is_observer {
+                MemberKind::Observer
+            } else {
+                MemberKind::Voter
+            },
+            ..Self::voter(id, score, config)
+        }
+    }
+
+    /// An observer whose clock is right.
+    pub fn observer(id: AgentId, config: E::Config) -> Self {
+        Self {
+            kind: MemberKind::Observer,
+            ..Self::voter(id, None, config)
+        }
+    }
+}
+
+/// The index of an agent in the world's lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct NodeIndex(pub(super) usize);
+
+/// What a driver was told of the others; shared by all that were told the same.
+#[derive(Clone, Debug)]
+pub(super) struct KnownMembers {
+    pub(super) members: Arc<Members>,
+    /// The indices of the members in the world.
+    pub(super) indices: Arc<[NodeIndex]>,
+}
+
+#[derive(Debug)]
+pub(super) struct Node<E: Election> {
+    pub(super) kind: MemberKind,
+    pub(super) config: E::Config,
+    /// What its election asks of it; `None` where its configuration has no such participant.
+    pub(super) requirements: Option<Requirements>,
+    /// Whether its disk was lost, record and all.
+    pub(super) is_wiped: bool,
+    /// The score when an incarnation begins, and now.
+    pub(super) first_score: Option<Score>,
+    pub(super) score: Option<Score>,
+    /// The most that it has ever been allowed to be: a voter that never had a score says nothing
+    /// that only a candidate says.
+    pub(super) may_be: MinimumRole,
+    pub(super) is_member: bool,
+    pub(super) has_started: bool,
+    /// `None` before the start, after a crash and after leaving.
+    pub(super) machine: Option<E>,
+    pub(super) incarnation: Incarnation,
+    pub(super) durable: Option<E::Durable>,
+    /// The record when its incarnation began: a backup holds this.
+    pub(super) before: Option<E::Durable>,
+    /// The store that keeps it.
+    pub(super) store: Option<StoreId>,
+    /// When its incarnation began.
+    pub(super) began: Time,
+    pub(super) clock: SkewedClock,
+    pub(super) timers: Vec<RunningTimer<E::Timer>>,
+    pub(super) known: KnownMembers,
+    /// What waits while the agent hangs.
+    pub(super) hanging: Option<Vec<Scheduled<E>>>,
+    /// How many commands are due now, since they waited while it hung, or were given after these.
+    pub(super) behind: usize,
+    pub(super) role: Role,
+    /// The leader that it follows, or itself, by its last step.
+    pub(super) leader: Option<Leader>,
+    /// What the application may read of the belief.
+    pub(super) published: Option<Term>,
+    /// Until when, by the agent's own clock.
+    pub(super) valid_until: Time,
+    pub(super) contract: ContractState,
+    pub(super) events: Vec<(Time, Event)>,
+}
+
+/// A timer that was set.
+///
+/// One that is set again before it fires, to fire later, stays in the queue where it is: what comes
+/// due there moves on to where it belongs by now. A failure detector sets its timer many times, and
+/// lets it fire once.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RunningTimer<T> {
+    pub(super) timer: T,
+    /// By the agent's own clock.
+    pub(super) due: Time,
+    /// When it fires, and its turn among what is due then: tells it from one of the same name that
+    /// was replaced.
+    pub(super) fires: Time,
+    pub(super) setting: u64,
+    /// Its entry in the queue: when, and under which setting.
+    pub(super) queued_at: Time,
+    pub(super) queued: u64,
+}
+
+impl<T> RunningTimer<T> {
+    /// A timer that has no entry in the queue yet.
+    pub(super) const fn new(timer: T, due: Time, fires: Time, setting: u64) -> Self {
+        Self {
+            timer,
+            due,
+            fires,
+            setting,
+            queued_at: fires,
+            queued: setting,
+        }
+    }
+}
+
+impl<E: Election> Node<E> {
+    pub(super) fn new(participant: Participant<E>, now: Time, known: KnownMembers) -> Self {
+        let clock = SkewedClock::new(now, participant.clock_offset, participant.clock_ppm);
+        let requirements = E::requirements(&participant.config, &participant.id, participant.kind);
+        Self {
+            kind: participant.kind,
+            config: participant.config,
+            requirements: requirements.ok(),
+            is_wiped: false,
+            first_score: participant.score,
+            score: participant.score,
+            may_be: may_be(participant.kind, participant.score),
+            is_member: true,
+            has_started: false,
+            machine: None,
+            incarnation: Incarnation(1),
+            durable: None,
+            before: None,
+            store: None,
+            began: now,
+            clock,
+            timers: Vec::new(),
+            known,
+            hanging: None,
+            behind: 0,
+            role: Role::default(),
+            leader: None,
+            published: None,
+            valid_until: Time::ZERO,
+            contract: ContractState::default(),
+            events: Vec::new(),
+        }
+    }
+
+    /// Why no incarnation may begin with what is on its disk.
+    pub(super) fn refusal(&self, id: &AgentId) -> Option<&'static str> {
+        if self.is_wiped && self.keeps_record() {
+            return Some("its record is lost: let it come back under a new name");
+        }
+        if self.requirements.is_none() {
+            return Some("its configuration refuses it");
+        }
+        let admitted = E::admits(&self.config, id, self.durable.as_ref());
+        admitted
+            .is_err()
+            .then_some("its record does not fit its configuration")
+    }
+
+    /// Whether its election asks it for a record.
+    pub(super) fn keeps_record(&self) -> bool {
+        let requirements = self.requirements.as_ref();
+        requirements.is_some_and(|asked| asked.storage == Storage::Record)
+    }
+
+    /// The epoch that its messages carry.
+    pub(super) fn epoch(&self) -> u64 {
+        self.requirements.as_ref().map_or(0, |asked| asked.epoch)
+    }
+
+    /// Whether it runs, be it that it hangs.
+    pub(super) fn is_alive(&self) -> bool {
+        self.machine.is_some()
+    }
+
+    /// Whether it runs and does not hang.
+    pub(super) fn is_running(&self) -> bool {
+        self.machine.is_some() && self.hanging.is_none()
+    }
+}
+
+/// What an agent of this kind may be, with this score.
+pub(super) const fn may_be(kind: MemberKind, score: Option<Score>) -> MinimumRole {
+    match (kind, score) {
+        (MemberKind::Observer, _) => MinimumRole::Observer,
+        (MemberKind::Voter, None) => MinimumRole::Voter,
+        (MemberKind::Voter, Some(_)) => MinimumRole::Leader,
+    }
+}
+
+/// What a bridge makes of a message by what its sender may be. `broken`: it closes the link for it.
+pub(super) fn as_heard<M: PeerMessage>(
+    message: M,
+    from: &AgentId,
+    may_be: MinimumRole,
+    broken: &mut Option<&'static str>,
+) -> M {
+    if message.needs(from) <= may_be {
+        return message;
+    }
+    message.unentitled().unwrap_or_else(|| {
+        *broken = Some("said what its role does not allow");
+        message
+    })
+}

@@ -1,0 +1,128 @@
+//! Messages that no agent sent: replays and forgeries.
+//!
+//! Decided here: which messages are remembered to be used again. A replay is what the network may
+//! do anyway, only later; a forgery is what every driver must drop. No name is forged of a
+//! member: that is for the transport to prevent.
+
+use super::{
+    World,
+    node::NodeIndex,
+    transit::{SentMessage, Transit},
+    world::Scheduled,
+};
+use bully_core::protocol::{AgentId, Election, PeerMessage, Time};
+
+/// Messages that left, the newest at some place among them.
+#[derive(Debug)]
+pub(super) struct Remembered<M> {
+    messages: Vec<(Time, SentMessage<M>)>,
+    seen: usize,
+    /// Nothing is remembered before it is asked for.
+    is_on: bool,
+}
+
+/// How many are remembered; of those that are repeated anyway every so manieth.
+const MOST: usize = 64;
+const REPEATED: usize = 8;
+
+impl<M> Default for Remembered<M> {
+    fn default() -> Self {
+        Self {
+            messages: Vec::new(),
+            seen: 0,
+            is_on: false,
+        }
+    }
+}
+
+impl<M: PeerMessage> Remembered<M> {
+    pub(super) fn note(&mut self, now: Time, sent: &SentMessage<M>) {
+        if !self.is_on {
+            return;
+        }
+        self.seen = self.seen.wrapping_add(1);
+        if sent.message.is_repeated() && !self.seen.is_multiple_of(REPEATED) {
+            return;
+        }
+        if self.messages.len() < MOST {
+            self.messages.push((now, sent.clone()));
+        } else if let Some(old) = self.messages.get_mut(self.seen % MOST) {
+            *old = (now, sent.clone());
+        }
+    }
+}
+
+/// Which message comes once more; no agent is named that does not exist.
+impl<E: Election> World<E> {
+    /// From now on some messages are remembered, to come once more.
+    pub fn remember_messages(&mut self) {
+        self.transit.remembered.is_on = true;
+    }
+
+    /// Some message that left before arrives once more, now; returns the receiver. `pick` chooses one.
+    pub fn replay(&mut self, pick: u64) -> Option<AgentId> {
+        self.again(pick, |_, _, _| true, |_| ())
+    }
+
+    /// Some message from an incarnation that has ended arrives once more, now; returns the receiver.
+    pub fn replay_of_ended_incarnation(&mut self, pick: u64) -> Option<AgentId> {
+        let ended = |world: &Self, _, sent: &SentMessage<E::Message>| {
+            let sender = world.nodes.get(sent.from.0);
+            sender.is_some_and(|n| !n.is_alive() || n.incarnation > sent.incarnation)
+        };
+        self.again(pick, ended, |_| ())
+    }
+
+    /// Some message arrives once more, now, at a later incarnation of its receiver than was there when it left; returns
+    /// the receiver.
+    pub fn replay_to_later_incarnation(&mut self, pick: u64) -> Option<AgentId> {
+        let is_later = |world: &Self, left, sent: &SentMessage<E::Message>| {
+            let receiver = world.nodes.get(sent.to.0);
+            receiver.is_some_and(|node| node.began > left)
+        };
+        self.again(pick, is_later, |_| ())
+    }
+
+    /// Some message arrives once more as if a stranger had sent it; returns the receiver.
+    pub fn forge_sender(&mut self, pick: u64) -> Option<AgentId> {
+        let stranger = NodeIndex(usize::MAX);
+        self.again(pick, |_, _, _| true, |sent| sent.from = stranger)
+    }
+
+    /// Some message arrives once more as if it came from another epoch; returns the receiver.
+    pub fn forge_epoch(&mut self, pick: u64) -> Option<AgentId> {
+        self.again(pick, |_, _, _| true, |sent| sent.epoch ^= 1)
+    }
+
+    fn again(
+        &mut self,
+        pick: u64,
+        fits: impl Fn(&Self, Time, &SentMessage<E::Message>) -> bool,
+        change: impl FnOnce(&mut SentMessage<E::Message>),
+    ) -> Option<AgentId> {
+        let messages = self.transit.remembered.messages.iter();
+        let fitting: Vec<_> = messages
+            .filter(|(left, sent)| {
+                let receiver = self.nodes.get(sent.to.0);
+                receiver.is_some_and(super::node::Node::is_running) && fits(self, *left, sent)
+            })
+            .map(|(_, sent)| sent)
+            .collect();
+        let count = u64::try_from(fitting.len()).ok()?;
+        let place = usize::try_from(pick.checked_rem(count)?).ok()?;
+        let mut sent = (*fitting.get(place)?).clone();
+        change(&mut sent);
+        let to = self.transit.directory.name(sent.to)?.clone();
+        self.transit.slip_in(self.now, sent);
+        Some(to)
+    }
+}
+
+impl<E: Election> Transit<E> {
+    /// Puts a message under way that no agent sent; it arrives at once.
+    fn slip_in(&mut self, now: Time, sent: SentMessage<E::Message>) {
+        self.under_way += usize::from(!sent.message.is_repeated());
+        self.last_arrival = self.last_arrival.max(now);
+        self.queue.push(now, Scheduled::Message(sent));
+    }
+}

@@ -1,0 +1,186 @@
+//! A toy election for the world's own tests: the highest rank among the agents that are up leads.
+
+use std::{fmt, sync::Arc, time::Duration};
+
+use bully_core::protocol::{
+    AgentId, Birth, EffectsOf, Election, Event, Identity, Input, InputOf, Leader, LostReason,
+    MemberKind, Members, MembershipError, MinimumRole, PeerMessage, Requirements, Role, Rules,
+    Term, Time, View,
+};
+
+pub(super) const BEAT: Duration = Duration::from_millis(10);
+
+#[derive(Clone, Debug, PartialEq, Hash)]
+pub(super) enum Say {
+    Elected(Term),
+    Beat(Term),
+}
+
+impl fmt::Display for Say {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Elected(term) => write!(f, "elected term {term}"),
+            Self::Beat(term) => write!(f, "beat term {term}"),
+        }
+    }
+}
+
+impl PeerMessage for Say {
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::Elected(_) => "elected",
+            Self::Beat(_) => "beat",
+        }
+    }
+
+    fn needs(&self, _: &AgentId) -> MinimumRole {
+        MinimumRole::Leader
+    }
+    fn is_repeated(&self) -> bool {
+        matches!(self, Self::Beat(_))
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Toy {
+    pub(super) identity: Identity,
+    pub(super) members: Arc<Members>,
+    pub(super) term: Term,
+    leads: bool,
+    leader: Option<Leader>,
+    /// What came in, newest last: the kind of input, and the clock.
+    pub(super) inputs: Vec<(String, Time)>,
+    pub(super) faulty: bool,
+}
+
+impl Election for Toy {
+    type Message = Say;
+    type Timer = char;
+    type Durable = Term;
+    /// Whether it breaks its promises.
+    type Config = bool;
+
+    fn new(identity: Identity, faulty: &bool, durable: Option<Term>) -> Self {
+        Self {
+            identity,
+            members: Arc::default(),
+            term: durable.unwrap_or_default(),
+            leads: false,
+            leader: None,
+            inputs: Vec::new(),
+            faulty: *faulty,
+        }
+    }
+
+    fn requirements(
+        _: &Self::Config,
+        _: &AgentId,
+        _: MemberKind,
+    ) -> Result<Requirements, MembershipError> {
+        Ok(Requirements::new(Rules::new("toy")))
+    }
+
+    fn handle(&mut self, now: Time, input: InputOf<Self>, out: &mut EffectsOf<Self>) {
+        let name = match &input {
+            Input::Received { from, message, .. } => format!("{message} from {from}"),
+            Input::Start(_) => String::from("start"),
+            Input::Members(_) => String::from("members"),
+            Input::TimedOut(_)
+            | Input::Campaign
+            | Input::SetScore(_)
+            | Input::StepDown { .. }
+            | Input::Drained
+            | Input::ChangeVoters(_) => format!("{input:?}"),
+        };
+        self.inputs.push((name, now));
+        match input {
+            Input::Start(members) | Input::Members(members) => {
+                self.members = members;
+                self.look(out);
+            }
+            Input::Received {
+                from,
+                incarnation,
+                message: Say::Elected(term) | Say::Beat(term),
+            } if !self.leads && term >= self.term => {
+                let leader = Leader {
+                    id: from,
+                    incarnation,
+                    term,
+                };
+                self.term = term;
+                if self.leader.as_ref() != Some(&leader) {
+                    out.notify(Event::NewLeader(leader.clone()));
+                }
+                self.leader = Some(leader);
+            }
+            Input::TimedOut(_) if self.leads => {
+                out.send_all(Say::Beat(self.term));
+                out.set_timer('b', BEAT);
+            }
+            Input::StepDown { to } if self.leads => {
+                let term = self.term;
+                out.notify(Event::Draining { term, to });
+            }
+            Input::Drained => self.lose(out),
+            Input::Received { .. }
+            | Input::TimedOut(_)
+            | Input::Campaign
+            | Input::SetScore(_)
+            | Input::StepDown { .. }
+            | Input::ChangeVoters(_) => {}
+        }
+    }
+
+    fn view(&self, _now: Time) -> View {
+        View {
+            role: if self.leads {
+                Role::Leader
+            } else {
+                Role::Follower
+            },
+            term: self.term,
+            leader: self.leader.clone(),
+            leading: self.leads.then_some(self.term),
+            valid_until: Time::MAX,
+        }
+    }
+}
+
+impl Toy {
+    fn look(&mut self, out: &mut EffectsOf<Self>) {
+        let best = self.members.by_rank().find(|m| m.is_up());
+        let mine = best.is_some_and(|m| m.id == self.identity.id);
+        let gone = |leader: &Leader| {
+            let member = self.members.get(&leader.id);
+            member.is_none_or(|m| m.is_gone(leader.incarnation))
+        };
+        if mine && !self.leads {
+            self.term = Term(self.term.0 + 1 + u64::from(self.identity.birth == Birth::Restarted));
+            self.leads = true;
+            self.leader = Some(Leader {
+                id: self.identity.id.clone(),
+                incarnation: self.identity.incarnation,
+                term: self.term,
+            });
+            out.persist(self.term);
+            out.send_all(Say::Elected(self.term));
+            out.set_timer('b', BEAT);
+            if !self.faulty {
+                out.notify(Event::Acquired { term: self.term });
+            }
+        } else if !mine && self.leads {
+            self.lose(out);
+        } else if let Some(old) = self.leader.take_if(|l| !self.leads && gone(l)) {
+            out.notify(Event::NoLeader { term: old.term });
+        }
+    }
+
+    fn lose(&mut self, out: &mut EffectsOf<Self>) {
+        self.leads = false;
+        self.leader = None;
+        let (term, reason) = (self.term, LostReason::Outranked);
+        out.notify(Event::Lost { term, reason });
+        out.cancel_timer('b');
+    }
+}

@@ -1,0 +1,233 @@
+//! What agents are told of each other, and when.
+
+use super::{MS, id, inputs, three, toy::Toy, voter};
+use crate::sim::{Detection, World};
+use bully_core::protocol::{After, Incarnation, Member, Presence, Score, Time};
+
+fn presence(world: &World<Toy>, reader: &str, about: &str) -> Presence {
+    world
+        .known(reader)
+        .unwrap()
+        .get(&id(about))
+        .unwrap()
+        .presence
+}
+
+fn started(detection: Detection) -> World<Toy> {
+    let mut world = three(1).detection(detection).build();
+    world.run_for(MS(1));
+    world
+}
+
+#[test]
+fn a_crash_is_certain_after_the_delay() {
+    let mut world = started(Detection::Certain(MS(5).into()));
+    world.crash("c");
+    world.run_for(MS(4));
+    assert_eq!(presence(&world, "a", "c"), Presence::Up);
+    world.run_for(MS(1));
+    let known = world.known("a").unwrap();
+    assert!(known.get(&id("c")).unwrap().has_ended(Incarnation(1)));
+    assert!(known.is_closed());
+    world.restart("c");
+    world.run_for(MS(5));
+    assert_eq!(presence(&world, "a", "c"), Presence::Up);
+}
+
+#[test]
+fn a_restart_before_the_crash_is_told_is_no_contradiction() {
+    let mut world = started(Detection::Certain(MS(5).into()));
+    world.crash("c");
+    world.restart("c");
+    world.run_for(MS(5));
+    let known = world.known("a").unwrap().get(&id("c")).unwrap();
+    assert!(known.is_up() && known.has_ended(Incarnation(1)));
+    assert_eq!(known.incarnation, Some(Incarnation(2)));
+}
+
+#[test]
+fn a_crash_beside_a_sentinel_is_certain_after_the_delay_and_of_others_nothing_is_told() {
+    let mut world = started(Detection::Told(MS(5).into()));
+    world.crash("a");
+    world.restart("a");
+    world.run_for(MS(5));
+    let known = world.known("c").unwrap();
+    let a = known.get(&id("a")).unwrap();
+    assert!(a.has_ended(Incarnation(1)) && !a.has_ended(Incarnation(2)));
+    assert!(!known.is_closed());
+    world.crash("b");
+    world.run_for(MS(20));
+    assert_eq!(presence(&world, "c", "b"), Presence::Up);
+}
+
+#[test]
+fn a_cut_is_suspected_and_the_suspicion_ends_with_it() {
+    let mut world = started(Detection::Suspect(MS(5).into()));
+    world.cut_one_way("c", "a");
+    world.run_for(MS(5));
+    assert_eq!(presence(&world, "a", "c"), Presence::Suspect);
+    assert_eq!(presence(&world, "c", "a"), Presence::Suspect);
+    assert_eq!(presence(&world, "b", "c"), Presence::Up);
+    world.heal();
+    world.run_for(MS(5));
+    assert_eq!(presence(&world, "a", "c"), Presence::Up);
+}
+
+#[test]
+fn a_cut_that_is_healed_in_time_is_never_noticed() {
+    let mut world = started(Detection::Suspect(MS(5).into()));
+    let before = inputs(&world, "a").len();
+    world.isolate("a");
+    world.run_for(MS(2));
+    world.heal();
+    world.run_for(MS(6));
+    assert_eq!(inputs(&world, "a").len(), before);
+}
+
+#[test]
+fn who_starts_behind_a_cut_does_not_see_the_others() {
+    let mut world = started(Detection::Suspect(MS(5).into()));
+    world.crash("a");
+    world.partition([["a"]]);
+    world.run_for(MS(10));
+    world.restart("a");
+    assert_eq!(presence(&world, "a", "c"), Presence::Suspect);
+    assert_eq!(presence(&world, "a", "a"), Presence::Up);
+    world.heal();
+    world.run_for(MS(5));
+    assert_eq!(presence(&world, "a", "c"), Presence::Up);
+    assert_eq!(presence(&world, "c", "a"), Presence::Up);
+}
+
+#[test]
+fn a_silent_world_tells_of_joining_and_leaving_only() {
+    let mut world = started(Detection::Silent(MS(5).into()));
+    world.crash("b");
+    world.isolate("c");
+    world.run_for(MS(100));
+    assert_eq!(presence(&world, "a", "b"), Presence::Up);
+    assert_eq!(presence(&world, "a", "c"), Presence::Up);
+    assert!(world.join(voter("d", 0)));
+    world.run_for(MS(5));
+    assert_eq!(presence(&world, "a", "d"), Presence::Up);
+    assert!(world.leave("d"));
+    world.run_for(MS(5));
+    assert_eq!(world.known("a").unwrap().get(&id("d")), None);
+}
+
+#[test]
+fn scores_are_told_and_a_restart_brings_the_first_one_back() {
+    let mut world = started(Detection::Certain(MS(5).into()));
+    let told = |world: &World<Toy>| world.known("b").unwrap().get(&id("a")).unwrap().score;
+    world.set_score("a", Some(Score::from(9)));
+    assert_eq!(told(&world), Some(Score::from(1)));
+    world.run_for(MS(5));
+    assert_eq!(told(&world), Some(Score::from(9)));
+    world.crash("a");
+    world.restart("a");
+    world.run_for(MS(5));
+    assert_eq!(
+        (told(&world), world.score("a")),
+        (Some(1.into()), Some(1.into()))
+    );
+}
+
+#[test]
+fn who_starts_is_told_who_leads() {
+    let mut world = started(Detection::default());
+    world.crash("a");
+    world.restart("a");
+    let start = world.known("a").unwrap();
+    assert_eq!(start.leader().unwrap().id, id("c"));
+}
+
+#[test]
+fn each_hears_at_a_time_of_its_own_where_the_range_is_wide() {
+    let range = After {
+        min: MS(0),
+        max: MS(50),
+    };
+    let mut world = started(Detection::Certain(range));
+    world.crash("c");
+    let told = |name: &str, world: &World<Toy>| presence(world, name, "c") == Presence::Down;
+    let apart = |world: &World<Toy>| told("a", world) != told("b", world);
+    assert!(world.run_until(apart, MS(50)));
+    world.run_for(MS(50));
+    assert!(told("a", &world) && told("b", &world));
+}
+
+#[test]
+fn those_who_start_later_are_unseen_until_then() {
+    let mut world = three(5).starts_within(MS(50)).build();
+    let runs = |world: &World<Toy>| world.views().count();
+    assert!(world.run_until(|world| runs(world) == 1, MS(50)));
+    let (first, _) = world.views().next().unwrap();
+    let unseen = |m: &&Member| m.presence == Presence::Unseen;
+    assert_eq!(world.known(first).unwrap().iter().filter(unseen).count(), 2);
+    assert!(!world.is_calm());
+    assert_eq!(world.settle(MS(100)), Ok(id("c")));
+    assert!(world.now() <= Time::from_millis(50));
+    assert_eq!(presence(&world, "a", "b"), Presence::Up);
+}
+
+#[test]
+fn who_is_forgotten_is_a_stranger_until_they_meet_again() {
+    let mut world = started(Detection::Certain(MS(0).into()));
+    assert!(world.forget("a", "c") && !world.forget("a", "c"));
+    assert!(!world.forget("a", "a") && !world.forget("a", "x"));
+    let is_known = |world: &World<Toy>, by: &str| world.known(by).unwrap().get(&id("c")).cloned();
+    assert_eq!(is_known(&world, "a"), None);
+    assert!(is_known(&world, "b").unwrap().is_up());
+    let strangers = world.dropped().stranger;
+    world.run_for(MS(30));
+    assert_eq!(world.agreed(), None, "a follows no leader");
+    assert_eq!(world.dropped().stranger, strangers + 3, "three beats");
+    world.set_score("c", Some(5.into()));
+    world.run_for(MS(0));
+    assert_eq!(is_known(&world, "a"), None, "update of c is none of its");
+    world.meet_again();
+    let member = is_known(&world, "a").unwrap();
+    assert!(member.is_up() && member.incarnation == Some(Incarnation(1)));
+    assert_eq!(member.score, Some(Score::from(5)));
+    world.run_for(MS(10));
+    assert_eq!(world.agreed().unwrap().id, id("c"));
+}
+
+#[test]
+fn what_became_of_the_forgotten_is_known_when_they_would_meet_again() {
+    let mut world = started(Detection::Certain(MS(0).into()));
+    for agent in ["a", "b"] {
+        world.forget(agent, "c");
+    }
+    world.crash("c");
+    world.crash("b");
+    world.restart("b");
+    world.run_for(MS(1));
+    assert!(world.known("a").unwrap().get(&id("c")).is_none());
+    assert_eq!(
+        presence(&world, "b", "c"),
+        Presence::Down,
+        "a new incarnation"
+    );
+    world.meet_again();
+    assert_eq!(presence(&world, "a", "c"), Presence::Down);
+    world.restart("c");
+    world.forget("a", "c");
+    world.leave("c");
+    world.run_for(MS(1));
+    world.meet_again();
+    assert!(world.known("a").unwrap().get(&id("c")).is_none(), "it left");
+}
+
+#[test]
+fn who_hangs_forgets_when_it_goes_on() {
+    let mut world = started(Detection::Silent(MS(0).into()));
+    world.pause("a");
+    assert!(world.forget("a", "b"));
+    assert!(world.known("a").unwrap().get(&id("b")).is_some());
+    world.resume("a");
+    world.run_for(MS(0));
+    assert!(world.known("a").unwrap().get(&id("b")).is_none());
+    world.meet_again();
+    assert_eq!(presence(&world, "a", "b"), Presence::Up);
+}

@@ -1,0 +1,112 @@
+//! What can be done to agents.
+
+use super::{MS, id, inputs, settled, three, voter};
+use crate::faults::{Conditions, ConditionsError};
+use bully_core::protocol::{Incarnation, Time};
+
+#[test]
+fn who_hangs_processes_nothing_and_then_everything() {
+    let mut world = settled();
+    assert!(world.pause("a") && !world.pause("a"));
+    let before = inputs(&world, "a").len();
+    world.run_for(MS(35));
+    assert_eq!(inputs(&world, "a").len(), before);
+    assert!(world.resume("a") && !world.resume("a"));
+    world.run_for(MS(0));
+    assert_eq!(inputs(&world, "a").len(), before + 3, "three beats");
+    let last = world.machine("a").unwrap().inputs.last().unwrap().1;
+    assert_eq!(last, Time::from_millis(35));
+}
+
+#[test]
+fn a_command_after_it_goes_on_is_processed_after_those_that_waited() {
+    let mut world = settled();
+    world.pause("a");
+    world.set_score("a", None);
+    world.step_down("a", None);
+    world.resume("a");
+    world.set_score("a", Some(7.into()));
+    world.campaign("a");
+    world.run_for(MS(0));
+    world.step_down("a", None);
+    let commands = inputs(&world, "a");
+    let commands = commands.iter().filter(|input| {
+        let by_user = ["SetScore", "Campaign", "StepDown"];
+        by_user.iter().any(|name| input.starts_with(name))
+    });
+    let names: Vec<_> = commands.map(|input| input.get(..8)).collect();
+    let expected = ["SetScore", "StepDown", "SetScore", "Campaign", "StepDown"];
+    assert_eq!(names, expected.map(|name| name.get(..8)));
+}
+
+#[test]
+fn a_leader_that_hangs_beats_once_when_it_goes_on() {
+    let mut world = settled();
+    world.pause("c");
+    world.run_for(MS(100));
+    assert_eq!(world.believers(), [id("c")]);
+    world.resume("c");
+    world.run_for(MS(0));
+    assert_eq!(inputs(&world, "c"), ["start", "TimedOut('b')"]);
+}
+
+#[test]
+fn who_is_in_no_state_for_it_is_left_alone() {
+    let mut world = settled();
+    assert!(!world.crash("x") && !world.restart("c") && !world.resume("c"));
+    assert!(world.crash("c") && !world.crash("c") && !world.pause("c"));
+    assert!(!world.campaign("c") && !world.set_score("c", None) && !world.step_down("c", None));
+    assert!(world.restart("c") && !world.restart("c"));
+    assert_eq!(world.incarnation("c"), Some(Incarnation(2)));
+    assert!(!world.join(voter("c", 3)), "a member already");
+    assert!(world.leave("c") && !world.leave("c") && !world.restart("c"));
+    assert!(world.join(voter("c", 3)));
+    assert_eq!(world.incarnation("c"), Some(Incarnation(3)));
+}
+
+#[test]
+fn messages_under_way_to_the_dead_are_not_under_way_for_ever() {
+    let mut world = three(1).conditions(Conditions::delayed(MS(5))).build();
+    world.run_for(MS(1));
+    world.pause("a");
+    world.run_for(MS(9));
+    assert!(!world.is_calm(), "a has not read it yet");
+    world.crash("a");
+    assert!(world.is_calm());
+}
+
+#[test]
+fn a_newcomer_that_ranks_highest_leads() {
+    let mut world = settled();
+    assert!(world.join(voter("d", 9)));
+    assert_eq!(world.settle(MS(50)), Ok(id("d")));
+    assert_eq!(world.agents().count(), 4);
+    assert!(world.leave("d"));
+    assert_eq!(world.settle(MS(50)), Ok(id("c")));
+}
+
+#[test]
+fn the_networks_verbs_reach_the_network() {
+    let mut world = settled();
+    world.cut("a", "c");
+    world.run_for(MS(10));
+    assert!(world.tally().cut > 0);
+    world.mend("a", "c");
+    let before = world.tally();
+    world.run_for(MS(10));
+    assert_eq!(world.tally().cut, before.cut);
+    assert_eq!(
+        world.drop("c", "a", 1001),
+        Err(ConditionsError::Loss { per_mille: 1001 })
+    );
+    world.drop("c", "a", 1000).unwrap();
+    world.set_link("c", "b", Some(Conditions::delayed(MS(3))));
+    world.run_for(MS(10));
+    assert!(world.tally().lost > 0);
+    world.recover();
+    world.set_conditions(Conditions::delayed(MS(2)));
+    let before = world.tally();
+    world.run_for(MS(30));
+    assert_eq!(world.tally().lost, before.lost);
+    assert_eq!(world.last_arrival(), world.now().after(MS(2)));
+}

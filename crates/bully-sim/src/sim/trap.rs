@@ -1,0 +1,104 @@
+//! Traps: something happens to an agent at the very moment it sends a certain message.
+//!
+//! Elections break at such moments: a leader that dies in the middle of its announcement, or right
+//! after it told all others to defer. Blind chance seldom hits them.
+
+use super::{
+    node::NodeIndex,
+    situation::{Situation, Situations},
+};
+use bully_core::protocol::AgentId;
+
+/// Something that happens to an agent that sends a certain message; see [`World::arm`](super::World::arm).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trap {
+    /// Only this agent; `None`: the first that does it.
+    pub by: Option<AgentId>,
+    /// The message's name, such as `"elected"`.
+    pub kind: &'static str,
+    /// How many such messages leave unharmed before; a message to all is one to each.
+    pub spared: u32,
+    /// What happens then, the message itself having left.
+    pub then: Reaction,
+}
+
+/// What happens to an agent in a trap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Reaction {
+    /// It crashes; what else it was about to do is not done.
+    Crash,
+    /// It hangs, having finished its step.
+    Pause,
+    /// It is cut off; what else it sends is lost.
+    Isolate,
+}
+
+/// The traps that are armed.
+#[derive(Debug, Default)]
+pub(super) struct Traps {
+    armed: Vec<Armed>,
+    sprung: [Situations; 3],
+}
+
+#[derive(Debug)]
+struct Armed {
+    by: Option<NodeIndex>,
+    kind: &'static str,
+    spared: u32,
+    then: Reaction,
+}
+
+impl Traps {
+    pub(super) fn arm(&mut self, by: Option<NodeIndex>, trap: &Trap) {
+        self.armed.push(Armed {
+            by,
+            kind: trap.kind,
+            spared: trap.spared,
+            then: trap.then,
+        });
+    }
+
+    pub(super) fn disarm(&mut self) {
+        self.armed.clear();
+    }
+
+    /// By what the agent was doing.
+    pub(super) fn sprung(&self, reaction: Reaction) -> Situations {
+        let sprung = self.sprung.get(index(reaction));
+        sprung.copied().unwrap_or_default()
+    }
+
+    /// A message leaves: does a trap spring?
+    pub(super) fn springs(
+        &mut self,
+        from: NodeIndex,
+        kind: &str,
+        situation: Situation,
+    ) -> Option<Reaction> {
+        let mut sprung = None;
+        for (at, trap) in self.armed.iter_mut().enumerate() {
+            if trap.kind != kind || trap.by.is_some_and(|by| by != from) {
+                continue;
+            }
+            if trap.spared == 0 {
+                sprung = Some(at);
+                break;
+            }
+            trap.spared -= 1;
+        }
+        let trap = self.armed.swap_remove(sprung?);
+        if let Some(count) = self.sprung.get_mut(index(trap.then)) {
+            count.add(situation);
+        }
+        Some(trap.then)
+    }
+}
+
+const fn index(reaction: Reaction) -> usize {
+    match reaction {
+        Reaction::Crash => 0,
+        Reaction::Pause => 1,
+        Reaction::Isolate => 2,
+    }
+}

@@ -1,0 +1,393 @@
+//! What the agents are told of each other, and when: the membership that a driver keeps.
+//!
+//! Decided here: how a crash, a cut or a return becomes known. Not here: what the network does
+//! to messages; a network that says nothing about a cut is [`Detection::Silent`].
+//!
+//! An update is looked up when it arrives, not when it is sent: an agent that hears late hears the truth of
+//! that moment. That a former incarnation has ended is never left out; but an agent that has forgotten a member
+//! hears nothing of it until it is on the list again, and then how it is.
+
+use bully_core::driver::MembersReports as _;
+use std::sync::Arc;
+
+use super::{
+    World,
+    node::{KnownMembers, NodeIndex},
+    transit::Directory,
+    world::Scheduled,
+};
+use bully_core::protocol::{After, AgentId, Election, Incarnation, Input, Member, Members};
+
+/// How agents learn that others crash, vanish and return. Joining and leaving is always told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Detection {
+    /// As in one process: a crash is known for certain after so long, a return too, and cuts are
+    /// not noticed. The group is closed to other hosts.
+    Certain(After),
+    /// As across hosts: an agent that crashes or is cut off is suspected after so long, and the suspicion
+    /// ends as long after the return.
+    Suspect(After),
+    /// As across hosts of which some have a sentinel: of every other incarnation a crash is known for certain after so
+    /// long; of the rest, and of cuts, no agent is told anything.
+    Told(After),
+    /// No agent is told anything: only silence tells. The range is for joining and leaving.
+    Silent(After),
+}
+
+impl Default for Detection {
+    fn default() -> Self {
+        Self::Certain(std::time::Duration::ZERO.into())
+    }
+}
+
+impl Detection {
+    /// Of every other incarnation: the first, third and so on of every other agent, the second and so on of the rest.
+    pub(super) const fn has_sentinel(at: NodeIndex, incarnation: Incarnation) -> bool {
+        at.0.is_multiple_of(2) != incarnation.0.is_multiple_of(2)
+    }
+
+    pub(super) fn takes(self) -> After {
+        match self {
+            Self::Certain(after)
+            | Self::Suspect(after)
+            | Self::Told(after)
+            | Self::Silent(after) => after,
+        }
+    }
+}
+
+/// Something to be known of an agent.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct MemberUpdate {
+    pub(super) about: NodeIndex,
+    pub(super) to: Recipients,
+    pub(super) what: MemberChange,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Recipients {
+    All,
+    /// Only the list that agents are given when they start.
+    Registry,
+    One(NodeIndex),
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum MemberChange {
+    /// Whether it can be seen.
+    Sight,
+    /// This incarnation has certainly ended.
+    Down(Incarnation),
+    /// Another process tells that just this incarnation has ended.
+    EndTold(Incarnation),
+    /// Its score.
+    Score,
+    /// Whether it is a member.
+    Membership,
+    /// The agents that had forgotten it have it on the list again.
+    Return,
+}
+
+impl KnownMembers {
+    /// What is known after a change; `None` if that changes nothing.
+    fn changed(
+        &self,
+        directory: &Directory,
+        change: impl FnOnce(&mut Members) -> bool,
+    ) -> Option<Self> {
+        let mut members = Members::clone(&self.members);
+        change(&mut members).then(|| Self::of(members, directory))
+    }
+
+    pub(super) fn of(members: Members, directory: &Directory) -> Self {
+        let indices = members.iter().filter_map(|m| directory.find(m.id.as_str()));
+        Self {
+            indices: indices.collect(),
+            members: Arc::new(members),
+        }
+    }
+}
+
+/// What is done to lists of members.
+impl<E: Election> World<E> {
+    /// An agent's list of members loses one that runs; nothing is said of an end. That is what
+    /// becomes of a member whose host a bridge gives up. Its messages are a stranger's there until
+    /// [`meet_again`](Self::meet_again).
+    pub fn forget(&mut self, agent: impl AsRef<str>, member: impl AsRef<str>) -> bool {
+        let pair = self.alive(agent.as_ref()).zip(self.alive(member.as_ref()));
+        let Some((at, about)) = pair.filter(|(at, about)| at != about) else {
+            return false;
+        };
+        let is_new = self.forgotten.insert((at, about));
+        if is_new {
+            let (agent, member) = (agent.as_ref(), member.as_ref());
+            self.transit
+                .trace
+                .mark(self.now, || format!("{agent} forgets {member}"));
+            self.tell_now(at, about, MemberChange::Membership);
+        }
+        is_new
+    }
+
+    /// Every forgotten agent is on all lists again, if it is a member still, and as it is now.
+    pub fn meet_again(&mut self) {
+        for (at, about) in std::mem::take(&mut self.forgotten) {
+            let directory = &self.transit.directory;
+            self.transit.trace.mark(self.now, || {
+                let name = |at| directory.name(at).map_or("", AgentId::as_str);
+                format!("{} meets {} again", name(at), name(about))
+            });
+            self.tell_now(at, about, MemberChange::Return);
+        }
+    }
+
+    /// Tells an agent at once, as far as it does not hang.
+    pub(super) fn tell_now(&mut self, to: NodeIndex, about: NodeIndex, what: MemberChange) {
+        let to = Recipients::One(to);
+        self.spread(MemberUpdate { about, to, what });
+    }
+}
+
+impl<E: Election> World<E> {
+    /// Lets all others know, each after the time that detection takes.
+    pub(super) fn report(&mut self, about: NodeIndex, what: MemberChange) {
+        let takes = self.detection.takes();
+        let push = |world: &mut Self, to| {
+            let at = world.now.after(world.random.span(takes));
+            world
+                .transit
+                .queue
+                .push(at, Scheduled::Update(MemberUpdate { about, to, what }));
+        };
+        // All hear it at one moment: those that knew the same then share one list.
+        if takes.min >= takes.max {
+            push(self, Recipients::All);
+            return;
+        }
+        push(self, Recipients::Registry);
+        for at in (0..self.nodes.len()).map(NodeIndex) {
+            push(self, Recipients::One(at));
+        }
+    }
+
+    /// Some links were cut or healed: which agents lost sight of which?
+    pub(super) fn links_changed(&mut self) {
+        let Detection::Suspect(takes) = self.detection else {
+            return;
+        };
+        for one in (0..self.nodes.len()).map(NodeIndex) {
+            for about in (0..self.nodes.len()).map(NodeIndex).filter(|at| *at != one) {
+                let network = &self.transit.network;
+                let connected = network.connects(&one, &about) && network.connects(&about, &one);
+                let changed = if connected {
+                    self.apart.remove(&(one, about))
+                } else {
+                    self.apart.insert((one, about))
+                };
+                if changed {
+                    let at = self.now.after(self.random.span(takes));
+                    let (to, what) = (Recipients::One(one), MemberChange::Sight);
+                    self.transit
+                        .queue
+                        .push(at, Scheduled::Update(MemberUpdate { about, to, what }));
+                }
+            }
+        }
+    }
+
+    /// An update arrives.
+    pub(super) fn spread(&mut self, update: MemberUpdate) {
+        match update.to {
+            Recipients::One(at) => {
+                self.tell(at, update, &mut None);
+            }
+            Recipients::Registry => self.tell_registry(update),
+            Recipients::All => {
+                self.tell_registry(update);
+                let mut same = None;
+                for at in (0..self.nodes.len()).map(NodeIndex) {
+                    self.tell(at, update, &mut same);
+                }
+            }
+        }
+    }
+
+    /// What an agent that starts now is told.
+    pub(super) fn snapshot_for(&self, newcomer: NodeIndex) -> KnownMembers {
+        if !matches!(self.detection, Detection::Suspect(_)) {
+            return self.registry.clone();
+        }
+        let hidden = self.registry.changed(&self.transit.directory, |members| {
+            let mut changed = false;
+            for about in (0..self.nodes.len())
+                .map(NodeIndex)
+                .filter(|at| *at != newcomer)
+            {
+                changed |= self.look(newcomer, about, members);
+            }
+            changed
+        });
+        hidden.unwrap_or_else(|| self.registry.clone())
+    }
+
+    /// Changes the list that agents are given when they start, at once.
+    pub(super) fn enter(&mut self, change: impl FnOnce(&mut Members) -> bool) -> bool {
+        let changed = self.registry.changed(&self.transit.directory, change);
+        let any = changed.is_some();
+        if let Some(changed) = changed {
+            self.registry = changed;
+        }
+        any
+    }
+
+    /// A message shows that its sender's incarnation is up: on a connection, a sender that is heard is there.
+    pub(super) fn hear_of(&mut self, at: NodeIndex, from: NodeIndex, incarnation: Incarnation) {
+        let Some((node, id)) = self.nodes.get(at.0).zip(self.transit.directory.name(from)) else {
+            return;
+        };
+        let directory = &self.transit.directory;
+        let sender = self.nodes.get(from.0);
+        let store = sender.filter(|sender| sender.incarnation == incarnation);
+        let store = store.and_then(|sender| sender.store);
+        let changed = node.known.changed(directory, |m| {
+            let is_up = m.up(id, incarnation);
+            is_up | (store.is_some() && m.set_store(id, store))
+        });
+        if let Some(known) = changed {
+            self.learn(at, known);
+        }
+    }
+
+    /// Whether the one can see the other, as far as the network and the world allow.
+    fn look(&self, one: NodeIndex, about: NodeIndex, members: &mut Members) -> bool {
+        let (node, id) = (self.nodes.get(about.0), self.transit.directory.name(about));
+        let Some((node, id)) = node.zip(id) else {
+            return false;
+        };
+        if !node.has_started {
+            return false;
+        }
+        if node.is_alive() && !self.apart.contains(&(one, about)) {
+            members.up(id, node.incarnation) && {
+                members.set_store(id, node.store);
+                true
+            }
+        } else if matches!(self.detection, Detection::Suspect(_)) {
+            members.suspect(id, node.incarnation)
+        } else {
+            false
+        }
+    }
+
+    fn tell_registry(&mut self, update: MemberUpdate) {
+        // The registry is no agent: it is never cut off, and forgets no member.
+        let nowhere = NodeIndex(usize::MAX);
+        if let Some(known) = self.told(&self.registry, nowhere, update) {
+            self.registry = known;
+        }
+    }
+
+    /// Tells one agent. `same` spares work for agents that knew the same before.
+    fn tell(
+        &mut self,
+        at: NodeIndex,
+        update: MemberUpdate,
+        same: &mut Option<(Arc<Members>, KnownMembers)>,
+    ) {
+        // No process is told of itself by another one of its name.
+        let (me, about) = (
+            self.transit.first_of(at),
+            self.transit.first_of(update.about),
+        );
+        let Some(node) = self.nodes.get_mut(at.0).filter(|node| node.is_alive()) else {
+            return;
+        };
+        if me == about && at != update.about {
+            return;
+        }
+        if let Some(waiting) = &mut node.hanging {
+            let to = Recipients::One(at);
+            waiting.push(Scheduled::Update(MemberUpdate { to, ..update }));
+            return;
+        }
+        let old = node.known.clone();
+        let known = match same {
+            Some((before, after)) if Arc::ptr_eq(before, &old.members) => after.clone(),
+            _ => {
+                let Some(after) = self.told(&old, at, update) else {
+                    return;
+                };
+                let shared = matches!(update.to, Recipients::All);
+                // Where agents are cut off or forgotten, each of them may see something else.
+                let shared = shared && self.apart.is_empty() && self.forgotten.is_empty();
+                *same = shared.then(|| (old.members, after.clone()));
+                after
+            }
+        };
+        self.learn(at, known);
+    }
+
+    fn learn(&mut self, at: NodeIndex, known: KnownMembers) {
+        if let Some(node) = self.nodes.get_mut(at.0) {
+            let members = Arc::clone(&known.members);
+            node.known = known;
+            node.contract.is_told();
+            self.feed(at, Input::Members(members));
+        }
+    }
+
+    /// What is known after this update; `None` if that is nothing new.
+    fn told(
+        &self,
+        old: &KnownMembers,
+        reader: NodeIndex,
+        update: MemberUpdate,
+    ) -> Option<KnownMembers> {
+        let about = self.nodes.get(update.about.0)?;
+        let id = self.transit.directory.name(update.about)?;
+        let known = |members: &Members| {
+            let same =
+                |m: &Member| m.incarnation >= Some(about.incarnation) && m.kind == about.kind;
+            members.get(id).is_some_and(same)
+        };
+        old.changed(&self.transit.directory, |members| match update.what {
+            MemberChange::Sight => {
+                reader != update.about && self.look(reader, update.about, members)
+            }
+            MemberChange::Down(incarnation) => members.down(id, incarnation),
+            MemberChange::EndTold(incarnation) => members.end_told(id, incarnation),
+            MemberChange::Score => members.set_score(id, about.score),
+            MemberChange::Membership | MemberChange::Return
+                if !about.is_member || self.forgotten.contains(&(reader, update.about)) =>
+            {
+                members.leave(id)
+            }
+            MemberChange::Membership | MemberChange::Return if known(members) => false,
+            MemberChange::Membership => {
+                let (kind, score) = (about.kind, about.score);
+                members.join([Member {
+                    store: about.store,
+                    ..Member::up(id.clone(), kind, score, about.incarnation)
+                }]);
+                true
+            }
+            MemberChange::Return => {
+                let (kind, score) = (about.kind, about.score);
+                members.join([Member {
+                    store: about.store,
+                    ..Member::up(id.clone(), kind, score, about.incarnation)
+                }]);
+                if !about.is_alive() && matches!(self.detection, Detection::Certain(_)) {
+                    if self.is_doubled(update.about) {
+                        members.end_told(id, about.incarnation);
+                    } else {
+                        members.down(id, about.incarnation);
+                    }
+                }
+                self.look(reader, update.about, members);
+                true
+            }
+        })
+    }
+}

@@ -1,0 +1,419 @@
+//! The world itself: what it holds, how it moves, what can be read of it.
+//!
+//! Decided here: time and order. Not here: what a step does (`drive`), what can be done to the
+//! agents (`verbs`), what they are told of each other (`updates`).
+
+use std::{fmt, time::Duration};
+
+use super::{
+    WorldBuilder,
+    agree::Unsettled,
+    drive::Driver,
+    node::{Node, NodeIndex},
+    situation::{Situation, Situations},
+    transit::{DroppedMessages, Hits, SentMessage, Transit},
+    trap::Reaction,
+    updates::{Detection, MemberUpdate},
+};
+use crate::{
+    faults::{SplitMix64, Tally},
+    trace::Trace,
+};
+use bully_core::protocol::{
+    AgentId, Election, Event, Incarnation, InputOf, Members, Score, Time, View,
+};
+
+/// A group of agents in virtual time, with faults. The same seed and the same calls give the
+/// same run, to the last message.
+///
+/// Agents are named by anything that reads as a name (`"a"` or an [`AgentId`]). What is asked of an
+/// agent that does not exist, or is in no state for it, is not done, and the answer is `false`.
+///
+/// ```
+/// use actix_bully::{elections::bully::{Bully, BullyConfig}, testkit::{sim::{Participant, World}, trace::Trace}};
+/// use std::{sync::Arc, time::Duration};
+/// let config = Arc::new(BullyConfig::default());
+/// let voter = |name: &str, score: i32| -> Result<_, actix_bully::protocol::IdError> {
+///     Ok(Participant::<Bully>::voter(name.parse()?, Some(score.into()), Arc::clone(&config)))
+/// };
+/// let mut world = World::builder(1)
+///     .agents([voter("a", 1)?, voter("b", 2)?, voter("c", 3)?])
+///     .trace(Trace::new())
+///     .build();
+/// let leader = world.settle(Duration::from_secs(1))?;
+/// assert_eq!(leader.as_str(), "c");
+/// world.crash(&leader);
+/// assert_eq!(world.settle(Duration::from_secs(1))?.as_str(), "b");
+/// assert!(world.trace().to_text().contains("follows b in term 2\n"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct World<E: Election> {
+    pub(super) seed: u64,
+    pub(super) now: Time,
+    pub(super) nodes: Vec<Node<E>>,
+    pub(super) transit: Transit<E>,
+    pub(super) driver: Driver<E>,
+    pub(super) random: SplitMix64,
+    /// What an agent that starts now is told.
+    pub(super) registry: super::node::KnownMembers,
+    pub(super) detection: Detection,
+    /// Pairs of agents of which the first has lost the second from sight.
+    pub(super) apart: std::collections::BTreeSet<(NodeIndex, NodeIndex)>,
+    /// Pairs of agents of which the first has lost the second from its list of members.
+    pub(super) forgotten: std::collections::BTreeSet<(NodeIndex, NodeIndex)>,
+    /// How many have yet to start.
+    pub(super) to_start: usize,
+    pub(super) invariant: Option<Invariant<E>>,
+    pub(super) violation: Option<Violation>,
+    pub(super) reproduce: String,
+    pub(super) steps: u64,
+    /// How many stores were made.
+    pub(super) stores: u64,
+}
+
+/// A check after every step; the text says what is wrong.
+pub(super) type Invariant<E> = Box<dyn FnMut(&World<E>) -> Result<(), String>>;
+
+/// Something that is still to come.
+#[derive(Debug)]
+pub(super) enum Scheduled<E: Election> {
+    Message(SentMessage<E::Message>),
+    Timer {
+        at: NodeIndex,
+        timer: E::Timer,
+        setting: u64,
+    },
+    /// A command of the application, or of the user, meant for this incarnation.
+    Command {
+        at: NodeIndex,
+        incarnation: Incarnation,
+        input: InputOf<E>,
+    },
+    Start(NodeIndex),
+    Update(MemberUpdate),
+    Change(Box<super::change::PendingChange>),
+}
+
+/// A promise was broken; ends the run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// The world's seed.
+    pub seed: u64,
+    /// When.
+    pub at: Time,
+    /// The agent that moved last, if there was one.
+    pub agent: Option<AgentId>,
+    /// What is wrong.
+    pub what: String,
+    /// The command that runs it again.
+    pub reproduce: String,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "seed {} at {} ms", self.seed, self.at)?;
+        if let Some(agent) = &self.agent {
+            write!(f, ", {agent}")?;
+        }
+        write!(f, ": {}", self.what)?;
+        if self.reproduce.is_empty() {
+            return Ok(());
+        }
+        write!(f, "; again: {}", self.reproduce)
+    }
+}
+
+impl std::error::Error for Violation {}
+
+impl<E: Election> World<E> {
+    /// A world to fill with agents.
+    pub fn builder(seed: u64) -> WorldBuilder<E> {
+        WorldBuilder::new(seed)
+    }
+
+    /// Does the next thing that is due; `false` if nothing is, or a promise was broken.
+    pub fn step(&mut self) -> bool {
+        if self.violation.is_some() {
+            return false;
+        }
+        let Some((at, due)) = self.transit.queue.pop() else {
+            return false;
+        };
+        self.now = at;
+        self.steps = self.steps.saturating_add(1);
+        self.do_due(due);
+        self.check();
+        true
+    }
+
+    /// Does everything that is due within this span, and is at its end then.
+    pub fn run_for(&mut self, span: Duration) {
+        self.run_to(self.now.after(span));
+    }
+
+    /// Does everything that is due until then, and is at that time.
+    pub fn run_to(&mut self, end: Time) {
+        while self.transit.queue.next_at().is_some_and(|at| at <= end) && self.step() {}
+        if self.violation.is_none() {
+            self.now = self.now.max(end);
+        }
+    }
+
+    /// Goes on until the predicate holds, looking after every step; `false` if it does not within
+    /// this span.
+    pub fn run_until(&mut self, mut holds: impl FnMut(&Self) -> bool, limit: Duration) -> bool {
+        let end = self.now.after(limit);
+        while !holds(self) {
+            let due = self.transit.queue.next_at().is_some_and(|at| at <= end);
+            if !due || !self.step() {
+                self.now = self.now.max(end);
+                return holds(self);
+            }
+        }
+        true
+    }
+
+    /// Goes on until all is quiet: every agent that runs follows the same leader, which believes so
+    /// and is the only one, no agent has yet to start, and no message of an election is under way.
+    ///
+    /// # Errors
+    /// [`Unsettled`] says what each agent believes if that does not happen within this span, or a promise
+    /// was broken before.
+    pub fn settle(&mut self, limit: Duration) -> Result<AgentId, Unsettled> {
+        let mut seen = None;
+        let quiet = self.run_until(
+            |world| {
+                let moved = Some(world.moves());
+                // Agreement is a walk over all agents: it is asked for only after a machine moved.
+                let maybe = world.is_calm() && seen != moved;
+                if maybe {
+                    seen = moved;
+                }
+                maybe && world.agreed().is_some()
+            },
+            limit,
+        );
+        let agreed = self.agreed().filter(|_| quiet && self.violation.is_none());
+        agreed
+            .map(|leader| leader.id)
+            .ok_or_else(|| self.unsettled(limit))
+    }
+
+    /// Checks this after every step; an error ends the run. A later one replaces it.
+    pub fn set_invariant(&mut self, invariant: impl FnMut(&Self) -> Result<(), String> + 'static) {
+        self.invariant = Some(Box::new(invariant));
+    }
+
+    /// The promise that was broken, if one was.
+    pub fn violation(&self) -> Option<&Violation> {
+        self.violation.as_ref()
+    }
+
+    /// The world's time. No agent sees it.
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// When the next thing is due.
+    pub fn next_at(&self) -> Option<Time> {
+        self.transit.queue.next_at()
+    }
+
+    /// How many steps were done.
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    /// The agent that moved last.
+    pub fn last_moved(&self) -> Option<&AgentId> {
+        self.transit.directory.name(self.driver.last?)
+    }
+
+    /// The names of the agents, in the order in which they came; also of those that crashed or left.
+    pub fn agents(&self) -> impl Iterator<Item = &AgentId> {
+        let all = (0..self.nodes.len()).map(NodeIndex);
+        let first = all.filter(|at| self.transit.first_of(*at) == *at);
+        first.filter_map(|at| self.transit.directory.name(at))
+    }
+
+    /// What an agent believes now, by its own clock; `None` if it does not run.
+    pub fn view(&self, agent: impl AsRef<str>) -> Option<View> {
+        self.view_at(self.transit.directory.find(agent.as_ref())?)
+    }
+
+    /// Its machine, if it runs.
+    pub fn machine(&self, agent: impl AsRef<str>) -> Option<&E> {
+        self.node(agent.as_ref())?.machine.as_ref()
+    }
+
+    /// What an agent told its application in all its incarnations, and when.
+    pub fn events(&self, agent: impl AsRef<str>) -> &[(Time, Event)] {
+        self.node(agent.as_ref()).map_or(&[], |node| &node.events)
+    }
+
+    /// By which parameters it takes part.
+    pub fn config(&self, agent: impl AsRef<str>) -> Option<&E::Config> {
+        self.node(agent.as_ref()).map(|node| &node.config)
+    }
+
+    /// What it made durable last.
+    pub fn durable(&self, agent: impl AsRef<str>) -> Option<&E::Durable> {
+        self.node(agent.as_ref())?.durable.as_ref()
+    }
+
+    /// Its score now.
+    pub fn score(&self, agent: impl AsRef<str>) -> Option<Score> {
+        self.node(agent.as_ref())?.score
+    }
+
+    /// Which incarnation it is in, or was in last.
+    pub fn incarnation(&self, agent: impl AsRef<str>) -> Option<Incarnation> {
+        self.node(agent.as_ref()).map(|node| node.incarnation)
+    }
+
+    /// What it was told of the others.
+    pub fn known(&self, agent: impl AsRef<str>) -> Option<&Members> {
+        self.node(agent.as_ref()).map(|node| &*node.known.members)
+    }
+
+    /// Whether it runs and does not hang.
+    pub fn is_running(&self, agent: impl AsRef<str>) -> bool {
+        self.node(agent.as_ref()).is_some_and(Node::is_running)
+    }
+
+    /// The recorded run.
+    pub fn trace(&self) -> &Trace {
+        &self.transit.trace
+    }
+
+    /// The recorder, to set it up or to take it out.
+    pub fn trace_mut(&mut self) -> &mut Trace {
+        &mut self.transit.trace
+    }
+
+    /// How many messages met which fate.
+    pub fn tally(&self) -> Tally {
+        self.transit.network.tally()
+    }
+
+    /// How many messages arrived and were dropped.
+    pub fn dropped(&self) -> DroppedMessages {
+        self.transit.dropped
+    }
+
+    /// How many traps that end like this have sprung.
+    pub fn sprung(&self, reaction: Reaction) -> u64 {
+        self.transit.traps.sprung(reaction).total()
+    }
+
+    /// What the network did to messages, by what their senders were doing.
+    pub(super) fn hits(&self) -> &Hits {
+        &self.transit.hits
+    }
+
+    /// What the agents were doing that a trap made do this.
+    pub(super) fn trapped(&self, reaction: Reaction) -> Situations {
+        self.transit.traps.sprung(reaction)
+    }
+
+    /// What an agent is doing; `None` if it does not run.
+    pub fn situation(&self, agent: impl AsRef<str>) -> Option<Situation> {
+        self.view(agent).as_ref().map(Situation::of)
+    }
+
+    /// Whether an agent depends on a record that must not be lost.
+    pub fn depends_on_a_record(&self, agent: impl AsRef<str>) -> bool {
+        let node = self.node(agent.as_ref());
+        node.is_some_and(Node::keeps_record)
+    }
+
+    /// What an agent's own clock reads; `None` if it does not run.
+    pub fn reading(&self, agent: impl AsRef<str>) -> Option<Time> {
+        let node = self.node(agent.as_ref()).filter(|node| node.is_alive());
+        node.map(|node| node.clock.read(self.now))
+    }
+
+    /// How often a machine moved; no view changes in between, but for the time that passes.
+    pub(super) fn moves(&self) -> u64 {
+        self.driver.moves
+    }
+
+    /// Changes whenever an agent begins or ceases to run, believes something else, or gets another
+    /// score: until then, [`agreed`](Self::agreed) says what it said.
+    pub(super) fn shape(&self) -> (u64, usize) {
+        (self.driver.shifts, self.beliefs().count())
+    }
+
+    /// When the last message that is under way arrives.
+    pub fn last_arrival(&self) -> Time {
+        self.transit.last_arrival
+    }
+
+    /// When the last message that is under way has arrived, and every agent knows which others are there, unless
+    /// something else happens before.
+    pub(super) fn all_told_at(&self) -> Time {
+        let told = self.now.after(self.detection.takes().max);
+        self.transit.last_arrival.max(told)
+    }
+
+    /// Ends the run: this promise is broken. The first one counts.
+    pub fn violate(&mut self, what: impl Into<String>) {
+        if self.violation.is_none() {
+            self.violation = Some(Violation {
+                seed: self.seed,
+                at: self.now,
+                agent: self.last_moved().cloned(),
+                what: what.into(),
+                reproduce: self.reproduce.clone(),
+            });
+        }
+    }
+
+    /// The same world under the seed that its own seed was drawn from.
+    pub(super) fn called(self, seed: u64) -> Self {
+        Self { seed, ..self }
+    }
+
+    pub(super) fn node(&self, name: &str) -> Option<&Node<E>> {
+        self.nodes.get(self.transit.directory.find(name)?.0)
+    }
+
+    pub(super) fn view_at(&self, at: NodeIndex) -> Option<View> {
+        let node = self.nodes.get(at.0)?;
+        let clock = node.clock.read(self.now);
+        let mut view = node.machine.as_ref()?.view(clock);
+        // As a handle does: a leadership that ran out does not show, whatever its machine says.
+        if clock >= view.valid_until && view.valid_until < Time::MAX {
+            view.leading = None;
+        }
+        Some(view)
+    }
+
+    fn check(&mut self) {
+        if let Some(broken) = self.driver.broken.take() {
+            self.violate(broken);
+        }
+        if self.violation.is_some() {
+            return;
+        }
+        // Taken out while it runs, because it is given the whole world to look at.
+        if let Some(mut invariant) = self.invariant.take() {
+            let checked = invariant(self);
+            self.invariant = Some(invariant);
+            if let Err(what) = checked {
+                self.violate(what);
+            }
+        }
+    }
+}
+
+impl<E: Election> fmt::Debug for World<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("World")
+            .field("seed", &self.seed)
+            .field("now", &self.now)
+            .field("nodes", &self.nodes)
+            .field("violation", &self.violation)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,86 @@
+//! A run as one number: which agent did what, when and to which.
+//!
+//! Decided here: that of a message its kind, its term, its sender and its receiver are hashed, and of anything else values
+//! and never names. Two builds between which a message got another field, or another place in its enum, have the same
+//! digest; two that send one message more, later, or to another agent do not. A reason that is given as text counts only
+//! by its place. The digest grows while the run is recorded: nothing of the run has to be kept for it.
+//!
+//! Not here: what is recorded ([`Trace`](super::Trace)).
+
+use std::hash::{Hash, Hasher};
+
+use super::Happening;
+use bully_core::protocol::{AgentId, Event, PeerMessage, Role, Time};
+
+/// What is hashed before the values of an entry, so that no two kinds of entries look alike.
+#[derive(Clone, Copy, Debug, Hash)]
+pub(super) enum DigestStep {
+    Sent,
+    Lost,
+    Delivered,
+    Dropped,
+    Role,
+    Event,
+    Happened,
+    Mark,
+}
+
+/// FNV-1a, 64 bits: the same on each machine of the same word size, build and day.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Digest(u64);
+
+impl Default for Digest {
+    fn default() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Digest {
+    pub(super) const fn value(&self) -> u64 {
+        self.0
+    }
+
+    pub(super) fn message<M: PeerMessage>(
+        &mut self,
+        step: DigestStep,
+        at: Time,
+        from: &AgentId,
+        to: &AgentId,
+        message: &M,
+    ) {
+        (step, at, from, to, message.kind(), message.term()).hash(self);
+    }
+
+    /// When a message arrives; several times if it was duplicated.
+    pub(super) fn arrival(&mut self, at: Time) {
+        at.hash(self);
+    }
+
+    pub(super) fn role(&mut self, at: Time, agent: &AgentId, role: Role) {
+        (DigestStep::Role, at, agent, role).hash(self);
+    }
+
+    pub(super) fn event(&mut self, at: Time, agent: &AgentId, event: &Event) {
+        (DigestStep::Event, at, agent, event).hash(self);
+    }
+
+    pub(super) fn happened(&mut self, at: Time, agent: &AgentId, what: Happening) {
+        (DigestStep::Happened, at, agent, what).hash(self);
+    }
+
+    pub(super) fn mark(&mut self, at: Time) {
+        (DigestStep::Mark, at).hash(self);
+    }
+}
+
+impl Hasher for Digest {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}

@@ -1,0 +1,372 @@
+//! The recorder: what is kept of a run.
+//!
+//! Decided here: that a recorder which is off costs one comparison, what is counted, and what is
+//! forgotten first. Not here: how it reads (`lines`, `mermaid`).
+
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, VecDeque},
+    fmt::Display,
+};
+
+use super::{
+    Happening, MessageCount, MessageText, TraceEntry, What,
+    digest::{Digest, DigestStep},
+};
+use bully_core::{
+    protocol::{AgentId, Event, PeerMessage, Role, Time},
+    record::{
+        Header, RecordedCommand, Recording,
+        lines::{self, Line},
+        mermaid,
+    },
+};
+
+/// A run, or as much of it as was asked for.
+#[derive(Clone, Debug, Default)]
+pub struct Trace {
+    detail: Detail,
+    digest: Option<Digest>,
+    repeated: bool,
+    limit: Option<usize>,
+    entries: VecDeque<TraceEntry>,
+    forgotten: u64,
+    kinds: BTreeMap<&'static str, MessageCount>,
+    election_messages: u64,
+    order: Vec<AgentId>,
+    /// How the run began, where that is known.
+    header: Option<Box<Header>>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum Detail {
+    #[default]
+    Off,
+    Counts,
+    Messages,
+    Deliveries,
+}
+
+/// A moment of a run; see [`Trace::checkpoint`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Checkpoint(u64);
+
+impl Trace {
+    /// Records nothing, and costs next to nothing.
+    pub fn off() -> Self {
+        Self::default()
+    }
+
+    /// Counts messages, and keeps none.
+    pub fn counting() -> Self {
+        Self {
+            detail: Detail::Counts,
+            ..Self::default()
+        }
+    }
+
+    /// Counts messages, and keeps nothing but the [digest](Self::digest) of the whole run.
+    pub fn digesting() -> Self {
+        Self {
+            digest: Some(Digest::default()),
+            ..Self::counting()
+        }
+    }
+
+    /// Keeps messages when they are sent, events, and what was done to the agents; but not the
+    /// messages that are repeated anyway (heartbeats).
+    pub fn new() -> Self {
+        Self {
+            detail: Detail::Messages,
+            ..Self::default()
+        }
+    }
+
+    /// Keeps a line for each arrival too.
+    #[must_use]
+    pub fn with_deliveries(mut self) -> Self {
+        self.detail = Detail::Deliveries;
+        self
+    }
+
+    /// Keeps heartbeats too.
+    #[must_use]
+    pub fn with_repeated(mut self) -> Self {
+        self.repeated = true;
+        self
+    }
+
+    /// Keeps the newest entries only, at most this many.
+    #[must_use]
+    pub fn bounded(mut self, limit: usize) -> Self {
+        self.limit = Some(limit);
+        self
+    }
+
+    /// The order of the participants in diagrams, such as their rank; the others follow by name.
+    pub fn set_order(&mut self, order: impl IntoIterator<Item = AgentId>) {
+        self.order = order.into_iter().collect();
+    }
+
+    /// How the run begins, for [recordings](Self::to_recording).
+    pub fn begin(&mut self, header: impl FnOnce() -> Header) {
+        if self.is_on() {
+            self.header = Some(Box::new(header()));
+        }
+    }
+
+    /// A message leaves, and will arrive at these times.
+    pub fn sent<M: PeerMessage>(
+        &mut self,
+        at: Time,
+        from: &AgentId,
+        to: &AgentId,
+        message: &M,
+        arrives: impl IntoIterator<Item = Time>,
+    ) {
+        if !self.counts() {
+            return;
+        }
+        self.count_sent(message).sent += 1;
+        let keeps = self.keeps(message);
+        let arrives = arrives.into_iter();
+        if let Some(digest) = &mut self.digest {
+            digest.message(DigestStep::Sent, at, from, to, message);
+            arrives.for_each(|at| digest.arrival(at));
+        } else if keeps {
+            let message = text_of(from, to, message);
+            let arrives = arrives.collect();
+            self.push(at, What::Sent { message, arrives });
+        }
+    }
+
+    /// A message leaves, and will never arrive.
+    pub fn lost<M: PeerMessage>(
+        &mut self,
+        at: Time,
+        from: &AgentId,
+        to: &AgentId,
+        message: &M,
+        why: impl Display,
+    ) {
+        if !self.counts() {
+            return;
+        }
+        let count = self.count_sent(message);
+        (count.sent, count.lost) = (count.sent + 1, count.lost + 1);
+        if let Some(digest) = &mut self.digest {
+            digest.message(DigestStep::Lost, at, from, to, message);
+        }
+        if self.keeps(message) {
+            let (message, why) = (text_of(from, to, message), why.to_string());
+            self.push(at, What::Lost { message, why });
+        }
+    }
+
+    /// A message arrives and is handled.
+    pub fn delivered<M: PeerMessage>(
+        &mut self,
+        at: Time,
+        from: &AgentId,
+        to: &AgentId,
+        message: &M,
+    ) {
+        if !self.counts() {
+            return;
+        }
+        self.count(message.kind()).delivered += 1;
+        if let Some(digest) = &mut self.digest {
+            digest.message(DigestStep::Delivered, at, from, to, message);
+        }
+        if self.detail == Detail::Deliveries && self.keeps(message) {
+            self.push(at, What::Delivered(text_of(from, to, message)));
+        }
+    }
+
+    /// A message arrives, and is dropped.
+    pub fn dropped<M: PeerMessage>(
+        &mut self,
+        at: Time,
+        from: &AgentId,
+        to: &AgentId,
+        message: &M,
+        why: impl Display,
+    ) {
+        if !self.counts() {
+            return;
+        }
+        self.count(message.kind()).dropped += 1;
+        if let Some(digest) = &mut self.digest {
+            digest.message(DigestStep::Dropped, at, from, to, message);
+        }
+        if self.keeps(message) {
+            let (message, why) = (text_of(from, to, message), why.to_string());
+            self.push(at, What::Dropped { message, why });
+        }
+    }
+
+    /// An agent does something else from now on.
+    pub fn role(&mut self, at: Time, agent: &AgentId, role: Role) {
+        if let Some(digest) = &mut self.digest {
+            digest.role(at, agent, role);
+        }
+        if self.is_on() {
+            let agent = agent.clone();
+            self.push(at, What::Role { agent, role });
+        }
+    }
+
+    /// An agent tells its application something.
+    pub fn event(&mut self, at: Time, agent: &AgentId, event: &Event) {
+        if let Some(digest) = &mut self.digest {
+            digest.event(at, agent, event);
+        }
+        if self.is_on() {
+            let (agent, event) = (agent.clone(), event.clone());
+            self.push(at, What::Event { agent, event });
+        }
+    }
+
+    /// Something is done to an agent.
+    pub fn happened(&mut self, at: Time, agent: &AgentId, what: Happening) {
+        if let Some(digest) = &mut self.digest {
+            digest.happened(at, agent, what);
+        }
+        if self.is_on() {
+            let agent = agent.clone();
+            self.push(at, What::Happened { agent, what });
+        }
+    }
+
+    /// Something else is worth a line. The text is made only if it is kept.
+    pub fn mark(&mut self, at: Time, text: impl FnOnce() -> String) {
+        if let Some(digest) = &mut self.digest {
+            digest.mark(at);
+        }
+        if self.is_on() {
+            self.push(at, What::Mark(text()));
+        }
+    }
+
+    /// A command is given, to be given again when the run is repeated.
+    pub fn commanded(&mut self, at: Time, command: impl FnOnce() -> RecordedCommand) {
+        if self.is_on() {
+            self.push(at, What::Command(command()));
+        }
+    }
+
+    /// It is settled which agents lead.
+    pub fn settled(&mut self, at: Time, what: impl FnOnce() -> What) {
+        if self.is_on() {
+            self.push(at, what());
+        }
+    }
+
+    /// The run until now, as a file keeps it. The name of the election is said here, because a trace is of no
+    /// particular one.
+    pub fn to_recording(&self, protocol: &str, now: Time) -> Recording {
+        let mut header = match &self.header {
+            Some(header) => Header::clone(header),
+            None => Header::default(),
+        };
+        protocol.clone_into(&mut header.protocol);
+        header.forgotten = self.forgotten;
+        Recording::new(header, self.entries.iter().cloned(), now)
+    }
+
+    /// Whether entries are kept.
+    pub fn is_on(&self) -> bool {
+        self.detail >= Detail::Messages
+    }
+
+    /// One number for all that happened: the same in two builds only if each agent did the same at
+    /// the same times, whatever things are called in them. `None` unless the trace is
+    /// [made for that](Self::digesting).
+    pub fn digest(&self) -> Option<u64> {
+        self.digest.as_ref().map(Digest::value)
+    }
+
+    /// What was kept, oldest first.
+    pub fn entries(&self) -> impl ExactSizeIterator<Item = &TraceEntry> {
+        self.entries.iter()
+    }
+
+    /// How many entries were forgotten because the trace is bounded.
+    pub fn forgotten(&self) -> u64 {
+        self.forgotten
+    }
+
+    /// How many messages of each kind there were, ordered by name.
+    pub fn kinds(&self) -> impl ExactSizeIterator<Item = (&'static str, MessageCount)> {
+        self.kinds.iter().map(|(kind, count)| (*kind, *count))
+    }
+
+    /// How many messages of this kind there were.
+    pub fn count_of(&self, kind: &str) -> MessageCount {
+        self.kinds.get(kind).copied().unwrap_or_default()
+    }
+
+    /// This moment, to count from.
+    pub fn checkpoint(&self) -> Checkpoint {
+        Checkpoint(self.election_messages)
+    }
+
+    /// How many messages were sent since then, those that are repeated anyway not counted.
+    pub fn election_messages_since(&self, then: Checkpoint) -> u64 {
+        self.election_messages.saturating_sub(then.0)
+    }
+
+    /// The run as text, one aligned line per moment: milliseconds, agents, what.
+    ///
+    /// `+1.5` is how much later a message arrives, `-x` a message that never does. Agents to which
+    /// the same happens at the same moment share a line.
+    pub fn to_text(&self) -> String {
+        lines::to_text(&self.lines(), self.forgotten)
+    }
+
+    /// The run as a Mermaid `sequenceDiagram`.
+    pub fn to_mermaid(&self) -> String {
+        mermaid::to_mermaid(&self.lines(), &self.order)
+    }
+
+    fn lines(&self) -> Vec<Line<'_>> {
+        lines::lines(&self.entries)
+    }
+
+    /// Whether messages are counted at all, kept or not.
+    pub fn counts(&self) -> bool {
+        self.detail >= Detail::Counts
+    }
+
+    fn keeps<M: PeerMessage>(&self, message: &M) -> bool {
+        self.is_on() && (self.repeated || !message.is_repeated())
+    }
+
+    fn count_sent<M: PeerMessage>(&mut self, message: &M) -> &mut MessageCount {
+        if !message.is_repeated() {
+            self.election_messages += 1;
+        }
+        self.count(message.kind())
+    }
+
+    fn count(&mut self, kind: &'static str) -> &mut MessageCount {
+        self.kinds.entry(kind).or_default()
+    }
+
+    fn push(&mut self, at: Time, what: What) {
+        self.entries.push_back(TraceEntry { at, what });
+        if self.limit.is_some_and(|limit| self.entries.len() > limit) {
+            self.entries.pop_front();
+            self.forgotten = self.forgotten.saturating_add(1);
+        }
+    }
+}
+
+fn text_of<M: PeerMessage>(from: &AgentId, to: &AgentId, message: &M) -> MessageText {
+    MessageText {
+        from: from.clone(),
+        to: to.clone(),
+        kind: Cow::Borrowed(message.kind()),
+        text: message.to_string(),
+    }
+}

@@ -1,0 +1,155 @@
+//! The bully elections behind one type: the configuration decides, everything else is the same.
+//!
+//! Decided here: nothing. See [`bully`](crate::elections::bully), [`astra`](crate::elections::astra),
+//! [`quorum`](crate::elections::quorum) and [`lease`](crate::elections::lease) for what each promises.
+
+use std::sync::Arc;
+
+use bully_core::elections::{message::BullyMessage, timer::BullyTimer, vote::Vote};
+
+use crate::elections::{
+    astra::{Astra, AstraConfig},
+    bully::{Bully, BullyConfig},
+    lease::{Lease, LeaseConfig},
+    quorum::{QuorumBully, QuorumConfig},
+};
+use crate::protocol::{
+    AgentId, EffectsOf, Election, Identity, InputOf, MemberKind, MembershipError, Prospects,
+    Requirements, Time, Timings, View,
+};
+
+/// One agent's side of a bully election, by the rules that its configuration chose.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum AnyBully {
+    /// The highest-ranked agent that can be reached leads.
+    Available(Bully),
+    /// The same by the plain ASTRA rules, which have no failure detector.
+    Astra(Astra),
+    /// At most one agent considers itself leader.
+    Quorum(Box<QuorumBully>),
+    /// The same, by a lease in a store.
+    Lease(Box<Lease>),
+}
+
+/// The parameters of these rules.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum AnyConfig {
+    /// See [`BullyConfig`].
+    Available(Arc<BullyConfig>),
+    /// See [`AstraConfig`].
+    Astra(Arc<AstraConfig>),
+    /// See [`QuorumConfig`].
+    Quorum(Arc<QuorumConfig>),
+    /// See [`LeaseConfig`].
+    Lease(Arc<LeaseConfig>),
+}
+
+impl Default for AnyConfig {
+    fn default() -> Self {
+        Self::Available(Arc::default())
+    }
+}
+
+impl Election for AnyBully {
+    type Message = BullyMessage;
+    type Timer = BullyTimer;
+    type Durable = Vote;
+    type Config = AnyConfig;
+
+    fn new(identity: Identity, config: &AnyConfig, durable: Option<Vote>) -> Self {
+        match config {
+            AnyConfig::Available(config) => Self::Available(Bully::new(identity, config, durable)),
+            AnyConfig::Astra(config) => Self::Astra(Astra::new(identity, config, durable)),
+            AnyConfig::Quorum(config) => {
+                Self::Quorum(Box::new(QuorumBully::new(identity, config, durable)))
+            }
+            AnyConfig::Lease(config) => {
+                Self::Lease(Box::new(Lease::new(identity, config, durable)))
+            }
+        }
+    }
+
+    fn handle(&mut self, now: Time, input: InputOf<Self>, out: &mut EffectsOf<Self>) {
+        match self {
+            Self::Available(machine) => machine.handle(now, input, out),
+            Self::Astra(machine) => machine.handle(now, input, out),
+            Self::Quorum(machine) => machine.handle(now, input, out),
+            Self::Lease(machine) => machine.handle(now, input, out),
+        }
+    }
+
+    fn requirements(
+        config: &AnyConfig,
+        agent: &AgentId,
+        kind: MemberKind,
+    ) -> Result<Requirements, MembershipError> {
+        match config {
+            AnyConfig::Available(config) => Bully::requirements(config, agent, kind),
+            AnyConfig::Astra(config) => Astra::requirements(config, agent, kind),
+            AnyConfig::Quorum(config) => QuorumBully::requirements(config, agent, kind),
+            AnyConfig::Lease(config) => Lease::requirements(config, agent, kind),
+        }
+    }
+
+    fn on_host(config: AnyConfig, wall_at_zero: i64) -> AnyConfig {
+        match config {
+            config @ (AnyConfig::Available(_) | AnyConfig::Astra(_)) => config,
+            AnyConfig::Quorum(config) => {
+                AnyConfig::Quorum(QuorumBully::on_host(config, wall_at_zero))
+            }
+            AnyConfig::Lease(config) => AnyConfig::Lease(Lease::on_host(config, wall_at_zero)),
+        }
+    }
+
+    fn admits(
+        config: &AnyConfig,
+        agent: &AgentId,
+        vote: Option<&Vote>,
+    ) -> Result<(), MembershipError> {
+        match config {
+            AnyConfig::Available(config) => Bully::admits(config, agent, vote),
+            AnyConfig::Astra(config) => Astra::admits(config, agent, vote),
+            AnyConfig::Quorum(config) => QuorumBully::admits(config, agent, vote),
+            AnyConfig::Lease(config) => Lease::admits(config, agent, vote),
+        }
+    }
+
+    fn prospects(&self) -> Prospects {
+        match self {
+            Self::Available(machine) => machine.prospects(),
+            Self::Astra(machine) => machine.prospects(),
+            Self::Quorum(machine) => machine.prospects(),
+            Self::Lease(machine) => machine.prospects(),
+        }
+    }
+
+    fn is_releasing(&self) -> bool {
+        match self {
+            Self::Available(machine) => machine.is_releasing(),
+            Self::Astra(machine) => machine.is_releasing(),
+            Self::Quorum(machine) => machine.is_releasing(),
+            Self::Lease(machine) => machine.is_releasing(),
+        }
+    }
+
+    fn timings(config: &AnyConfig) -> Option<&Timings> {
+        match config {
+            AnyConfig::Available(config) => Bully::timings(config),
+            AnyConfig::Astra(config) => Astra::timings(config),
+            AnyConfig::Quorum(config) => QuorumBully::timings(config),
+            AnyConfig::Lease(config) => Lease::timings(config),
+        }
+    }
+
+    fn view(&self, now: Time) -> View {
+        match self {
+            Self::Available(machine) => machine.view(now),
+            Self::Astra(machine) => machine.view(now),
+            Self::Quorum(machine) => machine.view(now),
+            Self::Lease(machine) => machine.view(now),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,9 +1,0 @@
-//! A deadline that passed while the agent itself was late.
-
-/// Whether an agent has used its grace period. An agent that was itself stalled discards its suspicion
-/// once: it was the one that slept, and the others may have spoken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(in crate::elections) enum Grace {
-    Unused,
-    Used,
-}
