@@ -114,10 +114,10 @@ mod planted;
 #[doc(hidden)]
 pub mod planted;
 pub mod prelude;
-mod shown;
 mod record_file;
 pub mod register;
 pub mod remote;
+mod shown;
 pub mod store;
 pub mod supervisor;
 #[cfg(feature = "testkit")]

@@ -7,8 +7,16 @@ use std::{
 
 use actix::{Context, Handler};
 
-use crate::{agent::any::{AnyBully, AnyConfig}, elections::{astra::AstraConfig, bully::BullyConfig, quorum::QuorumConfig}, protocol::{Preemption, AgentId, Input, Score, Timings}, group::Envelope};
-use bully_core::elections::message::{Ack, AskChange, Behind, ChangeAnswer, Claim, ClaimReply, Elect, Elected, Enlist, Heartbeat, Install, Nack, Ok, Recall, Recalled, Recover, Recovered, Resign, Seal, Sealed, Takeover, Yield};
+use crate::{
+    agent::any::{AnyBully, AnyConfig},
+    elections::{astra::AstraConfig, bully::BullyConfig, quorum::QuorumConfig},
+    group::Envelope,
+    protocol::{AgentId, Input, Preemption, Score, Timings},
+};
+use bully_core::elections::message::{
+    Ack, AskChange, Behind, ChangeAnswer, Claim, ClaimReply, Elect, Elected, Enlist, Heartbeat,
+    Install, Nack, Ok, Recall, Recalled, Recover, Recovered, Resign, Seal, Sealed, Takeover, Yield,
+};
 
 use super::{
     Agent, AgentBuilder, BullyElection, ElectionHandle,

@@ -5,7 +5,17 @@
 
 use std::{sync::Arc, time::Duration};
 
-use crate::{agent::any::{AnyBully, AnyConfig}, elections::{astra::AstraConfig, bully::BullyConfig, lease::LeaseConfig, quorum::{Diskless, QuorumConfig, QuorumError}}, protocol::{Preemption, AgentId, Election, IdError, Score, Timings}, register::Register};
+use crate::{
+    agent::any::{AnyBully, AnyConfig},
+    elections::{
+        astra::AstraConfig,
+        bully::BullyConfig,
+        lease::LeaseConfig,
+        quorum::{Diskless, QuorumConfig, QuorumError},
+    },
+    protocol::{AgentId, Election, IdError, Preemption, Score, Timings},
+    register::Register,
+};
 
 use super::{StartError, lease::Attachment};
 

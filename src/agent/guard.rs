@@ -9,7 +9,10 @@ use std::{fmt, sync::Arc};
 use actix::Recipient;
 use serde::Serialize;
 
-use crate::{protocol::{AgentId, Incarnation, Leaders, Term}, shown};
+use crate::{
+    protocol::{AgentId, Incarnation, Leaders, Term},
+    shown,
+};
 
 use super::{
     leadership::Remaining, message::AgentCommand, phase::AgentTenure, progress::Progress,

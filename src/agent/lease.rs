@@ -5,7 +5,17 @@
 
 use std::{sync::Arc, time::Duration};
 
-use crate::{clock::Clock, agent::any::{AnyBully, AnyConfig}, elections::{bully::BullyMessage, lease::LeaseConfig}, group::Group, protocol::{AgentId, Election}, register::{Register, keeper::{Keeper, KeeperSettings}}};
+use crate::{
+    agent::any::{AnyBully, AnyConfig},
+    clock::Clock,
+    elections::{bully::BullyMessage, lease::LeaseConfig},
+    group::Group,
+    protocol::{AgentId, Election},
+    register::{
+        Register,
+        keeper::{Keeper, KeeperSettings},
+    },
+};
 
 use super::{AgentBuilder, StartError, choices::Mode};
 

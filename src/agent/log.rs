@@ -5,7 +5,7 @@
 
 use tracing::{Span, debug, error_span, info, warn};
 
-use crate::protocol::{Event, LostReason};
+use crate::protocol::Event;
 
 use super::spec::AgentSettings;
 
@@ -38,6 +38,4 @@ pub(super) fn log(event: &Event, is_change: bool) {
         // A later version of the core may have more; `tests/layering` finds one that is not listed here.
         _ => info!("{event}"),
     }
-}
-
 }

@@ -5,7 +5,12 @@
 
 use actix::{Actor, Addr, Context, Handler, Recipient, dev::ToEnvelope};
 
-use crate::{agent::any::{AnyBully, AnyConfig}, group::{Envelope, Group, MembersChanged}, protocol::{AgentId, Election, Incarnation, Member, MemberKind, Score, To}, supervisor::{Answered, InTurn}};
+use crate::{
+    agent::any::{AnyBully, AnyConfig},
+    group::{Envelope, Group, MembersChanged},
+    protocol::{AgentId, Election, Incarnation, Member, MemberKind, Score, To},
+    supervisor::{Answered, InTurn},
+};
 use bully_core::elections::message::{BullyMessage, Elect, Elected, Ok};
 
 use super::StartError;

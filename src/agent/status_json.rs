@@ -5,7 +5,10 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::{protocol::{Incarnation, Role, Term}, shown::{self, ShownLeader}};
+use crate::{
+    protocol::{Incarnation, Role, Term},
+    shown::{self, ShownLeader},
+};
 
 use super::{Lifecycle, Status};
 

@@ -10,7 +10,14 @@ use actix::{AsyncContext, Context};
 use tokio::sync::oneshot;
 use tracing::{error, info, warn};
 
-use crate::{agent::any::AnyBully, planted::{Defect, has}, protocol::{AgentId, ChangeError, Changed, Decree, Election, Input, Leaders, MemberKind, NewVoter, Requirements, VoterChange, VotersEvent}};
+use crate::{
+    agent::any::AnyBully,
+    planted::{Defect, has},
+    protocol::{
+        AgentId, ChangeError, Changed, Decree, Election, Input, Leaders, MemberKind, NewVoter,
+        Requirements, VoterChange, VotersEvent,
+    },
+};
 
 use super::{
     Agent, ElectionHandle, Finding, Lifecycle, message::AgentCommand, shared::SharedState, wait,

@@ -5,7 +5,17 @@
 
 use std::collections::BTreeSet;
 
-use crate::{agent::any::AnyConfig, elections::{bully::{BullyConfig, BullyMessage}, quorum::{Diskless, QuorumConfig, QuorumError}}, group::Group, protocol::{AgentId, Timings, TimingsError}, remote::{Limits, MayBe, NodeId, is_loopback}, store::{OpenStore, StoreIdentity}};
+use crate::{
+    agent::any::AnyConfig,
+    elections::{
+        bully::{BullyConfig, BullyMessage},
+        quorum::{Diskless, QuorumConfig, QuorumError},
+    },
+    group::Group,
+    protocol::{AgentId, Timings, TimingsError},
+    remote::{Limits, MayBe, NodeId, is_loopback},
+    store::{OpenStore, StoreIdentity},
+};
 
 use super::{
     Config, ConfigError, LimitsSettings, PeerSettings, TimingsPreset, TimingsSettings, value::cut,
@@ -341,7 +351,8 @@ impl TimingsSettings {
                 TimingsError::Detection { .. } => "timings.detection",
                 TimingsError::Lease { .. } => "timings.lease",
                 TimingsError::Promise { .. } => "timings.promise",
-                TimingsError::NoEcho | TimingsError::TooSlow { .. } => "timings",
+                // Those of a measurement, which no key takes, and those of a later version of the core.
+                _ => "timings",
             },
             reason,
         })
@@ -396,6 +407,7 @@ fn quorum_error(reason: QuorumError) -> ConfigError {
         QuorumError::Margin(_) => "margin",
         QuorumError::Epoch { .. } => "quorum.epoch",
         QuorumError::DisklessLearner => "quorum.learner",
+        _ => "quorum",
     };
     ConfigError::Quorum { key, reason }
 }

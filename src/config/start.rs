@@ -9,7 +9,17 @@ use std::{
     sync::{Arc, mpsc},
 };
 
-use crate::{agent::{AgentBuilder, BullyAgent, BullyHandle, ElectionArbiter, StartError, any::{AnyBully, AnyConfig}}, elections::{bully::BullyMessage, quorum::Vote}, group::Group, operate::RecordFolder, remote::{BridgeBuilder, BridgeHandle, MayBe, Peer, RemoteBridge, RemoteMessage, Rights}, store::FileStore};
+use crate::{
+    agent::{
+        AgentBuilder, BullyAgent, BullyHandle, ElectionArbiter, StartError,
+        any::{AnyBully, AnyConfig},
+    },
+    elections::{bully::BullyMessage, quorum::Vote},
+    group::Group,
+    operate::RecordFolder,
+    remote::{BridgeBuilder, BridgeHandle, MayBe, Peer, RemoteBridge, RemoteMessage, Rights},
+    store::FileStore,
+};
 use actix::ArbiterHandle;
 
 use super::{

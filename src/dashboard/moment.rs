@@ -9,7 +9,10 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::{protocol::{AgentId, Incarnation, MemberKind, Role, Score, Term}, shown};
+use crate::{
+    protocol::{AgentId, Incarnation, MemberKind, Role, Score, Term},
+    shown,
+};
 
 /// Everything that a page shows of one moment, messages apart.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]

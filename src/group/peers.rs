@@ -11,7 +11,10 @@ use std::{
 
 use serde::Serialize;
 
-use crate::{protocol::{AgentId, Decree, Member, NewVoter, PeerMessage}, shown};
+use crate::{
+    protocol::{AgentId, Decree, Member, NewVoter, PeerMessage},
+    shown,
+};
 
 use super::{Group, snapshot::Route};
 

@@ -15,7 +15,10 @@ use serde::{
     de::{Error, SeqAccess, Visitor},
 };
 
-use crate::{protocol::{AgentId, Incarnation, Leader, Score, Term}, shown::ShownLeader};
+use crate::{
+    protocol::{AgentId, Incarnation, Leader, Score, Term},
+    shown::ShownLeader,
+};
 
 /// The largest number that a 64-bit float holds together with all smaller ones.
 const EXACT: u64 = 1 << 53;

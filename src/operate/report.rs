@@ -9,7 +9,14 @@ use std::{cmp::Reverse, collections::BTreeMap};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{agent::{Lifecycle, Status}, protocol::{AgentId, Incarnation, Leader, Member, MemberKind, Members, Presence, Role, Score, Term}, shown::in_millis, remote::{BridgeHandle, LinkStatus, PeerStatus}};
+use crate::{
+    agent::{Lifecycle, Status},
+    protocol::{
+        AgentId, Incarnation, Leader, Member, MemberKind, Members, Presence, Role, Score, Term,
+    },
+    remote::{BridgeHandle, LinkStatus, PeerStatus},
+    shown::in_millis,
+};
 
 use super::{Operated, agent::OperatedAgent, json};
 

@@ -7,7 +7,12 @@ use actix_web::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{operate::Explanation, protocol::{AgentId, Leader}, shown::ShownLeader, record::BoundedText};
+use crate::{
+    operate::Explanation,
+    protocol::{AgentId, Leader},
+    record::BoundedText,
+    shown::ShownLeader,
+};
 
 use super::{Routes, json, refusal};
 

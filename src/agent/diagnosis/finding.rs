@@ -7,7 +7,10 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::{protocol::{AgentId, Role, StoreId, Term}, shown};
+use crate::{
+    protocol::{AgentId, Role, StoreId, Term},
+    shown,
+};
 
 use super::NotLeading;
 

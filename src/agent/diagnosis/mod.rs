@@ -25,7 +25,11 @@ use std::{fmt, time::Duration};
 
 use serde::{Serialize, Serializer};
 
-use crate::{group::PeerReport, protocol::{AgentId, Leader, Measurement}, shown::{self, ShownLeader, ShownMeasurement}};
+use crate::{
+    group::PeerReport,
+    protocol::{AgentId, Leader, Measurement},
+    shown::{self, ShownLeader, ShownMeasurement},
+};
 
 pub use finding::Finding;
 pub(super) use judge::Facts;

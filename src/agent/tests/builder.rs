@@ -5,7 +5,18 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use actix::{Actor, Context, Handler};
 
 use super::IdleSubscriber;
-use crate::{agent::{BullyAgent, BullyBuilder, StartError, any::AnyConfig}, calls::pairs::setters_of, clock::BootClock, elections::{lease::LeaseConfig, quorum::QuorumConfig}, protocol::{Preemption, AgentId, Score, Timings}, group::Group, register::MemoryRegister, store::MemoryStore, supervisor::{RestartPolicy, Supervision}, testkit::{VirtualWallClock, virtual_system}};
+use crate::{
+    agent::{BullyAgent, BullyBuilder, StartError, any::AnyConfig},
+    calls::pairs::setters_of,
+    clock::BootClock,
+    elections::{lease::LeaseConfig, quorum::QuorumConfig},
+    group::Group,
+    protocol::{AgentId, Preemption, Score, Timings},
+    register::MemoryRegister,
+    store::MemoryStore,
+    supervisor::{RestartPolicy, Supervision},
+    testkit::{VirtualWallClock, virtual_system},
+};
 
 type Call = Box<dyn Fn(BullyBuilder) -> BullyBuilder>;
 

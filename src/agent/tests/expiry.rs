@@ -5,7 +5,17 @@ use std::{sync::Arc, time::Duration};
 use actix::{AsyncContext, Context, clock::sleep};
 
 use super::IdleSubscriber;
-use crate::{agent::{shared::SharedState, spec::Spec, subscribers::SubscriberKind, any::{AnyBully, AnyConfig}}, clock::{Clock, RuntimeClock}, group::Group, protocol::{AgentId, Event, Incarnation, Leader, MemberKind, Role, Term, Time, View}};
+use crate::{
+    agent::{
+        any::{AnyBully, AnyConfig},
+        shared::SharedState,
+        spec::Spec,
+        subscribers::SubscriberKind,
+    },
+    clock::{Clock, RuntimeClock},
+    group::Group,
+    protocol::{AgentId, Event, Incarnation, Leader, MemberKind, Role, Term, Time, View},
+};
 
 const FIRST: Incarnation = Incarnation(1);
 

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use crate::{config::Config, agent::any::AnyConfig, protocol::Timings, store::OpenStore};
+use crate::{agent::any::AnyConfig, config::Config, protocol::Timings, store::OpenStore};
 
 const PAGE: &str = include_str!("../../../examples/deploy/README.md");
 const UNIT: &str = include_str!("../../../examples/deploy/jobs.service");

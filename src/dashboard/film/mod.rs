@@ -18,7 +18,14 @@ use super::{
     moment::{AgentFacts, AgentState, ClockFacts, NetworkFacts, PageMoment, short},
     said::{Happened, Said},
 };
-use crate::{protocol::{AgentId, Time}, shown, record::{AgentCondition, AgentMoment, BoundedText, NetworkRecord, RecordedCommand, RecordedMoments, Recording, TooLong, TraceEntry, What}};
+use crate::{
+    protocol::{AgentId, Time},
+    record::{
+        AgentCondition, AgentMoment, BoundedText, NetworkRecord, RecordedCommand, RecordedMoments,
+        Recording, TooLong, TraceEntry, What,
+    },
+    shown,
+};
 
 /// Returns a recording as JSON for the page, of at most `most` bytes: with its newest frames only, if all have more.
 ///

@@ -174,6 +174,7 @@ impl<E: Election, A: Application> Carried<E, A> {
                         | Event::NewLeader(_)
                         | Event::NoLeader { .. }
                         | Event::Voters(_) => {}
+                        _ => panic!("{event}: what does the application make of it?"),
                     }
                     out.notify(event);
                 }

@@ -15,7 +15,11 @@ use tokio::sync::mpsc::{Sender, channel, error::TrySendError};
 use tracing::warn;
 
 use super::{Keeper, task::KeeperTask};
-use crate::{elections::lease::RegisterMessage, group::{Envelope, Group, RemoteLink, WeakGroup}, protocol::AgentId};
+use crate::{
+    elections::lease::RegisterMessage,
+    group::{Envelope, Group, RemoteLink, WeakGroup},
+    protocol::AgentId,
+};
 use bully_core::elections::message::BullyMessage;
 
 /// See the [module](self).

@@ -23,7 +23,12 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use crate::{clock::Clock, elections::lease::LeaseName, group::{Attachments, Group, Remote, Update}, protocol::{AgentId, IdError, Incarnation, Member, MemberKind}};
+use crate::{
+    clock::Clock,
+    elections::lease::LeaseName,
+    group::{Attachments, Group, Remote, Update},
+    protocol::{AgentId, IdError, Incarnation, Member, MemberKind},
+};
 use bully_core::elections::message::BullyMessage;
 
 use super::{Register, RegisterKey};

@@ -21,7 +21,12 @@ use super::{
     link::RegisterQuestion,
     schedule::{KeeperSchedule, NextOperation, Operation, RegisterReply, WhichRecord},
 };
-use crate::{elections::lease::{RegisterMessage, RegisterShown}, group::{Group, MembershipWatch}, protocol::{AgentId, To}, register::{ChangeStream, Entry, RegisterError, Swap}};
+use crate::{
+    elections::lease::{RegisterMessage, RegisterShown},
+    group::{Group, MembershipWatch},
+    protocol::{AgentId, To},
+    register::{ChangeStream, Entry, RegisterError, Swap},
+};
 use bully_core::elections::message::BullyMessage;
 
 /// One task's state; see the [module](self).

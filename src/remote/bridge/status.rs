@@ -7,7 +7,10 @@ use std::{
 
 use serde::Serialize;
 
-use crate::{shown, remote::{LinkId, NodeId, NodeIncarnation}};
+use crate::{
+    remote::{LinkId, NodeId, NodeIncarnation},
+    shown,
+};
 
 /// The state of the link with one peer.
 ///

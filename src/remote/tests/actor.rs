@@ -9,8 +9,23 @@ use actix::{Actor, Addr, System, clock::sleep};
 use tokio::{sync::oneshot, task::yield_now};
 
 use super::{introduction, node};
+use crate::{
+    group::{Envelope, Group, RemoteLink},
+    protocol::{AgentId, Incarnation, Term},
+    remote::{
+        Closed, Established, Limits, LinkId, LinkStatus, NodeIncarnation, Peer, RemoteBridge,
+        Rights,
+        bridge::{
+            message::{ConnectionEnded, ConnectionOutcome, DrainLinks, LinkReady, RemovePeer},
+            peers::{ConnId, Origin},
+            shared::{BridgeState, Parts, PeerState, lock},
+        },
+        carry::{Carried, Carrier, GroupSink},
+        transport::Pipes,
+        wire::{Allowance, Features},
+    },
+};
 use bully_core::elections::message::{BullyMessage, Resign};
-use crate::{group::{Envelope, Group, RemoteLink}, protocol::{AgentId, Incarnation, Term}, remote::{Closed, Established, Limits, LinkId, LinkStatus, NodeIncarnation, Peer, RemoteBridge, Rights, bridge::{message::{ConnectionEnded, ConnectionOutcome, DrainLinks, LinkReady, RemovePeer}, peers::{ConnId, Origin}, shared::{BridgeState, Parts, PeerState, lock}}, carry::{Carried, Carrier, GroupSink}, transport::Pipes, wire::{Allowance, Features}}};
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
 

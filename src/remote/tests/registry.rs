@@ -5,8 +5,17 @@ use std::{
     time::Duration,
 };
 
+use crate::{
+    group::Group,
+    protocol::{
+        AgentId, Incarnation, Leader, Member, MemberKind, Members, Presence, Term, Time, To,
+    },
+    remote::{
+        Limits, LinkId, NodeIncarnation, RosterChange,
+        carry::{Batch, Carried, Carrier, PeerAgents, Receivers},
+    },
+};
 use bully_core::elections::message::{BullyMessage, Resign};
-use crate::{group::Group, protocol::{AgentId, Incarnation, Leader, Member, MemberKind, Members, Presence, Term, Time, To}, remote::{Limits, LinkId, NodeIncarnation, RosterChange, carry::{Batch, Carried, Carrier, PeerAgents, Receivers}}};
 
 const LATER: Time = Time::from_millis(600_000);
 

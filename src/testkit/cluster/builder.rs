@@ -14,7 +14,23 @@ use super::{
     journal::Journal,
     wiring::Making,
 };
-use crate::{agent::{Basis, Choices, Mode, StartError, any::{AnyBully, AnyConfig}}, clock::{RuntimeClock, WallTime}, elections::bully::BullyConfig, protocol::{Preemption, AgentId, Election, IdError, MemberKind, Score, Timings}, group::{Group, GroupError}, record::{Header, RecordedAgent}, supervisor::RestartPolicy, testkit::{VirtualWallClock, faults::{Conditions, Network}, trace::Trace}};
+use crate::{
+    agent::{
+        Basis, Choices, Mode, StartError,
+        any::{AnyBully, AnyConfig},
+    },
+    clock::{RuntimeClock, WallTime},
+    elections::bully::BullyConfig,
+    group::{Group, GroupError},
+    protocol::{AgentId, Election, IdError, MemberKind, Preemption, Score, Timings},
+    record::{Header, RecordedAgent},
+    supervisor::RestartPolicy,
+    testkit::{
+        VirtualWallClock,
+        faults::{Conditions, Network},
+        trace::Trace,
+    },
+};
 
 /// Makes the rules of an election from its builder's calls.
 type Resolve<E> = fn(&<E as Election>::Config, Basis, &Choices) -> Result<Rules<E>, StartError>;

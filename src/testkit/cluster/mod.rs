@@ -85,7 +85,15 @@ use hub::{Close, Hub};
 use journal::{SharedJournal, open};
 use start::StartKind;
 
-use crate::{agent::{ElectionHandle, any::AnyBully}, clock::RuntimeClock, group::Group, protocol::{AgentId, Election, Leader, Time}, store::MemoryStore, supervisor::RestartPolicy, testkit::{Inject, VirtualWallClock, trace::Trace}};
+use crate::{
+    agent::{ElectionHandle, any::AnyBully},
+    clock::RuntimeClock,
+    group::Group,
+    protocol::{AgentId, Election, Leader, Time},
+    store::MemoryStore,
+    supervisor::RestartPolicy,
+    testkit::{Inject, VirtualWallClock, trace::Trace},
+};
 
 /// Agents of one election in this process; see the [module's page](self).
 ///

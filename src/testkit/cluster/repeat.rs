@@ -90,27 +90,3 @@ impl<E: Election> Cluster<E> {
         Ok(())
     }
 }
-
-impl From<Conditions> for NetworkRecord {
-    fn from(conditions: Conditions) -> Self {
-        conditions.to_record()
-    }
-}
-
-impl TryFrom<NetworkRecord> for Conditions {
-    type Error = ConditionsError;
-
-    fn try_from(record: NetworkRecord) -> Result<Self, ConditionsError> {
-        let range = |(min, max)| Duration::from_nanos(min)..=Duration::from_nanos(max);
-        let network = Self::builder()
-            .delay(range(record.delay_ns))
-            .loss(record.loss)
-            .duplication(record.duplication)
-            .slow(record.slow, range(record.slow_by_ns));
-        if record.any_order {
-            network.in_any_order().build()
-        } else {
-            network.build()
-        }
-    }
-}

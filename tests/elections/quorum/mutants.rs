@@ -101,7 +101,7 @@ fn beginning(name: &str) -> String {
 #[test]
 fn the_defects_that_only_scenes_find_are_named_with_them() {
     let readme = include_str!("../../README.md");
-    let scenes = include_str!("../../../src/elections/quorum/tests/planted.rs");
+    let scenes = include_str!("../../../crates/bully-core/src/elections/quorum/tests/planted.rs");
     for defect in Defect::OF_A_CHANGE.iter().chain(Defect::OF_MEMORY) {
         let name = format!("| `{defect:?}` | `");
         let row = readme.lines().find(|line| line.contains(&name));

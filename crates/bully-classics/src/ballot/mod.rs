@@ -231,7 +231,10 @@ impl Election for Ballot {
     }
 
     fn prospects(&self) -> Prospects {
-        Prospects::cooling_down(self.core.cooldown)
+        Prospects {
+            cooldown_until: self.core.cooldown,
+            ..Prospects::default()
+        }
     }
 
     fn timings(config: &Self::Config) -> Option<&Timings> {

@@ -184,7 +184,10 @@ impl Election for InvitationElection {
     }
 
     fn prospects(&self) -> Prospects {
-        Prospects::cooling_down(self.core.cooldown.until())
+        Prospects {
+            cooldown_until: self.core.cooldown.until(),
+            ..Prospects::default()
+        }
     }
 
     fn timings(config: &Self::Config) -> Option<&Timings> {

@@ -213,7 +213,10 @@ impl Election for Reorganization {
     }
 
     fn prospects(&self) -> Prospects {
-        Prospects::cooling_down(self.core.cooldown.until())
+        Prospects {
+            cooldown_until: self.core.cooldown.until(),
+            ..Prospects::default()
+        }
     }
 
     fn timings(config: &Self::Config) -> Option<&Timings> {

@@ -117,6 +117,22 @@ impl LostReason {
             | Self::Superseded => false,
         }
     }
+
+    /// Its name as the label of a metric, which stays as it is from version to version.
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Outranked => "outranked",
+            Self::Superseded => "superseded",
+            Self::Resigned => "resigned",
+            Self::Stalled => "stalled",
+            Self::Ended => "ended",
+            Self::LeaseExpired => "lease_expired",
+            Self::Isolated => "isolated",
+            Self::Reorganized => "reorganized",
+            Self::VotersChange => "voters_change",
+            Self::NameTwice => "name_twice",
+        }
+    }
 }
 
 impl fmt::Display for LostReason {

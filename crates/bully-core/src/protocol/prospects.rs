@@ -12,7 +12,6 @@ use super::Time;
 ///
 /// A time that has passed means nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub struct Prospects {
     /// Until when it lets others go first, because it stepped down.
     pub cooldown_until: Option<Time>,
@@ -31,14 +30,6 @@ pub struct Prospects {
 }
 
 impl Prospects {
-    /// Those of a participant that lets others go first until then, and waits for nothing else.
-    pub fn cooling_down(until: Option<Time>) -> Self {
-        Self {
-            cooldown_until: until,
-            ..Self::default()
-        }
-    }
-
     /// Whether they are those of a participant that only follows, or only leads. How a live leader gives way is no
     /// part of that: it is a policy, which an incarnation does not change.
     pub const fn is_idle(&self) -> bool {
@@ -57,7 +48,6 @@ impl Prospects {
 
 /// How far an incarnation is that keeps no record and asks the others what they remember.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub struct Recovering {
     /// It abstains until then at least.
     pub until: Time,

@@ -10,7 +10,6 @@ use crate::protocol::{AgentId, MemberKind, Score, VoterChange};
 /// A command that was given to a cluster, with the full names of the agents.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-#[non_exhaustive]
 pub enum RecordedCommand {
     /// These panic at the same moment.
     Crash(Vec<AgentId>),

@@ -84,6 +84,7 @@ impl Conditions {
         self.delay
     }
 
+    /// Of a thousand messages, so many are lost.
     pub const fn loss_per_mille(&self) -> u16 {
         self.loss
     }
@@ -94,6 +95,30 @@ impl Conditions {
             return self.delay.max;
         }
         self.delay.max.saturating_add(self.slow_by.max)
+    }
+}
+
+impl From<Conditions> for NetworkRecord {
+    fn from(conditions: Conditions) -> Self {
+        conditions.to_record()
+    }
+}
+
+impl TryFrom<NetworkRecord> for Conditions {
+    type Error = ConditionsError;
+
+    fn try_from(record: NetworkRecord) -> Result<Self, ConditionsError> {
+        let range = |(min, max)| Duration::from_nanos(min)..=Duration::from_nanos(max);
+        let network = Self::builder()
+            .delay(range(record.delay_ns))
+            .loss(record.loss)
+            .duplication(record.duplication)
+            .slow(record.slow, range(record.slow_by_ns));
+        if record.any_order {
+            network.in_any_order().build()
+        } else {
+            network.build()
+        }
     }
 }
 

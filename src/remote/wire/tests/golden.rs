@@ -2,8 +2,23 @@
 //! spoken.
 
 use super::{body, bounds, hex, written};
+use crate::{
+    protocol::{
+        AgentId, Electorate, Incarnation, Member, MemberKind, Presence, Score, StoreId, Term,
+    },
+    remote::{
+        Challenge, ClusterId, EndDigest, Farewell, Limits, LinkId, NodeId, NodeIncarnation, Nonce,
+        Proof,
+        wire::{
+            Allowance, Bounds, Features, Frame, Hello, LeaderHint, LinkConditions, MessagesWriter,
+            Opening, RawReceivers, RosterContent, RosterFrame, Targets, Versions, WireError,
+            decode_payload, encode_goodbye, encode_payload, encode_ping, encode_pong, encode_proof,
+            encode_ready, encode_twin,
+        },
+    },
+};
+use bully_core::driver::MemberReports as _;
 use bully_core::elections::message::{BullyMessage, Heartbeat};
-use crate::{protocol::{AgentId, Electorate, Incarnation, Member, MemberKind, Presence, Score, StoreId, Term}, remote::{Challenge, ClusterId, EndDigest, Farewell, Limits, LinkId, NodeId, NodeIncarnation, Nonce, Proof, wire::{Allowance, Bounds, Features, Frame, Hello, LeaderHint, LinkConditions, MessagesWriter, Opening, RawReceivers, RosterContent, RosterFrame, Targets, Versions, WireError, decode_payload, encode_goodbye, encode_payload, encode_ping, encode_pong, encode_proof, encode_ready, encode_twin}}};
 
 fn hello() -> Hello {
     Hello {

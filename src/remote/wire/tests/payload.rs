@@ -15,8 +15,14 @@ use super::{
     samples::{RETRY, SEEN, TERM, decree, every_message, to_a_register},
     written,
 };
-use bully_core::elections::{message::{Behind, BullyMessage, Candidate, ClaimReply}, vote::SealRecord};
-use crate::{protocol::{AgentId, Contact, Decree, Incarnation, NewVoter, PeerMessage, Term}, remote::wire::{WireError, decode_payload, encode_payload}};
+use crate::{
+    protocol::{AgentId, Contact, Decree, Incarnation, NewVoter, PeerMessage, Term},
+    remote::wire::{WireError, decode_payload, encode_payload},
+};
+use bully_core::elections::{
+    message::{Behind, BullyMessage, Candidate, ClaimReply},
+    vote::SealRecord,
+};
 
 pub(super) fn encode<M: Serialize>(message: &M) -> Vec<u8> {
     written(|out| encode_payload(message, out).unwrap())

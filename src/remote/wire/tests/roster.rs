@@ -5,6 +5,7 @@ use crate::{
     protocol::{AgentId, Electorate, Incarnation, Member, MemberKind, Score, StoreId, Term},
     remote::wire::{Frame, Hello, LeaderHint, Opening, RosterContent, RosterFrame, WireError},
 };
+use bully_core::driver::MemberReports as _;
 
 fn content(bytes: &[u8]) -> Result<RosterContent, WireError> {
     let Frame::Roster(roster) = Frame::decode(bytes, bounds())? else {

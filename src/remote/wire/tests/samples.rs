@@ -1,7 +1,20 @@
 //! Messages of every type, to be written and read.
 
-use crate::{elections::lease::{ReadRegister, RegisterMessage}, protocol::{AgentId, ChangeError, Changed, Contact, Decree, Incarnation, Leader, NewVoter, Round, Score, StoreId, Term, Time, VoterChange}};
-use bully_core::elections::{message::{Ack, AskChange, Behind, BullyMessage, Candidate, ChangeAnswer, Claim, ClaimReply, Elect, Elected, Enlist, Heartbeat, Install, Leadership, Micros, Nack, Ok as Answer, Recall, Recalled, Recover, Recovered, Refusal, Resign, Seal, Sealed, Takeover, Yield}, vote::{Heard, SealRecord}};
+use crate::{
+    elections::lease::{ReadRegister, RegisterMessage},
+    protocol::{
+        AgentId, ChangeError, Changed, Contact, Decree, Incarnation, Leader, NewVoter, Round,
+        Score, StoreId, Term, Time, VoterChange,
+    },
+};
+use bully_core::elections::{
+    message::{
+        Ack, AskChange, Behind, BullyMessage, Candidate, ChangeAnswer, Claim, ClaimReply, Elect,
+        Elected, Enlist, Heartbeat, Install, Leadership, Micros, Nack, Ok as Answer, Recall,
+        Recalled, Recover, Recovered, Refusal, Resign, Seal, Sealed, Takeover, Yield,
+    },
+    vote::{Heard, SealRecord},
+};
 
 pub(super) const TERM: Term = Term(300);
 pub(super) const SEEN: Term = Term(u64::MAX);

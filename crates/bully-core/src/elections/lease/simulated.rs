@@ -143,7 +143,7 @@ impl Register {
         self.keep(out);
     }
 
-    #[cfg(test)]
+    /// What it holds.
     pub const fn held(&self) -> &Held {
         &self.held
     }

@@ -1,7 +1,15 @@
 //! Of the repeated messages of each election, none stands for one of another kind.
 
 use super::*;
-use crate::{elections::{ballot, invitation::{self, ElectionId, GroupRole}, reorganization, ring::{self, Lap}}, protocol::{Round, Time}};
+use crate::{
+    elections::{
+        ballot,
+        invitation::{self, ElectionId, GroupRole},
+        reorganization,
+        ring::{self, Lap},
+    },
+    protocol::{Round, Time},
+};
 use bully_core::elections::message;
 
 /// An acknowledgement and the heartbeat that is passed on wait together wherever two agents talk
