@@ -12,7 +12,7 @@ use ::metrics::{Histogram, counter, gauge, histogram};
 
 use crate::{
     group::Counts,
-    protocol::{Event, LostReason, Requirements, Term, Time},
+    protocol::{Event, Requirements, Term, Time},
 };
 
 use super::{

@@ -19,7 +19,7 @@
 //! ([`to_script`](Recording::to_script)), and as a [test in Rust](Recording::to_rust_test) that repeats it. All of
 //! these are functions of a recording alone. Not here: what is recorded, and when. The testkit records whole runs; an
 //! agent that runs in production writes down its own part, bounded, if it is told to
-//! ([`ElectionHandle::record`](crate::agent::ElectionHandle::record)).
+//! (`ElectionHandle::record`).
 //!
 //! None of these, a drawing and a diagram among them, is longer than 16 MiB: a text and a diagram end in words there,
 //! commands and a test are refused ([`Untold::TooLong`]).

@@ -95,7 +95,6 @@
 //! An agent that saw a longer lease once waits for it until it starts anew, also after all have shorter ones.
 //!
 //! Not here: how a store is asked, and what it does when it is down ([`RegisterRecord`] is the text that it keeps).
-#![doc = include_str!("moving.md")]
 
 mod alarm;
 mod attempts;
