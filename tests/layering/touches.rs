@@ -217,9 +217,15 @@ fn an_event_is_decided_on_wherever_events_are() {
         return;
     }
     let mut missing = Missing::default();
-    let events = variants(&read("crates/bully-core/src/protocol/event.rs"), "enum Event {");
+    let events = variants(
+        &read("crates/bully-core/src/protocol/event.rs"),
+        "enum Event {",
+    );
     assert!(events.len() >= 7, "{events:?}");
-    for (event, file) in events.iter().flat_map(|event| EVENTS.iter().map(move |file| (event, file))) {
+    for (event, file) in events
+        .iter()
+        .flat_map(|event| EVENTS.iter().map(move |file| (event, file)))
+    {
         if !read(file).contains(&format!("Event::{event}")) {
             missing.add(&format!("Event::{event}"), file);
         }

@@ -4,7 +4,6 @@
 //! pass then, and that a command of the recording that is refused ends the run. Not here: what a recording says
 //! ([`record`](crate::record)).
 
-
 use actix::clock::sleep;
 
 use super::{Cluster, ClusterError, journal::open};
