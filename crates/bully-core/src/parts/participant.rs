@@ -147,7 +147,7 @@ impl Participant {
 
     /// Traces that an input changes nothing, and why.
     pub fn ignore(&self, role: Role, reason: &'static str) {
-        debug!(node = %self.id, %role, reason, "input ignored");
+        debug!(target: "actix_bully", node = %self.id, %role, reason, "input ignored");
     }
 }
 

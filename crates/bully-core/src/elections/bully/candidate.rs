@@ -96,7 +96,7 @@ impl Candidate {
         let asked = me.members.voters().filter(is_asked);
         let pending: BTreeSet<_> = asked.map(|voter| voter.id.clone()).collect();
         let term = step.core.highest_term;
-        debug!(node = %me.id, %term, len = pending.len(), "election begins");
+        debug!(target: "actix_bully", node = %me.id, %term, len = pending.len(), "election begins");
         let round = step.next_round();
         if pending.is_empty() {
             return Err(Change::Lead);

@@ -58,7 +58,7 @@ impl Asking {
         };
         let round = core.next_round();
         let wait = core.config.timings.round();
-        debug!(node = %core.me.id, %term, "election begins");
+        debug!(target: "actix_bully", node = %core.me.id, %term, "election begins");
         core.ask_voters(
             Elect {
                 round,
