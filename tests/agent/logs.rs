@@ -61,7 +61,7 @@ pub(crate) fn logged(level: Level, scene: impl AsyncFnOnce(Lines)) {
     logging::beside_others();
     let lines = Lines::default();
     let writer = lines.clone();
-    let subscriber = tracing_subscriber::fmt()
+    let subscriber = fmt()
         .with_writer(move || writer.clone())
         .with_max_level(level)
         .with_ansi(false)

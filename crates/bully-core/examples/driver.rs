@@ -5,6 +5,8 @@
 //! It keeps what [`Election`] says that a driver owes a machine, but for two duties: this election stores nothing, and
 //! no agent of this program crashes.
 
+#![expect(clippy::print_stdout, reason = "an example shows what happens")]
+
 use std::{collections::BTreeMap, error::Error, sync::Arc, time::Duration};
 
 use bully_core::{
