@@ -33,12 +33,14 @@ mod difference;
 mod entry;
 mod error;
 mod header;
+#[doc(hidden)]
 pub mod lines;
+#[doc(hidden)]
 pub mod mermaid;
-mod moment;
+pub(crate) mod moment;
 mod read;
 mod recording;
-mod ring;
+pub(crate) mod ring;
 mod rust_test;
 mod script;
 mod svg;
@@ -51,9 +53,6 @@ pub use error::{RecordingError, Untold};
 pub use header::{Header, RecordedAgent, RecordedClock};
 pub use recording::Recording;
 pub use ring::RecordLimits;
-
-pub use moment::{AgentCondition, AgentMoment, RecordedMoments};
-pub use ring::BoundedRecord;
 
 #[cfg(test)]
 mod tests;

@@ -8,12 +8,16 @@ use std::collections::BTreeSet;
 use tracing::debug;
 
 use super::{
-    BullyTimer, Elect, Ok, Resign, Step, Yield,
+    Elect, Ok, Step,
     change::{Change, Deference, Next},
     follower,
     rules::{Attempt, Followed, Grace},
 };
 use crate::elections::message::Announcement;
+use crate::elections::{
+    message::{Resign, Yield},
+    timer::BullyTimer,
+};
 use crate::protocol::{AgentId, Member, Presence, Round, Time};
 
 /// An election that this agent holds.

@@ -118,6 +118,9 @@ mod tests;
 use std::sync::Arc;
 
 pub use config::{LeaseConfig, LeaseError};
+#[cfg(not(feature = "planted"))]
+pub(crate) use defect::Defect;
+#[cfg(feature = "planted")]
 #[doc(hidden)]
 pub use defect::Defect;
 
