@@ -113,7 +113,7 @@ const OUTSIDE: &[(&str, &str)] = &[
     ("group", "serde thiserror tracing actix"),
     (
         "remote",
-        "serde thiserror tracing actix actix_rt tokio tokio_rustls rustls serde_json webpki zenoh x509_cert getrandom hmac sha2 zeroize bytes rmp_serde futures fastrand rustix::net rustix::event rustix::io rustix::pipe rustix::process rustix::stdio signal_hook subtle std::net std::fs::File std::fs::read_dir std::fs::read_link",
+        "serde thiserror tracing actix actix_rt tokio tokio_rustls rustls serde_json webpki x509_cert getrandom hmac sha2 zeroize bytes rmp_serde futures fastrand rustix::net rustix::event rustix::io rustix::pipe rustix::process rustix::stdio signal_hook subtle std::net std::fs::File std::fs::read_dir std::fs::read_link",
     ),
     (
         "agent",
