@@ -14,10 +14,8 @@ use super::{ZenohError, error::text};
 /// How a bridge takes part in a zenoh network: as a peer that is linked with others, or as a client of routers.
 ///
 /// Endpoints are `tcp/HOST:PORT` or `quic/HOST:PORT`. `tcp/` leads off loopback only where the bridge has
-/// [`tls`](BridgeBuilder) or was told [`dangerous_plaintext`](BridgeBuilder::dangerous_plaintext). A wrong endpoint is refused
-/// at the start of the bridge, with a [`ZenohError`].
-///
-/// [`BridgeBuilder`]: actix_bully::remote::BridgeBuilder
+/// `.tls(..)` or was told [`dangerous_plaintext`](actix_bully::remote::BridgeBuilder::dangerous_plaintext). A wrong endpoint is
+/// refused at the start of the bridge, with a [`ZenohError`].
 ///
 /// ```
 /// use actix_bully_zenoh::ZenohOptions;

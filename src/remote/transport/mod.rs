@@ -9,7 +9,7 @@
 //! | of | promise | what the bridge does otherwise |
 //! |---|---|---|
 //! | a stream | bytes arrive in the order of their writing, once and unchanged, as over TCP | it closes the link: a frame is out of sequence or malformed |
-//! | a stream | if a byte is lost, the stream ends with an error, at both ends as soon as each can know | a heartbeat is missing after [`Limits::silence`](super::LimitsBuilder::silence), and it closes the link |
+//! | a stream | if a byte is lost, the stream ends with an error, at both ends as soon as each can know | it closes the link after [`silence`](super::LimitsBuilder::silence) (default: 0.9 s) |
 //! | a stream | a write that has no room waits: a transport does not store without a limit | memory grows with what a silent peer is sent |
 //! | a dial | [`ConnectionRefused`](io::ErrorKind::ConnectionRefused) means that the process there has ended, and no other error means it | it suspects agents that live, or waits for agents that have ended |
 //! | a listener | dropping it frees the address | the node cannot start again at that address |
