@@ -36,13 +36,17 @@ const PACKAGES: &[(&str, &str)] = &[
     ("bully_core", "crates/bully-core/src"),
     ("bully_classics", "crates/bully-classics/src"),
     ("bully_sim", "crates/bully-sim/src"),
+    ("actix_bully_zenoh", "crates/actix-bully-zenoh/src"),
 ];
 
 /// A folder, and the layers of ours that it may know. The facade re-exports `protocol`, `elections` and `record` of
 /// the core: its own layers know them by these names.
 const LAYERS: &[(&str, &str)] = &[
     ("bully_core::protocol", "bully_core::driver"),
-    ("bully_core::driver", "bully_core::protocol"),
+    (
+        "bully_core::driver",
+        "bully_core::protocol bully_core::record",
+    ),
     ("bully_core::random", "bully_core::protocol"),
     // What stands for the package alone is its macros.
     ("bully_core::parts", "bully_core bully_core::protocol"),
@@ -94,7 +98,7 @@ const LAYERS: &[(&str, &str)] = &[
     ("web", "protocol operate record shown"),
     (
         "dashboard",
-        "protocol agent operate record web shown dashboard::stage",
+        "protocol agent operate record web shown dashboard::stage bully_core::driver",
     ),
     (
         "dashboard::stage",
@@ -117,6 +121,7 @@ const LAYERS: &[(&str, &str)] = &[
     ),
     ("planted", ""),
     ("for_tests", ""),
+    ("actix_bully_zenoh", ""),
 ];
 
 /// What a layer may use beside `std`: crates, or modules of them.
@@ -152,7 +157,7 @@ const OUTSIDE: &[(&str, &str)] = &[
     ("group", "serde thiserror tracing actix"),
     (
         "remote",
-        "serde thiserror tracing actix actix_rt tokio tokio_rustls rustls serde_json webpki zenoh x509_cert getrandom hmac sha2 zeroize bytes rmp_serde futures fastrand rustix::net rustix::event rustix::io rustix::pipe rustix::process rustix::stdio signal_hook subtle std::net std::fs::File std::fs::read_dir std::fs::read_link",
+        "serde thiserror tracing actix actix_rt tokio tokio_rustls rustls serde_json webpki x509_cert getrandom hmac sha2 zeroize bytes rmp_serde futures fastrand rustix::net rustix::event rustix::io rustix::pipe rustix::process rustix::stdio signal_hook subtle std::net std::fs::File std::fs::read_dir std::fs::read_link",
     ),
     (
         "agent",
@@ -188,6 +193,10 @@ const OUTSIDE: &[(&str, &str)] = &[
         "serde thiserror tracing actix futures fastrand",
     ),
     ("testkit", "actix actix_rt tokio futures thiserror"),
+    (
+        "actix_bully_zenoh",
+        "actix_bully bytes fastrand serde_json thiserror tokio tracing zenoh std::net std::fs",
+    ),
 ];
 
 /// Modules of `std` that a layer has to be given like a crate.
@@ -202,7 +211,8 @@ const NEVER: &str = "actix tokio Instant SystemTime HashMap HashSet rand fastran
 const SHARED: &str = "fixture message numbered policy step timer vote";
 
 /// Files that only name what others hold.
-const FRONTS: &str = "lib prelude bully_core::lib bully_classics::lib bully_sim::lib";
+const FRONTS: &str =
+    "lib prelude bully_core::lib bully_classics::lib bully_sim::lib actix_bully_zenoh::lib";
 
 #[test]
 fn every_import_points_the_right_way() {

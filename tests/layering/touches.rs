@@ -334,10 +334,12 @@ fn a_package_is_a_member_of_the_workspace_and_in_the_guide() {
     let (manifest, guide) = (read("Cargo.toml"), read("CONTRIBUTING.md"));
     let root = root();
     let folders = ["benches", "benches/peers", "fuzz"].map(PathBuf::from);
-    let below = ["tests", "examples"].into_iter().flat_map(|folder| {
-        let entries = fs::read_dir(root.join(folder)).expect("the folder is there");
-        entries.map(move |entry| Path::new(folder).join(entry.expect("an entry").file_name()))
-    });
+    let below = ["crates", "tests", "examples"]
+        .into_iter()
+        .flat_map(|folder| {
+            let entries = fs::read_dir(root.join(folder)).expect("the folder is there");
+            entries.map(move |entry| Path::new(folder).join(entry.expect("an entry").file_name()))
+        });
     for folder in folders.into_iter().chain(below) {
         if !root.join(&folder).join("Cargo.toml").exists() {
             continue;
