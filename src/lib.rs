@@ -142,3 +142,26 @@ pub type Group = group::Group<bully_core::elections::message::BullyMessage>;
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 pub struct Readme;
+
+/// What only a driver does with a list of members is a trait of the core that this crate does not name, so that
+/// applications cannot do it:
+///
+/// ```compile_fail
+/// use actix_bully::protocol::{AgentId, Incarnation, Members};
+///
+/// fn report(members: &mut Members, id: &AgentId) {
+///     members.suspect(id, Incarnation(1));
+/// }
+/// ```
+///
+/// All that this needs beside the trait is there:
+///
+/// ```
+/// use actix_bully::protocol::{AgentId, Incarnation, Members};
+///
+/// fn report(members: &mut Members, id: &AgentId) {
+///     members.up(id, Incarnation(1));
+/// }
+/// ```
+#[cfg(doctest)]
+pub struct ForDrivers;
