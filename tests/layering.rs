@@ -34,17 +34,13 @@ const LAYERS: &[(&str, &str)] = &[
     ("elections", "protocol"),
     ("record", "protocol"),
     ("metrics", "protocol group"),
-    ("record_file", "planted"),
-    ("store", "protocol planted record_file"),
+    ("store", "protocol planted"),
     ("clock", "protocol"),
     ("group", "protocol planted"),
-    (
-        "register",
-        "protocol elections clock group calls pem record_file",
-    ),
+    ("register", "protocol elections clock group"),
     (
         "remote",
-        "protocol elections store group supervisor metrics planted calls pem record_file",
+        "protocol elections store group supervisor metrics planted",
     ),
     (
         "agent",
@@ -68,8 +64,6 @@ const LAYERS: &[(&str, &str)] = &[
         "config",
         "protocol elections store group register remote agent leader operate",
     ),
-    ("calls", ""),
-    ("pem", "calls"),
     ("supervisor", ""),
     ("testkit::faults", "protocol record"),
     ("testkit::trace", "protocol record"),
@@ -92,18 +86,12 @@ const OUTSIDE: &[(&str, &str)] = &[
     ("elections", "serde thiserror tracing"),
     (
         "store",
-        "serde thiserror tracing std::fs serde_json tokio::sync tokio::runtime",
-    ),
-    (
-        "record_file",
-        "thiserror crc32fast rustix::fs rustix::io std::fs std::os",
+        "serde thiserror tracing bully_register::record_file std::fs serde_json tokio::sync tokio::runtime",
     ),
     ("record", "serde serde_json thiserror"),
-    ("calls", "std::fs"),
-    ("pem", "thiserror rustls zeroize std::fs::File"),
     (
         "register",
-        "serde serde_json thiserror tracing actix base64 bytes futures fastrand http_body_util hyper hyper_util rustix::fs rustls tokio tokio_postgres tokio_rustls std::fs",
+        "thiserror tracing actix bully_register futures fastrand tokio",
     ),
     ("metrics", "metrics"),
     (
@@ -113,7 +101,7 @@ const OUTSIDE: &[(&str, &str)] = &[
     ("group", "serde thiserror tracing actix"),
     (
         "remote",
-        "serde thiserror tracing actix actix_rt tokio tokio_rustls rustls serde_json webpki zenoh x509_cert getrandom hmac sha2 zeroize bytes rmp_serde futures fastrand rustix::net rustix::event rustix::io rustix::pipe rustix::process rustix::stdio signal_hook subtle std::net std::fs::File std::fs::read_dir std::fs::read_link",
+        "serde thiserror tracing actix actix_rt bully_register::calls bully_register::pem bully_register::record_file tokio tokio_rustls rustls serde_json webpki zenoh x509_cert getrandom hmac sha2 zeroize bytes rmp_serde futures fastrand rustix::net rustix::event rustix::io rustix::pipe rustix::process rustix::stdio signal_hook subtle std::net std::fs::File std::fs::read_dir std::fs::read_link",
     ),
     (
         "agent",

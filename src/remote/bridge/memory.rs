@@ -21,9 +21,9 @@ use std::{
 
 use crate::planted::{Defect, has};
 use crate::protocol::Incarnation;
-use crate::record_file::{FileSystem, Host, RecordFile, RecordFileError};
 use crate::remote::NodeIncarnation;
 use crate::store::{Incarnations, StoreError};
+use bully_register::record_file::{FileSystem, Host, RecordFile, RecordFileError};
 
 /// Where a node keeps its last incarnation.
 #[derive(Clone, Debug)]

@@ -6,7 +6,6 @@ use actix::{Actor, Context, Handler};
 
 use super::{BridgeBuilder, BridgeError, Peer, RemoteBridge};
 use crate::{
-    calls::pairs::{Outcome, idle_setters, setters_of, wrong_pairs},
     elections::bully::BullyMessage,
     group::Group,
     remote::{
@@ -20,6 +19,7 @@ use crate::{
     supervisor::{RestartPolicy, Supervision},
     testkit::virtual_system,
 };
+use bully_register::calls::pairs::{Outcome, idle_setters, setters_of, wrong_pairs};
 
 type Call = Box<dyn Fn(BridgeBuilder) -> BridgeBuilder>;
 
@@ -132,7 +132,7 @@ fn outcome(calls: &[&dyn Fn(BridgeBuilder) -> BridgeBuilder]) -> Outcome {
 #[test]
 fn each_setter_of_the_source_is_in_the_list() {
     virtual_system().block_on(async {
-        let mut found = setters_of("BridgeBuilder");
+        let mut found = setters_of(env!("CARGO_MANIFEST_DIR"), "BridgeBuilder");
         if cfg!(not(feature = "zenoh")) {
             assert!(found.remove("zenoh"));
         }

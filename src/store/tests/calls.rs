@@ -10,9 +10,9 @@ use tokio::{runtime, task::spawn_blocking};
 
 use crate::{
     protocol::Incarnation,
-    record_file::tests::tried::{Event, Tried},
     store::{FileStore, Incarnations, StoreError, StoreIdentity, TermStore},
 };
+use bully_register::record_file::tried::{Event, Tried};
 
 fn mine() -> StoreIdentity {
     let name = || "x".parse().expect("a name");
