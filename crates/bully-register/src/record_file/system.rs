@@ -9,7 +9,8 @@ use std::{
     path::Path,
 };
 
-/// The calls of a [`RecordFile`](super::RecordFile) to the system.
+/// The calls of a [`RecordFile`](super::RecordFile) to the system. [`Host`] makes them; a test puts another one between.
+#[doc(hidden)]
 pub trait FileSystem: Debug + Send + Sync {
     /// Opens a file to read and write. It follows links.
     fn open(&self, path: &Path) -> io::Result<File>;
