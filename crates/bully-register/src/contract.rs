@@ -23,7 +23,7 @@ use crate::{Entry, RegisterError, RegisterKey, Version};
 /// `PUT`); the client here is a stand-in:
 ///
 /// ```
-/// # mod actix_bully { pub use bully_core::protocol; pub use bully_register as register; }
+/// # mod actix_bully { pub use bully_core::protocol; pub mod register { pub use bully_register::*; } }
 /// use actix_bully::register::{
 ///     Entry, Register, RegisterError, RegisterKey, RegisterReading, Swap, Swapping, Version,
 /// };

@@ -16,7 +16,7 @@ pub const MOST_LISTED: usize = 1_000;
 /// The name of one value in a register: one to four names in the form of an [`AgentId`], divided by `/`.
 ///
 /// ```
-/// # mod actix_bully { pub use bully_core::protocol; pub use bully_register as register; }
+/// # mod actix_bully { pub use bully_core::protocol; pub mod register { pub use bully_register::*; } }
 /// use actix_bully::register::RegisterKey;
 /// let key: RegisterKey = "shop/orders/holder".parse()?;
 /// assert_eq!(key.as_str(), "shop/orders/holder");
@@ -35,7 +35,7 @@ impl RegisterKey {
     /// Whether it begins with all names of `prefix`, and has more of them.
     ///
     /// ```
-    /// # mod actix_bully { pub use bully_core::protocol; pub use bully_register as register; }
+    /// # mod actix_bully { pub use bully_core::protocol; pub mod register { pub use bully_register::*; } }
     /// use actix_bully::register::RegisterKey;
     /// let present: RegisterKey = "shop/present".parse()?;
     /// assert!("shop/present/api-1".parse::<RegisterKey>()?.is_below(&present));

@@ -21,7 +21,7 @@ use super::{
 /// Keeps values in memory; clones share them.
 ///
 /// ```
-/// # mod actix_bully { pub use bully_core::protocol; pub use bully_register as register; }
+/// # mod actix_bully { pub use bully_core::protocol; pub mod register { pub use bully_register::*; } }
 /// use actix_bully::register::{MemoryRegister, Register, Swap};
 ///
 /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {

@@ -21,7 +21,7 @@ use crate::{
 /// read again each time the register connects to a server, so that certificates may be renewed while the process runs.
 ///
 /// ```
-/// # mod actix_bully { pub use bully_core::protocol; pub use bully_register as register; }
+/// # mod actix_bully { pub use bully_core::protocol; pub mod register { pub use bully_register::*; } }
 /// use actix_bully::register::RegisterTls;
 ///
 /// let tls = RegisterTls::authorities_file("/etc/jobs/store-ca.pem")

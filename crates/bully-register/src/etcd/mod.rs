@@ -40,7 +40,7 @@ use server::{EtcdCredentials, EtcdServer};
 /// when it fails. Meanwhile every operation fails at once. An answer may take two seconds.
 ///
 /// ```no_run
-/// # mod actix_bully { pub use bully_core::protocol; pub use bully_register as register; }
+/// # mod actix_bully { pub use bully_core::protocol; pub mod register { pub use bully_register::*; } }
 /// use actix_bully::register::EtcdRegister;
 ///
 /// let register = EtcdRegister::builder(["http://etcd-1:2379", "http://etcd-2:2379", "http://etcd-3:2379"])

@@ -62,7 +62,7 @@ use folder::Folder;
 /// NFS, SMB, 9p, FUSE, Ceph, GFS2 and their like.
 ///
 /// ```
-/// # mod actix_bully { pub use bully_core::protocol; pub use bully_register as register; }
+/// # mod actix_bully { pub use bully_core::protocol; pub mod register { pub use bully_register::*; } }
 /// use actix_bully::register::{FileRegister, Register, Swap};
 ///
 /// # let parent = tempfile::tempdir()?;

@@ -39,7 +39,7 @@ use session::Statements;
 /// may be old. A pooler has to give the connection a session of its own: notifications need one.
 ///
 /// ```no_run
-/// # mod actix_bully { pub use bully_core::protocol; pub use bully_register as register; }
+/// # mod actix_bully { pub use bully_core::protocol; pub mod register { pub use bully_register::*; } }
 /// use actix_bully::register::PostgresRegister;
 ///
 /// let register = PostgresRegister::builder("postgres://app:secret@db.example/app")
