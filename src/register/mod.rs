@@ -7,8 +7,9 @@
 //!                                                                                    └─▶ yours: a store with versions
 //! ```
 //!
-//! Decided here: what is asked of such a store, and which failures are told apart. Not here: what a lease is;
-//! that is for its election.
+//! Decided here: how the agents of a process share a store (`keeper/`). Not here: a lease, which is for its election; the
+//! contract of a store and the stores, which are in the crate `bully-register`. Its front page has the contract clause by
+//! clause, and [`conformance`](https://docs.rs/bully-register/latest/bully_register/conformance/) (feature `testkit`) tests a store of yours.
 //!
 //! What agents ask for in a second, reads and writes, and the operations that the store counts then, as `cargo run -p
 //! actix-bully-register-tests --bin costs` says it (an unoptimized build on two busy cores). Holders renew every 60 ms, in the
@@ -28,9 +29,8 @@
 //! records alone keeps others off, and TLS keeps off whoever stands between. Without TLS such a one can have any process
 //! lead, or several.
 //!
-//! Read on: [`Register`] is the contract, `key.rs` the names and limits of what is kept, `error.rs` why an operation
-//! fails and whether it changed anything, `memory.rs`, `file/`, `postgres/` and `etcd/` the stores, `jobs.rs` and
-//! `connection/` what these have in common; `keeper/` is a register as a member of a group.
+//! Read on: [`Register`] is the contract, [`RegisterError`] says why an operation fails and whether it changed anything;
+//! `keeper/` is a register as a member of a group.
 
 pub(crate) mod keeper;
 
@@ -41,6 +41,10 @@ pub(crate) mod keeper;
 )]
 #[doc(inline)]
 pub use bully_register::RegisterTls;
+#[cfg(feature = "testkit")]
+#[cfg_attr(docsrs, doc(cfg(feature = "testkit")))]
+#[doc(inline)]
+pub use bully_register::conformance;
 #[doc(inline)]
 pub use bully_register::{
     ChangeStream, Entry, FileRegister, MOST_BYTES, MOST_LISTED, MemoryRegister, Register,

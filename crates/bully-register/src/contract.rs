@@ -9,6 +9,8 @@ use std::{fmt::Debug, future::Future, pin::Pin, sync::Arc};
 use futures::Stream;
 
 use crate::{Entry, RegisterError, RegisterKey, Version};
+#[cfg(doc)]
+use crate::{FileRegister, MOST_BYTES, MOST_LISTED, MemoryRegister};
 
 /// A store of small values, each replaced by compare-and-swap.
 ///
@@ -25,7 +27,7 @@ use crate::{Entry, RegisterError, RegisterKey, Version};
 /// ```
 /// # mod actix_bully { pub use bully_core::protocol; pub mod register { pub use bully_register::*; } }
 /// use actix_bully::register::{
-///     Entry, Register, RegisterError, RegisterKey, RegisterReading, Swap, Swapping, Version,
+///     Entry, MOST_BYTES, Register, RegisterError, RegisterKey, RegisterReading, Swap, Swapping, Version,
 /// };
 /// # use std::{io, sync::{Arc, Mutex}, collections::BTreeMap};
 /// # #[derive(Clone, Debug, Default)]
@@ -63,6 +65,9 @@ use crate::{Entry, RegisterError, RegisterKey, Version};
 ///         // A version that is no number came from another store, and is never found here.
 ///         let cas = expected.map_or(Ok(0), |entry| entry.version.as_str().parse()).unwrap_or(u64::MAX);
 ///         Box::pin(async move {
+///             if value.len() > MOST_BYTES {
+///                 return Err(RegisterError::TooLarge { len: value.len() });
+///             }
 ///             match register.client.put(key.as_str(), cas, value).await {
 ///                 Ok(Some(index)) => Ok(Swap::Done(Version::from(index))),
 ///                 Ok(None) => Ok(Swap::Conflict(register.read(&key).await?)),
@@ -94,7 +99,7 @@ pub trait Register: Debug + Send + Sync {
 
     /// Replaces the entry of a key, if it is still the one that is expected; `None` expects that there is none.
     ///
-    /// A store that can compare the old value as well as its version does both: after a backup was restored, versions
+    /// A value of more than [`MOST_BYTES`] is refused as [`RegisterError::TooLarge`]. A store that can compare the old value as well as its version does both: after a backup was restored, versions
     /// come again that were there before, and stand for other values.
     ///
     /// # Errors

@@ -74,7 +74,7 @@ use folder::Folder;
 /// assert!(matches!(register.swap(&key, None, b"a".to_vec()).await?, Swap::Done(_)));
 /// assert!(matches!(other_process.swap(&key, None, b"b".to_vec()).await?, Swap::Conflict(Some(_))));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
-/// # })
+/// # })?; Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct FileRegister {
