@@ -152,3 +152,15 @@ impl Register for MemoryRegister {
         })))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_of_them_are_two_stores() {
+        let (one, other) = (MemoryRegister::new(), MemoryRegister::new());
+        assert_ne!(one.name(), other.name());
+        assert_eq!(one.name(), one.clone().name());
+    }
+}
