@@ -11,6 +11,8 @@
 //!
 //! Next: `lease.rs` elects by a register.
 
+#![expect(clippy::print_stdout, reason = "an example speaks to its reader")]
+
 use std::{
     fs,
     io::{self, ErrorKind},

@@ -12,20 +12,24 @@ use crate::{
     Version,
 };
 
-fn entry(version: u64, value: &str) -> Option<Entry> {
-    Some(Entry {
+fn entry(version: u64, value: &str) -> Entry {
+    Entry {
         version: Version::from(version),
         value: value.into(),
-    })
+    }
+}
+
+fn read(found: impl Into<Option<Entry>>) -> Did {
+    Did::Read(found.into())
 }
 
 fn done(version: u64) -> Outcome {
     Outcome::Answered(Swap::Done(Version::from(version)))
 }
 
-fn swap(expected: Option<Entry>, value: &str, outcome: Outcome) -> Did {
+fn swap(expected: impl Into<Option<Entry>>, value: &str, outcome: Outcome) -> Did {
     Did::Swap {
-        expected,
+        expected: expected.into(),
         value: value.into(),
         outcome,
     }
@@ -49,19 +53,19 @@ fn broken(steps: &[Step]) -> Option<Clause> {
 
 #[test]
 fn a_write_of_unknown_outcome_may_come_late_or_never() {
-    for last in [None, entry(1, "a")] {
+    for last in [None, Some(entry(1, "a"))] {
         let lost = swap(None, "a", Outcome::Unknown);
-        let history = steps([lost, Did::Read(None), Did::Read(last)]);
+        let history = steps([lost, read(None), read(last)]);
         assert_eq!(broken(&history), None);
     }
     let late = [
         swap(None, "a", Outcome::Unknown),
         swap(None, "b", done(1)),
-        Did::Read(entry(1, "b")),
+        read(entry(1, "b")),
         swap(
             entry(1, "b"),
             "c",
-            Outcome::Answered(Swap::Conflict(entry(1, "b"))),
+            Outcome::Answered(Swap::Conflict(Some(entry(1, "b")))),
         ),
     ];
     assert_eq!(broken(&steps(late)), Some(Clause::SwapCompares));
@@ -71,11 +75,8 @@ fn a_write_of_unknown_outcome_may_come_late_or_never() {
 fn each_clause_is_broken_by_a_history_of_its_own() {
     let a = || swap(None, "a", done(1));
     let histories = [
-        (
-            Clause::ReadsWhatWasWritten,
-            vec![a(), Did::Read(entry(1, "x"))],
-        ),
-        (Clause::AppliedOnce, vec![a(), Did::Read(entry(2, "a"))]),
+        (Clause::ReadsWhatWasWritten, vec![a(), read(entry(1, "x"))]),
+        (Clause::AppliedOnce, vec![a(), read(entry(2, "a"))]),
         (
             Clause::NewVersion,
             vec![a(), swap(entry(1, "a"), "b", done(1))],
@@ -83,28 +84,20 @@ fn each_clause_is_broken_by_a_history_of_its_own() {
         (Clause::OneWins, vec![a(), swap(None, "b", done(2))]),
         (
             Clause::OneWins,
-            vec![
-                a(),
-                swap(None, "b", Outcome::Unknown),
-                Did::Read(entry(2, "b")),
-            ],
+            vec![a(), swap(None, "b", Outcome::Unknown), read(entry(2, "b"))],
         ),
         (
             Clause::FailureMeansUnchanged,
-            vec![swap(None, "a", Outcome::Failed), Did::Read(entry(1, "a"))],
+            vec![swap(None, "a", Outcome::Failed), read(entry(1, "a"))],
         ),
         (
             Clause::SwapCompares,
             vec![a(), swap(entry(7, "a"), "b", done(2))],
         ),
-        (Clause::SeenAtOnce, vec![a(), Did::Read(None)]),
+        (Clause::SeenAtOnce, vec![a(), read(None)]),
         (
             Clause::SeenAtOnce,
-            vec![
-                a(),
-                swap(entry(1, "a"), "b", done(2)),
-                Did::Read(entry(1, "a")),
-            ],
+            vec![a(), swap(entry(1, "a"), "b", done(2)), read(entry(1, "a"))],
         ),
     ];
     for (clause, did) in histories {
@@ -115,11 +108,7 @@ fn each_clause_is_broken_by_a_history_of_its_own() {
 
 #[test]
 fn operations_at_one_time_may_have_either_order() {
-    let mut history = steps([
-        swap(None, "a", done(1)),
-        Did::Read(None),
-        Did::Read(entry(1, "a")),
-    ]);
+    let mut history = steps([swap(None, "a", done(1)), read(None), read(entry(1, "a"))]);
     history[0].end = 10;
     assert_eq!(broken(&history), None);
     // The later of two reads that follow each other shows the older entry.

@@ -18,7 +18,7 @@ use futures::stream;
 
 /// One clause, broken on purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Defect {
+pub(crate) enum Defect {
     /// It keeps to the contract.
     Nothing,
     /// Each connection has a name of its own.
@@ -83,7 +83,7 @@ pub enum Defect {
 
 /// A connection.
 #[derive(Clone, Debug)]
-pub struct Wrong {
+pub(crate) struct Wrong {
     defect: Defect,
     name: String,
     store: Arc<Mutex<Store>>,
@@ -106,7 +106,7 @@ impl Store {
 
 impl Wrong {
     /// A store with that defect; each call of it is a connection.
-    pub fn store(defect: Defect) -> impl Fn() -> Self {
+    pub(crate) fn store(defect: Defect) -> impl Fn() -> Self {
         let store = Arc::<Mutex<Store>>::default();
         move || {
             let mut values = store.lock().unwrap();
@@ -171,7 +171,7 @@ impl Wrong {
         };
         let version = Version::from(number);
         let entry = Entry::new(key, version.clone(), value);
-        let is_lost = self.is(Defect::LosesWrites) && values.written % 7 == 0;
+        let is_lost = self.is(Defect::LosesWrites) && values.written.is_multiple_of(7);
         // No entry can be made of what is too large.
         if let (Ok(entry), false) = (entry, is_lost) {
             values.entries.insert(place, (key.clone(), entry));
@@ -229,11 +229,11 @@ impl Wrong {
         };
         self.cached.lock().unwrap().remove(&place);
         let written = self.values().written;
-        if self.is(Defect::SendsAgain) && written % 4 == 0 {
+        if self.is(Defect::SendsAgain) && written.is_multiple_of(4) {
             tokio::time::sleep(Duration::from_millis(2)).await;
             return Ok(Swap::Done(self.write(&mut self.values(), &key, value)));
         }
-        if self.is(Defect::DoneIsUnreachable) && written % 5 == 0 {
+        if self.is(Defect::DoneIsUnreachable) && written.is_multiple_of(5) {
             return Err(RegisterError::unreachable(io::Error::other("lost")));
         }
         Ok(swap)
