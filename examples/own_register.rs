@@ -9,9 +9,9 @@
 //!
 //! Not for production: files are not synced, old versions stay for ever, and calls block the thread. `FileRegister` does better.
 //!
-//! Next: `lease.rs` elects by a register.
+//! Try next: give it to agents as in `lease.rs`, in the place of `FileRegister`.
 
-#![expect(clippy::print_stdout, reason = "an example speaks to its reader")]
+#![expect(clippy::print_stdout, reason = "an example shows what it does")]
 
 use std::{
     fs,
