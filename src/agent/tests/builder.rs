@@ -85,11 +85,10 @@ impl Handler<Supervision<AgentId>> for IdleSubscriber {
 #[test]
 fn each_setter_of_the_source_is_in_the_list() {
     let listed: Vec<_> = setters().keys().map(|name| (*name).to_owned()).collect();
-    assert!(
-        setters_of(env!("CARGO_MANIFEST_DIR"), "AgentBuilder")
-            .into_iter()
-            .eq(listed)
-    );
+    let found: Vec<_> = setters_of(env!("CARGO_MANIFEST_DIR"), "AgentBuilder")
+        .into_iter()
+        .collect();
+    assert_eq!(found, listed);
 }
 
 /// What an agent with these calls is, or why it is refused.

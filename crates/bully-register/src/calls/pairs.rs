@@ -31,7 +31,7 @@ pub fn setters_of(package: &str, builder: &str) -> BTreeSet<String> {
         });
         for block in own {
             let block = block.split("\n}").next().unwrap_or_default();
-            for function in ["pub fn ", "pub const fn ", "pub fn "]
+            for function in ["pub fn ", "pub const fn ", "pub(crate) fn "]
                 .iter()
                 .flat_map(|begin| block.split(begin).skip(1))
             {
