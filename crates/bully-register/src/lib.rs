@@ -32,7 +32,7 @@
 //! | `lists-below` | lists all entries below a key in the order of their keys, or says [`RegisterError::TooMany`] above [`MOST_LISTED`] |
 //! | `tells-changes` | tells of changes if it offers a stream of them. It may tell too much and may miss some: agents read at intervals as well |
 //!
-//! [`conformance::check`](crate::conformance) tests each of them; an error names the clause by these words. `examples/own_register.rs` of
+//! `conformance::check` (feature `conformance`) tests each of them; an error names the clause by these words. `examples/own_register.rs` of
 //! actix-bully is a register in a folder with a hard link for each version, the suite on it, and the suite on a wrong one.
 //!
 //! Two rules cannot be tested from outside. An operation on a store that hangs has to fail by a time limit of the register's. And an
