@@ -1,4 +1,4 @@
-//! Keeps the layers apart: reads `src/` and fails, with file and line, where an import points the
+//! Keeps the layers apart: reads the sources of every package and fails, with file and line, where an import points the
 //! wrong way.
 //!
 //! The rule is the two tables and the few lines after them. How Rust is read for it: `mentions.rs`. What a
@@ -12,6 +12,7 @@ use std::path::Path;
 
 use loops::Calls;
 use mentions::{Mention, mentions};
+use touches::{MACHINES, root};
 
 #[path = "layering/causes.rs"]
 mod causes;
@@ -28,71 +29,141 @@ mod sends;
 #[path = "layering/touches.rs"]
 mod touches;
 
-/// A folder of `src/`, and the layers of ours that it may know.
+/// Our packages: the name by which others import one, and its sources. A layer of the facade goes by its folder
+/// alone, one of another package by both names.
+const PACKAGES: &[(&str, &str)] = &[
+    ("", "src"),
+    ("bully_core", "crates/bully-core/src"),
+    ("bully_classics", "crates/bully-classics/src"),
+    ("bully_register", "crates/bully-register/src"),
+    ("bully_sim", "crates/bully-sim/src"),
+    ("actix_bully_zenoh", "crates/actix-bully-zenoh/src"),
+];
+
+/// A folder, and the layers of ours that it may know. The facade re-exports `protocol`, `elections` and `record` of
+/// the core: its own layers know them by these names.
 const LAYERS: &[(&str, &str)] = &[
-    ("protocol", ""),
-    ("elections", "protocol"),
-    ("record", "protocol"),
+    ("bully_core::protocol", "bully_core::driver"),
+    (
+        "bully_core::driver",
+        "bully_core::protocol bully_core::record",
+    ),
+    ("bully_core::random", "bully_core::protocol"),
+    // What stands for the package alone is its macros.
+    ("bully_core::parts", "bully_core bully_core::protocol"),
+    (
+        "bully_core::elections",
+        "bully_core bully_core::protocol bully_core::parts",
+    ),
+    ("bully_core::record", "bully_core::protocol"),
+    (
+        "bully_classics",
+        "bully_core::protocol bully_core::elections bully_core::parts",
+    ),
+    ("bully_register::calls", ""),
+    ("bully_register::pem", "bully_register::calls"),
+    ("bully_register::planted", ""),
+    ("bully_register::record_file", "bully_register::planted"),
+    ("bully_register::conformance", "bully_register"),
+    (
+        "bully_register",
+        "bully_core::protocol bully_register::calls bully_register::pem bully_register::record_file",
+    ),
+    (
+        "bully_sim::faults",
+        "bully_core::protocol bully_core::record bully_core::random",
+    ),
+    (
+        "bully_sim::trace",
+        "bully_core::protocol bully_core::record",
+    ),
+    (
+        "bully_sim::sim",
+        "bully_core::protocol bully_core::driver bully_core::record bully_sim::faults bully_sim::trace",
+    ),
+    ("elections", "bully_core::elections bully_classics agent"),
+    ("shown", "protocol"),
     ("metrics", "protocol group"),
-    ("store", "protocol planted"),
+    ("store", "protocol planted bully_register::record_file"),
     ("clock", "protocol"),
-    ("group", "protocol planted"),
-    ("register", "protocol elections clock group"),
+    ("group", "protocol planted shown bully_core::driver"),
+    (
+        "register",
+        "protocol elections clock group bully_core::elections bully_register",
+    ),
     (
         "remote",
-        "protocol elections store group supervisor metrics planted",
+        "protocol elections store group supervisor metrics planted shown bully_core::elections bully_register::calls bully_register::pem bully_register::record_file",
     ),
     (
         "agent",
-        "protocol elections store clock group register supervisor metrics planted record",
+        "protocol elections store clock group register supervisor metrics planted record shown bully_core::driver bully_core::elections",
     ),
     (
         "leader",
         "protocol elections store clock group remote supervisor metrics agent planted",
     ),
-    ("operate", "protocol group remote agent record"),
-    ("web", "protocol operate record"),
+    ("operate", "protocol group remote agent record shown"),
+    ("web", "protocol operate record shown"),
     (
         "dashboard",
-        "protocol agent operate record web dashboard::stage",
+        "protocol agent operate record web shown dashboard::stage bully_core::driver",
     ),
     (
         "dashboard::stage",
-        "protocol agent elections record dashboard testkit testkit::cluster testkit::faults testkit::trace",
+        "protocol agent elections record dashboard testkit testkit::cluster bully_sim::faults bully_sim::trace",
     ),
     (
         "config",
         "protocol elections store group register remote agent leader operate",
     ),
     ("supervisor", ""),
-    ("testkit::faults", "protocol record"),
-    ("testkit::trace", "protocol record"),
-    (
-        "testkit::sim",
-        "protocol record testkit::faults testkit::trace",
-    ),
     (
         "testkit::cluster",
-        "protocol elections clock store group supervisor agent record testkit testkit::faults testkit::trace",
+        "protocol elections clock store group supervisor agent record testkit bully_sim::faults bully_sim::trace",
     ),
-    ("testkit", "protocol clock store agent remote"),
+    (
+        "testkit",
+        "protocol clock store agent remote bully_sim::faults bully_sim::sim bully_sim::trace",
+    ),
     ("planted", ""),
     ("for_tests", ""),
+    ("actix_bully_zenoh", ""),
 ];
 
 /// What a layer may use beside `std`: crates, or modules of them.
 const OUTSIDE: &[(&str, &str)] = &[
-    ("protocol", "serde thiserror tracing"),
-    ("elections", "serde thiserror tracing"),
+    ("bully_core::protocol", "serde thiserror tracing"),
+    ("bully_core::parts", "serde tracing"),
+    ("bully_core::elections", "serde thiserror tracing"),
+    ("bully_core::record", "serde serde_json thiserror"),
+    ("bully_classics", "serde thiserror tracing easy_ext"),
+    ("bully_register::calls", "std::fs"),
+    (
+        "bully_register::pem",
+        "thiserror rustls zeroize std::fs::File",
+    ),
+    (
+        "bully_register::record_file",
+        "thiserror crc32fast rustix::fs rustix::io std::fs std::os",
+    ),
+    (
+        "bully_register::conformance",
+        "thiserror fastrand futures tokio",
+    ),
+    (
+        "bully_register",
+        "serde serde_json thiserror tracing base64 bytes futures fastrand http_body_util hyper hyper_util rustix::fs rustls tokio tokio_postgres tokio_rustls std::fs",
+    ),
+    ("bully_sim::faults", "thiserror"),
+    ("bully_sim::trace", ""),
+    ("bully_sim::sim", "thiserror"),
+    ("shown", "serde"),
     (
         "store",
-        "serde thiserror tracing bully_register::record_file std::fs serde_json tokio::sync tokio::runtime",
+        "serde thiserror tracing std::fs serde_json tokio::sync tokio::runtime",
     ),
-    ("record", "serde serde_json thiserror"),
-    (
-        "register",
-        "thiserror tracing actix bully_register futures fastrand tokio",
-    ),
+    ("register", "thiserror tracing actix futures fastrand tokio"),
     ("metrics", "metrics"),
     (
         "clock",
@@ -101,7 +172,7 @@ const OUTSIDE: &[(&str, &str)] = &[
     ("group", "serde thiserror tracing actix"),
     (
         "remote",
-        "serde thiserror tracing actix actix_rt bully_register::calls bully_register::pem bully_register::record_file tokio tokio_rustls rustls serde_json webpki zenoh x509_cert getrandom hmac sha2 zeroize bytes rmp_serde futures fastrand rustix::net rustix::event rustix::io rustix::pipe rustix::process rustix::stdio signal_hook subtle std::net std::fs::File std::fs::read_dir std::fs::read_link",
+        "serde thiserror tracing actix actix_rt tokio tokio_rustls rustls serde_json webpki x509_cert getrandom hmac sha2 zeroize bytes rmp_serde futures fastrand rustix::net rustix::event rustix::io rustix::pipe rustix::process rustix::stdio signal_hook subtle std::net std::fs::File std::fs::read_dir std::fs::read_link",
     ),
     (
         "agent",
@@ -132,14 +203,15 @@ const OUTSIDE: &[(&str, &str)] = &[
         "supervisor",
         "tracing actix actix_rt tokio::sync tokio::task::unconstrained",
     ),
-    ("testkit::faults", "serde thiserror tracing"),
-    ("testkit::trace", "serde thiserror tracing"),
-    ("testkit::sim", "serde thiserror tracing"),
     (
         "testkit::cluster",
         "serde thiserror tracing actix futures fastrand",
     ),
     ("testkit", "actix actix_rt tokio futures thiserror"),
+    (
+        "actix_bully_zenoh",
+        "actix_bully bytes fastrand serde_json thiserror tokio tracing zenoh std::net std::fs",
+    ),
 ];
 
 /// Modules of `std` that a layer has to be given like a crate.
@@ -147,25 +219,26 @@ const GATED: &str = "std::fs std::net";
 
 /// These layers know no runtime, clock or chance, and nothing whose order differs between runs.
 /// Their tests may use one another's layers; other tests may use anything.
-const PURE: &str = "protocol elections record testkit::faults testkit::trace testkit::sim";
+const PURE: &str = "bully_core::protocol bully_core::driver bully_core::random bully_core::parts bully_core::elections bully_core::record bully_classics bully_sim::faults bully_sim::trace bully_sim::sim";
 const NEVER: &str = "actix tokio Instant SystemTime HashMap HashSet rand fastrand";
 
-/// No election knows another one, but for those that exist to join some.
-const JOINS: &[(&str, &str)] = &[("any", "astra bully lease quorum")];
-
-/// What elections of one family speak: any of them may know these.
-const SHARED: &str = "fixture message numbered policy shared step timer vote";
+/// What elections of one family speak: any of them may know these. Beside that no election knows another one.
+const SHARED: &str = "fixture message numbered policy step timer vote";
 
 /// Files that only name what others hold.
-const FRONTS: &str = "lib prelude";
+const FRONTS: &str = "lib prelude bully_core::lib bully_classics::lib bully_register::lib bully_sim::lib actix_bully_zenoh::lib";
 
 #[test]
 fn every_import_points_the_right_way() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut wrong = Vec::new();
-    for file in rust_files(&root) {
-        let source = fs::read_to_string(root.join(&file)).expect("a source file is text");
-        wrong.extend(violations(&file, &source));
+    for (package, folder) in PACKAGES {
+        let root = root().join(folder);
+        for file in rust_files(&root) {
+            let source = fs::read_to_string(root.join(&file)).expect("a source file is text");
+            let found = violations(&format!("{package}/{file}"), &source);
+            let place = |what: &String| format!("{folder}: {}", what.trim_start_matches('/'));
+            wrong.extend(found.iter().map(place));
+        }
     }
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
@@ -173,15 +246,15 @@ fn every_import_points_the_right_way() {
 /// Of two files that lead to each other, neither can be read alone.
 #[test]
 fn no_files_of_a_machine_call_each_other_in_a_circle() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/elections");
-    let files: Vec<_> = rust_files(&root)
-        .into_iter()
-        .filter(|file| !file.contains("/tests/"))
-        .map(|file| {
+    let mut files = Vec::new();
+    for folder in MACHINES {
+        let root = root().join(folder);
+        for file in rust_files(&root) {
             let source = fs::read_to_string(root.join(&file)).expect("it is text");
-            (file, source)
-        })
-        .collect();
+            files.push((file, source));
+        }
+    }
+    files.retain(|(file, _)| !file.contains("/tests/") && !file.starts_with("fixture/"));
     let is_machine = |file: &str| file.strip_suffix("/machine.rs").map(str::to_owned);
     let machines: Vec<_> = files
         .iter()
@@ -256,37 +329,41 @@ fn what_the_directions_allow_is_not_reported() {
 
 /// A file, what stands in it, and the line and fault reported for it.
 const WRONG: &str = r"
-protocol/id.rs    | use tokio::time::sleep;              | :1: protocol never says tokio
-protocol/id.rs    | \n\n use std::time::Instant;         | :3: protocol never says Instant
-protocol/id.rs    | fn f() { std::net::lookup() }        | :1: protocol must not use std::net::lookup
-protocol/id.rs    | fn f() -> crate::agent::Agent {}     | :1: protocol must not know agent
-protocol/id.rs    | #[cfg(test)] mod tests { use crate::group::A; } | :1: protocol must not know group
-elections/mod.rs  | use std::{\n fmt,\n fs::File,\n};    | :3: elections must not use std::fs::File
-elections/ring/mod.rs   | use crate::elections::bully::A; | :1: ring must not know elections::bully
-elections/ring/tests.rs | use super::super::bully::A;     | :1: ring must not know elections::bully
-elections/any.rs  | use super::ring::Ring;               | :1: any must not know elections::ring
-testkit/sim/mod.rs | use crate::{protocol::A, group::B}; | :1: testkit::sim must not know group
-testkit/sim/mod.rs | #[actix::test] fn f() {}            | :1: testkit::sim never says actix
+bully_core/protocol/id.rs    | use tokio::time::sleep;              | :1: bully_core::protocol never says tokio
+bully_core/protocol/id.rs    | \n\n use std::time::Instant;         | :3: bully_core::protocol never says Instant
+bully_core/protocol/id.rs    | fn f() { std::net::lookup() }        | :1: bully_core::protocol must not use std::net::lookup
+bully_core/protocol/id.rs    | fn f() -> crate::elections::Bully {} | :1: bully_core::protocol must not know bully_core::elections
+bully_core/protocol/id.rs    | #[cfg(test)] mod tests { use crate::group::A; } | :1: bully_core::protocol must not know bully_core
+bully_core/elections/mod.rs  | use std::{\n fmt,\n fs::File,\n};    | :3: bully_core::elections must not use std::fs::File
+bully_core/elections/lease/mod.rs   | use crate::elections::bully::A; | :1: lease must not know bully
+bully_core/elections/lease/tests.rs | use super::super::bully::A;     | :1: lease must not know bully
+bully_classics/ring/mod.rs   | use crate::ballot::A;                | :1: ring must not know ballot
+bully_classics/ring/mod.rs   | use bully_core::elections::bully::A; | :1: ring must not know bully
+bully_classics/ring/mod.rs   | use bully_sim::sim::World;           | :1: bully_classics must not know bully_sim::sim
+bully_sim/sim/mod.rs | use crate::{faults::A, group::B};            | :1: bully_sim::sim must not know bully_sim
+bully_sim/sim/mod.rs | #[actix::test] fn f() {}                     | :1: bully_sim::sim never says actix
 agent/mod.rs      | use tokio::{sync::watch, time};      | :1: agent must not use tokio::time
-agent/mod.rs      | #[cfg(test)] use crate::testkit::sim::A; use crate::testkit::sim::B; | :1: agent must not know testkit::sim
+agent/mod.rs      | #[cfg(test)] use crate::testkit::sim::A; use crate::testkit::sim::B; | :1: agent must not know testkit
 agent/mod.rs      | use crate::testkit::Inject;          | :1: agent must not know testkit
 agent/mod.rs      | use crate::NodeId;                   | :1: agent must not know NodeId
 agent/mod.rs      | use crate::*;                        | :1: agent must not know *
+leader/mod.rs     | use bully_core::driver::MemberReports; | :1: leader must not know bully_core::driver
 supervisor/mod.rs | /* \n */ type A = super::store::B;   | :2: supervisor must not know store
 lib.rs            | pub mod agent;\nfn helper() {}       | :2: no fn here
 gossip/mod.rs     | use crate::clock; use crate::agent::A; | :1: gossip is not in the table
 ";
 
 const RIGHT: &str = r#"
-protocol/id.rs   | //! No tokio here, nor [`crate::agent`].\n /* HashMap */ use std::fmt;
-protocol/id.rs   | const A: (&str, &str, char) = (r"tokio\", "\"rand", '"'); // fastrand
-elections/any.rs | use super::bully::Bully; use crate::elections::quorum::Quorum;
-elections/bully/mod.rs       | use crate::elections::bully::Elect;
-elections/ring/mod.rs        | use super::super::protocol::A; mod a { use super::super::ring::B; }
-elections/ring/mod.rs        | #[cfg(test)] mod tests { use super::Ring; use crate::testkit::sim::World; }
-elections/ring/tests/elect.rs | use crate::testkit::sim::World;
-elections/fixture/random.rs  | use crate::testkit::faults::SplitMix64;
+bully_core/protocol/id.rs   | //! No tokio here, nor [`crate::agent`].\n /* HashMap */ use std::fmt;
+bully_core/protocol/id.rs   | const A: (&str, &str, char) = (r"tokio\", "\"rand", '"'); // fastrand
+bully_core/elections/bully/mod.rs | use crate::elections::bully::Elect; use crate::{elections::message::Ok, parts::Participant};
+bully_core/elections/lease/mod.rs | use super::super::protocol::A; mod a { use super::super::lease::B; }
+bully_core/elections/lease/mod.rs | #[cfg(test)] mod tests { use super::Lease; use crate::random::SplitMix64; }
+bully_core/elections/fixture/random.rs | use crate::random::SplitMix64;
+bully_classics/ring/mod.rs  | use bully_core::{parts::Participant, protocol::A}; use crate::numbered::Task;
+bully_classics/ring/tests/elect.rs | use bully_core::{driver::MembersReports, elections::fixture::Kit};
 agent/mod.rs         | use tokio::sync::{self, watch as w}; fn f<'a>() { actix::clock::sleep() }
+agent/mod.rs         | use crate::elections::quorum::Vote; use bully_core::elections::message::Ok;
 agent/tests/start.rs | use crate::testkit::cluster::Cluster;
 remote/mod.rs        | pub(crate) use crate::{group::Group as G, store::*}; use std::net::TcpStream;
 lib.rs               | pub use agent::A; #[cfg(doctest)] mod readme { fn f() {} }
@@ -300,19 +377,19 @@ fn cases<const COLUMNS: usize>(table: &str) -> impl Iterator<Item = [&str; COLUM
     })
 }
 
-/// What is wrong in a file of `src/`, a line each.
+/// What is wrong in a file, a line each.
 fn violations(file: &str, source: &str) -> Vec<String> {
     let place = module_of(file);
     let layer = layer_of(&place);
     if row(LAYERS, &layer).is_none() && !listed(FRONTS, &layer) {
-        return vec![format!("src/{file}:1: {layer} is not in the table")];
+        return vec![format!("{file}:1: {layer} is not in the table")];
     }
     let crates = crates();
     let mut wrong = Vec::new();
     for mut mention in mentions(source) {
         mention.is_test |= ["tests", "fixture"].iter().any(|name| place.contains(name));
         if let Err(why) = judge(&place, &mention, &crates) {
-            wrong.push(format!("src/{file}:{}: {why}", mention.line));
+            wrong.push(format!("{file}:{}: {why}", mention.line));
         }
     }
     wrong.dedup();
@@ -338,7 +415,8 @@ fn judge(place: &[&str], mention: &Mention<'_>, crates: &[String]) -> Result<(),
     let [first, _, ..] = mention.path.as_slice() else {
         return Ok(());
     };
-    if crates.iter().any(|name| name == first) {
+    let is_foreign = crates.iter().any(|name| name == first);
+    if is_foreign && package_of(&mention.path).is_empty() {
         let allowed = row(OUTSIDE, layer).unwrap_or_default();
         return check(
             may_use(allowed, &mention.path) || (mention.is_test && !is_pure),
@@ -350,8 +428,9 @@ fn judge(place: &[&str], mention: &Mention<'_>, crates: &[String]) -> Result<(),
         return Ok(());
     }
     let known = &*layer_of(&target);
+    judge_election(place, &target)?;
     if known == layer {
-        return judge_election(place, &target);
+        return Ok(());
     }
     let may_test = mention.is_test && (!is_pure || listed(PURE, known));
     let ours = row(LAYERS, layer).unwrap_or_default();
@@ -362,14 +441,26 @@ fn judge(place: &[&str], mention: &Mention<'_>, crates: &[String]) -> Result<(),
 
 /// Inside of one election's folder, no other election may be named.
 fn judge_election(place: &[&str], target: &[&str]) -> Result<(), String> {
-    let (["elections", own, ..], ["elections", other, ..]) = (place, target) else {
+    let (Some(own), Some(other)) = (election_of(place), election_of(target)) else {
         return Ok(());
     };
-    let joined = row(JOINS, own).unwrap_or_default();
-    let is_open = own == other || listed(joined, other) || listed(SHARED, other);
-    check(is_open, || {
-        format!("{own} must not know elections::{other}")
+    check(own == other || listed(SHARED, other), || {
+        format!("{own} must not know {other}")
     })
+}
+
+/// The folder among the machines.
+fn election_of<'a>(module: &[&'a str]) -> Option<&'a str> {
+    match module {
+        ["bully_core", "elections", own, ..] | ["bully_classics", own, ..] => Some(*own),
+        _ => None,
+    }
+}
+
+/// The name of the package that a path begins with; empty for the facade's own.
+fn package_of<'a>(path: &[&'a str]) -> &'a str {
+    let is_ours = |first: &&&str| PACKAGES.iter().any(|(name, _)| name == *first);
+    path.first().filter(is_ours).copied().unwrap_or_default()
 }
 
 fn check(holds: bool, why: impl FnOnce() -> String) -> Result<(), String> {
@@ -390,10 +481,10 @@ fn listed(words: &str, word: &str) -> bool {
 /// The first folder; of the folder for tests, also the second one, if that is a layer of its own.
 fn layer_of(module: &[&str]) -> String {
     let inner = module.get(..2).unwrap_or(module).join("::");
-    match row(LAYERS, &inner) {
-        Some(_) => inner,
-        None => (*module.first().expect("a file has a name")).to_owned(),
+    if row(LAYERS, &inner).is_some() || listed(FRONTS, &inner) {
+        return inner;
     }
+    (*module.first().expect("a file has a name")).to_owned()
 }
 
 /// `std` but for its gated modules, and all that the list allows.
@@ -406,13 +497,18 @@ fn may_use(allowed: &str, path: &[&str]) -> bool {
     within(allowed) || (path.first() == Some(&"std") && !within(GATED))
 }
 
-/// The path from the crate's root; empty if it does not begin with `crate`, `self` or `super`.
+/// The path from the root of all packages; empty if it does not begin with one of them, `crate`, `self` or `super`.
 fn resolve<'a>(place: &[&'a str], mention: &Mention<'a>) -> Vec<&'a str> {
+    let package = package_of(place);
     let (mut target, rest) = match mention.path.split_first() {
-        Some((&"crate", rest)) => (Vec::new(), rest),
+        Some((&"crate", rest)) => {
+            let own = (!package.is_empty()).then_some(package);
+            (own.into_iter().collect(), rest)
+        }
         Some((&("self" | "super"), _)) => {
             ([place, &mention.module].concat(), mention.path.as_slice())
         }
+        Some(_) if !package_of(&mention.path).is_empty() => return mention.path.clone(),
         _ => return Vec::new(),
     };
     for word in rest {
@@ -427,20 +523,27 @@ fn resolve<'a>(place: &[&'a str], mention: &Mention<'a>) -> Vec<&'a str> {
 
 /// `elections/bully/mod.rs` is the module `elections::bully`.
 fn module_of(file: &str) -> Vec<&str> {
-    let mut module: Vec<_> = file.trim_end_matches(".rs").split('/').collect();
+    let words = file.trim_end_matches(".rs").split('/');
+    let mut module: Vec<_> = words.filter(|word| !word.is_empty()).collect();
     module.pop_if(|last| *last == "mod");
     module
 }
 
-/// The crates that a path can begin with: `std` and the dependencies in `Cargo.toml`.
+/// The crates that a path can begin with: `std` and the dependencies in the manifests.
 fn crates() -> Vec<String> {
     let mut names = vec!["std".to_owned()];
-    let mut is_dependency = false;
-    for line in include_str!("../Cargo.toml").lines() {
-        if line.starts_with('[') {
-            is_dependency = line.ends_with("dependencies]");
-        } else if let (true, Some((name, _))) = (is_dependency, line.split_once([' ', '=', '.'])) {
-            names.push(name.replace('-', "_"));
+    for (_, folder) in PACKAGES {
+        let manifest = root().join(folder).join("../Cargo.toml");
+        let manifest = fs::read_to_string(manifest).expect("a package has a manifest");
+        let mut is_dependency = false;
+        for line in manifest.lines() {
+            if line.starts_with('[') {
+                is_dependency = line.ends_with("dependencies]");
+            } else if let (true, Some((name, _))) =
+                (is_dependency, line.split_once([' ', '=', '.']))
+            {
+                names.push(name.replace('-', "_"));
+            }
         }
     }
     names

@@ -5,6 +5,7 @@
 //! on); everything else may happen. Nothing panics, and what a machine tells agrees with what it
 //! shows.
 
+use bully_core::driver::MembersReports as _;
 use std::{
     collections::BTreeMap,
     sync::{Arc, LazyLock},

@@ -193,10 +193,9 @@ impl<E: Election> Agent<E> {
                 self.shared.drain(self.incarnation);
             }
             Event::Acquired { .. } | Event::Lost { .. } => self.drain = Drain::No,
-            Event::Renewed { .. } | Event::NewLeader(_) | Event::NoLeader { .. } => {}
             Event::Voters(event) => self.on_voters(event),
-            // A later version of the core may have more; `tests/layering` finds one that is not listed here.
-            _ => {}
+            // A later core may have more: `tests/layering` finds one that is not listed here.
+            Event::Renewed { .. } | Event::NewLeader(_) | Event::NoLeader { .. } | _ => {}
         }
         self.shared.tell(self.incarnation, event);
     }

@@ -5,10 +5,12 @@
 
 use std::{sync::Arc, time::Duration};
 
+use bully_core::elections::message::BullyMessage;
+
 use crate::{
     agent::any::{AnyBully, AnyConfig},
     clock::Clock,
-    elections::{bully::BullyMessage, lease::LeaseConfig},
+    elections::lease::LeaseConfig,
     group::Group,
     protocol::{AgentId, Election},
     register::{

@@ -34,8 +34,7 @@ pub(super) fn log(event: &Event, is_change: bool) {
         }
         Event::NoLeader { term } if is_change => info!(%term, "leader gone"),
         Event::NoLeader { term } => debug!(%term, "leader gone"),
-        Event::Voters(event) => info!("{event}"),
-        // A later version of the core may have more; `tests/layering` finds one that is not listed here.
-        _ => info!("{event}"),
+        // A later core may have more: `tests/layering` finds one that is not listed here.
+        Event::Voters(_) | _ => info!("{event}"),
     }
 }

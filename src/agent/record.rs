@@ -9,12 +9,11 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
+use bully_core::driver::BoundedRecord;
+
 use crate::{
     protocol::{AgentId, Event, Members, PeerMessage, Role, Time, To},
-    record::{
-        BoundedRecord, Happening, Header, MessageText, RecordLimits, RecordedAgent, RecordedClock,
-        What,
-    },
+    record::{Happening, Header, MessageText, RecordLimits, RecordedAgent, RecordedClock, What},
 };
 
 use super::{leadership::Scope, shared::SharedState};

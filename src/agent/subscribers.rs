@@ -89,9 +89,8 @@ impl Subscribers {
             (Event::Lost { .. } | Event::Renewed { .. } | Event::Draining { .. }, None) => {
                 return false;
             }
-            (Event::NewLeader(_) | Event::NoLeader { .. } | Event::Voters(_), _) => {}
-            // A later version of the core may have more; `tests/layering` finds one that is not listed here.
-            _ => {}
+            // A later core may have more: `tests/layering` finds one that is not listed here.
+            (Event::NewLeader(_) | Event::NoLeader { .. } | Event::Voters(_) | _, _) => {}
         }
         let working = &mut self.working;
         self.all.retain(|id, subscriber| {
@@ -121,9 +120,8 @@ impl Subscribers {
             | Event::Renewed { .. }
             | Event::Draining { .. }
             | Event::Lost { .. }
-            | Event::Voters(_) => return false,
-            // A later version of the core may have more; `tests/layering` finds one that is not listed here.
-            _ => return false,
+            | Event::Voters(_)
+            | _ => return false,
         };
         let is_change = now != self.logged.as_ref();
         if is_change {

@@ -9,7 +9,7 @@ use std::time::Duration;
 use actix::clock::Instant;
 use tracing::warn;
 
-use crate::protocol::{Election, Prospects, View};
+use crate::protocol::{Election, View};
 
 use super::{Agent, Finding};
 

@@ -351,8 +351,8 @@ impl TimingsSettings {
                 TimingsError::Detection { .. } => "timings.detection",
                 TimingsError::Lease { .. } => "timings.lease",
                 TimingsError::Promise { .. } => "timings.promise",
-                // Those of a measurement, which no key takes, and those of a later version of the core.
-                _ => "timings",
+                // The first two are of a measurement, which no key takes.
+                TimingsError::NoEcho | TimingsError::TooSlow { .. } | _ => "timings",
             },
             reason,
         })

@@ -157,6 +157,11 @@ pub enum ConfigError {
         /// The feature.
         feature: &'static str,
     },
+    /// The configuration has the section `zenoh`, and the program did not start it by the crate `actix-bully-zenoh`.
+    #[error(
+        "`zenoh` needs the crate `actix-bully-zenoh`, by which this program does not start: add the crate with its feature `serde`, and write `actix_bully_zenoh::starter(&config)?.start()` in place of `config.start()`"
+    )]
+    NoZenoh,
     /// The file cannot be read.
     #[error(
         "the configuration {path:?} cannot be read: is it there, is it text, and may this user read it? ({reason})"
@@ -188,6 +193,7 @@ impl ConfigError {
             | Self::NoFeature { key, .. } => Some((*key).to_owned()),
             Self::Limits { reason } => Some(format!("limits.{}", limit_of(reason))),
             Self::Margin { .. } => Some(String::from("margin")),
+            Self::NoZenoh => Some(String::from("zenoh")),
             Self::Syntax { .. } | Self::TooLong { .. } | Self::Unreadable { .. } => None,
         }
     }

@@ -37,6 +37,12 @@
 #![doc = include_str!("every_key.toml")]
 //! ```
 //!
+//! # Another network
+//! The section `zenoh` makes zenoh the network, and needs the crate `actix-bully-zenoh`: a program starts by
+//! `actix_bully_zenoh::starter(&config)?.start()`, whether the section is there or not. Without the crate the start is refused
+//! with [`ConfigError::NoZenoh`]. A [transport](crate::remote::transport) of your own has no section: give it to
+//! [`Starter::bridge`], and write addresses of the form `host:port`.
+//!
 //! # From the environment
 //! [`Config::with_env`] and [`Config::load`] take a prefix. With `JOBS`, the variable `JOBS_NODE` is the key
 //! `node`, and `JOBS_QUORUM_STORE_FILE` is `quorum.store_file`; lists are divided by commas

@@ -91,7 +91,8 @@ impl fmt::Display for Because {
     }
 }
 
-pub(super) fn bridge_error(reason: BridgeError) -> RunError {
+/// `network`: the section that describes the network, if one does.
+pub(super) fn bridge_error(reason: BridgeError, network: Option<&'static str>) -> RunError {
     let key = match &reason {
         BridgeError::Node { .. } => Some("node"),
         BridgeError::Cluster(_) => Some("cluster"),
@@ -106,8 +107,7 @@ pub(super) fn bridge_error(reason: BridgeError) -> RunError {
         | BridgeError::TwoGroups { .. }
         | BridgeError::Open { .. }
         | BridgeError::NoRuntime => None,
-        #[cfg(feature = "zenoh")]
-        BridgeError::Zenoh(_) => Some("zenoh"),
+        BridgeError::Transport(_) => network,
         #[cfg(feature = "sentinel")]
         BridgeError::SentinelUnproven | BridgeError::Sentinel(_) => None,
     };

@@ -246,7 +246,7 @@ pub struct LeaseSettings {
     pub key_file: Option<PathBuf>,
 }
 
-/// zenoh as the network of the bridge (feature `zenoh`): as a peer that is linked with every other one, or as a client of
+/// zenoh as the network of the bridge (the crate `actix-bully-zenoh`): as a peer that is linked with every other one, or as a client of
 /// routers. The nodes of `peers` are found by their names.
 ///
 /// An endpoint is `tcp/HOST:PORT` or `quic/HOST:PORT`. By `quic/` the files of the section `tls` protect the links as well, and

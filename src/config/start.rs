@@ -17,7 +17,10 @@ use crate::{
     elections::{bully::BullyMessage, quorum::Vote},
     group::Group,
     operate::RecordFolder,
-    remote::{BridgeBuilder, BridgeHandle, MayBe, Peer, RemoteBridge, RemoteMessage, Rights},
+    remote::{
+        BridgeBuilder, BridgeHandle, MayBe, Peer, RemoteBridge, RemoteMessage, Rights,
+        transport::Transport,
+    },
     store::FileStore,
 };
 use actix::ArbiterHandle;
@@ -30,8 +33,8 @@ use super::{
 };
 
 impl Config {
-    /// Starts what the configuration says: the group, the bridge if there are peers, an address to listen at or
-    /// zenoh, and the agent. With voters the agent and the bridge run on a thread of their own
+    /// Starts what the configuration says: the group, the bridge if there are peers or an address to listen at, and the
+    /// agent. A configuration with the section `zenoh` is started by the crate `actix-bully-zenoh`, and refused here. With voters the agent and the bridge run on a thread of their own
     /// ([`ElectionArbiter`]), where no busy neighbour makes a lease late; without on the current arbiter.
     ///
     /// It reads the secret or certificates and opens the store: small files, blocking.
@@ -72,6 +75,7 @@ impl Config {
             bridge: Vec::new(),
             agent: Vec::new(),
             is_here: false,
+            has_network: false,
         })
     }
 }
@@ -84,6 +88,8 @@ pub struct Starter {
     bridge: Vec<ChangeBridge>,
     agent: Vec<ChangeAgent>,
     is_here: bool,
+    /// Whether the section `zenoh` has its network.
+    has_network: bool,
 }
 
 /// Sent to the arbiter of the bridge.
@@ -106,8 +112,9 @@ impl Starter {
         self
     }
 
-    /// Changes the settings of the bridge, such as its restart policy. May be called for several changes;
-    /// without peers, an address to listen at and zenoh there is no bridge, and they are not called.
+    /// Changes the settings of the bridge, such as its restart policy or its
+    /// [`transport`](BridgeBuilder::transport). May be called for several changes; without peers, an address to listen at
+    /// and zenoh there is no bridge, and they are not called.
     pub fn bridge(
         mut self,
         change: impl FnOnce(BridgeBuilder) -> BridgeBuilder + Send + 'static,
@@ -129,6 +136,14 @@ impl Starter {
         self
     }
 
+    /// Gives the network that the section `zenoh` describes: the crate `actix-bully-zenoh` does. For a network of your own
+    /// see [`bridge`](Self::bridge) and [`BridgeBuilder::transport`].
+    #[doc(hidden)]
+    pub fn zenoh(mut self, transport: impl Transport + 'static) -> Self {
+        self.has_network = true;
+        self.bridge(move |bridge| bridge.transport(transport))
+    }
+
     /// Starts it all, as [`Config::start`] does.
     ///
     /// # Errors
@@ -137,6 +152,9 @@ impl Starter {
     /// # Panics
     /// Outside of the event loop, as every start of an actor does.
     pub fn start(mut self) -> Result<RunningNode, RunError> {
+        if self.config.has_zenoh() && !self.has_network {
+            return Err(ConfigError::NoZenoh.into());
+        }
         let mut agent = self.agent_builder()?;
         for change in self.agent.drain(..) {
             agent = change(agent);
@@ -245,6 +263,7 @@ impl Starter {
             bridge: changes,
             ..
         } = self;
+        let network = config.has_zenoh().then_some("zenoh");
         let start = move || {
             let mut bridge = RemoteBridge::builder(&config.node)
                 .cluster(&config.cluster)
@@ -255,10 +274,6 @@ impl Starter {
             }
             for (_, other) in config.others() {
                 bridge = bridge.peer(peer(other));
-            }
-            #[cfg(feature = "zenoh")]
-            if config.has_zenoh() {
-                bridge = bridge.zenoh(config.zenoh_options());
             }
             if config.dangerous_plaintext {
                 bridge = bridge.dangerous_plaintext();
@@ -281,7 +296,8 @@ impl Starter {
                     .map_err(|_| agent_error(StartError::NoArbiter))?
             }
         };
-        started.map(Some).map_err(bridge_error)
+        let failed = |reason| bridge_error(reason, network);
+        started.map(Some).map_err(failed)
     }
 }
 

@@ -100,9 +100,8 @@ const fn tone_of(event: &Event) -> Tone {
     match event {
         Event::Acquired { .. } | Event::Renewed { .. } => Tone::Good,
         Event::Lost { .. } | Event::NoLeader { .. } => Tone::Bad,
-        Event::Draining { .. } | Event::NewLeader(_) | Event::Voters(_) => Tone::Plain,
-        // A later version of the core may have more; `tests/layering` finds one that is not listed here.
-        _ => Tone::Plain,
+        // A later core may have more: `tests/layering` finds one that is not listed here.
+        Event::Draining { .. } | Event::NewLeader(_) | Event::Voters(_) | _ => Tone::Plain,
     }
 }
 

@@ -15,7 +15,7 @@
 //! everything ([`Limits`]), under which name a refusal is counted ([`Closed`], `DropReason`), when to
 //! dial and which of two links stays (`bridge::peers`). The rest carries it out: [`RemoteBridge`] under
 //! its `Guardian`, plain tasks for each connection, over any
-//! `transport`.
+//! [`transport`].
 //!
 //! | folder | what is in it |
 //! |---|---|
@@ -23,7 +23,7 @@
 //! | `link/` | one connection: greet, read, write, and how fast |
 //! | `carry/` | what crosses of a group: which agents run where, what waits, whose names and terms count |
 //! | `wire/` | bytes: frames, and MessagePack in one spelling |
-//! | `tls/`, `transport/`, `zenoh/` | streams between two hosts, encrypted or not, over sockets or over zenoh |
+//! | `tls/`, `transport/` | streams between two hosts, encrypted or not, over sockets or over a network of your own |
 //!
 //! # The walk of one `Elect`
 //! Ten stops from the bytes to a mailbox, each of which asks its own question:
@@ -81,8 +81,8 @@
 //!
 //! # What it is not
 //! Every node is linked to every other one that it exchanges messages with: nothing is passed on.
-//! That is right for a few dozen hosts, and for some hundreds of which a few vote. With the feature `zenoh` hosts that
-//! cannot reach each other are linked through its routers. In available mode each side of a partition elects a leader;
+//! That is right for a few dozen hosts, and for some hundreds of which a few vote. With the crate `actix-bully-zenoh` hosts
+//! that cannot reach each other are linked through routers of zenoh. In available mode each side of a partition elects a leader;
 //! use the [quorum mode](crate::agent::AgentBuilder::quorum) where that must not be.
 //!
 #![doc = include_str!("how_far.md")]
@@ -107,14 +107,7 @@ pub mod sentinel;
 #[cfg(feature = "tls")]
 #[cfg_attr(docsrs, doc(cfg(feature = "tls")))]
 pub mod tls;
-#[cfg(feature = "zenoh")]
-#[cfg_attr(docsrs, doc(cfg(feature = "zenoh")))]
-pub mod zenoh;
-
-#[cfg(feature = "testkit")]
 pub mod transport;
-#[cfg(not(feature = "testkit"))]
-mod transport;
 
 mod bridge;
 mod carry;
@@ -133,14 +126,13 @@ pub use bridge::{
 };
 pub use carry::{GroupRules, MayBe, Rights};
 pub use limits::{Limits, LimitsBuilder, LimitsError};
-pub use node::{LinkId, NodeId, NodeIdError, NodeIncarnation};
+pub use node::{ClusterId, LinkId, NodeId, NodeIdError, NodeIncarnation};
 pub use reason::Closed;
 
 for_tests! {
     use {
         carry::{AllowedNames, TermFault},
         link::{Challenge, Credential, Proof},
-        node::ClusterId,
         reason::{DropReason, Farewell, SecretFault},
         wire::WireError,
     };

@@ -18,6 +18,7 @@ use actix_bully::{
     testkit::{FaultyStore, Inject, VirtualClock},
 };
 use tracing::Level;
+use tracing_subscriber::{Registry, filter::Targets, fmt, layer::SubscriberExt as _};
 
 use crate::{
     logging,
@@ -60,7 +61,7 @@ pub(crate) fn logged(level: Level, scene: impl AsyncFnOnce(Lines)) {
     logging::beside_others();
     let lines = Lines::default();
     let writer = lines.clone();
-    let subscriber = tracing_subscriber::fmt()
+    let subscriber = fmt()
         .with_writer(move || writer.clone())
         .with_max_level(level)
         .with_ansi(false)
@@ -68,6 +69,37 @@ pub(crate) fn logged(level: Level, scene: impl AsyncFnOnce(Lines)) {
         .without_time()
         .finish();
     tracing::subscriber::with_default(subscriber, || play(scene(lines)));
+}
+
+/// The machines are of another crate, and trace by the name that a user's filter has.
+#[test]
+fn a_filter_by_the_name_of_the_crate_shows_the_elections_too() {
+    logging::beside_others();
+    let lines = Lines::default();
+    let writer = lines.clone();
+    let subscriber = Registry::default()
+        .with(
+            fmt::layer()
+                .with_writer(move || writer.clone())
+                .with_ansi(false),
+        )
+        .with(Targets::new().with_target("actix_bully", Level::DEBUG));
+    tracing::subscriber::with_default(subscriber, || {
+        play(async {
+            let group = Group::new("jobs").unwrap();
+            let agent = BullyAgent::builder("a").score(1).join(&group).quorum(["a"]);
+            let agent = agent.clock(VirtualClock::new()).store(MemoryStore::new());
+            let agent = agent.start().unwrap();
+            clock::sleep(MS(10_000)).await;
+            drop(agent);
+        });
+    });
+    let begun = lines.about("election begins");
+    assert!(!begun.is_empty(), "the core says when an election begins");
+    assert!(
+        begun.iter().all(|line| line.contains(" actix_bully: ")),
+        "{begun:?}"
+    );
 }
 
 fn three() -> Vec<BullyHandle> {

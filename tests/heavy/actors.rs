@@ -14,7 +14,7 @@ use std::{
     sync::Arc,
 };
 
-use actix_bully::protocol::{
+use bully_core::protocol::{
     Birth, Effect, EffectOf, EffectsOf, Election, Identity, Incarnation, Input, InputOf, Member,
     MemberKind, Members, PeerMessage, Time, To,
 };

@@ -9,10 +9,8 @@
 
 use std::{sync::Arc, time::Duration};
 
-use actix_bully::{
-    elections::ballot::{Ballot, BallotConfig, BallotMessage, BallotRecord, Standing},
-    protocol::{Effect, Event, Round, Timings},
-};
+use bully_classics::ballot::{Ballot, BallotConfig, BallotMessage, BallotRecord, Standing};
+use bully_core::protocol::{Effect, Event, Round, Timings};
 
 use crate::{
     relative::ticks,

@@ -7,7 +7,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use actix_bully::{
+use bully_core::{
     elections::{
         astra::{Astra as Machine, AstraConfig},
         bully::{Bully, BullyConfig, BullyMessage},

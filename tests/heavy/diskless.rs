@@ -25,7 +25,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use actix_bully::{
+use bully_core::{
     elections::{
         bully::{BullyMessage, BullyTimer},
         quorum::{Diskless, QuorumBully, QuorumConfig, diskless::Defect},

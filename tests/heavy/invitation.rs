@@ -11,13 +11,11 @@
 
 use std::{cmp::Ordering, sync::Arc, time::Duration};
 
-use actix_bully::{
-    elections::invitation::{
-        CountRecord, Defect, ElectionId, InvitationConfig, InvitationElection, InvitationMessage,
-        PaperStatus, Task,
-    },
-    protocol::{Effect, Event, Incarnation, Leader, Timings, To},
+use bully_classics::invitation::{
+    CountRecord, Defect, ElectionId, InvitationConfig, InvitationElection, InvitationMessage,
+    PaperStatus, Task,
 };
+use bully_core::protocol::{Effect, Event, Incarnation, Leader, Timings, To};
 
 use crate::{
     relative::ticks,

@@ -9,7 +9,7 @@
 
 use std::{ops::RangeInclusive, sync::Arc, time::Duration};
 
-use actix_bully::{
+use bully_core::{
     elections::{
         bully::{BullyMessage, BullyTimer},
         lease::{

@@ -3,7 +3,7 @@
 //! Decided here: what each step adds, and which invariants it breaks at once; those that depend on
 //! the clocks are judged in [`crate::quorum`]. As small as can be: it is part of every state.
 
-use actix_bully::{
+use bully_core::{
     elections::{
         bully::{BullyMessage, Claim},
         quorum::{QuorumBully, Vote},

@@ -10,7 +10,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use actix_bully::{
+use bully_core::{
     elections::{
         bully::{Ack, BullyMessage, BullyTimer, Micros, Preemption, Yield},
         quorum::{Defect, QuorumBully, QuorumConfig, Vote},

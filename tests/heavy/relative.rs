@@ -16,7 +16,7 @@ use std::{
     time::Duration,
 };
 
-use actix_bully::protocol::Time;
+use bully_core::protocol::Time;
 
 /// What every clock shows at the beginning, in nanoseconds.
 pub const EPOCH: u64 = 1_000_000_000_000_000_000;

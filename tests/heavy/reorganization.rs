@@ -5,10 +5,8 @@
 
 use std::{sync::Arc, time::Duration};
 
-use actix_bully::{
-    elections::reorganization::{PaperStatus, Reorganization, ReorganizationConfig},
-    protocol::Timings,
-};
+use bully_classics::reorganization::{PaperStatus, Reorganization, ReorganizationConfig};
+use bully_core::protocol::Timings;
 
 use crate::{relative::ticks, rules::Rules, timed::World};
 

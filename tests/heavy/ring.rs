@@ -3,10 +3,8 @@
 
 use std::{sync::Arc, time::Duration};
 
-use actix_bully::{
-    elections::ring::{Ring, RingConfig},
-    protocol::Timings,
-};
+use bully_classics::ring::{Ring, RingConfig};
+use bully_core::protocol::Timings;
 
 use crate::{
     relative::ticks,

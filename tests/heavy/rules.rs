@@ -5,7 +5,7 @@
 
 use std::{fmt::Debug, hash::Hash, time::Duration};
 
-use actix_bully::protocol::{
+use bully_core::protocol::{
     AgentId, EffectOf, Election, Incarnation, InputOf, MemberKind, PeerMessage, Score,
 };
 

@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use actix_bully::protocol::{AgentId, Election, Role, View};
+use bully_core::protocol::{AgentId, Election, Role, View};
 use stateright::{
     Path,
     actor::{ActorModelAction, ActorModelState},

@@ -19,7 +19,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use actix_bully::{
+use bully_core::{
     elections::{
         bully::{BullyMessage, Yield},
         quorum::{Defect, QuorumBully, QuorumConfig, SealRecord, Vote},

@@ -6,7 +6,7 @@
 
 use std::fs;
 
-use super::touches::{Missing, all_of, has_word, is_published, read, root};
+use super::touches::{MACHINES, Missing, all_of, has_word, is_published, read, root};
 
 /// An option without a setter in the builder, and why.
 const NO_SETTER: Reasons = &[
@@ -101,7 +101,7 @@ fn an_option_of_an_election_is_set_fuzzed_and_tested() {
         {
             missing.add(
                 &format!("{config}::{option}"),
-                "src/elections: drop the reason",
+                "the elections: drop the reason",
             );
         }
     }
@@ -123,10 +123,12 @@ struct Field {
 
 /// Every election's: the file `config` of its folder defines it.
 fn configs() -> Vec<Config> {
-    let folders = fs::read_dir(root().join("src/elections")).expect("the folder is there");
-    let names = folders.map(|entry| entry.expect("an entry").file_name());
-    let config = |machine: String| {
-        let folder = format!("src/elections/{machine}");
+    let folders = MACHINES.into_iter().flat_map(|all| {
+        let folders = fs::read_dir(root().join(all)).expect("the folder is there");
+        folders.map(move |entry| (all, entry.expect("an entry").file_name()))
+    });
+    let config = |all: &str, machine: String| {
+        let folder = format!("{all}/{machine}");
         let source = root().join(&folder).join("config.rs");
         let source = fs::read_to_string(source).ok()?;
         let is_config = |(name, _): &(&str, &str)| name.ends_with("Config");
@@ -138,8 +140,8 @@ fn configs() -> Vec<Config> {
             options: fields(rest.split_once("\n}")?.0),
         })
     };
-    let mut configs: Vec<_> = names
-        .filter_map(|name| config(name.into_string().ok()?))
+    let mut configs: Vec<_> = folders
+        .filter_map(|(all, name)| config(all, name.into_string().ok()?))
         .collect();
     configs.sort_by(|a, b| a.name.cmp(&b.name));
     configs

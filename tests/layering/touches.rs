@@ -37,13 +37,12 @@ const OF_A_CHANGE: &str = "histories in which the voters change lose them among 
 const OF_A_START: &str = "it is asked again when the other one is heard: a unit test loses it";
 
 /// Why no loss suite has the messages to a register.
-const OF_A_REGISTER: &str =
-    "the histories of `elections/lease/tests/histories.rs` lose each of them";
+const OF_A_REGISTER: &str = "the histories of `crates/bully-sim/tests/lease.rs` lose each of them";
 
 const MESSAGES: &[Messages] = &[
     Messages {
         all: "BullyMessage",
-        defined: "src/elections/message/mod.rs",
+        defined: "crates/bully-core/src/elections/message/mod.rs",
         pages: &["bully", "astra", "quorum", "lease"],
         listed: &["src/remote/wire/tests/samples.rs", "fuzz/src/core.rs"],
         lost: &["tests/elections/seeds", "tests/elections/quorum"],
@@ -71,7 +70,7 @@ const MESSAGES: &[Messages] = &[
     },
     Messages {
         all: "RingMessage",
-        defined: "src/elections/ring/message.rs",
+        defined: "crates/bully-classics/src/ring/message.rs",
         pages: &["ring"],
         listed: &["tests/elections/ring/bytes.rs"],
         lost: &["tests/elections/ring"],
@@ -79,7 +78,7 @@ const MESSAGES: &[Messages] = &[
     },
     Messages {
         all: "ReorganizationMessage",
-        defined: "src/elections/reorganization/message.rs",
+        defined: "crates/bully-classics/src/reorganization/message.rs",
         pages: &["reorganization"],
         listed: &["tests/elections/paper/messages.rs"],
         lost: &["tests/elections/seeds/reorganization"],
@@ -87,7 +86,7 @@ const MESSAGES: &[Messages] = &[
     },
     Messages {
         all: "InvitationMessage",
-        defined: "src/elections/invitation/message.rs",
+        defined: "crates/bully-classics/src/invitation/message.rs",
         pages: &["invitation"],
         listed: &["tests/elections/paper/messages.rs"],
         lost: &["tests/elections/seeds/invitation"],
@@ -95,9 +94,9 @@ const MESSAGES: &[Messages] = &[
     },
     Messages {
         all: "BallotMessage",
-        defined: "src/elections/ballot/message.rs",
+        defined: "crates/bully-classics/src/ballot/message.rs",
         pages: &["ballot"],
-        listed: &["src/elections/ballot/tests"],
+        listed: &["crates/bully-classics/src/ballot/tests"],
         lost: &["tests/elections/ballot"],
         spared: &[(
             "nack",
@@ -153,13 +152,19 @@ fn a_message_is_in_every_list_of_messages() {
 /// The file that defines timers, and the pages and unit tests of the machines that set them.
 const TIMERS: &[(&str, &[&str])] = &[
     (
-        "src/elections/timer.rs",
+        "crates/bully-core/src/elections/timer.rs",
         &["bully", "astra", "quorum", "lease"],
     ),
-    ("src/elections/ring/state.rs", &["ring"]),
-    ("src/elections/ballot/timer.rs", &["ballot"]),
-    ("src/elections/reorganization/timer.rs", &["reorganization"]),
-    ("src/elections/invitation/timer.rs", &["invitation"]),
+    ("crates/bully-classics/src/ring/state.rs", &["ring"]),
+    ("crates/bully-classics/src/ballot/timer.rs", &["ballot"]),
+    (
+        "crates/bully-classics/src/reorganization/timer.rs",
+        &["reorganization"],
+    ),
+    (
+        "crates/bully-classics/src/invitation/timer.rs",
+        &["invitation"],
+    ),
 ];
 
 #[test]
@@ -178,7 +183,7 @@ fn a_timer_is_in_its_machines_table_and_unit_tests() {
             .collect();
         let folders = machines
             .iter()
-            .map(|machine| format!("src/elections/{machine}/tests"));
+            .map(|machine| format!("{}/tests", folder_of(machine)));
         let tests: String = folders.map(|folder| all_of(&folder)).collect();
         for timer in timers {
             let name = format!("{defined}: {timer}");
@@ -196,9 +201,41 @@ fn a_timer_is_in_its_machines_table_and_unit_tests() {
     missing.report();
 }
 
+/// Where each event is decided on, beside an arm for those of a later core.
+const EVENTS: &[&str] = &[
+    "src/agent/drive.rs",
+    "src/agent/log.rs",
+    "src/agent/subscribers.rs",
+    "src/metrics/agent.rs",
+    "src/dashboard/entries.rs",
+];
+
+/// The compiler does not ask: applications have an arm for events that they do not know, and so have these.
+#[test]
+fn an_event_is_decided_on_wherever_events_are() {
+    if is_published() {
+        return;
+    }
+    let mut missing = Missing::default();
+    let events = variants(
+        &read("crates/bully-core/src/protocol/event.rs"),
+        "enum Event {",
+    );
+    assert!(events.len() >= 7, "{events:?}");
+    for (event, file) in events
+        .iter()
+        .flat_map(|event| EVENTS.iter().map(move |file| (event, file)))
+    {
+        if !read(file).contains(&format!("Event::{event}")) {
+            missing.add(&format!("Event::{event}"), file);
+        }
+    }
+    missing.report();
+}
+
 /// Where each field of a view has to be used: an agent publishes it, the simulator holds it to its rules
 /// or shows it, and fuzzing compares it with the events.
-const VIEWS: &[&str] = &["src/agent", "src/testkit/sim", "fuzz/src"];
+const VIEWS: &[&str] = &["src/agent", "crates/bully-sim/src/sim", "fuzz/src"];
 
 #[test]
 fn a_field_of_the_view_is_published_simulated_and_fuzzed() {
@@ -206,7 +243,7 @@ fn a_field_of_the_view_is_published_simulated_and_fuzzed() {
         return;
     }
     let mut missing = Missing::default();
-    let source = read("src/protocol/view.rs");
+    let source = read("crates/bully-core/src/protocol/view.rs");
     let (_, rest) = source.split_once("pub struct View {").expect("a view");
     let (fields, _) = rest.split_once("\n}").expect("its end");
     let fields = fields
@@ -225,7 +262,7 @@ fn a_field_of_the_view_is_published_simulated_and_fuzzed() {
 /// Where each preset has to be: its own table, the test that it is valid, what it costs, and the tools
 /// that offer presets. Of these the last two leave out some, and say why in their words.
 const PRESETS: &[(&str, &[&str])] = &[
-    ("src/protocol/timings.rs", &[]),
+    ("crates/bully-core/src/protocol/timings.rs", &[]),
     ("benches/failover.rs", &["astra"]), // no failure detector, so no bound
     ("examples/simulate/history.rs", &["astra"]), // drawn with its own election only
     ("examples/node/args.rs", &["astra", "in_process"]), // between hosts
@@ -238,7 +275,7 @@ fn a_preset_is_offered_and_measured() {
         return;
     }
     let mut missing = Missing::default();
-    let source = read("src/protocol/timings.rs");
+    let source = read("crates/bully-core/src/protocol/timings.rs");
     let made = source
         .lines()
         .filter_map(|line| line.trim().strip_prefix("pub const fn "));
@@ -299,10 +336,12 @@ fn a_package_is_a_member_of_the_workspace_and_in_the_guide() {
     let (manifest, guide) = (read("Cargo.toml"), read("CONTRIBUTING.md"));
     let root = root();
     let folders = ["benches", "benches/peers", "fuzz"].map(PathBuf::from);
-    let below = ["tests", "examples"].into_iter().flat_map(|folder| {
-        let entries = fs::read_dir(root.join(folder)).expect("the folder is there");
-        entries.map(move |entry| Path::new(folder).join(entry.expect("an entry").file_name()))
-    });
+    let below = ["crates", "tests", "examples"]
+        .into_iter()
+        .flat_map(|folder| {
+            let entries = fs::read_dir(root.join(folder)).expect("the folder is there");
+            entries.map(move |entry| Path::new(folder).join(entry.expect("an entry").file_name()))
+        });
     for folder in folders.into_iter().chain(below) {
         if !root.join(&folder).join("Cargo.toml").exists() {
             continue;
@@ -385,8 +424,23 @@ pub(super) fn all_of(folder: &str) -> String {
         .collect()
 }
 
+/// Where the files of a machine are.
+pub(super) fn folder_of(machine: &str) -> String {
+    MACHINES
+        .iter()
+        .map(|folder| format!("{folder}/{machine}"))
+        .find(|folder| root().join(folder).exists())
+        .unwrap_or_else(|| unreachable!("{machine} has no folder"))
+}
+
+/// The folders that have one for each machine.
+pub(super) const MACHINES: [&str; 2] = [
+    "crates/bully-core/src/elections",
+    "crates/bully-classics/src",
+];
+
 fn page_of(machine: &str) -> String {
-    format!("src/elections/{machine}/mod.rs")
+    format!("{}/mod.rs", folder_of(machine))
 }
 
 /// The rows of the tables on a page.

@@ -8,14 +8,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use actix_bully_database_tests::Server;
-use actix_bully_register_tests::etcd::Etcd;
 #[cfg(feature = "zenoh")]
 use actix_bully_zenoh_tests::Raw;
 use clap::ValueEnum;
 use tempfile::TempDir;
 
-use crate::{Wrong, costs, log::Log};
+use crate::{Wrong, costs, log::Log, stores::Store};
 
 /// How long all may take to agree.
 const SOON: Duration = Duration::from_secs(300);
@@ -42,9 +40,9 @@ pub(crate) enum Way {
     ZenohRouter,
     /// A lease in a folder of files
     Files,
-    /// A lease in PostgreSQL
+    /// A lease in PostgreSQL (feature `stores`)
     Postgres,
-    /// A lease in etcd
+    /// A lease in etcd (feature `stores`)
     Etcd,
 }
 
@@ -93,30 +91,27 @@ pub(crate) struct Group {
 /// What runs beside them.
 enum Beside {
     Nothing,
-    Postgres(Server),
-    Etcd(Etcd),
+    Store(Store),
     #[cfg(feature = "zenoh")]
     Router(#[expect(dead_code, reason = "it passes messages on until it is dropped")] Raw),
 }
 
 impl Beside {
-    fn start(way: Way, processes: usize) -> Self {
-        match way {
+    fn start(way: Way, processes: usize) -> Result<Self, Wrong> {
+        Ok(match way {
             Way::Mesh | Way::Bridge | Way::Files => Self::Nothing,
             #[cfg(feature = "zenoh")]
             Way::Zenoh => Self::Nothing,
             #[cfg(feature = "zenoh")]
             Way::ZenohRouter => Self::Router(Raw::router(ROUTER)),
-            Way::Postgres => Self::Postgres(server(processes)),
-            Way::Etcd => Self::Etcd(Etcd::start()),
-        }
+            Way::Postgres | Way::Etcd => Self::Store(Store::start(way, processes)?),
+        })
     }
 
     /// What a store has done so far: transactions, or requests of clients.
     fn operations(&self) -> Option<i64> {
         match self {
-            Self::Postgres(server) => server.operations(),
-            Self::Etcd(etcd) => etcd.operations(),
+            Self::Store(store) => store.operations(),
             #[cfg(feature = "zenoh")]
             Self::Router(_) => None,
             Self::Nothing => None,
@@ -131,7 +126,7 @@ impl Group {
             way,
             running: Vec::new(),
             log: Log::default(),
-            beside: Beside::start(way, processes),
+            beside: Beside::start(way, processes)?,
             folder: TempDir::new()?,
         };
         let began = Instant::now();
@@ -154,11 +149,8 @@ impl Group {
                 command.args(["lease", &format!("files:{}", folder.display())]);
             }
             Beside::Nothing => self.link(&mut command, process, processes),
-            Beside::Postgres(server) => {
-                command.args(["lease", &format!("postgres:{}", server.address())]);
-            }
-            Beside::Etcd(etcd) => {
-                command.args(["lease", &format!("etcd:{}", etcd.endpoint())]);
+            Beside::Store(store) => {
+                command.args(["lease", &store.address()]);
             }
             #[cfg(feature = "zenoh")]
             Beside::Router(_) => self.link(&mut command, process, processes),
@@ -289,19 +281,6 @@ impl Drop for Group {
             drop(child.wait());
         }
     }
-}
-
-/// A server that takes that many clients.
-fn server(processes: usize) -> Server {
-    let mut server = Server::start();
-    let connections = 2 * processes + 20;
-    let set = format!("ALTER SYSTEM SET max_connections = {connections}");
-    let done = server.connect().batch_execute(&set);
-    if done.is_ok() {
-        server.crash();
-        server.restart();
-    }
-    server
 }
 
 fn name(process: usize) -> String {

@@ -13,18 +13,19 @@ use std::{
     thread,
 };
 
-#[cfg(feature = "zenoh")]
-use actix_bully::remote::zenoh::ZenohOptions;
-
+#[cfg(feature = "stores")]
+use actix_bully::register::{EtcdRegister, PostgresRegister};
 use actix_bully::{
     Group,
     agent::{BullyAgent, BullyBuilder, BullyHandle, ElectionArbiter},
     clock::{BootClock, Clock as _},
     elections::bully::Preemption,
-    register::{EtcdRegister, FileRegister, PostgresRegister, Register},
+    register::{FileRegister, Register},
     remote::{BridgeBuilder, Peer, RemoteBridge},
     store::{FileStore, StoreIdentity},
 };
+#[cfg(feature = "zenoh")]
+use actix_bully_zenoh::{ZenohOptions, ZenohTransport};
 use clap::{Parser, Subcommand};
 use futures::StreamExt as _;
 use serde_json::json;
@@ -149,9 +150,11 @@ fn start(args: &Args, group: &Group, elections: &ElectionArbiter) -> Result<Bull
         Way::Lease { store } => {
             let register: Arc<dyn Register> = match store.split_once(':') {
                 Some(("files", folder)) => Arc::new(FileRegister::open(folder)?),
+                #[cfg(feature = "stores")]
                 Some(("postgres", address)) => {
                     Arc::new(PostgresRegister::builder(address).create_table().open()?)
                 }
+                #[cfg(feature = "stores")]
                 Some(("etcd", endpoint)) => Arc::new(EtcdRegister::builder([endpoint]).open()?),
                 _ => {
                     return Err("a store is files:FOLDER, postgres:ADDRESS or etcd:ENDPOINT".into());
@@ -228,7 +231,7 @@ fn over_zenoh(
     move |group: &Group| {
         let bridge = RemoteBridge::builder(&name)
             .cluster("scale")
-            .zenoh(zenoh)
+            .transport(ZenohTransport::new(zenoh))
             .dangerous_plaintext()
             .carry(group);
         let named = |bridge: BridgeBuilder, peer: &String| bridge.peer(Peer::inbound(peer));

@@ -3,7 +3,7 @@
 //! `cargo run --release --package actix-bully-scale --bin scale` (Linux; PostgreSQL's server for `postgres`): with the
 //! timings `default`, a process each. `-- --ways bridge,postgres`, `-- --processes 3,10,30` and `-- --seconds 10` choose. What is sent is
 //! counted for the whole loopback: in a namespace of its own (`unshare --net`, then `ip link set lo up`) nothing else is. With `--features zenoh` there are the
-//! ways `zenoh` and `zenoh-router`.
+//! ways `zenoh` and `zenoh-router`; with `--no-default-features` no server is built, and `postgres` and `etcd` do not start.
 //!
 //! Read on: `participant.rs` is one of the processes, `group.rs` has all of them, `costs.rs` reads what they need.
 #![expect(
@@ -17,6 +17,11 @@ mod group;
 #[path = "../../../tests/hosts/log.rs"]
 #[expect(dead_code, reason = "other programs ask more")]
 mod log;
+#[cfg(feature = "stores")]
+mod stores;
+#[cfg(not(feature = "stores"))]
+#[path = "no_stores.rs"]
+mod stores;
 #[path = "../../../tests/hosts/wrong.rs"]
 mod wrong;
 

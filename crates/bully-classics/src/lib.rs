@@ -1,4 +1,22 @@
-//! Elections of the literature as pure state machines.
+//! Elections of the literature as pure state machines, on the interface of [`bully_core`].
+//!
+//! | machine | promise | needs |
+//! |---|---|---|
+//! | [`ballot`] | in the end one leader, of ever higher ballots | a majority of voters, a durable record |
+//! | [`ring`] | the highest-ranked agent leads those whom a token can visit | a hop > 2 × the longest delay |
+//! | [`reorganization`] | the paper's: two at work have the same coordinator and task, at every instant | deadline > 2 × the longest delay, no loss, no pause, a durable record |
+//! | [`invitation`] | agreement in each group; one group, under the highest-ranked, once messages are on time | a durable record |
+//!
+//! They are for those who learn, teach and compare. For work of which there must not be two take the quorum or the
+//! lease of `bully_core`. [actix-bully](https://docs.rs/actix-bully) runs these machines in actix actors, with its
+//! feature `classics`, as `actix_bully::elections::ring` and so on.
+//!
+//! `invitation` and `reorganization` are two algorithms of one paper. They share their numbers, their safe storage and
+//! their status (`numbered`). Each keeps its own `match` over roles and inputs: what looks alike in both differs in who
+//! may ask, in what an answer obliges to, and in the deadline of each wait, and a reader compares each with its pages
+//! of the paper.
+//!
+//! Not here: the interface of an election, and the parts that machines share.
 #![forbid(unsafe_code)]
 
 pub mod ballot;

@@ -5,6 +5,11 @@
 //!
 //! These are traits and free functions, so that a list of members that an application reads offers none of them.
 
+pub use crate::record::{
+    moment::{AgentCondition, AgentMoment, RecordedMoments},
+    ring::BoundedRecord,
+};
+
 use crate::protocol::{AgentId, Incarnation, Member, Score, StoreId};
 
 /// Reports of one member.

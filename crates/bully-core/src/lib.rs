@@ -1,4 +1,45 @@
-//! Leader elections as pure state machines.
+//! Leader elections as pure state machines: without a runtime, a clock, a file or randomness.
+//!
+//! ```text
+//!               ┌────────────────────────────────────────────┐
+//!   Input ─────▶│ Election::handle(now, input, &mut effects) │─────▶ effects, in order
+//!               └────────────────────┬───────────────────────┘
+//!                                    ▼
+//!                     Election::view(now): role, term, leader
+//! ```
+//!
+//! Who wants leader election in an actix application takes the crate [actix-bully], which has this one inside. This
+//! crate is for those who bring a runtime of their own, and for those who write an election of their own.
+//!
+//! | module | what it has |
+//! |---|---|
+//! | [`protocol`] | the contract: inputs, effects, view; ids, ranks, terms, timings |
+//! | [`elections`] | the machines: bully, ASTRA, quorum, lease |
+//! | [`parts`] | what these machines have in common, for those who write another one |
+//! | [`driver`] | what a driver does beside that: it keeps the list of members |
+//! | [`record`] | a run on record: its file, its drawings, a test that repeats it |
+//!
+//! # The contract
+//! [`Election`](protocol::Election) says what a machine promises, and in eight points what its driver owes it. A machine
+//! is *total*: every input in every role is decided, and none fails. The same inputs give the same effects.
+//!
+//! # A driver
+//! This one is over plain tokio. It is the example `driver` of this crate (`cargo run -p bully-core --example driver`):
+//!
+//! ```no_run
+#![doc = include_str!("../examples/driver.rs")]
+//! ```
+//!
+//! # Testing a machine
+//! The crate [bully-sim] runs any [`Election`](protocol::Election) in a seeded world: virtual time, lost and doubled
+//! messages, crashes, partitions, slow clocks, and an invariant that is checked after each step.
+//!
+//! # Events
+//! The machines trace with `target: "actix_bully"`, so that the filter of an application shows an election with the
+//! rest of the crate.
+//!
+//! [actix-bully]: https://docs.rs/actix-bully
+//! [bully-sim]: https://docs.rs/bully-sim
 #![forbid(unsafe_code)]
 
 pub mod driver;

@@ -6,11 +6,18 @@
 //! record that it loses was there for longer than that: what is written and lost between two reads leaves no trace, so
 //! nobody could notice. Where leases differ, all agents have seen the longest before, and none starts soon afterwards.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "helpers of tests are not recognised as such"
+)]
+
 use std::{cell::Cell as Shared, rc::Rc, sync::Arc, time::Duration};
 
 use bully_core::{
     elections::lease::{
-        Defect, LeaseConfig, LeaseRecord, Register, RegisterConfig, Simulated, SimulatedConfig,
+        Defect, LeaseConfig, LeaseRecord, RegisterConfig, Simulated, SimulatedConfig,
     },
     protocol::{AgentId, Preemption, Score, Term, Time, Timings, fixture::id},
     random::SplitMix64,

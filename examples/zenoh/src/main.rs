@@ -16,8 +16,9 @@ use std::error::Error;
 use actix_bully::{
     Group,
     agent::BullyAgent,
-    remote::{Peer, RemoteBridge, zenoh::ZenohOptions},
+    remote::{Peer, RemoteBridge},
 };
+use actix_bully_zenoh::{ZenohOptions, ZenohTransport};
 use clap::Parser;
 use futures::{StreamExt, stream::select};
 
@@ -57,7 +58,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .fold(zenoh, |zenoh, endpoint| zenoh.connect(endpoint));
 
     let group = Group::new("jobs")?;
-    let bridge = RemoteBridge::builder(&args.name).zenoh(zenoh).carry(&group);
+    let bridge = RemoteBridge::builder(&args.name)
+        .transport(ZenohTransport::new(zenoh))
+        .carry(&group);
     let bridge = args
         .peer
         .iter()

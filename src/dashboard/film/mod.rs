@@ -18,12 +18,11 @@ use super::{
     moment::{AgentFacts, AgentState, ClockFacts, NetworkFacts, PageMoment, short},
     said::{Happened, Said},
 };
+use bully_core::driver::{AgentCondition, AgentMoment, RecordedMoments};
+
 use crate::{
     protocol::{AgentId, Time},
-    record::{
-        AgentCondition, AgentMoment, BoundedText, NetworkRecord, RecordedCommand, RecordedMoments,
-        Recording, TooLong, TraceEntry, What,
-    },
+    record::{BoundedText, NetworkRecord, RecordedCommand, Recording, TooLong, TraceEntry, What},
     shown,
 };
 

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use serde::{Serialize, Serializer, ser::SerializeStruct};
 
-use crate::remote::{Closed, DropReason, bridge::shared::BridgeState};
+use crate::remote::{Closed, DropReason, bridge::shared::BridgeState, transport::RefusedPackets};
 
 /// One counter for each reason; shared by all links of a bridge, read at any time.
 #[derive(Debug, Default)]
@@ -69,8 +69,7 @@ const NOTICES: [&str; 6] = [
     "notice_replayed",
 ];
 
-/// What a network that carries messages, not bytes, delivered and was ignored (feature `zenoh`): no packet, one of no
-/// connection, a connection or a token too many.
+/// What a network that carries messages, not bytes, delivered and was ignored, as [`RefusedPackets`] has it.
 const PACKETS: [&str; 4] = [
     "packet_malformed",
     "packet_stray",
@@ -101,8 +100,14 @@ impl BridgeCounts {
     }
 
     /// With what the network refused, by the names of the counters.
-    pub(crate) const fn with_refused(mut self, packets: [u64; 4]) -> Self {
-        self.packets = packets;
+    pub(crate) const fn with_refused(mut self, refused: RefusedPackets) -> Self {
+        let RefusedPackets {
+            malformed,
+            stray,
+            connections,
+            tokens,
+        } = refused;
+        self.packets = [malformed, stray, connections, tokens];
         self
     }
 

@@ -120,11 +120,10 @@ pub enum BridgeError {
     #[cfg_attr(docsrs, doc(cfg(feature = "sentinel")))]
     #[error("no sentinel: {0}")]
     Sentinel(#[source] crate::remote::sentinel::SentinelError),
-    /// No zenoh session.
-    #[cfg(feature = "zenoh")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "zenoh")))]
+    /// The [transport](crate::remote::transport) does not [open](crate::remote::transport::Transport::open). An error of
+    /// its own is inside: `reason.get_ref()`, then `downcast_ref`.
     #[error(transparent)]
-    Zenoh(#[from] crate::remote::zenoh::ZenohError),
+    Transport(io::Error),
     /// No runtime.
     #[error("a bridge starts on an arbiter: call .start() inside of a running System")]
     NoRuntime,

@@ -25,9 +25,6 @@ mod listening;
 pub(crate) mod memory;
 pub(crate) mod message;
 mod noise;
-#[cfg(feature = "zenoh")]
-#[cfg_attr(docsrs, doc(cfg(feature = "zenoh")))]
-mod over_zenoh;
 mod peer;
 pub(crate) mod peers;
 #[cfg(feature = "metrics")]

@@ -23,10 +23,11 @@ use super::{
 #[cfg(target_os = "linux")]
 const BACKLOG: i32 = 1_024;
 
-/// TCP.
+/// TCP, the network of a bridge that is given no other one.
 #[derive(Clone, Copy, Debug)]
 pub struct Tcp {
-    /// How long sent bytes may stay unacknowledged. Default: 2 s. Linux only.
+    /// Longest time for which sent bytes may stay unacknowledged, in whole milliseconds; 0: the system decides.
+    /// Default: 2 s. Linux only.
     pub user_timeout: Duration,
 }
 

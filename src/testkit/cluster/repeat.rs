@@ -4,16 +4,14 @@
 //! pass then, and that a command of the recording that is refused ends the run. Not here: what a recording says
 //! ([`record`](crate::record)).
 
-use std::time::Duration;
-
 use actix::clock::sleep;
 
 use super::{Cluster, ClusterError, journal::open};
 use crate::{
     clock::Clock,
     protocol::{AgentId, Election, MemberKind, Time},
-    record::{NetworkRecord, RecordedCommand, Recording, What},
-    testkit::faults::{Conditions, ConditionsError},
+    record::{RecordedCommand, Recording, What},
+    testkit::faults::Conditions,
 };
 
 impl<E: Election> Cluster<E> {

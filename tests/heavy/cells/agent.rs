@@ -1,6 +1,6 @@
 //! What an agent's thread publishes, while a handle on another thread makes it leave.
 
-use actix_bully::protocol::{Incarnation, Leader, Role, Term, Time, View};
+use bully_core::protocol::{Incarnation, Leader, Role, Term, Time, View};
 use loom::{
     model,
     sync::{

@@ -7,7 +7,7 @@
     reason = "the files have more than what threads race for here"
 )]
 
-use actix_bully::protocol;
+use bully_core::protocol;
 
 mod agent;
 mod group;

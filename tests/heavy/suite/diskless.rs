@@ -4,7 +4,7 @@
 //! Not found here, and why: `AnyTerm` takes a clock that is ten seconds ahead, `EarlyAnswers` five voters (three ask both
 //! others, and so the leader), and the other five messages that are on their way for longer than there is room for.
 
-use actix_bully::elections::quorum::diskless::Defect;
+use bully_core::elections::quorum::diskless::Defect;
 
 use crate::{
     case::{Case, Search, timed},

@@ -1,6 +1,6 @@
 //! The invitation election, in every order: agreement within each group, and not one leader.
 
-use actix_bully::elections::invitation::Defect;
+use bully_classics::invitation::Defect;
 
 use crate::{
     case::{Case, Search, timed},

@@ -5,7 +5,7 @@
 //! one lead in the third tick. Where the store forgets, messages arrive within their tick or never: an answer that was
 //! on its way while the store was away would show as unchanged what was lost.
 
-use actix_bully::elections::lease::{Defect, Preemption};
+use bully_core::elections::lease::{Defect, Preemption};
 
 use crate::{
     case::{Case, Search, timed},

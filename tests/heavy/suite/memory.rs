@@ -7,7 +7,7 @@
 //! Not found here: `ExcusedByOne`, also with heartbeats (4,511,796 worlds with three messages on their way), and
 //! `DeniedHeard`. Each has a scene of its own.
 
-use actix_bully::elections::quorum::Defect;
+use bully_core::elections::quorum::Defect;
 
 use crate::{
     case::{Case, Search, timed},

@@ -1,7 +1,7 @@
 //! Every defect that can be planted: which invariant it breaks, and in how few steps. But one: a
 //! promise lowered too early takes two crashes, and more states than there is room for.
 
-use actix_bully::elections::quorum::Defect;
+use bully_core::elections::quorum::Defect;
 
 use crate::{
     case::{Case, Search, timed},

@@ -4,7 +4,7 @@
 //! Most begin with a leader. If no time passes, so that no promise ends by the clock, a second leader shows what a notice is for: without notices
 //! there is none. What a notice must not do is broken on purpose, at the host that reads it and in the machine.
 
-use actix_bully::elections::quorum::Defect;
+use bully_core::elections::quorum::Defect;
 
 use crate::{
     case::{Case, Search, timed},

@@ -6,7 +6,7 @@
 //! question here is who may lead in a term, and other searches ask for how long. Two messages at a time wait to arrive
 //! first; copies need no room.
 
-use actix_bully::elections::quorum::Defect;
+use bully_core::elections::quorum::Defect;
 
 use crate::{
     case::{Case, Search, timed},

@@ -5,7 +5,7 @@
 //! states than there is room for, and `SealNeverVoid` keeps voters from acknowledging for ever, which breaks nothing
 //! that is safe. Directed scenes find both.
 
-use actix_bully::{
+use bully_core::{
     elections::quorum::Defect,
     protocol::{NewVoter, VoterChange},
 };

@@ -1,6 +1,6 @@
 //! Without time: two plain bullies lead, and votes are safe all the same.
 
-use actix_bully::elections::quorum::Defect;
+use bully_core::elections::quorum::Defect;
 
 use crate::{
     actors::Reach,

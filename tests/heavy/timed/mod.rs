@@ -28,7 +28,7 @@ mod world;
 
 use std::{ops::RangeInclusive, sync::Arc};
 
-use actix_bully::protocol::{Input, InputOf, Time};
+use bully_core::protocol::{Input, InputOf, Time};
 use stateright::{Model, Property};
 
 pub use trace::trace;

@@ -1,12 +1,13 @@
 //! One moment of a group: its machines, its clocks, the messages on their way, and what may still happen.
 
+use bully_core::driver::MembersReports as _;
 use std::{
     hash::{Hash, Hasher},
     sync::Arc,
     time::Duration,
 };
 
-use actix_bully::protocol::{
+use bully_core::protocol::{
     Birth, EffectsOf, Election, Identity, Incarnation, Member, MemberKind, Members, Score, StoreId,
     Time, View, VoterChange,
 };
@@ -362,7 +363,7 @@ impl<R: Rules> PartialEq for World<R> {
 pub(super) fn handle<E: Election>(
     machine: &mut E,
     now: Time,
-    input: actix_bully::protocol::InputOf<E>,
+    input: bully_core::protocol::InputOf<E>,
 ) -> EffectsOf<E> {
     let mut out = EffectsOf::<E>::new();
     machine.handle(now, input, &mut out);

@@ -8,14 +8,12 @@
 use std::{sync::Arc, time::Duration};
 
 use crate::bully::settles_within;
-use actix_bully::{
+use bully_core::{
     elections::astra::{Astra, AstraConfig},
     protocol::{AgentId, Score},
-    testkit::{
-        faults::SplitMix64,
-        sim::{Participant, TermOrder, World, chaos::Scenario},
-    },
+    random::SplitMix64,
 };
+use bully_sim::sim::{Participant, TermOrder, World, chaos::Scenario};
 
 /// A group with the plain ASTRA rules: after healing, and once all campaign, the highest-ranked agent
 /// leads, and all follow it.

@@ -19,16 +19,14 @@
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use actix_bully::{
-    elections::ballot::{Ballot, BallotConfig, BallotError, BallotNumber},
+use bully_classics::ballot::{Ballot, BallotConfig, BallotError, BallotNumber};
+use bully_core::{
     protocol::{AgentId, Incarnation, Score, Timings},
-    testkit::{
-        faults::SplitMix64,
-        sim::{
-            Participant, World,
-            chaos::{Expected, Scenario, name},
-        },
-    },
+    random::SplitMix64,
+};
+use bully_sim::sim::{
+    Participant, World,
+    chaos::{Expected, Scenario, name},
 };
 
 /// The voters of one configuration, and observers that join.
@@ -90,7 +88,7 @@ impl BallotScenario {
 
     /// The agents break a rule on purpose; they are judged by the sound ones.
     #[must_use]
-    pub fn planted(self, defect: actix_bully::elections::ballot::Defect) -> Self {
+    pub fn planted(self, defect: bully_classics::ballot::Defect) -> Self {
         let theirs = BallotConfig {
             defect: Some(defect),
             ..BallotConfig::clone(&self.config)

@@ -3,20 +3,18 @@
 //! Decided here: what is owed. In every history: once all is healed, the highest-ranked agent that
 //! may be elected leads, and all follow it. Where messages keep within the delay bound and no agent hangs
 //! ([`BullyScenario::BOUNDED`]), one leads, or two for no longer than two delays: that is for
-//! [`contested_for`](actix_bully::testkit::sim::chaos::ChaosOptions::contested_for) to ask.
+//! [`contested_for`](bully_sim::sim::chaos::ChaosOptions::contested_for) to ask.
 
 use std::{sync::Arc, time::Duration};
 
-use actix_bully::{
+use bully_core::{
     elections::bully::{Bully, BullyConfig, Preemption},
     protocol::{AgentId, Timings},
-    testkit::{
-        faults::SplitMix64,
-        sim::{
-            Participant, World,
-            chaos::{Expected, Fault, Scenario},
-        },
-    },
+    random::SplitMix64,
+};
+use bully_sim::sim::{
+    Participant, World,
+    chaos::{Expected, Fault, Scenario},
 };
 
 /// A group of bullies with one configuration: after healing, the highest-ranked agent that may be
@@ -66,7 +64,7 @@ impl BullyScenario {
 
     /// The same with a rule broken on purpose.
     #[must_use]
-    pub fn planted(self, defect: actix_bully::elections::bully::Defect) -> Self {
+    pub fn planted(self, defect: bully_core::elections::bully::Defect) -> Self {
         let config = BullyConfig {
             defect: Some(defect),
             ..BullyConfig::clone(&self.config)

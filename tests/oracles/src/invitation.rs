@@ -7,16 +7,14 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use crate::voters;
-use actix_bully::{
-    elections::invitation::{
-        ElectionId, InvitationConfig, InvitationElection, InvitationError, Task,
-    },
-    protocol::{AgentId, Incarnation, Timings},
-    testkit::{
-        faults::SplitMix64,
-        sim::{Participant, World, chaos::Scenario},
-    },
+use bully_classics::invitation::{
+    ElectionId, InvitationConfig, InvitationElection, InvitationError, Task,
 };
+use bully_core::{
+    protocol::{AgentId, Incarnation, Timings},
+    random::SplitMix64,
+};
+use bully_sim::sim::{Participant, World, chaos::Scenario};
 
 /// Groups that invite each other.
 #[derive(Clone, Debug)]
@@ -56,7 +54,7 @@ impl InvitationScenario {
 
     /// A rule is broken on purpose.
     #[must_use]
-    pub fn planted(mut self, defect: actix_bully::elections::invitation::Defect) -> Self {
+    pub fn planted(mut self, defect: bully_classics::invitation::Defect) -> Self {
         self.config.defect = Some(defect);
         self
     }

@@ -12,18 +12,16 @@
 
 use std::{sync::Arc, time::Duration};
 
-use actix_bully::{
+use bully_core::{
     elections::lease::{
         Defect, LeaseConfig, Preemption, RegisterConfig, Simulated, SimulatedConfig,
     },
     protocol::{AgentId, IdError, Term, Time, Timings},
-    testkit::{
-        faults::SplitMix64,
-        sim::{
-            Participant, World,
-            chaos::{Expected, Fault, Scenario, name},
-        },
-    },
+    random::SplitMix64,
+};
+use bully_sim::sim::{
+    Participant, World,
+    chaos::{Expected, Fault, Scenario, name},
 };
 
 /// Agents of one lease, and their register.

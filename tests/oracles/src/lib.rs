@@ -2,13 +2,13 @@
 //! after every step.
 //!
 //! ```
-//! use actix_bully::testkit::sim::chaos::{ChaosOptions, chaos};
+//! use bully_sim::sim::chaos::{ChaosOptions, chaos};
 //! let report = chaos(7, 3, &ChaosOptions::default(), &mut actix_bully_oracles::BullyScenario::default());
 //! assert!(report.violation.is_none(), "{report}");
 //! ```
 //!
 //! Decided here: what is owed. Not here: what goes wrong, which is
-//! [`chaos`](actix_bully::testkit::sim::chaos).
+//! [`chaos`](bully_sim::sim::chaos).
 
 mod astra;
 mod ballot;
@@ -19,10 +19,8 @@ mod quorum;
 mod reorganization;
 mod ring;
 
-use actix_bully::{
-    protocol::{AgentId, Election},
-    testkit::sim::World,
-};
+use bully_core::protocol::{AgentId, Election};
+use bully_sim::sim::World;
 
 pub use astra::AstraScenario;
 pub use ballot::BallotScenario;

@@ -8,18 +8,16 @@
 use std::{sync::Arc, time::Duration};
 
 use crate::voters;
-use actix_bully::{
-    elections::reorganization::{
-        PaperStatus, Reorganization, ReorganizationConfig, ReorganizationError, Task, WhenAsked,
-    },
+use bully_classics::reorganization::{
+    PaperStatus, Reorganization, ReorganizationConfig, ReorganizationError, Task, WhenAsked,
+};
+use bully_core::{
     protocol::{AgentId, Timings},
-    testkit::{
-        faults::SplitMix64,
-        sim::{
-            Participant, World,
-            chaos::{Fault, Scenario},
-        },
-    },
+    random::SplitMix64,
+};
+use bully_sim::sim::{
+    Participant, World,
+    chaos::{Fault, Scenario},
 };
 
 /// A group that reorganizes itself.
@@ -87,7 +85,7 @@ impl ReorganizationScenario {
 
     /// A rule is broken on purpose.
     #[must_use]
-    pub fn planted(mut self, defect: actix_bully::elections::reorganization::Defect) -> Self {
+    pub fn planted(mut self, defect: bully_classics::reorganization::Defect) -> Self {
         self.config.defect = Some(defect);
         self
     }

@@ -6,14 +6,12 @@ use std::{
     time::Duration,
 };
 
-use actix_bully::{
-    elections::ring::{Ring, RingConfig, RingElectionId},
+use bully_classics::ring::{Ring, RingConfig, RingElectionId};
+use bully_core::{
     protocol::{AgentId, Incarnation, Presence},
-    testkit::{
-        faults::SplitMix64,
-        sim::{Participant, World, chaos::Scenario},
-    },
+    random::SplitMix64,
 };
+use bully_sim::sim::{Participant, World, chaos::Scenario};
 
 /// A ring with one configuration.
 ///
@@ -52,7 +50,7 @@ impl Default for RingScenario {
 impl RingScenario {
     /// A rule is broken on purpose.
     #[must_use]
-    pub fn planted(self, defect: actix_bully::elections::ring::Defect) -> Self {
+    pub fn planted(self, defect: bully_classics::ring::Defect) -> Self {
         let config = Arc::new(RingConfig {
             defect: Some(defect),
             ..RingConfig::clone(&self.config)

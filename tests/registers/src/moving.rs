@@ -1,5 +1,5 @@
 //! Three processes move from a quorum to a lease in a store and back, step by step as the page of the lease says
-//! (`src/elections/lease/moving.md`).
+//! (`src/elections/moving.md`).
 //!
 //! Decided here: the two configurations, between which nothing but the election differs, and what an operator does. Each
 //! process writes rows behind a fence while it leads.

@@ -21,6 +21,7 @@ pub struct Authority {
 pub struct Leaf {
     /// The certificate, then the intermediate ones.
     pub certificate: String,
+    /// Its private key.
     pub key: String,
 }
 

@@ -2,6 +2,17 @@
 //!
 //! Not here: any rule. Nothing waits for a time; everything waits for what is to come, with a deadline.
 
+#[path = "../../tls/src/authority.rs"]
+#[expect(
+    dead_code,
+    clippy::needless_pass_by_value,
+    clippy::return_self_not_must_use,
+    reason = "the tests of TLS ask more, and have fewer lints"
+)]
+mod authority;
+
+pub use authority::{Authority, Leaf};
+
 use std::{
     future::Future,
     net::UdpSocket,
@@ -22,10 +33,11 @@ use actix_bully::{
     protocol::{AgentId, Timings},
     remote::{
         BridgeBuilder, BridgeEvent, BridgeHandle, Limits, LinkStatus, Peer, RemoteBridge,
-        secret::Secret, zenoh::ZenohOptions,
+        secret::Secret,
     },
     store::{FileStore, StoreIdentity},
 };
+use actix_bully_zenoh::{ZenohOptions, ZenohTransport};
 use futures::{Stream, StreamExt};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -48,7 +60,7 @@ impl Host {
     /// A host of this name, whose peers and voters are all of these.
     pub fn start(name: &str, all: &[&str], zenoh: ZenohOptions) -> Self {
         Self::with(name, all, |builder| {
-            builder.zenoh(zenoh).secret(secret("ours"))
+            over(builder, zenoh).secret(secret("ours"))
         })
     }
 
@@ -133,6 +145,11 @@ pub fn builder(name: &str, all: &[&str]) -> BridgeBuilder {
         RemoteBridge::builder(name).limits(limits),
         |builder, peer| builder.peer(Peer::inbound(peer)),
     )
+}
+
+/// That bridge over zenoh.
+pub fn over(builder: BridgeBuilder, options: ZenohOptions) -> BridgeBuilder {
+    builder.transport(ZenohTransport::new(options))
 }
 
 /// A secret of 32 bytes that begins with this word.

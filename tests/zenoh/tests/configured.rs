@@ -7,8 +7,8 @@ use std::{
 };
 
 use actix_bully::config::{Config, RunError, RunningNode};
-use actix_bully_tls_tests::Authority;
-use actix_bully_zenoh_tests::{DEADLINE, endpoint, free_udp_port, play, until};
+use actix_bully_zenoh::starter;
+use actix_bully_zenoh_tests::{Authority, DEADLINE, endpoint, free_udp_port, play, until};
 use tempfile::TempDir;
 
 /// A configuration of that node, whose only peer is the other one.
@@ -19,6 +19,10 @@ fn config(node: &str, peer: &str, more: &str) -> Config {
     Config::from_toml(&text).expect("it is TOML")
 }
 
+fn start(config: &Config) -> Result<RunningNode, RunError> {
+    starter(config)?.start()
+}
+
 fn follows(node: &RunningNode, leader: &str) -> bool {
     let found = node.agent().leader();
     found.is_some_and(|found| found.id == leader)
@@ -27,8 +31,8 @@ fn follows(node: &RunningNode, leader: &str) -> bool {
 /// The two elect the second, whose name is higher; when that has left, the first leads.
 async fn elect_in_turn(first: &Config, second: &Config) {
     let (one, other) = (
-        first.start().expect("it starts"),
-        second.start().expect("it starts"),
+        start(first).expect("it starts"),
+        start(second).expect("it starts"),
     );
     until("both follow the second", || {
         follows(&one, &second.node) && follows(&other, &second.node)
@@ -95,8 +99,8 @@ fn what_zenoh_refuses_is_blamed_on_the_section() {
     play(async {
         let at = endpoint();
         let zenoh = format!("zenoh.listen = [\"{at}\"]");
-        let first = config("a", "b", &zenoh).start().expect("it starts");
-        let taken = config("b", "a", &zenoh).start();
+        let first = start(&config("a", "b", &zenoh)).expect("it starts");
+        let taken = start(&config("b", "a", &zenoh));
         let refused = taken.expect_err("another listens there");
         let is_blamed = matches!(
             refused,

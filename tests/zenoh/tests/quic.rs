@@ -2,9 +2,11 @@
 
 use std::{fs, path::Path, time::Duration};
 
-use actix_bully::remote::{BridgeEvent, zenoh::ZenohOptions};
-use actix_bully_tls_tests::Authority;
-use actix_bully_zenoh_tests::{Host, builder, event, free_udp_port, play, secret, until};
+use actix_bully::remote::BridgeEvent;
+use actix_bully_zenoh::ZenohOptions;
+use actix_bully_zenoh_tests::{
+    Authority, Host, builder, event, free_udp_port, over, play, secret, until,
+};
 use futures::FutureExt;
 use tempfile::TempDir;
 
@@ -78,9 +80,7 @@ fn a_host_without_a_certificate_is_refused_before_it_starts() {
     play(async {
         let group = actix_bully::Group::new("g").expect("a good name");
         let endpoint = ZenohOptions::peer().connect("quic/localhost:7447");
-        let bridge = builder("a", &["a", "b"])
-            .zenoh(endpoint)
-            .secret(secret("ours"));
+        let bridge = over(builder("a", &["a", "b"]), endpoint).secret(secret("ours"));
         let refused = bridge.carry(&group).start().expect_err("it is refused");
         assert!(
             refused.to_string().contains(".certificates(..)"),

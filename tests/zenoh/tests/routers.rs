@@ -1,6 +1,7 @@
 //! Hosts of two subnets that only a router joins, and a router that is away.
 
-use actix_bully::remote::{BridgeEvent, zenoh::ZenohOptions};
+use actix_bully::remote::BridgeEvent;
+use actix_bully_zenoh::ZenohOptions;
 use actix_bully_zenoh_tests::{Host, Raw, endpoint, event, play, until};
 
 const ALL: [&str; 3] = ["a", "b", "c"];

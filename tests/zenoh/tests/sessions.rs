@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
-use actix_bully::remote::{BridgeEvent, zenoh::ZenohOptions};
-use actix_bully_tls_tests::Authority;
-use actix_bully_zenoh_tests::{DEADLINE, Host, builder, endpoint, event, play, secret, until};
+use actix_bully::remote::BridgeEvent;
+use actix_bully_zenoh::ZenohOptions;
+use actix_bully_zenoh_tests::{
+    Authority, DEADLINE, Host, builder, endpoint, event, over, play, secret, until,
+};
 
 const ALL: [&str; 3] = ["a", "b", "c"];
 
@@ -72,7 +74,7 @@ fn the_bridges_own_tls_runs_end_to_end_over_plain_zenoh() {
     play(async {
         let hosts = three(|name, peer| {
             let tls = authority.config(name);
-            Host::with(name, &ALL, |builder| builder.zenoh(peer).tls(tls))
+            Host::with(name, &ALL, |builder| over(builder, peer).tls(tls))
         });
         until("all follow one", || {
             let leader = hosts[0].leader();
@@ -96,7 +98,7 @@ fn a_peer_is_dialled_by_its_name_and_found_when_it_comes() {
         let start = || {
             Host::kept("b", &["a", "b"], records.path(), |builder| {
                 let zenoh = ZenohOptions::peer().connect(&seed);
-                builder.zenoh(zenoh).secret(secret("ours"))
+                over(builder, zenoh).secret(secret("ours"))
             })
         };
         let b = start();
@@ -123,8 +125,8 @@ fn what_cannot_be_a_bridge_over_zenoh_is_refused_and_changes_nothing() {
     play(async {
         let group = actix_bully::Group::new("g").expect("a good name");
         let at = endpoint();
-        let start =
-            |zenoh: ZenohOptions| builder("a", &["a", "b"]).zenoh(zenoh).carry(&group).start();
+        let all = ["a", "b"];
+        let start = |zenoh| over(builder("a", &all), zenoh).carry(&group).start();
         for (zenoh, says) in [
             (ZenohOptions::peer().listen("tls/127.0.0.1:0"), "zenoh#2557"),
             (
@@ -146,13 +148,12 @@ fn what_cannot_be_a_bridge_over_zenoh_is_refused_and_changes_nothing() {
             let refused = start(zenoh).expect_err("it is refused").to_string();
             assert!(refused.contains(says), "{refused}");
         }
-        let both = builder("a", &["a", "b"])
-            .zenoh(ZenohOptions::peer().listen(&at))
-            .listen("127.0.0.1:0");
-        assert!(both.carry(&group).start().is_err());
+        let both = over(builder("a", &all), ZenohOptions::peer().listen(&at)).listen("127.0.0.1:0");
+        let refused = both.carry(&group).start().expect_err("it is refused");
+        assert!(refused.to_string().contains(".listen("), "{refused}");
         let one = start(ZenohOptions::peer().listen(&at)).expect("nothing was changed");
         let other = actix_bully::Group::new("g").expect("a good name");
-        let second = builder("b", &["a", "b"]).zenoh(ZenohOptions::peer().listen(&at));
+        let second = over(builder("b", &all), ZenohOptions::peer().listen(&at));
         let refused = second
             .carry(&other)
             .start()

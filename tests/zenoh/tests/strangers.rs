@@ -1,7 +1,7 @@
 //! A stranger in the zenoh network: what it publishes is counted and refused, and the election goes on.
 
-use actix_bully::remote::zenoh::ZenohOptions;
-use actix_bully_zenoh_tests::{Host, Raw, endpoint, play, secret, until};
+use actix_bully_zenoh::ZenohOptions;
+use actix_bully_zenoh_tests::{Host, Raw, endpoint, over, play, secret, until};
 use zenoh::Wait;
 
 const BOTH: [&str; 2] = ["a", "b"];
@@ -185,11 +185,11 @@ fn a_host_without_the_secret_and_one_of_another_cluster_take_no_part() {
         let a = Host::start("a", &all, ZenohOptions::peer().listen(&at));
         let wrong = Host::with("b", &all, |builder| {
             let zenoh = ZenohOptions::peer().connect(&at);
-            builder.zenoh(zenoh).secret(secret("theirs"))
+            over(builder, zenoh).secret(secret("theirs"))
         });
         let other = Host::with("c", &all, |builder| {
             let zenoh = ZenohOptions::peer().connect(&at);
-            builder.cluster("other").zenoh(zenoh).secret(secret("ours"))
+            over(builder.cluster("other"), zenoh).secret(secret("ours"))
         });
         until("the wrong secret is refused", || a.count("secret") > 0).await;
         assert_eq!(a.leader(), None);

@@ -98,7 +98,6 @@ impl BallotConfig {
 
     /// How many voters may be down while the others can still elect. With two voters none may:
     /// add a third, which may be a witness (a voter without a score).
-    #[cfg(any(test, feature = "testkit"))]
     pub fn tolerated(&self) -> usize {
         self.voters.len().saturating_sub(self.majority())
     }
@@ -142,7 +141,6 @@ impl BallotConfig {
     }
 
     /// How many messages n voters exchange in a round in which all answer at once: 2 n (n - 1).
-    #[cfg(any(test, feature = "testkit"))]
     pub fn messages_per_round(&self) -> usize {
         let n = self.voters.len();
         n.saturating_mul(n.saturating_sub(1)).saturating_mul(2)

@@ -94,7 +94,7 @@ impl Core {
             self.voter.take(&self.config, holder, ahead, out)
         });
         if !has_taken {
-            tracing::debug!(node = %self.me.id, "no ballot to take");
+            tracing::debug!(target: "actix_bully", node = %self.me.id, "no ballot to take");
         }
     }
 

@@ -137,6 +137,9 @@ mod tests;
 use std::sync::Arc;
 
 pub use config::{BallotConfig, BallotError};
+#[cfg(not(feature = "planted"))]
+pub(crate) use defect::Defect;
+#[cfg(feature = "planted")]
 #[doc(hidden)]
 pub use defect::Defect;
 

@@ -93,7 +93,6 @@ impl InvitationConfig {
 
     /// The longest from the beginning of a check until all that were found work in one group, if all
     /// that are invited are up and accept: the gathering and four delay bounds.
-    #[cfg(any(test, feature = "testkit"))]
     pub fn worst_case_merge(&self) -> Duration {
         let calls = self.timings.delay_bound().saturating_mul(4);
         self.gathering().saturating_add(calls)

@@ -125,6 +125,9 @@ mod tests;
 use std::sync::Arc;
 
 pub use config::{InvitationConfig, InvitationError};
+#[cfg(not(feature = "planted"))]
+pub(crate) use defect::Defect;
+#[cfg(feature = "planted")]
 #[doc(hidden)]
 pub use defect::Defect;
 pub use machine::InvitationElection;

@@ -101,7 +101,7 @@ impl InvitationElection {
             Err(why) => return Next::Ignore(why),
         };
         let len = invited.agents.len();
-        debug!(node = %self.core.me.id, term = %new.0.count, len, "merge begins");
+        debug!(target: "actix_bully", node = %self.core.me.id, term = %new.0.count, len, "merge begins");
         let (merge, next) = Merge::begin(&self.core, now, new, invited, out);
         self.state = State::Candidate(merge);
         next

@@ -106,7 +106,6 @@ impl ReorganizationConfig {
 
     /// The longest from the beginning of an election by the highest agent that is up until all work
     /// under it, if all below are up: the deadline and six delay bounds.
-    #[cfg(any(test, feature = "testkit"))]
     pub fn worst_case_election(&self) -> Duration {
         let t = &self.timings;
         let calls = t.delay_bound().saturating_mul(6);

@@ -151,6 +151,9 @@ mod tests;
 use std::sync::Arc;
 
 pub use config::{ReorganizationConfig, ReorganizationError, WhenAsked};
+#[cfg(not(feature = "planted"))]
+pub(crate) use defect::Defect;
+#[cfg(feature = "planted")]
 #[doc(hidden)]
 pub use defect::Defect;
 pub use machine::Reorganization;

@@ -85,7 +85,7 @@ impl Reorganization {
         // Durable before any call goes out: a later incarnation must not use this number again.
         core.remember(count, out);
         let id = core.me.id.clone();
-        debug!(node = %id, term = %count, "election begins");
+        debug!(target: "actix_bully", node = %id, term = %count, "election begins");
         let election = ElectionId { count, id };
         let (candidacy, next) = Candidacy::begin(core, now, election, score, out);
         self.state = State::Candidate(candidacy);

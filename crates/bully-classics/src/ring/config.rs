@@ -182,7 +182,6 @@ impl RingConfig {
     /// The k-th strongest token goes k - 1 hops less than round (Chang and Roberts: n (n + 1) / 2
     /// if all begin), then n for the nomination and n for the announcement; as much again
     /// in acknowledgements.
-    #[cfg(any(test, feature = "testkit"))]
     pub fn worst_case_messages(&self, n: usize, initiators: usize) -> u64 {
         if n < 2 {
             return 0;

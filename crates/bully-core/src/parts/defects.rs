@@ -11,6 +11,14 @@ macro_rules! defects {
         /// One rule, broken on purpose, to prove that the tests would find it.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
+        #[cfg_attr(
+            not(feature = "planted"),
+            allow(
+                dead_code,
+                unreachable_pub,
+                reason = "only builds with that feature plant any"
+            )
+        )]
         pub enum Defect {
             $($(#[$doc])* $name,)+
         }

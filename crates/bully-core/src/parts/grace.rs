@@ -4,6 +4,8 @@
 /// once: it was the one that slept, and the others may have spoken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Grace {
+    /// It has not.
     Unused,
+    /// It has: the next deadline counts.
     Used,
 }

@@ -22,6 +22,7 @@ pub struct Handover {
 /// What a timer finds when it fires: timers are hints, and only the clock says that a time is up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Due {
+    /// Its time has come.
     Now,
     /// It fired early, or belongs to an earlier time: it is set again.
     Later,

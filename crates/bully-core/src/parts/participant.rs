@@ -17,11 +17,15 @@ use super::slot;
 /// One agent among the members of its group, in one incarnation.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Participant {
+    /// Its name.
     pub id: AgentId,
+    /// Which start of the agent this is.
     pub incarnation: Incarnation,
+    /// Voter or observer.
     pub kind: MemberKind,
     /// `None` while the agent cannot be elected.
     pub score: Option<Score>,
+    /// How this incarnation began.
     pub birth: Birth,
     /// The newest snapshot: a hint that saves messages, in which only ended incarnations are facts.
     pub members: Arc<Members>,
@@ -61,6 +65,7 @@ impl Participant {
         }
     }
 
+    /// Whether it votes.
     pub fn is_voter(&self) -> bool {
         self.kind == MemberKind::Voter
     }
@@ -142,7 +147,7 @@ impl Participant {
 
     /// Traces that an input changes nothing, and why.
     pub fn ignore(&self, role: Role, reason: &'static str) {
-        debug!(node = %self.id, %role, reason, "input ignored");
+        debug!(target: "actix_bully", node = %self.id, %role, reason, "input ignored");
     }
 }
 

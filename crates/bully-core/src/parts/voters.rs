@@ -25,6 +25,9 @@ pub const fn majority(voters: &[AgentId]) -> usize {
 }
 
 /// Checks that an agent takes part as the list says.
+///
+/// # Errors
+/// [`MembershipError::NotListed`] or [`MembershipError::ListedObserver`].
 pub fn check_listed(
     voters: &[AgentId],
     agent: &AgentId,

@@ -57,6 +57,7 @@ impl Ends {
     }
 
     /// Without those from that incarnation on.
+    #[must_use]
     pub fn before(&self, incarnation: Incarnation) -> Self {
         self.iter().filter(|ended| *ended < incarnation).collect()
     }

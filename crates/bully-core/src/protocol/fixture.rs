@@ -1,5 +1,12 @@
 //! What the tests of several elections begin with: the group around one agent.
 
+#![allow(
+    missing_docs,
+    clippy::unwrap_used,
+    clippy::missing_panics_doc,
+    reason = "tests alone use it"
+)]
+
 use super::{
     AgentId, Birth, Identity, Incarnation, Input, Member, MemberKind, Members, Score, StoreId,
 };

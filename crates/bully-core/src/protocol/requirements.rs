@@ -61,6 +61,7 @@ impl Requirements {
     }
 
     /// The same in the epoch of that list.
+    #[must_use]
     pub fn after(&self, decree: &Decree) -> Self {
         let names: Vec<AgentId> = decree.names().cloned().collect();
         let majority = names.len() / 2 + 1;

@@ -20,11 +20,17 @@ pub struct Line<'a> {
 /// The agents that a line is about.
 #[derive(Clone, Debug)]
 pub enum Subject<'a> {
+    /// All of them.
     All,
+    /// These.
     Agents(Vec<&'a AgentId>),
+    /// Those between whom a message went.
     Message {
+        /// The sender.
         from: &'a AgentId,
+        /// What became of it.
         way: Way,
+        /// The receivers.
         to: Vec<&'a AgentId>,
     },
 }
@@ -32,9 +38,13 @@ pub enum Subject<'a> {
 /// What became of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
+    /// It left.
     Sent,
+    /// It never arrives.
     Lost,
+    /// It arrived.
     Arrived,
+    /// It arrived, and nobody took it.
     Dropped,
 }
 

@@ -19,7 +19,7 @@
 //! ([`to_script`](Recording::to_script)), and as a [test in Rust](Recording::to_rust_test) that repeats it. All of
 //! these are functions of a recording alone. Not here: what is recorded, and when. The testkit records whole runs; an
 //! agent that runs in production writes down its own part, bounded, if it is told to
-//! ([`ElectionHandle::record`](crate::agent::ElectionHandle::record)).
+//! (`ElectionHandle::record`).
 //!
 //! None of these, a drawing and a diagram among them, is longer than 16 MiB: a text and a diagram end in words there,
 //! commands and a test are refused ([`Untold::TooLong`]).
@@ -33,12 +33,14 @@ mod difference;
 mod entry;
 mod error;
 mod header;
+#[doc(hidden)]
 pub mod lines;
+#[doc(hidden)]
 pub mod mermaid;
-mod moment;
+pub(crate) mod moment;
 mod read;
 mod recording;
-mod ring;
+pub(crate) mod ring;
 mod rust_test;
 mod script;
 mod svg;
@@ -51,9 +53,6 @@ pub use error::{RecordingError, Untold};
 pub use header::{Header, RecordedAgent, RecordedClock};
 pub use recording::Recording;
 pub use ring::RecordLimits;
-
-pub use moment::{AgentCondition, AgentMoment, RecordedMoments};
-pub use ring::BoundedRecord;
 
 #[cfg(test)]
 mod tests;

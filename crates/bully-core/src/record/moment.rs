@@ -26,12 +26,19 @@ pub(super) struct RecordedMoment<'a> {
 /// An agent at that moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentMoment<'a> {
+    /// Its name.
     pub name: &'a AgentId,
+    /// Voter or observer.
     pub kind: MemberKind,
+    /// Its score; `None` if it cannot be elected.
     pub score: Option<Score>,
+    /// Whether it runs.
     pub condition: AgentCondition,
+    /// Its role.
     pub role: Role,
+    /// The term of its latest event.
     pub term: Term,
+    /// The leader that it follows, or itself.
     pub leader: Option<&'a Leader>,
 }
 
@@ -42,8 +49,11 @@ pub enum AgentCondition {
     Absent,
     /// It began before the recording did, and the recording says nothing of it yet.
     Unknown,
+    /// It runs.
     Up,
+    /// It runs, and does nothing.
     Hung,
+    /// It has crashed or stopped.
     Down,
 }
 
@@ -247,15 +257,14 @@ pub struct RecordedMoments<'a> {
 }
 
 impl<'a> RecordedMoments<'a> {
+    /// Everything up to that time has happened.
     pub fn begin(recording: &'a Recording, at: Time) -> Self {
         Self {
             moment: RecordedMoment::begin(recording, at),
             links: CutLinks::default(),
         }
     }
-}
 
-impl<'a> RecordedMoments<'a> {
     /// The next entry has happened.
     pub fn follow(&mut self, entry: &'a TraceEntry) {
         self.moment.follow(entry, &mut self.links);
@@ -272,6 +281,7 @@ impl<'a> RecordedMoments<'a> {
         side.map_or(0, |side| side.saturating_add(1))
     }
 
+    /// Whether it is cut off from all others.
     pub fn is_isolated(&self, agent: &AgentId) -> bool {
         self.links.isolated.contains(agent)
     }

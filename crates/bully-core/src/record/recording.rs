@@ -16,20 +16,24 @@ use crate::protocol::{AgentId, Time};
 /// A run, as a file keeps it; see the [module's page](super).
 ///
 /// ```
-/// use actix_bully::{record::Recording, testkit::{cluster::Cluster, virtual_system}};
+/// use actix_bully::{elections::bully::{Bully, BullyConfig}, record::Recording};
+/// use actix_bully::testkit::{sim::{Participant, World}, trace::Trace};
+/// use std::{sync::Arc, time::Duration};
 ///
-/// virtual_system().block_on(async {
-///     let mut cluster = Cluster::builder().agents(3).start()?;
-///     cluster.settle().await?;
-///     cluster.crash("agent-3").await?;
-///     cluster.settle().await?;
+/// let config = Arc::new(BullyConfig::default());
+/// let agent = |name: &str, score: i32| -> Result<_, Box<dyn std::error::Error>> {
+///     Ok(Participant::<Bully>::voter(name.parse()?, Some(score.into()), Arc::clone(&config)))
+/// };
+/// let mut world = World::builder(1).agents([agent("a", 1)?, agent("b", 2)?]).trace(Trace::new()).build();
+/// world.settle(Duration::from_secs(5))?;
+/// world.crash("b");
+/// world.settle(Duration::from_secs(5))?;
 ///
-///     let file = cluster.recording("bully").to_jsonl();
-///     let read = Recording::read(file.as_bytes())?;
-///     assert_eq!(read.to_jsonl(), file);
-///     assert!(read.to_svg(read.ended()).contains("agent-2"));
-///     # Ok::<(), Box<dyn std::error::Error>>(())
-/// }).unwrap();
+/// let file = world.trace().to_recording("bully", world.now()).to_jsonl();
+/// let read = Recording::read(file.as_bytes())?;
+/// assert_eq!(read.to_jsonl(), file);
+/// assert!(read.to_svg(read.ended()).contains("b"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recording {
@@ -40,7 +44,6 @@ pub struct Recording {
 
 impl Recording {
     /// These entries, and the end.
-
     pub fn new(header: Header, entries: impl IntoIterator<Item = TraceEntry>, ended: Time) -> Self {
         let mut entries: Vec<_> = entries.into_iter().collect();
         let last = entries.last().map_or(Time::ZERO, |entry| entry.at);
@@ -57,7 +60,7 @@ impl Recording {
     }
 
     /// The commands and what came of them, without the rest: enough for a script and for a test, however long the run.
-
+    #[must_use]
     pub fn of_commands(&self, commands: Vec<TraceEntry>) -> Self {
         let header = Header {
             forgotten: 0,

@@ -40,7 +40,7 @@ impl RecordLimits {
     }
 }
 
-/// See the [module's page](self).
+/// The last entries of an agent, within bounds.
 #[derive(Clone, Debug)]
 pub struct BoundedRecord {
     limits: RecordLimits,

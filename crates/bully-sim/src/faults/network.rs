@@ -288,6 +288,7 @@ impl<K: Ord + Clone> Network<K> {
 pub struct Separations<K = AgentId> {
     /// The side of each that is named on one.
     pub sides: BTreeMap<K, usize>,
+    /// Those that are cut off from all others.
     pub isolated: std::collections::BTreeSet<K>,
     /// The ways that are cut, from one to another.
     pub cuts: Vec<(K, K)>,

@@ -13,11 +13,6 @@ impl BridgeBuilder {
     pub(in crate::remote::bridge) fn check_calls(&self) -> Result<(), BridgeError> {
         self.credential.get()?;
         self.memory.get()?;
-        #[cfg(feature = "zenoh")]
-        if self.transport.is_some() && self.zenoh.is_some() {
-            let (first, second) = ("transport", "zenoh");
-            return Err(BridgeError::Contradiction { first, second });
-        }
         Ok(())
     }
 
@@ -54,8 +49,6 @@ impl fmt::Debug for BridgeBuilder {
             .field("has_parent", &self.parent.is_some());
         #[cfg(feature = "sentinel")]
         shown.field("has_sentinel", &self.sentinel.is_some());
-        #[cfg(feature = "zenoh")]
-        shown.field("zenoh", &self.zenoh);
         shown.finish_non_exhaustive()
     }
 }

@@ -1,9 +1,12 @@
 //! Starts a bridge: checks everything first, then changes something.
 //!
 //! Decided here: the order of a start (names, peers, listening, groups, actor), and that a failure
-//! leaves nothing behind. Next: which calls contradict each other (`calls.rs`).
+//! leaves nothing behind. Next: which calls contradict each other (`calls.rs`), how it listens (`network.rs`).
 
 mod calls;
+mod network;
+
+pub(super) use network::check_address;
 
 use std::{
     sync::Arc,
@@ -25,7 +28,7 @@ use crate::remote::{
     NodeIncarnation, RemoteBridge, RemoteMessage,
     bridge::shared::{BridgeState, Parts},
     carry::{Carried, Carrier, WallMillis},
-    transport::{Listener, Security, Tcp, Transport},
+    transport::{Security, Tcp, Transport},
     wire::Versions,
 };
 
@@ -34,14 +37,14 @@ use crate::remote::{
 pub struct BridgeBuilder {
     node: String,
     cluster: String,
-    pub(super) listen: Option<String>,
+    listen: Option<String>,
     peers: Vec<Peer>,
     carried: Vec<MakeCarried>,
     /// The companions of the same groups.
     companions: Vec<MakeCarried>,
     limits: Limits,
     /// Default: [`Tcp`].
-    pub(super) transport: Option<Arc<dyn Transport>>,
+    transport: Option<Arc<dyn Transport>>,
     pub(super) security: Option<Arc<dyn Security>>,
     pub(super) credential: OneOf<Arc<dyn Credential>>,
     pub(super) is_dangerous: bool,
@@ -55,8 +58,6 @@ pub struct BridgeBuilder {
     parent: Option<Recipient<Supervision<NodeId>>>,
     #[cfg(feature = "sentinel")]
     pub(super) sentinel: Option<crate::remote::sentinel::Sentinel>,
-    #[cfg(feature = "zenoh")]
-    pub(super) zenoh: Option<crate::remote::zenoh::ZenohOptions>,
 }
 
 /// Makes a carried group as soon as the limits are known.
@@ -85,8 +86,6 @@ impl BridgeBuilder {
             parent: None,
             #[cfg(feature = "sentinel")]
             sentinel: None,
-            #[cfg(feature = "zenoh")]
-            zenoh: None,
         }
     }
 
@@ -138,8 +137,8 @@ impl BridgeBuilder {
         self
     }
 
-    /// The network. Default: [`Tcp`].
-    #[cfg(feature = "testkit")]
+    /// The network by which peers are reached, such as one of your own or that of the crate `actix-bully-zenoh`; see
+    /// [`transport`](crate::remote::transport). Default: [`Tcp`].
     pub fn transport(mut self, transport: impl Transport + 'static) -> Self {
         self.transport = Some(Arc::new(transport));
         self
@@ -252,11 +251,9 @@ impl BridgeBuilder {
         self.warn_of_strangers();
         let ends = self.ends()?;
         let cluster = ClusterId::new(&self.cluster).map_err(BridgeError::Cluster)?;
-        #[cfg(feature = "zenoh")]
-        self.open_zenoh(&node, &cluster)?;
         let transport = self.transport.take();
         let transport = transport.unwrap_or_else(|| Arc::new(Tcp::default()));
-        let listener = self.bind(&*transport)?;
+        let listener = self.open_network(&*transport, &node, &cluster)?;
         let local = listener.as_ref().and_then(|listener| listener.local_addr());
         // The companions last: the groups of elections keep the numbers that they had without them.
         let all = self.carried.drain(..).chain(self.companions.drain(..));
@@ -342,18 +339,6 @@ impl BridgeBuilder {
             );
         }
     }
-
-    fn bind(&self, transport: &dyn Transport) -> Result<Option<Box<dyn Listener>>, BridgeError> {
-        let Some(address) = &self.listen else {
-            return Ok(None);
-        };
-        let is_safe = self.security.is_some() || self.is_dangerous;
-        check_address(transport, address, is_safe)?;
-        let listening = transport.listen(address);
-        let address = address.clone();
-        let failed = |reason| BridgeError::Listen { address, reason };
-        listening.map(Some).map_err(failed)
-    }
 }
 
 pub(super) fn node_id(name: &str) -> Result<NodeId, BridgeError> {
@@ -361,18 +346,6 @@ pub(super) fn node_id(name: &str) -> Result<NodeId, BridgeError> {
         name: name.to_owned(),
         reason,
     })
-}
-
-pub(super) fn check_address(
-    transport: &dyn Transport,
-    address: &str,
-    is_safe: bool,
-) -> Result<(), BridgeError> {
-    if is_safe || transport.is_loopback(address) {
-        return Ok(());
-    }
-    let address = address.to_owned();
-    Err(BridgeError::Plaintext { address })
 }
 
 fn check_groups(carried: Vec<Arc<dyn Carried>>) -> Result<Vec<Arc<dyn Carried>>, BridgeError> {

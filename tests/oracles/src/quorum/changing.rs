@@ -6,17 +6,15 @@
 use std::time::Duration;
 
 use super::{QuorumScenario, Watched, decrees::Decrees, draw, timings_of};
-use actix_bully::{
+use bully_core::{
     elections::{
         bully::Preemption,
         quorum::{Defect, QuorumConfig, QuorumError},
     },
     protocol::{AgentId, NewVoter, VoterChange},
-    testkit::{
-        faults::SplitMix64,
-        sim::{Participant, Situation, World, chaos::Expected},
-    },
+    random::SplitMix64,
 };
+use bully_sim::sim::{Participant, Situation, World, chaos::Expected};
 
 impl QuorumScenario {
     /// The first `n` agents of a history, voters and learners, whose list of voters is changed.

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use actix_bully::{
+use bully_core::{
     elections::quorum::{QuorumConfig, Vote},
     protocol::{AgentId, Changed, Decree, Term, VoterChange},
 };

@@ -7,14 +7,12 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use super::{QuorumScenario, Watched, draw, timings_of};
-use actix_bully::{
+use bully_core::{
     elections::quorum::{Diskless, QuorumConfig, QuorumError, diskless::Defect},
     protocol::{AgentId, Timings},
-    testkit::{
-        faults::SplitMix64,
-        sim::{Participant, World, chaos::Scenario},
-    },
+    random::SplitMix64,
 };
+use bully_sim::sim::{Participant, World, chaos::Scenario};
 
 /// What the wall clocks of all hosts show when a history begins: some day in 2026.
 const DAY: u64 = 90_000_000_000;

@@ -3,15 +3,15 @@
 use std::time::Duration;
 
 use super::{QuorumScenario, Watched};
-use actix_bully::{
+use bully_core::{
     elections::quorum::QuorumConfig,
     protocol::{AgentId, NewVoter, VoterChange},
-    testkit::{
-        faults::Conditions,
-        sim::{
-            Detection, Participant, World,
-            chaos::{Scenario, name},
-        },
+};
+use bully_sim::{
+    faults::Conditions,
+    sim::{
+        Detection, Participant, World,
+        chaos::{Scenario, name},
     },
 };
 

@@ -12,7 +12,7 @@ use std::{
 };
 
 use super::decrees::Decrees;
-use actix_bully::{
+use bully_core::{
     elections::{
         bully::{Ack, Claim, Micros},
         quorum::{QuorumConfig, Vote},

@@ -45,19 +45,17 @@ pub use watch::{Watch, Watched};
 
 use self::diskless::Hosts;
 
-use actix_bully::{
+use bully_core::{
     elections::{
         bully::Preemption,
         quorum::{QuorumConfig, QuorumError},
     },
     protocol::{AgentId, Role, Timings},
-    testkit::{
-        faults::SplitMix64,
-        sim::{
-            Participant, Situation, World,
-            chaos::{Expected, Fault, Scenario, name},
-        },
-    },
+    random::SplitMix64,
+};
+use bully_sim::sim::{
+    Participant, Situation, World,
+    chaos::{Expected, Fault, Scenario, name},
 };
 
 /// The voters of one configuration, and observers that join.
@@ -115,7 +113,7 @@ impl QuorumScenario {
     pub fn planted(
         seed: u64,
         n: usize,
-        defect: actix_bully::elections::quorum::Defect,
+        defect: bully_core::elections::quorum::Defect,
     ) -> Result<Self, QuorumError> {
         let sound = draw(seed, n, timings_of(seed))?;
         let planted = QuorumConfig {

@@ -8,7 +8,7 @@ use std::{
 };
 
 use super::{decrees::under, ledger::Ledger};
-use actix_bully::{
+use bully_core::{
     elections::{
         bully::{BullyMessage, Claim, Preemption},
         quorum::{BullyTimer, QuorumBully, QuorumConfig, QuorumError, Vote},

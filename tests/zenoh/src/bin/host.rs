@@ -5,8 +5,8 @@
 
 use std::{env, io, path::PathBuf, process::exit, thread, time::Duration};
 
-use actix_bully::remote::zenoh::ZenohOptions;
-use actix_bully_zenoh_tests::{Host, secret};
+use actix_bully_zenoh::ZenohOptions;
+use actix_bully_zenoh_tests::{Host, over, secret};
 
 #[actix::main]
 async fn main() {
@@ -20,7 +20,7 @@ async fn main() {
         .iter()
         .fold(zenoh, |zenoh, endpoint| zenoh.connect(endpoint));
     let host = Host::kept(name, &["a", "b", "c"], &PathBuf::from(folder), |builder| {
-        builder.zenoh(zenoh).secret(secret("ours"))
+        over(builder, zenoh).secret(secret("ours"))
     });
     thread::spawn(|| {
         io::stdin().lines().for_each(drop);

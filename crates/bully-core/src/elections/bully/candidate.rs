@@ -8,12 +8,16 @@ use std::collections::BTreeSet;
 use tracing::debug;
 
 use super::{
-    BullyTimer, Elect, Ok, Resign, Step, Yield,
+    Elect, Ok, Step,
     change::{Change, Deference, Next},
     follower,
     rules::{Attempt, Followed, Grace},
 };
 use crate::elections::message::Announcement;
+use crate::elections::{
+    message::{Resign, Yield},
+    timer::BullyTimer,
+};
 use crate::protocol::{AgentId, Member, Presence, Round, Time};
 
 /// An election that this agent holds.
@@ -96,7 +100,7 @@ impl Candidate {
         let asked = me.members.voters().filter(is_asked);
         let pending: BTreeSet<_> = asked.map(|voter| voter.id.clone()).collect();
         let term = step.core.highest_term;
-        debug!(node = %me.id, %term, len = pending.len(), "election begins");
+        debug!(target: "actix_bully", node = %me.id, %term, len = pending.len(), "election begins");
         let round = step.next_round();
         if pending.is_empty() {
             return Err(Change::Lead);

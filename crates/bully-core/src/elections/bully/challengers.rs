@@ -6,7 +6,8 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use super::{BullyTimer, Step};
+use super::Step;
+use crate::elections::timer::BullyTimer;
 use crate::protocol::{AgentId, Incarnation, Members, Time};
 
 /// Agents that rank above a leader, each with the time from which on it may lead.

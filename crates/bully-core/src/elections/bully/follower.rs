@@ -6,10 +6,11 @@
 //! boot or after a restart, except in a closed group, where the snapshot knows all agents.
 
 use super::{
-    BullyTimer, Defect, Elect, Resign, Step,
+    Defect, Elect, Step,
     change::{Change, Next, SlotPlan},
     rules::{Attempt, Followed, Grace},
 };
+use crate::elections::{message::Resign, timer::BullyTimer};
 use crate::protocol::{After, AgentId, Event, Incarnation, Leader, Score, Time};
 use crate::{elections::message::Announcement, parts::slot};
 

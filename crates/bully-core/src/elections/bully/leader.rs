@@ -8,10 +8,14 @@
 use std::time::Duration;
 
 use super::{
-    BullyTimer, Defect, Elect, Elected, Heartbeat, Preemption, Resign, Step, Yield,
+    Defect, Elect, Elected, Preemption, Step,
     challengers::Challengers,
     change::{Change, Deference, Next, SlotPlan},
     rules::Attempt,
+};
+use crate::elections::{
+    message::{Heartbeat, Resign, Yield},
+    timer::BullyTimer,
 };
 use crate::protocol::{AgentId, Event, Incarnation, LostReason, Member, Score, Term, Time};
 use crate::{

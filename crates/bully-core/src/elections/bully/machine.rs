@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::{
-    Behind, Bully, BullyMessage, BullyTimer, Elect, Elected, Heartbeat, Ok, Resign, Step, Yield,
+    Bully, Elect, Elected, Ok, Step,
     candidate::Candidate,
     change::{Change, Next},
     follower::{Following, Vacant},
@@ -15,6 +15,10 @@ use super::{
     waiting::Waiting,
 };
 use crate::elections::message::Announcement;
+use crate::elections::{
+    message::{Behind, BullyMessage, Heartbeat, Resign, Yield},
+    timer::BullyTimer,
+};
 use crate::protocol::{AgentId, Incarnation, Input, InputOf, Leader, Members, Role, Round, Score};
 
 /// One of four roles, each with its data; a follower has a leader, or the leadership is vacant.

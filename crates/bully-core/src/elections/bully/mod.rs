@@ -112,11 +112,17 @@ mod tests;
 use std::sync::Arc;
 
 pub use config::BullyConfig;
+#[cfg(not(feature = "planted"))]
+pub(crate) use defect::Defect;
+#[cfg(feature = "planted")]
 #[doc(hidden)]
 pub use defect::Defect;
 
 use machine::State;
 
+#[cfg(not(any(test, feature = "testkit")))]
+use crate::elections::{message::BullyMessage, timer::BullyTimer};
+#[cfg(any(test, feature = "testkit"))]
 pub use crate::elections::{
     message::{
         Ack, AskChange, Behind, BullyMessage, Candidate, ChangeAnswer, Claim, ClaimReply, Enlist,

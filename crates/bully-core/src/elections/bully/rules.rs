@@ -1,10 +1,11 @@
 //! Rules that more than one role applies: which announcement is followed, and which answer still counts.
 
 use super::{
-    Behind, BullyConfig, Defect, Preemption, Step, Yield,
+    BullyConfig, Defect, Preemption, Step,
     change::{Change, Next},
 };
 use crate::elections::message::Announcement;
+use crate::elections::message::{Behind, Yield};
 pub(super) use crate::parts::Grace;
 use crate::protocol::{AgentId, Leader, Round, Score, Time};
 

@@ -1,11 +1,12 @@
 //! An agent that lets another one go first, and awaits its `Elected`.
 
 use super::{
-    BullyTimer, Elect, Step, Yield,
+    Elect, Step,
     change::{Change, Deference, Next},
     rules::{Attempt, Grace},
 };
 use crate::elections::message::Announcement;
+use crate::elections::{message::Yield, timer::BullyTimer};
 use crate::protocol::{AgentId, Round, Time};
 
 /// Waits for the announcement of an agent that holds an election, or to which the leadership was left.

@@ -95,7 +95,6 @@
 //! An agent that saw a longer lease once waits for it until it starts anew, also after all have shorter ones.
 //!
 //! Not here: how a store is asked, and what it does when it is down ([`RegisterRecord`] is the text that it keeps).
-#![doc = include_str!("moving.md")]
 
 mod alarm;
 mod attempts;
@@ -119,6 +118,9 @@ mod tests;
 use std::sync::Arc;
 
 pub use config::{LeaseConfig, LeaseError};
+#[cfg(not(feature = "planted"))]
+pub(crate) use defect::Defect;
+#[cfg(feature = "planted")]
 #[doc(hidden)]
 pub use defect::Defect;
 

@@ -9,12 +9,13 @@ use std::{collections::BTreeSet, time::Duration};
 use tracing::debug;
 
 use super::{
-    BullyTimer, ClaimReply, Defect, Elect, Ok, Out, Refusal, Yield,
+    ClaimReply, Defect, Elect, Ok, Out, Refusal, Yield,
     claim::Reason,
     core::Core,
     seal::higher,
     state::{Next, Predecessor, Start, State},
 };
+use crate::elections::timer::BullyTimer;
 use crate::elections::vote::SealRecord;
 use crate::protocol::{AgentId, Presence, Role, Round, Score, Term, Time};
 
@@ -58,7 +59,7 @@ impl Asking {
         };
         let round = core.next_round();
         let wait = core.config.timings.round();
-        debug!(node = %core.me.id, %term, "election begins");
+        debug!(target: "actix_bully", node = %core.me.id, %term, "election begins");
         core.ask_voters(
             Elect {
                 round,

@@ -6,13 +6,14 @@
 //! there is an answer, because a leader may crash or be replaced in between; that does no harm.
 
 use super::{
-    BullyTimer, Out, QuorumBully, QuorumConfig,
+    Out, QuorumBully, QuorumConfig,
     core::Core,
     epoch::LAST_EPOCH,
     leader::{Leading, Leaving},
     ruling::Ruling,
     state::{Next, State},
 };
+use crate::elections::timer::BullyTimer;
 use crate::protocol::{
     AgentId, ChangeError, Changed, Decree, Event, NewVoter, Role, Time, VoterChange, VotersEvent,
 };

@@ -1,6 +1,6 @@
 //! What wrong clocks, paused machines and the services that set the time do to a lease. Nothing runs here.
 //!
-//! A lease is measured by one clock alone, the [`BootClock`](crate::clock::BootClock) of the agent that keeps
+//! A lease is measured by one clock alone, the `BootClock` of the agent that keeps
 //! it. No reading of a clock is sent to another host to be compared there (a leader's own reading comes back
 //! to it in an `Ack`), and none is stored. So what two clocks *read* never matters. What matters is that each
 //! runs on while the world does, and at about the right rate.
@@ -9,7 +9,7 @@
 //! |---|---|---|---|
 //! | A clock's rate is wrong: a cheap quartz by 0.01 %, slewing by NTP by 0.05 %, the fastest slewing that Linux allows by 10 %. | The rate. | Nothing, up to r = 11 % slow for the leader and 11 % fast for its voters at once. | `rates_up_to_the_bound_keep_one_leader` |
 //! | Rates are wrong by more, the leader slow and cut off, its voters fast. | The rate. | Two consider themselves leader: of a lease of 100 ms, for 6 ms at 15 %, 43 ms at 30 %, 113 ms at 50 %. Their tokens differ. | `rates_beyond_the_bound_are_not_covered` |
-//! | NTP steps the time, an operator sets it, a leap second, the end of summer time. | Nothing: these set the wall clock. | Nothing for a lease. A [schedule](crate::leader::schedule) is due by the wall clock, and its page says what a step does to it. | no file of the elections and of the protocol may name a wall clock (`tests/layering.rs`) |
+//! | NTP steps the time, an operator sets it, a leap second, the end of summer time. | Nothing: these set the wall clock. | Nothing for a lease. A schedule is due by the wall clock, and its page says what a step does to it. | no file of the elections and of the protocol may name a wall clock (`tests/layering.rs`) |
 //! | Hosts were booted years apart; a host is booted again, and its clock begins anew. | Another reading. | Nothing. | `tests/hosts boot_clocks_differ`, with time namespaces |
 //! | A process is stopped: SIGSTOP, a debugger, the freezer of a container, a long page fault. | All of it. | The lease has run out before the process takes its next step: it does not lead when it wakes. | `tests/hosts leader_frozen`, `s62_a_suspended_leader_does_not_lead_when_it_wakes` |
 //! | A host is suspended to memory or to disk by its own kernel. | All of it; timers see nothing. | The same: the clock is read before anything is done, and a timer that is late is no reason to lead on. | `tests/simulated_network`, the fault `suspend` |

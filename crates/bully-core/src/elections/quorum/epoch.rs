@@ -97,8 +97,8 @@
 //! their tokens differ, and a resource that checks them takes the newer. So stop first.
 //!
 //! *What says so.* No agent is told of an epoch that was configured: whoever names another one takes no part, whatever
-//! it can reach. Its diagnosis has [`ListOlder`](crate::agent::Finding::ListOlder), that of the others
-//! [`OtherListOlder`](crate::agent::Finding::OtherListOlder), with what to do; an agent without a leader warns of it in
+//! it can reach. Its diagnosis has `ListOlder`, that of the others
+//! `OtherListOlder`, with what to do; an agent without a leader warns of it in
 //! the log, and so does a leader, ten seconds after it was elected.
 
 use super::QuorumConfig;

@@ -10,13 +10,13 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use super::{
-    BullyTimer, Defect, Elect, Heartbeat, Leadership, Ok, Out, QuorumConfig, Refusal, Takeover,
-    Yield,
+    Defect, Elect, Heartbeat, Leadership, Ok, Out, QuorumConfig, Refusal, Takeover, Yield,
     consent::Verdict,
     core::Core,
     state::{Certainty, Next, Predecessor},
     voter::Promise,
 };
+use crate::elections::timer::BullyTimer;
 use crate::elections::{message::Candidate, policy::Preemption};
 use crate::protocol::{AgentId, Event, Incarnation, Leader, Round, Score, Term, Time};
 

@@ -17,8 +17,7 @@ use std::{
 };
 
 use super::{
-    Ack, BullyTimer, ClaimReply, Defect, Elected, Heartbeat, Nack, Out, QuorumConfig,
-    SenderIncarnation,
+    Ack, ClaimReply, Defect, Elected, Heartbeat, Nack, Out, QuorumConfig, SenderIncarnation,
     claim::Reason,
     core::Core,
     lease::Supporters,
@@ -26,6 +25,7 @@ use super::{
     seal::higher,
     state::{Next, Start, State},
 };
+use crate::elections::timer::BullyTimer;
 use crate::protocol::{AgentId, Decree, Event, LostReason, Role, Score, Term, Time, Timings};
 use crate::{elections::vote::SealRecord, parts::Handover};
 

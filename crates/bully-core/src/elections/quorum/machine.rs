@@ -9,7 +9,7 @@
 use std::{mem, time::Duration};
 
 use super::{
-    BullyMessage, BullyTimer, Claim, ClaimReply, Out, QuorumBully, SenderIncarnation,
+    BullyMessage, Claim, ClaimReply, Out, QuorumBully, SenderIncarnation,
     candidate::{Asking, Claiming},
     consent,
     core::{CooldownEnds, Core},
@@ -21,6 +21,7 @@ use super::{
     vacant::Vacant,
 };
 use crate::elections::message::Candidate;
+use crate::elections::timer::BullyTimer;
 use crate::protocol::{AgentId, Incarnation, Input, InputOf, Score, Time};
 
 impl QuorumBully {

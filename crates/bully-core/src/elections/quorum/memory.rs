@@ -17,7 +17,7 @@
 //! | `written-within-a-minute` | The memory of the others is written with the next record, a minute later at the latest. | `recall.rs` |
 //!
 //! Voters without disks have other rules ([`diskless`](super::diskless)). A voter whose store has no id
-//! ([`TermStore::id`](crate::store::TermStore::id)) keeps no memory and asks no voter. With Ql = 1 a lease rests on no
+//! (`TermStore::id`) keeps no memory and asks no voter. With Ql = 1 a lease rests on no
 //! promise, so no voter abstains for a promise that it may have forgotten.
 //!
 //! # Why an honest voter is never taken for an old copy

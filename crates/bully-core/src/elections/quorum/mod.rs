@@ -182,12 +182,18 @@ mod tests;
 use std::sync::Arc;
 
 pub use config::{QuorumConfig, QuorumError};
+#[cfg(not(feature = "planted"))]
+pub(crate) use defect::Defect;
+#[cfg(feature = "planted")]
 #[doc(hidden)]
 pub use defect::Defect;
 
 pub use crate::elections::vote::{Heard, SealRecord, Vote, VotersRecord};
 pub use diskless::Diskless;
 
+#[cfg(not(any(test, feature = "testkit")))]
+use crate::elections::timer::BullyTimer;
+#[cfg(any(test, feature = "testkit"))]
 pub use crate::elections::timer::BullyTimer;
 
 use self::{core::Core, epoch::epoch_of};

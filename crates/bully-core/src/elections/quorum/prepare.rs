@@ -38,12 +38,13 @@
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use super::{
-    BullyTimer, Claim, ClaimReply, Defect, Out, Resign, SenderIncarnation,
+    Claim, ClaimReply, Defect, Out, Resign, SenderIncarnation,
     claim::Reason,
     core::Core,
     leader::{Leading, Leaving},
     state::{Next, State},
 };
+use crate::elections::timer::BullyTimer;
 use crate::protocol::{AgentId, Event, Incarnation, Leader, Role, Term, Time, To};
 use crate::{elections::message::Candidate, parts::Handover};
 

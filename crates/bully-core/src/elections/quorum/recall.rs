@@ -7,13 +7,14 @@
 use std::time::Duration;
 
 use super::{
-    BullyMessage, BullyTimer, Defect, Elected, Heartbeat, Out, QuorumBully, SenderIncarnation,
+    BullyMessage, Defect, Elected, Heartbeat, Out, QuorumBully, SenderIncarnation,
     core::Core,
     epoch::epoch_of,
     state::{Certainty, State},
     vacant::Vacant,
     voter::Voter,
 };
+use crate::elections::timer::BullyTimer;
 use crate::elections::{
     message::{Recall, Recalled},
     vote::Heard,

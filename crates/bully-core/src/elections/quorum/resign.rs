@@ -8,13 +8,14 @@
 use std::time::Duration;
 
 use super::{
-    BullyTimer, Defect, Out, Resign, SenderIncarnation, Takeover,
+    Defect, Out, Resign, SenderIncarnation, Takeover,
     claim::Reason,
     core::Core,
     leader::{LeaderLease, Leading, Leaving},
     prepare,
     state::{Certainty, Next, Predecessor, Start, State},
 };
+use crate::elections::timer::BullyTimer;
 use crate::protocol::{AgentId, Leader, LostReason, Role, Score, Term, Time};
 use crate::{elections::policy::Preemption, parts::Due};
 

@@ -9,10 +9,11 @@
 use std::collections::BTreeSet;
 
 use super::{
-    BullyTimer, Defect, Nack, Out, QuorumBully, QuorumConfig, SenderIncarnation,
+    Defect, Nack, Out, QuorumBully, QuorumConfig, SenderIncarnation,
     core::Core,
     state::{Certainty, Next, Start, State},
 };
+use crate::elections::timer::BullyTimer;
 use crate::elections::{
     message::{Candidate, Install, Seal, Sealed},
     vote::SealRecord,

@@ -14,7 +14,7 @@
 use std::time::Duration;
 
 use super::{
-    BullyTimer, Out, QuorumConfig,
+    Out, QuorumConfig,
     candidate::{Asking, Claiming},
     claim::Reason,
     core::Core,
@@ -23,6 +23,7 @@ use super::{
     seal::{Sealing, Telling},
     vacant::{Posture, Vacant},
 };
+use crate::elections::timer::BullyTimer;
 use crate::protocol::{AgentId, Decree, LostReason, Role, Term, Time};
 
 /// One role at a time, with its data.

@@ -114,7 +114,7 @@ impl QuorumBully {
         );
         // Without disks terms may have been forgotten.
         if self.core.config.diskless().is_none() {
-            error!(node = %self.core.me.id, %from, %term, "two agents lead in one term");
+            error!(target: "actix_bully", node = %self.core.me.id, %from, %term, "two agents lead in one term");
         }
         self.ignore("another agent leads in that term");
     }

@@ -9,10 +9,11 @@
 use std::time::Duration;
 
 use super::{
-    BullyTimer, Out,
+    Out,
     core::Core,
     state::{Certainty, Next, Predecessor, Start, State},
 };
+use crate::elections::timer::BullyTimer;
 use crate::protocol::{After, Score, Time};
 
 /// A follower without a leader.

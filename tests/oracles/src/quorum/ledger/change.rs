@@ -1,6 +1,6 @@
 //! What a change of the voters does to the record of a history, and what a crash in the midst of a step undoes.
 
-use actix_bully::{
+use bully_core::{
     elections::quorum::Vote,
     protocol::{AgentId, Term, Time},
 };

@@ -54,10 +54,14 @@ mod recovery;
 mod reminders;
 mod term;
 
+#[cfg(not(feature = "planted"))]
+pub(crate) use defect::Defect;
+#[cfg(feature = "planted")]
 #[doc(hidden)]
 pub use defect::Defect;
 
 pub(super) use recovery::Recovery;
+#[doc(hidden)]
 pub use term::latest_term;
 
 use super::QuorumConfig;

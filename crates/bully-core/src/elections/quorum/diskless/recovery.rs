@@ -13,7 +13,8 @@ use std::{
 use super::Defect;
 use crate::elections::{
     message::{Recover, Recovered},
-    quorum::{BullyTimer, Out, QuorumConfig, core::Core, voter::Voter},
+    quorum::{Out, QuorumConfig, core::Core, voter::Voter},
+    timer::BullyTimer,
 };
 use crate::protocol::{AgentId, Recovering, Round, Term, Time, Timings};
 

@@ -14,7 +14,7 @@
 //!
 //! Decided here: the bytes. What a packet may say at that moment: [`flow`](super::flow).
 
-use crate::remote::NodeId;
+use actix_bully::remote::NodeId;
 
 use super::keys::SessionId;
 

@@ -14,16 +14,15 @@ use std::{
     task::Waker,
 };
 
-use ::zenoh::{
+use actix_bully::remote::{ClusterId, NodeId, transport::RefusedPackets};
+use tokio::sync::{Notify, mpsc, oneshot};
+use tracing::debug;
+use zenoh::{
     Session, Wait,
     key_expr::KeyExpr,
     qos::{CongestionControl, Priority},
     sample::{Sample, SampleKind},
 };
-use tokio::sync::{Notify, mpsc, oneshot};
-use tracing::debug;
-
-use crate::remote::{NodeId, node::ClusterId};
 
 use super::{
     error::text,
@@ -137,9 +136,17 @@ impl Switchboard {
         }
     }
 
-    /// How often each thing was refused, in the order of the counters' names.
-    pub(super) fn refused(&self) -> [u64; 4] {
-        self.refused.each_ref().map(|count| count.load(Relaxed))
+    /// How often each thing was refused.
+    pub(super) fn refused(&self) -> RefusedPackets {
+        let counts = self.refused.each_ref().map(|count| count.load(Relaxed));
+        let mut refused = RefusedPackets::default();
+        [
+            refused.malformed,
+            refused.stray,
+            refused.connections,
+            refused.tokens,
+        ] = counts;
+        refused
     }
 
     pub(super) fn table(&self) -> MutexGuard<'_, Table> {

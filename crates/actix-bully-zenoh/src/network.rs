@@ -9,21 +9,21 @@ use std::{
     io,
     net::SocketAddr,
     pin::Pin,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, OnceLock},
     task::{Context, Poll},
 };
 
-use ::zenoh::key_expr::KeyExpr;
+use actix_bully::remote::{
+    NodeId,
+    transport::{
+        IncomingStream, Listener, Pending, RefusedPackets, StartingBridge, Stream, Transport,
+    },
+};
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
     sync::mpsc,
 };
-
-use crate::remote::{
-    NodeId,
-    node::ClusterId,
-    transport::{IncomingStream, Listener, Pending, Stream, Transport},
-};
+use zenoh::key_expr::KeyExpr;
 
 use super::{
     ZenohError, ZenohOptions,
@@ -36,47 +36,80 @@ use super::{
     switchboard::{IncomingLine, LineId, Probed, Switchboard},
 };
 
-/// A zenoh network, as one host sees it.
+/// A zenoh network, as one bridge uses it: what [`BridgeBuilder::transport`] takes.
+///
+/// It listens by zenoh alone: a bridge that has an address to listen at as well is refused. Peers are found by their names.
+/// The start of the bridge opens the session, and waits for it for 10 s at most; as a client it does not wait. The session
+/// is closed with the bridge.
+///
+/// A start that fails is a [`BridgeError::Transport`] with a [`ZenohError`] inside:
+///
+/// ```
+/// use actix_bully::{Group, remote::{BridgeError, RemoteBridge}};
+/// use actix_bully_zenoh::{ZenohError, ZenohOptions, ZenohTransport};
+///
+/// # actix::System::new().block_on(async {
+/// let zenoh = ZenohTransport::new(ZenohOptions::peer().listen("tls/host-a:7447"));
+/// let bridge = RemoteBridge::builder("host-a").transport(zenoh).carry(&Group::new("jobs")?);
+/// let Err(BridgeError::Transport(reason)) = bridge.start() else { unreachable!() };
+/// let reason = reason.get_ref().and_then(|reason| reason.downcast_ref());
+/// assert!(matches!(reason, Some(ZenohError::Tls { .. })));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # }).unwrap();
+/// ```
+///
+/// [`BridgeBuilder::transport`]: actix_bully::remote::BridgeBuilder::transport
+/// [`BridgeError::Transport`]: actix_bully::remote::BridgeError::Transport
 #[derive(Debug)]
-pub(crate) struct ZenohNetwork {
-    board: Arc<Switchboard>,
-    entrance: Mutex<Option<Entrance>>,
+pub struct ZenohTransport {
+    options: ZenohOptions,
+    /// There once it is open.
+    board: OnceLock<Arc<Switchboard>>,
 }
 
-impl ZenohNetwork {
-    /// Opens a session. It is closed with the listener.
-    pub(crate) fn open(
-        options: &ZenohOptions,
-        (host, cluster): (&NodeId, &ClusterId),
-        may_be_read: bool,
-    ) -> Result<Self, ZenohError> {
-        options.check(may_be_read)?;
+impl ZenohTransport {
+    /// A network that these options describe. It is opened by the bridge.
+    pub const fn new(options: ZenohOptions) -> Self {
+        Self {
+            options,
+            board: OnceLock::new(),
+        }
+    }
+
+    fn start(&self, bridge: &StartingBridge<'_>) -> Result<Entrance, ZenohError> {
+        if let Some(address) = bridge.listen {
+            let address = address.to_owned();
+            return Err(ZenohError::Listen { address });
+        }
+        self.options.check(bridge.may_be_read)?;
         let (sender, arrivals) = mpsc::channel(MOST_ARRIVALS);
         let (wake, asleep) = std::sync::mpsc::sync_channel(MOST_QUESTIONS);
-        let board = Switchboard::new((host, cluster), options.mode(), sender, wake);
+        let names = (bridge.node, bridge.cluster);
+        let board = Switchboard::new(names, self.options.mode(), sender, wake);
         let board = Arc::new(board);
+        if self.board.set(Arc::clone(&board)).is_err() {
+            return Err(ZenohError::Open(io::ErrorKind::AlreadyExists.into()));
+        }
         // Before the session: dropped, it closes what was opened.
         let entrance = Entrance {
             board: Arc::clone(&board),
             arrivals,
         };
-        session::open(&board, options, asleep)?;
-        Ok(Self {
-            board,
-            entrance: Mutex::new(Some(entrance)),
-        })
+        session::open(&board, &self.options, asleep)?;
+        Ok(entrance)
     }
 
     async fn connect(&self, address: &str) -> io::Result<Box<dyn Stream>> {
         let host = NodeId::new(address).map_err(|_| io::ErrorKind::InvalidInput)?;
-        self.board.seek(&host);
+        let board = self.board.get().ok_or(io::ErrorKind::NotConnected)?;
+        board.seek(&host);
         let session = loop {
             // Asked for before the look: a token between the two would be missed.
-            let found = self.board.found.notified();
-            let sought = self.board.table().hosts.dial(&host);
+            let found = board.found.notified();
+            let sought = board.table().hosts.dial(&host);
             match sought {
                 Sought::Session(session) => break session,
-                Sought::Ended => match self.board.probe(&host).await {
+                Sought::Ended => match board.probe(&host).await {
                     Probed::Found => {}
                     Probed::Ended => return Err(io::ErrorKind::ConnectionRefused.into()),
                     Probed::CutOff => {
@@ -91,26 +124,30 @@ impl ZenohNetwork {
             session,
             number: fastrand::u64(..),
         };
-        if !self.board.table().begin(line) {
+        if !board.table().begin(line) {
             return Err(io::ErrorKind::QuotaExceeded.into());
         }
-        let stream = ZenohStream::new(&self.board, &host, line)?;
-        let host = self.board.host.clone();
+        let stream = ZenohStream::new(board, &host, line)?;
+        let host = board.host.clone();
         stream.put(PacketBody::Open { host })?;
         poll_fn(|task| stream.poll_open(task)).await?;
         Ok(Box::new(stream))
     }
 }
 
-impl Transport for ZenohNetwork {
+impl Transport for ZenohTransport {
+    fn open(&self, bridge: &StartingBridge<'_>) -> io::Result<Option<Box<dyn Listener>>> {
+        let entrance = self.start(bridge).map_err(io::Error::other)?;
+        Ok(Some(Box::new(entrance)))
+    }
+
     fn dial<'a>(&'a self, address: &'a str) -> Pending<'a, Box<dyn Stream>> {
         Box::pin(self.connect(address))
     }
 
+    /// It has listened since it was opened.
     fn listen(&self, _: &str) -> io::Result<Box<dyn Listener>> {
-        let mut entrance = self.entrance.lock().unwrap_or_else(PoisonError::into_inner);
-        let entrance = entrance.take().ok_or(io::ErrorKind::AddrInUse)?;
-        Ok(Box::new(entrance))
+        Err(io::ErrorKind::Unsupported.into())
     }
 
     /// Each configured host has slots of its own by the name that it says. A stranger can say it too, and then
@@ -129,8 +166,9 @@ impl Transport for ZenohNetwork {
         true
     }
 
-    fn refused(&self) -> [u64; 4] {
-        self.board.refused()
+    fn refused(&self) -> RefusedPackets {
+        let board = self.board.get();
+        board.map_or_else(RefusedPackets::default, |board| board.refused())
     }
 }
 

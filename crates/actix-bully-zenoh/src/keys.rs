@@ -11,7 +11,7 @@
 
 use std::fmt;
 
-use crate::remote::{NodeId, node::ClusterId};
+use actix_bully::remote::{ClusterId, NodeId};
 
 /// One session of one process, drawn by chance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -54,7 +54,7 @@ pub(super) fn inbox(cluster: &ClusterId, host: &NodeId, session: SessionId) -> S
 
 #[cfg(test)]
 mod tests {
-    use ::zenoh::key_expr::keyexpr;
+    use zenoh::key_expr::keyexpr;
 
     use super::*;
 

@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::remote::NodeId;
+use actix_bully::remote::NodeId;
 
 use super::keys::SessionId;
 

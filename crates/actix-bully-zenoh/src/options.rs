@@ -6,20 +6,19 @@
 
 use std::path::PathBuf;
 
+use actix_bully::remote::transport::{Tcp, Transport};
 use serde_json::{Value, json};
-
-use crate::remote::transport::{Tcp, Transport};
 
 use super::{ZenohError, error::text};
 
 /// How a bridge takes part in a zenoh network: as a peer that is linked with others, or as a client of routers.
 ///
 /// Endpoints are `tcp/HOST:PORT` or `quic/HOST:PORT`. `tcp/` leads off loopback only where the bridge has
-/// [`tls`](crate::remote::BridgeBuilder) or was told
-/// [`dangerous_plaintext`](crate::remote::BridgeBuilder::dangerous_plaintext).
+/// `.tls(..)` or was told [`dangerous_plaintext`](actix_bully::remote::BridgeBuilder::dangerous_plaintext). A wrong endpoint is
+/// refused at the start of the bridge, with a [`ZenohError`].
 ///
 /// ```
-/// use actix_bully::remote::zenoh::ZenohOptions;
+/// use actix_bully_zenoh::ZenohOptions;
 ///
 /// // Every host names one that is there, and finds the others by gossip.
 /// let peer = ZenohOptions::peer().listen("tcp/127.0.0.1:7447").connect("tcp/127.0.0.1:7448");
@@ -28,7 +27,7 @@ use super::{ZenohError, error::text};
 ///     .certificates("ca.pem", "host-a.pem", "host-a.key");
 /// ```
 #[derive(Clone, Debug)]
-#[must_use = "options do nothing until a bridge is given them"]
+#[must_use = "options do nothing until they are those of a `ZenohTransport`"]
 pub struct ZenohOptions {
     mode: Mode,
     listen: Vec<String>,
@@ -85,7 +84,7 @@ impl ZenohOptions {
     }
 
     /// The PEM files for `quic/`: authorities, the own certificate, its key. Those of a
-    /// [`TlsConfig`](crate::remote) fit. They prove that a host belongs to the network, to its next neighbour,
+    /// `TlsConfig` of actix-bully fit. They prove that a host belongs to the network, to its next neighbour,
     /// and not which host it is: for that use the bridge's own `.tls(..)` or `.secret(..)` as well.
     pub fn certificates(
         mut self,
@@ -135,9 +134,9 @@ impl ZenohOptions {
     }
 
     /// zenoh's settings.
-    pub(super) fn config(&self) -> Result<::zenoh::Config, ZenohError> {
+    pub(super) fn config(&self) -> Result<zenoh::Config, ZenohError> {
         let settings = self.settings().to_string();
-        ::zenoh::Config::from_json5(&settings).map_err(|reason| ZenohError::Open(text(&reason)))
+        zenoh::Config::from_json5(&settings).map_err(|reason| ZenohError::Open(text(&reason)))
     }
 
     fn settings(&self) -> Value {

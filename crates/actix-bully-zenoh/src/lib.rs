@@ -16,16 +16,17 @@
 //! Where hosts come and go without fixed addresses, or sit in several subnets that only routers join. It costs about 270
 //! crates, 10 to 15 threads and 12 to 14 MiB a process; for up to about thirty hosts that know each other's addresses the
 //! bridge's own TCP is less. Every bridge is still linked with every peer that it is given: with many hosts let a
-//! few of them vote and the others observe. Rust 1.89 suffices, as for the rest of the crate.
+//! few of them vote and the others observe. Rust 1.89 suffices, as for actix-bully.
 //!
 //! ```no_run
-//! use actix_bully::{Group, remote::{Peer, RemoteBridge, zenoh::ZenohOptions}};
+//! use actix_bully::{Group, remote::{Peer, RemoteBridge}};
+//! use actix_bully_zenoh::{ZenohOptions, ZenohTransport};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # actix::System::new().block_on(async {
 //! let group = Group::new("shop")?;
 //! let bridge = RemoteBridge::builder("host-a")
-//!     .zenoh(ZenohOptions::peer().listen("tcp/127.0.0.1:7447"))
+//!     .transport(ZenohTransport::new(ZenohOptions::peer().listen("tcp/127.0.0.1:7447")))
 //!     .peer(Peer::inbound("host-b"))
 //!     .carry(&group)
 //!     .start()?;
@@ -34,10 +35,10 @@
 //! # Ok(())
 //! # }
 //! ```
-//! In a configuration (feature `serde`) it is the section `zenoh`.
+//! In a configuration it is the section `zenoh`, and the program starts by [`starter`] (feature `serde`).
 //!
 //! A peer is found by its name, and an address of it counts for nothing. One that is not seen within 10 s is told
-//! of by [`BridgeEvent::NeverSeen`](crate::remote::BridgeEvent::NeverSeen), as elsewhere: zenoh itself says nothing of a
+//! of by [`BridgeEvent::NeverSeen`](actix_bully::remote::BridgeEvent::NeverSeen), as elsewhere: zenoh itself says nothing of a
 //! router that cannot be reached, or of a neighbour whose certificate is not trusted, and goes on trying.
 //!
 //! # What you can rely on
@@ -64,8 +65,14 @@
 //! memory (RUSTSEC-2026-0041). If another crate of an application asks for zenoh's feature `transport_compression`, Cargo
 //! builds it in here as well: leave it switched off.
 //!
-//! Not here: a [sentinel](crate::remote) tells nothing over zenoh, as no address is known to it.
+//! Not here: a sentinel of actix-bully tells nothing over zenoh, as no address is known to it.
 
+#![forbid(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+#![warn(clippy::arithmetic_side_effects)]
+
+#[cfg(feature = "serde")]
+mod config;
 mod error;
 mod flow;
 mod hosts;
@@ -76,10 +83,17 @@ mod packet;
 mod session;
 mod switchboard;
 
-pub use error::ZenohError;
-pub use options::ZenohOptions;
+/// The program of the README compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;
 
-pub(crate) use network::ZenohNetwork;
+#[cfg(feature = "serde")]
+#[cfg_attr(docsrs, doc(cfg(feature = "serde")))]
+pub use config::starter;
+pub use error::ZenohError;
+pub use network::ZenohTransport;
+pub use options::ZenohOptions;
 
 #[cfg(test)]
 mod tests;

@@ -70,6 +70,6 @@ pub enum ZenohError {
 }
 
 /// The error of a library whose own type says no more than its text.
-pub(super) fn text(reason: &::zenoh::Error) -> io::Error {
+pub(super) fn text(reason: &zenoh::Error) -> io::Error {
     io::Error::other(reason.to_string())
 }

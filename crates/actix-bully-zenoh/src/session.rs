@@ -14,10 +14,9 @@ use std::{
     time::Duration,
 };
 
-use ::zenoh::{Config, Session, Wait, liveliness::LivelinessToken};
+use actix_bully::remote::NodeId;
 use tracing::{debug, warn};
-
-use crate::remote::NodeId;
+use zenoh::{Config, Session, Wait, liveliness::LivelinessToken};
 
 use super::{
     ZenohError,
@@ -152,11 +151,8 @@ fn begin(
     }
 }
 
-fn declare(
-    board: &Arc<Switchboard>,
-    config: &Config,
-) -> ::zenoh::Result<(Session, LivelinessToken)> {
-    let session = ::zenoh::open(config.clone()).wait()?;
+fn declare(board: &Arc<Switchboard>, config: &Config) -> zenoh::Result<(Session, LivelinessToken)> {
+    let session = zenoh::open(config.clone()).wait()?;
     let inbox = keys::inbox(&board.cluster, &board.host, board.me);
     let of = Arc::clone(board);
     session

@@ -1,0 +1,15 @@
+//! What the examples in the documentation of the core name, under the paths of the facade.
+#![forbid(unsafe_code)]
+
+pub use bully_core::{protocol, record};
+
+/// The elections.
+pub mod elections {
+    pub use bully_classics::{ballot, invitation, reorganization, ring};
+    pub use bully_core::elections::{astra, bully, lease, quorum};
+}
+
+/// The simulator.
+pub mod testkit {
+    pub use bully_sim::{faults, sim, trace};
+}

@@ -1,0 +1,53 @@
+//! The network of a bridge, from its start on.
+//!
+//! Decided here: that a network is opened before the bridge listens, that one with a listener of its own needs no address,
+//! and that no plain text leaves this host by mistake. What a network is: [`transport`](crate::remote::transport).
+
+use super::BridgeBuilder;
+use crate::remote::{
+    BridgeError, ClusterId, NodeId,
+    transport::{Listener, StartingBridge, Transport},
+};
+
+impl BridgeBuilder {
+    /// Opens the network, and listens there.
+    pub(super) fn open_network(
+        &self,
+        transport: &dyn Transport,
+        node: &NodeId,
+        cluster: &ClusterId,
+    ) -> Result<Option<Box<dyn Listener>>, BridgeError> {
+        let may_be_read = self.security.is_some() || self.is_dangerous;
+        let opened = transport.open(&StartingBridge {
+            listen: self.listen.as_deref(),
+            may_be_read,
+            ..StartingBridge::new(node, cluster)
+        });
+        let own = opened.map_err(BridgeError::Transport)?;
+        let Some(address) = &self.listen else {
+            return Ok(own);
+        };
+        if own.is_some() {
+            let (first, second) = ("transport", "listen");
+            return Err(BridgeError::Contradiction { first, second });
+        }
+        check_address(transport, address, may_be_read)?;
+        let listening = transport.listen(address);
+        let address = address.clone();
+        let failed = |reason| BridgeError::Listen { address, reason };
+        listening.map(Some).map_err(failed)
+    }
+}
+
+/// Refuses an address where others could read.
+pub(in crate::remote::bridge) fn check_address(
+    transport: &dyn Transport,
+    address: &str,
+    is_safe: bool,
+) -> Result<(), BridgeError> {
+    if is_safe || transport.is_loopback(address) {
+        return Ok(());
+    }
+    let address = address.to_owned();
+    Err(BridgeError::Plaintext { address })
+}
