@@ -89,7 +89,7 @@ const LAYERS: &[(&str, &str)] = &[
     ("group", "protocol planted shown bully_core::driver"),
     (
         "register",
-        "protocol elections clock group bully_core::elections bully_register",
+        "protocol elections clock group bully_core::elections bully_register bully_register::conformance",
     ),
     (
         "remote",
