@@ -87,7 +87,6 @@ pub mod agent;
 #[doc(inline)]
 pub use bully_core::{protocol, record};
 
-mod calls;
 pub mod clock;
 #[cfg(feature = "serde")]
 #[cfg_attr(docsrs, doc(cfg(feature = "serde")))]
@@ -105,8 +104,6 @@ pub mod metrics;
 #[path = "metrics/off.rs"]
 mod metrics;
 pub mod operate;
-#[cfg(feature = "tls")]
-mod pem;
 #[cfg(not(feature = "planted"))]
 #[expect(unreachable_pub, reason = "the tests of the tests name it")]
 mod planted;
@@ -114,7 +111,6 @@ mod planted;
 #[doc(hidden)]
 pub mod planted;
 pub mod prelude;
-mod record_file;
 pub mod register;
 pub mod remote;
 mod shown;

@@ -42,17 +42,6 @@ pub enum Defect {
     /// Store: a save whose outcome is unknown is taken for one that changed nothing.
     FailureIsForgotten,
 
-    /// Record file: a write ends before its record is on the disk.
-    RecordNotSynced,
-    /// Record file: a write overwrites the slot of the newest record.
-    NewestOverwritten,
-    /// Record file: a record whose sync failed stays readable.
-    FailedSyncStays,
-    /// Record file: the record of another writer is not synced before the one before it is overwritten.
-    NotConfirmed,
-    /// Record file: the file is not compared with the one that has the name.
-    NameNotCompared,
-
     /// Bridge: a report about a member counts, whichever node sends it.
     ReportOfAnyRoute,
     /// Bridge: a report of a link still counts after another link took its place.
@@ -100,7 +89,7 @@ pub enum Defect {
 #[cfg(feature = "planted")]
 impl Defect {
     /// All of them.
-    pub const ALL: [Self; 37] = [
+    pub const ALL: [Self; 32] = [
         Self::EndedSteps,
         Self::EndedSaves,
         Self::RevokedLast,
@@ -114,11 +103,6 @@ impl Defect {
         Self::DamagedIsFresh,
         Self::ForgottenWhenOpened,
         Self::FailureIsForgotten,
-        Self::RecordNotSynced,
-        Self::NewestOverwritten,
-        Self::FailedSyncStays,
-        Self::NotConfirmed,
-        Self::NameNotCompared,
         Self::ReportOfAnyRoute,
         Self::ReplacedLinkCounts,
         Self::AnyEpochJoined,
@@ -174,31 +158,6 @@ mod tests {
     use super::*;
 
     const CASES: &[(Defect, &str, &str)] = &[
-        (
-            Defect::RecordNotSynced,
-            "record_file::tests::calls::a_record_is_synced_before_it_is_said_and_its_name_too",
-            "Write, Held, Named]",
-        ),
-        (
-            Defect::NewestOverwritten,
-            "record_file::tests::crashes::after_any_call_failed_the_record_before_or_the_new_one_is_found",
-            "whole and free",
-        ),
-        (
-            Defect::FailedSyncStays,
-            "record_file::tests::crashes::a_record_whose_sync_failed_is_voided_before_others_may_look",
-            "left: [Held, Named, Write, SyncData]",
-        ),
-        (
-            Defect::NotConfirmed,
-            "record_file::tests::crashes::a_record_of_a_writer_that_was_killed_is_durable_before_the_one_before_it_is_overwritten",
-            "is_err()",
-        ),
-        (
-            Defect::NameNotCompared,
-            "record_file::tests::named::a_record_is_not_said_once_its_name_led_elsewhere",
-            "Replace before call 0: Ok(())",
-        ),
         (
             Defect::ReplacedLinkCounts,
             "remote::tests::registry::changes_of_a_replaced_link_count_for_nothing",

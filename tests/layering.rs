@@ -35,6 +35,7 @@ const PACKAGES: &[(&str, &str)] = &[
     ("", "src"),
     ("bully_core", "crates/bully-core/src"),
     ("bully_classics", "crates/bully-classics/src"),
+    ("bully_register", "crates/bully-register/src"),
     ("bully_sim", "crates/bully-sim/src"),
     ("actix_bully_zenoh", "crates/actix-bully-zenoh/src"),
 ];
@@ -59,6 +60,15 @@ const LAYERS: &[(&str, &str)] = &[
         "bully_classics",
         "bully_core::protocol bully_core::elections bully_core::parts",
     ),
+    ("bully_register::calls", ""),
+    ("bully_register::pem", "bully_register::calls"),
+    ("bully_register::planted", ""),
+    ("bully_register::record_file", "bully_register::planted"),
+    ("bully_register::conformance", "bully_register"),
+    (
+        "bully_register",
+        "bully_core::protocol bully_register::calls bully_register::pem bully_register::record_file",
+    ),
     (
         "bully_sim::faults",
         "bully_core::protocol bully_core::record bully_core::random",
@@ -74,17 +84,16 @@ const LAYERS: &[(&str, &str)] = &[
     ("elections", "bully_core::elections bully_classics agent"),
     ("shown", "protocol"),
     ("metrics", "protocol group"),
-    ("record_file", "planted"),
-    ("store", "protocol planted record_file"),
+    ("store", "protocol planted bully_register::record_file"),
     ("clock", "protocol"),
     ("group", "protocol planted shown bully_core::driver"),
     (
         "register",
-        "protocol elections clock group calls pem record_file bully_core::elections",
+        "protocol elections clock group bully_core::elections bully_register bully_register::conformance",
     ),
     (
         "remote",
-        "protocol elections store group supervisor metrics planted calls pem record_file shown bully_core::elections",
+        "protocol elections store group supervisor metrics planted shown bully_core::elections bully_register::calls bully_register::pem bully_register::record_file",
     ),
     (
         "agent",
@@ -108,8 +117,6 @@ const LAYERS: &[(&str, &str)] = &[
         "config",
         "protocol elections store group register remote agent leader operate",
     ),
-    ("calls", ""),
-    ("pem", "calls"),
     ("supervisor", ""),
     (
         "testkit::cluster",
@@ -131,6 +138,23 @@ const OUTSIDE: &[(&str, &str)] = &[
     ("bully_core::elections", "serde thiserror tracing"),
     ("bully_core::record", "serde serde_json thiserror"),
     ("bully_classics", "serde thiserror tracing easy_ext"),
+    ("bully_register::calls", "std::fs"),
+    (
+        "bully_register::pem",
+        "thiserror rustls zeroize std::fs::File",
+    ),
+    (
+        "bully_register::record_file",
+        "thiserror crc32fast rustix::fs rustix::io std::fs std::os",
+    ),
+    (
+        "bully_register::conformance",
+        "thiserror fastrand futures tokio",
+    ),
+    (
+        "bully_register",
+        "serde serde_json thiserror tracing base64 bytes futures fastrand http_body_util hyper hyper_util rustix::fs rustls tokio tokio_postgres tokio_rustls std::fs",
+    ),
     ("bully_sim::faults", "thiserror"),
     ("bully_sim::trace", ""),
     ("bully_sim::sim", "thiserror"),
@@ -139,16 +163,7 @@ const OUTSIDE: &[(&str, &str)] = &[
         "store",
         "serde thiserror tracing std::fs serde_json tokio::sync tokio::runtime",
     ),
-    (
-        "record_file",
-        "thiserror crc32fast rustix::fs rustix::io std::fs std::os",
-    ),
-    ("calls", "std::fs"),
-    ("pem", "thiserror rustls zeroize std::fs::File"),
-    (
-        "register",
-        "serde serde_json thiserror tracing actix base64 bytes futures fastrand http_body_util hyper hyper_util rustix::fs rustls tokio tokio_postgres tokio_rustls std::fs",
-    ),
+    ("register", "thiserror tracing actix futures fastrand tokio"),
     ("metrics", "metrics"),
     (
         "clock",
@@ -211,8 +226,7 @@ const NEVER: &str = "actix tokio Instant SystemTime HashMap HashSet rand fastran
 const SHARED: &str = "fixture message numbered policy step timer vote";
 
 /// Files that only name what others hold.
-const FRONTS: &str =
-    "lib prelude bully_core::lib bully_classics::lib bully_sim::lib actix_bully_zenoh::lib";
+const FRONTS: &str = "lib prelude bully_core::lib bully_classics::lib bully_register::lib bully_sim::lib actix_bully_zenoh::lib";
 
 #[test]
 fn every_import_points_the_right_way() {

@@ -7,8 +7,9 @@
 //!                                                                                    └─▶ yours: a store with versions
 //! ```
 //!
-//! Decided here: what is asked of such a store, and which failures are told apart. Not here: what a lease is;
-//! that is for its election.
+//! Decided here: how the agents of a process share a store (`keeper/`). Not here: a lease, which is for its election; the
+//! contract of a store and the stores, which are in the crate `bully-register`. Its front page has the contract clause by
+//! clause, and [`conformance`](https://docs.rs/bully-register/latest/bully_register/conformance/) (feature `testkit`) tests a store of yours.
 //!
 //! What agents ask for in a second, reads and writes, and the operations that the store counts then, as `cargo run -p
 //! actix-bully-register-tests --bin costs` says it (an unoptimized build on two busy cores). Holders renew every 60 ms, in the
@@ -28,221 +29,34 @@
 //! records alone keeps others off, and TLS keeps off whoever stands between. Without TLS such a one can have any process
 //! lead, or several.
 //!
-//! Read on: [`Register`] is the contract, `key.rs` the names and limits of what is kept, `error.rs` why an operation
-//! fails and whether it changed anything, `memory.rs`, `file/`, `postgres/` and `etcd/` the stores, `jobs.rs` and
-//! `connection/` what these have in common; `keeper/` is a register as a member of a group.
+//! Read on: [`Register`] is the contract, [`RegisterError`] says why an operation fails and whether it changed anything;
+//! `keeper/` is a register as a member of a group.
 
-#[cfg(any(feature = "etcd", feature = "postgres"))]
-mod connection;
-mod error;
-#[cfg(feature = "etcd")]
-mod etcd;
-mod file;
-mod jobs;
 pub(crate) mod keeper;
-mod key;
-mod memory;
-#[cfg(feature = "postgres")]
-mod postgres;
-
-use std::{fmt::Debug, future::Future, pin::Pin, sync::Arc};
-
-use futures::Stream;
 
 #[cfg(all(feature = "tls", any(feature = "etcd", feature = "postgres")))]
 #[cfg_attr(
     docsrs,
     doc(cfg(all(feature = "tls", any(feature = "etcd", feature = "postgres"))))
 )]
-pub use connection::tls::RegisterTls;
-pub use error::{RegisterError, RegisterRefusal};
+#[doc(inline)]
+pub use bully_register::RegisterTls;
+#[cfg(feature = "testkit")]
+#[cfg_attr(docsrs, doc(cfg(feature = "testkit")))]
+#[doc(inline)]
+pub use bully_register::conformance;
+#[doc(inline)]
+pub use bully_register::{
+    ChangeStream, Entry, FileRegister, MOST_BYTES, MOST_LISTED, MemoryRegister, Register,
+    RegisterError, RegisterKey, RegisterListing, RegisterReading, RegisterRefusal, Removal,
+    Removing, Swap, Swapping, Version,
+};
 #[cfg(feature = "etcd")]
 #[cfg_attr(docsrs, doc(cfg(feature = "etcd")))]
-pub use etcd::{EtcdBuilder, EtcdRegister};
-pub use file::FileRegister;
-pub use keeper::AttachError;
-pub use key::{Entry, MOST_BYTES, MOST_LISTED, RegisterKey, Version};
-pub use memory::MemoryRegister;
+#[doc(inline)]
+pub use bully_register::{EtcdBuilder, EtcdRegister};
 #[cfg(feature = "postgres")]
 #[cfg_attr(docsrs, doc(cfg(feature = "postgres")))]
-pub use postgres::{PostgresBuilder, PostgresRegister};
-
-/// A store of small values, each replaced by compare-and-swap.
-///
-/// What is promised of a leader rests on one property of it: operations on one key are linearizable. A swap that
-/// is confirmed is seen by every read that begins afterwards, by whichever process, and of two swaps that expect the
-/// same entry one succeeds. Replicas that answer reads of their own accord are no register.
-///
-/// [`MemoryRegister`] is for tests, [`FileRegister`] for the processes of one host,
-/// `PostgresRegister` (feature `postgres`) and `EtcdRegister` (feature `etcd`) for hosts that share a database or a
-/// cluster of etcd. Any store with a version for each value can be one. This is the shape for a store that is reached by a
-/// client of yours, as Consul (`ModifyIndex`, `?cas=`), NATS (the revision of a key, `update`) or a Kubernetes Lease (`resourceVersion`,
-/// `PUT`); the client here is a stand-in:
-///
-/// ```
-/// use actix_bully::register::{
-///     Entry, Register, RegisterError, RegisterKey, RegisterReading, Swap, Swapping, Version,
-/// };
-/// # use std::{io, sync::{Arc, Mutex}, collections::BTreeMap};
-/// # #[derive(Clone, Debug, Default)]
-/// # struct Client(Arc<Mutex<BTreeMap<String, (u64, Vec<u8>)>>>);
-/// # enum Failure { NotSent(io::Error), NoAnswer(io::Error) }
-/// # impl Client {
-/// #     async fn get(&self, key: &str) -> io::Result<Option<(u64, Vec<u8>)>> {
-/// #         Ok(self.0.lock().expect("never poisoned").get(key).cloned())
-/// #     }
-/// #     async fn put(&self, key: &str, cas: u64, value: Vec<u8>) -> Result<Option<u64>, Failure> {
-/// #         let mut all = self.0.lock().expect("never poisoned");
-/// #         let known = all.get(key).map_or(0, |(index, _)| *index);
-/// #         Ok((known == cas).then(|| { all.insert(key.into(), (known + 1, value)); known + 1 }))
-/// #     }
-/// # }
-///
-/// /// Keys of a store that numbers each change, and calls "absent" 0.
-/// #[derive(Clone, Debug)]
-/// struct Numbered { client: Client, name: String }
-///
-/// impl Register for Numbered {
-///     fn name(&self) -> &str {
-///         &self.name
-///     }
-///     fn read(&self, key: &RegisterKey) -> RegisterReading {
-///         let (client, key) = (self.client.clone(), key.clone());
-///         Box::pin(async move {
-///             let found = client.get(key.as_str()).await.map_err(RegisterError::unreachable)?;
-///             // A value that nobody here could have written is refused before it is kept.
-///             found.map(|(index, value)| Entry::new(&key, Version::from(index), value)).transpose()
-///         })
-///     }
-///     fn swap(&self, key: &RegisterKey, expected: Option<&Entry>, value: Vec<u8>) -> Swapping {
-///         let (register, key) = (self.clone(), key.clone());
-///         // A version that is no number came from another store, and is never found here.
-///         let cas = expected.map_or(Ok(0), |entry| entry.version.as_str().parse()).unwrap_or(u64::MAX);
-///         Box::pin(async move {
-///             match register.client.put(key.as_str(), cas, value).await {
-///                 Ok(Some(index)) => Ok(Swap::Done(Version::from(index))),
-///                 Ok(None) => Ok(Swap::Conflict(register.read(&key).await?)),
-///                 Err(Failure::NotSent(reason)) => Err(RegisterError::unreachable(reason)),
-///                 // It was sent: the store may have done it, or may do it yet.
-///                 Err(Failure::NoAnswer(reason)) => Err(RegisterError::unknown(reason)),
-///             }
-///         })
-///     }
-/// }
-/// # actix::System::new().block_on(async {
-/// # let register = Numbered { client: Client::default(), name: "numbered".into() };
-/// # let key: RegisterKey = "demo/holder".parse().unwrap();
-/// # assert_eq!(register.read(&key).await.unwrap(), None);
-/// # assert!(matches!(register.swap(&key, None, b"one".to_vec()).await, Ok(Swap::Done(version)) if version == Version::from(1)));
-/// # assert!(matches!(register.swap(&key, None, b"two".to_vec()).await, Ok(Swap::Conflict(Some(_)))));
-/// # });
-/// ```
-pub trait Register: Debug + Send + Sync {
-    /// How an operator calls this store, without a secret. Two registers of one name are the same store: the agents of
-    /// a group in one process use the one that was given first.
-    fn name(&self) -> &str;
-
-    /// Reads the entry of a key; `None` if there is none.
-    ///
-    /// # Errors
-    /// [`RegisterError`] when that is not known.
-    fn read(&self, key: &RegisterKey) -> RegisterReading;
-
-    /// Replaces the entry of a key, if it is still the one that is expected; `None` expects that there is none.
-    ///
-    /// A store that can compare the old value as well as its version does both: after a backup was restored, versions
-    /// come again that were there before, and stand for other values.
-    ///
-    /// # Errors
-    /// [`RegisterError`]. The entry may have been replaced, or may be replaced yet, if that
-    /// [is unknown](RegisterError::is_unknown); in any other case it was not.
-    fn swap(&self, key: &RegisterKey, expected: Option<&Entry>, value: Vec<u8>) -> Swapping;
-
-    /// Reads all entries [below](RegisterKey::is_below) a key, in the order of their keys: at most [`MOST_LISTED`].
-    /// `None` if the store cannot list; the features that need a list then refuse to start.
-    ///
-    /// Each entry was there at some moment of the listing, not all of them at one moment. The future may fail with a
-    /// [`RegisterError`]; [`RegisterError::TooMany`] if there are more entries.
-    fn list(&self, prefix: &RegisterKey) -> Option<RegisterListing> {
-        let _ = prefix;
-        None
-    }
-
-    /// Removes the entry of a key, if that is still the expected entry. `None` if the store cannot remove.
-    ///
-    /// An entry that is written there later has a version that no earlier one had. The future may fail with a
-    /// [`RegisterError`]; if that [is unknown](RegisterError::is_unknown), the entry may have been removed.
-    fn remove(&self, key: &RegisterKey, expected: &Entry) -> Option<Removing> {
-        let _ = (key, expected);
-        None
-    }
-
-    /// Tells that the entry of a key may have changed, as soon as the store says so; `None` where a store tells
-    /// nothing, which is then read at intervals. It may tell too much, and may end or miss a change: it is a hint
-    /// that makes waiting shorter, no more.
-    fn changes(&self, key: &RegisterKey) -> Option<ChangeStream> {
-        let _ = key;
-        None
-    }
-}
-
-impl<R: Register + ?Sized> Register for Arc<R> {
-    fn name(&self) -> &str {
-        R::name(self)
-    }
-
-    fn read(&self, key: &RegisterKey) -> RegisterReading {
-        R::read(self, key)
-    }
-
-    fn swap(&self, key: &RegisterKey, expected: Option<&Entry>, value: Vec<u8>) -> Swapping {
-        R::swap(self, key, expected, value)
-    }
-
-    fn list(&self, prefix: &RegisterKey) -> Option<RegisterListing> {
-        R::list(self, prefix)
-    }
-
-    fn remove(&self, key: &RegisterKey, expected: &Entry) -> Option<Removing> {
-        R::remove(self, key, expected)
-    }
-
-    fn changes(&self, key: &RegisterKey) -> Option<ChangeStream> {
-        R::changes(self, key)
-    }
-}
-
-/// What became of a swap.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Swap {
-    /// The entry was replaced, and has this version.
-    Done(Version),
-    /// Another entry is there than was expected: this one, or none. Nothing was changed.
-    Conflict(Option<Entry>),
-}
-
-/// The outcome of a removal.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Removal {
-    /// The entry was removed.
-    Done,
-    /// Another entry is there than was expected: this one, or none. Nothing was changed.
-    Conflict(Option<Entry>),
-}
-
-/// A read on its way. Nothing happens before it is polled; dropped, it asks for nothing more.
-pub type RegisterReading =
-    Pin<Box<dyn Future<Output = Result<Option<Entry>, RegisterError>> + Send>>;
-
-/// A swap on its way. Nothing happens before it is polled; dropped, it may have happened, or may happen yet.
-pub type Swapping = Pin<Box<dyn Future<Output = Result<Swap, RegisterError>> + Send>>;
-
-/// A listing on its way. Nothing happens before it is polled; dropped, it asks for nothing more.
-pub type RegisterListing =
-    Pin<Box<dyn Future<Output = Result<Vec<(RegisterKey, Entry)>, RegisterError>> + Send>>;
-
-/// A removal on its way. Nothing happens before it is polled; dropped, it may have happened, or may happen yet.
-pub type Removing = Pin<Box<dyn Future<Output = Result<Removal, RegisterError>> + Send>>;
-
-/// Each item says that an entry may have changed.
-pub type ChangeStream = Pin<Box<dyn Stream<Item = ()> + Send>>;
+#[doc(inline)]
+pub use bully_register::{PostgresBuilder, PostgresRegister};
+pub use keeper::AttachError;

@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::{Generation, StoreIdentity};
-use crate::record_file::{FileDamage, RecordFileError, UNSEEN};
+use bully_register::record_file::{FileDamage, RecordFileError, UNSEEN};
 
 /// Why a record cannot be read or made durable.
 ///

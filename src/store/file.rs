@@ -22,8 +22,8 @@ use super::{
 use crate::{
     planted::{Defect, has},
     protocol::{Incarnation, StoreId},
-    record_file::{FileSystem, Host, RecordFile, RecordFileError},
 };
+use bully_register::record_file::{FileSystem, Host, RecordFile, RecordFileError};
 
 /// Keeps the record in a file, through crashes of the process and of the host.
 ///

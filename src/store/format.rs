@@ -1,6 +1,6 @@
 //! The text of a store's file; pure functions.
 //!
-//! It is the record of a [`RecordFile`](crate::record_file): two lines of text, so that an operator can read them.
+//! It is the record of a [`RecordFile`](bully_register::record_file): two lines of text, so that an operator can read them.
 //!
 //! ```text
 //! actix-bully store 1

@@ -11,8 +11,8 @@
 //! [`Election::Durable`](crate::protocol::Election::Durable).
 //!
 //! Read on: [`TermStore`] is the contract, [`FileStore`] has the advice for operators. `format.rs` has the text of the
-//! file, `generation.rs` says which agent may write, `writer.rs` on which thread, and `src/record_file/` how the file
-//! survives a crash.
+//! file, `generation.rs` says which agent may write, `writer.rs` on which thread, and the crate `bully-register` how the file
+//! survives a crash (`record_file/`).
 
 mod error;
 mod file;

@@ -299,8 +299,9 @@ fn a_preset_is_offered_and_measured() {
 fn a_planted_defect_is_found_by_a_test_that_exists() {
     let mut missing = Missing::default();
     let readme = read("tests/README.md");
-    let defects = variants(&read("src/planted.rs"), "enum Defect {");
-    for defect in &defects {
+    let files = ["src/planted.rs", "crates/bully-register/src/planted.rs"];
+    let defects = files.map(|file| variants(&read(file), "enum Defect {"));
+    for defect in defects.iter().flatten() {
         if !readme.contains(&format!("| `{defect}` | ")) {
             missing.add(defect, "the table of planted defects in tests/README.md");
         }
@@ -312,6 +313,7 @@ fn a_planted_defect_is_found_by_a_test_that_exists() {
     for (binary, test) in readme.lines().filter_map(found_by) {
         let folder = match binary.as_str() {
             "lib" => "src".to_owned(),
+            "bully-register" => "crates/bully-register/src".to_owned(),
             other => format!("tests/{other}"),
         };
         let name = test.rsplit("::").next().unwrap_or_default();

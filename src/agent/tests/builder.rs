@@ -7,7 +7,6 @@ use actix::{Actor, Context, Handler};
 use super::IdleSubscriber;
 use crate::{
     agent::{BullyAgent, BullyBuilder, StartError, any::AnyConfig},
-    calls::pairs::setters_of,
     clock::BootClock,
     elections::{lease::LeaseConfig, quorum::QuorumConfig},
     group::Group,
@@ -17,6 +16,7 @@ use crate::{
     supervisor::{RestartPolicy, Supervision},
     testkit::{VirtualWallClock, virtual_system},
 };
+use bully_register::calls::pairs::setters_of;
 
 type Call = Box<dyn Fn(BullyBuilder) -> BullyBuilder>;
 
@@ -85,7 +85,10 @@ impl Handler<Supervision<AgentId>> for IdleSubscriber {
 #[test]
 fn each_setter_of_the_source_is_in_the_list() {
     let listed: Vec<_> = setters().keys().map(|name| (*name).to_owned()).collect();
-    assert!(setters_of("AgentBuilder").into_iter().eq(listed));
+    let found: Vec<_> = setters_of(env!("CARGO_MANIFEST_DIR"), "AgentBuilder")
+        .into_iter()
+        .collect();
+    assert_eq!(found, listed);
 }
 
 /// What an agent with these calls is, or why it is refused.

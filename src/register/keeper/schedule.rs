@@ -11,6 +11,8 @@ use std::{
     time::Duration,
 };
 
+use bully_register::entry_of_swap;
+
 use super::content::Content;
 use crate::{
     elections::lease::{
@@ -241,7 +243,7 @@ impl KeeperSchedule {
         };
         let is_done = match swap {
             Ok(Swap::Done(version)) => {
-                let entry = Entry { version, value };
+                let entry = entry_of_swap(version, value);
                 self.note(which, Some(entry));
                 true
             }

@@ -2,7 +2,8 @@
 
 use std::{io, path::PathBuf, time::Duration};
 
-use crate::{calls::Contradiction, group::OpenError, protocol::IdError, store::StoreError};
+use crate::{group::OpenError, protocol::IdError, store::StoreError};
+use bully_register::calls::Contradiction;
 
 use crate::remote::{NodeId, NodeIdError};
 

@@ -1,7 +1,7 @@
 //! A node's last incarnation, kept in a store of votes or in a small file: so that the next one is later, whatever
 //! the wall clock shows.
 //!
-//! Decided here: the next incarnation. Not here: how a file is made durable (`src/record_file/`).
+//! Decided here: the next incarnation. Not here: how a file is made durable (`record_file` of `bully-register`).
 //!
 //! Peers refuse an earlier incarnation of a node than the last one they met, since they could not
 //! tell a restart from a former process. A wall clock alone does not keep that order: after a start
@@ -21,9 +21,9 @@ use std::{
 
 use crate::planted::{Defect, has};
 use crate::protocol::Incarnation;
-use crate::record_file::{FileSystem, Host, RecordFile, RecordFileError};
 use crate::remote::NodeIncarnation;
 use crate::store::{Incarnations, StoreError};
+use bully_register::record_file::{FileSystem, Host, RecordFile, RecordFileError};
 
 /// Where a node keeps its last incarnation.
 #[derive(Clone, Debug)]

@@ -6,7 +6,6 @@ use actix::{Actor, Context, Handler};
 
 use super::{BridgeBuilder, BridgeError, Peer, RemoteBridge};
 use crate::{
-    calls::pairs::{Outcome, idle_setters, setters_of, wrong_pairs},
     elections::bully::BullyMessage,
     group::Group,
     remote::{
@@ -20,6 +19,7 @@ use crate::{
     supervisor::{RestartPolicy, Supervision},
     testkit::virtual_system,
 };
+use bully_register::calls::pairs::{Outcome, idle_setters, setters_of, wrong_pairs};
 
 type Call = Box<dyn Fn(BridgeBuilder) -> BridgeBuilder>;
 
@@ -132,7 +132,7 @@ fn outcome(calls: &[&dyn Fn(BridgeBuilder) -> BridgeBuilder]) -> Outcome {
 #[test]
 fn each_setter_of_the_source_is_in_the_list() {
     virtual_system().block_on(async {
-        let found = setters_of("BridgeBuilder");
+        let found = setters_of(env!("CARGO_MANIFEST_DIR"), "BridgeBuilder");
         let listed: Vec<_> = setters().keys().map(|name| (*name).to_owned()).collect();
         assert!(found.iter().eq(&listed), "{found:?} {listed:?}");
         assert_eq!(idle_setters(&setters(), outcome), [""; 0]);

@@ -13,10 +13,10 @@ use std::{
 
 use rustls::pki_types::UnixTime;
 
-use crate::{
+use crate::remote::NodeId;
+use bully_register::{
     calls::OneOf,
     pem::{PemError, PemSource, TlsPart},
-    remote::NodeId,
 };
 
 use super::{
@@ -251,7 +251,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::calls::pairs::{Outcome, idle_setters, setters_of, wrong_pairs};
+    use bully_register::calls::pairs::{Outcome, idle_setters, setters_of, wrong_pairs};
 
     type Call = Box<dyn Fn(TlsConfigBuilder) -> TlsConfigBuilder>;
 
@@ -282,7 +282,11 @@ mod tests {
     #[test]
     fn each_setter_of_the_source_is_in_the_list() {
         let listed: Vec<_> = setters().keys().map(|name| (*name).to_owned()).collect();
-        assert!(setters_of("TlsConfigBuilder").into_iter().eq(listed));
+        assert!(
+            setters_of(env!("CARGO_MANIFEST_DIR"), "TlsConfigBuilder")
+                .into_iter()
+                .eq(listed)
+        );
         assert_eq!(idle_setters(&setters(), outcome), [""; 0]);
     }
 

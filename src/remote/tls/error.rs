@@ -2,10 +2,8 @@
 
 use std::{fmt, time::Duration};
 
-use crate::{
-    pem::{PemError, TlsPart},
-    remote::NodeId,
-};
+use crate::remote::NodeId;
+use bully_register::pem::{PemError, TlsPart};
 
 use super::NameFault;
 

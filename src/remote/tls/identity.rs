@@ -16,10 +16,8 @@ use rustls::{
 };
 use webpki::{EndEntityCert, KeyUsage};
 
-use crate::{
-    pem::{PemError, PemSource, SecretKey, TlsPart},
-    remote::NodeId,
-};
+use crate::remote::NodeId;
+use bully_register::pem::{PemError, PemSource, SecretKey, TlsPart};
 
 use super::{ALPN, TlsDetail, TlsError, TlsUsage, certificate::CertificateFacts, name::node_of};
 

@@ -92,7 +92,7 @@ pub use name::NameFault;
 pub use refusal::{TlsReason, TlsRefusal};
 pub use stream::TlsStream;
 
-pub use crate::pem::{PemError, TlsPart};
+pub use bully_register::pem::{PemError, TlsPart};
 
 /// What the two ends agree to speak, as TLS names it (ALPN).
 const ALPN: &[u8] = b"actix-bully/1";

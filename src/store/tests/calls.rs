@@ -1,4 +1,4 @@
-//! What a store does when one of its calls fails; `src/record_file/tests/` has their order.
+//! What a store does when one of its calls fails; the tests of `record_file` in `bully-register` have their order.
 
 use std::{
     io::ErrorKind,
@@ -10,9 +10,9 @@ use tokio::{runtime, task::spawn_blocking};
 
 use crate::{
     protocol::Incarnation,
-    record_file::tests::tried::{Event, Tried},
     store::{FileStore, Incarnations, StoreError, StoreIdentity, TermStore},
 };
+use bully_register::record_file::tried::{Event, Tried};
 
 fn mine() -> StoreIdentity {
     let name = || "x".parse().expect("a name");

@@ -38,7 +38,7 @@ fn open(builder: &EtcdBuilder) -> EtcdRegister {
 #[test]
 fn it_conforms() {
     let server = Etcd::shared();
-    conforms("etcd", &|| Arc::new(server.open()));
+    conforms(|| server.open());
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The register in a folder: the suite, and what befalls a folder and its files.
+//! The register in a folder: what befalls a folder and its files. `crates/bully-register/tests/conformance` has the suite.
 #![expect(
     clippy::disallowed_methods,
     reason = "how long a locked file is waited for"
@@ -19,7 +19,7 @@ use actix_bully::register::{
     Entry, FileRegister, Register, RegisterError, RegisterKey, RegisterRefusal, Swap,
 };
 use actix_bully_register_tests::{
-    block_on, conforms, disk, done, fuse, key, list, many, read, refusal, swap,
+    block_on, disk, done, fuse, key, list, many, read, refusal, swap,
 };
 use futures::future::join;
 use tempfile::TempDir;
@@ -63,12 +63,6 @@ fn with_one(leases: &Leases) -> (FileRegister, Entry) {
     block_on(async { done(swap(&register, &holder(), None, b"one").await) });
     let entry = block_on(read(&register, &holder())).expect("it is there");
     (register, entry)
-}
-
-#[test]
-fn it_conforms() {
-    let leases = Leases::new();
-    conforms("files", &|| Arc::new(leases.open()));
 }
 
 #[test]

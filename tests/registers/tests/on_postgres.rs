@@ -38,7 +38,7 @@ fn first(register: &PostgresRegister, key: &RegisterKey) -> Result<Option<Entry>
 #[test]
 fn it_conforms() {
     let server = Server::shared();
-    conforms("postgres", &|| Arc::new(open(&server)));
+    conforms(|| open(&server));
 }
 
 #[test]

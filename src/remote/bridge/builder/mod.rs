@@ -16,11 +16,11 @@ use std::{
 use actix::{Recipient, clock::Instant};
 
 use crate::{
-    calls::OneOf,
     group::Group,
     protocol::Incarnation,
     supervisor::{Guardian, RestartPolicy, Supervision},
 };
+use bully_register::calls::OneOf;
 
 use super::{Peer, memory};
 use crate::remote::{

@@ -1,0 +1,113 @@
+//! How the tests of a builder go through every pair of its setters.
+//!
+//! Decided here: which setters the source has, so that a test's list fails when one is added; and when a pair loses a
+//! setting. Not here: the setters' values, and how a test shows a builder.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::missing_panics_doc,
+    clippy::type_complexity,
+    reason = "tests alone use it: a panic is how it answers"
+)]
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::{Path, PathBuf},
+};
+
+/// The names of all calls `fn call(self, ..) -> Self` of that type, of all files in `src/` of the package in that folder.
+pub fn setters_of(package: &str, builder: &str) -> BTreeSet<String> {
+    let folder = Path::new(package).join("src");
+    let mut found = BTreeSet::new();
+    for file in rust_files(&folder) {
+        let text = fs::read_to_string(&file).unwrap();
+        let blocks = text.split("\nimpl").skip(1);
+        let own = blocks.filter(|block| {
+            let head = block.split('{').next().unwrap_or_default();
+            let mut names = head.split(|letter: char| !letter.is_alphanumeric());
+            !head.contains(" for ") && names.any(|name| name == builder)
+        });
+        for block in own {
+            let block = block.split("\n}").next().unwrap_or_default();
+            for function in ["pub fn ", "pub const fn ", "pub(crate) fn "]
+                .iter()
+                .flat_map(|begin| block.split(begin).skip(1))
+            {
+                let head = function.split('{').next().unwrap_or_default();
+                if head.contains("self") && head.contains("-> Self") {
+                    let end = head.find(['(', '<']).unwrap();
+                    found.insert(head[..end].to_owned());
+                }
+            }
+        }
+    }
+    found
+}
+
+fn rust_files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let files = entries.flat_map(|path| {
+        if path.is_dir() {
+            rust_files(&path)
+        } else {
+            vec![path]
+        }
+    });
+    files
+        .filter(|path| path.extension().is_some_and(|of| of == "rs"))
+        .collect()
+}
+
+/// Every setting of a builder after some calls, or the error that refuses them.
+pub type Outcome = Result<String, String>;
+
+/// The pairs that break a rule. Both orders of a pair give one outcome. If each call is accepted alone, the pair keeps
+/// both settings, or its error has both names.
+pub fn wrong_pairs<B>(
+    setters: &BTreeMap<&'static str, Box<dyn Fn(B) -> B>>,
+    outcome: impl Fn(&[&dyn Fn(B) -> B]) -> Outcome,
+) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let alone = outcome(&[]);
+    for (first, one) in setters {
+        for (second, two) in setters.iter().filter(|(second, _)| *second > first) {
+            let both = outcome(&[one, two]);
+            if both != outcome(&[two, one]) {
+                wrong.push(format!("{first}, {second}: the order counts"));
+            }
+            let (left, right) = (outcome(&[one]), outcome(&[two]));
+            match &both {
+                Err(said) if left.is_ok() && right.is_ok() => {
+                    let is_named = |call: &str| said.contains(&format!("`{call}(..)`"));
+                    if !is_named(first) || !is_named(second) {
+                        wrong.push(format!("{first}, {second}: {said}"));
+                    }
+                }
+                Err(_) => {}
+                Ok(_) => {
+                    for (lost, name, rest) in [(&left, first, &right), (&right, second, &left)] {
+                        if both == *rest && *lost != alone {
+                            wrong.push(format!("{first}, {second}: {name} is lost"));
+                        }
+                    }
+                }
+            }
+        }
+    }
+    wrong
+}
+
+/// That each setter changes something: a value that is the default's own would show nothing.
+pub fn idle_setters<B>(
+    setters: &BTreeMap<&'static str, Box<dyn Fn(B) -> B>>,
+    outcome: impl Fn(&[&dyn Fn(B) -> B]) -> Outcome,
+) -> Vec<&'static str> {
+    let alone = outcome(&[]);
+    let is_idle = |call: &dyn Fn(B) -> B| outcome(&[call]) == alone;
+    let idle = setters.iter().filter(|(_, call)| is_idle(call));
+    idle.map(|(name, _)| *name).collect()
+}

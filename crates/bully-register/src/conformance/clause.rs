@@ -1,0 +1,187 @@
+//! The clauses of the contract, each with its name and its sentence.
+//!
+//! Decided here: the words that a report and an error use. The tests of the clauses are in the files beside.
+
+use std::{collections::BTreeSet, fmt};
+
+/// A clause of the contract of a register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Clause {
+    /// Two connections to one store have one name.
+    OneName,
+    /// A key that nobody wrote has no entry.
+    AbsentIsNone,
+    /// A read shows the written bytes and the version that the swap returned.
+    ReadsWhatWasWritten,
+    /// Each key has an entry of its own.
+    KeysApart,
+    /// A swap whose expected entry is not there changes nothing and shows the entry that is there.
+    SwapCompares,
+    /// Each write has a version that its key never had before.
+    NewVersion,
+    /// The largest value is kept whole, and a larger one is refused.
+    LargestValue,
+    /// An operation that begins after a confirmed swap knows of it, on every connection.
+    SeenAtOnce,
+    /// Of several swaps that expect the same entry, one succeeds at most.
+    OneWins,
+    /// A swap is applied once at most, also if its answer was lost.
+    AppliedOnce,
+    /// A conflict, and every error but `Unknown`, means that nothing was changed and nothing will be.
+    FailureMeansUnchanged,
+    /// An operation does nothing before it is polled.
+    WaitsForPoll,
+    /// An operation that is dropped harms no other one.
+    DropHarmsNothing,
+    /// A removal removes the entry that it expects, and no other one.
+    RemovalCompares,
+    /// A listing shows all entries below a key, in the order of their keys, or says that there are too many.
+    ListsBelow,
+    /// A register that offers a stream of changes tells of them.
+    TellsChanges,
+}
+
+impl Clause {
+    /// All of them.
+    pub const ALL: [Self; 16] = [
+        Self::OneName,
+        Self::AbsentIsNone,
+        Self::ReadsWhatWasWritten,
+        Self::KeysApart,
+        Self::SwapCompares,
+        Self::NewVersion,
+        Self::LargestValue,
+        Self::SeenAtOnce,
+        Self::OneWins,
+        Self::AppliedOnce,
+        Self::FailureMeansUnchanged,
+        Self::WaitsForPoll,
+        Self::DropHarmsNothing,
+        Self::RemovalCompares,
+        Self::ListsBelow,
+        Self::TellsChanges,
+    ];
+
+    /// Its name, as an error writes it.
+    pub const fn name(self) -> &'static str {
+        self.words().0
+    }
+
+    /// What it demands, in a sentence.
+    pub const fn sentence(self) -> &'static str {
+        self.words().1
+    }
+
+    const fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Self::OneName => ("one-name", "two connections to one store have one name"),
+            Self::AbsentIsNone => ("absent-is-none", "a key that nobody wrote has no entry"),
+            Self::ReadsWhatWasWritten => (
+                "reads-what-was-written",
+                "a read shows the written bytes and the version that the swap returned",
+            ),
+            Self::KeysApart => ("keys-apart", "each key has an entry of its own"),
+            Self::SwapCompares => (
+                "swap-compares",
+                "a swap whose expected entry is not there changes nothing and shows the entry that is there",
+            ),
+            Self::NewVersion => (
+                "new-version",
+                "each write has a version that its key never had before",
+            ),
+            Self::LargestValue => (
+                "largest-value",
+                "a value of 4,096 bytes is kept whole, and a larger one is refused as `TooLarge`",
+            ),
+            Self::SeenAtOnce => (
+                "seen-at-once",
+                "an operation that begins after a confirmed swap knows of it, on every connection",
+            ),
+            Self::OneWins => (
+                "one-wins",
+                "of several swaps that expect the same entry, one succeeds at most",
+            ),
+            Self::AppliedOnce => (
+                "applied-once",
+                "a swap is applied once at most, also if its answer was lost",
+            ),
+            Self::FailureMeansUnchanged => (
+                "failure-means-unchanged",
+                "a conflict, and every error but `Unknown`, means that nothing was changed and nothing will be",
+            ),
+            Self::WaitsForPoll => (
+                "waits-for-poll",
+                "an operation does nothing before it is polled",
+            ),
+            Self::DropHarmsNothing => (
+                "drop-harms-nothing",
+                "an operation that is dropped harms no other one",
+            ),
+            Self::RemovalCompares => (
+                "removal-compares",
+                "a removal removes the entry that it expects, and no other one",
+            ),
+            Self::ListsBelow => (
+                "lists-below",
+                "a listing shows all entries below a key, in the order of their keys, or says that there are too many",
+            ),
+            Self::TellsChanges => (
+                "tells-changes",
+                "a register that offers a stream of changes tells of them",
+            ),
+        }
+    }
+}
+
+impl fmt::Display for Clause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// What the suite has found of a register that keeps to the contract.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    held: BTreeSet<Clause>,
+    missed_changes: u32,
+}
+
+impl Report {
+    pub(super) fn hold(&mut self, clauses: &[Clause]) {
+        self.held.extend(clauses);
+    }
+
+    pub(super) fn miss(&mut self, changes: u32) {
+        self.missed_changes = changes;
+    }
+
+    /// Whether the register was held to that clause. Of an operation that it does not offer, no clause is tested.
+    pub fn holds(&self, clause: Clause) -> bool {
+        self.held.contains(&clause)
+    }
+
+    /// Number of changes, of eleven at most, of which the register did not tell. A stream of changes is a hint, so a
+    /// register may miss some; agents then hear of a change at their next read.
+    pub const fn missed_changes(&self) -> u32 {
+        self.missed_changes
+    }
+}
+
+/// A line for each clause.
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for clause in Clause::ALL {
+            let outcome = if self.holds(clause) {
+                clause.sentence()
+            } else {
+                "(the register does not offer this)"
+            };
+            writeln!(f, "{clause:24} {outcome}")?;
+        }
+        match self.missed_changes {
+            0 => Ok(()),
+            missed => writeln!(f, "{missed} changes were not told of within 5 s"),
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! Several clients at once on one key, each on a thread and a connection of its own.
+//!
+//! Decided here: what each client does next, and when a step began and ended. The judgement is in `history.rs`, the faults
+//! of the network in `faults.rs`.
+
+use std::{
+    sync::{
+        Arc, Barrier,
+        atomic::{AtomicU64, Ordering::SeqCst},
+    },
+    thread,
+};
+
+use tokio::{runtime::Handle, sync::oneshot};
+
+use super::{
+    Clause, NonConformance, Run,
+    faults::Faulty,
+    history::{Did, Outcome, Step, judge},
+    probe::Probe,
+};
+use crate::{Entry, Register, RegisterError, RegisterKey, Swap};
+
+/// The network between the clients and the store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Network {
+    /// The one that is there.
+    Plain,
+    /// It delays, loses answers, and delivers writes late.
+    Faulty,
+}
+
+/// One of the clients.
+struct Client {
+    number: usize,
+    probe: Probe,
+    faults: Option<Faulty>,
+    key: RegisterKey,
+    dice: fastrand::Rng,
+    /// Counts the beginnings and the ends of all steps of all clients.
+    clock: Arc<AtomicU64>,
+    steps: Vec<Step>,
+}
+
+/// Plays a contest, and judges it.
+pub(super) async fn play(run: &Run, network: Network) -> Result<(), NonConformance> {
+    let runtime = Handle::try_current().map_err(|_| NonConformance::NoRuntime)?;
+    let key = run.key(match network {
+        Network::Plain => "contest",
+        Network::Faulty => "faults",
+    });
+    let clock = Arc::new(AtomicU64::new(1));
+    let begin = Arc::new(Barrier::new(run.clients.len()));
+    let mut played = Vec::new();
+    for (number, register) in run.clients.iter().enumerate() {
+        let seed = u64::try_from(number).unwrap_or(0);
+        let faults = (network == Network::Faulty).then(|| Faulty::new(Arc::clone(register), seed));
+        let register = match &faults {
+            Some(between) => Arc::new(between.clone()),
+            None => Arc::clone(register),
+        };
+        let client = Client {
+            number,
+            probe: Probe {
+                register,
+                clause: Clause::SeenAtOnce,
+            },
+            faults,
+            key: key.clone(),
+            dice: fastrand::Rng::with_seed(seed),
+            clock: Arc::clone(&clock),
+            steps: Vec::new(),
+        };
+        let (end, ended) = oneshot::channel();
+        let (runtime, begin) = (runtime.clone(), Arc::clone(&begin));
+        thread::spawn(move || {
+            begin.wait();
+            end.send(runtime.block_on(client.play())).ok();
+        });
+        played.push(ended);
+    }
+    let mut steps = Vec::new();
+    for ended in played {
+        // A thread that ends without a word has panicked.
+        let clause = Clause::SeenAtOnce;
+        let client = ended
+            .await
+            .map_err(|_| NonConformance::Panicked { clause })?;
+        steps.extend(client?);
+    }
+    let begin = clock.fetch_add(1, SeqCst);
+    let last = run.other(Clause::SeenAtOnce).read(&key).await?;
+    steps.push(Step {
+        client: run.clients.len(),
+        begin,
+        end: clock.fetch_add(1, SeqCst),
+        did: Did::Read(last),
+    });
+    judge(&steps)
+}
+
+impl Client {
+    async fn play(mut self) -> Result<Vec<Step>, NonConformance> {
+        let mut known = self.look().await?;
+        let mut former = None;
+        for number in 0..STEPS {
+            let before = known.clone();
+            known = match self.dice.u32(0..8) {
+                0 => self.look().await?,
+                // A client that has slept expects an entry of before.
+                1 => self.swap(former.clone(), number).await?,
+                _ => self.swap(known, number).await?,
+            };
+            if known != before {
+                former = before;
+            }
+        }
+        if let Some(faults) = &self.faults {
+            self.probe.within(faults.settle()).await?;
+        }
+        Ok(self.steps)
+    }
+
+    /// Reads until that works.
+    async fn look(&mut self) -> Result<Option<Entry>, NonConformance> {
+        let begin = self.clock.fetch_add(1, SeqCst);
+        let found = self.probe.read(&self.key).await?;
+        self.note(begin, Did::Read(found.clone()));
+        Ok(found)
+    }
+
+    /// Swaps once, and returns the entry that is there as far as that is known.
+    async fn swap(
+        &mut self,
+        expected: Option<Entry>,
+        number: u32,
+    ) -> Result<Option<Entry>, NonConformance> {
+        let value = format!("client {}, write {number}", self.number).into_bytes();
+        let begin = self.clock.fetch_add(1, SeqCst);
+        let swap = self
+            .probe
+            .register
+            .swap(&self.key, expected.as_ref(), value.clone());
+        let swap = self.probe.within(swap).await?;
+        let outcome = match &swap {
+            Ok(swap) => Outcome::Answered(swap.clone()),
+            Err(RegisterError::Unknown(_)) => Outcome::Unknown,
+            Err(_) => Outcome::Failed,
+        };
+        let did = Did::Swap {
+            expected,
+            value: value.clone(),
+            outcome,
+        };
+        self.note(begin, did);
+        match swap {
+            Ok(Swap::Done(version)) => Ok(Some(Entry { version, value })),
+            Ok(Swap::Conflict(found)) => Ok(found),
+            Err(error) => {
+                self.probe.pause(&mut 0, error).await?;
+                self.look().await
+            }
+        }
+    }
+
+    fn note(&mut self, begin: u64, did: Did) {
+        self.steps.push(Step {
+            client: self.number,
+            begin,
+            end: self.clock.fetch_add(1, SeqCst),
+            did,
+        });
+    }
+}
+
+/// Number of clients.
+pub(super) const CLIENTS: usize = 6;
+/// Number of steps of each client.
+const STEPS: u32 = 40;

@@ -1,0 +1,96 @@
+//! Why a register does not pass.
+//!
+//! Decided here: that a broken clause is told from a store that cannot be asked, of which nothing is known.
+
+use std::{fmt, time::Duration};
+
+use super::Clause;
+use crate::RegisterError;
+
+/// Why a register does not pass.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum NonConformance {
+    /// The register breaks the contract.
+    #[error("the register breaks `{clause}` ({}): {found}", clause.sentence())]
+    Broken {
+        /// The broken clause.
+        clause: Clause,
+        /// What was seen.
+        found: Found,
+    },
+    /// An operation has failed again and again: the store cannot be reached or refuses. The clause is not known to hold.
+    #[error("the register failed while `{clause}` was tested: {source}")]
+    Failed {
+        /// The clause that was tested.
+        clause: Clause,
+        /// The last error.
+        #[source]
+        source: RegisterError,
+    },
+    /// An operation did not end. A register has to fail an operation whose store does not answer.
+    #[error("an operation did not end within {limit:?} while `{clause}` was tested")]
+    Overdue {
+        /// The clause that was tested.
+        clause: Clause,
+        /// The limit.
+        limit: Duration,
+    },
+    /// The register has panicked.
+    #[error("the register panicked while `{clause}` was tested")]
+    Panicked {
+        /// The clause that was tested.
+        clause: Clause,
+    },
+    /// The suite was not called in a runtime of tokio.
+    #[error(
+        "the suite needs a runtime of tokio with a clock: call it in `#[tokio::test]` or `#[actix::test]`"
+    )]
+    NoRuntime,
+}
+
+impl NonConformance {
+    /// The clause that is broken, or that was tested when the register failed.
+    pub const fn clause(&self) -> Option<Clause> {
+        match self {
+            Self::Broken { clause, .. }
+            | Self::Failed { clause, .. }
+            | Self::Overdue { clause, .. }
+            | Self::Panicked { clause } => Some(*clause),
+            Self::NoRuntime => None,
+        }
+    }
+}
+
+/// What was seen, in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found(String);
+
+impl fmt::Display for Found {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+impl Clause {
+    /// The error that says that this clause is broken.
+    pub(super) fn broken(self, found: impl Into<String>) -> NonConformance {
+        NonConformance::Broken {
+            clause: self,
+            found: Found(found.into()),
+        }
+    }
+
+    /// Fails unless that holds.
+    pub(super) fn check(
+        self,
+        holds: bool,
+        found: impl FnOnce() -> String,
+    ) -> Result<(), NonConformance> {
+        if holds {
+            Ok(())
+        } else {
+            Err(self.broken(found()))
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! A register behind a network that delays, loses answers, and delivers writes after their answer was lost.
+//!
+//! Decided here: the faults, each by a throw of seeded dice. All of them are faults that a contract has to allow for: an
+//! answer is lost after its write was applied, a write is applied after its caller was told that its outcome is
+//! unknown, and any message takes a while.
+
+use std::{
+    fmt,
+    io::{self, ErrorKind},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use tokio::time::sleep;
+
+use crate::{Entry, Register, RegisterError, RegisterKey, RegisterReading, Swapping};
+
+/// A connection by such a network; see the [module](self).
+#[derive(Clone, Debug)]
+pub(super) struct Faulty {
+    inner: Arc<dyn Register>,
+    network: Arc<Mutex<Network>>,
+}
+
+struct Network {
+    dice: fastrand::Rng,
+    /// Number of operations so far.
+    asked: u32,
+    /// Writes on their way, and the operation before which each of them arrives.
+    late: Vec<(u32, Swapping)>,
+}
+
+/// What becomes of a write.
+enum Fate {
+    Answered,
+    AnswerLost,
+    /// It arrives some operations later.
+    Late(u32),
+}
+
+impl Faulty {
+    pub(super) fn new(inner: Arc<dyn Register>, seed: u64) -> Self {
+        let network = Network {
+            dice: fastrand::Rng::with_seed(seed),
+            asked: 0,
+            late: Vec::new(),
+        };
+        Self {
+            inner,
+            network: Arc::new(Mutex::new(network)),
+        }
+    }
+
+    /// All writes that are on their way arrive.
+    pub(super) async fn settle(&self) {
+        self.arrive(u32::MAX).await;
+    }
+
+    /// The writes arrive that are due before that operation. Nobody hears their outcome.
+    async fn arrive(&self, operation: u32) {
+        for swap in self.take_due(operation) {
+            drop(swap.await);
+        }
+    }
+
+    fn take_due(&self, operation: u32) -> Vec<Swapping> {
+        let mut due = Vec::new();
+        let mut network = self.network();
+        while let Some(at) = network.late.iter().position(|(due, _)| *due <= operation) {
+            due.push(network.late.swap_remove(at).1);
+        }
+        due
+    }
+
+    async fn begin(&self) {
+        let operation = self.count();
+        self.arrive(operation).await;
+        self.delay().await;
+    }
+
+    fn count(&self) -> u32 {
+        let mut network = self.network();
+        network.asked = network.asked.saturating_add(1);
+        network.asked
+    }
+
+    async fn delay(&self) {
+        let millis = self.network().dice.u64(0..DELAYS);
+        // Half of the messages take no time.
+        if let Some(millis) = millis.checked_sub(DELAYS / 2) {
+            sleep(Duration::from_millis(millis)).await;
+        }
+    }
+
+    fn fate(&self) -> Fate {
+        let dice = &mut self.network().dice;
+        match dice.u32(0..8) {
+            0 => Fate::AnswerLost,
+            1 => Fate::Late(dice.u32(1..6)),
+            _ => Fate::Answered,
+        }
+    }
+
+    fn send_late(&self, after: u32, swap: Swapping) {
+        let mut network = self.network();
+        let due = network.asked.saturating_add(after);
+        network.late.push((due, swap));
+    }
+
+    fn network(&self) -> MutexGuard<'_, Network> {
+        // Each change under the lock is whole at once.
+        self.network.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Register for Faulty {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    fn read(&self, key: &RegisterKey) -> RegisterReading {
+        let (faulty, key) = (self.clone(), key.clone());
+        Box::pin(async move {
+            faulty.begin().await;
+            let found = faulty.inner.read(&key).await;
+            faulty.delay().await;
+            match faulty.fate() {
+                Fate::AnswerLost => Err(RegisterError::unreachable(lost())),
+                Fate::Answered | Fate::Late(_) => found,
+            }
+        })
+    }
+
+    fn swap(&self, key: &RegisterKey, expected: Option<&Entry>, value: Vec<u8>) -> Swapping {
+        let (faulty, key, expected) = (self.clone(), key.clone(), expected.cloned());
+        Box::pin(async move {
+            faulty.begin().await;
+            let swap = faulty.inner.swap(&key, expected.as_ref(), value);
+            match faulty.fate() {
+                Fate::Answered => {
+                    let swap = swap.await;
+                    faulty.delay().await;
+                    swap
+                }
+                Fate::AnswerLost => {
+                    drop(swap.await);
+                    Err(RegisterError::unknown(lost()))
+                }
+                Fate::Late(after) => {
+                    faulty.send_late(after, swap);
+                    Err(RegisterError::unknown(lost()))
+                }
+            }
+        })
+    }
+}
+
+impl fmt::Debug for Network {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Network")
+            .field("asked", &self.asked)
+            .field("late", &self.late.len())
+            .finish_non_exhaustive()
+    }
+}
+
+fn lost() -> io::Error {
+    io::Error::new(ErrorKind::TimedOut, "the suite lost the answer")
+}
+
+/// A message takes less than half of this, in milliseconds.
+const DELAYS: u64 = 6;

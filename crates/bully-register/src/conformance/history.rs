@@ -1,0 +1,212 @@
+//! Judges what several clients saw of one key.
+//!
+//! Decided here: whether the steps have an order in which each of them sees what the ones before it left. Every write has
+//! a value of its own, and a swap names the entry that it replaces. So the entries of a key are a chain, and a step has a
+//! place in it. The order exists if no step shows an earlier place than a step that had ended before it began.
+
+use std::collections::BTreeMap;
+
+use super::{
+    Clause, NonConformance,
+    probe::{Shown, ShownAt},
+};
+use crate::{Entry, Swap, Version};
+
+/// An operation of a client, between two moments of one clock.
+#[derive(Clone, Debug)]
+pub(super) struct Step {
+    pub(super) client: usize,
+    pub(super) begin: u64,
+    pub(super) end: u64,
+    pub(super) did: Did,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Did {
+    Read(Option<Entry>),
+    Swap {
+        expected: Option<Entry>,
+        /// No other write has the same.
+        value: Vec<u8>,
+        outcome: Outcome,
+    },
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Outcome {
+    Answered(Swap),
+    /// An error that says that nothing was changed.
+    Failed,
+    Unknown,
+}
+
+/// A swap that was tried.
+struct Attempt<'a> {
+    client: usize,
+    expected: Option<&'a Entry>,
+    outcome: &'a Outcome,
+}
+
+/// Judges all steps on one key, which had no entry at first.
+pub(super) fn judge(steps: &[Step]) -> Result<(), NonConformance> {
+    let attempts = attempts(steps);
+    let sights: Vec<_> = steps.iter().filter_map(Sight::of).collect();
+    let versions = versions(&sights, &attempts)?;
+    let places = places(&attempts, &versions)?;
+    in_order(&sights, &places)
+}
+
+fn attempts(steps: &[Step]) -> BTreeMap<&[u8], Attempt<'_>> {
+    let all = steps.iter().filter_map(|step| match &step.did {
+        Did::Read(_) => None,
+        Did::Swap {
+            expected,
+            value,
+            outcome,
+        } => {
+            let attempt = Attempt {
+                client: step.client,
+                expected: expected.as_ref(),
+                outcome,
+            };
+            Some((&**value, attempt))
+        }
+    });
+    all.collect()
+}
+
+/// A step that shows what is there: this entry, or none.
+struct Sight<'a> {
+    step: &'a Step,
+    entry: Option<Entry>,
+}
+
+impl<'a> Sight<'a> {
+    fn of(step: &'a Step) -> Option<Self> {
+        let entry = match &step.did {
+            Did::Read(found) => found.clone(),
+            Did::Swap { value, outcome, .. } => match outcome {
+                Outcome::Answered(Swap::Done(version)) => Some(Entry {
+                    version: version.clone(),
+                    value: value.clone(),
+                }),
+                Outcome::Answered(Swap::Conflict(found)) => found.clone(),
+                Outcome::Failed | Outcome::Unknown => return None,
+            },
+        };
+        Some(Self { step, entry })
+    }
+}
+
+/// The version of each value that was seen.
+fn versions(
+    sights: &[Sight<'_>],
+    attempts: &BTreeMap<&[u8], Attempt<'_>>,
+) -> Result<BTreeMap<Vec<u8>, Version>, NonConformance> {
+    let mut versions = BTreeMap::<Vec<u8>, Version>::new();
+    let mut values = BTreeMap::<String, Vec<u8>>::new();
+    for entry in sights.iter().filter_map(|sight| sight.entry.as_ref()) {
+        let Some(attempt) = attempts.get(&*entry.value) else {
+            let words = format!("{} is shown, and nobody wrote it", Shown(entry));
+            return Err(Clause::ReadsWhatWasWritten.broken(words));
+        };
+        let may_be = match attempt.outcome {
+            Outcome::Answered(Swap::Done(_)) | Outcome::Unknown => true,
+            Outcome::Answered(Swap::Conflict(_)) | Outcome::Failed => false,
+        };
+        Clause::FailureMeansUnchanged.check(may_be, || {
+            format!(
+                "{} is shown, and its swap ended with {:?}",
+                Shown(entry),
+                attempt.outcome
+            )
+        })?;
+        let first = versions
+            .entry(entry.value.clone())
+            .or_insert_with(|| entry.version.clone());
+        Clause::AppliedOnce.check(*first == entry.version, || {
+            format!(
+                "{} is shown, and before it had version {:?}",
+                Shown(entry),
+                first.as_str()
+            )
+        })?;
+        let version = entry.version.as_str().to_owned();
+        let value = values.entry(version).or_insert_with(|| entry.value.clone());
+        Clause::NewVersion.check(*value == entry.value, || {
+            let other = String::from_utf8_lossy(value);
+            format!("{} has the version of {other:?}", Shown(entry))
+        })?;
+    }
+    Ok(versions)
+}
+
+/// The place of each value in the chain of entries: each was written by a swap that expects the one before it.
+fn places(
+    attempts: &BTreeMap<&[u8], Attempt<'_>>,
+    versions: &BTreeMap<Vec<u8>, Version>,
+) -> Result<BTreeMap<Vec<u8>, usize>, NonConformance> {
+    let mut after = BTreeMap::<Option<&str>, &[u8]>::new();
+    for value in versions.keys() {
+        let Some(attempt) = attempts.get(&**value) else {
+            continue;
+        };
+        let expected = attempt.expected.map(|entry| entry.version.as_str());
+        if let Some(other) = after.insert(expected, value) {
+            let [one, other] = [value, other].map(String::from_utf8_lossy);
+            let was = ShownAt(attempt.expected);
+            let client = attempt.client;
+            return Err(Clause::OneWins.broken(format!(
+                "{one:?} (client {client}) and {other:?} both replaced {was}"
+            )));
+        }
+    }
+    let mut places = BTreeMap::new();
+    let mut version = None;
+    while let Some(value) = after.remove(&version) {
+        places.insert(value.to_vec(), places.len() + 1);
+        version = versions.get(value).map(Version::as_str);
+    }
+    match after.into_values().next() {
+        None => Ok(places),
+        Some(value) => Err(Clause::SwapCompares.broken(format!(
+            "{:?} was written in the place of an entry that was never there",
+            String::from_utf8_lossy(value)
+        ))),
+    }
+}
+
+fn in_order(sights: &[Sight<'_>], places: &BTreeMap<Vec<u8>, usize>) -> Result<(), NonConformance> {
+    let place = |sight: &Sight<'_>| match &sight.entry {
+        Some(entry) => places.get(&entry.value).copied().unwrap_or(0),
+        None => 0,
+    };
+    for sight in sights {
+        let Sight { step, entry } = sight;
+        if let Did::Swap {
+            expected,
+            outcome: Outcome::Answered(Swap::Conflict(_)),
+            ..
+        } = &step.did
+        {
+            Clause::SwapCompares.check(expected != entry, || {
+                let expected = ShownAt(entry.as_ref());
+                format!("a swap conflicts with {expected}, which it expects")
+            })?;
+        }
+        let before = sights
+            .iter()
+            .filter(|earlier| earlier.step.end < step.begin);
+        let newest = before.max_by_key(|earlier| place(earlier));
+        if let Some(newest) = newest.filter(|newest| place(newest) > place(sight)) {
+            return Err(Clause::SeenAtOnce.broken(format!(
+                "client {} was shown {}, and after that client {} was shown {}, which is older",
+                newest.step.client,
+                ShownAt(newest.entry.as_ref()),
+                step.client,
+                ShownAt(entry.as_ref())
+            )));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,137 @@
+//! Operations that reach the store late: their caller has given them up, and somebody else has written.
+//!
+//! A write may be on its way for any time, since networks repeat, delay and lose. It compares when it arrives.
+//!
+//! Decided here: the entry that is there when a write arrives. A future that is not polled yet stands for a request that is
+//! still on its way.
+
+use super::{
+    Clause, NonConformance, Run,
+    probe::{Probe, Shown, ShownAt},
+};
+use crate::{Entry, RegisterError, RegisterKey, Removal, Swap, Swapping};
+
+/// Swaps that expect what was there when they were sent.
+pub(super) async fn swaps(run: &Run) -> Result<(), NonConformance> {
+    let probe = run.probe(Clause::SwapCompares);
+    let other = run.other(Clause::SwapCompares);
+    let key = run.key("late");
+    let create = probe.register.swap(&key, None, LATE.to_vec());
+    let first = other.write(&key, None, b"first").await?;
+    arrives(&probe, &key, create, None, &first).await?;
+
+    let replace = probe.register.swap(&key, Some(&first), LATE.to_vec());
+    let second = other.write(&key, Some(&first), b"second").await?;
+    arrives(&probe, &key, replace, Some(&first), &second).await?;
+
+    // The value of before is there again.
+    let replace = probe.register.swap(&key, Some(&first), LATE.to_vec());
+    let again = other.write(&key, Some(&second), b"first").await?;
+    arrives(&probe, &key, replace, Some(&first), &again).await?;
+
+    // Nobody has come between: it is done, once.
+    let replace = probe.register.swap(&key, Some(&again), b"in time".to_vec());
+    let done = probe.within(replace).await?;
+    let entry = other.read(&key).await?;
+    let is_done = match (&done, &entry) {
+        (Ok(Swap::Done(version)), Some(entry)) => entry.version == *version,
+        (Ok(Swap::Done(_)), None) | (Ok(Swap::Conflict(_)), _) => false,
+        (Err(_), _) => true,
+    };
+    Clause::SwapCompares.check(is_done, || {
+        let entry = ShownAt(entry.as_ref());
+        format!("a swap of {key} that nobody preceded ended with {done:?}, and {entry} is there")
+    })
+}
+
+/// Swaps and removals of an entry that was removed meanwhile. Returns `false` if the register does not remove.
+pub(super) async fn removals(run: &Run) -> Result<bool, NonConformance> {
+    let probe = run.probe(Clause::RemovalCompares);
+    let other = run.other(Clause::RemovalCompares);
+    let key = run.key("late-removal");
+    let first = other.write(&key, None, b"first").await?;
+    let Some(removal) = probe.register.remove(&key, &first) else {
+        return Ok(false);
+    };
+    let second = other.write(&key, Some(&first), b"second").await?;
+    let removed = probe.within(removal).await?;
+    stays(&probe, &key, "removal", &removed_words(&removed), &second).await?;
+
+    // Removed and written anew, with the same value: it is another entry.
+    let swap = probe.register.swap(&key, Some(&second), LATE.to_vec());
+    let removal = probe.register.remove(&key, &second);
+    let last = other.remove(&key, &second).await?;
+    Clause::RemovalCompares.check(last == Some(Removal::Done), || {
+        format!("a removal of {} ended with {last:?}", Shown(&second))
+    })?;
+    let anew = other.write(&key, None, b"second").await?;
+    Clause::NewVersion.check(anew.version != second.version, || {
+        format!(
+            "{} was written after a removal, and has the version of before",
+            Shown(&anew)
+        )
+    })?;
+    let swaps = run.probe(Clause::SwapCompares);
+    arrives(&swaps, &key, swap, Some(&second), &anew).await?;
+    if let Some(removal) = removal {
+        let removed = probe.within(removal).await?;
+        stays(&probe, &key, "removal", &removed_words(&removed), &anew).await?;
+    }
+    Ok(true)
+}
+
+/// A swap that expects an entry of before reaches the store, where `there` is.
+async fn arrives(
+    probe: &Probe,
+    key: &RegisterKey,
+    swap: Swapping,
+    expected: Option<&Entry>,
+    there: &Entry,
+) -> Result<(), NonConformance> {
+    let swap = probe.within(swap).await?;
+    let was = ShownAt(expected);
+    let due = Shown(there);
+    match &swap {
+        Ok(Swap::Done(_)) => Err(Clause::SwapCompares.broken(format!(
+            "a late swap of {key} that expects {was} was done while {due} was there"
+        ))),
+        Ok(Swap::Conflict(found)) if found.as_ref() != Some(there) => {
+            let found = ShownAt(found.as_ref());
+            Err(Clause::SwapCompares.broken(format!(
+                "a late swap of {key} conflicts with {found} while {due} is there"
+            )))
+        }
+        Ok(Swap::Conflict(_)) => stays(probe, key, "swap", "a conflict", there).await,
+        Err(error) => stays(probe, key, "swap", &error.to_string(), there).await,
+    }
+}
+
+/// An operation on an entry of before has ended like that; what is there stays.
+async fn stays(
+    probe: &Probe,
+    key: &RegisterKey,
+    operation: &str,
+    ended: &str,
+    there: &Entry,
+) -> Result<(), NonConformance> {
+    let found = probe.read(key).await?;
+    probe.clause.check(found.as_ref() == Some(there) && ended != DONE, || {
+        let (due, found) = (Shown(there), ShownAt(found.as_ref()));
+        format!(
+            "a late {operation} of {key} that expects an entry of before ended with {ended} while {due} was there, and {found} is there now"
+        )
+    })
+}
+
+fn removed_words(removed: &Result<Removal, RegisterError>) -> String {
+    match removed {
+        Ok(Removal::Done) => DONE.to_owned(),
+        Ok(Removal::Conflict(_)) => "a conflict".to_owned(),
+        Err(error) => error.to_string(),
+    }
+}
+
+/// How an operation ends that was done.
+const DONE: &str = "success";
+/// The value of a write that arrives late.
+const LATE: &[u8] = b"a late write";

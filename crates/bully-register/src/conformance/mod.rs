@@ -1,0 +1,165 @@
+//! Tests a register of yours against the contract.
+//!
+//! [`check`] is called in a test of yours, with a function that connects to the store. It takes about a second in memory,
+//! and some seconds where a write is synced or goes over a network.
+//!
+//! ```
+//! use bully_register::{MemoryRegister, conformance::{self, Clause}};
+//!
+//! # fn main() -> Result<(), conformance::NonConformance> {
+//! # let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+//! # runtime.expect("a runtime can be built").block_on(async {
+//! let store = MemoryRegister::new();
+//! let report = conformance::check(|| store.clone()).await?;
+//! assert!(report.holds(Clause::OneWins));
+//! println!("{report}");
+//! # Ok(()) })
+//! # }
+//! ```
+//!
+//! ```text
+//!   check ──▶ single.rs, late.rs, optional.rs ── probe.rs ─────────────▶ Register, two connections
+//!        └──▶ contest.rs: six clients at once ── faults.rs, or plain ──▶ Register, a connection each
+//!                    └── every step ──▶ history.rs: is there an order that explains it?
+//! ```
+//!
+//! Without faults every register passes: a write that ignores the expected version does no harm while nobody comes between.
+//! So the suite puts a network between its clients and the register. It delays, it loses answers after the write was
+//! applied, and it delivers a write after its caller was told that the outcome is unknown.
+//!
+//! Decided here: the order of the tests. Not here: the clauses (`clause.rs`), and the tests of each. What only a client of a
+//! store can do wrong is not tested, since the suite stands in front of the register: that it sends a write again whose
+//! answer was lost, that an operation of a store that hangs ends, that an error of the store is told from an unknown outcome.
+//! Cut the connection of your client for that.
+
+mod clause;
+mod contest;
+mod error;
+mod faults;
+mod history;
+mod late;
+mod optional;
+mod probe;
+mod single;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use tokio::runtime::Handle;
+
+pub use clause::{Clause, Report};
+pub use error::{Found, NonConformance};
+
+use crate::{Register, RegisterKey};
+use contest::{CLIENTS, Network, play};
+use probe::Probe;
+
+/// Holds a register to the contract. `connect` opens a connection to one store each time: eight of them are open at once, as
+/// if each was another process.
+///
+/// The keys begin with a name that differs in each run. Where the register does not remove, its entries stay in the store: some
+/// 1,500 of them. Call it in a runtime of tokio with a clock, which `#[tokio::test]` and `#[actix::test]` are.
+///
+/// # Errors
+/// [`NonConformance`]: the first clause that does not hold, and what was seen; or that the register has failed.
+pub async fn check<R>(connect: impl Fn() -> R) -> Result<Report, NonConformance>
+where
+    R: Register + 'static,
+{
+    Handle::try_current().map_err(|_| NonConformance::NoRuntime)?;
+    let connect = || -> Arc<dyn Register> { Arc::new(connect()) };
+    let run = Run {
+        number: format!("{:016x}", fastrand::u64(..)),
+        one: connect(),
+        other: connect(),
+        clients: (0..CLIENTS).map(|_| connect()).collect(),
+    };
+    let mut report = Report::default();
+    run.demanded(&mut report).await?;
+    run.offered(&mut report).await?;
+    Ok(report)
+}
+
+/// One run of the suite.
+struct Run {
+    /// In the name of each key.
+    number: String,
+    one: Arc<dyn Register>,
+    other: Arc<dyn Register>,
+    clients: Vec<Arc<dyn Register>>,
+}
+
+impl Run {
+    /// What every register has to do.
+    async fn demanded(&self, report: &mut Report) -> Result<(), NonConformance> {
+        single::one_name(self)?;
+        report.hold(&[Clause::OneName]);
+        single::compares(self).await?;
+        report.hold(&[Clause::AbsentIsNone, Clause::ReadsWhatWasWritten]);
+        single::new_versions(self).await?;
+        report.hold(&[Clause::NewVersion]);
+        single::sizes(self).await?;
+        report.hold(&[Clause::LargestValue]);
+        single::seen_by_others(self).await?;
+        single::waits_for_poll(self).await?;
+        report.hold(&[Clause::WaitsForPoll]);
+        late::swaps(self).await?;
+        report.hold(&[Clause::SwapCompares]);
+        single::keys_apart(self).await?;
+        single::many_at_once(self).await?;
+        report.hold(&[Clause::KeysApart]);
+        single::dropped(self).await?;
+        report.hold(&[Clause::DropHarmsNothing]);
+        play(self, Network::Plain).await?;
+        play(self, Network::Faulty).await?;
+        report.hold(&[
+            Clause::SeenAtOnce,
+            Clause::OneWins,
+            Clause::AppliedOnce,
+            Clause::FailureMeansUnchanged,
+        ]);
+        Ok(())
+    }
+
+    /// What a register may leave out.
+    async fn offered(&self, report: &mut Report) -> Result<(), NonConformance> {
+        if optional::removes(self).await? && late::removals(self).await? {
+            report.hold(&[Clause::RemovalCompares]);
+        }
+        if optional::lists(self).await? {
+            report.hold(&[Clause::ListsBelow]);
+        }
+        if let Some(missed) = optional::tells(self).await? {
+            report.hold(&[Clause::TellsChanges]);
+            report.miss(missed);
+        }
+        Ok(())
+    }
+
+    fn number(&self) -> &str {
+        &self.number
+    }
+
+    /// A key of this run.
+    fn key(&self, name: &str) -> RegisterKey {
+        parse(&format!("conformance-{}/{name}", self.number))
+    }
+
+    /// The first connection, for a test of that clause.
+    fn probe(&self, clause: Clause) -> Probe {
+        let register = Arc::clone(&self.one);
+        Probe { register, clause }
+    }
+
+    /// The second one.
+    fn other(&self, clause: Clause) -> Probe {
+        let register = Arc::clone(&self.other);
+        Probe { register, clause }
+    }
+}
+
+#[expect(clippy::expect_used, reason = "the suite's own names are valid")]
+fn parse(key: &str) -> RegisterKey {
+    key.parse().expect("a valid key")
+}

@@ -1,0 +1,214 @@
+//! What a register need not offer: removal, listing, changes.
+//!
+//! Decided here: that a register which offers an operation is held to its clause, and one that does not is passed over.
+//! Two of them are demanded in full. A stream of changes is a hint, so it is enough that it tells of some.
+
+use std::{future::Future, time::Duration};
+
+use futures::{StreamExt, future::try_join_all};
+use tokio::time::timeout;
+
+use super::{
+    Clause, NonConformance, Run,
+    probe::{Probe, Shown, ShownAt},
+};
+use crate::{ChangeStream, Entry, MOST_LISTED, RegisterError, RegisterKey, Removal, Swap, Version};
+
+/// Returns `false` if the register does not remove.
+pub(super) async fn removes(run: &Run) -> Result<bool, NonConformance> {
+    let (key, probe) = (run.key("removed"), run.probe(Clause::RemovalCompares));
+    let first = probe.write(&key, None, b"a").await?;
+    let second = probe.write(&key, Some(&first), b"b").await?;
+    let strange = Version::new("no version of any store").unwrap_or_else(|| Version::from(0));
+    let ghost = Entry {
+        version: strange,
+        value: b"b".to_vec(),
+    };
+    for old in [&first, &ghost] {
+        let Some(removal) = probe.remove(&key, old).await? else {
+            return Ok(false);
+        };
+        let found = probe.read(&key).await?;
+        let is_there = found.as_ref() == Some(&second);
+        Clause::RemovalCompares.check(
+            is_there && removal == Removal::Conflict(Some(second.clone())),
+            || {
+                format!(
+                    "a removal that expects {} ended with {removal:?} while {} was there, and {} is there now",
+                    Shown(old),
+                    Shown(&second),
+                    ShownAt(found.as_ref())
+                )
+            },
+        )?;
+    }
+    for (due, words) in [
+        (Removal::Done, "a removal of the entry that is there"),
+        (
+            Removal::Conflict(None),
+            "a removal of an entry that was removed",
+        ),
+    ] {
+        let removal = probe.remove(&key, &second).await?;
+        let found = probe.read(&key).await?;
+        Clause::RemovalCompares.check(found.is_none() && removal == Some(due), || {
+            format!(
+                "{words} ended with {removal:?}, and {} is there now",
+                ShownAt(found.as_ref())
+            )
+        })?;
+    }
+    // The same values again are other entries.
+    let mut last = None;
+    for (value, old) in [(b"a", &first), (b"b", &second)] {
+        let entry = probe.write(&key, last.as_ref(), value).await?;
+        let is_new = entry.version != first.version && entry.version != second.version;
+        Clause::NewVersion.check(is_new, || {
+            format!(
+                "{} was written after a removal, and has a version of before",
+                Shown(&entry)
+            )
+        })?;
+        run.probe(Clause::SwapCompares)
+            .conflict(&key, Some(old), Some(&entry))
+            .await?;
+        last = Some(entry);
+    }
+    Ok(true)
+}
+
+/// Returns `false` if the register does not list.
+pub(super) async fn lists(run: &Run) -> Result<bool, NonConformance> {
+    let (one, other) = (run.probe(Clause::ListsBelow), run.other(Clause::ListsBelow));
+    let prefix = run.key("list");
+    let Some(found) = one.list(&prefix).await? else {
+        return Ok(false);
+    };
+    Clause::ListsBelow.check(found.is_empty(), || {
+        format!("nothing was written below {prefix}, and {found:?} is listed")
+    })?;
+    let below: Vec<_> = ["a", "a/b", "ab", "b"]
+        .map(|end| run.key(&format!("list/{end}")))
+        .into();
+    // Of names that are alike, and of the key itself.
+    let beside = ["list", "list0", "lists/a", "LIST/a"].map(|name| run.key(name));
+    for key in below.iter().rev().chain(&beside) {
+        one.write(key, None, key.as_str().as_bytes()).await?;
+    }
+    let mut due = Vec::new();
+    for key in below {
+        let entry = other.entry(&key).await?;
+        due.push((key, entry));
+    }
+    let listed = |found: &Option<Vec<_>>| {
+        Clause::ListsBelow.check(found.as_ref() == Some(&due), || {
+            let names = |all: &[(RegisterKey, Entry)]| {
+                let names = all.iter().map(|(key, _)| key.as_str());
+                names.collect::<Vec<_>>().join(", ")
+            };
+            let (due, found) = (names(&due), names(found.as_deref().unwrap_or_default()));
+            format!("{due} are below {prefix}, and {found} is listed, or other entries of them")
+        })
+    };
+    listed(&other.list(&prefix).await?)?;
+    listed(&one.list(&prefix).await?)?;
+    too_many(run, &one).await?;
+    Ok(true)
+}
+
+/// A listing that leaves entries out would be taken for the whole.
+async fn too_many(run: &Run, probe: &Probe) -> Result<(), NonConformance> {
+    let prefix = run.key("crowd");
+    let keys = (0..=MOST_LISTED).map(|number| run.key(&format!("crowd/{number}")));
+    let keys: Vec<_> = keys.collect();
+    try_join_all(keys.iter().map(|key| probe.swap(key, None, b"x"))).await?;
+    let Some(listing) = probe.register.list(&prefix) else {
+        return Err(Clause::ListsBelow.broken("it lists, and later it does not"));
+    };
+    let listing = probe.within(listing).await?;
+    let is_refused = matches!(listing, Err(RegisterError::TooMany { .. }));
+    Clause::ListsBelow.check(is_refused, || {
+        let listed = listing.map(|found| found.len());
+        format!(
+            "{} entries are below {prefix}, and a listing ends with {listed:?}",
+            keys.len()
+        )
+    })?;
+    // A store with hundreds of entries more would slow the next run down.
+    let removals = keys.iter().map(|key| async move {
+        match probe.read(key).await? {
+            Some(entry) => probe.remove(key, &entry).await,
+            None => Ok(None),
+        }
+    });
+    try_join_all(removals).await?;
+    Ok(())
+}
+
+/// Returns the number of changes of which the register did not tell; `None` if it has no stream.
+pub(super) async fn tells(run: &Run) -> Result<Option<u32>, NonConformance> {
+    let key = run.key("told");
+    let (probe, other) = (
+        run.probe(Clause::TellsChanges),
+        run.other(Clause::TellsChanges),
+    );
+    let Some(mut changes) = probe.register.changes(&key) else {
+        return Ok(None);
+    };
+    let (mut made, mut missed) = (0, 0);
+    let mut last = None;
+    for round in 0_u32..ROUNDS {
+        let swap = other
+            .swap(&key, last.as_ref(), &round.to_be_bytes())
+            .await?;
+        let Swap::Done(version) = swap else {
+            return Err(Clause::SwapCompares.broken(format!("a swap of {key} ended with {swap:?}")));
+        };
+        made += 1;
+        missed += u32::from(
+            !heard(&mut changes, || async {
+                let found = probe.read(&key).await?;
+                Ok(found.is_some_and(|entry| entry.version == version))
+            })
+            .await?,
+        );
+        let is_silent = made == missed && missed == SILENT;
+        Clause::TellsChanges.check(!is_silent, || {
+            format!("it told of none of {made} changes of {key} within {TOLD:?} each")
+        })?;
+        last = other.read(&key).await?;
+    }
+    if let Some(last) = last
+        && other.remove(&key, &last).await?.is_some()
+    {
+        let gone = || async { Ok(probe.read(&key).await?.is_none()) };
+        missed += u32::from(!heard(&mut changes, gone).await?);
+    }
+    Ok(Some(missed))
+}
+
+/// Whether the stream tells of a change in time. It may tell of one before, so what is there is read each time.
+async fn heard<F>(
+    changes: &mut ChangeStream,
+    is_there: impl Fn() -> F,
+) -> Result<bool, NonConformance>
+where
+    F: Future<Output = Result<bool, NonConformance>>,
+{
+    let listen = async {
+        while changes.next().await.is_some() {
+            if is_there().await? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    };
+    timeout(TOLD, listen).await.unwrap_or(Ok(false))
+}
+
+/// Number of writes that the stream should tell of.
+const ROUNDS: u32 = 10;
+/// Time within which it should.
+const TOLD: Duration = Duration::from_secs(5);
+/// Number of changes after which a stream that told of none is given up.
+const SILENT: u32 = 3;

@@ -1,0 +1,256 @@
+//! The operations of a register as the suite calls them.
+//!
+//! Decided here: for how long an operation is waited for, how often one is tried again that did nothing, and what is read
+//! after an error: an error that is not `Unknown` must have changed nothing.
+
+use std::{fmt, future::Future, sync::Arc, time::Duration};
+
+use tokio::time::{sleep, timeout};
+
+use super::{Clause, NonConformance};
+use crate::{Entry, Register, RegisterError, RegisterKey, RegisterListing, Removal, Swap};
+
+/// A connection, and the clause that is tested by it.
+#[derive(Clone, Debug)]
+pub(super) struct Probe {
+    pub(super) register: Arc<dyn Register>,
+    pub(super) clause: Clause,
+}
+
+impl Probe {
+    pub(super) async fn read(&self, key: &RegisterKey) -> Result<Option<Entry>, NonConformance> {
+        self.until_read(|| self.register.read(key)).await
+    }
+
+    /// The entry of a key that has to have one.
+    pub(super) async fn entry(&self, key: &RegisterKey) -> Result<Entry, NonConformance> {
+        let found = self.read(key).await?;
+        found.ok_or_else(|| {
+            self.clause
+                .broken(format!("{key} was written and has no entry"))
+        })
+    }
+
+    /// `None` if the register does not list.
+    pub(super) async fn list(
+        &self,
+        prefix: &RegisterKey,
+    ) -> Result<Option<Vec<(RegisterKey, Entry)>>, NonConformance> {
+        if self.register.list(prefix).is_none() {
+            return Ok(None);
+        }
+        let none = || -> RegisterListing { Box::pin(async { Ok(Vec::new()) }) };
+        let list = || self.register.list(prefix).unwrap_or_else(none);
+        self.until_read(list).await.map(Some)
+    }
+
+    async fn until_read<T>(
+        &self,
+        ask: impl Fn() -> std::pin::Pin<Box<dyn Future<Output = Result<T, RegisterError>> + Send>>,
+    ) -> Result<T, NonConformance> {
+        let mut tries = 0;
+        loop {
+            match self.within(ask()).await? {
+                Err(error @ RegisterError::Unreachable(_)) => self.pause(&mut tries, error).await?,
+                read => return read.map_err(|source| self.failed(source)),
+            }
+        }
+    }
+
+    pub(super) async fn swap(
+        &self,
+        key: &RegisterKey,
+        expected: Option<&Entry>,
+        value: &[u8],
+    ) -> Result<Swap, NonConformance> {
+        let mut tries = 0;
+        loop {
+            let swap = self.register.swap(key, expected, value.to_vec());
+            let error = match self.within(swap).await? {
+                Ok(swap) => return Ok(swap),
+                Err(error) => error,
+            };
+            let found = self.read(key).await?;
+            let is_written = found.as_ref() != expected
+                && found.as_ref().is_some_and(|entry| entry.value == value);
+            match found {
+                Some(entry) if is_written && error.is_unknown() => {
+                    return Ok(Swap::Done(entry.version));
+                }
+                _ => unchanged(!is_written, key, &error)?,
+            }
+            self.pause(&mut tries, error).await?;
+        }
+    }
+
+    /// Writes, and returns the entry as the swap and a read show it.
+    pub(super) async fn write(
+        &self,
+        key: &RegisterKey,
+        expected: Option<&Entry>,
+        value: &[u8],
+    ) -> Result<Entry, NonConformance> {
+        match self.swap(key, expected, value).await? {
+            Swap::Done(version) => {
+                let entry = self.entry(key).await?;
+                Clause::ReadsWhatWasWritten.check(
+                    entry.version == version && entry.value == value,
+                    || {
+                        let due = Entry {
+                            version,
+                            value: value.to_vec(),
+                        };
+                        format!(
+                            "{} was written to {key}, and {} is read",
+                            Shown(&due),
+                            Shown(&entry)
+                        )
+                    },
+                )?;
+                Ok(entry)
+            }
+            Swap::Conflict(found) => Err(Clause::SwapCompares.broken(format!(
+                "a swap of {key} that expects {} conflicts with {}, though nobody else wrote",
+                ShownAt(expected),
+                ShownAt(found.as_ref())
+            ))),
+        }
+    }
+
+    /// Swaps and has to be refused, since `there` is there and `expected` is not.
+    pub(super) async fn conflict(
+        &self,
+        key: &RegisterKey,
+        expected: Option<&Entry>,
+        there: Option<&Entry>,
+    ) -> Result<(), NonConformance> {
+        let swap = self.swap(key, expected, b"a swap that conflicts").await?;
+        let (due, was) = (ShownAt(there), ShownAt(expected));
+        match &swap {
+            Swap::Done(_) => Err(self.clause.broken(format!(
+                "a swap of {key} that expects {was} was done while {due} was there"
+            ))),
+            Swap::Conflict(found) if found.as_ref() != there => Err(self.clause.broken(format!(
+                "a swap of {key} shows {} in its conflict while {due} is there",
+                ShownAt(found.as_ref())
+            ))),
+            Swap::Conflict(_) => {
+                let found = self.read(key).await?;
+                Clause::FailureMeansUnchanged.check(found.as_ref() == there, || {
+                    let found = ShownAt(found.as_ref());
+                    format!("after a conflict {key} has {found} in the place of {due}")
+                })
+            }
+        }
+    }
+
+    /// `None` if the register does not remove.
+    pub(super) async fn remove(
+        &self,
+        key: &RegisterKey,
+        expected: &Entry,
+    ) -> Result<Option<Removal>, NonConformance> {
+        let mut tries = 0;
+        loop {
+            let Some(removal) = self.register.remove(key, expected) else {
+                return Ok(None);
+            };
+            let error = match self.within(removal).await? {
+                Ok(removal) => return Ok(Some(removal)),
+                Err(error) => error,
+            };
+            let is_removed = self.read(key).await?.is_none();
+            if is_removed && error.is_unknown() {
+                return Ok(Some(Removal::Done));
+            }
+            unchanged(!is_removed, key, &error)?;
+            self.pause(&mut tries, error).await?;
+        }
+    }
+
+    pub(super) async fn within<T>(
+        &self,
+        work: impl Future<Output = T>,
+    ) -> Result<T, NonConformance> {
+        let overdue = |_| NonConformance::Overdue {
+            clause: self.clause,
+            limit: LIMIT,
+        };
+        timeout(LIMIT, work).await.map_err(overdue)
+    }
+
+    /// Another try may help where the store was away or busy.
+    pub(super) async fn pause(
+        &self,
+        tries: &mut u32,
+        error: RegisterError,
+    ) -> Result<(), NonConformance> {
+        let may_pass = matches!(
+            error,
+            RegisterError::Unreachable(_) | RegisterError::Unknown(_)
+        );
+        if !may_pass || *tries >= TRIES {
+            return Err(self.failed(error));
+        }
+        *tries += 1;
+        sleep(PAUSE).await;
+        Ok(())
+    }
+
+    fn failed(&self, source: RegisterError) -> NonConformance {
+        NonConformance::Failed {
+            clause: self.clause,
+            source,
+        }
+    }
+}
+
+/// Fails if an error has changed something and does not say so.
+fn unchanged(
+    is_unchanged: bool,
+    key: &RegisterKey,
+    error: &RegisterError,
+) -> Result<(), NonConformance> {
+    Clause::FailureMeansUnchanged.check(is_unchanged || error.is_unknown(), || {
+        format!("{key} was changed by an operation that failed with {error:?}")
+    })
+}
+
+/// An entry in an error: its version, and the beginning of its value.
+pub(super) struct Shown<'a>(pub(super) &'a Entry);
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Entry { version, value } = self.0;
+        let text = String::from_utf8_lossy(value);
+        let begin: String = text.chars().take(MOST_SHOWN).collect();
+        let rest = if text.len() > begin.len() { ".." } else { "" };
+        write!(
+            f,
+            "{begin:?}{rest} of {} bytes (version {:?})",
+            value.len(),
+            version.as_str()
+        )
+    }
+}
+
+/// The same where there may be none.
+pub(super) struct ShownAt<'a>(pub(super) Option<&'a Entry>);
+
+impl fmt::Display for ShownAt<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(entry) => Shown(entry).fmt(f),
+            None => f.write_str("no entry"),
+        }
+    }
+}
+
+/// Time within which an operation has to end.
+pub(super) const LIMIT: Duration = Duration::from_secs(10);
+/// Number of tries after the first one, of an operation that did nothing.
+const TRIES: u32 = 100;
+/// Time between two tries.
+const PAUSE: Duration = Duration::from_millis(50);
+/// Longest part of a value in an error, in characters.
+const MOST_SHOWN: usize = 24;

@@ -1,0 +1,222 @@
+//! Whom TLS trusts, and what it proves.
+//!
+//! Decided here: that a server has to prove its name by a certificate of the authorities that were given, and of no
+//! others; that no older protocol than TLS 1.3 is spoken; that files are read each time a server is connected to; and that a
+//! server which cannot prove itself, or refuses our certificate, is told from one that is away.
+
+use std::{error::Error, io, path::PathBuf, sync::Arc};
+
+use rustls::{ClientConfig, RootCertStore, crypto::ring, version::TLS13};
+
+use super::Meaning;
+use crate::{
+    RegisterError, RegisterRefusal,
+    calls::OneOf,
+    pem::{PemError, PemSource, TlsPart},
+};
+
+/// TLS between a register and its store: whom it trusts, and, where the store asks for it, its own certificate.
+///
+/// Only TLS 1.3 is spoken, and only to a server whose certificate is of these authorities and names the host. Files are
+/// read again each time the register connects to a server, so that certificates may be renewed while the process runs.
+///
+/// ```
+/// # mod actix_bully { pub use bully_core::protocol; pub mod register { pub use bully_register::*; } }
+/// use actix_bully::register::RegisterTls;
+///
+/// let tls = RegisterTls::authorities_file("/etc/jobs/store-ca.pem")
+///     .identity_files("/etc/jobs/jobs.pem", "/etc/jobs/jobs.key");
+/// ```
+#[derive(Clone, Debug)]
+#[must_use = "it does nothing until a register is given it"]
+pub struct RegisterTls {
+    authorities: PemSource,
+    identity: OneOf<ClientPair>,
+}
+
+/// A certificate and its key.
+#[derive(Clone, Debug)]
+struct ClientPair {
+    certificate: PemSource,
+    key: PemSource,
+}
+
+impl RegisterTls {
+    /// Trusts servers whose certificate one of these authorities issued, in PEM.
+    pub fn authorities_pem(pem: impl Into<Vec<u8>>) -> Self {
+        Self::trusting(PemSource::bytes(pem))
+    }
+
+    /// The same, from a file.
+    pub fn authorities_file(path: impl Into<PathBuf>) -> Self {
+        Self::trusting(PemSource::file(path))
+    }
+
+    /// Proves itself by this certificate, with those between it and an authority of the server's, and by its key, in
+    /// PEM. Default: by none.
+    pub fn identity_pem(self, certificate: impl Into<Vec<u8>>, key: impl Into<Vec<u8>>) -> Self {
+        self.proving(
+            "identity_pem",
+            PemSource::bytes(certificate),
+            PemSource::bytes(key),
+        )
+    }
+
+    /// The same, from files. Together with [`identity_pem`](Self::identity_pem) it is refused when the register opens.
+    pub fn identity_files(self, certificate: impl Into<PathBuf>, key: impl Into<PathBuf>) -> Self {
+        self.proving(
+            "identity_files",
+            PemSource::file(certificate),
+            PemSource::file(key),
+        )
+    }
+
+    const fn trusting(authorities: PemSource) -> Self {
+        Self {
+            authorities,
+            identity: OneOf::none(),
+        }
+    }
+
+    fn proving(mut self, call: &'static str, certificate: PemSource, key: PemSource) -> Self {
+        let pair = ClientPair { certificate, key };
+        self.identity.make(call, pair);
+        self
+    }
+
+    /// A client of what is there now.
+    pub(crate) fn client(&self) -> Result<ClientConfig, RegisterError> {
+        // First: contradicting calls are refused whatever the files hold.
+        let identity = self.identity.get().map_err(|calls| missing(calls.into()))?;
+        let roots = self.roots()?;
+        let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_protocol_versions(&[&TLS13])
+            .map_err(unfit)?
+            .with_root_certificates(roots);
+        let Some(ClientPair { certificate, key }) = identity else {
+            return Ok(config.with_no_client_auth());
+        };
+        let chain = certificate.certificates(TlsPart::Certificate);
+        let (chain, key) = (chain.map_err(missing)?, key.key().map_err(missing)?);
+        let proves = config.with_client_auth_cert(chain, key.der().clone_key());
+        proves.map_err(|reason| refused(format!("the own certificate is refused: {reason}")))
+    }
+
+    fn roots(&self) -> Result<RootCertStore, RegisterError> {
+        let mut roots = RootCertStore::empty();
+        let authorities = self.authorities.certificates(TlsPart::Authorities);
+        for certificate in authorities.map_err(missing)? {
+            roots
+                .add(certificate)
+                .map_err(|reason| refused(format!("an authority is refused: {reason}")))?;
+        }
+        Ok(roots)
+    }
+}
+
+fn refused(words: impl Into<String>) -> RegisterError {
+    Meaning::Refused(RegisterRefusal::Credentials).error(words)
+}
+
+fn missing(reason: PemError) -> RegisterError {
+    RegisterError::refused(RegisterRefusal::Credentials, io::Error::other(reason))
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "what `map_err` calls")]
+fn unfit(reason: rustls::Error) -> RegisterError {
+    refused(reason.to_string())
+}
+
+/// Whether TLS itself has refused: a certificate, a version.
+pub(crate) fn is_refusal(error: &(dyn Error + 'static)) -> bool {
+    if error.is::<rustls::Error>() {
+        return true;
+    }
+    let inner = error
+        .downcast_ref::<io::Error>()
+        .and_then(io::Error::get_ref);
+    match inner {
+        Some(inner) => is_refusal(inner),
+        None => error.source().is_some_and(is_refusal),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::calls::pairs::{Outcome, idle_setters, setters_of, wrong_pairs};
+
+    #[test]
+    fn what_holds_no_authority_is_refused_in_words() {
+        for (pem, words) in [
+            (&b""[..], "no certificate authorities"),
+            (
+                b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
+                "an authority",
+            ),
+            (
+                b"-----BEGIN CERTIFICATE-----\n!\n-----END CERTIFICATE-----\n",
+                "damaged PEM",
+            ),
+        ] {
+            let refused = RegisterTls::authorities_pem(pem).client().unwrap_err();
+            let refused = refused.to_string();
+            assert!(refused.contains(words), "{refused}");
+        }
+        let missing = RegisterTls::authorities_file("no/such/file").client();
+        let missing = missing.unwrap_err().to_string();
+        assert!(missing.contains("no/such/file"), "{missing}");
+    }
+
+    type Call = Box<dyn Fn(RegisterTls) -> RegisterTls>;
+
+    fn setters() -> BTreeMap<&'static str, Call> {
+        let mut all = BTreeMap::<&str, Call>::new();
+        let pem: Call = Box::new(|it| it.identity_pem("1", "2"));
+        let files: Call = Box::new(|it| it.identity_files("3", "4"));
+        all.extend([("identity_pem", pem), ("identity_files", files)]);
+        all
+    }
+
+    fn outcome(calls: &[&dyn Fn(RegisterTls) -> RegisterTls]) -> Outcome {
+        let start = RegisterTls::authorities_file("no/such/file");
+        let built = calls.iter().fold(start, |it, call| call(it));
+        match built.client().map_err(|refused| refused.to_string()) {
+            Err(refused) if !refused.contains("no/such/file") => Err(refused),
+            _ => Ok(format!("{built:?}")),
+        }
+    }
+
+    #[test]
+    fn each_pair_of_calls_means_the_same_in_both_orders_or_is_refused_by_both_names() {
+        let listed: Vec<_> = setters().keys().map(|name| (*name).to_owned()).collect();
+        assert!(
+            setters_of(env!("CARGO_MANIFEST_DIR"), "RegisterTls")
+                .into_iter()
+                .eq(listed)
+        );
+        assert_eq!(idle_setters(&setters(), outcome), [""; 0]);
+        assert_eq!(wrong_pairs(&setters(), outcome), [""; 0]);
+    }
+
+    #[test]
+    fn a_key_is_not_shown() {
+        let tls = RegisterTls::authorities_pem("ca").identity_pem("certificate", "sesame");
+        let shown = format!("{tls:?}");
+        assert!(
+            !shown.contains("sesame") && !shown.contains("115"),
+            "{shown}"
+        );
+    }
+
+    #[test]
+    fn a_refusal_is_found_inside_of_what_wraps_it() {
+        let refused = || rustls::Error::General("no".into());
+        let once = io::Error::other(refused());
+        assert!(is_refusal(&io::Error::other(once)));
+        assert!(is_refusal(&refused()));
+        assert!(!is_refusal(&io::Error::other("away")));
+    }
+}

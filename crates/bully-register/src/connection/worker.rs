@@ -1,0 +1,412 @@
+//! The thread that has the connection.
+//!
+//! Decided here: that a connection is made anew after a growing pause; that operations fail at once while there is
+//! none; that reads which wait at one time are one question, since most are of the two records of an election; and that a
+//! connection on which an answer is overdue is given up, since all others on it wait as well.
+
+use std::{
+    future::Future,
+    io::{self, ErrorKind},
+    pin::pin,
+    rc::Rc,
+    thread,
+    time::Duration,
+};
+
+use futures::future::{Either, select};
+use tokio::{
+    runtime,
+    sync::mpsc,
+    task::{LocalSet, spawn_local},
+    time::{sleep, timeout},
+};
+
+use super::{KeyChange, Server, StoreSession, Tellers, told::Listeners};
+use crate::{
+    Entry, RegisterError, RegisterKey, RegisterRefusal,
+    jobs::{Job, JobAnswer, Jobs},
+};
+
+/// Starts a thread of that name, which serves whoever has what is given back.
+pub(crate) fn start(name: &str, server: impl Server) -> Result<(Jobs, Listeners), RegisterError> {
+    let (jobs, asked) = Jobs::new();
+    let (told, listeners) = Tellers::new();
+    let runtime = runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(RegisterError::unreachable)?;
+    let worker = Worker {
+        server,
+        jobs: asked,
+        told,
+    };
+    thread::Builder::new()
+        .name(name.to_owned())
+        .spawn(move || LocalSet::new().block_on(&runtime, worker.run()))
+        .map_err(RegisterError::unreachable)?;
+    Ok((jobs, listeners))
+}
+
+/// See the [module](self).
+struct Worker<S> {
+    server: S,
+    jobs: mpsc::Receiver<Job>,
+    told: Tellers,
+}
+
+/// The register was dropped, with all its clones.
+struct Dropped;
+
+/// Why there is no connection, for each operation that asks.
+struct Reason {
+    refusal: Option<RegisterRefusal>,
+    words: String,
+}
+
+impl<S: Server> Worker<S> {
+    /// Ends with the last clone of the register.
+    async fn run(mut self) {
+        let mut failures = 0;
+        loop {
+            let connected = timeout(CONNECT, self.server.connect(&self.told)).await;
+            // Made anew where another thing than the connection is missing: rights, the table.
+            let served = match connected {
+                Ok(Ok((session, ended))) => {
+                    failures = 0;
+                    // Anything may have changed while nobody listened.
+                    self.told.tell(KeyChange::Any);
+                    self.serve(&Rc::new(session), ended).await
+                }
+                failed => {
+                    failures = MOST_DOUBLINGS.min(failures + 1);
+                    let reason = match failed {
+                        Ok(Err(error)) => Reason::of(error),
+                        Ok(Ok(_)) | Err(_) => Reason {
+                            refusal: None,
+                            words: format!("no connection within {CONNECT:?}"),
+                        },
+                    };
+                    self.refuse(&reason, pause(failures)).await
+                }
+            };
+            if let Err(Dropped) = served {
+                return;
+            }
+        }
+    }
+
+    /// Does what is asked until the connection ends.
+    async fn serve(
+        &mut self,
+        session: &Rc<S::Session>,
+        mut ended: mpsc::Receiver<()>,
+    ) -> Result<(), Dropped> {
+        let (overdue, mut is_overdue) = mpsc::channel(1);
+        loop {
+            let mut asked = Vec::new();
+            let (mut ends, mut hangs) = (pin!(ended.recv()), pin!(is_overdue.recv()));
+            let more = self.jobs.recv_many(&mut asked, MOST_TOGETHER);
+            match select(pin!(more), select(&mut ends, &mut hangs)).await {
+                Either::Left((0, _)) => return Err(Dropped),
+                Either::Left(_) => {}
+                Either::Right(_) => return Ok(()),
+            }
+            for work in works(asked) {
+                let (session, overdue) = (Rc::clone(session), overdue.clone());
+                spawn_local(async move {
+                    if work.run(&*session).await.is_err() {
+                        overdue.try_send(()).ok();
+                    }
+                });
+            }
+        }
+    }
+
+    /// Refuses what is asked for a while.
+    async fn refuse(&mut self, reason: &Reason, pause: Duration) -> Result<(), Dropped> {
+        let mut pause = pin!(sleep(pause));
+        loop {
+            match select(pin!(self.jobs.recv()), &mut pause).await {
+                Either::Left((Some(job), _)) => job.refuse(reason.error()),
+                Either::Left((None, _)) => return Err(Dropped),
+                Either::Right(_) => return Ok(()),
+            }
+        }
+    }
+}
+
+/// An answer has not come in time.
+struct Overdue;
+
+/// One question to the store.
+enum Work {
+    Reads(Vec<(RegisterKey, JobAnswer<Option<Entry>>)>),
+    /// Any other job.
+    One(Job),
+}
+
+/// What still has somebody who waits for it: each write by itself, and all reads together.
+fn works(asked: Vec<Job>) -> Vec<Work> {
+    let (mut works, mut reads) = (Vec::new(), Vec::new());
+    for job in asked.into_iter().filter(Job::is_wanted) {
+        match job {
+            Job::Read { key, answer } => reads.push((key, answer)),
+            job @ (Job::Swap { .. } | Job::List { .. } | Job::Remove { .. }) => {
+                works.push(Work::One(job));
+            }
+        }
+    }
+    if !reads.is_empty() {
+        works.push(Work::Reads(reads));
+    }
+    works
+}
+
+impl Work {
+    async fn run(self, session: &impl StoreSession) -> Result<(), Overdue> {
+        match self {
+            Self::Reads(reads) => {
+                let (keys, answers): (Vec<_>, Vec<_>) = reads.into_iter().unzip();
+                let found = timeout(ANSWER, session.read(&keys)).await;
+                let is_late = found.is_err();
+                let mut found = found.unwrap_or_default().into_iter();
+                for answer in answers {
+                    let late = || Err(RegisterError::unreachable(late()));
+                    drop(answer.send(found.next().unwrap_or_else(late)));
+                }
+                if is_late { Err(Overdue) } else { Ok(()) }
+            }
+            Self::One(Job::Read { key, answer }) => {
+                let read = async {
+                    let mut found = session.read(std::slice::from_ref(&key)).await;
+                    found.pop().unwrap_or(Ok(None))
+                };
+                within(read, answer, RegisterError::unreachable).await
+            }
+            Self::One(Job::Swap {
+                key,
+                expected,
+                value,
+                answer,
+            }) => {
+                let swap = session.swap(&key, expected.as_ref(), &value);
+                within(swap, answer, RegisterError::unknown).await
+            }
+            Self::One(Job::List { prefix, answer }) => {
+                within(session.list(&prefix), answer, RegisterError::unreachable).await
+            }
+            Self::One(Job::Remove {
+                key,
+                expected,
+                answer,
+            }) => {
+                let remove = session.remove(&key, &expected);
+                within(remove, answer, RegisterError::unknown).await
+            }
+        }
+    }
+}
+
+/// Answers with the outcome of `work`, or with the error `overdue` if it takes too long.
+async fn within<T>(
+    work: impl Future<Output = Result<T, RegisterError>>,
+    answer: JobAnswer<T>,
+    overdue: fn(io::Error) -> RegisterError,
+) -> Result<(), Overdue> {
+    let done = timeout(ANSWER, work).await;
+    let is_late = done.is_err();
+    drop(answer.send(done.unwrap_or_else(|_| Err(overdue(late())))));
+    if is_late { Err(Overdue) } else { Ok(()) }
+}
+
+fn late() -> io::Error {
+    io::Error::new(ErrorKind::TimedOut, format!("no answer within {ANSWER:?}"))
+}
+
+impl Job {
+    fn refuse(self, error: RegisterError) {
+        match self {
+            Self::Read { answer, .. } => drop(answer.send(Err(error))),
+            Self::Swap { answer, .. } => drop(answer.send(Err(error))),
+            Self::List { answer, .. } => drop(answer.send(Err(error))),
+            Self::Remove { answer, .. } => drop(answer.send(Err(error))),
+        }
+    }
+}
+
+impl Reason {
+    fn of(error: RegisterError) -> Self {
+        match error {
+            RegisterError::Refused { refusal, source } => Self {
+                refusal: Some(refusal),
+                words: source.to_string(),
+            },
+            RegisterError::Unreachable(source) | RegisterError::Unknown(source) => Self {
+                refusal: None,
+                words: source.to_string(),
+            },
+            other @ (RegisterError::Foreign { .. }
+            | RegisterError::TooLarge { .. }
+            | RegisterError::TooMany { .. }) => Self {
+                refusal: None,
+                words: other.to_string(),
+            },
+        }
+    }
+
+    fn error(&self) -> RegisterError {
+        let source = io::Error::other(self.words.clone());
+        match self.refusal {
+            Some(refusal) => RegisterError::refused(refusal, source),
+            None => RegisterError::unreachable(source),
+        }
+    }
+}
+
+/// The pause after so many failures in a row.
+fn pause(failures: u32) -> Duration {
+    PAUSE.saturating_mul(1 << failures.min(MOST_DOUBLINGS))
+}
+
+/// A connection is made within this time, or not.
+const CONNECT: Duration = Duration::from_secs(5);
+/// A server that has not even said within this time that it will not do it is gone, or frozen.
+pub(crate) const ANSWER: Duration = Duration::from_secs(2);
+/// Half of the first pause between two attempts to connect.
+const PAUSE: Duration = Duration::from_millis(25);
+/// So many questions are taken up at one time: etcd allows 128 operations in a transaction, if it was not told otherwise.
+const MOST_TOGETHER: usize = 64;
+/// The longest is 1.6 s.
+const MOST_DOUBLINGS: u32 = 6;
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::SeqCst},
+    };
+
+    use futures::{
+        FutureExt,
+        future::{join, pending},
+    };
+
+    use super::*;
+    use crate::{Removal, Swap};
+
+    /// Connects at the third attempt, and answers nothing.
+    struct Silent(Arc<AtomicUsize>);
+    struct Nothing(#[expect(dead_code, reason = "its end is the connection's")] mpsc::Sender<()>);
+
+    impl Server for Silent {
+        type Session = Nothing;
+
+        async fn connect(
+            &mut self,
+            _: &Tellers,
+        ) -> Result<(Nothing, mpsc::Receiver<()>), RegisterError> {
+            match self.0.fetch_add(1, SeqCst) {
+                0 => Err(RegisterError::refused(
+                    RegisterRefusal::Credentials,
+                    io::Error::other("no"),
+                )),
+                1 => pending().await,
+                _ => {
+                    let (alive, ended) = mpsc::channel(1);
+                    Ok((Nothing(alive), ended))
+                }
+            }
+        }
+    }
+
+    impl StoreSession for Nothing {
+        async fn read(&self, _: &[RegisterKey]) -> Vec<Result<Option<Entry>, RegisterError>> {
+            pending().await
+        }
+
+        async fn swap(
+            &self,
+            _: &RegisterKey,
+            _: Option<&Entry>,
+            _: &[u8],
+        ) -> Result<Swap, RegisterError> {
+            pending().await
+        }
+
+        async fn list(&self, _: &RegisterKey) -> Result<Vec<(RegisterKey, Entry)>, RegisterError> {
+            pending().await
+        }
+
+        async fn remove(&self, _: &RegisterKey, _: &Entry) -> Result<Removal, RegisterError> {
+            pending().await
+        }
+    }
+
+    /// Virtual time: each wait is one step.
+    #[tokio::test(start_paused = true)]
+    async fn what_waits_for_a_connection_or_an_answer_is_told_why_and_the_connection_given_up() {
+        let attempts = Arc::new(AtomicUsize::new(0));
+        let (jobs, asked) = Jobs::new();
+        let (told, _listeners) = Tellers::new();
+        let worker = Worker {
+            server: Silent(Arc::clone(&attempts)),
+            jobs: asked,
+            told,
+        };
+        let key: RegisterKey = "a/b".parse().unwrap();
+        let asks = async move {
+            let refused = jobs.read(&key).await;
+            assert!(matches!(
+                refused,
+                Err(RegisterError::Refused {
+                    refusal: RegisterRefusal::Credentials,
+                    ..
+                })
+            ));
+            sleep(pause(1)).await;
+            // The second attempt hangs, and is given up.
+            let hangs = jobs.read(&key).await;
+            assert!(matches!(hangs, Err(RegisterError::Unreachable(_))));
+            sleep(pause(2)).await;
+            let (read, swap) = join(jobs.read(&key), jobs.swap(&key, None, b"x".to_vec())).await;
+            assert!(matches!(read, Err(RegisterError::Unreachable(_))));
+            assert!(swap.is_err_and(|error| error.is_unknown()));
+            assert_eq!(attempts.load(SeqCst), 4, "the silent one was given up");
+        };
+        LocalSet::new().run_until(join(worker.run(), asks)).await;
+    }
+
+    #[test]
+    fn reads_that_wait_together_are_one_question_without_those_that_nobody_waits_for() {
+        let (jobs, mut asked) = Jobs::new();
+        let key = |name: &str| -> RegisterKey { name.parse().unwrap() };
+        let mut one = jobs.read(&key("a/lease"));
+        let mut swap = jobs.swap(&key("b/lease"), None, vec![1]);
+        let mut gone = jobs.read(&key("c/lease"));
+        let mut other = jobs.read(&key("a/claim"));
+        for read in [&mut one, &mut gone, &mut other] {
+            assert!(read.now_or_never().is_none());
+        }
+        assert!((&mut swap).now_or_never().is_none());
+        drop(gone);
+        let works = works(std::iter::from_fn(|| asked.try_recv().ok()).collect());
+        let keys: Vec<Vec<_>> = works
+            .iter()
+            .map(|work| match work {
+                Work::Reads(reads) => reads.iter().map(|(key, _)| key.as_str()).collect(),
+                Work::One(Job::Swap { key, .. }) => vec![key.as_str()],
+                Work::One(other) => panic!("{other:?}"),
+            })
+            .collect();
+        assert_eq!(keys, [vec!["b/lease"], vec!["a/lease", "a/claim"]]);
+    }
+
+    #[test]
+    fn the_pauses_grow_to_a_limit() {
+        let pauses = [1, 2, 3, 6, 7, u32::MAX].map(pause);
+        assert_eq!(
+            pauses.map(|it| it.as_millis()),
+            [50, 100, 200, 1_600, 1_600, 1_600]
+        );
+    }
+}

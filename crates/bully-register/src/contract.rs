@@ -1,0 +1,197 @@
+//! What is asked of a store that keeps a lease.
+//!
+//! Decided here: the operations, and the outcomes that are told apart. Not here: the clauses of the contract in words
+//! and the tests of them ([`crate`], `conformance/`); names and limits of what is kept
+//! (`key.rs`); why an operation fails and whether it changed anything (`error.rs`).
+
+use std::{fmt::Debug, future::Future, pin::Pin, sync::Arc};
+
+use futures::Stream;
+
+use crate::{Entry, RegisterError, RegisterKey, Version};
+#[cfg(doc)]
+use crate::{FileRegister, MOST_BYTES, MOST_LISTED, MemoryRegister};
+
+/// A store of small values, each replaced by compare-and-swap.
+///
+/// What is promised of a leader rests on one property of it: operations on one key are linearizable. A swap that
+/// is confirmed is seen by every read that begins afterwards, by whichever process, and of two swaps that expect the
+/// same entry one succeeds. Replicas that answer reads of their own accord are no register.
+///
+/// [`MemoryRegister`] is for tests, [`FileRegister`] for the processes of one host,
+/// `PostgresRegister` (feature `postgres`) and `EtcdRegister` (feature `etcd`) for hosts that share a database or a
+/// cluster of etcd. Any store with a version for each value can be one. This is the shape for a store that is reached by a
+/// client of yours, as Consul (`ModifyIndex`, `?cas=`), NATS (the revision of a key, `update`) or a Kubernetes Lease (`resourceVersion`,
+/// `PUT`); the client here is a stand-in:
+///
+/// ```
+/// # mod actix_bully { pub use bully_core::protocol; pub mod register { pub use bully_register::*; } }
+/// use actix_bully::register::{
+///     Entry, MOST_BYTES, Register, RegisterError, RegisterKey, RegisterReading, Swap, Swapping, Version,
+/// };
+/// # use std::{io, sync::{Arc, Mutex}, collections::BTreeMap};
+/// # #[derive(Clone, Debug, Default)]
+/// # struct Client(Arc<Mutex<BTreeMap<String, (u64, Vec<u8>)>>>);
+/// # enum Failure { NotSent(io::Error), NoAnswer(io::Error) }
+/// # impl Client {
+/// #     async fn get(&self, key: &str) -> io::Result<Option<(u64, Vec<u8>)>> {
+/// #         Ok(self.0.lock().expect("never poisoned").get(key).cloned())
+/// #     }
+/// #     async fn put(&self, key: &str, cas: u64, value: Vec<u8>) -> Result<Option<u64>, Failure> {
+/// #         let mut all = self.0.lock().expect("never poisoned");
+/// #         let known = all.get(key).map_or(0, |(index, _)| *index);
+/// #         Ok((known == cas).then(|| { all.insert(key.into(), (known + 1, value)); known + 1 }))
+/// #     }
+/// # }
+///
+/// /// Keys of a store that numbers each change, and calls "absent" 0.
+/// #[derive(Clone, Debug)]
+/// struct Numbered { client: Client, name: String }
+///
+/// impl Register for Numbered {
+///     fn name(&self) -> &str {
+///         &self.name
+///     }
+///     fn read(&self, key: &RegisterKey) -> RegisterReading {
+///         let (client, key) = (self.client.clone(), key.clone());
+///         Box::pin(async move {
+///             let found = client.get(key.as_str()).await.map_err(RegisterError::unreachable)?;
+///             // A value that nobody here could have written is refused before it is kept.
+///             found.map(|(index, value)| Entry::new(&key, Version::from(index), value)).transpose()
+///         })
+///     }
+///     fn swap(&self, key: &RegisterKey, expected: Option<&Entry>, value: Vec<u8>) -> Swapping {
+///         let (register, key) = (self.clone(), key.clone());
+///         // A version that is no number came from another store, and is never found here.
+///         let cas = expected.map_or(Ok(0), |entry| entry.version.as_str().parse()).unwrap_or(u64::MAX);
+///         Box::pin(async move {
+///             if value.len() > MOST_BYTES {
+///                 return Err(RegisterError::TooLarge { len: value.len() });
+///             }
+///             match register.client.put(key.as_str(), cas, value).await {
+///                 Ok(Some(index)) => Ok(Swap::Done(Version::from(index))),
+///                 Ok(None) => Ok(Swap::Conflict(register.read(&key).await?)),
+///                 Err(Failure::NotSent(reason)) => Err(RegisterError::unreachable(reason)),
+///                 // It was sent: the store may have done it, or may do it yet.
+///                 Err(Failure::NoAnswer(reason)) => Err(RegisterError::unknown(reason)),
+///             }
+///         })
+///     }
+/// }
+/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+/// # let register = Numbered { client: Client::default(), name: "numbered".into() };
+/// # let key: RegisterKey = "demo/holder".parse().unwrap();
+/// # assert_eq!(register.read(&key).await.unwrap(), None);
+/// # assert!(matches!(register.swap(&key, None, b"one".to_vec()).await, Ok(Swap::Done(version)) if version == Version::from(1)));
+/// # assert!(matches!(register.swap(&key, None, b"two".to_vec()).await, Ok(Swap::Conflict(Some(_)))));
+/// # });
+/// ```
+pub trait Register: Debug + Send + Sync {
+    /// How an operator calls this store, without a secret. Two registers of one name are the same store: the agents of
+    /// a group in one process use the one that was given first.
+    fn name(&self) -> &str;
+
+    /// Reads the entry of a key; `None` if there is none.
+    ///
+    /// # Errors
+    /// [`RegisterError`] when that is not known.
+    fn read(&self, key: &RegisterKey) -> RegisterReading;
+
+    /// Replaces the entry of a key, if it is still the one that is expected; `None` expects that there is none.
+    ///
+    /// A value of more than [`MOST_BYTES`] is refused as [`RegisterError::TooLarge`]. A store that can compare the old value as well as its version does both: after a backup was restored, versions
+    /// come again that were there before, and stand for other values.
+    ///
+    /// # Errors
+    /// [`RegisterError`]. The entry may have been replaced, or may be replaced yet, if that
+    /// [is unknown](RegisterError::is_unknown); in any other case it was not.
+    fn swap(&self, key: &RegisterKey, expected: Option<&Entry>, value: Vec<u8>) -> Swapping;
+
+    /// Reads all entries [below](RegisterKey::is_below) a key, in the order of their keys: at most [`MOST_LISTED`].
+    /// `None` if the store cannot list; the features that need a list then refuse to start.
+    ///
+    /// Each entry was there at some moment of the listing, not all of them at one moment. The future may fail with a
+    /// [`RegisterError`]; [`RegisterError::TooMany`] if there are more entries.
+    fn list(&self, prefix: &RegisterKey) -> Option<RegisterListing> {
+        let _ = prefix;
+        None
+    }
+
+    /// Removes the entry of a key, if that is still the expected entry. `None` if the store cannot remove.
+    ///
+    /// An entry that is written there later has a version that no earlier one had. The future may fail with a
+    /// [`RegisterError`]; if that [is unknown](RegisterError::is_unknown), the entry may have been removed.
+    fn remove(&self, key: &RegisterKey, expected: &Entry) -> Option<Removing> {
+        let _ = (key, expected);
+        None
+    }
+
+    /// Tells that the entry of a key may have changed, as soon as the store says so; `None` where a store tells
+    /// nothing, which is then read at intervals. It may tell too much, and may end or miss a change: it is a hint
+    /// that makes waiting shorter, no more.
+    fn changes(&self, key: &RegisterKey) -> Option<ChangeStream> {
+        let _ = key;
+        None
+    }
+}
+
+impl<R: Register + ?Sized> Register for Arc<R> {
+    fn name(&self) -> &str {
+        R::name(self)
+    }
+
+    fn read(&self, key: &RegisterKey) -> RegisterReading {
+        R::read(self, key)
+    }
+
+    fn swap(&self, key: &RegisterKey, expected: Option<&Entry>, value: Vec<u8>) -> Swapping {
+        R::swap(self, key, expected, value)
+    }
+
+    fn list(&self, prefix: &RegisterKey) -> Option<RegisterListing> {
+        R::list(self, prefix)
+    }
+
+    fn remove(&self, key: &RegisterKey, expected: &Entry) -> Option<Removing> {
+        R::remove(self, key, expected)
+    }
+
+    fn changes(&self, key: &RegisterKey) -> Option<ChangeStream> {
+        R::changes(self, key)
+    }
+}
+
+/// What became of a swap.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Swap {
+    /// The entry was replaced, and has this version.
+    Done(Version),
+    /// Another entry is there than was expected: this one, or none. Nothing was changed.
+    Conflict(Option<Entry>),
+}
+
+/// The outcome of a removal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Removal {
+    /// The entry was removed.
+    Done,
+    /// Another entry is there than was expected: this one, or none. Nothing was changed.
+    Conflict(Option<Entry>),
+}
+
+/// A read on its way. Nothing happens before it is polled; dropped, it asks for nothing more.
+pub type RegisterReading =
+    Pin<Box<dyn Future<Output = Result<Option<Entry>, RegisterError>> + Send>>;
+
+/// A swap on its way. Nothing happens before it is polled; dropped, it may have happened, or may happen yet.
+pub type Swapping = Pin<Box<dyn Future<Output = Result<Swap, RegisterError>> + Send>>;
+
+/// A listing on its way. Nothing happens before it is polled; dropped, it asks for nothing more.
+pub type RegisterListing =
+    Pin<Box<dyn Future<Output = Result<Vec<(RegisterKey, Entry)>, RegisterError>> + Send>>;
+
+/// A removal on its way. Nothing happens before it is polled; dropped, it may have happened, or may happen yet.
+pub type Removing = Pin<Box<dyn Future<Output = Result<Removal, RegisterError>> + Send>>;
+
+/// Each item says that an entry may have changed.
+pub type ChangeStream = Pin<Box<dyn Stream<Item = ()> + Send>>;

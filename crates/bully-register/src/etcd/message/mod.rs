@@ -1,0 +1,393 @@
+//! What the gateway is asked, and what it says, as JSON.
+//!
+//! Decided here: that an operation is one transaction or one range, that an answer may be so large and no larger, that numbers and bytes are read strictly, in the form
+//! that etcd gives them (a number in quotes, bytes by Base64), and that an answer about another key is none.
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use serde::{Deserialize, Deserializer, de::Error as _};
+use serde_json::{Value, json};
+
+use crate::{Entry, MOST_LISTED, RegisterKey};
+
+/// Where all keys are.
+const PREFIX: &str = "actix-bully/";
+/// The first text that is behind all of them.
+const BEHIND: &str = "actix-bully0";
+
+/// A path of the gateway, and the body of the request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct EtcdQuestion {
+    pub(super) path: &'static str,
+    pub(super) body: String,
+    pub(super) writes: bool,
+    /// An answer to it is no longer, in bytes.
+    pub(super) most: usize,
+}
+
+impl EtcdQuestion {
+    fn of(path: &'static str, body: &Value, writes: bool) -> Self {
+        Self {
+            path,
+            body: body.to_string(),
+            writes,
+            most: MOST_BODY,
+        }
+    }
+
+    pub(super) fn login(user: &str, password: &str) -> Self {
+        let body = json!({ "name": user, "password": password });
+        Self::of("/v3/auth/authenticate", &body, false)
+    }
+
+    /// Reads nothing; a member answers it if it has a majority.
+    pub(super) fn probe() -> Self {
+        let body = json!({ "key": bytes(PREFIX), "keys_only": true, "limit": "1" });
+        Self::of("/v3/kv/range", &body, false)
+    }
+
+    pub(super) fn read(key: &RegisterKey) -> Self {
+        let body = json!({ "key": name(key) });
+        Self::of("/v3/kv/range", &body, false)
+    }
+
+    /// All of these at one instant.
+    pub(super) fn read_all(keys: &[RegisterKey]) -> Self {
+        let range = |key| json!({ "request_range": { "key": name(key) } });
+        let ranges: Vec<_> = keys.iter().map(range).collect();
+        let asked = Self::of("/v3/kv/txn", &json!({ "success": ranges }), false);
+        let most = MOST_BODY.saturating_mul(keys.len());
+        Self { most, ..asked }
+    }
+
+    /// The revision alone would not do: those of a restored backup come again.
+    pub(super) fn swap(key: &RegisterKey, expected: Option<&Entry>, value: &[u8]) -> Self {
+        let key = name(key);
+        let compare = match expected {
+            None => json!([
+                { "key": key, "target": "CREATE", "result": "EQUAL", "create_revision": "0" },
+            ]),
+            Some(entry) => is_still(&key, entry),
+        };
+        let put = json!([{ "request_put": { "key": key, "value": bytes(value) } }]);
+        Self::of(
+            "/v3/kv/txn",
+            &json!({ "compare": compare, "success": put }),
+            true,
+        )
+    }
+
+    pub(super) fn remove(key: &RegisterKey, expected: &Entry) -> Self {
+        let key = name(key);
+        let compare = is_still(&key, expected);
+        let delete = json!([{ "request_delete_range": { "key": key } }]);
+        let body = json!({ "compare": compare, "success": delete });
+        Self::of("/v3/kv/txn", &body, true)
+    }
+
+    /// All keys below this one, in their order, and one more than may be there.
+    pub(super) fn list(prefix: &RegisterKey) -> Self {
+        let most = MOST_LISTED.saturating_add(1);
+        let body = json!({
+            "key": bytes(format!("{PREFIX}{prefix}/")),
+            // The character after `/`.
+            "range_end": bytes(format!("{PREFIX}{prefix}0")),
+            "limit": most.to_string(),
+        });
+        let asked = Self::of("/v3/kv/range", &body, false);
+        let most = MOST_BODY.saturating_mul(most);
+        Self { most, ..asked }
+    }
+
+    /// All keys, so that elections of any number share one stream.
+    pub(super) fn watch() -> Self {
+        let all = json!({ "key": bytes(PREFIX), "range_end": bytes(BEHIND) });
+        Self::of("/v3/watch", &json!({ "create_request": all }), false)
+    }
+}
+
+/// The comparison with an entry: its revision and its value.
+fn is_still(key: &str, entry: &Entry) -> Value {
+    json!([
+        { "key": key, "target": "MOD", "result": "EQUAL", "mod_revision": entry.version.as_str() },
+        { "key": key, "target": "VALUE", "result": "EQUAL", "value": bytes(&entry.value) },
+    ])
+}
+
+/// What is no answer to what was asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("it answers something that etcd does not say: check that the endpoint is etcd's")]
+pub(super) struct Misread;
+
+/// A token, which stands for the login.
+pub(super) fn token(answer: &[u8]) -> Result<String, Misread> {
+    #[derive(Deserialize)]
+    struct Login {
+        token: String,
+    }
+    let login: Login = serde_json::from_slice(answer).map_err(|_| Misread)?;
+    // It becomes a header.
+    let is_plain = login.token.bytes().all(|byte| byte.is_ascii_graphic());
+    if login.token.is_empty() || login.token.len() > MOST_TOKEN || !is_plain {
+        return Err(Misread);
+    }
+    Ok(login.token)
+}
+
+/// What is found of a key: its revision and value, if it is there.
+pub(super) type Found = Option<(u64, Vec<u8>)>;
+
+/// Revision and value of a key; `None` where it is missing.
+pub(super) fn entry(key: &RegisterKey, answer: &[u8]) -> Result<Found, Misread> {
+    #[derive(Deserialize)]
+    struct Answer {
+        // Required: without it this is an answer of something else.
+        #[serde(rename = "header")]
+        _header: EtcdHeader,
+        #[serde(flatten)]
+        range: Range,
+    }
+    let answer: Answer = serde_json::from_slice(answer).map_err(|_| Misread)?;
+    answer.range.of(key)
+}
+
+/// The same of each of these keys, in their order.
+pub(super) fn entries(keys: &[RegisterKey], answer: &[u8]) -> Result<Vec<Found>, Misread> {
+    #[derive(Deserialize)]
+    struct Answer {
+        #[serde(rename = "header")]
+        _header: EtcdHeader,
+        responses: Vec<Response>,
+    }
+    #[derive(Deserialize)]
+    struct Response {
+        response_range: Range,
+    }
+    let answer: Answer = serde_json::from_slice(answer).map_err(|_| Misread)?;
+    if answer.responses.len() != keys.len() {
+        return Err(Misread);
+    }
+    let each = keys.iter().zip(answer.responses);
+    each.map(|(key, found)| found.response_range.of(key))
+        .collect()
+}
+
+/// All keys below one, with their revisions and values. A key that is none of a register's is left out.
+pub(super) fn below(prefix: &RegisterKey, answer: &[u8]) -> Result<Vec<Listed>, Misread> {
+    #[derive(Deserialize)]
+    struct Answer {
+        #[serde(rename = "header")]
+        _header: EtcdHeader,
+        #[serde(default)]
+        kvs: Vec<KeyValue>,
+    }
+    let answer: Answer = serde_json::from_slice(answer).map_err(|_| Misread)?;
+    let mut all = Vec::new();
+    for found in answer.kvs {
+        let name = String::from_utf8(found.key.0).ok();
+        let key = name.as_deref().and_then(|name| name.strip_prefix(PREFIX));
+        let key: Option<RegisterKey> = key.and_then(|key| key.parse().ok());
+        let Some(key) = key else { continue };
+        let is_next = all
+            .last()
+            .is_none_or(|(last, ..): &Listed| last.as_str() < key.as_str());
+        if !key.is_below(prefix) || !is_next {
+            return Err(Misread);
+        }
+        all.push((key, found.mod_revision.0, found.value.0));
+    }
+    Ok(all)
+}
+
+/// A key with its revision and value.
+pub(super) type Listed = (RegisterKey, u64, Vec<u8>);
+
+/// What is found of one key.
+#[derive(Deserialize)]
+struct Range {
+    #[serde(default)]
+    kvs: Vec<KeyValue>,
+    /// How many there are; left out where there is none.
+    count: Option<Number>,
+}
+
+impl Range {
+    fn of(mut self, key: &RegisterKey) -> Result<Found, Misread> {
+        // A record that is missed by mistake would be written anew: both have to say so.
+        let found = match (self.kvs.pop(), self.count) {
+            (None, None) => return Ok(None),
+            (Some(found), Some(Number(1))) => found,
+            (Some(_), _) | (None, Some(_)) => return Err(Misread),
+        };
+        let is_it = found.key.0 == format!("{PREFIX}{key}").into_bytes();
+        if !is_it || !self.kvs.is_empty() {
+            return Err(Misread);
+        }
+        Ok(Some((found.mod_revision.0, found.value.0)))
+    }
+}
+
+/// The revision of a write; `None` if what it expected is not there.
+pub(super) fn swapped(answer: &[u8]) -> Result<Option<u64>, Misread> {
+    #[derive(Deserialize)]
+    struct Transaction {
+        header: EtcdHeader,
+        #[serde(default)]
+        succeeded: bool,
+    }
+    let done: Transaction = serde_json::from_slice(answer).map_err(|_| Misread)?;
+    Ok(done.succeeded.then_some(done.header.revision.0))
+}
+
+/// What a stream says in a line.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum WatchAnswer {
+    /// These have changed.
+    Keys(Vec<String>),
+    /// It begins to listen.
+    Begun,
+    /// It ends, or does not begin.
+    Ended(String),
+}
+
+/// A line of a stream.
+pub(super) fn watched(line: &[u8]) -> Result<WatchAnswer, Misread> {
+    #[derive(Deserialize)]
+    struct Streamed {
+        result: Option<Watch>,
+        error: Option<Complaint>,
+    }
+    #[derive(Deserialize)]
+    struct Watch {
+        #[serde(default)]
+        created: bool,
+        #[serde(default)]
+        canceled: bool,
+        #[serde(default)]
+        cancel_reason: String,
+        #[serde(default)]
+        events: Vec<Event>,
+    }
+    #[derive(Deserialize)]
+    struct Event {
+        kv: KeyValue,
+    }
+    let streamed: Streamed = serde_json::from_slice(line).map_err(|_| Misread)?;
+    let watch = match streamed {
+        Streamed {
+            error: Some(said), ..
+        } => return Ok(WatchAnswer::Ended(said.message)),
+        Streamed {
+            result: Some(watch),
+            ..
+        } => watch,
+        Streamed { .. } => return Err(Misread),
+    };
+    if watch.canceled {
+        return Ok(WatchAnswer::Ended(watch.cancel_reason));
+    }
+    if watch.created {
+        return Ok(WatchAnswer::Begun);
+    }
+    // A key of somebody else's is no text, or none of a register: nobody here waits for it.
+    let key = |event: Event| {
+        let key = String::from_utf8(event.kv.key.0).ok()?;
+        key.strip_prefix(PREFIX).map(str::to_owned)
+    };
+    Ok(WatchAnswer::Keys(
+        watch.events.into_iter().filter_map(key).collect(),
+    ))
+}
+
+/// What is said instead of an answer.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Complaint {
+    /// The code of gRPC, if etcd says it.
+    pub(super) code: Option<u32>,
+    pub(super) message: String,
+}
+
+impl Complaint {
+    /// Whatever it is: its first words are shown.
+    pub(super) fn read(answer: &[u8]) -> Self {
+        serde_json::from_slice(answer).unwrap_or_else(|_| Self {
+            code: None,
+            message: limited(&String::from_utf8_lossy(answer)),
+        })
+    }
+}
+
+impl<'de> Deserialize<'de> for Complaint {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        /// In `error` are older releases' words, in `message` all have them; a stream has a `grpc_code`.
+        #[derive(Deserialize)]
+        struct Said {
+            #[serde(alias = "grpc_code")]
+            code: Option<u32>,
+            message: String,
+        }
+        let Said { code, message } = Said::deserialize(deserializer)?;
+        let message = limited(&message);
+        Ok(Self { code, message })
+    }
+}
+
+fn limited(words: &str) -> String {
+    let words = words.trim().chars().filter(|letter| !letter.is_control());
+    words.take(MOST_WORDS).collect()
+}
+
+#[derive(Deserialize)]
+struct EtcdHeader {
+    revision: Number,
+}
+
+#[derive(Deserialize)]
+struct KeyValue {
+    key: Bytes,
+    mod_revision: Number,
+    // What is empty is left out.
+    #[serde(default)]
+    value: Bytes,
+}
+
+/// A positive number in quotes.
+struct Number(u64);
+
+impl<'de> Deserialize<'de> for Number {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let number: Option<i64> = text.parse().ok();
+        let number = number.filter(|number| *number > 0 && !text.starts_with('+'));
+        let number = number.ok_or_else(|| D::Error::custom("no revision"))?;
+        Ok(Self(number.unsigned_abs()))
+    }
+}
+
+#[derive(Default)]
+struct Bytes(Vec<u8>);
+
+impl<'de> Deserialize<'de> for Bytes {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let bytes = STANDARD.decode(text).map_err(D::Error::custom)?;
+        Ok(Self(bytes))
+    }
+}
+
+fn bytes(bytes: impl AsRef<[u8]>) -> String {
+    STANDARD.encode(bytes)
+}
+
+fn name(key: &RegisterKey) -> String {
+    bytes(format!("{PREFIX}{key}"))
+}
+
+/// The largest record is a third of it.
+const MOST_BODY: usize = 16_384;
+/// More than a signed token with a long name has.
+const MOST_TOKEN: usize = 4_096;
+/// So many letters of a complaint are shown.
+const MOST_WORDS: usize = 300;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,189 @@
+//! A register in etcd: for hosts that have a cluster of it.
+//!
+//! ```text
+//!   EtcdRegister ── jobs ──▶ server.rs: one endpoint at a time ── session.rs ──▶ message.rs: what is asked and answered
+//!                                │ logs in, watches                  │
+//!                                └──────────── http.rs ◀─────────────┘ an exchange of bytes
+//! ```
+//!
+//! Decided here: how a cluster is named, and that its JSON gateway is spoken to, which every etcd serves on the port of
+//! its clients. Not here: which endpoint is asked (`server.rs`), what an operation is (`session.rs`), what the gateway is
+//! told and says (`message.rs`), what a failure means (`failure.rs`), how bytes come and go (`http.rs`, `endpoint.rs`,
+//! `lines.rs`); and what all stores have in common that are reached over a connection (`connection/`).
+
+mod endpoint;
+mod failure;
+mod http;
+mod lines;
+mod message;
+mod server;
+mod session;
+
+use std::sync::Arc;
+
+#[cfg(feature = "tls")]
+use super::RegisterTls;
+use super::{
+    ChangeStream, Entry, Register, RegisterError, RegisterKey, RegisterListing, RegisterReading,
+    RegisterRefusal, Removing, Swapping,
+    connection::{self, Listeners, Meaning, StoreSecurity},
+    jobs::Jobs,
+};
+use endpoint::EtcdEndpoint;
+use server::{EtcdCredentials, EtcdServer};
+
+/// Keeps leases in etcd, which wakes who waits for them.
+///
+/// The keys begin with `actix-bully/`; a user of them needs to read and write that prefix. A write is a transaction that
+/// compares the revision and the value; a read is linearizable, so that a member of the cluster without a majority
+/// answers none. One endpoint is used at a time, by a few connections whatever the number of elections, and the next one
+/// when it fails. Meanwhile every operation fails at once. An answer may take two seconds.
+///
+/// ```no_run
+/// # mod actix_bully { pub use bully_core::protocol; pub mod register { pub use bully_register::*; } }
+/// use actix_bully::register::EtcdRegister;
+///
+/// let register = EtcdRegister::builder(["http://etcd-1:2379", "http://etcd-2:2379", "http://etcd-3:2379"])
+///     .credentials("jobs", "secret")
+///     .open()?;
+/// # Ok::<(), actix_bully::register::RegisterError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct EtcdRegister {
+    name: Arc<str>,
+    jobs: Jobs,
+    told: Listeners,
+}
+
+/// Settings of an [`EtcdRegister`].
+#[must_use = "a builder does nothing until `open` is called"]
+#[derive(Clone, Debug)]
+pub struct EtcdBuilder {
+    endpoints: Vec<String>,
+    credentials: Option<EtcdCredentials>,
+    security: StoreSecurity,
+}
+
+impl EtcdRegister {
+    /// Names the members of a cluster: `http://host:port`, or `https://host:port` with
+    /// [TLS](EtcdBuilder::tls).
+    pub fn builder<I>(endpoints: I) -> EtcdBuilder
+    where
+        I: IntoIterator<Item: Into<String>>,
+    {
+        EtcdBuilder {
+            endpoints: endpoints.into_iter().map(Into::into).collect(),
+            credentials: None,
+            security: StoreSecurity::Plain,
+        }
+    }
+}
+
+impl EtcdBuilder {
+    /// Logs in as that user. Without TLS, whoever sees the network sees the password.
+    pub fn credentials(mut self, user: &str, password: &str) -> Self {
+        self.credentials = Some(EtcdCredentials::new(user, password));
+        self
+    }
+
+    /// Speaks to the endpoints by TLS. Where the cluster asks for certificates of its clients
+    /// (`--client-cert-auth`), the register needs one; etcd's gateway takes it for no login.
+    #[cfg(feature = "tls")]
+    pub fn tls(mut self, tls: RegisterTls) -> Self {
+        self.security = StoreSecurity::Tls(tls);
+        self
+    }
+
+    /// Begins to connect.
+    ///
+    /// # Errors
+    /// [`RegisterError::Refused`] when an endpoint is none, or none is named, or TLS lacks what it needs. Whether an
+    /// endpoint can be reached shows later.
+    pub fn open(self) -> Result<EtcdRegister, RegisterError> {
+        let refused = |words: String| Meaning::Refused(RegisterRefusal::Other).error(words);
+        let endpoints: Result<Vec<EtcdEndpoint>, _> =
+            self.endpoints.iter().map(|text| text.parse()).collect();
+        let endpoints =
+            endpoints.map_err(|wrong: endpoint::EndpointError| refused(wrong.to_string()))?;
+        self.check_security(&endpoints)?;
+        let hosts: Vec<_> = endpoints.iter().map(EtcdEndpoint::authority).collect();
+        let name = format!("etcd {}", hosts.join(",")).into();
+        let server = EtcdServer::new(endpoints, self.security, self.credentials);
+        let server = server.ok_or_else(|| {
+            refused("name an endpoint at least, such as http://127.0.0.1:2379".into())
+        })?;
+        let (jobs, told) = connection::start("bully-etcd", server)?;
+        Ok(EtcdRegister { name, jobs, told })
+    }
+
+    /// All endpoints by TLS, or none.
+    fn check_security(&self, endpoints: &[EtcdEndpoint]) -> Result<(), RegisterError> {
+        let refused =
+            |words: &str| Err(Meaning::Refused(RegisterRefusal::Credentials).error(words));
+        match &self.security {
+            #[cfg(feature = "tls")]
+            StoreSecurity::Tls(tls) => {
+                tls.client()?;
+                if endpoints.iter().all(EtcdEndpoint::is_secure) {
+                    return Ok(());
+                }
+                refused("with tls(..) every endpoint has to begin with https://")
+            }
+            StoreSecurity::Plain if endpoints.iter().any(EtcdEndpoint::is_secure) => {
+                refused("https:// needs tls(..), of the feature `tls`")
+            }
+            StoreSecurity::Plain => Ok(()),
+        }
+    }
+}
+
+impl Register for EtcdRegister {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn read(&self, key: &RegisterKey) -> RegisterReading {
+        self.jobs.read(key)
+    }
+
+    fn swap(&self, key: &RegisterKey, expected: Option<&Entry>, value: Vec<u8>) -> Swapping {
+        self.jobs.swap(key, expected, value)
+    }
+
+    fn list(&self, prefix: &RegisterKey) -> Option<RegisterListing> {
+        Some(self.jobs.list(prefix))
+    }
+
+    fn remove(&self, key: &RegisterKey, expected: &Entry) -> Option<Removing> {
+        Some(self.jobs.remove(key, expected))
+    }
+
+    fn changes(&self, key: &RegisterKey) -> Option<ChangeStream> {
+        self.told.changes(key)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_endpoint_or_half_secured_is_refused_before_a_thread_begins() {
+        for endpoints in [&[][..], &["https://a:1"], &["http://a:1", "nonsense"]] {
+            let refused = EtcdRegister::builder(endpoints.iter().copied()).open();
+            assert!(
+                matches!(refused, Err(RegisterError::Refused { .. })),
+                "{refused:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_name_has_the_endpoints_and_no_secret() {
+        let builder = EtcdRegister::builder(["http://a.example:1", "http://[::1]"]);
+        let builder = builder.credentials("jobs", "open sesame");
+        assert!(!format!("{builder:?}").contains("sesame"));
+        let register = builder.open().unwrap();
+        assert_eq!(register.name(), "etcd a.example:1,[::1]:2379");
+    }
+}

@@ -1,0 +1,70 @@
+//! The name and the content of a key's file; pure functions.
+//!
+//! The record of the file is a line and the value: `bully entry NUMBER KEY`. The number is random, and another one in
+//! each write: otherwise an entry that was removed and is written again could be taken for the one before it.
+//!
+//! Decided here: that the whole key stands in the file and is compared, since its name has only the key's beginning and
+//! a hash.
+
+use crate::{MOST_BYTES, RegisterKey};
+
+/// Longest record, in bytes: four names of 256 bytes, the rest of the line, and a value.
+pub(super) const MOST_RECORD: usize = MOST_BYTES + 4 * 257 + 64;
+
+/// Ends the name of every file.
+const ENDING: &str = ".entry";
+/// Longest beginning of a key in a file name, in bytes.
+const BEGINNING: usize = 64;
+const HEAD: &[u8] = b"bully entry ";
+
+/// The name of a key's file: the beginning of the key, so that an operator finds it, and a hash.
+pub(super) fn file_name(key: &RegisterKey) -> String {
+    format!(
+        "{}-{:016x}{ENDING}",
+        beginning(key.as_str()),
+        hash(key.as_str())
+    )
+}
+
+/// Whether a file of that name may belong to a key below this one.
+pub(super) fn may_be_below(name: &str, prefix: &RegisterKey) -> bool {
+    name.ends_with(ENDING) && name.starts_with(&beginning(&format!("{prefix}/")))
+}
+
+/// No dot, so that no file is hidden.
+fn beginning(key: &str) -> String {
+    let plain = |byte: u8| match char::from(byte) {
+        letter if letter.is_ascii_alphanumeric() || letter == '-' => letter,
+        _ => '_',
+    };
+    key.bytes().take(BEGINNING).map(plain).collect()
+}
+
+/// FNV-1a, 64 bits: the same in every process.
+pub(super) fn hash(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}
+
+/// The record of a file.
+pub(super) fn encode(key: &RegisterKey, number: u64, value: &[u8]) -> Vec<u8> {
+    let mut record = HEAD.to_vec();
+    record.extend(format!("{number:016x} {key}\n").into_bytes());
+    record.extend(value);
+    record
+}
+
+/// Key and value of a record; `None` if no register wrote it.
+pub(super) fn decode(record: &[u8]) -> Option<(RegisterKey, &[u8])> {
+    let rest = record.strip_prefix(HEAD)?;
+    let end = rest.iter().position(|byte| *byte == b'\n')?;
+    let (line, value) = rest.split_at_checked(end)?;
+    let (number, key) = std::str::from_utf8(line).ok()?.split_once(' ')?;
+    let is_number = number.len() == 16 && number.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let value = value.get(1..)?;
+    if !is_number || value.len() > MOST_BYTES {
+        return None;
+    }
+    Some((key.parse().ok()?, value))
+}

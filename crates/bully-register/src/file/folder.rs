@@ -1,0 +1,291 @@
+//! The operations, each one attempt that waits for no other process.
+//!
+//! Decided here: the comparison under the lock of a key's file, which answers need no lock, and which record needs no
+//! second sync since this register synced it. Everything here blocks, for a sync at most.
+
+use std::{
+    cell::RefCell,
+    collections::BTreeMap,
+    fs,
+    io::{self, ErrorKind},
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use super::{
+    content::{self, MOST_RECORD, file_name, may_be_below},
+    failure::{FileFailure, failure, of_system},
+    kind::{kind_at, shared_kind},
+};
+use crate::{
+    Entry, MOST_LISTED, RegisterError, RegisterKey, RegisterRefusal, Removal, Swap, Version,
+    record_file::{FileSystem, Host, RecordFile, RecordFileError, Seen, Stamp},
+};
+
+/// A folder of a register, as one of its threads has it.
+#[derive(Clone, Debug)]
+pub(super) struct Folder {
+    /// Absolute, and followed anew in each operation: where it leads to another folder, that one counts for all.
+    path: PathBuf,
+    system: Arc<dyn FileSystem>,
+    /// The last record of each key that this thread has synced.
+    synced: RefCell<BTreeMap<RegisterKey, Stamp>>,
+}
+
+impl Folder {
+    /// Makes the folder where it is missing.
+    pub(super) fn make(path: &Path) -> Result<Self, RegisterError> {
+        let path = std::path::absolute(path).map_err(|error| of_system(path, &error))?;
+        match fs::create_dir(&path) {
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => {
+                return Err(of_system(&path, &error));
+            }
+            Ok(()) | Err(_) => {}
+        }
+        let folder = Self::on(path, Arc::new(Host));
+        folder.check()?;
+        folder.may_write()?;
+        Ok(folder)
+    }
+
+    pub(super) fn on(path: PathBuf, system: Arc<dyn FileSystem>) -> Self {
+        Self {
+            path,
+            system,
+            synced: RefCell::default(),
+        }
+    }
+
+    /// How an operator calls it, by whichever link it was opened.
+    pub(super) fn name(&self) -> Result<String, RegisterError> {
+        let path = self.path.canonicalize();
+        let path = path.map_err(|error| of_system(&self.path, &error))?;
+        Ok(format!("files {}", path.display()))
+    }
+
+    /// Without the lock, unless the last writer of the file was killed or has failed.
+    pub(super) fn read(&self, key: &RegisterKey) -> Result<Option<Entry>, FileFailure> {
+        if let Unlocked::Found(found) = self.see(key)? {
+            return Ok(found);
+        }
+        let (_, found) = self.open(key, false)?;
+        Ok(found.map(|(_, entry)| entry))
+    }
+
+    pub(super) fn swap(
+        &self,
+        key: &RegisterKey,
+        expected: Option<&Entry>,
+        value: &[u8],
+    ) -> Result<Swap, FileFailure> {
+        let record = content::encode(key, fastrand::u64(..), value);
+        let (path, found) = match self.open_or_see(key, expected)? {
+            Opened::Mine(path, found) => (path, found),
+            Opened::Changed(found) => return Ok(Swap::Conflict(found)),
+        };
+        let file = match (found, expected) {
+            (Some((mut file, entry)), Some(expected)) if entry == *expected => {
+                if let Some(stamp) = self.synced.borrow().get(key) {
+                    file.trust(*stamp);
+                }
+                let written = file.write(&record);
+                written.map_err(|error| failure(&path, error, true))?;
+                file
+            }
+            (None, None) => {
+                let system = Arc::clone(&self.system);
+                match RecordFile::create(system, &path, MOST_RECORD, &record) {
+                    Ok(file) => file,
+                    // Another process was first.
+                    Err(RecordFileError::Exists) => {
+                        let (_, found) = self.open(key, true)?;
+                        return Ok(Swap::Conflict(found.map(|(_, entry)| entry)));
+                    }
+                    Err(error) => return Err(failure(&path, error, true)),
+                }
+            }
+            (found, _) => return Ok(Swap::Conflict(found.map(|(_, entry)| entry))),
+        };
+        file.say();
+        let stamp = file.stamp();
+        self.synced.borrow_mut().insert(key.clone(), stamp);
+        Ok(Swap::Done(version(key, stamp)?))
+    }
+
+    pub(super) fn remove(
+        &self,
+        key: &RegisterKey,
+        expected: &Entry,
+    ) -> Result<Removal, FileFailure> {
+        let (path, found) = match self.open_or_see(key, Some(expected))? {
+            Opened::Mine(path, found) => (path, found),
+            Opened::Changed(found) => return Ok(Removal::Conflict(found)),
+        };
+        match found {
+            Some((file, entry)) if entry == *expected => {
+                let removed = file.remove();
+                removed.map_err(|error| failure(&path, error, true))?;
+                self.synced.borrow_mut().remove(key);
+                Ok(Removal::Done)
+            }
+            found => Ok(Removal::Conflict(found.map(|(_, entry)| entry))),
+        }
+    }
+
+    /// The names of the files that may belong to keys below this one.
+    pub(super) fn names(&self, prefix: &RegisterKey) -> Result<Vec<String>, RegisterError> {
+        self.check()?;
+        let failed = |error| of_system(&self.path, &error);
+        let mut names = Vec::new();
+        for entry in fs::read_dir(&self.path).map_err(failed)? {
+            // A register gives no file a name outside of Unicode.
+            let name = entry.map_err(failed)?.file_name().into_string();
+            names.extend(name.ok().filter(|name| may_be_below(name, prefix)));
+            if names.len() > MOST_LISTED {
+                let prefix = prefix.clone();
+                return Err(RegisterError::TooMany { prefix });
+            }
+        }
+        Ok(names)
+    }
+
+    /// Key and entry of the file of that name; `None` if it was removed meanwhile, or no register wrote it.
+    pub(super) fn read_file(
+        &self,
+        name: &str,
+    ) -> Result<Option<(RegisterKey, Entry)>, FileFailure> {
+        let path = self.path.join(name);
+        let seen = match RecordFile::see(&self.system, &path) {
+            Ok(None) => RecordFile::open(Arc::clone(&self.system), &path).map(RecordFile::seen),
+            Ok(Some(seen)) => Ok(seen),
+            Err(error) => Err(error),
+        };
+        let Seen { record, stamp } = match seen {
+            Err(RecordFileError::Missing) => return Ok(None),
+            Err(error) => return Err(failure(&path, error, false)),
+            Ok(seen) => seen,
+        };
+        let Some((key, value)) = content::decode(&record) else {
+            return Ok(None);
+        };
+        if file_name(&key) != name {
+            return Ok(None);
+        }
+        let entry = Entry::new(&key, version(&key, stamp)?, value.to_vec())?;
+        Ok(Some((key, entry)))
+    }
+
+    /// The file to compare and to write. While another process has it, it may be seen without the lock that the entry
+    /// is another one: most processes that want a lease find that it was taken just now.
+    fn open_or_see(
+        &self,
+        key: &RegisterKey,
+        expected: Option<&Entry>,
+    ) -> Result<Opened, FileFailure> {
+        match self.open(key, true) {
+            Ok((path, found)) => Ok(Opened::Mine(path, found)),
+            Err(FileFailure::InUse(file)) => match self.see(key)? {
+                Unlocked::Found(found) if found.as_ref() != expected => Ok(Opened::Changed(found)),
+                Unlocked::Found(_) | Unlocked::Unsaid => Err(FileFailure::InUse(file)),
+            },
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The path of a key's file, and the file with its entry if it is there.
+    fn open(
+        &self,
+        key: &RegisterKey,
+        writes: bool,
+    ) -> Result<(PathBuf, Option<(RecordFile, Entry)>), FileFailure> {
+        self.check()?;
+        let path = self.path.join(file_name(key));
+        match RecordFile::open(Arc::clone(&self.system), &path) {
+            Err(RecordFileError::Missing) => self.missing().map(|()| (path, None)),
+            Err(error) => Err(failure(&path, error, writes)),
+            Ok(file) => {
+                let entry = entry(key, file.record(), file.stamp())?;
+                Ok((path, Some((file, entry))))
+            }
+        }
+    }
+
+    /// The entry of a key, without the lock.
+    fn see(&self, key: &RegisterKey) -> Result<Unlocked, FileFailure> {
+        self.check()?;
+        let path = self.path.join(file_name(key));
+        match RecordFile::see(&self.system, &path) {
+            Err(RecordFileError::Missing) => self.missing().map(|()| Unlocked::Found(None)),
+            Err(error) => Err(failure(&path, error, false)),
+            Ok(None) => Ok(Unlocked::Unsaid),
+            Ok(Some(Seen { record, stamp })) => {
+                Ok(Unlocked::Found(Some(entry(key, &record, stamp)?)))
+            }
+        }
+    }
+
+    /// Nothing is known of a record whose folder is away.
+    fn missing(&self) -> Result<(), FileFailure> {
+        if self.path.is_dir() {
+            return Ok(());
+        }
+        Err(of_system(&self.path, &ErrorKind::NotFound.into()).into())
+    }
+
+    /// Anything may have been mounted there since the last operation.
+    fn check(&self) -> Result<(), RegisterError> {
+        let kind = kind_at(&self.path).map_err(|error| of_system(&self.path, &error))?;
+        let Some(shared) = kind.and_then(shared_kind) else {
+            return Ok(());
+        };
+        let words = format!(
+            "{} is on {shared}, which other hosts may share without seeing its locks: take a folder on a disk of this host, or PostgreSQL or etcd",
+            self.path.display()
+        );
+        let source = io::Error::other(words);
+        Err(RegisterError::refused(RegisterRefusal::Other, source))
+    }
+
+    #[cfg(unix)]
+    fn may_write(&self) -> Result<(), RegisterError> {
+        use rustix::fs::{Access, access};
+
+        let may = access(&self.path, Access::WRITE_OK | Access::EXEC_OK);
+        may.map_err(|error| of_system(&self.path, &error.into()))
+    }
+
+    /// Nothing is ever made there.
+    #[cfg(not(unix))]
+    fn may_write(&self) -> Result<(), RegisterError> {
+        let source = io::Error::from(ErrorKind::Unsupported);
+        Err(RegisterError::refused(RegisterRefusal::Other, source))
+    }
+}
+
+/// The file of a key, or its entry if that is not the expected one.
+enum Opened {
+    Mine(PathBuf, Option<(RecordFile, Entry)>),
+    Changed(Option<Entry>),
+}
+
+/// The answer to a read without the lock of the key's file.
+enum Unlocked {
+    Found(Option<Entry>),
+    /// The lock has to decide.
+    Unsaid,
+}
+
+fn entry(key: &RegisterKey, record: &[u8], stamp: Stamp) -> Result<Entry, RegisterError> {
+    let foreign = || RegisterError::Foreign { key: key.clone() };
+    let (found, value) = content::decode(record).ok_or_else(foreign)?;
+    if found != *key {
+        return Err(foreign());
+    }
+    Entry::new(key, version(key, stamp)?, value.to_vec())
+}
+
+/// The version of a record: its stamp has the device and the inode of its file, so that a copy is a change.
+fn version(key: &RegisterKey, stamp: Stamp) -> Result<Version, RegisterError> {
+    let version = Version::new(&stamp.to_string());
+    version.ok_or_else(|| RegisterError::Foreign { key: key.clone() })
+}

@@ -1,0 +1,318 @@
+//! Tests of a folder's operations, with calls to the system that a test sees and lets fail; and of the pure parts.
+
+mod names;
+
+use std::{fs, io::ErrorKind, path::Path, sync::Arc};
+
+use super::{
+    PATIENCE, THREADS,
+    failure::{FileFailure, failure},
+    folder::Folder,
+    kind::shared_kind,
+    list, patiently,
+};
+use crate::{
+    MOST_LISTED, RegisterError, RegisterKey, RegisterRefusal, Removal, Swap, Version,
+    record_file::{
+        FileDamage, RecordFileError,
+        tried::{Call, Event, Tried},
+    },
+};
+
+fn key(text: &str) -> RegisterKey {
+    text.parse().unwrap()
+}
+
+fn folder(path: &Path, system: &Arc<Tried>) -> Folder {
+    Folder::on(path.to_path_buf(), Arc::<Tried>::clone(system))
+}
+
+fn done(swap: Result<Swap, FileFailure>) -> Version {
+    match swap.unwrap() {
+        Swap::Done(version) => version,
+        Swap::Conflict(found) => panic!("{found:?}"),
+    }
+}
+
+type Operation<'a> = &'a dyn Fn(&Folder) -> Result<(), FileFailure>;
+
+fn is_unknown<T>(outcome: &Result<T, FileFailure>) -> bool {
+    matches!(outcome, Err(FileFailure::Error(error)) if error.is_unknown())
+}
+
+#[test]
+fn each_write_is_synced_and_a_record_of_another_process_first() {
+    let temporary = tempfile::tempdir().unwrap();
+    let (one, other) = (Arc::<Tried>::default(), Arc::<Tried>::default());
+    let mine = folder(temporary.path(), &one);
+    let theirs = folder(temporary.path(), &other);
+    let lease = key("shop/cron/lease");
+    done(mine.swap(&lease, None, b"1"));
+    assert!(one.take().contains(&Call::SyncFolder));
+    let syncs = |system: &Tried| {
+        let calls = system.take().into_iter();
+        calls.filter(|call| *call == Call::SyncData).count()
+    };
+    for (folder, system, expected) in [
+        (&mine, &one, 1),
+        (&theirs, &other, 2),
+        (&theirs, &other, 1),
+        (&mine, &one, 2),
+        (&mine, &one, 1),
+    ] {
+        let known = folder.read(&lease).unwrap();
+        assert_eq!(syncs(system), 0, "a read");
+        done(folder.swap(&lease, known.as_ref(), b"2"));
+        assert_eq!(syncs(system), expected);
+    }
+}
+
+#[test]
+fn a_write_whose_sync_failed_is_unknown_and_read_by_no_process() {
+    let temporary = tempfile::tempdir().unwrap();
+    let system = Arc::<Tried>::default();
+    let folder = folder(temporary.path(), &system);
+    let lease = key("shop/cron/lease");
+    let version = done(folder.swap(&lease, None, b"1"));
+    let kept = folder.read(&lease).unwrap();
+    assert_eq!(kept.as_ref().map(|entry| &entry.version), Some(&version));
+    system.take();
+    done(folder.swap(&lease, kept.as_ref(), b"2"));
+    let calls = system.take();
+    let sync = calls.iter().position(|call| *call == Call::SyncData);
+    let kept = folder.read(&lease).unwrap();
+    system.take();
+    system.plan(sync.unwrap(), Event::Fails(ErrorKind::Other));
+    assert!(is_unknown(&folder.swap(&lease, kept.as_ref(), b"3")));
+    assert_eq!(folder.read(&lease).unwrap(), kept);
+    done(folder.swap(&lease, kept.as_ref(), b"4"));
+}
+
+#[test]
+fn whichever_call_fails_an_error_that_is_not_unknown_has_changed_nothing() {
+    let lease = key("shop/cron/lease");
+    let swap = |folder: &Folder| {
+        let known = Folder::read(folder, &lease)?;
+        let swap = folder.swap(&lease, known.as_ref(), b"next")?;
+        assert!(matches!(swap, Swap::Done(_)), "{swap:?}");
+        Ok(())
+    };
+    let remove = |folder: &Folder| {
+        if let Some(known) = folder.read(&lease)? {
+            assert_eq!(folder.remove(&lease, &known)?, Removal::Done);
+        }
+        Ok(())
+    };
+    let operations: [Operation<'_>; 2] = [&swap, &remove];
+    for is_there in [false, true] {
+        for (which, operation) in operations.iter().enumerate() {
+            for at in 0.. {
+                let temporary = tempfile::tempdir().unwrap();
+                let system = Arc::<Tried>::default();
+                let folder = folder(temporary.path(), &system);
+                if is_there {
+                    done(folder.swap(&lease, None, b"before"));
+                }
+                let before = folder.read(&lease).unwrap();
+                system.take();
+                system.plan(at, Event::Fails(ErrorKind::Other));
+                let outcome = operation(&folder);
+                let calls = system.take().len();
+                let when = format!("{which}, there: {is_there}, call {at}: {outcome:?}");
+                if outcome.is_err() && !is_unknown(&outcome) {
+                    assert_eq!(folder.read(&lease).unwrap(), before, "{when}");
+                }
+                if at >= calls {
+                    assert!(outcome.is_ok(), "{when}");
+                    break;
+                }
+            }
+        }
+    }
+}
+
+/// The contract's other half is in the conformance suite: a removed entry does not come again.
+#[test]
+fn a_copy_in_the_place_of_a_file_is_another_version_of_the_same_value() {
+    let temporary = tempfile::tempdir().unwrap();
+    let folder = folder(temporary.path(), &Arc::default());
+    let lease = key("shop/cron/lease");
+    done(folder.swap(&lease, None, b"1"));
+    let kept = folder.read(&lease).unwrap().unwrap();
+    let name = folder.names(&key("shop/cron")).unwrap().remove(0);
+    let path = temporary.path().join(name);
+    let copy = temporary.path().join("copy");
+    fs::copy(&path, &copy).unwrap();
+    fs::rename(&copy, &path).unwrap();
+    let found = folder.read(&lease).unwrap().unwrap();
+    assert_eq!(found.value, kept.value);
+    assert_ne!(found.version, kept.version);
+    let refused = folder.swap(&lease, Some(&kept), b"2").unwrap();
+    assert_eq!(refused, Swap::Conflict(Some(found)));
+}
+
+/// Virtual time: each wait is one step.
+#[tokio::test(start_paused = true)]
+async fn a_file_that_stays_locked_is_tried_again_and_given_up() {
+    let temporary = tempfile::tempdir().unwrap();
+    let system = Arc::<Tried>::default();
+    let folder = folder(temporary.path(), &system);
+    let lease = key("shop/cron/lease");
+    done(folder.swap(&lease, None, b"1"));
+    let kept = folder.read(&lease).unwrap();
+    let name = folder.names(&key("shop/cron")).unwrap().remove(0);
+    let file = fs::File::open(temporary.path().join(name)).unwrap();
+    file.lock().unwrap();
+    let begun = tokio::time::Instant::now();
+    let mut tries = 0;
+    let refused = patiently(|| {
+        tries += 1;
+        folder.swap(&lease, kept.as_ref(), b"2")
+    });
+    let words = refused.await.expect_err("it is locked").to_string();
+    assert_eq!(begun.elapsed(), PATIENCE);
+    // After 1, 2, 4 and then each 8 ms: processes that wait must not take the processors from the one that writes.
+    assert_eq!(tries, 16);
+    #[cfg(target_os = "linux")]
+    assert!(
+        words.contains(&format!("locked by process {}", std::process::id())),
+        "{words}"
+    );
+    file.unlock().unwrap();
+    let written = patiently(|| folder.swap(&lease, kept.as_ref(), b"2")).await;
+    assert!(matches!(written, Ok(Swap::Done(_))), "{written:?}");
+}
+
+/// A process that loses its processor while it has the lock would hold all others up.
+#[tokio::test(start_paused = true)]
+async fn readers_take_no_lock_and_what_was_changed_is_told_without_it() {
+    let temporary = tempfile::tempdir().unwrap();
+    let system = Arc::<Tried>::default();
+    let folder = folder(temporary.path(), &system);
+    let lease = key("shop/cron/lease");
+    done(folder.swap(&lease, None, b"1"));
+    let first = folder.read(&lease).unwrap();
+    done(folder.swap(&lease, first.as_ref(), b"2"));
+    let name = folder.names(&key("shop/cron")).unwrap().remove(0);
+    let file = fs::File::open(temporary.path().join(name)).unwrap();
+    file.lock().unwrap();
+    system.take();
+    let second = folder.read(&lease).unwrap();
+    assert!(!system.take().contains(&Call::Lock));
+    assert_eq!(second.as_ref().unwrap().value, b"2");
+    assert_eq!(list(&folder, &key("shop/cron")).await.unwrap().len(), 1);
+    for expected in [first.as_ref(), None] {
+        let conflict = folder.swap(&lease, expected, b"3").unwrap();
+        assert_eq!(conflict, Swap::Conflict(second.clone()));
+    }
+    let conflict = folder.remove(&lease, first.as_ref().unwrap()).unwrap();
+    assert_eq!(conflict, Removal::Conflict(second.clone()));
+    let waits = folder.swap(&lease, second.as_ref(), b"3");
+    assert!(matches!(waits, Err(FileFailure::InUse(_))), "{waits:?}");
+}
+
+#[test]
+fn what_a_register_did_not_write_is_refused_and_not_listed() {
+    let temporary = tempfile::tempdir().unwrap();
+    let folder = folder(temporary.path(), &Arc::default());
+    let [lease, claim] = ["shop/cron/lease", "shop/cron/claim"].map(key);
+    for key in [&lease, &claim] {
+        done(folder.swap(key, None, b"1"));
+    }
+    let names = folder.names(&key("shop/cron")).unwrap();
+    let [one, other] = &*names else {
+        panic!("{names:?}");
+    };
+    let path = |name: &str| temporary.path().join(name);
+    let (of_one, _) = folder.read_file(one).unwrap().unwrap();
+    // The record of another key.
+    fs::copy(path(other), path(one)).unwrap();
+    let refused = folder.read(&of_one);
+    let is_foreign = |refused: &Result<_, _>| {
+        matches!(
+            refused,
+            Err(FileFailure::Error(RegisterError::Foreign { .. }))
+        )
+    };
+    assert!(is_foreign(&refused), "{refused:?}");
+    assert_eq!(folder.read_file(one).unwrap(), None);
+    // No record at all.
+    fs::write(path(one), vec![0; 16_384]).unwrap();
+    let before = fs::read(path(one)).unwrap();
+    let refused = folder.swap(&of_one, None, b"mine");
+    let is_refused = |refused: &Result<Swap, FileFailure>| {
+        matches!(
+            refused,
+            Err(FileFailure::Error(RegisterError::Refused {
+                refusal: RegisterRefusal::Other,
+                ..
+            }))
+        )
+    };
+    assert!(is_refused(&refused), "{refused:?}");
+    assert_eq!(fs::read(path(one)).unwrap(), before);
+}
+
+#[test]
+fn more_files_than_a_register_lists_are_refused() {
+    let temporary = tempfile::tempdir().unwrap();
+    let folder = folder(temporary.path(), &Arc::default());
+    for number in 0..=MOST_LISTED {
+        let name = format!("shop_present_{number}-0.entry");
+        fs::write(temporary.path().join(name), "").unwrap();
+    }
+    let refused = folder.names(&key("shop/present"));
+    assert!(matches!(refused, Err(RegisterError::TooMany { .. })));
+    assert_eq!(folder.names(&key("shop/cron")).unwrap(), [""; 0]);
+}
+
+#[test]
+fn an_error_says_which_file_and_whether_something_was_written() {
+    let of = |error, writes| match failure("/leases/x.entry".as_ref(), error, writes) {
+        FileFailure::Error(error) => error,
+        FileFailure::InUse(file) => file.error(PATIENCE),
+    };
+    let io = |kind: ErrorKind| RecordFileError::Io(kind.into());
+    for (error, refusal) in [
+        (io(ErrorKind::StorageFull), RegisterRefusal::Full),
+        (io(ErrorKind::QuotaExceeded), RegisterRefusal::Full),
+        (io(ErrorKind::PermissionDenied), RegisterRefusal::ReadOnly),
+        (io(ErrorKind::ReadOnlyFilesystem), RegisterRefusal::ReadOnly),
+        (FileDamage::Empty.into(), RegisterRefusal::Other),
+        (RecordFileError::Format { found: 2 }, RegisterRefusal::Other),
+        (RecordFileError::NotAvailable, RegisterRefusal::Other),
+    ] {
+        let error = of(error, true);
+        assert!(error.to_string().contains("/leases/x.entry"), "{error}");
+        assert!(
+            matches!(error, RegisterError::Refused { refusal: found, .. } if found == refusal),
+            "{error:?}"
+        );
+    }
+    let full = || ErrorKind::StorageFull.into();
+    assert!(of(RecordFileError::Unknown(full()), true).is_unknown());
+    assert!(of(RecordFileError::Replaced, true).is_unknown());
+    for error in [
+        RecordFileError::Replaced,
+        io(ErrorKind::NotFound),
+        RecordFileError::Forked,
+    ] {
+        let error = of(error, false);
+        assert!(matches!(error, RegisterError::Unreachable(_)), "{error:?}");
+    }
+}
+
+#[test]
+fn file_systems_that_another_kernel_may_have_are_named() {
+    for (number, name) in [
+        (0x6969, Some("NFS")),
+        (0x6573_5546, Some("FUSE")),
+        (0x0102_1997, Some("9p")),
+        // ext4, tmpfs, overlay
+        (0xef53, None),
+        (0x0102_1994, None),
+        (0x794c_7630, None),
+    ] {
+        assert_eq!(shared_kind(number), name);
+    }
+}

@@ -1,0 +1,147 @@
+//! What a register keeps: values of limited size, under names that any store can have.
+//!
+//! Decided here: what is a valid key, how large a value may be, and that a value is never taken over unchecked.
+
+use std::{fmt, str::FromStr, sync::Arc};
+
+use super::RegisterError;
+use bully_core::protocol::{AgentId, IdError};
+
+/// The largest value, in bytes: what a lease with the longest names needs, with room to spare.
+pub const MOST_BYTES: usize = 4_096;
+
+/// The largest number of entries that a register lists.
+pub const MOST_LISTED: usize = 1_000;
+
+/// The name of one value in a register: one to four names in the form of an [`AgentId`], divided by `/`.
+///
+/// ```
+/// # mod actix_bully { pub use bully_core::protocol; pub mod register { pub use bully_register::*; } }
+/// use actix_bully::register::RegisterKey;
+/// let key: RegisterKey = "shop/orders/holder".parse()?;
+/// assert_eq!(key.as_str(), "shop/orders/holder");
+/// assert!("orders//holder".parse::<RegisterKey>().is_err());
+/// # Ok::<(), actix_bully::protocol::IdError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RegisterKey(Arc<str>);
+
+impl RegisterKey {
+    /// The key as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether it begins with all names of `prefix`, and has more of them.
+    ///
+    /// ```
+    /// # mod actix_bully { pub use bully_core::protocol; pub mod register { pub use bully_register::*; } }
+    /// use actix_bully::register::RegisterKey;
+    /// let present: RegisterKey = "shop/present".parse()?;
+    /// assert!("shop/present/api-1".parse::<RegisterKey>()?.is_below(&present));
+    /// assert!(!"shop/presents/api-1".parse::<RegisterKey>()?.is_below(&present));
+    /// # Ok::<(), actix_bully::protocol::IdError>(())
+    /// ```
+    pub fn is_below(&self, prefix: &Self) -> bool {
+        let rest = self.0.strip_prefix(prefix.as_str());
+        rest.is_some_and(|rest| rest.starts_with('/'))
+    }
+}
+
+impl FromStr for RegisterKey {
+    type Err = IdError;
+
+    fn from_str(key: &str) -> Result<Self, IdError> {
+        let mut parts = 0;
+        for part in key.split('/') {
+            parts += 1;
+            // Each part is short, so a fifth one is what makes a key too long.
+            if parts > MOST_PARTS {
+                return Err(IdError::Forbidden { found: '/' });
+            }
+            AgentId::new(part)?;
+        }
+        Ok(Self(key.into()))
+    }
+}
+
+impl fmt::Display for RegisterKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+/// Names in a key.
+const MOST_PARTS: usize = 4;
+
+/// The store's name for one write of an entry: an opaque text. Two versions are equal or not; they have no order.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Version(Arc<str>);
+
+impl Version {
+    /// The longest version, in bytes.
+    pub const MAX_LEN: usize = 64;
+
+    /// A version of this text; `None` if it is longer than [`MAX_LEN`](Self::MAX_LEN).
+    pub fn new(text: &str) -> Option<Self> {
+        (text.len() <= Self::MAX_LEN).then(|| Self(text.into()))
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// For a store that numbers its writes.
+impl From<u64> for Version {
+    fn from(number: u64) -> Self {
+        Self(number.to_string().into())
+    }
+}
+
+/// A value as it was found, with its version.
+#[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Entry {
+    /// The version.
+    pub version: Version,
+    /// The value, of at most [`MOST_BYTES`] bytes.
+    pub value: Vec<u8>,
+}
+
+impl Entry {
+    /// An entry as a store shows it.
+    ///
+    /// # Errors
+    /// [`RegisterError::Foreign`] for a value that no register writes, since it is too large.
+    pub fn new(key: &RegisterKey, version: Version, value: Vec<u8>) -> Result<Self, RegisterError> {
+        if value.len() > MOST_BYTES {
+            return Err(RegisterError::Foreign { key: key.clone() });
+        }
+        Ok(Self { version, value })
+    }
+}
+
+impl fmt::Debug for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Entry")
+            .field("version", &self.version)
+            .field("value", &String::from_utf8_lossy(&self.value))
+            .finish()
+    }
+}
+
+/// The entry that a confirmed swap has written. Its value is not too large, since the register took it.
+#[doc(hidden)]
+pub const fn entry_of_swap(version: Version, value: Vec<u8>) -> Entry {
+    Entry { version, value }
+}
+
+/// Refuses a value that is larger than a register keeps.
+pub(super) fn check_size(value: &[u8]) -> Result<(), RegisterError> {
+    match value.len() {
+        len if len > MOST_BYTES => Err(RegisterError::TooLarge { len }),
+        _ => Ok(()),
+    }
+}

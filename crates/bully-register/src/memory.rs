@@ -1,0 +1,166 @@
+//! A register in memory, for tests and for agents of one process.
+//!
+//! Decided here: nothing that a store would not decide; this is the contract in the fewest lines.
+
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
+};
+
+use futures::stream;
+use tokio::sync::watch;
+
+use super::{
+    ChangeStream, Entry, MOST_LISTED, Register, RegisterError, RegisterKey, RegisterListing,
+    RegisterReading, Removal, Removing, Swap, Swapping, Version, key::check_size,
+};
+
+/// Keeps values in memory; clones share them.
+///
+/// ```
+/// # mod actix_bully { pub use bully_core::protocol; pub mod register { pub use bully_register::*; } }
+/// use actix_bully::register::{MemoryRegister, Register, Swap};
+///
+/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+/// let register = MemoryRegister::new();
+/// let key = "orders/holder".parse()?;
+/// assert_eq!(register.read(&key).await?, None);
+/// assert!(matches!(register.swap(&key, None, b"a".to_vec()).await?, Swap::Done(_)));
+/// assert!(matches!(register.swap(&key, None, b"b".to_vec()).await?, Swap::Conflict(Some(_))));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # }).unwrap();
+/// ```
+#[derive(Clone, Debug)]
+pub struct MemoryRegister {
+    name: Arc<str>,
+    values: Arc<Mutex<Values>>,
+}
+
+#[derive(Debug)]
+struct Values {
+    entries: BTreeMap<RegisterKey, Entry>,
+    /// The last version that was given.
+    last: u64,
+    /// Counts the changes.
+    changes: watch::Sender<u64>,
+}
+
+impl Values {
+    fn tell(&self) {
+        self.changes
+            .send_modify(|count| *count = count.wrapping_add(1));
+    }
+}
+
+impl MemoryRegister {
+    /// An empty register.
+    pub fn new() -> Self {
+        static MADE: AtomicU64 = AtomicU64::new(1);
+        let number = MADE.fetch_add(1, Relaxed);
+        Self {
+            name: format!("memory {number}").into(),
+            values: Arc::new(Mutex::new(Values {
+                entries: BTreeMap::new(),
+                last: 0,
+                changes: watch::Sender::new(0),
+            })),
+        }
+    }
+
+    fn values(&self) -> MutexGuard<'_, Values> {
+        // What is inserted under the lock is whole at once, so there is nothing to be poisoned.
+        self.values.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Default for MemoryRegister {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Register for MemoryRegister {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn read(&self, key: &RegisterKey) -> RegisterReading {
+        let (register, key) = (self.clone(), key.clone());
+        Box::pin(async move { Ok(register.values().entries.get(&key).cloned()) })
+    }
+
+    fn swap(&self, key: &RegisterKey, expected: Option<&Entry>, value: Vec<u8>) -> Swapping {
+        let (register, key, expected) = (self.clone(), key.clone(), expected.cloned());
+        Box::pin(async move {
+            check_size(&value)?;
+            let mut values = register.values();
+            let known = values.entries.get(&key);
+            if known != expected.as_ref() {
+                return Ok(Swap::Conflict(known.cloned()));
+            }
+            values.last = values.last.saturating_add(1);
+            let version = Version::from(values.last);
+            let entry = Entry {
+                version: version.clone(),
+                value,
+            };
+            values.entries.insert(key, entry);
+            values.tell();
+            Ok(Swap::Done(version))
+        })
+    }
+
+    fn list(&self, prefix: &RegisterKey) -> Option<RegisterListing> {
+        let (register, prefix) = (self.clone(), prefix.clone());
+        Some(Box::pin(async move {
+            let values = register.values();
+            let all = values.entries.iter();
+            let below: Vec<_> = all
+                .filter(|(key, _)| key.is_below(&prefix))
+                .map(|(key, entry)| (key.clone(), entry.clone()))
+                .collect();
+            if below.len() > MOST_LISTED {
+                return Err(RegisterError::TooMany { prefix });
+            }
+            Ok(below)
+        }))
+    }
+
+    fn remove(&self, key: &RegisterKey, expected: &Entry) -> Option<Removing> {
+        let (register, key, expected) = (self.clone(), key.clone(), expected.clone());
+        Some(Box::pin(async move {
+            let mut values = register.values();
+            let known = values.entries.get(&key);
+            if known != Some(&expected) {
+                return Ok(Removal::Conflict(known.cloned()));
+            }
+            values.entries.remove(&key);
+            values.tell();
+            Ok(Removal::Done)
+        }))
+    }
+
+    fn changes(&self, _: &RegisterKey) -> Option<ChangeStream> {
+        // One count for all keys: whoever is told too often reads, and finds what it knows.
+        let changes = self.values().changes.subscribe();
+        Some(Box::pin(stream::unfold(changes, |mut changes| async {
+            let is_open = changes.changed().await.is_ok();
+            is_open.then_some(((), changes))
+        })))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_of_them_are_two_stores() {
+        let (one, other) = (MemoryRegister::new(), MemoryRegister::new());
+        assert_ne!(one.name(), other.name());
+        assert_eq!(one.name(), one.clone().name());
+    }
+}

@@ -1,0 +1,226 @@
+//! Where certificates and keys come from, and how their bytes are read and forgotten.
+//!
+//! Decided here: how much is read at most, that a damaged key is never quoted, and that our copies
+//! of a key are wiped. Not here: whether what was read is any good; that is for the bridge and for the
+//! stores, which both speak TLS.
+
+use std::{
+    fmt,
+    fs::File,
+    io::{self, Read},
+    path::{Path, PathBuf},
+};
+
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject};
+use zeroize::{Zeroize, Zeroizing};
+
+use crate::calls::Contradiction;
+
+/// The longest file or text, in bytes: some hundred certificates.
+const MAX_LEN: usize = 1024 * 1024;
+
+/// A part of what TLS is configured with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TlsPart {
+    /// The certificates of the authorities that are trusted.
+    Authorities,
+    /// The own certificate, and what leads from there to an authority.
+    Certificate,
+    /// The key of the own certificate.
+    Key,
+}
+
+impl fmt::Display for TlsPart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Authorities => "certificate authorities",
+            Self::Certificate => "own certificate",
+            Self::Key => "private key",
+        })
+    }
+}
+
+/// Why no certificate, or no key, was found where it should be.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PemError {
+    /// A file cannot be read.
+    #[error(
+        "the {part} cannot be read from {path:?}: is the file there, and may this user read it? ({source})"
+    )]
+    Unreadable {
+        /// What it should hold.
+        part: TlsPart,
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// A file or text is longer than such things are.
+    #[error("the {part} is longer than the limit of {max} bytes: is it the right file?")]
+    TooLong {
+        /// What it should hold.
+        part: TlsPart,
+        /// The limit in bytes.
+        max: usize,
+    },
+    /// The text is not PEM. What it says is not repeated: it may hold a key.
+    #[error("the {part} is damaged PEM: it needs its BEGIN and END lines, and base64 between them")]
+    Damaged {
+        /// What it should hold.
+        part: TlsPart,
+    },
+    /// The text has no such part in it.
+    #[error(
+        "there is no {part} in the PEM given for it; a key protected by a password has to be decrypted first"
+    )]
+    Empty {
+        /// What it should hold.
+        part: TlsPart,
+    },
+    /// There is more than one key, and no telling which is meant.
+    #[error("there are {count} private keys in the PEM given: leave the one of the certificate")]
+    SeveralKeys {
+        /// How many.
+        count: usize,
+    },
+    /// Two calls name the same part, one a file and the other one bytes.
+    #[error(
+        "the calls `{first}(..)` and `{second}(..)` contradict each other: take one of the two out"
+    )]
+    Contradiction {
+        /// One of them.
+        first: &'static str,
+        /// The other one.
+        second: &'static str,
+    },
+}
+
+impl From<Contradiction> for PemError {
+    fn from(Contradiction { first, second }: Contradiction) -> Self {
+        Self::Contradiction { first, second }
+    }
+}
+
+/// A file that is read each time, or bytes that stay.
+#[derive(Clone)]
+pub enum PemSource {
+    /// The file of this path.
+    File(PathBuf),
+    /// These bytes.
+    Bytes(Zeroizing<Vec<u8>>),
+}
+
+impl PemSource {
+    /// A file.
+    pub fn file(path: impl Into<PathBuf>) -> Self {
+        Self::File(path.into())
+    }
+
+    /// Bytes, which are wiped when this is dropped.
+    pub fn bytes(pem: impl Into<Vec<u8>>) -> Self {
+        Self::Bytes(Zeroizing::new(pem.into()))
+    }
+
+    /// All certificates in it, in their order: at least one.
+    ///
+    /// # Errors
+    /// [`PemError`], which never quotes the text.
+    pub fn certificates(&self, part: TlsPart) -> Result<Vec<CertificateDer<'static>>, PemError> {
+        let text = self.read(part)?;
+        let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&text).collect();
+        // The cause may quote a line, and the key may be in the same file.
+        let found = found.map_err(|_| PemError::Damaged { part })?;
+        if found.is_empty() {
+            return Err(PemError::Empty { part });
+        }
+        Ok(found)
+    }
+
+    /// The one key in it.
+    ///
+    /// # Errors
+    /// [`PemError`], which never quotes the text.
+    pub fn key(&self) -> Result<SecretKey, PemError> {
+        let part = TlsPart::Key;
+        let text = self.read(part)?;
+        let mut keys = Vec::new();
+        for key in PrivateKeyDer::pem_slice_iter(&text) {
+            // Wrapped at once: an error in the next one drops, and so wipes, those before it.
+            keys.push(SecretKey(key.map_err(|_| PemError::Damaged { part })?));
+        }
+        let count = keys.len();
+        match keys.pop() {
+            Some(key) if count == 1 => Ok(key),
+            Some(_) => Err(PemError::SeveralKeys { count }),
+            None => Err(PemError::Empty { part }),
+        }
+    }
+
+    fn read(&self, part: TlsPart) -> Result<Zeroizing<Vec<u8>>, PemError> {
+        let text = match self {
+            Self::File(path) => read_file(path).map_err(|source| PemError::Unreadable {
+                part,
+                path: path.clone(),
+                source,
+            })?,
+            Self::Bytes(bytes) => bytes.clone(),
+        };
+        if text.len() > MAX_LEN {
+            return Err(PemError::TooLong { part, max: MAX_LEN });
+        }
+        Ok(text)
+    }
+}
+
+/// One byte more than the limit, so that it shows. The buffer has its full size at once: one that
+/// grew would leave copies behind.
+fn read_file(path: &Path) -> io::Result<Zeroizing<Vec<u8>>> {
+    let mut text = Zeroizing::new(vec![0; MAX_LEN.saturating_add(1)]);
+    let mut file = File::open(path)?;
+    let mut len = 0;
+    while let Some(rest @ [_, ..]) = text.get_mut(len..) {
+        match file.read(rest) {
+            Ok(0) => break,
+            Ok(read) => len = len.saturating_add(read),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    text.truncate(len);
+    Ok(text)
+}
+
+/// A private key that is wiped when it is dropped.
+pub struct SecretKey(PrivateKeyDer<'static>);
+
+impl SecretKey {
+    /// The key in DER.
+    pub const fn der(&self) -> &PrivateKeyDer<'static> {
+        &self.0
+    }
+}
+
+impl Drop for SecretKey {
+    fn drop(&mut self) {
+        self.0.zeroize();
+    }
+}
+
+impl fmt::Debug for SecretKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SecretKey(..)")
+    }
+}
+
+/// A path is no secret; bytes may be.
+impl fmt::Debug for PemSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(path) => fmt::Debug::fmt(path, f),
+            Self::Bytes(_) => f.write_str("bytes"),
+        }
+    }
+}

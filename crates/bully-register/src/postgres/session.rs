@@ -1,0 +1,292 @@
+//! The statements.
+//!
+//! Decided here: that each operation is one statement, which is a transaction by itself; that a value is measured before
+//! it is sent; and that a write tells all who listen.
+
+use std::{sync::Arc, time::Duration};
+
+use tokio_postgres::{
+    Client, Error, Row,
+    error::SqlState,
+    types::{ToSql, Type},
+};
+
+use super::failure::failure;
+use crate::{
+    Entry, MOST_BYTES, MOST_LISTED, RegisterError, RegisterKey, Removal, Swap, Version,
+    connection::{ANSWER, StoreSession},
+};
+
+/// Longest time of a statement: the server aborts it then, so that its outcome is known before it counts as missing.
+const STATEMENT: Duration = Duration::from_secs(1);
+const _: () = assert!(STATEMENT.as_millis() * 2 <= ANSWER.as_millis());
+
+/// First statements of a connection. A server whose commits are not on its disk when it confirms them would forget
+/// terms; a replica refuses to listen.
+const BEGIN: &str = "SELECT set_config('synchronous_commit', 'on', false)
+    WHERE current_setting('synchronous_commit') IN ('off', 'local');
+    LISTEN bully_register";
+
+/// The statements, each with the schema in the name of the table: without it two users, or a changed `search_path`,
+/// would have two tables and two leaders.
+#[derive(Debug)]
+pub(super) struct Statements {
+    create: String,
+    read: String,
+    insert: String,
+    update: String,
+    list: String,
+    delete: String,
+}
+
+impl Statements {
+    pub(super) fn of(schema: &str) -> Self {
+        let table = table(schema);
+        let done = "SELECT version, pg_notify('bully_register', $1) FROM done";
+        // Each transaction has a number of its own, so that a version never comes again, also after a removal.
+        let version = "txid_current()";
+        // The version alone would not do: those of a restored backup come again.
+        let expected = "key = $1 AND version = $2 AND value = $3";
+        let shown = "version, CASE WHEN octet_length(value) <= $2 THEN value END, key";
+        Self {
+            create: create(schema),
+            read: format!("SELECT {shown} FROM {table} WHERE key = ANY($1)"),
+            insert: format!(
+                "WITH done AS (
+                    INSERT INTO {table} (key, version, value) VALUES ($1, {version}, $2)
+                    ON CONFLICT (key) DO NOTHING RETURNING version
+                ) {done}"
+            ),
+            update: format!(
+                "WITH done AS (
+                    UPDATE {table} SET version = {version}, value = $4
+                    WHERE {expected} RETURNING version
+                ) {done}"
+            ),
+            list: format!(
+                "SELECT {shown} FROM {table} WHERE key > $1 AND key < $3 ORDER BY key LIMIT $4"
+            ),
+            delete: format!(
+                "WITH done AS (DELETE FROM {table} WHERE {expected} RETURNING version) {done}"
+            ),
+        }
+    }
+}
+
+/// The statement that makes the table. Half of each page is left free, so that a value is replaced on its page.
+pub(super) fn create(schema: &str) -> String {
+    let table = table(schema);
+    format!(
+        r#"CREATE TABLE IF NOT EXISTS {table} (
+    key text COLLATE "C" PRIMARY KEY,
+    version bigint NOT NULL,
+    value bytea NOT NULL
+) WITH (fillfactor = 50)"#
+    )
+}
+
+fn table(schema: &str) -> String {
+    format!(r#""{}".bully_register"#, schema.replace('"', "\"\""))
+}
+
+/// A value, and the type that the server takes it for.
+type Parameter<'a> = (&'a (dyn ToSql + Sync), Type);
+
+/// A connection that is ready.
+pub(super) struct PostgresSession {
+    client: Client,
+    statements: Arc<Statements>,
+}
+
+impl PostgresSession {
+    /// Prepares a new connection.
+    pub(super) async fn begin(
+        client: Client,
+        statements: Arc<Statements>,
+        creates: bool,
+    ) -> Result<Self, Error> {
+        let limit = STATEMENT.as_millis();
+        let limit = format!("SET statement_timeout = {limit}");
+        client.batch_execute(&limit).await?;
+        client.batch_execute(BEGIN).await?;
+        let session = Self { client, statements };
+        if creates {
+            session.create().await?;
+        }
+        Ok(session)
+    }
+
+    /// `IF NOT EXISTS` does not keep sessions apart that find no table at the same moment: all but the first wait for
+    /// it, and are refused since its name is taken then. They find the table when they ask once more.
+    async fn create(&self) -> Result<(), Error> {
+        let taken = [
+            SqlState::UNIQUE_VIOLATION,
+            SqlState::DUPLICATE_TABLE,
+            SqlState::DUPLICATE_OBJECT,
+        ];
+        let create = &self.statements.create;
+        match self.client.batch_execute(create).await {
+            Err(error) if error.code().is_some_and(|code| taken.contains(code)) => {
+                self.client.batch_execute(create).await
+            }
+            outcome => outcome,
+        }
+    }
+
+    async fn read_one(&self, key: &RegisterKey) -> Result<Option<Entry>, RegisterError> {
+        let mut found = self.read(std::slice::from_ref(key)).await;
+        found.pop().unwrap_or(Ok(None))
+    }
+
+    /// Runs a statement that changes at most one row; the row if it did.
+    async fn write(
+        &self,
+        statement: &str,
+        parameters: &[Parameter<'_>],
+    ) -> Result<Option<Row>, RegisterError> {
+        let row = self.client.query_typed_opt(statement, parameters).await;
+        row.map_err(|error| failure(&error, true))
+    }
+}
+
+impl StoreSession for PostgresSession {
+    async fn read(&self, keys: &[RegisterKey]) -> Vec<Result<Option<Entry>, RegisterError>> {
+        let names: Vec<&str> = keys.iter().map(RegisterKey::as_str).collect();
+        let parameters: [Parameter<'_>; 2] =
+            [(&names, Type::TEXT_ARRAY), (&most_bytes(), Type::INT4)];
+        let rows = self.client.query_typed(&self.statements.read, &parameters);
+        let rows = rows.await;
+        let found = |key: &RegisterKey| {
+            let rows = rows.as_ref().map_err(|error| failure(error, false))?;
+            let row = rows
+                .iter()
+                .find(|row| row.try_get(2).is_ok_and(|name: &str| name == key.as_str()));
+            row.map(|row| entry(key, row)).transpose()
+        };
+        keys.iter().map(found).collect()
+    }
+
+    async fn swap(
+        &self,
+        key: &RegisterKey,
+        expected: Option<&Entry>,
+        value: &[u8],
+    ) -> Result<Swap, RegisterError> {
+        let name = key.as_str();
+        let row = match expected {
+            None => {
+                let parameters: [Parameter<'_>; 2] = [(&name, Type::TEXT), (&value, Type::BYTEA)];
+                self.write(&self.statements.insert, &parameters).await?
+            }
+            Some(entry) => match number(&entry.version) {
+                Some(version) => {
+                    let parameters: [Parameter<'_>; 4] = [
+                        (&name, Type::TEXT),
+                        (&version, Type::INT8),
+                        (&entry.value, Type::BYTEA),
+                        (&value, Type::BYTEA),
+                    ];
+                    self.write(&self.statements.update, &parameters).await?
+                }
+                None => None,
+            },
+        };
+        match row {
+            Some(row) => Ok(Swap::Done(version(key, &row)?)),
+            None => Ok(Swap::Conflict(self.read_one(key).await?)),
+        }
+    }
+
+    async fn list(&self, prefix: &RegisterKey) -> Result<Vec<(RegisterKey, Entry)>, RegisterError> {
+        // The table compares bytes; `0` is the character after `/`.
+        let (after, before) = (format!("{prefix}/"), format!("{prefix}0"));
+        let most = i64::try_from(MOST_LISTED).unwrap_or(i64::MAX);
+        let parameters: [Parameter<'_>; 4] = [
+            (&after, Type::TEXT),
+            (&most_bytes(), Type::INT4),
+            (&before, Type::TEXT),
+            (&most.saturating_add(1), Type::INT8),
+        ];
+        let rows = self.client.query_typed(&self.statements.list, &parameters);
+        let rows = rows.await.map_err(|error| failure(&error, false))?;
+        if rows.len() > MOST_LISTED {
+            let prefix = prefix.clone();
+            return Err(RegisterError::TooMany { prefix });
+        }
+        // No register wrote a row whose name does not parse as a key.
+        let named = rows.iter().filter_map(|row| {
+            let key: RegisterKey = row.try_get::<_, &str>(2).ok()?.parse().ok()?;
+            Some((key, row))
+        });
+        named
+            .map(|(key, row)| entry(&key, row).map(|entry| (key, entry)))
+            .collect()
+    }
+
+    async fn remove(&self, key: &RegisterKey, expected: &Entry) -> Result<Removal, RegisterError> {
+        let row = match number(&expected.version) {
+            Some(version) => {
+                let parameters: [Parameter<'_>; 3] = [
+                    (&key.as_str(), Type::TEXT),
+                    (&version, Type::INT8),
+                    (&expected.value, Type::BYTEA),
+                ];
+                self.write(&self.statements.delete, &parameters).await?
+            }
+            None => None,
+        };
+        match row {
+            Some(_) => Ok(Removal::Done),
+            None => Ok(Removal::Conflict(self.read_one(key).await?)),
+        }
+    }
+}
+
+/// `None` for a version that this store never gave.
+fn number(version: &Version) -> Option<i64> {
+    version.as_str().parse().ok()
+}
+
+fn most_bytes() -> i32 {
+    i32::try_from(MOST_BYTES).unwrap_or(i32::MAX)
+}
+
+/// What a row holds, if a register wrote it.
+fn entry(key: &RegisterKey, row: &Row) -> Result<Entry, RegisterError> {
+    let foreign = || RegisterError::Foreign { key: key.clone() };
+    let version = version(key, row)?;
+    // What is not there was too large.
+    let value: Option<&[u8]> = row.try_get(1).map_err(|_| foreign())?;
+    Entry::new(key, version, value.ok_or_else(foreign)?.to_vec())
+}
+
+fn version(key: &RegisterKey, row: &Row) -> Result<Version, RegisterError> {
+    let version: Option<i64> = row.try_get(0).ok();
+    let version = version.and_then(|version| u64::try_from(version).ok());
+    let foreign = || RegisterError::Foreign { key: key.clone() };
+    version.map(Version::from).ok_or_else(foreign)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_statement_names_the_schema() {
+        let all = Statements::of("o\"dd");
+        for statement in [
+            &all.create,
+            &all.read,
+            &all.insert,
+            &all.update,
+            &all.list,
+            &all.delete,
+        ] {
+            assert!(
+                statement.contains(r#" "o""dd".bully_register "#),
+                "{statement}"
+            );
+            assert_eq!(statement.matches("bully_register ").count(), 1);
+        }
+    }
+}

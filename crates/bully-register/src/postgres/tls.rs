@@ -1,0 +1,98 @@
+//! TLS as the client of the database wants it.
+//!
+//! Decided here: that the password is not bound to the certificate. Not here: whom TLS trusts (`connection/tls.rs`).
+
+use std::{
+    io,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+};
+
+use futures::{FutureExt, future::Map};
+use rustls::{ClientConfig, pki_types::ServerName};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio_postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect, TlsStream};
+use tokio_rustls::{Connect, TlsConnector, client};
+
+use crate::{RegisterError, RegisterTls};
+
+/// Makes TLS of a connection.
+#[derive(Clone)]
+pub(super) struct Connector(Arc<ClientConfig>);
+
+impl Connector {
+    /// With the certificates that are there now.
+    pub(super) fn new(tls: &RegisterTls) -> Result<Self, RegisterError> {
+        Ok(Self(Arc::new(tls.client()?)))
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> MakeTlsConnect<S> for Connector {
+    type Stream = PostgresStream<S>;
+    type TlsConnect = NamedStream;
+    type Error = io::Error;
+
+    fn make_tls_connect(&mut self, domain: &str) -> io::Result<NamedStream> {
+        let name = ServerName::try_from(domain.to_owned()).map_err(io::Error::other)?;
+        let connector = TlsConnector::from(Arc::clone(&self.0));
+        Ok(NamedStream { connector, name })
+    }
+}
+
+/// The same for one server.
+pub(super) struct NamedStream {
+    connector: TlsConnector,
+    name: ServerName<'static>,
+}
+
+type Wrap<S> = fn(io::Result<client::TlsStream<S>>) -> io::Result<PostgresStream<S>>;
+
+impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> TlsConnect<S> for NamedStream {
+    type Stream = PostgresStream<S>;
+    type Error = io::Error;
+    type Future = Map<Connect<S>, Wrap<S>>;
+
+    fn connect(self, stream: S) -> Self::Future {
+        let wrap: Wrap<S> = |made| made.map(PostgresStream);
+        self.connector.connect(self.name, stream).map(wrap)
+    }
+}
+
+/// A connection by TLS.
+pub(super) struct PostgresStream<S>(client::TlsStream<S>);
+
+impl<S: AsyncRead + AsyncWrite + Unpin> TlsStream for PostgresStream<S> {
+    fn channel_binding(&self) -> ChannelBinding {
+        // The certificate was proved; binding the password to it would add a parser of certificates.
+        ChannelBinding::none()
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for PostgresStream<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_read(cx, buffer)
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for PostgresStream<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.0).poll_write(cx, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_shutdown(cx)
+    }
+}

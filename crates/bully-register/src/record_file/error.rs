@@ -1,0 +1,98 @@
+//! Why a record cannot be read or written. The caller adds the path, and what to do.
+
+use std::io;
+
+use super::Busy;
+
+/// Why a record cannot be read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordFileError {
+    /// A new file was asked for where something is already.
+    #[error("there is something of that name already")]
+    Exists,
+    /// There is nothing to open.
+    #[error("there is nothing of that name")]
+    Missing,
+    /// Another process, or this one, has it open.
+    #[error("it is in use by {0}")]
+    InUse(Busy),
+    /// The file cannot be trusted.
+    #[error("it is damaged: {0}")]
+    Damaged(#[from] FileDamage),
+    /// A later release wrote the file.
+    #[error("it has format {found}, of a later release")]
+    Format {
+        /// The format of the file.
+        found: u32,
+    },
+    /// The name leads to another file, or to none.
+    #[error("it was removed or replaced while it was open")]
+    Replaced,
+    /// This process is a child of the process that opened the file.
+    #[error("it was opened by the process from which this one was forked")]
+    Forked,
+    /// The record does not fit into a slot of the file.
+    #[error("the record has {len} bytes, {max} is the limit of its file")]
+    TooLarge {
+        /// Length of the record, in bytes.
+        len: usize,
+        /// The limit, in bytes.
+        max: usize,
+    },
+    /// Nothing was written.
+    #[error("{0}")]
+    Io(#[source] io::Error),
+    /// The disk has the record before, or the new one.
+    #[error("it is not known to be written: {0}")]
+    Unknown(#[source] io::Error),
+    /// The system has no locks or no links of files.
+    #[error("this system cannot keep a file exclusive and durable")]
+    NotAvailable,
+}
+
+impl From<io::Error> for RecordFileError {
+    fn from(error: io::Error) -> Self {
+        if error.kind() == io::ErrorKind::Unsupported {
+            Self::NotAvailable
+        } else {
+            Self::Io(error)
+        }
+    }
+}
+
+impl From<RecordFileError> for io::Error {
+    fn from(error: RecordFileError) -> Self {
+        match error {
+            RecordFileError::Io(error) | RecordFileError::Unknown(error) => error,
+            RecordFileError::Damaged(_) => Self::new(io::ErrorKind::InvalidData, error),
+            RecordFileError::Exists
+            | RecordFileError::Missing
+            | RecordFileError::InUse(_)
+            | RecordFileError::Format { .. }
+            | RecordFileError::Replaced
+            | RecordFileError::Forked
+            | RecordFileError::TooLarge { .. }
+            | RecordFileError::NotAvailable => Self::other(error),
+        }
+    }
+}
+
+/// How a file is damaged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FileDamage {
+    /// A folder, a pipe or a device has the name.
+    #[error("it is not a regular file")]
+    NotAFile,
+    /// No file of this format has such a length.
+    #[error("it has {len} bytes, so it was cut or is another file")]
+    Length {
+        /// Its length, in bytes.
+        len: u64,
+    },
+    /// A version before the first release wrote the file.
+    #[error("a version before the first release wrote it")]
+    Former,
+    /// Neither slot has a valid record.
+    #[error("neither of its two slots has a valid record")]
+    Empty,
+}

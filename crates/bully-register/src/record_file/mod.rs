@@ -1,0 +1,384 @@
+//! One small record in a file: it survives a crash at any byte, and one process at a time has it open.
+//!
+//! ```text
+//!   create ──▶ .NAME.new: both slots allocated, first record, sync ──▶ NAME, if that is free ──▶ sync of the folder
+//!
+//!   NAME   ┌──────────────┬──────────────┐   write N+1: into the slot of N-1, one write, one fdatasync
+//!          │ record N     │ record N-1   │   open:      lock, compare the name, take the newest valid slot
+//!          └──────────────┴──────────────┘   see:       no lock: both slots, then the newest once more
+//! ```
+//!
+//! Decided here: the order of the calls, which process holds the file, and which record it has after a failed call. Not
+//! here: the meaning of the record, and how its owner acts on an error; both are for the owner
+//! (a store of votes, [`FileRegister`](crate::FileRegister)). Everything here blocks.
+//!
+//! # Rules
+//! | rule | decided in |
+//! |---|---|
+//! | `two-slots`: a write leaves the newest durable record alone; it takes the other slot | `mod.rs`, `slot.rs` |
+//! | `confirm-first`: before the first write, a record that this process did not sync itself is written again, the same bytes into the same slot, and synced. Its writer may have been killed before its sync, or its sync may have failed | `mod.rs` |
+//! | `failed-sync-voids`: Linux marks pages clean after a failed sync, so a later read would show bytes that the disk never got. The writer voids its slot before it gives the lock back; if it cannot, it keeps the lock until its process ends | `mod.rs` |
+//! | `same-file`: name, device, inode, length and number of links are compared before a write and after its sync | `mod.rs` |
+//! | `lock-of-the-inode`: the lock is `flock`'s. It belongs to the inode, so a hard link or a mounted file is the same; and to the open file description, so another `close` in the process changes nothing. A forked child never unlocks | `locked.rs` |
+//! | `seen-when-said`: who reads without the lock believes the newest record whose writer has said that it is durable, unless that was overtaken meanwhile; else the lock decides | `seen.rs` |
+//! | `no-half-file`: a file gets its name when it is whole, and never takes the name of another one | `create.rs` |
+//! | two slots without a record are damage, never an empty file | `mod.rs` |
+//!
+//! Read on: `slot.rs` has every byte, `system.rs` the calls.
+
+mod busy;
+mod create;
+mod error;
+mod locked;
+mod seen;
+mod slot;
+mod system;
+#[cfg(test)]
+#[cfg(unix)]
+mod tests;
+#[cfg(any(test, feature = "testkit"))]
+#[doc(hidden)]
+pub mod tried;
+
+use std::{
+    fmt,
+    fs::File,
+    io,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+pub use busy::{Busy, UNSEEN};
+pub use error::{FileDamage, RecordFileError};
+pub use seen::Seen;
+pub use system::{FileSystem, Host, Status};
+
+use crate::planted::{Defect, has};
+use locked::Locked;
+use slot::{Slot, SlotSize};
+
+/// A file with one record, open and locked as long as this exists.
+#[derive(Debug)]
+pub struct RecordFile {
+    system: Arc<dyn FileSystem>,
+    /// Absolute, so that a change of the working directory does not matter.
+    path: PathBuf,
+    held: Locked,
+    /// The file when it was opened.
+    status: Status,
+    size: SlotSize,
+    newest: Slot,
+    /// Whether the newest record is known to be on the disk.
+    is_durable: bool,
+}
+
+impl RecordFile {
+    /// Opens a file and locks it, unless somebody else has it open.
+    ///
+    /// # Errors
+    /// [`RecordFileError::Missing`], [`RecordFileError::InUse`], [`RecordFileError::Damaged`],
+    /// [`RecordFileError::Format`], [`RecordFileError::Replaced`] when the name led to another file at each try, and
+    /// errors of the system. The file is as it was.
+    pub fn open(system: Arc<dyn FileSystem>, path: &Path) -> Result<Self, RecordFileError> {
+        let path = std::path::absolute(path)?;
+        for _ in 0..TRIES {
+            let file = opened(&*system, &path)?;
+            if !system.held(&file)?.is_file {
+                return Err(FileDamage::NotAFile.into());
+            }
+            let held = Locked::new(Arc::clone(&system), file)?;
+            let status = system.held(held.file())?;
+            if !leads_to(&*system, &path, &status)? {
+                // Removed or replaced between the opening and the lock.
+                continue;
+            }
+            let (size, newest) = read(&*system, &held, &status)?;
+            return Ok(Self {
+                system,
+                path,
+                held,
+                status,
+                size,
+                newest,
+                is_durable: false,
+            });
+        }
+        Err(RecordFileError::Replaced)
+    }
+
+    /// The newest record.
+    pub fn record(&self) -> &[u8] {
+        &self.newest.record
+    }
+
+    /// Which record of which file it is.
+    pub fn stamp(&self) -> Stamp {
+        Stamp::of(&self.status, &self.newest, self.size)
+    }
+
+    /// The longest record that the file has room for, in bytes.
+    pub fn limit(&self) -> usize {
+        self.size.limit()
+    }
+
+    /// Says that this process has synced the record of this stamp. If it is still the newest, the next write does not
+    /// [confirm](Self::confirm) it again.
+    pub fn trust(&mut self, synced: Stamp) {
+        self.is_durable |= self.stamp() == synced;
+    }
+
+    /// Writes the newest record again, the same bytes into the same slot, and syncs it: afterwards it is durable,
+    /// whatever became of its first writer.
+    ///
+    /// # Errors
+    /// Errors of the system, and [`RecordFileError::Replaced`]. The newest record is the same, as durable as before.
+    pub fn confirm(&mut self) -> Result<(), RecordFileError> {
+        self.check()?;
+        let bytes = self.newest.encode(self.size);
+        // The slot is not voided if this fails: its record may be in no other one.
+        self.write_all(self.newest.offset(self.size), &bytes)?;
+        self.system.sync_data(self.held.file())?;
+        self.check()?;
+        self.is_durable = true;
+        Ok(())
+    }
+
+    /// Puts a record in the place of the newest one. It is durable when this returns.
+    ///
+    /// # Errors
+    /// [`RecordFileError::Unknown`], or [`RecordFileError::Replaced`] after the sync: the disk may have the new record.
+    /// Every other error: nothing was written.
+    pub fn write(&mut self, record: &[u8]) -> Result<(), RecordFileError> {
+        if record.len() > self.limit() {
+            return Err(RecordFileError::TooLarge {
+                len: record.len(),
+                max: self.limit(),
+            });
+        }
+        if self.is_durable || has(Defect::NotConfirmed) {
+            self.check()?;
+        } else {
+            self.confirm()?;
+        }
+        let mut next = self.newest.next(record)?;
+        if has(Defect::NewestOverwritten) {
+            next = next.next(record)?;
+        }
+        let at = next.offset(self.size);
+        match self.write_all(at, &next.encode(self.size)) {
+            Ok(()) => {}
+            Err(Unwritten::Nothing(error)) => return Err(error.into()),
+            Err(Unwritten::Part(error)) => return Err(self.give_up(at, error)),
+        }
+        if !has(Defect::RecordNotSynced)
+            && let Err(error) = self.system.sync_data(self.held.file())
+        {
+            return Err(self.give_up(at, error));
+        }
+        self.newest = next;
+        self.check_written()
+    }
+
+    /// Removes the file. Its name is free when this returns, also after a crash.
+    ///
+    /// # Errors
+    /// [`RecordFileError::Unknown`] if it may come back with a crash; any other one: it is as it was.
+    pub fn remove(self) -> Result<(), RecordFileError> {
+        self.check()?;
+        self.system.remove(&self.path)?;
+        let synced = self.system.sync_folder(create::folder_of(&self.path));
+        synced.map_err(RecordFileError::Unknown)
+    }
+
+    /// Voids the slot of a record that may not be on the disk: a reader must not see it. The next writer takes the
+    /// same slot, since the other one has the only durable record.
+    fn give_up(&self, at: u64, error: io::Error) -> RecordFileError {
+        if !has(Defect::FailedSyncStays) && self.write_all(at, &Slot::VOID).is_err() {
+            self.held.keep_until_exit();
+        }
+        RecordFileError::Unknown(error)
+    }
+
+    /// Checks that this process may still write, and that the name still leads to its file.
+    fn check(&self) -> Result<(), RecordFileError> {
+        self.held.check_process()?;
+        let held = self.system.held(self.held.file())?;
+        let is_whole = held.len == self.status.len;
+        if leads_to(&*self.system, &self.path, &held)? && is_whole || has(Defect::NameNotCompared) {
+            Ok(())
+        } else {
+            Err(RecordFileError::Replaced)
+        }
+    }
+
+    /// The same after something was written: an error does not say that nothing was.
+    fn check_written(&self) -> Result<(), RecordFileError> {
+        match self.check() {
+            Err(RecordFileError::Io(error)) => Err(RecordFileError::Unknown(error)),
+            checked => checked,
+        }
+    }
+
+    fn write_all(&self, at: u64, bytes: &[u8]) -> Result<(), Unwritten> {
+        write_all(&*self.system, self.held.file(), at, bytes)
+    }
+}
+
+fn opened(system: &dyn FileSystem, path: &Path) -> Result<File, RecordFileError> {
+    system.open(path).map_err(|error| {
+        if error.kind() == io::ErrorKind::NotFound {
+            RecordFileError::Missing
+        } else if error.kind() == io::ErrorKind::IsADirectory {
+            FileDamage::NotAFile.into()
+        } else {
+            error.into()
+        }
+    })
+}
+
+/// Writes all bytes, in one call unless the system takes fewer.
+fn write_all(
+    system: &dyn FileSystem,
+    file: &File,
+    mut at: u64,
+    mut bytes: &[u8],
+) -> Result<(), Unwritten> {
+    let mut failed: fn(io::Error) -> Unwritten = Unwritten::Nothing;
+    while !bytes.is_empty() {
+        let written = match system.write_at(file, bytes, at) {
+            Ok(0) => return Err(failed(io::ErrorKind::WriteZero.into())),
+            Ok(written) => written,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(failed(error)),
+        };
+        failed = Unwritten::Part;
+        bytes = bytes.get(written..).unwrap_or_default();
+        at = at.saturating_add(u64::try_from(written).unwrap_or(u64::MAX));
+    }
+    Ok(())
+}
+
+/// The newest of both slots.
+fn read(
+    system: &dyn FileSystem,
+    held: &Locked,
+    status: &Status,
+) -> Result<(SlotSize, Slot), RecordFileError> {
+    let size = SlotSize::of_file(status.len);
+    let Some(size) = size else {
+        let mut beginning = [0; slot::FORMER.len()];
+        let len = read_all(system, held.file(), 0, &mut beginning)?;
+        let is_former = beginning.get(..len) == Some(slot::FORMER);
+        let damage = if is_former {
+            FileDamage::Former
+        } else {
+            FileDamage::Length { len: status.len }
+        };
+        return Err(damage.into());
+    };
+    let mut bytes = vec![0; size.file_len()];
+    for slot in bytes.chunks_mut(size.len()).zip([0, size.len()]) {
+        read_used(system, held.file(), slot)?;
+    }
+    Slot::newest(&bytes, size).map(|newest| (size, newest))
+}
+
+/// Reads the used part of a slot: a file has room for long records, and most are short.
+fn read_used(
+    system: &dyn FileSystem,
+    file: &File,
+    (slot, at): (&mut [u8], usize),
+) -> Result<(), RecordFileError> {
+    let mut read = |from: usize, to: usize| {
+        let at = u64::try_from(at.saturating_add(from)).unwrap_or(u64::MAX);
+        let into = slot.get_mut(from..to.min(slot.len())).unwrap_or_default();
+        let len = read_all(system, file, at, into)?;
+        if len == into.len() {
+            return Ok(slot::used(slot));
+        }
+        let len = at.saturating_add(u64::try_from(len).unwrap_or(u64::MAX));
+        Err(RecordFileError::from(FileDamage::Length { len }))
+    };
+    let used = read(0, PAGE)?;
+    if used > PAGE {
+        read(PAGE, used)?;
+    }
+    Ok(())
+}
+
+/// Length of the first read of a slot, in bytes.
+const PAGE: usize = 4_096;
+
+/// Reads from there on, in one call unless the system gives fewer bytes.
+fn read_all(system: &dyn FileSystem, file: &File, at: u64, into: &mut [u8]) -> io::Result<usize> {
+    let mut len = 0;
+    while let Some(rest) = into.get_mut(len..).filter(|rest| !rest.is_empty()) {
+        let from = at.saturating_add(u64::try_from(len).unwrap_or(u64::MAX));
+        match system.read_at(file, rest, from) {
+            Ok(0) => break,
+            Ok(read) => len += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(len)
+}
+
+/// Whether the name leads to this file, which still has one.
+fn leads_to(system: &dyn FileSystem, path: &Path, held: &Status) -> io::Result<bool> {
+    match system.named(path) {
+        Ok(named) => Ok(named.is_same_file(held) && held.links > 0),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Names one record of one file: another record, or the same one in another file, has another stamp.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamp {
+    device: u64,
+    inode: u64,
+    number: u64,
+    checksum: u32,
+}
+
+impl Stamp {
+    fn of(file: &Status, newest: &Slot, size: SlotSize) -> Self {
+        Self {
+            device: file.device,
+            inode: file.inode,
+            number: newest.number,
+            checksum: newest.checksum(size),
+        }
+    }
+}
+
+impl fmt::Display for Stamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            device,
+            inode,
+            number,
+            checksum,
+        } = self;
+        write!(f, "{device:x}-{inode:x}-{number:x}-{checksum:08x}")
+    }
+}
+
+/// How much of a write was done.
+#[derive(Debug)]
+enum Unwritten {
+    Nothing(io::Error),
+    Part(io::Error),
+}
+
+impl From<Unwritten> for RecordFileError {
+    fn from(unwritten: Unwritten) -> Self {
+        match unwritten {
+            Unwritten::Nothing(error) | Unwritten::Part(error) => Self::Io(error),
+        }
+    }
+}
+
+/// The name leads to another file after each lock only while others replace it all the time.
+const TRIES: usize = 8;

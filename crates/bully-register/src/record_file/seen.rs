@@ -1,0 +1,103 @@
+//! Reads without the lock of the file.
+//!
+//! The lock is for writers. Hundreds of processes may read one file some ten times a second each; where each of them
+//! locked it, a reader that loses its processor while it has the lock would hold all others up.
+//!
+//! Decided here: which record is believed without the lock. One that is being written, or whose sync has failed, is
+//! not: after its sync, and after the name was compared once more, a writer says so by a note in the slot that
+//! it did not write. A record without its note may be of a writer that was killed: the lock decides
+//! ([`RecordFile::open`]).
+//!
+//! # Why it was the newest
+//! A reader reads both slots, in any order, and then the header of the newest record once more. Let that be record N,
+//! which was said, and O the other slot. At the second look N + 2 was not begun, so N + 1 was not overwritten. So N + 1 was
+//! not said when O was read: it would have been there. N was the newest that was said then, or when it was said after that.
+
+use std::{
+    fs::File,
+    io,
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{Ordering, fence},
+    },
+};
+
+use super::{
+    FileDamage, FileSystem, RecordFile, RecordFileError, Stamp, TRIES, leads_to, opened, read_all,
+    slot::{NOTE, Slot, SlotSize},
+    write_all,
+};
+
+/// The newest record of a file, of which its writer has said that it is durable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// The record.
+    pub record: Vec<u8>,
+    /// Its name.
+    pub stamp: Stamp,
+}
+
+impl RecordFile {
+    /// The newest record, without the lock; `None` if the lock has to decide.
+    ///
+    /// # Errors
+    /// [`RecordFileError::Missing`], [`RecordFileError::Replaced`] when the name led to another file at each try, and
+    /// errors of the system.
+    pub fn see(system: &Arc<dyn FileSystem>, path: &Path) -> Result<Option<Seen>, RecordFileError> {
+        let path = std::path::absolute(path)?;
+        for _ in 0..TRIES {
+            let file = opened(&**system, &path)?;
+            let status = system.held(&file)?;
+            if !status.is_file {
+                return Err(FileDamage::NotAFile.into());
+            }
+            let Some(size) = SlotSize::of_file(status.len) else {
+                return Ok(None);
+            };
+            let newest = newest_said(&**system, &file, size)?;
+            if leads_to(&**system, &path, &status)? {
+                return Ok(newest.map(|newest| Seen {
+                    stamp: Stamp::of(&status, &newest, size),
+                    record: newest.record,
+                }));
+            }
+        }
+        Err(RecordFileError::Replaced)
+    }
+
+    /// What this file has.
+    pub fn seen(self) -> Seen {
+        Seen {
+            stamp: self.stamp(),
+            record: self.newest.record,
+        }
+    }
+
+    /// Says to readers without the lock that the newest record is durable. If that fails, they take the lock.
+    pub fn say(&self) {
+        let note = self.newest.note(self.size);
+        let at = self.newest.note_offset(self.size);
+        write_all(&*self.system, self.held.file(), at, &note).ok();
+    }
+}
+
+fn newest_said(system: &dyn FileSystem, file: &File, size: SlotSize) -> io::Result<Option<Slot>> {
+    let mut bytes = vec![0; size.file_len()];
+    let len = read_all(system, file, 0, &mut bytes)?;
+    bytes.truncate(len);
+    // A record in the middle of its write looks like damage: the lock tells them apart.
+    let Ok(newest) = Slot::newest(&bytes, size) else {
+        return Ok(None);
+    };
+    let noted = usize::try_from(newest.note_offset(size)).unwrap_or(usize::MAX);
+    let noted = bytes.get(noted..noted.saturating_add(NOTE));
+    if noted != Some(&newest.note(size)) {
+        return Ok(None);
+    }
+    // The second look is later than the first one, on any processor.
+    fence(Ordering::SeqCst);
+    let mut again = Slot::VOID;
+    read_all(system, file, newest.offset(size), &mut again)?;
+    Ok((again == newest.header(size)).then_some(newest))
+}

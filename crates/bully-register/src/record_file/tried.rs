@@ -1,0 +1,225 @@
+//! The files of this host, with calls that a test sees, lets fail, or does something before; and a model of what the
+//! disk has of them.
+
+#![allow(
+    missing_docs,
+    missing_debug_implementations,
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::missing_panics_doc,
+    reason = "tests alone use it: a panic is how it answers"
+)]
+
+use std::{
+    fmt,
+    fs::{File, TryLockError},
+    io::{self, ErrorKind},
+    mem,
+    path::Path,
+    sync::{
+        Mutex,
+        atomic::{AtomicU32, AtomicUsize, Ordering::SeqCst},
+    },
+};
+
+use crate::record_file::{FileSystem, Host, system::Status};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Call {
+    Open,
+    Make,
+    Named,
+    Linked,
+    Held,
+    Lock,
+    Unlock,
+    Read,
+    Write,
+    Allocate,
+    SyncData,
+    SyncAll,
+    Rename,
+    Remove,
+    SyncFolder,
+}
+
+/// What happens in place of a call, or before it.
+pub enum Event {
+    Fails(ErrorKind),
+    /// Of a write: this many bytes are written, then it fails. Of a read: it gives this many.
+    Short(usize),
+    Before(Box<dyn FnOnce() + Send>),
+}
+
+#[derive(Default)]
+pub struct Tried {
+    seen: Mutex<Vec<Call>>,
+    count: AtomicUsize,
+    events: Mutex<Vec<(usize, Event)>>,
+    pub(super) disk: Mutex<Disk>,
+    /// Added to the number of the process: not 0 in a forked child.
+    pub(super) forked: AtomicU32,
+}
+
+impl fmt::Debug for Tried {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.seen.fmt(f)
+    }
+}
+
+/// What the disk has of the last file that was written.
+#[derive(Clone, Default)]
+pub(super) struct Disk {
+    pub(super) durable: Vec<u8>,
+    /// Written since the last sync. After a failed one these pages are clean, and the disk never gets them.
+    pub(super) dirty: Vec<(usize, Vec<u8>)>,
+}
+
+impl Disk {
+    fn sync(&mut self) {
+        for (at, bytes) in mem::take(&mut self.dirty) {
+            put(&mut self.durable, at, &bytes);
+        }
+    }
+}
+
+pub(super) fn put(image: &mut Vec<u8>, at: usize, bytes: &[u8]) {
+    let end = at + bytes.len();
+    if image.len() < end {
+        image.resize(end, 0);
+    }
+    image[at..end].copy_from_slice(bytes);
+}
+
+impl Tried {
+    /// Before the call of that number, counted from the next one, this happens.
+    pub fn plan(&self, number: usize, event: Event) {
+        let at = self.count.load(SeqCst) + number;
+        self.events.lock().unwrap().push((at, event));
+    }
+
+    /// The calls since the last look; what was planned is forgotten.
+    pub fn take(&self) -> Vec<Call> {
+        self.events.lock().unwrap().clear();
+        mem::take(&mut self.seen.lock().unwrap())
+    }
+
+    /// `Ok(Some(len))` for a write or a read that is to be short.
+    fn note(&self, call: Call) -> io::Result<Option<usize>> {
+        let number = self.count.fetch_add(1, SeqCst);
+        self.seen.lock().unwrap().push(call);
+        let mut events = self.events.lock().unwrap();
+        let now = events.iter().position(|(at, _)| *at == number);
+        let event = now.map(|index| events.remove(index).1);
+        drop(events);
+        match event {
+            None => Ok(None),
+            Some(Event::Fails(kind)) => Err(kind.into()),
+            Some(Event::Short(len)) => Ok(Some(len)),
+            Some(Event::Before(act)) => {
+                act();
+                Ok(None)
+            }
+        }
+    }
+}
+
+impl FileSystem for Tried {
+    fn open(&self, path: &Path) -> io::Result<File> {
+        self.note(Call::Open)?;
+        Host.open(path)
+    }
+
+    fn open_or_make(&self, path: &Path) -> io::Result<File> {
+        self.note(Call::Make)?;
+        Host.open_or_make(path)
+    }
+
+    fn named(&self, path: &Path) -> io::Result<Status> {
+        self.note(Call::Named)?;
+        Host.named(path)
+    }
+
+    fn linked(&self, path: &Path) -> io::Result<Status> {
+        self.note(Call::Linked)?;
+        Host.linked(path)
+    }
+
+    fn held(&self, file: &File) -> io::Result<Status> {
+        self.note(Call::Held)?;
+        Host.held(file)
+    }
+
+    fn lock(&self, file: &File) -> Result<(), TryLockError> {
+        self.note(Call::Lock).map_err(TryLockError::Error)?;
+        Host.lock(file)
+    }
+
+    fn unlock(&self, file: &File) -> io::Result<()> {
+        self.note(Call::Unlock)?;
+        Host.unlock(file)
+    }
+
+    fn read_at(&self, file: &File, into: &mut [u8], at: u64) -> io::Result<usize> {
+        let short = self.note(Call::Read)?;
+        let len = short.unwrap_or(into.len());
+        Host.read_at(file, &mut into[..len], at)
+    }
+
+    fn write_at(&self, file: &File, bytes: &[u8], at: u64) -> io::Result<usize> {
+        let short = self.note(Call::Write)?;
+        let bytes = &bytes[..short.unwrap_or(bytes.len())];
+        let written = Host.write_at(file, bytes, at)?;
+        let at = usize::try_from(at).unwrap();
+        let mut disk = self.disk.lock().unwrap();
+        if written > 0 {
+            disk.dirty.push((at, bytes[..written].to_vec()));
+        }
+        if short.is_some_and(|len| len > 0) {
+            // The rest is refused.
+            self.plan(0, Event::Fails(ErrorKind::StorageFull));
+        }
+        Ok(written)
+    }
+
+    fn allocate(&self, file: &File, len: u64) -> io::Result<bool> {
+        self.note(Call::Allocate)?;
+        Host.allocate(file, len)
+    }
+
+    fn sync_data(&self, file: &File) -> io::Result<()> {
+        if let Err(error) = self.note(Call::SyncData) {
+            self.disk.lock().unwrap().dirty.clear();
+            return Err(error);
+        }
+        Host.sync_data(file)?;
+        self.disk.lock().unwrap().sync();
+        Ok(())
+    }
+
+    fn sync_all(&self, file: &File) -> io::Result<()> {
+        self.note(Call::SyncAll)?;
+        Host.sync_all(file)?;
+        self.disk.lock().unwrap().sync();
+        Ok(())
+    }
+
+    fn rename_new(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.note(Call::Rename)?;
+        Host.rename_new(from, to)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        self.note(Call::Remove)?;
+        Host.remove(path)
+    }
+
+    fn sync_folder(&self, folder: &Path) -> io::Result<()> {
+        self.note(Call::SyncFolder)?;
+        Host.sync_folder(folder)
+    }
+
+    fn process(&self) -> u32 {
+        std::process::id() + self.forked.load(SeqCst)
+    }
+}

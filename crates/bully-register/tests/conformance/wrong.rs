@@ -1,0 +1,334 @@
+//! A register in memory that breaks one clause of the contract.
+//!
+//! Decided here: how each defect shows. Each is a mistake that a client of a real store could have.
+
+use std::{
+    collections::BTreeMap,
+    io,
+    pin::Pin,
+    sync::{Arc, Mutex, MutexGuard},
+    time::Duration,
+};
+
+use bully_register::{
+    ChangeStream, Entry, MOST_BYTES, MOST_LISTED, Register, RegisterError, RegisterKey,
+    RegisterListing, RegisterReading, Removal, Removing, Swap, Swapping, Version,
+};
+use futures::stream;
+
+/// One clause, broken on purpose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Defect {
+    /// It keeps to the contract.
+    Nothing,
+    /// Each connection has a name of its own.
+    NameOfConnection,
+    /// A key that is absent has an empty value.
+    AbsentIsEmpty,
+    /// Values are kept as text.
+    KeepsText,
+    /// A swap returns the version before the write.
+    FormerVersion,
+    /// An answer comes before the write, and each seventh write is lost.
+    LosesWrites,
+    /// Keys that differ in case are one.
+    IgnoresCase,
+    /// Keys are cut to a length.
+    CutsKeys,
+    /// Only creation is told from replacement.
+    ComparesPresence,
+    /// The value is compared, the version is not.
+    ComparesValue,
+    /// The comparison is made when the swap is sent, the write when it arrives.
+    ComparesAtSend,
+    /// A conflict shows what the caller expected.
+    ConflictShowsExpected,
+    /// Equal values have equal versions.
+    VersionOfValue,
+    /// The versions of a key begin anew when it was removed.
+    VersionsBeginAnew,
+    /// Long values are cut.
+    CutsValues,
+    /// Values of any size are kept.
+    KeepsAnySize,
+    /// Each connection reads what it has read before, every other time.
+    ReadsCache,
+    /// Others may write between the comparison and the write.
+    WritesAfterComparison,
+    /// A write whose connection was lost is sent again with the version that is there then.
+    SendsAgain,
+    /// A write that conflicts is done.
+    WritesOnConflict,
+    /// Each fifth write is done and says that the store was not reached.
+    DoneIsUnreachable,
+    /// A swap is done when it is made.
+    SwapsAtOnce,
+    /// A swap that is dropped keeps its lock.
+    DropKeepsLock,
+    /// A removal removes any entry.
+    RemovesAny,
+    /// A removal removes nothing.
+    RemovesNothing,
+    /// A removal compares when it is sent.
+    RemovesLate,
+    /// A listing goes by the letters of the prefix.
+    ListsByLetters,
+    /// A listing has no order.
+    ListsWithoutOrder,
+    /// A listing has the first entries, without a word about the others.
+    ListsTheFirst,
+    /// The stream of changes is silent.
+    TellsNothing,
+}
+
+/// A connection.
+#[derive(Clone, Debug)]
+pub(crate) struct Wrong {
+    defect: Defect,
+    name: String,
+    store: Arc<Mutex<Store>>,
+    cached: Arc<Mutex<BTreeMap<String, Option<Entry>>>>,
+}
+
+#[derive(Debug, Default)]
+struct Store {
+    entries: BTreeMap<String, (RegisterKey, Entry)>,
+    written: u64,
+    connections: u32,
+    is_locked: bool,
+}
+
+impl Store {
+    fn get(&self, place: &str) -> Option<Entry> {
+        self.entries.get(place).map(|(_, entry)| entry.clone())
+    }
+}
+
+impl Wrong {
+    /// A store with that defect; each call of it is a connection.
+    pub(crate) fn store(defect: Defect) -> impl Fn() -> Self {
+        let store = Arc::<Mutex<Store>>::default();
+        move || {
+            let mut values = store.lock().unwrap();
+            values.connections += 1;
+            let name = match defect {
+                Defect::NameOfConnection => format!("connection {}", values.connections),
+                _ => "wrong".to_owned(),
+            };
+            Self {
+                defect,
+                name,
+                store: Arc::clone(&store),
+                cached: Arc::default(),
+            }
+        }
+    }
+
+    fn is(&self, defect: Defect) -> bool {
+        self.defect == defect
+    }
+
+    fn place(&self, key: &RegisterKey) -> String {
+        match self.defect {
+            Defect::IgnoresCase => key.as_str().to_lowercase(),
+            Defect::CutsKeys => key.as_str().chars().take(255).collect(),
+            _ => key.as_str().to_owned(),
+        }
+    }
+
+    fn values(&self) -> MutexGuard<'_, Store> {
+        self.store.lock().unwrap()
+    }
+
+    fn look(&self, place: &str) -> Option<Entry> {
+        self.values().get(place)
+    }
+
+    fn matches(&self, there: Option<&Entry>, expected: Option<&Entry>) -> bool {
+        match self.defect {
+            Defect::ComparesPresence => there.is_some() == expected.is_some(),
+            Defect::ComparesValue => {
+                there.map(|entry| &entry.value) == expected.map(|entry| &entry.value)
+            }
+            _ => there == expected,
+        }
+    }
+
+    fn write(&self, values: &mut Store, key: &RegisterKey, value: Vec<u8>) -> Version {
+        let place = self.place(key);
+        values.written += 1;
+        let number = match self.defect {
+            Defect::VersionOfValue => value.iter().map(|byte| u64::from(*byte)).sum(),
+            Defect::VersionsBeginAnew => values.get(&place).map_or(1, |entry| {
+                entry.version.as_str().parse::<u64>().unwrap() + 1
+            }),
+            _ => values.written,
+        };
+        let value = match self.defect {
+            Defect::KeepsText => String::from_utf8_lossy(&value).into_owned().into_bytes(),
+            Defect::CutsValues => value.into_iter().take(1_000).collect(),
+            _ => value,
+        };
+        let version = Version::from(number);
+        let entry = Entry::new(key, version.clone(), value);
+        let is_lost = self.is(Defect::LosesWrites) && values.written.is_multiple_of(7);
+        // No entry can be made of what is too large.
+        if let (Ok(entry), false) = (entry, is_lost) {
+            values.entries.insert(place, (key.clone(), entry));
+        }
+        match self.defect {
+            Defect::FormerVersion => Version::from(number - 1),
+            _ => version,
+        }
+    }
+
+    async fn swap_now(
+        self,
+        key: RegisterKey,
+        expected: Option<Entry>,
+        value: Vec<u8>,
+        was_there: Option<Entry>,
+    ) -> Result<Swap, RegisterError> {
+        if value.len() > MOST_BYTES && !self.is(Defect::KeepsAnySize) {
+            return Err(RegisterError::TooLarge { len: value.len() });
+        }
+        if self.is(Defect::DropKeepsLock) {
+            while self.values().is_locked {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+            self.values().is_locked = true;
+            tokio::task::yield_now().await;
+            self.values().is_locked = false;
+        }
+        let place = self.place(&key);
+        let is_split = self.is(Defect::WritesAfterComparison) && {
+            let there = self.look(&place);
+            tokio::time::sleep(Duration::from_millis(1)).await;
+            there == expected
+        };
+        let swap = {
+            let mut values = self.values();
+            let there = match self.defect {
+                Defect::ComparesAtSend => was_there,
+                _ => values.get(&place),
+            };
+            if is_split || self.matches(there.as_ref(), expected.as_ref()) {
+                Swap::Done(self.write(&mut values, &key, value.clone()))
+            } else {
+                if self.is(Defect::WritesOnConflict) {
+                    self.write(&mut values, &key, value.clone());
+                }
+                Swap::Conflict(match self.defect {
+                    Defect::ConflictShowsExpected => expected,
+                    _ => there,
+                })
+            }
+        };
+        let Swap::Done(_) = swap else {
+            return Ok(swap);
+        };
+        self.cached.lock().unwrap().remove(&place);
+        let written = self.values().written;
+        if self.is(Defect::SendsAgain) && written.is_multiple_of(4) {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+            return Ok(Swap::Done(self.write(&mut self.values(), &key, value)));
+        }
+        if self.is(Defect::DoneIsUnreachable) && written.is_multiple_of(5) {
+            return Err(RegisterError::unreachable(io::Error::other("lost")));
+        }
+        Ok(swap)
+    }
+}
+
+impl Register for Wrong {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn read(&self, key: &RegisterKey) -> RegisterReading {
+        let (register, key) = (self.clone(), key.clone());
+        Box::pin(async move {
+            let place = register.place(&key);
+            if register.is(Defect::ReadsCache) {
+                let cached = register.cached.lock().unwrap().remove(&place);
+                if let Some(entry) = cached {
+                    return Ok(entry);
+                }
+            }
+            let mut found = register.look(&place);
+            if register.is(Defect::AbsentIsEmpty) && found.is_none() {
+                found = Some(Entry::new(&key, Version::from(0), Vec::new())?);
+            }
+            register.cached.lock().unwrap().insert(place, found.clone());
+            Ok(found)
+        })
+    }
+
+    fn swap(&self, key: &RegisterKey, expected: Option<&Entry>, value: Vec<u8>) -> Swapping {
+        let was_there = self.look(&self.place(key));
+        if self.is(Defect::SwapsAtOnce)
+            && was_there.as_ref() == expected
+            && value.len() <= MOST_BYTES
+        {
+            let version = self.write(&mut self.values(), key, value);
+            return Box::pin(async { Ok(Swap::Done(version)) });
+        }
+        let swap = self
+            .clone()
+            .swap_now(key.clone(), expected.cloned(), value, was_there);
+        Box::pin(swap)
+    }
+
+    fn list(&self, prefix: &RegisterKey) -> Option<RegisterListing> {
+        let (register, prefix) = (self.clone(), prefix.clone());
+        Some(Box::pin(async move {
+            let values = register.values();
+            let all = values.entries.values().cloned();
+            let mut below: Vec<_> = all
+                .filter(|(key, _)| match register.defect {
+                    Defect::ListsByLetters => key.as_str().starts_with(prefix.as_str()),
+                    _ => key.is_below(&prefix),
+                })
+                .collect();
+            match register.defect {
+                Defect::ListsWithoutOrder => below.reverse(),
+                Defect::ListsTheFirst => below.truncate(MOST_LISTED),
+                _ if below.len() > MOST_LISTED => return Err(RegisterError::TooMany { prefix }),
+                _ => {}
+            }
+            Ok(below)
+        }))
+    }
+
+    fn remove(&self, key: &RegisterKey, expected: &Entry) -> Option<Removing> {
+        let (register, key, expected) = (self.clone(), key.clone(), expected.clone());
+        let was_there = self.look(&self.place(&key));
+        Some(Box::pin(async move {
+            let place = register.place(&key);
+            let mut values = register.values();
+            let there = match register.defect {
+                Defect::RemovesLate => was_there,
+                _ => values.get(&place),
+            };
+            let any = register.is(Defect::RemovesAny) && there.is_some();
+            if there.as_ref() != Some(&expected) && !any {
+                return Ok(Removal::Conflict(there));
+            }
+            if !register.is(Defect::RemovesNothing) {
+                values.entries.remove(&place);
+            }
+            Ok(Removal::Done)
+        }))
+    }
+
+    fn changes(&self, _: &RegisterKey) -> Option<ChangeStream> {
+        let silent: ChangeStream = Box::pin(stream::pending());
+        // It tells all the time, which a hint may.
+        let loud: Pin<Box<_>> = Box::pin(stream::repeat(()));
+        Some(if self.is(Defect::TellsNothing) {
+            silent
+        } else {
+            loud
+        })
+    }
+}
