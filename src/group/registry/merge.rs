@@ -1,11 +1,11 @@
 //! Merges what was gathered into the membership: one sort, however much there is.
 
-use bully_core::driver::MembersReports as _;
 use std::{collections::BTreeMap, mem, sync::Arc};
 
 use crate::protocol::{AgentId, Incarnation, Leader, Members, PeerMessage};
 
 use super::{A_FEW, MemberEntry, Registry};
+use bully_core::driver::MembersReports as _;
 
 impl<M: PeerMessage> Registry<M> {
     /// Merges what was gathered.

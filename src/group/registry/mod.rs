@@ -5,7 +5,6 @@
 //! routes, and many at once are gathered likewise. A change notifies the members that have looked
 //! since the last one.
 
-use bully_core::driver::MemberReports as _;
 mod epochs;
 mod merge;
 mod open;
@@ -28,6 +27,7 @@ use super::{
     signal::Signal,
     snapshot::{Delivery, NodeDigest, Route},
 };
+use bully_core::driver::MemberReports as _;
 use epochs::check_alike;
 
 pub(super) struct Registry<M: PeerMessage> {

@@ -4,8 +4,7 @@
 //! name, what follows when another agent takes it, and that many reports are one step. A report that changes little is applied in place, so that a crash costs no
 //! copy of the group; all others are gathered for the next look.
 
-use bully_core::driver::MemberReports as _;
-use bully_core::driver::MembersReports as _;
+use bully_core::driver::{MemberReports as _, MembersReports as _};
 use std::sync::Arc;
 
 use crate::{

@@ -1,8 +1,8 @@
 //! Carries out one thing that happens: the same duties that any driver of a machine has.
 
-use bully_core::driver::MembersReports as _;
 use std::{collections::VecDeque, sync::Arc};
 
+use bully_core::driver::MembersReports as _;
 use bully_core::protocol::{
     Effect, EffectsOf, Election, Event, Incarnation, Input, InputOf, Members, StoreId, Time, To,
 };

@@ -1,12 +1,12 @@
 //! One moment of a group: its machines, its clocks, the messages on their way, and what may still happen.
 
-use bully_core::driver::MembersReports as _;
 use std::{
     hash::{Hash, Hasher},
     sync::Arc,
     time::Duration,
 };
 
+use bully_core::driver::MembersReports as _;
 use bully_core::protocol::{
     Birth, EffectsOf, Election, Identity, Incarnation, Member, MemberKind, Members, Score, StoreId,
     Time, View, VoterChange,

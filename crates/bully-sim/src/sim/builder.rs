@@ -1,6 +1,5 @@
 //! How a world is set up.
 
-use bully_core::driver::MemberReports as _;
 use std::{collections::BTreeSet, time::Duration};
 
 use super::{
@@ -17,6 +16,7 @@ use crate::{
     trace::Trace,
 };
 use bully_core::{
+    driver::MemberReports as _,
     protocol::{After, Election, Incarnation, Member, Members, Rank, Storage, StoreId, Time},
     record::{Header, RecordedAgent},
 };

@@ -3,7 +3,6 @@
 //! Decided here: nothing about elections. This page is the contract of
 //! [`Election`], item by item, in virtual time.
 
-use bully_core::driver::MembersReports as _;
 use std::{mem, time::Duration};
 
 use super::{
@@ -16,6 +15,7 @@ use super::{
     world::Scheduled,
 };
 use crate::trace::Happening;
+use bully_core::driver::MembersReports as _;
 use bully_core::protocol::{
     After, AgentId, Birth, Effect, Effects, EffectsOf, Election, Event, Identity, Incarnation,
     Input, InputOf, Leader, Role, Term, Time, Unheard,

@@ -7,7 +7,6 @@
 //! that moment. That a former incarnation has ended is never left out; but an agent that has forgotten a member
 //! hears nothing of it until it is on the list again, and then how it is.
 
-use bully_core::driver::MembersReports as _;
 use std::sync::Arc;
 
 use super::{
@@ -16,6 +15,7 @@ use super::{
     transit::Directory,
     world::Scheduled,
 };
+use bully_core::driver::MembersReports as _;
 use bully_core::protocol::{After, AgentId, Election, Incarnation, Input, Member, Members};
 
 /// How agents learn that others crash, vanish and return. Joining and leaving is always told.

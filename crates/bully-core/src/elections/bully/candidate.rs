@@ -13,9 +13,8 @@ use super::{
     follower,
     rules::{Attempt, Followed, Grace},
 };
-use crate::elections::message::Announcement;
 use crate::elections::{
-    message::{Resign, Yield},
+    message::{Announcement, Resign, Yield},
     timer::BullyTimer,
 };
 use crate::protocol::{AgentId, Member, Presence, Round, Time};

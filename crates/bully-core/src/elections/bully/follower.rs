@@ -10,9 +10,14 @@ use super::{
     change::{Change, Next, SlotPlan},
     rules::{Attempt, Followed, Grace},
 };
-use crate::elections::{message::Resign, timer::BullyTimer};
 use crate::protocol::{After, AgentId, Event, Incarnation, Leader, Score, Time};
-use crate::{elections::message::Announcement, parts::slot};
+use crate::{
+    elections::{
+        message::{Announcement, Resign},
+        timer::BullyTimer,
+    },
+    parts::slot,
+};
 
 /// No leader is known, and this agent holds no election.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

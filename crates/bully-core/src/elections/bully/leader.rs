@@ -13,13 +13,12 @@ use super::{
     change::{Change, Deference, Next, SlotPlan},
     rules::Attempt,
 };
-use crate::elections::{
-    message::{Heartbeat, Resign, Yield},
-    timer::BullyTimer,
-};
 use crate::protocol::{AgentId, Event, Incarnation, LostReason, Member, Score, Term, Time};
 use crate::{
-    elections::message::Announcement,
+    elections::{
+        message::{Announcement, Heartbeat, Resign, Yield},
+        timer::BullyTimer,
+    },
     parts::{Due, Handover},
 };
 

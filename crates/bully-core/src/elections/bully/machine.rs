@@ -14,9 +14,8 @@ use super::{
     rules::{Attempt, Followed},
     waiting::Waiting,
 };
-use crate::elections::message::Announcement;
 use crate::elections::{
-    message::{Behind, BullyMessage, Heartbeat, Resign, Yield},
+    message::{Announcement, Behind, BullyMessage, Heartbeat, Resign, Yield},
     timer::BullyTimer,
 };
 use crate::protocol::{AgentId, Incarnation, Input, InputOf, Leader, Members, Role, Round, Score};

@@ -4,8 +4,7 @@ use super::{
     BullyConfig, Defect, Preemption, Step,
     change::{Change, Next},
 };
-use crate::elections::message::Announcement;
-use crate::elections::message::{Behind, Yield};
+use crate::elections::message::{Announcement, Behind, Yield};
 pub(super) use crate::parts::Grace;
 use crate::protocol::{AgentId, Leader, Round, Score, Time};
 

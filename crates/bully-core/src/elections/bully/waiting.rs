@@ -5,8 +5,10 @@ use super::{
     change::{Change, Deference, Next},
     rules::{Attempt, Grace},
 };
-use crate::elections::message::Announcement;
-use crate::elections::{message::Yield, timer::BullyTimer};
+use crate::elections::{
+    message::{Announcement, Yield},
+    timer::BullyTimer,
+};
 use crate::protocol::{AgentId, Round, Time};
 
 /// Waits for the announcement of an agent that holds an election, or to which the leadership was left.

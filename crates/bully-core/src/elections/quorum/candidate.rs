@@ -15,8 +15,7 @@ use super::{
     seal::higher,
     state::{Next, Predecessor, Start, State},
 };
-use crate::elections::timer::BullyTimer;
-use crate::elections::vote::SealRecord;
+use crate::elections::{timer::BullyTimer, vote::SealRecord};
 use crate::protocol::{AgentId, Presence, Role, Round, Score, Term, Time};
 
 /// The questions before a claim.

@@ -13,12 +13,14 @@ use super::{
     ruling::Ruling,
     state::{Next, State},
 };
-use crate::elections::timer::BullyTimer;
 use crate::protocol::{
     AgentId, ChangeError, Changed, Decree, Event, NewVoter, Role, Time, VoterChange, VotersEvent,
 };
 use crate::{
-    elections::message::{AskChange, ChangeAnswer, Enlist},
+    elections::{
+        message::{AskChange, ChangeAnswer, Enlist},
+        timer::BullyTimer,
+    },
     parts::Handover,
 };
 use std::time::Duration;

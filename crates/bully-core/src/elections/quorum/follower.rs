@@ -16,8 +16,7 @@ use super::{
     state::{Certainty, Next, Predecessor},
     voter::Promise,
 };
-use crate::elections::timer::BullyTimer;
-use crate::elections::{message::Candidate, policy::Preemption};
+use crate::elections::{message::Candidate, policy::Preemption, timer::BullyTimer};
 use crate::protocol::{AgentId, Event, Incarnation, Leader, Round, Score, Term, Time};
 
 /// The leader that an agent follows.

@@ -25,9 +25,11 @@ use super::{
     seal::higher,
     state::{Next, Start, State},
 };
-use crate::elections::timer::BullyTimer;
 use crate::protocol::{AgentId, Decree, Event, LostReason, Role, Score, Term, Time, Timings};
-use crate::{elections::vote::SealRecord, parts::Handover};
+use crate::{
+    elections::{timer::BullyTimer, vote::SealRecord},
+    parts::Handover,
+};
 
 /// No promise, however short, makes a leader speak more often.
 const SHORTEST_INTERVAL: Duration = Duration::from_millis(5);

@@ -20,8 +20,7 @@ use super::{
     state::{Certainty, Next, Start, State},
     vacant::Vacant,
 };
-use crate::elections::message::Candidate;
-use crate::elections::timer::BullyTimer;
+use crate::elections::{message::Candidate, timer::BullyTimer};
 use crate::protocol::{AgentId, Incarnation, Input, InputOf, Score, Time};
 
 impl QuorumBully {

@@ -44,9 +44,11 @@ use super::{
     leader::{Leading, Leaving},
     state::{Next, State},
 };
-use crate::elections::timer::BullyTimer;
 use crate::protocol::{AgentId, Event, Incarnation, Leader, Role, Term, Time, To};
-use crate::{elections::message::Candidate, parts::Handover};
+use crate::{
+    elections::{message::Candidate, timer::BullyTimer},
+    parts::Handover,
+};
 
 /// A hand-over whose successor shall need no votes afterwards: the work has not begun to end.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

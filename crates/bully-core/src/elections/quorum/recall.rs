@@ -14,9 +14,9 @@ use super::{
     vacant::Vacant,
     voter::Voter,
 };
-use crate::elections::timer::BullyTimer;
 use crate::elections::{
     message::{Recall, Recalled},
+    timer::BullyTimer,
     vote::Heard,
 };
 use crate::protocol::{AgentId, Event, Member, StoreId, Term, Time, VotersEvent};

@@ -15,9 +15,11 @@ use super::{
     prepare,
     state::{Certainty, Next, Predecessor, Start, State},
 };
-use crate::elections::timer::BullyTimer;
 use crate::protocol::{AgentId, Leader, LostReason, Role, Score, Term, Time};
-use crate::{elections::policy::Preemption, parts::Due};
+use crate::{
+    elections::{policy::Preemption, timer::BullyTimer},
+    parts::Due,
+};
 
 impl Leading {
     /// For how much longer this leader keeps its leadership from that agent; `None` if it hands over

@@ -13,9 +13,9 @@ use super::{
     core::Core,
     state::{Certainty, Next, Start, State},
 };
-use crate::elections::timer::BullyTimer;
 use crate::elections::{
     message::{Candidate, Install, Seal, Sealed},
+    timer::BullyTimer,
     vote::SealRecord,
 };
 use crate::protocol::{AgentId, Decree, Leader, Role, Term, Time};

@@ -8,11 +8,13 @@
 //! so one that lies makes it claim terms up to 10 s ahead of its clock, and ends nothing.
 
 use super::Defect;
-use crate::elections::message::{Behind, BullyMessage};
-use crate::elections::quorum::{
-    Out, QuorumBully,
-    core::Core,
-    state::{Next, State},
+use crate::elections::{
+    message::{Behind, BullyMessage},
+    quorum::{
+        Out, QuorumBully,
+        core::Core,
+        state::{Next, State},
+    },
 };
 use crate::protocol::{AgentId, Term, Time};
 

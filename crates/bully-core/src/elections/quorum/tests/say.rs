@@ -1,11 +1,14 @@
 //! What others say to the machine under test, and it to them.
 
 use super::*;
-use crate::elections::message::{
-    AskChange, Candidate, ChangeAnswer, Enlist, Install, Recall, Recover, Recovered, Seal, Sealed,
-    register::{ReadRegister, RegisterMessage},
+use crate::elections::{
+    message::{
+        AskChange, Candidate, ChangeAnswer, Enlist, Install, Recall, Recover, Recovered, Seal,
+        Sealed,
+        register::{ReadRegister, RegisterMessage},
+    },
+    quorum::leader::Leading,
 };
-use crate::elections::quorum::leader::Leading;
 use crate::protocol::{ChangeError, Decree, NewVoter, VoterChange};
 
 pub(super) fn leadership(name: &str, term: u64) -> Leadership {
