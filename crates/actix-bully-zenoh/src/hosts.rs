@@ -14,10 +14,10 @@ use super::keys::SessionId;
 
 /// The hosts that are looked for.
 #[derive(Debug, Default)]
-pub(super) struct Hosts(BTreeMap<NodeId, Host>);
+pub(super) struct Hosts(BTreeMap<NodeId, NamedHost>);
 
 #[derive(Debug, Default)]
-struct Host {
+struct NamedHost {
     /// Whether zenoh was asked for its tokens.
     is_asked_for: bool,
     /// The oldest first.
@@ -43,7 +43,7 @@ impl Hosts {
     /// This host is looked for from now on.
     pub(super) fn seek(&mut self, host: &NodeId) {
         if !self.0.contains_key(host) {
-            self.0.insert(host.clone(), Host::default());
+            self.0.insert(host.clone(), NamedHost::default());
         }
     }
 

@@ -29,14 +29,14 @@ use super::{ZenohError, error::text};
 #[derive(Clone, Debug)]
 #[must_use = "options do nothing until they are those of a `ZenohTransport`"]
 pub struct ZenohOptions {
-    mode: Mode,
+    mode: SessionMode,
     listen: Vec<String>,
     connect: Vec<String>,
     certificates: Option<Certificates>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Mode {
+pub(super) enum SessionMode {
     Peer,
     Client,
 }
@@ -51,16 +51,16 @@ struct Certificates {
 impl ZenohOptions {
     /// A peer, which is linked with every other one: within a subnet.
     pub const fn peer() -> Self {
-        Self::of(Mode::Peer)
+        Self::of(SessionMode::Peer)
     }
 
     /// A client, which is linked with one router at a time: across subnets. The bridge starts whether a router is
     /// there or not.
     pub const fn client() -> Self {
-        Self::of(Mode::Client)
+        Self::of(SessionMode::Client)
     }
 
-    const fn of(mode: Mode) -> Self {
+    const fn of(mode: SessionMode) -> Self {
         Self {
             mode,
             listen: Vec::new(),
@@ -100,14 +100,14 @@ impl ZenohOptions {
         self
     }
 
-    pub(super) const fn mode(&self) -> Mode {
+    pub(super) const fn mode(&self) -> SessionMode {
         self.mode
     }
 
     /// Refuses endpoints that a bridge must not use; `may_be_read`: all that crosses is encrypted above zenoh, or
     /// need not be.
     pub(crate) fn check(&self, may_be_read: bool) -> Result<(), ZenohError> {
-        if let (Mode::Client, Some(endpoint)) = (self.mode, self.listen.first()) {
+        if let (SessionMode::Client, Some(endpoint)) = (self.mode, self.listen.first()) {
             let endpoint = endpoint.clone();
             return Err(ZenohError::ClientListens { endpoint });
         }
@@ -149,8 +149,8 @@ impl ZenohOptions {
         // A certificate names a host, and gossip an address: such a link would be refused.
         let has_gossip = protocols == ["tcp"];
         let mode = match self.mode {
-            Mode::Peer => "peer",
-            Mode::Client => "client",
+            SessionMode::Peer => "peer",
+            SessionMode::Client => "client",
         };
         let tls = self.certificates.as_ref().map(|files| {
             json!({

@@ -22,7 +22,7 @@ use super::{
     ZenohError,
     error::text,
     keys,
-    options::{Mode, ZenohOptions},
+    options::{SessionMode, ZenohOptions},
     switchboard::{Probed, SessionWake, Switchboard},
 };
 
@@ -60,7 +60,7 @@ fn run(
         return;
     };
     board.opened(session);
-    if board.mode == Mode::Peer && ready.send(Ok(())).is_err() {
+    if board.mode == SessionMode::Peer && ready.send(Ok(())).is_err() {
         board.close(); // its start has given up
     }
     while !board.is_closing() {
@@ -88,7 +88,7 @@ fn probe(board: &Switchboard, session: &Session, host: &NodeId) -> Probed {
             probed = Probed::Found;
         }
     }
-    if probed == Probed::Ended && board.mode == Mode::Client && is_cut_off(session) {
+    if probed == Probed::Ended && board.mode == SessionMode::Client && is_cut_off(session) {
         return Probed::CutOff;
     }
     probed
@@ -126,7 +126,7 @@ fn begin(
     ready: &SessionReady,
     asleep: &Receiver<SessionWake>,
 ) -> Option<(Session, LivelinessToken)> {
-    if board.mode == Mode::Client {
+    if board.mode == SessionMode::Client {
         ready.send(Ok(())).ok()?;
     }
     let mut failures = 0_u32;
@@ -135,7 +135,7 @@ fn begin(
             Ok(session) => return Some(session),
             Err(reason) => text(&reason),
         };
-        if board.mode == Mode::Peer {
+        if board.mode == SessionMode::Peer {
             ready.send(Err(ZenohError::Open(reason))).ok();
             return None;
         }

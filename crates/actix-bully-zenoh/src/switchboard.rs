@@ -29,7 +29,7 @@ use super::{
     flow::{Flow, Over},
     hosts::Hosts,
     keys::{self, SessionId},
-    options::Mode,
+    options::SessionMode,
     packet::{LONGEST, Packet, PacketBody},
 };
 
@@ -38,7 +38,7 @@ pub(super) struct Switchboard {
     pub(super) host: NodeId,
     pub(super) cluster: ClusterId,
     pub(super) me: SessionId,
-    pub(super) mode: Mode,
+    pub(super) mode: SessionMode,
     /// There once it is open, until it is closed. Nothing else may own it: dropped on a thread of the bridge, the last
     /// owner would close it there, and zenoh panics on tokio's current-thread scheduler.
     session: RwLock<Option<Session>>,
@@ -117,7 +117,7 @@ enum RefusedPacket {
 impl Switchboard {
     pub(super) fn new(
         (host, cluster): (&NodeId, &ClusterId),
-        mode: Mode,
+        mode: SessionMode,
         arrivals: mpsc::Sender<IncomingLine>,
         wake: SyncSender<SessionWake>,
     ) -> Self {

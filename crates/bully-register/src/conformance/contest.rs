@@ -14,16 +14,16 @@ use std::{
 use tokio::{runtime::Handle, sync::oneshot};
 
 use super::{
-    Clause, NonConformance, Run,
+    Clause, NonConformance, SuiteRun,
     faults::Faulty,
-    history::{Did, Outcome, Step, judge},
-    probe::Probe,
+    history::{Did, HistoryStep, SwapOutcome, judge},
+    probe::ClauseProbe,
 };
 use crate::{Entry, Register, RegisterError, RegisterKey, Swap};
 
 /// The network between the clients and the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Network {
+pub(super) enum ContestNetwork {
     /// The one that is there.
     Plain,
     /// It delays, loses answers, and delivers writes late.
@@ -33,35 +33,36 @@ pub(super) enum Network {
 /// One of the clients.
 struct Client {
     number: usize,
-    probe: Probe,
+    probe: ClauseProbe,
     faults: Option<Faulty>,
     key: RegisterKey,
     dice: fastrand::Rng,
     /// Counts the beginnings and the ends of all steps of all clients.
     clock: Arc<AtomicU64>,
-    steps: Vec<Step>,
+    steps: Vec<HistoryStep>,
 }
 
 /// Plays a contest, and judges it.
-pub(super) async fn play(run: &Run, network: Network) -> Result<(), NonConformance> {
+pub(super) async fn play(run: &SuiteRun, network: ContestNetwork) -> Result<(), NonConformance> {
     let runtime = Handle::try_current().map_err(|_| NonConformance::NoRuntime)?;
     let key = run.key(match network {
-        Network::Plain => "contest",
-        Network::Faulty => "faults",
+        ContestNetwork::Plain => "contest",
+        ContestNetwork::Faulty => "faults",
     });
     let clock = Arc::new(AtomicU64::new(1));
     let begin = Arc::new(Barrier::new(run.clients.len()));
     let mut played = Vec::new();
     for (number, register) in run.clients.iter().enumerate() {
         let seed = u64::try_from(number).unwrap_or(0);
-        let faults = (network == Network::Faulty).then(|| Faulty::new(Arc::clone(register), seed));
+        let faults =
+            (network == ContestNetwork::Faulty).then(|| Faulty::new(Arc::clone(register), seed));
         let register = match &faults {
             Some(between) => Arc::new(between.clone()),
             None => Arc::clone(register),
         };
         let client = Client {
             number,
-            probe: Probe {
+            probe: ClauseProbe {
                 register,
                 clause: Clause::SeenAtOnce,
             },
@@ -90,7 +91,7 @@ pub(super) async fn play(run: &Run, network: Network) -> Result<(), NonConforman
     }
     let begin = clock.fetch_add(1, SeqCst);
     let last = run.other(Clause::SeenAtOnce).read(&key).await?;
-    steps.push(Step {
+    steps.push(HistoryStep {
         client: run.clients.len(),
         begin,
         end: clock.fetch_add(1, SeqCst),
@@ -100,7 +101,7 @@ pub(super) async fn play(run: &Run, network: Network) -> Result<(), NonConforman
 }
 
 impl Client {
-    async fn play(mut self) -> Result<Vec<Step>, NonConformance> {
+    async fn play(mut self) -> Result<Vec<HistoryStep>, NonConformance> {
         let mut known = self.look().await?;
         let mut former = None;
         for number in 0..STEPS {
@@ -143,9 +144,9 @@ impl Client {
             .swap(&self.key, expected.as_ref(), value.clone());
         let swap = self.probe.within(swap).await?;
         let outcome = match &swap {
-            Ok(swap) => Outcome::Answered(swap.clone()),
-            Err(RegisterError::Unknown(_)) => Outcome::Unknown,
-            Err(_) => Outcome::Failed,
+            Ok(swap) => SwapOutcome::Answered(swap.clone()),
+            Err(RegisterError::Unknown(_)) => SwapOutcome::Unknown,
+            Err(_) => SwapOutcome::Failed,
         };
         let did = Did::Swap {
             expected,
@@ -164,7 +165,7 @@ impl Client {
     }
 
     fn note(&mut self, begin: u64, did: Did) {
-        self.steps.push(Step {
+        self.steps.push(HistoryStep {
             client: self.number,
             begin,
             end: self.clock.fetch_add(1, SeqCst),

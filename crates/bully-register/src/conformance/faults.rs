@@ -19,10 +19,10 @@ use crate::{Entry, Register, RegisterError, RegisterKey, RegisterReading, Swappi
 #[derive(Clone, Debug)]
 pub(super) struct Faulty {
     inner: Arc<dyn Register>,
-    network: Arc<Mutex<Network>>,
+    network: Arc<Mutex<FaultyCalls>>,
 }
 
-struct Network {
+struct FaultyCalls {
     dice: fastrand::Rng,
     /// Number of operations so far.
     asked: u32,
@@ -31,7 +31,7 @@ struct Network {
 }
 
 /// What becomes of a write.
-enum Fate {
+enum CallFate {
     Answered,
     AnswerLost,
     /// It arrives some operations later.
@@ -40,7 +40,7 @@ enum Fate {
 
 impl Faulty {
     pub(super) fn new(inner: Arc<dyn Register>, seed: u64) -> Self {
-        let network = Network {
+        let network = FaultyCalls {
             dice: fastrand::Rng::with_seed(seed),
             asked: 0,
             late: Vec::new(),
@@ -92,12 +92,12 @@ impl Faulty {
         }
     }
 
-    fn fate(&self) -> Fate {
+    fn fate(&self) -> CallFate {
         let dice = &mut self.network().dice;
         match dice.u32(0..8) {
-            0 => Fate::AnswerLost,
-            1 => Fate::Late(dice.u32(1..6)),
-            _ => Fate::Answered,
+            0 => CallFate::AnswerLost,
+            1 => CallFate::Late(dice.u32(1..6)),
+            _ => CallFate::Answered,
         }
     }
 
@@ -107,7 +107,7 @@ impl Faulty {
         network.late.push((due, swap));
     }
 
-    fn network(&self) -> MutexGuard<'_, Network> {
+    fn network(&self) -> MutexGuard<'_, FaultyCalls> {
         // Each change under the lock is whole at once.
         self.network.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -125,8 +125,8 @@ impl Register for Faulty {
             let found = faulty.inner.read(&key).await;
             faulty.delay().await;
             match faulty.fate() {
-                Fate::AnswerLost => Err(RegisterError::unreachable(lost())),
-                Fate::Answered | Fate::Late(_) => found,
+                CallFate::AnswerLost => Err(RegisterError::unreachable(lost())),
+                CallFate::Answered | CallFate::Late(_) => found,
             }
         })
     }
@@ -137,16 +137,16 @@ impl Register for Faulty {
             faulty.begin().await;
             let swap = faulty.inner.swap(&key, expected.as_ref(), value);
             match faulty.fate() {
-                Fate::Answered => {
+                CallFate::Answered => {
                     let swap = swap.await;
                     faulty.delay().await;
                     swap
                 }
-                Fate::AnswerLost => {
+                CallFate::AnswerLost => {
                     drop(swap.await);
                     Err(RegisterError::unknown(lost()))
                 }
-                Fate::Late(after) => {
+                CallFate::Late(after) => {
                     faulty.send_late(after, swap);
                     Err(RegisterError::unknown(lost()))
                 }
@@ -155,9 +155,9 @@ impl Register for Faulty {
     }
 }
 
-impl fmt::Debug for Network {
+impl fmt::Debug for FaultyCalls {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Network")
+        f.debug_struct("FaultyCalls")
             .field("asked", &self.asked)
             .field("late", &self.late.len())
             .finish_non_exhaustive()

@@ -8,13 +8,13 @@ use std::collections::BTreeMap;
 
 use super::{
     Clause, NonConformance,
-    probe::{Shown, ShownAt},
+    probe::{ShownAt, ShownEntry},
 };
 use crate::{Entry, Swap, Version};
 
 /// An operation of a client, between two moments of one clock.
 #[derive(Clone, Debug)]
-pub(super) struct Step {
+pub(super) struct HistoryStep {
     pub(super) client: usize,
     pub(super) begin: u64,
     pub(super) end: u64,
@@ -28,12 +28,12 @@ pub(super) enum Did {
         expected: Option<Entry>,
         /// No other write has the same.
         value: Vec<u8>,
-        outcome: Outcome,
+        outcome: SwapOutcome,
     },
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum Outcome {
+pub(super) enum SwapOutcome {
     Answered(Swap),
     /// An error that says that nothing was changed.
     Failed,
@@ -41,22 +41,22 @@ pub(super) enum Outcome {
 }
 
 /// A swap that was tried.
-struct Attempt<'a> {
+struct AttemptedSwap<'a> {
     client: usize,
     expected: Option<&'a Entry>,
-    outcome: &'a Outcome,
+    outcome: &'a SwapOutcome,
 }
 
 /// Judges all steps on one key, which had no entry at first.
-pub(super) fn judge(steps: &[Step]) -> Result<(), NonConformance> {
+pub(super) fn judge(steps: &[HistoryStep]) -> Result<(), NonConformance> {
     let attempts = attempts(steps);
-    let sights: Vec<_> = steps.iter().filter_map(Sight::of).collect();
+    let sights: Vec<_> = steps.iter().filter_map(EntrySight::of).collect();
     let versions = versions(&sights, &attempts)?;
     let places = places(&attempts, &versions)?;
     in_order(&sights, &places)
 }
 
-fn attempts(steps: &[Step]) -> BTreeMap<&[u8], Attempt<'_>> {
+fn attempts(steps: &[HistoryStep]) -> BTreeMap<&[u8], AttemptedSwap<'_>> {
     let all = steps.iter().filter_map(|step| match &step.did {
         Did::Read(_) => None,
         Did::Swap {
@@ -64,7 +64,7 @@ fn attempts(steps: &[Step]) -> BTreeMap<&[u8], Attempt<'_>> {
             value,
             outcome,
         } => {
-            let attempt = Attempt {
+            let attempt = AttemptedSwap {
                 client: step.client,
                 expected: expected.as_ref(),
                 outcome,
@@ -76,22 +76,22 @@ fn attempts(steps: &[Step]) -> BTreeMap<&[u8], Attempt<'_>> {
 }
 
 /// A step that shows what is there: this entry, or none.
-struct Sight<'a> {
-    step: &'a Step,
+struct EntrySight<'a> {
+    step: &'a HistoryStep,
     entry: Option<Entry>,
 }
 
-impl<'a> Sight<'a> {
-    fn of(step: &'a Step) -> Option<Self> {
+impl<'a> EntrySight<'a> {
+    fn of(step: &'a HistoryStep) -> Option<Self> {
         let entry = match &step.did {
             Did::Read(found) => found.clone(),
             Did::Swap { value, outcome, .. } => match outcome {
-                Outcome::Answered(Swap::Done(version)) => Some(Entry {
+                SwapOutcome::Answered(Swap::Done(version)) => Some(Entry {
                     version: version.clone(),
                     value: value.clone(),
                 }),
-                Outcome::Answered(Swap::Conflict(found)) => found.clone(),
-                Outcome::Failed | Outcome::Unknown => return None,
+                SwapOutcome::Answered(Swap::Conflict(found)) => found.clone(),
+                SwapOutcome::Failed | SwapOutcome::Unknown => return None,
             },
         };
         Some(Self { step, entry })
@@ -100,24 +100,24 @@ impl<'a> Sight<'a> {
 
 /// The version of each value that was seen.
 fn versions(
-    sights: &[Sight<'_>],
-    attempts: &BTreeMap<&[u8], Attempt<'_>>,
+    sights: &[EntrySight<'_>],
+    attempts: &BTreeMap<&[u8], AttemptedSwap<'_>>,
 ) -> Result<BTreeMap<Vec<u8>, Version>, NonConformance> {
     let mut versions = BTreeMap::<Vec<u8>, Version>::new();
     let mut values = BTreeMap::<String, Vec<u8>>::new();
     for entry in sights.iter().filter_map(|sight| sight.entry.as_ref()) {
         let Some(attempt) = attempts.get(&*entry.value) else {
-            let words = format!("{} is shown, and nobody wrote it", Shown(entry));
+            let words = format!("{} is shown, and nobody wrote it", ShownEntry(entry));
             return Err(Clause::ReadsWhatWasWritten.broken(words));
         };
         let may_be = match attempt.outcome {
-            Outcome::Answered(Swap::Done(_)) | Outcome::Unknown => true,
-            Outcome::Answered(Swap::Conflict(_)) | Outcome::Failed => false,
+            SwapOutcome::Answered(Swap::Done(_)) | SwapOutcome::Unknown => true,
+            SwapOutcome::Answered(Swap::Conflict(_)) | SwapOutcome::Failed => false,
         };
         Clause::FailureMeansUnchanged.check(may_be, || {
             format!(
                 "{} is shown, and its swap ended with {:?}",
-                Shown(entry),
+                ShownEntry(entry),
                 attempt.outcome
             )
         })?;
@@ -127,7 +127,7 @@ fn versions(
         Clause::AppliedOnce.check(*first == entry.version, || {
             format!(
                 "{} is shown, and before it had version {:?}",
-                Shown(entry),
+                ShownEntry(entry),
                 first.as_str()
             )
         })?;
@@ -135,7 +135,7 @@ fn versions(
         let value = values.entry(version).or_insert_with(|| entry.value.clone());
         Clause::NewVersion.check(*value == entry.value, || {
             let other = String::from_utf8_lossy(value);
-            format!("{} has the version of {other:?}", Shown(entry))
+            format!("{} has the version of {other:?}", ShownEntry(entry))
         })?;
     }
     Ok(versions)
@@ -143,7 +143,7 @@ fn versions(
 
 /// The place of each value in the chain of entries: each was written by a swap that expects the one before it.
 fn places(
-    attempts: &BTreeMap<&[u8], Attempt<'_>>,
+    attempts: &BTreeMap<&[u8], AttemptedSwap<'_>>,
     versions: &BTreeMap<Vec<u8>, Version>,
 ) -> Result<BTreeMap<Vec<u8>, usize>, NonConformance> {
     let mut after = BTreeMap::<Option<&str>, &[u8]>::new();
@@ -176,16 +176,19 @@ fn places(
     }
 }
 
-fn in_order(sights: &[Sight<'_>], places: &BTreeMap<Vec<u8>, usize>) -> Result<(), NonConformance> {
-    let place = |sight: &Sight<'_>| match &sight.entry {
+fn in_order(
+    sights: &[EntrySight<'_>],
+    places: &BTreeMap<Vec<u8>, usize>,
+) -> Result<(), NonConformance> {
+    let place = |sight: &EntrySight<'_>| match &sight.entry {
         Some(entry) => places.get(&entry.value).copied().unwrap_or(0),
         None => 0,
     };
     for sight in sights {
-        let Sight { step, entry } = sight;
+        let EntrySight { step, entry } = sight;
         if let Did::Swap {
             expected,
-            outcome: Outcome::Answered(Swap::Conflict(_)),
+            outcome: SwapOutcome::Answered(Swap::Conflict(_)),
             ..
         } = &step.did
         {

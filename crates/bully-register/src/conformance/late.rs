@@ -6,13 +6,13 @@
 //! still on its way.
 
 use super::{
-    Clause, NonConformance, Run,
-    probe::{Probe, Shown, ShownAt},
+    Clause, NonConformance, SuiteRun,
+    probe::{ClauseProbe, ShownAt, ShownEntry},
 };
 use crate::{Entry, RegisterError, RegisterKey, Removal, Swap, Swapping};
 
 /// Swaps that expect what was there when they were sent.
-pub(super) async fn swaps(run: &Run) -> Result<(), NonConformance> {
+pub(super) async fn swaps(run: &SuiteRun) -> Result<(), NonConformance> {
     let probe = run.probe(Clause::SwapCompares);
     let other = run.other(Clause::SwapCompares);
     let key = run.key("late");
@@ -45,7 +45,7 @@ pub(super) async fn swaps(run: &Run) -> Result<(), NonConformance> {
 }
 
 /// Swaps and removals of an entry that was removed meanwhile. Returns `false` if the register does not remove.
-pub(super) async fn removals(run: &Run) -> Result<bool, NonConformance> {
+pub(super) async fn removals(run: &SuiteRun) -> Result<bool, NonConformance> {
     let probe = run.probe(Clause::RemovalCompares);
     let other = run.other(Clause::RemovalCompares);
     let key = run.key("late-removal");
@@ -62,13 +62,13 @@ pub(super) async fn removals(run: &Run) -> Result<bool, NonConformance> {
     let removal = probe.register.remove(&key, &second);
     let last = other.remove(&key, &second).await?;
     Clause::RemovalCompares.check(last == Some(Removal::Done), || {
-        format!("a removal of {} ended with {last:?}", Shown(&second))
+        format!("a removal of {} ended with {last:?}", ShownEntry(&second))
     })?;
     let anew = other.write(&key, None, b"second").await?;
     Clause::NewVersion.check(anew.version != second.version, || {
         format!(
             "{} was written after a removal, and has the version of before",
-            Shown(&anew)
+            ShownEntry(&anew)
         )
     })?;
     let swaps = run.probe(Clause::SwapCompares);
@@ -82,7 +82,7 @@ pub(super) async fn removals(run: &Run) -> Result<bool, NonConformance> {
 
 /// A swap that expects an entry of before reaches the store, where `there` is.
 async fn arrives(
-    probe: &Probe,
+    probe: &ClauseProbe,
     key: &RegisterKey,
     swap: Swapping,
     expected: Option<&Entry>,
@@ -90,7 +90,7 @@ async fn arrives(
 ) -> Result<(), NonConformance> {
     let swap = probe.within(swap).await?;
     let was = ShownAt(expected);
-    let due = Shown(there);
+    let due = ShownEntry(there);
     match &swap {
         Ok(Swap::Done(_)) => Err(Clause::SwapCompares.broken(format!(
             "a late swap of {key} that expects {was} was done while {due} was there"
@@ -108,7 +108,7 @@ async fn arrives(
 
 /// An operation on an entry of before has ended like that; what is there stays.
 async fn stays(
-    probe: &Probe,
+    probe: &ClauseProbe,
     key: &RegisterKey,
     operation: &str,
     ended: &str,
@@ -116,7 +116,7 @@ async fn stays(
 ) -> Result<(), NonConformance> {
     let found = probe.read(key).await?;
     probe.clause.check(found.as_ref() == Some(there) && ended != DONE, || {
-        let (due, found) = (Shown(there), ShownAt(found.as_ref()));
+        let (due, found) = (ShownEntry(there), ShownAt(found.as_ref()));
         format!(
             "a late {operation} of {key} that expects an entry of before ended with {ended} while {due} was there, and {found} is there now"
         )

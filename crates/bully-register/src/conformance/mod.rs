@@ -52,8 +52,8 @@ pub use clause::{Clause, Report};
 pub use error::{Found, NonConformance};
 
 use crate::{Register, RegisterKey};
-use contest::{CLIENTS, Network, play};
-use probe::Probe;
+use contest::{CLIENTS, ContestNetwork, play};
+use probe::ClauseProbe;
 
 /// Holds a register to the contract. `connect` opens a connection to one store each time: eight of them are open at once, as
 /// if each was another process.
@@ -69,7 +69,7 @@ where
 {
     Handle::try_current().map_err(|_| NonConformance::NoRuntime)?;
     let connect = || -> Arc<dyn Register> { Arc::new(connect()) };
-    let run = Run {
+    let run = SuiteRun {
         number: format!("{:016x}", fastrand::u64(..)),
         one: connect(),
         other: connect(),
@@ -82,7 +82,7 @@ where
 }
 
 /// One run of the suite.
-struct Run {
+struct SuiteRun {
     /// In the name of each key.
     number: String,
     one: Arc<dyn Register>,
@@ -90,7 +90,7 @@ struct Run {
     clients: Vec<Arc<dyn Register>>,
 }
 
-impl Run {
+impl SuiteRun {
     /// What every register has to do.
     async fn demanded(&self, report: &mut Report) -> Result<(), NonConformance> {
         single::one_name(self)?;
@@ -111,8 +111,8 @@ impl Run {
         report.hold(&[Clause::KeysApart]);
         single::dropped(self).await?;
         report.hold(&[Clause::DropHarmsNothing]);
-        play(self, Network::Plain).await?;
-        play(self, Network::Faulty).await?;
+        play(self, ContestNetwork::Plain).await?;
+        play(self, ContestNetwork::Faulty).await?;
         report.hold(&[
             Clause::SeenAtOnce,
             Clause::OneWins,
@@ -147,15 +147,15 @@ impl Run {
     }
 
     /// The first connection, for a test of that clause.
-    fn probe(&self, clause: Clause) -> Probe {
+    fn probe(&self, clause: Clause) -> ClauseProbe {
         let register = Arc::clone(&self.one);
-        Probe { register, clause }
+        ClauseProbe { register, clause }
     }
 
     /// The second one.
-    fn other(&self, clause: Clause) -> Probe {
+    fn other(&self, clause: Clause) -> ClauseProbe {
         let register = Arc::clone(&self.other);
-        Probe { register, clause }
+        ClauseProbe { register, clause }
     }
 }
 

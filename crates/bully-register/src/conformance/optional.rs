@@ -9,13 +9,13 @@ use futures::{StreamExt, future::try_join_all};
 use tokio::time::timeout;
 
 use super::{
-    Clause, NonConformance, Run,
-    probe::{Probe, Shown, ShownAt},
+    Clause, NonConformance, SuiteRun,
+    probe::{ClauseProbe, ShownAt, ShownEntry},
 };
 use crate::{ChangeStream, Entry, MOST_LISTED, RegisterError, RegisterKey, Removal, Swap, Version};
 
 /// Returns `false` if the register does not remove.
-pub(super) async fn removes(run: &Run) -> Result<bool, NonConformance> {
+pub(super) async fn removes(run: &SuiteRun) -> Result<bool, NonConformance> {
     let (key, probe) = (run.key("removed"), run.probe(Clause::RemovalCompares));
     let first = probe.write(&key, None, b"a").await?;
     let second = probe.write(&key, Some(&first), b"b").await?;
@@ -35,8 +35,8 @@ pub(super) async fn removes(run: &Run) -> Result<bool, NonConformance> {
             || {
                 format!(
                     "a removal that expects {} ended with {removal:?} while {} was there, and {} is there now",
-                    Shown(old),
-                    Shown(&second),
+                    ShownEntry(old),
+                    ShownEntry(&second),
                     ShownAt(found.as_ref())
                 )
             },
@@ -66,7 +66,7 @@ pub(super) async fn removes(run: &Run) -> Result<bool, NonConformance> {
         Clause::NewVersion.check(is_new, || {
             format!(
                 "{} was written after a removal, and has a version of before",
-                Shown(&entry)
+                ShownEntry(&entry)
             )
         })?;
         run.probe(Clause::SwapCompares)
@@ -78,7 +78,7 @@ pub(super) async fn removes(run: &Run) -> Result<bool, NonConformance> {
 }
 
 /// Returns `false` if the register does not list.
-pub(super) async fn lists(run: &Run) -> Result<bool, NonConformance> {
+pub(super) async fn lists(run: &SuiteRun) -> Result<bool, NonConformance> {
     let (one, other) = (run.probe(Clause::ListsBelow), run.other(Clause::ListsBelow));
     let prefix = run.key("list");
     let Some(found) = one.list(&prefix).await? else {
@@ -117,7 +117,7 @@ pub(super) async fn lists(run: &Run) -> Result<bool, NonConformance> {
 }
 
 /// A listing that leaves entries out would be taken for the whole.
-async fn too_many(run: &Run, probe: &Probe) -> Result<(), NonConformance> {
+async fn too_many(run: &SuiteRun, probe: &ClauseProbe) -> Result<(), NonConformance> {
     let prefix = run.key("crowd");
     let keys = (0..=MOST_LISTED).map(|number| run.key(&format!("crowd/{number}")));
     let keys: Vec<_> = keys.collect();
@@ -146,7 +146,7 @@ async fn too_many(run: &Run, probe: &Probe) -> Result<(), NonConformance> {
 }
 
 /// Returns the number of changes of which the register did not tell; `None` if it has no stream.
-pub(super) async fn tells(run: &Run) -> Result<Option<u32>, NonConformance> {
+pub(super) async fn tells(run: &SuiteRun) -> Result<Option<u32>, NonConformance> {
     let key = run.key("told");
     let (probe, other) = (
         run.probe(Clause::TellsChanges),

@@ -12,12 +12,12 @@ use crate::{Entry, Register, RegisterError, RegisterKey, RegisterListing, Remova
 
 /// A connection, and the clause that is tested by it.
 #[derive(Clone, Debug)]
-pub(super) struct Probe {
+pub(super) struct ClauseProbe {
     pub(super) register: Arc<dyn Register>,
     pub(super) clause: Clause,
 }
 
-impl Probe {
+impl ClauseProbe {
     pub(super) async fn read(&self, key: &RegisterKey) -> Result<Option<Entry>, NonConformance> {
         self.until_read(|| self.register.read(key)).await
     }
@@ -102,8 +102,8 @@ impl Probe {
                         };
                         format!(
                             "{} was written to {key}, and {} is read",
-                            Shown(&due),
-                            Shown(&entry)
+                            ShownEntry(&due),
+                            ShownEntry(&entry)
                         )
                     },
                 )?;
@@ -217,9 +217,9 @@ fn unchanged(
 }
 
 /// An entry in an error: its version, and the beginning of its value.
-pub(super) struct Shown<'a>(pub(super) &'a Entry);
+pub(super) struct ShownEntry<'a>(pub(super) &'a Entry);
 
-impl fmt::Display for Shown<'_> {
+impl fmt::Display for ShownEntry<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Entry { version, value } = self.0;
         let text = String::from_utf8_lossy(value);
@@ -240,7 +240,7 @@ pub(super) struct ShownAt<'a>(pub(super) Option<&'a Entry>);
 impl fmt::Display for ShownAt<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            Some(entry) => Shown(entry).fmt(f),
+            Some(entry) => ShownEntry(entry).fmt(f),
             None => f.write_str("no entry"),
         }
     }

@@ -8,17 +8,17 @@ use std::{collections::BTreeSet, time::Duration};
 use futures::{FutureExt, future::try_join_all};
 use tokio::time::sleep;
 
-use super::{Clause, NonConformance, Run, parse, probe::Shown};
+use super::{Clause, NonConformance, SuiteRun, parse, probe::ShownEntry};
 use crate::{Entry, MOST_BYTES, RegisterError, Swap, Version};
 
-pub(super) fn one_name(run: &Run) -> Result<(), NonConformance> {
+pub(super) fn one_name(run: &SuiteRun) -> Result<(), NonConformance> {
     let (one, other) = (run.one.name(), run.other.name());
     Clause::OneName.check(one == other, || format!("{one:?} and {other:?}"))?;
     Clause::OneName.check(!one.is_empty(), || "the name is empty".to_owned())
 }
 
 /// Creates, replaces, and is refused.
-pub(super) async fn compares(run: &Run) -> Result<(), NonConformance> {
+pub(super) async fn compares(run: &SuiteRun) -> Result<(), NonConformance> {
     let (key, probe) = (run.key("compares"), run.probe(Clause::SwapCompares));
     let found = probe.read(&key).await?;
     Clause::AbsentIsNone.check(found.is_none(), || format!("{key} has an entry"))?;
@@ -39,7 +39,7 @@ pub(super) async fn compares(run: &Run) -> Result<(), NonConformance> {
 }
 
 /// A value that comes again is another entry.
-pub(super) async fn new_versions(run: &Run) -> Result<(), NonConformance> {
+pub(super) async fn new_versions(run: &SuiteRun) -> Result<(), NonConformance> {
     let (key, probe) = (run.key("versions"), run.probe(Clause::NewVersion));
     let mut versions = BTreeSet::new();
     let mut first = None;
@@ -49,7 +49,7 @@ pub(super) async fn new_versions(run: &Run) -> Result<(), NonConformance> {
         Clause::NewVersion.check(versions.insert(entry.version.as_str().to_owned()), || {
             format!(
                 "{} was written to {key} and has a version of before",
-                Shown(&entry)
+                ShownEntry(&entry)
             )
         })?;
         first.get_or_insert_with(|| entry.clone());
@@ -58,7 +58,7 @@ pub(super) async fn new_versions(run: &Run) -> Result<(), NonConformance> {
     probe.conflict(&key, first.as_ref(), last.as_ref()).await
 }
 
-pub(super) async fn sizes(run: &Run) -> Result<(), NonConformance> {
+pub(super) async fn sizes(run: &SuiteRun) -> Result<(), NonConformance> {
     let key = run.key("sizes");
     let all_bytes: Vec<u8> = (0..=u8::MAX).collect();
     let small = run.probe(Clause::ReadsWhatWasWritten);
@@ -71,7 +71,7 @@ pub(super) async fn sizes(run: &Run) -> Result<(), NonConformance> {
     };
     let largest = probe.entry(&key).await?;
     Clause::LargestValue.check(largest.value == whole, || {
-        format!("{} is read", Shown(&largest))
+        format!("{} is read", ShownEntry(&largest))
     })?;
     let larger = vec![1; MOST_BYTES + 1];
     let swap = probe.register.swap(&key, Some(&largest), larger);
@@ -83,12 +83,15 @@ pub(super) async fn sizes(run: &Run) -> Result<(), NonConformance> {
     })?;
     let found = probe.entry(&key).await?;
     Clause::LargestValue.check(found == largest, || {
-        format!("a larger value was refused, and {} is there", Shown(&found))
+        format!(
+            "a larger value was refused, and {} is there",
+            ShownEntry(&found)
+        )
     })
 }
 
 /// Keys that a store might take for one.
-pub(super) async fn keys_apart(run: &Run) -> Result<(), NonConformance> {
+pub(super) async fn keys_apart(run: &SuiteRun) -> Result<(), NonConformance> {
     let probe = run.probe(Clause::KeysApart);
     let mut keys = Vec::new();
     for names in [
@@ -113,13 +116,13 @@ pub(super) async fn keys_apart(run: &Run) -> Result<(), NonConformance> {
     let all = try_join_all(keys.iter().map(|key| probe.entry(key))).await?;
     for (key, entry) in keys.iter().zip(all) {
         let is_own = entry.value == key.as_str().as_bytes();
-        Clause::KeysApart.check(is_own, || format!("{key} has {}", Shown(&entry)))?;
+        Clause::KeysApart.check(is_own, || format!("{key} has {}", ShownEntry(&entry)))?;
     }
     Ok(())
 }
 
 /// As many elections as may have a record there, all at once on one connection.
-pub(super) async fn many_at_once(run: &Run) -> Result<(), NonConformance> {
+pub(super) async fn many_at_once(run: &SuiteRun) -> Result<(), NonConformance> {
     let probe = &run.probe(Clause::KeysApart);
     let elections = (0_u32..MANY).map(|number| {
         let key = run.key(&format!("many/{number}"));
@@ -143,7 +146,7 @@ pub(super) async fn many_at_once(run: &Run) -> Result<(), NonConformance> {
 }
 
 /// What one connection has confirmed is what another one reads from then on.
-pub(super) async fn seen_by_others(run: &Run) -> Result<(), NonConformance> {
+pub(super) async fn seen_by_others(run: &SuiteRun) -> Result<(), NonConformance> {
     let key = run.key("seen");
     let (one, other) = (run.probe(Clause::SeenAtOnce), run.other(Clause::SeenAtOnce));
     let mut last = None;
@@ -173,7 +176,7 @@ pub(super) async fn seen_by_others(run: &Run) -> Result<(), NonConformance> {
     Ok(())
 }
 
-pub(super) async fn waits_for_poll(run: &Run) -> Result<(), NonConformance> {
+pub(super) async fn waits_for_poll(run: &SuiteRun) -> Result<(), NonConformance> {
     let (key, probe) = (run.key("unpolled"), run.probe(Clause::WaitsForPoll));
     drop(probe.register.swap(&key, None, b"never polled".to_vec()));
     sleep(A_WHILE).await;
@@ -183,7 +186,7 @@ pub(super) async fn waits_for_poll(run: &Run) -> Result<(), NonConformance> {
     })
 }
 
-pub(super) async fn dropped(run: &Run) -> Result<(), NonConformance> {
+pub(super) async fn dropped(run: &SuiteRun) -> Result<(), NonConformance> {
     let (key, probe) = (run.key("dropped"), run.probe(Clause::DropHarmsNothing));
     for polls in 0..DROPPED {
         let mut swap = probe.register.swap(&key, None, b"given up".to_vec());

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::{
-    Clause, NonConformance, Run,
-    contest::{CLIENTS, Network, play},
-    history::{Did, Outcome, Step, judge},
+    Clause, NonConformance, SuiteRun,
+    contest::{CLIENTS, ContestNetwork, play},
+    history::{Did, HistoryStep, SwapOutcome, judge},
 };
 use crate::{
     Entry, MemoryRegister, Register, RegisterError, RegisterKey, RegisterReading, Swap, Swapping,
@@ -23,11 +23,11 @@ fn read(found: impl Into<Option<Entry>>) -> Did {
     Did::Read(found.into())
 }
 
-fn done(version: u64) -> Outcome {
-    Outcome::Answered(Swap::Done(Version::from(version)))
+fn done(version: u64) -> SwapOutcome {
+    SwapOutcome::Answered(Swap::Done(Version::from(version)))
 }
 
-fn swap(expected: impl Into<Option<Entry>>, value: &str, outcome: Outcome) -> Did {
+fn swap(expected: impl Into<Option<Entry>>, value: &str, outcome: SwapOutcome) -> Did {
     Did::Swap {
         expected: expected.into(),
         value: value.into(),
@@ -36,9 +36,9 @@ fn swap(expected: impl Into<Option<Entry>>, value: &str, outcome: Outcome) -> Di
 }
 
 /// One after the other.
-fn steps(did: impl IntoIterator<Item = Did>) -> Vec<Step> {
+fn steps(did: impl IntoIterator<Item = Did>) -> Vec<HistoryStep> {
     let numbered = (1_u64..).step_by(2).zip(did);
-    let steps = numbered.map(|(begin, did)| Step {
+    let steps = numbered.map(|(begin, did)| HistoryStep {
         client: 0,
         begin,
         end: begin + 1,
@@ -47,25 +47,25 @@ fn steps(did: impl IntoIterator<Item = Did>) -> Vec<Step> {
     steps.collect()
 }
 
-fn broken(steps: &[Step]) -> Option<Clause> {
+fn broken(steps: &[HistoryStep]) -> Option<Clause> {
     judge(steps).err().and_then(|broken| broken.clause())
 }
 
 #[test]
 fn a_write_of_unknown_outcome_may_come_late_or_never() {
     for last in [None, Some(entry(1, "a"))] {
-        let lost = swap(None, "a", Outcome::Unknown);
+        let lost = swap(None, "a", SwapOutcome::Unknown);
         let history = steps([lost, read(None), read(last)]);
         assert_eq!(broken(&history), None);
     }
     let late = [
-        swap(None, "a", Outcome::Unknown),
+        swap(None, "a", SwapOutcome::Unknown),
         swap(None, "b", done(1)),
         read(entry(1, "b")),
         swap(
             entry(1, "b"),
             "c",
-            Outcome::Answered(Swap::Conflict(Some(entry(1, "b")))),
+            SwapOutcome::Answered(Swap::Conflict(Some(entry(1, "b")))),
         ),
     ];
     assert_eq!(broken(&steps(late)), Some(Clause::SwapCompares));
@@ -84,11 +84,15 @@ fn each_clause_is_broken_by_a_history_of_its_own() {
         (Clause::OneWins, vec![a(), swap(None, "b", done(2))]),
         (
             Clause::OneWins,
-            vec![a(), swap(None, "b", Outcome::Unknown), read(entry(2, "b"))],
+            vec![
+                a(),
+                swap(None, "b", SwapOutcome::Unknown),
+                read(entry(2, "b")),
+            ],
         ),
         (
             Clause::FailureMeansUnchanged,
-            vec![swap(None, "a", Outcome::Failed), read(entry(1, "a"))],
+            vec![swap(None, "a", SwapOutcome::Failed), read(entry(1, "a"))],
         ),
         (
             Clause::SwapCompares,
@@ -155,13 +159,13 @@ impl Register for ComparesAtSend {
 async fn a_write_that_is_compared_before_it_arrives_is_found_by_late_delivery() {
     let store = MemoryRegister::new();
     let connect = || -> Arc<dyn Register> { Arc::new(ComparesAtSend(store.clone())) };
-    let run = Run {
+    let run = SuiteRun {
         number: "1".to_owned(),
         one: connect(),
         other: connect(),
         clients: (0..CLIENTS).map(|_| connect()).collect(),
     };
-    let found = play(&run, Network::Faulty).await.err();
+    let found = play(&run, ContestNetwork::Faulty).await.err();
     let clause = found.as_ref().and_then(NonConformance::clause);
     assert_eq!(clause, Some(Clause::OneWins), "{found:?}");
 }

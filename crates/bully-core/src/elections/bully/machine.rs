@@ -62,15 +62,8 @@ fn on_start(members: &Arc<Members>, step: &mut Step<'_>) -> Change {
     step.core.note_members(members);
     let me = &step.core.me;
     let Some(leader) = members.leader().filter(|leader| leader.id != me.id) else {
-        let attempt = if members.is_closed() {
-            Attempt::Announce
-        } else {
-            Attempt::Ask
-        };
-        return Change::TakeSlot {
-            attempt,
-            gone: None,
-        };
+        let (attempt, gone) = (Attempt::at_start(members), None);
+        return Change::TakeSlot { attempt, gone };
     };
     if step.competes() {
         return Change::AskLeader {

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::elections::message::{Announcement, Behind, Yield};
 pub(super) use crate::parts::Grace;
-use crate::protocol::{AgentId, Leader, Round, Score, Time};
+use crate::protocol::{AgentId, Leader, Members, Round, Score, Time};
 
 /// The leader that an agent follows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -25,6 +25,17 @@ pub(super) enum Attempt {
     Announce,
     /// It holds an election.
     Ask,
+}
+
+impl Attempt {
+    /// That of an agent that starts: only a closed group knows that no member is missing.
+    pub(super) fn at_start(members: &Members) -> Self {
+        if members.is_closed() {
+            Self::Announce
+        } else {
+            Self::Ask
+        }
+    }
 }
 
 impl BullyConfig {
