@@ -115,7 +115,7 @@ const LAYERS: &[(&str, &str)] = &[
     ),
     (
         "config",
-        "protocol elections store group register remote agent leader operate",
+        "protocol elections store group register remote agent leader operate bully_core::elections",
     ),
     ("supervisor", ""),
     (

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use crate::{
     agent::any::AnyConfig,
     elections::{
-        bully::{BullyConfig, BullyMessage},
+        bully::BullyConfig,
         quorum::{Diskless, QuorumConfig, QuorumError},
     },
     group::Group,
@@ -16,6 +16,7 @@ use crate::{
     remote::{Limits, MayBe, NodeId, is_loopback},
     store::{OpenStore, StoreIdentity},
 };
+use bully_core::elections::message::BullyMessage;
 
 use super::{
     Config, ConfigError, LimitsSettings, PeerSettings, TimingsPreset, TimingsSettings, value::cut,

@@ -9,12 +9,12 @@ use actix::clock::Instant;
 
 use crate::{
     agent::{BullyHandle, ElectionArbiter, LeaveError},
-    elections::bully::BullyMessage,
     group::Group,
     leader::{ShutdownError, leave_when_asked},
     operate::Operated,
     remote::BridgeHandle,
 };
+use bully_core::elections::message::BullyMessage;
 
 /// An agent that a configuration started, with what it runs on.
 ///

@@ -14,7 +14,7 @@ use crate::{
         AgentBuilder, BullyAgent, BullyHandle, ElectionArbiter, StartError,
         any::{AnyBully, AnyConfig},
     },
-    elections::{bully::BullyMessage, quorum::Vote},
+    elections::quorum::Vote,
     group::Group,
     operate::RecordFolder,
     remote::{
@@ -24,6 +24,7 @@ use crate::{
     store::FileStore,
 };
 use actix::ArbiterHandle;
+use bully_core::elections::message::BullyMessage;
 
 use super::{
     Config, ConfigError, PeerSettings, RunError, RunningNode,

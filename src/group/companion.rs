@@ -139,7 +139,8 @@ impl Visitor<'_> for Body {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{elections::bully::BullyMessage, group::GroupError};
+    use crate::group::GroupError;
+    use bully_core::elections::message::BullyMessage;
 
     #[test]
     fn no_other_group_has_a_companions_name() {

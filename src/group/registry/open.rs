@@ -59,7 +59,7 @@ impl<M: PeerMessage> Registry<M> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::elections::bully::BullyMessage;
+    use bully_core::elections::message::BullyMessage;
 
     #[test]
     fn a_signal_whose_watch_was_dropped_takes_no_room() {
