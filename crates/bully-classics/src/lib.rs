@@ -18,6 +18,15 @@
 //!
 //! Not here: the interface of an election, and the parts that machines share.
 #![forbid(unsafe_code)]
+// The builds with `testkit`, those of every test among them, hold the lints.
+#![cfg_attr(
+    not(feature = "testkit"),
+    allow(
+        unreachable_pub,
+        unnameable_types,
+        reason = "what tests alone name is public for them alone"
+    )
+)]
 
 pub mod ballot;
 pub mod invitation;

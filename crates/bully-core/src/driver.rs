@@ -6,6 +6,8 @@
 //! These are traits and free functions, so that a list of members that an application reads offers none of them.
 
 pub use crate::record::{
+    lines::{Line, Subject, Way, lines, to_text},
+    mermaid::to_mermaid,
     moment::{AgentCondition, AgentMoment, RecordedMoments},
     ring::BoundedRecord,
 };

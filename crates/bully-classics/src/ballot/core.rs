@@ -6,12 +6,13 @@
 use std::{sync::Arc, time::Duration};
 
 use super::{
-    BallotConfig, BallotNumber, BallotTimer, Defect, HeartbeatReply, HeartbeatRequest, Leads, Out,
-    Standing,
+    BallotConfig, BallotNumber, Defect, Out,
     leader::Leading,
+    message::{HeartbeatReply, HeartbeatRequest, Leads, Standing},
     pace::Pace,
     state::{Following, LastRound, State},
     statements::Statements,
+    timer::BallotTimer,
     voter::Voter,
 };
 use bully_core::parts::Participant;

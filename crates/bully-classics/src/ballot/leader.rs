@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use super::{BallotNumber, BallotTimer, Out, Resign, core::Core};
+use super::{BallotNumber, Out, core::Core, message::Resign, timer::BallotTimer};
 use bully_core::protocol::{AgentId, Event, Time};
 
 /// This agent leads.

@@ -8,9 +8,11 @@
 use std::{mem, sync::Arc, time::Duration};
 
 use super::{
-    Ballot, BallotMessage, BallotRecord, BallotTimer, Defect, HeartbeatReply, HeartbeatRequest,
-    Leads, Nack, Out, Resign, observer,
+    Ballot, BallotRecord, Defect, Out,
+    message::{BallotMessage, HeartbeatReply, HeartbeatRequest, Leads, Nack, Resign},
+    observer,
     state::{LastRound, State},
+    timer::BallotTimer,
 };
 use bully_core::protocol::{
     AgentId, Event, Incarnation, Input, InputOf, Leader, LostReason, Members, Role, Score, Time,

@@ -143,9 +143,12 @@ pub(crate) use defect::Defect;
 #[doc(hidden)]
 pub use defect::Defect;
 
+pub use number::{BallotNumber, BallotRecord};
+#[cfg(not(any(test, feature = "testkit")))]
+use {message::BallotMessage, timer::BallotTimer};
+#[cfg(any(test, feature = "testkit"))]
 pub use {
     message::{BallotMessage, HeartbeatReply, HeartbeatRequest, Leads, Nack, Resign, Standing},
-    number::{BallotNumber, BallotRecord},
     timer::BallotTimer,
 };
 

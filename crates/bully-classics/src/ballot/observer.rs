@@ -5,7 +5,12 @@
 //! holder left. No voter would ever ask for that memory, so the observer tells it to a leader that leads
 //! by less (`observer-remembers`).
 
-use super::{Leads, Nack, Out, core::Core, state::Following};
+use super::{
+    Out,
+    core::Core,
+    message::{Leads, Nack},
+    state::Following,
+};
 use bully_core::protocol::{AgentId, Incarnation};
 
 /// What an observer follows when an agent says that it leads, if it accepts that.

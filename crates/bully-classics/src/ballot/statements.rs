@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{BallotNumber, Standing};
+use super::{BallotNumber, message::Standing};
 use bully_core::protocol::{AgentId, Incarnation, Members};
 
 /// The last statement of each of the other voters.

@@ -10,7 +10,8 @@ use std::{
 };
 
 use super::{
-    AgentId, ElectionId, Invitation, InvitationTimer, Next, Out, Score, core::Core, leader::Invited,
+    AgentId, ElectionId, Next, Out, Score, core::Core, leader::Invited, message::Invitation,
+    timer::InvitationTimer,
 };
 use bully_core::protocol::{Time, To};
 

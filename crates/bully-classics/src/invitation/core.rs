@@ -6,8 +6,8 @@
 use std::sync::Arc;
 
 use super::{
-    AgentId, CountRecord, Decline, Defect, ElectionId, InvitationConfig, InvitationTimer, Next,
-    Out, Score,
+    AgentId, CountRecord, Defect, ElectionId, InvitationConfig, Next, Out, Score, message::Decline,
+    timer::InvitationTimer,
 };
 use crate::numbered::Numbers;
 use bully_core::parts::{Cooldown, Participant, slot};

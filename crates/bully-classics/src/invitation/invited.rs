@@ -4,7 +4,12 @@
 //! would move it back. An agent that outranks the inviter declines: in the original any coordinator
 //! swallows any other, and the lowest may lead.
 
-use super::{Accept, AgentId, Defect, Invitation, Next, Out, core::Core, state::State};
+use super::{
+    AgentId, Defect, Next, Out,
+    core::Core,
+    message::{Accept, Invitation},
+    state::State,
+};
 use bully_core::protocol::{Member, Time};
 
 pub(super) fn on_invitation(

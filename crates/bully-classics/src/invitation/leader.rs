@@ -11,8 +11,10 @@ use std::{
 };
 
 use super::{
-    AgentId, AreYouCoordinator, CoordinatorReply, Decline, ElectionId, GroupRole, InvitationTimer,
-    Next, Out, Ready, Score, Term, core::Core,
+    AgentId, ElectionId, Next, Out, Score, Term,
+    core::Core,
+    message::{AreYouCoordinator, CoordinatorReply, Decline, GroupRole, Ready},
+    timer::InvitationTimer,
 };
 use bully_core::parts::{Due, Handover};
 use bully_core::protocol::{Event, LostReason, Time};

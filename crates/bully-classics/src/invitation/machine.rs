@@ -6,11 +6,14 @@
 use std::{mem, sync::Arc};
 
 use super::{
-    Accept, AgentId, AreYouCoordinator, CoordinatorReply, Decline, Incarnation, InvitationConfig,
-    InvitationMessage as Message, InvitationTimer, LAST_COUNT, Out, Score, There,
+    AgentId, Incarnation, InvitationConfig, LAST_COUNT, Out, Score,
     core::Core,
     invited, member,
+    message::{
+        Accept, AreYouCoordinator, CoordinatorReply, Decline, InvitationMessage as Message, There,
+    },
     state::{Next, State},
+    timer::InvitationTimer,
 };
 use crate::numbered::CountRecord;
 use bully_core::parts::Due;

@@ -5,10 +5,11 @@
 //! is not invited: it takes the word of the latest group's coordinator.
 
 use super::{
-    AgentId, AreYouThere, Defect, ElectionId, Invitation, InvitationTimer, Next, Out, Ready,
-    Resign, Score, Task, There,
+    AgentId, Defect, ElectionId, Next, Out, Score, Task,
     core::Core,
+    message::{AreYouThere, Invitation, Ready, Resign, There},
     state::{State, without},
+    timer::InvitationTimer,
 };
 use crate::numbered::CoordinatorWatch;
 use bully_core::protocol::{After, Event, Incarnation, Leader, LostReason, Rank, Time};

@@ -132,6 +132,9 @@ pub(crate) use defect::Defect;
 pub use defect::Defect;
 pub use machine::InvitationElection;
 
+#[cfg(not(any(test, feature = "testkit")))]
+use {message::InvitationMessage, timer::InvitationTimer};
+#[cfg(any(test, feature = "testkit"))]
 pub use {
     message::{
         Accept, AreYouCoordinator, AreYouThere, CoordinatorReply, Decline, GroupRole, Invitation,

@@ -13,11 +13,12 @@
 use std::collections::BTreeMap;
 
 use super::{
-    ElectionId, GroupRole, Invitation,
+    ElectionId,
     candidate::Merge,
     core::Core,
     leader::{Found, Leading},
     member::Membership,
+    message::{GroupRole, Invitation},
 };
 use bully_core::protocol::{After, AgentId, Leader, LostReason, Role, Score, Time};
 

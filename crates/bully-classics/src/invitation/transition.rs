@@ -12,11 +12,13 @@ use std::{
 use tracing::debug;
 
 use super::{
-    Accept, AgentId, Invitation, InvitationElection, InvitationTimer, Leader, Out, Resign,
+    AgentId, InvitationElection, Leader, Out,
     candidate::Merge,
     leader::{Found, Leading},
     member::Membership,
+    message::{Accept, Invitation, Resign},
     state::{Next, State},
+    timer::InvitationTimer,
 };
 use bully_core::protocol::{Event, LostReason, Time, To};
 

@@ -1,9 +1,10 @@
 //! `answer-truthfully`: the answers that an agent owes in every state.
 
 use super::{
-    AgentId, AreYouNormal, AreYouThere, Call, Next, NotNormal, Out, Ready, There, WhenAsked,
+    AgentId, Next, Out, WhenAsked,
     core::Core,
     member,
+    message::{AreYouNormal, AreYouThere, Call, NotNormal, Ready, There},
     state::{ELECT, State},
 };
 use bully_core::protocol::{Incarnation, Time};

@@ -7,10 +7,13 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use super::{
-    Ack, AgentId, AreYouThere, Call, ElectionId, Halt, Nack, NewCoordinator, Next, Out, Ready,
-    ReorganizationMessage, ReorganizationTimer, Score, There,
+    AgentId, ElectionId, Next, Out, Score,
     core::Core,
+    message::{
+        Ack, AreYouThere, Call, Halt, Nack, NewCoordinator, Ready, ReorganizationMessage, There,
+    },
     state::{ELECT, Halter, WaitCause},
+    timer::ReorganizationTimer,
 };
 use bully_core::protocol::{After, Rank, Time, To};
 

@@ -10,8 +10,10 @@ use std::{
 };
 
 use super::{
-    Ack, AgentId, Call, CountRecord, Defect, ElectionId, Nack, Next, Out, ReorganizationConfig,
-    ReorganizationTimer, Score, state::WaitCause,
+    AgentId, CountRecord, Defect, ElectionId, Next, Out, ReorganizationConfig, Score,
+    message::{Ack, Call, Nack},
+    state::WaitCause,
+    timer::ReorganizationTimer,
 };
 use crate::numbered::Numbers;
 use bully_core::parts::{Cooldown, Participant, slot};

@@ -7,8 +7,9 @@
 //! one's last messages would break GM1 (Garcia-Molina 1982) if its caller then dies.
 
 use super::{
-    Call, Halt, Next, Out,
+    Next, Out,
     core::Core,
+    message::{Call, Halt},
     state::{ELECT, Halter, State, WaitCause},
 };
 use bully_core::protocol::{Rank, Time};

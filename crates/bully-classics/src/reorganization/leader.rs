@@ -5,8 +5,11 @@
 //! notice each other.
 
 use super::{
-    AgentId, AreYouNormal, Defect, ElectionId, Next, NotNormal, Out, ReorganizationTimer, Score,
-    core::Core, state::ELECT,
+    AgentId, Defect, ElectionId, Next, Out, Score,
+    core::Core,
+    message::{AreYouNormal, NotNormal},
+    state::ELECT,
+    timer::ReorganizationTimer,
 };
 use bully_core::parts::{Due, Handover};
 use bully_core::protocol::{LostReason, Time};

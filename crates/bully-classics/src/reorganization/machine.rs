@@ -6,11 +6,12 @@
 use std::{mem, sync::Arc};
 
 use super::{
-    AgentId, Incarnation, LAST_COUNT, Nack, NotNormal, Out, ReorganizationConfig,
-    ReorganizationMessage as Message, ReorganizationTimer, Score, There, answer,
+    AgentId, Incarnation, LAST_COUNT, Out, ReorganizationConfig, Score, answer,
     core::Core,
     halt, member,
+    message::{Nack, NotNormal, ReorganizationMessage as Message, There},
     state::{ELECT, Next, State},
+    timer::ReorganizationTimer,
 };
 use crate::numbered::CountRecord;
 use bully_core::parts::Due;

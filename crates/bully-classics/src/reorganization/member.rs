@@ -6,10 +6,11 @@
 //! the agent that coordinates by the latest election.
 
 use super::{
-    AgentId, AreYouThere, Call, Defect, ElectionId, NewCoordinator, Next, Normal, NotNormal, Out,
-    Ready, ReorganizationTimer, Resign, Score, Task, There,
+    AgentId, Defect, ElectionId, Next, Out, Score, Task,
     core::Core,
+    message::{AreYouThere, Call, NewCoordinator, Normal, NotNormal, Ready, Resign, There},
     state::{ELECT, State},
+    timer::ReorganizationTimer,
 };
 use crate::numbered::CoordinatorWatch;
 use bully_core::protocol::{After, Event, Incarnation, Leader, Time};

@@ -158,6 +158,9 @@ pub(crate) use defect::Defect;
 pub use defect::Defect;
 pub use machine::Reorganization;
 
+#[cfg(not(any(test, feature = "testkit")))]
+use {message::ReorganizationMessage, timer::ReorganizationTimer};
+#[cfg(any(test, feature = "testkit"))]
 pub use {
     message::{
         Ack, AreYouNormal, AreYouThere, Call, Halt, Nack, NewCoordinator, Normal, NotNormal, Ready,

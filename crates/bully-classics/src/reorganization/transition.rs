@@ -6,11 +6,13 @@
 use tracing::debug;
 
 use super::{
-    AgentId, Call, ElectionId, Leader, Out, Reorganization, ReorganizationTimer, Resign,
+    AgentId, ElectionId, Leader, Out, Reorganization,
     candidate::Candidacy,
     leader::Leading,
     member::Membership,
+    message::{Call, Resign},
     state::{ELECT, Next, State, WaitCause},
+    timer::ReorganizationTimer,
     waiting::Wait,
 };
 use bully_core::protocol::{Event, LostReason, Time};

@@ -1,9 +1,10 @@
 //! An agent that waits: for one above it, for the one that has halted it, or for its own slot.
 
 use super::{
-    Next, Out, ReorganizationTimer,
+    Next, Out,
     core::Core,
     state::{ELECT, Halter, WaitCause},
+    timer::ReorganizationTimer,
 };
 use bully_core::protocol::Time;
 

@@ -5,9 +5,10 @@
 //! carries no list: a member that has passed it on remembers that, so it stays small in a large ring.
 
 use super::{
-    AgentId, Coordinator, Defect, Lap, Next, Out,
+    AgentId, Defect, Next, Out,
     collect::Contest,
     core::Core,
+    message::{Coordinator, Lap},
     state::{Campaign, Passed, State},
 };
 use bully_core::protocol::Time;

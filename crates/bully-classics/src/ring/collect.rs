@@ -5,8 +5,11 @@
 //! (`close-on-own-name`). What the list is good for comes next: `nominate.rs`.
 
 use super::{
-    AgentId, Bounded, Collect, Defect, Entrant, Lap, Next, Nominate, Out, RingElectionId,
-    RingTimer, core::Core, state::Campaign,
+    AgentId, Defect, Next, Out,
+    bounded::Bounded,
+    core::Core,
+    message::{Collect, Entrant, Lap, Nominate, RingElectionId},
+    state::{Campaign, RingTimer},
 };
 use bully_core::protocol::Time;
 

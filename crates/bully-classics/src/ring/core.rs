@@ -8,8 +8,10 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use super::{
-    AgentId, Coordinator, Entrant, Hop, Lap, Next, Out, Passed, RingConfig, RingElectionId,
-    RingTimer, presence::seems_there, state::CampaignCause,
+    AgentId, Hop, Next, Out, Passed, RingConfig,
+    message::{Coordinator, Entrant, Lap, RingElectionId},
+    presence::seems_there,
+    state::{CampaignCause, RingTimer},
 };
 use bully_core::parts::{Cooldown, Participant, slot};
 use bully_core::protocol::{After, Identity, Incarnation, Member, Score, Term, Time, To};

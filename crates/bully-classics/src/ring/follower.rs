@@ -1,9 +1,9 @@
 //! A follower: it watches its leader, and asks for the leadership if it ranks above it.
 
 use super::{
-    AgentId, Campaign, Next, Out, RingTimer, Score,
+    AgentId, Campaign, Next, Out, Score,
     core::Core,
-    state::{CampaignCause, Grace},
+    state::{CampaignCause, Grace, RingTimer},
 };
 use bully_core::protocol::{Event, Leader, Time};
 

@@ -5,7 +5,12 @@
 //! message waits for an acknowledgement: a newer one takes the place of an older one, and of its
 //! waiting time.
 
-use super::{AgentId, Defect, HopAck, Lap, Out, RingMessage, RingTimer, core::Core, state::Grace};
+use super::{
+    AgentId, Defect, Out,
+    core::Core,
+    message::{HopAck, Lap, RingMessage},
+    state::{Grace, RingTimer},
+};
 use bully_core::protocol::{Member, Time};
 
 /// What was passed on and is not acknowledged yet.

@@ -4,7 +4,7 @@
 //! stalled for longer than the others wait gives up. A leader that steps down first lets its work
 //! end, then ends its leadership, and only then nominates its successor: so no two work at a time.
 
-use super::{AgentId, Coordinator, Next, Out, RingTimer, Score, Term, core::Core};
+use super::{AgentId, Next, Out, Score, Term, core::Core, message::Coordinator, state::RingTimer};
 use bully_core::parts::{Due, Handover};
 use bully_core::protocol::{Event, LostReason, Time};
 

@@ -7,12 +7,13 @@
 use std::sync::Arc;
 
 use super::{
-    AgentId, Coordinator, Out, RingConfig, RingMessage, RingTimer, Score, announce,
+    AgentId, Out, RingConfig, Score, announce,
     collect::{self, Contest},
     core::Core,
+    message::{Coordinator, RingMessage},
     nominate,
     presence::has_ended,
-    state::{Campaign, CampaignCause, Next, State},
+    state::{Campaign, CampaignCause, Next, RingTimer, State},
 };
 use bully_core::parts::Due;
 use bully_core::protocol::{Identity, Incarnation, Input, InputOf, Leader, Member, Members, Time};

@@ -153,6 +153,7 @@ pub(crate) use defect::Defect;
 pub use defect::Defect;
 pub use machine::Ring;
 
+#[cfg(any(test, feature = "testkit"))]
 pub use {
     bounded::{Bounded, MOST},
     message::{
@@ -161,6 +162,8 @@ pub use {
     },
     state::RingTimer,
 };
+#[cfg(not(any(test, feature = "testkit")))]
+use {message::RingMessage, state::RingTimer};
 
 use hop::Hop;
 use state::{Campaign, Next, Passed, State};

@@ -3,7 +3,14 @@
 //! Decided here: `nominate-the-highest`. The source announces the winner at once; here the winner does
 //! that itself, so that one that died since it was collected is found out: its nomination comes back.
 
-use super::{AgentId, Bounded, Lap, Next, Nominate, collect::Contest, core::Core, state::Campaign};
+use super::{
+    AgentId, Next,
+    bounded::Bounded,
+    collect::Contest,
+    core::Core,
+    message::{Lap, Nominate},
+    state::Campaign,
+};
 
 /// A nomination has come to this agent.
 pub(super) fn on_nominate(core: &mut Core, campaign: &Campaign, mut nominate: Nominate) -> Next {

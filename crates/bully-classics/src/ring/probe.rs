@@ -6,9 +6,10 @@
 use std::sync::Arc;
 
 use super::{
-    AgentId, Answer, Defect, Next, Out, Probe, RingTimer,
+    AgentId, Defect, Next, Out,
     core::Core,
-    state::{Campaign, CampaignCause},
+    message::{Answer, Probe},
+    state::{Campaign, CampaignCause, RingTimer},
 };
 use bully_core::protocol::{Incarnation, Leader, Member, Time, To};
 

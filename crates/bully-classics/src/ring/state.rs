@@ -7,8 +7,11 @@
 use std::time::Duration;
 
 use super::{
-    AgentId, Incarnation, Lap, RingElectionId, RingMessage, Term, collect::Contest,
-    follower::Following, leader::Leading,
+    AgentId, Incarnation, Term,
+    collect::Contest,
+    follower::Following,
+    leader::Leading,
+    message::{Lap, RingElectionId, RingMessage},
 };
 pub(super) use bully_core::parts::Grace;
 use bully_core::protocol::{LostReason, Time};

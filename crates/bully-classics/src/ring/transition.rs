@@ -5,12 +5,13 @@
 //! in this file.
 
 use super::{
-    AgentId, Lap, Out, Ring, RingMessage, RingTimer, Score, Term, announce,
+    AgentId, Out, Ring, Score, Term, announce,
     collect::{self, Contest},
     follower::Following,
     leader::Leading,
+    message::{Lap, RingMessage},
     nominate,
-    state::{Campaign, CampaignCause, Next, State},
+    state::{Campaign, CampaignCause, Next, RingTimer, State},
 };
 use bully_core::protocol::{Leader, LostReason, Role, Time};
 

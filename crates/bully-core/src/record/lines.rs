@@ -228,6 +228,6 @@ fn tells_nothing<'a>(
 }
 
 /// Writing to a string cannot fail.
-pub fn append(text: &mut String, what: fmt::Arguments<'_>) {
+pub(crate) fn append(text: &mut String, what: fmt::Arguments<'_>) {
     text.write_fmt(what).unwrap_or_default();
 }

@@ -33,10 +33,8 @@ mod difference;
 mod entry;
 mod error;
 mod header;
-#[doc(hidden)]
-pub mod lines;
-#[doc(hidden)]
-pub mod mermaid;
+pub(crate) mod lines;
+pub(crate) mod mermaid;
 pub(crate) mod moment;
 mod read;
 mod recording;

@@ -14,12 +14,9 @@ use super::{
     digest::{Digest, DigestStep},
 };
 use bully_core::{
+    driver::{Line, lines, to_mermaid, to_text},
     protocol::{AgentId, Event, PeerMessage, Role, Time},
-    record::{
-        Header, RecordedCommand, Recording,
-        lines::{self, Line},
-        mermaid,
-    },
+    record::{Header, RecordedCommand, Recording},
 };
 
 /// A run, or as much of it as was asked for.
@@ -321,16 +318,16 @@ impl Trace {
     /// `+1.5` is how much later a message arrives, `-x` a message that never does. Agents to which
     /// the same happens at the same moment share a line.
     pub fn to_text(&self) -> String {
-        lines::to_text(&self.lines(), self.forgotten)
+        to_text(&self.lines(), self.forgotten)
     }
 
     /// The run as a Mermaid `sequenceDiagram`.
     pub fn to_mermaid(&self) -> String {
-        mermaid::to_mermaid(&self.lines(), &self.order)
+        to_mermaid(&self.lines(), &self.order)
     }
 
     fn lines(&self) -> Vec<Line<'_>> {
-        lines::lines(&self.entries)
+        lines(&self.entries)
     }
 
     /// Whether messages are counted at all, kept or not.
