@@ -55,6 +55,33 @@
 //! | *confirmed*, *suspected* | an end that a supervisor saw; an end that silence suggests (`certain`, `suspect` in names) | |
 //! | *partition*, *cut*, *isolate*, *heal*, *crash*, *hang* | the faults of a test | |
 //!
+//! # Every public type
+//! Those that a build without features has; the others are on the pages of their modules. [`prelude`] has what a
+//! first program needs.
+//!
+//! | module | types |
+//! |---|---|
+//! | [`agent`] | `Agent`, `AgentBuilder`, `BullyAgent`, `BullyBuilder`, `BullyElection`, `BullyHandle`, `BullyMember`, `CommandError`, `ConditionalFence`, `Diagnosis`, `Drained`, `DrainingToken`, `ElectionArbiter`, `ElectionHandle`, `Epoch`, `Fence`, `Finding`, `LeadError`, `LeaderGuard`, `LeaveError`, `Lifecycle`, `NotLeading`, `Notice`, `OnPanic`, `Progress`, `ProgressError`, `StartError`, `Status`, `Subscribe`, `SubscribeDraining`, `VoterCount`, `Voters`, `VotersError`, `WaitError` |
+//! | [`leader`] | `Channel`, `ChannelError`, `LeaderMessage`, `LeaderProxy`, `Messages`, `MessagesError`, `Overflow`, `ProxyBuilder`, `ProxyCounts`, `ProxyError`, `ProxyStartError`, `SendError`, `ShutdownError`, `Singleton`, `SingletonBuilder`, `SingletonError`, `SingletonHandle`, `SingletonState`, `SingletonStatus`, `SteppingDown`, `Untaken` |
+//! | [`leader::fence`] | `FenceNumber`, `Fenced`, `FencingActor`, `FencingGate`, `GatedAnswer`, `NoFence`, `ReadGate`, `Stale` |
+//! | [`leader::fence::sql`] | `NotAdmitted` |
+//! | [`leader::schedule`] | `DueTimes`, `Misfire`, `ScheduleBuilder`, `ScheduleError`, `ScheduleHandle`, `ScheduleRecord`, `ScheduleState`, `ScheduleStatus`, `SchedulesBuilder`, `Tick` |
+//! | [`group`] | `Counts`, `Envelope`, `Group`, `GroupError`, `Holder`, `JoinError`, `MembersChanged`, `OpenError`, `PeerReport`, `Unshared` |
+//! | [`store`] | `FileStore`, `Generation`, `Generations`, `Incarnations`, `MemoryStore`, `OpenStore`, `Saving`, `StoreError`, `StoreIdentity`, `TermStore` |
+//! | [`clock`] | `BootClock`, `Clock`, `ClockError`, `RuntimeClock`, `SystemWallClock`, `WallClock`, `WallTime` |
+//! | [`register`] | `AttachError`, `ChangeStream`, `Entry`, `FileRegister`, `MemoryRegister`, `Register`, `RegisterError`, `RegisterKey`, `RegisterListing`, `RegisterReading`, `RegisterRefusal`, `Removal`, `Removing`, `Swap`, `Swapping`, `Version` |
+//! | [`remote`] | `BridgeBuilder`, `BridgeCounts`, `BridgeError`, `BridgeEvent`, `BridgeHandle`, `Closed`, `ClusterId`, `DrainTimedOut`, `GroupRules`, `Limits`, `LimitsBuilder`, `LimitsError`, `LinkId`, `LinkStatus`, `MayBe`, `NodeId`, `NodeIdError`, `NodeIncarnation`, `Peer`, `PeerStatus`, `RemoteBridge`, `RemoteMessage`, `Rights`, `Traffic` |
+//! | [`remote::transport`] | `Datagrams`, `IncomingStream`, `Listener`, `Pending`, `RefusedPackets`, `StartingBridge`, `Stream`, `Tcp`, `Transport` |
+//! | [`supervisor`] | `Deadline`, `Exit`, `Guardian`, `GuardianBuilder`, `OnStop`, `PolicyError`, `RestartPolicy`, `RestartPolicyBuilder`, `Supervision` |
+//! | [`operate`] | `AgentRecording`, `AgentReport`, `BridgeReport`, `Command`, `CommandRefusal`, `Explanation`, `LinkReport`, `MemberReport`, `Operated`, `Order`, `Outcome`, `OutcomeVerdict`, `RecordFolder`, `RecordRequest`, `Report`, `SocketAnswer`, `SocketError`, `SocketGuard`, `SocketRequest` |
+//! | [`protocol`] | `After`, `AgentId`, `Birth`, `ChangeError`, `Changed`, `ClockKind`, `Contact`, `Decree`, `Detector`, `Effect`, `EffectOf`, `Effects`, `EffectsOf`, `Election`, `Electorate`, `Ends`, `Epochs`, `Event`, `IdError`, `Identity`, `Incarnation`, `Input`, `InputOf`, `Leader`, `Leaders`, `LostReason`, `Measurement`, `Member`, `MemberKind`, `Members`, `MembershipError`, `MessageOf`, `MinimumRole`, `NewVoter`, `NotifyOrder`, `PeerMessage`, `Presence`, `Prospects`, `Rank`, `Recovering`, `Requirements`, `Role`, `Round`, `Rules`, `Score`, `Storage`, `StoreId`, `Term`, `Time`, `Timings`, `TimingsBuilder`, `TimingsError`, `To`, `Unheard`, `View`, `VoterChange`, `VotersEvent` |
+//! | [`record`] | `BoundedText`, `Difference`, `Happening`, `Header`, `MessageText`, `NetworkRecord`, `RecordLimits`, `RecordedAgent`, `RecordedClock`, `RecordedCommand`, `RecordedSide`, `Recording`, `RecordingError`, `TooLong`, `TraceEntry`, `Untold`, `What` |
+//! | [`elections::astra`] | `Astra`, `AstraConfig` |
+//! | [`elections::bully`] | `Bully`, `BullyConfig`, `Elect`, `Elected`, `NegativeMargin`, `Ok`, `Preemption` |
+//! | [`elections::lease`] | `Answer`, `Cell`, `ClaimRecord`, `Holder`, `Lease`, `LeaseConfig`, `LeaseError`, `LeaseName`, `LeaseRecord`, `Micros`, `Nonce`, `ReadRegister`, `RecordError`, `RegisterMessage`, `RegisterRecord`, `RegisterShown`, `Successor`, `SwapRegister`, `Swapped`, `Version` |
+//! | [`elections::quorum`] | `Heard`, `QuorumBully`, `QuorumConfig`, `QuorumError`, `SealRecord`, `Vote`, `VotersRecord` |
+//! | [`elections::quorum::diskless`] | `Diskless` |
+//!
 //! # Read on
 //! [`protocol`] is the contract; [`elections::bully`] the rules and what they promise;
 //! [`agent`] how an actor carries them; [`leader`] what to do with a leadership; [`remote`] how it reaches
