@@ -75,7 +75,7 @@ const LAYERS: &[(&str, &str)] = &[
     ),
     (
         "bully_sim::trace",
-        "bully_core::protocol bully_core::record",
+        "bully_core::protocol bully_core::driver bully_core::record",
     ),
     (
         "bully_sim::sim",
