@@ -18,7 +18,7 @@
 //! │ clock, store   clocks that a lease may trust; what must survive a crash             │
 //! │ register       a lease in a store that all can reach, instead of messages           │
 //! ├─────────────────────────────────────────────────────────────────────────────────────┤
-//! │ elections  the machines, a folder each                                              │
+//! │ elections  the machines, of bully-core and (feature `classics`) of bully-classics   │
 //! │ protocol   the interface they share: inputs, effects, view; ids, ranks, timings     │
 //! │            (everything below the line is pure: no actor, no clock, no randomness)   │
 //! └─────────────────────────────────────────────────────────────────────────────────────┘

@@ -15,8 +15,6 @@
 //! their status (`numbered`). Each keeps its own `match` over roles and inputs: what looks alike in both differs in who
 //! may ask, in what an answer obliges to, and in the deadline of each wait, and a reader compares each with its pages
 //! of the paper.
-//!
-//! Not here: the interface of an election, and the parts that machines share.
 #![forbid(unsafe_code)]
 // The builds with `testkit`, those of every test among them, hold the lints.
 #![cfg_attr(

@@ -33,22 +33,21 @@ async fn drive(
 ) {
     let began = Instant::now();
     let now = || Time::ZERO.after(began.elapsed());
-    let mut timers = BTreeMap::new();
+    let mut timers: BTreeMap<_, Time> = BTreeMap::new();
     let mut out = Effects::new();
     loop {
         let first = timers.iter().min_by_key(|(_, at)| **at);
-        let (timer, due) = first.map_or(
-            (None, Time::from_millis(u64::MAX / 2_000_000)),
-            |(timer, at)| (Some(*timer), *at),
-        );
-        let input = tokio::select! {
-            input = inbox.recv() => input,
-            () = sleep(due.since(now())) => timer.map(Input::TimedOut),
+        let input = match first.map(|(timer, at)| (*timer, *at)) {
+            Some((timer, at)) => tokio::select! {
+                input = inbox.recv() => input,
+                () = sleep(at.since(now())) => {
+                    timers.remove(&timer);
+                    Some(Input::TimedOut(timer))
+                }
+            },
+            None => inbox.recv().await,
         };
         let Some(input) = input else { return };
-        if let Input::TimedOut(timer) = &input {
-            timers.remove(timer);
-        }
         machine.handle(now(), input, &mut out);
         for effect in out.drain() {
             match effect {

@@ -16,6 +16,7 @@ macro_rules! defects {
             allow(
                 dead_code,
                 unreachable_pub,
+                unnameable_types,
                 reason = "only builds with that feature plant any"
             )
         )]
