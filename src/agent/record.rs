@@ -60,8 +60,7 @@ impl AgentRecord {
     }
 
     /// The file of what is written, or of what was kept; `None` where there is none.
-    fn file(&self, header: Header, now: Time, is_kept: bool) -> Option<String> {
-        let mut header = header;
+    fn file(&self, mut header: Header, now: Time, is_kept: bool) -> Option<String> {
         header.began_unix_ms = u64::try_from(self.began_unix_ms).ok();
         let written = self.written();
         if is_kept {

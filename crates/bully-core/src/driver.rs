@@ -1,9 +1,9 @@
-//! What only those who drive a machine do: who keeps the list of a group's members, and tells machines of it.
+//! Calls for those who drive machines: reports of members, and the parts that draw a record.
 //!
-//! Decided here: which reports of members there are. What each of them changes is decided beside
-//! [`Member`] and [`Members`](crate::protocol::Members). Not here: any machine.
+//! Decided here: which reports there are. The files of [`Member`] and [`Members`](crate::protocol::Members) decide what each
+//! of them changes. Not here: any machine.
 //!
-//! These are traits and free functions, so that a list of members that an application reads offers none of them.
+//! The reports are traits. So the pages of both types, which applications read, keep to reading a list and to making one.
 
 pub use crate::record::{
     lines::{Line, Subject, Way, lines, to_text},
@@ -12,7 +12,7 @@ pub use crate::record::{
     ring::BoundedRecord,
 };
 
-use crate::protocol::{AgentId, Incarnation, Member, Score, StoreId};
+use crate::protocol::{AgentId, Incarnation, Leader, Member, Score, StoreId};
 
 /// Reports of one member.
 pub trait MemberReports {
@@ -60,6 +60,19 @@ pub trait MembersReports {
 
     /// The places of the voters with a score in [`Members::iter`](crate::protocol::Members::iter), highest rank first.
     fn places_by_rank(&self) -> impl Iterator<Item = usize>;
+
+    /// Notes the leader, for members that join later. An older term changes nothing.
+    fn note_leader(&mut self, leader: Leader);
+
+    /// Notes that this leadership is over.
+    fn forget_leader(&mut self, id: &AgentId, incarnation: Incarnation);
+
+    /// Opens or closes the group to other hosts; see [`Members::new`](crate::protocol::Members::new).
+    fn set_closed(&mut self, closed: bool);
+
+    /// Notes whether the host of that agent refuses this process, since it knows a later one of its name. Says whether
+    /// that is new.
+    fn disown(&mut self, id: &AgentId, is_refused: bool) -> bool;
 
     /// The hosts of these agents refuse this process, as another snapshot says.
     fn keep_disowners(&mut self, of: &Self);

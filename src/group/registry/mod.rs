@@ -27,7 +27,7 @@ use super::{
     signal::Signal,
     snapshot::{Delivery, NodeDigest, Route},
 };
-use bully_core::driver::MemberReports as _;
+use bully_core::driver::{MemberReports as _, MembersReports as _};
 use epochs::check_alike;
 
 pub(super) struct Registry<M: PeerMessage> {

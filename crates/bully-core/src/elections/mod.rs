@@ -1,5 +1,4 @@
-//! The machines, a folder each; none knows another. What they have in common are [parts](crate::parts) that
-//! each of them holds.
+//! The machines, a folder each; none knows another. Each of them holds the [parts](crate::parts) that all share.
 //!
 //! | machine | promise | needs |
 //! |---|---|---|

@@ -2,7 +2,7 @@
 //!
 //! Decided here: when most of the other voters' hosts do. Not here: how a machine acts on that.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::collections::BTreeSet;
 
 use super::{AgentId, Members};
 
@@ -10,21 +10,6 @@ use super::{AgentId, Members};
 pub(super) type Disowners = BTreeSet<AgentId>;
 
 impl Members {
-    /// Notes whether the host of that agent refuses this process, since it knows a later one of its name. Says whether
-    /// that is new.
-    pub fn disown(&mut self, id: &AgentId, is_refused: bool) -> bool {
-        if self.disowners.contains(id) == is_refused {
-            return false;
-        }
-        let disowners = Arc::make_mut(&mut self.disowners);
-        if is_refused {
-            disowners.insert(id.clone());
-        } else {
-            disowners.remove(id);
-        }
-        true
-    }
-
     /// Whether more of the other voters are on hosts that know a later process of this name, than are up
     /// on other hosts.
     pub fn is_disowned(&self, me: &AgentId) -> bool {

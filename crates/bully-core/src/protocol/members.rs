@@ -84,26 +84,6 @@ impl Members {
         self.change(id, |m| m.mark_down(incarnation))
     }
 
-    /// Notes the leader, for members that join later. An older term changes nothing.
-    pub fn note_leader(&mut self, leader: Leader) {
-        if leader.term >= self.term {
-            self.term = leader.term;
-            self.leader = Some(leader);
-        }
-    }
-
-    /// Notes that this leadership is over.
-    pub fn forget_leader(&mut self, id: &AgentId, incarnation: Incarnation) {
-        self.leader
-            // The end of an earlier incarnation says nothing of one that leads since.
-            .take_if(|l| l.id == *id && l.incarnation <= incarnation);
-    }
-
-    /// Opens or closes the group to other hosts; see [`new`](Self::new).
-    pub fn set_closed(&mut self, closed: bool) {
-        self.closed = closed;
-    }
-
     /// Whether only members that are listed as up can be reached.
     pub fn is_closed(&self) -> bool {
         self.closed
@@ -260,6 +240,36 @@ impl Members {
 const A_FEW: usize = 4;
 
 impl MembersReports for Members {
+    fn note_leader(&mut self, leader: Leader) {
+        if leader.term >= self.term {
+            self.term = leader.term;
+            self.leader = Some(leader);
+        }
+    }
+
+    fn forget_leader(&mut self, id: &AgentId, incarnation: Incarnation) {
+        self.leader
+            // The end of an earlier incarnation says nothing of one that leads since.
+            .take_if(|l| l.id == *id && l.incarnation <= incarnation);
+    }
+
+    fn set_closed(&mut self, closed: bool) {
+        self.closed = closed;
+    }
+
+    fn disown(&mut self, id: &AgentId, is_refused: bool) -> bool {
+        if self.disowners.contains(id) == is_refused {
+            return false;
+        }
+        let disowners = Arc::make_mut(&mut self.disowners);
+        if is_refused {
+            disowners.insert(id.clone());
+        } else {
+            disowners.remove(id);
+        }
+        true
+    }
+
     fn keep_disowners(&mut self, of: &Self) {
         let mut disowners = BTreeSet::clone(&of.disowners);
         disowners.retain(|id| self.get(id).is_some());

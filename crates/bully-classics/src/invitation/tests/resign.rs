@@ -1,7 +1,6 @@
 //! `Resign`.
 
 use super::*;
-use bully_core::driver::MembersReports as _;
 
 fn resign(count: u64, successor: Option<&str>) -> Resign {
     Resign {

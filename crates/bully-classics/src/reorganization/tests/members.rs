@@ -1,7 +1,6 @@
 //! Snapshots of the members.
 
 use super::*;
-use bully_core::driver::MembersReports as _;
 
 #[test]
 fn a_confirmed_end_shortens_the_wait_for_answers() {

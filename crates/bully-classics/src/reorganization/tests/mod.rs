@@ -28,7 +28,7 @@ use bully_core::protocol::{
     Input, Member, Role, Term, Time, Timings, To,
     fixture::{EYE, HIGH, LOW, ME, id},
 };
-use bully_core::{elections::fixture::*, parts::Participant};
+use bully_core::{driver::MembersReports as _, elections::fixture::*, parts::Participant};
 
 type Kit = bully_core::elections::fixture::Kit<Reorganization>;
 

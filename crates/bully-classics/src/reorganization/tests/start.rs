@@ -1,7 +1,6 @@
 //! `Start`: `recover-on-start` and `ask-those-above`, boot and recovery alike.
 
 use super::*;
-use bully_core::driver::MembersReports as _;
 
 #[test]
 fn an_incarnation_begins_with_a_new_count_and_a_question_to_all_above() {

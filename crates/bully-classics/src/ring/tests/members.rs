@@ -1,7 +1,6 @@
 //! `Members`: incarnations end, begin and are doubted; members join and leave.
 
 use super::*;
-use bully_core::driver::MembersReports as _;
 
 #[test]
 fn a_leaders_confirmed_end_is_answered_in_order_of_rank() {

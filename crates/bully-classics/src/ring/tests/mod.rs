@@ -35,7 +35,7 @@ use bully_core::protocol::{
     AgentId, Effect, Election, Event, Identity, Incarnation, Input, LostReason, Member, MemberKind,
     Members, MembershipError, PeerMessage, Role, Score, Term, Time, Timings, To,
 };
-use bully_core::{elections::fixture::*, parts::Participant};
+use bully_core::{driver::MembersReports as _, elections::fixture::*, parts::Participant};
 
 /// The ring, in its order: `a` with the score 1, `b` with 9, the machine under test with 5, and
 /// `z` with 3. So `z` is next, and messages come from `b`.

@@ -1,7 +1,6 @@
 //! `Probe` and `Answer`: `probe-the-skipped`.
 
 use super::*;
-use bully_core::driver::MembersReports as _;
 
 /// Skips `z`.
 fn suspecting(mut kit: Kit) -> Kit {

@@ -1,7 +1,6 @@
 //! `SetScore`.
 
 use super::*;
-use bully_core::driver::MembersReports as _;
 
 #[test]
 fn a_follower_that_outranks_its_leader_now_begins_an_election() {

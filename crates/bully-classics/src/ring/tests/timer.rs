@@ -1,7 +1,6 @@
 //! Timers: `restart-lost-election`, `miss-a-silent-leader`, and what an agent does that was stalled itself.
 
 use super::*;
-use bully_core::driver::MembersReports as _;
 
 #[test]
 fn an_election_without_an_outcome_is_begun_again_in_a_higher_term() {

@@ -143,7 +143,7 @@ impl Register {
         self.keep(out);
     }
 
-    /// What it holds.
+    /// Its records.
     pub const fn held(&self) -> &Held {
         &self.held
     }

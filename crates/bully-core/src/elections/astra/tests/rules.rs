@@ -1,6 +1,7 @@
 //! The rules, one after another.
 
 use super::*;
+use crate::driver::MembersReports as _;
 
 // ---- hold-election ----
 

@@ -1,7 +1,6 @@
 //! `Members`: a new snapshot.
 
 use super::*;
-use crate::driver::MembersReports as _;
 
 /// Something that happens to the member of that name.
 type Change = fn(&mut Members, &str);

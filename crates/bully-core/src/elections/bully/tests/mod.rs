@@ -26,12 +26,12 @@ use super::{
     Behind, Bully, BullyConfig, BullyMessage, BullyTimer, Defect, Elect, Elected, Ok, Preemption,
     Yield, candidate::Asked, machine::State,
 };
-use crate::protocol::fixture::{EYE, HIGH, LOW, ME, id};
 use crate::protocol::{
     Election as _, Event, Incarnation, Input, Leader, LostReason, Member, MemberKind, Members,
     Role, Round, Score, Term, Timings, To,
+    fixture::{EYE, HIGH, LOW, ME, id},
 };
-use crate::{elections::fixture::*, parts::Participant};
+use crate::{driver::MembersReports as _, elections::fixture::*, parts::Participant};
 
 type Kit = crate::elections::fixture::Kit<Bully>;
 type Seen = crate::elections::fixture::Seen<Bully>;

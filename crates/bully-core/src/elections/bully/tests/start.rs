@@ -1,7 +1,6 @@
 //! `Start`: boot and recovery.
 
 use super::*;
-use crate::driver::MembersReports as _;
 
 #[test]
 fn an_agent_that_is_not_first_in_an_open_group_waits_for_its_slot() {

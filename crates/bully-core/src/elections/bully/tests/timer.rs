@@ -1,7 +1,6 @@
 //! Timers: early, due, and foreign to the role. Late ones are in `stall.rs`.
 
 use super::*;
-use crate::driver::MembersReports as _;
 
 fn ask(counter: u64, term: u64) -> Elect {
     Elect {

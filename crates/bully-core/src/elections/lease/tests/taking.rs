@@ -1,6 +1,7 @@
 //! From the slot to the lease, and every way in which that fails.
 
 use super::*;
+use crate::driver::MembersReports as _;
 
 fn mine(term: u64, attempt: u64) -> LeaseRecord {
     held(ME, term, attempt)

@@ -1,6 +1,7 @@
 //! `Start`: boot, recovery, quarantine.
 
 use super::*;
+use crate::driver::MembersReports as _;
 
 fn start(kit: &mut Kit) -> Seen {
     kit.begin()
