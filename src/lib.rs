@@ -56,8 +56,8 @@
 //! | *partition*, *cut*, *isolate*, *heal*, *crash*, *hang* | the faults of a test | |
 //!
 //! # Every public type
-//! Those that a build without features has; the others are on the pages of their modules. [`prelude`] has what a
-//! first program needs.
+//! The types of a build without features; the pages of the modules have the others. A first program needs [`prelude`]
+//! alone.
 //!
 //! | module | types |
 //! |---|---|

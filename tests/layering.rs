@@ -377,7 +377,7 @@ fn cases<const COLUMNS: usize>(table: &str) -> impl Iterator<Item = [&str; COLUM
     })
 }
 
-/// What is wrong in a file, a line each.
+/// The faults in a file, a line each.
 fn violations(file: &str, source: &str) -> Vec<String> {
     let place = module_of(file);
     let layer = layer_of(&place);

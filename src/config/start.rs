@@ -115,7 +115,7 @@ impl Starter {
 
     /// Changes the settings of the bridge, such as its restart policy or its
     /// [`transport`](BridgeBuilder::transport). May be called for several changes; without peers, an address to listen at
-    /// and zenoh there is no bridge, and they are not called.
+    /// and zenoh no bridge is started, and they are not called.
     pub fn bridge(
         mut self,
         change: impl FnOnce(BridgeBuilder) -> BridgeBuilder + Send + 'static,

@@ -100,7 +100,7 @@ const fn tone_of(event: &Event) -> Tone {
     match event {
         Event::Acquired { .. } | Event::Renewed { .. } => Tone::Good,
         Event::Lost { .. } | Event::NoLeader { .. } => Tone::Bad,
-        // A later core may have more: `tests/layering` finds one that is not listed here.
+        // A later core may have more variants: `tests/layering` finds those that this list lacks.
         Event::Draining { .. } | Event::NewLeader(_) | Event::Voters(_) | _ => Tone::Plain,
     }
 }

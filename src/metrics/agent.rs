@@ -71,7 +71,7 @@ impl AgentSeries<'_> {
                     counter!(FOLLOWED, &labels).increment(1);
                 }
             }
-            // A later core may have more: `tests/layering` finds one that is not listed here.
+            // A later core may have more variants: `tests/layering` finds those that this list lacks.
             Event::Draining { .. } | Event::NoLeader { .. } | Event::Voters(_) | _ => {}
         }
     }

@@ -7,14 +7,14 @@
 //! | [`reorganization`] | the paper's: two at work have the same coordinator and task, at every instant | deadline > 2 × the longest delay, no loss, no pause, a durable record |
 //! | [`invitation`] | agreement in each group; one group, under the highest-ranked, once messages are on time | a durable record |
 //!
-//! They are for those who learn, teach and compare. For work of which there must not be two take the quorum or the
-//! lease of `bully_core`. [actix-bully](https://docs.rs/actix-bully) runs these machines in actix actors, with its
+//! Take them to learn, to teach and to compare. Where two leaders would do harm, take the quorum or the lease of
+//! `bully_core`. [actix-bully](https://docs.rs/actix-bully) runs these machines in actix actors, with its
 //! feature `classics`, as `actix_bully::elections::ring` and so on.
 //!
 //! `invitation` and `reorganization` are two algorithms of one paper. They share their numbers, their safe storage and
-//! their status (`numbered`). Each keeps its own `match` over roles and inputs: what looks alike in both differs in who
-//! may ask, in what an answer obliges to, and in the deadline of each wait, and a reader compares each with its pages
-//! of the paper.
+//! their status (`numbered`). Each keeps its own `match` over roles and inputs. The lines look alike in both, but the
+//! rules differ: in the right to ask, in the duty after an answer, and in the deadline of each wait. And a reader compares
+//! each machine with its own pages of the paper.
 #![forbid(unsafe_code)]
 // The builds with `testkit`, those of every test among them, hold the lints.
 #![cfg_attr(

@@ -8,20 +8,20 @@
 //!                     Election::view(now): role, term, leader
 //! ```
 //!
-//! Who wants leader election in an actix application takes the crate [actix-bully], which has this one inside. This
-//! crate is for those who bring a runtime of their own, and for those who write an election of their own.
+//! For an actix application take the crate [actix-bully], which has this one inside. Take this crate to run the machines
+//! under a runtime of your own, or to write an election of your own.
 //!
-//! | module | what it has |
+//! | module | content |
 //! |---|---|
 //! | [`protocol`] | the contract: inputs, effects, view; ids, ranks, terms, timings |
 //! | [`elections`] | the machines: bully, ASTRA, quorum, lease |
-//! | [`parts`] | what these machines have in common, for those who write another one |
-//! | [`driver`] | what a driver does beside that: it keeps the list of members |
+//! | [`parts`] | parts that these machines share, for an election of your own |
+//! | [`driver`] | calls of a driver beside the contract: it keeps the list of members |
 //! | [`record`] | a run on record: its file, its drawings, a test that repeats it |
 //!
 //! # The contract
-//! [`Election`](protocol::Election) says what a machine promises, and in eight points what its driver owes it. A machine
-//! is *total*: every input in every role is decided, and none fails. The same inputs give the same effects.
+//! [`Election`](protocol::Election) names the promises of a machine, and the eight duties of its driver. A machine is
+//! *total*: it decides every input in every role, and none fails. The same inputs give the same effects.
 //!
 //! # A driver
 //! This one is over plain tokio. It is the example `driver` of this crate (`cargo run -p bully-core --example driver`):

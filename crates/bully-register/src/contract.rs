@@ -1,8 +1,8 @@
-//! What is asked of a store that keeps a lease.
+//! The operations of a store that keeps a lease.
 //!
-//! Decided here: the operations, and the outcomes that are told apart. Not here: the clauses of the contract in words
-//! and the tests of them ([`crate`], `conformance/`); names and limits of what is kept
-//! (`key.rs`); why an operation fails and whether it changed anything (`error.rs`).
+//! Decided here: the operations, and their outcomes. Not here: the clauses of the contract in words and their tests
+//! ([`crate`], `conformance/`); names and limits of the entries (`key.rs`); the failures, and whether an operation that
+//! failed changed anything (`error.rs`).
 
 use std::{fmt::Debug, future::Future, pin::Pin, sync::Arc};
 

@@ -1,15 +1,15 @@
 //! A seeded simulator for leader elections: any [`Election`](bully_core::protocol::Election), in virtual time.
 //!
-//! | module | what it has |
+//! | module | content |
 //! |---|---|
 //! | [`sim`] | the world: agents, clocks, disks, verbs such as crash and partition, an invariant, chaos |
-//! | [`faults`] | what a network does to messages |
+//! | [`faults`] | the faults of a network: lost, late and doubled messages, partitions |
 //! | [`trace`] | a recorded run, as text, as a diagram and as a file |
 //!
 //! No clock, no thread, no runtime: the same seed and the same calls give the same run. [`sim`] begins with a program.
 //! [actix-bully](https://docs.rs/actix-bully) has these modules as `actix_bully::testkit`.
 //!
-//! Not here: any election. What each of ours owes under chaos is beside the tests of the repository.
+//! Not here: any election. The tests of the repository have the promises of each of ours under chaos.
 #![forbid(unsafe_code)]
 
 pub mod faults;

@@ -1,6 +1,6 @@
 //! Whole groups around one register, in virtual time: whatever happens, no two lead; and once all is well
 //! again, one does. The same histories find
-//! defects that are planted; what they do not, the scenes do in the unit tests of the machine.
+//! defects that are planted; the scenes in the unit tests of the machine find the others.
 //!
 //! Decided here: what befalls a store. It is away for longer than any gap between two reads before it goes back, and a
 //! record that it loses was there for longer than that: what is written and lost between two reads leaves no trace, so

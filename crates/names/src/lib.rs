@@ -1,4 +1,4 @@
-//! What the examples in the documentation of the core name, under the paths of the facade.
+//! The paths of the facade for the examples in the documentation of the core.
 #![forbid(unsafe_code)]
 
 pub use bully_core::{protocol, record};

@@ -1,22 +1,22 @@
-//! How bytes get to another host: what a bridge asks of a network, and no more.
+//! How bytes get to another host: the demands of a bridge on its network.
 //!
 //! A bridge dials and accepts streams by a [`Transport`]. The default is [`Tcp`]. A network of your own implements the
 //! trait and is given to [`BridgeBuilder::transport`](super::BridgeBuilder::transport). The crate `actix-bully-zenoh` is one
 //! for networks of zenoh; with the feature `testkit`, `Pipes` is one in memory, with partitions.
 //!
-//! # What a transport promises
+//! # The promises of a transport
 //!
-//! | of | promise | what the bridge does otherwise |
+//! | of | promise | consequence of a breach |
 //! |---|---|---|
-//! | a stream | bytes arrive in the order of their writing, once and unchanged, as over TCP | it closes the link: a frame is out of sequence or malformed |
-//! | a stream | if a byte is lost, the stream ends with an error, at both ends as soon as each can know | it closes the link after [`silence`](super::LimitsBuilder::silence) (default: 0.9 s) |
-//! | a stream | a write that has no room waits: a transport does not store without a limit | memory grows with what a silent peer is sent |
-//! | a dial | [`ConnectionRefused`](io::ErrorKind::ConnectionRefused) means that the process there has ended, and no other error means it | it suspects agents that live, or waits for agents that have ended |
+//! | a stream | bytes arrive in the order of their writing, once and unchanged, as over TCP | the bridge closes the link: a frame is out of sequence or malformed |
+//! | a stream | if a byte is lost, the stream ends with an error, at both ends as soon as each can know | the bridge closes the link after [`silence`](super::LimitsBuilder::silence) (default: 0.9 s) |
+//! | a stream | a write that has no room waits: a transport does not store without a limit | the bridge uses more and more memory for a silent peer |
+//! | a dial | [`ConnectionRefused`](io::ErrorKind::ConnectionRefused) means that the process there has ended, and no other error means it | the bridge suspects agents that live, or waits for agents that have ended |
 //! | a listener | dropping it frees the address | the node cannot start again at that address |
 //! | everything | a dropped future or stream leaves nothing behind; no call blocks its thread | elections on the same thread are late |
 //!
 //! A transport promises nothing about who is at the other end. The bridge encrypts with its own TLS, and proves names with
-//! TLS or a secret, over every transport alike. What a peer sends is bounded by the bridge's [`Limits`](super::Limits).
+//! TLS or a secret, over every transport alike. The [`Limits`](super::Limits) of the bridge bound the bytes of a peer.
 //!
 //! Deadlines are the bridge's: it drops a future that takes too long. All futures of a transport run on the thread of the
 //! bridge, and need not be `Send`.
@@ -123,7 +123,7 @@ use super::{Closed, ClusterId, Farewell, NodeId};
 pub use pipes::{PipeHost, Pipes};
 pub use tcp::Tcp;
 
-/// A network, as one bridge uses it. The [page](self) says what it promises.
+/// A network, as one bridge uses it. The [page](self) has its promises.
 ///
 /// A transport needs three methods: [`dial`](Self::dial), [`listen`](Self::listen) and
 /// [`is_loopback`](Self::is_loopback). The defaults of the others suit a network without names, datagrams and counters of
@@ -284,7 +284,7 @@ pub trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
 
-/// What a network may take time for: a future that runs on the bridge's own thread.
+/// Work of a network that takes time: a future that runs on the bridge's own thread.
 pub type Pending<'a, T> = Pin<Box<dyn Future<Output = io::Result<T>> + 'a>>;
 
 /// Wraps each stream: encrypts it, and says which node is at the other end.

@@ -1,4 +1,4 @@
-//! What a store does when one of its calls fails; the tests of `record_file` in `bully-register` have their order.
+//! A store whose calls fail; the tests of `record_file` in `bully-register` have their order.
 
 use std::{
     io::ErrorKind,

@@ -1,4 +1,4 @@
-//! What the tests of registers share, whichever store it is.
+//! Shared by the tests of registers, for every store.
 //!
 //! The suite itself is public: `actix_bully::register::conformance`. The tests in `tests/` are a file for each store; what
 //! only one of them can do wrong is there too. Registers in memory and in a folder pass the suite in

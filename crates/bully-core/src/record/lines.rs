@@ -44,7 +44,7 @@ pub enum Way {
     Lost,
     /// It arrived.
     Arrived,
-    /// It arrived, and nobody took it.
+    /// It arrived, and its receiver dropped it.
     Dropped,
 }
 

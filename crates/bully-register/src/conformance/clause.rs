@@ -68,7 +68,7 @@ impl Clause {
         self.words().0
     }
 
-    /// What it demands, in a sentence.
+    /// Its demand, in a sentence.
     pub const fn sentence(self) -> &'static str {
         self.words().1
     }
@@ -140,7 +140,7 @@ impl fmt::Display for Clause {
     }
 }
 
-/// What the suite has found of a register that keeps to the contract.
+/// The findings of the suite about a register that keeps the contract.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     held: BTreeSet<Clause>,

@@ -16,7 +16,7 @@ pub enum NonConformance {
     Broken {
         /// The broken clause.
         clause: Clause,
-        /// What was seen.
+        /// The observation.
         found: Found,
     },
     /// An operation has failed again and again: the store cannot be reached or refuses. The clause is not known to hold.
@@ -62,7 +62,7 @@ impl NonConformance {
     }
 }
 
-/// What was seen, in words.
+/// An observation of the suite, in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found(String);
 

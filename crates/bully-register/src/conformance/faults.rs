@@ -56,7 +56,7 @@ impl Faulty {
         self.arrive(u32::MAX).await;
     }
 
-    /// The writes arrive that are due before that operation. Nobody hears their outcome.
+    /// The writes arrive that are due before that operation. No caller hears their outcome.
     async fn arrive(&self, operation: u32) {
         for swap in self.take_due(operation) {
             drop(swap.await);

@@ -1,6 +1,6 @@
 //! Judges what several clients saw of one key.
 //!
-//! Decided here: whether the steps have an order in which each of them sees what the ones before it left. Every write has
+//! Decided here: whether the steps have an order in which each step sees the effect of those before it. Every write has
 //! a value of its own, and a swap names the entry that it replaces. So the entries of a key are a chain, and a step has a
 //! place in it. The order exists if no step shows an earlier place than a step that had ended before it began.
 
@@ -75,7 +75,7 @@ fn attempts(steps: &[HistoryStep]) -> BTreeMap<&[u8], AttemptedSwap<'_>> {
     all.collect()
 }
 
-/// A step that shows what is there: this entry, or none.
+/// A step that shows the state of the key: this entry, or none.
 struct EntrySight<'a> {
     step: &'a HistoryStep,
     entry: Option<Entry>,

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{Entry, RegisterError, RegisterKey, Removal, Swap, Swapping};
 
-/// Swaps that expect what was there when they were sent.
+/// Swaps that expect the entry of the moment when they were sent.
 pub(super) async fn swaps(run: &SuiteRun) -> Result<(), NonConformance> {
     let probe = run.probe(Clause::SwapCompares);
     let other = run.other(Clause::SwapCompares);
@@ -29,7 +29,7 @@ pub(super) async fn swaps(run: &SuiteRun) -> Result<(), NonConformance> {
     let again = other.write(&key, Some(&second), b"first").await?;
     arrives(&probe, &key, replace, Some(&first), &again).await?;
 
-    // Nobody has come between: it is done, once.
+    // No other client came between: it is done, once.
     let replace = probe.register.swap(&key, Some(&again), b"in time".to_vec());
     let done = probe.within(replace).await?;
     let entry = other.read(&key).await?;
@@ -106,7 +106,7 @@ async fn arrives(
     }
 }
 
-/// An operation on an entry of before has ended like that; what is there stays.
+/// An operation on a former entry has ended like that; the present entry stays.
 async fn stays(
     probe: &ClauseProbe,
     key: &RegisterKey,

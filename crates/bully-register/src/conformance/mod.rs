@@ -23,7 +23,7 @@
 //!                    └── every step ──▶ history.rs: is there an order that explains it?
 //! ```
 //!
-//! Without faults every register passes: a write that ignores the expected version does no harm while nobody comes between.
+//! Without faults every register passes: a write that ignores the expected version does no harm while no other client writes.
 //! So the suite puts a network between its clients and the register. It delays, it loses answers after the write was
 //! applied, and it delivers a write after its caller was told that the outcome is unknown.
 //!
@@ -62,7 +62,7 @@ use probe::ClauseProbe;
 /// 1,500 of them. Call it in a runtime of tokio with a clock, which `#[tokio::test]` and `#[actix::test]` are.
 ///
 /// # Errors
-/// [`NonConformance`]: the first clause that does not hold, and what was seen; or that the register has failed.
+/// [`NonConformance`]: the first clause that does not hold, with the observation; or the failure of the register.
 pub async fn check<R>(connect: impl Fn() -> R) -> Result<Report, NonConformance>
 where
     R: Register + 'static,
@@ -122,7 +122,7 @@ impl SuiteRun {
         Ok(())
     }
 
-    /// What a register may leave out.
+    /// The operations that a register may leave out.
     async fn offered(&self, report: &mut Report) -> Result<(), NonConformance> {
         if optional::removes(self).await? && late::removals(self).await? {
             report.hold(&[Clause::RemovalCompares]);

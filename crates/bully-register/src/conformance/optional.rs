@@ -1,7 +1,7 @@
-//! What a register need not offer: removal, listing, changes.
+//! The operations that a register may leave out: removal, listing, changes.
 //!
-//! Decided here: that a register which offers an operation is held to its clause, and one that does not is passed over.
-//! Two of them are demanded in full. A stream of changes is a hint, so it is enough that it tells of some.
+//! Decided here: an offered operation has to keep its clause; one that is not offered is skipped. Removal and listing are
+//! tested in full. A stream of changes is a hint: it may miss some.
 
 use std::{future::Future, time::Duration};
 
@@ -187,7 +187,7 @@ pub(super) async fn tells(run: &SuiteRun) -> Result<Option<u32>, NonConformance>
     Ok(Some(missed))
 }
 
-/// Whether the stream tells of a change in time. It may tell of one before, so what is there is read each time.
+/// Whether the stream tells of a change in time. It may tell of one before, so the key is read each time.
 async fn heard<F>(
     changes: &mut ChangeStream,
     is_there: impl Fn() -> F,

@@ -1,7 +1,7 @@
 //! The operations of a register as the suite calls them.
 //!
-//! Decided here: for how long an operation is waited for, how often one is tried again that did nothing, and what is read
-//! after an error: an error that is not `Unknown` must have changed nothing.
+//! Decided here: the time limit of an operation; how often one that did nothing is tried again; and that the key is read
+//! after an error, since an error that is not `Unknown` must have changed nothing.
 
 use std::{fmt, future::Future, sync::Arc, time::Duration};
 

@@ -84,7 +84,7 @@ impl Conditions {
         self.delay
     }
 
-    /// Of a thousand messages, so many are lost.
+    /// The messages that are lost, per thousand.
     pub const fn loss_per_mille(&self) -> u16 {
         self.loss
     }

@@ -1,7 +1,7 @@
 //! The network of a bridge, from its start on.
 //!
 //! Decided here: that a network is opened before the bridge listens, that one with a listener of its own needs no address,
-//! and that no plain text leaves this host by mistake. What a network is: [`transport`](crate::remote::transport).
+//! and that no plain text leaves this host by mistake. Networks: [`transport`](crate::remote::transport).
 
 use super::BridgeBuilder;
 use crate::remote::{
