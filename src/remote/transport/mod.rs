@@ -13,6 +13,7 @@
 //! | a stream | a write that has no room waits: a transport does not store without a limit | the bridge uses more and more memory for a silent peer |
 //! | a dial | [`ConnectionRefused`](io::ErrorKind::ConnectionRefused) means that the process there has ended, and no other error means it | the bridge suspects agents that live, or waits for agents that have ended |
 //! | a listener | dropping it frees the address | the node cannot start again at that address |
+//! | a listener of [`open`](Transport::open) | it fails where no other host may read the streams and they would leave this host | plain text leaves the host: the bridge judges only addresses that it is given |
 //! | everything | a dropped future or stream leaves nothing behind; no call blocks its thread | elections on the same thread are late |
 //!
 //! A transport promises nothing about who is at the other end. The bridge encrypts with its own TLS, and proves names with
@@ -133,8 +134,9 @@ pub trait Transport: Debug + Send + Sync {
     /// its actor restarts after a crash. It may wait for some milliseconds, as a bind does.
     ///
     /// A network that has its own place to listen returns the listener here, and the bridge refuses an address of
-    /// [`BridgeBuilder::listen`](super::BridgeBuilder::listen). Default: nothing, and the bridge calls
-    /// [`listen`](Self::listen) if it has an address.
+    /// [`BridgeBuilder::listen`](super::BridgeBuilder::listen). The bridge cannot judge such a place: where
+    /// [`may_be_read`](StartingBridge::may_be_read) is false, the network has to fail unless its streams stay on this
+    /// host. Default: nothing, and the bridge calls [`listen`](Self::listen) if it has an address.
     ///
     /// # Errors
     /// Any. The start of the bridge fails with [`BridgeError::Transport`](super::BridgeError::Transport), and drops the
