@@ -70,9 +70,11 @@ impl<E: protocol::Election> Session<E> {
         Ok(session)
     }
 
-    /// Does something, and shows the election that follows.
-    pub(crate) async fn act(&mut self, what: &str, command: &str) -> Result<(), Wrong> {
-        command.parse::<Command>()?.run(&mut self.cluster).await?;
+    /// Gives some commands, and shows the election that follows.
+    pub(crate) async fn act(&mut self, what: &str, script: &str) -> Result<(), Wrong> {
+        for command in command::read(script)? {
+            command.run(&mut self.cluster).await?;
+        }
         self.tell_to_campaign()?;
         Ok(self.settle(what).await?)
     }

@@ -18,9 +18,12 @@ pub(crate) async fn tell<E: Election>(session: &mut Session<E>, agents: u32) -> 
     }
     if agents >= 3 {
         let next = top - 1;
-        for (what, verb) in [("crash at once", "crash"), ("recover", "restart")] {
+        for (what, script) in [
+            ("crash at once", format!("crash {next} {top}")),
+            ("recover", format!("restart {next}; restart {top}")),
+        ] {
             let what = format!("agent-{next} and agent-{top} {what}");
-            session.act(&what, &format!("{verb} {next} {top}")).await?;
+            session.act(&what, &script).await?;
         }
 
         let few = (agents - 1) / 2;

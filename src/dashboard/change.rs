@@ -8,9 +8,10 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::{
-    moment::{AgentFacts, ClockFacts, NetworkFacts, PageMoment, PeerFacts},
+    moment::{AgentFacts, ClockFacts, PageMoment, PeerFacts},
     said::Said,
 };
+use crate::record::NetworkRecord;
 
 /// How a moment differs from the one before.
 #[derive(Debug, PartialEq)]
@@ -40,7 +41,7 @@ pub(crate) struct MomentChange<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     voters: Option<Option<u64>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    network: Option<Option<NetworkFacts>>,
+    network: Option<Option<NetworkRecord>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<&'a [String]>,
     #[serde(skip_serializing_if = "Option::is_none")]

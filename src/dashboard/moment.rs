@@ -1,7 +1,7 @@
 //! The facts that the page shows of one moment, and their JSON.
 //!
 //! Decided here: what is known of an agent, of the links and of the clock, under which names, and how much of it a
-//! page is given. Spans are milliseconds under keys that end in `_ms`; terms and incarnations are text, because they
+//! page is given. Spans are milliseconds under keys that end in `_ms`, those of a network nanoseconds as in a recording; terms and incarnations are text, because they
 //! may exceed 2^53. Names are JSON strings: the page shows them as text, whatever is in them. Not here: where the
 //! facts come from (`running.rs`, `stage/facts.rs`), and how two moments differ (`change.rs`).
 
@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use crate::{
     protocol::{AgentId, Incarnation, MemberKind, Role, Score, Term},
+    record::NetworkRecord,
     shown,
 };
 
@@ -31,7 +32,7 @@ pub(crate) struct PageMoment {
     /// The hosts that a bridge links.
     pub(crate) peers: Vec<PeerFacts>,
     /// What the network does to every message, where that can be set.
-    pub(crate) network: Option<NetworkFacts>,
+    pub(crate) network: Option<NetworkRecord>,
     /// Why this one leads, or nobody does: a text for each agent that was asked.
     pub(crate) why: Vec<String>,
     /// How its time goes.
@@ -100,16 +101,6 @@ pub(crate) struct PeerFacts {
     /// `linked`, `dialing` or `waiting`.
     pub(crate) link: String,
     pub(crate) error: Option<String>,
-}
-
-/// What a network does to messages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct NetworkFacts {
-    #[serde(rename = "delay_min_ms", serialize_with = "shown::millis")]
-    pub(crate) delay_min: Duration,
-    #[serde(rename = "delay_max_ms", serialize_with = "shown::millis")]
-    pub(crate) delay_max: Duration,
-    pub(crate) loss_per_mille: u16,
 }
 
 /// How the time of the page's clock goes.

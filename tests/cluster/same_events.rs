@@ -19,6 +19,7 @@ use actix_bully::{
         quorum::QuorumConfig,
     },
     protocol::{AgentId, Event, LostReason, Score, Time, Timings},
+    record::RecordedCommand,
     testkit::{
         cluster::Cluster,
         faults::Conditions,
@@ -28,7 +29,7 @@ use actix_bully::{
 };
 
 use crate::{
-    command::{self, Command, Name, Names, Verb},
+    command::{self, Command, Verb},
     common,
 };
 
@@ -131,25 +132,20 @@ fn through_simulator(mode: Mode, script: &[Command]) -> Told {
 }
 
 fn play(world: &mut World<AnyBully>, ended: &mut Told, command: &Command) {
-    match &command.verb {
-        Verb::Wait { time } => world.run_for(*time),
-        Verb::Heal => world.heal(),
-        Verb::Partition { sides } => {
-            world.partition(sides.iter().map(|side| side.0.iter().map(full)));
-        }
-        Verb::Crash(Names { names }) => {
-            for name in names.iter().map(full) {
-                crash(world, ended, &name);
-            }
-        }
-        Verb::Restart(Names { names }) => {
-            for name in names.iter().map(full) {
-                assert!(world.restart(&name));
-            }
-        }
-        Verb::StepDown { name, to } => {
-            assert!(world.step_down(full(name), to.as_ref().map(full)));
-        }
+    let mut given = match &command.verb {
+        Verb::Wait(time) => return world.run_for(*time),
+        Verb::Given(given) => given.clone(),
+        _ => panic!("the simulator is not told what `{command}` is"),
+    };
+    for name in given.agents_mut() {
+        *name = format!("agent-{name}").parse().unwrap();
+    }
+    match given {
+        RecordedCommand::Heal => world.heal(),
+        RecordedCommand::Partition(sides) => world.partition(sides),
+        RecordedCommand::Crash(names) => names.iter().for_each(|name| crash(world, ended, name)),
+        RecordedCommand::Restart(name) => assert!(world.restart(&name)),
+        RecordedCommand::StepDown { agent, to } => assert!(world.step_down(agent, to)),
         _ => panic!("the simulator is not told what `{command}` is"),
     }
 }
@@ -164,11 +160,6 @@ fn crash(world: &mut World<AnyBully>, ended: &mut Told, name: &AgentId) {
         let lost = (world.now(), Event::Lost { term, reason });
         ended.entry(name.clone()).or_default().push(lost);
     }
-}
-
-/// `5` means `agent-5`.
-fn full(name: &Name) -> AgentId {
-    format!("agent-{}", name.as_ref()).parse().unwrap()
 }
 
 // ---- the comparison ---------------------------------------------------------------------------

@@ -15,7 +15,7 @@ use super::{
     board::{Head, Snapshot, shorten},
     change::{MomentChange, MomentStep, step},
     entries::Told,
-    moment::{AgentFacts, AgentState, ClockFacts, NetworkFacts, PageMoment, short},
+    moment::{AgentFacts, AgentState, ClockFacts, PageMoment, short},
     said::{Happened, Said},
 };
 use bully_core::driver::{AgentCondition, AgentMoment, RecordedMoments};
@@ -224,11 +224,7 @@ impl<'a> FilmScene<'a> {
         PageMoment {
             at: at.since(Time::ZERO),
             cuts: cuts.collect(),
-            network: self.network.map(|network| NetworkFacts {
-                delay_min: std::time::Duration::from_nanos(network.delay_ns.0),
-                delay_max: std::time::Duration::from_nanos(network.delay_ns.1),
-                loss_per_mille: network.loss,
-            }),
+            network: self.network,
             why: self.found.iter().cloned().collect(),
             clock: ClockFacts {
                 paused: true,

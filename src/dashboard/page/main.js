@@ -111,6 +111,9 @@ function answer(text) {
 
 const command = (body) => post('commands', body);
 
+// A command to a cluster, in the words of its scripts.
+const words = (parts, ...values) => ({ command: String.raw({ raw: parts }, ...values) });
+
 // Says whether it was done.
 async function post(path, body) {
   const headers = { 'Content-Type': 'application/json', 'X-Bully-Dashboard': '1' };
@@ -135,7 +138,7 @@ function choose(key) {
 
 function cut(from, to, oneWay) {
   choose(from);
-  if (state.head.controls === 'cluster') command({ cut: { from, to, one_way: oneWay } });
+  if (state.head.controls === 'cluster') command(oneWay ? words`cut ${from} > ${to}` : words`cut ${from} ${to}`);
 }
 
 function look(place) {
@@ -178,16 +181,18 @@ function arm() {
     const names = new Set(state.now.agents.map((agent) => agent.name));
     let number = names.size + 1;
     while (names.has('agent-' + number)) number += 1;
-    command({ join: { agent: 'agent-' + number, score: number } });
+    command(words`join agent-${number}`);
   });
-  by('heal').addEventListener('click', () => command('heal'));
+  by('heal').addEventListener('click', () => command(words`heal`));
   by('halve').addEventListener('click', () => {
     const names = state.now.agents.map((agent) => agent.name);
-    command({ partition: [names.slice(0, Math.floor(names.length / 2))] });
+    command(words`partition ${names.slice(0, Math.floor(names.length / 2)).join(' ')}`);
   });
   const network = () => {
-    const delay = Number(by('delay').value), half = delay / 2;
-    command({ network: { delay_min_ms: delay - half, delay_max_ms: delay + half, loss_per_mille: Math.round(Number(by('loss').value) * 10) } });
+    const half = Number(by('delay').value) / 2, loss = by('loss').value;
+    // What the page has no control for stays.
+    const { duplication, slow, slow_by_ns: by_ns, any_order: any } = state.now.network;
+    command(words`network delay ${half}ms..${half * 3}ms loss ${loss}% duplicate ${duplication / 10}% slow ${slow / 10}% ${by_ns[0]}ns..${by_ns[1]}ns ${any ? 'any-order' : ''}`);
   };
   for (const id of ['delay', 'loss']) by(id).addEventListener('change', network);
   for (const id of ['sort', 'filter']) by(id).addEventListener('input', () => drawLog());

@@ -36,11 +36,11 @@ function drawClock() {
   const speed = by('speed');
   if (document.activeElement !== speed) speed.value = String(clock.speed);
   if (network) {
-    const middle = (network.delay_min_ms + network.delay_max_ms) / 2;
-    if (document.activeElement !== by('delay')) by('delay').value = String(middle);
-    if (document.activeElement !== by('loss')) by('loss').value = String(network.loss_per_mille / 10);
-    by('delay-shown').textContent = `${Number(network.delay_min_ms.toFixed(1))} to ${Number(network.delay_max_ms.toFixed(1))} ms`;
-    by('loss-shown').textContent = network.loss_per_mille / 10 + ' %';
+    const [min, max] = network.delay_ns.map((nanos) => Number((nanos / 1e6).toFixed(1)));
+    if (document.activeElement !== by('delay')) by('delay').value = String((min + max) / 2);
+    if (document.activeElement !== by('loss')) by('loss').value = String(network.loss / 10);
+    by('delay-shown').textContent = `${min} to ${max} ms`;
+    by('loss-shown').textContent = network.loss / 10 + ' %';
   }
   const played = state.head.scenarios.find(([name]) => name === scenario);
   const text = played ? `Playing: ${played[1]}.` : '';
@@ -135,11 +135,11 @@ function actions(agent, names, other) {
   if (controls !== 'cluster') return [];
   const up = agent.state === 'up', hung = agent.state === 'hung', lives = up || hung;
   const own = make('div', { class: 'row' },
-    button('Crash', { crash: [name] }, lives, 'it panics'), button('Stop', { stop: [name] }, up, 'it ends at once, without handing over'),
-    hung ? button('Resume', { resume: name }, true) : button('Hang', { hang: name }, up, 'it handles nothing any more'),
-    button('Restart', { restart: name }, agent.state === 'down'), button('Step down', { step_down: { agent: name } }, up && agent.leads),
-    button('Campaign', { campaign: name }, up, 'it holds an election'),
-    agent.isolated ? button('Rejoin', { rejoin: name }, true, 'its isolation ends') : button('Isolate', { isolate: name }, true, 'all its links are cut'));
+    button('Crash', words`crash ${name}`, lives, 'it panics'), button('Stop', words`stop ${name}`, up, 'it ends at once, without handing over'),
+    hung ? button('Resume', words`resume ${name}`, true) : button('Hang', words`hang ${name}`, up, 'it handles nothing any more'),
+    button('Restart', words`restart ${name}`, agent.state === 'down'), button('Step down', words`step-down ${name}`, up && agent.leads),
+    button('Campaign', words`campaign ${name}`, up, 'it holds an election'),
+    agent.isolated ? button('Rejoin', words`rejoin ${name}`, true, 'its isolation ends') : button('Isolate', words`isolate ${name}`, true, 'all its links are cut'));
   own.append(...voterActions(name, button));
   const others = names.filter((each) => each !== name);
   if (!others.length) return [own];
@@ -147,8 +147,8 @@ function actions(agent, names, other) {
   select.setAttribute('data-id', 'other');
   const link = (label, body) => make('button', { type: 'button', data: 'do:' + label.toLowerCase().replaceAll(' ', '-'), onclick: () => command(body(select.value)) }, label);
   return [own, make('div', { class: 'row' }, make('label', {}, 'Link with ', select),
-    link('Cut', (to) => ({ cut: { from: name, to } })), link('Cut one way', (to) => ({ cut: { from: name, to, one_way: true } })),
-    link('Mend', (to) => ({ mend: { from: name, to } })))];
+    link('Cut', (to) => words`cut ${name} ${to}`), link('Cut one way', (to) => words`cut ${name} > ${to}`),
+    link('Mend', (to) => words`mend ${name} ${to}`))];
 }
 
 // The moment of the election whose list of voters can be changed, if there is one.
@@ -157,11 +157,10 @@ const listOf = () => [state, ...(hasBeside() ? [beside] : [])].map((of) => momen
 function voterActions(name, button) {
   const list = listOf(), agent = list && list.agents.find((each) => each.name === name);
   if (!agent || agent.score === null) return [];
-  const add = (each) => ({ id: each });
-  if (agent.kind === 'observer') return [button('Make it a voter', { change_voters: { add: add(name) } }, true, 'it is heard as a learner')];
+  if (agent.kind === 'observer') return [button('Make it a voter', words`add-voter ${name}`, true, 'it is heard as a learner')];
   const learners = list.agents.filter((each) => each.kind === 'observer' && each.score !== null && each.state === 'up');
-  return [button('Remove from the voters', { change_voters: { remove: name } }, true, 'it only follows from then on'),
-    ...learners.slice(0, 3).map((each) => button('Replace by ' + each.name, { change_voters: { replace: { old: name, new: add(each.name) } } }, true, 'as one decision'))];
+  return [button('Remove from the voters', words`remove-voter ${name}`, true, 'it only follows from then on'),
+    ...learners.slice(0, 3).map((each) => button('Replace by ' + each.name, words`replace-voter ${name} ${each.name}`, true, 'as one decision'))];
 }
 
 // ---- elections and events --------------------------------------------------------------------

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    dashboard::moment::{AgentFacts, AgentState, NetworkFacts, PageMoment, coarse},
+    dashboard::moment::{AgentFacts, AgentState, PageMoment, coarse},
     protocol::{AgentId, Election, MemberKind, Time},
     testkit::cluster::{AgentSight, Cluster, Condition},
 };
@@ -55,17 +55,12 @@ pub(super) fn moment<E: Election>(cluster: &Cluster<E>) -> PageMoment {
             .filter_map(|(from, to)| place(from).zip(place(to)));
         cuts.extend(known);
     }
-    let network = cluster.conditions();
     PageMoment {
         at,
         agents,
         cuts,
         voters: cluster.voters_epoch(),
-        network: Some(NetworkFacts {
-            delay_min: network.delay().min,
-            delay_max: network.delay().max,
-            loss_per_mille: network.loss_per_mille(),
-        }),
+        network: Some(cluster.conditions().to_record()),
         ..PageMoment::default()
     }
 }

@@ -13,7 +13,7 @@ use serde::Serialize;
 use tokio::sync::oneshot;
 
 use super::{
-    control::{Control, NumberError},
+    control::{Control, SpeedError},
     scenario::ScenarioError,
 };
 use crate::{dashboard::copies::RecordedRun, testkit::cluster::ClusterError};
@@ -66,7 +66,7 @@ pub(crate) enum StageError {
     #[error(transparent)]
     Cluster(#[from] ClusterError),
     #[error(transparent)]
-    Number(#[from] NumberError),
+    Speed(#[from] SpeedError),
     #[error(transparent)]
     Scenario(#[from] ScenarioError),
     #[error("the agents live in real time: it cannot be paused, stepped or sped up")]
@@ -87,7 +87,7 @@ impl StageError {
     /// As a status of HTTP.
     pub(crate) const fn status(&self) -> u16 {
         match self {
-            Self::Number(_) => 400,
+            Self::Speed(_) => 400,
             Self::Cluster(ClusterError::Unknown { .. }) | Self::NoElection { .. } => 404,
             Self::Cluster(_) | Self::Scenario(_) | Self::RealTime | Self::NothingBeside => 409,
             Self::Busy | Self::Ended => 503,

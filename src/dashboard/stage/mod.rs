@@ -29,7 +29,7 @@
 //! that the messages and the time of each can be compared. What only one of them can do is said on the page.
 //!
 //! Decided here: what a stage is given, and what is chosen on its page. Not here: when something is done (`play.rs`), what
-//! the commands are (`control.rs`), the scenarios (`scenario.rs`), the pace of time (`pace.rs`), what is kept and shown of
+//! a page may ask for (`control.rs`), the scenarios (`scenario.rs`), the pace of time (`pace.rs`), what is kept and shown of
 //! one cluster (`panel.rs`, `facts.rs`, `run.rs`).
 
 mod control;
@@ -37,7 +37,6 @@ mod facts;
 pub(super) mod link;
 mod pace;
 mod panel;
-mod perform;
 mod play;
 mod run;
 mod scenario;

@@ -10,9 +10,7 @@ use std::{
 
 use futures::future::LocalBoxFuture;
 
-use super::{
-    control::Control, facts, link::StageError, pace::now, perform::perform, run::RunCommands,
-};
+use super::{facts, pace::now, run::RunCommands};
 use crate::{
     dashboard::{
         board::Board,
@@ -22,8 +20,8 @@ use crate::{
         said::{Happened, Said, joined},
     },
     protocol::{AgentId, Election, Time},
-    record::RecordedClock,
-    testkit::cluster::{Cluster, Settled},
+    record::{RecordedClock, RecordedCommand},
+    testkit::cluster::{Cluster, ClusterError, Settled},
 };
 
 /// A cluster of any election, as the stage uses it.
@@ -31,11 +29,11 @@ pub(super) trait StagePanel {
     /// Names its agents and its election on the board that shows it; that election stays, if none is given.
     fn appear(&mut self, board: &Arc<Board>, election: Option<String>);
 
-    /// Does what a command says, if it is about agents or links.
-    fn perform<'a>(
+    /// Gives it a command.
+    fn apply<'a>(
         &'a mut self,
-        control: &'a Control,
-    ) -> LocalBoxFuture<'a, Result<(), StageError>>;
+        command: &'a RecordedCommand,
+    ) -> LocalBoxFuture<'a, Result<(), ClusterError>>;
 
     /// Has it recorded that it is settled which agents lead, if that is so and is not recorded yet.
     fn settle(&mut self) -> LocalBoxFuture<'_, ()>;
@@ -144,11 +142,11 @@ impl<E: Election> StagePanel for ClusterPanel<E> {
         self.board = Some(Arc::clone(board));
     }
 
-    fn perform<'a>(
+    fn apply<'a>(
         &'a mut self,
-        control: &'a Control,
-    ) -> LocalBoxFuture<'a, Result<(), StageError>> {
-        Box::pin(perform(&mut self.cluster, control))
+        command: &'a RecordedCommand,
+    ) -> LocalBoxFuture<'a, Result<(), ClusterError>> {
+        Box::pin(self.cluster.apply(command))
     }
 
     fn settle(&mut self) -> LocalBoxFuture<'_, ()> {

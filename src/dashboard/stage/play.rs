@@ -23,7 +23,7 @@ use super::{
 use crate::{
     dashboard::{board::Board, copies::RecordedRun},
     protocol::Time,
-    record::RecordedClock,
+    record::{RecordedClock, RecordedCommand},
     testkit::cluster::ClusterError,
 };
 
@@ -164,34 +164,19 @@ impl<'a> Player<'a> {
             Control::Scenario(name) => self.begin(*name)?,
             Control::Election(name) | Control::Beside(Some(name)) => self.must_be_known(name)?,
             Control::Beside(None) => {}
-            Control::Crash(_)
-            | Control::Stop(_)
-            | Control::Restart(_)
-            | Control::Hang(_)
-            | Control::Resume(_)
-            | Control::StepDown { .. }
-            | Control::Campaign(_)
-            | Control::ChangeVoters(_)
-            | Control::Join { .. }
-            | Control::Partition(_)
-            | Control::Cut { .. }
-            | Control::Mend { .. }
-            | Control::Isolate(_)
-            | Control::Rejoin(_)
-            | Control::Heal
-            | Control::Network(_) => return self.perform(control).await,
+            Control::Command(command) => return self.give(command).await,
         }
         Ok(StageAnswer::done())
     }
 
     /// Gives a command to both elections at the same moment. What one of them refuses the other may do: one leads by
     /// whom the other is only followed.
-    async fn perform(&mut self, control: &Control) -> Result<StageAnswer, StageError> {
-        let first = self.first.perform(control).await;
+    async fn give(&mut self, command: &RecordedCommand) -> Result<StageAnswer, StageError> {
+        let first = self.first.apply(command).await;
         let Some(beside) = &mut self.beside else {
-            return first.map(|()| StageAnswer::done());
+            return Ok(first.map(|()| StageAnswer::done())?);
         };
-        match (first, beside.perform(control).await) {
+        match (first, beside.apply(command).await) {
             (Ok(()), Ok(())) => Ok(StageAnswer::done()),
             (Ok(()), Err(wrong)) => {
                 let refused = format!("the election beside did not do it: {wrong}");
@@ -201,7 +186,7 @@ impl<'a> Player<'a> {
                 let refused = format!("only the election beside did it: {wrong}");
                 Ok(StageAnswer::noted(refused))
             }
-            (Err(wrong), Err(_)) => Err(wrong),
+            (Err(wrong), Err(_)) => Err(wrong.into()),
         }
     }
 
@@ -290,7 +275,7 @@ impl<'a> Player<'a> {
                 return;
             };
             // What a viewer did meanwhile may make a scene impossible: the next one may be possible still.
-            let done = self.perform(&scene.control).await.is_ok();
+            let done = self.give(&scene.command).await.is_ok();
             if done && scene.then != Until::Passed(Duration::ZERO) {
                 self.waits = Some(self.wait(scene.then));
                 return;

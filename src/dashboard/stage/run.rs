@@ -72,7 +72,10 @@ mod tests {
         let run = commands.with(forgetful());
         assert!(run.whole.to_rust_test().is_err(), "it has forgotten them");
         let test = run.commands.unwrap().to_rust_test().unwrap();
-        assert!(test.contains("cluster.heal();"), "{test}");
+        assert!(
+            test.contains("cluster.apply(&\"heal\".parse()?).await?;"),
+            "{test}"
+        );
         assert!(test.contains("Time::from_millis(50)"), "it ends there");
     }
 

@@ -7,13 +7,15 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use super::control::Control;
-use crate::protocol::{AgentId, NewVoter, VoterChange};
+use crate::{
+    protocol::{AgentId, NewVoter, VoterChange},
+    record::RecordedCommand,
+};
 
 /// Something that happens, and what is waited for after it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Scene {
-    pub(crate) control: Control,
+    pub(crate) command: RecordedCommand,
     pub(crate) then: Until,
 }
 
@@ -147,36 +149,32 @@ pub(crate) fn scenes(scenario: Story, ranked: &[AgentId]) -> Result<Vec<Scene>, 
     let (top, next) = (top.clone(), next.clone());
     Ok(match scenario {
         Story::Astra => vec![
-            settled(Control::Campaign(lowest.clone())),
-            passed(Control::Stop(vec![top.clone()]), 1_000),
-            settled(Control::Campaign(lowest.clone())),
-            passed(Control::Restart(top.clone()), 1_000),
-            settled(Control::Campaign(top)),
+            settled(RecordedCommand::Campaign(lowest.clone())),
+            passed(RecordedCommand::Stop(vec![top.clone()]), 1_000),
+            settled(RecordedCommand::Campaign(lowest.clone())),
+            passed(RecordedCommand::Restart(top.clone()), 1_000),
+            settled(RecordedCommand::Campaign(top)),
         ],
         Story::Go => vec![
-            settled(Control::Crash(vec![top.clone()])),
-            settled(Control::Restart(top.clone())),
-            settled(Control::Crash(vec![top.clone(), next.clone()])),
-            passed(Control::Restart(next), 0),
-            settled(Control::Restart(top)),
+            settled(RecordedCommand::Crash(vec![top.clone()])),
+            settled(RecordedCommand::Restart(top.clone())),
+            settled(RecordedCommand::Crash(vec![top.clone(), next.clone()])),
+            passed(RecordedCommand::Restart(next), 0),
+            settled(RecordedCommand::Restart(top)),
         ],
         Story::Chain => cut_and_heal(ranked, |one, other| one.abs_diff(other) > 1),
         Story::Star => cut_and_heal(ranked, |one, other| one.max(other) + 1 != found),
         Story::QuorumLoss => quorum_loss(ranked),
         Story::Flapping => {
             let once = [
-                settled(Control::Crash(vec![top.clone()])),
-                settled(Control::Restart(top)),
+                settled(RecordedCommand::Crash(vec![top.clone()])),
+                settled(RecordedCommand::Restart(top)),
             ];
             once.iter().cycle().take(6).cloned().collect()
         }
         Story::OneWay => {
-            let one_way = Control::Cut {
-                from: top.clone(),
-                to: next,
-                one_way: true,
-            };
-            vec![passed(one_way, 4_000), settled(Control::Heal)]
+            let one_way = RecordedCommand::CutOneWay(top, next);
+            vec![passed(one_way, 4_000), settled(RecordedCommand::Heal)]
         }
         Story::Rolling => rolling(ranked, &top),
         Story::RollingChange => rolling_change(ranked),
@@ -188,10 +186,10 @@ fn quorum_loss(ranked: &[AgentId]) -> Vec<Scene> {
     let many = ranked.iter().take(ranked.len() / 2 + 1);
     let ends = many
         .clone()
-        .map(|agent| settled(Control::Crash(vec![agent.clone()])));
+        .map(|agent| settled(RecordedCommand::Crash(vec![agent.clone()])));
     let returns = many
         .rev()
-        .map(|agent| settled(Control::Restart(agent.clone())));
+        .map(|agent| settled(RecordedCommand::Restart(agent.clone())));
     ends.chain(returns).collect()
 }
 
@@ -199,14 +197,14 @@ fn quorum_loss(ranked: &[AgentId]) -> Vec<Scene> {
 fn rolling(ranked: &[AgentId], top: &AgentId) -> Vec<Scene> {
     let each = ranked.iter().rev().flat_map(|agent| {
         let hand_over = (agent == top).then(|| {
-            settled(Control::StepDown {
+            settled(RecordedCommand::StepDown {
                 agent: agent.clone(),
                 to: None,
             })
         });
         let restart = [
-            settled(Control::Stop(vec![agent.clone()])),
-            settled(Control::Restart(agent.clone())),
+            settled(RecordedCommand::Stop(vec![agent.clone()])),
+            settled(RecordedCommand::Restart(agent.clone())),
         ];
         hand_over.into_iter().chain(restart)
     });
@@ -222,7 +220,7 @@ fn rolling_change(ranked: &[AgentId]) -> Vec<Scene> {
         };
         [VoterChange::Remove(agent.clone()), VoterChange::Add(new)]
     });
-    each.map(|change| settled(Control::ChangeVoters(change)))
+    each.map(|change| settled(RecordedCommand::ChangeVoters(change)))
         .collect()
 }
 
@@ -232,29 +230,27 @@ fn cut_and_heal(ranked: &[AgentId], is_cut: impl Fn(usize, usize) -> bool) -> Ve
     for (one, from) in ranked.iter().enumerate() {
         for (other, to) in ranked.iter().enumerate().skip(one + 1) {
             if is_cut(one, other) {
-                let (from, to) = (from.clone(), to.clone());
-                let one_way = false;
-                scenes.push(passed(Control::Cut { from, to, one_way }, 0));
+                scenes.push(passed(RecordedCommand::Cut(from.clone(), to.clone()), 0));
             }
         }
     }
     if let Some(last) = scenes.last_mut() {
         last.then = Until::Passed(Duration::from_secs(5));
     }
-    scenes.push(settled(Control::Heal));
+    scenes.push(settled(RecordedCommand::Heal));
     scenes
 }
 
-const fn settled(control: Control) -> Scene {
+const fn settled(command: RecordedCommand) -> Scene {
     Scene {
-        control,
+        command,
         then: Until::Settled,
     }
 }
 
-const fn passed(control: Control, millis: u64) -> Scene {
+const fn passed(command: RecordedCommand, millis: u64) -> Scene {
     Scene {
-        control,
+        command,
         then: Until::Passed(Duration::from_millis(millis)),
     }
 }
@@ -277,7 +273,7 @@ mod tests {
 
     fn cuts(scenario: Story, count: usize) -> usize {
         let scenes = scenes(scenario, &agents(count)).unwrap();
-        let is_cut = |scene: &&Scene| matches!(scene.control, Control::Cut { .. });
+        let is_cut = |scene: &&Scene| matches!(scene.command, RecordedCommand::Cut(..));
         scenes.iter().filter(is_cut).count()
     }
 
@@ -293,19 +289,21 @@ mod tests {
                 let mut down: Vec<&AgentId> = Vec::new();
                 let mut cuts = 0;
                 for scene in &scenes {
-                    if let Control::Crash(names) | Control::Stop(names) = &scene.control {
+                    if let RecordedCommand::Crash(names) | RecordedCommand::Stop(names) =
+                        &scene.command
+                    {
                         down.extend(names);
                     }
-                    if let Control::Restart(name) = &scene.control {
+                    if let RecordedCommand::Restart(name) = &scene.command {
                         down.retain(|each| *each != name);
                     }
-                    if let Control::Campaign(name) = &scene.control {
+                    if let RecordedCommand::Campaign(name) = &scene.command {
                         assert!(!down.contains(&name));
                     }
-                    if let Control::Cut { .. } = &scene.control {
+                    if let RecordedCommand::Cut(..) = &scene.command {
                         cuts += 1;
                     }
-                    if scene.control == Control::Heal {
+                    if scene.command == RecordedCommand::Heal {
                         cuts = 0;
                     }
                 }
@@ -320,7 +318,7 @@ mod tests {
         assert_eq!((cuts(Story::Chain, 5), cuts(Story::Star, 5)), (6, 6));
         let star = scenes(Story::Star, &agents(5)).unwrap();
         let hub: AgentId = "agent-1".parse().unwrap();
-        let touches = |scene: &Scene| matches!(&scene.control, Control::Cut { from, to, .. } if *from == hub || *to == hub);
+        let touches = |scene: &Scene| matches!(&scene.command, RecordedCommand::Cut(from, to) if *from == hub || *to == hub);
         assert!(!star.iter().any(touches), "the lowest reaches all");
     }
 

@@ -302,16 +302,17 @@ impl<M: PeerMessage> Journal<M> {
         self.trace.happened(now, agent, what);
     }
 
-    /// Something is done to the network, or an agent is given a command.
-    pub(super) fn mark(&mut self, text: impl FnOnce() -> String) {
-        self.acted();
-        self.trace.mark(self.now(), text);
+    /// A command is given. What it does has entries besides.
+    pub(super) fn command(&mut self, command: &RecordedCommand) {
+        let now = self.now();
+        self.trace.commanded(now, || command.clone());
     }
 
-    /// A command is given. What it does is told besides.
-    pub(super) fn command(&mut self, command: impl FnOnce() -> RecordedCommand) {
-        let now = self.now();
-        self.trace.commanded(now, command);
+    /// A command is given, and no other entry says what it does.
+    pub(super) fn mark(&mut self, command: &RecordedCommand) {
+        self.command(command);
+        self.acted();
+        self.trace.mark(self.now(), || command.to_string());
     }
 
     /// Something has happened.

@@ -158,7 +158,7 @@ impl<E: Election> Cluster<E> {
     /// [`timeout`](super::ClusterBuilder::timeout). Only time has passed.
     pub async fn settle(&self) -> Result<Settled, NotSettled> {
         let begun = self.clock.now();
-        self.command(|| RecordedCommand::Settle);
+        open(&self.journal).command(&RecordedCommand::Settle);
         let mut obstacle = Obstacle::Busy;
         loop {
             let before = open(&self.journal).activity();

@@ -5,10 +5,10 @@
 
 use std::time::Duration;
 
-use super::{Cluster, ClusterError, Condition, agent::ClusterAgent, journal::open};
+use super::{Cluster, ClusterError, Condition, agent::ClusterAgent};
 use crate::{
     agent::member_kind,
-    protocol::{AgentId, Election, Epochs, MemberKind, NewVoter, Requirements, VoterChange},
+    protocol::{Election, Epochs, MemberKind, Requirements, VoterChange},
     record::RecordedCommand,
 };
 
@@ -21,24 +21,14 @@ impl<E: Election> Cluster<E> {
     /// [`ClusterError::NoVoters`] where the election has no list of voters; [`ClusterError::Unknown`];
     /// [`ClusterError::Down`] when no agent runs.
     pub fn change_voters(&mut self, change: VoterChange) -> Result<(), ClusterError> {
+        self.at_once(&RecordedCommand::ChangeVoters(change))
+    }
+
+    /// Asks an agent to change the list.
+    pub(super) fn ask_for(&self, change: VoterChange) -> Result<(), ClusterError> {
         if self.list().is_none() {
             return Err(ClusterError::NoVoters);
         }
-        let full = |id: &AgentId| self.find(id.as_str()).map(|agent| agent.id().clone());
-        let new = |new: NewVoter| -> Result<NewVoter, ClusterError> {
-            Ok(NewVoter {
-                id: full(&new.id)?,
-                ..new
-            })
-        };
-        let change = match change {
-            VoterChange::Add(voter) => VoterChange::Add(new(voter)?),
-            VoterChange::Remove(old) => VoterChange::Remove(full(&old)?),
-            VoterChange::Replace { old, new: voter } => VoterChange::Replace {
-                old: full(&old)?,
-                new: new(voter)?,
-            },
-        };
         let up = || {
             self.agents
                 .iter()
@@ -51,8 +41,6 @@ impl<E: Election> Cluster<E> {
             let name = self.agents.first().map(|agent| agent.id().clone());
             return Err(name.map_or(ClusterError::Empty, |name| ClusterError::Down { name }));
         };
-        self.command(|| RecordedCommand::ChangeVoters(change.clone()));
-        open(&self.journal).mark(|| format!("voters: {change}"));
         // The agent says what comes of it, and that is recorded.
         actix::spawn(async move { asked.change_voters(change, WITHIN).await.ok() });
         Ok(())

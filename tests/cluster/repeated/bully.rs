@@ -25,30 +25,28 @@ fn the_recorded_run_repeats() -> Result<(), Box<dyn Error>> {
             .start()?;
         let settled = cluster.settle().await?;
         assert!(settled.leaders().eq(["agent-3"]));
-        cluster.crash("agent-3").await?;
+        cluster.apply(&"crash agent-3".parse()?).await?;
         let settled = cluster.settle().await?;
         assert!(settled.leaders().eq(["agent-2"]));
-        cluster.restart("agent-3")?;
-        cluster.hang("agent-1").await?;
+        cluster.apply(&"restart agent-3".parse()?).await?;
+        cluster.apply(&"hang agent-1".parse()?).await?;
         cluster.wait_until(Time::from_millis(48)).await;
-        cluster.resume("agent-1")?;
-        cluster.partition([&["agent-1"][..]])?;
+        cluster.apply(&"resume agent-1".parse()?).await?;
+        cluster.apply(&"partition agent-1".parse()?).await?;
         let settled = cluster.settle().await?;
         assert!(settled.leaders().eq(["agent-1", "agent-3"]));
-        cluster.heal();
-        let network = Conditions::builder()
-            .delay(Duration::from_millis(1)..=Duration::from_millis(3))
-            .loss(20)
-            .build()?;
-        cluster.set_network(network);
-        cluster.join("agent-4", (9, -1))?;
+        cluster.apply(&"heal".parse()?).await?;
+        cluster
+            .apply(&"network delay 1ms..3ms loss 2%".parse()?)
+            .await?;
+        cluster.apply(&"join agent-4 9,-1".parse()?).await?;
         let settled = cluster.settle().await?;
         assert!(settled.leaders().eq(["agent-4"]));
-        cluster.step_down("agent-4", Some("agent-2"))?;
+        cluster.apply(&"step-down agent-4 agent-2".parse()?).await?;
         let settled = cluster.settle().await?;
         assert!(settled.leaders().eq(["agent-3"]));
-        cluster.set_score("agent-1", 50)?;
-        cluster.leave("agent-2").await?;
+        cluster.apply(&"score agent-1 50".parse()?).await?;
+        cluster.apply(&"leave agent-2".parse()?).await?;
         let settled = cluster.settle().await?;
         assert!(settled.leaders().eq(["agent-1"]));
         Ok(())

@@ -25,10 +25,10 @@ fn the_recorded_run_repeats() -> Result<(), Box<dyn Error>> {
             .network(network)
             .seed(3)
             .start()?;
-        cluster.campaign("agent-1")?;
+        cluster.apply(&"campaign agent-1".parse()?).await?;
         let settled = cluster.settle().await?;
         assert!(settled.leaders().eq(["agent-3"]));
-        cluster.crash("agent-3").await?;
+        cluster.apply(&"crash agent-3".parse()?).await?;
         let settled = cluster.settle().await?;
         assert!(settled.leaders().eq(["agent-2"]));
         Ok(())

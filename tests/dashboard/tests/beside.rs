@@ -52,7 +52,7 @@ fn both_get_each_command_at_the_same_instant() {
         let (page, mut viewer) = led().await;
         assert_eq!(viewer.head["election"], "bully");
         assert_eq!(viewer.beside.head["election"], "quorum");
-        done(&page, r#"{"crash":["agent-5"]}"#).await;
+        done(&page, r#"{"command":"crash agent-5"}"#).await;
         viewer
             .until("both have elected", |v| {
                 election(v, "agent-5 crashes").is_some()
@@ -72,9 +72,9 @@ fn both_get_each_command_at_the_same_instant() {
         assert_eq!(first, given(&page, "?beside=true", &crash).await);
 
         // What the network does, it does to both.
-        let network = r#"{"network":{"delay_min_ms":1,"delay_max_ms":5,"loss_per_mille":20}}"#;
+        let network = r#"{"command":"network delay 1ms..5ms loss 2%"}"#;
         done(&page, network).await;
-        let lossy = |shown: &Shown| shown.moment["network"]["loss_per_mille"] == 20;
+        let lossy = |shown: &Shown| shown.moment["network"]["loss"] == 20;
         viewer.until("loss", |v| lossy(v) && lossy(&v.beside)).await;
     });
 }
@@ -84,19 +84,19 @@ fn what_only_one_of_them_can_do_is_said() {
     run(async {
         let (page, mut viewer) = led().await;
         // A minority elects a leader in one election, and in the other none.
-        done(&page, r#"{"partition":[["agent-1","agent-2"]]}"#).await;
+        done(&page, r#"{"command":"partition agent-1 agent-2"}"#).await;
         viewer
             .until("two sides", |v| v.leaders() == ["agent-2", "agent-5"])
             .await;
         assert_eq!(viewer.beside.leaders(), ["agent-5"]);
-        let told = command(&page, r#"{"step_down":{"agent":"agent-2"}}"#).await;
+        let told = command(&page, r#"{"command":"step-down agent-2"}"#).await;
         assert_eq!(told.status, 200, "{told:?}");
         let note = told.json()["note"].clone();
         let note = note.as_str().unwrap();
         assert!(note.contains("the election beside did not do it"), "{note}");
         assert!(note.contains("agent-2 does not lead"), "{note}");
         // What neither can do is refused.
-        let told = command(&page, r#"{"crash":["nobody"]}"#).await;
+        let told = command(&page, r#"{"command":"crash nobody"}"#).await;
         assert_eq!(told.status, 404, "{told:?}");
     });
 }

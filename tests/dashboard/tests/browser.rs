@@ -108,7 +108,7 @@ fn messages_travel_and_the_timeline_goes_back() {
         browser.script("window.seen = new Set(); new MutationObserver((all) => { for (const one of all) for (const node of one.addedNodes) \
             if (node.classList && node.classList.contains('flight')) window.seen.add(node.getAttribute('class')); }) \
             .observe(document.querySelector('[data-id=ring]'), { childList: true, subtree: true })", Vec::new()).await;
-        command(&page, r#"{"crash":["agent-5"]}"#).await;
+        command(&page, r#"{"command":"crash agent-5"}"#).await;
         browser.led_by("agent-4").await;
         browser.until("return window.seen.size > 0").await;
         browser.wait("[data-id='kind:elected']").await;
@@ -216,7 +216,7 @@ fn two_hundred_agents_are_shown_and_nothing_moves_for_those_who_ask_for_calm() {
             if (one.type === 'childList') window.arrows += one.addedNodes.length; \
             else if (one.oldValue && one.oldValue !== one.target.getAttribute('transform')) window.moves += 1; } }) \
             .observe(document.querySelector('.layer-flights'), { childList: true, subtree: true, attributeFilter: ['transform'], attributeOldValue: true })", Vec::new()).await;
-        command(&page, r#"{"crash":["agent-200"]}"#).await;
+        command(&page, r#"{"command":"crash agent-200"}"#).await;
         browser.led_by("agent-199").await;
         // The page draws on: frames are counted for as long as it takes to draw twenty.
         browser.script("window.frames20 = 0; const count = () => { window.frames20 += 1; requestAnimationFrame(count); }; requestAnimationFrame(count)", Vec::new()).await;
@@ -479,13 +479,9 @@ fn a_saved_record_opens_with_a_click() {
 fn texts_can_be_read_and_roles_are_told_in_light_and_in_dark() {
     run(async {
         let (browser, page) = Browser::of_five(5).await;
-        command(&page, r#"{"isolate":"agent-2"}"#).await;
-        command(&page, r#"{"crash":["agent-1"]}"#).await;
-        command(
-            &page,
-            r#"{"cut":{"from":"agent-3","to":"agent-4","one_way":true}}"#,
-        )
-        .await;
+        command(&page, r#"{"command":"isolate agent-2"}"#).await;
+        command(&page, r#"{"command":"crash agent-1"}"#).await;
+        command(&page, r#"{"command":"cut agent-3 > agent-4"}"#).await;
         browser.wait("[data-id=cut]").await;
         browser.select("agent-5").await;
         browser

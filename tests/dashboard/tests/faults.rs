@@ -1,10 +1,13 @@
 //! What a page does to a cluster: every command, what is refused, and what is seen of it.
 
+use std::collections::BTreeSet;
+
 use actix_bully::{
     dashboard::{
         Dashboard,
         stage::{Stage, Story},
     },
+    record::{RecordedCommand, Recording, What},
     testkit::cluster::Cluster,
 };
 use actix_bully_dashboard_tests::{
@@ -18,7 +21,7 @@ fn a_crash_is_seen_and_the_next_one_leads() {
         let (page, mut viewer, thread) = five_led(10).await;
         let has_settled = |v: &Viewer| v.said.iter().any(|said| said["what"] == "election");
         viewer.until("it is settled", has_settled).await;
-        done(&page, r#"{"crash":["agent-5"]}"#).await;
+        done(&page, r#"{"command":"crash agent-5"}"#).await;
         viewer
             .until("it is down", |v| v.agent("agent-5")["state"] == "down")
             .await;
@@ -43,7 +46,7 @@ fn a_crash_is_seen_and_the_next_one_leads() {
                 .count()
         };
         assert!(sent(&viewer) >= 3, "messages are told");
-        done(&page, r#"{"restart":"agent-5"}"#).await;
+        done(&page, r#"{"command":"restart agent-5"}"#).await;
         viewer
             .until("it comes back", |v| v.leaders() == ["agent-5"])
             .await;
@@ -57,26 +60,26 @@ fn a_crash_is_seen_and_the_next_one_leads() {
 fn hangs_and_hand_overs() {
     run(async {
         let (page, mut viewer, _thread) = five_led(10).await;
-        done(&page, r#"{"hang":"agent-5"}"#).await;
+        done(&page, r#"{"command":"hang agent-5"}"#).await;
         viewer
             .until("it hangs", |v| v.agent("agent-5")["state"] == "hung")
             .await;
         viewer
             .until("its lease ends", |v| v.leaders() == ["agent-4"])
             .await;
-        done(&page, r#"{"resume":"agent-5"}"#).await;
+        done(&page, r#"{"command":"resume agent-5"}"#).await;
         viewer
             .until("it is back", |v| v.leaders() == ["agent-5"])
             .await;
         assert!(viewer.agent("agent-5")["lease_until_ms"].is_number());
-        let down = r#"{"step_down":{"agent":"agent-5","to":"agent-2"}}"#;
+        let down = r#"{"command":"step-down agent-5 agent-2"}"#;
         done(&page, down).await;
         viewer
             .until("it hands over", |v| {
                 !v.leaders().is_empty() && !v.leaders().contains(&"agent-5")
             })
             .await;
-        let join = r#"{"join":{"agent":"agent-9","score":9}}"#;
+        let join = r#"{"command":"join agent-9 9"}"#;
         done(&page, join).await;
         viewer
             .until("it joins", |v| v.moment["agent_count"] == 6)
@@ -91,7 +94,7 @@ fn hangs_and_hand_overs() {
 fn links_are_cut_and_heal() {
     run(async {
         let (page, mut viewer, _thread) = five_led(10).await;
-        let halves = r#"{"partition":[["agent-1","agent-2"]]}"#;
+        let halves = r#"{"command":"partition agent-1 agent-2"}"#;
         done(&page, halves).await;
         viewer
             .until("two sides", |v| {
@@ -101,34 +104,34 @@ fn links_are_cut_and_heal() {
         viewer
             .until("two leaders", |v| v.leaders() == ["agent-2", "agent-5"])
             .await;
-        done(&page, r#""heal""#).await;
+        done(&page, r#"{"command":"heal"}"#).await;
         viewer
             .until("one leader", |v| v.leaders() == ["agent-5"])
             .await;
         assert_eq!(viewer.agent("agent-1")["side"], 0);
-        let one_way = r#"{"cut":{"from":"agent-1","to":"agent-2","one_way":true}}"#;
+        let one_way = r#"{"command":"cut agent-1 > agent-2"}"#;
         done(&page, one_way).await;
         viewer
             .until("one way", |v| v.moment["cuts"] == json!([[0, 1]]))
             .await;
-        done(&page, r#"{"cut":{"from":"agent-1","to":"agent-2"}}"#).await;
+        done(&page, r#"{"command":"cut agent-1 agent-2"}"#).await;
         viewer
             .until("both ways", |v| v.moment["cuts"] == json!([[0, 1], [1, 0]]))
             .await;
-        done(&page, r#"{"mend":{"from":"agent-2","to":"agent-1"}}"#).await;
+        done(&page, r#"{"command":"mend agent-2 agent-1"}"#).await;
         viewer
             .until("mended", |v| v.moment["cuts"] == json!([]))
             .await;
-        done(&page, r#"{"isolate":"agent-3"}"#).await;
+        done(&page, r#"{"command":"isolate agent-3"}"#).await;
         viewer
             .until("isolated", |v| v.agent("agent-3")["isolated"] == true)
             .await;
-        let network = r#"{"network":{"delay_min_ms":1,"delay_max_ms":5,"loss_per_mille":20}}"#;
+        let network = r#"{"command":"network delay 1ms..5ms loss 2%"}"#;
         done(&page, network).await;
         viewer
-            .until("slower", |v| v.moment["network"]["loss_per_mille"] == 20)
+            .until("slower", |v| v.moment["network"]["loss"] == 20)
             .await;
-        assert_eq!(viewer.moment["network"]["delay_max_ms"], 5.0);
+        assert_eq!(viewer.moment["network"]["delay_ns"][1], 5_000_000);
     });
 }
 
@@ -140,34 +143,39 @@ fn what_cannot_be_done_is_refused_in_words() {
         let agents: Vec<_> = agents.collect();
         for (body, status, says) in [
             (
-                r#"{"crash":["nobody"]}"#,
+                r#"{"command":"crash nobody"}"#,
                 404,
                 "there is no agent \"nobody\"",
             ),
-            (r#"{"restart":"agent-1"}"#, 409, "crash or stop it first"),
-            (r#"{"crash":["agent-1","agent-1"]}"#, 409, "named twice"),
-            (r#"{"cut":{"from":"agent-1","to":"agent-1"}}"#, 409, "twice"),
-            (r#"{"step_down":{"agent":"agent-1"}}"#, 409, "does not lead"),
-            (r#"{"join":{"agent":"agent-1","score":1}}"#, 409, "already"),
+            (
+                r#"{"command":"restart agent-1"}"#,
+                409,
+                "crash or stop it first",
+            ),
+            (r#"{"command":"crash agent-1 agent-1"}"#, 409, "named twice"),
+            (r#"{"command":"cut agent-1 agent-1"}"#, 409, "twice"),
+            (r#"{"command":"step-down agent-1"}"#, 409, "does not lead"),
+            (r#"{"command":"join agent-1 1"}"#, 409, "already"),
             (r#"{"speed":0}"#, 400, "0.001"),
             (
-                r#"{"network":{"delay_min_ms":9,"delay_max_ms":1,"loss_per_mille":0}}"#,
+                r#"{"command":"network delay 9ms..1ms loss 0%"}"#,
                 409,
                 "backwards",
             ),
             (
-                r#"{"network":{"delay_min_ms":-1,"delay_max_ms":1,"loss_per_mille":0}}"#,
+                r#"{"command":"network delay -1ms..1ms loss 0%"}"#,
                 400,
-                "makes no sense",
+                "`-1ms` is no span of time",
             ),
             (
-                r#"{"network":{"delay_min_ms":0,"delay_max_ms":1,"loss_per_mille":1001}}"#,
-                409,
-                "1000",
+                r#"{"command":"network delay 0ms..1ms loss 100.1%"}"#,
+                400,
+                "write 0% to 100%",
             ),
             (r#"{"election":"coin"}"#, 404, "no election \"coin\""),
             (r#"{"scenario":"doom"}"#, 400, "doom"),
-            (r#"{"crash":["a b"]}"#, 400, "this is no command"),
+            (r#"{"command":"crash a/b"}"#, 400, "this is no command"),
+            (r#"{"command":"cut a"}"#, 400, "write `cut"),
         ] {
             let told = command(&page, body).await;
             assert_eq!(told.status, status, "{body}: {told:?}");
@@ -181,6 +189,48 @@ fn what_cannot_be_done_is_refused_in_words() {
 }
 
 #[test]
+fn a_command_of_each_form_reaches_the_cluster() {
+    run(async {
+        let (page, _thread) = stage(five);
+        for (form, _) in RecordedCommand::FORMS {
+            let told = command(&page, &format!(r#"{{"command":"{form}"}}"#)).await;
+            // What cannot be done at this moment is refused by the cluster, and not by the reader.
+            assert!([200, 404, 409].contains(&told.status), "{form}: {told:?}");
+        }
+        let run = get(&page, "/copies/run.jsonl").await.text;
+        let recording = Recording::read(run.as_bytes()).unwrap();
+        for done in ["crash agent-4 agent-5", "isolate agent-3", "heal"] {
+            let done = What::Command(done.parse().unwrap());
+            let entries = recording.entries();
+            assert!(entries.iter().any(|entry| entry.what == done), "{done:?}");
+        }
+    });
+}
+
+#[test]
+fn what_the_page_sends_is_read() {
+    run(async {
+        let (page, _thread) = stage(five);
+        let source = get(&page, "/page.js").await.text;
+        let mut sent = BTreeSet::new();
+        for text in source.split("words`").skip(1) {
+            let mut pieces = text.split('`').next().unwrap().split("${");
+            let mut words = pieces.next().unwrap().to_owned();
+            for piece in pieces {
+                let (value, rest) = piece.split_once('}').unwrap();
+                // Each value is a name or a number, except for a word that may be left out.
+                words += if value.contains('?') { "" } else { "1" };
+                words += rest;
+            }
+            let command = words.parse::<RecordedCommand>().expect(&words);
+            let command = command.to_string();
+            sent.insert(command.split(' ').next().unwrap().to_owned());
+        }
+        assert_eq!(sent.len(), 18, "{sent:?}");
+    });
+}
+
+#[test]
 fn the_voters_of_a_quorum_are_changed() {
     run(async {
         let (page, _thread) = quorum(5);
@@ -190,7 +240,7 @@ fn the_voters_of_a_quorum_are_changed() {
             .until("it leads", |v| v.leaders() == ["agent-5"])
             .await;
         assert_eq!(viewer.moment["voters"], 0);
-        done(&page, r#"{"join":{"agent":"agent-6","score":6}}"#).await;
+        done(&page, r#"{"command":"join agent-6 6"}"#).await;
         viewer
             .until("it follows as a learner", |v| {
                 let new = v.agent("agent-6");
@@ -203,13 +253,13 @@ fn the_voters_of_a_quorum_are_changed() {
                 v.moment["voters"] == 1 && v.agent("agent-6")["kind"] == "voter"
             })
             .await;
-        let replace = r#"{"change_voters":{"replace":{"old":"agent-5","new":{"id":"agent-7"}}}}"#;
+        let replace = r#"{"command":"replace-voter agent-5 agent-7"}"#;
         let told = command(&page, replace).await;
         assert_eq!(told.status, 404, "no such agent: {told:?}");
         viewer
             .until("the next one leads", |v| v.leaders().len() == 1)
             .await;
-        done(&page, r#"{"change_voters":{"remove":"agent-1"}}"#).await;
+        done(&page, r#"{"command":"remove-voter agent-1"}"#).await;
         viewer
             .until("it votes no more", |v| {
                 v.moment["voters"] == 2 && v.agent("agent-1")["kind"] == "observer"
@@ -220,11 +270,11 @@ fn the_voters_of_a_quorum_are_changed() {
             .until("the next one leads", |v| v.leaders().len() == 1)
             .await;
         let test = get(&page, "/copies/recorded_run.rs").await.text;
-        assert!(test.contains("VoterChange::Remove("), "{test}");
+        assert!(test.contains("remove-voter agent-1"), "{test}");
         rust_test::passes(&test);
         let (plain, _thread) = stage(five);
         for body in [
-            r#"{"change_voters":{"remove":"agent-1"}}"#,
+            r#"{"command":"remove-voter agent-1"}"#,
             r#"{"scenario":"rolling_change"}"#,
         ] {
             let told = command(&plain, body).await;
@@ -243,7 +293,7 @@ async fn add_sixth(page: &Dashboard, viewer: &mut Viewer) {
     let mut before = None;
     while before != Some(refused(viewer)) {
         before = Some(refused(viewer));
-        done(page, r#"{"change_voters":{"add":{"id":"agent-6"}}}"#).await;
+        done(page, r#"{"command":"add-voter agent-6"}"#).await;
         viewer
             .until("an answer", |v| {
                 v.moment["voters"] == 1 || Some(refused(v)) > before
@@ -297,7 +347,7 @@ fn time_stands_still_goes_by_steps_and_goes_on() {
         let at = |v: &Viewer| v.moment["at_ms"].as_f64().unwrap();
         // What is done shows, and takes none of the agents' time.
         let before = at(&viewer);
-        done(&page, r#"{"isolate":"agent-1"}"#).await;
+        done(&page, r#"{"command":"isolate agent-1"}"#).await;
         viewer
             .until("isolated", |v| v.agent("agent-1")["isolated"] == true)
             .await;
@@ -307,7 +357,7 @@ fn time_stands_still_goes_by_steps_and_goes_on() {
             at(&viewer)
         );
         let said = viewer.said.len();
-        done(&page, r#"{"campaign":"agent-2"}"#).await;
+        done(&page, r#"{"command":"campaign agent-2"}"#).await;
         done(&page, r#""step""#).await;
         viewer
             .until("something happens", |v| {
@@ -345,7 +395,7 @@ fn in_real_time_there_is_no_pause() {
             assert_eq!(told.status, 409, "{told:?}");
             assert!(told.message().contains("real time"), "{told:?}");
         }
-        done(&page, r#"{"crash":["agent-3"]}"#).await;
+        done(&page, r#"{"command":"crash agent-3"}"#).await;
         viewer
             .until("the next", |v| v.leaders() == ["agent-2"])
             .await;
@@ -404,7 +454,7 @@ fn another_election_is_handed_to_whoever_plays() {
         viewer
             .until("it is named", |v| v.head["election"] == "quorum")
             .await;
-        let told = command(&page, r#""heal""#).await;
+        let told = command(&page, r#"{"command":"heal"}"#).await;
         assert_eq!(told.status, 503, "nobody plays any more: {told:?}");
     });
 }

@@ -18,11 +18,11 @@ use serde_json::Value;
 async fn crashed() -> (Dashboard, Viewer) {
     let (page, mut viewer, _thread) = five_led(10).await;
     for body in [
-        r#"{"cut":{"from":"agent-1","to":"agent-2"}}"#,
-        r#"{"isolate":"agent-1"}"#,
-        r#"{"mend":{"from":"agent-1","to":"agent-2"}}"#,
-        r#"{"rejoin":"agent-1"}"#,
-        r#"{"crash":["agent-5"]}"#,
+        r#"{"command":"cut agent-1 agent-2"}"#,
+        r#"{"command":"isolate agent-1"}"#,
+        r#"{"command":"mend agent-1 agent-2"}"#,
+        r#"{"command":"rejoin agent-1"}"#,
+        r#"{"command":"crash agent-5"}"#,
     ] {
         done(&page, body).await;
     }
@@ -65,8 +65,8 @@ fn a_run_can_be_copied_in_each_form() {
         assert!(told.message().contains("another network"), "{told:?}");
         let test = copy("recorded_run.rs").await;
         for call in [
-            "mend(\"agent-1\"",
-            "rejoin(\"agent-1\"",
+            "\"mend agent-1 agent-2\"",
+            "\"rejoin agent-1\"",
             "eq([\"agent-4\"])",
         ] {
             assert!(test.contains(call), "{test}");
@@ -195,7 +195,7 @@ fn a_recording_that_is_opened_ends_as_the_run_did() {
         assert_eq!(viewer.head["film"], true);
         assert_eq!(viewer.head["election"], "bully");
         assert_eq!(get(&page, "/film").await.status, 404, "that one runs");
-        let told = command(&replay.allow_faults(), r#""heal""#).await;
+        let told = command(&replay.allow_faults(), r#"{"command":"heal"}"#).await;
         assert_eq!(told.status, 409, "{told:?}");
     });
 }

@@ -34,7 +34,7 @@ fn a_viewer_that_never_reads_is_dropped_and_holds_nothing_up() {
             if other.is_ok() {
                 break;
             }
-            let join = format!(r#"{{"join":{{"agent":"agent-{number}","score":1}}}}"#);
+            let join = format!(r#"{{"command":"join agent-{number} 1"}}"#);
             assert_eq!(
                 command(&page, &join).await.status,
                 200,

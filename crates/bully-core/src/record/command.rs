@@ -1,13 +1,28 @@
 //! What can be done to a group of agents in a test, so that it can be done again.
 //!
-//! Decided here: how each command is written in the format, and the agents that it names. Not here: what it does
-//! (`testkit::cluster`), and its words in a script and in Rust (`script`, `rust_test`).
+//! Decided here: which commands there are, how the format of recordings has them, and which agents each names. Faults are
+//! most of them, but an agent that joins and a wait for an election are commands too. Not here: their words (`words.rs`),
+//! and what each does (`testkit::cluster`).
 
 use serde::{Deserialize, Serialize};
 
-use crate::protocol::{AgentId, MemberKind, Score, VoterChange};
+use crate::protocol::{AgentId, MemberKind, NewVoter, Score, VoterChange};
 
-/// A command that was given to a cluster, with the full names of the agents.
+/// A command to a cluster. What was recorded has the full names of the agents.
+///
+/// The text of a command is the same in a script, on the page of faults and in a test that repeats a run:
+/// [`FORMS`](Self::FORMS) shows each.
+///
+/// ```
+/// use actix_bully::record::RecordedCommand;
+/// let cut: RecordedCommand = "cut agent-1 > agent-2".parse()?;
+/// assert_eq!(cut.to_string(), "cut agent-1 > agent-2");
+/// assert_eq!(
+///     "cut agent-1".parse::<RecordedCommand>().unwrap_err().to_string(),
+///     "write `cut agent-1 agent-2` or `cut agent-1 > agent-2`"
+/// );
+/// # Ok::<(), actix_bully::record::CommandError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum RecordedCommand {
@@ -77,34 +92,39 @@ pub enum RecordedCommand {
 }
 
 impl RecordedCommand {
-    /// How long the longest list is that it holds: what is read is bounded.
-    pub(super) fn longest_list(&self) -> usize {
+    /// The agents that it names, each to be replaced by its full name.
+    pub fn agents_mut(&mut self) -> Vec<&mut AgentId> {
         match self {
-            Self::Crash(agents) | Self::Stop(agents) => agents.len(),
-            Self::Partition(sides) => {
-                let longest = sides.iter().map(Vec::len).max().unwrap_or(0);
-                longest.max(sides.len())
+            Self::Crash(agents) | Self::Stop(agents) => agents.iter_mut().collect(),
+            Self::Kill(agent)
+            | Self::Restart(agent)
+            | Self::Hang(agent)
+            | Self::Freeze(agent)
+            | Self::Resume(agent)
+            | Self::Expire(agent)
+            | Self::Join { agent, .. }
+            | Self::Leave(agent)
+            | Self::Score { agent, .. }
+            | Self::StepDown { agent, to: None }
+            | Self::ChangeVoters(
+                VoterChange::Add(NewVoter { id: agent, .. }) | VoterChange::Remove(agent),
+            )
+            | Self::Campaign(agent)
+            | Self::Isolate(agent)
+            | Self::Rejoin(agent) => vec![agent],
+            Self::StepDown {
+                agent: one,
+                to: Some(other),
             }
-            Self::Kill(_)
-            | Self::Restart(_)
-            | Self::Hang(_)
-            | Self::Freeze(_)
-            | Self::Resume(_)
-            | Self::Expire(_)
-            | Self::Join { .. }
-            | Self::Leave(_)
-            | Self::Score { .. }
-            | Self::StepDown { .. }
-            | Self::ChangeVoters(_)
-            | Self::Campaign(_)
-            | Self::Cut(..)
-            | Self::CutOneWay(..)
-            | Self::Isolate(_)
-            | Self::Mend(..)
-            | Self::Rejoin(_)
-            | Self::Heal
-            | Self::Network(_)
-            | Self::Settle => 0,
+            | Self::ChangeVoters(VoterChange::Replace {
+                old: one,
+                new: NewVoter { id: other, .. },
+            })
+            | Self::Cut(one, other)
+            | Self::CutOneWay(one, other)
+            | Self::Mend(one, other) => vec![one, other],
+            Self::Partition(sides) => sides.iter_mut().flatten().collect(),
+            Self::Heal | Self::Network(_) | Self::Settle => Vec::new(),
         }
     }
 }

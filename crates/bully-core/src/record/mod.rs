@@ -13,7 +13,7 @@
 //! A recording is lines of JSON: a [`Header`], an [entry](TraceEntry) a line, and [`What::Ended`] as the last, so
 //! that a file that was cut off is not taken for a whole one. Times are nanoseconds since the beginning of the run.
 //!
-//! Decided here: what an entry says ([`What`], [`RecordedCommand`]), the format and its limits ([`RecordingError`]), and how a
+//! Decided here: what an entry says ([`What`], [`RecordedCommand`]), the words of a command ([`CommandError`]), the format and its limits ([`RecordingError`]), and how a
 //! run is drawn and told: as text and as a [Mermaid](Recording::to_mermaid) diagram, as a
 //! [drawing of one moment](Recording::to_svg), as commands of the example `cluster`
 //! ([`to_script`](Recording::to_script)), and as a [test in Rust](Recording::to_rust_test) that repeats it. All of
@@ -42,6 +42,8 @@ pub(crate) mod ring;
 mod rust_test;
 mod script;
 mod svg;
+mod words;
+mod words_read;
 
 pub use bounded::{BoundedText, TooLong};
 pub use command::{NetworkRecord, RecordedCommand};
@@ -51,6 +53,8 @@ pub use error::{RecordingError, Untold};
 pub use header::{Header, RecordedAgent, RecordedClock};
 pub use recording::Recording;
 pub use ring::RecordLimits;
+pub use words::CommandError;
+pub use words_read::read_span;
 
 #[cfg(test)]
 mod tests;

@@ -4,7 +4,7 @@
 
 use std::io::{BufRead, Read};
 
-use super::{Header, Recording, RecordingError, TraceEntry, What};
+use super::{Header, RecordedCommand, Recording, RecordingError, TraceEntry, What};
 use crate::protocol::Time;
 
 pub(super) fn read(mut from: impl BufRead) -> Result<Recording, RecordingError> {
@@ -27,7 +27,7 @@ pub(super) fn read(mut from: impl BufRead) -> Result<Recording, RecordingError> 
             let max = MOST_ENTRIES;
             return Err(RecordingError::TooManyEntries { line: at_line, max });
         }
-        let entry: TraceEntry =
+        let mut entry: TraceEntry =
             serde_json::from_slice(&line).map_err(|source| RecordingError::Malformed {
                 line: at_line,
                 source,
@@ -104,10 +104,13 @@ fn bounded(line: usize, len: usize) -> Result<(), RecordingError> {
 
 impl TraceEntry {
     /// How long the longest list is that it holds.
-    fn longest_list(&self) -> usize {
-        match &self.what {
+    fn longest_list(&mut self) -> usize {
+        match &mut self.what {
             What::Sent { arrives, .. } => arrives.len(),
-            What::Command(command) => command.longest_list(),
+            What::Command(RecordedCommand::Partition(sides)) if sides.len() > MOST_ITEMS => {
+                sides.len()
+            }
+            What::Command(command) => command.agents_mut().len(),
             What::Settled { sides, .. } => {
                 let longest = sides.iter().map(|side| side.agents.len()).max();
                 sides.len().max(longest.unwrap_or(0))

@@ -1,14 +1,14 @@
 //! A run as a test in Rust: the same commands at the same times, and the leaders that were found.
 //!
-//! Decided here: that the text compiles whatever names there are (they are string literals), and that it asserts what
-//! the recording says wherever that was settled. A test of the crate compares it with a file that is compiled and run.
+//! Decided here: that the text compiles (names and commands are string literals), and that it asserts what the recording
+//! says wherever that was settled. Not here: the words of a command (`words.rs`). A test of the crate compares it with a file that is compiled and run.
 
 use super::{
     NetworkRecord, RecordedAgent, RecordedCommand, Recording, TooLong, TraceEntry, Untold, What,
     lines::{MOST_WRITTEN, append},
-    script::can_be_told,
+    script::{can_be_told, told},
 };
-use crate::protocol::{AgentId, MemberKind, NewVoter, Score, Time, VoterChange};
+use crate::protocol::{AgentId, MemberKind, Score, Time};
 
 pub(super) fn to_rust_test(recording: &Recording) -> Result<String, Untold> {
     can_be_told(recording)?;
@@ -49,9 +49,7 @@ fn imports(body: &str) -> String {
             "RingConfig",
             "actix_bully::elections::ring::{Ring, RingConfig}",
         ),
-        ("NewVoter ", "actix_bully::protocol::NewVoter"),
         ("Time::", "actix_bully::protocol::Time"),
-        ("VoterChange::", "actix_bully::protocol::VoterChange"),
         ("Cluster", "actix_bully::testkit::cluster::Cluster"),
         ("Conditions::", "actix_bully::testkit::faults::Conditions"),
         ("", "actix_bully::testkit::virtual_system"),
@@ -81,11 +79,16 @@ fn body(recording: &Recording) -> Result<String, Untold> {
             if *command == RecordedCommand::Settle {
                 settle(&mut out, entries.clone());
             } else {
-                let call = call(command).ok_or_else(|| Untold::Command {
-                    at: *at,
-                    command: format!("{command:?}"),
-                })?;
-                append(&mut out, format_args!("        {call}\n"));
+                let text = told(*at, command)?;
+                // Longer chains are broken, as `rustfmt` does it.
+                let then = if text.len() > 26 {
+                    "\n            "
+                } else {
+                    ""
+                };
+                let call =
+                    format_args!("        cluster{then}.apply(&{text:?}.parse()?){then}.await?;\n");
+                append(&mut out, call);
             }
         }
         if matches!(what, What::Command(_) | What::Settled { .. }) {
@@ -221,102 +224,6 @@ fn added(agent: &RecordedAgent) -> String {
         (MemberKind::Observer, _) => format!(".observer({name:?})"),
         (MemberKind::Voter, None) => format!(".witness({name:?})"),
         (MemberKind::Voter, Some(score)) => format!(".agent({name:?}, {})", rating(score)),
-    }
-}
-
-/// The call that does it; `None` if a cluster has none.
-fn call(command: &RecordedCommand) -> Option<String> {
-    let cluster = |call: String| Some(format!("cluster.{call};"));
-    match command {
-        RecordedCommand::Crash(agents) => cluster(many("crash", agents)),
-        RecordedCommand::Stop(agents) => cluster(many("stop", agents)),
-        RecordedCommand::Kill(agent) => cluster(format!("kill({}).await?", literal(agent))),
-        RecordedCommand::Restart(agent) => cluster(format!("restart({})?", literal(agent))),
-        RecordedCommand::Hang(agent) => cluster(format!("hang({}).await?", literal(agent))),
-        RecordedCommand::Freeze(agent) => cluster(format!("freeze({}).await?", literal(agent))),
-        RecordedCommand::Resume(agent) => cluster(format!("resume({})?", literal(agent))),
-        RecordedCommand::Expire(agent) => cluster(format!("expire({})?", literal(agent))),
-        RecordedCommand::Join { agent, kind, score } => cluster(join(agent, *kind, *score)),
-        RecordedCommand::Leave(agent) => cluster(format!("leave({}).await?", literal(agent))),
-        RecordedCommand::Score { agent, score } => cluster(rate(agent, *score)),
-        RecordedCommand::StepDown { agent, to: None } => {
-            cluster(format!("step_down({}, None)?", literal(agent)))
-        }
-        RecordedCommand::StepDown {
-            agent,
-            to: Some(to),
-        } => cluster(format!(
-            "step_down({}, Some({}))?",
-            literal(agent),
-            literal(to)
-        )),
-        RecordedCommand::ChangeVoters(change) => cluster(change_voters(change)),
-        RecordedCommand::Campaign(agent) => cluster(format!("campaign({})?", literal(agent))),
-        RecordedCommand::Partition(sides) => {
-            // Slices, because sides differ in length.
-            let sides: Vec<_> = sides
-                .iter()
-                .map(|side| format!("&{}[..]", list(side)))
-                .collect();
-            cluster(format!("partition([{}])?", sides.join(", ")))
-        }
-        RecordedCommand::Cut(one, other) => {
-            cluster(format!("cut({}, {})?", literal(one), literal(other)))
-        }
-        RecordedCommand::CutOneWay(from, to) => {
-            cluster(format!("cut_one_way({}, {})?", literal(from), literal(to)))
-        }
-        RecordedCommand::Isolate(agent) => cluster(format!("isolate({})?", literal(agent))),
-        RecordedCommand::Mend(one, other) => {
-            cluster(format!("mend({}, {})?", literal(one), literal(other)))
-        }
-        RecordedCommand::Rejoin(agent) => cluster(format!("rejoin({})?", literal(agent))),
-        RecordedCommand::Heal => cluster("heal()".to_owned()),
-        RecordedCommand::Network(network) => Some(format!(
-            "let network = {};\n        cluster.set_network(network);",
-            conditions(*network)
-        )),
-        RecordedCommand::Settle => None,
-    }
-}
-
-fn join(agent: &AgentId, kind: MemberKind, score: Option<Score>) -> String {
-    let agent = literal(agent);
-    match (kind, score) {
-        (MemberKind::Observer, _) => format!("join_observer({agent})?"),
-        (MemberKind::Voter, None) => format!("join_witness({agent})?"),
-        (MemberKind::Voter, Some(score)) => format!("join({agent}, {})?", rating(score)),
-    }
-}
-
-fn rate(agent: &AgentId, score: Option<Score>) -> String {
-    let agent = literal(agent);
-    match score {
-        Some(score) => format!("set_score({agent}, {})?", rating(score)),
-        None => format!("withdraw_score({agent})?"),
-    }
-}
-
-fn change_voters(change: &VoterChange) -> String {
-    let new = |new: &NewVoter| {
-        let id = literal(&new.id);
-        format!("NewVoter {{ id: {id}.parse()?, contact: None }}")
-    };
-    let change = match change {
-        VoterChange::Add(voter) => format!("Add({})", new(voter)),
-        VoterChange::Remove(old) => format!("Remove({}.parse()?)", literal(old)),
-        VoterChange::Replace { old, new: voter } => {
-            let old = literal(old);
-            format!("Replace {{ old: {old}.parse()?, new: {} }}", new(voter))
-        }
-    };
-    format!("change_voters(VoterChange::{change})?")
-}
-
-fn many(verb: &str, agents: &[AgentId]) -> String {
-    match agents {
-        [one] => format!("{verb}({}).await?", literal(one)),
-        all => format!("{verb}_all({}).await?", list(all)),
     }
 }
 

@@ -1,13 +1,13 @@
 //! The commands of a run as a script of the example `cluster`.
 //!
 //! Decided here: that a script is made only where it is the run. The example names its agents `agent-1` and so on, gives
-//! each its number as its score, and begins with delays of 1 to 3 ms; commands that it has no word for are named.
+//! each its number as its score, and begins with delays of 1 to 3 ms. Not here: the words of a command (`words.rs`).
 
 use super::{
     BoundedText, NetworkRecord, RecordedCommand, Recording, TraceEntry, Untold, What,
-    lines::MOST_WRITTEN,
+    lines::MOST_WRITTEN, words::span,
 };
-use crate::protocol::{AgentId, MemberKind, Score, Time, VoterChange};
+use crate::protocol::{MemberKind, Score, Time};
 
 pub(super) fn to_script(recording: &Recording) -> Result<String, Untold> {
     check(recording)?;
@@ -20,18 +20,13 @@ pub(super) fn to_script(recording: &Recording) -> Result<String, Untold> {
         header.seed
     ))?;
     let mut reached = Time::ZERO;
-    let mut network = header.network.unwrap_or_default();
     let first = begun_by_itself(recording);
     for TraceEntry { at, what } in recording.entries().iter().skip(first) {
         if *at > reached && matches!(what, What::Command(_) | What::Ended) {
             script.append(format_args!("until {}\n", span(at.as_nanos())))?;
         }
         if let What::Command(command) = what {
-            let said = words(command, &mut network).ok_or_else(|| Untold::Command {
-                at: *at,
-                command: format!("{command:?}"),
-            })?;
-            script.append(format_args!("{said}\n"))?;
+            script.append(format_args!("{}\n", told(*at, command)?))?;
         }
         if matches!(what, What::Command(_) | What::Settled { .. }) {
             reached = *at;
@@ -97,136 +92,15 @@ fn check(recording: &Recording) -> Result<(), Untold> {
     Ok(())
 }
 
-/// The command in the words of the example; `None` if it has none.
-fn words(command: &RecordedCommand, network: &mut NetworkRecord) -> Option<String> {
-    let several = |verb: &str, agents: &[AgentId]| {
-        let names: Option<Vec<&str>> = agents.iter().map(word).collect();
-        Some(format!("{verb} {}", names?.join(" ")))
-    };
-    match command {
-        RecordedCommand::Crash(agents) => several("crash", agents),
-        RecordedCommand::Stop(agents) => several("stop", agents),
-        // The agents of the example have no process of their own.
-        RecordedCommand::Kill(agent) => Some(format!("stop {}", word(agent)?)),
-        RecordedCommand::Restart(agent) => Some(format!("restart {}", word(agent)?)),
-        RecordedCommand::Hang(agent) | RecordedCommand::Freeze(agent) => {
-            Some(format!("hang {}", word(agent)?))
-        }
-        RecordedCommand::Resume(agent) => Some(format!("resume {}", word(agent)?)),
-        RecordedCommand::Join {
-            agent,
-            kind: MemberKind::Voter,
-            score,
-        } => Some(format!("join {} {}", word(agent)?, rating(*score))),
-        RecordedCommand::Leave(agent) => Some(format!("leave {}", word(agent)?)),
-        RecordedCommand::Score { agent, score } => {
-            Some(format!("score {} {}", word(agent)?, rating(*score)))
-        }
-        RecordedCommand::StepDown { agent, to: None } => {
-            Some(format!("step-down {}", word(agent)?))
-        }
-        RecordedCommand::StepDown {
-            agent,
-            to: Some(to),
-        } => Some(format!("step-down {} {}", word(agent)?, word(to)?)),
-        RecordedCommand::ChangeVoters(change) => change_voters(change),
-        RecordedCommand::Campaign(agent) => Some(format!("campaign {}", word(agent)?)),
-        RecordedCommand::Partition(sides) => {
-            let sides: Option<Vec<String>> = sides
-                .iter()
-                .map(|side| {
-                    let names: Option<Vec<&str>> = side.iter().map(word).collect();
-                    names.map(|names| names.join(" "))
-                })
-                .collect();
-            Some(format!("partition {}", sides?.join(" | ")))
-        }
-        RecordedCommand::Cut(one, other) => Some(format!("cut {} {}", word(one)?, word(other)?)),
-        RecordedCommand::CutOneWay(from, to) => {
-            Some(format!("cut {} > {}", word(from)?, word(to)?))
-        }
-        RecordedCommand::Isolate(agent) => Some(format!("isolate {}", word(agent)?)),
-        RecordedCommand::Mend(one, other) => Some(format!("mend {} {}", word(one)?, word(other)?)),
-        RecordedCommand::Rejoin(agent) => Some(format!("rejoin {}", word(agent)?)),
-        RecordedCommand::Heal => Some("heal".to_owned()),
-        RecordedCommand::Network(next) => changes(network, *next),
-        RecordedCommand::Settle => Some("settle".to_owned()),
-        RecordedCommand::Expire(_)
-        | RecordedCommand::Join {
-            kind: MemberKind::Observer,
-            ..
-        } => None,
+/// The words of a command. A name that cannot stand among words has none: what is read must be what was written.
+pub(super) fn told(at: Time, command: &RecordedCommand) -> Result<String, Untold> {
+    let text = command.to_string();
+    let read = text.parse::<RecordedCommand>();
+    if read.is_ok_and(|read| read.to_string() == text) {
+        return Ok(text);
     }
-}
-
-fn change_voters(change: &VoterChange) -> Option<String> {
-    Some(match change {
-        VoterChange::Add(new) => format!("add-voter {}", word(&new.id)?),
-        VoterChange::Remove(old) => format!("remove-voter {}", word(old)?),
-        VoterChange::Replace { old, new } => {
-            format!("replace-voter {} {}", word(old)?, word(&new.id)?)
-        }
-    })
-}
-
-/// What is said to come from one network to another: one command, because each has a line in the run.
-fn changes(network: &mut NetworkRecord, next: NetworkRecord) -> Option<String> {
-    let before = std::mem::replace(network, next);
-    let (only_delay, only_loss, only_duplication) = (
-        NetworkRecord {
-            delay_ns: next.delay_ns,
-            ..before
-        },
-        NetworkRecord {
-            loss: next.loss,
-            ..before
-        },
-        NetworkRecord {
-            duplication: next.duplication,
-            ..before
-        },
-    );
-    if next == only_delay {
-        let (min, max) = next.delay_ns;
-        Some(format!("delay {}..{}", span(min), span(max)))
-    } else if next == only_loss {
-        Some(format!("loss {}", per_cent(next.loss)))
-    } else if next == only_duplication {
-        Some(format!("duplicate {}", per_cent(next.duplication)))
-    } else {
-        None
-    }
-}
-
-/// A name that the example reads as one.
-fn word(agent: &AgentId) -> Option<&str> {
-    let name = agent.as_str();
-    let is_one = !name.contains(|c: char| c.is_whitespace() || ";|>#".contains(c));
-    (is_one && !name.starts_with('-')).then_some(name)
-}
-
-fn rating(score: Option<Score>) -> String {
-    let Some(score) = score else {
-        return "none".to_owned();
-    };
-    let [a, b, c, d] = score.parts();
-    match (b, c, d) {
-        (0, 0, 0) => a.to_string(),
-        _ => format!("{a},{b},{c},{d}"),
-    }
-}
-
-fn per_cent(per_mille: u16) -> String {
-    format!("{}.{}%", per_mille / 10, per_mille % 10)
-}
-
-/// Whole milliseconds if it is some.
-fn span(nanos: u64) -> String {
-    if nanos.is_multiple_of(1_000_000) {
-        format!("{}ms", nanos / 1_000_000)
-    } else {
-        format!("{nanos}ns")
-    }
+    let command = text;
+    Err(Untold::Command { at, command })
 }
 
 /// The elections that the example `cluster` begins by their names.

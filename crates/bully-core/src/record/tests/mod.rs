@@ -5,13 +5,15 @@ use super::{
     RecordingError, TraceEntry, Untold, What,
 };
 use crate::protocol::{
-    AgentId, Event, Incarnation, Leader, LostReason, MemberKind, Role, Score, Term, Time,
+    AgentId, Event, Incarnation, Leader, LostReason, MemberKind, NewVoter, Role, Score, Term, Time,
+    VoterChange,
 };
 
 mod drawn;
 mod read;
 mod ring;
 mod told;
+mod words;
 
 const AT: fn(u64) -> Time = Time::from_millis;
 
@@ -97,6 +99,10 @@ fn some_events() -> [Event; 6] {
 
 fn every_command() -> Vec<RecordedCommand> {
     let (a, b) = (id("a"), id("b"));
+    let new = || NewVoter {
+        id: id("b"),
+        contact: None,
+    };
     vec![
         RecordedCommand::Crash(vec![a.clone(), b.clone()]),
         RecordedCommand::Stop(vec![a.clone()]),
@@ -131,13 +137,21 @@ fn every_command() -> Vec<RecordedCommand> {
         RecordedCommand::CutOneWay(a.clone(), b.clone()),
         RecordedCommand::Isolate(a.clone()),
         RecordedCommand::Mend(a.clone(), b),
-        RecordedCommand::Rejoin(a),
+        RecordedCommand::Rejoin(a.clone()),
         RecordedCommand::Heal,
         RecordedCommand::Network(super::NetworkRecord {
             loss: 5,
             ..usual_network()
         }),
         RecordedCommand::Settle,
+        RecordedCommand::Join {
+            agent: a.clone(),
+            kind: MemberKind::Observer,
+            score: Some(Score::from(5)),
+        },
+        RecordedCommand::ChangeVoters(VoterChange::Add(new())),
+        RecordedCommand::ChangeVoters(VoterChange::Remove(a.clone())),
+        RecordedCommand::ChangeVoters(VoterChange::Replace { old: a, new: new() }),
     ]
 }
 
