@@ -2,10 +2,10 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use actix_bully::record::Header;
+use actix_bully::record::{Header, read_span};
 use clap::{Parser, value_parser};
 
-use crate::{command::span, protocol::Protocol};
+use crate::protocol::Protocol;
 
 /// Agents that elect a leader while one thing after the other happens to them.
 #[derive(Debug, Parser)]
@@ -45,7 +45,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     pub(crate) svg: Option<PathBuf>,
     /// The moment that `--svg` draws, counted from the beginning, such as `120ms` [default: the end]
-    #[arg(long, value_name = "TIME", value_parser = span, requires = "svg")]
+    #[arg(long, value_name = "TIME", value_parser = read_span, requires = "svg")]
     pub(crate) at: Option<Duration>,
     /// Writes the commands of the run, for `--script`
     #[arg(long, value_name = "FILE")]

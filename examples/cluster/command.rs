@@ -1,8 +1,8 @@
 //! What can be done to a cluster, as text: for scripts, for typing, and for telling how a run went.
 //!
-//! Decided here: how commands are separated, and the words about the run itself. Not here: the words of the commands that
-//! are given to the agents and their network ([`RecordedCommand`]). Whether there is an agent of a name is the cluster's
-//! business, at the moment when the command runs.
+//! Decided here: how commands are separated, which may name several agents, and the words about the run itself. Not here:
+//! the words of the commands that are given to the agents and their network ([`RecordedCommand`]). Whether there is an
+//! agent of a name is the cluster's business, at the moment when the command runs.
 
 use std::{fmt, str::FromStr, time::Duration};
 
@@ -45,30 +45,50 @@ pub(crate) enum Answer {
 }
 
 /// Reads commands separated by `;` or lines. Either all of them can be read, or none is returned.
-pub(crate) fn read(script: &str) -> Result<Vec<Command>, CommandError> {
+pub(crate) fn read(script: &str) -> Result<Vec<Command>, String> {
     let code = script.lines().map(|line| line.split('#').next());
     let commands = code.flatten().flat_map(|line| line.split(';'));
     let commands = commands.map(str::trim).filter(|text| !text.is_empty());
-    commands.map(str::parse).collect()
+    commands.flat_map(for_each).map(|it| it.parse()).collect()
+}
+
+/// One command for each of the agents, one after the other: `restart 4 5` is `restart 4; restart 5`.
+fn for_each(text: &str) -> Vec<String> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    match *words {
+        [
+            verb @ ("restart" | "hang" | "resume" | "leave" | "isolate" | "rejoin"),
+            ref names @ ..,
+        ] if names.len() > 1 => names.iter().map(|name| format!("{verb} {name}")).collect(),
+        _ => vec![text.to_owned()],
+    }
 }
 
 impl FromStr for Command {
-    type Err = CommandError;
+    type Err = String;
 
-    fn from_str(text: &str) -> Result<Self, CommandError> {
+    fn from_str(text: &str) -> Result<Self, String> {
         let words: Vec<&str> = text.split_whitespace().collect();
         let verb = match *words {
-            ["wait", time] => Verb::Wait(read_span(time)?),
-            ["until", time] => Verb::Until(read_span(time)?),
+            ["wait", time] => Verb::Wait(read_span(time).map_err(|wrong| wrong.to_string())?),
+            ["until", time] => Verb::Until(read_span(time).map_err(|wrong| wrong.to_string())?),
             ["status"] => Verb::Status,
             ["trace"] => Verb::Trace,
             ["help"] => Verb::Help,
             ["quit"] => Verb::Quit,
-            _ => Verb::Given(text.parse()?),
+            _ => Verb::Given(text.parse().map_err(|wrong| advice(&wrong))?),
         };
         let text = words.join(" ");
         Ok(Self { text, verb })
     }
+}
+
+/// What is wrong with a command. The list of those of a cluster is not all that can be said here.
+fn advice(wrong: &CommandError) -> String {
+    if matches!(wrong, CommandError::Unknown { .. }) {
+        return format!("{wrong} `help` lists all.");
+    }
+    wrong.to_string()
 }
 
 impl fmt::Display for Command {
@@ -102,8 +122,12 @@ impl Command {
 /// Each form of a command, with its meaning.
 fn help() -> String {
     let forms = RecordedCommand::FORMS.iter().chain(&OURS);
-    let lines = forms.map(|(form, meaning)| format!("  {form:<34}  {meaning}\n"));
-    let remark = "\n5 means agent-5; commands are separated by `;` or lines, `#` begins a remark.";
+    let lines = forms.map(|(form, meaning)| match form.len() {
+        ..36 => format!("  {form:<35}  {meaning}\n"),
+        _ => format!("  {form}\n{:39}{meaning}\n", ""),
+    });
+    let remark = "\n5 means agent-5; `restart 4 5` is one command for each; commands are separated by `;` or lines, `#` begins \
+                  a remark.";
     lines.chain([remark.to_owned()]).collect()
 }
 

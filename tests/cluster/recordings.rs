@@ -148,6 +148,7 @@ fn that_of_every_other_election_is_as_well() {
         let ballot = Cluster::<Ballot>::with_config(Arc::new(ballot)).agents(3);
         crash!("astra", Cluster::builder().agents(3).astra());
         crash!("quorum", Cluster::builder().agents(3).quorum());
+        crash!("lease", Cluster::around_register(|_| {}).agents(3));
         crash!("ballot", ballot.needs_voters(majority));
         crash!(
             "ring",
@@ -185,6 +186,20 @@ fn a_trace_that_forgot_its_beginning_says_so() {
         assert!(recording.header().forgotten > 0);
         assert!(recording.to_script().is_err() && recording.to_rust_test().is_err());
         assert!(Recording::read(recording.to_jsonl().as_bytes()).is_ok());
+    });
+}
+
+#[test]
+fn the_script_of_a_lease_counts_no_register() {
+    test(|| async {
+        let network = Conditions::builder().delay(MS(1)..=MS(3)).build().unwrap();
+        let cluster = Cluster::around_register(|_| {}).agents(3).network(network);
+        let mut cluster = cluster.seed(3).start().unwrap();
+        cluster.settle().await.unwrap();
+        cluster.isolate("register").unwrap();
+        let script = cluster.recording("lease").to_script().unwrap();
+        assert!(script.contains(" --protocol lease --agents 3 "), "{script}");
+        assert!(script.contains("\nisolate register\n"), "{script}");
     });
 }
 

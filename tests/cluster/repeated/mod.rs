@@ -4,6 +4,7 @@ mod astra;
 mod ballot;
 mod bully;
 mod invitation;
+mod lease;
 mod quorum;
 mod reorganization;
 mod ring;

@@ -6,7 +6,7 @@
 use super::{
     NetworkRecord, RecordedAgent, RecordedCommand, Recording, TooLong, TraceEntry, Untold, What,
     lines::{MOST_WRITTEN, append},
-    script::{can_be_told, told},
+    script::{agents, can_be_told, told},
 };
 use crate::protocol::{AgentId, MemberKind, Score, Time};
 
@@ -158,7 +158,7 @@ fn begin(out: &mut String, recording: &Recording) {
     }
     let (first, mut rest) = builder(out, recording);
     append(out, format_args!("        let mut cluster = {first}\n"));
-    for agent in recording.agents() {
+    for agent in agents(recording) {
         append(out, format_args!("            {}\n", added(agent)));
     }
     if header.network.is_some() {
@@ -182,6 +182,7 @@ fn builder(out: &mut String, recording: &Recording) -> (String, Vec<&'static str
     match recording.header().protocol.as_str() {
         "astra" => (usual(), vec![".astra()"]),
         "quorum" => (usual(), vec![".quorum()"]),
+        "lease" => (String::from("Cluster::around_register(|_| {})"), vec![]),
         "ballot" => {
             let voters = recording
                 .agents()

@@ -4,8 +4,8 @@
 //! each its number as its score, and begins with delays of 1 to 3 ms. Not here: the words of a command (`words.rs`).
 
 use super::{
-    BoundedText, NetworkRecord, RecordedCommand, Recording, TraceEntry, Untold, What,
-    lines::MOST_WRITTEN, words::span,
+    BoundedText, NetworkRecord, RecordedAgent, RecordedCommand, Recording, TraceEntry, Untold,
+    What, lines::MOST_WRITTEN, words::span,
 };
 use crate::protocol::{MemberKind, Score, Time};
 
@@ -16,7 +16,7 @@ pub(super) fn to_script(recording: &Recording) -> Result<String, Untold> {
     script.append(format_args!(
         "# cargo run --example cluster -- --protocol {} --agents {} --seed {} --script \"$(cat FILE)\"\n",
         header.protocol,
-        header.agents.len(),
+        agents(recording).count(),
         header.seed
     ))?;
     let mut reached = Time::ZERO;
@@ -76,7 +76,7 @@ pub(super) fn can_be_told(recording: &Recording) -> Result<(), Untold> {
 
 fn check(recording: &Recording) -> Result<(), Untold> {
     can_be_told(recording)?;
-    let is_usual = recording.agents().zip(1_u32..).all(|(agent, number)| {
+    let is_usual = agents(recording).zip(1_u32..).all(|(agent, number)| {
         agent.name.as_str() == format!("agent-{number}")
             && agent.kind == MemberKind::Voter
             && agent.score == Some(Score::from(number))
@@ -92,6 +92,14 @@ fn check(recording: &Recording) -> Result<(), Untold> {
     Ok(())
 }
 
+/// The agents that a cluster is begun with. A cluster whose agents hold a lease adds its register itself.
+pub(super) fn agents(recording: &Recording) -> impl Iterator<Item = &RecordedAgent> {
+    let has_register = recording.header().protocol == "lease";
+    recording
+        .agents()
+        .filter(move |agent| !has_register || agent.name.as_str() != "register")
+}
+
 /// The words of a command. A name that cannot stand among words has none: what is read must be what was written.
 pub(super) fn told(at: Time, command: &RecordedCommand) -> Result<String, Untold> {
     let text = command.to_string();
@@ -104,10 +112,11 @@ pub(super) fn told(at: Time, command: &RecordedCommand) -> Result<String, Untold
 }
 
 /// The elections that the example `cluster` begins by their names.
-const CLUSTERS: [&str; 7] = [
+const CLUSTERS: [&str; 8] = [
     "bully",
     "astra",
     "quorum",
+    "lease",
     "ballot",
     "ring",
     "reorganization",

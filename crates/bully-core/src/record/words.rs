@@ -106,7 +106,7 @@ impl RecordedCommand {
 #[non_exhaustive]
 pub enum CommandError {
     /// Its first word is no command.
-    #[error("there is no command `{verb}`, but {}", verbs().join(", "))]
+    #[error("there is no command `{verb}`{}", instead(verb))]
     Unknown {
         /// The word.
         verb: String,
@@ -163,6 +163,30 @@ pub(super) fn verbs() -> Vec<&'static str> {
         .collect();
     verbs.dedup();
     verbs
+}
+
+/// What to write in the place of a word that is no command.
+fn instead(word: &str) -> String {
+    let part = RecordedCommand::FORMS
+        .iter()
+        .map(|(form, _)| *form)
+        .find(|form| form.split(' ').any(|part| part == word));
+    match nearest(word).or(part) {
+        Some(other) => format!("; did you mean `{other}`?"),
+        None => format!(", but {}.", verbs().join(", ")),
+    }
+}
+
+/// The verb that is the same in front of and behind two letters at most: a slip of the finger.
+fn nearest(word: &str) -> Option<&'static str> {
+    let word = word.to_lowercase();
+    verbs().into_iter().find(|verb| {
+        let same = |(one, other): &(char, char)| one == other;
+        let front = word.chars().zip(verb.chars()).take_while(same);
+        let back = word.chars().rev().zip(verb.chars().rev());
+        let alike = front.count() + back.take_while(same).count();
+        word.len().max(verb.len()) <= alike + 2
+    })
 }
 
 fn forms(verb: &str) -> String {

@@ -94,8 +94,15 @@ fn a_command_is_written_in_more_than_one_way() {
 fn what_is_no_command_is_refused_with_advice() {
     for (said, advice) in [
         ("", "there is no command ``, but crash, stop"),
-        ("crsh 5", "there is no command `crsh`, but crash, stop"),
-        ("Crash 5", "there is no command `Crash`"),
+        ("xyzzy", "there is no command `xyzzy`, but crash, stop"),
+        (
+            "crsh 5",
+            "there is no command `crsh`; did you mean `crash`?",
+        ),
+        ("Crash 5", "`Crash`; did you mean `crash`?"),
+        ("stpo 5", "did you mean `stop`?"),
+        ("add_voter 5", "did you mean `add-voter`?"),
+        ("loss 5%", "did you mean `network delay"),
         ("crash", "write `crash agent-4 agent-5`"),
         ("crash 1 | 2", "`|` has no meaning here"),
         ("crash a;b", "`a;b` has no meaning here"),
