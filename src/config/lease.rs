@@ -2,8 +2,6 @@
 //!
 //! Decided here: which store is named, what contradicts it, and how it is opened.
 
-#[cfg(any(feature = "etcd", feature = "postgres"))]
-use std::path::Path;
 use std::sync::Arc;
 
 use crate::{
@@ -18,10 +16,8 @@ use crate::register::PostgresRegister;
 #[cfg(all(feature = "tls", any(feature = "etcd", feature = "postgres")))]
 use crate::register::RegisterTls;
 #[cfg(feature = "etcd")]
-use crate::register::{EtcdBuilder, EtcdRegister, RegisterRefusal};
+use crate::register::{EtcdBuilder, EtcdRegister};
 
-#[cfg(any(feature = "etcd", feature = "postgres"))]
-use super::load::read_file;
 use super::{Config, ConfigError, RunError, check::contradiction};
 
 impl Config {
@@ -142,7 +138,7 @@ impl Config {
         }
         #[cfg(feature = "postgres")]
         if let Some(path) = &self.lease.postgres_url_file {
-            let mut builder = PostgresRegister::builder(text(POSTGRES, path)?.trim());
+            let mut builder = PostgresRegister::builder_from_file(path);
             if let Some(schema) = &self.lease.postgres_schema {
                 builder = builder.schema(schema);
             }
@@ -167,13 +163,13 @@ impl Config {
         let lease = &self.lease;
         let mut builder = EtcdRegister::builder(&lease.etcd_endpoints);
         if let Some(path) = &lease.etcd_login_file {
-            let login = text(ETCD_LOGIN, path)?;
-            let login = login.trim_end_matches(['\r', '\n']).split_once(':');
-            let (user, password) = login.ok_or_else(|| RunError::Register {
-                key: ETCD_LOGIN,
-                reason: refused("the file has no `user:password`"),
-            })?;
-            builder = builder.credentials(user, password);
+            builder = builder.credentials_file(path);
+            builder
+                .check_credentials()
+                .map_err(|reason| RunError::Register {
+                    key: ETCD_LOGIN,
+                    reason,
+                })?;
         }
         #[cfg(feature = "tls")]
         if let Some(tls) = self.store_tls() {
@@ -201,18 +197,6 @@ fn opened<R: Register + 'static>(
         Ok(register) => Ok(Some(Arc::new(register))),
         Err(reason) => Err(RunError::Register { key, reason }),
     }
-}
-
-#[cfg(any(feature = "etcd", feature = "postgres"))]
-fn text(key: &'static str, path: &Path) -> Result<String, RunError> {
-    read_file(path)
-        .map_err(RegisterError::unreachable)
-        .map_err(|reason| RunError::Register { key, reason })
-}
-
-#[cfg(feature = "etcd")]
-fn refused(words: &str) -> RegisterError {
-    RegisterError::refused(RegisterRefusal::Credentials, std::io::Error::other(words))
 }
 
 const FOLDER: &str = "lease.folder";

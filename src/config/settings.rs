@@ -226,7 +226,8 @@ pub struct QuorumSettings {
 pub struct LeaseSettings {
     /// A folder, for the processes of one host; it is made where it is missing.
     pub folder: Option<PathBuf>,
-    /// A file with the URL of a PostgreSQL database, which may hold a password (feature `postgres`).
+    /// A file with the URL of a PostgreSQL database (feature `postgres`). It is read again at each login; with a password in it,
+    /// only its owner may be able to read it.
     pub postgres_url_file: Option<PathBuf>,
     /// The schema of that database in which the table is. Default: `public`.
     pub postgres_schema: Option<String>,
@@ -234,7 +235,8 @@ pub struct LeaseSettings {
     pub create_table: bool,
     /// The members of a cluster of etcd: `http://host:port` or `https://host:port` each (feature `etcd`).
     pub etcd_endpoints: Vec<String>,
-    /// A file with a user of etcd and the password: `user:password`. Default: none; then etcd asks for no login.
+    /// A file with a user of etcd and the password: `user:password`, which only its owner may be able to read. It is read again
+    /// at each login. Default: none; then etcd asks for no login.
     pub etcd_login_file: Option<PathBuf>,
     /// PEM: the certificates of the authorities whose servers are trusted (feature `tls`). Default: none; then the store is
     /// spoken to without TLS. Needed for `https`. This file and the next two are read again at each connect.

@@ -62,6 +62,8 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 use zeroize::{Zeroize, Zeroizing};
 
+use bully_register::password::is_open_to_others;
+
 use super::{Challenge, Credential, Proof};
 
 /// A secret that all nodes of a cluster share. It is wiped when it is dropped, and shown nowhere.
@@ -248,14 +250,3 @@ pub enum SecretError {
 
 /// The longest secret, line ends, and one byte by which a longer file is known.
 const ROOM: usize = Secret::MAX_LEN + 3;
-
-#[cfg(unix)]
-fn is_open_to_others(file: &File) -> io::Result<bool> {
-    use std::os::unix::fs::PermissionsExt;
-    Ok(file.metadata()?.permissions().mode() & 0o077 != 0)
-}
-
-#[cfg(not(unix))]
-fn is_open_to_others(_: &File) -> io::Result<bool> {
-    Ok(false)
-}

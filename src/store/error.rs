@@ -230,6 +230,7 @@ pub(super) fn explain(path: &Path, error: RecordFileError) -> StoreError {
         RecordFileError::Damaged(FileDamage::Former) => return StoreError::Former { path },
         RecordFileError::Damaged(FileDamage::NotAFile) => Damage::NotAFile,
         RecordFileError::Damaged(FileDamage::Length { len }) => Damage::Length { len },
+        RecordFileError::Damaged(FileDamage::LastNumber) => Damage::LastNumber,
         RecordFileError::Damaged(FileDamage::Empty) => Damage::Empty,
     };
     StoreError::Damaged { path, damage }
@@ -246,6 +247,8 @@ pub enum Damage {
         /// Its length in bytes.
         len: u64,
     },
+    /// No number is left for its next record, so that something else wrote the last one.
+    LastNumber,
     /// Neither of its two slots has a valid record.
     Empty,
     /// It has a valid record, which is not of the form of a store's.
@@ -257,6 +260,9 @@ impl fmt::Display for Damage {
         match self {
             Self::NotAFile => f.write_str("not a regular file"),
             Self::Length { len } => write!(f, "its length of {len} bytes is not that of a store"),
+            Self::LastNumber => f.write_str(
+                "its records have no higher number, so that something else wrote the last one",
+            ),
             Self::Empty => f.write_str("neither of its two slots has a valid record"),
             Self::Form => f.write_str("its record is not that of a store"),
         }

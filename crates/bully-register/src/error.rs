@@ -89,6 +89,10 @@ pub enum RegisterRefusal {
     Full,
     /// It has no place for registers, or another one than is expected.
     Layout,
+    /// A pooler shares the session of its connection with other clients.
+    Pooled,
+    /// Its interface for clients: etcd's JSON gateway does not answer there.
+    Gateway,
     /// Anything else; the store's own words say what.
     Other,
 }
@@ -100,6 +104,12 @@ impl fmt::Display for RegisterRefusal {
             Self::Credentials => "check the credentials and what they may do",
             Self::Full => "it is full; make room",
             Self::Layout => "its table is missing or another one; see how it is made",
+            Self::Pooled => {
+                "a pooler shares its sessions with other clients; use session pooling, or the server itself"
+            }
+            Self::Gateway => {
+                "etcd's JSON gateway does not answer there; check the endpoint, and start etcd without --enable-grpc-gateway=false"
+            }
             Self::Other => "see its own words",
         })
     }

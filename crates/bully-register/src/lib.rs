@@ -62,6 +62,8 @@ mod file;
 mod jobs;
 mod key;
 mod memory;
+#[doc(hidden)]
+pub mod password;
 #[cfg(feature = "tls")]
 pub mod pem;
 mod planted;

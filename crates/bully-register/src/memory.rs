@@ -4,6 +4,7 @@
 
 use std::{
     collections::BTreeMap,
+    io,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering::Relaxed},
@@ -15,7 +16,7 @@ use tokio::sync::watch;
 
 use super::{
     ChangeStream, Entry, MOST_LISTED, Register, RegisterError, RegisterKey, RegisterListing,
-    RegisterReading, Removal, Removing, Swap, Swapping, Version, key::check_size,
+    RegisterReading, RegisterRefusal, Removal, Removing, Swap, Swapping, Version, key::check_size,
 };
 
 /// Keeps values in memory; clones share them.
@@ -101,7 +102,11 @@ impl Register for MemoryRegister {
             if known != expected.as_ref() {
                 return Ok(Swap::Conflict(known.cloned()));
             }
-            values.last = values.last.saturating_add(1);
+            // A version must not come again.
+            values.last = values.last.checked_add(1).ok_or_else(|| {
+                let words = io::Error::other("its versions are at their end");
+                RegisterError::refused(RegisterRefusal::Other, words)
+            })?;
             let version = Version::from(values.last);
             let entry = Entry {
                 version: version.clone(),
@@ -155,7 +160,25 @@ impl Register for MemoryRegister {
 
 #[cfg(test)]
 mod tests {
+    use futures::FutureExt;
+
     use super::*;
+
+    #[test]
+    fn a_version_at_the_end_of_its_range_is_an_error_and_never_given_twice() {
+        let register = MemoryRegister::new();
+        register.values().last = u64::MAX - 1;
+        let key = "a/b".parse().unwrap();
+        let swap = |value: &[u8]| register.swap(&key, None, value.to_vec()).now_or_never();
+        assert!(matches!(swap(b"one"), Some(Ok(Swap::Done(_)))));
+        register.values().entries.clear();
+        let refused = swap(b"two");
+        assert!(
+            matches!(refused, Some(Err(RegisterError::Refused { .. }))),
+            "{refused:?}"
+        );
+        assert_eq!(register.read(&key).now_or_never().unwrap().unwrap(), None);
+    }
 
     #[test]
     fn two_of_them_are_two_stores() {

@@ -23,6 +23,12 @@ use actix_bully::leader::fence::FenceNumber;
 /// No step of a test takes longer.
 pub const DEADLINE: Duration = Duration::from_secs(30);
 
+/// A port of loopback that nobody has, and that this process gives once: packages of tests share this one, since copies
+/// would give the same ports.
+pub fn free_port() -> u16 {
+    ports::free_port()
+}
+
 /// The fence of a leader of that term.
 ///
 /// # Panics

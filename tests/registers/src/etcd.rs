@@ -19,10 +19,11 @@ use std::{
 };
 
 use actix_bully::register::{EtcdBuilder, EtcdRegister, Register};
+use actix_bully_database_tests::free_port;
 use actix_bully_tls_tests::Leaf;
 use tempfile::TempDir;
 
-use crate::{DEADLINE, block_on, key, ports::free_port};
+use crate::{DEADLINE, block_on, key};
 
 /// A running server.
 #[derive(Debug)]
@@ -59,6 +60,12 @@ impl Etcd {
     /// Who may do what; no login is asked for yet.
     pub fn with_users() -> Self {
         let server = Self::start();
+        server.make_users();
+        server
+    }
+
+    /// Makes the users and the roles of [`with_users`](Self::with_users).
+    pub fn make_users(&self) {
         for words in [
             &["user", "add", "root:root"][..],
             &["role", "add", "jobs"],
@@ -83,9 +90,8 @@ impl Etcd {
             &["user", "add", "one:one"],
             &["user", "grant-role", "one", "one"],
         ] {
-            server.ctl(words);
+            self.ctl(words);
         }
-        server
     }
 
     /// The server that tests of this process share.

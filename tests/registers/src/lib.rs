@@ -14,8 +14,7 @@ pub mod judge;
 pub mod many;
 pub mod moving;
 pub mod namespace;
-#[path = "../../support/ports.rs"]
-mod ports;
+pub mod pooler;
 pub mod processes;
 #[path = "../../support/raise.rs"]
 mod raise;

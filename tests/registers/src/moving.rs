@@ -14,12 +14,12 @@ use actix_bully::{
     protocol::Term,
     store::{FileStore, StoreIdentity},
 };
+use actix_bully_database_tests::free_port;
 use tempfile::TempDir;
 
 use crate::{
     block_on,
     fenced::{self, Fenced},
-    ports::free_addresses,
     processes::{Processes, nanoseconds, words},
     raise::raise,
     rounds::long,
@@ -40,7 +40,7 @@ impl Move {
     /// Between a quorum, and a lease in the store that this line of a configuration names.
     pub fn between_quorum_and(lease: &str, program: &'static str) -> Self {
         let folder = TempDir::with_prefix("moving-").expect("a temporary folder can be made");
-        let ports = free_addresses(NAMES);
+        let ports = NAMES.map(|_| format!("127.0.0.1:{}", free_port()));
         let peers = NAMES.iter().zip(&ports);
         let peers: Vec<_> = peers
             .map(|(name, at)| format!("[[peers]]\nnode = \"{name}\"\naddress = \"{at}\"\n"))

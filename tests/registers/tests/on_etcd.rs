@@ -6,6 +6,7 @@
 
 use std::{
     fs,
+    os::unix::fs::PermissionsExt,
     sync::Arc,
     thread,
     time::{Duration, Instant},
@@ -518,7 +519,7 @@ fn what_is_no_etcd_is_refused_in_words() {
         io::{Read, Write},
         net::TcpListener,
     };
-    for (answer, is_layout) in [
+    for (answer, is_gateway) in [
         (
             "HTTP/1.1 404 Not Found\r\ncontent-length: 9\r\n\r\nnot here\n",
             true,
@@ -547,7 +548,7 @@ fn what_is_no_etcd_is_refused_in_words() {
         });
         let register = open(&EtcdRegister::builder([&*endpoint]));
         let found = block_on(register.read(&key("a/b")));
-        let expected = is_layout.then_some(RegisterRefusal::Layout);
+        let expected = is_gateway.then_some(RegisterRefusal::Gateway);
         assert_eq!(refusal(&found), expected, "{answer}: {found:?}");
         assert!(found.is_err());
     }
@@ -592,7 +593,15 @@ fn nodes_lead_by_a_configuration_that_names_etcd() {
         fs::write(&path, text).expect("it can be written");
         path.display().to_string()
     };
-    let (pem, login) = (file("pem", &authority.pem), file("login", "jobs:ses:ame\n"));
+    let secret = |name: &str, text: &str| {
+        let path = file(name, text);
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).expect("it is ours");
+        path
+    };
+    let (pem, login) = (
+        file("pem", &authority.pem),
+        secret("login", "jobs:ses:ame\n"),
+    );
     let right =
         EtcdRegister::builder([server.endpoint()]).tls(RegisterTls::authorities_pem(authority.pem));
     server.wait_until_it_works(&right);
@@ -623,7 +632,7 @@ fn nodes_lead_by_a_configuration_that_names_etcd() {
             .expect("it leads");
         assert_eq!(leader.id, "api-1");
         node.leave(DEADLINE).await.expect("it ends");
-        let no_login = file("none", "jobs");
+        let no_login = secret("none", "jobs");
         let refused = config(&no_login)
             .start()
             .expect_err("there is no password in it");

@@ -218,17 +218,17 @@ fn a_standby_is_refused_until_it_is_promoted_and_then_has_what_was_confirmed() {
     assert_eq!(settled(&at_either, &holder).expect("it finds it"), kept);
     drop(primary);
     standby.promote();
-    let promoted = loop {
-        match settled(&at_standby, &holder) {
+    let promoted = |register| loop {
+        match settled(register, &holder) {
             Err(RegisterError::Refused {
                 refusal: RegisterRefusal::ReadOnly,
                 ..
             }) => thread::yield_now(),
-            settled => break settled,
+            settled => break settled.expect("it takes writes"),
         }
     };
-    assert_eq!(promoted.expect("it takes writes"), kept);
-    assert_eq!(settled(&at_either, &holder).expect("it finds it"), kept);
+    assert_eq!(promoted(&at_standby), kept);
+    assert_eq!(promoted(&at_either), kept);
     block_on(async { done(swap(&at_either, &holder, kept.as_ref(), b"next").await) });
 }
 

@@ -6,8 +6,9 @@
 //!            └──────── Told: who listens ────────┘
 //! ```
 //!
-//! Decided here: what a store has to bring, and what an answer of it can mean. Not here: when a connection is made and
-//! given up (`worker.rs`), who hears of a change (`told.rs`), whom TLS trusts (`tls.rs`).
+//! Decided here: what a store has to bring, what an answer of it can mean, and the four courses after an error. Not here:
+//! which error takes which course (`failure.rs` of each store has its table), when a connection is made and given up
+//! (`worker.rs`), who hears of a change (`told.rs`), whom TLS trusts (`tls.rs`).
 
 #[cfg(feature = "tls")]
 pub(super) mod tls;
@@ -26,11 +27,14 @@ pub(super) use worker::{ANSWER, start};
 pub(super) trait Server: Send + 'static {
     type Session: StoreSession;
 
-    /// A connection that is ready. The receiver hears, or closes, when it has ended.
+    /// Makes a connection and logs in, with the password of this moment. `after` is the course that the last connection
+    /// or attempt took: after [`Course::MovesOn`] another server is tried first. The receiver hears the course of the new
+    /// connection when it ends.
     async fn connect(
         &mut self,
         told: &Tellers,
-    ) -> Result<(Self::Session, mpsc::Receiver<()>), RegisterError>;
+        after: Course,
+    ) -> Result<(Self::Session, mpsc::Receiver<Course>), RegisterError>;
 }
 
 /// One connection. Any number of operations may be under way.
@@ -57,6 +61,29 @@ pub(super) enum StoreSecurity {
     Plain,
     #[cfg(feature = "tls")]
     Tls(tls::RegisterTls),
+}
+
+/// What the client of a store does after an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Course {
+    /// It keeps the connection and tries again: the error passes.
+    Passes,
+    /// It logs in again at the same server.
+    LogsIn,
+    /// It connects to another server, or again to the only one.
+    MovesOn,
+    /// It keeps the connection, and says what an operator has to mend. No new connection would help.
+    Final,
+}
+
+impl Course {
+    /// Whether a new connection is needed.
+    pub(super) const fn ends_connection(self) -> bool {
+        match self {
+            Self::LogsIn | Self::MovesOn => true,
+            Self::Passes | Self::Final => false,
+        }
+    }
 }
 
 /// What a failure means for the operation.

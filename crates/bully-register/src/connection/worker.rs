@@ -1,6 +1,7 @@
 //! The thread that has the connection.
 //!
-//! Decided here: that a connection is made anew after a growing pause; that operations fail at once while there is
+//! Decided here: that a connection is made anew after a growing pause, and that one which ended as soon as it was made
+//! counts as an attempt that failed; that operations fail at once while there is
 //! none; that reads which wait at one time are one question, since most are of the two records of an election; and that a
 //! connection on which an answer is overdue is given up, since all others on it wait as well.
 
@@ -18,10 +19,10 @@ use tokio::{
     runtime,
     sync::mpsc,
     task::{LocalSet, spawn_local},
-    time::{sleep, timeout},
+    time::{Instant, sleep, timeout},
 };
 
-use super::{KeyChange, Server, StoreSession, Tellers, told::Listeners};
+use super::{Course, KeyChange, Server, StoreSession, Tellers, told::Listeners};
 use crate::{
     Entry, RegisterError, RegisterKey, RegisterRefusal,
     jobs::{Job, JobAnswer, Jobs},
@@ -66,19 +67,43 @@ struct Reason {
 impl<S: Server> Worker<S> {
     /// Ends with the last clone of the register.
     async fn run(mut self) {
-        let mut failures = 0;
+        let (mut failures, mut after) = (0_u32, Course::LogsIn);
         loop {
-            let connected = timeout(CONNECT, self.server.connect(&self.told)).await;
+            let connected = timeout(CONNECT, self.server.connect(&self.told, after)).await;
+            after = Course::MovesOn;
             // Made anew where another thing than the connection is missing: rights, the table.
             let served = match connected {
                 Ok(Ok((session, ended))) => {
-                    failures = 0;
                     // Anything may have changed while nobody listened.
                     self.told.tell(KeyChange::Any);
-                    self.serve(&Rc::new(session), ended).await
+                    let begun = Instant::now();
+                    let served = self.serve(&Rc::new(session), ended).await;
+                    let is_short = begun.elapsed() < LASTS;
+                    failures = if is_short {
+                        failures.saturating_add(1)
+                    } else {
+                        0
+                    };
+                    match served {
+                        // An error that no new connection mends would make one after the other.
+                        Ok(course) if failures > 1 => {
+                            after = course;
+                            let words = "its connections end as soon as they are made".to_owned();
+                            let reason = Reason {
+                                refusal: None,
+                                words,
+                            };
+                            self.refuse(&reason, pause(failures)).await
+                        }
+                        Ok(course) => {
+                            after = course;
+                            Ok(())
+                        }
+                        Err(dropped) => Err(dropped),
+                    }
                 }
                 failed => {
-                    failures = MOST_DOUBLINGS.min(failures + 1);
+                    failures = failures.saturating_add(1);
                     let reason = match failed {
                         Ok(Err(error)) => Reason::of(error),
                         Ok(Ok(_)) | Err(_) => Reason {
@@ -95,12 +120,12 @@ impl<S: Server> Worker<S> {
         }
     }
 
-    /// Does what is asked until the connection ends.
+    /// Does what is asked until the connection ends. Returns the course to take then.
     async fn serve(
         &mut self,
         session: &Rc<S::Session>,
-        mut ended: mpsc::Receiver<()>,
-    ) -> Result<(), Dropped> {
+        mut ended: mpsc::Receiver<Course>,
+    ) -> Result<Course, Dropped> {
         let (overdue, mut is_overdue) = mpsc::channel(1);
         loop {
             let mut asked = Vec::new();
@@ -109,7 +134,10 @@ impl<S: Server> Worker<S> {
             match select(pin!(more), select(&mut ends, &mut hangs)).await {
                 Either::Left((0, _)) => return Err(Dropped),
                 Either::Left(_) => {}
-                Either::Right(_) => return Ok(()),
+                Either::Right((Either::Left((course, _)), _)) => {
+                    return Ok(course.unwrap_or(Course::MovesOn));
+                }
+                Either::Right((Either::Right(_), _)) => return Ok(Course::MovesOn),
             }
             for work in works(asked) {
                 let (session, overdue) = (Rc::clone(session), overdue.clone());
@@ -274,6 +302,8 @@ const CONNECT: Duration = Duration::from_secs(5);
 pub(crate) const ANSWER: Duration = Duration::from_secs(2);
 /// Half of the first pause between two attempts to connect.
 const PAUSE: Duration = Duration::from_millis(25);
+/// A connection that lasted for a shorter time was as good as none.
+const LASTS: Duration = Duration::from_secs(1);
 /// So many questions are taken up at one time: etcd allows 128 operations in a transaction, if it was not told otherwise.
 const MOST_TOGETHER: usize = 64;
 /// The longest is 1.6 s.
@@ -296,7 +326,9 @@ mod tests {
 
     /// Connects at the third attempt, and answers nothing.
     struct Silent(Arc<AtomicUsize>);
-    struct Nothing(#[expect(dead_code, reason = "its end is the connection's")] mpsc::Sender<()>);
+    struct Nothing(
+        #[expect(dead_code, reason = "its end is the connection's")] mpsc::Sender<Course>,
+    );
 
     impl Server for Silent {
         type Session = Nothing;
@@ -304,7 +336,8 @@ mod tests {
         async fn connect(
             &mut self,
             _: &Tellers,
-        ) -> Result<(Nothing, mpsc::Receiver<()>), RegisterError> {
+            _: Course,
+        ) -> Result<(Nothing, mpsc::Receiver<Course>), RegisterError> {
             match self.0.fetch_add(1, SeqCst) {
                 0 => Err(RegisterError::refused(
                     RegisterRefusal::Credentials,
@@ -374,6 +407,68 @@ mod tests {
             assert_eq!(attempts.load(SeqCst), 4, "the silent one was given up");
         };
         LocalSet::new().run_until(join(worker.run(), asks)).await;
+    }
+
+    /// Its connections end at once, by these courses in turn.
+    struct Short(
+        std::vec::IntoIter<Course>,
+        mpsc::UnboundedSender<(Course, Instant)>,
+    );
+
+    impl Server for Short {
+        type Session = Nothing;
+
+        async fn connect(
+            &mut self,
+            _: &Tellers,
+            after: Course,
+        ) -> Result<(Nothing, mpsc::Receiver<Course>), RegisterError> {
+            self.1.send((after, Instant::now())).ok();
+            let (alive, ended) = mpsc::channel(1);
+            if let Some(course) = self.0.next() {
+                alive.try_send(course).unwrap();
+            }
+            Ok((Nothing(alive), ended))
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn connections_that_end_at_once_are_made_after_growing_pauses_by_the_course_of_their_end()
+    {
+        use Course::{LogsIn, MovesOn};
+        let ends = vec![LogsIn, MovesOn, LogsIn, LogsIn];
+        let (seen, mut all) = mpsc::unbounded_channel();
+        let (jobs, asked) = Jobs::new();
+        let (told, _listeners) = Tellers::new();
+        let server = Short(ends.into_iter(), seen);
+        let worker = Worker {
+            server,
+            jobs: asked,
+            told,
+        };
+        let begun = Instant::now();
+        let asks = async move {
+            let mut found = Vec::new();
+            while found.len() < 5 {
+                let (after, at) = all.recv().await.unwrap();
+                found.push((after, at.duration_since(begun).as_millis()));
+            }
+            drop(jobs);
+            found
+        };
+        let ((), found) = LocalSet::new().run_until(join(worker.run(), asks)).await;
+        let expected = [
+            (LogsIn, 0),
+            (LogsIn, 0),
+            (MovesOn, 100),
+            (LogsIn, 300),
+            (LogsIn, 700),
+        ];
+        let rounded: Vec<_> = found
+            .iter()
+            .map(|(after, at)| (*after, at / 10 * 10))
+            .collect();
+        assert_eq!(rounded, expected);
     }
 
     #[test]

@@ -1,11 +1,31 @@
-//! What an answer means that is no success.
+//! What an answer means that is no success, and what the client does then.
 //!
-//! Decided here: that a write which a member could not finish has an unknown outcome, since the others may have; that
-//! one which found the database full is known only after a read; and which answers mean that another member should be asked.
+//! | answer | the operation | course |
+//! |---|---|---|
+//! | 3 "revision of auth store is old": users or roles changed since the login | not done | logs in |
+//! | 3 "user name is empty": a login is asked for since this connection began | refused, `Credentials` | logs in |
+//! | 9 "user name not found": the user was removed | refused, `Credentials` | logs in |
+//! | 16: the login is over | not done | logs in |
+//! | 3 "authentication failed", "invalid user"; 7: a right | refused, `Credentials` | final |
+//! | 8 "space exceeded" | refused, `Full`; after a read (see below) | passes |
+//! | 8, or 429: too many requests | not done | passes |
+//! | 1, 2, 4, 10, 13, 14, 15, or 5xx: the member could not finish | a write is unknown, a read not done | moves on |
+//! | 5, 12, or 404, 405, 501 | refused, `Gateway` | final |
+//! | 401, 403 without a code | refused, `Credentials` | final |
+//! | any other answer | refused, `Other` | final |
+//! | the connection ends | a write is unknown, a read not done | moves on |
+//! | TLS refuses, before a write was sent | refused, `Credentials` | moves on |
+//!
+//! Decided here: this table. A write that a member could not finish has an unknown outcome, since the others may have
+//! finished it; one that found the database full is known only after a read. An old login is told by a JSON web token alone,
+//! which holds the revision of the users at its login; it is no refusal of them.
 
 use std::io;
 
-use crate::{Entry, RegisterError, RegisterRefusal, connection::Meaning};
+use crate::{
+    Entry, RegisterError, RegisterRefusal,
+    connection::{Course, Meaning},
+};
 
 use super::message::Complaint;
 
@@ -13,8 +33,7 @@ use super::message::Complaint;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct EtcdFailure {
     pub(super) meaning: Meaning,
-    /// Another member may do it, or this one after a new login.
-    pub(super) moves_on: bool,
+    pub(super) course: Course,
     /// What the member says, or what became of the connection.
     pub(super) words: String,
 }
@@ -29,7 +48,7 @@ impl EtcdFailure {
         };
         Self {
             meaning,
-            moves_on: true,
+            course: Course::MovesOn,
             words,
         }
     }
@@ -58,17 +77,16 @@ impl EtcdFailure {
     pub(super) const fn refused(words: String) -> Self {
         Self {
             meaning: Meaning::Refused(RegisterRefusal::Credentials),
-            moves_on: true,
+            course: Course::MovesOn,
             words,
         }
     }
 
     /// Of a request that was not sent.
     pub(super) const fn unsent(words: String) -> Self {
-        let (meaning, moves_on) = (Meaning::NotDone, true);
         Self {
-            meaning,
-            moves_on,
+            meaning: Meaning::NotDone,
+            course: Course::MovesOn,
             words,
         }
     }
@@ -80,37 +98,45 @@ pub(super) fn of_answer(status: u16, complaint: &Complaint, writes: bool) -> Etc
         "" => format!("status {status}"),
         said => said.to_owned(),
     };
-    let told = |meaning, moves_on| EtcdFailure {
+    let told = |meaning, course| EtcdFailure {
         meaning,
-        moves_on,
+        course,
         words: words.clone(),
     };
-    let refused = |refusal| told(Meaning::Refused(refusal), false);
-    let not_done = |moves_on| told(Meaning::NotDone, moves_on);
+    let refused = |refusal, course| told(Meaning::Refused(refusal), course);
+    let not_done = |course| told(Meaning::NotDone, course);
     let lost = || EtcdFailure::unfinished(writes, words.clone());
+    let says = |part: &str| complaint.message.contains(part);
     match complaint.code {
-        Some(INVALID_ARGUMENT) if is_login(&complaint.message) => {
-            refused(RegisterRefusal::Credentials)
+        // The codes are those of any wrong argument and any state: only the words tell a login.
+        Some(INVALID_ARGUMENT) if says("revision of auth store is old") => not_done(Course::LogsIn),
+        Some(INVALID_ARGUMENT) if says("user name is empty") => {
+            refused(RegisterRefusal::Credentials, Course::LogsIn)
         }
-        Some(NOT_FOUND | UNIMPLEMENTED) => refused(RegisterRefusal::Layout),
-        Some(PERMISSION_DENIED) => refused(RegisterRefusal::Credentials),
-        Some(RESOURCE_EXHAUSTED) if complaint.message.contains("space exceeded") => {
-            refused(RegisterRefusal::Full)
+        Some(FAILED_PRECONDITION) if says("user name not found") => {
+            refused(RegisterRefusal::Credentials, Course::LogsIn)
         }
-        Some(RESOURCE_EXHAUSTED) => not_done(false),
-        // The login is over.
-        Some(UNAUTHENTICATED) => not_done(true),
+        Some(UNAUTHENTICATED) => not_done(Course::LogsIn),
+        Some(INVALID_ARGUMENT) if says("authentication failed") || says("invalid user") => {
+            refused(RegisterRefusal::Credentials, Course::Final)
+        }
+        Some(PERMISSION_DENIED) => refused(RegisterRefusal::Credentials, Course::Final),
+        Some(RESOURCE_EXHAUSTED) if says("space exceeded") => {
+            refused(RegisterRefusal::Full, Course::Passes)
+        }
+        Some(RESOURCE_EXHAUSTED) => not_done(Course::Passes),
         Some(
             CANCELLED | UNKNOWN | DEADLINE_EXCEEDED | ABORTED | INTERNAL | UNAVAILABLE | DATA_LOSS,
         ) => lost(),
-        Some(_) => refused(RegisterRefusal::Other),
-        // Nothing of etcd's: something between, or another server.
+        Some(NOT_FOUND | UNIMPLEMENTED) => refused(RegisterRefusal::Gateway, Course::Final),
+        Some(_) => refused(RegisterRefusal::Other, Course::Final),
+        // Nothing of etcd's gateway: etcd without it, something between, or another server.
         None => match status {
-            401 | 403 => refused(RegisterRefusal::Credentials),
-            404 | 405 | 501 => refused(RegisterRefusal::Layout),
-            429 => not_done(false),
+            401 | 403 => refused(RegisterRefusal::Credentials, Course::Final),
+            404 | 405 | 501 => refused(RegisterRefusal::Gateway, Course::Final),
+            429 => not_done(Course::Passes),
             500.. => lost(),
-            _ => refused(RegisterRefusal::Other),
+            _ => refused(RegisterRefusal::Other, Course::Final),
         },
     }
 }
@@ -134,17 +160,6 @@ pub(super) fn of_full(
     }
 }
 
-/// What etcd says of users and passwords has the code of any wrong argument.
-fn is_login(message: &str) -> bool {
-    [
-        "authentication failed",
-        "user name is empty",
-        "invalid user",
-    ]
-    .iter()
-    .any(|words| message.contains(words))
-}
-
 /// The codes of gRPC.
 const CANCELLED: u32 = 1;
 const UNKNOWN: u32 = 2;
@@ -153,6 +168,7 @@ const DEADLINE_EXCEEDED: u32 = 4;
 const NOT_FOUND: u32 = 5;
 const PERMISSION_DENIED: u32 = 7;
 const RESOURCE_EXHAUSTED: u32 = 8;
+const FAILED_PRECONDITION: u32 = 9;
 const ABORTED: u32 = 10;
 const UNIMPLEMENTED: u32 = 12;
 const INTERNAL: u32 = 13;
@@ -164,27 +180,56 @@ const UNAUTHENTICATED: u32 = 16;
 mod tests {
     use super::*;
 
-    fn of(status: u16, code: impl Into<Option<u32>>, message: &str, writes: bool) -> Meaning {
-        let complaint = Complaint {
-            code: code.into(),
-            message: message.to_owned(),
-        };
-        of_answer(status, &complaint, writes).meaning
-    }
+    use Course::{Final, LogsIn, MovesOn, Passes};
+    use Meaning::{NotDone, Refused, Unknown};
+    use RegisterRefusal::{Credentials, Full, Gateway, Other};
+
+    /// An answer by status, code and words; its meaning for a write and for a read; and the course.
+    type Row = (u16, Option<u32>, &'static str, Meaning, Meaning, Course);
+    #[rustfmt::skip]
+    const TABLE: &[Row] = &[
+        (400, Some(3), "etcdserver: revision of auth store is old", NotDone, NotDone, LogsIn),
+        (400, Some(3), "etcdserver: user name is empty", Refused(Credentials), Refused(Credentials), LogsIn),
+        (400, Some(9), "etcdserver: user name not found", Refused(Credentials), Refused(Credentials), LogsIn),
+        (401, Some(16), "etcdserver: invalid auth token", NotDone, NotDone, LogsIn),
+        (400, Some(3), "etcdserver: authentication failed, invalid user ID or password", Refused(Credentials), Refused(Credentials), Final),
+        (403, Some(7), "etcdserver: permission denied", Refused(Credentials), Refused(Credentials), Final),
+        (429, Some(8), "etcdserver: mvcc: database space exceeded", Refused(Full), Refused(Full), Passes),
+        (429, Some(8), "etcdserver: too many requests", NotDone, NotDone, Passes),
+        (429, None, "", NotDone, NotDone, Passes),
+        (408, Some(1), "context canceled", Unknown, NotDone, MovesOn),
+        (500, Some(2), "rpc error", Unknown, NotDone, MovesOn),
+        (504, Some(4), "context deadline exceeded", Unknown, NotDone, MovesOn),
+        (409, Some(10), "aborted", Unknown, NotDone, MovesOn),
+        (500, Some(13), "internal", Unknown, NotDone, MovesOn),
+        (503, Some(14), "etcdserver: request timed out", Unknown, NotDone, MovesOn),
+        (503, Some(14), "etcdserver: no leader", Unknown, NotDone, MovesOn),
+        (500, Some(15), "etcdserver: corrupt cluster", Unknown, NotDone, MovesOn),
+        (502, None, "a proxy", Unknown, NotDone, MovesOn),
+        (404, None, "", Refused(Gateway), Refused(Gateway), Final),
+        (405, None, "", Refused(Gateway), Refused(Gateway), Final),
+        (501, None, "", Refused(Gateway), Refused(Gateway), Final),
+        (404, Some(5), "Not Found", Refused(Gateway), Refused(Gateway), Final),
+        (501, Some(12), "not served", Refused(Gateway), Refused(Gateway), Final),
+        (403, None, "", Refused(Credentials), Refused(Credentials), Final),
+        (400, Some(3), "etcdserver: key is not provided", Refused(Other), Refused(Other), Final),
+        (400, Some(9), "a precondition", Refused(Other), Refused(Other), Final),
+        (302, None, "", Refused(Other), Refused(Other), Final),
+    ];
 
     #[test]
-    fn a_write_that_a_member_could_not_finish_is_unknown() {
-        for code in [1, 2, 4, 10, 13, 14, 15] {
-            assert_eq!(of(503, code, "request timed out", true), Meaning::Unknown);
-            assert_eq!(of(503, code, "request timed out", false), Meaning::NotDone);
-        }
-        assert_eq!(of(502, None, "a proxy", true), Meaning::Unknown);
-        assert_eq!(of(502, None, "a proxy", false), Meaning::NotDone);
-        for (status, code) in [(401, Some(16)), (429, None), (429, Some(8))] {
-            assert_eq!(
-                of(status, code, "too many requests", true),
-                Meaning::NotDone
-            );
+    fn each_answer_of_the_table_has_its_meaning_and_its_course() {
+        for (status, code, message, write, read, course) in TABLE {
+            let complaint = Complaint {
+                code: *code,
+                message: (*message).to_owned(),
+            };
+            for (writes, meaning) in [(true, write), (false, read)] {
+                let found = of_answer(*status, &complaint, writes);
+                let expected = (*meaning, *course);
+                let row = format!("{status} {code:?} {message}, writes: {writes}");
+                assert_eq!((found.meaning, found.course), expected, "{row}");
+            }
         }
     }
 
@@ -194,13 +239,13 @@ mod tests {
             let refusal = refusal.map(str::to_owned);
             EtcdFailure::lost(writes, was_sent, refusal, "gone".into()).meaning
         };
-        let refused = Meaning::Refused(RegisterRefusal::Credentials);
+        let refused = Refused(Credentials);
         for refusal in [None, Some("bad record")] {
-            assert_eq!(lost(true, true, refusal), Meaning::Unknown);
+            assert_eq!(lost(true, true, refusal), Unknown);
         }
         for (writes, was_sent) in [(true, false), (false, true), (false, false)] {
             assert_eq!(lost(writes, was_sent, Some("no certificate")), refused);
-            assert_eq!(lost(writes, was_sent, None), Meaning::NotDone);
+            assert_eq!(lost(writes, was_sent, None), NotDone);
         }
     }
 
@@ -223,50 +268,5 @@ mod tests {
         assert!(is_unknown(Some(7), Ok(None)));
         let unread = RegisterError::unreachable(io::Error::other("away"));
         assert!(is_unknown(Some(7), Err(unread)));
-    }
-
-    #[test]
-    fn what_etcd_refuses_is_told_in_our_words() {
-        use RegisterRefusal::{Credentials, Full, Layout, Other};
-        for (status, code, message, refusal) in [
-            (403, Some(7), "permission denied", Credentials),
-            (400, Some(3), "user name is empty", Credentials),
-            (
-                400,
-                Some(3),
-                "authentication failed, invalid user ID or password",
-                Credentials,
-            ),
-            (429, Some(8), "mvcc: database space exceeded", Full),
-            (400, Some(3), "key is not provided", Other),
-            (404, Some(5), "Not Found", Layout),
-            (501, Some(12), "not served", Layout),
-            (400, Some(9), "a precondition", Other),
-            (404, None, "", Layout),
-            (403, None, "", Credentials),
-            (302, None, "", Other),
-        ] {
-            let found = of(status, code, message, true);
-            assert_eq!(
-                found,
-                Meaning::Refused(refusal),
-                "{status} {code:?} {message}"
-            );
-        }
-    }
-
-    #[test]
-    fn another_member_is_asked_where_that_may_help() {
-        let moves_on = |status, code| {
-            let message = String::new();
-            of_answer(status, &Complaint { code, message }, true).moves_on
-        };
-        for code in [14, 16, 2] {
-            assert!(moves_on(503, Some(code)), "{code}");
-        }
-        for code in [3, 7, 8, 9] {
-            assert!(!moves_on(400, Some(code)), "{code}");
-        }
-        assert!(moves_on(502, None) && !moves_on(404, None));
     }
 }

@@ -19,13 +19,14 @@ mod message;
 mod server;
 mod session;
 
-use std::sync::Arc;
+use std::{path::PathBuf, sync::Arc};
 
 #[cfg(feature = "tls")]
 use super::RegisterTls;
 use super::{
     ChangeStream, Entry, Register, RegisterError, RegisterKey, RegisterListing, RegisterReading,
     RegisterRefusal, Removing, Swapping,
+    calls::{Contradiction, OneOf},
     connection::{self, Listeners, Meaning, StoreSecurity},
     jobs::Jobs,
 };
@@ -38,6 +39,11 @@ use server::{EtcdCredentials, EtcdServer};
 /// compares the revision and the value; a read is linearizable, so that a member of the cluster without a majority
 /// answers none. One endpoint is used at a time, by a few connections whatever the number of elections, and the next one
 /// when it fails. Meanwhile every operation fails at once. An answer may take two seconds.
+///
+/// It speaks to etcd's JSON gateway; an etcd that was started with `--enable-grpc-gateway=false` is refused as
+/// [`RegisterRefusal::Gateway`]. After a change of users or roles the register logs in again by itself, with simple tokens and
+/// with JSON web tokens. An etcd that is out of space answers reads and refuses writes as [`RegisterRefusal::Full`]: compact and
+/// defragment it, then disarm its alarm.
 ///
 /// ```no_run
 /// # mod actix_bully { pub use bully_core::protocol; pub mod register { pub use bully_register::*; } }
@@ -60,7 +66,7 @@ pub struct EtcdRegister {
 #[derive(Clone, Debug)]
 pub struct EtcdBuilder {
     endpoints: Vec<String>,
-    credentials: Option<EtcdCredentials>,
+    credentials: OneOf<EtcdCredentials>,
     security: StoreSecurity,
 }
 
@@ -73,7 +79,7 @@ impl EtcdRegister {
     {
         EtcdBuilder {
             endpoints: endpoints.into_iter().map(Into::into).collect(),
-            credentials: None,
+            credentials: OneOf::none(),
             security: StoreSecurity::Plain,
         }
     }
@@ -82,7 +88,17 @@ impl EtcdRegister {
 impl EtcdBuilder {
     /// Logs in as that user. Without TLS, whoever sees the network sees the password.
     pub fn credentials(mut self, user: &str, password: &str) -> Self {
-        self.credentials = Some(EtcdCredentials::new(user, password));
+        self.credentials
+            .make("credentials", EtcdCredentials::new(user, password));
+        self
+    }
+
+    /// The same by a file with `user:password`, which is read again at each login: the password may be changed while the
+    /// process runs. Only the file's owner may be able to read it (`chmod 600`). Together with
+    /// [`credentials`](Self::credentials) it is refused when the register opens.
+    pub fn credentials_file(mut self, path: impl Into<PathBuf>) -> Self {
+        let file = EtcdCredentials::File(path.into());
+        self.credentials.make("credentials_file", file);
         self
     }
 
@@ -97,8 +113,8 @@ impl EtcdBuilder {
     /// Begins to connect.
     ///
     /// # Errors
-    /// [`RegisterError::Refused`] when an endpoint is none, or none is named, or TLS lacks what it needs. Whether an
-    /// endpoint can be reached shows later.
+    /// [`RegisterError::Refused`] when an endpoint is none, or none is named, or a file of credentials cannot be used, or TLS
+    /// lacks what it needs. Whether an endpoint can be reached shows later.
     pub fn open(self) -> Result<EtcdRegister, RegisterError> {
         let refused = |words: String| Meaning::Refused(RegisterRefusal::Other).error(words);
         let endpoints: Result<Vec<EtcdEndpoint>, _> =
@@ -108,12 +124,35 @@ impl EtcdBuilder {
         self.check_security(&endpoints)?;
         let hosts: Vec<_> = endpoints.iter().map(EtcdEndpoint::authority).collect();
         let name = format!("etcd {}", hosts.join(",")).into();
-        let server = EtcdServer::new(endpoints, self.security, self.credentials);
+        // A file that cannot be used is told now, not by the first operation.
+        let credentials = self.check_login()?.cloned();
+        let server = EtcdServer::new(endpoints, self.security, credentials);
         let server = server.ok_or_else(|| {
             refused("name an endpoint at least, such as http://127.0.0.1:2379".into())
         })?;
         let (jobs, told) = connection::start("bully-etcd", server)?;
         Ok(EtcdRegister { name, jobs, told })
+    }
+
+    /// Reads the file of the credentials once, if there is one.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    #[doc(hidden)]
+    pub fn check_credentials(&self) -> Result<(), RegisterError> {
+        self.check_login().map(drop)
+    }
+
+    fn check_login(&self) -> Result<Option<&EtcdCredentials>, RegisterError> {
+        let credentials = self.credentials.get();
+        let credentials = credentials.map_err(|Contradiction { first, second }| {
+            let words = format!(
+                "the calls `{first}(..)` and `{second}(..)` contradict each other: take one of the two out"
+            );
+            Meaning::Refused(RegisterRefusal::Other).error(words)
+        })?;
+        credentials.map(EtcdCredentials::login).transpose()?;
+        Ok(credentials)
     }
 
     /// All endpoints by TLS, or none.
@@ -176,6 +215,17 @@ mod tests {
                 "{refused:?}"
             );
         }
+    }
+
+    #[test]
+    fn two_kinds_of_credentials_are_refused_by_both_names() {
+        let builder = EtcdRegister::builder(["http://a:1"]).credentials_file("/login");
+        let refused = builder.credentials("jobs", "open sesame").open();
+        let refused = refused.unwrap_err().to_string();
+        assert!(
+            refused.contains("`credentials(..)` and `credentials_file(..)`"),
+            "{refused}"
+        );
     }
 
     #[test]

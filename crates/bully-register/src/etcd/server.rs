@@ -1,10 +1,10 @@
 //! Which member of the cluster is asked.
 //!
-//! Decided here: that each connection is made to the next endpoint, after a login, to a member that has a majority; and
-//! how its changes are heard. A user who may not read all keys of the prefix hears of none, and is not refused: a
+//! Decided here: that a connection is made to a member that has a majority, after a login with the password of that moment: to
+//! the same member if only the login was over, to the next endpoint after any other end; and how its changes are heard. A user who may not read all keys of the prefix hears of none, and is not refused: a
 //! change is a hint.
 
-use std::{fmt, pin::pin};
+use std::{fmt, io, path::PathBuf, pin::pin};
 
 use futures::future::select;
 use http_body_util::BodyExt;
@@ -26,28 +26,54 @@ use super::{
 };
 use crate::{
     RegisterError, RegisterRefusal,
-    connection::{ANSWER, KeyChange, Meaning, Server, StoreSecurity, Tellers},
+    connection::{ANSWER, Course, KeyChange, Meaning, Server, StoreSecurity, Tellers},
+    password::PasswordFile,
 };
 
 /// A user of etcd.
 #[derive(Clone)]
-pub(super) struct EtcdCredentials {
-    user: String,
-    password: String,
+pub(super) enum EtcdCredentials {
+    Known {
+        user: String,
+        password: String,
+    },
+    /// The file has `user:password`.
+    File(PathBuf),
 }
 
 impl EtcdCredentials {
     pub(super) fn new(user: &str, password: &str) -> Self {
         let (user, password) = (user.to_owned(), password.to_owned());
-        Self { user, password }
+        Self::Known { user, password }
+    }
+
+    /// The login as it is now.
+    pub(super) fn login(&self) -> Result<EtcdQuestion, RegisterError> {
+        let path = match self {
+            Self::Known { user, password } => return Ok(EtcdQuestion::login(user, password)),
+            Self::File(path) => path,
+        };
+        let wrong = |source: Box<dyn std::error::Error + Send + Sync>| {
+            RegisterError::refused(RegisterRefusal::Credentials, io::Error::other(source))
+        };
+        let file = PasswordFile::read(path).map_err(|reason| wrong(reason.into()))?;
+        file.check(path).map_err(|reason| wrong(reason.into()))?;
+        let login = file.text.trim_end_matches(['\r', '\n']).split_once(':');
+        let (user, password) =
+            login.ok_or_else(|| wrong("the file has no `user:password`".into()))?;
+        Ok(EtcdQuestion::login(user, password))
     }
 }
 
 impl fmt::Debug for EtcdCredentials {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Credentials")
-            .field("user", &self.user)
-            .finish_non_exhaustive()
+        match self {
+            Self::Known { user, .. } => f
+                .debug_struct("Known")
+                .field("user", user)
+                .finish_non_exhaustive(),
+            Self::File(path) => f.debug_tuple("File").field(path).finish(),
+        }
     }
 }
 
@@ -73,24 +99,24 @@ impl EtcdServer {
         })
     }
 
-    /// The next one, which is the last one then.
-    fn next(&mut self) -> Option<EtcdEndpoint> {
-        let next = self.endpoints.first().cloned();
-        if !self.endpoints.is_empty() {
+    /// The endpoint to ask after that end of a connection.
+    fn next(&mut self, after: Course) -> Option<EtcdEndpoint> {
+        if after == Course::MovesOn && !self.endpoints.is_empty() {
             self.endpoints.rotate_left(1);
         }
-        next
+        self.endpoints.first().cloned()
     }
 
     async fn begin(
         &self,
         http: Http,
         endpoint: EtcdEndpoint,
+        login: Option<EtcdQuestion>,
         told: &Tellers,
-    ) -> Result<(EtcdSession, mpsc::Receiver<()>), EtcdFailure> {
+    ) -> Result<(EtcdSession, mpsc::Receiver<Course>), EtcdFailure> {
         let mut member = EtcdMember::new(http, endpoint);
-        if let Some(credentials) = &self.credentials {
-            log_in(&mut member, credentials).await?;
+        if let Some(login) = login {
+            log_in(&mut member, &login).await?;
         }
         match member.ask(&EtcdQuestion::probe()).await {
             // It answers; whether a key may be used is told with the key.
@@ -108,13 +134,14 @@ impl EtcdServer {
                 let (told, end) = (told.clone(), end.clone());
                 spawn_local(async move {
                     select(pin!(changes.tell(&told)), dropped).await;
-                    end.try_send(()).ok();
+                    end.try_send(Course::MovesOn).ok();
                 });
                 Some(alive)
             }
             None => None,
         };
-        Ok((EtcdSession::new(member, end, watch), ended))
+        let logs_in = self.credentials.is_some();
+        Ok((EtcdSession::new(member, end, logs_in, watch), ended))
     }
 }
 
@@ -124,14 +151,17 @@ impl Server for EtcdServer {
     async fn connect(
         &mut self,
         told: &Tellers,
-    ) -> Result<(EtcdSession, mpsc::Receiver<()>), RegisterError> {
+        after: Course,
+    ) -> Result<(EtcdSession, mpsc::Receiver<Course>), RegisterError> {
         let refused = |words: String| Meaning::NotDone.error(words);
         let endpoint = self
-            .next()
+            .next(after)
             .ok_or_else(|| refused("no endpoint is named".into()))?;
         let http = Http::new(&self.security)?;
+        let credentials = self.credentials.as_ref();
+        let login = credentials.map(EtcdCredentials::login).transpose()?;
         let late = format!("{}: no answer within {ANSWER:?}", endpoint.authority());
-        match timeout(ANSWER, self.begin(http, endpoint, told)).await {
+        match timeout(ANSWER, self.begin(http, endpoint, login, told)).await {
             Ok(Ok(begun)) => Ok(begun),
             Ok(Err(failed)) => Err(failed.error()),
             Err(_) => Err(refused(late)),
@@ -139,9 +169,8 @@ impl Server for EtcdServer {
     }
 }
 
-async fn log_in(member: &mut EtcdMember, credentials: &EtcdCredentials) -> Result<(), EtcdFailure> {
-    let question = EtcdQuestion::login(&credentials.user, &credentials.password);
-    match member.ask(&question).await {
+async fn log_in(member: &mut EtcdMember, login: &EtcdQuestion) -> Result<(), EtcdFailure> {
+    match member.ask(login).await {
         Ok(Whole::Body(body)) => {
             let token = message::token(&body);
             member.log_in(token.map_err(|wrong| EtcdFailure::unsent(wrong.to_string()))?);
@@ -240,5 +269,53 @@ fn watched(line: &StreamLine) -> Result<WatchAnswer, EtcdFailure> {
             message::watched(text).map_err(|wrong| EtcdFailure::unsent(wrong.to_string()))
         }
         StreamLine::TooLong => Ok(WatchAnswer::Begun),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_login_is_made_at_the_same_endpoint_and_any_other_end_moves_on() {
+        let endpoints = ["http://a", "http://b"].map(|text| text.parse().unwrap());
+        let server = EtcdServer::new(endpoints.into(), StoreSecurity::Plain, None);
+        let mut server = server.unwrap();
+        let asked = [
+            (Course::LogsIn, "a"),
+            (Course::LogsIn, "a"),
+            (Course::MovesOn, "b"),
+            (Course::LogsIn, "b"),
+            (Course::MovesOn, "a"),
+        ];
+        for (after, host) in asked {
+            assert_eq!(server.next(after).unwrap().host(), host);
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_login_file_is_read_again_and_refused_if_others_can_read_it() {
+        use std::{fs, os::unix::fs::PermissionsExt};
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("login");
+        let credentials = EtcdCredentials::File(path.clone());
+        let put = |text: &str, mode| {
+            fs::write(&path, text).unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+        };
+        for password in ["one", "two: 2"] {
+            put(&format!("jobs:{password}\n"), 0o600);
+            let login = credentials.login().unwrap();
+            assert_eq!(login, EtcdQuestion::login("jobs", password));
+        }
+        put("jobs", 0o600);
+        assert!(credentials.login().is_err(), "no password");
+        put("jobs:three", 0o644);
+        let refused = credentials.login().unwrap_err().to_string();
+        assert!(
+            refused.contains("chmod 600") && !refused.contains("three"),
+            "{refused}"
+        );
     }
 }

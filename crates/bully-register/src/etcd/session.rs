@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     Entry, MOST_LISTED, RegisterError, RegisterKey, RegisterRefusal, Removal, Swap, Version,
-    connection::{Meaning, StoreSession},
+    connection::{Course, Meaning, StoreSession},
 };
 
 /// One member, and the connections to it.
@@ -130,8 +130,10 @@ impl EtcdMember {
 /// A member for as long as it answers.
 pub(super) struct EtcdSession {
     member: EtcdMember,
-    /// Tells that another member should be asked.
-    end: mpsc::Sender<()>,
+    /// Hears the course if another connection is needed.
+    end: mpsc::Sender<Course>,
+    /// It has credentials, so that a new login may help.
+    logs_in: bool,
     /// The stream of changes ends with it.
     _watch: Option<oneshot::Sender<()>>,
 }
@@ -139,12 +141,14 @@ pub(super) struct EtcdSession {
 impl EtcdSession {
     pub(super) const fn new(
         member: EtcdMember,
-        end: mpsc::Sender<()>,
+        end: mpsc::Sender<Course>,
+        logs_in: bool,
         watch: Option<oneshot::Sender<()>>,
     ) -> Self {
         Self {
             member,
             end,
+            logs_in,
             _watch: watch,
         }
     }
@@ -208,8 +212,9 @@ impl EtcdSession {
     }
 
     fn note(&self, failed: &EtcdFailure) {
-        if failed.moves_on {
-            self.end.try_send(()).ok();
+        let helps = failed.course != Course::LogsIn || self.logs_in;
+        if failed.course.ends_connection() && helps {
+            self.end.try_send(failed.course).ok();
         }
     }
 }
@@ -281,7 +286,7 @@ fn is_revision(version: &Version) -> bool {
 }
 
 fn misread(wrong: Misread) -> RegisterError {
-    Meaning::Refused(RegisterRefusal::Layout).error(wrong.to_string())
+    Meaning::Refused(RegisterRefusal::Gateway).error(wrong.to_string())
 }
 
 /// So many questions are under way at once, whatever the number of elections.

@@ -1,7 +1,17 @@
-//! The meaning of a file's error for the operation.
+//! The meaning of a file's error for the operation, and whether it passes.
 //!
-//! Decided here: that a write whose sync failed, or whose file was replaced meanwhile, has an unknown outcome; and what
-//! an operator is told to do.
+//! | error | the operation | |
+//! |---|---|---|
+//! | another process has locked the file | tried again for 100 ms, then not done, and the process is named | passes |
+//! | no room, or over the quota | refused, `Full` | passes |
+//! | no right to write, or a file system that is read-only | refused, `ReadOnly` | final |
+//! | any other error of the system before the write: no descriptor, no folder | not done | passes |
+//! | the sync failed, or the file was replaced during a write | unknown | passes |
+//! | the file was replaced during a read, is missing, or was made by another process | not done | passes |
+//! | damaged, of a later format, or its numbers are at their end | refused, `Other` | final |
+//! | the system has no locks, or this process was forked | refused, `Other` | final |
+//!
+//! Decided here: this table, and what an operator is told to do.
 
 use std::{
     io::{self, ErrorKind},
@@ -70,12 +80,10 @@ pub(super) fn failure(path: &Path, error: RecordFileError, writes: bool) -> File
             "{}; use the release that wrote it, or a later one",
             words(&error)
         )),
-        RecordFileError::NotAvailable => other(words(&error)),
-        RecordFileError::Exists
-        | RecordFileError::Missing
-        | RecordFileError::Replaced
+        RecordFileError::NotAvailable
         | RecordFileError::Forked
-        | RecordFileError::TooLarge { .. } => {
+        | RecordFileError::TooLarge { .. } => other(words(&error)),
+        RecordFileError::Exists | RecordFileError::Missing | RecordFileError::Replaced => {
             RegisterError::unreachable(io::Error::other(words(&error)))
         }
     })
@@ -96,4 +104,84 @@ pub(super) fn of_system(path: &Path, error: &io::Error) -> RegisterError {
     }
     // Such as a folder that is missing, or too many open files: another time it may work.
     RegisterError::unreachable(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record_file::FileDamage;
+
+    /// What became of the operation, in one word.
+    fn kind(error: RecordFileError, writes: bool) -> &'static str {
+        let error = match failure(Path::new("/leases/x.entry"), error, writes) {
+            FileFailure::InUse(in_use) => panic!("{in_use:?}"),
+            FileFailure::Error(error) => error,
+        };
+        assert!(error.to_string().contains("/leases/x.entry"), "{error}");
+        match error {
+            RegisterError::Unreachable(_) => "not done",
+            RegisterError::Unknown(_) => "unknown",
+            RegisterError::Refused { refusal, .. } => match refusal {
+                RegisterRefusal::Full => "full",
+                RegisterRefusal::ReadOnly => "read-only",
+                RegisterRefusal::Other => "other",
+                RegisterRefusal::Credentials
+                | RegisterRefusal::Layout
+                | RegisterRefusal::Pooled
+                | RegisterRefusal::Gateway => panic!("{refusal:?}"),
+            },
+            RegisterError::Foreign { .. }
+            | RegisterError::TooLarge { .. }
+            | RegisterError::TooMany { .. } => panic!("{error:?}"),
+        }
+    }
+
+    #[test]
+    fn each_error_of_the_table_has_its_meaning() {
+        use RecordFileError as It;
+        type Row = (fn() -> It, &'static str, &'static str);
+        let table: &[Row] = &[
+            (|| It::Io(ErrorKind::StorageFull.into()), "full", "full"),
+            (|| It::Io(ErrorKind::QuotaExceeded.into()), "full", "full"),
+            (
+                || It::Io(ErrorKind::PermissionDenied.into()),
+                "read-only",
+                "read-only",
+            ),
+            (
+                || It::Io(ErrorKind::ReadOnlyFilesystem.into()),
+                "read-only",
+                "read-only",
+            ),
+            // EMFILE
+            (
+                || It::Io(io::Error::from_raw_os_error(24)),
+                "not done",
+                "not done",
+            ),
+            (
+                || It::Io(ErrorKind::NotFound.into()),
+                "not done",
+                "not done",
+            ),
+            (
+                || It::Unknown(ErrorKind::StorageFull.into()),
+                "unknown",
+                "unknown",
+            ),
+            (|| It::Replaced, "unknown", "not done"),
+            (|| It::Missing, "not done", "not done"),
+            (|| It::Exists, "not done", "not done"),
+            (|| It::Damaged(FileDamage::Empty), "other", "other"),
+            (|| It::Damaged(FileDamage::LastNumber), "other", "other"),
+            (|| It::Format { found: 9 }, "other", "other"),
+            (|| It::NotAvailable, "other", "other"),
+            (|| It::Forked, "other", "other"),
+            (|| It::TooLarge { len: 2, max: 1 }, "other", "other"),
+        ];
+        for (error, write, read) in table {
+            let found = (kind(error(), true), kind(error(), false));
+            assert_eq!(found, (*write, *read), "{}", error());
+        }
+    }
 }

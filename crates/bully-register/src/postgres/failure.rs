@@ -1,31 +1,68 @@
-//! What an error of the server, or of the connection to it, means for the operation.
+//! What an error of the server, or of the connection to it, means for the operation, and what the client does then.
 //!
-//! Decided here: that a write whose answer is missing has an unknown outcome, and one that the server says it has
-//! aborted has not happened.
+//! | error | the operation | course |
+//! |---|---|---|
+//! | 25006: the server takes no writes, or is a replica | refused, `ReadOnly` | moves on |
+//! | 28*: the login; 42501: a right | refused, `Credentials` | logs in; final |
+//! | 53100: the disk is full | refused, `Full` | passes |
+//! | 42P01: the table is missing | refused, `Layout` | logs in if the register makes tables, else final |
+//! | 3D*, 3F*, 42*: a database, a schema, a column | refused, `Layout` | final |
+//! | 40*, 53*, 55*, 57014: a lock, a time limit, too many connections | not done | passes |
+//! | 57P03: it starts or ends | not done | moves on |
+//! | 08*, 57*: the session ends | a write is unknown, a read not done | moves on |
+//! | 58*, XX*: its system fails | a write is unknown, a read not done | passes |
+//! | any other state | refused, `Other` | final |
+//! | the connection ends | a write is unknown, a read not done | moves on |
+//! | TLS refuses, before a write was sent | refused, `Credentials` | logs in |
+//!
+//! Decided here: this table. A write whose answer is missing has an unknown outcome, and one that the server says it has
+//! aborted has not happened. A right needs no new session; a password that is wrong is read again by the next login.
 
 use tokio_postgres::{Error, error::SqlState};
 
 #[cfg(feature = "tls")]
 use crate::connection::tls::is_refusal;
-use crate::{RegisterError, RegisterRefusal, connection::Meaning};
+use crate::{
+    RegisterError, RegisterRefusal,
+    connection::{Course, Meaning},
+};
 
-/// The meaning of an error; `writes` says whether a write was sent.
-pub(super) fn failure(error: &Error, writes: bool) -> RegisterError {
-    let meaning = match error.code() {
-        Some(state) => of_state(state, writes),
-        None => of_connection(is_refused(error), writes),
+/// What was under way when an error came.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asked {
+    /// A write was sent.
+    pub(super) writes: bool,
+    /// A new session makes a missing table.
+    pub(super) creates: bool,
+}
+
+/// The meaning of an error, and what follows from it.
+pub(super) fn failure(error: &Error, asked: Asked) -> (RegisterError, Course) {
+    let (meaning, course) = match error.code() {
+        Some(state) => of_state(state, asked),
+        None if is_read_only(error) => READ_ONLY,
+        None => of_connection(is_refused(error), asked.writes),
     };
-    meaning.error(words(error))
+    (meaning.error(words(error)), course)
 }
 
 /// Of nothing that the server said: the connection ended, by TLS if it `is_refused`. A write that was sent may have been
 /// done, whatever has ended the connection then.
-const fn of_connection(is_refused: bool, writes: bool) -> Meaning {
+const fn of_connection(is_refused: bool, writes: bool) -> (Meaning, Course) {
     match (writes, is_refused) {
-        (true, _) => Meaning::Unknown,
-        (false, true) => Meaning::Refused(RegisterRefusal::Credentials),
-        (false, false) => Meaning::NotDone,
+        (true, _) => (Meaning::Unknown, Course::MovesOn),
+        (false, true) => {
+            let meaning = Meaning::Refused(RegisterRefusal::Credentials);
+            (meaning, Course::LogsIn)
+        }
+        (false, false) => (Meaning::NotDone, Course::MovesOn),
     }
+}
+
+/// The client asks each host whether it takes writes, and has no other sign of a "no" than its words.
+fn is_read_only(error: &Error) -> bool {
+    std::error::Error::source(error)
+        .is_some_and(|source| source.to_string() == "database does not allow writes")
 }
 
 #[cfg(feature = "tls")]
@@ -47,23 +84,31 @@ fn lacks_tls(error: &Error) -> bool {
 }
 
 /// By the class of the state, its first two characters, and in it by single ones.
-fn of_state(state: &SqlState, writes: bool) -> Meaning {
+fn of_state(state: &SqlState, Asked { writes, creates }: Asked) -> (Meaning, Course) {
+    let refused = |refusal, course| (Meaning::Refused(refusal), course);
+    let lost = if writes {
+        Meaning::Unknown
+    } else {
+        Meaning::NotDone
+    };
     let code = state.code();
     match (code.get(..2).unwrap_or_default(), code) {
-        // A replica, or a database that was made read-only.
-        (_, "25006") => Meaning::Refused(RegisterRefusal::ReadOnly),
-        (_, "42501") | ("28", _) => Meaning::Refused(RegisterRefusal::Credentials),
-        (_, "53100") => Meaning::Refused(RegisterRefusal::Full),
-        // No such database, table, column, or one of another type.
-        ("3D" | "3F" | "42", _) => Meaning::Refused(RegisterRefusal::Layout),
-        // Aborted for a reason that passes: a lock, a time-out, too many connections, a start or an end.
-        ("40" | "53" | "55", _) | (_, "57014" | "57P03") => Meaning::NotDone,
+        (_, "25006") => READ_ONLY,
+        (_, "42501") => refused(RegisterRefusal::Credentials, Course::Final),
+        ("28", _) => refused(RegisterRefusal::Credentials, Course::LogsIn),
+        (_, "53100") => refused(RegisterRefusal::Full, Course::Passes),
+        (_, "42P01") if creates => refused(RegisterRefusal::Layout, Course::LogsIn),
+        ("3D" | "3F" | "42", _) => refused(RegisterRefusal::Layout, Course::Final),
+        ("40" | "53" | "55", _) | (_, "57014") => (Meaning::NotDone, Course::Passes),
+        (_, "57P03") => (Meaning::NotDone, Course::MovesOn),
         // The server, or this session, ends: it may have committed before.
-        ("08" | "57" | "58" | "XX", _) if writes => Meaning::Unknown,
-        ("08" | "57" | "58" | "XX", _) => Meaning::NotDone,
-        _ => Meaning::Refused(RegisterRefusal::Other),
+        ("08" | "57", _) => (lost, Course::MovesOn),
+        ("58" | "XX", _) => (lost, Course::Passes),
+        _ => refused(RegisterRefusal::Other, Course::Final),
     }
 }
+
+const READ_ONLY: (Meaning, Course) = (Meaning::Refused(RegisterRefusal::ReadOnly), Course::MovesOn);
 
 /// The server's own words, which the error's text alone does not have.
 fn words(error: &Error) -> String {
@@ -79,44 +124,88 @@ fn words(error: &Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use Course::{Final, LogsIn, MovesOn, Passes};
+    use Meaning::{NotDone, Refused, Unknown};
+    use RegisterRefusal::{Credentials, Full, Layout, Other, ReadOnly};
+
+    /// States, what each of them means for a write and for a read, and the course.
+    const TABLE: &[(&[&str], Meaning, Meaning, Course)] = &[
+        (&["25006"], Refused(ReadOnly), Refused(ReadOnly), MovesOn),
+        (
+            &["28P01", "28000"],
+            Refused(Credentials),
+            Refused(Credentials),
+            LogsIn,
+        ),
+        (
+            &["42501"],
+            Refused(Credentials),
+            Refused(Credentials),
+            Final,
+        ),
+        (&["53100"], Refused(Full), Refused(Full), Passes),
+        (
+            &["42P01", "3D000", "3F000", "42703", "42804"],
+            Refused(Layout),
+            Refused(Layout),
+            Final,
+        ),
+        (
+            &["40001", "40P01", "53200", "53300", "55P03", "57014"],
+            NotDone,
+            NotDone,
+            Passes,
+        ),
+        (&["57P03"], NotDone, NotDone, MovesOn),
+        (
+            &["08003", "08006", "57P01", "57P02", "57P04", "57P05"],
+            Unknown,
+            NotDone,
+            MovesOn,
+        ),
+        (
+            &["58030", "58P01", "XX000", "XX001"],
+            Unknown,
+            NotDone,
+            Passes,
+        ),
+        (
+            &["22003", "22P02", "23514", "0A000", "54000"],
+            Refused(Other),
+            Refused(Other),
+            Final,
+        ),
+    ];
 
     #[test]
-    fn a_write_is_unknown_only_where_the_server_may_have_committed_it() {
-        let unknown = ["08006", "57P01", "57P02", "58030", "XX000"];
-        let not_done = ["57014", "55P03", "40001", "40P01", "53300", "57P03"];
-        for code in unknown {
-            let state = SqlState::from_code(code);
-            assert_eq!(of_state(&state, true), Meaning::Unknown, "{code}");
-            assert_eq!(of_state(&state, false), Meaning::NotDone, "{code}");
+    fn each_state_of_the_table_has_its_meaning_and_its_course() {
+        for (codes, write, read, course) in TABLE {
+            for code in *codes {
+                let state = SqlState::from_code(code);
+                for (writes, meaning) in [(true, write), (false, read)] {
+                    let creates = false;
+                    let found = of_state(&state, Asked { writes, creates });
+                    assert_eq!(found, (*meaning, *course), "{code}, writes: {writes}");
+                }
+            }
         }
-        for code in not_done {
-            let state = SqlState::from_code(code);
-            assert_eq!(of_state(&state, true), Meaning::NotDone, "{code}");
+    }
+
+    #[test]
+    fn a_missing_table_is_made_by_a_new_session_where_the_register_makes_tables() {
+        for (code, course) in [("42P01", LogsIn), ("3F000", Final)] {
+            let (writes, creates) = (true, true);
+            let found = of_state(&SqlState::from_code(code), Asked { writes, creates });
+            assert_eq!(found, (Refused(Layout), course), "{code}");
         }
     }
 
     #[test]
     fn a_write_that_was_sent_is_unknown_even_if_tls_ended_its_connection() {
-        let refused = Meaning::Refused(RegisterRefusal::Credentials);
-        assert_eq!(of_connection(true, true), Meaning::Unknown);
-        assert_eq!(of_connection(false, true), Meaning::Unknown);
-        assert_eq!(of_connection(true, false), refused);
-        assert_eq!(of_connection(false, false), Meaning::NotDone);
-    }
-
-    #[test]
-    fn what_the_server_refuses_is_told_in_our_words() {
-        for (code, refusal) in [
-            ("25006", RegisterRefusal::ReadOnly),
-            ("42501", RegisterRefusal::Credentials),
-            ("28P01", RegisterRefusal::Credentials),
-            ("53100", RegisterRefusal::Full),
-            ("42P01", RegisterRefusal::Layout),
-            ("3D000", RegisterRefusal::Layout),
-            ("22P02", RegisterRefusal::Other),
-        ] {
-            let state = SqlState::from_code(code);
-            assert_eq!(of_state(&state, true), Meaning::Refused(refusal), "{code}");
-        }
+        let of = |is_refused, writes| of_connection(is_refused, writes);
+        assert_eq!(of(true, true), (Unknown, MovesOn));
+        assert_eq!(of(false, true), (Unknown, MovesOn));
+        assert_eq!(of(true, false), (Refused(Credentials), LogsIn));
+        assert_eq!(of(false, false), (NotDone, MovesOn));
     }
 }

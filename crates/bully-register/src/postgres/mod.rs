@@ -1,21 +1,20 @@
 //! A register in a PostgreSQL table: for hosts that share a database.
 //!
-//! Decided here: how a database is named. Not here: how it is connected to (`server.rs`), the statements (`session.rs`),
-//! what an error of the server means (`failure.rs`); and what all stores have in common that are reached over a
-//! connection (`connection/`).
+//! Decided here: the settings. Not here: what the URL may say (`url.rs`), how it is connected to (`server.rs`), which poolers
+//! are refused (`pooler.rs`), the statements (`session.rs`), what an error of the server means (`failure.rs`); and what all
+//! stores have in common that are reached over a connection (`connection/`).
 
 mod failure;
+mod pooler;
 mod server;
 mod session;
 #[cfg(feature = "tls")]
 mod tls;
+mod url;
 
-use std::{io, sync::Arc};
+use std::{io, path::PathBuf, sync::Arc};
 
-use tokio_postgres::{
-    Config, Error,
-    config::{Host, SslMode},
-};
+use tokio_postgres::Config;
 
 #[cfg(feature = "tls")]
 use super::RegisterTls;
@@ -27,6 +26,7 @@ use super::{
 };
 use server::PostgresServer;
 use session::Statements;
+use url::PostgresUrl;
 
 /// Keeps leases in a table of a PostgreSQL database, which wakes who waits for them.
 ///
@@ -35,8 +35,27 @@ use session::Statements;
 /// of it needs to select, insert, update and delete there. All elections share one connection, which is made by and by and again when it is
 /// lost; meanwhile every operation fails at once. A statement may take a second.
 ///
-/// Name the primary, or several hosts and `target_session_attrs=read-write`: a replica is refused, since what it shows
-/// may be old. A pooler has to give the connection a session of its own: notifications need one.
+/// Name the primary, or all hosts that may become it. Each is asked whether it takes writes, and the first that does is
+/// used: a replica is refused, since what it shows may be old. When a server no longer takes writes, the register moves to
+/// another host of the URL.
+///
+/// A pooler has to give the connection a session of its own (`pool_mode=session` of `PgBouncer`). A pooler that shares sessions
+/// is refused as [`RegisterRefusal::Pooled`] before anything is set: the time limit and the notifications of a register would
+/// reach the other applications of the pool. To find out, the first connection of a register has a second one beside it
+/// for a moment.
+///
+/// # Fail-over of the database
+/// The promise of one leader is that of the database: a confirmed write is seen by every later read. So a server that takes
+/// over has to have every confirmed write, and the former one must not take writes any more.
+/// - Synchronous replication (`synchronous_standby_names`, and `synchronous_commit` at `on` or higher) to each standby that may be
+///   promoted, or to a quorum of which the promotion asks a majority. The register sets `synchronous_commit` to `on` where
+///   it is lower than that.
+/// - The former primary is stopped or cut off first, as Patroni and cloud services do it. Two servers that take writes have a
+///   leader each.
+/// - An asynchronous standby lacks the last writes: a renewal, a release, or a whole leadership. The holder may then lead on by
+///   a renewal that the new server never saw, until its lease ends, while another agent takes the lease that it reads
+///   there. Agents that saw the later term take a higher one, so that the tokens of agents that were there keep growing; those of an agent
+///   that knows only the new server may repeat.
 ///
 /// ```no_run
 /// # mod actix_bully { pub use bully_core::protocol; pub mod register { pub use bully_register::*; } }
@@ -58,7 +77,7 @@ pub struct PostgresRegister {
 #[must_use = "a builder does nothing until `open` is called"]
 #[derive(Clone)]
 pub struct PostgresBuilder {
-    url: String,
+    url: PostgresUrl,
     schema: String,
     creates: bool,
     security: StoreSecurity,
@@ -72,8 +91,18 @@ impl PostgresRegister {
 
     /// Names a database by a URL or by `key=value` pairs, as `psql` takes them.
     pub fn builder(url: &str) -> PostgresBuilder {
+        Self::at(PostgresUrl::Text(url.to_owned()))
+    }
+
+    /// The same by a file, which is read again at each login: its password may be changed while the process runs. If the
+    /// URL has a password, only the file's owner may be able to read it (`chmod 600`).
+    pub fn builder_from_file(path: impl Into<PathBuf>) -> PostgresBuilder {
+        Self::at(PostgresUrl::File(path.into()))
+    }
+
+    fn at(url: PostgresUrl) -> PostgresBuilder {
         PostgresBuilder {
-            url: url.to_owned(),
+            url,
             schema: "public".to_owned(),
             creates: false,
             security: StoreSecurity::Plain,
@@ -89,7 +118,8 @@ impl PostgresBuilder {
         self
     }
 
-    /// Makes the table where it is missing.
+    /// Makes the table where it is missing, also when it is dropped while the register is used. A table that is made anew
+    /// knows no lease, as after a removal of the record.
     pub fn create_table(mut self) -> Self {
         self.creates = true;
         self
@@ -106,42 +136,35 @@ impl PostgresBuilder {
     /// Begins to connect.
     ///
     /// # Errors
-    /// [`RegisterError::Refused`] when the URL says what cannot be done, or TLS lacks what it needs. Whether the server can be reached shows later.
+    /// [`RegisterError::Refused`] when the URL says what cannot be done, its file cannot be used, or TLS lacks what it needs.
+    /// Whether the server can be reached shows later.
     pub fn open(self) -> Result<PostgresRegister, RegisterError> {
-        let refused = |source: Box<dyn std::error::Error + Send + Sync>| {
-            RegisterError::refused(RegisterRefusal::Other, io::Error::other(source))
-        };
-        let config = self.url.parse();
-        let mut config: Config = config.map_err(|error: Error| refused(error.into()))?;
+        let config = self.url.config()?;
         if !(1..=MOST_IDENTIFIER).contains(&self.schema.len()) || self.schema.contains('\0') {
             let words = format!("the name of a schema has 1 to {MOST_IDENTIFIER} bytes");
-            return Err(refused(words.into()));
+            return Err(url::refused(words));
         }
-        self.secure(&mut config)?;
-        if config.get_application_name().is_none() {
-            config.application_name("actix-bully");
-        }
-        let name = format!("{}/{}", name_of(&config), self.schema).into();
+        self.check_security(&config)?;
+        let database = url::name_of(&config);
+        let name = format!("{database}/{}", self.schema).into();
         let server = PostgresServer {
-            config,
+            url: self.url,
+            name: database,
             security: self.security,
             statements: Arc::new(Statements::of(&self.schema)),
             creates: self.creates,
+            has_own_sessions: false,
         };
         let (jobs, told) = connection::start("bully-postgres", server)?;
         Ok(PostgresRegister { name, jobs, told })
     }
 
     /// TLS that was asked for is never left out.
-    fn secure(&self, config: &mut Config) -> Result<(), RegisterError> {
+    fn check_security(&self, config: &Config) -> Result<(), RegisterError> {
         match &self.security {
             #[cfg(feature = "tls")]
-            StoreSecurity::Tls(tls) => {
-                tls.client()?;
-                config.ssl_mode(SslMode::Require);
-                Ok(())
-            }
-            StoreSecurity::Plain if config.get_ssl_mode() == SslMode::Require => {
+            StoreSecurity::Tls(tls) => tls.client().map(drop),
+            StoreSecurity::Plain if url::needs_tls(config) => {
                 let words = "sslmode=require needs tls(..), of the feature `tls`";
                 let source = io::Error::other(words);
                 Err(RegisterError::refused(RegisterRefusal::Credentials, source))
@@ -163,26 +186,6 @@ impl std::fmt::Debug for PostgresBuilder {
 
 /// Longest name of anything in PostgreSQL, in bytes: it cuts longer ones, which are then another name.
 const MOST_IDENTIFIER: usize = 63;
-
-/// Without user and password.
-fn name_of(config: &Config) -> String {
-    let host = |host: &Host| match host {
-        Host::Tcp(name) => name.clone(),
-        #[cfg(unix)]
-        Host::Unix(path) => path.display().to_string(),
-    };
-    let hosts: Vec<_> = config.get_hosts().iter().map(host).collect();
-    let ports: Vec<_> = config.get_ports().iter().map(u16::to_string).collect();
-    let (hosts, ports) = (hosts.join(","), ports.join(","));
-    let database = config
-        .get_dbname()
-        .or_else(|| config.get_user())
-        .unwrap_or_default();
-    match &*ports {
-        "" => format!("postgres {hosts}/{database}"),
-        ports => format!("postgres {hosts}:{ports}/{database}"),
-    }
-}
 
 impl Register for PostgresRegister {
     fn name(&self) -> &str {

@@ -1,6 +1,8 @@
 //! A connection to the database.
 //!
-//! Decided here: that all elections of a register share one, and how its notifications are heard.
+//! Decided here: that all elections of a register share one, how its notifications are heard, and that hosts are tried in
+//! another order after a failure: one that hangs would hide the others. Not here: whether a pooler shares the connection
+//! with other clients (`pooler.rs`).
 
 use std::sync::Arc;
 
@@ -10,26 +12,84 @@ use tokio::{
     sync::mpsc,
     task::spawn_local,
 };
-use tokio_postgres::{AsyncMessage, Config, Connection, NoTls, Socket};
+use tokio_postgres::{
+    AsyncMessage, Client, Config, Connection, NoTls, Socket,
+    config::{LoadBalanceHosts, SslMode},
+};
 use tracing::debug;
 
 #[cfg(feature = "tls")]
 use super::tls::Connector;
 use super::{
-    failure::failure,
+    failure::{Asked, failure},
+    pooler,
     session::{PostgresSession, Statements},
+    url::{self, PostgresUrl},
 };
 use crate::{
     RegisterError,
-    connection::{KeyChange, Server, StoreSecurity, Tellers},
+    connection::{Course, KeyChange, Server, StoreSecurity, Tellers},
 };
 
 /// See the [module](self).
 pub(super) struct PostgresServer {
-    pub(super) config: Config,
+    pub(super) url: PostgresUrl,
+    /// Of the URL as it was when the register was opened.
+    pub(super) name: String,
     pub(super) security: StoreSecurity,
     pub(super) statements: Arc<Statements>,
     pub(super) creates: bool,
+    /// Connections were seen to have sessions of their own.
+    pub(super) has_own_sessions: bool,
+}
+
+impl PostgresServer {
+    /// How to connect now.
+    fn config(&self, after: Course) -> Result<Config, RegisterError> {
+        let mut config = self.url.config()?;
+        if url::name_of(&config) != self.name {
+            return Err(url::refused(
+                "the file of the URL names other hosts or another database now: start the process again",
+            ));
+        }
+        if !matches!(self.security, StoreSecurity::Plain) {
+            config.ssl_mode(SslMode::Require);
+        }
+        if after == Course::MovesOn {
+            config.load_balance_hosts(LoadBalanceHosts::Random);
+        }
+        Ok(config)
+    }
+
+    async fn client(
+        &self,
+        config: &Config,
+        told: &Tellers,
+    ) -> Result<(Client, mpsc::Sender<Course>, mpsc::Receiver<Course>), RegisterError> {
+        match &self.security {
+            StoreSecurity::Plain => {
+                let (client, connection) = config.connect(NoTls).await.map_err(self.failed())?;
+                let (end, ended) = keep(connection, told);
+                Ok((client, end, ended))
+            }
+            #[cfg(feature = "tls")]
+            StoreSecurity::Tls(tls) => {
+                let connected = config.connect(Connector::new(tls)?).await;
+                let (client, connection) = connected.map_err(self.failed())?;
+                let (end, ended) = keep(connection, told);
+                Ok((client, end, ended))
+            }
+        }
+    }
+
+    /// Of an error before anything was written.
+    fn failed(&self) -> impl Fn(tokio_postgres::Error) -> RegisterError {
+        let asked = Asked {
+            writes: false,
+            creates: self.creates,
+        };
+        move |error| failure(&error, asked).0
+    }
 }
 
 impl Server for PostgresServer {
@@ -38,35 +98,33 @@ impl Server for PostgresServer {
     async fn connect(
         &mut self,
         told: &Tellers,
-    ) -> Result<(PostgresSession, mpsc::Receiver<()>), RegisterError> {
-        let failed = |error| failure(&error, false);
-        let (client, ended) = match &self.security {
-            StoreSecurity::Plain => {
-                let (client, connection) = self.config.connect(NoTls).await.map_err(failed)?;
-                (client, keep(connection, told))
-            }
-            #[cfg(feature = "tls")]
-            StoreSecurity::Tls(tls) => {
-                let connected = self.config.connect(Connector::new(tls)?).await;
-                let (client, connection) = connected.map_err(failed)?;
-                (client, keep(connection, told))
-            }
-        };
+        after: Course,
+    ) -> Result<(PostgresSession, mpsc::Receiver<Course>), RegisterError> {
+        let config = self.config(after)?;
+        let (client, end, ended) = self.client(&config, told).await?;
+        let own = pooler::process(&client).await.map_err(self.failed())?;
+        if !self.has_own_sessions {
+            // Before anything is set that other clients would find.
+            let other = async { self.client(&config, told).await.map(|(other, ..)| other) };
+            self.has_own_sessions = pooler::check(&client, own, other).await?;
+        }
         let statements = Arc::clone(&self.statements);
-        let session = PostgresSession::begin(client, statements, self.creates).await;
-        Ok((session.map_err(failed)?, ended))
+        let session = PostgresSession::begin(client, end, statements, self.creates, own);
+        Ok((session.await?, ended))
     }
 }
 
 /// Drives a connection until it ends, or nobody has its client any more.
-fn keep<T>(mut connection: Connection<Socket, T>, told: &Tellers) -> mpsc::Receiver<()>
+fn keep<T>(
+    mut connection: Connection<Socket, T>,
+    told: &Tellers,
+) -> (mpsc::Sender<Course>, mpsc::Receiver<Course>)
 where
     T: AsyncRead + AsyncWrite + Unpin + 'static,
 {
-    let (alive, ended) = mpsc::channel(1);
-    let told = told.clone();
+    let (end, ended) = mpsc::channel(1);
+    let (told, ends) = (told.clone(), end.clone());
     spawn_local(async move {
-        let _alive = alive;
         loop {
             match poll_fn(|cx| connection.poll_message(cx)).await {
                 Some(Ok(AsyncMessage::Notification(change))) => {
@@ -75,11 +133,12 @@ where
                 Some(Ok(_)) => {}
                 Some(Err(reason)) => {
                     debug!(target: "actix_bully", %reason, "the connection to the database was lost");
-                    return;
+                    break;
                 }
-                None => return,
+                None => break,
             }
         }
+        ends.try_send(Course::MovesOn).ok();
     });
-    ended
+    (end, ended)
 }

@@ -1,20 +1,24 @@
 //! The statements.
 //!
 //! Decided here: that each operation is one statement, which is a transaction by itself; that a value is measured before
-//! it is sent; and that a write tells all who listen.
+//! it is sent; that a write tells all who listen; and that a session is looked at once its settings are made.
 
 use std::{sync::Arc, time::Duration};
 
+use tokio::sync::mpsc;
 use tokio_postgres::{
-    Client, Error, Row,
+    Client, Error, Row, SimpleQueryMessage,
     error::SqlState,
     types::{ToSql, Type},
 };
 
-use super::failure::failure;
+use super::{
+    failure::{Asked, failure},
+    pooler::pooled,
+};
 use crate::{
     Entry, MOST_BYTES, MOST_LISTED, RegisterError, RegisterKey, Removal, Swap, Version,
-    connection::{ANSWER, StoreSession},
+    connection::{ANSWER, Course, StoreSession},
 };
 
 /// Longest time of a statement: the server aborts it then, so that its outcome is known before it counts as missing.
@@ -26,6 +30,14 @@ const _: () = assert!(STATEMENT.as_millis() * 2 <= ANSWER.as_millis());
 const BEGIN: &str = "SELECT set_config('synchronous_commit', 'on', false)
     WHERE current_setting('synchronous_commit') IN ('off', 'local');
     LISTEN bully_register";
+
+/// Which session has the settings, and whether it listens.
+const SEEN: &str =
+    "SELECT pg_backend_pid() || ' ' || count(*) FROM pg_listening_channels() AS channel
+    WHERE channel = 'bully_register'";
+
+/// Undoes what is set, where a pooler runs it in the same session.
+const UNDO: &str = "UNLISTEN bully_register; RESET statement_timeout; RESET synchronous_commit";
 
 /// The statements, each with the schema in the name of the table: without it two users, or a changed `search_path`,
 /// would have two tables and two leaders.
@@ -95,25 +107,55 @@ type Parameter<'a> = (&'a (dyn ToSql + Sync), Type);
 /// A connection that is ready.
 pub(super) struct PostgresSession {
     client: Client,
+    /// Hears the course if another connection is needed.
+    end: mpsc::Sender<Course>,
     statements: Arc<Statements>,
+    creates: bool,
 }
 
 impl PostgresSession {
-    /// Prepares a new connection.
+    /// Prepares a new connection, which the server's process `own` has served so far.
     pub(super) async fn begin(
         client: Client,
+        end: mpsc::Sender<Course>,
         statements: Arc<Statements>,
         creates: bool,
-    ) -> Result<Self, Error> {
+        own: i32,
+    ) -> Result<Self, RegisterError> {
+        let session = Self {
+            client,
+            end,
+            statements,
+            creates,
+        };
+        let failed = |error| session.failed(&error, false);
         let limit = STATEMENT.as_millis();
-        let limit = format!("SET statement_timeout = {limit}");
-        client.batch_execute(&limit).await?;
-        client.batch_execute(BEGIN).await?;
-        let session = Self { client, statements };
+        let begin = format!("SET statement_timeout = {limit}; {BEGIN}");
+        session.client.batch_execute(&begin).await.map_err(failed)?;
+        let seen = session.client.simple_query(SEEN).await.map_err(failed)?;
+        let is_own = seen.iter().any(|message| {
+            let SimpleQueryMessage::Row(row) = message else {
+                return false;
+            };
+            row.get(0) == Some(&*format!("{own} 1"))
+        });
+        if !is_own {
+            session.client.batch_execute(UNDO).await.ok();
+            return Err(pooled());
+        }
         if creates {
-            session.create().await?;
+            session.create().await.map_err(failed)?;
         }
         Ok(session)
+    }
+
+    fn failed(&self, error: &Error, writes: bool) -> RegisterError {
+        let creates = self.creates;
+        let (failed, course) = failure(error, Asked { writes, creates });
+        if course.ends_connection() {
+            self.end.try_send(course).ok();
+        }
+        failed
     }
 
     /// `IF NOT EXISTS` does not keep sessions apart that find no table at the same moment: all but the first wait for
@@ -145,7 +187,7 @@ impl PostgresSession {
         parameters: &[Parameter<'_>],
     ) -> Result<Option<Row>, RegisterError> {
         let row = self.client.query_typed_opt(statement, parameters).await;
-        row.map_err(|error| failure(&error, true))
+        row.map_err(|error| self.failed(&error, true))
     }
 }
 
@@ -157,7 +199,7 @@ impl StoreSession for PostgresSession {
         let rows = self.client.query_typed(&self.statements.read, &parameters);
         let rows = rows.await;
         let found = |key: &RegisterKey| {
-            let rows = rows.as_ref().map_err(|error| failure(error, false))?;
+            let rows = rows.as_ref().map_err(|error| self.failed(error, false))?;
             let row = rows
                 .iter()
                 .find(|row| row.try_get(2).is_ok_and(|name: &str| name == key.as_str()));
@@ -208,7 +250,7 @@ impl StoreSession for PostgresSession {
             (&most.saturating_add(1), Type::INT8),
         ];
         let rows = self.client.query_typed(&self.statements.list, &parameters);
-        let rows = rows.await.map_err(|error| failure(&error, false))?;
+        let rows = rows.await.map_err(|error| self.failed(&error, false))?;
         if rows.len() > MOST_LISTED {
             let prefix = prefix.clone();
             return Err(RegisterError::TooMany { prefix });

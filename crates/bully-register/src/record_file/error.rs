@@ -92,6 +92,9 @@ pub enum FileDamage {
     /// A version before the first release wrote the file.
     #[error("a version before the first release wrote it")]
     Former,
+    /// No number is left for the next record, so that something else wrote this one.
+    #[error("its records have no higher number: something else wrote the last one")]
+    LastNumber,
     /// Neither slot has a valid record.
     #[error("neither of its two slots has a valid record")]
     Empty,

@@ -43,7 +43,7 @@ impl Slot {
     /// The record that follows this one.
     pub(super) fn next(&self, record: &[u8]) -> Result<Self, RecordFileError> {
         Ok(Self {
-            number: self.number.checked_add(1).ok_or(FileDamage::Empty)?,
+            number: self.number.checked_add(1).ok_or(FileDamage::LastNumber)?,
             record: record.to_vec(),
         })
     }

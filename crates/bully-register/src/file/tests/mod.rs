@@ -5,18 +5,11 @@ mod names;
 use std::{fs, io::ErrorKind, path::Path, sync::Arc};
 
 use super::{
-    PATIENCE, THREADS,
-    failure::{FileFailure, failure},
-    folder::Folder,
-    kind::shared_kind,
-    list, patiently,
+    PATIENCE, THREADS, failure::FileFailure, folder::Folder, kind::shared_kind, list, patiently,
 };
 use crate::{
     MOST_LISTED, RegisterError, RegisterKey, RegisterRefusal, Removal, Swap, Version,
-    record_file::{
-        FileDamage, RecordFileError,
-        tried::{Call, Event, Tried},
-    },
+    record_file::tried::{Call, Event, Tried},
 };
 
 fn key(text: &str) -> RegisterKey {
@@ -264,42 +257,6 @@ fn more_files_than_a_register_lists_are_refused() {
     let refused = folder.names(&key("shop/present"));
     assert!(matches!(refused, Err(RegisterError::TooMany { .. })));
     assert_eq!(folder.names(&key("shop/cron")).unwrap(), [""; 0]);
-}
-
-#[test]
-fn an_error_says_which_file_and_whether_something_was_written() {
-    let of = |error, writes| match failure("/leases/x.entry".as_ref(), error, writes) {
-        FileFailure::Error(error) => error,
-        FileFailure::InUse(file) => file.error(PATIENCE),
-    };
-    let io = |kind: ErrorKind| RecordFileError::Io(kind.into());
-    for (error, refusal) in [
-        (io(ErrorKind::StorageFull), RegisterRefusal::Full),
-        (io(ErrorKind::QuotaExceeded), RegisterRefusal::Full),
-        (io(ErrorKind::PermissionDenied), RegisterRefusal::ReadOnly),
-        (io(ErrorKind::ReadOnlyFilesystem), RegisterRefusal::ReadOnly),
-        (FileDamage::Empty.into(), RegisterRefusal::Other),
-        (RecordFileError::Format { found: 2 }, RegisterRefusal::Other),
-        (RecordFileError::NotAvailable, RegisterRefusal::Other),
-    ] {
-        let error = of(error, true);
-        assert!(error.to_string().contains("/leases/x.entry"), "{error}");
-        assert!(
-            matches!(error, RegisterError::Refused { refusal: found, .. } if found == refusal),
-            "{error:?}"
-        );
-    }
-    let full = || ErrorKind::StorageFull.into();
-    assert!(of(RecordFileError::Unknown(full()), true).is_unknown());
-    assert!(of(RecordFileError::Replaced, true).is_unknown());
-    for error in [
-        RecordFileError::Replaced,
-        io(ErrorKind::NotFound),
-        RecordFileError::Forked,
-    ] {
-        let error = of(error, false);
-        assert!(matches!(error, RegisterError::Unreachable(_)), "{error:?}");
-    }
 }
 
 #[test]

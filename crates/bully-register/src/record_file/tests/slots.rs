@@ -173,3 +173,14 @@ fn a_slot_is_a_power_of_two_with_room_for_the_limit() {
         assert_eq!(SlotSize::of_file(len), None, "{len}");
     }
 }
+
+#[test]
+fn a_record_after_the_last_number_is_refused_by_that_reason() {
+    assert!(slot(u64::MAX - 1, "a").next(b"b").is_ok());
+    let refused = slot(u64::MAX, "a").next(b"b");
+    let is_last = matches!(
+        refused,
+        Err(RecordFileError::Damaged(FileDamage::LastNumber))
+    );
+    assert!(is_last, "{:?}", refused.err());
+}

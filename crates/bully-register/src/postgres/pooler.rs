@@ -1,0 +1,90 @@
+//! Whether a connection has a session of its own.
+//!
+//! A pooler may give a connection's next transaction to another session of the server. Whatever was set then stays in a
+//! session that other applications use: our time limit cancels their queries, and our notifications reach them. Its own
+//! statements cannot show that while nobody else uses the pool, since the pooler gives them the same session again and again.
+//!
+//! Decided here: that a second connection holds a transaction open between the first two statements. It gets the session of
+//! the first connection, or that one gets another session then, exactly if the pooler shares sessions. And that a register
+//! refuses such a pooler before it has set anything. Not here: the settings, and what is looked at after them (`session.rs`).
+
+use std::{future::Future, io, time::Duration};
+
+use tokio::time::timeout;
+use tokio_postgres::{Client, Error, SimpleQueryMessage};
+
+use crate::{RegisterError, RegisterRefusal};
+
+/// The number of the server's process that serves a connection, for this statement at least.
+pub(super) async fn process(client: &Client) -> Result<i32, Error> {
+    let row = client.simple_query("SELECT pg_backend_pid()").await?;
+    // As text, in a message without a prepared statement, which poolers keep apart as well.
+    let number = row.iter().find_map(|message| {
+        if let SimpleQueryMessage::Row(row) = message {
+            return row.get(0)?.parse().ok();
+        }
+        None
+    });
+    Ok(number.unwrap_or_default())
+}
+
+/// Asks on another connection while `client`, which the process `own` has served, has nothing to do.
+///
+/// `Ok(false)` if there was no other connection, as at a server without room for one: nothing is known then.
+///
+/// # Errors
+/// [`RegisterRefusal::Pooled`] if sessions are shared; [`RegisterError::Unreachable`] if that shows neither way.
+pub(super) async fn check(
+    client: &Client,
+    own: i32,
+    other: impl Future<Output = Result<Client, RegisterError>>,
+) -> Result<bool, RegisterError> {
+    let holds = async {
+        let other = other.await.ok()?;
+        other.batch_execute("BEGIN").await.ok()?;
+        let theirs = process(&other).await.ok()?;
+        Some((other, theirs))
+    };
+    let Ok(Some((other, theirs))) = timeout(LIMIT, holds).await else {
+        return Ok(false);
+    };
+    let again = if theirs == own {
+        Ok(Ok(own))
+    } else {
+        timeout(LIMIT, process(client)).await
+    };
+    // Its end would end the transaction as well, and some poolers then end the session.
+    other.batch_execute("ROLLBACK").await.ok();
+    match again {
+        Ok(Ok(again)) if is_shared(own, theirs, again) => Err(pooled()),
+        Ok(Ok(_)) => Ok(true),
+        Ok(Err(error)) => Err(RegisterError::unreachable(io::Error::other(error))),
+        Err(late) => Err(RegisterError::unreachable(io::Error::from(late))),
+    }
+}
+
+/// Whether sessions are shared: `own` served the first connection, then `theirs` the other one, whose transaction was open
+/// when `again` served the first.
+const fn is_shared(own: i32, theirs: i32, again: i32) -> bool {
+    own == theirs || own != again
+}
+
+pub(super) fn pooled() -> RegisterError {
+    let words = "two statements of one connection were run by two sessions of the server";
+    RegisterError::refused(RegisterRefusal::Pooled, io::Error::other(words))
+}
+
+/// Longest wait for the other connection, and for an answer beside it.
+const LIMIT: Duration = Duration::from_secs(1);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_is_shared_if_another_client_gets_it_or_the_own_one_changes() {
+        assert!(!is_shared(7, 8, 7), "each has its own");
+        assert!(is_shared(7, 7, 7), "the other one got it");
+        assert!(is_shared(7, 8, 9), "it has another one than before");
+    }
+}

@@ -1,0 +1,227 @@
+//! Errors of real servers that a register has to outlast by itself, and those that it has to name.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a deadline of real time, for another process"
+)]
+
+use std::{
+    fs,
+    os::unix::fs::{MetadataExt, PermissionsExt, chown},
+    path::Path,
+    process::Command,
+    thread,
+    time::Instant,
+};
+
+use actix_bully::register::{
+    Entry, EtcdRegister, PostgresRegister, Register, RegisterKey, RegisterRefusal, Swap, Version,
+};
+use actix_bully_database_tests::Server;
+use actix_bully_register_tests::{
+    DEADLINE, block_on, etcd::Etcd, key, pooler::Pooler, refusal, settled, works,
+};
+use tempfile::TempDir;
+
+fn open(address: &str) -> PostgresRegister {
+    let opened = PostgresRegister::builder(address).create_table().open();
+    opened.expect("the address is right")
+}
+
+/// Writes until the store does it, however often it has said that it does not.
+fn written(register: &dyn Register, key: &RegisterKey, value: &[u8]) -> Version {
+    let begun = Instant::now();
+    let mut expected: Option<Entry> = None;
+    loop {
+        match block_on(register.swap(key, expected.as_ref(), value.to_vec())) {
+            Ok(Swap::Done(version)) => return version,
+            Ok(Swap::Conflict(entry)) => expected = entry,
+            Err(error) => assert!(begun.elapsed() < DEADLINE, "{error}"),
+        }
+        thread::yield_now();
+    }
+}
+
+#[test]
+fn a_session_leaves_a_server_that_became_read_only_for_another_host_of_the_url() {
+    let (primary, holder) = (Server::on_tcp(), key("group/holder"));
+    let ports = |other: &Server| {
+        let (one, other) = (primary.port(), other.port());
+        format!("host=127.0.0.1,127.0.0.1 port={one},{other} user=postgres dbname=postgres")
+    };
+    written(&open(&format!("{}", primary.address())), &holder, b"one");
+    let standby = primary.standby();
+    // The URL asks for no `read-write` server: the register does.
+    let register = open(&ports(&standby));
+    written(&register, &holder, b"two");
+    let mut sql = primary.connect();
+    sql.batch_execute("ALTER SYSTEM SET default_transaction_read_only = on")
+        .expect("it may");
+    sql.batch_execute("SELECT pg_reload_conf()")
+        .expect("it may");
+    standby.promote();
+    written(&register, &holder, b"three");
+    let sessions = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'actix-bully'";
+    let sessions = standby.connect().query_one(sessions, &[]).expect("one");
+    assert_eq!(sessions.get::<_, i64>(0), 1, "it is at the new server");
+}
+
+/// What another application finds in the sessions of the pool: their time limits, and how many of them listen.
+fn left_behind(pooler: &Pooler) -> Vec<(String, i64)> {
+    let connect = || {
+        let client = postgres::Client::connect(&pooler.address(), postgres::NoTls);
+        client.expect("the pooler accepts connections")
+    };
+    // Each holds a session until all are seen.
+    let mut clients: Vec<_> = (0..3).map(|_| connect()).collect();
+    let seen = clients.iter_mut().map(|client| {
+        client.batch_execute("BEGIN").expect("it may");
+        let found = client.simple_query(
+            "SELECT current_setting('statement_timeout'), count(*) FROM pg_listening_channels()",
+        );
+        let found = found.expect("it may");
+        let row = found.iter().find_map(|message| match message {
+            postgres::SimpleQueryMessage::Row(row) => Some(row),
+            _ => None,
+        });
+        let row = row.expect("one");
+        let channels = row.get(1).and_then(|count| count.parse().ok());
+        (
+            row.get(0).unwrap_or_default().to_owned(),
+            channels.expect("a number"),
+        )
+    });
+    seen.collect()
+}
+
+#[test]
+fn a_pooler_that_shares_sessions_is_refused_before_anything_is_set_in_them() {
+    let (server, holder) = (Server::on_tcp(), key("group/holder"));
+    let sharing = Pooler::before(&server, "transaction");
+    let untouched = left_behind(&sharing);
+    let register = open(&sharing.address());
+    for _ in 0..3 {
+        let refused = settled(&register, &holder);
+        assert_eq!(
+            refusal(&refused),
+            Some(RegisterRefusal::Pooled),
+            "{refused:?}"
+        );
+    }
+    assert_eq!(left_behind(&sharing), untouched);
+    let own = Pooler::before(&server, "session");
+    let register = open(&own.address());
+    written(&register, &holder, b"one");
+}
+
+#[test]
+fn a_table_that_is_dropped_is_made_again_where_the_register_makes_tables() {
+    let (server, holder) = (Server::start(), key("group/holder"));
+    let maker = open(&server.address());
+    written(&maker, &holder, b"one");
+    let user = PostgresRegister::builder(&server.address()).open();
+    let user = user.expect("the address is right");
+    assert!(works(&user, &holder).is_some());
+    let mut sql = server.connect();
+    sql.batch_execute("DROP TABLE bully_register")
+        .expect("it is there");
+    let missing = settled(&user, &holder);
+    assert_eq!(
+        refusal(&missing),
+        Some(RegisterRefusal::Layout),
+        "{missing:?}"
+    );
+    written(&maker, &holder, b"two");
+    assert_eq!(works(&user, &holder).expect("it is there").value, b"two");
+}
+
+/// A file that only its owner can read.
+fn put(path: &Path, text: &str) {
+    fs::write(path, text).expect("it can be written");
+    fs::set_permissions(path, fs::Permissions::from_mode(0o600)).expect("it is ours");
+}
+
+#[test]
+fn a_password_is_read_again_when_the_database_asks_for_it() {
+    let server = Server::with(|data| {
+        let file = data.join("pg_hba.conf");
+        let owner = fs::metadata(&file).expect("initdb has made it");
+        put(
+            &file,
+            "local all all trust\nhost all all all scram-sha-256\n",
+        );
+        chown(&file, Some(owner.uid()), Some(owner.gid())).expect("it can be given away");
+        Vec::new()
+    });
+    let (folder, holder) = (TempDir::new().expect("a folder"), key("group/holder"));
+    let file = folder.path().join("url");
+    let change = |password: &str| {
+        let port = server.port();
+        put(
+            &file,
+            &format!("postgres://postgres:{password}@127.0.0.1:{port}/postgres\n"),
+        );
+        let change = format!(
+            "ALTER ROLE postgres PASSWORD '{password}';
+             SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'actix-bully'"
+        );
+        server.connect().batch_execute(&change).expect("it may");
+    };
+    change("one");
+    let builder = PostgresRegister::builder_from_file(&file).create_table();
+    let register = builder.open().expect("the URL is right");
+    written(&register, &holder, b"one");
+    change("two");
+    written(&register, &holder, b"two");
+}
+
+#[test]
+fn a_change_of_users_and_a_changed_password_end_a_login_and_no_election() {
+    let folder = TempDir::new().expect("a temporary folder can be made");
+    let (private, public) = (folder.path().join("key"), folder.path().join("pub"));
+    for words in [&["genrsa", "-out"][..], &["rsa", "-pubout", "-in"]] {
+        let mut openssl = Command::new("openssl");
+        openssl.args(words).arg(&private);
+        if words[0] == "rsa" {
+            openssl.arg("-out").arg(&public);
+        }
+        let made = openssl.output().expect("Debian's package openssl is there");
+        assert!(made.status.success(), "{made:?}");
+    }
+    let token = format!(
+        "jwt,pub-key={},priv-key={},sign-method=RS256,ttl=8h",
+        public.display(),
+        private.display()
+    );
+    let server = Etcd::with(&["--auth-token", &token]);
+    server.wait_until_it_works(&EtcdRegister::builder([server.endpoint()]));
+    server.make_users();
+    server.ctl(&["auth", "enable"]);
+    let login = folder.path().join("login");
+    put(&login, "jobs:sesame\n");
+    let builder = EtcdRegister::builder([server.endpoint()]).credentials_file(&login);
+    let register = builder.open().expect("the endpoint is right");
+    let holder = key("group/holder");
+    written(&register, &holder, b"one");
+    let root = |words: &[&str]| server.ctl(&[&["--user", "root:root"], words].concat());
+    root(&["role", "add", "unrelated"]);
+    written(&register, &holder, b"two");
+    root(&["user", "delete", "jobs"]);
+    put(&login, "jobs:barley\n");
+    root(&["user", "add", "jobs:barley"]);
+    root(&["user", "grant-role", "jobs", "jobs"]);
+    written(&register, &holder, b"three");
+}
+
+#[test]
+fn etcd_without_its_gateway_is_named() {
+    let server = Etcd::with(&["--enable-grpc-gateway=false"]);
+    let register = server.open();
+    let refused = settled(&register, &key("group/holder"));
+    assert_eq!(
+        refusal(&refused),
+        Some(RegisterRefusal::Gateway),
+        "{refused:?}"
+    );
+    let words = refused.err().map(|refused| refused.to_string());
+    assert!(words.is_some_and(|words| words.contains("--enable-grpc-gateway")));
+}
