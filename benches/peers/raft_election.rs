@@ -7,7 +7,7 @@
 //! The crate draws its election time-outs, 900 to 1,780 ms, from the thread's own random numbers. Here
 //! they are drawn anew from the seed of the world, so that a seed is one history.
 
-use std::{
+use std::{convert::Infallible, 
     collections::BTreeMap,
     fmt,
     hash::{Hash, Hasher},
@@ -252,6 +252,8 @@ fn kept(store: &MemStorage) -> Kept {
 impl Election for RaftElection {
     type Message = RaftMessage;
     type Timer = Tick;
+    type Ask = Infallible;
+    type Told = Infallible;
     type Durable = Kept;
     type Config = Arc<Voters>;
 

@@ -5,7 +5,7 @@
 //! takes. Messages that are repeated anyway (heartbeats) lead to nothing; where an election has no
 //! others, because it gossips or asks a store again and again, those count that say something new.
 
-use std::{
+use std::{convert::Infallible, 
     collections::BTreeMap,
     fmt,
     sync::{
@@ -187,6 +187,8 @@ impl<E: Election> Metered<E> {
 impl<E: Election> Election for Metered<E> {
     type Message = Stamped<E::Message>;
     type Timer = E::Timer;
+    type Ask = Infallible;
+    type Told = Infallible;
     type Durable = E::Durable;
     type Config = MeteringOf<E>;
 

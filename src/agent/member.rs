@@ -166,7 +166,6 @@ impl Handler<Envelope<BullyMessage>> for ByType {
             | BullyMessage::Install(_)
             | BullyMessage::AskChange(_)
             | BullyMessage::Enlist(_)
-            | BullyMessage::RegisterMessage(_)
             | BullyMessage::ChangeAnswer(_) => {}
         }
     }

@@ -4,7 +4,7 @@
     reason = "a scene that cannot be set fails the test"
 )]
 
-use std::{fmt, time::Duration};
+use std::{convert::Infallible, fmt, time::Duration};
 
 use actix_bully::{
     agent::{Agent, AgentBuilder},
@@ -167,6 +167,8 @@ pub(crate) fn requirements() -> Requirements {
 impl Election for Toy {
     type Message = Said;
     type Timer = char;
+    type Ask = Infallible;
+    type Told = Infallible;
     type Durable = u32;
     type Config = Script;
 

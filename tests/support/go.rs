@@ -7,7 +7,7 @@
 //! memory. The program's locks, and the deadlock and the race between them, are not here: a machine
 //! shares nothing.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{convert::Infallible, fmt, sync::Arc, time::Duration};
 
 use actix_bully::protocol::{
     AgentId, Birth, EffectsOf, Election, Event, Identity, Incarnation, Input, InputOf, Leader,
@@ -255,6 +255,8 @@ fn until_next(tick: Duration, now: Time) -> Duration {
 impl Election for Node {
     type Message = Message;
     type Timer = Timer;
+    type Ask = Infallible;
+    type Told = Infallible;
     /// `Term`: a crash is a flag, and memory stays.
     type Durable = u64;
     type Config = Optimizations;

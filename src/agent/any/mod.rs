@@ -3,7 +3,7 @@
 //! Decided here: nothing. See [`bully`](crate::elections::bully), [`astra`](crate::elections::astra),
 //! [`quorum`](crate::elections::quorum) and [`lease`](crate::elections::lease) for what each promises.
 
-use std::sync::Arc;
+use std::{convert::Infallible, sync::Arc};
 
 use bully_core::elections::{message::BullyMessage, timer::BullyTimer, vote::Vote};
 
@@ -53,6 +53,8 @@ impl Default for AnyConfig {
 impl Election for AnyBully {
     type Message = BullyMessage;
     type Timer = BullyTimer;
+    type Ask = Infallible;
+    type Told = Infallible;
     type Durable = Vote;
     type Config = AnyConfig;
 

@@ -4,7 +4,7 @@
 //! is stored beside the election's, and it is shown what a handle would show: a leadership that has run out by the
 //! agent's clock is none.
 
-use std::{collections::VecDeque, fmt, mem, sync::Arc};
+use std::{convert::Infallible, collections::VecDeque, fmt, mem, sync::Arc};
 
 use super::{AppEffect, Application, Here, Said};
 use crate::protocol::{
@@ -58,6 +58,8 @@ pub(in crate::leader) enum CarriedTimer<T> {
 impl<E: Election, A: Application> Election for Carried<E, A> {
     type Message = CarriedMessage<E::Message, A::Message>;
     type Timer = CarriedTimer<E::Timer>;
+    type Ask = Infallible;
+    type Told = Infallible;
     type Durable = CarriedRecord<E::Durable, A::Record>;
     type Config = CarriedConfig<E::Config, A::Shared>;
 

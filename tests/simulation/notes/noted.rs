@@ -3,7 +3,7 @@
 //! Nodes have ids 1 to n; the score of an agent is its id. The notes know a recovery of no node
 //! ("a scenario where the failure node won't be recovered").
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{convert::Infallible, fmt, sync::Arc, time::Duration};
 
 use actix_bully::protocol::{
     AgentId, EffectsOf, Election, Identity, Input, InputOf, Member, MemberKind, Members,
@@ -139,6 +139,8 @@ impl Noted {
 impl Election for Noted {
     type Message = Note;
     type Timer = Timer;
+    type Ask = Infallible;
+    type Told = Infallible;
     type Durable = ();
     type Config = ();
 

@@ -134,7 +134,7 @@ mod voter;
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
+use std::{convert::Infallible, sync::Arc};
 
 pub use config::{BallotConfig, BallotError};
 #[cfg(not(feature = "planted"))]
@@ -179,6 +179,8 @@ pub struct Ballot {
 impl Election for Ballot {
     type Message = BallotMessage;
     type Timer = BallotTimer;
+    type Ask = Infallible;
+    type Told = Infallible;
     type Durable = BallotRecord;
     type Config = Arc<BallotConfig>;
 

@@ -122,7 +122,7 @@ mod transition;
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
+use std::{convert::Infallible, sync::Arc};
 
 pub use config::{InvitationConfig, InvitationError};
 #[cfg(not(feature = "planted"))]
@@ -162,6 +162,8 @@ const RULES: Rules = Rules::new("invitation");
 impl Election for InvitationElection {
     type Message = InvitationMessage;
     type Timer = InvitationTimer;
+    type Ask = Infallible;
+    type Told = Infallible;
     type Durable = CountRecord;
     type Config = Arc<InvitationConfig>;
 

@@ -148,7 +148,7 @@ mod waiting;
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
+use std::{convert::Infallible, sync::Arc};
 
 pub use config::{ReorganizationConfig, ReorganizationError, WhenAsked};
 #[cfg(not(feature = "planted"))]
@@ -190,6 +190,8 @@ const RULES: Rules = Rules::new("reorganization");
 impl Election for Reorganization {
     type Message = ReorganizationMessage;
     type Timer = ReorganizationTimer;
+    type Ask = Infallible;
+    type Told = Infallible;
     type Durable = CountRecord;
     type Config = Arc<ReorganizationConfig>;
 

@@ -143,7 +143,7 @@ mod transition;
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
+use std::{convert::Infallible, sync::Arc};
 
 pub use config::{RingConfig, RingError};
 #[cfg(not(feature = "planted"))]
@@ -180,6 +180,8 @@ const RULES: Rules = Rules::new("ring");
 impl Election for Ring {
     type Message = RingMessage;
     type Timer = RingTimer;
+    type Ask = Infallible;
+    type Told = Infallible;
     type Durable = ();
     type Config = Arc<RingConfig>;
 

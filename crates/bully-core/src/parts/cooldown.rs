@@ -15,19 +15,19 @@ pub struct Cooldown(Option<Time>);
 
 impl Cooldown {
     /// Begins, and sets `timer` to its end.
-    pub fn begin<M, T, D>(
+    pub fn begin<M, T, D, A>(
         &mut self,
         now: Time,
         span: Duration,
         timer: T,
-        out: &mut Effects<M, T, D>,
+        out: &mut Effects<M, T, D, A>,
     ) {
         self.0 = Some(now.after(span));
         out.set_timer(timer, span);
     }
 
     /// Ends early; says whether there was one.
-    pub fn end<M, T, D>(&mut self, timer: T, out: &mut Effects<M, T, D>) -> bool {
+    pub fn end<M, T, D, A>(&mut self, timer: T, out: &mut Effects<M, T, D, A>) -> bool {
         let has_begun = self.0.take().is_some();
         if has_begun {
             out.cancel_timer(timer);
@@ -52,11 +52,11 @@ impl Cooldown {
 
     /// What its timer finds: `None` if there is none. If its time is up the cool-down ends, if not
     /// `timer` is set to what is left of it.
-    pub fn on_due<M, T, D>(
+    pub fn on_due<M, T, D, A>(
         &mut self,
         now: Time,
         timer: T,
-        out: &mut Effects<M, T, D>,
+        out: &mut Effects<M, T, D, A>,
     ) -> Option<Due> {
         let due = Due::check(now, self.0?, timer, out);
         if due == Due::Now {

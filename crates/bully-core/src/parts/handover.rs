@@ -30,7 +30,12 @@ pub enum Due {
 
 impl Due {
     /// Whether that time has come; if not, `timer` is set to it.
-    pub fn check<M, T, D>(now: Time, due: Time, timer: T, out: &mut Effects<M, T, D>) -> Self {
+    pub fn check<M, T, D, A>(
+        now: Time,
+        due: Time,
+        timer: T,
+        out: &mut Effects<M, T, D, A>,
+    ) -> Self {
         if now < due {
             out.set_timer(timer, due.since(now));
             Self::Later
@@ -42,13 +47,13 @@ impl Due {
 
 impl Handover {
     /// Tells the application that its work must end within `limit`, and sets `timer` to that.
-    pub fn begin<M, T, D>(
+    pub fn begin<M, T, D, A>(
         now: Time,
         term: Term,
         to: Option<AgentId>,
         limit: Duration,
         timer: T,
-        out: &mut Effects<M, T, D>,
+        out: &mut Effects<M, T, D, A>,
     ) -> Self {
         // Told first: the time for the work must not run before the application knows of it.
         out.notify(Event::Draining {
@@ -61,7 +66,7 @@ impl Handover {
     }
 
     /// Whether the work has had its time; if not, `timer` is set to what is left of it.
-    pub fn on_due<M, T, D>(&self, now: Time, timer: T, out: &mut Effects<M, T, D>) -> Due {
+    pub fn on_due<M, T, D, A>(&self, now: Time, timer: T, out: &mut Effects<M, T, D, A>) -> Due {
         Due::check(now, self.due, timer, out)
     }
 }

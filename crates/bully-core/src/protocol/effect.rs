@@ -1,12 +1,14 @@
 //! What comes out of a machine, in the order in which it must be done.
 
-use std::{iter, sync::Arc, time::Duration};
+use std::{convert::Infallible, iter, sync::Arc, time::Duration};
 
 use super::{AgentId, Election, Event};
 
 /// One thing to do; see [`Election::handle`].
+///
+/// `A` is what the machine asks a store: nothing, unless an election says otherwise.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Effect<M, T, D> {
+pub enum Effect<M, T, D, A = Infallible> {
     /// Make this record durable before any later effect of the step leaves.
     Persist(D),
     /// Send this message to others.
@@ -16,6 +18,8 @@ pub enum Effect<M, T, D> {
         /// What is sent.
         message: M,
     },
+    /// Ask the store that the participants share.
+    Ask(A),
     /// Set a timer; one that is running under that name is replaced.
     SetTimer {
         /// Its name.
@@ -30,16 +34,24 @@ pub enum Effect<M, T, D> {
 }
 
 /// An effect of a machine of that kind.
-pub type EffectOf<E> =
-    Effect<<E as Election>::Message, <E as Election>::Timer, <E as Election>::Durable>;
+pub type EffectOf<E> = Effect<
+    <E as Election>::Message,
+    <E as Election>::Timer,
+    <E as Election>::Durable,
+    <E as Election>::Ask,
+>;
 
 /// What members of an election of that kind say to each other: `Group<MessageOf<Ring>>`.
 pub type MessageOf<E> = <E as Election>::Message;
 
-/// The effects of a machine of that kind. Machines with the same messages, timers and records
-/// share it.
-pub type EffectsOf<E> =
-    Effects<<E as Election>::Message, <E as Election>::Timer, <E as Election>::Durable>;
+/// The effects of a machine of that kind. Machines with the same messages, timers, records and
+/// questions share it.
+pub type EffectsOf<E> = Effects<
+    <E as Election>::Message,
+    <E as Election>::Timer,
+    <E as Election>::Durable,
+    <E as Election>::Ask,
+>;
 
 /// The receivers of a message. The sender is never among them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,15 +97,15 @@ impl From<Duration> for After {
 
 /// The effects of one step, in order. Reused between steps: a steady state allocates nothing.
 #[derive(Debug)]
-pub struct Effects<M, T, D>(Vec<Effect<M, T, D>>);
+pub struct Effects<M, T, D, A = Infallible>(Vec<Effect<M, T, D, A>>);
 
-impl<M, T, D> Default for Effects<M, T, D> {
+impl<M, T, D, A> Default for Effects<M, T, D, A> {
     fn default() -> Self {
         Self(Vec::new())
     }
 }
 
-impl<M, T, D> Effects<M, T, D> {
+impl<M, T, D, A> Effects<M, T, D, A> {
     /// An empty list.
     pub fn new() -> Self {
         Self::default()
@@ -122,6 +134,11 @@ impl<M, T, D> Effects<M, T, D> {
         });
     }
 
+    /// Appends [`Effect::Ask`].
+    pub fn ask(&mut self, question: A) {
+        self.push(|| Effect::Ask(question));
+    }
+
     /// Appends [`Effect::SetTimer`].
     pub fn set_timer(&mut self, timer: T, after: impl Into<After>) {
         self.push(|| Effect::SetTimer {
@@ -141,17 +158,17 @@ impl<M, T, D> Effects<M, T, D> {
     }
 
     /// Room first: an effect that is made after that is written where it stays, and is not moved there.
-    fn push(&mut self, effect: impl FnOnce() -> Effect<M, T, D>) {
+    fn push(&mut self, effect: impl FnOnce() -> Effect<M, T, D, A>) {
         self.0.extend(iter::once_with(effect));
     }
 
     /// Takes the effects out, in order; the room is kept.
-    pub fn drain(&mut self) -> impl Iterator<Item = Effect<M, T, D>> + '_ {
+    pub fn drain(&mut self) -> impl Iterator<Item = Effect<M, T, D, A>> + '_ {
         self.0.drain(..)
     }
 
     /// The effects so far.
-    pub fn as_slice(&self) -> &[Effect<M, T, D>] {
+    pub fn as_slice(&self) -> &[Effect<M, T, D, A>] {
         &self.0
     }
 

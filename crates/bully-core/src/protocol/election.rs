@@ -28,7 +28,8 @@ use super::{
 /// 7. What came from an incarnation that has since ended is dropped, and so is what comes from an
 ///    agent that is no other member: [`Members::admit`](super::Members::admit) decides, and no
 ///    machine asks again.
-/// 8. The user reads [`view`](Self::view) with a fresh clock reading, never the last event. A
+/// 8. A question to the store is answered once or never. The next incarnation may hear a late answer to this one.
+/// 9. The user reads [`view`](Self::view) with a fresh clock reading, never the last event. A
 ///    lost leadership is published *before* any effect of its step, a gained one *after* all of
 ///    them.
 ///
@@ -38,6 +39,11 @@ pub trait Election: Sized + Debug + Unpin + 'static {
     type Message: PeerMessage;
     /// The names of the timers.
     type Timer: Copy + Debug + Ord + Unpin + 'static;
+    /// What it asks a store that the participants share: [`Infallible`](std::convert::Infallible) for an
+    /// election without one.
+    type Ask: Clone + Debug + PartialEq + Send + Unpin + 'static;
+    /// What that store tells it.
+    type Told: Clone + Debug + PartialEq + Send + Unpin + 'static;
     /// What must survive a crash: `()` or a small record.
     type Durable: Clone + Debug + PartialEq + Send + Unpin + 'static;
     /// The rules' parameters: the same at every member, so best behind an `Arc`.

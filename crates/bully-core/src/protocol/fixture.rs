@@ -47,12 +47,13 @@ pub fn among(kind: MemberKind, score: Option<Score>) -> (Identity, Members) {
 
 /// Whether a driver hands that to a machine which knows these members. Before a machine is started it
 /// knows no member, and a test may hand it anything.
-pub fn admits<M, T>(members: &Members, me: &AgentId, input: &Input<M, T>) -> bool {
+pub fn admits<M, T, A>(members: &Members, me: &AgentId, input: &Input<M, T, A>) -> bool {
     match input {
         Input::Received {
             from, incarnation, ..
         } => members.is_empty() || members.admit(me, from, *incarnation).is_ok(),
         Input::Start(_)
+        | Input::Told(_)
         | Input::TimedOut(_)
         | Input::Members(_)
         | Input::Campaign

@@ -14,13 +14,15 @@
 //! A member of the simulator that leaves only stops, even if it leads: a history that wants a hand-over gives
 //! a `StepDown` first.
 
-use std::sync::Arc;
+use std::{convert::Infallible, sync::Arc};
 
 use super::{AgentId, Election, Incarnation, Members, Score, VoterChange};
 
 /// One thing that happened; see [`Election::handle`].
+///
+/// `A` is what a store answers: nothing, unless an election says otherwise.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Input<M, T> {
+pub enum Input<M, T, A = Infallible> {
     /// The incarnation begins, among these members. This is the first input, and it is given once.
     Start(Arc<Members>),
     /// A message arrived from a member whose `incarnation` is not known to have ended.
@@ -32,6 +34,8 @@ pub enum Input<M, T> {
         /// What it says.
         message: M,
     },
+    /// The store has answered, or has told of a change unasked.
+    Told(A),
     /// A timer that was set is due.
     TimedOut(T),
     /// The membership changed: a member joined, left, came up, went down, or has another score.
@@ -55,5 +59,6 @@ pub enum Input<M, T> {
     ChangeVoters(Box<VoterChange>),
 }
 
-/// The input of a machine of that kind. Machines with the same messages and timers share it.
-pub type InputOf<E> = Input<<E as Election>::Message, <E as Election>::Timer>;
+/// The input of a machine of that kind. Machines with the same messages, timers and answers share it.
+pub type InputOf<E> =
+    Input<<E as Election>::Message, <E as Election>::Timer, <E as Election>::Told>;

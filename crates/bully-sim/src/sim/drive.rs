@@ -348,6 +348,8 @@ impl<E: Election> World<E> {
         let mut suffers = None;
         for effect in effects.drain() {
             match effect {
+                // No store is in a world: an election that has one makes it a member, as `lease::Simulated` does.
+                Effect::Ask(_) => {}
                 Effect::Persist(record) => node.durable = Some(record),
                 Effect::Send { to, message } => {
                     let message = as_heard(message, me, node.may_be, &mut driver.broken);

@@ -2,7 +2,7 @@
 //!
 //! Decided here: nothing. The machine inside is the one that users run.
 
-use std::{
+use std::{convert::Infallible, 
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
@@ -102,6 +102,8 @@ impl Watch {
 impl Election for Watched {
     type Message = BullyMessage;
     type Timer = BullyTimer;
+    type Ask = Infallible;
+    type Told = Infallible;
     type Durable = Vote;
     type Config = Watch;
 

@@ -189,7 +189,6 @@ impl State {
             | BullyMessage::Install(_)
             | BullyMessage::AskChange(_)
             | BullyMessage::Enlist(_)
-            | BullyMessage::RegisterMessage(_)
             | BullyMessage::ChangeAnswer(_) => Next::ignore(step, "a message of the quorum mode"),
         }
     }

@@ -82,7 +82,7 @@ mod machine;
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
+use std::{convert::Infallible, sync::Arc};
 
 pub use config::AstraConfig;
 
@@ -116,6 +116,8 @@ pub struct Astra {
 impl Election for Astra {
     type Message = BullyMessage;
     type Timer = BullyTimer;
+    type Ask = Infallible;
+    type Told = Infallible;
     type Durable = Vote;
     type Config = Arc<AstraConfig>;
 

@@ -168,6 +168,7 @@ impl State {
                 incarnation,
                 message,
             } => self.on_message(from, *incarnation, message, step),
+            Input::Told(never) => match *never {},
             Input::TimedOut(timer) => self.on_timer(*timer, step),
             Input::Members(members) | Input::Start(members) => {
                 step.core.note_members(members);
@@ -218,7 +219,6 @@ impl State {
             | BullyMessage::Install(_)
             | BullyMessage::AskChange(_)
             | BullyMessage::Enlist(_)
-            | BullyMessage::RegisterMessage(_)
             | BullyMessage::ChangeAnswer(_) => {
                 return Next::ignore(step, "a message of the quorum mode");
             }

@@ -109,7 +109,7 @@ mod waiting;
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
+use std::{convert::Infallible, sync::Arc};
 
 pub use config::BullyConfig;
 #[cfg(not(feature = "planted"))]
@@ -159,6 +159,8 @@ pub struct Bully {
 impl Election for Bully {
     type Message = BullyMessage;
     type Timer = BullyTimer;
+    type Ask = Infallible;
+    type Told = Infallible;
     type Durable = Vote;
     type Config = Arc<BullyConfig>;
 

@@ -24,8 +24,6 @@ use crate::{
 pub struct LeaseConfig {
     /// Whose lease it is: the same at every member, and no other election's.
     pub name: LeaseName,
-    /// By which name the register is a member of the group; no agent may have it. Default: `register`.
-    pub register: AgentId,
     /// How long to wait for what. Default: [`Timings::default`]; they need a failure detector. H is how often
     /// the holder renews, D the lease, d the longest that a question to the store or its answer may take.
     pub timings: Timings,
@@ -69,7 +67,6 @@ impl LeaseConfig {
                 cluster: AgentId::new(cluster)?,
                 group: AgentId::new(group)?,
             },
-            register: AgentId::new("register")?,
             timings: Timings::default(),
             preemption: Preemption::After(Duration::from_secs(10)),
             margin: None,

@@ -20,7 +20,7 @@ use crate::{
             ClaimRecord, Holder, LeaseName, LeaseRecord, Nonce, RecordError, RegisterRecord,
             Successor,
         },
-        register::{Cell, ReadRegister, RegisterMessage, SwapRegister, Swapped, Version},
+        register::{Cell, ReadRegister, RegisterQuestion, SwapRegister, Swapped, Version},
     },
     parts::{Cooldown, Participant, slot},
 };
@@ -97,8 +97,7 @@ impl Core {
     pub(super) fn read(&mut self, now: Time, out: &mut Out) {
         let request = self.next_request();
         self.reads.ask(request, now);
-        let read = RegisterMessage::Read(ReadRegister { request });
-        out.send(&self.config.register, read);
+        out.ask(RegisterQuestion::Read(ReadRegister { request }));
     }
 
     fn swap(&mut self, now: Time, request: u64, expected: Version, record: Swapped, out: &mut Out) {
@@ -113,7 +112,7 @@ impl Core {
             expected,
             record,
         };
-        out.send(&self.config.register, RegisterMessage::Swap(Box::new(swap)));
+        out.ask(RegisterQuestion::Swap(Box::new(swap)));
     }
 
     /// Asks for the lease in that term: to take it, or to renew it. `None` where nothing that was seen can be

@@ -4,11 +4,8 @@
 use std::{sync::Arc, time::Duration};
 
 use super::{BullyTimer, Lease, Out, leader::Leading, state::State};
+use crate::parts::Due;
 use crate::protocol::{AgentId, Input, InputOf, LostReason, Members, Score, Time};
-use crate::{
-    elections::message::{BullyMessage, register::RegisterMessage},
-    parts::Due,
-};
 
 impl Lease {
     pub(super) fn before_start(&mut self, now: Time, input: InputOf<Self>, out: &mut Out) {
@@ -20,6 +17,7 @@ impl Lease {
             }
             Input::SetScore(score) => self.core.me.score = score,
             Input::Received { .. }
+            | Input::Told(_)
             | Input::TimedOut(_)
             | Input::Members(_)
             | Input::Campaign
@@ -42,12 +40,8 @@ impl Lease {
 
     pub(super) fn on_input(&mut self, now: Time, input: InputOf<Self>, out: &mut Out) {
         match input {
-            Input::Received {
-                from,
-                message: BullyMessage::RegisterMessage(RegisterMessage::Shown(shown)),
-                ..
-            } if from == self.core.config.register => self.on_shown(now, *shown, out),
-            Input::Received { .. } => self.ignore("not what a register shows"),
+            Input::Received { .. } => self.ignore("no agent says anything to another one"),
+            Input::Told(shown) => self.on_shown(now, *shown, out),
             Input::Members(members) | Input::Start(members) => {
                 self.note(members);
                 self.reconsider(now, out);

@@ -11,8 +11,8 @@
 //! as no wall clock that was used was ahead of one that is used later. When the store does not answer, no agent
 //! leads after D; when it answers again, one does.
 //!
-//! To a machine the register is one more member of its group, an observer, which it asks by
-//! [`RegisterMessage`]. These never leave the process.
+//! The register is no member of the group: a machine asks it by [`RegisterQuestion`], the effect `Ask`, and hears
+//! [`RegisterShown`], the input `Told`.
 //!
 //! # One lease
 //! ```text
@@ -59,7 +59,7 @@
 //!
 //! | input | vacant | following | taking | leading |
 //! |---|---|---|---|---|
-//! | `RegisterMessage`: a read shows its own attempt | leads; after a gap: its slot | the same | the same | lease from when it was sent |
+//! | `Told`: a read shows its own attempt | leads; after a gap: its slot | the same | the same | lease from when it was sent |
 //! | … another holder | follows | follows the newest | its attempt failed: follows | lost; an earlier term: writes over it |
 //! | … a released lease, or nothing; an earlier term that is released | its slot | no leader; its slot | its attempt failed: its slot | lost; nothing, or an earlier term: writes over it |
 //! | … no record of this election | − | no leader | − | − |
@@ -125,7 +125,7 @@ pub(crate) use defect::Defect;
 pub use defect::Defect;
 
 #[cfg(any(test, feature = "testkit"))]
-pub use simulated::{Held, Register, RegisterConfig, Simulated, SimulatedConfig};
+pub use simulated::{Held, Register, RegisterConfig, RegisterMessage, Simulated, SimulatedConfig};
 
 pub use crate::elections::{
     message::{
@@ -135,7 +135,7 @@ pub use crate::elections::{
             RecordError, RegisterRecord, Successor,
         },
         register::{
-            Answer, Cell, ReadRegister, RegisterMessage, RegisterShown, SwapRegister, Swapped,
+            Answer, Cell, ReadRegister, RegisterQuestion, RegisterShown, SwapRegister, Swapped,
             Version,
         },
     },
@@ -178,6 +178,8 @@ impl Lease {
 impl Election for Lease {
     type Message = BullyMessage;
     type Timer = BullyTimer;
+    type Ask = RegisterQuestion;
+    type Told = Box<RegisterShown>;
     type Durable = Vote;
     type Config = Arc<LeaseConfig>;
 
@@ -198,15 +200,10 @@ impl Election for Lease {
 
     fn requirements(
         config: &Self::Config,
-        agent: &AgentId,
+        _: &AgentId,
         _: MemberKind,
     ) -> Result<Requirements, MembershipError> {
         config.check().map_err(MembershipError::config)?;
-        if *agent == config.register {
-            return Err(MembershipError::config(format_args!(
-                "an agent cannot be named {agent}, like the register: give one of both another name"
-            )));
-        }
         Ok(Requirements {
             // The store decides who writes a term, and no two write one.
             leaders: Leaders::PerTerm,

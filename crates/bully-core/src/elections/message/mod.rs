@@ -24,8 +24,6 @@
 //! | [`AskChange`], [`ChangeAnswer`] | – | – | – | to the leader: change the voters; its answer |
 //! | [`Enlist`] | – | – | – | to the leader: I could become a voter |
 //!
-//! [`RegisterMessage`] is of the lease in a store alone ([`lease`](crate::elections::lease)), and has no bytes.
-//!
 //! All are flat and small. The sender's name and incarnation travel beside them. Every answer names the incarnation
 //! that asked, in its round or in a field of its own: no other incarnation may count it. A field that only one
 //! mode needs is `None` in the other. The decoder bounds how long a message is, not what its spans and
@@ -43,7 +41,6 @@ use serde::{Deserialize, Serialize};
 
 pub use change::{AskChange, ChangeAnswer, Enlist, Install, Seal, Sealed};
 pub use recall::{Recall, Recalled, Recover, Recovered};
-use register::RegisterMessage;
 
 use crate::protocol::{
     AgentId, Incarnation, Leader, MinimumRole, PeerMessage, Round, Score, Term, Time,
@@ -362,9 +359,6 @@ messages! {
         AskChange(m) => "ask_change", m.term;
         ChangeAnswer(m) => "change_answer", m.term;
         Enlist(m) => "enlist", m.term;
-        // Of one process and its store: no bytes are made of it, and none are read as it.
-        #[serde(skip)]
-        RegisterMessage(m) => m.kind_of(["read_register", "swap_register", "register_shown"]), m.term();
     }
 }
 
@@ -390,9 +384,7 @@ impl PeerMessage for BullyMessage {
             // No answer: whose word counts for nothing shall not have others chosen either.
             | Self::AskChange(_) => MinimumRole::Voter,
             // They decide nothing: the leader does.
-            Self::Behind(_) | Self::Enlist(_)
-            // Heard by a register and from one, in one process.
-            | Self::RegisterMessage(_) => MinimumRole::Observer,
+            Self::Behind(_) | Self::Enlist(_) => MinimumRole::Observer,
             Self::Elect(_)
             | Self::Elected(_)
             | Self::Heartbeat(_)

@@ -1,29 +1,23 @@
-//! What a participant says to a register, and what it is shown.
+//! What a participant asks a register, and what it is shown.
 //!
-//! A register is one lease record and one claim record in a store, each with compare-and-swap. For a machine it
-//! is one more member of its group: it asks it by these messages. They never cross between hosts: none of them
-//! has bytes.
+//! A register is one lease record and one claim record in a store, each with compare-and-swap. Questions and answers
+//! stay in one process: none of them has bytes.
 //!
 //! Every question is answered once or not at all. An answer that does not come, and one that is
 //! [`Failed`](Answer::Failed), leaves the outcome of a swap unknown: it may have been applied, or may yet be.
-
-use std::fmt;
 
 use super::{
     Micros,
     record::{ClaimRecord, LeaseRecord, RecordError},
 };
-use crate::protocol::Term;
 
-/// A question to a register, or what it shows.
+/// A question to a register. [`RegisterShown`] answers it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum RegisterMessage {
+pub enum RegisterQuestion {
     /// "What do you hold?"
     Read(ReadRegister),
     /// "Hold this, if nothing has changed since you showed me that."
     Swap(Box<SwapRegister>),
-    /// The register's answer, or what it shows unasked after a change.
-    Shown(Box<RegisterShown>),
 }
 
 /// "What do you hold?"
@@ -53,7 +47,7 @@ pub enum Swapped {
     Claim(ClaimRecord),
 }
 
-/// What a register shows.
+/// What a register shows: its answer to a question, or unasked after a change.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct RegisterShown {
     /// The question that this answers; `None` if a record changed and the register says so unasked.
@@ -135,90 +129,6 @@ impl RegisterShown {
             request: None,
             age,
             answer,
-        }
-    }
-}
-
-impl RegisterMessage {
-    /// Of these names, for a read, a swap, and what is shown, its own.
-    pub(super) const fn kind_of(&self, names: [&'static str; 3]) -> &'static str {
-        let [read, swap, shown] = names;
-        match self {
-            Self::Read(_) => read,
-            Self::Swap(_) => swap,
-            Self::Shown(_) => shown,
-        }
-    }
-
-    /// The highest term that it names.
-    pub(super) fn term(&self) -> Term {
-        match self {
-            Self::Swap(swap) => match &swap.record {
-                Swapped::Lease(record) => record.term,
-                Swapped::Claim(_) => Term::ZERO,
-            },
-            Self::Shown(shown) => match &shown.answer {
-                Answer::Holds {
-                    lease:
-                        Cell {
-                            content: Ok(Some(record)),
-                            ..
-                        },
-                    ..
-                } => record.term,
-                Answer::Holds { .. } | Answer::Applied(_) | Answer::Changed | Answer::Failed => {
-                    Term::ZERO
-                }
-            },
-            Self::Read(_) => Term::ZERO,
-        }
-    }
-}
-
-impl fmt::Display for RegisterMessage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Read(_) => f.write_str("read"),
-            Self::Swap(swap) => match &swap.record {
-                Swapped::Lease(record) => write!(f, "swap {record}"),
-                Swapped::Claim(record) => write!(f, "swap {record}"),
-            },
-            Self::Shown(shown) => match &shown.answer {
-                Answer::Holds { lease, claim } => write!(f, "holds {lease}; {claim}"),
-                Answer::Applied(_) => f.write_str("applied"),
-                Answer::Changed => f.write_str("has changed"),
-                Answer::Failed => f.write_str("failed"),
-            },
-        }
-    }
-}
-
-impl<R: fmt::Display> fmt::Display for Cell<R> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.content {
-            Ok(Some(record)) => record.fmt(f),
-            Ok(None) => f.write_str("nothing"),
-            Err(error) => error.fmt(f),
-        }
-    }
-}
-
-impl fmt::Display for LeaseRecord {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "term {}", self.term)?;
-        match (&self.holder, &self.next) {
-            (Some(holder), _) => write!(f, " of {} #{}", holder.id, self.nonce.attempt),
-            (None, Some(next)) => write!(f, " released for {}", next.id),
-            (None, None) => f.write_str(" released"),
-        }
-    }
-}
-
-impl fmt::Display for ClaimRecord {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.score {
-            Some(score) => write!(f, "claim of {} score {score}", self.nonce.id),
-            None => write!(f, "{} has seen term {}", self.nonce.id, self.seen),
         }
     }
 }

@@ -55,7 +55,6 @@ impl fmt::Display for BullyMessage {
             Self::Sealed(m) => write!(f, "sealed in term {}", m.term),
             Self::Install(m) => write!(f, "install {}", m.decree),
             Self::Enlist(m) => write!(f, "enlist in term {}", m.term),
-            Self::RegisterMessage(m) => m.fmt(f),
             Self::AskChange(m) => write!(f, "ask to {}", m.change),
             Self::ChangeAnswer(m) => match &m.outcome {
                 Ok(changed) => write!(f, "did {}, epoch {}", m.change, changed.epoch),

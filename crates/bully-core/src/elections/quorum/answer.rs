@@ -36,8 +36,7 @@ impl Core {
             | BullyMessage::Install(_)
             | BullyMessage::AskChange(_)
             | BullyMessage::ChangeAnswer(_)
-            | BullyMessage::Enlist(_)
-            | BullyMessage::RegisterMessage(_) => return true,
+            | BullyMessage::Enlist(_) => return true,
         };
         asked == self.me.incarnation || self.config.lacks(Defect::AnswersUnaddressed)
     }

@@ -256,8 +256,7 @@ impl QuorumBully {
             | BullyMessage::AskChange(_)
             | BullyMessage::Enlist(_)
             | BullyMessage::Recall(_)
-            | BullyMessage::Recalled(_)
-            | BullyMessage::RegisterMessage(_) => Next::Stay,
+            | BullyMessage::Recalled(_) => Next::Stay,
             BullyMessage::Behind(_) => self
                 .state
                 .ignore(&self.core, "of this epoch, and of no observer"),
@@ -427,7 +426,6 @@ fn hear_answer(
         | BullyMessage::Install(_)
         | BullyMessage::AskChange(_)
         | BullyMessage::Enlist(_)
-        | BullyMessage::RegisterMessage(_)
         | BullyMessage::ChangeAnswer(_)
         | BullyMessage::Resign(_) => {}
     }

@@ -179,7 +179,7 @@ mod voter;
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
+use std::{convert::Infallible, sync::Arc};
 
 pub use config::{QuorumConfig, QuorumError};
 #[cfg(not(feature = "planted"))]
@@ -229,6 +229,8 @@ pub struct QuorumBully {
 impl Election for QuorumBully {
     type Message = BullyMessage;
     type Timer = BullyTimer;
+    type Ask = Infallible;
+    type Told = Infallible;
     type Durable = Vote;
     type Config = Arc<QuorumConfig>;
 

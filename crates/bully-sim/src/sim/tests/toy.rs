@@ -1,6 +1,6 @@
 //! A toy election for the world's own tests: the highest rank among the agents that are up leads.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{convert::Infallible, fmt, sync::Arc, time::Duration};
 
 use bully_core::protocol::{
     AgentId, Birth, EffectsOf, Election, Event, Identity, Input, InputOf, Leader, LostReason,
@@ -56,6 +56,8 @@ pub(super) struct Toy {
 impl Election for Toy {
     type Message = Say;
     type Timer = char;
+    type Ask = Infallible;
+    type Told = Infallible;
     type Durable = Term;
     /// Whether it breaks its promises.
     type Config = bool;

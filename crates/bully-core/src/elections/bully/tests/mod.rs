@@ -156,7 +156,6 @@ impl Suite for Bully {
             | BullyMessage::Install(_)
             | BullyMessage::AskChange(_)
             | BullyMessage::Enlist(_)
-            | BullyMessage::RegisterMessage(_)
             | BullyMessage::ChangeAnswer(_) => false,
         }
     }

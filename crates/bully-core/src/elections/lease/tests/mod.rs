@@ -1,7 +1,6 @@
 //! The lease's cells, state by input: one file per input.
 //!
-//! How the common kit and the common suite ([`crate::elections::fixture`]) see this machine is here. The
-//! observer EYE of these tests is the register.
+//! How the common kit and the common suite ([`crate::elections::fixture`]) see this machine is here.
 
 mod claims;
 mod config;
@@ -20,13 +19,13 @@ use say::*;
 
 use super::{
     Answer, BullyMessage, BullyTimer, Cell, ClaimRecord, Holder, Lease, LeaseConfig, LeaseError,
-    LeaseName, LeaseRecord, Micros, Nonce, Preemption, ReadRegister, RecordError, RegisterMessage,
+    LeaseName, LeaseRecord, Micros, Nonce, Preemption, ReadRegister, RecordError, RegisterQuestion,
     RegisterShown, Successor, SwapRegister, Swapped, Version, state::State,
 };
 use crate::protocol::{
     AgentId, Effect, Election, Incarnation, Input, LostReason, Member, MemberKind, Role, Score,
     Term, Time, Timings, To,
-    fixture::{EYE, HIGH, LOW, ME, id},
+    fixture::{HIGH, LOW, ME, id},
 };
 use crate::{elections::fixture::*, parts::Participant};
 
@@ -85,22 +84,21 @@ impl Machine for Lease {
         self.core.config.defect.is_some()
     }
 
-    /// It speaks to its register alone, and holds a lease only in the term that it leads in, or would.
-    fn may_send(&self, leading: Option<Term>, to: &To, message: &BullyMessage) {
-        assert_eq!(*to, To::One(id(EYE)));
-        let BullyMessage::RegisterMessage(message) = message else {
-            panic!("not in these rules: {message}");
-        };
-        match message {
-            RegisterMessage::Read(_) => {}
-            RegisterMessage::Swap(swap) => match &swap.record {
+    fn may_send(&self, _: Option<Term>, _: &To, message: &BullyMessage) {
+        panic!("not in these rules: {message}");
+    }
+
+    /// It holds a lease only in the term that it leads in, or would.
+    fn may_ask(&self, leading: Option<Term>, question: &RegisterQuestion) {
+        match question {
+            RegisterQuestion::Read(_) => {}
+            RegisterQuestion::Swap(swap) => match &swap.record {
                 Swapped::Lease(record) if record.holder.is_some() => {
-                    assert!(leading.is_none_or(|term| term == record.term), "{message}");
+                    assert!(leading.is_none_or(|term| term == record.term), "{record:?}");
                 }
                 Swapped::Lease(_) => assert_eq!(leading, None, "the leadership ends first"),
                 Swapped::Claim(_) => assert_eq!(leading, None, "a leader claims nothing"),
             },
-            RegisterMessage::Shown(_) => panic!("only a register says: {message}"),
         }
     }
 
@@ -117,7 +115,7 @@ impl Machine for Lease {
 }
 
 impl Suite for Lease {
-    const MESSAGES: &'static [&'static str] = &["RegisterMessage"];
+    const MESSAGES: &'static [&'static str] = &[];
     const TIMERS: &'static [BullyTimer] = &[
         BullyTimer::Detect,
         BullyTimer::Campaign,
@@ -152,7 +150,6 @@ impl Suite for Lease {
                 group: id("other"),
                 ..default.name.clone()
             },
-            register: id(EYE),
             ..default.clone()
         };
         let all = [default].into_iter().chain(preemption).chain([others]);
@@ -195,11 +192,23 @@ impl Suite for Lease {
         me.later(millis % H);
     }
 
+    /// It takes no notice of any.
     fn every_message(me: &Kit) -> Vec<BullyMessage> {
-        every_message(me)
+        every_bully_message(me.view().term, 1)
     }
 
     fn any_message(dice: &mut Dice, me: &Kit, _: &str) -> BullyMessage {
+        any_bully_message(dice, me.view().term, 1)
+    }
+
+    fn every_answer(me: &Kit) -> Vec<Box<RegisterShown>> {
+        every_answer(me)
+    }
+
+    fn any_answer(dice: &mut Dice, me: &Kit) -> Option<Box<RegisterShown>> {
+        if dice.one_in(8) {
+            return None; // an agent says something to it
+        }
         let last = me.request();
         let request = dice.pick(&[
             None,
@@ -232,7 +241,7 @@ impl Suite for Lease {
             (Answer::Applied(_), Some(own)) if !dice.one_in(3) => Some(own.request),
             _ => request,
         };
-        shown(request, answer).into()
+        Some(shown(request, answer))
     }
 }
 
@@ -331,7 +340,7 @@ impl Kit {
     }
 
     fn shown(&mut self, request: Option<u64>, answer: Answer) -> Seen {
-        self.hear(EYE, shown(request, answer))
+        self.step(Input::Told(shown(request, answer)))
     }
 
     /// So many milliseconds pass, in which every read shows the same.
@@ -388,14 +397,18 @@ impl Seen {
     }
 
     #[track_caller]
+    fn asked(self, question: RegisterQuestion) -> Self {
+        self.next(&Effect::Ask(question))
+    }
+
+    #[track_caller]
     fn read(self, request: u64) -> Self {
-        let read = RegisterMessage::Read(ReadRegister { request });
-        self.sent(EYE, read)
+        self.asked(RegisterQuestion::Read(ReadRegister { request }))
     }
 
     /// Asked to write that over what has this nonce.
     #[track_caller]
     fn swapped(self, request: u64, over: Option<&Nonce>, record: LeaseRecord) -> Self {
-        self.sent(EYE, swap(request, over, Swapped::Lease(record)))
+        self.asked(swap(request, over, Swapped::Lease(record)))
     }
 }

@@ -1,21 +1,20 @@
-//! Records, messages and answers of a register, in few words.
+//! Records, questions and answers of a register, in few words.
 
 use super::*;
 
-pub(super) fn swap(request: u64, over: Option<&Nonce>, record: Swapped) -> RegisterMessage {
-    RegisterMessage::Swap(Box::new(SwapRegister {
+pub(super) fn swap(request: u64, over: Option<&Nonce>, record: Swapped) -> RegisterQuestion {
+    RegisterQuestion::Swap(Box::new(SwapRegister {
         request,
         expected: version(over),
         record,
     }))
 }
 
-pub(super) fn shown(request: Option<u64>, answer: Answer) -> RegisterMessage {
-    let shown = match request {
+pub(super) fn shown(request: Option<u64>, answer: Answer) -> Box<RegisterShown> {
+    Box::new(match request {
         Some(request) => RegisterShown::to(request, answer),
         None => RegisterShown::unasked(Micros(0), answer),
-    };
-    RegisterMessage::Shown(Box::new(shown))
+    })
 }
 
 pub(super) fn holds(lease: Option<LeaseRecord>, claim: Option<ClaimRecord>) -> Answer {
@@ -40,7 +39,6 @@ pub(super) fn version(nonce: Option<&Nonce>) -> Version {
 pub(super) fn config() -> LeaseConfig {
     LeaseConfig {
         timings: Timings::lan(),
-        register: id(EYE),
         ..LeaseConfig::new("shop", "cron").unwrap()
     }
 }
@@ -95,8 +93,8 @@ pub(super) fn claim(name: &str, attempt: u64) -> ClaimRecord {
     }
 }
 
-/// Each message, about questions and terms of the past, the present and the future.
-pub(super) fn every_message(me: &Kit) -> Vec<BullyMessage> {
+/// Each answer, about questions and terms of the past, the present and the future.
+pub(super) fn every_answer(me: &Kit) -> Vec<Box<RegisterShown>> {
     let last = me.request();
     let term = me.view().term.0;
     let mut leases = vec![None];
@@ -141,9 +139,5 @@ pub(super) fn every_message(me: &Kit) -> Vec<BullyMessage> {
             .iter()
             .map(move |answer| shown(request, answer.clone()))
     });
-    let own = [
-        RegisterMessage::Read(ReadRegister { request: 1 }),
-        swap(1, None, Swapped::Claim(claim(ME, 1))),
-    ];
-    shown.chain(own).map(Into::into).collect()
+    shown.collect()
 }

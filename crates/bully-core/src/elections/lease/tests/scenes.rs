@@ -188,9 +188,7 @@ fn what_is_told_is_as_old_as_its_read(config: LeaseConfig) -> bool {
         Duration::from_millis(90).into(),
         holds(Some(held(HIGH, OLD, 2)), None),
     );
-    me.later(100)
-        .hear(EYE, RegisterMessage::Shown(Box::new(told)))
-        .whatever();
+    me.later(100).step(Input::Told(Box::new(told))).whatever();
     me.later(POLL + H - 9)
         .sees(Some(held(HIGH, OLD, 2)))
         .whatever();

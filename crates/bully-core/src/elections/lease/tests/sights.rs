@@ -127,7 +127,7 @@ fn a_leader_of_a_lower_term_is_not_followed() {
     seen.set(BullyTimer::Detect, POLL)
         .has_no_leader(OLD)
         .waits(BullyTimer::Campaign, PATIENCE + SLOT)
-        .sent(EYE, swap(request, None, Swapped::Claim(word)))
+        .asked(swap(request, None, Swapped::Claim(word)))
         .nothing_else_happened();
 }
 

@@ -80,8 +80,7 @@ fn an_observer_follows_and_takes_nothing() {
 }
 
 #[test]
-fn only_the_register_is_heard() {
+fn no_agent_is_heard() {
     let mut me = Kit::starting();
-    let said = shown(Some(1), holds(Some(held(HIGH, 3, 1)), None));
-    assert_eq!(me.hear(LOW, said), NOTHING);
+    assert_eq!(me.hear(LOW, elected(3, 1)), NOTHING);
 }

@@ -112,7 +112,7 @@ fn one_that_became_ineligible_gives_it_back() {
     let mut me = Kit::taking();
     me.set_score(None).whatever();
     let seen = me.applied();
-    let [BullyMessage::RegisterMessage(RegisterMessage::Swap(swap))] = seen.messages()[..] else {
+    let Some(Effect::Ask(RegisterQuestion::Swap(swap))) = seen.0.back() else {
         panic!("{seen:?}");
     };
     let Swapped::Lease(record) = &swap.record else {

@@ -94,7 +94,6 @@ const fn is_vouched_for(message: &BullyMessage) -> bool {
         | BullyMessage::Install(_)
         | BullyMessage::AskChange(_)
         | BullyMessage::Enlist(_)
-        | BullyMessage::RegisterMessage(_)
         | BullyMessage::ChangeAnswer(_) => true,
         BullyMessage::Elect(_)
         | BullyMessage::Behind(_)

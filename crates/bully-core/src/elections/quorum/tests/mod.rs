@@ -152,7 +152,6 @@ impl Machine for QuorumBully {
             | BullyMessage::Install(_)
             | BullyMessage::AskChange(_)
             | BullyMessage::Enlist(_)
-            | BullyMessage::RegisterMessage(_)
             | BullyMessage::ChangeAnswer(_) => {}
         }
     }

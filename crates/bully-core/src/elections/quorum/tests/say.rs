@@ -5,7 +5,6 @@ use crate::elections::{
     message::{
         AskChange, Candidate, ChangeAnswer, Enlist, Install, Recall, Recover, Recovered, Seal,
         Sealed,
-        register::{ReadRegister, RegisterMessage},
     },
     quorum::leader::Leading,
 };
@@ -217,8 +216,6 @@ pub(super) fn every_message(me: &Kit) -> Vec<BullyMessage> {
         all.push(Behind { seen: Term(term) }.into());
         all.extend([nack_of(term, term).into(), grants(term).of(LOW).into()]);
         all.extend(of_a_change(term));
-        // No agent says it to another one: it is for a register.
-        all.push(RegisterMessage::Read(ReadRegister { request: term }).into());
         let seen = Term(term);
         for counter in [0, 1, 2] {
             let round = round(counter);

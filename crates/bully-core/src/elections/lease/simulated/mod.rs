@@ -1,6 +1,7 @@
 //! A register in memory, as one more member of a simulated group: what a store does, and what it does wrong.
 //!
-//! It is a pure machine, so that whoever runs agents of this election in virtual time runs their register too.
+//! It is a pure machine, so that whoever runs agents of this election in virtual time runs their register too. An agent's
+//! `Ask` becomes a message to the register, and the answer becomes its `Told`.
 //! The network of a simulation loses and delays questions and answers; besides that, a register that is told so
 //!
 //! | input | does |
@@ -14,22 +15,26 @@
 //!
 //! A crash and a restart keep what it holds, as a database does.
 
+mod message;
+
 use super::{
-    Answer, Cell, ClaimRecord, Lease, LeaseConfig, LeaseRecord, Micros, Nonce, RegisterMessage,
+    Answer, Cell, ClaimRecord, Lease, LeaseConfig, LeaseRecord, Micros, Nonce, RegisterQuestion,
     RegisterShown, SwapRegister, Swapped, Version,
 };
-use crate::elections::{message::BullyMessage, timer::BullyTimer, vote::Vote};
+use crate::elections::timer::BullyTimer;
 use crate::protocol::{
-    AgentId, Effect, Effects, EffectsOf, Election, Identity, Input, InputOf, Leader, MemberKind,
-    Members, MembershipError, Prospects, Requirements, Role, Storage, Term, Time, Timings, View,
+    AgentId, Effect, EffectsOf, Election, Identity, Input, InputOf, Leader, MemberKind, Members,
+    MembershipError, Prospects, Requirements, Role, Storage, Term, Time, Timings, View,
 };
-use std::{mem, sync::Arc};
+use std::{convert::Infallible, mem, sync::Arc};
+
+pub use message::RegisterMessage;
 
 /// An agent, or the register of all of them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Simulated {
-    /// An agent.
-    Agent(Box<Lease>),
+    /// An agent, and the name of its register.
+    Agent(Box<Lease>, AgentId),
     /// The register.
     Register(Box<Register>),
 }
@@ -37,8 +42,8 @@ pub enum Simulated {
 /// The parameters of one of both.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum SimulatedConfig {
-    /// Of an agent.
-    Agent(Arc<LeaseConfig>),
+    /// Of an agent that asks the register of that name.
+    Agent(Arc<LeaseConfig>, AgentId),
     /// Of the register.
     Register(RegisterConfig),
 }
@@ -86,19 +91,14 @@ pub struct Register {
 }
 
 impl Register {
-    fn handle(
-        &mut self,
-        now: Time,
-        input: InputOf<Lease>,
-        out: &mut Effects<BullyMessage, BullyTimer, Held>,
-    ) {
+    fn handle(&mut self, now: Time, input: InputOf<Simulated>, out: &mut EffectsOf<Simulated>) {
         match input {
             Input::Start(members) | Input::Members(members) => self.members = members,
             Input::Received {
                 from,
-                message: BullyMessage::RegisterMessage(message),
+                message: RegisterMessage::Ask(question),
                 ..
-            } => self.on_question(now, &from, message, out),
+            } => self.on_question(now, &from, question, out),
             Input::Campaign | Input::StepDown { .. } | Input::Drained | Input::SetScore(_)
                 if !self.config.is_faulty => {}
             Input::SetScore(Some(_)) => self.fails_next = true,
@@ -130,7 +130,7 @@ impl Register {
     }
 
     /// Somebody else writes there.
-    fn holds_foreign(&mut self, now: Time, out: &mut Effects<BullyMessage, BullyTimer, Held>) {
+    fn holds_foreign(&mut self, now: Time, out: &mut EffectsOf<Simulated>) {
         let Some(record) = &mut self.held.lease else {
             return;
         };
@@ -152,13 +152,12 @@ impl Register {
         &mut self,
         now: Time,
         from: &AgentId,
-        message: RegisterMessage,
-        out: &mut Effects<BullyMessage, BullyTimer, Held>,
+        question: RegisterQuestion,
+        out: &mut EffectsOf<Simulated>,
     ) {
-        let (request, answer) = match message {
-            RegisterMessage::Read(read) => (read.request, self.holds()),
-            RegisterMessage::Swap(swap) => (swap.request, self.compare_and_swap(*swap, out)),
-            RegisterMessage::Shown(_) => return,
+        let (request, answer) = match question {
+            RegisterQuestion::Read(read) => (read.request, self.holds()),
+            RegisterQuestion::Swap(swap) => (swap.request, self.compare_and_swap(*swap, out)),
         };
         let answer = if self.fails(now) {
             Answer::Failed
@@ -166,7 +165,7 @@ impl Register {
             answer
         };
         let shown = RegisterShown::to(request, answer);
-        out.send(from, RegisterMessage::Shown(Box::new(shown)));
+        out.send(from, RegisterMessage::Told(Box::new(shown)));
     }
 
     fn fails(&mut self, now: Time) -> bool {
@@ -178,11 +177,7 @@ impl Register {
         counts && self.questions.checked_rem(self.config.fails_every) == Some(0)
     }
 
-    fn compare_and_swap(
-        &mut self,
-        swap: SwapRegister,
-        out: &mut Effects<BullyMessage, BullyTimer, Held>,
-    ) -> Answer {
+    fn compare_and_swap(&mut self, swap: SwapRegister, out: &mut EffectsOf<Simulated>) -> Answer {
         let (held, wanted) = match &swap.record {
             Swapped::Lease(record) => (nonce_of(self.held.lease.as_ref()), &record.nonce),
             Swapped::Claim(record) => (self.held.claim.as_ref().map(|c| &c.nonce), &record.nonce),
@@ -200,11 +195,11 @@ impl Register {
     }
 
     /// Durable before anything is said of it; and said unasked, where this register does so.
-    fn keep(&self, out: &mut Effects<BullyMessage, BullyTimer, Held>) {
+    fn keep(&self, out: &mut EffectsOf<Simulated>) {
         out.persist(self.held.clone());
         if self.config.tells {
             let shown = RegisterShown::unasked(Micros(0), self.holds());
-            out.send_all(RegisterMessage::Shown(Box::new(shown)));
+            out.send_all(RegisterMessage::Told(Box::new(shown)));
         }
     }
 
@@ -243,15 +238,18 @@ impl Register {
 }
 
 impl Election for Simulated {
-    type Message = BullyMessage;
+    type Message = RegisterMessage;
     type Timer = BullyTimer;
+    type Ask = Infallible;
+    type Told = Infallible;
     type Durable = Held;
     type Config = SimulatedConfig;
 
     fn new(identity: Identity, config: &SimulatedConfig, durable: Option<Held>) -> Self {
         match config {
-            SimulatedConfig::Agent(config) => {
-                Self::Agent(Box::new(Lease::new(identity, config, None)))
+            SimulatedConfig::Agent(config, register) => {
+                let agent = Lease::new(identity, config, None);
+                Self::Agent(Box::new(agent), register.clone())
             }
             SimulatedConfig::Register(config) => Self::Register(Box::new(Register {
                 id: identity.id,
@@ -268,12 +266,16 @@ impl Election for Simulated {
     fn handle(&mut self, now: Time, input: InputOf<Self>, out: &mut EffectsOf<Self>) {
         match self {
             Self::Register(register) => register.handle(now, input, out),
-            Self::Agent(agent) => {
-                let mut own: Effects<BullyMessage, BullyTimer, Vote> = Effects::default();
+            Self::Agent(agent, register) => {
+                let Some(input) = told(input, register) else {
+                    return;
+                };
+                let mut own = EffectsOf::<Lease>::new();
                 agent.handle(now, input, &mut own);
                 for effect in own.drain() {
                     match effect {
-                        Effect::Send { to, message } => out.send_to(to, message),
+                        Effect::Ask(question) => out.send(register, RegisterMessage::Ask(question)),
+                        Effect::Send { .. } => {} // it says nothing to another agent
                         Effect::SetTimer { timer, after } => out.set_timer(timer, after),
                         Effect::CancelTimer(timer) => out.cancel_timer(timer),
                         Effect::Notify(event) => out.notify(event),
@@ -286,21 +288,21 @@ impl Election for Simulated {
 
     fn view(&self, now: Time) -> View {
         match self {
-            Self::Agent(agent) => agent.view(now),
+            Self::Agent(agent, _) => agent.view(now),
             Self::Register(register) => register.view(),
         }
     }
 
     fn prospects(&self) -> Prospects {
         match self {
-            Self::Agent(agent) => agent.prospects(),
+            Self::Agent(agent, _) => agent.prospects(),
             Self::Register(_) => Prospects::default(),
         }
     }
 
     fn timings(config: &SimulatedConfig) -> Option<&Timings> {
         match config {
-            SimulatedConfig::Agent(config) => Lease::timings(config),
+            SimulatedConfig::Agent(config, _) => Lease::timings(config),
             SimulatedConfig::Register(_) => None,
         }
     }
@@ -311,13 +313,33 @@ impl Election for Simulated {
         kind: MemberKind,
     ) -> Result<Requirements, MembershipError> {
         match config {
-            SimulatedConfig::Agent(config) => Lease::requirements(config, agent, kind),
+            SimulatedConfig::Agent(config, _) => Lease::requirements(config, agent, kind),
             SimulatedConfig::Register(_) => Ok(Requirements {
                 storage: Storage::Record,
                 ..Requirements::new(super::RULES)
             }),
         }
     }
+}
+
+/// The input as the agent gets it: a message of its register is an answer, and it hears no other one.
+fn told(input: InputOf<Simulated>, register: &AgentId) -> Option<InputOf<Lease>> {
+    Some(match input {
+        Input::Received {
+            from,
+            message: RegisterMessage::Told(shown),
+            ..
+        } if from == *register => Input::Told(shown),
+        Input::Received { .. } => return None,
+        Input::Start(members) => Input::Start(members),
+        Input::TimedOut(timer) => Input::TimedOut(timer),
+        Input::Members(members) => Input::Members(members),
+        Input::Campaign => Input::Campaign,
+        Input::SetScore(score) => Input::SetScore(score),
+        Input::StepDown { to } => Input::StepDown { to },
+        Input::Drained => Input::Drained,
+        Input::ChangeVoters(change) => Input::ChangeVoters(change),
+    })
 }
 
 fn nonce_of(record: Option<&LeaseRecord>) -> Option<&Nonce> {
