@@ -7,8 +7,9 @@
 //! The crate draws its election time-outs, 900 to 1,780 ms, from the thread's own random numbers. Here
 //! they are drawn anew from the seed of the world, so that a seed is one history.
 
-use std::{convert::Infallible, 
+use std::{
     collections::BTreeMap,
+    convert::Infallible,
     fmt,
     hash::{Hash, Hasher},
     sync::Arc,

@@ -10,13 +10,13 @@ use actix_bully::{
         invitation::{InvitationConfig, InvitationElection},
         lease::{
             Answer, Cell, LeaseConfig, LeaseRecord, RegisterConfig, RegisterMessage,
-            RegisterRecord, Simulated, SimulatedConfig, Swapped,
+            RegisterQuestion, RegisterRecord, Simulated, SimulatedConfig, Swapped,
         },
         quorum::{QuorumBully, QuorumConfig},
         reorganization::{Reorganization, ReorganizationConfig},
         ring::{Ring, RingConfig, RingMessage},
     },
-    protocol::{AgentId, Election, IdError, PeerMessage},
+    protocol::{AgentId, Election, PeerMessage},
 };
 
 use super::{
@@ -155,7 +155,8 @@ impl<const TELLS: bool> Contender for Stored<TELLS> {
 
     #[expect(clippy::expect_used, reason = "valid names")]
     fn config(_: &[AgentId], _: u64) -> SimulatedConfig {
-        SimulatedConfig::Agent(Arc::new(lease().expect("valid")))
+        let rules = LeaseConfig::new("compare", "elections").expect("valid");
+        SimulatedConfig::Agent(Arc::new(rules), AgentId::new(STORE).expect("valid"))
     }
 
     fn store() -> Option<SimulatedConfig> {
@@ -167,20 +168,17 @@ impl<const TELLS: bool> Contender for Stored<TELLS> {
 
     /// The number of the question, the texts of records and their versions. What the protocol of a store adds is not
     /// counted: each store has another.
-    fn size(message: &BullyMessage) -> usize {
-        let BullyMessage::RegisterMessage(message) = message else {
-            return 0;
-        };
+    fn size(message: &RegisterMessage) -> usize {
         let content = match message {
-            RegisterMessage::Read(_) => 0,
-            RegisterMessage::Swap(swap) => {
+            RegisterMessage::Ask(RegisterQuestion::Read(_)) => 0,
+            RegisterMessage::Ask(RegisterQuestion::Swap(swap)) => {
                 let text = match &swap.record {
                     Swapped::Lease(record) => record.encode(),
                     Swapped::Claim(record) => record.encode(),
                 };
                 swap.expected.as_bytes().len() + text.len()
             }
-            RegisterMessage::Shown(shown) => match &shown.answer {
+            RegisterMessage::Told(shown) => match &shown.answer {
                 Answer::Holds { lease, claim } => held(lease) + held(claim),
                 Answer::Applied(version) => version.as_bytes().len(),
                 Answer::Changed | Answer::Failed => 0,
@@ -190,22 +188,19 @@ impl<const TELLS: bool> Contender for Stored<TELLS> {
     }
 
     /// Every question is asked again and again, and every answer given.
-    fn repeats(_: &BullyMessage) -> bool {
+    fn repeats(_: &RegisterMessage) -> bool {
         true
     }
 
     /// A renewal says nothing new, and a read nothing at all.
-    fn says(message: &BullyMessage) -> Option<String> {
-        let BullyMessage::RegisterMessage(message) = message else {
-            return None;
-        };
+    fn says(message: &RegisterMessage) -> Option<String> {
         match message {
-            RegisterMessage::Read(_) => None,
-            RegisterMessage::Swap(swap) => Some(match &swap.record {
+            RegisterMessage::Ask(RegisterQuestion::Read(_)) => None,
+            RegisterMessage::Ask(RegisterQuestion::Swap(swap)) => Some(match &swap.record {
                 Swapped::Lease(lease) => named(lease),
                 Swapped::Claim(claim) => format!("{} {:?}", claim.seen, claim.score),
             }),
-            RegisterMessage::Shown(shown) => Some(match &shown.answer {
+            RegisterMessage::Told(shown) => Some(match &shown.answer {
                 Answer::Holds { lease, .. } => match &lease.content {
                     Ok(Some(lease)) => named(lease),
                     Ok(None) | Err(_) => String::new(),
@@ -216,13 +211,6 @@ impl<const TELLS: bool> Contender for Stored<TELLS> {
             }),
         }
     }
-}
-
-fn lease() -> Result<LeaseConfig, IdError> {
-    Ok(LeaseConfig {
-        register: AgentId::new(STORE)?,
-        ..LeaseConfig::new("compare", "elections")?
-    })
 }
 
 /// What a record says beside the number of the attempt.

@@ -5,7 +5,7 @@
 //! takes. Messages that are repeated anyway (heartbeats) lead to nothing; where an election has no
 //! others, because it gossips or asks a store again and again, those count that say something new.
 
-use std::{convert::Infallible, 
+use std::{
     collections::BTreeMap,
     fmt,
     sync::{
@@ -137,6 +137,7 @@ impl<E: Election> Metered<E> {
                 }
             }
             Input::Start(members) => Input::Start(members),
+            Input::Told(answer) => Input::Told(answer),
             Input::TimedOut(timer) => Input::TimedOut(timer),
             Input::Members(members) => Input::Members(members),
             Input::Campaign => Input::Campaign,
@@ -187,8 +188,8 @@ impl<E: Election> Metered<E> {
 impl<E: Election> Election for Metered<E> {
     type Message = Stamped<E::Message>;
     type Timer = E::Timer;
-    type Ask = Infallible;
-    type Told = Infallible;
+    type Ask = E::Ask;
+    type Told = E::Told;
     type Durable = E::Durable;
     type Config = MeteringOf<E>;
 
@@ -223,6 +224,7 @@ impl<E: Election> Election for Metered<E> {
                     out.send_to(to, stamped);
                 }
                 Effect::SetTimer { timer, after } => out.set_timer(timer, after),
+                Effect::Ask(question) => out.ask(question),
                 Effect::CancelTimer(timer) => out.cancel_timer(timer),
                 Effect::Notify(event) => out.notify(event),
             }

@@ -8,6 +8,7 @@
 use bully_core::driver::MembersReports as _;
 use std::{
     collections::BTreeMap,
+    convert::Infallible,
     sync::{Arc, LazyLock},
     time::Duration,
 };
@@ -21,13 +22,13 @@ use actix_bully::{
             Leadership, Micros, Nack, Ok as Answer, Preemption, Recall, Recalled, Recover,
             Recovered, Refusal, Resign, Seal, Sealed, Takeover, Yield,
         },
-        lease::{Lease, LeaseConfig},
+        lease::{Lease, LeaseConfig, RegisterShown},
         quorum::{Diskless, Heard, QuorumBully, QuorumConfig, Vote},
     },
     protocol::{
-        AgentId, Birth, ChangeError, Decree, Effect, Effects, Election, Event, Identity,
-        Incarnation, Input, Leader, Member, MemberKind, Members, NewVoter, Role, Round, Score,
-        Term, Time, Timings, VoterChange,
+        AgentId, Birth, ChangeError, Decree, Effect, EffectsOf, Election, Event, Identity,
+        Incarnation, Input, InputOf, Leader, Member, MemberKind, Members, NewVoter, Role, Round,
+        Score, Term, Time, Timings, VoterChange,
     },
 };
 
@@ -39,7 +40,7 @@ struct Made {
     astra: Arc<AstraConfig>,
     /// By preemption, and whether a successor has to be better by a margin.
     bully: [[Arc<BullyConfig>; 2]; 3],
-    /// By preemption. The register is the observer of the group.
+    /// By preemption.
     lease: [Arc<LeaseConfig>; 3],
     /// Of one to three voters: without disks; by default; with a margin, and leaders left alone; with all votes and
     /// no acknowledgement but the leader's own.
@@ -61,7 +62,6 @@ static MADE: LazyLock<Made> = LazyLock::new(|| {
     let lease = policies.map(|preemption| {
         let config = LeaseConfig::new("shop", "cron").expect("names");
         let config = LeaseConfig {
-            register: names[usize::from(REGISTER)].clone(),
             timings: timings.clone(),
             preemption,
             margin: (preemption != Preemption::Immediately).then_some(Score::from(2)),
@@ -122,14 +122,14 @@ pub fn check(data: &[u8]) {
         // Of the bytes that chose Astra some choose this since.
         0 if rules >= 0xe0 => {
             let config = &MADE.lease[usize::from(choices.below(3))];
-            run::<Lease>(&mut choices, config, None, shown);
+            run::<Lease>(&mut choices, config, None, (shown, Register::hear));
         }
-        0 => run::<Astra>(&mut choices, &MADE.astra, None, spoken),
+        0 => run::<Astra>(&mut choices, &MADE.astra, None, WITHOUT_STORE),
         1..4 => {
             let policy = usize::from(choices.below(3));
             let margin = usize::from(choices.one_in(3));
             let config = &MADE.bully[policy][margin];
-            run::<Bully>(&mut choices, config, None, spoken);
+            run::<Bully>(&mut choices, config, None, WITHOUT_STORE);
         }
         rules => {
             let options = usize::from(rules.saturating_sub(4));
@@ -146,7 +146,7 @@ pub fn check(data: &[u8]) {
             let config = &MADE.quorum[voters][options];
             // Drawn all the same: the bytes stay where they are.
             let durable = durable.filter(|_| config.diskless.is_none());
-            run::<QuorumBully>(&mut choices, config, durable, spoken);
+            run::<QuorumBully>(&mut choices, config, durable, WITHOUT_STORE);
         }
     }
 }
@@ -358,8 +358,7 @@ fn message(choices: &mut Choices<'_>, now: Time) -> BullyMessage {
 
 /// What is said while the voters are changed, mostly about the list of the next epoch.
 ///
-/// A `RegisterMessage` is not among all these: it has no bytes, so no other member of a group can say it. What a
-/// register says to an agent of a lease: `register.rs`.
+/// What a register says to an agent of a lease: `register.rs`.
 fn change_of_voters(choices: &mut Choices<'_>, which: u8, term: Term) -> BullyMessage {
     match which {
         13 => Seal {
@@ -452,44 +451,46 @@ fn change(choices: &mut Choices<'_>, members: &mut Members) {
 /// One agent with what its driver keeps.
 struct Run<E: Election> {
     machine: E,
-    effects: Effects<BullyMessage, BullyTimer, E::Durable>,
+    effects: EffectsOf<E>,
     members: Members,
     timers: BTreeMap<BullyTimer, Time>,
     now: Time,
     leads: Option<Term>,
     register: Register,
-    says: Says,
+    others: Others<E>,
 }
 
-/// What a member says.
-type Says = fn(&Register, &mut Choices<'_>, Time, AgentId) -> (AgentId, BullyMessage);
+/// What a member says, or the store; and what the store is asked.
+type Others<E> = (
+    fn(&Register, &mut Choices<'_>, Time) -> Result<BullyMessage, <E as Election>::Told>,
+    fn(&mut Register, <E as Election>::Ask),
+);
 
-fn spoken(
-    _: &Register,
-    choices: &mut Choices<'_>,
-    now: Time,
-    from: AgentId,
-) -> (AgentId, BullyMessage) {
-    (from, message(choices, now))
-}
+const WITHOUT_STORE: (
+    fn(&Register, &mut Choices<'_>, Time) -> Result<BullyMessage, Infallible>,
+    fn(&mut Register, Infallible),
+) = (
+    |_, choices, now| Ok(message(choices, now)),
+    |_, never| match never {},
+);
 
 fn shown(
     register: &Register,
     choices: &mut Choices<'_>,
     now: Time,
-    from: AgentId,
-) -> (AgentId, BullyMessage) {
+) -> Result<BullyMessage, Box<RegisterShown>> {
     if choices.one_in(8) {
-        return (from, message(choices, now));
+        return Ok(message(choices, now));
     }
-    (id(REGISTER).clone(), register.says(choices))
+    Err(register.says(choices))
 }
 
-/// The observer is the register of a lease.
-const REGISTER: u8 = 3;
-
-fn run<E>(choices: &mut Choices<'_>, config: &E::Config, durable: Option<E::Durable>, says: Says)
-where
+fn run<E>(
+    choices: &mut Choices<'_>,
+    config: &E::Config,
+    durable: Option<E::Durable>,
+    others: Others<E>,
+) where
     E: Election<Message = BullyMessage, Timer = BullyTimer>,
 {
     let mut members = Members::new(choices.one_in(2));
@@ -517,13 +518,13 @@ where
     }
     let mut run = Run::<E> {
         machine: E::new(identity, config, durable),
-        effects: Effects::new(),
+        effects: EffectsOf::<E>::new(),
         members,
         timers: BTreeMap::new(),
         now: Time::from_millis(choices.byte().into()),
         leads: None,
         register: Register::default(),
-        says,
+        others,
     };
     run.step(Input::Start(Arc::new(run.members.clone())));
     while !choices.0.is_empty() {
@@ -537,16 +538,16 @@ where
 
 impl<E: Election<Message = BullyMessage, Timer = BullyTimer>> Run<E> {
     /// What happens next; `None` where a driver would keep it from the machine.
-    fn input(&mut self, choices: &mut Choices<'_>) -> Option<Input<BullyMessage, BullyTimer>> {
+    fn input(&mut self, choices: &mut Choices<'_>) -> Option<InputOf<E>> {
         Some(match choices.below(16) {
             0..7 => {
                 let (from, incarnation) = (name(choices), incarnation(choices));
-                let (from, message) = (self.says)(&self.register, choices, self.now, from);
-                // A register is always there: its link is no other agent's.
-                let is_register = matches!(message, BullyMessage::RegisterMessage(_));
+                let message = match (self.others.0)(&self.register, choices, self.now) {
+                    Ok(message) => message,
+                    Err(answer) => return Some(Input::Told(answer)),
+                };
                 let is_heard = |member: &Member| !member.is_stale(incarnation);
-                if from == *id(0) || !is_register && !self.members.get(&from).is_some_and(is_heard)
-                {
+                if from == *id(0) || !self.members.get(&from).is_some_and(is_heard) {
                     return None;
                 }
                 Input::Received {
@@ -578,7 +579,7 @@ impl<E: Election<Message = BullyMessage, Timer = BullyTimer>> Run<E> {
         })
     }
 
-    fn step(&mut self, input: Input<BullyMessage, BullyTimer>) {
+    fn step(&mut self, input: InputOf<E>) {
         self.machine.handle(self.now, input, &mut self.effects);
         let (now, mut leads) = (self.now, self.leads);
         for effect in self.effects.drain() {
@@ -589,8 +590,8 @@ impl<E: Election<Message = BullyMessage, Timer = BullyTimer>> Run<E> {
                 }
                 Effect::CancelTimer(timer) => drop(self.timers.remove(&timer)),
                 Effect::Notify(event) => leads = heard(&event, leads),
-                Effect::Send { message, .. } => self.register.hear(message),
-                Effect::Persist(_) => {}
+                Effect::Ask(question) => (self.others.1)(&mut self.register, question),
+                Effect::Send { .. } | Effect::Persist(_) => {}
             }
         }
         self.leads = leads;

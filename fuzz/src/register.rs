@@ -2,10 +2,10 @@
 
 use actix_bully::{
     elections::{
-        bully::{BullyMessage, Micros},
+        bully::Micros,
         lease::{
             Answer, Cell, ClaimRecord, Holder, LeaseName, LeaseRecord, Nonce, RecordError,
-            RegisterMessage, RegisterShown, Successor, Swapped, Version,
+            RegisterQuestion, RegisterShown, Successor, Swapped, Version,
         },
     },
     protocol::AgentId,
@@ -22,24 +22,20 @@ pub(crate) struct Register {
 }
 
 impl Register {
-    pub(crate) fn hear(&mut self, message: BullyMessage) {
-        let BullyMessage::RegisterMessage(message) = message else {
-            return;
-        };
-        match message {
-            RegisterMessage::Read(read) => self.request = read.request,
-            RegisterMessage::Swap(swap) => {
+    pub(crate) fn hear(&mut self, question: RegisterQuestion) {
+        match question {
+            RegisterQuestion::Read(read) => self.request = read.request,
+            RegisterQuestion::Swap(swap) => {
                 self.request = swap.request;
                 match swap.record {
                     Swapped::Lease(record) => self.lease = Some(record),
                     Swapped::Claim(record) => self.claim = Some(record),
                 }
             }
-            RegisterMessage::Shown(_) => panic!("an agent shows nothing"),
         }
     }
 
-    pub(crate) fn says(&self, choices: &mut Choices<'_>) -> BullyMessage {
+    pub(crate) fn says(&self, choices: &mut Choices<'_>) -> Box<RegisterShown> {
         let back = u64::from(choices.below(4));
         let request = self.request.saturating_sub(back);
         let request = (!choices.one_in(8)).then_some(request);
@@ -52,12 +48,11 @@ impl Register {
                 claim: cell(choices, |choices| self.claim(choices)),
             },
         };
-        let shown = RegisterShown {
+        Box::new(RegisterShown {
             request,
             answer,
             age: Micros(u64::from(choices.byte()) << 12),
-        };
-        BullyMessage::RegisterMessage(RegisterMessage::Shown(Box::new(shown)))
+        })
     }
 
     /// The agent's own attempt, or another agent's record.

@@ -15,6 +15,7 @@ use crate::{
     group::{Envelope, MembersChanged, RemoteEnvelope, Snapshot},
     planted::{Defect, has},
     protocol::{Birth, Election, Event, Identity, Incarnation, Input, Score, Unheard},
+    register::keeper::StoreAnswer,
     store::{Generation, StoreError, TermStore},
     supervisor::Deadline,
 };
@@ -321,6 +322,14 @@ impl<E: Election> Handler<RemoteEnvelope<E::Message>> for Agent<E> {
 
     fn handle(&mut self, envelope: RemoteEnvelope<E::Message>, ctx: &mut Context<Self>) {
         self.receive(envelope.open(), ctx);
+    }
+}
+
+impl<E: Election> Handler<StoreAnswer<E::Told>> for Agent<E> {
+    type Result = ();
+
+    fn handle(&mut self, StoreAnswer(told): StoreAnswer<E::Told>, ctx: &mut Context<Self>) {
+        self.step(Input::Told(told), ctx);
     }
 }
 

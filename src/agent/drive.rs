@@ -4,6 +4,7 @@
 //!            ┌── lost? published first
 //!   input ─▶ machine ─▶ Persist ─▶ … waits until it is durable …
 //!                       Send      ─▶ the snapshot's routes
+//!                       Ask       ─▶ the store of a lease
 //!                       SetTimer  ─▶ the agent's one deadline
 //!                       Notify    ─▶ subscribers
 //!            gained? published last ──┘
@@ -13,7 +14,7 @@
 //! was ended from outside takes no step any more. Not here: what any of it means. A steady step
 //! allocates nothing.
 
-use std::{mem, panic::resume_unwind, time::Duration};
+use std::{mem, panic::resume_unwind, sync::Arc, time::Duration};
 
 use actix::{ActorContext, ActorFutureExt, AsyncContext, Context, clock::Instant};
 use tracing::error;
@@ -79,7 +80,10 @@ impl<E: Election> Agent<E> {
     ) {
         while let Some(effect) = effects.next() {
             // Timers need no question, and an event of an ended incarnation is told to no subscriber.
-            let is_seen_outside = matches!(effect, Effect::Persist(_) | Effect::Send { .. });
+            let is_seen_outside = matches!(
+                effect,
+                Effect::Persist(_) | Effect::Send { .. } | Effect::Ask(_)
+            );
             // Asked before each: another thread may end this incarnation in the middle of a step.
             if is_seen_outside && !self.is_present(ctx) {
                 return;
@@ -104,6 +108,12 @@ impl<E: Election> Agent<E> {
                             record.sent(now, id, &to, snapshot.members(), &message);
                         }
                         snapshot.deliver(&self.spec.id, self.incarnation, &to, message);
+                    }
+                }
+                Effect::Ask(question) => {
+                    if let Some(asked) = &self.spec.asked {
+                        let answers = ctx.address().recipient();
+                        Arc::clone(asked).ask(&self.spec.id, question, answers);
                     }
                 }
                 Effect::SetTimer { timer, after } => {

@@ -1,25 +1,38 @@
-//! An agent whose lease is in a store: the calls of its builder, and when the register joins its group.
+//! An agent whose lease is in a store: the calls of its builder, and how an agent asks its register.
 //!
 //! Decided here: that the agents of a group have one register, and that their group names the lease. Not here: the
 //! rules ([`lease`](crate::elections::lease)), what a store is asked ([`register`](crate::register)).
 
 use std::{sync::Arc, time::Duration};
 
+use actix::Recipient;
+
 use bully_core::elections::message::BullyMessage;
 
 use crate::{
     agent::any::{AnyBully, AnyConfig},
     clock::Clock,
-    elections::lease::LeaseConfig,
+    elections::lease::{LeaseConfig, RegisterQuestion, RegisterShown},
     group::Group,
     protocol::{AgentId, Election},
     register::{
         Register,
-        keeper::{Keeper, KeeperSettings},
+        keeper::{Keeper, KeeperSettings, StoreAnswer},
     },
 };
 
 use super::{AgentBuilder, StartError, choices::Mode};
+
+/// A store that agents ask.
+pub(super) trait AskedStore<E: Election>: Send + Sync {
+    /// Asks for that agent, which is told the answer. It is told of changes from then on.
+    fn ask(
+        self: Arc<Self>,
+        agent: &AgentId,
+        question: E::Ask,
+        answers: Recipient<StoreAnswer<E::Told>>,
+    );
+}
 
 /// The part of its group that an election needs beside the agents. The calls of its builder make it.
 pub(super) struct Attachment<E: Election> {
@@ -34,7 +47,7 @@ type Attach<E> = Box<
             &<E as Election>::Config,
             &Group<<E as Election>::Message>,
             &Arc<dyn Clock>,
-        ) -> Result<(), StartError>
+        ) -> Result<Option<Arc<dyn AskedStore<E>>>, StartError>
         + Send,
 >;
 
@@ -48,7 +61,7 @@ impl<E: Election> Attachment<E> {
         config: &E::Config,
         group: &Group<E::Message>,
         clock: &Arc<dyn Clock>,
-    ) -> Result<(), StartError> {
+    ) -> Result<Option<Arc<dyn AskedStore<E>>>, StartError> {
         (self.attach)(config, group, clock)
     }
 }
@@ -66,9 +79,20 @@ impl Attachment<AnyBully> {
             attach: Box::new(|config, group, clock| match config {
                 AnyConfig::Lease(config) => attach(config, register, group, clock),
                 // It is made for a lease only.
-                AnyConfig::Available(_) | AnyConfig::Astra(_) | AnyConfig::Quorum(_) => Ok(()),
+                AnyConfig::Available(_) | AnyConfig::Astra(_) | AnyConfig::Quorum(_) => Ok(None),
             }),
         }
+    }
+}
+
+impl AskedStore<AnyBully> for Keeper {
+    fn ask(
+        self: Arc<Self>,
+        agent: &AgentId,
+        question: RegisterQuestion,
+        answers: Recipient<StoreAnswer<Box<RegisterShown>>>,
+    ) {
+        self.hear(agent, question, answers);
     }
 }
 
@@ -123,17 +147,15 @@ fn attach(
     register: Arc<dyn Register>,
     group: &Group<BullyMessage>,
     clock: &Arc<dyn Clock>,
-) -> Result<(), StartError> {
+) -> Result<Option<Arc<dyn AskedStore<AnyBully>>>, StartError> {
     let settings = KeeperSettings {
         register,
         name: config.name.clone(),
-        member: config.register.clone(),
         // Given up before the lease is: a holder then still has the time for another try.
         limit: (config.timings.lease() / 2).max(LEAST_LIMIT),
         clock: Arc::clone(clock),
     };
-    Keeper::attach(group, settings)?;
-    Ok(())
+    Ok(Some(Keeper::attach(group, settings)?))
 }
 
 /// A store far away needs so much, however short the lease is.

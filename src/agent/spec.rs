@@ -11,7 +11,7 @@ use crate::{
     protocol::{AgentId, Election, Leaders, MemberKind, Timings},
 };
 
-use super::membership::GroupMembership;
+use super::{lease::AskedStore, membership::GroupMembership};
 
 /// The settings of one agent.
 pub(super) struct Spec<E: Election> {
@@ -22,6 +22,8 @@ pub(super) struct Spec<E: Election> {
     pub(super) config: E::Config,
     pub(super) group: Group<E::Message>,
     pub(super) seed: u64,
+    /// The store that its election asks, if it has one.
+    pub(super) asked: Option<Arc<dyn AskedStore<E>>>,
 }
 
 /// The same for those who do not name the election.

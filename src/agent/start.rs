@@ -127,10 +127,10 @@ impl<E: Election> AgentBuilder<E> {
         } = settled;
         let stored = stored.and_then(|stored| {
             // Last: a refused start leaves no member behind.
-            attachment.map_or(Ok(()), |it| it.attach(&config, &group, &clock))?;
-            Ok(stored)
+            let asked = attachment.map_or(Ok(None), |it| it.attach(&config, &group, &clock))?;
+            Ok((stored, asked))
         });
-        let stored = stored.inspect_err(|_| {
+        let (stored, asked) = stored.inspect_err(|_| {
             group.leave(&id, incarnation);
         })?;
         let wall_at_zero = wall_at_zero(&*clock, &*rest.wall);
@@ -141,6 +141,7 @@ impl<E: Election> AgentBuilder<E> {
             config: E::on_host(config, wall_at_zero),
             group,
             seed: rest.seed,
+            asked,
         });
         let settings = Arc::<Spec<E>>::clone(&spec);
         let shared = SharedState::new(settings, clock, incarnation, score).with_wall(wall_at_zero);

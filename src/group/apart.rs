@@ -7,6 +7,7 @@ use crate::protocol::{Incarnation, PeerMessage};
 use super::{Group, GroupState};
 
 /// A group that ends with its agents although this is kept.
+#[derive(Debug)]
 pub(crate) struct WeakGroup<M: PeerMessage>(Weak<GroupState<M>>);
 
 impl<M: PeerMessage> WeakGroup<M> {

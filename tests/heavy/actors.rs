@@ -324,7 +324,8 @@ impl<R: Rules> Player<R> {
                 out.cancel_timer(Alarm::Of(timer));
             }
             Effect::Persist(record) => actor.kept.disk = Some(record),
-            Effect::Notify(_) => {}
+            // A store is a member of its world.
+            Effect::Notify(_) | Effect::Ask(_) => {}
         }
     }
 

@@ -290,7 +290,10 @@ impl Ledger {
                     }
                 }
             }
-            Effect::Notify(_) | Effect::SetTimer { .. } | Effect::CancelTimer(_) => {}
+            Effect::Notify(_)
+            | Effect::Ask(_)
+            | Effect::SetTimer { .. }
+            | Effect::CancelTimer(_) => {}
         }
     }
 

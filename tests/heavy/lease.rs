@@ -11,10 +11,10 @@ use std::{ops::RangeInclusive, sync::Arc, time::Duration};
 
 use bully_core::{
     elections::{
-        bully::{BullyMessage, BullyTimer},
+        bully::BullyTimer,
         lease::{
-            Answer, Defect, LeaseConfig, Preemption, RegisterConfig, RegisterMessage, Simulated,
-            SimulatedConfig,
+            Answer, Defect, LeaseConfig, Preemption, RegisterConfig, RegisterMessage,
+            RegisterQuestion, Simulated, SimulatedConfig,
         },
     },
     protocol::{
@@ -84,7 +84,6 @@ impl Leases {
             .build()
             .expect("every relation holds");
         let mut config = LeaseConfig::new("cluster", "group").expect("valid names");
-        config.register = name(REGISTER);
         config.timings = timings;
         config.preemption = preemption;
         config.cooldown = ticks(0.5);
@@ -92,7 +91,7 @@ impl Leases {
         config.defect = defect;
         config.check().expect("a sound configuration");
         Self {
-            agent: SimulatedConfig::Agent(Arc::new(config)),
+            agent: SimulatedConfig::Agent(Arc::new(config), name(REGISTER)),
             register: SimulatedConfig::Register(RegisterConfig {
                 is_faulty: true,
                 ..RegisterConfig::default()
@@ -159,13 +158,12 @@ impl Rules for Leases {
         (is_question && outage.contains(&now)).then(Vec::new)
     }
 
-    fn is_call(&self, message: &BullyMessage) -> bool {
+    fn is_call(&self, message: &RegisterMessage) -> bool {
         let is_read = match message {
-            BullyMessage::RegisterMessage(RegisterMessage::Read(_)) => true,
-            BullyMessage::RegisterMessage(RegisterMessage::Shown(shown)) => {
+            RegisterMessage::Ask(question) => matches!(question, RegisterQuestion::Read(_)),
+            RegisterMessage::Told(shown) => {
                 shown.request.is_some() && matches!(shown.answer, Answer::Holds { .. })
             }
-            _ => false,
         };
         is_read && self.reads == Reads::Called
     }

@@ -151,7 +151,10 @@ impl Ledger {
                 self.token = self.token.max(token);
             }
             Effect::Send { message, .. } => self.note_message(seen, message, disk, quorum),
-            Effect::Notify(_) | Effect::SetTimer { .. } | Effect::CancelTimer(_) => {}
+            Effect::Notify(_)
+            | Effect::Ask(_)
+            | Effect::SetTimer { .. }
+            | Effect::CancelTimer(_) => {}
         }
     }
 

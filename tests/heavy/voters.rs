@@ -294,7 +294,10 @@ impl Ledger {
             }
             Effect::Notify(Event::Lost { .. }) => self.led[seen.agent] = 0,
             Effect::Send { message, .. } => self.note_message(seen, message, disk),
-            Effect::Notify(_) | Effect::SetTimer { .. } | Effect::CancelTimer(_) => {}
+            Effect::Notify(_)
+            | Effect::Ask(_)
+            | Effect::SetTimer { .. }
+            | Effect::CancelTimer(_) => {}
         }
     }
 

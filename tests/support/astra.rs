@@ -3,7 +3,7 @@
 //! It exists so that each fault can be seen beside its repair (`tests/elections/traces/`). It cannot reach
 //! a user of the crate: it is not in it.
 
-use std::{convert::Infallible, collections::BTreeSet, fmt, sync::Arc, time::Duration};
+use std::{collections::BTreeSet, convert::Infallible, fmt, sync::Arc, time::Duration};
 
 use actix_bully::protocol::{
     AgentId, EffectsOf, Election, Event, Identity, Incarnation, Input, InputOf, Leader, LostReason,

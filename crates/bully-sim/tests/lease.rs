@@ -75,7 +75,7 @@ impl History {
             if mixes && random.chance(500) {
                 config.timings = slow();
             }
-            let config = SimulatedConfig::Agent(Arc::new(config));
+            let config = SimulatedConfig::Agent(Arc::new(config), id(REGISTER));
             let score: i32 = score;
             let mut agent = Participant::voter(id(name), Some(score.into()), config);
             agent.clock_ppm = if random.chance(500) {
@@ -204,7 +204,7 @@ impl History {
                 let machine = self.world.machine(agent);
                 own == longest
                     || machine.is_none_or(|machine| match machine {
-                        Simulated::Agent(agent) => agent.longest_lease_seen() >= Some(*longest),
+                        Simulated::Agent(agent, _) => agent.longest_lease_seen() >= Some(*longest),
                         Simulated::Register(_) => false,
                     })
             })
@@ -279,7 +279,7 @@ fn slow() -> Timings {
 
 fn config_of(world: &World<Simulated>, agent: &str) -> Arc<LeaseConfig> {
     match world.config(agent) {
-        Some(SimulatedConfig::Agent(config)) => Arc::clone(config),
+        Some(SimulatedConfig::Agent(config, _)) => Arc::clone(config),
         other => panic!("{agent} has {other:?}"),
     }
 }
@@ -288,7 +288,7 @@ fn config_of(world: &World<Simulated>, agent: &str) -> Arc<LeaseConfig> {
 fn held_by(world: &World<Simulated>) -> Option<&LeaseRecord> {
     match world.machine(REGISTER) {
         Some(Simulated::Register(register)) => register.held().lease(),
-        Some(Simulated::Agent(_)) | None => world.durable(REGISTER)?.lease(),
+        Some(Simulated::Agent(..)) | None => world.durable(REGISTER)?.lease(),
     }
 }
 
@@ -337,7 +337,7 @@ fn deleted_under_a_longer_lease(defect: Option<Defect>) -> bool {
                 defect,
                 ..LeaseConfig::new("shop", "cron").unwrap()
             };
-            let config = SimulatedConfig::Agent(Arc::new(config));
+            let config = SimulatedConfig::Agent(Arc::new(config), id(REGISTER));
             Participant::voter(id(name), (name == "a").then(|| 1.into()), config)
         });
     let register = SimulatedConfig::Register(RegisterConfig {

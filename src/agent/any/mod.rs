@@ -7,15 +7,16 @@ use std::{convert::Infallible, sync::Arc};
 
 use bully_core::elections::{message::BullyMessage, timer::BullyTimer, vote::Vote};
 
+use super::pool;
 use crate::elections::{
     astra::{Astra, AstraConfig},
     bully::{Bully, BullyConfig},
-    lease::{Lease, LeaseConfig},
+    lease::{Lease, LeaseConfig, RegisterQuestion, RegisterShown},
     quorum::{QuorumBully, QuorumConfig},
 };
 use crate::protocol::{
-    AgentId, EffectsOf, Election, Identity, InputOf, MemberKind, MembershipError, Prospects,
-    Requirements, Time, Timings, View,
+    AgentId, Effect, EffectsOf, Election, Identity, InputOf, MemberKind, MembershipError,
+    Prospects, Requirements, Time, Timings, View,
 };
 
 /// One agent's side of a bully election, by the rules that its configuration chose.
@@ -53,8 +54,8 @@ impl Default for AnyConfig {
 impl Election for AnyBully {
     type Message = BullyMessage;
     type Timer = BullyTimer;
-    type Ask = Infallible;
-    type Told = Infallible;
+    type Ask = RegisterQuestion;
+    type Told = Box<RegisterShown>;
     type Durable = Vote;
     type Config = AnyConfig;
 
@@ -73,9 +74,9 @@ impl Election for AnyBully {
 
     fn handle(&mut self, now: Time, input: InputOf<Self>, out: &mut EffectsOf<Self>) {
         match self {
-            Self::Available(machine) => machine.handle(now, input, out),
-            Self::Astra(machine) => machine.handle(now, input, out),
-            Self::Quorum(machine) => machine.handle(now, input, out),
+            Self::Available(machine) => handle_without_store(machine, now, input, out),
+            Self::Astra(machine) => handle_without_store(machine, now, input, out),
+            Self::Quorum(machine) => handle_without_store(&mut **machine, now, input, out),
             Self::Lease(machine) => machine.handle(now, input, out),
         }
     }
@@ -151,6 +152,38 @@ impl Election for AnyBully {
             Self::Lease(machine) => machine.view(now),
         }
     }
+}
+
+/// A step of a machine that asks no store.
+fn handle_without_store<E>(
+    machine: &mut E,
+    now: Time,
+    input: InputOf<AnyBully>,
+    out: &mut EffectsOf<AnyBully>,
+) where
+    E: Election<
+            Message = BullyMessage,
+            Timer = BullyTimer,
+            Durable = Vote,
+            Ask = Infallible,
+            Told = Infallible,
+        >,
+{
+    let Some(input) = input.translate(Some, |_| None) else {
+        return; // it asked nothing
+    };
+    let mut own = pool::take::<E>();
+    machine.handle(now, input, &mut own);
+    for effect in own.drain() {
+        match effect {
+            Effect::Persist(record) => out.persist(record),
+            Effect::Send { to, message } => out.send_to(to, message),
+            Effect::SetTimer { timer, after } => out.set_timer(timer, after),
+            Effect::CancelTimer(timer) => out.cancel_timer(timer),
+            Effect::Notify(event) => out.notify(event),
+        }
+    }
+    pool::put::<E>(own);
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! is stored beside the election's, and it is shown what a handle would show: a leadership that has run out by the
 //! agent's clock is none.
 
-use std::{convert::Infallible, collections::VecDeque, fmt, mem, sync::Arc};
+use std::{collections::VecDeque, convert::Infallible, fmt, mem, sync::Arc};
 
 use super::{AppEffect, Application, Here, Said};
 use crate::protocol::{
@@ -58,8 +58,8 @@ pub(in crate::leader) enum CarriedTimer<T> {
 impl<E: Election, A: Application> Election for Carried<E, A> {
     type Message = CarriedMessage<E::Message, A::Message>;
     type Timer = CarriedTimer<E::Timer>;
-    type Ask = Infallible;
-    type Told = Infallible;
+    type Ask = E::Ask;
+    type Told = E::Told;
     type Durable = CarriedRecord<E::Durable, A::Record>;
     type Config = CarriedConfig<E::Config, A::Shared>;
 
@@ -108,6 +108,7 @@ impl<E: Election, A: Application> Election for Carried<E, A> {
                 incarnation,
                 message,
             }),
+            Input::Told(answer) => Some(Input::Told(answer)),
             Input::TimedOut(CarriedTimer::Application) => None,
             Input::TimedOut(CarriedTimer::Election(timer)) => Some(Input::TimedOut(timer)),
             Input::Start(members) => Some(Input::Start(members)),
@@ -163,6 +164,7 @@ impl<E: Election, A: Application> Carried<E, A> {
                 Effect::SetTimer { timer, after } => {
                     out.set_timer(CarriedTimer::Election(timer), after);
                 }
+                Effect::Ask(question) => out.ask(question),
                 Effect::CancelTimer(timer) => out.cancel_timer(CarriedTimer::Election(timer)),
                 Effect::Notify(event) => {
                     match &event {

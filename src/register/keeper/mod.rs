@@ -1,48 +1,48 @@
-//! The register as a member of a group: one in each process, for all agents that the group has there.
+//! The register of a group: one in each process, for all agents that the group has there.
 //!
 //! ```text
-//!   agents ── ReadRegister, SwapRegister ──▶ link ──▶ task ──▶ Schedule: what is asked next, who hears of it
+//!   agents ── ReadRegister, SwapRegister ──▶ ask ───▶ task ──▶ Schedule: what is asked next, who hears of it
 //!     ▲                                                │ ▲
 //!     └────────── RegisterShown ───────────────────────┘ └── one operation at a time, within a limit ──▶ Register
 //! ```
 //!
-//! Decided here: that the agents of one group use one register, and that it is a member that can neither lead nor vote.
+//! Decided here: that the agents of one group use one register.
 //! Not here: what a store is asked (`schedule.rs`, pure), how a record is told from anything else (`content.rs`),
-//! where the task runs and when it ends (`link.rs`, `task.rs`), what an operator is told of the store (`health.rs`).
+//! where the task runs and when it ends (`ask.rs`, `task.rs`), what an operator is told of the store (`health.rs`).
 
+mod ask;
 mod content;
 mod health;
-mod link;
 mod schedule;
 mod task;
 #[cfg(test)]
 mod tests;
 
 use std::{
-    sync::Arc,
+    sync::{Arc, Mutex},
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
+
+use actix::Message;
 
 use crate::{
     clock::Clock,
     elections::lease::LeaseName,
-    group::{Attachments, Group, Remote, Update},
-    protocol::{AgentId, IdError, Incarnation, Member, MemberKind},
+    group::{Attachments, Group, WeakGroup},
+    protocol::{IdError, Incarnation},
 };
 use bully_core::elections::message::BullyMessage;
 
 use super::{Register, RegisterKey};
+use ask::RunningTask;
 use health::Health;
 pub(crate) use health::StoreState;
-use link::KeeperLink;
 
-/// Where the lease of a group is, and who it is to the group's agents.
+/// Where the lease of a group is, and how its store is asked.
 #[derive(Debug)]
 pub(crate) struct KeeperSettings {
     pub(crate) register: Arc<dyn Register>,
     pub(crate) name: LeaseName,
-    /// The member's name.
-    pub(crate) member: AgentId,
     /// The longest that an operation may take; afterwards its outcome is unknown.
     pub(crate) limit: Duration,
     /// By which the store's failures are timed.
@@ -55,7 +55,14 @@ pub(crate) struct Keeper {
     settings: KeeperSettings,
     keys: RegisterKeys,
     health: Health,
+    group: WeakGroup<BullyMessage>,
+    running: Mutex<RunningTask>,
 }
+
+/// What a store says to an agent.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub(crate) struct StoreAnswer<T: 'static>(pub(crate) T);
 
 /// Where the two records are.
 #[derive(Debug)]
@@ -74,7 +81,7 @@ impl RegisterKeys {
     }
 }
 
-/// Why a register does not become a member.
+/// Why an agent does not get its register.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AttachError {
@@ -87,14 +94,6 @@ pub enum AttachError {
         theirs: String,
         /// What was asked for.
         mine: String,
-    },
-    /// Another member has the register's name.
-    #[error(
-        "a member of the group has the name {name}, which is the register's: rename that agent"
-    )]
-    NameTaken {
-        /// The name.
-        name: AgentId,
     },
     /// Cluster and group make no key.
     #[error(transparent)]
@@ -110,13 +109,13 @@ impl Keeper {
         }
     }
 
-    /// The register of the group, which becomes its member if it is none yet.
+    /// The register of the group, with the settings of the first agent that names one.
     pub(crate) fn attach(
         group: &Group<BullyMessage>,
         settings: KeeperSettings,
     ) -> Result<Arc<Self>, AttachError> {
         let mine = settings.place();
-        let keeper = group.kept().find(|| Self::join(group, settings))?;
+        let keeper = group.kept().find(|| Self::make(group, settings))?;
         let theirs = keeper.settings.place();
         if theirs != mine {
             return Err(AttachError::AnotherRegister { theirs, mine });
@@ -140,25 +139,18 @@ impl Keeper {
         self.settings.register.name()
     }
 
-    fn join(
+    fn make(
         group: &Group<BullyMessage>,
         settings: KeeperSettings,
     ) -> Result<Arc<Self>, AttachError> {
         let keys = RegisterKeys::of(&settings.name)?;
-        let keeper = Arc::new(Self {
+        Ok(Arc::new(Self {
             settings,
             keys,
             health: Health::default(),
-        });
-        let link = Arc::new(KeeperLink::new(group, &keeper));
-        let remote: Remote<BullyMessage> = group.remote(keeper.name(), link);
-        remote.set_up(true);
-        let name = keeper.settings.member.clone();
-        let member = Member::up(name.clone(), MemberKind::Observer, None, INCARNATION);
-        if !remote.apply([Update::Known(member)]).is_empty() {
-            return Err(AttachError::NameTaken { name });
-        }
-        Ok(keeper)
+            group: group.downgrade(),
+            running: Mutex::default(),
+        }))
     }
 }
 
@@ -169,9 +161,6 @@ impl KeeperSettings {
         format!("{} ({cluster}/{group})", self.register.name())
     }
 }
-
-/// A register never ends for the agents: what ends is the task, which comes back when it is asked.
-const INCARNATION: Incarnation = Incarnation(1);
 
 /// Milliseconds of the wall clock, and chance for two starts in one of them, or for a clock that was set back.
 fn unlike_others() -> Incarnation {

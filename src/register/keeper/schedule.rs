@@ -16,7 +16,7 @@ use bully_register::entry_of_swap;
 use super::content::Content;
 use crate::{
     elections::lease::{
-        Answer, ClaimRecord, LeaseName, LeaseRecord, RecordError, RegisterMessage, RegisterRecord,
+        Answer, ClaimRecord, LeaseName, LeaseRecord, RecordError, RegisterQuestion, RegisterRecord,
         RegisterShown, Swapped, Version,
     },
     protocol::{AgentId, Time},
@@ -133,15 +133,15 @@ impl KeeperSchedule {
     pub(super) fn hear(
         &mut self,
         from: AgentId,
-        message: RegisterMessage,
+        question: RegisterQuestion,
         out: &mut Vec<RegisterReply>,
     ) {
-        match message {
+        match question {
             // An agent that asks again needs no answer to what it asked before.
-            RegisterMessage::Read(read) => {
+            RegisterQuestion::Read(read) => {
                 self.readers.insert(from, read.request);
             }
-            RegisterMessage::Swap(swap) => {
+            RegisterQuestion::Swap(swap) => {
                 let (which, value) = match &swap.record {
                     Swapped::Lease(record) => (WhichRecord::Lease, record.encode()),
                     Swapped::Claim(record) => (WhichRecord::Claim, record.encode()),
@@ -158,7 +158,6 @@ impl KeeperSchedule {
                 });
                 self.refuse_hopeless(out);
             }
-            RegisterMessage::Shown(_) => {}
         }
     }
 

@@ -4,6 +4,7 @@
 //! when no agent of the group is here. What is asked, and who hears of it, is the [`KeeperSchedule`]'s.
 
 use std::{
+    collections::BTreeMap,
     future::poll_fn,
     io::{self, ErrorKind},
     pin::Pin,
@@ -17,14 +18,14 @@ use futures::{FutureExt, StreamExt, future::LocalBoxFuture};
 use tokio::sync::mpsc::{Receiver, channel};
 
 use super::{
-    INCARNATION, Keeper,
-    link::RegisterQuestion,
+    Keeper, StoreAnswer,
+    ask::{Answers, AskedQuestion},
     schedule::{KeeperSchedule, NextOperation, Operation, RegisterReply, WhichRecord},
 };
 use crate::{
-    elections::lease::{RegisterMessage, RegisterShown},
+    elections::lease::RegisterShown,
     group::{Group, MembershipWatch},
-    protocol::{AgentId, To},
+    protocol::AgentId,
     register::{ChangeStream, Entry, RegisterError, Swap},
 };
 use bully_core::elections::message::BullyMessage;
@@ -34,8 +35,10 @@ pub(super) struct KeeperTask {
     keeper: Arc<Keeper>,
     members: MembershipWatch<BullyMessage>,
     members_changed: Receiver<()>,
-    asked: Receiver<RegisterQuestion>,
+    asked: Receiver<AskedQuestion>,
     changes: Vec<ChangeStream>,
+    /// Where the agents hear, once each has asked.
+    agents: BTreeMap<AgentId, Answers>,
     schedule: KeeperSchedule,
     operation: Option<LocalBoxFuture<'static, Done>>,
     timer: Option<Pin<Box<Sleep>>>,
@@ -52,7 +55,7 @@ enum Done {
 
 /// What wakes the task.
 enum KeeperEvent {
-    Asked(RegisterQuestion),
+    Asked(AskedQuestion),
     Told,
     Done(Done),
     Due,
@@ -64,7 +67,7 @@ impl KeeperTask {
         group: &Group<BullyMessage>,
         keeper: Arc<Keeper>,
         number: u64,
-        asked: Receiver<RegisterQuestion>,
+        asked: Receiver<AskedQuestion>,
     ) -> Self {
         let (change, members_changed) = channel(1);
         let members = group.watch(move || {
@@ -76,6 +79,7 @@ impl KeeperTask {
         let told = keys.into_iter().filter_map(|key| register.changes(key));
         Self {
             changes: told.collect(),
+            agents: BTreeMap::new(),
             schedule: KeeperSchedule::new(&keeper.settings.name, number),
             keeper,
             members,
@@ -92,8 +96,9 @@ impl KeeperTask {
             self.proceed();
             let mut replies = Vec::new();
             match poll_fn(|cx| self.poll_event(cx)).await {
-                KeeperEvent::Asked(RegisterQuestion { from, message }) => {
-                    self.schedule.hear(from, message, &mut replies);
+                KeeperEvent::Asked(asked) => {
+                    self.agents.insert(asked.from.clone(), asked.answers);
+                    self.schedule.hear(asked.from, asked.question, &mut replies);
                 }
                 KeeperEvent::Told => self.schedule.tell(),
                 KeeperEvent::Done(done) => self.finish(done, &mut replies),
@@ -184,20 +189,23 @@ impl KeeperTask {
         }
     }
 
-    fn send(&self, reply: RegisterReply) {
-        let newest = self.members.group().newest();
-        let (to, shown) = match reply {
-            RegisterReply::To(id, shown) => (To::One(id), shown),
+    fn send(&mut self, reply: RegisterReply) {
+        // do_send: an agent has few questions at a time, and changes are read ten milliseconds apart.
+        let tell = |to: &Answers, shown| to.do_send(StoreAnswer(Box::new(shown)));
+        match reply {
+            RegisterReply::To(id, shown) => {
+                if let Some(to) = self.agents.get(&id) {
+                    tell(to, shown);
+                }
+            }
             RegisterReply::ToOthers(but, at, answer) => {
                 let age = self.keeper.settings.clock.now().since(at);
                 let shown = RegisterShown::unasked(age.into(), answer);
-                let here = newest.here().map(|member| &member.id);
-                let others: Vec<AgentId> = here.filter(|id| !but.contains(id)).cloned().collect();
-                (To::Set(others.into_iter().collect()), shown)
+                self.agents.retain(|_, to| to.connected());
+                let others = self.agents.iter().filter(|(id, _)| !but.contains(id));
+                others.for_each(|(_, to)| tell(to, shown.clone()));
             }
-        };
-        let message = message(shown);
-        newest.deliver(&self.keeper.settings.member, INCARNATION, &to, message);
+        }
     }
 
     fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<KeeperEvent> {
@@ -234,8 +242,4 @@ impl KeeperTask {
 
 fn late(limit: Duration) -> io::Error {
     io::Error::new(ErrorKind::TimedOut, format!("no answer within {limit:?}"))
-}
-
-fn message(shown: RegisterShown) -> BullyMessage {
-    BullyMessage::RegisterMessage(RegisterMessage::Shown(Box::new(shown)))
 }

@@ -6,7 +6,7 @@ use super::schedule::{KeeperSchedule, NextOperation, Operation, RegisterReply, W
 use crate::{
     elections::lease::{
         Answer, ClaimRecord, Holder, LeaseName, LeaseRecord, Nonce, ReadRegister, RecordError,
-        RegisterMessage, RegisterRecord, RegisterShown, SwapRegister, Swapped, Version,
+        RegisterQuestion, RegisterRecord, RegisterShown, SwapRegister, Swapped, Version,
     },
     protocol::{AgentId, Incarnation, Score, Term, Time},
     register::{self, Entry, RegisterError, Swap},
@@ -92,7 +92,7 @@ impl Scene {
     }
 
     fn ask(&mut self, agent: &str, request: u64) {
-        let read = RegisterMessage::Read(ReadRegister { request });
+        let read = RegisterQuestion::Read(ReadRegister { request });
         self.schedule.hear(id(agent), read, &mut self.said);
     }
 
@@ -102,7 +102,7 @@ impl Scene {
             expected: expected.clone(),
             record,
         };
-        let swap = RegisterMessage::Swap(Box::new(swap));
+        let swap = RegisterQuestion::Swap(Box::new(swap));
         self.schedule.hear(id(agent), swap, &mut self.said);
     }
 

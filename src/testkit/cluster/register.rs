@@ -10,13 +10,13 @@ use super::{Cluster, ClusterBuilder, Wiring, builder::GROUP};
 use crate::{
     agent::{Agent, ElectionHandle, StartError},
     elections::lease::{LeaseConfig, RegisterConfig, Simulated, SimulatedConfig},
-    protocol::MemberKind,
+    protocol::{AgentId, MemberKind},
     supervisor::RestartPolicy,
 };
 
 impl Cluster<Simulated> {
     /// A cluster of agents that hold a lease, around a register in memory; `change` is told the rules, which begin as
-    /// [`LeaseConfig::new`] has them. The register is a member of the name that the rules give it, so it can be isolated, cut off and crashed like an agent. A side of the network that does
+    /// [`LeaseConfig::new`] has them. The register is the member `register`, so it can be isolated, cut off and crashed like an agent. A side of the network that does
     /// not reach it has no leader once the lease is over.
     ///
     /// Agents of an application's own making ([`wired`](ClusterBuilder::wired)) take their register themselves:
@@ -35,12 +35,14 @@ impl Cluster<Simulated> {
     /// }).unwrap();
     /// ```
     pub fn around_register(change: impl FnOnce(&mut LeaseConfig)) -> ClusterBuilder<Simulated> {
-        match LeaseConfig::new(GROUP, GROUP) {
-            Ok(mut rules) => {
+        let names =
+            LeaseConfig::new(GROUP, GROUP).and_then(|rules| Ok((rules, AgentId::new(NAME)?)));
+        match names {
+            Ok((mut rules, register)) => {
                 change(&mut rules);
-                around(rules)
+                around(rules, register)
             }
-            // The name is a constant, and a good one.
+            // The names are constants, and good ones.
             Err(wrong) => {
                 let register = SimulatedConfig::Register(RegisterConfig::default());
                 let mut cluster = Self::with_config(register);
@@ -51,11 +53,14 @@ impl Cluster<Simulated> {
     }
 }
 
-fn around(rules: LeaseConfig) -> ClusterBuilder<Simulated> {
-    let (name, checked) = (rules.register.clone(), rules.check());
+const NAME: &str = "register";
+
+fn around(rules: LeaseConfig, name: AgentId) -> ClusterBuilder<Simulated> {
+    let checked = rules.check();
     let longest = rules.worst_case_failover(u32::MAX);
-    let mut cluster = Cluster::with_config(SimulatedConfig::Agent(Arc::new(rules)))
-        .wired(name.as_str(), |node| start(node).map_err(Into::into));
+    let config = SimulatedConfig::Agent(Arc::new(rules), name.clone());
+    let mut cluster =
+        Cluster::with_config(config).wired(name.as_str(), |node| start(node).map_err(Into::into));
     // As it will be: a recording begins with the members.
     if let Some(plan) = cluster.plans.last_mut() {
         plan.kind = MemberKind::Observer;

@@ -444,7 +444,8 @@ impl<R: Rules> Lab<R> {
                 }
                 // The work that a leader does has no length here.
                 Effect::Notify(Event::Draining { .. }) => inputs.push_back(Input::Drained),
-                Effect::Notify(_) => {}
+                // A store is a member of its world.
+                Effect::Notify(_) | Effect::Ask(_) => {}
             }
         }
     }

@@ -30,6 +30,8 @@ pub struct LeaseScenario {
     config: Arc<LeaseConfig>,
     /// What the agents go by: the same, but for a rule that is broken on purpose.
     theirs: Arc<LeaseConfig>,
+    /// The register's name: it is a member of the world.
+    name: AgentId,
     register: RegisterConfig,
     /// The last leadership that was seen.
     last: Option<(AgentId, Term)>,
@@ -56,19 +58,17 @@ impl LeaseScenario {
             1 => Preemption::After(half),
             _ => Preemption::Never,
         };
-        let mut config = LeaseConfig {
+        let config = LeaseConfig {
             timings,
             preemption,
             cooldown: half,
             ..LeaseConfig::new("chaos", "group")?
         };
-        if let Some(register) = name(0) {
-            config.register = register;
-        }
         let config = Arc::new(config);
         Ok(Self {
             theirs: Arc::clone(&config),
             config,
+            name: name(0).map_or_else(|| AgentId::new("register"), Ok)?,
             register: RegisterConfig {
                 tells: random.chance(500),
                 fails_every: random.below(4) * 5,
@@ -110,11 +110,11 @@ impl Scenario for LeaseScenario {
     type Election = Simulated;
 
     fn participant(&mut self, id: AgentId, random: &mut SplitMix64) -> Participant<Simulated> {
-        if id == self.config.register {
+        if id == self.name {
             return Participant::observer(id, SimulatedConfig::Register(self.register));
         }
         let score = self.score(random);
-        let config = SimulatedConfig::Agent(Arc::clone(&self.theirs));
+        let config = SimulatedConfig::Agent(Arc::clone(&self.theirs), self.name.clone());
         Participant::drawn(id, score, config, random)
     }
 
@@ -141,7 +141,7 @@ impl Scenario for LeaseScenario {
     }
 
     fn expected(&self, world: &World<Simulated>) -> Expected {
-        let has_register = world.is_running(&self.config.register);
+        let has_register = world.is_running(&self.name);
         match world.highest().filter(|_| has_register) {
             Some(_) => Expected::AnyLeader,
             None => Expected::NoLeader,

@@ -59,6 +59,36 @@ pub enum Input<M, T, A = Infallible> {
     ChangeVoters(Box<VoterChange>),
 }
 
+impl<M, T, A> Input<M, T, A> {
+    /// The same input for a machine with other messages and answers; `None` where that machine gets none.
+    pub fn translate<N, B>(
+        self,
+        message: impl FnOnce(M) -> Option<N>,
+        told: impl FnOnce(A) -> Option<B>,
+    ) -> Option<Input<N, T, B>> {
+        Some(match self {
+            Self::Received {
+                from,
+                incarnation,
+                message: received,
+            } => Input::Received {
+                from,
+                incarnation,
+                message: message(received)?,
+            },
+            Self::Told(answer) => Input::Told(told(answer)?),
+            Self::Start(members) => Input::Start(members),
+            Self::TimedOut(timer) => Input::TimedOut(timer),
+            Self::Members(members) => Input::Members(members),
+            Self::Campaign => Input::Campaign,
+            Self::SetScore(score) => Input::SetScore(score),
+            Self::StepDown { to } => Input::StepDown { to },
+            Self::Drained => Input::Drained,
+            Self::ChangeVoters(change) => Input::ChangeVoters(change),
+        })
+    }
+}
+
 /// The input of a machine of that kind. Machines with the same messages, timers and answers share it.
 pub type InputOf<E> =
     Input<<E as Election>::Message, <E as Election>::Timer, <E as Election>::Told>;

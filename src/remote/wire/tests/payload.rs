@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use super::{
     bounds, hex,
-    samples::{RETRY, SEEN, TERM, decree, every_message, to_a_register},
+    samples::{RETRY, SEEN, TERM, decree, every_message},
     written,
 };
 use crate::{
@@ -42,23 +42,6 @@ fn round_trip<M: Serialize + DeserializeOwned + Debug + PartialEq>(message: &M) 
     }
     let longer = [&bytes[..], &[0xc0]].concat();
     assert_eq!(decode::<M>(&longer), Err(WireError::Trailing));
-}
-
-/// It is said to a store of the own process; no peer can say it, whatever it sends under its name.
-#[test]
-fn what_is_said_to_a_register_has_no_bytes() {
-    let mut out = BytesMut::new();
-    assert!(encode_payload(&to_a_register(), &mut out).is_err());
-    for name in ["register_message", "RegisterMessage", "read_register"] {
-        let inside: [&dyn Fn() -> Vec<u8>; 2] = [
-            &|| encode(&BTreeMap::from([(name, BTreeMap::from([("request", 1)]))])),
-            &|| encode(&name),
-        ];
-        for bytes in inside.map(|bytes| bytes()) {
-            assert!(decode::<BullyMessage>(&bytes).is_err(), "{name}");
-            assert!(rmp_serde::from_slice::<BullyMessage>(&bytes).is_err());
-        }
-    }
 }
 
 /// The longest list that may be decided fits a frame and its bounds, wherever it is said.

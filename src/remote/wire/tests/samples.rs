@@ -1,11 +1,8 @@
 //! Messages of every type, to be written and read.
 
-use crate::{
-    elections::lease::{ReadRegister, RegisterMessage},
-    protocol::{
-        AgentId, ChangeError, Changed, Contact, Decree, Incarnation, Leader, NewVoter, Round,
-        Score, StoreId, Term, Time, VoterChange,
-    },
+use crate::protocol::{
+    AgentId, ChangeError, Changed, Contact, Decree, Incarnation, Leader, NewVoter, Round, Score,
+    StoreId, Term, Time, VoterChange,
 };
 use bully_core::elections::{
     message::{
@@ -274,11 +271,6 @@ fn changes() -> Vec<BullyMessage> {
         answer(VoterChange::Remove(id()), Err(too_many)).into(),
         Enlist { term }.into(),
     ]
-}
-
-/// What a machine says to a register of its own process.
-pub(super) fn to_a_register() -> BullyMessage {
-    RegisterMessage::Read(ReadRegister { request: 1 }).into()
 }
 
 /// One of each that crosses, and one of each with everything that it may lack.

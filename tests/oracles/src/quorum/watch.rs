@@ -2,7 +2,8 @@
 //!
 //! Decided here: nothing. The machine inside is the one that users run.
 
-use std::{convert::Infallible, 
+use std::{
+    convert::Infallible,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
@@ -207,7 +208,8 @@ impl Watched {
                 }
                 _ => {}
             },
-            Input::TimedOut(_)
+            Input::Told(_)
+            | Input::TimedOut(_)
             | Input::Campaign
             | Input::SetScore(_)
             | Input::StepDown { .. }
@@ -253,7 +255,10 @@ impl Watched {
                 ledger.acquires(&self.id, *term);
             }
             Effect::Notify(Event::Voters(event)) => self.note_voters(now, event, ledger),
-            Effect::Notify(_) | Effect::SetTimer { .. } | Effect::CancelTimer(_) => {}
+            Effect::Notify(_)
+            | Effect::Ask(_)
+            | Effect::SetTimer { .. }
+            | Effect::CancelTimer(_) => {}
         }
     }
 

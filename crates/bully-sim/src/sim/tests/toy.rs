@@ -92,6 +92,7 @@ impl Election for Toy {
             | Input::SetScore(_)
             | Input::StepDown { .. }
             | Input::Drained
+            | Input::Told(_)
             | Input::ChangeVoters(_) => format!("{input:?}"),
         };
         self.inputs.push((name, now));

@@ -324,22 +324,14 @@ impl Election for Simulated {
 
 /// The input as the agent gets it: a message of its register is an answer, and it hears no other one.
 fn told(input: InputOf<Simulated>, register: &AgentId) -> Option<InputOf<Lease>> {
-    Some(match input {
+    match input {
         Input::Received {
             from,
             message: RegisterMessage::Told(shown),
             ..
-        } if from == *register => Input::Told(shown),
-        Input::Received { .. } => return None,
-        Input::Start(members) => Input::Start(members),
-        Input::TimedOut(timer) => Input::TimedOut(timer),
-        Input::Members(members) => Input::Members(members),
-        Input::Campaign => Input::Campaign,
-        Input::SetScore(score) => Input::SetScore(score),
-        Input::StepDown { to } => Input::StepDown { to },
-        Input::Drained => Input::Drained,
-        Input::ChangeVoters(change) => Input::ChangeVoters(change),
-    })
+        } if from == *register => Some(Input::Told(shown)),
+        other => other.translate(|_| None, |never| match never {}),
+    }
 }
 
 fn nonce_of(record: Option<&LeaseRecord>) -> Option<&Nonce> {
