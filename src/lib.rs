@@ -78,7 +78,7 @@
 //! | [`record`] | `BoundedText`, `CommandError`, `Difference`, `Happening`, `Header`, `MessageText`, `NetworkRecord`, `RecordLimits`, `RecordedAgent`, `RecordedClock`, `RecordedCommand`, `RecordedSide`, `Recording`, `RecordingError`, `TooLong`, `TraceEntry`, `Untold`, `What` |
 //! | [`elections::astra`] | `Astra`, `AstraConfig` |
 //! | [`elections::bully`] | `Bully`, `BullyConfig`, `Elect`, `Elected`, `NegativeMargin`, `Ok`, `Preemption` |
-//! | [`elections::lease`] | `Answer`, `Cell`, `ClaimRecord`, `Holder`, `Lease`, `LeaseConfig`, `LeaseError`, `LeaseName`, `LeaseRecord`, `Micros`, `Nonce`, `ReadRegister`, `RecordError`, `RegisterMessage`, `RegisterRecord`, `RegisterShown`, `Successor`, `SwapRegister`, `Swapped`, `Version` |
+//! | [`elections::lease`] | `Answer`, `Cell`, `ClaimRecord`, `Holder`, `Lease`, `LeaseConfig`, `LeaseError`, `LeaseName`, `LeaseRecord`, `Micros`, `Nonce`, `ReadRegister`, `RecordError`, `RegisterQuestion`, `RegisterRecord`, `RegisterShown`, `Successor`, `SwapRegister`, `Swapped`, `Version` |
 //! | [`elections::quorum`] | `Heard`, `QuorumBully`, `QuorumConfig`, `QuorumError`, `SealRecord`, `Vote`, `VotersRecord` |
 //! | [`elections::quorum::diskless`] | `Diskless` |
 //!

@@ -116,36 +116,23 @@ pub(crate) struct Metered<E: Election> {
 
 impl<E: Election> Metered<E> {
     /// Hands an input on; notes how deep it is.
-    fn unstamp(&mut self, input: InputOf<Self>) -> InputOf<E> {
+    fn unstamp(&mut self, input: InputOf<Self>) -> Option<InputOf<E>> {
         let epoch = self.metering.meter.0.load(Ordering::Relaxed);
         if epoch != self.epoch {
             (self.epoch, self.depth) = (epoch, 0);
         }
-        match input {
-            Input::Received {
-                from,
-                incarnation,
-                message: Stamped { inner, stamp },
-            } => {
-                if stamp.epoch == epoch {
-                    self.depth = self.depth.max(stamp.depth);
-                }
-                Input::Received {
-                    from,
-                    incarnation,
-                    message: inner,
-                }
-            }
-            Input::Start(members) => Input::Start(members),
-            Input::Told(answer) => Input::Told(answer),
-            Input::TimedOut(timer) => Input::TimedOut(timer),
-            Input::Members(members) => Input::Members(members),
-            Input::Campaign => Input::Campaign,
-            Input::SetScore(score) => Input::SetScore(score),
-            Input::StepDown { to } => Input::StepDown { to },
-            Input::Drained => Input::Drained,
-            Input::ChangeVoters(change) => Input::ChangeVoters(change),
+        let mut heard = None;
+        let inner = input.translate(
+            |message: Stamped<E::Message>| {
+                heard = Some(message.stamp);
+                Some(message.inner)
+            },
+            Some,
+        );
+        if let Some(stamp) = heard.filter(|stamp| stamp.epoch == epoch) {
+            self.depth = self.depth.max(stamp.depth);
         }
+        inner
     }
 
     fn stamp(&mut self, to: &To, inner: E::Message) -> Stamped<E::Message> {
@@ -213,7 +200,9 @@ impl<E: Election> Election for Metered<E> {
     }
 
     fn handle(&mut self, now: Time, input: InputOf<Self>, out: &mut EffectsOf<Self>) {
-        let input = self.unstamp(input);
+        let Some(input) = self.unstamp(input) else {
+            return; // each input has its counterpart
+        };
         let mut said = std::mem::take(&mut self.said);
         self.inner.handle(now, input, &mut said);
         for effect in said.drain() {

@@ -30,7 +30,7 @@
 //! lead, or several.
 //!
 //! Read on: [`Register`] is the contract, [`RegisterError`] says why an operation fails and whether it changed anything;
-//! `keeper/` is a register as a member of a group.
+//! `keeper/` asks a register for the agents of a group.
 
 pub(crate) mod keeper;
 

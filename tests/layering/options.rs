@@ -23,7 +23,6 @@ const NO_SETTER: Reasons = &[
     ),
     ("QuorumConfig", "wait", "rare: users write the struct"),
     ("LeaseConfig", "name", "it comes with the register"),
-    ("LeaseConfig", "register", "it comes with the register"),
     ("LeaseConfig", "poll", "rare: users write the struct"),
 ];
 

@@ -36,14 +36,11 @@ const OF_A_CHANGE: &str = "histories in which the voters change lose them among 
 /// Why no loss suite has the messages of an agent's start.
 const OF_A_START: &str = "it is asked again when the other one is heard: a unit test loses it";
 
-/// Why no loss suite has the messages to a register.
-const OF_A_REGISTER: &str = "the histories of `crates/bully-sim/tests/lease.rs` lose each of them";
-
 const MESSAGES: &[Messages] = &[
     Messages {
         all: "BullyMessage",
         defined: "crates/bully-core/src/elections/message/mod.rs",
-        pages: &["bully", "astra", "quorum", "lease"],
+        pages: &["bully", "astra", "quorum"],
         listed: &["src/remote/wire/tests/samples.rs", "fuzz/src/core.rs"],
         lost: &["tests/elections/seeds", "tests/elections/quorum"],
         spared: &[
@@ -63,9 +60,6 @@ const MESSAGES: &[Messages] = &[
             ("ask_change", OF_A_CHANGE),
             ("change_answer", OF_A_CHANGE),
             ("enlist", OF_A_CHANGE),
-            ("read_register", OF_A_REGISTER),
-            ("swap_register", OF_A_REGISTER),
-            ("register_shown", OF_A_REGISTER),
         ],
     },
     Messages {

@@ -4,7 +4,7 @@
 //! is stored beside the election's, and it is shown what a handle would show: a leadership that has run out by the
 //! agent's clock is none.
 
-use std::{collections::VecDeque, convert::Infallible, fmt, mem, sync::Arc};
+use std::{collections::VecDeque, fmt, mem, sync::Arc};
 
 use super::{AppEffect, Application, Here, Said};
 use crate::protocol::{

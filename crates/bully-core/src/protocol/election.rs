@@ -22,14 +22,14 @@ use super::{
 ///    is durable; if it cannot be made durable, the agent stops.
 /// 3. Setting a timer replaces the one of that name. Timers may be late, never early.
 /// 4. Steps do not overlap.
-/// 5. A message may be lost, delayed, duplicated or reordered. No agent sends to itself.
+/// 5. A message may be lost, delayed, duplicated or reordered, and so may a question to a store and its answer. No agent
+///    sends to itself.
 /// 6. After a crash: a new machine with a larger [`Incarnation`], the last durable record, and no
 ///    old timers.
 /// 7. What came from an incarnation that has since ended is dropped, and so is what comes from an
 ///    agent that is no other member: [`Members::admit`](super::Members::admit) decides, and no
 ///    machine asks again.
-/// 8. A question to the store is answered once or never. The next incarnation may hear a late answer to this one.
-/// 9. The user reads [`view`](Self::view) with a fresh clock reading, never the last event. A
+/// 8. The user reads [`view`](Self::view) with a fresh clock reading, never the last event. A
 ///    lost leadership is published *before* any effect of its step, a gained one *after* all of
 ///    them.
 ///

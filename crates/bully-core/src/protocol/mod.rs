@@ -4,8 +4,8 @@
 //!                 ┌────────────────────────────────────────────┐
 //!   Input ───────▶│ Election::handle(now, input, &mut effects) │───────▶ Effects, in order:
 //!   Start         │                                            │         Persist
-//!   Received      │  a pure machine: no clock, no randomness,  │         Send { to, message }
-//!   TimedOut      │  no actor, no thread, no hash order        │         SetTimer, CancelTimer
+//!   Received      │  a pure machine: no clock, no randomness,  │         Send { to, message }, Ask(question)
+//!   Told, TimedOut│  no actor, no thread, no hash order        │         SetTimer, CancelTimer
 //!   Members       │                                            │         Notify(event)
 //!   Campaign, …   └────────────────────┬───────────────────────┘
 //!                                      ▼
