@@ -113,7 +113,7 @@ impl<E: Election> Agent<E> {
                 Effect::Ask(question) => {
                     if let Some(asked) = &self.spec.asked {
                         let answers = ctx.address().recipient();
-                        Arc::clone(asked).ask(&self.spec.id, question, answers);
+                        Arc::clone(asked).ask(self.spec.id.clone(), question, answers);
                     }
                 }
                 Effect::SetTimer { timer, after } => {

@@ -5,34 +5,24 @@
 
 use std::{sync::Arc, time::Duration};
 
-use actix::Recipient;
-
 use bully_core::elections::message::BullyMessage;
 
 use crate::{
     agent::any::{AnyBully, AnyConfig},
     clock::Clock,
-    elections::lease::{LeaseConfig, RegisterQuestion, RegisterShown},
+    elections::lease::LeaseConfig,
     group::Group,
     protocol::{AgentId, Election},
     register::{
         Register,
-        keeper::{Keeper, KeeperSettings, StoreAnswer},
+        keeper::{AskedStore, Keeper, KeeperSettings},
     },
 };
 
 use super::{AgentBuilder, StartError, choices::Mode};
 
-/// A store that agents ask.
-pub(super) trait AskedStore<E: Election>: Send + Sync {
-    /// Asks for that agent, which is told the answer. It is told of changes from then on.
-    fn ask(
-        self: Arc<Self>,
-        agent: &AgentId,
-        question: E::Ask,
-        answers: Recipient<StoreAnswer<E::Told>>,
-    );
-}
+/// The store that agents of that election ask.
+pub(super) type StoreOf<E> = Arc<dyn AskedStore<<E as Election>::Ask, <E as Election>::Told>>;
 
 /// The part of its group that an election needs beside the agents. The calls of its builder make it.
 pub(super) struct Attachment<E: Election> {
@@ -47,7 +37,7 @@ type Attach<E> = Box<
             &<E as Election>::Config,
             &Group<<E as Election>::Message>,
             &Arc<dyn Clock>,
-        ) -> Result<Option<Arc<dyn AskedStore<E>>>, StartError>
+        ) -> Result<Option<StoreOf<E>>, StartError>
         + Send,
 >;
 
@@ -61,7 +51,7 @@ impl<E: Election> Attachment<E> {
         config: &E::Config,
         group: &Group<E::Message>,
         clock: &Arc<dyn Clock>,
-    ) -> Result<Option<Arc<dyn AskedStore<E>>>, StartError> {
+    ) -> Result<Option<StoreOf<E>>, StartError> {
         (self.attach)(config, group, clock)
     }
 }
@@ -82,17 +72,6 @@ impl Attachment<AnyBully> {
                 AnyConfig::Available(_) | AnyConfig::Astra(_) | AnyConfig::Quorum(_) => Ok(None),
             }),
         }
-    }
-}
-
-impl AskedStore<AnyBully> for Keeper {
-    fn ask(
-        self: Arc<Self>,
-        agent: &AgentId,
-        question: RegisterQuestion,
-        answers: Recipient<StoreAnswer<Box<RegisterShown>>>,
-    ) {
-        self.hear(agent, question, answers);
     }
 }
 
@@ -147,7 +126,7 @@ fn attach(
     register: Arc<dyn Register>,
     group: &Group<BullyMessage>,
     clock: &Arc<dyn Clock>,
-) -> Result<Option<Arc<dyn AskedStore<AnyBully>>>, StartError> {
+) -> Result<Option<StoreOf<AnyBully>>, StartError> {
     let settings = KeeperSettings {
         register,
         name: config.name.clone(),

@@ -11,7 +11,7 @@ use crate::{
     protocol::{AgentId, Election, Leaders, MemberKind, Timings},
 };
 
-use super::{lease::AskedStore, membership::GroupMembership};
+use super::{lease::StoreOf, membership::GroupMembership};
 
 /// The settings of one agent.
 pub(super) struct Spec<E: Election> {
@@ -23,7 +23,7 @@ pub(super) struct Spec<E: Election> {
     pub(super) group: Group<E::Message>,
     pub(super) seed: u64,
     /// The store that its election asks, if it has one.
-    pub(super) asked: Option<Arc<dyn AskedStore<E>>>,
+    pub(super) asked: Option<StoreOf<E>>,
 }
 
 /// The same for those who do not name the election.

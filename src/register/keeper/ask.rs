@@ -37,15 +37,14 @@ pub(super) struct AskedQuestion {
 /// What an agent hears of its register.
 pub(super) type Answers = Recipient<StoreAnswer<Box<RegisterShown>>>;
 
-impl Keeper {
-    /// An agent asks.
-    pub(crate) fn hear(
-        self: Arc<Self>,
-        from: &AgentId,
-        question: RegisterQuestion,
-        answers: Answers,
-    ) {
-        let from = from.clone();
+/// A store that agents ask.
+pub(crate) trait AskedStore<A, T: Send>: Send + Sync {
+    /// Asks for that agent, which is told the answer; and of changes from then on.
+    fn ask(self: Arc<Self>, from: AgentId, question: A, answers: Recipient<StoreAnswer<T>>);
+}
+
+impl AskedStore<RegisterQuestion, Box<RegisterShown>> for Keeper {
+    fn ask(self: Arc<Self>, from: AgentId, question: RegisterQuestion, answers: Answers) {
         let asked = AskedQuestion {
             from,
             question,
@@ -64,7 +63,9 @@ impl Keeper {
             Err(TrySendError::Closed(asked)) => self.start(&mut running, asked),
         }
     }
+}
 
+impl Keeper {
     fn start(self: &Arc<Self>, running: &mut RunningTask, first: AskedQuestion) {
         // An agent asks from its own task; anybody else has nothing to wait for.
         let Some(group) = self.group.upgrade().filter(|_| is_task()) else {

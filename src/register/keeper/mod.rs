@@ -34,6 +34,7 @@ use crate::{
 use bully_core::elections::message::BullyMessage;
 
 use super::{Register, RegisterKey};
+pub(crate) use ask::AskedStore;
 use ask::RunningTask;
 use health::Health;
 pub(crate) use health::StoreState;

@@ -82,7 +82,7 @@ fn led(seed: u64, n: usize) -> World<Simulated> {
     let bound = config().timings.delay_bound();
     let delay = Conditions::builder().delay(bound / 20..=bound);
     let agents = names(n).into_iter().zip(1..).map(|(id, score)| {
-        let config = SimulatedConfig::Agent(Arc::new(config()));
+        let config = SimulatedConfig::Agent(Arc::new(config()), REGISTER.parse().unwrap());
         Participant::voter(id, Some(Score::from(score)), config)
     });
     let register = SimulatedConfig::Register(RegisterConfig::default());
