@@ -16,7 +16,7 @@ use std::{
 
 use actix_bully::{
     protocol::{
-        AgentId, Effect, Effects, EffectsOf, Election, Identity, Input, InputOf, MemberKind,
+        AgentId, Effect, Effects, EffectsOf, Election, Identity, InputOf, MemberKind,
         MembershipError, MinimumRole, PeerMessage, Requirements, Time, To, View,
     },
     testkit::trace::MessageText,

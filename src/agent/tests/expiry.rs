@@ -47,6 +47,7 @@ async fn a_leadership_that_is_renewed_within_the_grace_period_is_kept_and_any_ot
         config: AnyConfig::default(),
         group: Group::new("nowhere").expect("a name"),
         seed: 0,
+        asked: None,
     };
     let shared = Arc::new(SharedState::new(Arc::new(spec), clock, FIRST, None));
     let subscriber = Context::<IdleSubscriber>::new();
