@@ -275,11 +275,11 @@ impl Election for Simulated {
                 for effect in own.drain() {
                     match effect {
                         Effect::Ask(question) => out.send(register, RegisterMessage::Ask(question)),
-                        Effect::Send { .. } => {} // it says nothing to another agent
+                        // It says nothing to another agent, and has nothing to keep.
+                        Effect::Send { .. } | Effect::Persist(_) => {}
                         Effect::SetTimer { timer, after } => out.set_timer(timer, after),
                         Effect::CancelTimer(timer) => out.cancel_timer(timer),
                         Effect::Notify(event) => out.notify(event),
-                        Effect::Persist(_) => {} // it has nothing to keep
                     }
                 }
             }
@@ -324,14 +324,20 @@ impl Election for Simulated {
 
 /// The input as the agent gets it: a message of its register is an answer, and it hears no other one.
 fn told(input: InputOf<Simulated>, register: &AgentId) -> Option<InputOf<Lease>> {
-    match input {
-        Input::Received {
-            from,
-            message: RegisterMessage::Told(shown),
-            ..
-        } if from == *register => Some(Input::Told(shown)),
-        other => other.translate(|_| None, |never| match never {}),
-    }
+    let is_of_register = matches!(&input, Input::Received { from, .. } if from == register);
+    let mut shown = None;
+    let other = input.translate(
+        |message| {
+            if let RegisterMessage::Told(told) = message
+                && is_of_register
+            {
+                shown = Some(told);
+            }
+            None
+        },
+        |never| match never {},
+    );
+    other.or_else(|| shown.map(Input::Told))
 }
 
 fn nonce_of(record: Option<&LeaseRecord>) -> Option<&Nonce> {
