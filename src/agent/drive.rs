@@ -21,7 +21,7 @@ use tracing::error;
 
 use crate::{
     planted::{Defect, has},
-    protocol::{Effect, EffectOf, Election, Event, Input, InputOf, Timings, View},
+    protocol::{Effect, EffectOf, Election, Event, Input, InputOf, Timings, To, View},
     store::{Saving, StoreError},
 };
 
@@ -100,16 +100,7 @@ impl<E: Election> Agent<E> {
                         return self.save(effects.collect(), saving, ctx);
                     }
                 }
-                Effect::Send { to, message } => {
-                    if let Some(snapshot) = &self.snapshot {
-                        let record = self.shared.record();
-                        if record.is_on() {
-                            let (now, id) = (self.shared.now(), &self.spec.id);
-                            record.sent(now, id, &to, snapshot.members(), &message);
-                        }
-                        snapshot.deliver(&self.spec.id, self.incarnation, &to, message);
-                    }
-                }
+                Effect::Send { to, message } => self.send(&to, message),
                 Effect::Ask(question) => {
                     if let Some(asked) = &self.spec.asked {
                         let answers = ctx.address().recipient();
@@ -143,6 +134,17 @@ impl<E: Election> Agent<E> {
         self.shared.tell_of_expiry(view);
         self.watch_vacancy(view);
         self.rearm(ctx);
+    }
+
+    fn send(&self, to: &To, message: E::Message) {
+        if let Some(snapshot) = &self.snapshot {
+            let record = self.shared.record();
+            if record.is_on() {
+                let (now, id) = (self.shared.now(), &self.spec.id);
+                record.sent(now, id, to, snapshot.members(), &message);
+            }
+            snapshot.deliver(&self.spec.id, self.incarnation, to, message);
+        }
     }
 
     /// The rest of the step waits for the record, and so does everything else.

@@ -202,7 +202,7 @@ impl Suite for Lease {
     }
 
     fn every_answer(me: &Kit) -> Vec<Box<RegisterShown>> {
-        every_answer(me)
+        every_answer(me).collect()
     }
 
     fn any_answer(dice: &mut Dice, me: &Kit) -> Option<Box<RegisterShown>> {

@@ -94,7 +94,7 @@ pub(super) fn claim(name: &str, attempt: u64) -> ClaimRecord {
 }
 
 /// Each answer, about questions and terms of the past, the present and the future.
-pub(super) fn every_answer(me: &Kit) -> Vec<Box<RegisterShown>> {
+pub(super) fn every_answer(me: &Kit) -> impl Iterator<Item = Box<RegisterShown>> + use<> {
     let last = me.request();
     let term = me.view().term.0;
     let mut leases = vec![None];
@@ -134,10 +134,10 @@ pub(super) fn every_answer(me: &Kit) -> Vec<Box<RegisterShown>> {
         Some(last),
         Some(last + 1),
     ];
-    let shown = asked.into_iter().flat_map(|request| {
+    asked.into_iter().flat_map(move |request| {
+        let answers = answers.clone();
         answers
-            .iter()
-            .map(move |answer| shown(request, answer.clone()))
-    });
-    shown.collect()
+            .into_iter()
+            .map(move |answer| shown(request, answer))
+    })
 }
