@@ -107,6 +107,9 @@
     )
 )]
 
+#[macro_use(debug_is_text)]
+extern crate bully_core;
+
 #[macro_use]
 mod for_tests;
 
@@ -141,6 +144,7 @@ pub mod prelude;
 pub mod register;
 pub mod remote;
 mod shown;
+mod similar;
 pub mod store;
 pub mod supervisor;
 #[cfg(feature = "testkit")]

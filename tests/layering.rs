@@ -48,6 +48,7 @@ const LAYERS: &[(&str, &str)] = &[
         "bully_core::driver",
         "bully_core::protocol bully_core::record",
     ),
+    ("bully_core::errors", ""),
     ("bully_core::random", "bully_core::protocol"),
     // What stands for the package alone is its macros.
     ("bully_core::parts", "bully_core bully_core::protocol"),
@@ -83,6 +84,7 @@ const LAYERS: &[(&str, &str)] = &[
     ),
     ("elections", "bully_core::elections bully_classics agent"),
     ("shown", "protocol"),
+    ("similar", ""),
     ("metrics", "protocol group"),
     ("store", "protocol planted bully_register::record_file"),
     ("clock", "protocol"),
@@ -101,7 +103,7 @@ const LAYERS: &[(&str, &str)] = &[
     ),
     (
         "leader",
-        "protocol elections store clock group remote supervisor metrics agent planted",
+        "protocol elections store clock group remote supervisor metrics agent planted similar",
     ),
     ("operate", "protocol group remote agent record shown"),
     ("web", "protocol operate record shown"),
@@ -115,7 +117,7 @@ const LAYERS: &[(&str, &str)] = &[
     ),
     (
         "config",
-        "protocol elections store group register remote agent leader operate bully_core::elections",
+        "protocol elections store group register remote agent leader operate similar bully_core::elections",
     ),
     ("supervisor", ""),
     (
@@ -201,7 +203,7 @@ const OUTSIDE: &[(&str, &str)] = &[
     ),
     (
         "supervisor",
-        "tracing actix actix_rt tokio::sync tokio::task::unconstrained",
+        "tracing actix actix_rt tokio::runtime::Handle tokio::sync tokio::task::unconstrained",
     ),
     (
         "testkit::cluster",

@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Why an agent does not start. Nothing was changed.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum StartError {
     /// The name breaks the rules.
@@ -21,6 +21,14 @@ pub enum StartError {
     /// The group does not take it.
     #[error("the group refuses the agent: {0}")]
     Join(#[from] JoinError),
+    /// Another group of the same name has agents in this process.
+    #[error(
+        "another group of the name {group} has agents in this process, and the two do not know each other: make one group, and give its clones to all agents"
+    )]
+    TwoGroups {
+        /// The name.
+        group: Box<str>,
+    },
     /// No group was named.
     #[error("the agent belongs to no group: call `join(&group)` before `start()`")]
     NotJoined,
@@ -104,8 +112,10 @@ pub enum StartError {
     Margin(#[from] NegativeMargin),
 }
 
+debug_is_text!(StartError);
+
 /// Why a command was not given. Nothing was changed.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CommandError {
     /// The agent left or ended for good.
@@ -128,8 +138,10 @@ pub enum CommandError {
     },
 }
 
+debug_is_text!(CommandError);
+
 /// Why `lead` ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LeadError {
     /// `lead` was called outside of a runtime with timers.
@@ -140,8 +152,10 @@ pub enum LeadError {
     GaveUp,
 }
 
+debug_is_text!(LeadError);
+
 /// Why no progress is asked of work.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProgressError {
     /// The span is zero, and all work would be late.
@@ -149,8 +163,10 @@ pub enum ProgressError {
     ZeroSpan,
 }
 
+debug_is_text!(ProgressError);
+
 /// Why no leader became known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WaitError {
     /// The agent knew no leader in all that time.
@@ -169,8 +185,10 @@ pub enum WaitError {
     NoRuntime,
 }
 
+debug_is_text!(WaitError);
+
 /// Why leaving was not polite.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LeaveError {
     /// The hand-over took too long; the agent has left all the same.
@@ -185,3 +203,5 @@ pub enum LeaveError {
     #[error("there is no runtime with timers here: leave in a task of a System")]
     NoRuntime,
 }
+
+debug_is_text!(LeaveError);

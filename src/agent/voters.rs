@@ -47,7 +47,7 @@ pub struct Voters {
 }
 
 /// Why the voters were not changed, or are not known to be.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum VotersError {
     /// The leader, or the agent that was asked, refuses the change. Nothing was changed.
@@ -71,6 +71,8 @@ pub enum VotersError {
     #[error("there is no runtime with timers here: ask in a task of a System")]
     NoRuntime,
 }
+
+debug_is_text!(VotersError);
 
 impl ElectionHandle<AnyBully> {
     /// The voters of the agent's group; `None` where there are none to choose.

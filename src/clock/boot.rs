@@ -46,7 +46,7 @@ impl Clock for BootClock {
 }
 
 /// Why there is no such clock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClockError {
     /// The system has no clock that is known to count a suspend.
@@ -55,6 +55,8 @@ pub enum ClockError {
     )]
     NotAvailable,
 }
+
+debug_is_text!(ClockError);
 
 #[cfg(any(
     target_os = "linux",

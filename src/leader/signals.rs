@@ -96,7 +96,7 @@ where
 }
 
 /// Why an end was not orderly.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum ShutdownError {
     /// Signals cannot be waited for; nothing was ended.
@@ -109,6 +109,8 @@ pub enum ShutdownError {
     #[error("the bridge has stopped without a goodbye to every peer: {0}")]
     Bridge(#[from] DrainTimedOut),
 }
+
+debug_is_text!(ShutdownError);
 
 /// What an operator, or the system, asks a process to end by.
 #[derive(Debug)]

@@ -14,7 +14,7 @@ use bully_register::record_file::{FileDamage, RecordFileError, UNSEEN};
 /// From `create` and `open`: there is no store, and the file is as it was. From `save`: what
 /// followed in the agent's step does not leave; the agent starts anew by its restart policy if the
 /// disk [is full](Self::is_full), and stops otherwise.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
     /// A new store was asked for where something is already.
@@ -164,6 +164,8 @@ pub enum StoreError {
     #[error("the store of the record does not work: {0}")]
     Backend(#[source] io::Error),
 }
+
+debug_is_text!(StoreError);
 
 impl StoreError {
     /// Whether there was no room: what failed may be tried again when there is.

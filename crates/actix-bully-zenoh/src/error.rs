@@ -3,7 +3,7 @@
 use std::{io, time::Duration};
 
 /// Why a bridge does not start over zenoh. Nothing was changed.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum ZenohError {
     /// An endpoint of another form.
@@ -67,6 +67,13 @@ pub enum ZenohError {
         /// For so long it was waited for.
         limit: Duration,
     },
+}
+
+/// As its text: so Rust prints an error that `main` returns.
+impl std::fmt::Debug for ZenohError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
 }
 
 /// The error of a library whose own type says no more than its text.

@@ -42,6 +42,9 @@
 //! [bully-sim]: https://docs.rs/bully-sim
 #![forbid(unsafe_code)]
 
+#[macro_use]
+mod errors;
+
 pub mod driver;
 pub mod elections;
 pub mod parts;

@@ -8,7 +8,7 @@ use std::{fmt, io};
 use super::{MOST_BYTES, MOST_LISTED, RegisterKey};
 
 /// Why an operation on a register failed. But for [`Unknown`](Self::Unknown), nothing was changed.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum RegisterError {
     /// The store did not answer, or not in time.
@@ -53,6 +53,8 @@ pub enum RegisterError {
         prefix: RegisterKey,
     },
 }
+
+debug_is_text!(RegisterError);
 
 impl RegisterError {
     /// The store could not be asked, or did not answer a read.

@@ -48,6 +48,9 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[doc(hidden)]
+#[macro_use(debug_is_text)]
+extern crate bully_core;
+
 pub mod calls;
 #[cfg(feature = "conformance")]
 #[cfg_attr(docsrs, doc(cfg(feature = "conformance")))]

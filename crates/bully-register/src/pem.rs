@@ -42,7 +42,7 @@ impl fmt::Display for TlsPart {
 }
 
 /// Why no certificate, or no key, was found where it should be.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum PemError {
     /// A file cannot be read.
@@ -97,6 +97,8 @@ pub enum PemError {
         second: &'static str,
     },
 }
+
+debug_is_text!(PemError);
 
 impl From<Contradiction> for PemError {
     fn from(Contradiction { first, second }: Contradiction) -> Self {

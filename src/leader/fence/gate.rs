@@ -70,7 +70,7 @@ impl FencingGate {
 /// What comes from a former leader: a later one has been admitted before.
 ///
 /// It is final. Whoever sent it leads no longer, and has to drop the work instead of sending it again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error(
     "the fence {fence} is stale, {highest} was admitted: a later leader writes here, drop this work"
 )]
@@ -80,6 +80,8 @@ pub struct Stale {
     /// The highest one that was admitted.
     pub highest: FenceNumber,
 }
+
+debug_is_text!(Stale);
 
 #[cfg(test)]
 mod tests {

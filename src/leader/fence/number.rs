@@ -98,7 +98,7 @@ impl fmt::Display for FenceNumber {
 }
 
 /// Why there is no number of a fence.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NoFence {
     /// The election may have two leaders of one term, so that its tokens are no fences.
@@ -124,6 +124,8 @@ pub enum NoFence {
         number: i64,
     },
 }
+
+debug_is_text!(NoFence);
 
 #[cfg(test)]
 mod tests {

@@ -106,7 +106,7 @@ pub fn check(fence: FenceNumber, rows: impl TryInto<u64>) -> Result<(), NotAdmit
 }
 
 /// A transaction that must not be committed: its leader is a former one, or there is no row to check it by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the fence {fence} was not admitted, {rows} rows were updated instead of 1: roll back; a later leader has written, \
      unless the resource has no row in leader_fence"
@@ -117,3 +117,5 @@ pub struct NotAdmitted {
     /// How many rows were updated: 0 where it is stale or the row is missing; more by another statement alone.
     pub rows: u64,
 }
+
+debug_is_text!(NotAdmitted);

@@ -10,7 +10,7 @@ use crate::{
 
 /// Why a schedule, or what an agent needs for schedules, does not start. Nothing was changed, and the leadership
 /// is not touched.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum ScheduleError {
     /// The schedule's name breaks the rules of an agent's name.
@@ -94,3 +94,5 @@ pub enum ScheduleError {
     #[error(transparent)]
     Channel(ChannelError),
 }
+
+debug_is_text!(ScheduleError);

@@ -83,7 +83,7 @@ impl RegisterKeys {
 }
 
 /// Why an agent does not get its register.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AttachError {
     /// The agents of the group that are here use another one.
@@ -100,6 +100,8 @@ pub enum AttachError {
     #[error(transparent)]
     Key(#[from] IdError),
 }
+
+debug_is_text!(AttachError);
 
 impl Keeper {
     /// Notes that the group's agents keep a lease in a register: each incarnation that begins in this process from now

@@ -148,7 +148,7 @@ impl BallotConfig {
 }
 
 /// Why voters and durations do not fit together.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BallotError {
     /// The list of voters is empty.
@@ -182,3 +182,5 @@ pub enum BallotError {
         round: Duration,
     },
 }
+
+debug_is_text!(BallotError);

@@ -128,7 +128,7 @@ impl InvitationConfig {
 }
 
 /// Why the parameters do not fit together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvitationError {
     /// The timings have no failure detector.
@@ -137,3 +137,5 @@ pub enum InvitationError {
     )]
     NoDetector,
 }
+
+debug_is_text!(InvitationError);

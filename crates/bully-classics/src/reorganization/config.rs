@@ -135,7 +135,7 @@ impl ReorganizationConfig {
 }
 
 /// Why the parameters do not fit together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReorganizationError {
     /// The timings have no failure detector.
@@ -144,3 +144,5 @@ pub enum ReorganizationError {
     )]
     NoDetector,
 }
+
+debug_is_text!(ReorganizationError);

@@ -197,7 +197,7 @@ impl RingConfig {
 }
 
 /// Which value, or relation between two, does not make a ring.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RingError {
     /// The timings have no failure detector.
@@ -225,6 +225,8 @@ pub enum RingError {
     #[error("the probe interval is zero: state how often to ask, such as 500ms")]
     ZeroProbe,
 }
+
+debug_is_text!(RingError);
 
 const MOST_SENDS: u32 = 8;
 

@@ -5,11 +5,13 @@ use crate::protocol::Score;
 pub use crate::protocol::Preemption;
 
 /// A margin by which a score cannot be exceeded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a margin of {margin} has a negative part: use the smallest lead that counts, or 0")]
 pub struct NegativeMargin {
     margin: Score,
 }
+
+debug_is_text!(NegativeMargin);
 
 impl NegativeMargin {
     /// Refuses a margin of which a part is negative: scores are compared part by part, and the part that

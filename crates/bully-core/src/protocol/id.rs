@@ -193,7 +193,7 @@ impl Visitor<'_> for Name {
 }
 
 /// Why a name was refused.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum IdError {
     /// The name has no characters.
@@ -216,6 +216,8 @@ pub enum IdError {
         found: char,
     },
 }
+
+debug_is_text!(IdError);
 
 /// The number of an election that was won: larger is newer, at every observer.
 ///

@@ -205,7 +205,7 @@ pub enum NotifyOrder {
 }
 
 /// Why a participant cannot be a member as its configuration says.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MembershipError {
     /// A voter that the list of voters does not name.
@@ -238,6 +238,8 @@ pub enum MembershipError {
     #[error("{0}")]
     Config(String),
 }
+
+debug_is_text!(MembershipError);
 
 impl MembershipError {
     /// Of what the check of a configuration says.

@@ -149,7 +149,7 @@ impl TimingsBuilder {
 }
 
 /// Which relation between two durations does not hold.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TimingsError {
     /// d is zero.
@@ -240,6 +240,8 @@ pub enum TimingsError {
         stall: Duration,
     },
 }
+
+debug_is_text!(TimingsError);
 
 #[cfg(test)]
 mod tests {

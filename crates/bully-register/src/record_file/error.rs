@@ -5,7 +5,7 @@ use std::io;
 use super::Busy;
 
 /// Why a record cannot be read or written.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 pub enum RecordFileError {
     /// A new file was asked for where something is already.
     #[error("there is something of that name already")]
@@ -49,6 +49,8 @@ pub enum RecordFileError {
     #[error("this system cannot keep a file exclusive and durable")]
     NotAvailable,
 }
+
+debug_is_text!(RecordFileError);
 
 impl From<io::Error> for RecordFileError {
     fn from(error: io::Error) -> Self {

@@ -184,7 +184,7 @@ impl LeaseConfig {
 }
 
 /// Why the parameters of a lease do not fit together.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LeaseError {
     /// The timings have no heartbeat.
@@ -214,3 +214,5 @@ pub enum LeaseError {
     #[error(transparent)]
     Margin(#[from] NegativeMargin),
 }
+
+debug_is_text!(LeaseError);

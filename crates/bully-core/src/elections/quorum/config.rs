@@ -228,7 +228,7 @@ impl QuorumConfig {
 }
 
 /// Why voters, quorums and durations do not fit together.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum QuorumError {
     /// The list of voters is empty.
@@ -306,3 +306,5 @@ pub enum QuorumError {
         most: u64,
     },
 }
+
+debug_is_text!(QuorumError);
