@@ -1,9 +1,10 @@
 //! Cron expressions, by the crate `croner`.
 //!
-//! Decided here: which of its settings count. Not here: what an expression means.
+//! Decided here: which of its settings count, and when a time of day is due that a day does not have. Not here: what an
+//! expression means.
 
-use chrono::{DateTime, TimeZone, Utc};
-use croner::parser::{CronParser, Seconds};
+use chrono::{DateTime, MappedLocalTime, NaiveDateTime, TimeDelta, TimeZone, Utc};
+use croner::parser::{CronParser, Seconds, Year};
 
 use crate::clock::WallTime;
 
@@ -15,8 +16,9 @@ use super::{DueTimes, ScheduleError};
 /// count as in POSIX: where both are named, either will do. Names (`MON`, `JAN`), ranges, lists, steps, `L`, `W`, `#`
 /// and `@daily` and its like are understood.
 ///
-/// In a time zone with summer time, a time of day that a day does not have is due when the clock has been put
-/// forward, and one that a day has twice as the crate `croner` documents it.
+/// In a time zone with summer time, a time of day that does not exist is due when the clock has been put forward, be it
+/// one of a list, of a step or of a day that the zone leaves out. An expression of every hour (`30 * * * *`) loses
+/// nothing there and only goes on. A time of day that a day has twice is due as the crate `croner` documents it.
 ///
 /// ```
 /// use actix_bully::{clock::WallTime, leader::schedule::{Cron, DueTimes}};
@@ -32,6 +34,8 @@ use super::{DueTimes, ScheduleError};
 pub struct Cron<Z: TimeZone = Utc> {
     cron: croner::Cron,
     zone: Z,
+    /// Whether it names hours: an expression of every hour has a time of day within each hour that exists.
+    names_hours: bool,
 }
 
 impl Cron {
@@ -40,13 +44,19 @@ impl Cron {
     /// # Errors
     /// [`ScheduleError::Cron`] when it is none.
     pub fn new(expression: &str) -> Result<Self, ScheduleError> {
-        let parser = CronParser::builder().seconds(Seconds::Optional).build();
+        let parser = CronParser::builder().seconds(Seconds::Optional);
+        let parser = parser.year(Year::Disallowed).build();
         let cron = parser.parse(expression);
         let cron = cron.map_err(|reason| ScheduleError::Cron {
             expression: expression.to_owned(),
             reason: reason.to_string(),
         })?;
-        Ok(Self { cron, zone: Utc })
+        let is_every_hour = (0..24).all(|hour| cron.pattern.hour_match(hour).unwrap_or(false));
+        Ok(Self {
+            cron,
+            zone: Utc,
+            names_hours: !is_every_hour,
+        })
     }
 
     /// The same times of day in a zone, such as `chrono_tz::Europe::Berlin`.
@@ -54,6 +64,7 @@ impl Cron {
         Cron {
             cron: self.cron,
             zone,
+            names_hours: self.names_hours,
         }
     }
 }
@@ -63,12 +74,57 @@ impl<Z: TimeZone + Send + 'static> DueTimes for Cron<Z> {
         let millis = i64::try_from(time.as_millis()).ok()?;
         let time = DateTime::<Utc>::from_timestamp_millis(millis)?;
         let time = time.with_timezone(&self.zone);
-        // It says that there is none by an error, too.
-        let next = self.cron.find_next_occurrence(&time, false).ok()?;
-        let millis = u64::try_from(next.timestamp_millis()).ok()?;
-        Some(WallTime::from_millis(millis))
+        // It says that there is none by an error, and gives up at a gap of more than two hours.
+        let next = self.cron.find_next_occurrence(&time, false).ok();
+        let next = next.map(|next| next.timestamp_millis());
+        let next = next.into_iter().chain(self.next_left_out(&time)).min()?;
+        Some(WallTime::from_millis(u64::try_from(next).ok()?))
     }
 }
+
+impl<Z: TimeZone> Cron<Z> {
+    /// If the next time of day does not exist in the zone: when its clock has been put forward, in milliseconds.
+    ///
+    /// `croner` carries a single time of day over the change, and leaves out those of lists and steps.
+    fn next_left_out(&self, time: &DateTime<Z>) -> Option<i64> {
+        if !self.names_hours {
+            return None;
+        }
+        // The calendar without a zone has every time of day.
+        let local = time.naive_local().and_utc();
+        let next = self.cron.find_next_occurrence(&local, false).ok()?;
+        let next = next.naive_utc();
+        let is_left_out = matches!(
+            self.zone.offset_from_local_datetime(&next),
+            MappedLocalTime::None
+        );
+        let due = is_left_out.then(|| self.put_forward(next))??;
+        (due > time.timestamp()).then(|| due.checked_mul(1_000))?
+    }
+
+    /// The first second at which the clocks of the zone show more than a time of day that they leave out.
+    fn put_forward(&self, left_out: NaiveDateTime) -> Option<i64> {
+        let shown = |second| {
+            let time = DateTime::<Utc>::from_timestamp(second, 0)?;
+            Some(time.with_timezone(&self.zone).naive_local())
+        };
+        let within = left_out.and_utc().timestamp();
+        let (mut before, mut after) = (within.checked_sub(FAR)?, within.checked_add(FAR)?);
+        while after.checked_sub(before)? > 1 {
+            let middle = before.midpoint(after);
+            if shown(middle)? > left_out {
+                after = middle;
+            } else {
+                before = middle;
+            }
+        }
+        Some(after)
+    }
+}
+
+/// A change of a zone's clock lies within this time of the time of day, read as UTC: a day is the longest change known,
+/// and no zone is further from UTC. In seconds.
+const FAR: i64 = TimeDelta::days(2).num_seconds();
 
 #[cfg(test)]
 mod tests {
@@ -110,7 +166,14 @@ mod tests {
 
     #[test]
     fn what_is_no_expression_or_never_comes_is_told() {
-        for wrong in ["", "* * * *", "61 * * * *", "x", "* * * * * * * *"] {
+        for wrong in [
+            "",
+            "* * * *",
+            "61 * * * *",
+            "x",
+            "* * * * * * *",
+            "0 0 12 * * * 2030",
+        ] {
             let refused = Cron::new(wrong).unwrap_err();
             assert!(matches!(refused, ScheduleError::Cron { .. }), "{wrong}");
         }
@@ -126,5 +189,123 @@ mod tests {
         let cron = Cron::new("0 1 * * *").unwrap().in_zone(zone);
         let due = cron.next_after(at("2026-01-02 03:04:05"));
         assert_eq!(due, Some(at("2026-01-02 23:00:00")));
+    }
+
+    /// A zone whose clock is put forward once.
+    #[derive(Clone, Copy, Debug)]
+    struct Forward {
+        /// The second of the change.
+        at: i64,
+        /// The offsets before and from then on, in seconds.
+        from: i32,
+        to: i32,
+    }
+
+    impl Forward {
+        fn fixed(seconds: i32) -> chrono::FixedOffset {
+            chrono::FixedOffset::east_opt(seconds).unwrap()
+        }
+    }
+
+    impl TimeZone for Forward {
+        type Offset = ForwardOffset;
+
+        fn from_offset(offset: &ForwardOffset) -> Self {
+            offset.zone
+        }
+
+        fn offset_from_local_date(
+            &self,
+            local: &chrono::NaiveDate,
+        ) -> MappedLocalTime<ForwardOffset> {
+            self.offset_from_local_datetime(&local.and_time(chrono::NaiveTime::MIN))
+        }
+
+        fn offset_from_local_datetime(
+            &self,
+            local: &NaiveDateTime,
+        ) -> MappedLocalTime<ForwardOffset> {
+            let shown = |offset| local.and_utc().timestamp() - i64::from(offset);
+            let offset = |seconds| ForwardOffset {
+                zone: *self,
+                seconds,
+            };
+            if shown(self.to) >= self.at {
+                MappedLocalTime::Single(offset(self.to))
+            } else if shown(self.from) < self.at {
+                MappedLocalTime::Single(offset(self.from))
+            } else {
+                MappedLocalTime::None
+            }
+        }
+
+        fn offset_from_utc_date(&self, utc: &chrono::NaiveDate) -> ForwardOffset {
+            self.offset_from_utc_datetime(&utc.and_time(chrono::NaiveTime::MIN))
+        }
+
+        fn offset_from_utc_datetime(&self, utc: &NaiveDateTime) -> ForwardOffset {
+            let is_after = utc.and_utc().timestamp() >= self.at;
+            ForwardOffset {
+                zone: *self,
+                seconds: if is_after { self.to } else { self.from },
+            }
+        }
+    }
+
+    #[derive(Clone, Copy, Debug)]
+    struct ForwardOffset {
+        zone: Forward,
+        seconds: i32,
+    }
+
+    impl Offset for ForwardOffset {
+        fn fix(&self) -> chrono::FixedOffset {
+            Forward::fixed(self.seconds)
+        }
+    }
+
+    fn change(at: &str, from: i32, to: i32) -> Forward {
+        let at = NaiveDateTime::parse_from_str(at, "%Y-%m-%d %H:%M:%S").unwrap();
+        let at = at.and_utc().timestamp();
+        Forward { at, from, to }
+    }
+
+    #[test]
+    fn a_time_of_day_that_does_not_exist_is_due_when_the_clock_is_put_forward() {
+        // In Berlin, 02:00 on 29 March 2026 is 03:00.
+        let berlin = change("2026-03-29 01:00:00", 3_600, 7_200);
+        let (evening, put_forward) = ("2026-03-28 22:30:00", "2026-03-29 01:00:00");
+        for (expression, time, due) in [
+            ("30 2 * * *", evening, put_forward),
+            ("15,45 2 * * *", evening, put_forward),
+            ("*/20 2 * * *", evening, put_forward),
+            ("30 1,2 * * *", evening, "2026-03-29 00:30:00"),
+            ("30 1,2 * * *", "2026-03-29 00:30:00", put_forward),
+            // The times of day that the same hour lacks are due once.
+            ("*/20 2 * * *", put_forward, "2026-03-30 00:00:00"),
+            ("30 2,3 * * *", put_forward, "2026-03-29 01:30:00"),
+            ("30 2 28 * *", evening, "2026-04-28 00:30:00"),
+            // One of every hour is not doubled.
+            ("30 * * * *", "2026-03-29 00:30:00", "2026-03-29 01:30:00"),
+        ] {
+            let cron = Cron::new(expression).unwrap().in_zone(berlin);
+            let next = cron.next_after(at(time));
+            assert_eq!(next, Some(at(due)), "{expression} after {time}");
+        }
+    }
+
+    #[test]
+    fn a_schedule_goes_on_after_a_day_that_its_zone_leaves_out() {
+        // Apia had no 30 December 2011.
+        let apia = change("2011-12-30 10:00:00", -36_000, 50_400);
+        let put_forward = "2011-12-30 10:00:00";
+        for expression in ["0 12 * * *", "0 12 30 * *"] {
+            let cron = Cron::new(expression).unwrap().in_zone(apia);
+            let next = cron.next_after(at("2011-12-29 23:00:00"));
+            assert_eq!(next, Some(at(put_forward)), "{expression}");
+        }
+        let daily = Cron::new("0 12 * * *").unwrap().in_zone(apia);
+        let noon_of_the_31st = at("2011-12-30 22:00:00");
+        assert_eq!(daily.next_after(at(put_forward)), Some(noon_of_the_31st));
     }
 }
