@@ -12,7 +12,7 @@ use crate::{
 ///
 /// What a wrong key holds is repeated where it helps; a key that is unknown, and a text that is no TOML, are
 /// named by their place alone, since a password may stand there by mistake.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfigError {
     /// The text is not TOML.
@@ -38,6 +38,14 @@ pub enum ConfigError {
         key: String,
         /// The key that is spelled most like it, if one is.
         similar: Option<&'static str>,
+    },
+    /// No variable of the environment can begin with the prefix.
+    #[error(
+        "no variable of the environment begins with the prefix {prefix:?}: give one of letters, digits and underscores, such as \"JOBS\""
+    )]
+    Prefix {
+        /// The prefix.
+        prefix: Box<str>,
     },
     /// A variable of the environment begins with the prefix and names no key.
     #[error(
@@ -175,6 +183,8 @@ pub enum ConfigError {
     },
 }
 
+debug_is_text!(ConfigError);
+
 impl ConfigError {
     /// The key that is to blame, or the variable that set it, as the text of the error names it.
     pub fn key(&self) -> Option<String> {
@@ -194,7 +204,10 @@ impl ConfigError {
             Self::Limits { reason } => Some(format!("limits.{}", limit_of(reason))),
             Self::Margin { .. } => Some(String::from("margin")),
             Self::NoZenoh => Some(String::from("zenoh")),
-            Self::Syntax { .. } | Self::TooLong { .. } | Self::Unreadable { .. } => None,
+            Self::Prefix { .. }
+            | Self::Syntax { .. }
+            | Self::TooLong { .. }
+            | Self::Unreadable { .. } => None,
         }
     }
 }

@@ -16,7 +16,7 @@ use toml::Table;
 
 use super::{
     Config, ConfigError,
-    read::{read_table, read_variables, write_table},
+    read::{read_table, read_variables, variable_prefix, write_table},
     value::cut,
 };
 
@@ -65,12 +65,13 @@ impl Config {
     }
 
     /// Puts variables over what is there: those whose names are the prefix, an underscore and a key in capital
-    /// letters, with an underscore for its dot. With the prefix `JOBS`, `JOBS_NODE` is `node` and
+    /// letters, with an underscore for its dot. With the prefix `JOBS` or `JOBS_`, `JOBS_NODE` is `node` and
     /// `JOBS_QUORUM_STORE_FILE` is `quorum.store_file`. Lists are divided by commas, and a peer is
     /// written `api-2=10.0.0.2:7400`; a list replaces the one before. Other variables do not count.
     ///
     /// # Errors
-    /// [`ConfigError`] for a variable with the prefix that names no key, or holds something else than it may.
+    /// [`ConfigError`] for a prefix that no variable can have, and for a variable with the prefix that names no key or
+    /// holds something else than it may.
     ///
     /// # Examples
     /// ```
@@ -96,6 +97,7 @@ impl Config {
     /// # Errors
     /// [`ConfigError`].
     pub fn load(path: impl AsRef<Path>, prefix: &str) -> Result<Self, ConfigError> {
+        let ours = variable_prefix(prefix)?;
         let text = read_file(path.as_ref()).map_err(|reason| ConfigError::Unreadable {
             path: path.as_ref().to_owned(),
             reason,
@@ -108,7 +110,7 @@ impl Config {
             };
             match value.into_string() {
                 Ok(value) => variables.push((name, value)),
-                Err(_) if !name.starts_with(&format!("{prefix}_")) => {}
+                Err(_) if !name.starts_with(&ours) => {}
                 Err(value) => {
                     return Err(ConfigError::Value {
                         key: name,

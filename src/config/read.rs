@@ -9,6 +9,8 @@ use std::{collections::BTreeMap, convert::Infallible};
 
 use toml::{Table, Value};
 
+use crate::similar::similar;
+
 use super::{
     ConfigError,
     keys::{Keys, Visitor},
@@ -83,13 +85,30 @@ impl TableReader<'_> {
     }
 }
 
+/// What all variables of a configuration begin with: the prefix, and one underscore.
+///
+/// # Errors
+/// [`ConfigError::Prefix`] for a prefix that no name of a variable has.
+pub(super) fn variable_prefix(prefix: &str) -> Result<String, ConfigError> {
+    let name = prefix.strip_suffix('_').unwrap_or(prefix);
+    // Kubernetes takes these letters, and shells take fewer.
+    let is_letter = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
+    if !name.is_empty() && name.chars().all(is_letter) {
+        Ok(format!("{name}_"))
+    } else {
+        Err(ConfigError::Prefix {
+            prefix: prefix.into(),
+        })
+    }
+}
+
 /// Reads the variables that begin with the prefix and an underscore.
 pub(super) fn read_variables<T: Keys>(
     prefix: &str,
     variables: impl IntoIterator<Item = (String, String)>,
     into: &mut T,
 ) -> Result<(), ConfigError> {
-    let prefix = format!("{prefix}_");
+    let prefix = variable_prefix(prefix)?;
     let ours = |(name, _): &(String, String)| name.starts_with(&prefix);
     let mut reader = VariableReader {
         rest: variables.into_iter().filter(ours).collect(),
@@ -162,12 +181,8 @@ impl Visitor for TableWriter {
     }
 }
 
-/// The known name that differs by the fewest letters, if that is a slip of the finger.
+/// The known name that differs by the fewest letters, or has another section.
 fn most_like<'a>(unknown: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let close = |name: &'a str| {
-        let distance = distance(unknown, name);
-        (distance <= 2).then_some((distance, name))
-    };
     // A key in the wrong place is the same word.
     let last = |name: &str| name.rsplit('.').next().unwrap_or_default().to_owned();
     let known: Vec<_> = known.collect();
@@ -177,28 +192,7 @@ fn most_like<'a>(unknown: &str, known: impl Iterator<Item = &'a str>) -> Option<
             .copied()
             .find(|name| last(name) == last(unknown))
     };
-    let nearest = known.iter().copied().filter_map(close).min();
-    nearest.map(|(_, name)| name).or_else(moved)
-}
-
-/// How many letters have to be put in, left out or replaced (Levenshtein 1965). Names are short, and one
-/// that is not is cut: it resembles none.
-fn distance(one: &str, other: &str) -> usize {
-    let other: Vec<char> = other.chars().collect();
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (at, letter) in one.chars().take(64).enumerate() {
-        let mut diagonal = at;
-        let mut left = at.saturating_add(1);
-        let mut next = vec![left];
-        for (above, theirs) in row.iter().skip(1).zip(&other) {
-            let replaced = diagonal.saturating_add(usize::from(letter != *theirs));
-            left = replaced.min(left.min(*above).saturating_add(1));
-            next.push(left);
-            diagonal = *above;
-        }
-        row = next;
-    }
-    row.last().copied().unwrap_or_default()
+    similar(unknown, known.iter().copied()).or_else(moved)
 }
 
 /// The names of all keys, those of a peer as `peers[].node`.

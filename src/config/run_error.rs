@@ -10,7 +10,7 @@ use crate::{
 use super::ConfigError;
 
 /// Why what a configuration says does not run.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
     /// The configuration does not fit together.
@@ -78,6 +78,8 @@ pub enum RunError {
         reason: StartError,
     },
 }
+
+debug_is_text!(RunError);
 
 /// The key that an error is blamed on.
 struct Because(Option<&'static str>);

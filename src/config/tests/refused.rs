@@ -154,6 +154,26 @@ fn a_variable_that_is_wrong_is_named_as_it_is_called() {
 }
 
 #[test]
+fn a_prefix_may_end_in_its_underscore_and_has_to_be_one_of_variables() {
+    let with = |prefix: &str| {
+        let score = [("JOBS_SCORE".to_owned(), "7".to_owned())];
+        Config::new("a", "g").with_env(prefix, score)
+    };
+    for prefix in ["JOBS", "JOBS_"] {
+        assert_eq!(with(prefix).unwrap().score, 7.into(), "{prefix}");
+    }
+    for prefix in ["", "_", "JOBS ", "JOBS=", "J\0"] {
+        let refused = with(prefix).unwrap_err();
+        let is_prefix = matches!(&refused, ConfigError::Prefix { prefix: p } if **p == *prefix);
+        assert!(is_prefix, "{prefix:?}: {refused}");
+        assert_eq!(refused.key(), None);
+    }
+    let refused = Config::load("/nowhere", "").unwrap_err();
+    let expected = "no variable of the environment begins with the prefix \"\": give one of letters, digits and underscores, such as \"JOBS\"";
+    assert_eq!(refused.to_string(), expected);
+}
+
+#[test]
 fn a_file_is_read_as_far_as_a_configuration_goes() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("jobs.toml");

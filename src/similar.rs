@@ -1,0 +1,55 @@
+//! The name that was probably meant, where an unknown one is refused.
+//!
+//! Decided here: how much two names may differ. Not here: which names are known.
+
+/// Returns the known name that differs by the fewest letters, if that is a slip of the finger.
+pub(crate) fn similar<'a>(unknown: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let close = known.filter_map(|name| {
+        let distance = distance(unknown, name);
+        (distance <= MOST).then_some((distance, name))
+    });
+    close.min().map(|(_, name)| name)
+}
+
+/// Most letters by which a slip of the finger changes a name.
+const MOST: usize = 2;
+
+/// Number of letters that have to be put in, left out or replaced (Levenshtein 1965). Names are short, and a longer one
+/// is cut: it resembles none.
+fn distance(one: &str, other: &str) -> usize {
+    let other: Vec<char> = other.chars().collect();
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (at, letter) in one.chars().take(64).enumerate() {
+        let mut diagonal = at;
+        let mut left = at.saturating_add(1);
+        let mut next = vec![left];
+        for (above, theirs) in row.iter().skip(1).zip(&other) {
+            let replaced = diagonal.saturating_add(usize::from(letter != *theirs));
+            left = replaced.min(left.min(*above).saturating_add(1));
+            next.push(left);
+            diagonal = *above;
+        }
+        row = next;
+    }
+    row.last().copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slip_of_the_finger_is_found_and_another_word_is_not() {
+        let known = ["greeting", "orders", "order-lines"];
+        for (unknown, expected) in [
+            ("greetng", Some("greeting")),
+            ("Greeting", Some("greeting")),
+            ("order", Some("orders")),
+            ("order_line", Some("order-lines")),
+            ("invoices", None),
+            ("", None),
+        ] {
+            assert_eq!(similar(unknown, known.into_iter()), expected, "{unknown}");
+        }
+    }
+}
