@@ -8,7 +8,6 @@ use std::{fmt, marker::PhantomData, sync::Arc};
 use actix::Recipient;
 use bytes::BytesMut;
 use serde::{Serialize, de::DeserializeOwned};
-use tracing::debug;
 
 use crate::{
     group::{AppMessage, Envelope},
@@ -108,25 +107,19 @@ pub(crate) fn encode<M: Serialize + ?Sized>(
 /// Most messages have room in so many bytes: one that grows byte by byte is moved again and again.
 const FEW_BYTES: usize = 128;
 
-/// Decodes a message; `None` if the bytes are none. What the type's own code panics at is contained.
-pub(crate) fn decode<M: DeserializeOwned>(bytes: &[u8]) -> Option<M> {
+/// Decodes a message. What the type's own code panics at is contained.
+///
+/// # Errors
+/// Why the bytes are none.
+pub(crate) fn decode<M: DeserializeOwned>(bytes: &[u8]) -> Result<M, Box<str>> {
     let bounds = Bounds {
         depth: DEPTH,
         // Bytes are at hand by now: there is no more of anything than there are bytes.
         items: bytes.len(),
         text: bytes.len(),
     };
-    match contain(|| decode_payload(bytes, bounds)) {
-        Ok(Ok(message)) => Some(message),
-        Ok(Err(reason)) => {
-            debug!(%reason, "message of an application not decoded");
-            None
-        }
-        Err(reason) => {
-            debug!(reason, "message of an application not decoded");
-            None
-        }
-    }
+    let decoded = contain(|| decode_payload(bytes, bounds))?;
+    decoded.map_err(|reason| reason.to_string().into())
 }
 
 /// How deep a message may nest.
@@ -173,9 +166,17 @@ impl<M: DeserializeOwned + Send + 'static> Inbox for TypedInbox<M> {
 impl<M: DeserializeOwned + Send + 'static> Hand for Typed<M> {
     fn hand(&self, state: &EndpointState, envelope: &Envelope<AppMessage>) -> bool {
         let AppMessage { kind, body, .. } = &envelope.message;
-        let Some(message) = decode(&body.0).filter(|_| *kind == PLAIN) else {
-            state.note_unreadable();
-            return true;
+        let decoded = if *kind == PLAIN {
+            decode(&body.0)
+        } else {
+            Err("it is not one message for an actor".into())
+        };
+        let message = match decoded {
+            Ok(message) => message,
+            Err(reason) => {
+                state.note_undecoded(&envelope.message.name, &envelope.from, &reason);
+                return true;
+            }
         };
         let whole = Envelope {
             from: envelope.from.clone(),

@@ -114,7 +114,9 @@ impl Endpoint {
                 }
             }
             None if unregistered(&self.state, &self.snapshot, envelope).is_some() => {}
-            None => self.state.note_unreadable(),
+            None => self
+                .state
+                .note_unknown(&envelope.message.name, &envelope.from),
         }
     }
 

@@ -6,7 +6,7 @@ use crate::{
 };
 
 /// Why an agent has no messages of its application. Nothing was changed.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MessagesError {
     /// There is no System with timers on this thread.
@@ -28,8 +28,10 @@ pub enum MessagesError {
     Join(#[from] JoinError),
 }
 
+debug_is_text!(MessagesError);
+
 /// Why a type of messages is not named like that. Nothing was changed.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ChannelError {
     /// The name breaks the rules, which are those of an agent's name.
@@ -56,8 +58,10 @@ pub enum ChannelError {
     Ended,
 }
 
+debug_is_text!(ChannelError);
+
 /// Why a message is not sent. Nothing of it was.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SendError {
     /// The message is longer than the limit.
@@ -70,7 +74,7 @@ pub enum SendError {
         /// The limit in bytes.
         max: usize,
     },
-    /// The type's `Serialize` failed.
+    /// The message has a map, which does not cross, or the type's `Serialize` failed.
     #[error("the message cannot be encoded: {reason}")]
     Unencodable {
         /// What it said.
@@ -96,3 +100,5 @@ pub enum SendError {
     #[error("the agent has ended: start another one")]
     Ended,
 }
+
+debug_is_text!(SendError);

@@ -3,7 +3,7 @@
 //! Decided here: what a name may be, and that each is registered once.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fmt,
     hash::{DefaultHasher, Hash, Hasher},
     sync::{
@@ -16,11 +16,13 @@ use std::{
 };
 
 use actix::{Addr, Message, Recipient, clock::Instant};
+use tracing::warn;
 
 use crate::{
     agent::AgentReader,
     group::{AppMessage, Envelope, Group, HeldBytes, NodeDigest, Snapshot},
     protocol::{AgentId, Incarnation, Time, To},
+    similar::similar,
 };
 
 use super::{
@@ -44,6 +46,8 @@ pub(crate) struct EndpointState {
     /// Whether the endpoint will look anyway.
     is_woken: AtomicBool,
     unreadable: AtomicU64,
+    /// Names that were told to be unknown, or to hold other bytes: each is told once.
+    told: Mutex<BTreeSet<AgentId>>,
     began: Instant,
 }
 
@@ -111,6 +115,7 @@ impl EndpointState {
             is_over: AtomicBool::new(false),
             is_woken: AtomicBool::new(false),
             unreadable: AtomicU64::new(0),
+            told: Mutex::default(),
             began: Instant::now(),
         }
     }
@@ -263,6 +268,31 @@ impl EndpointState {
         self.unreadable.fetch_add(1, Relaxed);
     }
 
+    /// Counts a message of a name that nothing is registered for. The first one of each name is told, with the name that
+    /// was probably meant: the sender cannot know the names of this process.
+    pub(super) fn note_unknown(&self, name: &AgentId, from: &AgentId) {
+        self.note_unreadable();
+        if self.is_first(name) {
+            let inboxes = self.inboxes();
+            let similar = similar(name.as_str(), inboxes.keys().map(AgentId::as_str));
+            warn!(agent = %self.id, %from, %name, similar, "{}", unknown(similar.is_some()));
+        }
+    }
+
+    /// Counts a message that is none of the type which its name has here. The first one of each name is told.
+    pub(crate) fn note_undecoded(&self, name: &AgentId, from: &AgentId, reason: &str) {
+        self.note_unreadable();
+        if self.is_first(name) {
+            warn!(agent = %self.id, %from, %name, reason, "messages of this name are dropped: they are none of the type that is registered for it here, or the type does not cross; give a type that changes another name");
+        }
+    }
+
+    /// Whether nothing was told of the name yet. No more names than some are kept: peers choose them.
+    fn is_first(&self, name: &AgentId) -> bool {
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        told.len() < TOLD && told.insert(name.clone())
+    }
+
     pub(super) fn unreadable(&self) -> u64 {
         self.unreadable.load(Relaxed)
     }
@@ -276,6 +306,18 @@ impl EndpointState {
 impl fmt::Debug for EndpointState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("EndpointState").field(&self.id).finish()
+    }
+}
+
+/// Most names that are told to be unknown or undecoded.
+const TOLD: usize = 32;
+
+/// The advice for a name that is unknown.
+const fn unknown(is_similar: bool) -> &'static str {
+    if is_similar {
+        "messages of this name are dropped: no type is registered for it here, and one is for a similar name; is it misspelled?"
+    } else {
+        "messages of this name are dropped: no type is registered for it here; register it before others send, or send it to the agents that take it"
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::leader::{ChannelError, MessagesError, SendError};
 
 /// What became of a message that was not answered, and what to do about it.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProxyError {
     /// No leader took it in time. It was not sent, and will not be: it may be sent again.
@@ -36,7 +36,7 @@ pub enum ProxyError {
         /// The limit in bytes.
         max: usize,
     },
-    /// The type's `Serialize` failed.
+    /// The message has a map, which does not cross, or the type's `Serialize` failed.
     #[error("the message cannot be encoded: {reason}")]
     Unencodable {
         /// What it said.
@@ -69,8 +69,10 @@ pub enum ProxyError {
     NoRuntime,
 }
 
+debug_is_text!(ProxyError);
+
 /// What a message waited for in vain.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Untaken {
     /// The agent knew no leader, or none that takes messages of applications.
@@ -89,8 +91,10 @@ pub enum Untaken {
     Busy,
 }
 
+debug_is_text!(Untaken);
+
 /// Why a proxy does not start. Nothing was changed.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProxyStartError {
     /// The agent has no messages of its application.
@@ -117,6 +121,8 @@ pub enum ProxyStartError {
         max: u64,
     },
 }
+
+debug_is_text!(ProxyStartError);
 
 impl From<SendError> for ProxyError {
     fn from(error: SendError) -> Self {

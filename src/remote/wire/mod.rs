@@ -67,6 +67,7 @@
 //! [`Inbound`](super::Inbound).
 
 mod conditions;
+mod crossing;
 mod error;
 mod frame;
 mod frames;

@@ -8,20 +8,20 @@ use std::io;
 use bytes::BytesMut;
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::{Bounds, WireError, strict};
+use super::{Bounds, WireError, crossing::Crossing, strict};
 
 /// Appends a message.
 ///
 /// Which types cross: see [`RemoteMessage`](crate::remote::RemoteMessage).
 ///
 /// # Errors
-/// [`Unencodable`] when the type's `Serialize` fails. Nothing was written.
+/// [`Unencodable`] when the type's `Serialize` fails, or the message has a map. Nothing was written.
 pub fn encode_payload<M: Serialize + ?Sized>(
     message: &M,
     out: &mut BytesMut,
 ) -> Result<(), Unencodable> {
     let start = out.len();
-    rmp_serde::encode::write(&mut Sink(out), message).map_err(|error| {
+    rmp_serde::encode::write(&mut Sink(out), &Crossing(message)).map_err(|error| {
         out.truncate(start);
         Unencodable(error)
     })
@@ -35,7 +35,7 @@ pub fn decode_payload<M: DeserializeOwned>(bytes: &[u8], bounds: Bounds) -> Resu
     strict::decode(bytes, bounds)
 }
 
-/// A message that cannot be encoded: its type's `Serialize` failed.
+/// A message that cannot be encoded: it does not cross, or its type's `Serialize` failed.
 #[derive(Debug, thiserror::Error)]
 #[error("the message cannot be encoded: {0}")]
 pub struct Unencodable(#[source] rmp_serde::encode::Error);

@@ -1,10 +1,12 @@
 //! What applications of one process say to each other.
 #![expect(
+    clippy::panic,
     clippy::unwrap_used,
     reason = "a scene that cannot be set fails the test"
 )]
 
 use std::{
+    collections::BTreeMap,
     sync::{Arc, Mutex},
     time::Duration,
 };
@@ -17,8 +19,12 @@ use actix_bully::{
     leader::{ChannelError, Messages, MessagesError, SendError},
 };
 use serde::{Deserialize, Serialize};
+use tracing::Level;
 
-use crate::stage::{play, settle};
+use crate::{
+    logs::logged,
+    stage::{play, settle},
+};
 
 /// What was heard, with the sender.
 type Heard = Arc<Mutex<Vec<String>>>;
@@ -125,6 +131,76 @@ fn what_cannot_be_sent_or_read_is_told() {
         settle().await;
         assert_eq!(take(&heard).len(), 1);
         assert_eq!(m2.unreadable(), 1);
+    });
+}
+
+#[derive(Serialize, Deserialize)]
+struct Mapped(BTreeMap<String, u32>);
+
+impl Handler<Envelope<Mapped>> for Listener {
+    type Result = ();
+    fn handle(&mut self, said: Envelope<Mapped>, _: &mut Context<Self>) {
+        let mut heard = self.0.lock().unwrap();
+        heard.push(format!("{}: {}", said.from, said.message.0.len()));
+    }
+}
+
+#[test]
+fn a_map_is_refused_where_it_is_sent() {
+    play(async {
+        let [one, two] = agents(["a1", "a2"]);
+        let [m1, m2] = [&one, &two].map(|agent| Messages::of(agent).unwrap());
+        let heard = Heard::default();
+        let listener = Listener(Arc::clone(&heard)).start();
+        m2.register::<Mapped>("map", listener.recipient()).unwrap();
+        let maps = m1.channel::<Mapped>("map").unwrap();
+        let map = Mapped(BTreeMap::from([("x".to_owned(), 1)]));
+        for refused in [
+            maps.send_to(two.id(), &map).unwrap_err(),
+            maps.send_to_all(&map).unwrap_err(),
+        ] {
+            let is_told = matches!(refused, SendError::Unencodable { .. })
+                && refused.to_string().contains("send a list of pairs");
+            assert!(is_told, "{refused}");
+        }
+        settle().await;
+        assert_eq!((take(&heard).len(), m2.unreadable()), (0, 0));
+    });
+}
+
+#[test]
+fn a_receiver_says_once_which_name_or_type_it_does_not_know() {
+    logged(Level::WARN, async |lines| {
+        let [one, two] = agents(["a1", "a2"]);
+        let [m1, m2] = [&one, &two].map(|agent| Messages::of(agent).unwrap());
+        let listener = Listener(Heard::default()).start();
+        let recipient = listener.recipient::<Envelope<Text>>();
+        m2.register("greeting", recipient).unwrap();
+        for name in ["greetng", "orders"] {
+            let texts = m1.channel::<Text>(name).unwrap();
+            for _ in 0..3 {
+                texts.send_to(two.id(), &Text("x".to_owned())).unwrap();
+            }
+        }
+        let numbers = m1.channel::<Number>("greeting").unwrap();
+        numbers.send_to(two.id(), &Number(1)).unwrap();
+        settle().await;
+        assert_eq!(m2.unreadable(), 7);
+        let told = lines.about("messages of this name are dropped");
+        let [misspelled, unknown, other] = &told[..] else {
+            panic!("one line for each name: {told:?}");
+        };
+        for (line, parts) in [
+            (misspelled, ["similar=\"greeting\"", "is it misspelled?"]),
+            (
+                unknown,
+                ["no type is registered for it", "register it before"],
+            ),
+            (other, ["none of the type that is registered", "reason="]),
+        ] {
+            assert!(parts.iter().all(|part| line.contains(part)), "{line}");
+            assert!(line.contains("from=a1"), "{line}");
+        }
     });
 }
 

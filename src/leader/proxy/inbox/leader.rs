@@ -184,7 +184,7 @@ impl<M: LeaderMessage> ProxyState<M> {
         ask: u64,
         bytes: &[u8],
     ) -> Result<(), Refusal> {
-        let given = self.give(here, (head.term, leads_in), bytes, |to, message| {
+        let given = self.give(here, (head.term, leads_in), (from, bytes), |to, message| {
             if has(Defect::HandedUnbounded) {
                 // do_send: it passes the bound, and the mailbox grows.
                 to.do_send(message);

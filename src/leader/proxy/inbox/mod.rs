@@ -149,7 +149,8 @@ impl<M: LeaderMessage> ProxyState<M> {
         let leads_in = here.agent.current().leading;
         let (mut next, mut refused) = (first, None);
         for (id, is_ask, bytes) in messages {
-            let given = self.give(here, (to.term, leads_in), &bytes, |to, message| {
+            let from = (&to.id, &*bytes);
+            let given = self.give(here, (to.term, leads_in), from, |to, message| {
                 let size = bytes.len();
                 if is_ask {
                     let asked = self.intake.ask(to, message, size);
@@ -201,18 +202,17 @@ impl<M: LeaderMessage> ProxyState<M> {
         &self,
         here: &InboxContext<'_>,
         (term, leads_in): (Term, Option<Term>),
-        bytes: &[u8],
+        (from, bytes): (&AgentId, &[u8]),
         give: impl FnOnce(&actix::Recipient<M>, M) -> bool,
     ) -> Result<Option<()>, Refusal> {
         if leads_in != Some(term) || !here.agent.is_leader() {
             return Err(Refusal::NotLeader);
         }
         let given = self.handling.with(bytes, |to, bytes| {
-            let message = decode(bytes);
-            if message.is_none() {
-                here.state.note_unreadable();
-            }
-            message.map(|message| give(to, message))
+            let message = decode(bytes).inspect_err(|reason| {
+                here.state.note_undecoded(&self.name, from, reason);
+            });
+            message.ok().map(|message| give(to, message))
         });
         match given.map_err(|(why, _)| why)? {
             Some(true) => Ok(Some(())),
@@ -255,7 +255,7 @@ impl<M: LeaderMessage> ProxyState<M> {
             .is_some_and(is_asked)
         {
             let answer = match reply {
-                AskReply::Answer(bytes) => decode(bytes).ok_or(ProxyError::Malformed),
+                AskReply::Answer(bytes) => decode(bytes).map_err(|_| ProxyError::Malformed),
                 AskReply::Gone => Err(ProxyError::ReceiverGone),
                 AskReply::Malformed => Err(ProxyError::Malformed),
                 AskReply::TooLong => Err(ProxyError::AnswerTooLong),

@@ -27,6 +27,11 @@ pub(super) fn encode<M: Serialize>(message: &M) -> Vec<u8> {
     written(|out| encode_payload(message, out).unwrap())
 }
 
+/// As a peer may write that is not of this crate.
+fn written_unchecked<M: Serialize>(message: &M) -> Vec<u8> {
+    rmp_serde::to_vec(message).unwrap()
+}
+
 fn decode<M: DeserializeOwned>(bytes: &[u8]) -> Result<M, WireError> {
     decode_payload(bytes, bounds())
 }
@@ -189,10 +194,36 @@ fn maps_and_types_that_ask_what_comes_next_are_refused() {
     enum Untagged {
         Number(u8),
     }
-    let map = encode(&BTreeMap::from([(1, 2)]));
+    let map = written_unchecked(&BTreeMap::from([(1, 2)]));
     assert_eq!(decode::<BTreeMap<u8, u8>>(&map), Err(WireError::Type));
     assert_eq!(decode::<Untagged>(&[5]), Err(WireError::Type));
     assert!(decode::<serde::de::IgnoredAny>(&[5]).is_err());
+}
+
+/// A message that no receiver reads would be lost without a word.
+#[test]
+fn a_map_is_refused_where_it_is_sent_however_deep_it_lies() {
+    let map = BTreeMap::from([(1, 2)]);
+    #[derive(Serialize)]
+    enum Holds<T> {
+        Struct { map: T },
+        Tuple(u8, T),
+        Newtype(T),
+    }
+    fn refused<M: Serialize>(message: M) {
+        let mut out = BytesMut::from(&b"before"[..]);
+        let refused = encode_payload(&message, &mut out).unwrap_err();
+        let expected = "the message cannot be encoded: a map does not cross, since its entries have no order: send a list of pairs";
+        assert_eq!(refused.to_string(), expected);
+        assert_eq!(out, &b"before"[..]);
+    }
+    refused(map.clone());
+    refused(Some((1, [map.clone()])));
+    refused(vec![Holds::Struct { map: map.clone() }]);
+    refused(Holds::Tuple(1, map.clone()));
+    refused(Holds::Newtype(map.clone()));
+    assert_eq!(encode(&None::<BTreeMap<u8, u8>>), [0xc0]);
+    assert_eq!(encode(&Vec::from_iter(map)), [0x91, 0x92, 1, 2]);
 }
 
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
