@@ -32,6 +32,7 @@ use std::task::{Context as Task, Poll, Waker, ready};
 
 use actix::clock::{Instant, Sleep, sleep_until};
 use actix::{Actor, ActorFuture, AsyncContext, Context, SpawnHandle};
+use tokio::runtime::Handle;
 
 /// A deadline that can be moved at the cost of a store.
 ///
@@ -73,10 +74,9 @@ impl Deadline {
         A: Actor<Context = Context<A>>,
         F: FnMut(&mut A, &mut Context<A>) + Unpin + 'static,
     {
-        let sleep = Box::pin(sleep_until(Instant::now()));
         ctx.spawn(DeadlineFuture {
             shared: Rc::clone(&self.0),
-            sleep,
+            sleep: None,
             callback,
         });
     }
@@ -172,7 +172,8 @@ impl DeadlineState {
 
 struct DeadlineFuture<F> {
     shared: Rc<DeadlineState>,
-    sleep: Pin<Box<Sleep>>,
+    /// `None` until the first deadline is set.
+    sleep: Option<Pin<Box<Sleep>>>,
     callback: F,
 }
 
@@ -200,6 +201,11 @@ where
                 shared.timer.set(DeadlineTimer::Off);
                 return Poll::Pending;
             };
+            // A System that ends polls the actors that it drops once more, after its timers have ended.
+            if sleep.is_none() && !has_timers() {
+                return Poll::Pending;
+            }
+            let sleep = sleep.get_or_insert_with(|| Box::pin(sleep_until(at)));
             if shared.store(at) {
                 sleep.as_mut().reset(at);
                 shared.timer.set(DeadlineTimer::Armed(at));
@@ -218,6 +224,11 @@ where
             }
         }
     }
+}
+
+/// Whether a timer can be made here.
+fn has_timers() -> bool {
+    Handle::try_current().is_ok()
 }
 
 /// A deadline does not outlive its incarnation: the next one begins with it unset.

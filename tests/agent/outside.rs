@@ -1,14 +1,22 @@
 //! A handle in a thread that has no runtime: no wait panics there.
 
-use std::{pin::pin, sync::mpsc, task, thread, time::Duration};
+use std::{
+    panic,
+    pin::pin,
+    sync::{Arc, Mutex, mpsc},
+    task, thread,
+    time::Duration,
+};
 
-use actix::System;
+use actix::{Message, System};
 use actix_bully::{
     Group,
     agent::{BullyAgent, LeadError, LeaveError, WaitError},
+    leader::{LeaderProxy, Messages},
     protocol::Timings,
 };
 use futures::StreamExt;
+use serde::{Deserialize, Serialize};
 
 use crate::stage::MS;
 
@@ -16,11 +24,11 @@ use crate::stage::MS;
 fn drive<T>(future: impl Future<Output = T>) -> T {
     struct Unpark(thread::Thread);
     impl task::Wake for Unpark {
-        fn wake(self: std::sync::Arc<Self>) {
+        fn wake(self: Arc<Self>) {
             self.0.unpark();
         }
     }
-    let waker = std::sync::Arc::new(Unpark(thread::current())).into();
+    let waker = Arc::new(Unpark(thread::current())).into();
     let mut future = pin!(future);
     loop {
         let context = &mut task::Context::from_waker(&waker);
@@ -62,4 +70,45 @@ fn waits_outside_of_a_runtime_are_refused_and_change_nothing() {
         assert!(agent.is_leader(), "nothing was done");
         agent.leave(MS(1_000)).await.unwrap();
     });
+}
+
+/// As in a `main` whose server finds its port in use: the System ends before any actor had its first turn.
+#[test]
+fn a_system_that_ends_at_once_drops_agents_messages_and_proxies_without_a_panic() {
+    let panicked = panics_of(|| {
+        System::new().block_on(async {
+            let group = Group::new("g").unwrap();
+            let agent = BullyAgent::builder("a").join(&group).start().unwrap();
+            drop(Messages::of(&agent).unwrap());
+            drop(
+                LeaderProxy::<Nothing>::builder(&agent, "x")
+                    .start()
+                    .unwrap(),
+            );
+            drop(agent.every("y", Duration::from_secs(1)).start(|_| async {}));
+        });
+    });
+    assert_eq!(panicked, Vec::<String>::new());
+}
+
+#[derive(Message, Serialize, Deserialize)]
+#[rtype(result = "()")]
+struct Nothing;
+
+/// The panics of a scene on this thread, which the runtime catches.
+fn panics_of(scene: impl FnOnce()) -> Vec<String> {
+    static SEEN: Mutex<Vec<String>> = Mutex::new(Vec::new());
+    let here = thread::current().id();
+    let before = Arc::new(panic::take_hook());
+    let others = Arc::clone(&before);
+    panic::set_hook(Box::new(move |panicked| {
+        if thread::current().id() == here {
+            SEEN.lock().unwrap().push(panicked.to_string());
+        } else {
+            others(panicked);
+        }
+    }));
+    scene();
+    panic::set_hook(Box::new(move |panicked| before(panicked)));
+    std::mem::take(&mut *SEEN.lock().unwrap())
 }
