@@ -10,7 +10,6 @@ use std::{sync::Arc, time::Duration};
 use actix_web::{
     HttpRequest, HttpResponse,
     http::{StatusCode, header},
-    rt::time::timeout,
     web::{self, Bytes, Data, Path, Payload, Query},
 };
 use serde::Deserialize;
@@ -204,10 +203,9 @@ pub(super) async fn opened(
     let Some(_room) = dashboard.uploads.room() else {
         return busy();
     };
-    let body = match timeout(PATIENCE, read_body(body, LONGEST)).await {
-        Ok(Ok(body)) => body,
-        Ok(Err(refused)) => return refused,
-        Err(_) => return refusal(StatusCode::REQUEST_TIMEOUT, "the recording did not arrive"),
+    let body = match read_body(body, LONGEST, PATIENCE).await {
+        Ok(body) => body,
+        Err(refused) => return refused,
     };
     let read = move || Recording::read(&*body).map(|read| film_of(&read, room(body.len())));
     match web::block(read).await {
@@ -235,7 +233,7 @@ pub(super) async fn record(
             "what is shown here is recorded anyway",
         );
     };
-    let body = match read_body(body, routes::LONGEST).await {
+    let body = match read_body(body, routes::LONGEST, routes::PATIENCE).await {
         Ok(body) => body,
         Err(refused) => return refused,
     };

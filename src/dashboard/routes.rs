@@ -3,6 +3,8 @@
 //! Decided here: paths, statuses and headers, among them the policy by which a browser runs nothing but the page's own
 //! script. Not here: who may command (`access.rs`), what is shown (`board.rs`), and recordings (`recorded.rs`).
 
+use std::time::Duration;
+
 use actix_web::{
     HttpRequest, HttpResponse,
     http::{StatusCode, header},
@@ -128,7 +130,7 @@ async fn command(dashboard: Data<Dashboard>, request: HttpRequest, body: Payload
         return refused(wrong);
     }
     // A stranger's body is not even read.
-    let body = match read_body(body, LONGEST).await {
+    let body = match read_body(body, LONGEST, PATIENCE).await {
         Ok(body) => body,
         Err(refused) => return refused,
     };
@@ -218,3 +220,6 @@ pub(super) fn refused(wrong: AccessError) -> HttpResponse {
 
 /// So many bytes a command has at most: a partition names each agent.
 pub(super) const LONGEST: usize = 64 * 1024;
+
+/// A command arrives within this time.
+pub(super) const PATIENCE: Duration = Duration::from_secs(10);

@@ -12,11 +12,12 @@ use actix::clock::{Instant, sleep_until};
 
 use crate::{
     agent::{CommandError, LeaveError, Lifecycle, VotersError, has_timers},
-    protocol::{AgentId, Changed, Leader, VoterChange},
+    protocol::{AgentId, Changed, Leader, Member, VoterChange},
 };
 
 use super::{
-    Command, CommandRefusal, Operated, Order, Outcome, agent::OperatedAgent, judge::Judge,
+    Command, CommandRefusal, Operated, Order, Outcome, QuorumLack, agent::OperatedAgent,
+    judge::Judge,
 };
 
 /// How often the agent is looked at. A group's members change without waking any reader that is no member.
@@ -52,6 +53,7 @@ impl Operated {
         if before.status.lifecycle == Lifecycle::Ended {
             return Outcome::Refused(CommandRefusal::AgentEnded);
         }
+        let lacks = lacks_without(agent);
         let mut leader = before
             .status
             .leader
@@ -62,7 +64,7 @@ impl Operated {
         }
         self.is_drained.store(true, Relaxed);
         let outcome = match agent.leave(left(deadline)).await {
-            Ok(()) => Outcome::Left { leader },
+            Ok(()) => Outcome::Left { leader, lacks },
             Err(LeaveError::TimedOut { .. }) => Outcome::Stopped,
             Err(LeaveError::NoRuntime) => return Outcome::Refused(CommandRefusal::NoRuntime),
         };
@@ -172,6 +174,19 @@ fn give(agent: &dyn OperatedAgent, command: &Command) -> Result<(), CommandRefus
         CommandError::NoSuccessor { id } => CommandRefusal::NoSuccessor { to: id },
         CommandError::Ended | CommandError::SeveralDraining => CommandRefusal::AgentEnded,
     })
+}
+
+/// What the group lacks once that agent has left, if it is a voter of a quorum.
+fn lacks_without(agent: &dyn OperatedAgent) -> Option<QuorumLack> {
+    let requirements = agent.requirements()?;
+    requirements.voters?;
+    let members = agent.members();
+    let is_voter = members.get(agent.id()).is_some_and(Member::is_voter);
+    let is_named = requirements
+        .names
+        .is_none_or(|names| names.contains(agent.id()));
+    let voters = agent.diagnosis().voters.filter(|_| is_voter && is_named)?;
+    QuorumLack::without_one(voters.reachable, voters.needed)
 }
 
 fn successor(outcome: Outcome) -> Option<Leader> {

@@ -69,7 +69,7 @@ pub use command::{Command, Order};
 pub use explain::Explanation;
 #[cfg(feature = "dashboard")]
 pub(crate) use listed::SavedError;
-pub use outcome::{CommandRefusal, Outcome, OutcomeVerdict};
+pub use outcome::{CommandRefusal, Outcome, OutcomeVerdict, QuorumLack};
 pub use record::{AgentRecording, RecordRequest};
 pub use report::{AgentReport, BridgeReport, LinkReport, MemberReport, Report};
 pub use saved::RecordFolder;

@@ -65,6 +65,9 @@ pub enum Outcome {
         /// The leader that it knew last; none if no other member can lead.
         #[serde(with = "json::optional_leader")]
         leader: Option<Leader>,
+        /// The voters that are left, if they are no quorum: the group has no leader, or loses it soon.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        lacks: Option<QuorumLack>,
     },
     /// The agent has left its group, but its work did not end in time: its leadership was revoked and it was stopped,
     /// as if it had crashed.
@@ -98,6 +101,24 @@ pub enum Outcome {
     VotersUnknown,
     /// The agent ended before anything became of the command.
     Ended,
+}
+
+/// The voters that a group has left, where they are too few.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct QuorumLack {
+    /// Number of voters that can be reached, as far as is known.
+    pub reachable: u32,
+    /// Number of voters that elect a leader.
+    pub needed: u32,
+}
+
+impl QuorumLack {
+    /// What a group lacks whose `reachable` voters, of whom `needed` elect a leader, include one that leaves.
+    pub(super) fn without_one(reachable: u32, needed: u32) -> Option<Self> {
+        let reachable = reachable.saturating_sub(1);
+        (reachable < needed).then_some(Self { reachable, needed })
+    }
 }
 
 /// Whether an outcome is what was asked for.
@@ -162,9 +183,19 @@ impl fmt::Display for Outcome {
             Self::ScoreWithdrawn { leader } => {
                 write!(f, "the agent is not elected any more, {}", Led(leader.as_ref()))
             }
-            Self::Left { leader } => {
+            Self::Left {
+                leader,
+                lacks: None,
+            } => {
                 write!(f, "the agent has left its group, {}", Led(leader.as_ref()))
             }
+            Self::Left {
+                lacks: Some(QuorumLack { reachable, needed }),
+                ..
+            } => write!(
+                f,
+                "the agent has left its group, which has no quorum now: {reachable} of its voters can be reached, and {needed} are needed; start voters"
+            ),
             Self::Stopped => f.write_str(
                 "the agent has left its group, but its work did not end in time and was cut off: look at what it was doing",
             ),
@@ -230,7 +261,7 @@ impl fmt::Display for Led<'_> {
 /// Why a command was refused. Nothing was changed.
 ///
 /// As JSON its key `reason` names the variant.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(tag = "reason", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum CommandRefusal {
@@ -290,6 +321,8 @@ pub enum CommandRefusal {
     NoRuntime,
 }
 
+debug_is_text!(CommandRefusal);
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -343,10 +376,22 @@ mod tests {
             "the score is (2, -5), and no leader is known",
         );
         check(
-            &Outcome::Left { leader: some },
+            &Outcome::Left {
+                leader: some.clone(),
+                lacks: None,
+            },
             r#"{"became":"left","leader":LEADER}"#,
             "has left its group, and b leads in term 7",
         );
+        check(
+            &Outcome::Left {
+                leader: some,
+                lacks: QuorumLack::without_one(2, 2),
+            },
+            r#"{"became":"left","leader":LEADER,"lacks":{"reachable":1,"needed":2}}"#,
+            "has no quorum now: 1 of its voters can be reached, and 2 are needed; start voters",
+        );
+        assert_eq!(QuorumLack::without_one(3, 2), None);
         let voters = ["b", "c"].map(|name| AgentId::new(name).unwrap()).to_vec();
         check(
             &Outcome::VotersChanged {

@@ -3,6 +3,8 @@
 //! Decided here: who may, in which order a request is looked at (its token, then its length, then what it says),
 //! and the status of each outcome.
 
+use std::time::Duration;
+
 use actix_web::{
     HttpRequest, HttpResponse,
     http::{StatusCode, header},
@@ -17,6 +19,9 @@ use super::{Routes, Token, json, read_body, refusal, token::bearer};
 
 /// So many bytes an order has at most.
 const LONGEST: usize = 4096;
+
+/// An order arrives within this time: one that trickles would hold its connection for good.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 pub(super) async fn command(
     node: Data<Routes>,
@@ -90,7 +95,7 @@ async fn admitted(
         return Err(response);
     }
     // A stranger's body is not even read.
-    read_body(body, LONGEST).await
+    read_body(body, LONGEST, PATIENCE).await
 }
 
 /// Whether the request has the token; else the status that says so.
@@ -141,7 +146,8 @@ mod tests {
     fn each_outcome_has_its_status() {
         let status = |outcome: Outcome| told(&outcome).status().as_u16();
         let leader = None;
-        assert_eq!(status(Outcome::Left { leader }), 200);
+        let lacks = None;
+        assert_eq!(status(Outcome::Left { leader, lacks }), 200);
         assert_eq!(status(Outcome::Stopped), 409);
         let refused = Outcome::Refused(crate::operate::CommandRefusal::NoOther);
         assert_eq!(status(refused), 409);

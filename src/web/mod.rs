@@ -26,8 +26,8 @@
 //! | `GET /health/ready` | whether the node's agents run; leadership does not matter unless [asked for](Routes::ready_when_leading) | 200 or 503 |
 //! | `GET /status` | the whole [`Report`](crate::operate::Report) | 200 |
 //! | `GET /metrics` | the text that the application [renders](Routes::metrics) | 200; not mounted without it |
-//! | `POST /commands` | an [`Order`](crate::operate::Order) in, what became of it out; not mounted [without a token](Routes::commands) | 200 done; 409 refused, or something else came of it; 504 nothing known in time; 401 no token, 403 a wrong one; 400, 413 no order |
-//! | `POST /record` | a [`RecordRequest`](crate::operate::RecordRequest) in, the record of each agent out: on, off, or what is written; not mounted [without a token](Routes::commands) | 200; 401, 403, 400, 413 as above |
+//! | `POST /commands` | an [`Order`](crate::operate::Order) in, what became of it out; not mounted [without a token](Routes::commands) | 200 done; 409 refused, or something else came of it; 504 nothing known in time; 401 no token, 403 a wrong one; 400, 413 no order; 408 no order within 10 s |
+//! | `POST /record` | a [`RecordRequest`](crate::operate::RecordRequest) in, the record of each agent out: on, off, or what is written; not mounted [without a token](Routes::commands) | 200; 401, 403, 400, 413, 408 as above |
 //!
 //! Where a node has several agents, `?group=..&agent=..` says of `/leader` which one is meant.
 //!
@@ -56,12 +56,13 @@ mod commands;
 mod read;
 mod token;
 
-use std::{fmt, sync::Arc};
+use std::{fmt, sync::Arc, time::Duration};
 
 use actix_web::{
     HttpResponse, Resource,
     guard::{self, Guard},
     http::{StatusCode, header},
+    rt::time::timeout,
     web::{self, Bytes, Data, Payload, ServiceConfig},
 };
 use serde::Serialize;
@@ -203,14 +204,22 @@ struct Message<'a> {
     message: &'a str,
 }
 
-/// A body of no more than so many bytes.
-pub(crate) async fn read_body(body: Payload, longest: usize) -> Result<Bytes, HttpResponse> {
-    match body.to_bytes_limited(longest).await {
-        Ok(Ok(body)) => Ok(body),
-        Ok(Err(_)) => Err(refusal(StatusCode::BAD_REQUEST, "the body did not arrive")),
-        Err(_) => {
+/// A body of no more than so many bytes, which arrives within that time. A body that trickles would hold its connection.
+pub(crate) async fn read_body(
+    body: Payload,
+    longest: usize,
+    within: Duration,
+) -> Result<Bytes, HttpResponse> {
+    match timeout(within, body.to_bytes_limited(longest)).await {
+        Ok(Ok(Ok(body))) => Ok(body),
+        Ok(Ok(Err(_))) => Err(refusal(StatusCode::BAD_REQUEST, "the body did not arrive")),
+        Ok(Err(_)) => {
             let message = format!("what is sent has more than {longest} bytes, and is not read");
             Err(refusal(StatusCode::PAYLOAD_TOO_LARGE, &message))
+        }
+        Err(_) => {
+            let message = format!("what is sent did not arrive whole within {within:?}");
+            Err(refusal(StatusCode::REQUEST_TIMEOUT, &message))
         }
     }
 }
@@ -218,4 +227,26 @@ pub(crate) async fn read_body(body: Payload, longest: usize) -> Result<Bytes, Ht
 /// An answer that says what is wrong, and what to do.
 pub(crate) fn refusal(status: StatusCode, message: &str) -> HttpResponse {
     json(status, &Message { message })
+}
+
+#[cfg(test)]
+mod tests {
+    use actix_web::{FromRequest, dev, test::TestRequest};
+    use futures::{StreamExt, stream};
+
+    use super::*;
+
+    #[test]
+    fn a_body_that_trickles_is_refused_after_a_while() {
+        crate::testkit::virtual_system().block_on(async {
+            let trickle = stream::iter([Ok(Bytes::from_static(b"{"))]).chain(stream::pending());
+            let mut payload = dev::Payload::from(trickle.boxed_local());
+            let request = TestRequest::default().to_http_request();
+            let body = Payload::from_request(&request, &mut payload);
+            let body = body.await.unwrap();
+            let refused = read_body(body, 100, Duration::from_secs(10)).await;
+            let status = refused.unwrap_err().status();
+            assert_eq!(status, StatusCode::REQUEST_TIMEOUT);
+        });
+    }
 }

@@ -56,7 +56,7 @@ const LEAST: usize = 16;
 const MOST: usize = 512;
 
 /// Why a token was refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TokenError {
     /// It could be guessed.
@@ -83,6 +83,8 @@ pub enum TokenError {
     )]
     Forbidden,
 }
+
+debug_is_text!(TokenError);
 
 #[cfg(test)]
 mod tests {

@@ -152,7 +152,7 @@ impl fmt::Debug for SocketGuard {
 }
 
 /// Why a socket is not served. Nothing was changed.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum SocketError {
     /// A process answers there.
@@ -196,3 +196,5 @@ pub enum SocketError {
     #[error("there is no thread for the socket: {0}")]
     Thread(#[source] io::Error),
 }
+
+debug_is_text!(SocketError);

@@ -77,7 +77,8 @@ async fn accept(
                 let operated = operated.clone();
                 drop(spawn_local(async move {
                     // A peer that is gone hears no answer, which concerns nobody else.
-                    timeout(ALL, attend(stream, &operated)).await.ok();
+                    let may_ask = |peer| may_ask(peer, geteuid().as_raw());
+                    timeout(ALL, attend(stream, &operated, may_ask)).await.ok();
                     drop(slot);
                 }));
             }
@@ -94,14 +95,22 @@ async fn accept(
 const ALL: Duration = Duration::from_secs(90);
 
 /// Hears one line, and says one.
-async fn attend(mut stream: UnixStream, operated: &Operated) -> io::Result<()> {
+async fn attend(
+    mut stream: UnixStream,
+    operated: &Operated,
+    may_ask: impl Fn(u32) -> bool,
+) -> io::Result<()> {
     let answer = match stream.peer_cred() {
-        Ok(peer) if !may_ask(peer.uid(), geteuid().as_raw()) => SocketAnswer::Denied {
-            message: format!(
-                "the user {} is not answered here: ask as the user of the node, or as root",
-                peer.uid()
-            ),
-        },
+        Ok(peer) if !may_ask(peer.uid()) => {
+            // A request that is left unread takes the answer away: the system then tells the client of a broken connection.
+            timeout(PATIENCE, hear(&mut stream)).await.ok();
+            SocketAnswer::Denied {
+                message: format!(
+                    "the user {} is not answered here: ask as the user of the node, or as root",
+                    peer.uid()
+                ),
+            }
+        }
         Err(reason) => error(format_args!("the system does not say who asks: {reason}")),
         Ok(_) => match timeout(PATIENCE, hear(&mut stream)).await {
             Ok(Ok(line)) => reply(&line, operated).await,
@@ -176,5 +185,23 @@ mod tests {
         let answered = [(1000, 1000), (0, 1000), (1001, 1000), (1000, 0), (0, 0)];
         let answered = answered.map(|(peer, own)| may_ask(peer, own));
         assert_eq!(answered, [true, true, false, false, true]);
+    }
+
+    #[test]
+    fn another_user_reads_that_it_is_not_permitted() {
+        runtime().unwrap().block_on(async {
+            let (server, mut client) = UnixStream::pair().unwrap();
+            let request = b"{\"order\":{\"command\":\"drain\"}}\n";
+            client.write_all(request).await.unwrap();
+            let operated = Operated {
+                agents: Vec::new(),
+                bridge: None,
+                is_drained: Arc::default(),
+            };
+            attend(server, &operated, |_| false).await.unwrap();
+            let mut answer = String::new();
+            client.read_to_string(&mut answer).await.unwrap();
+            assert!(answer.starts_with("{\"denied\":"), "{answer}");
+        });
     }
 }

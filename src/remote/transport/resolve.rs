@@ -20,7 +20,18 @@ pub(super) type Ask = fn(&str) -> io::Result<Vec<SocketAddr>>;
 
 /// Asks the operating system.
 pub(super) fn ask_the_system(address: &str) -> io::Result<Vec<SocketAddr>> {
-    address.to_socket_addrs().map(Iterator::collect)
+    match zoned(address) {
+        Some(zoned) => zoned.to_socket_addrs().map(Iterator::collect),
+        None => address.to_socket_addrs().map(Iterator::collect),
+    }
+}
+
+/// The parts of an address in brackets with a zone, such as `[fe80::2%eth0]:7400`. The system knows the number of an
+/// interface by its name, and takes it without the brackets only.
+fn zoned(address: &str) -> Option<(&str, u16)> {
+    let (host, port) = address.strip_prefix('[')?.rsplit_once("]:")?;
+    let port = port.parse().ok()?;
+    host.contains('%').then_some((host, port))
 }
 
 /// The addresses of a `host:port`, in the order of the answer.
@@ -118,6 +129,21 @@ mod tests {
     use super::*;
 
     const SHORT: Duration = Duration::from_millis(20);
+
+    /// Every Linux has the interface `lo`, whose number is 1.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_zone_may_be_the_name_of_an_interface() {
+        for address in ["[fe80::2%lo]:7400", "[fe80::2%1]:7400"] {
+            let found = ask_the_system(address).unwrap();
+            assert_eq!(found, ["[fe80::2%1]:7400".parse().unwrap()], "{address}");
+        }
+        assert!(ask_the_system("[fe80::2%no-such-interface]:7400").is_err());
+        for address in ["[::1]:7400", "127.0.0.1:7400"] {
+            let found = ask_the_system(address).unwrap();
+            assert_eq!(found, [address.parse().unwrap()]);
+        }
+    }
 
     fn hang(_: &str) -> io::Result<Vec<SocketAddr>> {
         loop {

@@ -45,7 +45,7 @@ impl Transport for Tcp {
     }
 
     fn listen(&self, address: &str) -> io::Result<Box<dyn Listener>> {
-        let listener = StdListener::bind(address)?;
+        let listener = StdListener::bind(&*ask_the_system(address)?)?;
         #[cfg(target_os = "linux")]
         rustix::net::listen(&listener, BACKLOG)?; // it listens already: this makes the queue longer
         listener.set_nonblocking(true)?;

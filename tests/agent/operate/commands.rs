@@ -194,7 +194,8 @@ fn a_drained_node_has_handed_over_before_it_left() {
         assert_eq!(
             outcome,
             Outcome::Left {
-                leader: Some(led_by(&b, "b"))
+                leader: Some(led_by(&b, "b")),
+                lacks: None,
             }
         );
         assert_eq!(c.current().lifecycle, Lifecycle::Ended);
@@ -208,14 +209,37 @@ fn a_drained_node_has_handed_over_before_it_left() {
         assert_eq!(
             outcome,
             Outcome::Left {
-                leader: Some(led_by(&b, "b"))
+                leader: Some(led_by(&b, "b")),
+                lacks: None,
             }
         );
         // The last one has no successor, and waits for none.
         let began = clock::Instant::now();
         let outcome = ask(&b, Command::Drain).await;
-        assert_eq!(outcome, Outcome::Left { leader: None });
+        let (leader, lacks) = (None, None);
+        assert_eq!(outcome, Outcome::Left { leader, lacks });
         assert!(began.elapsed() < MS(100));
+    });
+}
+
+#[test]
+fn a_drain_says_when_it_leaves_no_quorum() {
+    play(async {
+        let group = Group::new("orders").unwrap();
+        let clock = VirtualClock::new();
+        let names = ["a", "b", "c"];
+        let [a, b, _c] = names.map(|name| {
+            let agent = BullyAgent::builder(name).score(1).quorum(names);
+            let agent = agent.store(MemoryStore::new()).clock(clock.clone());
+            agent.join(&group).start().unwrap()
+        });
+        a.wait_for_leader(MS(60_000)).await.unwrap();
+        let outcome = ask(&a, Command::Drain).await;
+        let is_whole = matches!(outcome, Outcome::Left { lacks: None, .. });
+        assert!(is_whole, "two of three are a quorum: {outcome:?}");
+        let outcome = ask(&b, Command::Drain).await.to_string();
+        let says = "which has no quorum now: 1 of its voters can be reached, and 2 are needed";
+        assert!(outcome.contains(says), "{outcome}");
     });
 }
 

@@ -112,8 +112,18 @@ pub(crate) struct Transfer {
     /// The agent that shall lead; without it, the election decides
     #[arg(long, value_name = "AGENT")]
     to: Option<AgentId>,
+    /// The agent without `--to`, which is refused: that may mean the one that leads or the one that shall lead
+    #[arg(hide = true, value_name = "AGENT", value_parser = needs_to)]
+    bare: Option<String>,
     #[command(flatten)]
     whom: Whom,
+}
+
+/// Says what to type in place of a name alone.
+fn needs_to(name: &str) -> Result<String, String> {
+    Err(format!(
+        "write `transfer --to {name}` if {name} shall lead, and `transfer --agent {name}` if it shall hand over"
+    ))
 }
 
 #[derive(Debug, clap::Args)]
@@ -238,7 +248,7 @@ impl Task {
         Some(match self {
             Self::Status | Self::Diagnosis | Self::Watch(_) | Self::Record(_) => return None,
             Self::Voters(Voters { change }) => return change.as_ref().map(Change::order),
-            Self::Transfer(Transfer { to, whom }) => {
+            Self::Transfer(Transfer { to, whom, .. }) => {
                 whom.order(Command::StepDown { to: to.clone() })
             }
             Self::Drain(whom) => whom.order(Command::Drain),
@@ -327,6 +337,13 @@ mod tests {
         }
         let args = parse("bullyctl --socket s voters").unwrap();
         assert_eq!(args.task.order(), None, "they are shown");
+    }
+
+    #[test]
+    fn a_transfer_to_a_bare_name_says_what_to_type() {
+        let refused = parse("bullyctl --socket s transfer api-1").unwrap_err();
+        let says = "write `transfer --to api-1` if api-1 shall lead, and `transfer --agent api-1` if it shall hand over";
+        assert!(refused.to_string().contains(says), "{refused}");
     }
 
     #[test]

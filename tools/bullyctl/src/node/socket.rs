@@ -103,9 +103,14 @@ mod unix {
         let mut stream = UnixStream::connect(path)?;
         stream.set_read_timeout(Some(within))?;
         stream.set_write_timeout(Some(PATIENCE))?;
-        stream.write_all(line)?;
+        // A node that refuses this user may answer before it has read the line.
+        let asked = stream.write_all(line);
         let mut answer = Vec::new();
-        stream.take(MOST).read_to_end(&mut answer)?;
+        let read = stream.take(MOST).read_to_end(&mut answer);
+        if answer.ends_with(b"\n") {
+            return Ok(answer);
+        }
+        asked.and(read)?;
         Ok(answer)
     }
 
@@ -140,6 +145,33 @@ mod unix {
             SocketAnswer::Denied { message } => Failure::Denied(message),
             SocketAnswer::Error { message } => Failure::Odd(message),
             _ => Failure::Odd("it answers another question".to_owned()),
+        }
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use std::{os::unix::net::UnixListener, thread};
+
+        use super::*;
+
+        #[test]
+        fn an_answer_of_a_node_that_reads_nothing_is_not_lost() -> io::Result<()> {
+            let folder = tempfile::tempdir()?;
+            let path = folder.path().join("s");
+            let listener = UnixListener::bind(&path)?;
+            let node = thread::spawn(move || -> io::Result<()> {
+                let (mut stream, _) = listener.accept()?;
+                // The rest of the request stays unread when this side closes.
+                stream.read_exact(&mut [0])?;
+                stream.write_all(b"{\"denied\":{\"message\":\"not you\"}}\n")
+            });
+            let denied = report(&path).err();
+            node.join().map_err(|_| io::ErrorKind::Other)??;
+            assert!(
+                matches!(&denied, Some(Failure::Denied(why)) if why == "not you"),
+                "{denied:?}"
+            );
+            Ok(())
         }
     }
 }
