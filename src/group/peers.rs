@@ -38,12 +38,23 @@ pub struct PeerReport {
     /// How long the last question to it took to be answered, there and back. As JSON: `echo_ms`.
     #[serde(rename = "echo_ms", serialize_with = "shown::optional_millis")]
     pub echo: Option<Duration>,
+    /// What to do about [`last_error`](Self::last_error), where there is something to do. For people: the words may change.
+    pub advice: Option<&'static str>,
     /// The last refusal was because another process has this node's name, or had it later.
     pub is_name_disputed: bool,
     /// A later process says that it is this node, and was refused in the last minute because an earlier one is linked.
     pub is_contested: bool,
     /// In the last minute it said that it refused another, earlier process of this node's name.
     pub has_twin: bool,
+    /// In the last minute it named terms that are later than the clock of this host allows: its clock is ahead, or this one
+    /// is behind. What it says with them is not heard.
+    pub is_clock_ahead: bool,
+    /// It is linked, and has named no agent of this group.
+    pub lacks_group: bool,
+    /// It is linked, and has groups, none of which this node carries.
+    pub shares_no_group: bool,
+    /// The first groups that it carries in place of this one.
+    pub other_groups: Vec<String>,
     /// Its agents follow other rules in this group, or are of another epoch, or have other voters: theirs, then
     /// mine.
     pub mismatch: Option<(String, String)>,

@@ -239,7 +239,7 @@ fn check<T: PartialOrd + Debug>(
 }
 
 /// Why limits were refused.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LimitsError {
     /// A limit lies outside of its range.
@@ -263,3 +263,5 @@ pub enum LimitsError {
         other: &'static str,
     },
 }
+
+debug_is_text!(LimitsError);

@@ -109,8 +109,10 @@ pub mod sentinel;
 pub mod tls;
 pub mod transport;
 
+mod advice;
 mod bridge;
 mod carry;
+mod fault;
 mod limits;
 mod link;
 mod node;
@@ -125,6 +127,7 @@ pub use bridge::{
     Peer, PeerStatus, RemoteBridge, Traffic,
 };
 pub use carry::{GroupRules, MayBe, Rights};
+pub use fault::CertificateFault;
 pub use limits::{Limits, LimitsBuilder, LimitsError};
 pub use node::{ClusterId, LinkId, NodeId, NodeIdError, NodeIncarnation};
 pub use reason::Closed;
@@ -133,7 +136,8 @@ for_tests! {
     use {
         carry::{AllowedNames, TermFault},
         link::{Challenge, Credential, Proof},
-        reason::{DropReason, Farewell, SecretFault},
+        fault::SecretFault,
+        reason::{DropReason, Farewell},
         wire::WireError,
     };
 }

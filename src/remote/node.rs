@@ -111,7 +111,7 @@ impl AsRef<str> for NodeId {
 }
 
 /// Why a node's name was refused.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NodeIdError {
     /// It has no characters.
@@ -134,6 +134,8 @@ pub enum NodeIdError {
     #[error("the last label of a node's name needs a letter: an address is no name")]
     Address,
 }
+
+debug_is_text!(NodeIdError);
 
 /// The name of a cluster: nodes of different clusters refuse each other.
 ///

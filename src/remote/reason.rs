@@ -3,14 +3,14 @@
 //! Decided here: the names under which both are counted, and what the other side is told. Most
 //! breaches are answered by closing without a word: the sender of such bytes learns nothing.
 
-use super::{TermFault, wire::WireError};
+use super::{CertificateFault, SecretFault, TermFault, wire::WireError};
 
 /// Why a link was closed, or never came to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum Closed {
     /// Not ready within the limit after the connection was made.
-    #[error("the peer was not ready in time: is it overloaded, or no bridge?")]
+    #[error("the peer was not ready in time")]
     HandshakeTimeout,
     /// A frame is longer than the limit.
     #[error("a frame of {len} bytes exceeds the limit of {max}")]
@@ -30,27 +30,39 @@ pub enum Closed {
     #[error("a frame out of place")]
     Protocol,
     /// No common version.
-    #[error("no common version of the protocol: update the older side")]
+    #[error("the two sides have no common version of the protocol")]
     Version,
     /// The peer belongs to another cluster.
     #[error("the peer belongs to another cluster")]
     Cluster,
     /// The peer claims to be this node.
-    #[error("the peer has this node's name: it dials itself, or two nodes share a name")]
+    #[error("the peer has this node's name")]
     IsSelf,
     /// The peer asks for a feature that this side does not have, or lacks one it needs.
     #[error("a required feature is missing on one side")]
     Feature,
-    /// The peer is not in the table, is not the node that its certificate names, or is not the one that was
-    /// dialled.
-    #[error("the peer is not allowed to connect: is it in the table under the name it uses?")]
+    /// The peer is not in the table, or is not the node that its certificate names.
+    #[error("the peer is not in the table under the name that it uses")]
     Auth,
+    /// Another node answers than the one that was dialled.
+    #[error("another node answers there than the one that was dialled")]
+    OtherNode,
+    /// A certificate is not accepted, or none was shown. Counted as `auth_failed`, or as `tls` where the peer does not
+    /// accept this node's.
+    #[error("{0}")]
+    Certificate(CertificateFault),
     /// The two sides do not know the same secret.
     #[error("{0}")]
     Secret(SecretFault),
     /// The TLS handshake failed.
     #[error("the TLS handshake failed")]
     Tls,
+    /// The peer speaks TLS, and this side does not. Counted as `tls`.
+    #[error("the peer speaks TLS, and this side does not")]
+    Encrypted,
+    /// This side speaks TLS, and the peer sent something else. Counted as `tls`.
+    #[error("this side speaks TLS, and the peer sent something else")]
+    NotEncrypted,
     /// A later incarnation of the peer is known.
     #[error("a former incarnation of the peer")]
     Stale,
@@ -94,9 +106,7 @@ pub enum Closed {
     #[error("the peer sends faster than the limit")]
     Rate,
     /// This side has more groups or agents than the peer said that it takes: nothing is announced that it would refuse.
-    #[error(
-        "this side has more groups or agents than the peer takes: raise `groups` and `agents` of the peer's limits"
-    )]
+    #[error("this side has more groups or agents than the peer takes")]
     PeerLimit,
     /// The peer does not read: its queue is full, too old, or a write took too long.
     #[error("the peer reads too slowly")]
@@ -149,8 +159,26 @@ closed_table! {
     6 "cluster" Self::Cluster,
     7 "self" Self::IsSelf,
     8 "feature" Self::Feature,
-    9 "auth_failed" Self::Auth,
-    10 "tls" Self::Tls,
+    9 "auth_failed" Self::Auth
+        | Self::OtherNode
+        | Self::Certificate(
+            CertificateFault::NotShown
+                | CertificateFault::Authority
+                | CertificateFault::Expired
+                | CertificateFault::NotYetValid
+                | CertificateFault::Usage
+                | CertificateFault::Damaged
+                | CertificateFault::Name
+                | CertificateFault::Stranger,
+        ),
+    10 "tls" Self::Tls
+        | Self::Encrypted
+        | Self::NotEncrypted
+        | Self::Certificate(
+            CertificateFault::OwnAuthority
+                | CertificateFault::OwnDates
+                | CertificateFault::OwnRefused,
+        ),
     11 "stale" Self::Stale,
     12 "wrong_link" Self::WrongLink,
     13 "sequence" Self::Sequence { .. },
@@ -182,7 +210,9 @@ impl Closed {
             Self::Cluster => Some(Farewell::Cluster),
             Self::IsSelf => Some(Farewell::IsSelf),
             Self::Feature => Some(Farewell::Feature),
-            Self::Auth => Some(Farewell::Auth),
+            Self::Auth | Self::OtherNode | Self::Certificate(_) => Some(Farewell::Auth),
+            // In plain: by bytes that are not TLS the peer learns that this side has none.
+            Self::Encrypted => Some(Farewell::Feature),
             Self::Secret(_) => Some(Farewell::Secret),
             Self::Stale => Some(Farewell::Stale),
             Self::NameHeld => Some(Farewell::NameHeld),
@@ -194,6 +224,7 @@ impl Closed {
             | Self::Malformed(_)
             | Self::Protocol
             | Self::Tls
+            | Self::NotEncrypted
             | Self::WrongLink
             | Self::Sequence { .. }
             | Self::FromNotAllowed
@@ -222,32 +253,6 @@ impl From<WireError> for Closed {
 impl From<TermFault> for Closed {
     fn from(fault: TermFault) -> Self {
         Self::Term(fault)
-    }
-}
-
-/// Why two sides do not know the same secret.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
-#[non_exhaustive]
-pub enum SecretFault {
-    /// This side has one and the peer has none.
-    #[error("the peer has no secret: give it the one of this side")]
-    NotThere,
-    /// The peer has one and this side has none.
-    #[error("the peer asks for a secret: give this side the one that it has")]
-    NotHere,
-    /// The peer proved nothing, or that it knows another one.
-    #[error("the peer did not prove that it knows the secret of this side")]
-    Unproved,
-}
-
-impl SecretFault {
-    /// The text in the security log.
-    pub(super) const fn detail(self) -> &'static str {
-        match self {
-            Self::NotThere => "it has no secret",
-            Self::NotHere => "it asks for a secret",
-            Self::Unproved => "it does not know the secret",
-        }
     }
 }
 

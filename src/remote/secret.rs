@@ -210,7 +210,7 @@ impl fmt::Debug for Secret {
 }
 
 /// Why a secret is none. Nothing of it is shown.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum SecretError {
     /// It could be guessed.
@@ -247,6 +247,8 @@ pub enum SecretError {
         path: std::path::PathBuf,
     },
 }
+
+debug_is_text!(SecretError);
 
 /// The longest secret, line ends, and one byte by which a longer file is known.
 const ROOM: usize = Secret::MAX_LEN + 3;

@@ -31,6 +31,59 @@ fn an_error_with_a_cause_shows_it() {
     );
 }
 
+/// Rust prints an error that `main` returns by `Debug`.
+#[test]
+fn an_error_that_main_returns_prints_its_text() {
+    let src = root().join("src");
+    let (mut silent, mut told) = (Vec::new(), 0);
+    for file in rust_files(&src) {
+        let text =
+            fs::read_to_string(src.join(&file)).unwrap_or_else(|why| unreachable!("{file}: {why}"));
+        for error in public_errors(&text) {
+            told += 1;
+            let shows = format!("debug_is_text!({error});");
+            if !SAID_TO_PEERS.contains(&error) && !text.contains(&shows) {
+                silent.push(format!("src/{file}: {error}"));
+            }
+        }
+    }
+    assert!(told >= 30, "only {told} errors are public");
+    assert!(
+        silent.is_empty(),
+        "add `debug_is_text!(..)` below these:\n{}",
+        silent.join("\n")
+    );
+}
+
+/// Reasons of links, votes and histories: parts of what is traced and counted, which no call returns to a `main`.
+const SAID_TO_PEERS: &[&str] = &[
+    "CertificateFault",
+    "Closed",
+    "ClusterError",
+    "NameFault",
+    "NotSettled",
+    "NoticeRefused",
+    "OrderError",
+    "SecretFault",
+    "Unencodable",
+    "Unexpected",
+    "WireError",
+];
+
+/// The names of the public errors of a file.
+fn public_errors(text: &str) -> impl Iterator<Item = &str> {
+    text.split("thiserror::Error").skip(1).filter_map(|rest| {
+        let rest = rest.split_once(")]\n")?.1;
+        let item = rest
+            .lines()
+            .find(|line| !line.starts_with(['#', '/', ' ', ')']))?;
+        let name = item
+            .strip_prefix("pub enum ")
+            .or(item.strip_prefix("pub struct "))?;
+        name.split(|c: char| !c.is_alphanumeric()).next()
+    })
+}
+
 #[test]
 fn a_cause_that_is_hidden_is_found() {
     let text = r#"

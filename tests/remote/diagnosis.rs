@@ -4,7 +4,8 @@ use std::path::Path;
 
 use actix::clock::sleep;
 use actix_bully::{
-    agent::{Diagnosis, Finding, VoterCount},
+    Group,
+    agent::{BullyAgent, Diagnosis, Finding, VoterCount},
     elections::quorum::QuorumConfig,
     protocol::Timings,
     remote::{NodeIncarnation, Peer, RemoteBridge, transport::Pipes},
@@ -53,7 +54,7 @@ fn a_voter_that_is_alone_says_how_many_are_needed_and_why_the_others_are_away() 
         assert!(few, "{alone}");
         let away = |node: &str| {
             has(&alone, |finding| {
-                matches!(finding, Finding::PeerUnlinked { node: n, address: Some(at), error: Some(_), since }
+                matches!(finding, Finding::PeerUnlinked { node: n, address: Some(at), error: Some(_), advice: Some(_), since }
                     if n == node && *at == address(node) && *since >= MS(4_900))
             })
         };
@@ -243,5 +244,43 @@ fn the_older_of_two_processes_of_one_node_name_says_so() {
             )
         })
         .await;
+    });
+}
+
+/// What a host's diagnosis says of a peer, once it says all of these parts.
+async fn says(what: &str, host: &Host, parts: &[&str]) {
+    let told = || host.agents[0].diagnosis().to_string();
+    until(what, || parts.iter().all(|part| told().contains(part))).await;
+}
+
+#[test]
+fn a_peer_of_another_cluster_is_told_at_both_ends() {
+    play(async {
+        let pipes = Pipes::new();
+        let mut a = Host::start(&pipes, "a", &["b"]);
+        let mut b = Host::with(|group| builder(&pipes, "b", &["a"]).cluster("other").carry(group));
+        a.agent("a1", 1);
+        b.agent("b1", 2);
+        for host in [&a, &b] {
+            let parts = ["another cluster", "give both nodes the same cluster"];
+            says("it is of another cluster", host, &parts).await;
+        }
+    });
+}
+
+#[test]
+fn a_peer_without_the_group_is_told_with_the_one_that_it_has() {
+    play(async {
+        let pipes = Pipes::new();
+        let mut a = Host::start(&pipes, "a", &["b"]);
+        let other = Group::new("gg").unwrap();
+        let bridge = builder(&pipes, "b", &["a"]).carry(&other);
+        let _bridge = bridge.start().unwrap();
+        let agent = BullyAgent::builder("b1").join(&other).start().unwrap();
+        a.agent("a1", 1);
+        let parts = ["b is linked and has no agent of this group, but of gg"];
+        says("b has another group", &a, &parts).await;
+        // Both lead, so nothing but this says that they do not know each other.
+        assert!(a.agents[0].is_leader() && agent.is_leader());
     });
 }

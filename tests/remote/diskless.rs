@@ -152,6 +152,12 @@ fn a_term_of_a_host_whose_clock_is_an_hour_ahead_passes_no_bridge() {
             refused(&a) > 0 && refused(&b) > 0
         })
         .await;
+        let node = "c".to_owned();
+        let ahead = Finding::ClockAhead { node };
+        for host in [&a, &b] {
+            let told = host.agents[0].diagnosis();
+            assert!(told.findings.contains(&ahead), "{told}");
+        }
         for _ in 0..5_000 {
             sleep(MS(1)).await;
             assert_ne!(believer(&[&a, &b, &c]).as_deref(), Some("c1"));

@@ -101,7 +101,10 @@ fn more_agents_than_the_peer_takes_are_not_announced_and_this_side_says_why() {
         sleep(MS(3_000)).await;
         assert_eq!(b.bridge.counters().closed(Closed::TooManyAgents), 0);
         let why = a.bridge.peers()[0].last_error.clone().unwrap();
-        assert!(why.contains("raise `groups` and `agents`"), "{why}");
+        assert!(why.contains("more groups or agents than the peer"), "{why}");
+        let told = a.agents[0].diagnosis().to_string();
+        let advice = "raise `groups` and `agents` of the peer's limits";
+        assert!(told.contains(advice), "{told}");
         assert!(b.group.members().get(&id("a4")).is_none());
 
         // One less, and they agree again.

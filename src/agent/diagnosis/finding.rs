@@ -152,9 +152,38 @@ pub enum Finding {
         address: Option<String>,
         /// The last error.
         error: Option<String>,
+        /// What to do about that error, where there is something to do.
+        advice: Option<&'static str>,
         /// Since when, counted back from now. As JSON: `since_ms`.
         #[serde(rename = "since_ms", serialize_with = "shown::millis")]
         since: Duration,
+    },
+    /// A node is linked and has no agent of this group.
+    PeerLacksGroup {
+        /// The node.
+        node: String,
+        /// The first groups that it has.
+        others: Vec<String>,
+    },
+    /// Another node names terms that are later than the clock of this host allows. They are not heard.
+    ClockAhead {
+        /// The node.
+        node: String,
+    },
+    /// Work under the leadership of this agent has failed in the last minutes.
+    WorkFails {
+        /// How often it panicked, ended or stalled since the agent started.
+        failures: u32,
+        /// How long ago it did so last. As JSON: `since_ms`.
+        #[serde(rename = "since_ms", serialize_with = "shown::millis")]
+        since: Duration,
+        /// What it said, or what it did.
+        reason: String,
+    },
+    /// This agent leads, and the work that it was given does not run.
+    NothingRuns {
+        /// Whether the work has run before, or was never begun.
+        has_run: bool,
     },
     /// Messages take longer than the timings assume.
     EchoTooLong {
@@ -320,6 +349,7 @@ impl Finding {
             Self::Ended => 0,
             Self::Down => 1,
             Self::Hangs { .. } => 2,
+            Self::WorkFails { .. } | Self::NothingRuns { .. } => 4,
             Self::StoreFails { .. }
             | Self::OldRecord { .. }
             | Self::RegisterFails { .. }
@@ -331,7 +361,7 @@ impl Finding {
             Self::NodeNameTwice { .. } | Self::PeerNameTwice { .. } | Self::OtherStore { .. } => 8,
             Self::AgentNameTwice { .. } => 9,
             Self::FewVoters { .. } => 10,
-            Self::PeerUnlinked { .. } => 11,
+            Self::PeerUnlinked { .. } | Self::PeerLacksGroup { .. } | Self::ClockAhead { .. } => 11,
             Self::EchoTooLong { .. }
             | Self::WriteTooLong { .. }
             | Self::RenewsLate { .. }

@@ -44,6 +44,7 @@ impl Facts {
     pub(super) fn judge(&self) -> Vec<Finding> {
         let mut found = Vec::new();
         self.judge_agent(&mut found);
+        found.extend(self.work());
         self.judge_register(&mut found);
         self.judge_peers(&mut found);
         self.judge_timings(&mut found);
@@ -219,7 +220,12 @@ impl Facts {
                 continue;
             }
             let node = peer.node.clone();
-            if peer.has_twin {
+            if peer.lacks_group && (self.status.leader.is_none() || peer.shares_no_group) {
+                let others = peer.other_groups.clone();
+                found.push(Finding::PeerLacksGroup { node, others });
+            } else if peer.is_clock_ahead {
+                found.push(Finding::ClockAhead { node });
+            } else if peer.has_twin {
                 let error = EARLIER.to_owned();
                 found.push(Finding::NodeNameTwice { node, error });
             } else if peer.is_contested {
@@ -400,6 +406,11 @@ impl Facts {
         }
     }
 
+    fn work(&self) -> Option<Finding> {
+        let leads = self.status.leading.is_some() && !self.status.draining;
+        self.signs.work.as_ref()?.judge(leads, self.now)
+    }
+
     /// The time that is left until then, if any is.
     fn left(&self, until: Option<Time>) -> Option<Duration> {
         let left = until?.since(self.now);
@@ -418,6 +429,7 @@ fn unlinked(peer: &PeerReport, since: Duration) -> Finding {
             node,
             address: peer.address.clone(),
             error,
+            advice: peer.advice,
             since,
         },
     }

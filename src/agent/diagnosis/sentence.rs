@@ -96,14 +96,42 @@ impl fmt::Display for Finding {
                 node,
                 address,
                 error,
+                advice,
                 since,
             } => UnlinkedWords {
                 node,
                 address: address.as_deref(),
                 error: error.as_deref(),
+                advice: *advice,
                 since: *since,
             }
             .fmt(f),
+            Self::PeerLacksGroup { node, others } => {
+                write!(f, "{node} is linked and has no agent of this group")?;
+                if !others.is_empty() {
+                    write!(f, ", but of {}", others.join(", "))?;
+                }
+                f.write_str(": start an agent of this group there, and compare the groups' names")
+            }
+            Self::ClockAhead { node } => write!(
+                f,
+                "{node} names terms that are later than the clock here allows, and is not heard: compare the clocks of both hosts"
+            ),
+            Self::WorkFails {
+                failures,
+                since,
+                reason,
+            } => write!(
+                f,
+                "the work of this agent failed {} ago, for the {failures}. time: {reason}: mend the work; the log has each failure",
+                Span(*since)
+            ),
+            Self::NothingRuns { has_run: true } => f.write_str(
+                "this agent leads, and nothing runs: its work was stopped or aborted; start it again, or withdraw the agent's score",
+            ),
+            Self::NothingRuns { has_run: false } => f.write_str(
+                "this agent leads, and nothing runs: the future of lead(..) was never polled; await it, or spawn it",
+            ),
             Self::EchoTooLong { .. }
             | Self::WriteTooLong { .. }
             | Self::RenewsLate { .. }

@@ -91,42 +91,31 @@ impl fmt::Display for RecoveryWords {
     }
 }
 
-/// A peer that is not linked.
+/// A peer that is not linked. The advice is that of the error, which the layer that met it knows.
 pub(super) struct UnlinkedWords<'a> {
     pub(super) node: &'a str,
     pub(super) address: Option<&'a str>,
     pub(super) error: Option<&'a str>,
+    pub(super) advice: Option<&'a str>,
     pub(super) since: Duration,
 }
 
 impl fmt::Display for UnlinkedWords<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            node,
-            address,
-            error,
-            since,
-        } = *self;
-        let since = Span(since);
-        match (address, error) {
-            (Some(address), Some(error)) => write!(
+        let since = Span(self.since);
+        f.write_str(self.node)?;
+        match self.address {
+            Some(address) => write!(f, " at {address} has not been linked for {since}")?,
+            None => write!(
                 f,
-                "{node} at {address} has not been linked for {since}: {error}: look whether it runs, and listens there"
-            ),
-            (Some(address), None) => {
-                write!(
-                    f,
-                    "{node} at {address} has not been linked for {since}: it is being dialled"
-                )
-            }
-            (None, Some(error)) => write!(
-                f,
-                "{node}, which has to dial this node, has not been linked for {since}: {error}"
-            ),
-            (None, None) => write!(
-                f,
-                "{node}, which has to dial this node, has not been linked for {since}: look whether it runs, and has this node's address"
-            ),
+                ", which has to dial this node, has not been linked for {since}"
+            )?,
+        }
+        match (self.error, self.advice, self.address) {
+            (Some(error), Some(advice), _) => write!(f, ": {error}: {advice}"),
+            (Some(error), None, _) => write!(f, ": {error}"),
+            (None, _, Some(_)) => f.write_str(": it is being dialled"),
+            (None, _, None) => f.write_str(": look whether it runs, and has this node's address"),
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::remote::{NodeId, NodeIdError};
 /// Why a bridge does not start, or a peer is not added. Nothing was changed, but for the
 /// incarnation that a node [remembers](crate::remote::BridgeBuilder::remember): the next start begins a later
 /// one.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum BridgeError {
     /// A node's name is none.
@@ -129,8 +129,10 @@ pub enum BridgeError {
     NoRuntime,
 }
 
+debug_is_text!(BridgeError);
+
 /// A bridge was stopped before every peer had been told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "not every peer took its last messages within {limit:?}; the bridge has stopped all the same"
 )]
@@ -138,6 +140,8 @@ pub struct DrainTimedOut {
     /// The time given.
     pub limit: Duration,
 }
+
+debug_is_text!(DrainTimedOut);
 
 impl From<Contradiction> for BridgeError {
     fn from(Contradiction { first, second }: Contradiction) -> Self {

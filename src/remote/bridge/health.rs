@@ -4,7 +4,8 @@
 //! for how soon an earlier process of a peer's name is let in.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
+    io::ErrorKind,
     sync::{
         Mutex,
         atomic::{AtomicU64, Ordering::Relaxed},
@@ -17,7 +18,10 @@ use tracing::warn;
 use crate::{
     group::{PeerReport, PeerReporter, companion_of},
     protocol::{Decree, Leaders, NewVoter, Time},
-    remote::{Closed, Farewell, GroupRules, NodeId},
+    remote::{
+        Closed, Farewell, GroupRules, NodeId,
+        advice::{advice, advice_to_dial},
+    },
 };
 
 use super::shared::{BridgeState, PeerState, lock};
@@ -26,18 +30,34 @@ use super::shared::{BridgeState, PeerState, lock};
 #[derive(Debug, Default)]
 pub(crate) struct PeerHealth {
     trouble: Mutex<Option<Trouble>>,
-    /// What the peer has said of the rules that it follows, by group.
-    opened: Mutex<BTreeMap<String, PeerOpened>>,
+    /// What the peer has said of its groups over the present link.
+    opened: Mutex<PeerGroups>,
     /// When a later process of its name was last refused, since an earlier one is linked.
     contested: Mutex<Option<Time>>,
     /// When the peer last said that it refused an earlier process of this node's name.
     twin: Mutex<Option<Time>>,
+    /// When it last named a term that is later than the clock here allows.
+    ahead: Mutex<Option<Time>>,
     /// The last one in nanoseconds; 0 before the first.
     echo: AtomicU64,
 }
 
 /// Who was refused tries again within a few seconds, so it is gone if it has not done so for that long.
 const CONTESTED: Duration = Duration::from_secs(60);
+
+/// The groups of a peer.
+#[derive(Debug, Default)]
+struct PeerGroups {
+    /// Those that this side carries as well.
+    known: BTreeMap<String, PeerOpened>,
+    /// A few of the others.
+    others: BTreeSet<String>,
+    /// Whether the peer has named all of them.
+    are_all: bool,
+}
+
+/// Most groups of a peer that are kept for people although this side does not carry them.
+const OTHERS: usize = 4;
 
 /// What a peer has said of the rules of a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,16 +67,44 @@ struct PeerOpened {
     mismatch: Option<(String, String)>,
 }
 
-/// Why there is no link.
-#[derive(Clone, Debug)]
-struct Trouble {
+/// Why there is no link, and what to do about that.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Trouble {
     text: String,
+    advice: Option<&'static str>,
     is_name_disputed: bool,
+}
+
+impl Trouble {
+    /// A link was closed, or was not accepted.
+    pub(crate) fn of(why: Closed) -> Self {
+        let is_name_disputed = matches!(
+            why,
+            Closed::IsSelf
+                | Closed::Stale
+                | Closed::NameHeld
+                | Closed::Goodbye(Farewell::IsSelf | Farewell::Stale | Farewell::NameHeld)
+        );
+        Self {
+            text: why.to_string(),
+            advice: advice(why),
+            is_name_disputed,
+        }
+    }
+
+    /// The network did not make a connection.
+    pub(crate) fn dialling(reason: &str, kind: ErrorKind) -> Self {
+        Self {
+            text: reason.to_owned(),
+            advice: Some(advice_to_dial(kind)),
+            is_name_disputed: false,
+        }
+    }
 }
 
 impl PeerHealth {
     /// A link ended, or an attempt came to nothing.
-    pub(crate) fn failed(&self, why: Option<Closed>, text: String) {
+    pub(crate) fn failed(&self, why: Option<Closed>, trouble: Trouble) {
         // Another link is there.
         if matches!(
             why,
@@ -64,19 +112,7 @@ impl PeerHealth {
         ) {
             return;
         }
-        let is_name_disputed = matches!(
-            why,
-            Some(
-                Closed::IsSelf
-                    | Closed::Stale
-                    | Closed::NameHeld
-                    | Closed::Goodbye(Farewell::IsSelf | Farewell::Stale | Farewell::NameHeld)
-            )
-        );
-        *lock(&self.trouble) = Some(Trouble {
-            text,
-            is_name_disputed,
-        });
+        *lock(&self.trouble) = Some(trouble);
     }
 
     /// A later process says that it is the peer, which is linked.
@@ -93,6 +129,32 @@ impl PeerHealth {
     /// A link is ready.
     pub(crate) fn linked(&self) {
         *lock(&self.trouble) = None;
+        *lock(&self.opened) = PeerGroups::default();
+    }
+
+    /// The peer has a group that this side does not carry.
+    pub(crate) fn opened_other(&self, group: &str) {
+        let others = &mut lock(&self.opened).others;
+        if others.len() < OTHERS {
+            others.insert(group.to_owned());
+        }
+    }
+
+    /// The peer has named all of its groups. Returns the first of them, if this side carries none.
+    pub(crate) fn all_told(&self) -> Option<String> {
+        let mut groups = lock(&self.opened);
+        groups.are_all = true;
+        groups
+            .others
+            .first()
+            .filter(|_| groups.known.is_empty())
+            .cloned()
+    }
+
+    /// The peer names terms that are later than the clock here allows.
+    pub(crate) fn note_ahead(&self, now: Time) -> bool {
+        let before = lock(&self.ahead).replace(now);
+        before.is_none_or(|before| now.since(before) >= CONTESTED)
     }
 
     /// The peer has said which rules it follows in a group; `mine` if nothing crosses because of them.
@@ -101,7 +163,7 @@ impl PeerHealth {
             epoch: theirs.epoch,
             mismatch: mine.map(|mine| (theirs.to_string(), mine.to_string())),
         };
-        lock(&self.opened).insert(group.to_owned(), said);
+        lock(&self.opened).known.insert(group.to_owned(), said);
     }
 
     /// A question was answered after so many nanoseconds.
@@ -140,11 +202,11 @@ impl BridgeState {
     }
 
     /// A link with that node ended, or an attempt to dial it came to nothing.
-    pub(crate) fn note_failure(&self, node: &NodeId, why: Option<Closed>, text: String) {
+    pub(crate) fn note_failure(&self, node: &NodeId, why: Option<Closed>, trouble: Trouble) {
         let Some(peer) = self.peer(node) else {
             return;
         };
-        peer.health.failed(why, text);
+        peer.health.failed(why, trouble);
         let is_stale = why == Some(Closed::Goodbye(Farewell::Stale));
         // That another link is there says nothing of this.
         let says_so = !matches!(
@@ -168,7 +230,24 @@ impl BridgeState {
         // An error of before the link means nothing any more.
         let trouble = lock(&peer.health.trouble).clone();
         let trouble = trouble.filter(|_| unlinked_for.is_some());
-        let opened = lock(&peer.health.opened).get(group).cloned();
+        let ahead = *lock(&peer.health.ahead);
+        let groups = lock(&peer.health.opened);
+        let opened = groups.known.get(group).cloned();
+        let lacks_group = groups.are_all && opened.is_none() && unlinked_for.is_none();
+        let shares_no_group = lacks_group && groups.known.is_empty() && !groups.others.is_empty();
+        let others: Vec<String> = if lacks_group {
+            let known = groups.known.keys().map(String::as_str);
+            let known = known.filter(|name| companion_of(name).is_none());
+            let others = groups.others.iter().map(String::as_str);
+            known
+                .chain(others)
+                .take(OTHERS)
+                .map(str::to_owned)
+                .collect()
+        } else {
+            Vec::new()
+        };
+        drop(groups);
         PeerReport {
             node: peer.node.to_string(),
             address: peer.address.clone(),
@@ -176,6 +255,11 @@ impl BridgeState {
             is_name_disputed: trouble.as_ref().is_some_and(|t| t.is_name_disputed),
             is_contested: contested.is_some_and(is_recent),
             has_twin: twin.is_some_and(is_recent),
+            is_clock_ahead: ahead.is_some_and(is_recent),
+            lacks_group,
+            shares_no_group,
+            other_groups: others,
+            advice: trouble.as_ref().and_then(|trouble| trouble.advice),
             last_error: trouble.map(|trouble| trouble.text),
             echo: peer.health.echo(),
             epoch: opened.as_ref().map(|opened| opened.epoch),
@@ -210,7 +294,7 @@ mod tests {
 
     fn health(why: Closed) -> Option<(String, bool)> {
         let health = PeerHealth::default();
-        health.failed(Some(why), why.to_string());
+        health.failed(Some(why), Trouble::of(why));
         let trouble = lock(&health.trouble).clone();
         trouble.map(|trouble| (trouble.text, trouble.is_name_disputed))
     }
@@ -236,7 +320,8 @@ mod tests {
     #[test]
     fn trouble_ends_with_a_link_and_other_rules_with_those_of_this_side() {
         let health = PeerHealth::default();
-        health.failed(None, "connection refused".to_owned());
+        let kind = ErrorKind::ConnectionRefused;
+        health.failed(None, Trouble::dialling("connection refused", kind));
         assert_eq!(health.last_error().as_deref(), Some("connection refused"));
         health.linked();
         assert_eq!(health.last_error(), None);
@@ -245,7 +330,7 @@ mod tests {
             epoch,
             voters: None,
         };
-        let told = || lock(&health.opened).get("jobs").cloned();
+        let told = || lock(&health.opened).known.get("jobs").cloned();
         health.opened("jobs", &rules(2), Some(&rules(1)));
         let [theirs, mine] = [2, 1].map(|epoch| rules(epoch).to_string());
         let said = |epoch, mismatch| Some(PeerOpened { epoch, mismatch });

@@ -19,7 +19,7 @@ mod events;
 mod expiry;
 pub(crate) mod gate;
 mod handle;
-mod health;
+pub(in crate::remote) mod health;
 mod leaders;
 mod listening;
 pub(crate) mod memory;

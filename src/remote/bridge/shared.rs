@@ -15,7 +15,7 @@ use std::{
 use actix::{WeakAddr, clock::Instant};
 use fastrand::Rng;
 use tokio::sync::Mutex as AsyncMutex;
-use tracing::{debug, warn};
+use tracing::{debug, info, warn};
 
 use crate::group::companion_of;
 use crate::{
@@ -26,6 +26,7 @@ use crate::{
 use crate::remote::{
     BridgeCounters, Closed, Credential, GroupRules, GroupStanding, Introduction, Limits, NodeId,
     Nonce, Peer, RemoteBridge,
+    advice::advice,
     bridge::{
         decreed::PeerBook,
         ends::Ends,
@@ -276,19 +277,24 @@ impl BridgeState {
     /// Counts, and tells, why a link ended or never came to be.
     pub(crate) fn ended(&self, node: Option<&NodeId>, from: &str, why: Closed) {
         self.counters.closed(why);
-        let is_ordinary = matches!(
-            why,
-            Closed::Lost | Closed::Leaving | Closed::Replaced | Closed::Silent
-        );
         // A peer that was dialled and says nothing is out of reach, which is told otherwise.
         let is_mute = why == Closed::HandshakeTimeout && node.is_some();
-        if is_ordinary || is_mute {
+        if matches!(why, Closed::Lost | Closed::Silent) || is_mute {
             return debug!(peer = ?node, addr = from, reason = %why, "link ended");
+        }
+        if matches!(why, Closed::Leaving | Closed::Replaced) {
+            return info!(peer = ?node, addr = from, reason = %why, "link ended");
         }
         let Some(left_out) = self.may_tell(from) else {
             return;
         };
-        warn!(peer = ?node, addr = from, reason = %why, left_out, "link refused");
+        match advice(why) {
+            // A process that stops, and a link in place of another one.
+            None => info!(peer = ?node, addr = from, reason = %why, left_out, "link ended"),
+            Some(advice) => {
+                warn!(peer = ?node, addr = from, reason = %why, advice, left_out, "link refused");
+            }
+        }
         let (node, from) = (node.cloned(), from.to_owned());
         let event = if let Closed::Goodbye(why) = why {
             BridgeEvent::RefusedBy { node, from, why }

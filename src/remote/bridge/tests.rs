@@ -72,6 +72,10 @@ fn secret() -> Secret {
 struct Certified(NodeId);
 
 impl Security for Certified {
+    fn fault(&self, _: &std::io::Error) -> Option<crate::remote::Closed> {
+        None
+    }
+
     fn outbound<'a>(&'a self, _: Box<dyn Stream>, _: &'a NodeId) -> Securing<'a> {
         unreachable!("nothing is dialled")
     }

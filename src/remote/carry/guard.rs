@@ -130,6 +130,11 @@ impl GroupTermGuard {
         }
     }
 
+    /// Whether the terms of the group go by the wall clock.
+    pub(crate) fn goes_by_clock(&self) -> bool {
+        lock(&self.known).reach(&self.wall) != TermReach::Steps
+    }
+
     /// Takes the term that an agent of a peer names, or refuses it; says whether it may be heard. `from` is that agent,
     /// if the name is its own here. See [`TermGuard::hear`]; where no voters are chosen, [`TermGuard::admit`].
     pub(crate) fn admit(&self, term: Term, from: Option<&AgentId>) -> Result<bool, TermFault> {

@@ -53,7 +53,7 @@ impl Common {
                     }
                     let NamedReceivers { gone, unknown, .. } = to;
                     let Handed { sent, full } = delivered.unwrap_or_else(|why| {
-                        shared.counters.dropped(why);
+                        self.dropped(group, why);
                         Handed::default()
                     });
                     // Each receiver is work, whether there was room for it or not.

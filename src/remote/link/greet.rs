@@ -38,7 +38,7 @@ pub(super) struct Failed {
     pub(super) why: Option<Closed>,
     pub(super) from: Option<String>,
     /// What the network said of an attempt to dial.
-    pub(super) dial: Option<Box<str>>,
+    pub(super) dial: Option<(Box<str>, io::ErrorKind)>,
     /// The host answered that no process listens there, so the peer's agents are suspected at once. Any
     /// other failure may be the network's, and says nothing of the process.
     is_refused: bool,
@@ -65,7 +65,7 @@ impl From<Unsecured> for Failed {
         let word = |farewell: Option<Farewell>| farewell.map(goodbye).unwrap_or_default();
         Self {
             parting: parting.map(|(stream, farewell)| (stream, word(farewell))),
-            unproven: (why == Closed::Auth).then(|| Box::new(Unproven { detail, names })),
+            unproven: is_about_identity(why).then(|| Box::new(Unproven { detail, names })),
             ..why.into()
         }
     }
@@ -102,7 +102,7 @@ impl Failed {
         Self {
             why: dropped.contains(&reason.kind()).then_some(Closed::Lost),
             from: None,
-            dial: Some(reason.to_string().into()),
+            dial: Some((reason.to_string().into(), reason.kind())),
             is_refused: reason.kind() == io::ErrorKind::ConnectionRefused,
             parting: None,
             unproven: None,
@@ -271,7 +271,7 @@ impl Connection {
                     match read {
                         Ok(0) => Err(Closed::Lost),
                         Ok(_) => continue,
-                        Err(reason) => Err(broken(&reason)),
+                        Err(reason) => Err(self.broken(&reason)),
                     }
                 }
                 Err(why) => Err(why),
@@ -294,6 +294,13 @@ impl Connection {
                 }
             }
         }
+    }
+
+    /// A refusal may come late: by TLS 1.3, the side that dialled is judged after its own part is done.
+    fn broken(&self, reason: &io::Error) -> Closed {
+        let security = self.shared.security.as_ref();
+        let fault = security.and_then(|security| security.fault(reason));
+        fault.unwrap_or(Closed::Lost)
     }
 
     /// Whether a node that says hello may connect. What its certificate says counts, if it has one.
@@ -338,11 +345,7 @@ async fn say(stream: &mut Box<dyn Stream>, out: &mut BytesMut) -> Result<(), Clo
 
 const TIMED_OUT: io::ErrorKind = io::ErrorKind::TimedOut;
 
-/// A refusal may come late: by TLS 1.3, the side that dialled is judged after its own part is done.
-fn broken(reason: &io::Error) -> Closed {
-    if reason.kind() == io::ErrorKind::InvalidData {
-        Closed::Tls
-    } else {
-        Closed::Lost
-    }
+/// Whether the node at the other end is not the one that it should be.
+const fn is_about_identity(why: Closed) -> bool {
+    matches!(why, Closed::Auth | Closed::Certificate(_))
 }

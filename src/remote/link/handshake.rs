@@ -383,7 +383,7 @@ impl Handshake {
             .as_ref()
             .is_some_and(|node| *node != hello.node)
         {
-            return Err(Closed::Auth);
+            return Err(Closed::OtherNode);
         }
         let Acquaintance {
             rights,

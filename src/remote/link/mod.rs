@@ -36,6 +36,7 @@ use crate::remote::{
     Closed, Farewell, Nonce, RemoteBridge,
     bridge::{
         gate::Pass,
+        health::Trouble,
         message::{ConnectionEnded, ConnectionOutcome, LinkReady},
         peers::{ConnId, DialError, Origin},
         shared::{BridgeState, PeerState},
@@ -104,11 +105,12 @@ impl Connection {
         }
         // Before the event: a listener that hears it and then asks has to find what it tells of.
         if let Some(node) = &node {
-            let text = match (failed.why, &failed.dial) {
-                (Some(why), _) => why.to_string(),
-                (None, reason) => reason.as_deref().unwrap_or_default().to_owned(),
+            let trouble = match (failed.why, &failed.dial) {
+                (Some(why), _) => Trouble::of(why),
+                (None, Some((reason, kind))) => Trouble::dialling(reason, *kind),
+                (None, None) => Trouble::default(),
             };
-            self.shared.note_failure(node, failed.why, text);
+            self.shared.note_failure(node, failed.why, trouble);
         }
         if let Some(why) = failed.why {
             self.shared.ended(node.as_ref(), from, why);
@@ -144,7 +146,7 @@ impl Connection {
             Err(why) => (why, greeted.stream),
         };
         debug!(peer = %peer, reason = %why, "link closed");
-        self.shared.note_failure(&peer, Some(why), why.to_string());
+        self.shared.note_failure(&peer, Some(why), Trouble::of(why));
         self.shared.ended(Some(&peer), &from, why);
         let outcome = closed(why, self.lasted(began));
         // A drain is over with the last report: its goodbyes have to be said before that.

@@ -21,6 +21,7 @@ use tokio::{
 use tracing::warn;
 
 use crate::{
+    group::companion_of,
     protocol::{AgentId, Member, Presence, Time},
     remote::{
         BridgeEvent, Closed, DropReason, FrameVerdict, GroupRules, GroupStanding, Inbound,
@@ -241,6 +242,9 @@ impl Common {
         let shared = &self.shared;
         let at = shared.carried.iter().position(|c| c.name() == name);
         let Some(group) = at else {
+            if companion_of(name).is_none() {
+                self.peer.health.opened_other(name);
+            }
             return;
         };
         self.has_opened.set(true);
@@ -272,6 +276,19 @@ impl Common {
         }
     }
 
+    /// A message of a group, or the leader that it names, was dropped.
+    pub(super) fn dropped(&self, group: usize, why: DropReason) {
+        let shared = &self.shared;
+        shared.counters.dropped(why);
+        let is_by_clock = || shared.terms(group).is_some_and(|of| of.goes_by_clock());
+        if why == DropReason::UnvouchedTerm
+            && is_by_clock()
+            && self.peer.health.note_ahead(shared.now())
+        {
+            warn!(peer = %self.link.peer, "the peer names terms that are later than the clock here allows: compare the clocks of both hosts");
+        }
+    }
+
     /// The peer refused an earlier process of this node's name, a moment ago.
     fn has_twin(&self) {
         let shared = &self.shared;
@@ -287,7 +304,7 @@ impl Common {
         if let Some(leader) = &change.leader {
             // First: a roster with an absurd term ends the link, and must have changed nothing.
             if !shared.admit(group, leader.term)? {
-                shared.counters.dropped(DropReason::UnvouchedTerm);
+                self.dropped(group, DropReason::UnvouchedTerm);
                 change.leader = None;
             }
         }
@@ -319,6 +336,9 @@ impl Common {
             self.shared.retry_all();
         }
         if !self.is_told.replace(true) {
+            if let Some(group) = self.peer.health.all_told() {
+                warn!(peer = %self.link.peer, group, "the peer has none of the groups of this node: compare the names of the groups");
+            }
             // The writer has held messages back: they name agents by numbers that came only now.
             self.outbox.wake();
         }

@@ -3,7 +3,7 @@
 use std::io;
 
 /// Why this node has no sentinel. The node's lease decides, as without the feature.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum SentinelError {
     /// This operating system has no pidfd.
@@ -34,6 +34,8 @@ pub enum SentinelError {
     #[error("{0}")]
     Order(#[from] OrderError),
 }
+
+debug_is_text!(SentinelError);
 
 /// Why bytes are no order, or an order cannot be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

@@ -285,7 +285,7 @@ fn a_stranger_is_told_no_more_than_that_it_may_not() {
     let mut side = Side::dialling(introduction("host-a"), 1, dialled);
     assert_eq!(
         answer(&mut side, &hello(|_| ())),
-        parted,
+        (Some(Closed::OtherNode), Some(Farewell::Auth)),
         "not the node that was dialled"
     );
 }

@@ -27,7 +27,7 @@ impl fmt::Display for TlsUsage {
 }
 
 /// Why a configuration of TLS is refused. After a failed reload the old one is still in use.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum TlsError {
     /// A part was not given.
@@ -111,6 +111,8 @@ pub enum TlsError {
     #[error("this configuration cannot be used: {0}")]
     Unusable(TlsDetail),
 }
+
+debug_is_text!(TlsError);
 
 /// What the TLS library says of it. For people: the words may change.
 #[derive(Clone, PartialEq)]

@@ -4,10 +4,10 @@
 
 use std::{fmt, io};
 
-use rustls::CertificateError;
+use rustls::{AlertDescription, CertificateError};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 
-use crate::remote::Closed;
+use crate::remote::{CertificateFault, Closed};
 
 /// Why a connection was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -35,6 +35,12 @@ pub enum TlsReason {
     Name,
     /// The peer's certificate is in order, but its node is no configured peer.
     Stranger,
+    /// The peer does not trust the authority of this side's certificate.
+    OwnAuthority,
+    /// This side's certificate has expired or is not valid yet, by the peer's clock.
+    OwnDates,
+    /// The peer does not accept this side's certificate, for another reason.
+    OwnCertificate,
     /// The peer refused us, and does not say why.
     RefusedByPeer,
     /// The connection ended before the handshake did.
@@ -58,6 +64,9 @@ impl TlsReason {
             Self::Certificate => "the peer's certificate is damaged or not its own",
             Self::Name => "the peer's certificate does not name the node that it should",
             Self::Stranger => "the peer is a node that is not configured here",
+            Self::OwnAuthority => "the peer does not trust the authority of the certificate here",
+            Self::OwnDates => "the certificate here has expired or is not valid yet, says the peer",
+            Self::OwnCertificate => "the peer does not accept the certificate here",
             Self::RefusedByPeer => "the peer refused the connection",
             Self::Lost => "the connection ended during the handshake",
             Self::Violation => "the peer broke the rules of TLS",
@@ -91,13 +100,24 @@ impl TlsReason {
 
     /// Under which name it is counted.
     pub const fn closed(self) -> Closed {
-        if self.is_about_identity() {
-            Closed::Auth
-        } else if matches!(self, Self::Lost) {
-            Closed::Lost
-        } else {
-            Closed::Tls
-        }
+        Closed::Certificate(match self {
+            Self::NoCertificate => CertificateFault::NotShown,
+            Self::UnknownIssuer => CertificateFault::Authority,
+            Self::Expired => CertificateFault::Expired,
+            Self::NotYetValid => CertificateFault::NotYetValid,
+            Self::Usage => CertificateFault::Usage,
+            Self::Certificate => CertificateFault::Damaged,
+            Self::Name => CertificateFault::Name,
+            Self::Stranger => CertificateFault::Stranger,
+            Self::OwnAuthority => CertificateFault::OwnAuthority,
+            Self::OwnDates => CertificateFault::OwnDates,
+            Self::OwnCertificate => CertificateFault::OwnRefused,
+            Self::NotTls => return Closed::NotEncrypted,
+            Self::Lost => return Closed::Lost,
+            Self::Version | Self::Protocol | Self::RefusedByPeer | Self::Violation => {
+                return Closed::Tls;
+            }
+        })
     }
 
     /// What a handshake failed with.
@@ -116,8 +136,26 @@ impl TlsReason {
             rustls::Error::NoApplicationProtocol => Self::Protocol,
             rustls::Error::NoCertificatesPresented => Self::NoCertificate,
             rustls::Error::InvalidCertificate(error) => Self::of_certificate(error),
-            rustls::Error::AlertReceived(_) => Self::RefusedByPeer,
+            rustls::Error::AlertReceived(alert) => Self::of_alert(*alert),
             _ => Self::Violation,
+        }
+    }
+
+    /// What the peer says of this side, which has shown its certificate.
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "TLS has many more alerts, and none of them is about a certificate"
+    )]
+    const fn of_alert(alert: AlertDescription) -> Self {
+        match alert {
+            AlertDescription::UnknownCA => Self::OwnAuthority,
+            AlertDescription::CertificateExpired => Self::OwnDates,
+            AlertDescription::BadCertificate
+            | AlertDescription::CertificateRequired
+            | AlertDescription::CertificateRevoked
+            | AlertDescription::CertificateUnknown
+            | AlertDescription::UnsupportedCertificate => Self::OwnCertificate,
+            _ => Self::RefusedByPeer,
         }
     }
 

@@ -2,7 +2,10 @@
 //!
 //! Decided here: what the bridge hears of a refusal, and what the other end may be told.
 
-use std::time::{Duration, SystemTime};
+use std::{
+    io,
+    time::{Duration, SystemTime},
+};
 
 use crate::remote::{
     Closed, NodeId,
@@ -31,6 +34,10 @@ impl Security for TlsConfig {
 
     fn vouches_for(&self) -> &NodeId {
         self.node()
+    }
+
+    fn fault(&self, error: &io::Error) -> Option<Closed> {
+        TlsReason::of(error).map(TlsReason::closed)
     }
 
     fn expires_soon(&self) -> Option<SystemTime> {

@@ -13,6 +13,12 @@ use crate::{
 
 const HEAD: usize = 4;
 
+/// Whether a record of TLS begins so: a handshake (22) or an alert (21), and the version 3.x. As lengths these are far above
+/// what [`Limits::frame`] may be.
+const fn is_tls(head: [u8; HEAD]) -> bool {
+    matches!(head, [0x15 | 0x16, 0x03, ..])
+}
+
 /// The frames of one connection, as its bytes arrive.
 ///
 /// # How a cursor drives it
@@ -79,7 +85,7 @@ impl Frames {
     /// The body of the next frame; `None`: more bytes are needed.
     ///
     /// # Errors
-    /// [`Closed::FrameTooLarge`], or [`Closed::Malformed`] for a frame of no bytes. The stream
+    /// [`Closed::FrameTooLarge`], [`Closed::Encrypted`] for the head of a record of TLS, or [`Closed::Malformed`] for a frame of no bytes. The stream
     /// cannot be read any further.
     pub fn next(&mut self, now: Time) -> Result<Option<&[u8]>, Closed> {
         let Some(len) = self.announced()? else {
@@ -115,6 +121,9 @@ impl Frames {
             return Err(WireError::Truncated.into());
         }
         if len > self.max {
+            if is_tls(*head) {
+                return Err(Closed::Encrypted);
+            }
             let (len, max) = (announced.into(), self.max);
             return Err(Closed::FrameTooLarge { len, max });
         }

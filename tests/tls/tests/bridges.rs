@@ -237,6 +237,80 @@ fn a_node_of_another_authority_is_refused() {
     });
 }
 
+/// What an operator reads at a host whose peer is not linked.
+async fn says(what: &str, host: &Host, parts: [&str; 2]) {
+    let told = || host.agent.diagnosis().to_string();
+    until(what, || parts.iter().all(|part| told().contains(part))).await;
+}
+
+#[test]
+fn a_diagnosis_names_another_authority_and_what_to_do() {
+    play(async {
+        let (trust, other) = (Authority::new("ours"), Authority::new("theirs"));
+        let a = Host::tls("a", &[("b", None)], &trust.config("a"));
+        let b = Host::tls("b", &[("a", Some(&a))], &other.config("b"));
+        let parts = [
+            "the peer's certificate is of an authority that this side does not trust",
+            "let this side trust the authority of the peer's certificate",
+        ];
+        says("b does not trust a", &b, parts).await;
+        let both = other
+            .builder(&other.node("c"))
+            .authorities_pem(trust.pem.clone() + &other.pem);
+        let c = Host::tls("c", &[("a", Some(&a))], &both.build().expect("good"));
+        let parts = [
+            "the peer does not trust the authority of this node's certificate",
+            "let the peer trust the authority of this node's certificate",
+        ];
+        says("a does not trust c", &c, parts).await;
+    });
+}
+
+#[test]
+fn a_diagnosis_names_an_expired_certificate_and_what_to_do() {
+    play(async {
+        let trust = Authority::new("ours");
+        let expired = |name: &str| {
+            let leaf = trust.odd(name, |params| valid(params, -2, -1));
+            trust
+                .builder(&leaf)
+                .build()
+                .expect("its dates do not count")
+        };
+        let a = Host::tls("a", &[("b", None)], &expired("a"));
+        let b = Host::tls("b", &[("a", Some(&a))], &trust.config("b"));
+        let parts = ["the peer's certificate has expired", "renew the peer's"];
+        says("a's has expired", &b, parts).await;
+        let c = Host::tls("c", &[("d", None)], &trust.config("c"));
+        let d = Host::tls("d", &[("c", Some(&c))], &expired("d"));
+        let parts = ["this node's certificate has expired", "renew this node's"];
+        says("d's has expired", &d, parts).await;
+    });
+}
+
+#[test]
+fn a_diagnosis_says_which_side_has_no_tls() {
+    play(async {
+        let trust = Authority::new("ours");
+        let a = Host::tls("a", &[("b", None)], &trust.config("a"));
+        let b = Host::start("b", &[("a", Some(&a))], |builder| builder);
+        let parts = [
+            "the peer speaks TLS, and this side does not",
+            "give this side the certificates",
+        ];
+        says("b has none", &b, parts).await;
+        let c = Host::start("c", &[("d", None)], |builder| builder);
+        let d = Host::tls("d", &[("c", Some(&c))], &trust.config("d"));
+        let parts = [
+            "this side speaks TLS, and the peer sent something else",
+            "give the peer the certificates",
+        ];
+        says("c has none", &d, parts).await;
+        assert!(c.count("tls") > 0, "and that is how c counts it");
+        assert_eq!(c.count("frame_too_large"), 0);
+    });
+}
+
 /// The other direction: the node that answers is not the one that was dialled.
 #[test]
 fn a_listener_that_is_not_the_node_dialled_is_refused() {

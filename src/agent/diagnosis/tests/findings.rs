@@ -1,7 +1,7 @@
 //! Each finding while there is no leader.
 
 use super::*;
-use crate::{protocol::Recovering, register::keeper::StoreState};
+use crate::{agent::work::WorkSigns, protocol::Recovering, register::keeper::StoreState};
 
 #[test]
 fn nothing_is_found_where_nothing_is_wrong() {
@@ -151,6 +151,7 @@ fn a_peer_that_is_not_linked() {
     let refused = PeerReport {
         unlinked_for: Some(MS(3_000)),
         last_error: Some("connection refused".to_owned()),
+        advice: Some("start it"),
         ..peer("host-c")
     };
     assert_eq!(
@@ -159,9 +160,61 @@ fn a_peer_that_is_not_linked() {
             node: "host-c".to_owned(),
             address: Some("10.0.0.2:7400".to_owned()),
             error: Some("connection refused".to_owned()),
+            advice: Some("start it"),
             since: MS(3_000),
         }]
     );
+}
+
+#[test]
+fn a_peer_without_an_agent_of_the_group_is_told_when_that_matters() {
+    let other = |shares_no_group| PeerReport {
+        lacks_group: true,
+        shares_no_group,
+        other_groups: vec!["job".to_owned()],
+        ..peer("host-c")
+    };
+    let lacks = Finding::PeerLacksGroup {
+        node: "host-c".to_owned(),
+        others: vec!["job".to_owned()],
+    };
+    let facts = with_peer(other(false));
+    assert_eq!(facts.status.leader, None);
+    assert!(found(&facts).contains(&lacks), "there is no leader");
+    // It may be a peer for another group of this node.
+    let led = Facts {
+        peers: vec![other(false)],
+        ..led_by("c")
+    };
+    assert!(!found(&led).contains(&lacks));
+    let led = Facts {
+        peers: vec![other(true)],
+        ..led
+    };
+    assert!(found(&led).contains(&lacks));
+}
+
+#[test]
+fn a_clock_that_is_ahead_is_told() {
+    let ahead = PeerReport {
+        is_clock_ahead: true,
+        ..peer("host-c")
+    };
+    let node = "host-c".to_owned();
+    assert_eq!(found(&with_peer(ahead)), [Finding::ClockAhead { node }]);
+}
+
+#[test]
+fn a_leader_whose_work_does_not_run_is_told() {
+    let mut facts = led_by("b");
+    facts.status.leading = Some(Term(7));
+    let mut work = WorkSigns::default();
+    work.given();
+    facts.signs.work = Some(Box::new(work));
+    let nothing = Finding::NothingRuns { has_run: false };
+    assert!(found(&facts).contains(&nothing));
+    facts.status.draining = true;
+    assert!(!found(&facts).contains(&nothing), "it hands over");
 }
 
 #[test]

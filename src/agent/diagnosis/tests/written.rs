@@ -10,6 +10,7 @@ fn two_lost() -> Diagnosis {
     facts.peers = vec![PeerReport {
         unlinked_for: Some(MS(12_345)),
         last_error: Some("connection refused".to_owned()),
+        advice: Some("no process listens there"),
         ..peer("host-c")
     }];
     Diagnosis::new("jobs".to_owned(), facts)
@@ -21,7 +22,7 @@ fn for_people_it_is_a_line_for_each_finding() {
         two_lost().to_string(),
         "b has known no leader of jobs for 1.0 s\n\
          - 1 of 3 voters can be reached, and 2 are needed: start a, c or mend the links\n\
-         - host-c at 10.0.0.2:7400 has not been linked for 12.3 s: connection refused: look whether it runs, and listens there"
+         - host-c at 10.0.0.2:7400 has not been linked for 12.3 s: connection refused: no process listens there"
     );
     let led = |name| Diagnosis::new("jobs".to_owned(), led_by(name)).to_string();
     assert_eq!(
@@ -50,13 +51,14 @@ fn for_programs_it_is_json() {
             {"kind": "few_voters", "reachable": 1, "all": 3, "needed": 2, "missing": ["a", "c"],
              "text": "1 of 3 voters can be reached, and 2 are needed: start a, c or mend the links"},
             {"kind": "peer_unlinked", "node": "host-c", "address": "10.0.0.2:7400",
-             "error": "connection refused", "since_ms": 12345.0,
-             "text": "host-c at 10.0.0.2:7400 has not been linked for 12.3 s: connection refused: look whether it runs, and listens there"}
+             "error": "connection refused", "advice": "no process listens there", "since_ms": 12345.0,
+             "text": "host-c at 10.0.0.2:7400 has not been linked for 12.3 s: connection refused: no process listens there"}
         ],
         "measured": {"echo_ms": 0.0, "write_ms": 0.0, "stall_ms": 0.0},
         "peers": [
             {"node": "host-c", "address": "10.0.0.2:7400", "unlinked_ms": 12345.0,
-             "last_error": "connection refused", "echo_ms": null, "is_name_disputed": false, "is_contested": false, "has_twin": false,
+             "last_error": "connection refused", "advice": "no process listens there", "echo_ms": null, "is_name_disputed": false, "is_contested": false, "has_twin": false,
+             "is_clock_ahead": false, "lacks_group": false, "shares_no_group": false, "other_groups": [],
              "mismatch": null, "epoch": null, "refused": []}
         ]
     }"#;
@@ -122,6 +124,20 @@ fn each_finding_is_one_line() {
             recover: 0,
             needed: 2,
         },
+        Finding::PeerLacksGroup {
+            node: "host-c".to_owned(),
+            others: vec!["job".to_owned()],
+        },
+        Finding::ClockAhead {
+            node: "host-c".to_owned(),
+        },
+        Finding::WorkFails {
+            failures: 3,
+            since,
+            reason: "it panicked: no disk".to_owned(),
+        },
+        Finding::NothingRuns { has_run: true },
+        Finding::NothingRuns { has_run: false },
     ];
     all.iter().for_each(is_one_line);
     let away = all[17].to_string();

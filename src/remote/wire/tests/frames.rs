@@ -56,6 +56,21 @@ fn a_long_frame_is_refused_before_anything_is_reserved_for_it() {
     }
 }
 
+/// As a length its first bytes would be 369,295,616 and more.
+#[test]
+fn a_record_of_tls_is_known_by_its_head() {
+    for head in [[0x16, 3, 1, 2], [0x16, 3, 3, 0], [0x15, 3, 3, 0]] {
+        for is_ready in [false, true] {
+            let mut frames = Frames::new(&Limits::default());
+            if is_ready {
+                frames.raise(&Limits::default());
+            }
+            frames.feed(&head);
+            assert_eq!(frames.next(NOW), Err(Closed::Encrypted), "{head:x?}");
+        }
+    }
+}
+
 /// Limits: read buffer
 #[test]
 fn the_buffer_grows_with_what_came_not_with_what_was_announced() {

@@ -1,0 +1,229 @@
+//! What an operator does about a link that ended or never came to be.
+//!
+//! Decided here: one piece of advice for each cause, and none for a link that ends in the ordinary way. Every report of a
+//! cause, in the log, the diagnosis and `/health`, takes its advice from here, so that no layer adds a guess of its own. Not
+//! here: the cause in words ([`Closed`]).
+
+use std::io::ErrorKind;
+
+use super::{CertificateFault, Closed, Farewell, SecretFault, TermFault};
+
+/// The advice for a link that was closed.
+pub(crate) const fn advice(why: Closed) -> Option<&'static str> {
+    Some(match why {
+        Closed::HandshakeTimeout => {
+            "look whether that process hangs, and whether a bridge listens there"
+        }
+        Closed::FrameTooLarge { .. } | Closed::Malformed(_) | Closed::Protocol => {
+            "look whether a bridge listens there, and give both sides the same release"
+        }
+        Closed::Version | Closed::Goodbye(Farewell::Version) => "update the older side",
+        Closed::Cluster | Closed::Goodbye(Farewell::Cluster) => {
+            "give both nodes the same cluster, or take the node out of the peers"
+        }
+        Closed::IsSelf | Closed::Goodbye(Farewell::IsSelf) => {
+            "give each node a name of its own, and the peer an address that is not this node's"
+        }
+        Closed::Feature | Closed::Goodbye(Farewell::Feature) => {
+            "build both sides with the same features, and switch the same ones on"
+        }
+        Closed::Auth => "add the node to the peers here, under the name that it uses",
+        Closed::OtherNode => "correct the address of the peer, or its name",
+        Closed::Goodbye(Farewell::Auth) => {
+            "add this node to the peers there, under the name that it uses"
+        }
+        Closed::Certificate(fault) => certificate(fault),
+        Closed::Secret(SecretFault::NotThere) => "give the peer the secret of this side",
+        Closed::Secret(SecretFault::NotHere) => "give this side the secret of the peer",
+        Closed::Secret(SecretFault::Unproved) | Closed::Goodbye(Farewell::Secret) => {
+            "give both sides the same secret"
+        }
+        Closed::Tls => "look whether a bridge with TLS listens there",
+        Closed::Encrypted => "give this side the certificates of TLS, or take them from the peer",
+        Closed::NotEncrypted => {
+            "give the peer the certificates of TLS, and look whether a bridge listens there"
+        }
+        Closed::Stale
+        | Closed::NameHeld
+        | Closed::Goodbye(Farewell::Stale | Farewell::NameHeld) => {
+            "stop one of the two processes, or give it a name of its own"
+        }
+        Closed::WrongLink
+        | Closed::Sequence { .. }
+        | Closed::FromNotAllowed
+        | Closed::Openings
+        | Closed::UnknownTargets => "give both sides the same release",
+        Closed::Role { .. } => "widen the rights of the peer, or take the agent's score away there",
+        Closed::Term(TermFault::Last { .. } | TermFault::Jump { .. }) => {
+            "compare the clocks of both hosts and the records of their agents: one names a term that no election reached"
+        }
+        Closed::TooManyAgents => "raise `groups` and `agents` of the limits here",
+        Closed::PeerLimit => "raise `groups` and `agents` of the peer's limits",
+        Closed::Rate => "raise `rate` of the limits here, or let that host send less",
+        Closed::SlowPeer | Closed::FrameTimeout | Closed::Silent => {
+            "look whether that host is overloaded or stands still, and at the network between"
+        }
+        Closed::TooManyConnections => "look at where so many connections come from",
+        Closed::Lost => "look whether that process runs, and at the network between",
+        Closed::Goodbye(Farewell::Other(_)) => "look at the log of that node",
+        Closed::Replaced
+        | Closed::Leaving
+        | Closed::Goodbye(Farewell::Leaving | Farewell::Replaced) => return None,
+    })
+}
+
+const fn certificate(fault: CertificateFault) -> &'static str {
+    match fault {
+        CertificateFault::NotShown => "give the peer a certificate",
+        CertificateFault::Authority => {
+            "let this side trust the authority of the peer's certificate, or give the peer one of the authority here"
+        }
+        CertificateFault::Expired => "renew the peer's certificate and reload it there",
+        CertificateFault::NotYetValid => {
+            "compare the clocks of both hosts: that of this one is behind, or the certificate is from one that was ahead"
+        }
+        CertificateFault::Usage => {
+            "give the peer a certificate for both ends: extendedKeyUsage serverAuth and clientAuth"
+        }
+        CertificateFault::Damaged => "give the peer the certificate that belongs to its key",
+        CertificateFault::Name => {
+            "correct the address of the peer, or give it a certificate whose one name is the node's"
+        }
+        CertificateFault::Stranger => {
+            "add the node to the peers here, under the name that its certificate has"
+        }
+        CertificateFault::OwnAuthority => {
+            "let the peer trust the authority of this node's certificate, or give this node one of the authority there"
+        }
+        CertificateFault::OwnDates => {
+            "renew this node's certificate and reload it; if it is valid, compare the clocks of both hosts"
+        }
+        CertificateFault::OwnRefused => "look at the log of that node, which names the reason",
+    }
+}
+
+/// The advice for an address that could not be dialled.
+pub(crate) fn advice_to_dial(kind: ErrorKind) -> &'static str {
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "the system has many more errors, and most are of a name that is not resolved"
+    )]
+    match kind {
+        ErrorKind::ConnectionRefused => {
+            "no process listens there: start it, or correct the address"
+        }
+        ErrorKind::TimedOut | ErrorKind::HostUnreachable | ErrorKind::NetworkUnreachable => {
+            "look whether that host runs, and at firewalls and the network between"
+        }
+        ErrorKind::ConnectionReset | ErrorKind::ConnectionAborted => {
+            "look whether that process ends again and again"
+        }
+        ErrorKind::PermissionDenied => "let this process make connections: its system forbids it",
+        _ => "correct the address, and look whether this host resolves the name in it",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{protocol::Term, remote::WireError};
+
+    /// The causes that one layer knows and another one shows, with a word of the advice for each.
+    const CAUSES: &[(Closed, &str)] = &[
+        (
+            Closed::Certificate(CertificateFault::Authority),
+            "trust the authority",
+        ),
+        (
+            Closed::Certificate(CertificateFault::OwnAuthority),
+            "trust the authority",
+        ),
+        (Closed::Certificate(CertificateFault::Expired), "renew"),
+        (Closed::Certificate(CertificateFault::OwnDates), "renew"),
+        (Closed::Certificate(CertificateFault::NotYetValid), "clocks"),
+        (
+            Closed::Certificate(CertificateFault::NotShown),
+            "give the peer a certificate",
+        ),
+        (Closed::Certificate(CertificateFault::Usage), "serverAuth"),
+        (Closed::Certificate(CertificateFault::Damaged), "its key"),
+        (Closed::Certificate(CertificateFault::Name), "one name"),
+        (
+            Closed::Certificate(CertificateFault::Stranger),
+            "to the peers here",
+        ),
+        (Closed::Certificate(CertificateFault::OwnRefused), "the log"),
+        (Closed::Encrypted, "take them from the peer"),
+        (Closed::NotEncrypted, "give the peer the certificates"),
+        (Closed::Cluster, "the same cluster"),
+        (Closed::Goodbye(Farewell::Cluster), "the same cluster"),
+        (Closed::Auth, "to the peers here"),
+        (Closed::Goodbye(Farewell::Auth), "to the peers there"),
+        (Closed::OtherNode, "address"),
+        (Closed::Version, "update"),
+        (Closed::IsSelf, "a name of its own"),
+        (Closed::Stale, "stop one"),
+        (Closed::NameHeld, "stop one"),
+        (Closed::Goodbye(Farewell::NameHeld), "stop one"),
+        (
+            Closed::Secret(SecretFault::NotThere),
+            "the secret of this side",
+        ),
+        (
+            Closed::Secret(SecretFault::NotHere),
+            "the secret of the peer",
+        ),
+        (
+            Closed::Secret(SecretFault::Unproved),
+            "both sides the same secret",
+        ),
+        (
+            Closed::Term(TermFault::Last { term: Term(1) }),
+            "the clocks",
+        ),
+        (
+            Closed::FrameTooLarge {
+                len: 1 << 30,
+                max: 1,
+            },
+            "a bridge listens there",
+        ),
+        (Closed::Malformed(WireError::Type), "a bridge listens there"),
+        (Closed::PeerLimit, "the peer's limits"),
+        (Closed::Silent, "overloaded"),
+    ];
+
+    #[test]
+    fn each_cause_has_its_own_advice() {
+        for (why, word) in CAUSES {
+            let advice = advice(*why).unwrap_or_default();
+            assert!(advice.contains(word), "{why}: {advice}");
+            // The cause is said once, and what to do is no question.
+            let cause = why.to_string();
+            assert!(!cause.contains('?') && !advice.contains('?'), "{cause}");
+        }
+    }
+
+    #[test]
+    fn an_ordinary_end_needs_no_advice() {
+        for why in [
+            Closed::Leaving,
+            Closed::Replaced,
+            Closed::Goodbye(Farewell::Leaving),
+            Closed::Goodbye(Farewell::Replaced),
+        ] {
+            assert_eq!(advice(why), None, "{why}");
+        }
+    }
+
+    #[test]
+    fn an_address_that_cannot_be_dialled_has_advice_for_its_error() {
+        for (kind, word) in [
+            (ErrorKind::ConnectionRefused, "no process listens there"),
+            (ErrorKind::TimedOut, "firewalls"),
+            (ErrorKind::NotFound, "resolves the name"),
+        ] {
+            assert!(advice_to_dial(kind).contains(word), "{kind}");
+        }
+    }
+}

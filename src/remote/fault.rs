@@ -1,0 +1,69 @@
+//! What was wrong with the proof of a node: its certificate, or the secret.
+//!
+//! Decided here: which faults are told apart, for the log and the diagnosis of this side. The peer is told that it is not
+//! accepted, and no more. Not here: what to do about each (`advice.rs`).
+
+/// Why a certificate is not accepted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
+#[non_exhaustive]
+pub enum CertificateFault {
+    /// The peer showed none.
+    #[error("the peer showed no certificate")]
+    NotShown,
+    /// The peer's is of an authority that this side does not trust.
+    #[error("the peer's certificate is of an authority that this side does not trust")]
+    Authority,
+    /// The peer's has expired.
+    #[error("the peer's certificate has expired")]
+    Expired,
+    /// The peer's is not valid yet.
+    #[error("the peer's certificate is not valid yet")]
+    NotYetValid,
+    /// The peer's is not for this end of a connection.
+    #[error("the peer's certificate is not for this end of a connection")]
+    Usage,
+    /// The peer's is damaged, or not its own.
+    #[error("the peer's certificate is damaged, or not its own")]
+    Damaged,
+    /// The peer's names another node than the one that is expected there.
+    #[error("the peer's certificate does not name the node that is expected there")]
+    Name,
+    /// The peer's names a node that is not in the table.
+    #[error("the peer's certificate names a node that is not in the table")]
+    Stranger,
+    /// The peer does not trust the authority of this node's.
+    #[error("the peer does not trust the authority of this node's certificate")]
+    OwnAuthority,
+    /// This node's is out of date by the peer's clock.
+    #[error("this node's certificate has expired or is not valid yet, says the peer")]
+    OwnDates,
+    /// The peer does not accept this node's, or saw none, and does not say why.
+    #[error("the peer does not accept this node's certificate")]
+    OwnRefused,
+}
+
+/// Why two sides do not know the same secret.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
+#[non_exhaustive]
+pub enum SecretFault {
+    /// This side has one and the peer has none.
+    #[error("the peer has no secret, and this side has one")]
+    NotThere,
+    /// The peer has one and this side has none.
+    #[error("the peer asks for a secret, and this side has none")]
+    NotHere,
+    /// The peer proved nothing, or that it knows another one.
+    #[error("the peer did not prove that it knows the secret of this side")]
+    Unproved,
+}
+
+impl SecretFault {
+    /// The text in the security log.
+    pub(super) const fn detail(self) -> &'static str {
+        match self {
+            Self::NotThere => "it has no secret",
+            Self::NotHere => "it asks for a secret",
+            Self::Unproved => "it does not know the secret",
+        }
+    }
+}
