@@ -22,7 +22,9 @@ use super::{
     message::AgentCommand,
     phase::AgentTenure,
     progress::Progress,
-    wait::{NoTimers, timer, within},
+    shared::SharedState,
+    wait::{NoTimers, can_spawn_here, has_timers, timer, within},
+    work::{AT_ONCE, WorkSigns},
 };
 
 impl<E: Election> ElectionHandle<E> {
@@ -61,12 +63,12 @@ impl<E: Election> ElectionHandle<E> {
     ///     .await
     /// # }
     /// ```
-    pub async fn lead<F, W>(&self, work: F) -> Result<(), LeadError>
+    pub fn lead<F, W>(&self, work: F) -> impl Future<Output = Result<(), LeadError>>
     where
         F: FnMut(LeaderGuard) -> W,
         W: Future<Output = ()>,
     {
-        self.lead_with(OnPanic::StepDown, work).await
+        self.lead_with(OnPanic::StepDown, work)
     }
 
     /// As [`lead`](Self::lead), with another answer to work that panics.
@@ -74,7 +76,24 @@ impl<E: Election> ElectionHandle<E> {
     /// # Errors
     /// [`LeadError::NoRuntime`] as there; [`LeadError::GaveUp`] when a panic ended the agent's
     /// part in the election.
-    pub async fn lead_with<F, W>(&self, on_panic: OnPanic, mut work: F) -> Result<(), LeadError>
+    pub fn lead_with<F, W>(
+        &self,
+        on_panic: OnPanic,
+        work: F,
+    ) -> impl Future<Output = Result<(), LeadError>>
+    where
+        F: FnMut(LeaderGuard) -> W,
+        W: Future<Output = ()>,
+    {
+        // Now, and not at the first poll: a future that is never polled is work that does not run.
+        let mut given = GivenWork::new(&self.shared);
+        async move {
+            given.begin();
+            self.run_work(on_panic, work).await
+        }
+    }
+
+    async fn run_work<F, W>(&self, on_panic: OnPanic, mut work: F) -> Result<(), LeadError>
     where
         F: FnMut(LeaderGuard) -> W,
         W: Future<Output = ()>,
@@ -101,12 +120,20 @@ impl<E: Election> ElectionHandle<E> {
                 handle: self,
                 incarnation: tenure.incarnation,
             };
+            let began = self.shared.now();
             let end = running.attend(tenure, &mut work).await;
             // Noted first: a hand-over must not wait out the backoff of work that has ended.
             drop(running);
             let next = match end {
                 WorkEnd::Dropped => continue,
-                WorkEnd::Finished => AfterWork::StepDown,
+                WorkEnd::Finished => {
+                    let lasted = self.shared.now().since(began);
+                    if lasted < AT_ONCE && !self.shared.is_draining() {
+                        let reason = format!("it ended {} ms after it began", lasted.as_millis());
+                        self.shared.note_failed_work(reason);
+                    }
+                    AfterWork::StepDown
+                }
                 WorkEnd::Panicked(reason) => panics.decide(&reason),
             };
             match next {
@@ -208,8 +235,59 @@ impl<'a, E: Election> Panics<'a, E> {
             AfterWork::GiveUp => "the agent leaves",
         };
         error!(node = %shared.id(), reason, then, "work of the leader panicked");
-        shared.note_work_panic();
+        shared.note_work_panic(reason);
         next
+    }
+}
+
+/// A lead future from the call that made it to its end.
+struct GivenWork {
+    shared: Arc<SharedState>,
+    /// Until it is polled: what the task that warns of that looks at.
+    unpolled: Option<Arc<()>>,
+}
+
+impl GivenWork {
+    fn new(shared: &Arc<SharedState>) -> Self {
+        shared.vitals().note_work(WorkSigns::given);
+        let unpolled = Arc::new(());
+        if can_spawn_here() {
+            let (of, unpolled) = (Arc::downgrade(shared), Arc::downgrade(&unpolled));
+            // It ends with the first poll, or with the future.
+            drop(actix::spawn(async move {
+                while let Ok(timer) = timer(UNPOLLED) {
+                    timer.await;
+                    let (Some(shared), Some(_)) = (of.upgrade(), unpolled.upgrade()) else {
+                        return;
+                    };
+                    shared.warn_of_work();
+                }
+            }));
+        }
+        Self {
+            shared: Arc::clone(shared),
+            unpolled: Some(unpolled),
+        }
+    }
+
+    fn begin(&mut self) {
+        self.unpolled = None;
+        self.shared.vitals().note_work(WorkSigns::begun);
+    }
+}
+
+/// How often it is warned that a leader's work was never polled.
+const UNPOLLED: Duration = Duration::from_secs(10);
+
+impl Drop for GivenWork {
+    fn drop(&mut self) {
+        let shared = &self.shared;
+        let was_polled = self.unpolled.is_none();
+        shared.vitals().note_work(|work| work.dropped(was_polled));
+        // Outside of a runtime everything ends.
+        if was_polled && has_timers() {
+            shared.warn_of_work();
+        }
     }
 }
 

@@ -96,6 +96,7 @@ mod vacancy;
 mod vitals;
 mod voters;
 mod wait;
+mod work;
 
 pub use actor::Agent;
 pub use arbiter::ElectionArbiter;

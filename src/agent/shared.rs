@@ -323,13 +323,15 @@ impl SharedState {
     }
 
     /// The work of a lead future has panicked.
-    pub(super) fn note_work_panic(&self) {
+    pub(super) fn note_work_panic(&self, reason: &str) {
+        self.note_failed_work(format!("it panicked: {reason}"));
         self.leadership.note_work_panic();
         series(&*self.settings).work_panicked();
     }
 
     /// The work of a lead future has not gone on for too long.
     pub(super) fn note_work_stall(&self) {
+        self.note_failed_work("it made no progress in time".to_owned());
         self.leadership.note_work_stall();
         series(&*self.settings).work_stalled();
     }

@@ -13,7 +13,10 @@ use std::{
 
 use crate::protocol::{MemberKind, Prospects, Time, Timings, VotersEvent};
 
-use super::strain::{Renewal, Strain, is_standstill};
+use super::{
+    strain::{Renewal, Strain, is_standstill},
+    work::WorkSigns,
+};
 
 /// What is published of one agent, through all its incarnations.
 #[derive(Debug)]
@@ -54,6 +57,8 @@ pub(super) struct VitalSigns {
     pub(super) record: Option<Box<VotersEvent>>,
     /// The clock went far slower than the timers while there was no leader.
     pub(super) is_clock_slow: bool,
+    /// The work that the agent was given. Boxed: most agents of a large group have none.
+    pub(super) work: Option<Box<WorkSigns>>,
     /// Writes, late renewals and standstills of late. Boxed: most agents of a large group have none.
     pub(super) strain: Option<Box<Strain>>,
 }
@@ -227,6 +232,11 @@ impl Vitals {
             let strain = &mut self.signs().strain;
             strain.get_or_insert_default().note_stall(late, now());
         }
+    }
+
+    /// Something happened to the agent's work.
+    pub(super) fn note_work<T>(&self, note: impl FnOnce(&mut WorkSigns) -> T) -> T {
+        note(self.signs().work.get_or_insert_default())
     }
 
     pub(super) fn read(&self) -> VitalSigns {

@@ -4,17 +4,25 @@
     reason = "a scene that cannot be set fails the test"
 )]
 
-use actix::clock;
+use std::{future::pending, panic::resume_unwind};
+
+use actix::{Actor, Context, clock};
 use actix_bully::{
     Group,
     agent::{BullyAgent, BullyHandle, Diagnosis, Finding, Lifecycle, NotLeading},
     elections::bully::Preemption,
+    leader::Singleton,
     protocol::Timings,
     store::MemoryStore,
     testkit::{FaultyStore, Inject, VirtualClock},
 };
 
-use crate::stage::{MS, id, play};
+use tracing::Level;
+
+use crate::{
+    logs::logged,
+    stage::{MS, id, play},
+};
 
 fn agent(group: &Group, name: &str, score: i32) -> BullyHandle {
     let agent = BullyAgent::builder(name).score(score).join(group);
@@ -151,5 +159,94 @@ fn a_store_that_failed_and_an_agent_that_ended_by_it_are_told() {
         assert_eq!(found.findings[0], Finding::Ended, "{found}");
         let fails = matches!(found.findings[1], Finding::StoreFails { .. });
         assert!(fails, "{found}");
+    });
+}
+
+const NEVER_RAN: Finding = Finding::NothingRuns { has_run: false };
+const STOPPED: Finding = Finding::NothingRuns { has_run: true };
+
+fn finds(agent: &BullyHandle, finding: &Finding) -> bool {
+    agent.diagnosis().findings.contains(finding)
+}
+
+#[test]
+fn a_leader_whose_work_was_never_polled_or_was_stopped_says_that_nothing_runs() {
+    logged(Level::WARN, async |lines| {
+        let group = Group::new("jobs").unwrap();
+        let leader = agent(&group, "a", 1);
+        clock::sleep(MS(1_000)).await;
+        assert!(leader.is_leader());
+        assert!(!finds(&leader, &NEVER_RAN), "it was given no work");
+
+        let forgotten = leader.lead(|_| pending());
+        assert!(finds(&leader, &NEVER_RAN), "{}", leader.diagnosis());
+        clock::sleep(MS(15_000)).await;
+        let told = lines.about("nothing runs");
+        assert!(
+            told.len() == 1 && told[0].contains("was never polled"),
+            "{told:?}"
+        );
+        drop(forgotten);
+        assert!(!finds(&leader, &NEVER_RAN));
+
+        let handle = leader.clone();
+        let task = actix_rt::spawn(async move { handle.lead(|_| pending()).await });
+        clock::sleep(MS(10)).await;
+        assert!(!finds(&leader, &NEVER_RAN) && !finds(&leader, &STOPPED));
+        task.abort();
+        clock::sleep(MS(10)).await;
+        assert!(finds(&leader, &STOPPED), "{}", leader.diagnosis());
+        let told = lines.about("nothing runs");
+        assert!(
+            told.len() == 1 && told[0].contains("stopped or aborted"),
+            "{told:?}"
+        );
+
+        let singleton = Singleton::builder(&leader, |_| Idle);
+        let singleton = singleton.start_without_handler().unwrap();
+        clock::sleep(MS(10)).await;
+        assert!(singleton.addr().is_some() && !finds(&leader, &STOPPED));
+        singleton.stop();
+        clock::sleep(MS(10)).await;
+        assert!(finds(&leader, &STOPPED), "{}", leader.diagnosis());
+        assert_eq!(lines.about("nothing runs").len(), 1);
+
+        // One that has left in good order says nothing of it.
+        leader.leave(MS(1_000)).await.unwrap();
+        assert!(!finds(&leader, &STOPPED));
+    });
+}
+
+struct Idle;
+
+impl Actor for Idle {
+    type Context = Context<Self>;
+}
+
+#[test]
+fn a_diagnosis_says_how_the_work_failed() {
+    play(async {
+        for (panics, says) in [
+            (true, "it panicked: no disk"),
+            (false, "it ended 0 ms after it began"),
+        ] {
+            let group = Group::new("jobs").unwrap();
+            let leader = agent(&group, "a", 1);
+            let handle = leader.clone();
+            let task = actix_rt::spawn(async move {
+                let work = async |_| {
+                    if panics {
+                        resume_unwind(Box::new("no disk"));
+                    }
+                };
+                handle.lead(work).await
+            });
+            clock::sleep(MS(5_000)).await;
+            let told = leader.diagnosis().to_string();
+            assert!(told.contains("the work of this agent failed"), "{told}");
+            assert!(told.contains(says), "{told}");
+            leader.leave(MS(1_000)).await.unwrap();
+            task.await.unwrap().unwrap();
+        }
     });
 }

@@ -31,6 +31,8 @@ use super::{
 ///   `stopped` are not called, and its queue and futures are dropped with it. In the quorum mode no two
 ///   actors run at once.
 /// - **A hand-over waits for it**, up to the limit set, until it has stopped.
+/// - **Several singletons of one agent** run side by side on the leader. A hand-over waits for all of them, and when the
+///   actor of one stops by itself, the agent steps down, which ends the others as well.
 /// - **A panic costs one actor**, whether in a handler, a timer, `started`, the factory or a `Drop`.
 ///
 /// # Limits
@@ -222,7 +224,7 @@ pub struct SteppingDown {
 }
 
 /// Why a singleton does not start. Nothing was changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SingletonError {
     /// There is no System with timers on this thread.
@@ -232,3 +234,5 @@ pub enum SingletonError {
     #[error(transparent)]
     Progress(#[from] ProgressError),
 }
+
+debug_is_text!(SingletonError);

@@ -66,6 +66,32 @@ fn an_actor_that_stops_has_done_its_work_and_the_agent_steps_down() {
     });
 }
 
+#[test]
+fn several_singletons_of_one_agent_run_side_by_side_and_end_with_the_first() {
+    play(async {
+        let stage = Stage::new();
+        let toy = Toy::builder("toy", &stage).start().unwrap();
+        let log = Log::default();
+        let [one, other] = [(); 2].map(|()| work(&toy, &log, WhenTold::Stop));
+        stage.prompt(&toy, &[Act::Acquire(1)]).await;
+        assert_eq!(log.take(), ["started in 1@toy.1"; 2]);
+        let addresses = [&one, &other].map(|of| of.addr().unwrap());
+        addresses[0].do_send(Do::Stop);
+        clock::sleep(MS(100)).await;
+        let stopped = ["stopping", "stopped", "dropped in 1"];
+        let mut log = log.take();
+        assert_eq!(log.drain(..3).collect::<Vec<_>>(), stopped);
+        let rest = [
+            "told in 1, leads true",
+            "stopping",
+            "stopped",
+            "dropped in 1",
+        ];
+        assert_eq!(log, rest, "the agent steps down, and that ends the other");
+        assert!(!toy.is_leader());
+    });
+}
+
 /// An actor without a handler of `SteppingDown`.
 struct Plain {
     log: Log,

@@ -1,0 +1,157 @@
+//! The work that an agent was given to do while it leads: whether there is any, whether it runs, and how it failed.
+//!
+//! Decided here, without a clock or a runtime: when a leader has work and none of it runs, and for how long a failure is
+//! worth a word. Not here: what follows from a failure (`lead.rs`), and the sentences (`diagnosis/`).
+
+use std::time::Duration;
+
+use tracing::warn;
+
+use crate::protocol::Time;
+
+use super::{Finding, shared::SharedState};
+
+/// What is known of the lead futures of one agent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct WorkSigns {
+    /// Lead futures that nobody has polled yet.
+    unpolled: u32,
+    /// Lead futures that were polled and were not dropped yet: they run, or wait for a leadership.
+    polled: u32,
+    /// A lead future was polled once.
+    has_run: bool,
+    failures: u32,
+    /// The last failure.
+    last: Option<(Time, String)>,
+}
+
+impl WorkSigns {
+    /// A lead future was made.
+    pub(super) const fn given(&mut self) {
+        self.unpolled = self.unpolled.saturating_add(1);
+    }
+
+    /// It is polled for the first time.
+    pub(super) const fn begun(&mut self) {
+        self.unpolled = self.unpolled.saturating_sub(1);
+        self.polled = self.polled.saturating_add(1);
+        self.has_run = true;
+    }
+
+    /// It was dropped, and had been polled before or not.
+    pub(super) const fn dropped(&mut self, was_polled: bool) {
+        if was_polled {
+            self.polled = self.polled.saturating_sub(1);
+        } else {
+            self.unpolled = self.unpolled.saturating_sub(1);
+        }
+    }
+
+    /// Work panicked, stalled or ended at once.
+    pub(super) fn failed(&mut self, reason: String, now: Time) {
+        self.failures = self.failures.saturating_add(1);
+        self.last = Some((now, reason));
+    }
+
+    /// What there is to say of the work of an agent, which leads in good order or does not.
+    pub(super) fn judge(&self, leads: bool, now: Time) -> Option<Finding> {
+        let is_given = self.has_run || self.unpolled > 0;
+        if leads && is_given && self.polled == 0 {
+            let has_run = self.has_run;
+            return Some(Finding::NothingRuns { has_run });
+        }
+        let (at, reason) = self.last.as_ref()?;
+        let since = now.since(*at);
+        (since < RECENT).then(|| Finding::WorkFails {
+            failures: self.failures,
+            since,
+            reason: reason.clone(),
+        })
+    }
+}
+
+impl SharedState {
+    /// Work of this agent has failed.
+    pub(super) fn note_failed_work(&self, reason: String) {
+        let now = self.now();
+        self.vitals().note_work(|work| work.failed(reason, now));
+    }
+
+    /// Warns if this agent leads and none of its work runs.
+    pub(super) fn warn_of_work(&self) {
+        let (status, now) = (self.status(), self.now());
+        let leads = status.leading.is_some() && !status.draining;
+        let found = self.vitals().note_work(|work| work.judge(leads, now));
+        if let Some(found @ Finding::NothingRuns { .. }) = found {
+            warn!(node = %self.id(), "{found}");
+        }
+    }
+}
+
+/// Work that has not failed for this time is taken to be mended. The pauses between failures of work grow up to several
+/// minutes.
+const RECENT: Duration = Duration::from_secs(600);
+
+/// Work that ends by itself within this time of its beginning is taken to have failed.
+pub(super) const AT_ONCE: Duration = Duration::from_secs(1);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Time = Time::from_millis(1_000_000);
+
+    fn nothing_runs(signs: &WorkSigns) -> Option<bool> {
+        match signs.judge(true, NOW) {
+            Some(Finding::NothingRuns { has_run }) => Some(has_run),
+            other => {
+                assert_eq!(other, None);
+                None
+            }
+        }
+    }
+
+    #[test]
+    fn a_leader_whose_work_was_never_polled_or_has_ended_runs_nothing() {
+        let mut signs = WorkSigns::default();
+        assert_eq!(nothing_runs(&signs), None, "it was given no work");
+        signs.given();
+        assert_eq!(nothing_runs(&signs), Some(false));
+        assert_eq!(signs.judge(false, NOW), None, "it does not lead");
+        signs.begun();
+        assert_eq!(nothing_runs(&signs), None);
+        signs.given();
+        assert_eq!(nothing_runs(&signs), None, "one of two runs");
+        signs.dropped(true);
+        assert_eq!(nothing_runs(&signs), Some(true));
+        signs.dropped(false);
+        assert_eq!(nothing_runs(&signs), Some(true), "both are gone");
+        signs.given();
+        signs.begun();
+        assert_eq!(nothing_runs(&signs), None, "it was started again");
+    }
+
+    #[test]
+    fn work_that_never_ran_and_was_dropped_was_never_given() {
+        let mut signs = WorkSigns::default();
+        signs.given();
+        signs.dropped(false);
+        assert_eq!(nothing_runs(&signs), None);
+    }
+
+    #[test]
+    fn a_failure_is_told_for_a_while_whether_the_agent_leads_or_not() {
+        let mut signs = WorkSigns::default();
+        let at = Time::from_millis(900_000);
+        signs.failed("first".to_owned(), Time::from_millis(1));
+        signs.failed("no disk".to_owned(), at);
+        let told = |now| signs.judge(false, now);
+        let expected = Finding::WorkFails {
+            failures: 2,
+            since: NOW.since(at),
+            reason: "no disk".to_owned(),
+        };
+        assert_eq!(told(NOW), Some(expected));
+        assert_eq!(told(at.after(RECENT)), None);
+    }
+}
