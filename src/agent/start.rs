@@ -111,6 +111,11 @@ impl<E: Election> AgentBuilder<E> {
             check_owner(store.identity(), &settled.group, &settled.id)?;
             E::admits(&settled.config, &settled.id, store.load()?.as_ref())?;
         }
+        // Contenders for a lease meet in its store, whatever their groups are.
+        if settled.attachment.is_none() && !settled.group.is_alone() {
+            let group = settled.group.name().into();
+            return Err(StartError::TwoGroups { group });
+        }
         // The name first: a second start of it must not supersede the agent that runs.
         let requirements = settled.requirements.clone();
         let incarnation = settled.group.reserve(&settled.id, requirements)?;

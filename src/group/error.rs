@@ -7,7 +7,7 @@ use crate::protocol::{AgentId, Electorate, IdError, Rules};
 use super::Unshared;
 
 /// Why a group cannot be made.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GroupError {
     /// The name breaks the rules, which are those of an agent's name.
@@ -23,8 +23,10 @@ pub enum GroupError {
     },
 }
 
+debug_is_text!(GroupError);
+
 /// Why a membership in a group is refused. Nothing was changed.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum JoinError {
     /// The name is in use.
@@ -88,8 +90,10 @@ pub enum JoinError {
     },
 }
 
+debug_is_text!(JoinError);
+
 /// Why a group is not opened to other hosts. Nothing was changed.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
     /// A member's store is lost with this process, and other hosts would rely on it.
@@ -111,6 +115,8 @@ pub enum OpenError {
         id: AgentId,
     },
 }
+
+debug_is_text!(OpenError);
 
 /// Where the member with a name is.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -33,6 +33,7 @@ mod kept;
 mod later;
 mod mailbox;
 mod message;
+mod namesakes;
 mod peers;
 mod rank_set;
 mod registry;

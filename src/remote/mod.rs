@@ -180,7 +180,8 @@ use crate::protocol::PeerMessage;
 ///
 /// A type crosses if it is flat: numbers, texts, bytes, options, tuples, structs, arrays and enums.
 /// Maps, and types that describe themselves (untagged or internally tagged enums), have no single
-/// spelling and are refused by the receiver. Leave no field out: no `skip_serializing_if`.
+/// spelling: a map is refused where it is sent, and the others by the receiver. Leave no field out: no
+/// `skip_serializing_if`.
 pub trait RemoteMessage: PeerMessage + Serialize + DeserializeOwned {}
 
 impl<M: PeerMessage + Serialize + DeserializeOwned> RemoteMessage for M {}

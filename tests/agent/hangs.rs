@@ -5,7 +5,13 @@
     reason = "a scene that cannot be set fails the test"
 )]
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering::Relaxed},
+    },
+    time::Duration,
+};
 
 use actix::clock;
 use actix_bully::{
@@ -34,7 +40,9 @@ async fn hangs<E: Election>(
     config: E::Config,
     build: impl Fn(AgentBuilder<E>) -> AgentBuilder<E>,
 ) -> Duration {
-    let group = Group::new("g").unwrap();
+    // The leader of the one before hangs still.
+    static SCENES: AtomicU32 = AtomicU32::new(0);
+    let group = Group::new(&format!("g{}", SCENES.fetch_add(1, Relaxed))).unwrap();
     let agents: Vec<ElectionHandle<E>> = NAMES
         .into_iter()
         .zip([3, 2, 1])

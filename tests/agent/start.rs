@@ -13,7 +13,9 @@ use actix_bully::{
     elections::{bully::BullyConfig, quorum::QuorumConfig},
     group::{GroupError, Holder, JoinError},
     protocol::{IdError, Score, Timings},
+    register::MemoryRegister,
     store::{Generation, Saving, StoreError, TermStore},
+    testkit::VirtualClock,
 };
 
 use crate::{
@@ -50,6 +52,35 @@ fn a_start_that_is_refused_says_why_and_changes_nothing() {
         assert!(matches!(error, StartError::Join(why) if why == taken));
         assert_eq!(group.members().len(), 1);
         drop(first);
+    });
+}
+
+#[test]
+fn two_groups_of_one_name_that_do_not_know_each_other_are_refused() {
+    play(async {
+        let [one, other] = ["same"; 2].map(|name| Group::new(name).unwrap());
+        let start = |group: &Group, name: &str| BullyAgent::builder(name).join(group).start();
+        let first = start(&one, "a").unwrap();
+        let refused = start(&other, "b").unwrap_err();
+        let is_named = matches!(&refused, StartError::TwoGroups { group } if &**group == "same");
+        assert!(is_named, "{refused}");
+        let says = "make one group, and give its clones to all agents";
+        // As Rust prints it where `main` returns it.
+        assert!(format!("{refused:?}").contains(says), "{refused:?}");
+        assert!(other.members().is_empty());
+        start(&one, "b").unwrap();
+        start(&Group::new("another").unwrap(), "a").unwrap();
+
+        // Contenders for a lease meet in its store.
+        let store = MemoryRegister::new();
+        for name in ["a", "b"] {
+            let agent = BullyAgent::builder(name).lease(store.clone());
+            let agent = agent.clock(VirtualClock::new());
+            agent.join(&Group::new("leased").unwrap()).start().unwrap();
+        }
+        for agent in [&first, &start(&one, "c").unwrap()] {
+            agent.leave(MS(100)).await.unwrap();
+        }
     });
 }
 

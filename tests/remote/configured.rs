@@ -119,12 +119,14 @@ fn an_agent_is_what_the_configuration_says() {
         assert!(!running.agent().is_leader(), "a witness never leads");
         let members = running.group().members();
         assert_eq!(members.get(&id("api-1")).unwrap().score, None);
+        running.leave(MS(5_000)).await.unwrap();
 
         let mut scored = Config::new("a", "g");
         scored.score = (7, -3).into();
         let running = scored.start().unwrap();
         let members = running.group().members();
         assert_eq!(members.get(&id("a")).unwrap().score, Some((7, -3).into()));
+        running.leave(MS(5_000)).await.unwrap();
         scored.role = MayBe::Observer;
         let running = scored.start().unwrap();
         sleep(MS(60_000)).await;

@@ -44,6 +44,17 @@ impl<M: PeerMessage> Registry<M> {
         Ok(())
     }
 
+    /// Whether other hosts were ever let in.
+    pub(in crate::group) const fn was_opened(&self) -> bool {
+        self.was_opened
+    }
+
+    /// Whether an agent has a name here.
+    pub(in crate::group) fn has_agents(&self) -> bool {
+        let mut names = self.names.values();
+        names.any(|name| name.state != NameState::Free)
+    }
+
     /// What the members share; `None` while no agent of this process has a name.
     pub(in crate::group) fn requirements(&self) -> Option<Requirements> {
         self.requirements.clone().filter(|_| !self.names.is_empty())

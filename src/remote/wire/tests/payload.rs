@@ -7,6 +7,7 @@ use std::{
     path::Path,
 };
 
+use bytes::BytesMut;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use super::{

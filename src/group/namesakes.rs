@@ -1,0 +1,72 @@
+//! Groups of one name in one process.
+//!
+//! Decided here: that a second one has no agents. The two do not know each other, so each elects a leader of its own, and
+//! nothing says so. Several hosts may be simulated in one process: their groups are opened to a bridge, or go through a wire
+//! of a test.
+
+use std::{
+    any::{Any, TypeId},
+    sync::{Arc, Mutex, PoisonError, Weak},
+};
+
+use actix::System;
+
+use crate::protocol::PeerMessage;
+
+use super::{Group, GroupState};
+
+/// The groups of this process that had agents. Those that are gone are removed at the next look.
+static GROUPS: Mutex<Vec<Known>> = Mutex::new(Vec::new());
+
+struct Known {
+    name: String,
+    /// The System whose process it is, as it were.
+    system: usize,
+    messages: TypeId,
+    group: Weak<dyn Any + Send + Sync>,
+}
+
+impl<M: PeerMessage> Group<M> {
+    /// Notes that agents are about to join; says whether the group may have them, which it may not if another group of its
+    /// name in this System has agents. Two that were opened to other hosts are those of two hosts.
+    pub(crate) fn is_alone(&self) -> bool {
+        let Some(system) = System::try_current() else {
+            return true;
+        };
+        if self.0.delivery.wire.is_some() {
+            return true;
+        }
+        let (system, messages) = (system.id(), TypeId::of::<M>());
+        let was_opened = self.registry().was_opened();
+        let mut groups = GROUPS.lock().unwrap_or_else(PoisonError::into_inner);
+        groups.retain(|known| known.group.strong_count() > 0);
+        let mut is_known = false;
+        for known in groups.iter() {
+            let is_like =
+                known.name == self.name() && (known.system, known.messages) == (system, messages);
+            let other = known.group.upgrade().filter(|_| is_like);
+            let Some(Ok(other)) = other.map(|other| other.downcast::<GroupState<M>>()) else {
+                continue;
+            };
+            let other = Self(other);
+            if Arc::ptr_eq(&other.0, &self.0) {
+                is_known = true;
+                continue;
+            }
+            let theirs = other.registry();
+            if theirs.has_agents() && !(was_opened && theirs.was_opened()) {
+                return false;
+            }
+        }
+        if !is_known {
+            let group: Arc<dyn Any + Send + Sync> = Arc::<GroupState<M>>::clone(&self.0);
+            groups.push(Known {
+                name: self.name().to_owned(),
+                system,
+                messages,
+                group: Arc::downgrade(&group),
+            });
+        }
+        true
+    }
+}
