@@ -134,12 +134,6 @@ pub mod metrics;
 #[path = "metrics/off.rs"]
 mod metrics;
 pub mod operate;
-#[cfg(not(feature = "planted"))]
-#[expect(unreachable_pub, reason = "the tests of the tests name it")]
-mod planted;
-#[cfg(feature = "planted")]
-#[doc(hidden)]
-pub mod planted;
 pub mod prelude;
 pub mod register;
 pub mod remote;

@@ -63,8 +63,7 @@ const LAYERS: &[(&str, &str)] = &[
     ),
     ("bully_register::calls", ""),
     ("bully_register::pem", "bully_register::calls"),
-    ("bully_register::planted", ""),
-    ("bully_register::record_file", "bully_register::planted"),
+    ("bully_register::record_file", ""),
     ("bully_register::conformance", "bully_register"),
     (
         "bully_register",
@@ -86,24 +85,24 @@ const LAYERS: &[(&str, &str)] = &[
     ("shown", "protocol"),
     ("similar", ""),
     ("metrics", "protocol group"),
-    ("store", "protocol planted bully_register::record_file"),
+    ("store", "protocol bully_register::record_file"),
     ("clock", "protocol"),
-    ("group", "protocol planted shown bully_core::driver"),
+    ("group", "protocol shown bully_core::driver"),
     (
         "register",
         "protocol elections clock group bully_core::elections bully_register bully_register::conformance",
     ),
     (
         "remote",
-        "protocol elections store group supervisor metrics planted shown bully_core::elections bully_register::calls bully_register::pem bully_register::record_file",
+        "protocol elections store group supervisor metrics shown bully_core::elections bully_register::calls bully_register::pem bully_register::record_file",
     ),
     (
         "agent",
-        "protocol elections store clock group register supervisor metrics planted record shown bully_core::driver bully_core::elections",
+        "protocol elections store clock group register supervisor metrics record shown bully_core::driver bully_core::elections",
     ),
     (
         "leader",
-        "protocol elections store clock group remote supervisor metrics agent planted similar",
+        "protocol elections store clock group remote supervisor metrics agent similar",
     ),
     ("operate", "protocol group remote agent record shown"),
     ("web", "protocol operate record shown"),
@@ -128,7 +127,6 @@ const LAYERS: &[(&str, &str)] = &[
         "testkit",
         "protocol clock store agent remote bully_sim::faults bully_sim::sim bully_sim::trace",
     ),
-    ("planted", ""),
     ("for_tests", ""),
     ("actix_bully_zenoh", ""),
 ];

@@ -13,7 +13,6 @@ use tracing::{debug, error, info, warn};
 
 use crate::{
     group::{Envelope, MembersChanged, RemoteEnvelope, Snapshot},
-    planted::{Defect, has},
     protocol::{Birth, Election, Event, Identity, Incarnation, Input, Score, Unheard},
     register::keeper::StoreAnswer,
     store::{Generation, StoreError, TermStore},
@@ -208,11 +207,11 @@ impl<E: Election> Agent<E> {
         };
         let admitted = snapshot.members().admit(&self.spec.id, &from, incarnation);
         match admitted {
-            Err(Unheard::Ended) if !has(Defect::EndedIsHeard) => {
+            Err(Unheard::Ended) => {
                 snapshot.count_stale();
                 debug!(node = %self.spec.id, peer = %from, reason = %Unheard::Ended, "message dropped");
             }
-            Ok(_) | Err(Unheard::Ended) => {
+            Ok(_) => {
                 let record = self.shared.record();
                 if record.is_on() {
                     record.received(self.shared.now(), &from, &self.spec.id, &message);

@@ -20,7 +20,6 @@ use actix::{ActorContext, ActorFutureExt, AsyncContext, Context, clock::Instant}
 use tracing::error;
 
 use crate::{
-    planted::{Defect, has},
     protocol::{Effect, EffectOf, Election, Event, Input, InputOf, Timings, To, View},
     store::{Saving, StoreError},
 };
@@ -49,13 +48,8 @@ impl<E: Election> Agent<E> {
         // A leadership that is lost and won again in one step is withdrawn in between.
         let lost = |effect: &_| matches!(effect, Effect::Notify(Event::Lost { .. }));
         let kept = (!out.as_slice().iter().any(lost)).then_some(&view);
-        if !has(Defect::RevokedLast) {
-            self.shared.shrink(self.incarnation, kept);
-        }
+        self.shared.shrink(self.incarnation, kept);
         self.carry_out(&mut out.drain(), &view, ctx);
-        if has(Defect::RevokedLast) {
-            self.shared.shrink(self.incarnation, kept);
-        }
         pool::put::<E>(out);
         drop(span); // what follows may be a step, with a span of its own
         self.follow_up(&view, ctx);
@@ -64,7 +58,7 @@ impl<E: Election> Agent<E> {
     /// Whether this incarnation goes on. `leave` may have ended it from another thread while it
     /// hung, and its name may have a new holder: then it sends, stores and leads nothing any more.
     pub(super) fn is_present(&mut self, ctx: &mut Context<Self>) -> bool {
-        let is_present = self.shared.is_present(self.incarnation) || has(Defect::EndedSteps);
+        let is_present = self.shared.is_present(self.incarnation);
         if !is_present {
             self.stop(ctx);
         }
@@ -93,10 +87,6 @@ impl<E: Election> Agent<E> {
                     if let Some(store) = &self.store {
                         let saving = store.save(self.generation, record);
                         self.begin_vacancy(view);
-                        if has(Defect::SendsBeforeRecord) {
-                            self.save(Vec::new(), saving, ctx);
-                            continue;
-                        }
                         return self.save(effects.collect(), saving, ctx);
                     }
                 }

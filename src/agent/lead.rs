@@ -9,7 +9,6 @@ use std::{future::poll_fn, pin::pin, sync::Arc, task::Poll, time::Duration};
 use tracing::error;
 
 use crate::{
-    planted::{Defect, has},
     protocol::{Election, Incarnation},
     supervisor::{Decision, RestartBudget, RestartPolicy, contain},
 };
@@ -331,8 +330,7 @@ impl<E: Election> RunningWork<'_, E> {
             // `over` waits for a timer, which may be late, and stops in a suspend: the clock
             // has the last word before anything of the work runs.
             let is_over = over.as_mut().poll(task).is_ready()
-                || shared.remaining_of(tenure.serial) == Remaining::Over
-                    && !has(Defect::WorksAfterLease);
+                || shared.remaining_of(tenure.serial) == Remaining::Over;
             if is_over {
                 return Poll::Ready(WorkEnd::Dropped);
             }

@@ -15,7 +15,6 @@ use actix::{
 };
 
 use crate::{
-    planted::{Defect, has},
     protocol::Election,
     store::{Saving, StoreError},
 };
@@ -55,7 +54,7 @@ impl<E: Election> ActorFuture<Agent<E>> for RecordWait {
             warning,
         } = self.get_mut();
         // Asked at each poll: a record that waited while its incarnation was ended is not written.
-        if !agent.shared.is_present(agent.incarnation) && !has(Defect::EndedSaves) {
+        if !agent.shared.is_present(agent.incarnation) {
             return Poll::Ready(None);
         }
         if let Poll::Ready(saved) = saving.as_mut().poll(task) {

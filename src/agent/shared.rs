@@ -22,7 +22,6 @@ use crate::{
     clock::Clock,
     group::{AppMessage, Attachments, Group},
     metrics::{AgentMeter, Sample},
-    planted::{Defect, has},
     protocol::{
         AgentId, Event, Incarnation, Leader, Leaders, MemberKind, Requirements, Score, Time, View,
     },
@@ -238,7 +237,7 @@ impl SharedState {
         self.note_led(None);
         let lost = self.subscribers().end(self.id(), ended.incarnation);
         self.log(lost);
-        if ended.is_confirmed || has(Defect::EndConfirmedEarly) {
+        if ended.is_confirmed {
             self.confirm(ended);
         } else {
             self.membership().suspect(self.id(), ended.incarnation);

@@ -13,7 +13,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use actix::{Recipient, WeakRecipient};
 
-use crate::planted::{Defect, has};
 use crate::protocol::{AgentId, Event, Incarnation, LostReason, Term};
 
 use super::message::Notice;
@@ -186,9 +185,6 @@ impl Subscribers {
 
     /// The work of this one has ended.
     pub(super) fn drained(&mut self, id: SubscriberId) {
-        if has(Defect::FirstDrainsAll) {
-            self.working.clear();
-        }
         self.working.remove(&id);
     }
 

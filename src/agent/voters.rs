@@ -12,7 +12,6 @@ use tracing::{error, info, warn};
 
 use crate::{
     agent::any::AnyBully,
-    planted::{Defect, has},
     protocol::{
         AgentId, ChangeError, Changed, Decree, Election, Input, Leaders, MemberKind, NewVoter,
         Requirements, VoterChange, VotersEvent,
@@ -249,9 +248,6 @@ impl<E: Election> Agent<E> {
 
     /// The group goes on in the epoch of that list, and whoever carries it to other hosts knows their contacts.
     fn enter_epoch(&self, decree: &Decree) {
-        if has(Defect::ListNotPassed) {
-            return;
-        }
         let (group, id) = (&self.spec.group, &self.spec.id);
         let Some(requirements) = group.requirements() else {
             return;

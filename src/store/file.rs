@@ -19,10 +19,7 @@ use super::{
     format::{self, FileState},
     writer::Writer,
 };
-use crate::{
-    planted::{Defect, has},
-    protocol::{Incarnation, StoreId},
-};
+use crate::protocol::{Incarnation, StoreId};
 use bully_register::record_file::{FileSystem, Host, RecordFile, RecordFileError};
 
 /// Keeps the record in a file, through crashes of the process and of the host.
@@ -168,20 +165,8 @@ where
         identity: StoreIdentity,
         system: Arc<dyn FileSystem>,
     ) -> Result<Self, StoreError> {
-        let mut file = match RecordFile::open(system, path) {
-            Err(RecordFileError::Damaged(_)) if has(Defect::DamagedIsFresh) => {
-                std::fs::remove_file(path).map_err(|error| explain(path, error.into()))?;
-                return Self::create(path, identity);
-            }
-            file => file.map_err(|error| explain(path, error))?,
-        };
-        let kept = match format::decode::<D>(path, file.record(), &identity)? {
-            kept if has(Defect::ForgottenWhenOpened) => FileState {
-                record: None,
-                ..kept
-            },
-            kept => kept,
-        };
+        let mut file = RecordFile::open(system, path).map_err(|error| explain(path, error))?;
+        let kept = format::decode::<D>(path, file.record(), &identity)?;
         file.confirm().map_err(|error| explain(path, error))?;
         Self::new(path, file, identity, kept)
     }
@@ -243,7 +228,7 @@ where
                     error,
                     RecordFileError::Io(_) | RecordFileError::TooLarge { .. }
                 );
-                if !is_as_before && !has(Defect::FailureIsForgotten) {
+                if !is_as_before {
                     *known = DiskState::InDoubt;
                 }
                 return Err(explain(&self.path, error));

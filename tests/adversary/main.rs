@@ -15,7 +15,5 @@ mod ends;
 mod kit;
 mod members;
 mod messages;
-#[cfg(feature = "planted")]
-mod planted;
 mod slow;
 mod strangers;

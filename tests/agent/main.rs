@@ -30,8 +30,6 @@ mod metrics;
 mod operate;
 mod outside;
 mod panics;
-#[cfg(feature = "planted")]
-mod planted;
 mod recorded;
 mod records;
 mod registers;

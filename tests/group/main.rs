@@ -5,8 +5,6 @@ mod common;
 
 mod basics;
 mod messages;
-#[cfg(all(unix, feature = "planted"))]
-mod planted;
 #[cfg(unix)]
 mod store;
 mod watch;

@@ -289,13 +289,27 @@ fn a_preset_is_offered_and_measured() {
     missing.report();
 }
 
+/// The text of a file that a patch adds.
+fn added(patch: &str, file: &str) -> String {
+    let beginning = format!("+++ b/{file}\n");
+    let of_file = patch.split_once(&beginning).map_or("", |(_, rest)| rest);
+    let lines = of_file.lines().skip(1);
+    let lines = lines.map_while(|line| line.strip_prefix('+'));
+    lines.flat_map(|line| [line, "\n"]).collect()
+}
+
 #[test]
 fn a_planted_defect_is_found_by_a_test_that_exists() {
     let mut missing = Missing::default();
     let readme = read("tests/README.md");
+    let patch = read("tests/planted/defects.patch");
     let files = ["src/planted.rs", "crates/bully-register/src/planted.rs"];
-    let defects = files.map(|file| variants(&read(file), "enum Defect {"));
+    let defects = files.map(|file| variants(&added(&patch, file), "enum Defect {"));
+    assert!(defects.iter().all(|named| !named.is_empty()), "{defects:?}");
     for defect in defects.iter().flatten() {
+        if !patch.contains(&format!("has(Defect::{defect})")) {
+            missing.add(defect, "the rules that tests/planted/defects.patch breaks");
+        }
         if !readme.contains(&format!("| `{defect}` | ")) {
             missing.add(defect, "the table of planted defects in tests/README.md");
         }
@@ -311,7 +325,8 @@ fn a_planted_defect_is_found_by_a_test_that_exists() {
             other => format!("tests/{other}"),
         };
         let name = test.rsplit("::").next().unwrap_or_default();
-        if !all_of(&folder).contains(&format!("fn {name}(")) {
+        let test_of = format!("fn {name}(");
+        if !all_of(&folder).contains(&test_of) && !patch.contains(&test_of) {
             missing.add(
                 &test,
                 &format!("{folder}: tests/README.md says that it is there"),

@@ -29,8 +29,6 @@ mod messages;
 mod metrics;
 mod names;
 mod pipes;
-#[cfg(feature = "planted")]
-mod planted;
 mod processes;
 mod proxy;
 mod quiet;

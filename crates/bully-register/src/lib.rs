@@ -69,7 +69,6 @@ mod memory;
 pub mod password;
 #[cfg(feature = "tls")]
 pub mod pem;
-mod planted;
 #[cfg(feature = "postgres")]
 mod postgres;
 pub mod record_file;

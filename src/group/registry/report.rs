@@ -9,7 +9,6 @@ use std::sync::Arc;
 
 use crate::{
     group::{Holder, Update, snapshot::Route},
-    planted::{Defect, has},
     protocol::{AgentId, Leader, Member, PeerMessage, Presence},
 };
 
@@ -153,7 +152,7 @@ impl<M: PeerMessage> Registry<M> {
         by: Option<&Arc<Route<M>>>,
         mark: impl FnOnce(&mut Member) -> bool,
     ) -> bool {
-        let Some((known, route)) = self.entry(id).filter(|(_, its)| counts(its, by)) else {
+        let Some((known, route)) = self.entry(id).filter(|(_, its)| is_by(its, by)) else {
             return false;
         };
         let rank = (known.score, known.kind);
@@ -180,7 +179,7 @@ impl<M: PeerMessage> Registry<M> {
 
     /// A member leaves, if it is that route's; says whether there was one.
     pub(super) fn remove(&mut self, id: &AgentId, by: Option<&Arc<Route<M>>>) -> bool {
-        let Some((member, route)) = self.entry(id).filter(|(_, its)| counts(its, by)) else {
+        let Some((member, route)) = self.entry(id).filter(|(_, its)| is_by(its, by)) else {
             return false;
         };
         let (member, route) = (member.clone(), Arc::clone(route));
@@ -212,12 +211,7 @@ impl<M: PeerMessage> Registry<M> {
     }
 }
 
-/// Whether a report by that route counts for a member of the other one.
-fn counts<M: PeerMessage>(its: &Route<M>, by: Option<&Arc<Route<M>>>) -> bool {
-    is_by(its, by) || has(Defect::ReportOfAnyRoute)
-}
-
-/// Whether a report came by that route; `None` is this process.
+/// Whether a report came by that route, and so counts for its members; `None` is this process.
 fn is_by<M: PeerMessage>(route: &Route<M>, by: Option<&Arc<Route<M>>>) -> bool {
     match by {
         Some(by) => route.is(by),

@@ -31,7 +31,6 @@
 
 mod builder;
 mod counts;
-mod defect;
 mod error;
 mod exchange;
 mod frame;

@@ -13,7 +13,7 @@ use crate::{
     protocol::{AgentId, Incarnation},
 };
 
-use super::{defect::ProxyDefect, exchange::Life};
+use super::exchange::Life;
 
 /// The receiving side of one proxy, for all senders.
 #[derive(Debug, Default)]
@@ -21,7 +21,6 @@ pub(super) struct Receiver {
     sessions: BTreeMap<(AgentId, NodeDigest), Session>,
     /// Whether a sender was ever forgotten: one that is not known may have been met before.
     has_forgotten: bool,
-    defect: Option<ProxyDefect>,
 }
 
 /// What was taken of one sender.
@@ -58,15 +57,6 @@ pub(super) enum Judgement<'a> {
 }
 
 impl Receiver {
-    #[cfg(test)]
-    pub(super) fn new(defect: Option<ProxyDefect>) -> Self {
-        Self {
-            sessions: BTreeMap::new(),
-            has_forgotten: false,
-            defect,
-        }
-    }
-
     /// Judges what has come from a sender. A question about a run is an arrival without messages.
     pub(super) fn judge(&mut self, from: &AgentId, arrival: Arrival) -> Judgement<'_> {
         let Arrival {
@@ -75,13 +65,7 @@ impl Receiver {
             first,
             count,
         } = arrival;
-        let node = if self.defect == Some(ProxyDefect::AnyNode) {
-            NodeDigest::default()
-        } else {
-            node
-        };
         let has_forgotten = self.has_forgotten;
-        let ignores_gaps = self.defect == Some(ProxyDefect::GapsTaken);
         let session = self
             .sessions
             .entry((from.clone(), node))
@@ -104,17 +88,14 @@ impl Receiver {
             session.run = run;
             (session.next, session.waiting, session.is_closed) = (Some(0), 0, false);
         }
-        if session.is_closed && self.defect != Some(ProxyDefect::ClosedRunsGoOn) {
+        if session.is_closed {
             return Judgement::Refuse { next: session.next };
         }
         let next = session.next.unwrap_or_default();
         let next = next.saturating_add(session.waiting);
-        if first > next && !ignores_gaps {
+        if first > next {
             let next = session.close();
             return Judgement::Refuse { next };
-        }
-        if first > next {
-            session.next = Some(first.saturating_sub(session.waiting));
         }
         let skip = next.saturating_sub(first).min(count);
         Judgement::Take { session, skip }
@@ -122,15 +103,9 @@ impl Receiver {
 
     /// The run of that sender, if what waits of it is still to be delivered.
     pub(super) fn open(&mut self, from: &AgentId, life: Life, run: u64) -> Option<&mut Session> {
-        let node = if self.defect == Some(ProxyDefect::AnyNode) {
-            NodeDigest::default()
-        } else {
-            life.node
-        };
-        let goes_on = self.defect == Some(ProxyDefect::ClosedRunsGoOn);
-        let session = self.sessions.get_mut(&(from.clone(), node))?;
+        let session = self.sessions.get_mut(&(from.clone(), life.node))?;
         let is_same = session.incarnation == life.incarnation && session.run == run;
-        (is_same && (goes_on || !session.is_closed)).then_some(session)
+        (is_same && !session.is_closed).then_some(session)
     }
 
     /// Forgets senders that are no members on that node, once there are many of them.

@@ -179,7 +179,7 @@ impl<M: LeaderMessage> ProxyState<M> {
             is_direct: AtomicBool::new(false),
             direct: AtomicU64::new(0),
             inner: Mutex::new(Inner {
-                sender: Sender::new(bounds, None),
+                sender: Sender::new(bounds),
                 receiver: Receiver::default(),
                 asks: BTreeMap::new(),
                 counts: ProxyCounts::default(),

@@ -18,7 +18,6 @@ use tokio::sync::oneshot;
 use tracing::{debug, info};
 
 use super::expiry;
-use crate::planted::{Defect, has};
 use crate::remote::{
     BridgeBuilder, BridgeEvent, Closed, NodeId,
     bridge::{
@@ -237,7 +236,6 @@ impl RemoteBridge {
                 agents.outbox.clear();
                 agents.suspect();
             }
-            PeerChange::OutOfReach if has(Defect::SilenceIsConfirmed) => peer.agents().suspect(),
             PeerChange::Up | PeerChange::Relinked | PeerChange::OutOfReach => {}
         }
         let event = match report {

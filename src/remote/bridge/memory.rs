@@ -19,7 +19,6 @@ use std::{
     sync::Arc,
 };
 
-use crate::planted::{Defect, has};
 use crate::protocol::Incarnation;
 use crate::remote::NodeIncarnation;
 use crate::store::{Incarnations, StoreError};
@@ -39,12 +38,7 @@ for_tests! {
         last: Option<NodeIncarnation>,
         by_clock: NodeIncarnation,
     ) -> NodeIncarnation {
-        let share = if has(Defect::IncarnationsOverlap) {
-            1
-        } else {
-            SHARE
-        };
-        let after = last.map(|last| NodeIncarnation(last.0.saturating_add(share)));
+        let after = last.map(|last| NodeIncarnation(last.0.saturating_add(SHARE)));
         after.map_or(by_clock, |after| after.max(by_clock))
     }
 }

@@ -11,7 +11,6 @@ use crate::{
         Envelope, Group, Handed, Holder, MembershipWatch, OpenError, PeerReporter, Remote, Size,
         Snapshot, Update,
     },
-    planted::{Defect, has},
     protocol::{AgentId, Incarnation, Leader, Member, MinimumRole, Presence, Requirements},
     remote::{
         Closed, DropReason, Limits, MessageSender, RemoteMessage,
@@ -196,7 +195,7 @@ impl<M: RemoteMessage> Mailboxes for TypedMailboxes<'_, M> {
         let mut message: M = decode_payload(payload, self.route.bounds)?;
         // Before the term: what an agent may not say must not move the group's highest known term.
         let is_allowed = sender.may_be.covers(message.needs(sender.from));
-        if !is_allowed && !has(Defect::RoleNotAsked) {
+        if !is_allowed {
             let kind = message.kind();
             message = message.unentitled().ok_or(Closed::Role { kind })?;
         }

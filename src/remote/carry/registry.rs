@@ -16,7 +16,6 @@ use std::{
 
 use crate::{
     group::{Update, companion_of},
-    planted::{Defect, has},
     protocol::{AgentId, Incarnation, Member, Presence, Time},
     remote::{Limits, LinkId, NodeIncarnation, RosterChange},
 };
@@ -170,7 +169,7 @@ impl PeerAgents {
     /// Whether what that link says counts.
     fn counts(&self, link: LinkId) -> bool {
         let is_told = self.told.is_some() && self.told == self.latest;
-        self.link == Some(link) && !is_told || has(Defect::ReplacedLinkCounts)
+        self.link == Some(link) && !is_told
     }
 
     /// The peer is none any more: nothing that its links may still say counts.
@@ -242,9 +241,6 @@ impl PeerAgents {
         for table in &self.groups {
             let suspect = |(id, known): (&AgentId, &KnownAgent)| {
                 let incarnation = known.incarnation?;
-                if has(Defect::SilenceIsConfirmed) {
-                    return Some(Update::Left(id.clone(), Some(incarnation)));
-                }
                 Some(Update::Suspect(id.clone(), incarnation))
             };
             let suspected = table.members.iter().filter_map(suspect).collect();
@@ -267,7 +263,7 @@ impl PeerAgents {
                 table.refused.clear(); // they must not become members when the names are free
             }
             let of_it = |(id, known): (&AgentId, &KnownAgent)| {
-                let its = known.of == Some(incarnation) || has(Defect::NoticeEndsAny);
+                let its = known.of == Some(incarnation);
                 Some(Update::Ended(
                     id.clone(),
                     known.incarnation.filter(|_| its)?,

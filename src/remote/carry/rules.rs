@@ -2,10 +2,7 @@
 
 use std::fmt;
 
-use crate::{
-    planted::{Defect, has},
-    protocol::{Electorate, Epochs, Requirements},
-};
+use crate::protocol::{Electorate, Epochs, Requirements};
 
 use crate::remote::wire::Opening;
 
@@ -28,7 +25,7 @@ impl GroupRules {
     pub(crate) fn meet(&self, mine: &Requirements) -> bool {
         let ours = Self::from(mine);
         let is_other_epoch = mine.epochs != Epochs::Apart && self.epoch != ours.epoch;
-        *self == ours || (is_other_epoch || has(Defect::AnyEpochJoined)) && self.rules == ours.rules
+        *self == ours || is_other_epoch && self.rules == ours.rules
     }
 
     /// Those that a peer names.

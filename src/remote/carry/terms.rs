@@ -19,7 +19,6 @@
 
 use std::{collections::BTreeMap, fmt};
 
-use crate::planted::{Defect, has};
 use crate::protocol::{AgentId, Term};
 
 /// What is known of the terms of one group here.
@@ -80,7 +79,6 @@ impl TermGuard {
         let above = |by: u64| known.map(|known| Term(known.0.saturating_add(by)));
         match self.reach {
             TermReach::Steps => above(Self::MAX_JUMP),
-            TermReach::Clock(_) if has(Defect::ClockNotAsked) => None,
             TermReach::Clock(latest) => Some(above(1).map_or(latest, |next| next.max(latest))),
             TermReach::ClockOrSteps(latest) => above(Self::MAX_JUMP).map(|far| far.max(latest)),
         }
@@ -134,14 +132,9 @@ impl TermGuard {
 
     /// The highest term that so many voters have reached: if fewer lie, an honest one has.
     fn vouched(&self, quorum: usize) -> Option<Term> {
-        let enough = if has(Defect::OneVoterVouches) {
-            1
-        } else {
-            quorum
-        };
         let mut words: Vec<Term> = self.words.values().copied().collect();
         words.sort_unstable_by(|one, other| other.cmp(one));
-        words.get(enough.checked_sub(1)?).copied()
+        words.get(quorum.checked_sub(1)?).copied()
     }
 }
 

@@ -34,7 +34,6 @@ use std::sync::Arc;
 
 use bytes::BytesMut;
 
-use crate::planted::{Defect, has};
 use crate::protocol::Time;
 use crate::remote::{
     Challenge, Closed, ClusterId, Credential, EndDigest, Limits, LinkId, NodeId, NodeIncarnation,
@@ -395,7 +394,7 @@ impl Handshake {
             return Err(Closed::Stale);
         }
         let is_held = held_by.is_some_and(|held_by| held_by < hello.incarnation);
-        if is_held && !has(Defect::HeldNameIsGiven) {
+        if is_held {
             return Err(Closed::NameHeld);
         }
         Ok(Established {

@@ -16,7 +16,6 @@
 use std::time::Duration;
 
 use crate::{
-    planted::{Defect, has},
     protocol::{Leaders, Time},
     remote::Limits,
 };
@@ -161,9 +160,6 @@ pub(super) fn is_out_of_date(now: Time, facts: &LinkFacts) -> bool {
 
 /// When the leader at the other end counts as silent; `None` if none was heard there lately, or it has done so already.
 pub(super) fn silent_at(spans: &Spans, facts: &LinkFacts) -> Option<Time> {
-    if has(Defect::SilenceUnprobed) {
-        return None;
-    }
     let beat = facts.beat?;
     // Its heartbeats ended, although the link has not: it has resigned, perhaps, and nobody else stands.
     let over = beat.after(spans.silence);

@@ -19,7 +19,6 @@ use tokio::{
 
 use crate::{
     group::companion_of,
-    planted::{Defect, has},
     protocol::{AgentId, Leaders, Time},
     remote::{
         Closed, Established, GroupRules,
@@ -143,7 +142,7 @@ impl Common {
     /// Looks whether the link is quiet, and whether its leader is silent; says when to look again, if nothing happens.
     pub(super) fn watch(&self) -> Time {
         let (now, spans) = (self.shared.now(), self.spans);
-        if self.outbox.take_question() && !has(Defect::HolderUnasked) {
+        if self.outbox.take_question() {
             self.in_question.set(Some(now));
         }
         let silent = silent_at(&spans, &self.facts());
@@ -169,7 +168,7 @@ impl Common {
 
     /// The link has ended: a leader at its other end is heard no more.
     fn ended(&self) {
-        if self.beat.get().is_some() && !has(Defect::SilenceUnprobed) {
+        if self.beat.get().is_some() {
             self.shared.rouse_links();
         }
     }

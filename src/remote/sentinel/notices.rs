@@ -6,10 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::EndNotice;
-use crate::{
-    planted::{Defect, has},
-    remote::{EndDigest, NodeId, NodeIncarnation},
-};
+use crate::remote::{EndDigest, NodeId, NodeIncarnation};
 
 /// Why a datagram counts for nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, thiserror::Error)]
@@ -80,7 +77,7 @@ impl Notices {
         if given.incarnation != notice.incarnation {
             return Err(NoticeRefused::OtherIncarnation);
         }
-        if !notice.secret.has(given.digest) && !has(Defect::NoticeUnchecked) {
+        if !notice.secret.has(given.digest) {
             return Err(NoticeRefused::WrongBytes);
         }
         if given.has_ended {

@@ -3,5 +3,4 @@
 //! A program of its own, not the library's unit tests, so that it can be asked for in a release build: a debug build
 //! needs ten times as long.
 
-mod planted;
 mod tests;

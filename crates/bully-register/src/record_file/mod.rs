@@ -53,7 +53,6 @@ pub use error::{FileDamage, RecordFileError};
 pub use seen::Seen;
 pub use system::{FileSystem, Host, Status};
 
-use crate::planted::{Defect, has};
 use locked::Locked;
 use slot::{Slot, SlotSize};
 
@@ -155,24 +154,19 @@ impl RecordFile {
                 max: self.limit(),
             });
         }
-        if self.is_durable || has(Defect::NotConfirmed) {
+        if self.is_durable {
             self.check()?;
         } else {
             self.confirm()?;
         }
-        let mut next = self.newest.next(record)?;
-        if has(Defect::NewestOverwritten) {
-            next = next.next(record)?;
-        }
+        let next = self.newest.next(record)?;
         let at = next.offset(self.size);
         match self.write_all(at, &next.encode(self.size)) {
             Ok(()) => {}
             Err(Unwritten::Nothing(error)) => return Err(error.into()),
             Err(Unwritten::Part(error)) => return Err(self.give_up(at, error)),
         }
-        if !has(Defect::RecordNotSynced)
-            && let Err(error) = self.system.sync_data(self.held.file())
-        {
+        if let Err(error) = self.system.sync_data(self.held.file()) {
             return Err(self.give_up(at, error));
         }
         self.newest = next;
@@ -193,7 +187,7 @@ impl RecordFile {
     /// Voids the slot of a record that may not be on the disk: a reader must not see it. The next writer takes the
     /// same slot, since the other one has the only durable record.
     fn give_up(&self, at: u64, error: io::Error) -> RecordFileError {
-        if !has(Defect::FailedSyncStays) && self.write_all(at, &Slot::VOID).is_err() {
+        if self.write_all(at, &Slot::VOID).is_err() {
             self.held.keep_until_exit();
         }
         RecordFileError::Unknown(error)
@@ -204,7 +198,7 @@ impl RecordFile {
         self.held.check_process()?;
         let held = self.system.held(self.held.file())?;
         let is_whole = held.len == self.status.len;
-        if leads_to(&*self.system, &self.path, &held)? && is_whole || has(Defect::NameNotCompared) {
+        if leads_to(&*self.system, &self.path, &held)? && is_whole {
             Ok(())
         } else {
             Err(RecordFileError::Replaced)

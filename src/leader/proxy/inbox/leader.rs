@@ -13,7 +13,6 @@ use tokio::sync::oneshot;
 use crate::{
     group::{AppMessage, Envelope, Snapshot},
     leader::messages::{EndpointState, InboxContext, encode},
-    planted::{Defect, has},
     protocol::{AgentId, Term, Time},
 };
 
@@ -185,11 +184,6 @@ impl<M: LeaderMessage> ProxyState<M> {
         bytes: &[u8],
     ) -> Result<(), Refusal> {
         let given = self.give(here, (head.term, leads_in), (from, bytes), |to, message| {
-            if has(Defect::HandedUnbounded) {
-                // do_send: it passes the bound, and the mailbox grows.
-                to.do_send(message);
-                return true;
-            }
             if ask == 0 {
                 return self.intake.hand(to, message, bytes.len()).is_ok();
             }

@@ -21,7 +21,6 @@ use crate::protocol::{AgentId, Time};
 
 use super::{
     Overflow,
-    defect::ProxyDefect,
     exchange::{
         Answerer, Cancelled, KeptMessage, Life, Next, ProxyBounds, Refusal, Settled, Target,
     },
@@ -52,7 +51,6 @@ pub(super) struct Sender<P> {
     pauses: u32,
     /// Runs in a row of which nothing arrived.
     lost_runs: u32,
-    defect: Option<ProxyDefect>,
 }
 
 /// Messages of one run. The first of those in flight has the number `first`.
@@ -77,7 +75,7 @@ enum Redirect {
 }
 
 impl<P> Sender<P> {
-    pub(super) fn new(bounds: ProxyBounds, defect: Option<ProxyDefect>) -> Self {
+    pub(super) fn new(bounds: ProxyBounds) -> Self {
         Self {
             bounds,
             buffer: VecDeque::new(),
@@ -93,7 +91,6 @@ impl<P> Sender<P> {
             paused_until: Time::ZERO,
             pauses: 0,
             lost_runs: 0,
-            defect,
         }
     }
 
@@ -155,10 +152,9 @@ impl<P> Sender<P> {
     /// Of what was sent to an endpoint that has ended, or whose agent has moved, nothing is heard any more: `present`
     /// says which life of an agent's endpoint is there.
     pub(super) fn see_ends(&mut self, present: impl Fn(&AgentId) -> Option<Life>) -> Settled<P> {
-        let any_node = self.has(ProxyDefect::AnyNode);
         let has_ended = |to: &Target| {
             present(&to.id).is_none_or(|life| {
-                life.incarnation != to.life.incarnation || life.node != to.life.node && !any_node
+                life.incarnation != to.life.incarnation || life.node != to.life.node
             })
         };
         if matches!(&self.redirect, Redirect::Followed(to) if has_ended(to)) {
@@ -199,7 +195,7 @@ impl<P> Sender<P> {
         why: Refusal,
         redirect: Option<Target>,
     ) -> Settled<P> {
-        if !self.is_present(from) && !self.has(ProxyDefect::StaleRefusalCounts) {
+        if !self.is_present(from) {
             return Settled::default();
         }
         let Some(next) = next else {
@@ -354,7 +350,7 @@ impl<P> Sender<P> {
 
     /// Whether nothing waits and nothing is in flight, so that a message may go its way at once.
     pub(super) fn is_clear(&self) -> bool {
-        (self.buffer.is_empty() && self.flight.is_empty()) || self.has(ProxyDefect::OwnOvertake)
+        self.buffer.is_empty() && self.flight.is_empty()
     }
 
     /// Whether the leader is the endpoint of that incarnation.
@@ -396,14 +392,8 @@ impl<P> Sender<P> {
 
     fn is_present(&self, from: &Answerer<'_>) -> bool {
         self.run.as_ref().is_some_and(|run| {
-            run.number == from.run
-                && run.to.id == *from.id
-                && (run.to.life == from.life || self.has(ProxyDefect::AnyNode))
+            run.number == from.run && run.to.id == *from.id && run.to.life == from.life
         })
-    }
-
-    fn has(&self, defect: ProxyDefect) -> bool {
-        self.defect == Some(defect)
     }
 }
 

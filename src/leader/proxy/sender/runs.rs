@@ -8,10 +8,7 @@ use std::time::Duration;
 use crate::protocol::Time;
 
 use super::{
-    super::{
-        defect::ProxyDefect,
-        exchange::{Settled, Target},
-    },
+    super::exchange::{Settled, Target},
     Redirect, Run, Sender,
 };
 
@@ -83,11 +80,6 @@ impl<P> Sender<P> {
     /// Of those in flight nothing is known any more.
     pub(super) fn give_up_run(&mut self) -> Settled<P> {
         self.run = None;
-        if self.has(ProxyDefect::UnknownSentAgain) {
-            while let Some(item) = self.flight.pop_back() {
-                self.buffer.push_front(item);
-            }
-        }
         self.flying = 0;
         let unknown: Vec<_> = self.flight.drain(..).collect();
         let bytes = unknown.iter().map(|item| item.size).sum();

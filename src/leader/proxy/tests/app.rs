@@ -11,7 +11,6 @@ use std::{
 
 use super::{
     super::{
-        defect::ProxyDefect,
         exchange::{Answerer, Life, Next, Refusal, Settled, Target},
         frame::{ANSWER, RUN, RunAnswer, RunHead, write_message},
         receiver::{Arrival, Judgement, Receiver},
@@ -45,7 +44,6 @@ pub(super) enum Rivals {
 #[derive(Clone, Debug)]
 pub(super) struct Post {
     rivals: Rivals,
-    defect: Option<ProxyDefect>,
     book: Arc<Mutex<Book>>,
 }
 
@@ -65,10 +63,9 @@ pub(super) struct Book {
 }
 
 impl Post {
-    pub(super) fn new(rivals: Rivals, defect: Option<ProxyDefect>) -> Self {
+    pub(super) fn new(rivals: Rivals) -> Self {
         Self {
             rivals,
-            defect,
             book: Arc::default(),
         }
     }
@@ -321,8 +318,8 @@ impl Application for Clerk {
     fn start(here: &Here<'_>, post: &Post, (): ()) -> Self {
         Self {
             post: post.clone(),
-            sender: Sender::new(bounds(), post.defect),
-            receiver: Receiver::new(post.defect),
+            sender: Sender::new(bounds()),
+            receiver: Receiver::default(),
             next_at: here.now,
         }
     }

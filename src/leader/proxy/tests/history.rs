@@ -5,7 +5,7 @@
 //! undeliverable was delivered.
 
 use super::{
-    super::{defect::ProxyDefect, exchange::Life, receiver::Receiver, sender::Sender},
+    super::{exchange::Life, receiver::Receiver, sender::Sender},
     world::{AGENTS, World, bounds},
 };
 
@@ -42,8 +42,8 @@ impl World {
         agent
             .lost
             .extend(buffer.iter().chain(&flight).map(|item| item.payload));
-        agent.sender = Sender::new(bounds(), self.defect);
-        agent.receiver = Receiver::new(self.defect);
+        agent.sender = Sender::new(bounds());
+        agent.receiver = Receiver::default();
         (agent.leading, agent.view) = (None, None);
         if self.coming.is_some_and(|(_, next, _)| next == at) {
             self.coming = None;
@@ -111,8 +111,8 @@ impl World {
         None
     }
 
-    fn play(seed: u64, defect: Option<ProxyDefect>) -> Result<usize, String> {
-        let mut world = Self::new(seed, defect);
+    fn play(seed: u64) -> Result<usize, String> {
+        let mut world = Self::new(seed);
         world.elect();
         for _ in 0..4_000 {
             world.disturb();
@@ -136,15 +136,7 @@ impl World {
 fn each_message_is_delivered_at_most_once_in_order_and_none_is_lost_in_silence() {
     let mut delivered = 0;
     for seed in 0..100 {
-        delivered += World::play(seed, None).unwrap();
+        delivered += World::play(seed).unwrap();
     }
     assert!(delivered > 20_000, "only {delivered} messages arrived");
-}
-
-#[test]
-fn a_rule_that_is_broken_is_found() {
-    for defect in ProxyDefect::ALL {
-        let found = (0..200).find_map(|seed| World::play(seed, Some(defect)).err());
-        assert!(found.is_some(), "{defect:?} is not found");
-    }
 }

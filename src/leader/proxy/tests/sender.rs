@@ -42,7 +42,7 @@ fn sender() -> Sender<&'static str> {
         overflow: Overflow::DropOldest,
         patience: Duration::from_secs(2),
     };
-    Sender::new(bounds, None)
+    Sender::new(bounds)
 }
 
 fn push(sender: &mut Sender<&'static str>, message: &'static str) {
@@ -278,7 +278,7 @@ fn a_leader_without_room_is_sent_less_at_once_until_it_keeps_up() {
         overflow: Overflow::RefuseNewest,
         patience: Duration::from_secs(2),
     };
-    let mut sender = Sender::new(bounds, None);
+    let mut sender = Sender::new(bounds);
     (0..100).for_each(|_| push(&mut sender, "x"));
     sender.see(ms(0), Some(target("b", 1)));
     let in_flight = |sender: &mut Sender<&'static str>, now| {

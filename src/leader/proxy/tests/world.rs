@@ -12,7 +12,6 @@ use fastrand::Rng;
 use super::{
     super::{
         Overflow,
-        defect::ProxyDefect,
         exchange::{Answerer, KeptMessage, Life, Next, ProxyBounds, Refusal, Settled, Target},
         receiver::{Arrival, Judgement, Receiver},
         sender::Sender,
@@ -65,7 +64,6 @@ pub(super) struct World {
     /// At that time an agent sees that another one has begun a new life.
     pub(super) lives: Vec<(u64, usize, usize, Life)>,
     pub(super) delivered: Vec<Vec<u64>>,
-    pub(super) defect: Option<ProxyDefect>,
     pub(super) is_calm: bool,
 }
 
@@ -98,7 +96,7 @@ pub(super) fn bounds() -> ProxyBounds {
 }
 
 impl World {
-    pub(super) fn new(seed: u64, defect: Option<ProxyDefect>) -> Self {
+    pub(super) fn new(seed: u64) -> Self {
         let life = Life {
             node: NodeDigest(0),
             incarnation: Incarnation(1),
@@ -106,8 +104,8 @@ impl World {
         let agent = |_| Agent {
             life,
             known: vec![life; AGENTS],
-            sender: Sender::new(bounds(), defect),
-            receiver: Receiver::new(defect),
+            sender: Sender::new(bounds()),
+            receiver: Receiver::default(),
             leading: None,
             view: None,
             seen: 0,
@@ -126,7 +124,6 @@ impl World {
             views: Vec::new(),
             lives: Vec::new(),
             delivered: vec![Vec::new(); AGENTS],
-            defect,
             is_calm: false,
         }
     }
@@ -313,9 +310,7 @@ impl World {
     }
 
     fn is_meant(&self, meant: Life, at: usize) -> bool {
-        let life = self.agents[at].life;
-        let is_any_node = self.defect == Some(ProxyDefect::AnyNode);
-        meant == life || is_any_node && meant.incarnation == life.incarnation
+        meant == self.agents[at].life
     }
 
     /// An agent hears of another one's new life: what it sent to the former one is over.

@@ -11,7 +11,6 @@ use std::{
 };
 
 use crate::{
-    planted::{Defect, has},
     protocol::{AgentId, Incarnation, Leader, Member, Presence, Requirements},
     remote::wire::{LeaderHint, RawReceivers, RosterContent},
 };
@@ -259,8 +258,7 @@ impl Announcer {
     /// A number for an agent that comes: the one that has been free for longest, if many are, or there is no place for a new
     /// one.
     fn free_number(&mut self, spare: &mut usize) -> u32 {
-        let is_to_reuse =
-            self.free.len() > RESTING || *spare == 0 || has(Defect::NumberGivenAtOnce);
+        let is_to_reuse = self.free.len() > RESTING || *spare == 0;
         if is_to_reuse && let Some(number) = self.free.pop_front() {
             return number;
         }

@@ -22,7 +22,6 @@ use tracing::error;
 
 use crate::{
     group::{AppMessage, Envelope},
-    planted::{Defect, has},
     remote::{
         Limits, LinkId, RemoteMessage,
         link::pace,
@@ -348,9 +347,6 @@ impl Outbox {
 impl OutboxQueue {
     /// A message that replaces a former one needs none.
     fn has_room(&self, message: &Queued, most: usize) -> bool {
-        if has(Defect::QueueUnbounded) {
-            return true;
-        }
         let bytes = self.bytes.saturating_add(message.size());
         let Some(key) = message.key().filter(|_| bytes > most) else {
             return bytes <= most;

@@ -6,10 +6,7 @@ use std::{ops::Range, sync::Arc};
 
 use actix::clock::Instant;
 
-use crate::{
-    planted::{Defect, has},
-    protocol::{AgentId, Incarnation, Member},
-};
+use crate::protocol::{AgentId, Incarnation, Member};
 
 /// What makes one repeated message replace another: the same kind, of the same sender, to the same receivers. An
 /// acknowledgement is no substitute for a heartbeat, although a newer one of either follows.
@@ -60,11 +57,12 @@ impl Queued {
 
     /// `None` if no other message replaces it.
     pub(super) fn key(&self) -> Option<RepeatKey> {
-        let mut kind = self.repeats?;
-        if has(Defect::KindsReplaced) {
-            kind = "any";
-        }
-        Some((self.group, kind, self.from.clone(), self.to.clone()))
+        Some((
+            self.group,
+            self.repeats?,
+            self.from.clone(),
+            self.to.clone(),
+        ))
     }
 }
 

@@ -9,7 +9,6 @@ mod directory;
 
 use crate::{
     group::companion_of,
-    planted::{Defect, has},
     protocol::{AgentId, Incarnation, Leader, Member, Time},
     remote::{
         Closed, DropReason, Established, Limits, MayBe, Rights,
@@ -207,7 +206,7 @@ impl Inbound {
         let incarnation = Some(message.incarnation);
         // An end that was announced is certain: nothing of that incarnation may count after it.
         let is_former = incarnation < agent.incarnation || incarnation <= agent.ended;
-        if is_former && !has(Defect::FormerIsPassed) {
+        if is_former {
             return Ok(Err(DropReason::FormerIncarnation));
         }
         // A message may run ahead of its roster: the former incarnation has had its last word.
