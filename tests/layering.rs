@@ -63,11 +63,12 @@ const LAYERS: &[(&str, &str)] = &[
     ),
     ("bully_register::calls", ""),
     ("bully_register::pem", "bully_register::calls"),
+    ("bully_register::password", ""),
     ("bully_register::record_file", ""),
     ("bully_register::conformance", "bully_register"),
     (
         "bully_register",
-        "bully_core::protocol bully_register::calls bully_register::pem bully_register::record_file",
+        "bully_core::protocol bully_register::calls bully_register::password bully_register::pem bully_register::record_file",
     ),
     (
         "bully_sim::faults",
@@ -94,7 +95,7 @@ const LAYERS: &[(&str, &str)] = &[
     ),
     (
         "remote",
-        "protocol elections store group supervisor metrics shown bully_core::elections bully_register::calls bully_register::pem bully_register::record_file",
+        "protocol elections store group supervisor metrics shown bully_core::elections bully_register::calls bully_register::password bully_register::pem bully_register::record_file",
     ),
     (
         "agent",
@@ -139,6 +140,10 @@ const OUTSIDE: &[(&str, &str)] = &[
     ("bully_core::record", "serde serde_json thiserror"),
     ("bully_classics", "serde thiserror tracing easy_ext"),
     ("bully_register::calls", "std::fs"),
+    (
+        "bully_register::password",
+        "thiserror std::fs::File std::os",
+    ),
     (
         "bully_register::pem",
         "thiserror rustls zeroize std::fs::File",

@@ -59,6 +59,17 @@ pub enum Finding {
         #[serde(rename = "since_ms", serialize_with = "shown::millis")]
         since: Duration,
     },
+    /// The store of the lease is read and has taken no write of this process for so long: this agent cannot take the lease,
+    /// or loses it.
+    RegisterTakesNoWrites {
+        /// How the store is called.
+        store: String,
+        /// What it said last.
+        reason: String,
+        /// Since when, counted back from now. As JSON: `since_ms`.
+        #[serde(rename = "since_ms", serialize_with = "shown::millis")]
+        since: Duration,
+    },
     /// The store of the lease holds something else where the lease of this group should be. It is not written over.
     RegisterForeign {
         /// How the store is called.
@@ -353,6 +364,7 @@ impl Finding {
             Self::StoreFails { .. }
             | Self::OldRecord { .. }
             | Self::RegisterFails { .. }
+            | Self::RegisterTakesNoWrites { .. }
             | Self::RegisterForeign { .. } => 3,
             Self::StoreIsSlow { .. } => 4,
             Self::ClockIsSlow => 5,

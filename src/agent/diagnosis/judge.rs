@@ -110,8 +110,15 @@ impl Facts {
         let Some((store, state)) = &self.register else {
             return;
         };
-        if let Some((since, reason)) = &state.failing {
+        // One cause is told once: a store out of reach takes no writes either.
+        if let Some((since, reason)) = &state.reads {
             found.push(Finding::RegisterFails {
+                store: store.clone(),
+                reason: reason.clone(),
+                since: *since,
+            });
+        } else if let Some((since, reason)) = &state.writes {
+            found.push(Finding::RegisterTakesNoWrites {
                 store: store.clone(),
                 reason: reason.clone(),
                 since: *since,

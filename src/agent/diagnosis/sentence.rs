@@ -46,6 +46,15 @@ impl fmt::Display for Finding {
                 "the lease in {store} has been out of reach for {}: {reason}",
                 Span(*since)
             ),
+            Self::RegisterTakesNoWrites {
+                store,
+                reason,
+                since,
+            } => write!(
+                f,
+                "{store} has answered reads and taken no writes for {}: {reason}",
+                Span(*since)
+            ),
             Self::RegisterForeign { store, reason } => write!(
                 f,
                 "{store} holds something else where the lease of this group should be, and it is not written over: {reason}"

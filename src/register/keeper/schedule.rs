@@ -2,7 +2,8 @@
 //!
 //! Decided here: that a store has one operation of a group to do at a time, so that what it showed last is what it
 //! held last; that all who ask while it is read are answered by the next read; that a swap is not sent that cannot
-//! succeed; how often the store is read; and that what holds no lease is not written over.
+//! succeed; how often the store is read; that reads which succeed say nothing of writes, so that either has a back-off of its
+//! own; and that what holds no lease is not written over.
 //!
 //! Not here: how an operation is carried out (`task.rs`).
 
@@ -40,8 +41,12 @@ pub(super) struct KeeperSchedule {
     began: Time,
     /// When the operation began that has shown the lease last.
     lease_at: Time,
-    /// So many operations have failed in a row.
+    /// So many reads have failed in a row.
     failures: u32,
+    /// When the last write began.
+    wrote_at: Option<Time>,
+    /// So many writes have failed in a row. Only a write that succeeds ends that.
+    failed_writes: u32,
 }
 
 #[derive(Debug)]
@@ -126,6 +131,8 @@ impl KeeperSchedule {
             began: Time::ZERO,
             lease_at: Time::ZERO,
             failures: 0,
+            wrote_at: None,
+            failed_writes: 0,
         }
     }
 
@@ -171,10 +178,12 @@ impl KeeperSchedule {
         if !matches!(self.under_way, OperationUnderWay::Nothing) {
             return NextOperation::Nothing;
         }
+        let may_write = self.may_write_at(now);
         // A renewal does not wait for a read: its lease runs out.
-        if let Some(Wanted {
-            by, which, value, ..
-        }) = self.swaps.pop_front()
+        if may_write <= now
+            && let Some(Wanted {
+                by, which, value, ..
+            }) = self.swaps.pop_front()
         {
             let expected = self.entry(which);
             let operation = Operation::Swap {
@@ -183,15 +192,17 @@ impl KeeperSchedule {
                 value: value.clone(),
             };
             self.under_way = OperationUnderWay::Swap { by, which, value };
-            self.began = now;
+            (self.wrote_at, self.began) = (Some(now), now);
             return NextOperation::Run(operation);
         }
-        if self.readers.is_empty() && !self.is_told {
-            return NextOperation::Nothing;
-        }
-        let due = self.read_at.map_or(now, |at| at.after(self.pause()));
-        if now < due {
-            return NextOperation::At(due);
+        let waits = !self.swaps.is_empty();
+        let write = waits.then_some(may_write);
+        let reads = !self.readers.is_empty() || self.is_told;
+        let pause = pause(self.failures);
+        let read = reads.then(|| self.read_at.map_or(now, |at| at.after(pause)));
+        if read.is_none_or(|due| now < due) {
+            let next = read.into_iter().chain(write).min();
+            return next.map_or(NextOperation::Nothing, NextOperation::At);
         }
         (self.read_at, self.began) = (Some(now), now);
         self.is_told = false;
@@ -251,12 +262,12 @@ impl KeeperSchedule {
                 false
             }
             Err(_) => {
-                self.failures = self.failures.saturating_add(1);
+                self.failed_writes = self.failed_writes.saturating_add(1);
                 out.push(failed(by.id, by.request));
                 return;
             }
         };
-        self.failures = 0;
+        self.failed_writes = 0;
         let answer = if is_done {
             Answer::Applied(self.version(which))
         } else {
@@ -333,11 +344,18 @@ impl KeeperSchedule {
         Some(Answer::Holds { lease, claim })
     }
 
-    /// From the beginning of a read to that of the next.
-    fn pause(&self) -> Duration {
-        let doublings = self.failures.min(MOST_DOUBLINGS);
-        PAUSE.saturating_mul(1 << doublings)
+    /// A write follows at once upon one that succeeded.
+    fn may_write_at(&self, now: Time) -> Time {
+        match self.wrote_at {
+            Some(at) if self.failed_writes > 0 => at.after(pause(self.failed_writes)),
+            Some(_) | None => now,
+        }
     }
+}
+
+/// From the beginning of an operation to that of the next of its kind, after so many failures in a row.
+fn pause(failures: u32) -> Duration {
+    PAUSE.saturating_mul(1 << failures.min(MOST_DOUBLINGS))
 }
 
 fn failed(id: AgentId, request: u64) -> RegisterReply {
@@ -347,5 +365,5 @@ fn failed(id: AgentId, request: u64) -> RegisterReply {
 /// A store is read a hundred times a second at most, whoever asks how often.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// One that fails is read every 640 ms.
+/// One that fails is asked every 640 ms.
 const MOST_DOUBLINGS: u32 = 6;

@@ -20,6 +20,7 @@ use tokio::sync::mpsc::{Receiver, channel};
 use super::{
     Keeper, StoreAnswer,
     ask::{Answers, AskedQuestion},
+    health::Access,
     schedule::{KeeperSchedule, NextOperation, Operation, RegisterReply, WhichRecord},
 };
 use crate::{
@@ -167,25 +168,28 @@ impl KeeperTask {
     fn finish(&mut self, done: Done, replies: &mut Vec<RegisterReply>) {
         self.operation = None;
         let keeper = &self.keeper;
-        let failure = match &done {
-            Done::Read(Err(error), _) | Done::Read(_, Err(error)) | Done::Swap(Err(error)) => {
-                Some(error).filter(|error| !matches!(error, RegisterError::Foreign { .. }))
-            }
-            Done::Read(Ok(_), Ok(_)) | Done::Swap(Ok(_)) => None,
+        let (access, failure) = match &done {
+            Done::Read(Err(error), _) | Done::Read(_, Err(error)) => (Access::Reads, Some(error)),
+            Done::Read(Ok(_), Ok(_)) => (Access::Reads, None),
+            Done::Swap(swap) => (Access::Writes, swap.as_ref().err()),
         };
-        if let Some(error) = failure {
-            keeper
-                .health
-                .fails(keeper.settings.clock.now(), keeper.name(), error);
-        }
+        // A record of something else is shown as such, not as a failure.
+        let failure = failure.filter(|error| !matches!(error, RegisterError::Foreign { .. }));
         let is_well = failure.is_none();
+        match failure {
+            Some(error) => {
+                let now = keeper.settings.clock.now();
+                keeper.health.fails(access, now, keeper.name(), error);
+            }
+            None => keeper.health.works(access, keeper.name()),
+        }
         match done {
             Done::Read(lease, claim) => self.schedule.read(lease, claim, replies),
             Done::Swap(swap) => self.schedule.swapped(swap, replies),
         }
         if is_well {
             let refused = self.schedule.refused();
-            self.keeper.health.works(self.keeper.name(), refused);
+            self.keeper.health.holds(self.keeper.name(), refused);
         }
     }
 

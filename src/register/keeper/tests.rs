@@ -9,7 +9,7 @@ use crate::{
         RegisterQuestion, RegisterRecord, RegisterShown, SwapRegister, Swapped, Version,
     },
     protocol::{AgentId, Incarnation, Score, Term, Time},
-    register::{self, Entry, RegisterError, Swap},
+    register::{self, Entry, RegisterError, RegisterRefusal, Swap},
 };
 
 fn id(name: &str) -> AgentId {
@@ -262,6 +262,51 @@ fn a_store_that_fails_is_asked_ever_less_and_at_once_more_when_it_answers() {
     scene.ask("a", 3);
     scene.pass(10);
     assert_eq!(scene.next(), NextOperation::Run(Operation::Read));
+}
+
+/// A full store answers reads, and refuses writes.
+#[test]
+fn a_store_that_takes_no_writes_is_asked_ever_less_to_write_although_it_is_read() {
+    let (mut scene, version) = Scene::that_holds(None);
+    let begun = scene.now;
+    let (mut writes, mut reads) = (Vec::new(), 0);
+    for attempt in 0..5_000 {
+        scene.ask("x", attempt);
+        scene.swap(
+            "a",
+            attempt,
+            &version,
+            Swapped::Lease(lease("cron", attempt)),
+        );
+        let since = scene.now.since(begun).as_millis();
+        match scene.next() {
+            NextOperation::Run(Operation::Swap { .. }) => {
+                writes.push(since);
+                let full = io::Error::other("no space");
+                scene.swapped(Err(RegisterError::refused(RegisterRefusal::Full, full)));
+            }
+            NextOperation::Run(Operation::Read) => {
+                reads += 1;
+                scene.show(None, None);
+            }
+            NextOperation::At(_) | NextOperation::Nothing => {}
+        }
+        scene.pass(1);
+    }
+    let first: Vec<_> = writes.iter().take(8).copied().collect();
+    assert_eq!(first, [0, 20, 60, 140, 300, 620, 1_260, 1_900]);
+    assert_eq!(writes.len(), 12, "every 640 ms at last");
+    assert!(reads > 400, "{reads} reads: they go on");
+    // A write that succeeds is followed by the next one at once.
+    scene.pass(1_000);
+    scene.swap("a", 6_000, &version, Swapped::Lease(lease("cron", 1)));
+    scene.begin_swap();
+    scene.swapped(Ok(Swap::Done(register::Version::from(41))));
+    let Answer::Applied(applied) = scene.answer("a", 6_000) else {
+        panic!("it was applied");
+    };
+    scene.swap("a", 6_001, &applied, Swapped::Lease(lease("cron", 2)));
+    scene.begin_swap();
 }
 
 #[test]

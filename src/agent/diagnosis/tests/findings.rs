@@ -69,13 +69,29 @@ fn a_store_that_fails_or_is_slow() {
 fn a_store_of_the_lease_that_fails_or_holds_something_else() {
     let mut facts = vacant();
     let store = "files /leases".to_owned();
-    let fares = |failing, refused: Option<&str>| StoreState {
-        failing,
-        refused: refused.map(str::to_owned),
-    };
-    facts.register = Some((store.clone(), fares(None, None)));
+    facts.register = Some((store.clone(), StoreState::default()));
     assert_eq!(found(&facts), []);
-    let state = fares(Some((MS(3_000), "locked".to_owned())), Some("hello"));
+    let fails = |reason: &str| Some((MS(3_000), reason.to_owned()));
+    let writes = fails("it is full");
+    facts.register = Some((
+        store.clone(),
+        StoreState {
+            writes: writes.clone(),
+            ..StoreState::default()
+        },
+    ));
+    let [takes_no_writes] = &found(&facts)[..] else {
+        panic!("{:?}", found(&facts));
+    };
+    assert_eq!(
+        takes_no_writes.to_string(),
+        "files /leases has answered reads and taken no writes for 3 s: it is full"
+    );
+    let state = StoreState {
+        reads: fails("locked"),
+        writes,
+        refused: Some("hello".to_owned()),
+    };
     facts.register = Some((store.clone(), state));
     let found = found(&facts);
     assert_eq!(
