@@ -38,6 +38,17 @@
 //! Two rules cannot be tested from outside. An operation on a store that hangs has to fail by a time limit of the register's. And an
 //! entry that no register could have written, such as a value that is too large, is [`RegisterError::Foreign`] and is not touched.
 //!
+//! # Errors
+//! | an error | the register | the agents |
+//! |---|---|---|
+//! | passes: a lock, a time limit, too many connections | says `Unreachable`, or `Unknown` after a write | try again, ever less; reads and writes have a back-off each |
+//! | needs a new login | logs in, with the password and the certificates of that moment | as above |
+//! | needs another server: this one takes no writes, ends or hangs | connects to the next one | as above |
+//! | is final: a right, a missing table, another format, a pooler that shares sessions | says `Refused`, with what an operator has to mend | show it in log, diagnosis and health, and go on asking seldom |
+//! | is of the entry: something else wrote it | says `Foreign`, and never writes over it | show it |
+//!
+//! Which error is which stands in a table on the page `failure.rs` of each store.
+//!
 //! # Features
 //! `postgres`, `etcd`: the stores; `tls`: encryption to both; `conformance`: the suite, for tests.
 //!

@@ -85,7 +85,7 @@ fn a_store_of_the_lease_that_fails_or_holds_something_else() {
     };
     assert_eq!(
         takes_no_writes.to_string(),
-        "files /leases has answered reads and taken no writes for 3 s: it is full"
+        "files /leases has answered reads and taken no writes for 3.0 s: it is full"
     );
     let state = StoreState {
         reads: fails("locked"),
