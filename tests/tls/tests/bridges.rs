@@ -1,6 +1,11 @@
 //! Whole bridges with TLS over real sockets: they elect, and no other process takes part.
 
-use std::{future::Future, net::SocketAddr, path::Path, time::Duration};
+use std::{
+    future::Future,
+    net::SocketAddr,
+    path::Path,
+    time::{Duration, SystemTime},
+};
 
 use actix::{System, clock::timeout};
 use actix_bully::{
@@ -18,7 +23,11 @@ use actix_bully::{
         tls::{TlsConfig, TlsStream},
     },
 };
-use actix_bully_tls_tests::{Authority, Leaf, authority::valid, ends::node};
+use actix_bully_tls_tests::{
+    Authority, Leaf,
+    authority::{nearly_expired, valid},
+    ends::node,
+};
 use bytes::BytesMut;
 use futures::{Stream, StreamExt};
 use tokio::{
@@ -270,19 +279,22 @@ fn a_diagnosis_names_another_authority_and_what_to_do() {
 fn a_diagnosis_names_an_expired_certificate_and_what_to_do() {
     play(async {
         let trust = Authority::new("ours");
-        let expired = |name: &str| {
-            let leaf = trust.odd(name, |params| valid(params, -2, -1));
-            trust
-                .builder(&leaf)
-                .build()
-                .expect("its dates do not count")
+        let short = |name: &str| {
+            let config = trust.builder(&trust.odd(name, nearly_expired));
+            config.build().expect("valid still")
         };
-        let a = Host::tls("a", &[("b", None)], &expired("a"));
+        let (a, d) = (short("a"), short("d"));
+        let now = SystemTime::now;
+        until("they have expired", || {
+            [&a, &d].iter().all(|config| config.expires_at() < now())
+        })
+        .await;
+        let a = Host::tls("a", &[("b", None)], &a);
         let b = Host::tls("b", &[("a", Some(&a))], &trust.config("b"));
         let parts = ["the peer's certificate has expired", "renew the peer's"];
         says("a's has expired", &b, parts).await;
         let c = Host::tls("c", &[("d", None)], &trust.config("c"));
-        let d = Host::tls("d", &[("c", Some(&c))], &expired("d"));
+        let d = Host::tls("d", &[("c", Some(&c))], &d);
         let parts = ["this node's certificate has expired", "renew this node's"];
         says("d's has expired", &d, parts).await;
     });

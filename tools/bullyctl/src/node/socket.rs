@@ -166,7 +166,7 @@ mod unix {
                 stream.write_all(b"{\"denied\":{\"message\":\"not you\"}}\n")
             });
             let denied = report(&path).err();
-            node.join().map_err(|_| io::ErrorKind::Other)??;
+            node.join().map_err(|_| ErrorKind::Other)??;
             assert!(
                 matches!(&denied, Some(Failure::Denied(why)) if why == "not you"),
                 "{denied:?}"
