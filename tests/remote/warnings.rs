@@ -16,12 +16,14 @@ use actix_bully::{
     },
     group::Group,
     protocol::Election,
-    remote::{BridgeBuilder, Challenge, Credential, Proof, RemoteMessage, transport::Pipes},
+    remote::{
+        BridgeBuilder, Challenge, Closed, Credential, Proof, RemoteMessage, transport::Pipes,
+    },
 };
 
 use super::{
     elections::store,
-    kit::{Host, builder, id, play, until},
+    kit::{Host, MS, builder, id, play, until},
     logging,
 };
 
@@ -192,4 +194,36 @@ fn a_quorum_that_reaches_other_hosts_warns_of_nothing() {
         agent.store(store(folder.path(), name))
     });
     assert!(said.is_empty(), "{said:#?}");
+}
+
+#[test]
+fn an_ordinary_stop_and_a_link_that_replaces_another_are_no_warnings() {
+    let told = warnings("link ", async {
+        let pipes = Pipes::new();
+        // Both dial, so that one of two links replaces the other.
+        let a = Host::start(&pipes, "a", &["b"]);
+        let b = Host::start(&pipes, "b", &["a"]);
+        until("they are linked", || a.is_linked("b") && b.is_linked("a")).await;
+        b.bridge.drain(MS(1_000)).await.unwrap();
+        until("b has said goodbye", || !a.is_linked("b")).await;
+    });
+    assert_eq!(told, Vec::<String>::new());
+}
+
+#[test]
+fn a_link_that_is_refused_is_warned_of_with_what_to_do() {
+    let told = warnings("link refused", async {
+        let pipes = Pipes::new();
+        let a = Host::start(&pipes, "a", &["b"]);
+        let other = builder(&pipes, "b", &["a"]).cluster("other");
+        let b = Host::with(|group| other.carry(group));
+        until("both have refused", || {
+            let refused = |host: &Host| host.bridge.counters().closed(Closed::Cluster) > 0;
+            refused(&a) && refused(&b)
+        })
+        .await;
+    });
+    let advice = "give both nodes the same cluster";
+    assert!(told.len() >= 2, "{told:?}");
+    assert!(told.iter().all(|line| line.contains(advice)), "{told:?}");
 }
