@@ -139,6 +139,9 @@ impl<E: Election> AgentBuilder<E> {
             group.leave(&id, incarnation);
         })?;
         let wall_at_zero = wall_at_zero(&*clock, &*rest.wall);
+        if let Some(timings) = E::timings(&config) {
+            group.note_pace(timings.into());
+        }
         let spec = Arc::new(Spec {
             id,
             kind: rest.kind,

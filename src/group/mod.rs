@@ -81,7 +81,7 @@ pub use error::{GroupError, Holder, JoinError, OpenError};
 pub(crate) use kept::Attachments;
 pub(crate) use mailbox::{HeldBytes, RemoteEnvelope, Size};
 pub use message::{Envelope, MembersChanged};
-pub use peers::PeerReport;
+pub use peers::{Pace, PeerReport};
 pub(crate) use peers::{PeerReporter, ReachableMember};
 pub(crate) use snapshot::{Handed, NodeDigest};
 pub use unshared::Unshared;

@@ -12,7 +12,7 @@ use std::{
 use serde::Serialize;
 
 use crate::{
-    protocol::{AgentId, Decree, Member, NewVoter, PeerMessage},
+    protocol::{AgentId, Decree, Member, NewVoter, PeerMessage, Timings},
     shown,
 };
 
@@ -58,10 +58,42 @@ pub struct PeerReport {
     /// Its agents follow other rules in this group, or are of another epoch, or have other voters: theirs, then
     /// mine.
     pub mismatch: Option<(String, String)>,
+    /// Its agents have other timings than those here: theirs, then mine.
+    pub timings: Option<(String, String)>,
     /// Which choice of voters its agents in this group follow, as it said last.
     pub epoch: Option<u64>,
     /// Its agents whose names other agents have here.
     pub refused: Vec<AgentId>,
+}
+
+/// The timings of a node's agents, as far as people compare them. Timings that differ are safe: nothing is refused for
+/// them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Pace {
+    /// Longest time of a message, one way, in whole microseconds.
+    pub delay: Duration,
+    /// Silence after which a leader is missed, in whole microseconds; zero where none is.
+    pub detection: Duration,
+}
+
+impl From<&Timings> for Pace {
+    fn from(timings: &Timings) -> Self {
+        let whole = |span: Duration| {
+            Duration::from_micros(u64::try_from(span.as_micros()).unwrap_or(u64::MAX))
+        };
+        let detection = timings.detector().map(|detector| detector.detection);
+        Self {
+            delay: whole(timings.delay_bound()),
+            detection: whole(detection.unwrap_or_default()),
+        }
+    }
+}
+
+impl fmt::Display for Pace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { delay, detection } = self;
+        write!(f, "messages of {delay:?}, detection after {detection:?}")
+    }
 }
 
 /// Whatever carries a group to other nodes.
@@ -162,6 +194,16 @@ impl<M: PeerMessage> Group<M> {
         for bridge in self.0.reporters.all() {
             bridge.want_voter(self.name(), new);
         }
+    }
+
+    /// Notes the timings of an agent that starts here: other nodes hear them when they are linked.
+    pub(crate) fn note_pace(&self, pace: Pace) {
+        self.registry().pace = Some(pace);
+    }
+
+    /// The timings of the last agent that started here.
+    pub(crate) fn pace(&self) -> Option<Pace> {
+        self.registry().pace
     }
 
     /// The nodes that the group is carried to, ordered by name; none where it is carried nowhere.

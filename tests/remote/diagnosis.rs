@@ -284,3 +284,24 @@ fn a_peer_without_the_group_is_told_with_the_one_that_it_has() {
         assert!(a.agents[0].is_leader() && agent.is_leader());
     });
 }
+
+#[test]
+fn timings_that_differ_are_told_at_both_ends() {
+    play(async {
+        let pipes = Pipes::new();
+        let [mut a, mut b] =
+            [("a", ["b"]), ("b", ["a"])].map(|(name, peers)| Host::start(&pipes, name, &peers));
+        a.agent("a1", 1);
+        let slow = BullyAgent::builder("b1").score(2);
+        b.agents.push(slow.join(&b.group).start().unwrap());
+        for (host, node) in [(&a, "b"), (&b, "a")] {
+            let other = format!("{node} has other timings");
+            let parts = [&*other, "detection after 250ms", "detection after 900ms"];
+            says("their timings differ", host, &parts).await;
+        }
+        until("b1 leads all the same", || {
+            a.follows("b1") && b.follows("b1")
+        })
+        .await;
+    });
+}

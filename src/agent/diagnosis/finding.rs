@@ -196,6 +196,15 @@ pub enum Finding {
         /// Whether the work has run before, or was never begun.
         has_run: bool,
     },
+    /// The agents of another node have other timings than this one. That is safe.
+    TimingsDiffer {
+        /// The node.
+        node: String,
+        /// Its timings.
+        theirs: String,
+        /// Those here.
+        mine: String,
+    },
     /// Messages take longer than the timings assume.
     EchoTooLong {
         /// The node.
@@ -397,7 +406,8 @@ impl Finding {
             Self::Learner { .. } => 29,
             Self::ConfigurationOlder { .. } => 30,
             Self::EvenVoters { .. } => 31,
-            Self::FasterFits { .. } => 32,
+            Self::TimingsDiffer { .. } => 32,
+            Self::FasterFits { .. } => 33,
         }
     }
 }

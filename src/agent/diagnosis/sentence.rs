@@ -122,6 +122,10 @@ impl fmt::Display for Finding {
                 }
                 f.write_str(": start an agent of this group there, and compare the groups' names")
             }
+            Self::TimingsDiffer { node, theirs, mine } => write!(
+                f,
+                "{node} has other timings ({theirs}; here {mine}), which is safe: give both hosts the same, so that leaders last and are replaced as expected"
+            ),
             Self::ClockAhead { node } => write!(
                 f,
                 "{node} names terms that are later than the clock here allows, and is not heard: compare the clocks of both hosts"

@@ -23,8 +23,13 @@ impl Facts {
         }
     }
 
-    /// Whether what was measured suits the timings.
+    /// Whether what was measured suits the timings, and whether other nodes have the same.
     pub(super) fn judge_timings(&self, found: &mut Vec<Finding>) {
+        found.extend(self.linked().filter_map(|peer| {
+            let (theirs, mine) = peer.timings.clone()?;
+            let node = peer.node.clone();
+            Some(Finding::TimingsDiffer { node, theirs, mine })
+        }));
         let Some(timings) = &self.assumed.timings else {
             return;
         };

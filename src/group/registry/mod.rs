@@ -22,7 +22,7 @@ use crate::protocol::{
 };
 
 use super::{
-    JoinError, Snapshot,
+    JoinError, Pace, Snapshot,
     rank_set::RankSet,
     signal::Signal,
     snapshot::{Delivery, NodeDigest, Route},
@@ -41,6 +41,8 @@ pub(super) struct Registry<M: PeerMessage> {
     volatile: BTreeSet<AgentId>,
     /// The agents that have made a record durable, and by which rules.
     records: BTreeMap<AgentId, Requirements>,
+    /// The timings of the last agent that started here.
+    pub(super) pace: Option<Pace>,
     /// Whether other hosts were ever let in.
     was_opened: bool,
     /// This process, as other nodes know it.
@@ -136,6 +138,7 @@ impl<M: PeerMessage> Registry<M> {
             floor: Incarnation::default(),
             volatile: BTreeSet::new(),
             records: BTreeMap::new(),
+            pace: None,
             was_opened: false,
             node: NodeDigest::default(),
             signals: Vec::new(),

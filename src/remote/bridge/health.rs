@@ -16,7 +16,7 @@ use std::{
 use tracing::warn;
 
 use crate::{
-    group::{PeerReport, PeerReporter, companion_of},
+    group::{Pace, PeerReport, PeerReporter, companion_of},
     protocol::{Decree, Leaders, NewVoter, Time},
     remote::{
         Closed, Farewell, GroupRules, NodeId,
@@ -65,6 +65,7 @@ struct PeerOpened {
     epoch: u64,
     /// Its rules and those here, where nothing crosses because of them.
     mismatch: Option<(String, String)>,
+    pace: Option<Pace>,
 }
 
 /// Why there is no link, and what to do about that.
@@ -158,8 +159,14 @@ impl PeerHealth {
     }
 
     /// The peer has said which rules it follows in a group; `mine` if nothing crosses because of them.
-    pub(crate) fn opened(&self, group: &str, theirs: &GroupRules, mine: Option<&GroupRules>) {
+    pub(crate) fn opened(
+        &self,
+        group: &str,
+        (theirs, pace): (&GroupRules, Option<Pace>),
+        mine: Option<&GroupRules>,
+    ) {
         let said = PeerOpened {
+            pace,
             epoch: theirs.epoch,
             mismatch: mine.map(|mine| (theirs.to_string(), mine.to_string())),
         };
@@ -262,6 +269,11 @@ impl BridgeState {
             advice: trouble.as_ref().and_then(|trouble| trouble.advice),
             last_error: trouble.map(|trouble| trouble.text),
             echo: peer.health.echo(),
+            timings: opened.as_ref().and_then(|opened| {
+                let mine = self.carried.get(at?)?.pace()?;
+                let theirs = opened.pace.filter(|theirs| *theirs != mine)?;
+                Some((theirs.to_string(), mine.to_string()))
+            }),
             epoch: opened.as_ref().map(|opened| opened.epoch),
             mismatch: opened.and_then(|opened| opened.mismatch),
             refused,
@@ -331,11 +343,17 @@ mod tests {
             voters: None,
         };
         let told = || lock(&health.opened).known.get("jobs").cloned();
-        health.opened("jobs", &rules(2), Some(&rules(1)));
+        health.opened("jobs", (&rules(2), None), Some(&rules(1)));
         let [theirs, mine] = [2, 1].map(|epoch| rules(epoch).to_string());
-        let said = |epoch, mismatch| Some(PeerOpened { epoch, mismatch });
+        let said = |epoch, mismatch| {
+            Some(PeerOpened {
+                epoch,
+                mismatch,
+                pace: None,
+            })
+        };
         assert_eq!(told(), said(2, Some((theirs, mine))));
-        health.opened("jobs", &rules(3), None);
+        health.opened("jobs", (&rules(3), None), None);
         assert_eq!(told(), said(3, None));
         assert_eq!(health.echo(), None);
         health.echoed(0);

@@ -8,8 +8,8 @@ use std::{
 
 use crate::{
     group::{
-        Envelope, Group, Handed, Holder, MembershipWatch, OpenError, PeerReporter, Remote, Size,
-        Snapshot, Update,
+        Envelope, Group, Handed, Holder, MembershipWatch, OpenError, Pace, PeerReporter, Remote,
+        Size, Snapshot, Update,
     },
     protocol::{AgentId, Incarnation, Leader, Member, MinimumRole, Presence, Requirements},
     remote::{
@@ -32,6 +32,8 @@ pub(crate) trait Carried: Debug + Send + Sync {
     fn watch(&self, notify: Box<dyn Fn() + Send + Sync>) -> LookAtMembers;
     /// What the group's agents here share; `None` before there are any.
     fn requirements(&self) -> Option<Requirements>;
+    /// The timings of its agents here.
+    fn pace(&self) -> Option<Pace>;
     /// Tells the group who knows of its peers.
     fn add_reporter(&self, reporter: &Weak<dyn PeerReporter>);
 
@@ -127,6 +129,10 @@ impl<M: RemoteMessage> Carried for Carrier<M> {
 
     fn requirements(&self) -> Option<Requirements> {
         self.group.requirements()
+    }
+
+    fn pace(&self) -> Option<Pace> {
+        self.group.pace()
     }
 
     fn add_reporter(&self, reporter: &Weak<dyn PeerReporter>) {

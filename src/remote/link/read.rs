@@ -21,7 +21,7 @@ use tokio::{
 use tracing::warn;
 
 use crate::{
-    group::companion_of,
+    group::{Pace, companion_of},
     protocol::{AgentId, Member, Presence, Time},
     remote::{
         BridgeEvent, Closed, DropReason, FrameVerdict, GroupRules, GroupStanding, Inbound,
@@ -90,7 +90,7 @@ impl LinkReader {
             let mut opened = None;
             let verdict = self.inbound.frame(now, body, |opening| {
                 let standing = shared.standing(opening);
-                let theirs = GroupRules::opened(opening);
+                let theirs = (GroupRules::opened(opening), opening.pace);
                 opened = Some((standing, opening.name.to_owned(), theirs));
                 standing
             })?;
@@ -238,7 +238,12 @@ impl Common {
     }
 
     /// The other side begins a group anew.
-    fn opened(&self, standing: GroupStanding, name: &str, theirs: GroupRules) {
+    fn opened(
+        &self,
+        standing: GroupStanding,
+        name: &str,
+        (theirs, pace): (GroupRules, Option<Pace>),
+    ) {
         let shared = &self.shared;
         let at = shared.carried.iter().position(|c| c.name() == name);
         let Some(group) = at else {
@@ -258,12 +263,12 @@ impl Common {
         }
         let mine = shared.carried.get(group).and_then(|c| c.requirements());
         if standing != GroupStanding::Mismatch {
-            self.peer.health.opened(name, &theirs, None);
+            self.peer.health.opened(name, (&theirs, pace), None);
         }
         if let (GroupStanding::Mismatch, Some(mine)) = (standing, mine) {
             self.peer.agents().remove(group);
             let (node, mine) = (self.link.peer.clone(), GroupRules::from(&mine));
-            self.peer.health.opened(name, &theirs, Some(&mine));
+            self.peer.health.opened(name, (&theirs, pace), Some(&mine));
             warn!(peer = %node, group = name, %theirs, %mine, "peer follows other rules in a group: compare the rules, epochs and voters that both hosts configure");
             if let Ok(group) = AgentId::new(name) {
                 shared.events.tell(BridgeEvent::Mismatch {

@@ -282,6 +282,7 @@ impl LinkWriter {
             rules: mine.rules.name(),
             epoch: mine.epoch,
             voters: mine.voters,
+            pace: carried.pace(),
         });
         let mut pieces = RosterUpdate::pieces(
             content,

@@ -14,9 +14,12 @@ use super::{
     read::{Cursor, Integer},
     write,
 };
-use crate::protocol::{
-    AgentId, Electorate, Ends, Incarnation, Leader, Member, MemberKind, Presence, Score, StoreId,
-    Term,
+use crate::{
+    group::Pace,
+    protocol::{
+        AgentId, Electorate, Ends, Incarnation, Leader, Member, MemberKind, Presence, Score,
+        StoreId, Term,
+    },
 };
 
 /// Which rules a group follows on a node. If two nodes differ, nothing crosses for that group.
@@ -30,6 +33,8 @@ pub struct Opening<'a> {
     pub epoch: u64,
     /// The voters and quorums of that choice.
     pub voters: Option<Electorate>,
+    /// The timings of the agents, for people.
+    pub pace: Option<Pace>,
 }
 
 /// A roster as it came. Its entries are read as they are asked for.
@@ -96,12 +101,13 @@ impl<'a> RosterFrame<'a> {
         let opening = if cursor.nil() {
             None
         } else {
-            cursor.array_of(4)?;
+            cursor.array_of(5)?;
             Some(Opening {
                 name: cursor.text()?,
                 rules: cursor.text()?,
                 epoch: cursor.unsigned()?,
                 voters: electorate(&mut cursor)?,
+                pace: pace(&mut cursor)?,
             })
         };
         Ok(Self {
@@ -183,11 +189,22 @@ fn write_opening(opening: Option<Opening<'_>>, out: &mut BytesMut) {
     let Some(opening) = opening else {
         return write::nil(out);
     };
-    write::array(out, 4);
+    write::array(out, 5);
     write::text(out, opening.name);
     write::text(out, opening.rules);
     write::unsigned(out, opening.epoch);
-    let Some(voters) = opening.voters else {
+    write_electorate(opening.voters, out);
+    let Some(pace) = opening.pace else {
+        return write::nil(out);
+    };
+    write::array(out, 2);
+    for span in [pace.delay, pace.detection] {
+        write::unsigned(out, u64::try_from(span.as_micros()).unwrap_or(u64::MAX));
+    }
+}
+
+fn write_electorate(voters: Option<Electorate>, out: &mut BytesMut) {
+    let Some(voters) = voters else {
         return write::nil(out);
     };
     write::array(out, if voters.spans.is_some() { 6 } else { 4 });
@@ -303,6 +320,18 @@ fn electorate(cursor: &mut Cursor<'_>) -> Result<Option<Electorate>, WireError> 
         voters.spans = Some((Duration::from_micros(promise), Duration::from_micros(round)));
     }
     Ok(Some(voters))
+}
+
+fn pace(cursor: &mut Cursor<'_>) -> Result<Option<Pace>, WireError> {
+    if cursor.nil() {
+        return Ok(None);
+    }
+    cursor.array_of(2)?;
+    let (delay, detection) = (cursor.unsigned()?, cursor.unsigned()?);
+    Ok(Some(Pace {
+        delay: Duration::from_micros(delay),
+        detection: Duration::from_micros(detection),
+    }))
 }
 
 /// At most as many as are kept, earliest first.

@@ -58,7 +58,7 @@ fn for_programs_it_is_json() {
         "peers": [
             {"node": "host-c", "address": "10.0.0.2:7400", "unlinked_ms": 12345.0,
              "last_error": "connection refused", "advice": "no process listens there", "echo_ms": null, "is_name_disputed": false, "is_contested": false, "has_twin": false,
-             "is_clock_ahead": false, "lacks_group": false, "shares_no_group": false, "other_groups": [],
+             "is_clock_ahead": false, "lacks_group": false, "shares_no_group": false, "other_groups": [], "timings": null,
              "mismatch": null, "epoch": null, "refused": []}
         ]
     }"#;
@@ -127,6 +127,11 @@ fn each_finding_is_one_line() {
         Finding::PeerLacksGroup {
             node: "host-c".to_owned(),
             others: vec!["job".to_owned()],
+        },
+        Finding::TimingsDiffer {
+            node: "host-c".to_owned(),
+            theirs: "messages of 9ms, detection after 250ms".to_owned(),
+            mine: "messages of 40ms, detection after 900ms".to_owned(),
         },
         Finding::ClockAhead {
             node: "host-c".to_owned(),

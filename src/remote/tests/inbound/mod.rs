@@ -116,6 +116,7 @@ const SHOP: Opening<'static> = Opening {
     rules: "quorum",
     epoch: 0,
     voters: None,
+    pace: None,
 };
 
 fn id(name: &str) -> AgentId {

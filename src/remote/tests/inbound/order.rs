@@ -55,7 +55,7 @@ fn a_malformed_frame_ends_the_link() {
         (b"\x91\x09", WireError::Kind),
         (b"\x93\x04\xcc\x01\x01", WireError::NotShortest),
         (
-            b"\x97\x02\x01\x05\x94\xa1/\xa1m\x00\xc0\x90\x90\xc0",
+            b"\x97\x02\x01\x05\x95\xa1/\xa1m\x00\xc0\xc0\x90\x90\xc0",
             WireError::Value,
         ),
     ] {

@@ -3,6 +3,7 @@
 
 use super::{body, bounds, hex, written};
 use crate::{
+    group::Pace,
     protocol::{
         AgentId, Electorate, Incarnation, Member, MemberKind, Presence, Score, StoreId, Term,
     },
@@ -239,9 +240,13 @@ fn version_1_roster() {
             list: 258,
             spans: None,
         }),
+        pace: Some(Pace {
+            delay: std::time::Duration::from_micros(100),
+            detection: std::time::Duration::ZERO,
+        }),
     };
     let golden = hex(
-        "00000038 97 02 01 05 94 a167 a671756f72756d 03 94 05 03 04 cd0102 91 02
+        "0000003b 97 02 01 05 95 a167 a671756f72756d 03 94 05 03 04 cd0102 92 64 00 91 02
         92 98 00 a161 00 94 1e fb 00 00 01 09 92 07 08 ccab 98 01 a162 01 c0 03 c0 90 c0 93 00 09 07",
     );
     let encoded = written(|out| RosterFrame::encode(1, 5, Some(opening), &content(), out));
@@ -312,6 +317,7 @@ fn version_1_roster_without_disks() {
             list: 258,
             spans: Some((micros(900_000), micros(100))),
         }),
+        pace: None,
     };
     let encoded = written(|out| RosterFrame::encode(1, 5, Some(opening), &content(), out));
     let voters = hex("96 03 02 02 cd0102 ce000dbba0 64");

@@ -2,6 +2,7 @@
 
 use super::{body, bounds, hex, written};
 use crate::{
+    group::Pace,
     protocol::{AgentId, Electorate, Incarnation, Member, MemberKind, Score, StoreId, Term},
     remote::wire::{Frame, Hello, LeaderHint, Opening, RosterContent, RosterFrame, WireError},
 };
@@ -41,6 +42,10 @@ fn a_sender_can_compute_what_fits() {
             lease_quorum: u32::MAX,
             list: u64::MAX,
             spans: Some((LONGEST, LONGEST)),
+        }),
+        pace: Some(Pace {
+            delay: LONGEST,
+            detection: LONGEST,
         }),
     };
     let mut content = RosterContent {
