@@ -295,7 +295,7 @@ async fn another_protocol_over_tls_is_refused() {
 
 /// The dialler learns of its refusal at its first read, and no more than that.
 #[tokio::test]
-async fn the_dialler_learns_only_that_it_was_refused() {
+async fn the_dialler_learns_why_its_certificate_is_refused() {
     let (trust, other) = (Authority::new("ours"), Authority::new("theirs"));
     // It trusts us; we do not trust it.
     let stranger = actix_bully::remote::tls::TlsConfig::builder()
@@ -316,7 +316,7 @@ async fn the_dialler_learns_only_that_it_was_refused() {
         TlsReason::UnknownIssuer
     );
     let end = connected.expect("the dialler is done before it is judged");
-    assert_eq!(refused_later(end).await, Some(TlsReason::RefusedByPeer));
+    assert_eq!(refused_later(end).await, Some(TlsReason::OwnAuthority));
 }
 
 #[tokio::test]

@@ -60,7 +60,7 @@ async fn links_outlive_a_reload_and_new_ones_use_the_new_files() {
     let reason = accepted.expect_err("b has an old certificate").reason();
     assert_eq!(
         reason,
-        TlsReason::RefusedByPeer,
+        TlsReason::OwnAuthority,
         "b does not trust the new authority"
     );
     let (mut at_a, mut at_b) = pair(&a, &new.config("b")).await;

@@ -12,7 +12,7 @@ const SOON: Duration = Duration::from_secs(20);
 #[test]
 fn a_server_ends_after_its_node_has_left() {
     System::new().block_on(async {
-        let node = |name: &str| Config::new(name, "jobs").start().unwrap();
+        let node = |name: &str| Config::new(name, name).start().unwrap();
         let (one, other) = (node("one"), node("other"));
         for running in [&one, &other] {
             running.agent().wait_for_leader(SOON).await.unwrap();
