@@ -52,6 +52,7 @@ impl Register {
             request,
             answer,
             age: Micros(u64::from(choices.byte()) << 12),
+            waited: Micros(u64::from(choices.byte()) << 6),
         })
     }
 

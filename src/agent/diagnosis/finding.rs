@@ -220,6 +220,22 @@ pub enum Finding {
         /// The fastest preset that fits, if any does.
         advice: Option<&'static str>,
     },
+    /// The store of the lease answers later than the timings assume.
+    RegisterIsSlow {
+        /// How the store is called.
+        store: String,
+        /// The time of an answer, the median of ten. As JSON: `answer_ms`.
+        #[serde(rename = "answer_ms", serialize_with = "shown::millis")]
+        answer: Duration,
+        /// What the timings allow. As JSON: `assumed_ms`.
+        #[serde(rename = "assumed_ms", serialize_with = "shown::millis")]
+        assumed: Duration,
+        /// The lease, if three answers do not fit into it: then no leader can hold it. As JSON: `too_short_ms`.
+        #[serde(rename = "too_short_ms", serialize_with = "shown::optional_millis")]
+        too_short: Option<Duration>,
+        /// The fastest preset that fits, if any does.
+        advice: Option<&'static str>,
+    },
     /// There is no leader, and the store writes for so long that the round that asks for votes may be over before they come.
     WriteTooLong {
         /// How long a write took of late. As JSON: `write_ms`.
@@ -384,6 +400,7 @@ impl Finding {
             Self::FewVoters { .. } => 10,
             Self::PeerUnlinked { .. } | Self::PeerLacksGroup { .. } | Self::ClockAhead { .. } => 11,
             Self::EchoTooLong { .. }
+            | Self::RegisterIsSlow { .. }
             | Self::WriteTooLong { .. }
             | Self::RenewsLate { .. }
             | Self::Stalls { .. } => 12,

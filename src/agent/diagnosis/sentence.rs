@@ -146,6 +146,7 @@ impl fmt::Display for Finding {
                 "this agent leads, and nothing runs: the future of lead(..) was never polled; await it, or spawn it",
             ),
             Self::EchoTooLong { .. }
+            | Self::RegisterIsSlow { .. }
             | Self::WriteTooLong { .. }
             | Self::RenewsLate { .. }
             | Self::Stalls { .. }

@@ -29,6 +29,29 @@ impl fmt::Display for TimingWords<'_> {
                 Span(*assumed),
                 advice.unwrap_or("timings with a longer delay bound")
             ),
+            Finding::RegisterIsSlow {
+                store,
+                answer,
+                assumed,
+                too_short,
+                advice,
+            } => {
+                let (answer, assumed) = (Span(*answer), Span(*assumed));
+                write!(
+                    f,
+                    "the store answers in {answer} ({store}), and these timings allow {assumed}: "
+                )?;
+                match too_short {
+                    None => f.write_str("leaders are elected more slowly"),
+                    Some(lease) => write!(
+                        f,
+                        "no leader can keep a lease of {}, into which three answers have to fit",
+                        Span(*lease)
+                    ),
+                }?;
+                let advice = advice.unwrap_or("timings with a longer delay bound");
+                write!(f, ": use {advice}")
+            }
             Finding::WriteTooLong {
                 write,
                 round,

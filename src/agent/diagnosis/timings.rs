@@ -3,6 +3,8 @@
 //! Decided here: when timings are too fast for the place, or needlessly slow, and which preset would fit. Not here:
 //! timings made of a measurement ([`Timings::measured`]).
 
+use std::time::Duration;
+
 use crate::{
     group::PeerReport,
     protocol::{Measurement, Timings},
@@ -38,6 +40,7 @@ impl Facts {
                 .iter()
                 .filter_map(|peer| self.judge_echo(timings, peer)),
         );
+        found.extend(self.judge_answers(timings));
         found.extend(self.judge_write(timings));
         found.extend(self.judge_renewals(timings));
         found.extend(self.judge_stall(timings));
@@ -66,6 +69,22 @@ impl Facts {
         })
     }
 
+    /// Whether the store of the lease answers in the time that the timings assume: d there and d back.
+    fn judge_answers(&self, timings: &Timings) -> Option<Finding> {
+        let (store, _) = self.register.as_ref()?;
+        let answer = self.signs.prospects.slow_answers?;
+        let allowed = |timings: &Timings| timings.delay_bound().saturating_mul(2);
+        // A renewal, a read of what is claimed, and the next renewal.
+        let fits = |lease: &Duration| answer.saturating_mul(3) < *lease;
+        Some(Finding::RegisterIsSlow {
+            store: store.clone(),
+            answer,
+            assumed: allowed(timings),
+            too_short: Some(timings.lease()).filter(|lease| !fits(lease)),
+            advice: self.fastest_preset(|preset| allowed(preset) >= answer),
+        })
+    }
+
     /// Whether the answers of a round can come before it is over. Only without a leader: one write that was slow says
     /// little about a group that has one.
     fn judge_write(&self, timings: &Timings) -> Option<Finding> {
@@ -86,6 +105,9 @@ impl Facts {
 
     /// Whether the leader that this agent is keeps its lease with room to spare.
     fn judge_renewals(&self, timings: &Timings) -> Option<Finding> {
+        if self.signs.prospects.slow_answers.is_some() {
+            return None; // it has the reason
+        }
         let strain = self.signs.strain.as_deref()?;
         let late = strain.steadily_late()?;
         self.status.leading?;

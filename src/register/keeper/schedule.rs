@@ -30,7 +30,7 @@ pub(super) struct KeeperSchedule {
     lease: Content<LeaseRecord>,
     claim: Content<ClaimRecord>,
     /// The question of each agent that waits for a read that has not begun.
-    readers: BTreeMap<AgentId, u64>,
+    readers: BTreeMap<AgentId, WaitingReader>,
     swaps: VecDeque<Wanted>,
     under_way: OperationUnderWay,
     /// The store has told of a change since the last read began.
@@ -53,7 +53,7 @@ pub(super) struct KeeperSchedule {
 enum OperationUnderWay {
     Nothing,
     Read {
-        readers: BTreeMap<AgentId, u64>,
+        readers: BTreeMap<AgentId, WaitingReader>,
     },
     Swap {
         by: Asker,
@@ -71,11 +71,19 @@ struct Wanted {
     value: Vec<u8>,
 }
 
-/// Who asked, and the number of the question.
+/// Who asked, the number of the question, and when it was heard.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Asker {
     id: AgentId,
     request: u64,
+    heard: Time,
+}
+
+/// The number of a question, and when it was heard.
+#[derive(Clone, Copy, Debug)]
+struct WaitingReader {
+    request: u64,
+    heard: Time,
 }
 
 /// One of the two records.
@@ -139,6 +147,7 @@ impl KeeperSchedule {
     /// An agent asks.
     pub(super) fn hear(
         &mut self,
+        now: Time,
         from: AgentId,
         question: RegisterQuestion,
         out: &mut Vec<RegisterReply>,
@@ -146,7 +155,8 @@ impl KeeperSchedule {
         match question {
             // An agent that asks again needs no answer to what it asked before.
             RegisterQuestion::Read(read) => {
-                self.readers.insert(from, read.request);
+                let (request, heard) = (read.request, now);
+                self.readers.insert(from, WaitingReader { request, heard });
             }
             RegisterQuestion::Swap(swap) => {
                 let (which, value) = match &swap.record {
@@ -158,7 +168,11 @@ impl KeeperSchedule {
                 self.swaps
                     .retain(|other| other.by.id != from || other.which != which);
                 self.swaps.push_back(Wanted {
-                    by: Asker { id: from, request },
+                    by: Asker {
+                        id: from,
+                        request,
+                        heard: now,
+                    },
                     which,
                     expected: swap.expected,
                     value: value.into_bytes(),
@@ -224,7 +238,8 @@ impl KeeperSchedule {
         let (lease, claim) = (self.lease.note(lease), self.claim.note(claim));
         let (Ok(lease), Ok(claim)) = (lease, claim) else {
             self.failures = self.failures.saturating_add(1);
-            out.extend(readers.into_iter().map(|(id, request)| failed(id, request)));
+            let failures = readers.into_iter();
+            out.extend(failures.map(|(id, reader)| failed(id, reader.request)));
             return;
         };
         (self.failures, self.lease_at) = (0, self.began);
@@ -233,9 +248,12 @@ impl KeeperSchedule {
             return;
         };
         let asked: Vec<_> = readers.keys().cloned().collect();
-        let answers = readers
-            .into_iter()
-            .map(|(id, request)| RegisterReply::To(id, RegisterShown::to(request, holds.clone())));
+        let began = self.began;
+        let answers = readers.into_iter().map(|(id, reader)| {
+            let waited = began.since(reader.heard).into();
+            let shown = RegisterShown::after(reader.request, waited, holds.clone());
+            RegisterReply::To(id, shown)
+        });
         out.extend(answers);
         if lease || claim {
             out.push(RegisterReply::ToOthers(asked, self.lease_at, holds));
@@ -274,7 +292,8 @@ impl KeeperSchedule {
             Answer::Changed
         };
         let asker = by.id;
-        let shown = RegisterShown::to(by.request, answer);
+        let waited = self.began.since(by.heard).into();
+        let shown = RegisterShown::after(by.request, waited, answer);
         out.push(RegisterReply::To(asker.clone(), shown));
         self.refuse_hopeless(out);
         // The others here see what was written without a read.

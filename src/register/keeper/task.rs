@@ -99,7 +99,9 @@ impl KeeperTask {
             match poll_fn(|cx| self.poll_event(cx)).await {
                 KeeperEvent::Asked(asked) => {
                     self.agents.insert(asked.from.clone(), asked.answers);
-                    self.schedule.hear(asked.from, asked.question, &mut replies);
+                    let now = self.keeper.settings.clock.now();
+                    self.schedule
+                        .hear(now, asked.from, asked.question, &mut replies);
                 }
                 KeeperEvent::Told => self.schedule.tell(),
                 KeeperEvent::Done(done) => self.finish(done, &mut replies),

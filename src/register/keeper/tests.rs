@@ -93,7 +93,8 @@ impl Scene {
 
     fn ask(&mut self, agent: &str, request: u64) {
         let read = RegisterQuestion::Read(ReadRegister { request });
-        self.schedule.hear(id(agent), read, &mut self.said);
+        self.schedule
+            .hear(self.now, id(agent), read, &mut self.said);
     }
 
     fn swap(&mut self, agent: &str, request: u64, expected: &Version, record: Swapped) {
@@ -103,7 +104,8 @@ impl Scene {
             record,
         };
         let swap = RegisterQuestion::Swap(Box::new(swap));
-        self.schedule.hear(id(agent), swap, &mut self.said);
+        self.schedule
+            .hear(self.now, id(agent), swap, &mut self.said);
     }
 
     fn next(&mut self) -> NextOperation {

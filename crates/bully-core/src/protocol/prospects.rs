@@ -27,11 +27,13 @@ pub struct Prospects {
     pub recovers: Option<Recovering>,
     /// The epoch that a change of the voters leads to, as long as this participant knows that one is under way.
     pub next_epoch: Option<u64>,
+    /// The time that the store of a lease takes for an answer, where that is more than the timings assume.
+    pub slow_answers: Option<Duration>,
 }
 
 impl Prospects {
     /// Whether they are those of a participant that only follows, or only leads. How a live leader gives way is no
-    /// part of that: it is a policy, which an incarnation does not change.
+    /// part of that: it is a policy, which an incarnation does not change; nor is what was measured.
     pub const fn is_idle(&self) -> bool {
         let Self {
             cooldown_until,
@@ -40,6 +42,7 @@ impl Prospects {
             preemption: _,
             recovers,
             next_epoch,
+            slow_answers: _,
         } = self;
         let waits = cooldown_until.is_some() || waits_until.is_some() || takeover_at.is_some();
         !waits && recovers.is_none() && next_epoch.is_none()

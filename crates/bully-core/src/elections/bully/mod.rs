@@ -213,6 +213,7 @@ impl Election for Bully {
             preemption: Some(self.core.config.preemption),
             recovers: None,
             next_epoch: None,
+            slow_answers: None,
         }
     }
 

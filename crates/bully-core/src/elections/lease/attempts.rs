@@ -1,9 +1,11 @@
 //! The writes that an agent has asked for, as far as it remembers them.
 //!
-//! Decided here: which of them is remembered, and which one counts when the store says that it was applied, or shows
-//! its record. Not here: the content of a write ([`core`](super::core)).
+//! Decided here: which of them is remembered, which one counts when the store says that it was applied, or shows
+//! its record, and when the next one is due. Not here: the content of a write ([`core`](super::core)).
 
-use super::{Defect, core::Core, reads::Looked, sight::Sight};
+use std::time::Duration;
+
+use super::{BullyTimer, Defect, Out, core::Core, reads::Looked, sight::Sight};
 use crate::elections::message::{
     record::LeaseRecord,
     register::{Cell, Swapped, Version},
@@ -49,6 +51,28 @@ impl Core {
         self.attempts
             .iter()
             .any(|attempt| attempt.request == request)
+    }
+
+    /// When the attempt of that number was asked for, if it is one to write the lease.
+    pub(super) fn sent_at(&self, request: u64) -> Option<Time> {
+        let of_lease = |attempt: &&SwapAttempt| {
+            attempt.request == request && matches!(attempt.record, Swapped::Lease(_))
+        };
+        self.attempts.iter().find(of_lease).map(|it| it.sent)
+    }
+
+    /// `renews-when-answered`: an attempt to renew was answered. The next one is made now, but not earlier than H after
+    /// that one was asked for; a later attempt has its own time.
+    pub(super) fn renew_after(&mut self, now: Time, request: u64, sent: Time, out: &mut Out) {
+        let is_later = |other: &SwapAttempt| {
+            other.request > request && matches!(other.record, Swapped::Lease(_))
+        };
+        if self.attempts.iter().any(is_later) || self.config.has(Defect::AnswersAwaitedNot) {
+            return;
+        }
+        let due = sent.after(self.config.heartbeat()).max(now);
+        self.alarms
+            .set_to(BullyTimer::Heartbeat, now, due, Duration::ZERO, out);
     }
 
     /// No attempt of a leadership that has ended may begin another one.

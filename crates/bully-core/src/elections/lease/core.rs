@@ -185,7 +185,7 @@ impl Core {
             return;
         };
         let (me, holder) = ((score, &self.me.id), (holder.score, &holder.id));
-        if self.cooldown.is_active(now) {
+        if self.cooldown.is_active(now) || self.reads.is_slow(&self.config) {
             return;
         }
         let expected = self.claims.to_write(now, me, holder, &self.config);
@@ -363,7 +363,7 @@ impl Core {
             .is_some_and(|(id, score)| {
                 me.members.get(id).is_none() && !me.outranks(score, id) && gone != Some(id)
             });
-        let at = at.saturating_add(usize::from(outranked));
+        let at = at.saturating_add(usize::from(outranked || self.reads.is_slow(config)));
         // An agent ahead may have seen the same later by as much as a read is apart from the next.
         let wait = slot::delay(config.poll(), at);
         let begins = free.max(self.vacant_since);

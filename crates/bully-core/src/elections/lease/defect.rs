@@ -32,6 +32,10 @@ defects! { LeaseConfig:
     AgeIgnored,
     /// `gap-from-sending`: a longer gap does not prolong the wait.
     WaitNotLonger,
+    /// `renews-when-answered`: the lease is renewed every H, also while the answer to the last renewal is awaited.
+    AnswersAwaitedNot,
+    /// `slow-waits`: an agent whose way to the store is slow claims the lease, and takes it, by its rank.
+    SlowPreferred,
     /// `longest-lease-seen`: the wait is for the lease that the record says, or for one's own where there is none.
     LeaseForgotten,
     /// `longest-lease-seen`: a record of an earlier term that shows a lease released is believed.

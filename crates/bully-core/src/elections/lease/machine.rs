@@ -78,8 +78,8 @@ impl Lease {
             (BullyTimer::Heartbeat, State::Leading(leading)) => {
                 leading.renew(&mut self.core, now, out);
                 self.core.read(now, out); // for what is claimed
-                let heartbeat = self.core.config.heartbeat();
-                self.core.alarms.set(timer, now, heartbeat, out);
+                let again = self.core.reads.again(&self.core.config);
+                self.core.alarms.set(timer, now, again, out);
             }
             (BullyTimer::Campaign, State::Vacant) => self.take(now, out),
             (BullyTimer::Lease, State::Following(_)) => {

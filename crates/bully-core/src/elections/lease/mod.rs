@@ -32,7 +32,9 @@
 //! | rule | what an agent does | decided in |
 //! |---|---|---|
 //! | `nonce-of-one-attempt` | each attempt to write has a number that no other attempt of its incarnation has | `core.rs` |
-//! | `lease-from-send-time` | a lease counts from when the attempt was sent that was then applied | `core.rs`, `leader.rs` |
+//! | `lease-from-send-time` | a lease counts from when the attempt was sent that was then applied: after the time that it waited in this process for the store's turn | `core.rs`, `leader.rs` |
+//! | `renews-when-answered` | a renewal goes before a read. The next one is made when the last was answered, H after it at the earliest; one without an answer is repeated after H, where answers are slow after 2/3 D. So three answers have to fit into a lease: of a renewal, a read, and the next renewal | `attempts.rs`, `reads.rs` |
+//! | `slow-waits` | an agent that waits for an answer of the store for more than 3/4 H (the median of ten) claims no lease, and takes a free one a step later: a preference would move the leadership to an agent that cannot keep it | `reads.rs`, `core.rs` |
 //! | `lease-ends-by-clock` | each step begins with the end of a lease that is over | `machine.rs` |
 //! | `unknown-is-no-success` | an attempt whose outcome is unknown prolongs nothing: the agent reads | `shown.rs` |
 //! | `recognised-by-its-nonce` | an attempt that was applied late is seen by its nonce, and counts from when it was sent | `shown.rs`, `attempts.rs` |
@@ -236,6 +238,7 @@ impl Election for Lease {
             preemption: Some(self.core.config.preemption),
             recovers: None,
             next_epoch: None,
+            slow_answers: self.core.reads.slow(&self.core.config),
         }
     }
 

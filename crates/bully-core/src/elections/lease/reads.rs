@@ -1,6 +1,7 @@
 //! The reads of a participant at its register, and the time that the answers took.
 //!
-//! Decided here: which answer counts, how far apart two reads may be, and how much longer a wait is for that. Not
+//! Decided here: which answer counts, how far apart two reads may be, how much longer a wait is for that, and which agent
+//! counts as slow. Not
 //! here: the content of an answer ([`sight`](super::sight)).
 
 use std::{collections::VecDeque, time::Duration};
@@ -38,11 +39,14 @@ impl Reads {
     pub(super) fn answer(
         &mut self,
         request: u64,
+        waited: Duration,
         now: Time,
         config: &LeaseConfig,
     ) -> Option<Looked> {
         let at = self.sent.iter().position(|(asked, _)| *asked == request)?;
-        let (_, sent) = self.sent.drain(..=at).next_back()?;
+        let (_, asked) = self.sent.drain(..=at).next_back()?;
+        // The store was not asked before that.
+        let sent = asked.after(waited).min(now);
         // By the answers before this one, so that an answer that hung does not allow for itself.
         let allowed = self.allowed(config);
         self.measure(now.since(sent), config);
@@ -94,15 +98,43 @@ impl Reads {
     /// `gap-from-sending`: longest time from the sending of a read to the arrival of the next answer.
     pub(super) fn allowed(&self, config: &LeaseConfig) -> Duration {
         let (least, most) = (config.heartbeat(), config.timings.lease());
-        let mut took: Vec<Duration> = self.took.iter().copied().collect();
-        took.sort_unstable();
-        let median = took.get(took.len() / 2).copied().unwrap_or_default();
-        let answers = match median.saturating_mul(2).max(least) {
+        let answers = match self.median().saturating_mul(2).max(least) {
             _ if config.has(Defect::AnswersNotMeasured) => least,
             answers if config.has(Defect::GapWithoutLimit) => answers,
             answers => answers.min(most.max(least)),
         };
         config.poll().saturating_add(answers)
+    }
+}
+
+impl Reads {
+    /// The time of an answer; zero if it makes no difference.
+    fn median(&self) -> Duration {
+        let mut took: Vec<Duration> = self.took.iter().copied().collect();
+        took.sort_unstable();
+        took.get(took.len() / 2).copied().unwrap_or_default()
+    }
+
+    /// The time of an answer, where it is more than the timings assume.
+    pub(super) fn slow(&self, config: &LeaseConfig) -> Option<Duration> {
+        let assumed = config.timings.delay_bound().saturating_mul(2);
+        Some(self.median()).filter(|took| *took > assumed)
+    }
+
+    /// `slow-waits`: whether its own way to the store is too slow for it to be preferred.
+    pub(super) fn is_slow(&self, config: &LeaseConfig) -> bool {
+        let bound = config.heartbeat().saturating_mul(3);
+        self.median().saturating_mul(4) > bound && !config.has(Defect::SlowPreferred)
+    }
+
+    /// `renews-when-answered`: after how long a renewal without an answer is repeated. Where answers are slow that is the
+    /// time of two of them, so that none is under way twice; the third one has to fit into the lease.
+    pub(super) fn again(&self, config: &LeaseConfig) -> Duration {
+        let heartbeat = config.heartbeat();
+        if self.median().is_zero() || config.has(Defect::AnswersAwaitedNot) {
+            return heartbeat;
+        }
+        heartbeat.max(config.timings.lease() / 3 * 2)
     }
 }
 

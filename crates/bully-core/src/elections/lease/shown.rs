@@ -23,13 +23,15 @@ impl Lease {
         let RegisterShown {
             request,
             age,
+            waited,
             answer,
         } = shown;
+        let waited = waited.into();
         match (answer, request) {
             (Answer::Holds { lease, claim }, _) => {
                 let core = &mut self.core;
                 let looked = match request {
-                    Some(request) => core.reads.answer(request, now, &core.config),
+                    Some(request) => core.reads.answer(request, waited, now, &core.config),
                     None => Some(core.reads.told(age.into(), now, &core.config)),
                 };
                 let Some(looked) = looked else {
@@ -43,7 +45,7 @@ impl Lease {
                 }
             }
             (Answer::Applied(version), Some(request)) => {
-                self.on_applied(now, request, version, out);
+                self.on_applied(now, request, waited, version, out);
             }
             (Answer::Changed, Some(request)) => self.on_changed(now, request, out),
             (Answer::Failed, Some(request)) => self.on_failed(now, request, out),
@@ -137,6 +139,7 @@ impl Lease {
                 let attempt = sight.record().and_then(|record| core.attempt_of(record));
                 if let Some((request, sent)) = attempt.map(|a| (a.request, a.sent)) {
                     leading.prolong(core, now, request, sent);
+                    core.renew_after(now, request, sent, out);
                     core.take_attempt(request);
                 }
             }
@@ -153,10 +156,19 @@ impl Lease {
             .set_to(BullyTimer::Lease, now, until, Duration::ZERO, out);
     }
 
-    fn on_applied(&mut self, now: Time, request: u64, version: Version, out: &mut Out) {
+    fn on_applied(
+        &mut self,
+        now: Time,
+        request: u64,
+        waited: Duration,
+        version: Version,
+        out: &mut Out,
+    ) {
         let Some(attempt) = self.core.take_attempt(request) else {
             return self.ignore("an attempt of a leadership that is over");
         };
+        // `lease-from-send-time`: the store was not asked before that.
+        let sent = attempt.sent.after(waited).min(now);
         let record = match attempt.record {
             Swapped::Claim(record) => return self.core.claims.applied(record, version, now),
             Swapped::Lease(record) => record,
@@ -167,17 +179,18 @@ impl Lease {
                 if leading.is_late(Some(request)) {
                     return self.ignore("a later attempt was applied");
                 }
-                self.core.wrote(now, attempt.sent, record, version);
-                leading.prolong(&self.core, now, request, attempt.sent);
+                self.core.wrote(now, sent, record, version);
+                leading.prolong(&self.core, now, request, sent);
                 let until = leading.until;
+                self.core.renew_after(now, request, attempt.sent, out);
                 self.core
                     .alarms
                     .set_to(BullyTimer::Lease, now, until, Duration::ZERO, out);
             }
             State::Vacant | State::Following(_) | State::Taking { .. } => {
-                self.core.wrote(now, attempt.sent, record, version);
+                self.core.wrote(now, sent, record, version);
                 if is_held && self.core.is_unbroken() {
-                    return self.win(now, term, request, attempt.sent, out);
+                    return self.win(now, term, request, sent, out);
                 }
                 self.core.releasing = None;
                 self.give_up();
@@ -203,9 +216,14 @@ impl Lease {
         if !self.core.is_attempt(request) {
             return self.ignore("a read that failed");
         }
+        if let State::Leading(_) = self.state
+            && let Some(sent) = self.core.sent_at(request)
+        {
+            self.core.renew_after(now, request, sent, out);
+        }
         let version = self.core.sight.as_ref().map(|sight| sight.version.clone());
         match version.filter(|_| self.core.config.has(Defect::UnknownIsSuccess)) {
-            Some(version) => self.on_applied(now, request, version, out),
+            Some(version) => self.on_applied(now, request, Duration::ZERO, version, out),
             None => self.core.read(now, out),
         }
     }

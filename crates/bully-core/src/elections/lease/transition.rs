@@ -75,8 +75,9 @@ impl Lease {
         for timer in [BullyTimer::Detect, BullyTimer::Campaign] {
             core.alarms.stop(timer, out);
         }
-        let heartbeat = core.config.heartbeat();
-        core.alarms.set(BullyTimer::Heartbeat, now, heartbeat, out);
+        let due = sent.after(core.config.heartbeat()).max(now);
+        core.alarms
+            .set_to(BullyTimer::Heartbeat, now, due, Duration::ZERO, out);
         core.alarms
             .set_to(BullyTimer::Lease, now, until, Duration::ZERO, out);
         core.see(term);

@@ -55,6 +55,8 @@ pub struct RegisterShown {
     /// Age of the read, if the answer is told unasked: it shows the store at some time since that. Zero for the answer
     /// to a question, whose own time counts.
     pub age: Micros,
+    /// So long the question waited at the register before the store was asked, at least: an answer counts from then.
+    pub waited: Micros,
     /// What it says.
     pub answer: Answer,
 }
@@ -119,6 +121,17 @@ impl RegisterShown {
         Self {
             request: Some(request),
             age: Micros(0),
+            waited: Micros(0),
+            answer,
+        }
+    }
+
+    /// The same, to a question that waited so long before the store was asked.
+    pub const fn after(request: u64, waited: Micros, answer: Answer) -> Self {
+        Self {
+            request: Some(request),
+            age: Micros(0),
+            waited,
             answer,
         }
     }
@@ -128,6 +141,7 @@ impl RegisterShown {
         Self {
             request: None,
             age,
+            waited: Micros(0),
             answer,
         }
     }

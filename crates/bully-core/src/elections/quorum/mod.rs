@@ -371,6 +371,7 @@ impl Election for QuorumBully {
             preemption: Some(core.config.preemption),
             recovers: core.recovering(),
             next_epoch: self.state.next_epoch(core),
+            slow_answers: None,
         }
     }
 

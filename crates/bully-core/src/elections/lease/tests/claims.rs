@@ -34,6 +34,22 @@ fn a_better_agent_claims_and_repeats_it() {
         .nothing_else_happened();
 }
 
+/// `slow-waits`: it would have the lease for moments only.
+#[test]
+fn an_agent_with_a_slow_way_to_the_store_claims_nothing_and_takes_a_free_lease_a_step_later() {
+    let claims = |millis| {
+        let mut me = Kit::following();
+        me.with_slow_answers(millis);
+        me.later(READ).sees(Some(held(LOW, OLD + 1, 1))).speaks()
+    };
+    assert!(claims(H * 3 / 4), "no more than three quarters of H");
+    assert!(!claims(H * 3 / 4 + 1));
+    let mut me = Kit::following();
+    me.with_slow_answers(H);
+    me.later(READ).sees(Some(released(OLD, None))).whatever();
+    assert_eq!(due(&me, BullyTimer::Campaign), 2 * SLOT);
+}
+
 #[test]
 fn an_agent_does_not_claim_behind_a_better_claim_nor_from_a_better_holder() {
     let mut me = Kit::starting();

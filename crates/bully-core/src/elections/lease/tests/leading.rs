@@ -20,6 +20,43 @@ fn it_renews_with_a_fresh_nonce_and_reads_what_is_claimed() {
         .nothing_else_happened();
 }
 
+/// `renews-when-answered`: a second attempt would expect what the first one is about to replace.
+#[test]
+fn where_the_store_is_slow_the_next_renewal_is_made_when_the_last_is_answered() {
+    let mut me = Kit::leading();
+    me.with_slow_answers(70);
+    me.later(H).fire(BullyTimer::Heartbeat).whatever();
+    assert_eq!(due(&me, BullyTimer::Heartbeat), 2 * LEASE / 3);
+    me.later(70);
+    me.applied()
+        .set(BullyTimer::Heartbeat, 0)
+        .set(BullyTimer::Lease, LEASE - 70)
+        .nothing_else_happened();
+    me.fire(BullyTimer::Heartbeat).whatever();
+    me.later(70);
+    let request = me.request() - 1;
+    me.shown(Some(request), Answer::Failed)
+        .set(BullyTimer::Heartbeat, 0)
+        .read(request + 2)
+        .nothing_else_happened();
+}
+
+/// `lease-from-send-time`: one thing after the other is asked of a store.
+#[test]
+fn a_renewal_counts_from_when_its_turn_at_the_store_came() {
+    let mut me = Kit::leading();
+    me.later(H).fire(BullyTimer::Heartbeat).whatever();
+    let (request, record) = me.attempt();
+    let applied = Answer::Applied(version(Some(&record.nonce)));
+    me.later(50);
+    let waited = Micros::from(Duration::from_millis(30));
+    me.step(Input::Told(Box::new(RegisterShown::after(
+        request, waited, applied,
+    ))))
+    .set(BullyTimer::Lease, LEASE - 20)
+    .nothing_else_happened();
+}
+
 #[test]
 fn the_lease_ends_by_the_clock_whatever_was_asked() {
     let mut me = Kit::leading();

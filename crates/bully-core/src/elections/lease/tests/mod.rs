@@ -331,6 +331,19 @@ impl Kit {
         self.shown(Some(request), holds(lease, claim))
     }
 
+    /// Its last reads were answered after so many milliseconds.
+    fn with_slow_answers(&mut self, millis: u64) {
+        let core = &mut self.machine.core;
+        for _ in 0..10 {
+            core.requests += 1;
+            let took = Duration::from_millis(millis);
+            let answered = self.now.after(took);
+            core.reads.ask(core.requests, self.now);
+            core.reads
+                .answer(core.requests, Duration::ZERO, answered, &core.config);
+        }
+    }
+
     /// A read leaves now, of that number.
     fn asks(&mut self) -> u64 {
         let core = &mut self.machine.core;
@@ -411,4 +424,10 @@ impl Seen {
     fn swapped(self, request: u64, over: Option<&Nonce>, record: LeaseRecord) -> Self {
         self.asked(swap(request, over, Swapped::Lease(record)))
     }
+}
+
+/// In so many milliseconds, rounded up, is that timer due.
+fn due(me: &Kit, timer: BullyTimer) -> u64 {
+    let due = me.machine.core.alarms.due(timer).unwrap();
+    u64::try_from(due.since(me.now).as_nanos().div_ceil(1_000_000)).unwrap()
 }

@@ -143,9 +143,3 @@ fn the_next_read_is_a_poll_after_a_quick_answer_and_a_poll_after_the_question_of
         assert_eq!(due(&me, BullyTimer::Detect), rest);
     }
 }
-
-/// In so many milliseconds, rounded up, is that timer due.
-fn due(me: &Kit, timer: BullyTimer) -> u64 {
-    let due = me.machine.core.alarms.due(timer).unwrap();
-    u64::try_from(due.since(me.now).as_nanos().div_ceil(1_000_000)).unwrap()
-}

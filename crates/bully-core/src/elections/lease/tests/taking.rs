@@ -19,7 +19,7 @@ fn in_its_slot_it_writes_over_what_it_has_seen() {
         .nothing_else_happened();
     me.later(3);
     me.applied()
-        .set(BullyTimer::Heartbeat, H)
+        .set(BullyTimer::Heartbeat, H - 3)
         .set(BullyTimer::Lease, LEASE - 3)
         .acquired(MINE)
         .nothing_else_happened();

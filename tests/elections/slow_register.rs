@@ -1,0 +1,137 @@
+//! What a lease in a store that answers slowly ends in: a leader that stays, or a sentence that says what is slow.
+#![expect(clippy::unwrap_used, reason = "a test fails by a panic")]
+
+use std::time::Duration;
+
+use actix::clock::sleep;
+use actix_bully::{
+    Group,
+    agent::{BullyAgent, BullyHandle, Finding},
+    protocol::Timings,
+    register::{Entry, MemoryRegister, Register, RegisterKey, RegisterReading, Swapping},
+    testkit::VirtualClock,
+};
+
+use crate::common::virtual_system;
+
+const MS: fn(u64) -> Duration = Duration::from_millis;
+const NAMES: [&str; 3] = ["a", "b", "c"];
+
+/// A store far away: half of that time goes by before it is asked, and half after.
+#[derive(Clone, Debug)]
+struct FarRegister(MemoryRegister, Duration);
+
+impl Register for FarRegister {
+    fn name(&self) -> &'static str {
+        "far"
+    }
+    fn read(&self, key: &RegisterKey) -> RegisterReading {
+        let (one_way, read) = (self.1 / 2, self.0.read(key));
+        Box::pin(async move {
+            sleep(one_way).await;
+            let read = read.await;
+            sleep(one_way).await;
+            read
+        })
+    }
+    fn swap(&self, key: &RegisterKey, expected: Option<&Entry>, value: Vec<u8>) -> Swapping {
+        let (one_way, swap) = (self.1 / 2, self.0.swap(key, expected, value));
+        Box::pin(async move {
+            sleep(one_way).await;
+            let swapped = swap.await;
+            sleep(one_way).await;
+            swapped
+        })
+    }
+}
+
+/// Agents that share a store, each in a process of its own as it were; the last one ranks highest. The times are those of
+/// an answer, in milliseconds.
+fn agents(timings: &Timings, answers: [u64; 3]) -> Vec<BullyHandle> {
+    let store = MemoryRegister::new();
+    let with_scores = NAMES.into_iter().zip(answers).zip(1_u32..);
+    let start = |((name, answer), score)| {
+        let agent = BullyAgent::builder(name)
+            .timings(timings.clone())
+            .score(score)
+            .lease(FarRegister(store.clone(), MS(answer)))
+            .clock(VirtualClock::new());
+        agent.join(&Group::new("jobs").unwrap()).start().unwrap()
+    };
+    with_scores.map(start).collect()
+}
+
+/// Number of leaderships, and for how long nobody led, from the first leader on.
+async fn watch(agents: &[BullyHandle], seconds: u64) -> (u32, Duration) {
+    agents[0].wait_for_leader(MS(60_000)).await.unwrap();
+    let (mut leaderships, mut vacant, mut last) = (0, Duration::ZERO, None);
+    for _ in 0..seconds * 100 {
+        sleep(MS(10)).await;
+        let leading = || agents.iter().filter(|agent| agent.is_leader());
+        assert!(leading().count() <= 1, "two consider themselves leader");
+        let leader = leading().next().map(BullyHandle::id);
+        match leader {
+            None => vacant += MS(10),
+            Some(_) if leader != last => leaderships += 1,
+            Some(_) => {}
+        }
+        last = leader;
+    }
+    (leaderships, vacant)
+}
+
+#[test]
+fn a_store_into_whose_lease_three_answers_fit_has_a_leader_that_stays() {
+    for (timings, answer) in [
+        (Timings::default(), 180),
+        (Timings::default(), 220),
+        (Timings::wan(), 220),
+        (Timings::wan(), 1_200),
+        (Timings::lan(), 60),
+        (Timings::lan(), 75),
+    ] {
+        virtual_system().block_on(async {
+            let agents = agents(&timings, [answer; 3]);
+            let (leaderships, vacant) = watch(&agents, 120).await;
+            // One hand-over to the agent of the highest rank, unless all are slow.
+            let is_steady = leaderships <= 2 && vacant <= timings.lease();
+            assert!(is_steady, "{answer} ms: {leaderships}, {vacant:?}");
+        });
+    }
+}
+
+#[test]
+fn an_agent_with_a_slow_way_to_the_store_does_not_move_the_leadership() {
+    for (timings, answer) in [
+        (Timings::default(), 180),
+        (Timings::default(), 300),
+        (Timings::lan(), 60),
+        (Timings::lan(), 80),
+    ] {
+        virtual_system().block_on(async {
+            let agents = agents(&timings, [2, 2, answer]);
+            let (leaderships, vacant) = watch(&agents, 120).await;
+            let is_steady = leaderships <= 3 && vacant <= MS(1_000);
+            assert!(is_steady, "{answer} ms: {leaderships}, {vacant:?}");
+        });
+    }
+}
+
+#[test]
+fn the_diagnosis_names_the_time_of_an_answer_and_the_timings_that_fit() {
+    let words = |answer| {
+        virtual_system().block_on(async move {
+            let agents = agents(&Timings::default(), [answer; 3]);
+            sleep(MS(10_000)).await;
+            let diagnosis = agents[0].diagnosis();
+            let is_found = |found: &&Finding| matches!(found, Finding::RegisterIsSlow { .. });
+            let found = diagnosis.findings.iter().find(is_found);
+            found.map(ToString::to_string)
+        })
+    };
+    assert_eq!(words(60), None);
+    let slow = "the store answers in 220 ms (far), and these timings allow 80 ms: leaders are elected more slowly: use Timings::wan()";
+    assert_eq!(words(220).as_deref(), Some(slow));
+    let far = "the store answers in 300 ms (far), and these timings allow 80 ms: no leader can keep a lease of 720 ms, into which three answers have to fit: use Timings::wan()";
+    assert_eq!(words(300).as_deref(), Some(far));
+}
