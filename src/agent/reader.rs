@@ -11,6 +11,7 @@ use futures::Stream;
 use crate::{
     group::{AppMessage, Group},
     protocol::{AgentId, Election, MemberKind, Requirements},
+    register::keeper::Contenders,
 };
 
 use super::{ElectionHandle, Status, handle::changes, shared::SharedState};
@@ -89,6 +90,22 @@ impl AgentReader {
     /// Whether agents of other hosts may take part.
     pub(crate) fn is_open(&self) -> bool {
         !self.0.membership().members().is_closed()
+    }
+
+    /// Who could take the lease, as its store said last; `None` where the group has no lease in a store.
+    pub(crate) fn contenders(&self) -> Option<Contenders> {
+        self.0.keeper().map(|keeper| keeper.contenders())
+    }
+
+    /// The same after the store was asked once more.
+    pub(crate) fn contenders_now(&self) -> impl Future<Output = Option<Contenders>> + Send + use<> {
+        let keeper = self.0.keeper();
+        async move {
+            match keeper {
+                Some(keeper) => Some(keeper.contenders_now().await),
+                None => None,
+            }
+        }
     }
 
     /// What the group's agents share.

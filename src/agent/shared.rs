@@ -125,7 +125,7 @@ impl SharedState {
             configured: self.settings.voters(),
             members: self.membership().reach(),
             peers: self.membership().peers(),
-            register: Keeper::of(self.membership().kept()).map(|keeper| keeper.state()),
+            register: self.keeper().map(|keeper| keeper.state(self.id())),
         };
         Diagnosis::new(self.membership().name().to_owned(), facts)
     }
@@ -385,10 +385,23 @@ impl SharedState {
     pub(super) fn check_successor(&self, to: &AgentId) -> Result<(), CommandError> {
         let id = to.clone();
         match self.membership().kind(to) {
+            None if self.knows_elsewhere(to) => Ok(()),
             None => Err(CommandError::NoMember { id }),
             Some(MemberKind::Voter) if to != self.id() => Ok(()),
             Some(MemberKind::Voter | MemberKind::Observer) => Err(CommandError::NoSuccessor { id }),
         }
+    }
+
+    /// The register of the agent's lease, if it has one.
+    pub(super) fn keeper(&self) -> Option<Arc<Keeper>> {
+        Keeper::of(self.membership().kept())
+    }
+
+    /// Whether the store of the lease names that agent, of another process. Where a store cannot say it, the hand-over
+    /// will show it.
+    fn knows_elsewhere(&self, id: &AgentId) -> bool {
+        let keeper = self.keeper();
+        keeper.is_some_and(|keeper| keeper.contenders().knows(id) != Some(false))
     }
 
     pub(super) fn now(&self) -> Time {

@@ -12,6 +12,7 @@ use crate::{
     group::Counts,
     protocol::{AgentId, Changed, Election, Members, Requirements, Score, VoterChange},
     record::RecordLimits,
+    register::keeper::Contenders,
 };
 
 use super::judge::Moment;
@@ -30,6 +31,9 @@ pub(super) trait OperatedAgent: Send + Sync {
     fn kept_unix_ms(&self) -> Option<u64>;
     fn members(&self) -> Arc<Members>;
     fn counts(&self) -> Counts;
+    /// Who could take the lease, if the group has one: as its store said last, or after it was asked once more.
+    fn contenders(&self) -> Option<Contenders>;
+    fn contenders_now(&self) -> BoxFuture<'_, Option<Contenders>>;
     /// What the group shares: its voters, where a list names them.
     fn requirements(&self) -> Option<Requirements>;
     fn diagnosis(&self) -> Diagnosis;
@@ -84,6 +88,12 @@ impl<E: Election> OperatedAgent for ElectionHandle<E> {
     fn counts(&self) -> Counts {
         Self::counts(self)
     }
+    fn contenders(&self) -> Option<Contenders> {
+        self.reader().contenders()
+    }
+    fn contenders_now(&self) -> BoxFuture<'_, Option<Contenders>> {
+        self.reader().contenders_now().boxed()
+    }
     fn requirements(&self) -> Option<Requirements> {
         self.reader().requirements()
     }
@@ -122,6 +132,7 @@ impl dyn OperatedAgent + '_ {
     /// What it shows now, and its group's members.
     pub(super) fn moment(&self) -> (Moment, Arc<Members>) {
         let members = self.members();
-        (Moment::of(self.id(), self.status(), &members), members)
+        let moment = Moment::of(self.id(), self.status(), &members, self.contenders());
+        (moment, members)
     }
 }

@@ -143,6 +143,8 @@ async fn change_voters(
 
 /// Gives a command to an agent, and looks at it until something has become of that.
 async fn follow(agent: &dyn OperatedAgent, command: &Command, deadline: Instant) -> Outcome {
+    // Who has come or gone since the rows were read last.
+    agent.contenders_now().await;
     let (before, members) = agent.moment();
     let given = Judge::new(agent.id(), command, &before, &members)
         .and_then(|judge| give(agent, command).map(|()| judge));

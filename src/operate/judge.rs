@@ -13,7 +13,8 @@
 
 use crate::{
     agent::{Lifecycle, Status},
-    protocol::{AgentId, Leader, Members, Score, Term},
+    protocol::{AgentId, Leader, Member, Members, Score, Term},
+    register::keeper::Contenders,
 };
 
 use super::{Command, CommandRefusal, Outcome};
@@ -24,19 +25,32 @@ pub(super) struct Moment {
     pub(super) status: Status,
     /// The agent's score as its group knows it.
     pub(super) score: Option<Score>,
-    /// Whether another voter is up and has a score.
+    /// Whether another voter is up and has a score, or the store of the lease names such an agent of another process.
     pub(super) has_other: bool,
+    /// Who could lead by the store of the lease, if the group has one.
+    pub(super) contenders: Option<Contenders>,
 }
 
 impl Moment {
-    pub(super) fn of(id: &AgentId, status: Status, members: &Members) -> Self {
+    pub(super) fn of(
+        id: &AgentId,
+        status: Status,
+        members: &Members,
+        contenders: Option<Contenders>,
+    ) -> Self {
+        let is_other = |other: &Member| other.id != *id && other.is_up() && other.rank().is_some();
+        let named = contenders.as_ref().and_then(|all| all.has_other(id));
         Self {
             status,
             score: members.get(id).and_then(|member| member.score),
-            has_other: members
-                .iter()
-                .any(|other| other.id != *id && other.is_up() && other.rank().is_some()),
+            has_other: members.iter().any(is_other) || named == Some(true),
+            contenders,
         }
+    }
+
+    /// Whether nobody can say that no other agent could lead.
+    fn may_have_other(&self) -> bool {
+        self.has_other || self.contenders == Some(Contenders::Unknown)
     }
 
     /// The leader, if it is another agent.
@@ -79,8 +93,8 @@ impl Judge {
                 return Err(CommandRefusal::NotLeading { leader });
             }
             match to {
-                Some(to) => may_succeed(id, to, members)?,
-                None if before.has_other => {}
+                Some(to) => may_succeed(id, to, members, before.contenders.as_ref())?,
+                None if before.may_have_other() => {}
                 None => return Err(CommandRefusal::NoOther),
             }
         }
@@ -165,9 +179,20 @@ enum Succession {
 }
 
 /// Whether that member can take over from `id`.
-fn may_succeed(id: &AgentId, to: &AgentId, members: &Members) -> Result<(), CommandRefusal> {
+fn may_succeed(
+    id: &AgentId,
+    to: &AgentId,
+    members: &Members,
+    contenders: Option<&Contenders>,
+) -> Result<(), CommandRefusal> {
     let Some(member) = members.get(to) else {
-        return Err(CommandRefusal::NoMember { to: to.clone() });
+        return match contenders {
+            Some(all) if all.can_lead(to) != Some(false) => Ok(()),
+            Some(all) if all.knows(to) == Some(true) => {
+                Err(CommandRefusal::NoSuccessor { to: to.clone() })
+            }
+            Some(_) | None => Err(CommandRefusal::NoMember { to: to.clone() }),
+        };
     };
     if to == id || !member.is_up() || member.rank().is_none() {
         return Err(CommandRefusal::NoSuccessor { to: to.clone() });

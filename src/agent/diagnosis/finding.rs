@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::{
-    protocol::{AgentId, Role, StoreId, Term},
+    protocol::{AgentId, Incarnation, Role, StoreId, Term},
     shown,
 };
 
@@ -143,6 +143,12 @@ pub enum Finding {
         node: String,
         /// The name.
         agent: AgentId,
+    },
+    /// Another process has an agent of this one's name, by the rows in the store of their lease.
+    TwoOfOneName {
+        /// The incarnation there.
+        #[serde(serialize_with = "shown::text")]
+        other: Incarnation,
     },
     /// Fewer voters can be reached than are needed.
     FewVoters {
@@ -396,7 +402,7 @@ impl Finding {
             Self::RulesDiffer { .. } => 6,
             Self::ListOlder { .. } | Self::OtherListOlder { .. } => 7,
             Self::NodeNameTwice { .. } | Self::PeerNameTwice { .. } | Self::OtherStore { .. } => 8,
-            Self::AgentNameTwice { .. } => 9,
+            Self::AgentNameTwice { .. } | Self::TwoOfOneName { .. } => 9,
             Self::FewVoters { .. } => 10,
             Self::PeerUnlinked { .. } | Self::PeerLacksGroup { .. } | Self::ClockAhead { .. } => 11,
             Self::EchoTooLong { .. }

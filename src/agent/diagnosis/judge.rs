@@ -124,6 +124,9 @@ impl Facts {
                 since: *since,
             });
         }
+        if let Some(other) = state.other {
+            found.push(Finding::TwoOfOneName { other });
+        }
         if let Some(reason) = &state.refused {
             found.push(Finding::RegisterForeign {
                 store: store.clone(),
@@ -370,6 +373,10 @@ impl Facts {
         let known = self.members.iter().find(|known| known.member.id == *id);
         if self.status.draining {
             found.push(Finding::Drains);
+        }
+        // With a lease the leader's record is followed, and no word of it is needed.
+        if known.is_none() && self.register.is_some() {
+            return;
         }
         if !known.is_some_and(|known| known.is_reachable) {
             return found.push(Finding::LeaderUnreachable { leader: id.clone() });

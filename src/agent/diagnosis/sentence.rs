@@ -55,6 +55,10 @@ impl fmt::Display for Finding {
                 "{store} has answered reads and taken no writes for {}: {reason}",
                 Span(*since)
             ),
+            Self::TwoOfOneName { other } => write!(
+                f,
+                "another process has an agent of this name on the same lease, incarnation {other}: give each agent a name of its own"
+            ),
             Self::RegisterForeign { store, reason } => write!(
                 f,
                 "{store} holds something else where the lease of this group should be, and it is not written over: {reason}"

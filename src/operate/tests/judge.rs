@@ -7,6 +7,7 @@ use crate::{
         judge::{Judge, Moment},
     },
     protocol::{AgentId, Incarnation, Leader, Member, MemberKind, Members, Role, Score, Term},
+    register::keeper::Contenders,
 };
 
 fn id(name: &str) -> AgentId {
@@ -62,7 +63,7 @@ fn status(leading: Option<u64>, leader: Option<Leader>) -> Status {
 }
 
 fn moment(leading: Option<u64>, leader: Option<Leader>) -> Moment {
-    Moment::of(&id("a"), status(leading, leader), &members(Some(3)))
+    Moment::of(&id("a"), status(leading, leader), &members(Some(3)), None)
 }
 
 fn leads(term: u64) -> Moment {
@@ -108,7 +109,7 @@ fn what_cannot_be_done_is_refused_with_the_reason() {
             }
         );
     }
-    let lonely = Moment::of(&id("a"), leads(5).status, &alone());
+    let lonely = Moment::of(&id("a"), leads(5).status, &alone(), None);
     assert!(!lonely.has_other);
     let refused = judge(&step_down(None), &lonely, &alone()).unwrap_err();
     assert_eq!(refused, CommandRefusal::NoOther);
@@ -231,7 +232,8 @@ fn a_score_is_set_when_the_group_has_it() {
 
 #[test]
 fn a_score_is_withdrawn_when_the_agent_leads_no_longer() {
-    let without = |leading, leader| Moment::of(&id("a"), status(leading, leader), &members(None));
+    let without =
+        |leading, leader| Moment::of(&id("a"), status(leading, leader), &members(None), None);
     let withdrawn = |leader| Some(Outcome::ScoreWithdrawn { leader });
     let command = Command::WithdrawScore;
     let mut judge = given(&command, &leads(5));
@@ -254,4 +256,30 @@ fn a_score_is_withdrawn_when_the_agent_leads_no_longer() {
     let mut lonely = without(None, None);
     lonely.has_other = false;
     assert_eq!(judge.see(&lonely), withdrawn(None));
+}
+
+/// `released-for-whom-it-names`: with a lease the store names the agents of other processes.
+#[test]
+fn with_a_lease_whoever_its_store_names_can_take_over_and_an_absent_agent_cannot() {
+    let judged = |to: Option<&str>, contenders: Contenders| {
+        let before = Moment::of(&id("a"), leads(5).status, &alone(), Some(contenders));
+        let command = Command::StepDown { to: to.map(id) };
+        Judge::new(&id("a"), &command, &before, &alone()).map(|_| ())
+    };
+    let listed = || {
+        let rows = [("a", Some(1)), ("far", Some(2)), ("still", None)];
+        let rows = rows.map(|(name, score)| (id(name), score.map(Score::from)));
+        Contenders::Listed(rows.into())
+    };
+    assert_eq!(judged(Some("far"), listed()), Ok(()));
+    assert_eq!(judged(None, listed()), Ok(()));
+    let no_successor = |to| Err(CommandRefusal::NoSuccessor { to: id(to) });
+    assert_eq!(judged(Some("still"), listed()), no_successor("still"));
+    let absent = Err(CommandRefusal::NoMember { to: id("absent") });
+    assert_eq!(judged(Some("absent"), listed()), absent);
+    let only_me = Contenders::Listed(vec![(id("a"), Some(Score::from(1)))]);
+    assert_eq!(judged(None, only_me), Err(CommandRefusal::NoOther));
+    // A store that cannot list: the hand-over shows whether somebody is there.
+    assert_eq!(judged(Some("far"), Contenders::Unknown), Ok(()));
+    assert_eq!(judged(None, Contenders::Unknown), Ok(()));
 }

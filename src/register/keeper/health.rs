@@ -12,7 +12,11 @@ use std::{
 
 use tracing::{info, warn};
 
-use crate::{elections::lease::RecordError, protocol::Time, register::RegisterError};
+use crate::{
+    elections::lease::RecordError,
+    protocol::{Incarnation, Time},
+    register::RegisterError,
+};
 
 /// See the [module](self).
 #[derive(Debug, Default)]
@@ -49,6 +53,8 @@ pub(crate) struct StoreState {
     pub(crate) writes: Option<(Duration, String)>,
     /// Why what it holds is no record of this group.
     pub(crate) refused: Option<String>,
+    /// The incarnation of another process that has the name of the agent that asks.
+    pub(crate) other: Option<Incarnation>,
 }
 
 impl Health {
@@ -103,6 +109,7 @@ impl Health {
             reads: shown(&known.reads),
             writes: shown(&known.writes),
             refused: known.refused.as_ref().map(RecordError::to_string),
+            other: None,
         }
     }
 

@@ -8,11 +8,14 @@
 //!
 //! Decided here: that the agents of one group use one register.
 //! Not here: what a store is asked (`schedule.rs`, pure), how a record is told from anything else (`content.rs`),
-//! where the task runs and when it ends (`ask.rs`, `task.rs`), what an operator is told of the store (`health.rs`).
+//! where the task runs and when it ends (`ask.rs`, `task.rs`), what an operator is told of the store (`health.rs`), who could
+//! take the lease (`roster.rs`, pure; `presence.rs`).
 
 mod ask;
 mod content;
 mod health;
+mod presence;
+mod roster;
 mod schedule;
 mod task;
 #[cfg(test)]
@@ -29,7 +32,7 @@ use crate::{
     clock::Clock,
     elections::lease::LeaseName,
     group::{Attachments, Group, WeakGroup},
-    protocol::{IdError, Incarnation},
+    protocol::{AgentId, IdError, Incarnation},
 };
 use bully_core::elections::message::BullyMessage;
 
@@ -38,6 +41,8 @@ pub(crate) use ask::AskedStore;
 use ask::RunningTask;
 use health::Health;
 pub(crate) use health::StoreState;
+pub(crate) use presence::Contenders;
+use roster::Roster;
 
 /// Where the lease of a group is, and how its store is asked.
 #[derive(Debug)]
@@ -56,6 +61,7 @@ pub(crate) struct Keeper {
     settings: KeeperSettings,
     keys: RegisterKeys,
     health: Health,
+    roster: Mutex<Roster>,
     group: WeakGroup<BullyMessage>,
     running: Mutex<RunningTask>,
 }
@@ -65,11 +71,12 @@ pub(crate) struct Keeper {
 #[rtype(result = "()")]
 pub(crate) struct StoreAnswer<T: 'static>(pub(crate) T);
 
-/// Where the two records are.
+/// Where the two records are, and below which key the rows of those that are there.
 #[derive(Debug)]
 struct RegisterKeys {
     lease: RegisterKey,
     claim: RegisterKey,
+    present: RegisterKey,
 }
 
 impl RegisterKeys {
@@ -78,6 +85,7 @@ impl RegisterKeys {
         Ok(Self {
             lease: key("lease")?,
             claim: key("claim")?,
+            present: key("present")?,
         })
     }
 }
@@ -131,9 +139,13 @@ impl Keeper {
         kept.find(|| Err(())).ok()
     }
 
-    /// How its store is called, and what that has said of late.
-    pub(crate) fn state(&self) -> (String, StoreState) {
-        let state = self.health.read(self.settings.clock.now());
+    /// How its store is called, and what that has said of late, also of that agent.
+    pub(crate) fn state(&self, id: &AgentId) -> (String, StoreState) {
+        let health = self.health.read(self.settings.clock.now());
+        let state = StoreState {
+            other: self.other_of(id),
+            ..health
+        };
         (self.name().to_owned(), state)
     }
 
@@ -148,6 +160,7 @@ impl Keeper {
     ) -> Result<Arc<Self>, AttachError> {
         let keys = RegisterKeys::of(&settings.name)?;
         Ok(Arc::new(Self {
+            roster: Mutex::new(Roster::new(&settings.name)),
             settings,
             keys,
             health: Health::default(),

@@ -14,13 +14,17 @@ use std::{
 };
 
 use actix::clock::{Sleep, sleep, timeout};
-use futures::{FutureExt, StreamExt, future::LocalBoxFuture};
+use futures::{
+    FutureExt, StreamExt,
+    future::{LocalBoxFuture, pending, select},
+};
 use tokio::sync::mpsc::{Receiver, channel};
 
 use super::{
     Keeper, StoreAnswer,
     ask::{Answers, AskedQuestion},
     health::Access,
+    roster::{AgentHere, EVERY},
     schedule::{KeeperSchedule, NextOperation, Operation, RegisterReply, WhichRecord},
 };
 use crate::{
@@ -91,8 +95,13 @@ impl KeeperTask {
         }
     }
 
-    /// Serves the agents until none is here.
-    pub(super) async fn run(mut self) {
+    /// Serves the agents until none is here, and says meanwhile that they are.
+    pub(super) async fn run(self) {
+        let rows = rows(Arc::clone(&self.keeper)).boxed_local();
+        select(self.serve().boxed_local(), rows).await;
+    }
+
+    async fn serve(mut self) {
         while self.has_agents() {
             self.proceed();
             let mut replies = Vec::new();
@@ -245,6 +254,35 @@ impl KeeperTask {
         Poll::Pending
     }
 }
+
+/// Writes the rows of the agents that are here, again and again.
+async fn rows(keeper: Arc<Keeper>) {
+    // The agents that start together are soon seen by each other.
+    let mut pause = SOON;
+    while keeper.can_list() {
+        let Some(group) = keeper.group.upgrade() else {
+            break;
+        };
+        let newest = group.newest();
+        let here = newest.here().filter(|member| member.is_voter());
+        let here = here.filter_map(|member| {
+            Some(AgentHere {
+                id: member.id.clone(),
+                incarnation: member.incarnation?,
+                score: member.score.filter(|_| member.is_up()),
+            })
+        });
+        let here = here.collect();
+        drop(group);
+        Arc::clone(&keeper).round(here).await;
+        sleep(pause).await;
+        pause = EVERY;
+    }
+    pending().await
+}
+
+/// From the first round to the second one.
+const SOON: Duration = Duration::from_secs(1);
 
 fn late(limit: Duration) -> io::Error {
     io::Error::new(ErrorKind::TimedOut, format!("no answer within {limit:?}"))

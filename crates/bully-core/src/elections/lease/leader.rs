@@ -109,10 +109,14 @@ impl Leading {
         self.leaving = Some(Leaving { handover, cooldown });
     }
 
-    /// The agent to hand over to: the one that was asked for if it can lead, otherwise the one of the highest
-    /// rank that is known to this process or claims the lease.
+    /// `released-for-whom-it-names`: the agent to hand over to: the one that was asked for, unless this process knows that
+    /// it cannot lead; otherwise the one of the highest rank that is known to this process or claims the lease.
     pub(super) fn successor(core: &Core, now: Time, wanted: Option<AgentId>) -> Option<AgentId> {
-        if let Some(wanted) = wanted.filter(|wanted| core.me.can_succeed(wanted)) {
+        let may = |wanted: &AgentId| {
+            let is_elsewhere = core.me.members.get(wanted).is_none();
+            is_elsewhere || core.me.can_succeed(wanted)
+        };
+        if let Some(wanted) = wanted.filter(may) {
             return Some(wanted);
         }
         let claimant = core.claims.claimant(now, &core.me.id, &core.config);

@@ -1,4 +1,4 @@
-//! What a register holds: the record of a lease, the record of a claim, and their text.
+//! What a register holds: the record of a lease, the record of a claim, the rows of those that are there, and their text.
 //!
 //! Decided here: the fields, the strict and bounded text of both, and what text is refused. Not here: who
 //! may write what, and when ([`lease`](crate::elections::lease)), nor where a store keeps it.
@@ -17,10 +17,14 @@
 //! Every line is there, in this order, and ends with a line feed; numbers are decimal, without sign (but for
 //! the parts of a score) and without leading zeros. So one record has one text, and a store may compare texts.
 
+mod present;
+
 use std::{
     fmt::{self, Write as _},
     str::{FromStr, Lines},
 };
+
+pub use present::PresentRecord;
 
 use super::Micros;
 use crate::protocol::{AgentId, Incarnation, Score, Term};

@@ -1,0 +1,102 @@
+//! The record by which an agent says that it is there: a row of its own, beside the lease.
+//!
+//! Decided here: its fields and its text. Not here: who writes it, and what is made of it; no rule of an election reads it.
+//!
+//! ```text
+//! actix-bully present 1
+//! cluster shop
+//! group cron
+//! agent api-1 115964116992       the name and the incarnation
+//! score 7 0 0 0                  in four parts; without a score it cannot lead: score -
+//! wall 1764230400000             the wall clock when it was written, in milliseconds since 1970 began in UTC
+//! ```
+
+use super::{
+    LeaseName, RecordError, RecordParts, RecordReader, RegisterRecord, head, line, name, number,
+    only, score,
+};
+use crate::protocol::{AgentId, Incarnation, Score};
+
+/// An agent that says that it is there.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct PresentRecord {
+    /// Of which group.
+    pub name: LeaseName,
+    /// The agent.
+    pub id: AgentId,
+    /// Its incarnation.
+    pub incarnation: Incarnation,
+    /// Its score; `None` if it cannot lead.
+    pub score: Option<Score>,
+    /// The wall clock of its host, in milliseconds since 1970 began.
+    pub wall: u64,
+}
+
+impl RegisterRecord for PresentRecord {
+    fn encode(&self) -> String {
+        let mut text = head("present", &self.name);
+        line(
+            &mut text,
+            "agent",
+            format_args!("{} {}", self.id, self.incarnation),
+        );
+        match self.score {
+            None => line(&mut text, "score", '-'),
+            Some(score) => line(&mut text, "score", RecordParts(score)),
+        }
+        line(&mut text, "wall", self.wall);
+        text
+    }
+
+    fn decode(text: &[u8]) -> Result<Self, RecordError> {
+        let mut lines = RecordReader::of(text, "present")?;
+        let of_this = lines.name()?;
+        let (id, incarnation) = lines.one("agent", |words| {
+            Some((name(words)?, Incarnation(number(words)?)))
+        })?;
+        let record = Self {
+            name: of_this,
+            id,
+            incarnation,
+            score: lines.option("score", score)?,
+            wall: lines.one("wall", number)?,
+        };
+        only(text, record)
+    }
+
+    fn name(&self) -> &LeaseName {
+        &self.name
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_is_read_as_it_was_written_and_in_no_other_form() {
+        let id = |name: &str| AgentId::new(name).unwrap();
+        let mut row = PresentRecord {
+            name: LeaseName {
+                cluster: id("shop"),
+                group: id("cron"),
+            },
+            id: id("api-1"),
+            incarnation: Incarnation(7),
+            score: Some(Score::from((3, -2))),
+            wall: 1_764_230_400_000,
+        };
+        let text = row.encode();
+        assert_eq!(
+            text,
+            "actix-bully present 1\ncluster shop\ngroup cron\nagent api-1 7\nscore 3 -2 0 0\nwall 1764230400000\n"
+        );
+        assert_eq!(PresentRecord::decode(text.as_bytes()), Ok(row.clone()));
+        for wrong in ["wall 01764230400000\n", "wall -1\n", "wall\n"] {
+            let text = text.replace("wall 1764230400000\n", wrong);
+            assert!(PresentRecord::decode(text.as_bytes()).is_err(), "{wrong}");
+        }
+        row.score = None;
+        assert_eq!(PresentRecord::decode(row.encode().as_bytes()), Ok(row));
+    }
+}

@@ -1,0 +1,151 @@
+//! The rows of the agents that are there: how a store is asked for them.
+//!
+//! Decided here: that a round reads all rows and then writes those of this process, beside the operations on the lease,
+//! which it does not delay; and that a store that cannot list has no rows. Not here: what the rows mean (`roster.rs`).
+
+use std::{
+    sync::{Arc, MutexGuard, PoisonError},
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use actix::clock::timeout;
+
+use super::{
+    Keeper,
+    roster::{AgentHere, Roster, RowChange},
+};
+use crate::{
+    protocol::{AgentId, Incarnation, Score},
+    register::{Entry, RegisterKey, Swap},
+};
+
+/// The agents that could take the lease, as far as their store says it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Contenders {
+    /// Nobody can say: the store cannot list, or has not done so yet.
+    Unknown,
+    /// These are there, with their scores.
+    Listed(Vec<(AgentId, Option<Score>)>),
+}
+
+impl Contenders {
+    /// Whether that agent is there; `None` where nobody can say.
+    pub(crate) fn knows(&self, id: &AgentId) -> Option<bool> {
+        match self {
+            Self::Unknown => None,
+            Self::Listed(all) => Some(all.iter().any(|(present, _)| present == id)),
+        }
+    }
+
+    /// Whether that agent could lead; `None` where nobody can say.
+    pub(crate) fn can_lead(&self, id: &AgentId) -> Option<bool> {
+        match self {
+            Self::Unknown => None,
+            Self::Listed(all) => Some(
+                all.iter()
+                    .any(|(present, score)| present == id && score.is_some()),
+            ),
+        }
+    }
+
+    /// Whether another agent than that one could lead; `None` where nobody can say.
+    pub(crate) fn has_other(&self, id: &AgentId) -> Option<bool> {
+        match self {
+            Self::Unknown => None,
+            Self::Listed(all) => Some(
+                all.iter()
+                    .any(|(present, score)| present != id && score.is_some()),
+            ),
+        }
+    }
+}
+
+type Listed = Vec<(RegisterKey, Entry)>;
+
+impl Keeper {
+    /// Who is there, as the last round has shown it.
+    pub(crate) fn contenders(&self) -> Contenders {
+        let now = self.settings.clock.now();
+        let present = self.roster().present(now);
+        present.map_or(Contenders::Unknown, Contenders::Listed)
+    }
+
+    /// The same after the store was asked once more.
+    pub(crate) async fn contenders_now(&self) -> Contenders {
+        // A store that fails says so elsewhere; what is known of its rows stays.
+        drop(self.list().await);
+        self.contenders()
+    }
+
+    /// The incarnation of another process that has the name of that agent of this one.
+    pub(super) fn other_of(&self, id: &AgentId) -> Option<Incarnation> {
+        self.roster().other_of(id)
+    }
+
+    /// Reads the rows, and writes those of the agents that are here.
+    pub(super) async fn round(self: Arc<Self>, here: Vec<AgentHere>) {
+        let Some(listed) = self.list().await else {
+            return;
+        };
+        let now = self.settings.clock.now();
+        let changes = self.roster().changes(now, wall(), &here, &listed);
+        for change in changes {
+            self.change(change).await;
+        }
+    }
+
+    /// Whether the store can be asked for rows at all.
+    pub(super) fn can_list(&self) -> bool {
+        self.settings.register.list(&self.keys.present).is_some()
+    }
+
+    async fn list(&self) -> Option<Listed> {
+        let listing = self.settings.register.list(&self.keys.present)?;
+        let listed = timeout(self.settings.limit, listing).await.ok()?.ok()?;
+        let now = self.settings.clock.now();
+        self.roster().list(now, wall(), &listed);
+        Some(listed)
+    }
+
+    /// What fails is tried again in the next round.
+    async fn change(&self, change: RowChange) {
+        let (register, limit) = (&self.settings.register, self.settings.limit);
+        match change {
+            RowChange::Write {
+                id,
+                incarnation,
+                expected,
+                value,
+            } => {
+                let Ok(key) = format!("{}/{id}", self.keys.present).parse() else {
+                    return;
+                };
+                let swap = register.swap(&key, expected.as_ref(), value);
+                if let Ok(Ok(Swap::Done(_))) = timeout(limit, swap).await {
+                    self.roster().note_written(id, incarnation);
+                }
+            }
+            RowChange::Remove { key, expected } => {
+                if let Some(removing) = register.remove(&key, &expected) {
+                    drop(timeout(limit, removing).await);
+                }
+            }
+        }
+    }
+
+    fn roster(&self) -> MutexGuard<'_, Roster> {
+        // Nothing that can panic half-way runs under the lock.
+        self.roster.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// This host's clock, in milliseconds since 1970 began.
+fn wall() -> u64 {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "people and the first look at a row read it; no rule of an election does"
+    )]
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    let millis = since.unwrap_or(Duration::ZERO).as_millis();
+    u64::try_from(millis).unwrap_or(u64::MAX)
+}

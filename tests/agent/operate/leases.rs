@@ -1,0 +1,189 @@
+//! Commands where the lease is in a store: the others are in other processes, which only their rows name. Each group is a
+//! process, as it were; they share nothing but the store.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a scene that cannot be set fails the test"
+)]
+
+use std::time::Duration;
+
+use actix::clock;
+use actix_bully::{
+    Group,
+    agent::{BullyAgent, BullyHandle, Finding},
+    elections::bully::Preemption,
+    operate::{Command, CommandRefusal, Operated, Order, Outcome},
+    protocol::Timings,
+    register::{MemoryRegister, Register, RegisterKey, RegisterReading, Swapping},
+    testkit::VirtualClock,
+};
+
+use crate::stage::{MS, id, play};
+
+fn agent(name: &str, register: impl Register + 'static) -> BullyHandle {
+    BullyAgent::builder(name)
+        .timings(Timings::lan())
+        .preemption(Preemption::Never)
+        .lease(register)
+        .clock(VirtualClock::new())
+        .score(1)
+        .join(&Group::new("jobs").unwrap())
+        .start()
+        .unwrap()
+}
+
+/// The first of them leads, and the others follow.
+async fn agents<const N: usize>(names: [&str; N], store: &MemoryRegister) -> [BullyHandle; N] {
+    let mut first = None;
+    let mut all = Vec::new();
+    for name in names {
+        let agent = agent(name, store.clone());
+        agent.wait_for_leader(MS(5_000)).await.unwrap();
+        first.get_or_insert(id(name));
+        assert_eq!(agent.leader().map(|leader| leader.id), first);
+        all.push(agent);
+    }
+    all.try_into()
+        .unwrap_or_else(|_| panic!("as many as names"))
+}
+
+async fn ask(agent: &BullyHandle, command: Command) -> Outcome {
+    Operated::new(agent).carry_out(Order::new(command)).await
+}
+
+fn step_down(to: Option<&str>) -> Command {
+    Command::StepDown { to: to.map(id) }
+}
+
+#[test]
+fn a_transfer_hands_over_to_the_agent_that_it_names_and_to_any_without_a_name() {
+    play(async {
+        let store = MemoryRegister::new();
+        let [a, b, c] = agents(["a", "b", "c"], &store).await;
+        let outcome = ask(&a, step_down(Some("c"))).await;
+        let leader = c.leader().unwrap();
+        assert!(c.is_leader(), "{outcome}");
+        assert_eq!(outcome, Outcome::HandedOver { leader });
+        let outcome = ask(&c, step_down(None)).await;
+        assert!(matches!(outcome, Outcome::HandedOver { .. }), "{outcome}");
+        assert!(a.is_leader() || b.is_leader());
+    });
+}
+
+#[test]
+fn a_transfer_to_an_agent_that_is_absent_is_refused_and_one_that_nobody_takes_is_taken_back() {
+    play(async {
+        let store = MemoryRegister::new();
+        let [a, b] = agents(["a", "b"], &store).await;
+        let outcome = ask(&a, step_down(Some("x"))).await;
+        let refused = CommandRefusal::NoMember { to: id("x") };
+        assert_eq!(outcome, Outcome::Refused(refused));
+        assert!(a.is_leader());
+        let term = a.current().term;
+        // Its row says that it is there, for ninety seconds.
+        b.withdraw_score().unwrap();
+        clock::sleep(MS(50)).await;
+        let outcome = ask(&a, step_down(Some("b"))).await;
+        let now = a.current().leading.unwrap();
+        assert!(now > term);
+        assert_eq!(outcome, Outcome::LedAgain { term: now });
+        clock::sleep(Duration::from_secs(40)).await;
+        let outcome = ask(&a, step_down(Some("b"))).await;
+        let refused = CommandRefusal::NoSuccessor { to: id("b") };
+        assert_eq!(outcome, Outcome::Refused(refused), "its row has no score");
+        b.leave(MS(500)).await.unwrap();
+        clock::sleep(Duration::from_secs(91)).await;
+        let refused = CommandRefusal::NoMember { to: id("b") };
+        let outcome = ask(&a, step_down(Some("b"))).await;
+        assert_eq!(outcome, Outcome::Refused(refused), "its row is old");
+        let outcome = ask(&a, step_down(None)).await;
+        assert_eq!(outcome, Outcome::Refused(CommandRefusal::NoOther));
+    });
+}
+
+#[test]
+fn a_drain_names_the_next_leader() {
+    play(async {
+        let store = MemoryRegister::new();
+        let [a, b] = agents(["a", "b"], &store).await;
+        let outcome = ask(&a, Command::Drain).await;
+        let leader = b.leader();
+        assert!(b.is_leader());
+        assert_eq!(outcome, Outcome::Left { leader });
+    });
+}
+
+#[test]
+fn the_diagnosis_of_a_follower_in_another_process_finds_nothing() {
+    play(async {
+        let store = MemoryRegister::new();
+        let [a, b] = agents(["a", "b"], &store).await;
+        for agent in [a, b] {
+            assert_eq!(agent.diagnosis().findings, [], "{}", agent.diagnosis());
+        }
+    });
+}
+
+#[test]
+fn two_processes_of_one_name_are_told_of_at_both_and_a_restart_is_not() {
+    play(async {
+        let store = MemoryRegister::new();
+        let twice = |agent: &BullyHandle| {
+            let found = agent.diagnosis().findings;
+            let is_twice = |found: &Finding| matches!(found, Finding::TwoOfOneName { .. });
+            found.iter().any(is_twice)
+        };
+        let [first] = agents(["a"], &store).await;
+        first.leave(MS(500)).await.unwrap();
+        let holder = agent("a", store.clone());
+        holder.wait_for_leader(MS(5_000)).await.unwrap();
+        clock::sleep(Duration::from_secs(70)).await;
+        assert!(holder.is_leader() && !twice(&holder), "the first one left");
+        let other = agent("a", store.clone());
+        clock::sleep(Duration::from_secs(70)).await;
+        assert!(twice(&holder) && twice(&other));
+        let words = holder.diagnosis().to_string();
+        assert!(
+            words.contains("give each agent a name of its own"),
+            "{words}"
+        );
+        other.leave(MS(500)).await.unwrap();
+        clock::sleep(Duration::from_secs(200)).await;
+        assert!(!twice(&holder));
+    });
+}
+
+/// A store with the operations that every register has.
+#[derive(Clone, Debug)]
+struct Plain(MemoryRegister);
+
+impl Register for Plain {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+    fn read(&self, key: &RegisterKey) -> RegisterReading {
+        self.0.read(key)
+    }
+    fn swap(
+        &self,
+        key: &RegisterKey,
+        expected: Option<&actix_bully::register::Entry>,
+        value: Vec<u8>,
+    ) -> Swapping {
+        self.0.swap(key, expected, value)
+    }
+}
+
+#[test]
+fn where_the_store_cannot_list_a_transfer_is_tried_and_taken_back() {
+    play(async {
+        let store = Plain(MemoryRegister::new());
+        let [a, b] = ["a", "b"].map(|name| agent(name, store.clone()));
+        a.wait_for_leader(MS(5_000)).await.unwrap();
+        let (leader, other) = if a.is_leader() { (&a, "b") } else { (&b, "a") };
+        let outcome = ask(leader, step_down(Some("x"))).await;
+        assert!(!matches!(outcome, Outcome::Refused(_)), "{outcome}");
+        let is_led = a.is_leader() || b.is_leader();
+        assert!(is_led, "{other} or the same one again: {outcome}");
+    });
+}
