@@ -69,7 +69,7 @@
 //! | [`group`] | `Counts`, `Envelope`, `Group`, `GroupError`, `Holder`, `JoinError`, `MembersChanged`, `OpenError`, `PeerReport`, `Unshared` |
 //! | [`store`] | `FileStore`, `Generation`, `Generations`, `Incarnations`, `MemoryStore`, `OpenStore`, `Saving`, `StoreError`, `StoreIdentity`, `TermStore` |
 //! | [`clock`] | `BootClock`, `Clock`, `ClockError`, `RuntimeClock`, `SystemWallClock`, `WallClock`, `WallTime` |
-//! | [`register`] | `AttachError`, `ChangeStream`, `Entry`, `FileRegister`, `MemoryRegister`, `Register`, `RegisterError`, `RegisterKey`, `RegisterListing`, `RegisterReading`, `RegisterRefusal`, `Removal`, `Removing`, `Swap`, `Swapping`, `Version` |
+//! | [`register`] | `AttachError`, `Change`, `ChangeStream`, `Entry`, `FileRegister`, `MemoryRegister`, `Register`, `RegisterError`, `RegisterKey`, `RegisterListing`, `RegisterReading`, `RegisterRefusal`, `Removal`, `Removing`, `Swap`, `Swapping`, `Version` |
 //! | [`remote`] | `BridgeBuilder`, `BridgeCounts`, `BridgeError`, `BridgeEvent`, `BridgeHandle`, `Closed`, `ClusterId`, `DrainTimedOut`, `GroupRules`, `Limits`, `LimitsBuilder`, `LimitsError`, `LinkId`, `LinkStatus`, `MayBe`, `NodeId`, `NodeIdError`, `NodeIncarnation`, `Peer`, `PeerStatus`, `RemoteBridge`, `RemoteMessage`, `Rights`, `Traffic` |
 //! | [`remote::transport`] | `Datagrams`, `IncomingStream`, `Listener`, `Pending`, `RefusedPackets`, `StartingBridge`, `Stream`, `Tcp`, `Transport` |
 //! | [`supervisor`] | `Deadline`, `Exit`, `Guardian`, `GuardianBuilder`, `OnStop`, `PolicyError`, `RestartPolicy`, `RestartPolicyBuilder`, `Supervision` |
@@ -78,7 +78,7 @@
 //! | [`record`] | `BoundedText`, `CommandError`, `Difference`, `Happening`, `Header`, `MessageText`, `NetworkRecord`, `RecordLimits`, `RecordedAgent`, `RecordedClock`, `RecordedCommand`, `RecordedSide`, `Recording`, `RecordingError`, `TooLong`, `TraceEntry`, `Untold`, `What` |
 //! | [`elections::astra`] | `Astra`, `AstraConfig` |
 //! | [`elections::bully`] | `Bully`, `BullyConfig`, `Elect`, `Elected`, `NegativeMargin`, `Ok`, `Preemption` |
-//! | [`elections::lease`] | `Answer`, `Cell`, `ClaimRecord`, `Holder`, `Lease`, `LeaseConfig`, `LeaseError`, `LeaseName`, `LeaseRecord`, `Micros`, `Nonce`, `ReadRegister`, `RecordError`, `RegisterQuestion`, `RegisterRecord`, `RegisterShown`, `Successor`, `SwapRegister`, `Swapped`, `Version` |
+//! | [`elections::lease`] | `Answer`, `Cell`, `ClaimRecord`, `Holder`, `Lease`, `LeaseConfig`, `LeaseError`, `LeaseName`, `LeaseRecord`, `Micros`, `Nonce`, `PresentRecord`, `ReadRegister`, `RecordError`, `RegisterQuestion`, `RegisterRecord`, `RegisterShown`, `Successor`, `SwapRegister`, `Swapped`, `Version` |
 //! | [`elections::quorum`] | `Heard`, `QuorumBully`, `QuorumConfig`, `QuorumError`, `SealRecord`, `Vote`, `VotersRecord` |
 //! | [`elections::quorum::diskless`] | `Diskless` |
 //!

@@ -53,6 +53,7 @@ impl Register {
             answer,
             age: Micros(u64::from(choices.byte()) << 12),
             waited: Micros(u64::from(choices.byte()) << 6),
+            is_broken: choices.one_in(8),
         })
     }
 

@@ -47,7 +47,7 @@ pub use bully_register::RegisterTls;
 pub use bully_register::conformance;
 #[doc(inline)]
 pub use bully_register::{
-    ChangeStream, Entry, FileRegister, MOST_BYTES, MOST_LISTED, MemoryRegister, Register,
+    Change, ChangeStream, Entry, FileRegister, MOST_BYTES, MOST_LISTED, MemoryRegister, Register,
     RegisterError, RegisterKey, RegisterListing, RegisterReading, RegisterRefusal, Removal,
     Removing, Swap, Swapping, Version,
 };

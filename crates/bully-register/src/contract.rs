@@ -129,6 +129,9 @@ pub trait Register: Debug + Send + Sync {
     /// Tells that the entry of a key may have changed, as soon as the store says so; `None` where a store tells
     /// nothing, which is then read at intervals. It may tell too much, and may end or miss a change: it is a hint
     /// that makes waiting shorter, no more.
+    ///
+    /// A store that says what was written, and over which version, is read less: agents that wait see from the change
+    /// itself that a lease was renewed.
     fn changes(&self, key: &RegisterKey) -> Option<ChangeStream> {
         let _ = key;
         None
@@ -193,5 +196,20 @@ pub type RegisterListing =
 /// A removal on its way. Nothing happens before it is polled; dropped, it may have happened, or may happen yet.
 pub type Removing = Pin<Box<dyn Future<Output = Result<Removal, RegisterError>> + Send>>;
 
+/// What a stream of changes tells.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Change {
+    /// The entry may have changed.
+    Unknown,
+    /// This entry was written, over one of that version; `None` if there was none.
+    Written {
+        /// The entry.
+        entry: Entry,
+        /// The version of the entry that it replaced.
+        replaced: Option<Version>,
+    },
+}
+
 /// Each item says that an entry may have changed.
-pub type ChangeStream = Pin<Box<dyn Stream<Item = ()> + Send>>;
+pub type ChangeStream = Pin<Box<dyn Stream<Item = Change> + Send>>;

@@ -30,7 +30,7 @@
 //! | `drop-harms-nothing` | stays usable if a future is dropped at any point; that operation may be done or not |
 //! | `removal-compares` | removes the entry if it is the expected one, at the time of the removal |
 //! | `lists-below` | lists all entries below a key in the order of their keys, or says [`RegisterError::TooMany`] above [`MOST_LISTED`] |
-//! | `tells-changes` | tells of changes if it offers a stream of them. It may tell too much and may miss some: agents read at intervals as well |
+//! | `tells-changes` | tells of changes if it offers a stream of them. It may tell too much and may miss some: agents read at intervals as well. If it tells what was written, it tells the truth |
 //!
 //! `conformance::check` (feature `conformance`) tests each of them; an error names the clause by these words. `examples/own_register.rs` of
 //! actix-bully is a register in a folder with a hard link for each version, the suite on it, and the suite on a wrong one.
@@ -91,7 +91,8 @@ pub mod record_file;
 )]
 pub use connection::tls::RegisterTls;
 pub use contract::{
-    ChangeStream, Register, RegisterListing, RegisterReading, Removal, Removing, Swap, Swapping,
+    Change, ChangeStream, Register, RegisterListing, RegisterReading, Removal, Removing, Swap,
+    Swapping,
 };
 pub use error::{RegisterError, RegisterRefusal};
 #[cfg(feature = "etcd")]

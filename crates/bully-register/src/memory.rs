@@ -15,8 +15,9 @@ use futures::stream;
 use tokio::sync::watch;
 
 use super::{
-    ChangeStream, Entry, MOST_LISTED, Register, RegisterError, RegisterKey, RegisterListing,
-    RegisterReading, RegisterRefusal, Removal, Removing, Swap, Swapping, Version, key::check_size,
+    Change, ChangeStream, Entry, MOST_LISTED, Register, RegisterError, RegisterKey,
+    RegisterListing, RegisterReading, RegisterRefusal, Removal, Removing, Swap, Swapping, Version,
+    key::check_size,
 };
 
 /// Keeps values in memory; clones share them.
@@ -45,14 +46,13 @@ struct Values {
     entries: BTreeMap<RegisterKey, Entry>,
     /// The last version that was given.
     last: u64,
-    /// Counts the changes.
-    changes: watch::Sender<u64>,
+    /// The last change, and of which key.
+    changes: watch::Sender<Option<(RegisterKey, Change)>>,
 }
 
 impl Values {
-    fn tell(&self) {
-        self.changes
-            .send_modify(|count| *count = count.wrapping_add(1));
+    fn tell(&self, key: RegisterKey, change: Change) {
+        self.changes.send_replace(Some((key, change)));
     }
 }
 
@@ -66,7 +66,7 @@ impl MemoryRegister {
             values: Arc::new(Mutex::new(Values {
                 entries: BTreeMap::new(),
                 last: 0,
-                changes: watch::Sender::new(0),
+                changes: watch::Sender::new(None),
             })),
         }
     }
@@ -112,8 +112,12 @@ impl Register for MemoryRegister {
                 version: version.clone(),
                 value,
             };
-            values.entries.insert(key, entry);
-            values.tell();
+            let change = Change::Written {
+                entry: entry.clone(),
+                replaced: expected.map(|entry| entry.version),
+            };
+            values.entries.insert(key.clone(), entry);
+            values.tell(key, change);
             Ok(Swap::Done(version))
         })
     }
@@ -143,18 +147,26 @@ impl Register for MemoryRegister {
                 return Ok(Removal::Conflict(known.cloned()));
             }
             values.entries.remove(&key);
-            values.tell();
+            values.tell(key, Change::Unknown);
             Ok(Removal::Done)
         }))
     }
 
-    fn changes(&self, _: &RegisterKey) -> Option<ChangeStream> {
-        // One count for all keys: whoever is told too often reads, and finds what it knows.
-        let changes = self.values().changes.subscribe();
-        Some(Box::pin(stream::unfold(changes, |mut changes| async {
-            let is_open = changes.changed().await.is_ok();
-            is_open.then_some(((), changes))
-        })))
+    fn changes(&self, key: &RegisterKey) -> Option<ChangeStream> {
+        // One place for all keys: the last change hides those before it, so whoever hears of another key has to read.
+        let (key, changes) = (key.clone(), self.values().changes.subscribe());
+        Some(Box::pin(stream::unfold(
+            (key, changes),
+            |(key, mut changes)| async {
+                changes.changed().await.ok()?;
+                let last = changes.borrow_and_update().clone();
+                let change = match last {
+                    Some((of, change)) if of == key => change,
+                    Some(_) | None => Change::Unknown,
+                };
+                Some((change, (key, changes)))
+            },
+        )))
     }
 }
 

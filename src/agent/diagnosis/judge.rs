@@ -106,35 +106,6 @@ impl Facts {
         }
     }
 
-    fn judge_register(&self, found: &mut Vec<Finding>) {
-        let Some((store, state)) = &self.register else {
-            return;
-        };
-        // One cause is told once: a store out of reach takes no writes either.
-        if let Some((since, reason)) = &state.reads {
-            found.push(Finding::RegisterFails {
-                store: store.clone(),
-                reason: reason.clone(),
-                since: *since,
-            });
-        } else if let Some((since, reason)) = &state.writes {
-            found.push(Finding::RegisterTakesNoWrites {
-                store: store.clone(),
-                reason: reason.clone(),
-                since: *since,
-            });
-        }
-        if let Some(other) = state.other {
-            found.push(Finding::TwoOfOneName { other });
-        }
-        if let Some(reason) = &state.refused {
-            found.push(Finding::RegisterForeign {
-                store: store.clone(),
-                reason: reason.clone(),
-            });
-        }
-    }
-
     fn judge_agent(&self, found: &mut Vec<Finding>) {
         match self.status.lifecycle {
             Lifecycle::Ended => found.push(Finding::Ended),

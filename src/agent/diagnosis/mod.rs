@@ -9,11 +9,12 @@
 //! ```
 //!
 //! Decided here: what a diagnosis is made of. It is read without the agent's mailbox, so an agent that hangs
-//! has one as well. Not here: what counts as a finding (`judge.rs`, `timings.rs`), and its words (`sentence.rs`).
+//! has one as well. Not here: what counts as a finding (`judge.rs`, `register.rs`, `timings.rs`), and its words (`sentence.rs`).
 
 mod finding;
 mod judge;
 mod not_leading;
+mod register;
 mod sentence;
 #[cfg(test)]
 mod tests;

@@ -5,7 +5,7 @@
 //! machine hears grows with every change that is seen.
 
 use crate::{
-    elections::lease::{Cell, LeaseName, RecordError, RegisterRecord, Version},
+    elections::lease::{Cell, LeaseName, LeaseRecord, RecordError, RegisterRecord, Version},
     register::{Entry, RegisterError},
 };
 
@@ -121,8 +121,33 @@ impl<R: RegisterRecord + Clone + PartialEq> Content<R> {
         Some(Cell { version, content })
     }
 
+    /// What that means as a record of this group.
+    pub(super) fn record(&self) -> Option<&R> {
+        match &self.seen {
+            SeenContent::Stored(_, Ok(record)) => Some(record),
+            SeenContent::Stored(_, Err(_))
+            | SeenContent::Unread
+            | SeenContent::Nothing
+            | SeenContent::Foreign => None,
+        }
+    }
+
     /// Why it is no record of this group, if it is none.
     pub(super) fn refused(&self) -> Option<RecordError> {
         self.cell()?.content.err()
+    }
+}
+
+impl Content<LeaseRecord> {
+    /// Whether that is the same leadership, renewed by its holder.
+    pub(super) fn is_renewed_by(&self, entry: &Entry) -> bool {
+        let (Some(known), Ok(renewed)) = (self.record(), self.decode(entry)) else {
+            return false;
+        };
+        let of = |record: &LeaseRecord| {
+            let holder = record.holder.as_ref();
+            holder.map(|holder| (record.term, holder.id.clone(), holder.incarnation))
+        };
+        of(known).is_some() && of(known) == of(&renewed) && known.lease == renewed.lease
     }
 }

@@ -14,6 +14,7 @@
 mod ask;
 mod content;
 mod health;
+mod hearsay;
 mod presence;
 mod roster;
 mod schedule;

@@ -196,6 +196,8 @@ const REMOVED: Duration = Duration::from_secs(24 * 60 * 60);
 
 #[cfg(test)]
 mod tests {
+    use futures::FutureExt;
+
     use super::*;
     use crate::register::{self, Register as _};
 
@@ -305,7 +307,14 @@ mod tests {
     fn a_round_on_a_register_shows_who_is_there() {
         let store = register::MemoryRegister::new();
         let prefix: RegisterKey = "shop/cron/present".parse().unwrap();
-        let listed = || futures::executor::block_on(store.list(&prefix).unwrap()).unwrap();
+        let listed = || {
+            store
+                .list(&prefix)
+                .unwrap()
+                .now_or_never()
+                .unwrap()
+                .unwrap()
+        };
         let mut roster = roster();
         for change in roster.changes(at(1), WALL, &[here(1)], &listed()) {
             let RowChange::Write {
@@ -319,7 +328,7 @@ mod tests {
             };
             let key = format!("shop/cron/present/{id}").parse().unwrap();
             let swap = store.swap(&key, expected.as_ref(), value);
-            futures::executor::block_on(swap).unwrap();
+            swap.now_or_never().unwrap().unwrap();
         }
         roster.list(at(2), WALL, &listed());
         assert_eq!(roster.present(at(2)), Some(vec![(id("a"), None)]));

@@ -5,7 +5,7 @@
 //! succeed; how often the store is read; that reads which succeed say nothing of writes, so that either has a back-off of its
 //! own; and that what holds no lease is not written over.
 //!
-//! Not here: how an operation is carried out (`task.rs`).
+//! Not here: what is made of a change that the store tells (`hearsay.rs`), and how an operation is carried out (`task.rs`).
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -14,7 +14,7 @@ use std::{
 
 use bully_register::entry_of_swap;
 
-use super::content::Content;
+use super::{content::Content, hearsay::Hearsay};
 use crate::{
     elections::lease::{
         Answer, ClaimRecord, LeaseName, LeaseRecord, RecordError, RegisterQuestion, RegisterRecord,
@@ -27,20 +27,21 @@ use crate::{
 /// The state of one group's register in one process.
 #[derive(Debug)]
 pub(super) struct KeeperSchedule {
-    lease: Content<LeaseRecord>,
+    pub(super) lease: Content<LeaseRecord>,
     claim: Content<ClaimRecord>,
     /// The question of each agent that waits for a read that has not begun.
     readers: BTreeMap<AgentId, WaitingReader>,
     swaps: VecDeque<Wanted>,
-    under_way: OperationUnderWay,
+    pub(super) under_way: OperationUnderWay,
     /// The store has told of a change since the last read began.
-    is_told: bool,
+    pub(super) is_told: bool,
+    pub(super) hearsay: Hearsay,
     /// When the last read began.
-    read_at: Option<Time>,
+    pub(super) read_at: Option<Time>,
     /// When the operation that is under way began, or the last one.
     began: Time,
     /// When the operation began that has shown the lease last.
-    lease_at: Time,
+    pub(super) lease_at: Time,
     /// So many reads have failed in a row.
     failures: u32,
     /// When the last write began.
@@ -50,7 +51,7 @@ pub(super) struct KeeperSchedule {
 }
 
 #[derive(Debug)]
-enum OperationUnderWay {
+pub(super) enum OperationUnderWay {
     Nothing,
     Read {
         readers: BTreeMap<AgentId, WaitingReader>,
@@ -73,7 +74,7 @@ struct Wanted {
 
 /// Who asked, the number of the question, and when it was heard.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Asker {
+pub(super) struct Asker {
     id: AgentId,
     request: u64,
     heard: Time,
@@ -81,7 +82,7 @@ struct Asker {
 
 /// The number of a question, and when it was heard.
 #[derive(Clone, Copy, Debug)]
-struct WaitingReader {
+pub(super) struct WaitingReader {
     request: u64,
     heard: Time,
 }
@@ -122,7 +123,12 @@ pub(super) enum RegisterReply {
     /// The answer to one agent's question.
     To(AgentId, RegisterShown),
     /// An answer to all but these agents, unasked; the store was asked for it at that time.
-    ToOthers(Vec<AgentId>, Time, Answer),
+    ToOthers {
+        but: Vec<AgentId>,
+        at: Time,
+        answer: Answer,
+        is_broken: bool,
+    },
 }
 
 impl KeeperSchedule {
@@ -135,6 +141,7 @@ impl KeeperSchedule {
             swaps: VecDeque::new(),
             under_way: OperationUnderWay::Nothing,
             is_told: false,
+            hearsay: Hearsay::default(),
             read_at: None,
             began: Time::ZERO,
             lease_at: Time::ZERO,
@@ -180,11 +187,6 @@ impl KeeperSchedule {
                 self.refuse_hopeless(out);
             }
         }
-    }
-
-    /// The store says that something may have changed.
-    pub(super) fn tell(&mut self) {
-        self.is_told = true;
     }
 
     /// What the store is to do now. A [`NextOperation::Run`] has begun by that.
@@ -235,6 +237,7 @@ impl KeeperSchedule {
         let OperationUnderWay::Read { readers } = self.end() else {
             return;
         };
+        let is_broken = self.breaks_the_chain(&lease);
         let (lease, claim) = (self.lease.note(lease), self.claim.note(claim));
         let (Ok(lease), Ok(claim)) = (lease, claim) else {
             self.failures = self.failures.saturating_add(1);
@@ -243,6 +246,7 @@ impl KeeperSchedule {
             return;
         };
         (self.failures, self.lease_at) = (0, self.began);
+        self.hearsay.end();
         self.refuse_hopeless(out);
         let Some(holds) = self.holds() else {
             return;
@@ -252,11 +256,16 @@ impl KeeperSchedule {
         let answers = readers.into_iter().map(|(id, reader)| {
             let waited = began.since(reader.heard).into();
             let shown = RegisterShown::after(reader.request, waited, holds.clone());
-            RegisterReply::To(id, shown)
+            RegisterReply::To(id, RegisterShown { is_broken, ..shown })
         });
         out.extend(answers);
         if lease || claim {
-            out.push(RegisterReply::ToOthers(asked, self.lease_at, holds));
+            out.push(RegisterReply::ToOthers {
+                but: asked,
+                at: self.lease_at,
+                answer: holds,
+                is_broken,
+            });
         }
     }
 
@@ -298,7 +307,12 @@ impl KeeperSchedule {
         self.refuse_hopeless(out);
         // The others here see what was written without a read.
         if let Some(answer) = self.holds().filter(|_| is_done) {
-            out.push(RegisterReply::ToOthers(vec![asker], self.lease_at, answer));
+            out.push(RegisterReply::ToOthers {
+                but: vec![asker],
+                at: self.lease_at,
+                answer,
+                is_broken: false,
+            });
         }
     }
 
@@ -332,6 +346,7 @@ impl KeeperSchedule {
         match which {
             WhichRecord::Lease => {
                 self.lease_at = self.began;
+                self.hearsay.end();
                 self.lease.show(entry)
             }
             WhichRecord::Claim => self.claim.show(entry),
@@ -358,7 +373,7 @@ impl KeeperSchedule {
     }
 
     /// Both records, once both were read.
-    fn holds(&self) -> Option<Answer> {
+    pub(super) fn holds(&self) -> Option<Answer> {
         let (lease, claim) = (self.lease.cell()?, self.claim.cell()?);
         Some(Answer::Holds { lease, claim })
     }

@@ -31,7 +31,7 @@ use crate::{
     elections::lease::RegisterShown,
     group::{Group, MembershipWatch},
     protocol::AgentId,
-    register::{ChangeStream, Entry, RegisterError, Swap},
+    register::{Change, ChangeStream, Entry, RegisterError, Swap},
 };
 use bully_core::elections::message::BullyMessage;
 
@@ -41,7 +41,7 @@ pub(super) struct KeeperTask {
     members: MembershipWatch<BullyMessage>,
     members_changed: Receiver<()>,
     asked: Receiver<AskedQuestion>,
-    changes: Vec<ChangeStream>,
+    changes: Vec<(WhichRecord, ChangeStream)>,
     /// Where the agents hear, once each has asked.
     agents: BTreeMap<AgentId, Answers>,
     schedule: KeeperSchedule,
@@ -61,7 +61,7 @@ enum Done {
 /// What wakes the task.
 enum KeeperEvent {
     Asked(AskedQuestion),
-    Told,
+    Told(Vec<(WhichRecord, Change)>),
     Done(Done),
     Due,
     MembersChanged,
@@ -80,8 +80,13 @@ impl KeeperTask {
             change.try_send(()).ok();
         });
         let register = &keeper.settings.register;
-        let keys = [&keeper.keys.lease, &keeper.keys.claim];
-        let told = keys.into_iter().filter_map(|key| register.changes(key));
+        let keys = [
+            (WhichRecord::Lease, &keeper.keys.lease),
+            (WhichRecord::Claim, &keeper.keys.claim),
+        ];
+        let told = keys
+            .into_iter()
+            .filter_map(|(which, key)| Some((which, register.changes(key)?)));
         Self {
             changes: told.collect(),
             agents: BTreeMap::new(),
@@ -112,8 +117,17 @@ impl KeeperTask {
                     self.schedule
                         .hear(now, asked.from, asked.question, &mut replies);
                 }
-                KeeperEvent::Told => self.schedule.tell(),
-                KeeperEvent::Done(done) => self.finish(done, &mut replies),
+                KeeperEvent::Told(told) => {
+                    let now = self.keeper.settings.clock.now();
+                    for (which, change) in told {
+                        self.schedule.tell(now, which, change, &mut replies);
+                    }
+                }
+                KeeperEvent::Done(done) => {
+                    self.finish(done, &mut replies);
+                    let now = self.keeper.settings.clock.now();
+                    self.schedule.tell_rest(now, &mut replies);
+                }
                 KeeperEvent::Due | KeeperEvent::MembersChanged => {}
             }
             for reply in replies {
@@ -213,9 +227,17 @@ impl KeeperTask {
                     tell(to, shown);
                 }
             }
-            RegisterReply::ToOthers(but, at, answer) => {
+            RegisterReply::ToOthers {
+                but,
+                at,
+                answer,
+                is_broken,
+            } => {
                 let age = self.keeper.settings.clock.now().since(at);
-                let shown = RegisterShown::unasked(age.into(), answer);
+                let shown = RegisterShown {
+                    is_broken,
+                    ..RegisterShown::unasked(age.into(), answer)
+                };
                 self.agents.retain(|_, to| to.connected());
                 let others = self.agents.iter().filter(|(id, _)| !but.contains(id));
                 others.for_each(|(_, to)| tell(to, shown.clone()));
@@ -236,17 +258,18 @@ impl KeeperTask {
         if let Poll::Ready(Some(())) = self.members_changed.poll_recv(cx) {
             return Poll::Ready(KeeperEvent::MembersChanged);
         }
-        let mut is_told = false;
+        let mut all = Vec::new();
         self.changes
-            .retain_mut(|changes| match changes.poll_next_unpin(cx) {
+            .retain_mut(|(which, changes)| match changes.poll_next_unpin(cx) {
                 Poll::Ready(told) => {
-                    is_told |= told.is_some();
-                    told.is_some()
+                    let is_open = told.is_some();
+                    all.extend(told.map(|change| (*which, change)));
+                    is_open
                 }
                 Poll::Pending => true,
             });
-        if is_told {
-            return Poll::Ready(KeeperEvent::Told);
+        if !all.is_empty() {
+            return Poll::Ready(KeeperEvent::Told(all));
         }
         if let Some(timer) = &mut self.timer {
             return timer.as_mut().poll(cx).map(|()| KeeperEvent::Due);

@@ -2,6 +2,9 @@
 
 use std::{io, time::Duration};
 
+mod foreign;
+mod hearsay;
+
 use super::schedule::{KeeperSchedule, NextOperation, Operation, RegisterReply, WhichRecord};
 use crate::{
     elections::lease::{
@@ -9,7 +12,7 @@ use crate::{
         RegisterQuestion, RegisterRecord, RegisterShown, SwapRegister, Swapped, Version,
     },
     protocol::{AgentId, Incarnation, Score, Term, Time},
-    register::{self, Entry, RegisterError, RegisterRefusal, Swap},
+    register::{self, Change, Entry, RegisterError, RegisterRefusal, Swap},
 };
 
 fn id(name: &str) -> AgentId {
@@ -135,6 +138,10 @@ impl Scene {
         }
     }
 
+    fn tell(&mut self, which: WhichRecord, change: Change) {
+        self.schedule.tell(self.now, which, change, &mut self.said);
+    }
+
     fn show(&mut self, lease: Option<Entry>, claim: Option<Entry>) {
         self.schedule.read(Ok(lease), Ok(claim), &mut self.said);
     }
@@ -170,14 +177,14 @@ impl Scene {
                     ..
                 },
             ) if to.as_str() == agent && *of == Some(request) => Some(answer.clone()),
-            RegisterReply::To(..) | RegisterReply::ToOthers(..) => None,
+            RegisterReply::To(..) | RegisterReply::ToOthers { .. } => None,
         })
     }
 
     /// What was said unasked, and to all but which.
     fn unasked(&self) -> Vec<(&[AgentId], &Answer)> {
         let unasked = self.said.iter().filter_map(|reply| match reply {
-            RegisterReply::ToOthers(but, _, answer) => Some((&**but, answer)),
+            RegisterReply::ToOthers { but, answer, .. } => Some((&**but, answer)),
             RegisterReply::To(..) => None,
         });
         unasked.collect()
@@ -394,65 +401,6 @@ fn only_the_newest_attempt_of_an_agent_is_written() {
     }
     assert_eq!(written, [WhichRecord::Claim, WhichRecord::Lease]);
     assert_eq!(scene.answers("a", 5).count(), 0);
-}
-
-#[test]
-fn a_change_that_the_store_tells_is_read_and_shown_to_all() {
-    let (mut scene, version) = Scene::that_holds(None);
-    scene.schedule.tell();
-    scene.begin_read();
-    scene.show(None, None);
-    assert!(scene.said.is_empty(), "nothing has changed");
-    scene.schedule.tell();
-    scene.begin_read();
-    scene.ask("late", 3);
-    scene.show(Some(entry(2, stored(&lease("cron", 1)))), None);
-    let [(but, Answer::Holds { lease, .. })] = &*scene.unasked() else {
-        panic!("{:?}", scene.said);
-    };
-    assert!(but.is_empty());
-    assert_ne!(lease.version, version);
-}
-
-#[test]
-fn what_is_no_lease_of_this_group_is_shown_as_such_and_not_written_over() {
-    let stranger = lease("other", 1);
-    let foreign = RecordError::Elsewhere {
-        group: id("other"),
-        cluster: id("shop"),
-    };
-    for (value, error) in [
-        (stored(&stranger), foreign),
-        (b"hello".to_vec(), RecordError::Kind),
-    ] {
-        let mut scene = Scene::new();
-        scene.ask("a", 1);
-        scene.begin_read();
-        scene.show(Some(entry(1, value)), None);
-        let Answer::Holds { lease: shown, .. } = scene.answer("a", 1) else {
-            panic!("{:?}", scene.said);
-        };
-        assert_eq!(shown.content, Err(error.clone()));
-        assert_eq!(scene.schedule.refused(), Some(error));
-        let mine = Swapped::Lease(lease("cron", 1));
-        scene.swap("a", 2, &shown.version, mine);
-        assert_eq!(scene.answer("a", 2), Answer::Changed);
-        assert_eq!(scene.next(), NextOperation::Nothing);
-    }
-}
-
-#[test]
-fn what_the_store_itself_finds_foreign_is_no_failure_of_the_store() {
-    let mut scene = Scene::new();
-    scene.ask("a", 1);
-    scene.begin_read();
-    let key = "shop/cron/lease".parse().unwrap();
-    let foreign = Err(RegisterError::Foreign { key });
-    scene.schedule.read(foreign, Ok(None), &mut scene.said);
-    let Answer::Holds { lease: shown, .. } = scene.answer("a", 1) else {
-        panic!("{:?}", scene.said);
-    };
-    assert_eq!(shown.content, Err(RecordError::Kind));
 }
 
 #[test]

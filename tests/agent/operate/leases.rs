@@ -109,7 +109,13 @@ fn a_drain_names_the_next_leader() {
         let outcome = ask(&a, Command::Drain).await;
         let leader = b.leader();
         assert!(b.is_leader());
-        assert_eq!(outcome, Outcome::Left { leader });
+        assert_eq!(
+            outcome,
+            Outcome::Left {
+                leader,
+                lacks: None
+            }
+        );
     });
 }
 
@@ -117,10 +123,8 @@ fn a_drain_names_the_next_leader() {
 fn the_diagnosis_of_a_follower_in_another_process_finds_nothing() {
     play(async {
         let store = MemoryRegister::new();
-        let [a, b] = agents(["a", "b"], &store).await;
-        for agent in [a, b] {
-            assert_eq!(agent.diagnosis().findings, [], "{}", agent.diagnosis());
-        }
+        let [_a, b] = agents(["a", "b"], &store).await;
+        assert_eq!(b.diagnosis().findings, [], "{}", b.diagnosis());
     });
 }
 

@@ -12,7 +12,9 @@ use super::{
     Clause, NonConformance, SuiteRun,
     probe::{ClauseProbe, ShownAt, ShownEntry},
 };
-use crate::{ChangeStream, Entry, MOST_LISTED, RegisterError, RegisterKey, Removal, Swap, Version};
+use crate::{
+    Change, ChangeStream, Entry, MOST_LISTED, RegisterError, RegisterKey, Removal, Swap, Version,
+};
 
 /// Returns `false` if the register does not remove.
 pub(super) async fn removes(run: &SuiteRun) -> Result<bool, NonConformance> {
@@ -156,7 +158,7 @@ pub(super) async fn tells(run: &SuiteRun) -> Result<Option<u32>, NonConformance>
         return Ok(None);
     };
     let (mut made, mut missed) = (0, 0);
-    let mut last = None;
+    let (mut last, mut written) = (None, Vec::new());
     for round in 0_u32..ROUNDS {
         let swap = other
             .swap(&key, last.as_ref(), &round.to_be_bytes())
@@ -165,8 +167,13 @@ pub(super) async fn tells(run: &SuiteRun) -> Result<Option<u32>, NonConformance>
             return Err(Clause::SwapCompares.broken(format!("a swap of {key} ended with {swap:?}")));
         };
         made += 1;
+        let value = round.to_be_bytes().to_vec();
+        written.push(Entry {
+            version: version.clone(),
+            value,
+        });
         missed += u32::from(
-            !heard(&mut changes, || async {
+            !heard(&mut changes, &written, || async {
                 let found = probe.read(&key).await?;
                 Ok(found.is_some_and(|entry| entry.version == version))
             })
@@ -182,21 +189,31 @@ pub(super) async fn tells(run: &SuiteRun) -> Result<Option<u32>, NonConformance>
         && other.remove(&key, &last).await?.is_some()
     {
         let gone = || async { Ok(probe.read(&key).await?.is_none()) };
-        missed += u32::from(!heard(&mut changes, gone).await?);
+        missed += u32::from(!heard(&mut changes, &written, gone).await?);
     }
     Ok(Some(missed))
 }
 
-/// Whether the stream tells of a change in time. It may tell of one before, so the key is read each time.
+/// Whether the stream tells of a change in time. It may tell of one before, so the key is read each time. An entry that it
+/// names has to be one that was written.
 async fn heard<F>(
     changes: &mut ChangeStream,
+    written: &[Entry],
     is_there: impl Fn() -> F,
 ) -> Result<bool, NonConformance>
 where
     F: Future<Output = Result<bool, NonConformance>>,
 {
     let listen = async {
-        while changes.next().await.is_some() {
+        while let Some(change) = changes.next().await {
+            if let Change::Written { entry, .. } = &change
+                && !written.contains(entry)
+            {
+                return Err(Clause::TellsChanges.broken(format!(
+                    "it told of {}, which nobody wrote",
+                    ShownEntry(entry)
+                )));
+            }
             if is_there().await? {
                 return Ok(true);
             }

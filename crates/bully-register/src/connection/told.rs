@@ -2,7 +2,8 @@
 //!
 //! Decided here: that a change is told to those who wait for its key alone, since each of several hundred elections would
 //! be woken by all others; and that a connection made anew counts as a change of everything, since nobody listened
-//! before. Several changes that nobody has heard of yet are one.
+//! before. Of several changes that nobody has heard of yet the last one is told: whoever hears it sees that it replaced
+//! another entry than the one that is known, and reads.
 
 use std::{
     collections::BTreeMap,
@@ -12,23 +13,23 @@ use std::{
 use futures::stream;
 use tokio::sync::watch;
 
-use crate::{ChangeStream, RegisterKey};
+use crate::{Change, ChangeStream, RegisterKey};
 
 /// What is heard of the server unasked.
 #[derive(Clone, Debug)]
 pub(crate) enum KeyChange {
-    /// The entry of that key was replaced.
-    Key(Box<str>),
+    /// The entry of that key was replaced, maybe with what it is now.
+    Key(Box<str>, Change),
     /// Any of them may have been.
     Any,
 }
 
-/// Counts the changes of each key that somebody waits for.
+/// The last change of each key that somebody waits for.
 #[derive(Debug, Default)]
-struct KeyListeners(Mutex<BTreeMap<Box<str>, watch::Sender<u64>>>);
+struct KeyListeners(Mutex<BTreeMap<Box<str>, watch::Sender<Change>>>);
 
 impl KeyListeners {
-    fn all(&self) -> MutexGuard<'_, BTreeMap<Box<str>, watch::Sender<u64>>> {
+    fn all(&self) -> MutexGuard<'_, BTreeMap<Box<str>, watch::Sender<Change>>> {
         // Nothing that can panic half-way runs under the lock.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -50,13 +51,19 @@ impl Tellers {
     }
 
     pub(crate) fn tell(&self, told: KeyChange) {
-        let change = |changes: &watch::Sender<u64>| {
-            changes.send_modify(|count| *count = count.wrapping_add(1));
+        let tell = |changes: &watch::Sender<Change>, change: Change| {
+            changes.send_replace(change);
         };
         let keys = self.0.all();
         match told {
-            KeyChange::Key(key) => keys.get(&key).into_iter().for_each(change),
-            KeyChange::Any => keys.values().for_each(change),
+            KeyChange::Key(key, change) => {
+                if let Some(changes) = keys.get(&key) {
+                    tell(changes, change);
+                }
+            }
+            KeyChange::Any => keys
+                .values()
+                .for_each(|changes| tell(changes, Change::Unknown)),
         }
     }
 }
@@ -66,10 +73,13 @@ impl Listeners {
         let keys = self.0.upgrade()?;
         let mut keys = keys.all();
         keys.retain(|_, changes| !changes.is_closed());
-        let changes = keys.entry(key.as_str().into()).or_default().subscribe();
+        let told = keys.entry(key.as_str().into());
+        let changes = told.or_insert_with(|| watch::Sender::new(Change::Unknown));
+        let changes = changes.subscribe();
         Some(Box::pin(stream::unfold(changes, |mut changes| async {
-            let is_open = changes.changed().await.is_ok();
-            is_open.then_some(((), changes))
+            changes.changed().await.ok()?;
+            let change = changes.borrow_and_update().clone();
+            Some((change, changes))
         })))
     }
 }
@@ -79,6 +89,7 @@ mod tests {
     use futures::{FutureExt, StreamExt};
 
     use super::*;
+    use crate::{Entry, Version};
 
     fn key() -> RegisterKey {
         "a/b".parse().unwrap()
@@ -91,14 +102,25 @@ mod tests {
         let mut changes = listeners.changes(&key()).unwrap();
         let mut other = listeners.changes(&"a/c".parse().unwrap()).unwrap();
         assert_eq!(changes.next().now_or_never(), None, "it was before");
-        for told in [KeyChange::Key("a/b".into()), KeyChange::Any] {
-            tellers.tell(KeyChange::Key("a/c".into()));
+        let written = |number: u64| Change::Written {
+            entry: Entry {
+                version: Version::from(number),
+                value: Vec::new(),
+            },
+            replaced: None,
+        };
+        for (told, heard) in [
+            (KeyChange::Key("a/b".into(), written(7)), written(7)),
+            (KeyChange::Any, Change::Unknown),
+        ] {
+            tellers.tell(KeyChange::Key("a/c".into(), Change::Unknown));
             assert_eq!(changes.next().now_or_never(), None);
-            tellers.tell(told.clone());
+            tellers.tell(KeyChange::Key("a/b".into(), written(6)));
             tellers.tell(told);
-            assert_eq!(changes.next().now_or_never(), Some(Some(())));
-            assert_eq!(changes.next().now_or_never(), None, "both are one");
-            assert_eq!(other.next().now_or_never(), Some(Some(())));
+            assert_eq!(changes.next().now_or_never(), Some(Some(heard)));
+            assert_eq!(changes.next().now_or_never(), None, "the last one");
+            let other = other.next().now_or_never();
+            assert_eq!(other, Some(Some(Change::Unknown)));
         }
         drop(tellers);
         assert_eq!(changes.next().now_or_never(), Some(None));

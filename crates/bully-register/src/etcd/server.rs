@@ -239,8 +239,8 @@ impl WatchStream {
         for line in self.next().await? {
             match watched(&line)? {
                 WatchAnswer::Keys(keys) => {
-                    for key in keys {
-                        told.tell(KeyChange::Key(key.into()));
+                    for (key, change) in keys {
+                        told.tell(KeyChange::Key(key.into(), change));
                     }
                 }
                 WatchAnswer::Begun => told.tell(KeyChange::Any),

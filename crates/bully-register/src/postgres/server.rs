@@ -23,12 +23,12 @@ use super::tls::Connector;
 use super::{
     failure::{Asked, failure},
     pooler,
-    session::{PostgresSession, Statements},
+    session::{PostgresSession, Statements, notified},
     url::{self, PostgresUrl},
 };
 use crate::{
     RegisterError,
-    connection::{Course, KeyChange, Server, StoreSecurity, Tellers},
+    connection::{Course, Server, StoreSecurity, Tellers},
 };
 
 /// See the [module](self).
@@ -128,7 +128,7 @@ where
         loop {
             match poll_fn(|cx| connection.poll_message(cx)).await {
                 Some(Ok(AsyncMessage::Notification(change))) => {
-                    told.tell(KeyChange::Key(change.payload().into()));
+                    told.tell(notified(change.payload()));
                 }
                 Some(Ok(_)) => {}
                 Some(Err(reason)) => {

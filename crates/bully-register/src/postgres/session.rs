@@ -17,8 +17,8 @@ use super::{
     pooler::pooled,
 };
 use crate::{
-    Entry, MOST_BYTES, MOST_LISTED, RegisterError, RegisterKey, Removal, Swap, Version,
-    connection::{ANSWER, Course, StoreSession},
+    Change, Entry, MOST_BYTES, MOST_LISTED, RegisterError, RegisterKey, Removal, Swap, Version,
+    connection::{ANSWER, Course, KeyChange, StoreSession},
 };
 
 /// Longest time of a statement: the server aborts it then, so that its outcome is known before it counts as missing.
@@ -54,7 +54,16 @@ pub(super) struct Statements {
 impl Statements {
     pub(super) fn of(schema: &str) -> Self {
         let table = table(schema);
-        let done = "SELECT version, pg_notify('bully_register', $1) FROM done";
+        let done =
+            |told: &str| format!("SELECT version, pg_notify('bully_register', {told}) FROM done");
+        // The key, and where it fits the new version, the one before and the value: `notified` reads it.
+        let written = |replaced: &str, value: &str| {
+            done(&format!(
+                "$1 || CASE WHEN octet_length({value}) > {MOST_TOLD} THEN '' ELSE ' ' || version || ' ' || {replaced} || ' ' || encode({value}, 'hex') END"
+            ))
+        };
+        let (inserted, updated) = (written("'-'", "$2"), written("$2", "$4"));
+        let removed = done("$1");
         // Each transaction has a number of its own, so that a version never comes again, also after a removal.
         let version = "txid_current()";
         // The version alone would not do: those of a restored backup come again.
@@ -67,19 +76,19 @@ impl Statements {
                 "WITH done AS (
                     INSERT INTO {table} (key, version, value) VALUES ($1, {version}, $2)
                     ON CONFLICT (key) DO NOTHING RETURNING version
-                ) {done}"
+                ) {inserted}"
             ),
             update: format!(
                 "WITH done AS (
                     UPDATE {table} SET version = {version}, value = $4
                     WHERE {expected} RETURNING version
-                ) {done}"
+                ) {updated}"
             ),
             list: format!(
                 "SELECT {shown} FROM {table} WHERE key > $1 AND key < $3 ORDER BY key LIMIT $4"
             ),
             delete: format!(
-                "WITH done AS (DELETE FROM {table} WHERE {expected} RETURNING version) {done}"
+                "WITH done AS (DELETE FROM {table} WHERE {expected} RETURNING version) {removed}"
             ),
         }
     }
@@ -284,6 +293,40 @@ impl StoreSession for PostgresSession {
     }
 }
 
+/// What a notification tells, as the statements write it. Whoever may connect can send one: what is no change of a register
+/// is a change of an unknown kind.
+pub(super) fn notified(payload: &str) -> KeyChange {
+    let mut words = payload.split(' ');
+    let key = words.next().unwrap_or_default();
+    let change = written(key, words).unwrap_or(Change::Unknown);
+    KeyChange::Key(key.into(), change)
+}
+
+fn written<'a>(key: &str, mut words: impl Iterator<Item = &'a str>) -> Option<Change> {
+    let version: u64 = words.next()?.parse().ok()?;
+    let replaced = match words.next()? {
+        "-" => None,
+        replaced => Some(Version::from(replaced.parse::<u64>().ok()?)),
+    };
+    let value = words.next()?;
+    let value: Option<Vec<u8>> = value.as_bytes().chunks(2).map(byte).collect();
+    let entry = Entry::new(&key.parse().ok()?, Version::from(version), value?).ok()?;
+    words
+        .next()
+        .is_none()
+        .then_some(Change::Written { entry, replaced })
+}
+
+/// Of two digits.
+fn byte(digits: &[u8]) -> Option<u8> {
+    let [high, low] = digits else { return None };
+    let digit = |digit: u8| char::from(digit).to_digit(16);
+    u8::try_from(digit(*high)? * 16 + digit(*low)?).ok()
+}
+
+/// Longest value that a notification carries, in bytes: it has 8,000, the key takes up to 1,027, and each byte two digits.
+const MOST_TOLD: usize = 3_000;
+
 /// `None` for a version that this store never gave.
 fn number(version: &Version) -> Option<i64> {
     version.as_str().parse().ok()
@@ -312,6 +355,42 @@ fn version(key: &RegisterKey, row: &Row) -> Result<Version, RegisterError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_notification_tells_the_entry_and_what_it_replaced_and_anything_else_no_more_than_a_key() {
+        let heard = |payload: &str| match notified(payload) {
+            KeyChange::Key(key, change) => (key.into_string(), change),
+            KeyChange::Any => panic!("{payload}"),
+        };
+        let of = |replaced| Change::Written {
+            entry: Entry {
+                version: Version::from(8),
+                value: b"a\xff".to_vec(),
+            },
+            replaced,
+        };
+        let key = || "shop/lease".to_owned();
+        assert_eq!(
+            heard("shop/lease 8 7 61ff"),
+            (key(), of(Some(Version::from(7))))
+        );
+        assert_eq!(heard("shop/lease 8 - 61ff"), (key(), of(None)));
+        for wrong in [
+            "shop/lease",
+            "shop/lease ",
+            "shop/lease 8",
+            "shop/lease 8 7",
+            "shop/lease 8 7 6",
+            "shop/lease 8 7 zz",
+            "shop/lease 8 7 61 1",
+            "shop/lease -8 7 61",
+            "shop/lease 8 x 61",
+        ] {
+            assert_eq!(heard(wrong), (key(), Change::Unknown), "{wrong}");
+        }
+        let large = format!("shop/lease 8 7 {}", "61".repeat(MOST_BYTES + 1));
+        assert_eq!(heard(&large).1, Change::Unknown);
+    }
 
     #[test]
     fn every_statement_names_the_schema() {

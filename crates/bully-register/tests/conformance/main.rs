@@ -146,7 +146,7 @@ const WRONG: &[(Defect, Clause, &str)] = &[
     (
         Defect::DoneIsUnreachable,
         Clause::FailureMeansUnchanged,
-        "that failed with Unreachable",
+        "that failed with the store of the lease does not answer",
     ),
     (
         Defect::SwapsAtOnce,
@@ -184,6 +184,11 @@ const WRONG: &[(Defect, Clause, &str)] = &[
         Defect::TellsNothing,
         Clause::TellsChanges,
         "it told of none of 3 changes",
+    ),
+    (
+        Defect::TellsFormer,
+        Clause::TellsChanges,
+        "which nobody wrote",
     ),
 ];
 

@@ -5,13 +5,12 @@
 use std::{
     collections::BTreeMap,
     io,
-    pin::Pin,
     sync::{Arc, Mutex, MutexGuard},
     time::Duration,
 };
 
 use bully_register::{
-    ChangeStream, Entry, MOST_BYTES, MOST_LISTED, Register, RegisterError, RegisterKey,
+    Change, ChangeStream, Entry, MOST_BYTES, MOST_LISTED, Register, RegisterError, RegisterKey,
     RegisterListing, RegisterReading, Removal, Removing, Swap, Swapping, Version,
 };
 use futures::stream;
@@ -79,6 +78,8 @@ pub(crate) enum Defect {
     ListsTheFirst,
     /// The stream of changes is silent.
     TellsNothing,
+    /// The stream tells of the entry that was replaced.
+    TellsFormer,
 }
 
 /// A connection.
@@ -321,14 +322,27 @@ impl Register for Wrong {
         }))
     }
 
-    fn changes(&self, _: &RegisterKey) -> Option<ChangeStream> {
-        let silent: ChangeStream = Box::pin(stream::pending());
+    fn changes(&self, key: &RegisterKey) -> Option<ChangeStream> {
         // It tells all the time, which a hint may.
-        let loud: Pin<Box<_>> = Box::pin(stream::repeat(()));
-        Some(if self.is(Defect::TellsNothing) {
-            silent
-        } else {
-            loud
+        let loud = || Box::pin(stream::repeat(Change::Unknown));
+        Some(match self.defect {
+            Defect::TellsNothing => Box::pin(stream::pending()),
+            Defect::TellsFormer => {
+                let (register, place) = (self.clone(), self.place(key));
+                Box::pin(stream::repeat_with(move || match register.look(&place) {
+                    Some(entry) => {
+                        let value = b"former".to_vec();
+                        let key = "former".parse().expect("a key");
+                        let entry = Entry::new(&key, entry.version, value).expect("small");
+                        Change::Written {
+                            entry,
+                            replaced: None,
+                        }
+                    }
+                    None => Change::Unknown,
+                }))
+            }
+            _ => loud(),
         })
     }
 }

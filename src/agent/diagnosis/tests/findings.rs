@@ -91,6 +91,7 @@ fn a_store_of_the_lease_that_fails_or_holds_something_else() {
         reads: fails("locked"),
         writes,
         refused: Some("hello".to_owned()),
+        other: None,
     };
     facts.register = Some((store.clone(), state));
     let found = found(&facts);

@@ -102,6 +102,7 @@ impl Core {
             sent,
             arrived: now,
             allowed: self.reads.allowed(&self.config),
+            is_broken: false,
         };
         let content = Ok(Some(record));
         let cell = Cell { version, content };

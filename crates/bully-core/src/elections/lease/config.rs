@@ -41,7 +41,7 @@ pub struct LeaseConfig {
     /// How long an agent that does not lead waits for a word of the register before it reads again. Default, and
     /// the least: H + 2 d + J. More costs the store less, and makes a silent end as much later known.
     ///
-    /// A register that tells of every change is not read at all while the holder renews.
+    /// A register that tells what was written, over what, is read every 30 s while the holder renews, whatever is set here.
     pub poll: Option<Duration>,
     /// What the wall clock showed when the agent's own clock showed zero, in milliseconds since 2024 began in
     /// UTC; `None` where there is none, as in a simulation. An agent puts its own reading here.

@@ -32,6 +32,8 @@ defects! { LeaseConfig:
     AgeIgnored,
     /// `gap-from-sending`: a longer gap does not prolong the wait.
     WaitNotLonger,
+    /// `unbroken-chain`: what is read counts, whatever was told before.
+    ChainIgnored,
     /// `renews-when-answered`: the lease is renewed every H, also while the answer to the last renewal is awaited.
     AnswersAwaitedNot,
     /// `slow-waits`: an agent whose way to the store is slow claims the lease, and takes it, by its rank.

@@ -113,7 +113,7 @@ impl Leading {
     /// it cannot lead; otherwise the one of the highest rank that is known to this process or claims the lease.
     pub(super) fn successor(core: &Core, now: Time, wanted: Option<AgentId>) -> Option<AgentId> {
         let may = |wanted: &AgentId| {
-            let is_elsewhere = core.me.members.get(wanted).is_none();
+            let is_elsewhere = *wanted != core.me.id && core.me.members.get(wanted).is_none();
             is_elsewhere || core.me.can_succeed(wanted)
         };
         if let Some(wanted) = wanted.filter(may) {

@@ -43,6 +43,7 @@
 //! | `gap-from-sending` | a gap is the time from the sending of a read to the arrival of the next answer. Allowed are the poll and twice the time of an answer (the median of ten), at least the poll and H, at most the poll and D. An answer that is told unasked carries the age of its read. The wait is longer by the part allowed above the poll and H | `reads.rs`, `sight.rs` |
 //! | `a-poll-after-a-quick-answer` | the next read is sent a poll after an answer arrived that took at most H / 2, which leaves no gap; else a poll after the question, so that a slow store is read as often | `reads.rs` |
 //! | `a-gap-begins-anew` | after a longer gap everything that is seen counts from then: the store may have gone back to a backup. So does a lease that is found released, no record at all, or an attempt of its own that was applied | `sight.rs`, `attempts.rs` |
+//! | `unbroken-chain` | a renewal that the store tells unasked, over the record that is known, is seen like one that is read, and no read is needed. What a read shows after that counts as seen without a gap if the store told that very change, over what is known | `sight.rs` |
 //! | `no-second-chance` | what would replace another version than a later read shows is forgotten: it was not applied, and a store that goes back may do it yet | `attempts.rs` |
 //! | `the-newest-answer-counts` | the answer to a read is not heard after that to a later one | `reads.rs` |
 //! | `term-above-all` | a new leadership has a term above every one that its agent saw, and not below the wall clock's | `core.rs` |

@@ -7,6 +7,8 @@
 use std::{collections::VecDeque, time::Duration};
 
 use super::{Defect, LeaseConfig};
+#[cfg(doc)]
+use crate::elections::message::register::RegisterShown;
 use crate::protocol::Time;
 
 /// The reads that wait for their answers, and the time that the last answers took.
@@ -24,6 +26,8 @@ pub(super) struct Looked {
     pub arrived: Time,
     /// The longest gap that could be before it.
     pub allowed: Duration,
+    /// Whether there was a gap, however short: see [`RegisterShown::is_broken`].
+    pub is_broken: bool,
 }
 
 impl Reads {
@@ -55,6 +59,7 @@ impl Reads {
             sent,
             arrived,
             allowed,
+            is_broken: false,
         })
     }
 
@@ -92,6 +97,7 @@ impl Reads {
             sent: Time::from_nanos(now.as_nanos().saturating_sub(nanos)),
             arrived: now,
             allowed: self.allowed(config),
+            is_broken: false,
         }
     }
 

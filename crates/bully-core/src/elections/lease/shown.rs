@@ -24,6 +24,7 @@ impl Lease {
             request,
             age,
             waited,
+            is_broken,
             answer,
         } = shown;
         let waited = waited.into();
@@ -36,6 +37,10 @@ impl Lease {
                 };
                 let Some(looked) = looked else {
                     return self.ignore("a later read was answered");
+                };
+                let looked = Looked {
+                    is_broken,
+                    ..looked
                 };
                 match &self.state {
                     State::Leading(_) => self.leader_sees(looked, request, lease, claim, out),

@@ -45,6 +45,7 @@ impl Sight {
             sent,
             arrived,
             allowed,
+            is_broken,
         } = looked;
         // `gap-from-sending`: the store may have gone back to a backup after the one and before the other.
         let until = if config.has(Defect::GapToSending) {
@@ -52,7 +53,10 @@ impl Sight {
         } else {
             arrived
         };
-        let has_gap = before.is_none_or(|before| until.since(before.asked) > allowed);
+        // `unbroken-chain`
+        let is_broken = is_broken && !config.has(Defect::ChainIgnored);
+        let is_late = |before: &Self| until.since(before.asked) > allowed;
+        let has_gap = is_broken || before.is_none_or(is_late);
         let has_gap = has_gap && !(config.has(Defect::GapIgnored) && before.is_some());
         let same = before.filter(|before| !has_gap && before.is_same(&version, &content, config));
         let longer = config.longer(allowed);

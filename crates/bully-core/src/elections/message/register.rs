@@ -57,6 +57,9 @@ pub struct RegisterShown {
     pub age: Micros,
     /// So long the question waited at the register before the store was asked, at least: an answer counts from then.
     pub waited: Micros,
+    /// Whether the register knows what it held before by what its store told unasked, and that does not lead to what it
+    /// holds now: then nobody can say what was held in between.
+    pub is_broken: bool,
     /// What it says.
     pub answer: Answer,
 }
@@ -122,6 +125,7 @@ impl RegisterShown {
             request: Some(request),
             age: Micros(0),
             waited: Micros(0),
+            is_broken: false,
             answer,
         }
     }
@@ -132,6 +136,7 @@ impl RegisterShown {
             request: Some(request),
             age: Micros(0),
             waited,
+            is_broken: false,
             answer,
         }
     }
@@ -142,6 +147,7 @@ impl RegisterShown {
             request: None,
             age,
             waited: Micros(0),
+            is_broken: false,
             answer,
         }
     }

@@ -7,7 +7,7 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use serde::{Deserialize, Deserializer, de::Error as _};
 use serde_json::{Value, json};
 
-use crate::{Entry, MOST_LISTED, RegisterKey};
+use crate::{Change, Entry, MOST_LISTED, RegisterKey, Version};
 
 /// Where all keys are.
 const PREFIX: &str = "actix-bully/";
@@ -100,7 +100,7 @@ impl EtcdQuestion {
 
     /// All keys, so that elections of any number share one stream.
     pub(super) fn watch() -> Self {
-        let all = json!({ "key": bytes(PREFIX), "range_end": bytes(BEHIND) });
+        let all = json!({ "key": bytes(PREFIX), "range_end": bytes(BEHIND), "prev_kv": true });
         Self::of("/v3/watch", &json!({ "create_request": all }), false)
     }
 }
@@ -241,8 +241,8 @@ pub(super) fn swapped(answer: &[u8]) -> Result<Option<u64>, Misread> {
 /// What a stream says in a line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum WatchAnswer {
-    /// These have changed.
-    Keys(Vec<String>),
+    /// These have changed, each to what it says.
+    Keys(Vec<(String, Change)>),
     /// It begins to listen.
     Begun,
     /// It ends, or does not begin.
@@ -269,7 +269,11 @@ pub(super) fn watched(line: &[u8]) -> Result<WatchAnswer, Misread> {
     }
     #[derive(Deserialize)]
     struct Event {
+        /// Left out of what was written.
+        #[serde(rename = "type")]
+        kind: Option<String>,
         kv: KeyValue,
+        prev_kv: Option<KeyValue>,
     }
     let streamed: Streamed = serde_json::from_slice(line).map_err(|_| Misread)?;
     let watch = match streamed {
@@ -289,12 +293,21 @@ pub(super) fn watched(line: &[u8]) -> Result<WatchAnswer, Misread> {
         return Ok(WatchAnswer::Begun);
     }
     // A key of somebody else's is no text, or none of a register: nobody here waits for it.
-    let key = |event: Event| {
+    let change = |event: Event| {
         let key = String::from_utf8(event.kv.key.0).ok()?;
-        key.strip_prefix(PREFIX).map(str::to_owned)
+        let key = key.strip_prefix(PREFIX)?.to_owned();
+        let version = Version::from(event.kv.mod_revision.0);
+        let entry = key.parse().ok().filter(|_| event.kind.is_none());
+        let entry = entry.and_then(|key| Entry::new(&key, version, event.kv.value.0).ok());
+        let replaced = event.prev_kv.map(|kv| Version::from(kv.mod_revision.0));
+        let change = match entry {
+            Some(entry) => Change::Written { entry, replaced },
+            None => Change::Unknown,
+        };
+        Some((key, change))
     };
     Ok(WatchAnswer::Keys(
-        watch.events.into_iter().filter_map(key).collect(),
+        watch.events.into_iter().filter_map(change).collect(),
     ))
 }
 

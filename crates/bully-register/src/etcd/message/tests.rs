@@ -3,7 +3,7 @@
 use broken::mutations;
 
 use super::*;
-use crate::{RegisterKey, Version};
+use crate::RegisterKey;
 
 /// Each prefix of an answer, and each with a byte changed.
 mod broken {
@@ -255,11 +255,22 @@ fn a_stream_tells_keys_its_begin_and_its_end() {
         Ok(WatchAnswer::Begun)
     );
     let changed = format!(
-        r#"{{"result":{{"events":[{{"kv":{{"key":"{KEY}","mod_revision":"6"}}}},{{"type":"DELETE","kv":{{"key":"b3RoZXI=","mod_revision":"7"}}}}]}}}}"#
+        r#"{{"result":{{"events":[{{"kv":{{"key":"{KEY}","mod_revision":"6","value":"YQ=="}},"prev_kv":{{"key":"{KEY}","mod_revision":"4"}}}},{{"type":"DELETE","kv":{{"key":"{KEY}","mod_revision":"7"}}}},{{"kv":{{"key":"b3RoZXI=","mod_revision":"8"}}}}]}}}}"#
     );
+    let key = || "shop/cron/lease".to_owned();
+    let written = Change::Written {
+        entry: Entry {
+            version: Version::from(6),
+            value: b"a".to_vec(),
+        },
+        replaced: Some(Version::from(4)),
+    };
     assert_eq!(
         of(&changed),
-        Ok(WatchAnswer::Keys(vec!["shop/cron/lease".into()]))
+        Ok(WatchAnswer::Keys(vec![
+            (key(), written),
+            (key(), Change::Unknown)
+        ]))
     );
     assert_eq!(
         of(r#"{"result":{"created":true,"canceled":true,"cancel_reason":"permission denied"}}"#),

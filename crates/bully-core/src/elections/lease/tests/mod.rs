@@ -132,6 +132,8 @@ impl Suite for Lease {
     ];
     const INCARNATIONS: u64 = 800;
     const LEADS_BY_THE_CLOCK: bool = true;
+    /// `released-for-whom-it-names`: no member list has the agents of other processes.
+    const NAMES_STRANGERS: bool = true;
 
     fn configs() -> Vec<Arc<LeaseConfig>> {
         let default = config();

@@ -6,7 +6,7 @@ use super::*;
 /// Whether the rule holds by these parameters.
 type Scene = fn(LeaseConfig) -> bool;
 
-const SCENES: [(Defect, Scene); 14] = [
+const SCENES: [(Defect, Scene); 17] = [
     (Defect::GapIgnored, a_gap_begins_the_wait_anew),
     (Defect::ReleaseBelieved, a_release_after_a_gap_is_waited_for),
     (Defect::TermFromTheRecord, a_term_outlives_its_record),
@@ -30,6 +30,12 @@ const SCENES: [(Defect, Scene); 14] = [
     (Defect::EarlierBelieved, an_earlier_release_is_waited_for),
     (Defect::LateAttemptBelieved, a_late_attempt_is_waited_for),
     (Defect::SecondChance, an_attempt_has_no_second_chance),
+    (Defect::ChainIgnored, a_broken_chain_is_waited_for),
+    (
+        Defect::AnswersAwaitedNot,
+        a_renewal_waits_for_the_answer_to_the_last,
+    ),
+    (Defect::SlowPreferred, a_slow_agent_claims_nothing),
 ];
 
 #[test]
@@ -233,4 +239,34 @@ fn an_attempt_has_no_second_chance(config: LeaseConfig) -> bool {
         .shown(Some(request), Answer::Applied(version))
         .whatever();
     me.view().leading.is_none()
+}
+
+/// What was told does not lead to this release: LOW may have taken the lease after it, and that is gone.
+fn a_broken_chain_is_waited_for(config: LeaseConfig) -> bool {
+    let mut me = following(config);
+    me.later(READ);
+    let released = holds(Some(released(OLD, Some(ME))), None);
+    let shown = RegisterShown {
+        is_broken: true,
+        ..RegisterShown::to(me.asks(), released)
+    };
+    me.step(Input::Told(Box::new(shown))).whatever();
+    me.fire(BullyTimer::Campaign).whatever();
+    me.role() == Role::Follower
+}
+
+/// It would expect what that one is about to replace.
+fn a_renewal_waits_for_the_answer_to_the_last(config: LeaseConfig) -> bool {
+    let mut me = Kit::taking_with(config);
+    me.applied().whatever();
+    me.with_slow_answers(SLOW);
+    me.later(H).fire(BullyTimer::Heartbeat).whatever();
+    due(&me, BullyTimer::Heartbeat) > H
+}
+
+fn a_slow_agent_claims_nothing(config: LeaseConfig) -> bool {
+    let mut me = following(config);
+    me.with_slow_answers(SLOW);
+    me.later(READ);
+    !me.sees(Some(held(LOW, OLD + 1, 1))).speaks()
 }

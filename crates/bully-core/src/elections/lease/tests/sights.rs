@@ -143,3 +143,21 @@ fn the_next_read_is_a_poll_after_a_quick_answer_and_a_poll_after_the_question_of
         assert_eq!(due(&me, BullyTimer::Detect), rest);
     }
 }
+
+/// `unbroken-chain`: another agent may have taken the lease after that, in what the store has lost.
+#[test]
+fn a_lease_that_is_found_released_after_a_broken_chain_is_not_believed() {
+    let next = |is_broken| {
+        let mut me = Kit::following();
+        me.later(READ);
+        let request = me.asks();
+        let shown = RegisterShown {
+            is_broken,
+            ..RegisterShown::to(request, holds(Some(released(OLD, None)), None))
+        };
+        me.step(Input::Told(Box::new(shown))).whatever();
+        due(&me, BullyTimer::Campaign)
+    };
+    assert_eq!(next(false), SLOT);
+    assert_eq!(next(true), PATIENCE + SLOT);
+}

@@ -1,0 +1,37 @@
+//! What the store of a lease has said, as findings.
+//!
+//! Decided here: which of its troubles are found. Not here: when a store counts as failing (`register/keeper/health.rs`), and
+//! whether it answers in time (`timings.rs`).
+
+use super::{Facts, Finding};
+
+impl Facts {
+    pub(super) fn judge_register(&self, found: &mut Vec<Finding>) {
+        let Some((store, state)) = &self.register else {
+            return;
+        };
+        // One cause is told once: a store out of reach takes no writes either.
+        if let Some((since, reason)) = &state.reads {
+            found.push(Finding::RegisterFails {
+                store: store.clone(),
+                reason: reason.clone(),
+                since: *since,
+            });
+        } else if let Some((since, reason)) = &state.writes {
+            found.push(Finding::RegisterTakesNoWrites {
+                store: store.clone(),
+                reason: reason.clone(),
+                since: *since,
+            });
+        }
+        if let Some(other) = state.other {
+            found.push(Finding::TwoOfOneName { other });
+        }
+        if let Some(reason) = &state.refused {
+            found.push(Finding::RegisterForeign {
+                store: store.clone(),
+                reason: reason.clone(),
+            });
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! What a store tells unasked, and what is read all the same.
+
+use super::*;
+
+/// An agent has read a lease that its holder renews; the versions are those of its attempts.
+fn held() -> Scene {
+    let (mut scene, _) = Scene::that_holds(Some(entry(1, stored(&lease("cron", 1)))));
+    scene.said.clear();
+    scene
+}
+
+fn written(attempt: u64, replaced: u64) -> Change {
+    of(attempt, replaced, &lease("cron", attempt))
+}
+
+fn of(version: u64, replaced: u64, record: &LeaseRecord) -> Change {
+    Change::Written {
+        entry: entry(version, stored(record)),
+        replaced: Some(register::Version::from(replaced)),
+    }
+}
+
+fn released() -> LeaseRecord {
+    LeaseRecord {
+        holder: None,
+        ..lease("cron", 9)
+    }
+}
+
+impl Scene {
+    fn is_read(&mut self) -> bool {
+        self.pass(1_000);
+        matches!(self.next(), NextOperation::Run(Operation::Read))
+    }
+
+    fn broken(&self) -> Vec<bool> {
+        let broken = self.said.iter().map(|reply| match reply {
+            RegisterReply::To(_, shown) => shown.is_broken,
+            RegisterReply::ToOthers { is_broken, .. } => *is_broken,
+        });
+        broken.collect()
+    }
+}
+
+#[test]
+fn a_renewal_that_is_told_over_what_is_known_is_shown_without_a_read() {
+    let mut scene = held();
+    for attempt in 2..20 {
+        scene.said.clear();
+        scene.pass(1_000);
+        scene.tell(WhichRecord::Lease, written(attempt, attempt - 1));
+        let [(but, Answer::Holds { lease: shown, .. })] = &*scene.unasked() else {
+            panic!("{:?}", scene.said);
+        };
+        assert!(but.is_empty());
+        assert_eq!(shown.content, Ok(Some(lease("cron", attempt))));
+        assert_eq!(scene.next(), NextOperation::Nothing);
+    }
+}
+
+#[test]
+fn what_is_told_is_compared_with_the_store_every_thirty_seconds() {
+    let mut scene = held();
+    for attempt in 2..31 {
+        scene.pass(1_000);
+        scene.tell(WhichRecord::Lease, written(attempt, attempt - 1));
+        assert_eq!(scene.next(), NextOperation::Nothing, "{attempt}");
+    }
+    scene.pass(1_000);
+    scene.tell(WhichRecord::Lease, written(31, 30));
+    assert!(scene.is_read());
+}
+
+/// Any role of a database can tell a change.
+#[test]
+fn everything_but_a_renewal_is_read_and_nothing_is_shown_before() {
+    let mut other = lease("cron", 2);
+    other.holder.as_mut().unwrap().id = id("z");
+    let mut later = lease("cron", 2);
+    later.term = Term(later.term.0 + 1);
+    for (which, change) in [
+        (WhichRecord::Lease, Change::Unknown),
+        (WhichRecord::Claim, written(2, 1)),
+        (WhichRecord::Lease, written(3, 2)),
+        (WhichRecord::Lease, of(2, 1, &released())),
+        (WhichRecord::Lease, of(2, 1, &other)),
+        (WhichRecord::Lease, of(2, 1, &later)),
+        (WhichRecord::Lease, of(2, 1, &lease("other", 2))),
+    ] {
+        let mut scene = held();
+        scene.tell(which, change.clone());
+        assert!(scene.said.is_empty(), "{change:?}");
+        assert!(scene.is_read(), "{change:?}");
+    }
+}
+
+#[test]
+fn its_own_write_that_is_told_is_nothing_new() {
+    for is_early in [true, false] {
+        let (mut scene, version) = Scene::that_holds(Some(entry(1, stored(&lease("cron", 1)))));
+        scene.swap("a", 5, &version, Swapped::Lease(lease("cron", 2)));
+        scene.begin_swap();
+        if is_early {
+            scene.tell(WhichRecord::Lease, written(2, 1));
+        }
+        scene.swapped(Ok(Swap::Done(register::Version::from(2))));
+        scene.schedule.tell_rest(scene.now, &mut scene.said);
+        if !is_early {
+            scene.tell(WhichRecord::Lease, written(2, 1));
+        }
+        assert_eq!(scene.unasked().len(), 1, "the others hear of the swap");
+        assert!(!scene.is_read());
+    }
+}
+
+#[test]
+fn a_read_continues_what_was_told_only_if_the_store_told_that_change() {
+    let now = released();
+    let release = || of(9, 2, &now);
+    for (told, is_broken) in [
+        (Some(release()), false),
+        (None, true),
+        (Some(of(9, 3, &now)), true),
+        (Some(of(8, 2, &now)), true),
+        (Some(Change::Unknown), true),
+    ] {
+        let mut scene = held();
+        scene.tell(WhichRecord::Lease, written(2, 1));
+        if let Some(told) = told.clone() {
+            scene.tell(WhichRecord::Lease, told);
+        }
+        scene.said.clear();
+        scene.ask("a", 7);
+        scene.begin_read();
+        scene.show(Some(entry(9, stored(&now))), None);
+        assert_eq!(scene.broken(), [is_broken, is_broken], "{told:?}");
+        // From here on the lease is known by a read.
+        scene.said.clear();
+        scene.ask("a", 8);
+        scene.begin_read();
+        scene.show(None, None);
+        assert_eq!(scene.broken(), [false, false]);
+    }
+}
+
+#[test]
+fn a_change_that_the_store_tells_is_read_and_shown_to_all() {
+    let (mut scene, version) = Scene::that_holds(None);
+    scene.tell(WhichRecord::Lease, Change::Unknown);
+    scene.begin_read();
+    scene.show(None, None);
+    assert!(scene.said.is_empty(), "nothing has changed");
+    scene.tell(WhichRecord::Lease, Change::Unknown);
+    scene.begin_read();
+    scene.ask("late", 3);
+    scene.show(Some(entry(2, stored(&lease("cron", 1)))), None);
+    let [(but, Answer::Holds { lease, .. })] = &*scene.unasked() else {
+        panic!("{:?}", scene.said);
+    };
+    assert!(but.is_empty());
+    assert_ne!(lease.version, version);
+}
