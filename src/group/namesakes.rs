@@ -45,7 +45,7 @@ impl<M: PeerMessage> Group<M> {
             let is_like =
                 known.name == self.name() && (known.system, known.messages) == (system, messages);
             let other = known.group.upgrade().filter(|_| is_like);
-            let Some(Ok(other)) = other.map(|other| other.downcast::<GroupState<M>>()) else {
+            let Some(Ok(other)) = other.map(Arc::downcast::<GroupState<M>>) else {
                 continue;
             };
             let other = Self(other);

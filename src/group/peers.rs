@@ -23,6 +23,10 @@ use super::{Group, snapshot::Route};
 /// As JSON it has these names; spans are milliseconds, under keys that end in `_ms`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "facts of which each is true or not, whatever the others are"
+)]
 pub struct PeerReport {
     /// Its name.
     pub node: String,

@@ -183,19 +183,7 @@ impl fmt::Display for Outcome {
             Self::ScoreWithdrawn { leader } => {
                 write!(f, "the agent is not elected any more, {}", Led(leader.as_ref()))
             }
-            Self::Left {
-                leader,
-                lacks: None,
-            } => {
-                write!(f, "the agent has left its group, {}", Led(leader.as_ref()))
-            }
-            Self::Left {
-                lacks: Some(QuorumLack { reachable, needed }),
-                ..
-            } => write!(
-                f,
-                "the agent has left its group, which has no quorum now: {reachable} of its voters can be reached, and {needed} are needed; start voters"
-            ),
+            Self::Left { leader, lacks } => has_left(f, leader.as_ref(), *lacks),
             Self::Stopped => f.write_str(
                 "the agent has left its group, but its work did not end in time and was cut off: look at what it was doing",
             ),
@@ -224,6 +212,20 @@ impl fmt::Display for Outcome {
             ),
         }
     }
+}
+
+fn has_left(
+    f: &mut fmt::Formatter<'_>,
+    leader: Option<&Leader>,
+    lacks: Option<QuorumLack>,
+) -> fmt::Result {
+    let Some(QuorumLack { reachable, needed }) = lacks else {
+        return write!(f, "the agent has left its group, {}", Led(leader));
+    };
+    write!(
+        f,
+        "the agent has left its group, which has no quorum now: {reachable} of its voters can be reached, and {needed} are needed; start voters"
+    )
 }
 
 fn now_voters(

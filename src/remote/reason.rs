@@ -209,10 +209,9 @@ impl Closed {
             Self::Version => Some(Farewell::Version),
             Self::Cluster => Some(Farewell::Cluster),
             Self::IsSelf => Some(Farewell::IsSelf),
-            Self::Feature => Some(Farewell::Feature),
-            Self::Auth | Self::OtherNode | Self::Certificate(_) => Some(Farewell::Auth),
             // In plain: by bytes that are not TLS the peer learns that this side has none.
-            Self::Encrypted => Some(Farewell::Feature),
+            Self::Feature | Self::Encrypted => Some(Farewell::Feature),
+            Self::Auth | Self::OtherNode | Self::Certificate(_) => Some(Farewell::Auth),
             Self::Secret(_) => Some(Farewell::Secret),
             Self::Stale => Some(Farewell::Stale),
             Self::NameHeld => Some(Farewell::NameHeld),

@@ -391,13 +391,12 @@ impl Finding {
             Self::Ended => 0,
             Self::Down => 1,
             Self::Hangs { .. } => 2,
-            Self::WorkFails { .. } | Self::NothingRuns { .. } => 4,
             Self::StoreFails { .. }
             | Self::OldRecord { .. }
             | Self::RegisterFails { .. }
             | Self::RegisterTakesNoWrites { .. }
             | Self::RegisterForeign { .. } => 3,
-            Self::StoreIsSlow { .. } => 4,
+            Self::StoreIsSlow { .. } | Self::WorkFails { .. } | Self::NothingRuns { .. } => 4,
             Self::ClockIsSlow => 5,
             Self::RulesDiffer { .. } => 6,
             Self::ListOlder { .. } | Self::OtherListOlder { .. } => 7,

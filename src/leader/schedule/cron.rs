@@ -32,7 +32,7 @@ use super::{DueTimes, ScheduleError};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Cron<Z: TimeZone = Utc> {
-    cron: croner::Cron,
+    pattern: croner::Cron,
     zone: Z,
     /// Whether it names hours: an expression of every hour has a time of day within each hour that exists.
     names_hours: bool,
@@ -53,7 +53,7 @@ impl Cron {
         })?;
         let is_every_hour = (0..24).all(|hour| cron.pattern.hour_match(hour).unwrap_or(false));
         Ok(Self {
-            cron,
+            pattern: cron,
             zone: Utc,
             names_hours: !is_every_hour,
         })
@@ -62,7 +62,7 @@ impl Cron {
     /// The same times of day in a zone, such as `chrono_tz::Europe::Berlin`.
     pub fn in_zone<Z: TimeZone>(self, zone: Z) -> Cron<Z> {
         Cron {
-            cron: self.cron,
+            pattern: self.pattern,
             zone,
             names_hours: self.names_hours,
         }
@@ -75,7 +75,7 @@ impl<Z: TimeZone + Send + 'static> DueTimes for Cron<Z> {
         let time = DateTime::<Utc>::from_timestamp_millis(millis)?;
         let time = time.with_timezone(&self.zone);
         // It says that there is none by an error, and gives up at a gap of more than two hours.
-        let next = self.cron.find_next_occurrence(&time, false).ok();
+        let next = self.pattern.find_next_occurrence(&time, false).ok();
         let next = next.map(|next| next.timestamp_millis());
         let next = next.into_iter().chain(self.next_left_out(&time)).min()?;
         Some(WallTime::from_millis(u64::try_from(next).ok()?))
@@ -92,7 +92,7 @@ impl<Z: TimeZone> Cron<Z> {
         }
         // The calendar without a zone has every time of day.
         let local = time.naive_local().and_utc();
-        let next = self.cron.find_next_occurrence(&local, false).ok()?;
+        let next = self.pattern.find_next_occurrence(&local, false).ok()?;
         let next = next.naive_utc();
         let is_left_out = matches!(
             self.zone.offset_from_local_datetime(&next),

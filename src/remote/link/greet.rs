@@ -38,7 +38,7 @@ pub(super) struct Failed {
     pub(super) why: Option<Closed>,
     pub(super) from: Option<String>,
     /// What the network said of an attempt to dial.
-    pub(super) dial: Option<(Box<str>, io::ErrorKind)>,
+    pub(super) dial: Option<Box<(String, io::ErrorKind)>>,
     /// The host answered that no process listens there, so the peer's agents are suspected at once. Any
     /// other failure may be the network's, and says nothing of the process.
     is_refused: bool,
@@ -102,7 +102,7 @@ impl Failed {
         Self {
             why: dropped.contains(&reason.kind()).then_some(Closed::Lost),
             from: None,
-            dial: Some((reason.to_string().into(), reason.kind())),
+            dial: Some(Box::new((reason.to_string(), reason.kind()))),
             is_refused: reason.kind() == io::ErrorKind::ConnectionRefused,
             parting: None,
             unproven: None,

@@ -107,7 +107,7 @@ impl Connection {
         if let Some(node) = &node {
             let trouble = match (failed.why, &failed.dial) {
                 (Some(why), _) => Trouble::of(why),
-                (None, Some((reason, kind))) => Trouble::dialling(reason, *kind),
+                (None, Some(dial)) => Trouble::dialling(&dial.0, dial.1),
                 (None, None) => Trouble::default(),
             };
             self.shared.note_failure(node, failed.why, trouble);

@@ -285,9 +285,9 @@ impl Common {
     pub(super) fn dropped(&self, group: usize, why: DropReason) {
         let shared = &self.shared;
         shared.counters.dropped(why);
-        let is_by_clock = || shared.terms(group).is_some_and(|of| of.goes_by_clock());
         if why == DropReason::UnvouchedTerm
-            && is_by_clock()
+            && let Some(terms) = shared.terms(group)
+            && terms.goes_by_clock()
             && self.peer.health.note_ahead(shared.now())
         {
             warn!(peer = %self.link.peer, "the peer names terms that are later than the clock here allows: compare the clocks of both hosts");

@@ -285,6 +285,7 @@ fn a_diagnosis_names_an_expired_certificate_and_what_to_do() {
         };
         let (a, d) = (short("a"), short("d"));
         // Certificates count whole seconds, of which the last one counts in full.
+        #[expect(clippy::disallowed_methods, reason = "certificates go by it")]
         let ended = || SystemTime::now() - Duration::from_secs(1);
         until("they have expired", || {
             [&a, &d].iter().all(|of| of.expires_at() < ended())
