@@ -427,6 +427,7 @@ pub(crate) fn roster(
         rules: "available",
         epoch: 0,
         voters: None,
+        pace: None,
     });
     framed(|out| RosterFrame::encode(seq, group, opening, content, out))
 }
