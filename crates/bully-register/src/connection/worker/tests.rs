@@ -1,0 +1,192 @@
+//! When a connection is made and given up, with servers that hang or end it.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering::SeqCst},
+};
+
+use futures::{
+    FutureExt,
+    future::{join, pending},
+};
+
+use super::*;
+use crate::{Removal, Swap};
+
+/// Connects at the third attempt, and answers nothing.
+struct Silent(Arc<AtomicUsize>);
+struct Nothing(#[expect(dead_code, reason = "its end is the connection's")] mpsc::Sender<Course>);
+
+impl Server for Silent {
+    type Session = Nothing;
+
+    async fn connect(
+        &mut self,
+        _: &Tellers,
+        _: Course,
+    ) -> Result<(Nothing, mpsc::Receiver<Course>), RegisterError> {
+        match self.0.fetch_add(1, SeqCst) {
+            0 => Err(RegisterError::refused(
+                RegisterRefusal::Credentials,
+                io::Error::other("no"),
+            )),
+            1 => pending().await,
+            _ => {
+                let (alive, ended) = mpsc::channel(1);
+                Ok((Nothing(alive), ended))
+            }
+        }
+    }
+}
+
+impl StoreSession for Nothing {
+    async fn read(&self, _: &[RegisterKey]) -> Vec<Result<Option<Entry>, RegisterError>> {
+        pending().await
+    }
+
+    async fn swap(
+        &self,
+        _: &RegisterKey,
+        _: Option<&Entry>,
+        _: &[u8],
+    ) -> Result<Swap, RegisterError> {
+        pending().await
+    }
+
+    async fn list(&self, _: &RegisterKey) -> Result<Vec<(RegisterKey, Entry)>, RegisterError> {
+        pending().await
+    }
+
+    async fn remove(&self, _: &RegisterKey, _: &Entry) -> Result<Removal, RegisterError> {
+        pending().await
+    }
+}
+
+/// Virtual time: each wait is one step.
+#[tokio::test(start_paused = true)]
+async fn what_waits_for_a_connection_or_an_answer_is_told_why_and_the_connection_given_up() {
+    let attempts = Arc::new(AtomicUsize::new(0));
+    let (jobs, asked) = Jobs::new();
+    let (told, _listeners) = Tellers::new();
+    let worker = Worker {
+        server: Silent(Arc::clone(&attempts)),
+        jobs: asked,
+        told,
+    };
+    let key: RegisterKey = "a/b".parse().unwrap();
+    let asks = async move {
+        let refused = jobs.read(&key).await;
+        assert!(matches!(
+            refused,
+            Err(RegisterError::Refused {
+                refusal: RegisterRefusal::Credentials,
+                ..
+            })
+        ));
+        sleep(pause(1)).await;
+        // The second attempt hangs, and is given up.
+        let hangs = jobs.read(&key).await;
+        assert!(matches!(hangs, Err(RegisterError::Unreachable(_))));
+        sleep(pause(2)).await;
+        let (read, swap) = join(jobs.read(&key), jobs.swap(&key, None, b"x".to_vec())).await;
+        assert!(matches!(read, Err(RegisterError::Unreachable(_))));
+        assert!(swap.is_err_and(|error| error.is_unknown()));
+        assert_eq!(attempts.load(SeqCst), 4, "the silent one was given up");
+    };
+    LocalSet::new().run_until(join(worker.run(), asks)).await;
+}
+
+/// Its connections end at once, by these courses in turn.
+struct Short(
+    std::vec::IntoIter<Course>,
+    mpsc::UnboundedSender<(Course, Instant)>,
+);
+
+impl Server for Short {
+    type Session = Nothing;
+
+    async fn connect(
+        &mut self,
+        _: &Tellers,
+        after: Course,
+    ) -> Result<(Nothing, mpsc::Receiver<Course>), RegisterError> {
+        self.1.send((after, Instant::now())).ok();
+        let (alive, ended) = mpsc::channel(1);
+        if let Some(course) = self.0.next() {
+            alive.try_send(course).unwrap();
+        }
+        Ok((Nothing(alive), ended))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn connections_that_end_at_once_are_made_after_growing_pauses_by_the_course_of_their_end() {
+    use Course::{LogsIn, MovesOn};
+    let ends = vec![LogsIn, MovesOn, LogsIn, LogsIn];
+    let (seen, mut all) = mpsc::unbounded_channel();
+    let (jobs, asked) = Jobs::new();
+    let (told, _listeners) = Tellers::new();
+    let server = Short(ends.into_iter(), seen);
+    let worker = Worker {
+        server,
+        jobs: asked,
+        told,
+    };
+    let begun = Instant::now();
+    let asks = async move {
+        let mut found = Vec::new();
+        while found.len() < 5 {
+            let (after, at) = all.recv().await.unwrap();
+            found.push((after, at.duration_since(begun).as_millis()));
+        }
+        drop(jobs);
+        found
+    };
+    let ((), found) = LocalSet::new().run_until(join(worker.run(), asks)).await;
+    let expected = [
+        (LogsIn, 0),
+        (LogsIn, 0),
+        (MovesOn, 100),
+        (LogsIn, 300),
+        (LogsIn, 700),
+    ];
+    let rounded: Vec<_> = found
+        .iter()
+        .map(|(after, at)| (*after, at / 10 * 10))
+        .collect();
+    assert_eq!(rounded, expected);
+}
+
+#[test]
+fn reads_that_wait_together_are_one_question_without_those_that_nobody_waits_for() {
+    let (jobs, mut asked) = Jobs::new();
+    let key = |name: &str| -> RegisterKey { name.parse().unwrap() };
+    let mut one = jobs.read(&key("a/lease"));
+    let mut swap = jobs.swap(&key("b/lease"), None, vec![1]);
+    let mut gone = jobs.read(&key("c/lease"));
+    let mut other = jobs.read(&key("a/claim"));
+    for read in [&mut one, &mut gone, &mut other] {
+        assert!(read.now_or_never().is_none());
+    }
+    assert!((&mut swap).now_or_never().is_none());
+    drop(gone);
+    let works = works(std::iter::from_fn(|| asked.try_recv().ok()).collect());
+    let keys: Vec<Vec<_>> = works
+        .iter()
+        .map(|work| match work {
+            Work::Reads(reads) => reads.iter().map(|(key, _)| key.as_str()).collect(),
+            Work::One(Job::Swap { key, .. }) => vec![key.as_str()],
+            Work::One(other) => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(keys, [vec!["b/lease"], vec!["a/lease", "a/claim"]]);
+}
+
+#[test]
+fn the_pauses_grow_to_a_limit() {
+    let pauses = [1, 2, 3, 6, 7, u32::MAX].map(pause);
+    assert_eq!(
+        pauses.map(|it| it.as_millis()),
+        [50, 100, 200, 1_600, 1_600, 1_600]
+    );
+}
