@@ -322,6 +322,7 @@ fn an_observer_by_its_rights_neither_leads_nor_votes_in_a_quorum() {
                 rules: "quorum",
                 epoch: 0,
                 voters: Some(Electorate::new(&["a1", "b1", "x1"].map(id), 2, 2)),
+                pace: None,
             };
             let content = announcing(vec![(0, member)]);
             let opening = framed(|out| RosterFrame::encode(seq, 0, Some(opening), &content, out));

@@ -227,6 +227,7 @@ pub(crate) fn conversation() -> Vec<Vec<u8>> {
         rules: "available",
         epoch: 0,
         voters: None,
+        pace: None,
     };
     let left = RosterContent {
         left: vec![1],
