@@ -88,6 +88,7 @@ mod status;
 mod status_json;
 mod strain;
 mod subscribers;
+mod successor;
 mod sync;
 #[cfg(test)]
 mod tests;
@@ -98,6 +99,7 @@ mod voters;
 mod wait;
 mod work;
 
+pub(crate) use crate::register::keeper::Contenders;
 pub use actor::Agent;
 pub use arbiter::ElectionArbiter;
 pub use builder::AgentBuilder;

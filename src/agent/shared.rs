@@ -22,14 +22,11 @@ use crate::{
     clock::Clock,
     group::{AppMessage, Attachments, Group},
     metrics::{AgentMeter, Sample},
-    protocol::{
-        AgentId, Event, Incarnation, Leader, Leaders, MemberKind, Requirements, Score, Time, View,
-    },
-    register::keeper::Keeper,
+    protocol::{AgentId, Event, Incarnation, Leader, Leaders, Requirements, Score, Time, View},
 };
 
 use super::{
-    CommandError, Diagnosis, Finding,
+    Diagnosis, Finding,
     diagnosis::Facts,
     eligibility::{Eligibility, NewTie, Tie},
     leadership::{IncarnationEnd, LeadershipMachine, Remaining, Scope, Updates},
@@ -379,29 +376,6 @@ impl SharedState {
     /// The agent's group.
     pub(super) fn membership(&self) -> &dyn GroupMembership {
         self.settings.group()
-    }
-
-    /// Whether the agent may be asked to hand over to that member.
-    pub(super) fn check_successor(&self, to: &AgentId) -> Result<(), CommandError> {
-        let id = to.clone();
-        match self.membership().kind(to) {
-            None if self.knows_elsewhere(to) => Ok(()),
-            None => Err(CommandError::NoMember { id }),
-            Some(MemberKind::Voter) if to != self.id() => Ok(()),
-            Some(MemberKind::Voter | MemberKind::Observer) => Err(CommandError::NoSuccessor { id }),
-        }
-    }
-
-    /// The register of the agent's lease, if it has one.
-    pub(super) fn keeper(&self) -> Option<Arc<Keeper>> {
-        Keeper::of(self.membership().kept())
-    }
-
-    /// Whether the store of the lease names that agent, of another process. Where a store cannot say it, the hand-over
-    /// will show it.
-    fn knows_elsewhere(&self, id: &AgentId) -> bool {
-        let keeper = self.keeper();
-        keeper.is_some_and(|keeper| keeper.contenders().knows(id) != Some(false))
     }
 
     pub(super) fn now(&self) -> Time {

@@ -8,11 +8,10 @@ use std::{sync::Arc, time::Duration};
 use futures::{FutureExt, future::BoxFuture};
 
 use crate::{
-    agent::{CommandError, Diagnosis, ElectionHandle, LeaveError, Status, VotersError},
+    agent::{CommandError, Contenders, Diagnosis, ElectionHandle, LeaveError, Status, VotersError},
     group::Counts,
     protocol::{AgentId, Changed, Election, Members, Requirements, Score, VoterChange},
     record::RecordLimits,
-    register::keeper::Contenders,
 };
 
 use super::judge::Moment;

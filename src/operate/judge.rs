@@ -12,9 +12,8 @@
 //! outcome. Not here: when an agent is looked at (`carry_out.rs`).
 
 use crate::{
-    agent::{Lifecycle, Status},
+    agent::{Contenders, Lifecycle, Status},
     protocol::{AgentId, Leader, Member, Members, Score, Term},
-    register::keeper::Contenders,
 };
 
 use super::{Command, CommandRefusal, Outcome};

@@ -1,13 +1,12 @@
 //! Which moment shows which outcome; `a` is the agent that is commanded.
 
 use crate::{
-    agent::{Lifecycle, Status},
+    agent::{Contenders, Lifecycle, Status},
     operate::{
         Command, CommandRefusal, Outcome,
         judge::{Judge, Moment},
     },
     protocol::{AgentId, Incarnation, Leader, Member, MemberKind, Members, Role, Score, Term},
-    register::keeper::Contenders,
 };
 
 fn id(name: &str) -> AgentId {

@@ -1,0 +1,37 @@
+//! Which agents one may be asked to hand over to.
+//!
+//! Decided here: that of a group whose lease is in a store the agents of other processes count as well. Not here: who they are
+//! ([`keeper`](crate::register::keeper)), and whom an election chooses.
+
+use std::sync::Arc;
+
+use super::{CommandError, shared::SharedState};
+use crate::{
+    protocol::{AgentId, MemberKind},
+    register::keeper::Keeper,
+};
+
+impl SharedState {
+    /// Whether the agent may be asked to hand over to that member.
+    pub(super) fn check_successor(&self, to: &AgentId) -> Result<(), CommandError> {
+        let id = to.clone();
+        match self.membership().kind(to) {
+            None if self.knows_elsewhere(to) => Ok(()),
+            None => Err(CommandError::NoMember { id }),
+            Some(MemberKind::Voter) if to != self.id() => Ok(()),
+            Some(MemberKind::Voter | MemberKind::Observer) => Err(CommandError::NoSuccessor { id }),
+        }
+    }
+
+    /// The register of the agent's lease, if it has one.
+    pub(super) fn keeper(&self) -> Option<Arc<Keeper>> {
+        Keeper::of(self.membership().kept())
+    }
+
+    /// Whether the store of the lease names that agent, of another process. Where a store cannot say it, the hand-over
+    /// will show it.
+    fn knows_elsewhere(&self, id: &AgentId) -> bool {
+        let keeper = self.keeper();
+        keeper.is_some_and(|keeper| keeper.contenders().knows(id) != Some(false))
+    }
+}
