@@ -3,41 +3,138 @@
 //! Decided here: that the kernel waits where it can. A runtime's timers stop while the host is suspended, so a wait by
 //! them has to look at the clock every so often, and each look wakes a thread that has nothing to do. A timer of the
 //! kernel by `CLOCK_BOOTTIME` costs nothing until it is due, and is due as soon as the host is back. Not here: what is waited
-//! for, and what is done where there is no such timer (`agent/wait.rs`).
+//! for, and what is done where there is no such timer (`agent/wait.rs`). The alarms of one thread share one timer of the
+//! kernel, which is set for the earliest of them: a process has a limited number of descriptors, and an agent any number
+//! of waits.
 
 #[cfg(target_os = "linux")]
 mod system {
     use std::{
-        cell::Cell,
+        cell::{Cell, RefCell},
+        collections::BTreeSet,
+        future::{Future, poll_fn},
         os::fd::OwnedFd,
         panic::{AssertUnwindSafe, catch_unwind},
+        pin::pin,
+        sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+        task::Poll,
     };
 
     use rustix::time::{
-        Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create,
-        timerfd_settime,
+        ClockId, Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec,
+        clock_gettime, timerfd_create, timerfd_settime,
     };
-    use tokio::io::{Interest, unix::AsyncFd};
+    use tokio::{
+        io::{Interest, unix::AsyncFd},
+        runtime::{Handle, Id},
+    };
 
     use crate::protocol::Time;
 
     /// Rings at a moment of the host's clock.
     #[derive(Debug)]
-    pub(crate) struct Alarm(AsyncFd<OwnedFd>);
+    pub(crate) struct Alarm {
+        timer: Arc<SharedTimer>,
+        at: Time,
+        number: u64,
+    }
+
+    /// A timer of the kernel for all alarms of one runtime that were set on one thread. Ten thousand waits need no more
+    /// than one descriptor.
+    #[derive(Debug)]
+    struct SharedTimer {
+        descriptor: AsyncFd<OwnedFd>,
+        set: Mutex<SetAlarms>,
+    }
+
+    #[derive(Debug, Default)]
+    struct SetAlarms {
+        last: u64,
+        /// Each alarm that was set, and has not rung or is not dropped yet.
+        all: BTreeSet<(Time, u64)>,
+        /// When the kernel's timer rings next, if that is known to be ahead.
+        next: Option<Time>,
+    }
+
+    thread_local! {
+        /// A runtime of this thread watches no file descriptors.
+        static WATCHES_NONE: Cell<bool> = const { Cell::new(false) };
+        /// The timer that was made last here, and for which runtime.
+        static SHARED: RefCell<Option<(Id, Weak<SharedTimer>)>> = const { RefCell::new(None) };
+    }
 
     impl Alarm {
         /// Sets one. `None` where the process has no file descriptor left for it, or the runtime watches none.
+        pub(crate) fn at(at: Time) -> Option<Self> {
+            // The end of time is no moment of a clock.
+            once(at)?;
+            let timer = SharedTimer::here()?;
+            let number = timer.add(at)?;
+            Some(Self { timer, at, number })
+        }
+
+        /// Ends when it has rung.
+        pub(crate) async fn rung(&self) {
+            let mut readable = pin!(None);
+            poll_fn(|task| {
+                loop {
+                    // The clock has the last word: whoever is woken first clears the readiness of all.
+                    if now() >= self.at {
+                        return Poll::Ready(());
+                    }
+                    if readable.is_none() {
+                        readable.set(Some(self.timer.descriptor.readable()));
+                    }
+                    let Some(waiting) = readable.as_mut().as_pin_mut() else {
+                        return Poll::Ready(());
+                    };
+                    match waiting.poll(task) {
+                        Poll::Pending => return Poll::Pending,
+                        Poll::Ready(Ok(mut ready)) => {
+                            self.timer.set_next();
+                            ready.clear_ready();
+                            readable.set(None);
+                        }
+                        // The runtime shuts down: the caller looks at its clock in any case.
+                        Poll::Ready(Err(_)) => return Poll::Ready(()),
+                    }
+                }
+            })
+            .await;
+        }
+    }
+
+    impl Drop for Alarm {
+        fn drop(&mut self) {
+            self.timer.set().all.remove(&(self.at, self.number));
+        }
+    }
+
+    impl SharedTimer {
+        /// That of this runtime and this thread.
+        fn here() -> Option<Arc<Self>> {
+            if WATCHES_NONE.get() {
+                return None;
+            }
+            let runtime = Handle::try_current().ok()?.id();
+            SHARED.with_borrow_mut(|shared| {
+                let known = shared.as_ref().filter(|(of, _)| *of == runtime);
+                if let Some(timer) = known.and_then(|(_, timer)| timer.upgrade()) {
+                    return Some(timer);
+                }
+                let timer = Arc::new(Self::new()?);
+                *shared = Some((runtime, Arc::downgrade(&timer)));
+                Some(timer)
+            })
+        }
+
         #[expect(
             deprecated,
             reason = "its successor is unsafe, for types that may name another descriptor later: one that is owned stays"
         )]
-        pub(crate) fn at(at: Time) -> Option<Self> {
-            if WATCHES_NONE.get() {
-                return None;
-            }
+        fn new() -> Option<Self> {
             let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
             let timer = timerfd_create(TimerfdClockId::Boottime, flags).ok()?;
-            timerfd_settime(&timer, TimerfdTimerFlags::ABSTIME, &once(at)?).ok()?;
             // There is no other way to ask a runtime whether it watches file descriptors.
             let watched = catch_unwind(AssertUnwindSafe(|| {
                 AsyncFd::with_interest(timer, Interest::READABLE)
@@ -47,19 +144,53 @@ mod system {
                 WATCHES_NONE.set(true);
                 return None;
             };
-            watched.ok().map(Self)
+            Some(Self {
+                descriptor: watched.ok()?,
+                set: Mutex::default(),
+            })
         }
 
-        /// Ends when it has rung.
-        pub(crate) async fn rung(&self) {
-            // An error means that the runtime shuts down: the caller looks at the clock in any case.
-            drop(self.0.readable().await);
+        fn add(&self, at: Time) -> Option<u64> {
+            let mut set = self.set();
+            let is_first = set.next.is_none_or(|next| at < next);
+            if is_first {
+                self.arm(at)?;
+                set.next = Some(at);
+            }
+            set.last = set.last.wrapping_add(1);
+            let number = set.last;
+            set.all.insert((at, number));
+            Some(number)
+        }
+
+        /// It has rung: those that are due are polled by their tasks, and the timer is set for the next one.
+        fn set_next(&self) {
+            let mut set = self.set();
+            let now = now();
+            set.all.retain(|(at, _)| *at > now);
+            set.next = set.all.first().map(|(at, _)| *at);
+            if let Some(at) = set.next {
+                // A timer that was made takes each moment that `once` makes.
+                self.arm(at);
+            }
+        }
+
+        fn arm(&self, at: Time) -> Option<()> {
+            let timer = self.descriptor.get_ref();
+            timerfd_settime(timer, TimerfdTimerFlags::ABSTIME, &once(at)?).ok()?;
+            Some(())
+        }
+
+        fn set(&self) -> MutexGuard<'_, SetAlarms> {
+            // Each change under the lock is whole at once.
+            self.set.lock().unwrap_or_else(PoisonError::into_inner)
         }
     }
 
-    thread_local! {
-        /// A runtime of this thread watches no file descriptors.
-        static WATCHES_NONE: Cell<bool> = const { Cell::new(false) };
+    fn now() -> Time {
+        let now = clock_gettime(ClockId::Boottime);
+        let (seconds, nanos) = (now.tv_sec.unsigned_abs(), now.tv_nsec.unsigned_abs());
+        Time::from_nanos(seconds * SECOND.unsigned_abs() + nanos)
     }
 
     fn once(at: Time) -> Option<Itimerspec> {
@@ -141,6 +272,60 @@ mod tests {
                 alarm.rung().await;
             }
         });
+    }
+
+    fn descriptors() -> usize {
+        std::fs::read_dir("/proc/self/fd").map_or(0, Iterator::count)
+    }
+
+    /// Tests of other threads open descriptors too: the number is far below that of the alarms.
+    #[test]
+    fn a_thousand_alarms_ring_in_the_order_of_their_moments_and_share_one_descriptor() {
+        let clock = BootClock::new().unwrap();
+        in_runtime(async {
+            let before = descriptors();
+            let now = clock.now();
+            let at = |number: u64| now.after(Duration::from_micros(20 * number));
+            // The latest is set first, and some are dropped before they ring.
+            let alarms: Vec<_> = (0..1_000_u64)
+                .rev()
+                .map(|n| Alarm::at(at(n)).unwrap())
+                .collect();
+            let after = descriptors();
+            assert!(before > 0 && after < before + 500, "{before}, then {after}");
+            let (dropped, kept): (Vec<_>, Vec<_>) = alarms
+                .into_iter()
+                .enumerate()
+                .partition(|(n, _)| n % 3 == 0);
+            drop(dropped);
+            let kept = kept.into_iter().map(|(_, alarm)| alarm);
+            let waits = kept.map(|alarm| async move {
+                alarm.rung().await;
+                clock.now()
+            });
+            let rung = futures::future::join_all(waits).await;
+            for (wait, rung) in (1..1_000_u64)
+                .rev()
+                .filter(|n| (999 - n) % 3 != 0)
+                .zip(rung)
+            {
+                assert!(rung >= at(wait), "{wait}");
+            }
+        });
+    }
+
+    #[test]
+    fn an_alarm_of_the_next_runtime_of_a_thread_rings_too() {
+        let clock = BootClock::new().unwrap();
+        for _ in 0..3 {
+            in_runtime(async {
+                let [soon, never] = [1, 60_000].map(|millis| {
+                    Alarm::at(clock.now().after(Duration::from_millis(millis))).unwrap()
+                });
+                soon.rung().await;
+                drop(never);
+            });
+        }
     }
 
     #[test]
