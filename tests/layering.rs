@@ -103,7 +103,7 @@ const LAYERS: &[(&str, &str)] = &[
     ),
     (
         "leader",
-        "protocol elections store clock group remote supervisor metrics agent similar",
+        "protocol elections store clock group register remote supervisor metrics agent similar",
     ),
     ("operate", "protocol group remote agent record shown"),
     ("web", "protocol operate record shown"),
@@ -172,7 +172,7 @@ const OUTSIDE: &[(&str, &str)] = &[
     ("metrics", "metrics"),
     (
         "clock",
-        "serde thiserror tracing rustix tokio::io::unix tokio::io::Interest tokio::time",
+        "serde thiserror tracing rustix tokio::io::unix tokio::io::Interest tokio::runtime tokio::time",
     ),
     ("group", "serde thiserror tracing actix"),
     (
@@ -185,7 +185,7 @@ const OUTSIDE: &[(&str, &str)] = &[
     ),
     (
         "leader",
-        "serde thiserror tracing actix tokio bytes rmp_serde futures chrono croner",
+        "serde serde_json thiserror tracing actix tokio bytes rmp_serde futures chrono croner",
     ),
     (
         "operate",

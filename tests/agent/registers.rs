@@ -36,7 +36,7 @@ use crate::stage::{MS, play};
 
 /// A store that tells of no change, counts what it is asked, and fails as it is told.
 #[derive(Clone, Debug, Default)]
-struct Store {
+pub(crate) struct Store {
     inner: MemoryRegister,
     tells: bool,
     asked: Arc<AtomicUsize>,
@@ -49,6 +49,19 @@ struct Store {
 }
 
 impl Store {
+    /// The same store, as another process reaches it.
+    pub(crate) fn of_another_process(&self) -> Self {
+        Self {
+            inner: self.inner.clone(),
+            ..Self::default()
+        }
+    }
+
+    /// Whether this process is cut off from it.
+    pub(crate) fn cut(&self, is_cut: bool) {
+        self.is_down.store(is_cut, SeqCst);
+    }
+
     fn asked(&self) -> usize {
         self.asked.swap(0, Relaxed)
     }
@@ -116,11 +129,11 @@ impl Register for Store {
     }
 }
 
-fn group() -> Group {
+pub(crate) fn group() -> Group {
     Group::new("jobs").unwrap()
 }
 
-fn agent(group: &Group, store: &Store, name: &str, rank: i32) -> BullyHandle {
+pub(crate) fn agent(group: &Group, store: &Store, name: &str, rank: i32) -> BullyHandle {
     let agent = BullyAgent::builder(name)
         .score(rank)
         .timings(Timings::lan())

@@ -13,6 +13,7 @@ use crate::{
     elections::lease::RULES as LEASE,
     leader::{Messages, MessagesError},
     protocol::{AgentId, Election},
+    register::keeper::Keeper,
     store::{MemoryStore, TermStore},
 };
 
@@ -34,10 +35,8 @@ pub(super) fn service_of<E: Election>(
     agent: &ElectionHandle<E>,
 ) -> Result<Arc<ScheduleService>, ScheduleError> {
     let agent = agent.reader();
-    has_a_mark(&agent)?;
-    // Before the search, which holds a lock that this takes as well.
-    let messages = messages_of(&agent)?;
-    agent.attached(|| start(&agent, &messages, BeginSettings::default()))
+    let keeping = MarkKeeping::of(&agent)?;
+    agent.attached(|| start(&agent, keeping, BeginSettings::default()))
 }
 
 /// Begins with these settings.
@@ -49,12 +48,11 @@ pub(super) fn begin<E: Election>(
     settings: BeginSettings,
 ) -> Result<(), ScheduleError> {
     let agent = agent.reader();
-    has_a_mark(&agent)?;
-    let messages = messages_of(&agent)?;
+    let keeping = MarkKeeping::of(&agent)?;
     let mut is_first = false;
     agent.attached(|| {
         is_first = true;
-        start(&agent, &messages, settings)
+        start(&agent, keeping, settings)
     })?;
     if is_first {
         return Ok(());
@@ -63,14 +61,23 @@ pub(super) fn begin<E: Election>(
     Err(ScheduleError::Begun { agent })
 }
 
-/// Agents of a lease say nothing to each other, so a new leader in another process could not know the begun ticks.
-fn has_a_mark(agent: &AgentReader) -> Result<(), ScheduleError> {
-    let is_lease = agent.requirements().is_some_and(|of| of.rules == LEASE);
-    if is_lease {
-        let agent = agent.id().clone();
-        return Err(ScheduleError::Lease { agent });
+/// Where the next leader finds how far the schedules are.
+enum MarkKeeping {
+    Agents(Messages),
+    /// The store of the agent's lease. Agents of several processes say nothing to each other there.
+    Store(Arc<Keeper>),
+}
+
+impl MarkKeeping {
+    /// Before the search for what the agent has, which holds a lock that this takes as well.
+    fn of(agent: &AgentReader) -> Result<Self, ScheduleError> {
+        let requirements = agent.requirements().ok_or_else(|| ended(agent))?;
+        if requirements.rules != LEASE {
+            return messages_of(agent).map(Self::Agents);
+        }
+        let keeper = agent.attached_to_group(|| Err(ended(agent)));
+        keeper.map(Self::Store)
     }
-    Ok(())
 }
 
 fn messages_of(agent: &AgentReader) -> Result<Messages, ScheduleError> {
@@ -90,10 +97,22 @@ fn ended(agent: &AgentReader) -> ScheduleError {
 
 fn start(
     agent: &AgentReader,
-    messages: &Messages,
+    keeping: MarkKeeping,
     settings: BeginSettings,
 ) -> Result<Arc<ScheduleService>, ScheduleError> {
     let id = agent.id();
+    let clock = settings.clock.unwrap_or_else(|| Arc::new(SystemWallClock));
+    let messages = match keeping {
+        MarkKeeping::Agents(messages) => messages,
+        MarkKeeping::Store(_) if settings.store.is_some() => {
+            let agent = id.clone();
+            return Err(ScheduleError::KeptByLease { agent });
+        }
+        MarkKeeping::Store(keeper) => {
+            let service = ScheduleService::with_store(agent, keeper, clock);
+            return Ok(Arc::new(service));
+        }
+    };
     let requirements = agent.requirements().ok_or_else(|| ended(agent))?;
     let store = settings.store.unwrap_or_else(|| in_memory(agent));
     if requirements.relies_on_votes() && agent.is_open() && store.is_volatile() {
@@ -107,9 +126,8 @@ fn start(
         let owner = Box::new(owner.clone());
         return Err(ScheduleError::ForeignStore { owner });
     }
-    let clock = settings.clock.unwrap_or_else(|| Arc::new(SystemWallClock));
     let store = BegunStore::new(store)?;
-    let service = ScheduleService::start(agent, messages, &requirements, clock, store)?;
+    let service = ScheduleService::start(agent, &messages, &requirements, clock, store)?;
     Ok(Arc::new(service))
 }
 

@@ -60,13 +60,11 @@ pub enum ScheduleError {
         /// The agent.
         agent: AgentId,
     },
-    /// The agent's election is a lease in a store. Agents of other processes hear nothing of begun ticks: a schedule
-    /// would run twice, or never.
+    /// The agent's election is a lease: the store of the lease keeps how far its schedules are, and no other store does.
     #[error(
-        "{agent} leads by a lease in a store, and no agent of another process is told what a schedule has begun: run it from \
-         `lead`, with the token and the last due time in a record of your own, or elect by a quorum"
+        "{agent} keeps how far its schedules are in the store of its lease: leave `.store(..)` out"
     )]
-    Lease {
+    KeptByLease {
         /// The agent.
         agent: AgentId,
     },

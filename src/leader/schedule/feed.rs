@@ -29,9 +29,9 @@ use crate::{
 };
 
 use super::{
+    clock_watch::LOOK,
     due::DueTimes,
     handle::{ScheduleState, StatusRecord},
-    machine::LOOK,
     planner::Misfire,
     window::{DueWindow, Frontier, MOST, Offer},
 };

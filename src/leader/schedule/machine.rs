@@ -33,8 +33,9 @@ use super::{
     window::Frontier,
 };
 
-/// Wall time may be set while a tick is waited for: so often it is read.
-pub(super) const LOOK: Duration = Duration::from_millis(250);
+/// The longest wait for a tick without a look at the wall clock. A clock that is slewed goes wrong by half a millisecond
+/// in a second, so a tick is late by no more than 30 ms; one that is set is told (`clock_watch.rs`).
+const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
 /// After work that failed; twice as long after each further failure, up to [`LONGEST_PAUSE`].
 const PAUSE: Duration = Duration::from_secs(1);
@@ -141,13 +142,13 @@ impl<'a> ScheduleMachine<'a> {
             && next(&*self.rule.times, self.settled).is_none()
     }
 
-    /// After how long it is to look again.
+    /// After how long it is to look again, unless somebody sets the wall clock.
     pub(super) fn wake(&self, now: Now) -> Option<Duration> {
         let stage = match &self.stage {
             ScheduleStage::Reading(poll)
             | ScheduleStage::Founding(poll, _)
             | ScheduleStage::Claiming(poll, _) => Some(poll.look_in(now.time)),
-            ScheduleStage::Waiting(Some(due)) => Some(due.since(now.wall).min(LOOK)),
+            ScheduleStage::Waiting(Some(due)) => Some(due.since(now.wall).min(LONGEST_WAIT)),
             ScheduleStage::Pausing(until) => Some(until.since(now.time)),
             ScheduleStage::Waiting(None) | ScheduleStage::Running(_) | ScheduleStage::Finished => {
                 None

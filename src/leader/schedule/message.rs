@@ -27,6 +27,17 @@ pub(super) enum ScheduleMessage {
     Surveyed(Surveyed),
 }
 
+impl ScheduleMessage {
+    /// The schedule that a question is about.
+    pub(super) const fn asked_of(&self) -> Option<&AgentId> {
+        match self {
+            Self::Read(read) | Self::Survey(read) => Some(&read.schedule),
+            Self::Write(write) => Some(&write.schedule),
+            Self::Held(_) | Self::Refused(_) | Self::Surveyed(_) => None,
+        }
+    }
+}
+
 /// "What do you know of this schedule? And obey no earlier leader."
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) struct Read {

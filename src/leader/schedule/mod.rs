@@ -40,10 +40,8 @@
 //! | `Late { within }` | within that span; of several that were missed only the last | at most once | a nightly report |
 //! | `AtLeastOnce` | however late, each of several in its order | until it has ended well once | what must not be lost, and takes [`Tick::key`] for what was done |
 //!
-//! An agent whose election is a [lease](crate::elections::lease) starts no schedule ([`ScheduleError::Lease`]): agents
-//! of several processes say nothing to each other there, so no mark of a begun tick would get from one to the next.
-//!
-//! "At most once" holds in the quorum mode, whatever happens to agents, hosts, links and clocks. In the available
+//! "At most once" holds in the quorum mode, whatever happens to agents, hosts, links and clocks, and with a lease as far
+//! as its store keeps what it confirmed. In the available
 //! mode two leaders, one on each side of a partition, may run one tick each; otherwise the successor of a leader knows
 //! what any agent knows that can be reached. "Once" is about the beginning: what a leader that crashed
 //! in the middle of a tick has left undone is left so, but for `AtLeastOnce`.
@@ -78,6 +76,15 @@
 //!   [`Messages`](crate::leader::Messages) and no part cost each leadership half a second, once: a question to them
 //!   might be under way. Then they are asked, and not waited for until they answer.
 //!
+//! # With a lease in a store
+//! - The store of the lease keeps how far each schedule is, in a record of its own below `<cluster>/<group>/schedule/`.
+//!   There is nothing to set; `.schedules().store(..)` is refused ([`ScheduleError::KeptByLease`]).
+//! - A new leader writes its term into the record before its first tick. A tick begins after the store has confirmed
+//!   its mark, so each tick costs one write, and a tick of [`Misfire::AtLeastOnce`] two.
+//! - A store that goes back, to a backup or to a replica without the last writes, forgets ticks that began: they may
+//!   begin again.
+//! - At most 16 marks are read or written at one time. A renewal of the lease goes beside them and waits for none.
+//!
 //! # When the voters change
 //! The first leader of an epoch asks a quorum of the former voters, beside one of the present ones, and writes what
 //! they know to a quorum of the present ones before anything begins. So what was begun is not begun again, whoever
@@ -88,13 +95,15 @@
 //! With voters that are changed by stopping all, add or remove one at a time and let the others keep their stores.
 //!
 //! # Where to go next
-//! `machine.rs` is the leader's side and `register.rs` what each agent keeps, both pure, with `planner.rs` (what is
+//! `machine.rs` is the leader's side, `register.rs` what each agent keeps and `marks.rs` what the store of a lease keeps,
+//! all pure, with `planner.rs` (what is
 //! due), `window.rs` (what a stream told), `poll.rs` (when enough have answered) and `lists.rs` (of which voters); `tests/` plays histories of
 //! them. `run.rs` drives the machine, `feed.rs` reads the stream, `service.rs` and `replica.rs` answer and store,
-//! `begin.rs` says with whom.
+//! `mark_task.rs` asks the store of a lease, `begin.rs` says with whom.
 
 mod begin;
 mod builder;
+mod clock_watch;
 #[cfg(feature = "cron")]
 mod cron;
 mod due;
@@ -104,6 +113,8 @@ mod handle;
 mod interface;
 mod lists;
 mod machine;
+mod mark_task;
+mod marks;
 mod message;
 mod planner;
 mod poll;

@@ -6,6 +6,7 @@
 use std::{
     cell::RefCell,
     future::poll_fn,
+    ops::ControlFlow,
     pin::{Pin, pin},
     sync::Arc,
     task::{Context, Poll},
@@ -105,6 +106,7 @@ fn ballot(leader: &LeaderGuard) -> LeaderNumber {
 impl ScheduleTenure<'_> {
     async fn run(mut self) {
         let schedule = self.schedule;
+        let watched = schedule.service.clock_watch().watch();
         let watch = self.leader.clone();
         let mut stepping_down = pin!(async move { watch.stepping_down().await });
         let mut must_hand_over = false;
@@ -112,6 +114,8 @@ impl ScheduleTenure<'_> {
         let mut input = ScheduleInput::Start;
         let mut effects = Vec::new();
         loop {
+            // Before the clock is read: what is set from now on is told.
+            let set = watched.set();
             let now = self.now();
             self.machine.handle(now, input, &mut effects);
             schedule.record.note(&self.machine);
@@ -123,16 +127,15 @@ impl ScheduleTenure<'_> {
                 self.warn_of_clocks(now);
             }
             for effect in effects.drain(..) {
-                match effect {
-                    ScheduleEffect::Say { to, said } => schedule.service.say(&to, &said),
-                    ScheduleEffect::Run(tick) => self.begin(tick),
-                    ScheduleEffect::Finish => return,
+                if self.follow(effect).is_break() {
+                    return;
                 }
             }
             let wake = self.machine.wake(self.now());
             let mut timer = pin!(OptionFuture::from(wake.map(sleep)));
             let told = schedule.stream.as_deref().map(DueStream::told);
             let mut told = pin!(OptionFuture::from(told));
+            let mut set = pin!(set);
             let next = poll_fn(|task| {
                 if let Some(end) = self.poll_work(task) {
                     return Poll::Ready(ScheduleInput::Ended(end));
@@ -149,7 +152,8 @@ impl ScheduleTenure<'_> {
                     });
                 }
                 let is_told = told.as_mut().poll(task) == Poll::Ready(Some(()));
-                if is_told || timer.as_mut().poll(task) == Poll::Ready(Some(())) {
+                let is_set = set.as_mut().poll(task).is_ready();
+                if is_told || is_set || timer.as_mut().poll(task) == Poll::Ready(Some(())) {
                     return Poll::Ready(ScheduleInput::Look {
                         audience: schedule.service.audience(self.leader.token().term),
                         ballot: ballot(&self.leader),
@@ -159,6 +163,16 @@ impl ScheduleTenure<'_> {
             });
             input = next.await;
         }
+    }
+
+    /// Breaks when nothing is left to do.
+    fn follow(&mut self, effect: ScheduleEffect) -> ControlFlow<()> {
+        match effect {
+            ScheduleEffect::Say { to, said } => self.schedule.service.say(&to, &said),
+            ScheduleEffect::Run(tick) => self.begin(tick),
+            ScheduleEffect::Finish => return ControlFlow::Break(()),
+        }
+        ControlFlow::Continue(())
     }
 
     fn now(&self) -> Now {

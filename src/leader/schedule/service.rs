@@ -26,11 +26,14 @@ use crate::{
     group::Envelope,
     leader::{Channel, Messages},
     protocol::{AgentId, Incarnation, MemberKind, Requirements, Round, Term},
+    register::keeper::Keeper,
     store::{Generation, StoreError, TermStore},
 };
 
 use super::{
     ScheduleError,
+    clock_watch::ClockWatch,
+    mark_task,
     message::{NAME, ScheduleMessage, Surveyed},
     poll::{Audience, Known, PollOutcome},
     register::ScheduleRecord,
@@ -44,17 +47,28 @@ pub(super) type RecordStore = Arc<dyn TermStore<ScheduleRecord>>;
 /// One agent's part, as its schedules see it.
 pub(super) struct ScheduleService {
     pub(super) clock: Arc<dyn WallClock>,
+    clock_watch: Arc<ClockWatch>,
     id: AgentId,
     /// The agent keeps this service.
     agent: WeakAgentReader,
     /// Of the agent's endpoint for messages: later than that of any former process.
     /// The life in which it asks.
     asker: Incarnation,
-    voters: Voters,
-    channel: Channel<ScheduleMessage>,
+    answerers: Answerers,
     routes: Arc<Routes>,
     /// The schedules that run here.
     names: Mutex<BTreeSet<AgentId>>,
+}
+
+/// Who keeps how far the schedules are.
+enum Answerers {
+    /// The agents of the group.
+    Agents {
+        voters: Voters,
+        channel: Channel<ScheduleMessage>,
+    },
+    /// The store of the lease: the agent asks for itself alone.
+    Store(mpsc::Sender<ScheduleMessage>),
 }
 
 /// An answer, with the agent that gave it.
@@ -67,7 +81,7 @@ pub(super) struct ScheduleAnswer {
 
 /// Which answers go where: each leadership of a schedule asks under numbers of its own.
 #[derive(Debug, Default)]
-struct Routes(Mutex<RouteTable>);
+pub(super) struct Routes(Mutex<RouteTable>);
 
 #[derive(Debug, Default)]
 struct RouteTable {
@@ -92,7 +106,7 @@ impl Routes {
         (number, answers)
     }
 
-    fn pass(&self, answer: ScheduleAnswer) {
+    pub(super) fn pass(&self, answer: ScheduleAnswer) {
         let number = answer.round.counter >> NUMBERS;
         if let Some(route) = self.table().open.get(&number) {
             route.try_send(answer).ok();
@@ -163,15 +177,43 @@ impl ScheduleService {
         let inbox = actor.start().recipient();
         let channel = messages.register(NAME, inbox);
         Ok(Self {
+            clock_watch: ClockWatch::new(Arc::clone(&clock)),
             clock,
             id: agent.id().clone(),
             agent: agent.downgrade(),
             asker,
-            voters,
-            channel: channel.map_err(ScheduleError::Channel)?,
+            answerers: Answerers::Agents {
+                voters,
+                channel: channel.map_err(ScheduleError::Channel)?,
+            },
             routes,
             names: Mutex::default(),
         })
+    }
+
+    /// With the marks in the store of the agent's lease.
+    pub(super) fn with_store(
+        agent: &AgentReader,
+        keeper: Arc<Keeper>,
+        clock: Arc<dyn WallClock>,
+    ) -> Self {
+        let routes = Arc::<Routes>::default();
+        let questions = mark_task::start(agent.id().clone(), keeper, Arc::clone(&routes));
+        Self {
+            clock_watch: ClockWatch::new(Arc::clone(&clock)),
+            clock,
+            id: agent.id().clone(),
+            agent: agent.downgrade(),
+            // Its own process alone hears the answers.
+            asker: Incarnation::default(),
+            answerers: Answerers::Store(questions),
+            routes,
+            names: Mutex::default(),
+        }
+    }
+
+    pub(super) const fn clock_watch(&self) -> &Arc<ClockWatch> {
+        &self.clock_watch
     }
 
     pub(super) fn questions(self: &Arc<Self>) -> LeaderQuestions {
@@ -185,10 +227,14 @@ impl ScheduleService {
 
     /// Those whose acknowledgement counts now, for a leader of that term.
     pub(super) fn audience(&self, term: Term) -> Audience {
+        let own = BTreeSet::from([self.id.clone()]);
+        let Answerers::Agents { voters, .. } = &self.answerers else {
+            return Audience::Reachable(own);
+        };
         let reader = self.agent.upgrade();
-        self.voters.note(reader.as_ref());
-        self.voters.audience(term).unwrap_or_else(|| {
-            let mut up = BTreeSet::from([self.id.clone()]);
+        voters.note(reader.as_ref());
+        voters.audience(term).unwrap_or_else(|| {
+            let mut up = own;
             if let Some(agent) = reader
                 && let Some(group) = agent.companion()
             {
@@ -203,8 +249,17 @@ impl ScheduleService {
 
     /// Says this to those agents; to those that cannot be reached it will be said again.
     pub(super) fn say(&self, to: &[AgentId], said: &ScheduleMessage) {
-        for to in to {
-            self.channel.send_to(to, said).ok();
+        match &self.answerers {
+            Answerers::Agents { channel, .. } => {
+                for to in to {
+                    channel.send_to(to, said).ok();
+                }
+            }
+            Answerers::Store(questions) => {
+                for _ in to {
+                    questions.try_send(said.clone()).ok();
+                }
+            }
         }
     }
 

@@ -36,6 +36,7 @@ use crate::{
     protocol::{AgentId, IdError, Incarnation},
 };
 use bully_core::elections::message::BullyMessage;
+pub(crate) use bully_register::entry_of_swap;
 
 use super::{Register, RegisterKey};
 pub(crate) use ask::AskedStore;
@@ -140,6 +141,26 @@ impl Keeper {
         kept.find(|| Err(())).ok()
     }
 
+    /// The store, for records beside those of the lease, and where the one of that schedule is.
+    pub(crate) fn of_schedule(
+        &self,
+        schedule: &AgentId,
+    ) -> Result<(&dyn Register, RegisterKey), IdError> {
+        let LeaseName { cluster, group } = &self.settings.name;
+        let key = format!("{cluster}/{group}/schedule/{schedule}").parse()?;
+        Ok((&*self.settings.register, key))
+    }
+
+    /// Which lease it is.
+    pub(crate) const fn lease_name(&self) -> &LeaseName {
+        &self.settings.name
+    }
+
+    /// The longest that an operation may take.
+    pub(crate) const fn limit(&self) -> Duration {
+        self.settings.limit
+    }
+
     /// How its store is called, and what that has said of late, also of that agent.
     pub(crate) fn state(&self, id: &AgentId) -> (String, StoreState) {
         let health = self.health.read(self.settings.clock.now());
@@ -151,7 +172,7 @@ impl Keeper {
     }
 
     /// How an operator calls the store.
-    fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         self.settings.register.name()
     }
 

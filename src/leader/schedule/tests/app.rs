@@ -9,9 +9,10 @@ use std::{
 };
 
 use super::super::{
+    clock_watch::LOOK,
     due::DueTimes,
     interface::{DueTick, Now, Rule, ScheduleEffect, ScheduleInput, TickCounts, TickFailed},
-    machine::{LOOK, ScheduleMachine},
+    machine::ScheduleMachine,
     message::{LeaderNumber, ScheduleMessage, Surveyed},
     poll::Known,
     register::ScheduleRecord,

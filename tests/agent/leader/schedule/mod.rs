@@ -7,6 +7,7 @@
 mod clocks;
 mod cluster;
 mod kit;
+mod lease;
 mod refused;
 mod runs;
 mod streams;

@@ -8,7 +8,6 @@ use actix_bully::{
     agent::BullyAgent,
     clock::WallTime,
     leader::schedule::{Misfire, ScheduleError, ScheduleRecord, Tick},
-    register::MemoryRegister,
     store::{MemoryStore, TermStore as _},
     testkit::FaultyStore,
 };
@@ -67,32 +66,6 @@ fn what_makes_no_sense_is_refused_and_touches_nothing() {
         toy.leave(SECOND).await.unwrap();
         let refused = toy.every("y", SECOND).start(nothing).unwrap_err();
         assert!(matches!(refused, ScheduleError::Ended { .. }), "{refused}");
-    });
-}
-
-/// Two processes that share nothing but a store would not know each other's begun ticks.
-#[test]
-fn on_a_lease_no_schedule_starts_and_the_refusal_says_why_and_what_to_do() {
-    play(async {
-        let group = Group::new("g").unwrap();
-        let agent = BullyAgent::builder("a").lease(MemoryRegister::new());
-        let agent = agent.join(&group).start().unwrap();
-        let refused = [
-            agent.every("x", SECOND).start(nothing).unwrap_err(),
-            agent.schedules().start().unwrap_err(),
-        ];
-        for refused in refused {
-            let is_lease = matches!(&refused, ScheduleError::Lease { agent } if *agent == "a");
-            assert!(is_lease, "{refused}");
-            let said = refused.to_string();
-            assert!(said.contains("no agent of another process") && said.contains("`lead`"));
-        }
-        let names: Vec<_> = group
-            .members()
-            .iter()
-            .map(|one| one.id.to_string())
-            .collect();
-        assert_eq!(names, ["a"], "nothing was changed");
     });
 }
 

@@ -10,6 +10,7 @@ use std::{
 use fastrand::Rng;
 
 use super::super::{
+    clock_watch::LOOK,
     interface::{DueTick, Now, Rule, ScheduleEffect, ScheduleInput, TickCounts, TickFailed},
     lists::VoterLists,
     machine::ScheduleMachine,
@@ -408,7 +409,7 @@ impl<'a> World<'a> {
             self.effect(host, number, moment.wall, effect);
         }
         if let Some(wake) = wake {
-            let after = u64::try_from(wake.as_millis()).unwrap().max(1);
+            let after = u64::try_from(wake.min(LOOK).as_millis()).unwrap().max(1);
             match &mut self.hosts[host].life {
                 Some(life) if life.look_at > self.now + after => life.look_at = self.now + after,
                 Some(_) | None => return,

@@ -1,0 +1,204 @@
+//! The task that reads and writes the marks of an agent's schedules in the store of its lease.
+//!
+//! Decided here: how many operations run at one time, that one which takes too long is given up with its outcome unknown,
+//! and that the task ends with the agent. Not here: what is read and written (`marks.rs`).
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    future::poll_fn,
+    io::{self, ErrorKind},
+    panic::AssertUnwindSafe,
+    sync::Arc,
+    task::Poll,
+};
+
+use actix::clock::timeout;
+use futures::{FutureExt, StreamExt, future::LocalBoxFuture, stream::FuturesUnordered};
+use tokio::sync::mpsc::{Receiver, Sender, channel};
+use tracing::{info, warn};
+
+use crate::{
+    protocol::AgentId,
+    register::{Entry, RegisterError, Swap, keeper::Keeper},
+};
+
+use super::{
+    marks::{MarkOperation, MarkStep, StoredMark},
+    message::ScheduleMessage,
+    service::{Routes, ScheduleAnswer},
+};
+
+/// So many operations run at one time. A renewal of the lease goes to the same store beside them, and waits for no more.
+const MOST_AT_ONCE: usize = 16;
+
+/// So many questions wait for the task; one that is lost is asked again.
+const QUEUE: usize = 1_024;
+
+/// Starts the task on this thread; it ends when nobody can ask any more.
+pub(super) fn start(
+    agent: AgentId,
+    keeper: Arc<Keeper>,
+    routes: Arc<Routes>,
+) -> Sender<ScheduleMessage> {
+    let (questions, asked) = channel(QUEUE);
+    let task = MarkTask {
+        agent,
+        keeper,
+        routes,
+        asked,
+        marks: BTreeMap::new(),
+        waiting: VecDeque::new(),
+        running: FuturesUnordered::new(),
+        fails: false,
+    };
+    drop(actix::spawn(task.run()));
+    questions
+}
+
+struct MarkTask {
+    agent: AgentId,
+    keeper: Arc<Keeper>,
+    routes: Arc<Routes>,
+    asked: Receiver<ScheduleMessage>,
+    marks: BTreeMap<AgentId, StoredMark>,
+    /// At most one operation of each schedule.
+    waiting: VecDeque<(AgentId, MarkOperation)>,
+    running: FuturesUnordered<LocalBoxFuture<'static, (AgentId, Done)>>,
+    /// The last operation has failed.
+    fails: bool,
+}
+
+enum Done {
+    Read(Result<Option<Entry>, RegisterError>),
+    Swap(Result<Swap, RegisterError>),
+}
+
+enum MarkEvent {
+    Asked(ScheduleMessage),
+    Done(AgentId, Done),
+    Over,
+}
+
+impl MarkTask {
+    async fn run(mut self) {
+        loop {
+            match self.next().await {
+                MarkEvent::Asked(said) => self.ask(&said),
+                MarkEvent::Done(schedule, done) => self.done(schedule, done),
+                MarkEvent::Over => return,
+            }
+        }
+    }
+
+    async fn next(&mut self) -> MarkEvent {
+        poll_fn(|task| {
+            if let Poll::Ready(Some((schedule, done))) = self.running.poll_next_unpin(task) {
+                return Poll::Ready(MarkEvent::Done(schedule, done));
+            }
+            let asked = self.asked.poll_recv(task);
+            asked.map(|said| said.map_or(MarkEvent::Over, MarkEvent::Asked))
+        })
+        .await
+    }
+
+    fn ask(&mut self, said: &ScheduleMessage) {
+        let Some(schedule) = said.asked_of().cloned() else {
+            return;
+        };
+        let mark = self
+            .marks
+            .entry(schedule.clone())
+            .or_insert_with(|| StoredMark::new(self.keeper.lease_name().clone(), schedule.clone()));
+        let step = mark.ask(&self.agent, said);
+        self.follow(schedule, step);
+    }
+
+    fn done(&mut self, schedule: AgentId, done: Done) {
+        let failure = match &done {
+            Done::Read(read) => read.as_ref().err(),
+            Done::Swap(swap) => swap.as_ref().err(),
+        };
+        let store = self.keeper.name();
+        match failure {
+            // Once, not for each try.
+            Some(reason) if !self.fails => {
+                warn!(node = %self.agent, store, %schedule, %reason, "mark of a schedule not stored: no tick begins");
+            }
+            None if self.fails => {
+                info!(node = %self.agent, store, "marks of schedules are stored again");
+            }
+            Some(_) | None => {}
+        }
+        self.fails = failure.is_some();
+        let Some(mark) = self.marks.get_mut(&schedule) else {
+            return;
+        };
+        let step = match done {
+            Done::Read(read) => mark.read(read),
+            Done::Swap(swap) => mark.swapped(swap),
+        };
+        self.follow(schedule, step);
+        self.begin();
+    }
+
+    fn follow(&mut self, schedule: AgentId, step: MarkStep) {
+        match step {
+            MarkStep::Nothing => {}
+            MarkStep::Run(operation) => {
+                self.waiting.push_back((schedule, operation));
+                self.begin();
+            }
+            MarkStep::Answer(round, outcome) => {
+                let from = self.agent.clone();
+                self.routes.pass(ScheduleAnswer {
+                    from,
+                    round,
+                    outcome,
+                });
+            }
+            MarkStep::Foreign(reason) => {
+                let store = self.keeper.name();
+                warn!(node = %self.agent, store, %schedule, %reason, "mark of a schedule is none: remove the record, or give the schedule another name");
+            }
+        }
+    }
+
+    fn begin(&mut self) {
+        while self.running.len() < MOST_AT_ONCE
+            && let Some((schedule, operation)) = self.waiting.pop_front()
+        {
+            let done = perform(Arc::clone(&self.keeper), schedule.clone(), operation);
+            let done = AssertUnwindSafe(done).catch_unwind();
+            let done = done.map(|done| {
+                let panicked = || RegisterError::unknown(io::Error::other("it panicked"));
+                (
+                    schedule,
+                    done.unwrap_or_else(|_| Done::Read(Err(panicked()))),
+                )
+            });
+            self.running.push(done.boxed_local());
+        }
+    }
+}
+
+async fn perform(keeper: Arc<Keeper>, schedule: AgentId, operation: MarkOperation) -> Done {
+    let limit = keeper.limit();
+    let late = || io::Error::new(ErrorKind::TimedOut, format!("no answer within {limit:?}"));
+    let (register, key) = match keeper.of_schedule(&schedule) {
+        Ok(place) => place,
+        // Each part of the key is a name by itself, so it is one.
+        Err(reason) => {
+            return Done::Read(Err(RegisterError::unreachable(io::Error::other(reason))));
+        }
+    };
+    match operation {
+        MarkOperation::Read => {
+            let read = timeout(limit, register.read(&key)).await;
+            Done::Read(read.unwrap_or_else(|_| Err(RegisterError::unreachable(late()))))
+        }
+        MarkOperation::Swap { expected, value } => {
+            let swap = timeout(limit, register.swap(&key, expected.as_ref(), value)).await;
+            Done::Swap(swap.unwrap_or_else(|_| Err(RegisterError::unknown(late()))))
+        }
+    }
+}

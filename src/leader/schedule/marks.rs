@@ -1,0 +1,430 @@
+//! How far one schedule is, in the store of a lease: a record of its own.
+//!
+//! ```text
+//!   leader ── read, write ──▶ StoredMark ── read, swap ──▶ register: {"leader": .., "mark": {"begun": .., "done": ..}}
+//!      ◀── held, refused ─────────┘ once the record says so
+//! ```
+//!
+//! | rule | why |
+//! |---|---|
+//! | A new leader writes its term into the record before its first tick. | A late write of the former leader then finds another version, and fails. |
+//! | An answer leaves after the store has confirmed what it says. | A tick begins only after its mark is stored. |
+//! | A write that has no answer is no answer: the record is read again. | It may be applied later, and then the next write fails and reads it. |
+//!
+//! Decided here: what is read and written, and what a leader is answered. Not here: what the leader does then
+//! (`machine.rs`); which operations run at one time (`mark_task.rs`).
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    elections::lease::LeaseName,
+    protocol::{AgentId, Round},
+    register::{Entry, RegisterError, Swap, keeper::entry_of_swap},
+};
+
+use super::{
+    message::{LeaderBallot, Mark, MarkRefusal, Read, ScheduleMessage, Write},
+    poll::PollOutcome,
+};
+
+/// What the record says first: its kind and its format.
+const KIND: &str = "actix-bully schedule 1";
+
+/// The record of one schedule. Its text is JSON, for operators that look into their store.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct MarkRecord {
+    record: String,
+    cluster: AgentId,
+    group: AgentId,
+    schedule: AgentId,
+    /// The latest leader that asked: no earlier one is obeyed.
+    leader: LeaderBallot,
+    /// `None` until a leader has written one.
+    mark: Option<Mark>,
+}
+
+/// The mark of one schedule, as one agent sees it.
+#[derive(Debug)]
+pub(super) struct StoredMark {
+    name: LeaseName,
+    schedule: AgentId,
+    seen: SeenRecord,
+    /// The newest question; a leader asks again, so nobody waits for the answer to an earlier one.
+    asked: Option<MarkQuestion>,
+    under_way: UnderWay,
+}
+
+#[derive(Debug)]
+enum SeenRecord {
+    /// It was not read yet, or a write had no answer.
+    Unread,
+    Nothing,
+    Stored(Entry, MarkRecord),
+}
+
+#[derive(Debug)]
+enum UnderWay {
+    Nothing,
+    Read,
+    Swap(Vec<u8>, MarkRecord),
+}
+
+/// What a leader asks.
+#[derive(Clone, Debug)]
+struct MarkQuestion {
+    round: Round,
+    leader: LeaderBallot,
+    /// What is to be kept; `None` in a question that reads.
+    mark: Option<Mark>,
+}
+
+/// What is to be done.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum MarkStep {
+    Nothing,
+    Run(MarkOperation),
+    Answer(Round, PollOutcome),
+    /// The record is not of this schedule, for this reason: it is not touched.
+    Foreign(String),
+}
+
+/// What the store is to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum MarkOperation {
+    Read,
+    Swap {
+        expected: Option<Entry>,
+        value: Vec<u8>,
+    },
+}
+
+impl StoredMark {
+    pub(super) const fn new(name: LeaseName, schedule: AgentId) -> Self {
+        Self {
+            name,
+            schedule,
+            seen: SeenRecord::Unread,
+            asked: None,
+            under_way: UnderWay::Nothing,
+        }
+    }
+
+    /// The agent asks, as the leader. What is no question changes nothing.
+    pub(super) fn ask(&mut self, from: &AgentId, said: &ScheduleMessage) -> MarkStep {
+        let leader = |number| LeaderBallot {
+            number,
+            node: from.clone(),
+        };
+        let question = match said {
+            ScheduleMessage::Read(Read { round, ballot, .. }) => MarkQuestion {
+                round: *round,
+                leader: leader(*ballot),
+                mark: None,
+            },
+            ScheduleMessage::Write(Write {
+                round,
+                ballot,
+                mark,
+                ..
+            }) => MarkQuestion {
+                round: *round,
+                leader: leader(*ballot),
+                mark: Some(*mark),
+            },
+            // No list of voters, so no leader asks for one.
+            ScheduleMessage::Survey(_)
+            | ScheduleMessage::Held(_)
+            | ScheduleMessage::Refused(_)
+            | ScheduleMessage::Surveyed(_) => return MarkStep::Nothing,
+        };
+        self.asked = Some(question);
+        self.step()
+    }
+
+    /// The store has shown the record, or failed.
+    pub(super) fn read(&mut self, shown: Result<Option<Entry>, RegisterError>) -> MarkStep {
+        let shown = match shown {
+            Ok(shown) => shown,
+            Err(error) => return self.failed(&error),
+        };
+        self.show(shown)
+    }
+
+    /// The store has done the swap, or not, or has not said so.
+    pub(super) fn swapped(&mut self, swap: Result<Swap, RegisterError>) -> MarkStep {
+        match (
+            swap,
+            std::mem::replace(&mut self.under_way, UnderWay::Nothing),
+        ) {
+            (Ok(Swap::Done(version)), UnderWay::Swap(value, record)) => {
+                self.seen = SeenRecord::Stored(entry_of_swap(version, value), record);
+                self.step()
+            }
+            (Ok(Swap::Conflict(entry)), _) => self.show(entry),
+            (Err(error), _) => self.failed(&error),
+            (Ok(Swap::Done(_)), UnderWay::Nothing | UnderWay::Read) => MarkStep::Nothing,
+        }
+    }
+
+    /// Without a question: the leader asks again.
+    fn failed(&mut self, error: &RegisterError) -> MarkStep {
+        self.under_way = UnderWay::Nothing;
+        self.seen = SeenRecord::Unread;
+        self.asked = None;
+        if matches!(error, RegisterError::Foreign { .. }) {
+            return MarkStep::Foreign(error.to_string());
+        }
+        MarkStep::Nothing
+    }
+
+    fn show(&mut self, entry: Option<Entry>) -> MarkStep {
+        self.under_way = UnderWay::Nothing;
+        self.seen = match entry {
+            None => SeenRecord::Nothing,
+            Some(entry) => match self.decode(&entry.value) {
+                Ok(record) => SeenRecord::Stored(entry, record),
+                Err(reason) => {
+                    self.seen = SeenRecord::Unread;
+                    self.asked = None;
+                    return MarkStep::Foreign(reason);
+                }
+            },
+        };
+        self.step()
+    }
+
+    fn decode(&self, value: &[u8]) -> Result<MarkRecord, String> {
+        let record: MarkRecord =
+            serde_json::from_slice(value).map_err(|reason| reason.to_string())?;
+        if record.record != KIND {
+            return Err(format!("{:?} is not {KIND:?}", record.record));
+        }
+        let named = (&record.cluster, &record.group, &record.schedule);
+        if named != (&self.name.cluster, &self.name.group, &self.schedule) {
+            let (cluster, group, schedule) = named;
+            return Err(format!("it is of {cluster}/{group}/{schedule}"));
+        }
+        Ok(record)
+    }
+
+    fn step(&mut self) -> MarkStep {
+        if !matches!(self.under_way, UnderWay::Nothing) {
+            return MarkStep::Nothing;
+        }
+        let Some(asked) = &self.asked else {
+            return MarkStep::Nothing;
+        };
+        let (expected, known) = match &self.seen {
+            SeenRecord::Unread => {
+                self.under_way = UnderWay::Read;
+                return MarkStep::Run(MarkOperation::Read);
+            }
+            SeenRecord::Nothing => (None, None),
+            SeenRecord::Stored(entry, record) => (Some(entry.clone()), Some(record)),
+        };
+        let round = asked.round;
+        if known.is_some_and(|known| known.leader > asked.leader) {
+            self.asked = None;
+            return MarkStep::Answer(round, Err(MarkRefusal::Older));
+        }
+        let known_mark = known.and_then(|known| known.mark);
+        let mark = match (known_mark, asked.mark) {
+            (Some(known), Some(told)) => Some(known.join(told)),
+            (known, told) => known.or(told),
+        };
+        if known.is_some_and(|known| known.leader == asked.leader && known.mark == mark) {
+            self.asked = None;
+            return MarkStep::Answer(round, Ok(mark.into()));
+        }
+        let record = MarkRecord {
+            record: KIND.to_owned(),
+            cluster: self.name.cluster.clone(),
+            group: self.name.group.clone(),
+            schedule: self.schedule.clone(),
+            leader: asked.leader.clone(),
+            mark,
+        };
+        match serde_json::to_vec(&record) {
+            Ok(value) => {
+                self.under_way = UnderWay::Swap(value.clone(), record);
+                MarkStep::Run(MarkOperation::Swap { expected, value })
+            }
+            Err(reason) => MarkStep::Foreign(reason.to_string()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::*;
+    use crate::{
+        clock::WallTime,
+        leader::schedule::{message::LeaderNumber, poll::Known},
+        protocol::{Incarnation, Term},
+        register::{RegisterKey, Version},
+    };
+
+    fn id(name: &str) -> AgentId {
+        AgentId::new(name).unwrap()
+    }
+
+    fn stored_mark() -> StoredMark {
+        let name = LeaseName {
+            cluster: id("shop"),
+            group: id("jobs"),
+        };
+        StoredMark::new(name, id("nightly"))
+    }
+
+    fn round(counter: u64) -> Round {
+        Round {
+            incarnation: Incarnation(1),
+            counter,
+        }
+    }
+
+    const fn number(term: u64) -> LeaderNumber {
+        LeaderNumber {
+            term: Term(term),
+            incarnation: Incarnation(7),
+        }
+    }
+
+    fn read(term: u64) -> ScheduleMessage {
+        ScheduleMessage::Read(Read {
+            round: round(term),
+            ballot: number(term),
+            schedule: id("nightly"),
+        })
+    }
+
+    fn write(term: u64, millis: u64) -> ScheduleMessage {
+        ScheduleMessage::Write(Write {
+            round: round(term),
+            ballot: number(term),
+            schedule: id("nightly"),
+            mark: Mark::at(WallTime::from_millis(millis)),
+        })
+    }
+
+    fn mark(millis: u64) -> Known {
+        Some(Mark::at(WallTime::from_millis(millis))).into()
+    }
+
+    fn entry(version: u64, value: &[u8]) -> Entry {
+        let key: RegisterKey = "shop/jobs/schedule/nightly".parse().unwrap();
+        Entry::new(&key, Version::from(version), value.to_vec()).unwrap()
+    }
+
+    /// The value that is to be written, and what is expected there.
+    fn swap(step: MarkStep) -> (Option<Entry>, Vec<u8>) {
+        let MarkStep::Run(MarkOperation::Swap { expected, value }) = step else {
+            panic!("no swap: {step:?}");
+        };
+        (expected, value)
+    }
+
+    #[test]
+    fn a_new_leader_reads_and_is_answered_once_its_term_is_stored() {
+        let mut new = stored_mark();
+        let step = new.ask(&id("a"), &read(5));
+        assert_eq!(step, MarkStep::Run(MarkOperation::Read));
+        let (expected, value) = swap(new.read(Ok(None)));
+        assert_eq!(expected, None);
+        assert_eq!(
+            String::from_utf8(value).unwrap(),
+            r#"{"record":"actix-bully schedule 1","cluster":"shop","group":"jobs","schedule":"nightly","leader":{"number":{"term":5,"incarnation":7},"node":"a"},"mark":null}"#
+        );
+        let step = new.swapped(Ok(Swap::Done(Version::from(1))));
+        assert_eq!(step, MarkStep::Answer(round(5), Ok(None.into())));
+    }
+
+    #[test]
+    fn a_write_of_a_former_leader_conflicts_and_is_refused() {
+        let (mut former, mut new) = (stored_mark(), stored_mark());
+        former.ask(&id("a"), &read(5));
+        let (_, value) = swap(former.read(Ok(None)));
+        former.swapped(Ok(Swap::Done(Version::from(1))));
+        let (expected, _) = swap(former.ask(&id("a"), &write(5, 20)));
+        assert_eq!(expected, Some(entry(1, &value)));
+
+        new.ask(&id("b"), &read(6));
+        let (_, newer) = swap(new.read(Ok(Some(entry(1, &value)))));
+        let conflict = Swap::Conflict(Some(entry(2, &newer)));
+        let step = former.swapped(Ok(conflict));
+        assert_eq!(step, MarkStep::Answer(round(5), Err(MarkRefusal::Older)));
+    }
+
+    #[test]
+    fn a_write_without_an_answer_is_no_answer_and_the_record_is_read_again() {
+        let mut leader = stored_mark();
+        leader.ask(&id("a"), &read(5));
+        let (_, value) = swap(leader.read(Ok(None)));
+        leader.swapped(Ok(Swap::Done(Version::from(1))));
+        let (_, begun) = swap(leader.ask(&id("a"), &write(5, 20)));
+        let lost = RegisterError::unknown(io::Error::other("no answer"));
+        assert_eq!(leader.swapped(Err(lost)), MarkStep::Nothing);
+        // It is asked again, and the write was done or not.
+        for (shown, is_done) in [(entry(1, &value), false), (entry(2, &begun), true)] {
+            let step = leader.ask(&id("a"), &write(5, 20));
+            assert_eq!(step, MarkStep::Run(MarkOperation::Read));
+            let step = leader.read(Ok(Some(shown)));
+            if is_done {
+                assert_eq!(step, MarkStep::Answer(round(5), Ok(mark(20))));
+            } else {
+                swap(step);
+                let lost = RegisterError::unknown(io::Error::other("no answer"));
+                leader.swapped(Err(lost));
+            }
+        }
+    }
+
+    #[test]
+    fn a_mark_never_decreases() {
+        let mut leader = stored_mark();
+        leader.ask(&id("a"), &write(5, 20));
+        swap(leader.read(Ok(None)));
+        leader.swapped(Ok(Swap::Done(Version::from(1))));
+        let step = leader.ask(&id("a"), &write(5, 10));
+        assert_eq!(step, MarkStep::Answer(round(5), Ok(mark(20))));
+    }
+
+    #[test]
+    fn a_record_of_something_else_is_told_and_not_touched() {
+        let of_jobs = r#"{"record":"actix-bully schedule 1","cluster":"shop","group":"jobs","schedule":"nightly","leader":{"number":{"term":5,"incarnation":7},"node":"a"},"mark":null}"#;
+        for (value, said) in [
+            ("hello".to_owned(), "expected value"),
+            (of_jobs.replace("nightly", "hourly"), "shop/jobs/hourly"),
+            (of_jobs.replace("shop", "bank"), "bank/jobs/nightly"),
+            (of_jobs.replace("schedule 1", "schedule 2"), "schedule 2"),
+            (of_jobs.replace("\"mark\"", "\"more\""), "unknown field"),
+        ] {
+            let mut leader = stored_mark();
+            leader.ask(&id("a"), &read(9));
+            let step = leader.read(Ok(Some(entry(1, value.as_bytes()))));
+            let MarkStep::Foreign(reason) = step else {
+                panic!("{value}: {step:?}");
+            };
+            assert!(reason.contains(said), "{reason}");
+        }
+        let mut leader = stored_mark();
+        leader.ask(&id("a"), &read(9));
+        swap(leader.read(Ok(Some(entry(1, of_jobs.as_bytes())))));
+    }
+
+    #[test]
+    fn the_longest_names_fit_into_a_record() {
+        let long = "n".repeat(AgentId::MAX_LEN);
+        let name = LeaseName {
+            cluster: id(&long),
+            group: id(&long),
+        };
+        let mut leader = StoredMark::new(name, id(&long));
+        leader.ask(&id(&long), &write(u64::MAX, u64::MAX));
+        let (_, value) = swap(leader.read(Ok(None)));
+        assert!(value.len() < crate::register::MOST_BYTES, "{}", value.len());
+    }
+}
