@@ -466,10 +466,13 @@ type Others<E> = (
     fn(&mut Register, <E as Election>::Ask),
 );
 
-const WITHOUT_STORE: (
+/// [`Others`] of an election that asks no store.
+type OnlyMembers = (
     fn(&Register, &mut Choices<'_>, Time) -> Result<BullyMessage, Infallible>,
     fn(&mut Register, Infallible),
-) = (
+);
+
+const WITHOUT_STORE: OnlyMembers = (
     |_, choices, now| Ok(message(choices, now)),
     |_, never| match never {},
 );

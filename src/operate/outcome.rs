@@ -350,7 +350,6 @@ mod tests {
     #[test]
     fn outcomes_as_json_and_as_sentences() {
         let leader = leader();
-        let some = Some(leader.clone());
         let asked = AgentId::new("c").unwrap();
         check(
             &Outcome::HandedOver {
@@ -369,6 +368,17 @@ mod tests {
             r#"{"became":"led_again","term":"8"}"#,
             "elected again, in term 8",
         );
+        check(
+            &Outcome::VotersUnknown,
+            r#"{"became":"voters_unknown"}"#,
+            "the change may still be made",
+        );
+        check(&Outcome::Unheard, r#"{"became":"unheard"}"#, "it may hang");
+    }
+
+    #[test]
+    fn outcomes_of_scores_ends_and_voters() {
+        let some = Some(leader());
         check(
             &Outcome::ScoreSet {
                 score: Score::from((2, -5)),
@@ -404,12 +414,6 @@ mod tests {
             r#"{"became":"voters_changed","epoch":4,"voters":["b","c"],"already":false}"#,
             "the voters are now b c, in epoch 4; their number is even",
         );
-        check(
-            &Outcome::VotersUnknown,
-            r#"{"became":"voters_unknown"}"#,
-            "the change may still be made",
-        );
-        check(&Outcome::Unheard, r#"{"became":"unheard"}"#, "it may hang");
     }
 
     #[test]

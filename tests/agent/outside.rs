@@ -3,7 +3,7 @@
 use std::{
     panic,
     pin::pin,
-    sync::{Arc, Mutex, mpsc},
+    sync::{Arc, Mutex, PoisonError, mpsc},
     task, thread,
     time::Duration,
 };
@@ -98,17 +98,18 @@ struct Nothing;
 /// The panics of a scene on this thread, which the runtime catches.
 fn panics_of(scene: impl FnOnce()) -> Vec<String> {
     static SEEN: Mutex<Vec<String>> = Mutex::new(Vec::new());
+    let seen = || SEEN.lock().unwrap_or_else(PoisonError::into_inner);
     let here = thread::current().id();
     let before = Arc::new(panic::take_hook());
     let others = Arc::clone(&before);
     panic::set_hook(Box::new(move |panicked| {
         if thread::current().id() == here {
-            SEEN.lock().unwrap().push(panicked.to_string());
+            seen().push(panicked.to_string());
         } else {
             others(panicked);
         }
     }));
     scene();
     panic::set_hook(Box::new(move |panicked| before(panicked)));
-    std::mem::take(&mut *SEEN.lock().unwrap())
+    std::mem::take(&mut *seen())
 }

@@ -63,7 +63,8 @@ fn agents(timings: &Timings, answers: [u64; 3]) -> Vec<BullyHandle> {
 
 /// Number of leaderships, and for how long nobody led, from the first leader on.
 async fn watch(agents: &[BullyHandle], seconds: u64) -> (u32, Duration) {
-    agents[0].wait_for_leader(MS(60_000)).await.unwrap();
+    let first = agents.first().unwrap();
+    first.wait_for_leader(MS(60_000)).await.unwrap();
     let (mut leaderships, mut vacant, mut last) = (0, Duration::ZERO, None);
     for _ in 0..seconds * 100 {
         sleep(MS(10)).await;

@@ -79,7 +79,7 @@ fn public_errors(text: &str) -> impl Iterator<Item = &str> {
             .find(|line| !line.starts_with(['#', '/', ' ', ')']))?;
         let name = item
             .strip_prefix("pub enum ")
-            .or(item.strip_prefix("pub struct "))?;
+            .or_else(|| item.strip_prefix("pub struct "))?;
         name.split(|c: char| !c.is_alphanumeric()).next()
     })
 }

@@ -301,7 +301,7 @@ async fn rows(keeper: Arc<Keeper>) {
         sleep(pause).await;
         pause = EVERY;
     }
-    pending().await
+    pending::<()>().await;
 }
 
 /// From the first round to the second one.

@@ -1,6 +1,5 @@
 //! What applications of one process say to each other.
 #![expect(
-    clippy::panic,
     clippy::unwrap_used,
     reason = "a scene that cannot be set fails the test"
 )]

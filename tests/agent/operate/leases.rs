@@ -34,17 +34,15 @@ fn agent(name: &str, register: impl Register + 'static) -> BullyHandle {
 
 /// The first of them leads, and the others follow.
 async fn agents<const N: usize>(names: [&str; N], store: &MemoryRegister) -> [BullyHandle; N] {
-    let mut first = None;
+    let first = names.first().map(|name| id(name));
     let mut all = Vec::new();
     for name in names {
         let agent = agent(name, store.clone());
         agent.wait_for_leader(MS(5_000)).await.unwrap();
-        first.get_or_insert(id(name));
         assert_eq!(agent.leader().map(|leader| leader.id), first);
         all.push(agent);
     }
-    all.try_into()
-        .unwrap_or_else(|_| panic!("as many as names"))
+    all.try_into().unwrap()
 }
 
 async fn ask(agent: &BullyHandle, command: Command) -> Outcome {

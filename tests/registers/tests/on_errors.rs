@@ -48,7 +48,7 @@ fn a_session_leaves_a_server_that_became_read_only_for_another_host_of_the_url()
         let (one, other) = (primary.port(), other.port());
         format!("host=127.0.0.1,127.0.0.1 port={one},{other} user=postgres dbname=postgres")
     };
-    written(&open(&format!("{}", primary.address())), &holder, b"one");
+    written(&open(&primary.address()), &holder, b"one");
     let standby = primary.standby();
     // The URL asks for no `read-write` server: the register does.
     let register = open(&ports(&standby));

@@ -330,10 +330,8 @@ impl Register for Wrong {
             Defect::TellsFormer => {
                 let (register, place) = (self.clone(), self.place(key));
                 Box::pin(stream::repeat_with(move || match register.look(&place) {
-                    Some(entry) => {
-                        let value = b"former".to_vec();
-                        let key = "former".parse().expect("a key");
-                        let entry = Entry::new(&key, entry.version, value).expect("small");
+                    Some(mut entry) => {
+                        entry.value = b"former".to_vec();
                         Change::Written {
                             entry,
                             replaced: None,

@@ -82,9 +82,34 @@ pub(super) fn is_one_line(finding: &Finding) {
     assert!(json["kind"].is_string(), "{json}");
 }
 
+fn of_peers_and_work() -> [Finding; 6] {
+    [
+        Finding::PeerLacksGroup {
+            node: "host-c".to_owned(),
+            others: vec!["job".to_owned()],
+        },
+        Finding::TimingsDiffer {
+            node: "host-c".to_owned(),
+            theirs: "messages of 9ms, detection after 250ms".to_owned(),
+            mine: "messages of 40ms, detection after 900ms".to_owned(),
+        },
+        Finding::ClockAhead {
+            node: "host-c".to_owned(),
+        },
+        Finding::WorkFails {
+            failures: 3,
+            since: MS(1_500),
+            reason: "it panicked: no disk".to_owned(),
+        },
+        Finding::NothingRuns { has_run: true },
+        Finding::NothingRuns { has_run: false },
+    ]
+}
+
 /// Every sentence ends with what is known or what to do, and fits into a line.
 #[test]
 fn each_finding_is_one_line() {
+    of_peers_and_work().iter().for_each(is_one_line);
     let role = Role::Candidate;
     let (left, since, node) = (MS(1_500), MS(1_500), "host-c".to_owned());
     let all = [
@@ -124,25 +149,6 @@ fn each_finding_is_one_line() {
             recover: 0,
             needed: 2,
         },
-        Finding::PeerLacksGroup {
-            node: "host-c".to_owned(),
-            others: vec!["job".to_owned()],
-        },
-        Finding::TimingsDiffer {
-            node: "host-c".to_owned(),
-            theirs: "messages of 9ms, detection after 250ms".to_owned(),
-            mine: "messages of 40ms, detection after 900ms".to_owned(),
-        },
-        Finding::ClockAhead {
-            node: "host-c".to_owned(),
-        },
-        Finding::WorkFails {
-            failures: 3,
-            since,
-            reason: "it panicked: no disk".to_owned(),
-        },
-        Finding::NothingRuns { has_run: true },
-        Finding::NothingRuns { has_run: false },
     ];
     all.iter().for_each(is_one_line);
     let away = all[17].to_string();

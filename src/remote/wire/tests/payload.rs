@@ -204,7 +204,6 @@ fn maps_and_types_that_ask_what_comes_next_are_refused() {
 /// A message that no receiver reads would be lost without a word.
 #[test]
 fn a_map_is_refused_where_it_is_sent_however_deep_it_lies() {
-    let map = BTreeMap::from([(1, 2)]);
     #[derive(Serialize)]
     enum Holds<T> {
         Struct { map: T },
@@ -218,6 +217,7 @@ fn a_map_is_refused_where_it_is_sent_however_deep_it_lies() {
         assert_eq!(refused.to_string(), expected);
         assert_eq!(out, &b"before"[..]);
     }
+    let map = BTreeMap::from([(1, 2)]);
     refused(map.clone());
     refused(Some((1, [map.clone()])));
     refused(vec![Holds::Struct { map: map.clone() }]);
