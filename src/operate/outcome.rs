@@ -349,8 +349,7 @@ mod tests {
 
     #[test]
     fn outcomes_as_json_and_as_sentences() {
-        let leader = leader();
-        let asked = AgentId::new("c").unwrap();
+        let (leader, asked) = (leader(), AgentId::new("c").unwrap());
         check(
             &Outcome::HandedOver {
                 leader: leader.clone(),
@@ -368,11 +367,9 @@ mod tests {
             r#"{"became":"led_again","term":"8"}"#,
             "elected again, in term 8",
         );
-        check(
-            &Outcome::VotersUnknown,
-            r#"{"became":"voters_unknown"}"#,
-            "the change may still be made",
-        );
+        let unknown = Outcome::VotersUnknown;
+        let json = r#"{"became":"voters_unknown"}"#;
+        check(&unknown, json, "the change may still be made");
         check(&Outcome::Unheard, r#"{"became":"unheard"}"#, "it may hang");
     }
 
