@@ -40,7 +40,7 @@ pub(super) struct ClockWatch {
 
 /// A schedule that leads, as long as it is kept.
 #[derive(Debug)]
-pub(super) struct Watched(Arc<ClockWatch>);
+pub(super) struct WatchedClock(Arc<ClockWatch>);
 
 impl ClockWatch {
     pub(super) fn new(clock: Arc<dyn WallClock>) -> Arc<Self> {
@@ -53,12 +53,12 @@ impl ClockWatch {
     }
 
     /// Watches for one schedule more, in a task of this thread.
-    pub(super) fn watch(self: &Arc<Self>) -> Watched {
+    pub(super) fn watch(self: &Arc<Self>) -> WatchedClock {
         self.leading.fetch_add(1, AcqRel);
         if !self.is_watched.swap(true, AcqRel) {
             drop(actix::spawn(Arc::clone(self).run()));
         }
-        Watched(Arc::clone(self))
+        WatchedClock(Arc::clone(self))
     }
 
     async fn run(self: Arc<Self>) {
@@ -88,14 +88,14 @@ impl ClockWatch {
     }
 }
 
-impl Watched {
+impl WatchedClock {
     /// Ends when the clock is set, from now on.
     pub(super) fn set(&self) -> Notified<'_> {
         self.0.set.notified()
     }
 }
 
-impl Drop for Watched {
+impl Drop for WatchedClock {
     fn drop(&mut self) {
         self.0.leading.fetch_sub(1, AcqRel);
     }

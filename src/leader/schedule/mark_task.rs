@@ -63,19 +63,19 @@ struct MarkTask {
     marks: BTreeMap<AgentId, StoredMark>,
     /// At most one operation of each schedule.
     waiting: VecDeque<(AgentId, MarkOperation)>,
-    running: FuturesUnordered<LocalBoxFuture<'static, (AgentId, Done)>>,
+    running: FuturesUnordered<LocalBoxFuture<'static, (AgentId, StoreDone)>>,
     /// The last operation has failed.
     fails: bool,
 }
 
-enum Done {
+enum StoreDone {
     Read(Result<Option<Entry>, RegisterError>),
     Swap(Result<Swap, RegisterError>),
 }
 
 enum MarkEvent {
     Asked(ScheduleMessage),
-    Done(AgentId, Done),
+    Done(AgentId, StoreDone),
     Over,
 }
 
@@ -113,10 +113,10 @@ impl MarkTask {
         self.follow(schedule, step);
     }
 
-    fn done(&mut self, schedule: AgentId, done: Done) {
+    fn done(&mut self, schedule: AgentId, done: StoreDone) {
         let failure = match &done {
-            Done::Read(read) => read.as_ref().err(),
-            Done::Swap(swap) => swap.as_ref().err(),
+            StoreDone::Read(read) => read.as_ref().err(),
+            StoreDone::Swap(swap) => swap.as_ref().err(),
         };
         let store = self.keeper.name();
         match failure {
@@ -134,8 +134,8 @@ impl MarkTask {
             return;
         };
         let step = match done {
-            Done::Read(read) => mark.read(read),
-            Done::Swap(swap) => mark.swapped(swap),
+            StoreDone::Read(read) => mark.read(read),
+            StoreDone::Swap(swap) => mark.swapped(swap),
         };
         self.follow(schedule, step);
         self.begin();
@@ -173,7 +173,7 @@ impl MarkTask {
                 let panicked = || RegisterError::unknown(io::Error::other("it panicked"));
                 (
                     schedule,
-                    done.unwrap_or_else(|_| Done::Read(Err(panicked()))),
+                    done.unwrap_or_else(|_| StoreDone::Read(Err(panicked()))),
                 )
             });
             self.running.push(done.boxed_local());
@@ -181,24 +181,24 @@ impl MarkTask {
     }
 }
 
-async fn perform(keeper: Arc<Keeper>, schedule: AgentId, operation: MarkOperation) -> Done {
+async fn perform(keeper: Arc<Keeper>, schedule: AgentId, operation: MarkOperation) -> StoreDone {
     let limit = keeper.limit();
     let late = || io::Error::new(ErrorKind::TimedOut, format!("no answer within {limit:?}"));
     let (register, key) = match keeper.of_schedule(&schedule) {
         Ok(place) => place,
         // Each part of the key is a name by itself, so it is one.
         Err(reason) => {
-            return Done::Read(Err(RegisterError::unreachable(io::Error::other(reason))));
+            return StoreDone::Read(Err(RegisterError::unreachable(io::Error::other(reason))));
         }
     };
     match operation {
         MarkOperation::Read => {
             let read = timeout(limit, register.read(&key)).await;
-            Done::Read(read.unwrap_or_else(|_| Err(RegisterError::unreachable(late()))))
+            StoreDone::Read(read.unwrap_or_else(|_| Err(RegisterError::unreachable(late()))))
         }
         MarkOperation::Swap { expected, value } => {
             let swap = timeout(limit, register.swap(&key, expected.as_ref(), value)).await;
-            Done::Swap(swap.unwrap_or_else(|_| Err(RegisterError::unknown(late()))))
+            StoreDone::Swap(swap.unwrap_or_else(|_| Err(RegisterError::unknown(late()))))
         }
     }
 }

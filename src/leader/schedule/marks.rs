@@ -52,7 +52,7 @@ pub(super) struct StoredMark {
     seen: SeenRecord,
     /// The newest question; a leader asks again, so nobody waits for the answer to an earlier one.
     asked: Option<MarkQuestion>,
-    under_way: UnderWay,
+    under_way: MarkUnderWay,
 }
 
 #[derive(Debug)]
@@ -64,7 +64,7 @@ enum SeenRecord {
 }
 
 #[derive(Debug)]
-enum UnderWay {
+enum MarkUnderWay {
     Nothing,
     Read,
     Swap(Vec<u8>, MarkRecord),
@@ -106,7 +106,7 @@ impl StoredMark {
             schedule,
             seen: SeenRecord::Unread,
             asked: None,
-            under_way: UnderWay::Nothing,
+            under_way: MarkUnderWay::Nothing,
         }
     }
 
@@ -155,21 +155,21 @@ impl StoredMark {
     pub(super) fn swapped(&mut self, swap: Result<Swap, RegisterError>) -> MarkStep {
         match (
             swap,
-            std::mem::replace(&mut self.under_way, UnderWay::Nothing),
+            std::mem::replace(&mut self.under_way, MarkUnderWay::Nothing),
         ) {
-            (Ok(Swap::Done(version)), UnderWay::Swap(value, record)) => {
+            (Ok(Swap::Done(version)), MarkUnderWay::Swap(value, record)) => {
                 self.seen = SeenRecord::Stored(entry_of_swap(version, value), record);
                 self.step()
             }
             (Ok(Swap::Conflict(entry)), _) => self.show(entry),
             (Err(error), _) => self.failed(&error),
-            (Ok(Swap::Done(_)), UnderWay::Nothing | UnderWay::Read) => MarkStep::Nothing,
+            (Ok(Swap::Done(_)), MarkUnderWay::Nothing | MarkUnderWay::Read) => MarkStep::Nothing,
         }
     }
 
     /// Without a question: the leader asks again.
     fn failed(&mut self, error: &RegisterError) -> MarkStep {
-        self.under_way = UnderWay::Nothing;
+        self.under_way = MarkUnderWay::Nothing;
         self.seen = SeenRecord::Unread;
         self.asked = None;
         if matches!(error, RegisterError::Foreign { .. }) {
@@ -179,7 +179,7 @@ impl StoredMark {
     }
 
     fn show(&mut self, entry: Option<Entry>) -> MarkStep {
-        self.under_way = UnderWay::Nothing;
+        self.under_way = MarkUnderWay::Nothing;
         self.seen = match entry {
             None => SeenRecord::Nothing,
             Some(entry) => match self.decode(&entry.value) {
@@ -209,7 +209,7 @@ impl StoredMark {
     }
 
     fn step(&mut self) -> MarkStep {
-        if !matches!(self.under_way, UnderWay::Nothing) {
+        if !matches!(self.under_way, MarkUnderWay::Nothing) {
             return MarkStep::Nothing;
         }
         let Some(asked) = &self.asked else {
@@ -217,7 +217,7 @@ impl StoredMark {
         };
         let (expected, known) = match &self.seen {
             SeenRecord::Unread => {
-                self.under_way = UnderWay::Read;
+                self.under_way = MarkUnderWay::Read;
                 return MarkStep::Run(MarkOperation::Read);
             }
             SeenRecord::Nothing => (None, None),
@@ -247,7 +247,7 @@ impl StoredMark {
         };
         match serde_json::to_vec(&record) {
             Ok(value) => {
-                self.under_way = UnderWay::Swap(value.clone(), record);
+                self.under_way = MarkUnderWay::Swap(value.clone(), record);
                 MarkStep::Run(MarkOperation::Swap { expected, value })
             }
             Err(reason) => MarkStep::Foreign(reason.to_string()),
