@@ -61,7 +61,7 @@
 //!
 //! | module | types |
 //! |---|---|
-//! | [`agent`] | `Agent`, `AgentBuilder`, `BullyAgent`, `BullyBuilder`, `BullyElection`, `BullyHandle`, `BullyMember`, `CommandError`, `ConditionalFence`, `Diagnosis`, `Drained`, `DrainingToken`, `ElectionArbiter`, `ElectionHandle`, `Epoch`, `Fence`, `Finding`, `LeadError`, `LeaderGuard`, `LeaveError`, `Lifecycle`, `NotLeading`, `Notice`, `OnPanic`, `Progress`, `ProgressError`, `StartError`, `Status`, `Subscribe`, `SubscribeDraining`, `VoterCount`, `Voters`, `VotersError`, `WaitError` |
+//! | [`agent`] | `Agent`, `AgentBuilder`, `BullyAgent`, `BullyBuilder`, `BullyElection`, `BullyHandle`, `BullyMember`, `Carrier`, `CommandError`, `ConditionalFence`, `Contenders`, `Diagnosis`, `Drained`, `DrainingToken`, `ElectionArbiter`, `ElectionHandle`, `Epoch`, `Feature`, `Fence`, `Finding`, `Keeps`, `Lack`, `LeadError`, `LeaderGuard`, `LeaveError`, `Lifecycle`, `NotLeading`, `NotOffered`, `Notice`, `Offers`, `OnPanic`, `Progress`, `ProgressError`, `StartError`, `Status`, `Subscribe`, `SubscribeDraining`, `Tokens`, `VoterCount`, `VoterList`, `Voters`, `VotersError`, `WaitError` |
 //! | [`leader`] | `Channel`, `ChannelError`, `LeaderMessage`, `LeaderProxy`, `Messages`, `MessagesError`, `Overflow`, `ProxyBuilder`, `ProxyCounts`, `ProxyError`, `ProxyStartError`, `SendError`, `ShutdownError`, `Singleton`, `SingletonBuilder`, `SingletonError`, `SingletonHandle`, `SingletonState`, `SingletonStatus`, `SteppingDown`, `Untaken` |
 //! | [`leader::fence`] | `FenceNumber`, `Fenced`, `FencingActor`, `FencingGate`, `GatedAnswer`, `NoFence`, `ReadGate`, `Stale` |
 //! | [`leader::fence::sql`] | `NotAdmitted` |

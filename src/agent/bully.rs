@@ -38,6 +38,7 @@ pub type BullyAgent = Agent<AnyBully>;
 /// | run work at certain times | [`every`](ElectionHandle::every), [`schedule`](ElectionHandle::schedule), [`schedule_stream`](ElectionHandle::schedule_stream), [`schedules`](ElectionHandle::schedules), `cron` (feature `cron`) |
 /// | decide who leads | [`set_score`](ElectionHandle::set_score), [`withdraw_score`](ElectionHandle::withdraw_score), [`campaign`](ElectionHandle::campaign), [`step_down`](ElectionHandle::step_down) |
 /// | change the voters | [`voters`](ElectionHandle::voters), [`add_voter`](ElectionHandle::add_voter), [`remove_voter`](ElectionHandle::remove_voter), [`replace_voter`](ElectionHandle::replace_voter) |
+/// | know which features work | [`offers`](ElectionHandle::offers) |
 /// | see why | [`diagnosis`](ElectionHandle::diagnosis), [`record`](ElectionHandle::record), [`is_recording`](ElectionHandle::is_recording), [`recorded`](ElectionHandle::recorded), [`recorded_without_leader`](ElectionHandle::recorded_without_leader) |
 /// | end the agent | [`leave`](ElectionHandle::leave), [`tie_to`](ElectionHandle::tie_to) |
 /// | address it | [`id`](ElectionHandle::id), [`addr`](ElectionHandle::addr) |

@@ -17,7 +17,7 @@ use crate::{
     register::Register,
 };
 
-use super::{StartError, lease::Attachment};
+use super::{StartError, lease::Attachment, offers::ElectionMode};
 
 /// The calls so far.
 #[derive(Clone, Debug, Default)]
@@ -71,10 +71,15 @@ pub(crate) enum Basis {
 
 /// Makes the configuration of an election from its builder's calls.
 pub(super) type Resolve<E> =
-    fn(
-        (&<E as Election>::Config, Basis),
-        &Choices,
-    ) -> Result<(<E as Election>::Config, Option<Attachment<E>>), StartError>;
+    fn((&<E as Election>::Config, Basis), &Choices) -> Result<Resolved<E>, StartError>;
+
+/// What the calls of a builder ask for.
+pub(super) struct Resolved<E: Election> {
+    pub(super) config: E::Config,
+    pub(super) attachment: Option<Attachment<E>>,
+    /// `None` for an election that is none of this crate's modes.
+    pub(super) mode: Option<ElectionMode>,
+}
 
 /// For elections whose settings are all in their configuration.
 #[expect(
@@ -84,27 +89,46 @@ pub(super) type Resolve<E> =
 pub(super) fn as_configured<E: Election>(
     (config, _): (&E::Config, Basis),
     _: &Choices,
-) -> Result<(E::Config, Option<Attachment<E>>), StartError> {
-    Ok((config.clone(), None))
+) -> Result<Resolved<E>, StartError> {
+    Ok(Resolved {
+        config: config.clone(),
+        attachment: None,
+        mode: None,
+    })
 }
 
 /// The one place where the calls of a builder come together.
 pub(super) fn resolve(
     base: (&AnyConfig, Basis),
     choices: &Choices,
-) -> Result<(AnyConfig, Option<Attachment<AnyBully>>), StartError> {
+) -> Result<Resolved<AnyBully>, StartError> {
     let config = choices.config(base)?;
-    let attachment = choices.modes.first().and_then(|mode| match mode {
-        Mode::Lease(register) | Mode::LeaseWith(_, register) => {
-            Some(Attachment::of(Arc::clone(register)))
-        }
+    let register = choices.modes.first().and_then(|mode| match mode {
+        Mode::Lease(register) | Mode::LeaseWith(_, register) => Some(register),
         Mode::Config(_)
         | Mode::Astra
         | Mode::AstraConfig(_)
         | Mode::Quorum(_)
         | Mode::QuorumConfig(_) => None,
     });
-    Ok((config, attachment))
+    Ok(Resolved {
+        mode: Some(mode_of(&config, register)),
+        config,
+        attachment: register.map(|register| Attachment::of(Arc::clone(register))),
+    })
+}
+
+fn mode_of(config: &AnyConfig, register: Option<&Arc<dyn Register>>) -> ElectionMode {
+    match config {
+        AnyConfig::Available(_) => ElectionMode::Available,
+        AnyConfig::Astra(_) => ElectionMode::Astra,
+        AnyConfig::Quorum(config) if config.diskless.is_some() => ElectionMode::Diskless,
+        AnyConfig::Quorum(_) => ElectionMode::Quorum,
+        AnyConfig::Lease(_) if register.is_some_and(|register| !register.is_shared()) => {
+            ElectionMode::LeaseInMemory
+        }
+        AnyConfig::Lease(_) => ElectionMode::LeaseInStore,
+    }
 }
 
 impl Choices {

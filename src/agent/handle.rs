@@ -21,7 +21,7 @@ use crate::{
 };
 
 use super::{
-    Agent, CommandError, Diagnosis, DrainingToken, LeaveError, Notice, Status, Subscribe,
+    Agent, CommandError, Diagnosis, DrainingToken, LeaveError, Notice, Offers, Status, Subscribe,
     WaitError,
     eligibility::{NewTie, Tie},
     leadership::{Remaining, Scope, Updates},
@@ -154,6 +154,11 @@ impl<E: Election> ElectionHandle<E> {
             Remaining::For(left) => Some(left),
             Remaining::Unlimited => None,
         }
+    }
+
+    /// What the agent's mode offers to the features that are built on it. Each feature asks for it when it starts.
+    pub fn offers(&self) -> Offers {
+        self.shared.offers()
     }
 
     /// Asks the agent to start an election.

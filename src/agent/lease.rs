@@ -76,7 +76,7 @@ impl Attachment<AnyBully> {
 }
 
 impl AgentBuilder<AnyBully> {
-    /// Turns the mode of a lease in a store on: the agents of a group, in however many processes, never talk to each
+    /// Turns the mode of a lease in a store on: the agents of a group, in however many processes, need not talk to each
     /// other, and at most one leads, because a store that all of them reach gives the lease to one. The agents of one
     /// process share their questions to it; all agents of a group name the same store.
     ///

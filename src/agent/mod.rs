@@ -52,7 +52,7 @@
 //! # Where to go next
 //! `drive.rs` carries out a step; `actor.rs` is the mailbox, `leadership.rs` the state machine that
 //! all threads see, `shared.rs` what handles read, `lead.rs` the work of a leader, `subscribers.rs`
-//! the subscribers of events, `diagnosis/` and `vitals.rs` why there is no leader, `voters.rs` changes of the voters, `vacancy.rs` the warning of it, `saving.rs` the wait for a record, `progress.rs` the probe of work, `eligibility.rs` the score that counts, `builder.rs` the start.
+//! the subscribers of events, `diagnosis/` and `vitals.rs` why there is no leader, `offers/` what a mode offers to the features built on it, `voters.rs` changes of the voters, `vacancy.rs` the warning of it, `saving.rs` the wait for a record, `progress.rs` the probe of work, `eligibility.rs` the score that counts, `builder.rs` the start.
 
 mod actor;
 pub(crate) mod any;
@@ -75,6 +75,7 @@ mod log;
 mod member;
 mod membership;
 mod message;
+mod offers;
 mod phase;
 mod pool;
 mod progress;
@@ -99,7 +100,7 @@ mod voters;
 mod wait;
 mod work;
 
-pub(crate) use crate::register::keeper::Contenders;
+pub(crate) use crate::register::keeper::Contenders as StoreContenders;
 pub use actor::Agent;
 pub use arbiter::ElectionArbiter;
 pub use builder::AgentBuilder;
@@ -113,6 +114,11 @@ pub use handle::ElectionHandle;
 pub use lead::OnPanic;
 pub use member::BullyMember;
 pub use message::{BullyElection, Drained, DrainingToken, Notice, Subscribe, SubscribeDraining};
+#[cfg(test)]
+pub(crate) use offers::ElectionMode;
+pub use offers::{
+    Carrier, Contenders, Feature, Keeps, Lack, NotOffered, Offers, Tokens, VoterList,
+};
 pub use progress::Progress;
 pub(crate) use progress::check_span;
 pub use status::{Lifecycle, Status};

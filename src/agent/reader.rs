@@ -14,7 +14,7 @@ use crate::{
     register::keeper::Contenders,
 };
 
-use super::{ElectionHandle, Status, handle::changes, shared::SharedState};
+use super::{ElectionHandle, Offers, Status, handle::changes, shared::SharedState};
 
 /// Reads one agent, as a handle does. Clones are the same agent.
 #[derive(Clone)]
@@ -80,6 +80,11 @@ impl AgentReader {
     /// show any more; never without the feature `metrics`.
     pub(crate) fn sample_also(&self, show: impl Fn() -> bool + Send + Sync + 'static) {
         self.0.sample_also(show);
+    }
+
+    /// See [`ElectionHandle::offers`].
+    pub(crate) fn offers(&self) -> Offers {
+        self.0.offers()
     }
 
     /// What a member of the group takes part as, if it is one.

@@ -122,6 +122,7 @@ impl SharedState {
             configured: self.settings.voters(),
             members: self.membership().reach(),
             peers: self.membership().peers(),
+            offers: self.offers(),
             register: self.keeper().map(|keeper| keeper.state(self.id())),
         };
         Diagnosis::new(self.membership().name().to_owned(), facts)

@@ -11,7 +11,7 @@ use crate::{
     protocol::{AgentId, Election, Leaders, MemberKind, Timings},
 };
 
-use super::{lease::StoreOf, membership::GroupMembership};
+use super::{lease::StoreOf, membership::GroupMembership, offers::ElectionMode};
 
 /// The settings of one agent.
 pub(super) struct Spec<E: Election> {
@@ -19,6 +19,7 @@ pub(super) struct Spec<E: Election> {
     pub(super) kind: MemberKind,
     /// How many may lead at once: what its tokens are good for.
     pub(super) leaders: Leaders,
+    pub(super) mode: ElectionMode,
     pub(super) config: E::Config,
     pub(super) group: Group<E::Message>,
     pub(super) seed: u64,
@@ -31,6 +32,7 @@ pub(super) trait AgentSettings: Send + Sync {
     fn id(&self) -> &AgentId;
     fn kind(&self) -> MemberKind;
     fn leaders(&self) -> Leaders;
+    fn mode(&self) -> ElectionMode;
     fn group(&self) -> &dyn GroupMembership;
     fn timings(&self) -> Option<&Timings>;
     /// The type of the election, for people.
@@ -48,6 +50,9 @@ impl<E: Election> AgentSettings for Spec<E> {
     }
     fn leaders(&self) -> Leaders {
         self.leaders
+    }
+    fn mode(&self) -> ElectionMode {
+        self.mode
     }
     fn group(&self) -> &dyn GroupMembership {
         &self.group

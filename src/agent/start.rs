@@ -20,9 +20,9 @@ use crate::{
 };
 
 use super::{
-    Agent, AgentBuilder, ElectionHandle, StartError, actor::StoredState, leadership::Scope,
-    lease::Attachment, shared::SharedState, spec::Spec, subscribers::SubscriberKind,
-    voters::member_kind, wait::is_local_task,
+    Agent, AgentBuilder, ElectionHandle, StartError, actor::StoredState, choices::Resolved,
+    leadership::Scope, lease::Attachment, offers::ElectionMode, shared::SharedState, spec::Spec,
+    subscribers::SubscriberKind, voters::member_kind, wait::is_local_task,
 };
 
 impl<E: Election> AgentBuilder<E> {
@@ -71,7 +71,11 @@ impl<E: Election> AgentBuilder<E> {
 
     /// Puts all calls together, and checks what needs no more than them.
     pub(super) fn settle(mut self) -> Result<Settled<E>, StartError> {
-        let (mut config, attachment) = (self.resolve)((&self.config, self.basis), &self.choices)?;
+        let Resolved {
+            mut config,
+            attachment,
+            mode,
+        } = (self.resolve)((&self.config, self.basis), &self.choices)?;
         let own_score = match (self.score, self.is_ineligible) {
             (Some(_), true) => {
                 let (first, second) = ("score", "ineligible");
@@ -94,6 +98,7 @@ impl<E: Election> AgentBuilder<E> {
             group,
             config,
             attachment,
+            mode: mode.unwrap_or_else(|| ElectionMode::own(&requirements)),
             requirements,
             score: own_score,
             store,
@@ -101,6 +106,14 @@ impl<E: Election> AgentBuilder<E> {
         };
         settled.check_store()?;
         Ok(settled)
+    }
+
+    fn add_subscribers(&mut self, shared: &SharedState) {
+        for to in self.subscribers.drain(..) {
+            let mut subscribers = shared.subscribers();
+            let id = subscribers.next_id();
+            subscribers.add(id, &to, SubscriberKind::Listening);
+        }
     }
 
     fn prepare(self) -> Result<PreparedAgent<E>, StartError> {
@@ -125,6 +138,7 @@ impl<E: Election> AgentBuilder<E> {
             group,
             config,
             attachment,
+            mode,
             requirements,
             score,
             store,
@@ -146,6 +160,7 @@ impl<E: Election> AgentBuilder<E> {
             id,
             kind: rest.kind,
             leaders: requirements.leaders,
+            mode,
             config: E::on_host(config, wall_at_zero),
             group,
             seed: rest.seed,
@@ -153,11 +168,7 @@ impl<E: Election> AgentBuilder<E> {
         });
         let settings = Arc::<Spec<E>>::clone(&spec);
         let shared = SharedState::new(settings, clock, incarnation, score).with_wall(wall_at_zero);
-        for to in rest.subscribers.drain(..) {
-            let mut subscribers = shared.subscribers();
-            let id = subscribers.next_id();
-            subscribers.add(id, &to, SubscriberKind::Listening);
-        }
+        rest.add_subscribers(&shared);
         Ok(PreparedAgent {
             spec,
             shared: Arc::new(shared),
@@ -177,6 +188,7 @@ pub(super) struct Settled<E: Election> {
     pub(super) group: Group<E::Message>,
     pub(super) config: E::Config,
     pub(super) attachment: Option<Attachment<E>>,
+    pub(super) mode: ElectionMode,
     pub(super) requirements: Requirements,
     pub(super) score: Option<Score>,
     pub(super) store: Option<Arc<dyn TermStore<E::Durable>>>,

@@ -13,6 +13,8 @@
 //! | an agent whose application actor is gone withdraws | [`tie_to`](crate::agent::ElectionHandle::tie_to) |
 //! | a process that is asked to end hands over first | [`leave_on_signals`] |
 //! | work that makes no progress is handed over | [`progress_within`](crate::agent::LeaderGuard::progress_within) |
+//!
+#![doc = include_str!("features.md")]
 
 pub mod fence;
 mod messages;

@@ -8,7 +8,9 @@ use std::{sync::Arc, time::Duration};
 use futures::{FutureExt, future::BoxFuture};
 
 use crate::{
-    agent::{CommandError, Contenders, Diagnosis, ElectionHandle, LeaveError, Status, VotersError},
+    agent::{
+        CommandError, Diagnosis, ElectionHandle, LeaveError, Status, StoreContenders, VotersError,
+    },
     group::Counts,
     protocol::{AgentId, Changed, Election, Members, Requirements, Score, VoterChange},
     record::RecordLimits,
@@ -31,8 +33,8 @@ pub(super) trait OperatedAgent: Send + Sync {
     fn members(&self) -> Arc<Members>;
     fn counts(&self) -> Counts;
     /// Who could take the lease, if the group has one: as its store said last, or after it was asked once more.
-    fn contenders(&self) -> Option<Contenders>;
-    fn contenders_now(&self) -> BoxFuture<'_, Option<Contenders>>;
+    fn contenders(&self) -> Option<StoreContenders>;
+    fn contenders_now(&self) -> BoxFuture<'_, Option<StoreContenders>>;
     /// What the group shares: its voters, where a list names them.
     fn requirements(&self) -> Option<Requirements>;
     fn diagnosis(&self) -> Diagnosis;
@@ -87,10 +89,10 @@ impl<E: Election> OperatedAgent for ElectionHandle<E> {
     fn counts(&self) -> Counts {
         Self::counts(self)
     }
-    fn contenders(&self) -> Option<Contenders> {
+    fn contenders(&self) -> Option<StoreContenders> {
         self.reader().contenders()
     }
-    fn contenders_now(&self) -> BoxFuture<'_, Option<Contenders>> {
+    fn contenders_now(&self) -> BoxFuture<'_, Option<StoreContenders>> {
         self.reader().contenders_now().boxed()
     }
     fn requirements(&self) -> Option<Requirements> {

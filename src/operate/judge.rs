@@ -12,7 +12,7 @@
 //! outcome. Not here: when an agent is looked at (`carry_out.rs`).
 
 use crate::{
-    agent::{Contenders, Lifecycle, Status},
+    agent::{Lifecycle, Status, StoreContenders},
     protocol::{AgentId, Leader, Member, Members, Score, Term},
 };
 
@@ -27,7 +27,7 @@ pub(super) struct Moment {
     /// Whether another voter is up and has a score, or the store of the lease names such an agent of another process.
     pub(super) has_other: bool,
     /// Who could lead by the store of the lease, if the group has one.
-    pub(super) contenders: Option<Contenders>,
+    pub(super) contenders: Option<StoreContenders>,
 }
 
 impl Moment {
@@ -35,7 +35,7 @@ impl Moment {
         id: &AgentId,
         status: Status,
         members: &Members,
-        contenders: Option<Contenders>,
+        contenders: Option<StoreContenders>,
     ) -> Self {
         let is_other = |other: &Member| other.id != *id && other.is_up() && other.rank().is_some();
         let named = contenders.as_ref().and_then(|all| all.has_other(id));
@@ -49,7 +49,7 @@ impl Moment {
 
     /// Whether nobody can say that no other agent could lead.
     fn may_have_other(&self) -> bool {
-        self.has_other || self.contenders == Some(Contenders::Unknown)
+        self.has_other || self.contenders == Some(StoreContenders::Unknown)
     }
 
     /// The leader, if it is another agent.
@@ -182,7 +182,7 @@ fn may_succeed(
     id: &AgentId,
     to: &AgentId,
     members: &Members,
-    contenders: Option<&Contenders>,
+    contenders: Option<&StoreContenders>,
 ) -> Result<(), CommandRefusal> {
     let Some(member) = members.get(to) else {
         return match contenders {

@@ -19,6 +19,7 @@ mod diskless;
 mod elections;
 mod epochs;
 mod far;
+mod features;
 mod flood;
 mod kit;
 mod limits;

@@ -91,6 +91,12 @@ pub trait Register: Debug + Send + Sync {
     /// a group in one process use the one that was given first.
     fn name(&self) -> &str;
 
+    /// Whether a process other than this one may reach the store. If so, agents that share nothing but the store may be in
+    /// several processes, so messages between them need a bridge.
+    fn is_shared(&self) -> bool {
+        true
+    }
+
     /// Reads the entry of a key; `None` if there is none.
     ///
     /// # Errors
@@ -141,6 +147,10 @@ pub trait Register: Debug + Send + Sync {
 impl<R: Register + ?Sized> Register for Arc<R> {
     fn name(&self) -> &str {
         R::name(self)
+    }
+
+    fn is_shared(&self) -> bool {
+        R::is_shared(self)
     }
 
     fn read(&self, key: &RegisterKey) -> RegisterReading {

@@ -88,6 +88,10 @@ impl Register for MemoryRegister {
         &self.name
     }
 
+    fn is_shared(&self) -> bool {
+        false
+    }
+
     fn read(&self, key: &RegisterKey) -> RegisterReading {
         let (register, key) = (self.clone(), key.clone());
         Box::pin(async move { Ok(register.values().entries.get(&key).cloned()) })

@@ -355,6 +355,20 @@ pub enum Finding {
         /// Its name.
         leader: AgentId,
     },
+    /// The leader is known by the store that has the lease, and no link reaches it: messages of applications do not arrive.
+    LeaderUnlinked {
+        /// Its name.
+        leader: AgentId,
+        /// What the store is called.
+        store: String,
+    },
+    /// The leader holds the lease in a store. Agents of other processes are known by that store alone.
+    HoldsLease {
+        /// Its name.
+        leader: AgentId,
+        /// What the store is called.
+        store: String,
+    },
     /// The leader hands over, once its work has ended.
     Drains,
     /// A member that can be reached ranks above the leader.
@@ -412,7 +426,7 @@ impl Finding {
             Self::NoneEligible => 13,
             Self::TieBroken => 14,
             Self::NoScore => 15,
-            Self::LeaderUnreachable { .. } => 16,
+            Self::LeaderUnreachable { .. } | Self::LeaderUnlinked { .. } => 16,
             Self::VotersAway { .. } => 17,
             Self::CoolsDown { .. } => 18,
             Self::Waits { .. } => 19,
@@ -423,7 +437,7 @@ impl Finding {
             Self::ElectionUnderWay { .. } => 24,
             Self::Drains => 25,
             Self::Outranked { .. } => 26,
-            Self::HighestLeads { .. } => 27,
+            Self::HighestLeads { .. } | Self::HoldsLease { .. } => 27,
             Self::Observer => 28,
             Self::Learner { .. } => 29,
             Self::ConfigurationOlder { .. } => 30,

@@ -15,7 +15,7 @@ use crate::{
 
 use super::{Finding, NotLeading, VoterCount};
 use crate::agent::{
-    Lifecycle, Status,
+    Carrier, Lifecycle, Offers, Status,
     vitals::{Assumptions, VitalSigns},
 };
 
@@ -35,6 +35,7 @@ pub(in crate::agent) struct Facts {
     pub(in crate::agent) configured: Option<Arc<[AgentId]>>,
     pub(in crate::agent) members: Vec<ReachableMember>,
     pub(in crate::agent) peers: Vec<PeerReport>,
+    pub(in crate::agent) offers: Offers,
     /// Where the lease is, and how that store fares, if the lease is in one.
     pub(in crate::agent) register: Option<(String, StoreState)>,
 }
@@ -233,7 +234,12 @@ impl Facts {
         }
         let is_eligible =
             |known: &&ReachableMember| known.is_reachable && known.member.score.is_some();
-        if voters.reachable > 0 && !self.voters_known().any(|known| is_eligible(&known)) {
+        // An agent that only the store knows may be eligible.
+        let are_known = self.offers.carrier != Carrier::None;
+        if are_known
+            && voters.reachable > 0
+            && !self.voters_known().any(|known| is_eligible(&known))
+        {
             found.push(Finding::NoneEligible);
         }
     }
@@ -345,11 +351,15 @@ impl Facts {
         if self.status.draining {
             found.push(Finding::Drains);
         }
+        let is_reachable = known.is_some_and(|known| known.is_reachable);
+        if let Some(finding) = self.holder(id, is_reachable) {
+            return found.push(finding);
+        }
         // With a lease the leader's record is followed, and no word of it is needed.
-        if known.is_none() && self.register.is_some() {
+        if !is_reachable && self.register.is_some() {
             return;
         }
-        if !known.is_some_and(|known| known.is_reachable) {
+        if !is_reachable {
             return found.push(Finding::LeaderUnreachable { leader: id.clone() });
         }
         // Without its score it compares with no other member: it has withdrawn, and leads on for a while.

@@ -4,6 +4,7 @@
 //! whether it answers in time (`timings.rs`).
 
 use super::{Facts, Finding};
+use crate::{agent::Carrier, protocol::AgentId};
 
 impl Facts {
     pub(super) fn judge_register(&self, found: &mut Vec<Finding>) {
@@ -32,6 +33,19 @@ impl Facts {
                 store: store.clone(),
                 reason: reason.clone(),
             });
+        }
+    }
+
+    /// What is said of a holder that the store knows, in place of what is said of members; `None` where the members and
+    /// their ranks are known.
+    pub(super) fn holder(&self, leader: &AgentId, is_reachable: bool) -> Option<Finding> {
+        let (store, _) = self.register.as_ref()?;
+        let (leader, store) = (leader.clone(), store.clone());
+        match self.offers.carrier {
+            // The ranks of agents that only the store knows are not compared.
+            Carrier::None => Some(Finding::HoldsLease { leader, store }),
+            Carrier::Links if !is_reachable => Some(Finding::LeaderUnlinked { leader, store }),
+            Carrier::Links | Carrier::Process => None,
         }
     }
 }

@@ -227,6 +227,13 @@ impl fmt::Display for Finding {
                 f,
                 "the leader {leader} cannot be reached: another one is elected if it stays silent"
             ),
+            Self::LeaderUnlinked { leader, store } => write!(
+                f,
+                "{leader} holds the lease in {store}, and no link reaches it: proxies and `Messages` wait until the link is mended"
+            ),
+            Self::HoldsLease { leader, store } => {
+                write!(f, "{leader} leads, because it holds the lease in {store}")
+            }
             Self::Drains => f.write_str("the leader hands over as soon as its work has ended"),
             Self::Outranked {
                 leader,

@@ -7,6 +7,7 @@ use actix::{AsyncContext, Context, clock::sleep};
 use super::IdleSubscriber;
 use crate::{
     agent::{
+        ElectionMode,
         any::{AnyBully, AnyConfig},
         shared::SharedState,
         spec::Spec,
@@ -44,6 +45,7 @@ async fn a_leadership_that_is_renewed_within_the_grace_period_is_kept_and_any_ot
         id: id.clone(),
         kind: MemberKind::Voter,
         leaders: crate::protocol::Leaders::Unpromised,
+        mode: ElectionMode::Available,
         config: AnyConfig::default(),
         group: Group::new("nowhere").expect("a name"),
         seed: 0,

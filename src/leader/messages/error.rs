@@ -1,6 +1,7 @@
 //! Why messages of an application are refused.
 
 use crate::{
+    agent::NotOffered,
     group::JoinError,
     protocol::{AgentId, IdError},
 };
@@ -15,6 +16,9 @@ pub enum MessagesError {
     /// The agent left or ended for good.
     #[error("the agent has ended: start another one")]
     Ended,
+    /// The agent's mode carries no messages: its error names the setting that does.
+    #[error(transparent)]
+    NotOffered(#[from] NotOffered),
     /// The name of its group leaves no room for the name of the group of its messages.
     #[error(
         "the name of group {group} is too long for messages of applications: give it 247 bytes at most"

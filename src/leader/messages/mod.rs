@@ -23,7 +23,7 @@ use actix::Recipient;
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
-    agent::{AgentReader, ElectionHandle},
+    agent::{AgentReader, ElectionHandle, Feature},
     group::Envelope,
     protocol::{AgentId, Election},
 };
@@ -111,6 +111,7 @@ impl Messages {
         if agent.is_over() {
             return Err(MessagesError::Ended);
         }
+        agent.offers().check(Feature::Messages)?;
         let state = agent.attached(|| endpoint::start(agent))?;
         Ok(Self(state))
     }

@@ -146,7 +146,7 @@ impl EndpointState {
         Incarnation(self.node.0 ^ self.incarnation.0)
     }
 
-    pub(super) fn group(&self) -> &Group<AppMessage> {
+    pub(crate) fn group(&self) -> &Group<AppMessage> {
         &self.group
     }
 

@@ -7,7 +7,7 @@ use std::{fmt, ops::RangeInclusive, sync::Arc, time::Duration};
 use actix::{Actor, Recipient};
 
 use crate::{
-    agent::{AgentReader, ElectionHandle},
+    agent::{AgentReader, ElectionHandle, Feature},
     leader::messages::{Messages, check_name},
     metrics::ProxyMeter,
     protocol::{AgentId, Election},
@@ -127,6 +127,7 @@ impl<M: LeaderMessage> ProxyBuilder<M> {
         check_span("unknown_after", self.bounds.patience, 100..=600_000)?;
         check_span("answer_within", self.answer_within, 1..=600_000)?;
         let name = check_name(&self.name)?;
+        self.agent.offers().check(Feature::LeaderProxy)?;
         let messages = Messages::of_reader(&self.agent)?;
         let endpoint = messages.state();
         let state = Arc::new(ProxyState::new(

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::agent::NotOffered;
 use crate::leader::{ChannelError, MessagesError, SendError};
 
 /// What became of a message that was not answered, and what to do about it.
@@ -78,6 +79,11 @@ pub enum Untaken {
     /// The agent knew no leader, or none that takes messages of applications.
     #[error("no leader that takes messages is known")]
     NoLeader,
+    /// The agent knew the leader by the store that has the lease, and no link reached it.
+    #[error(
+        "the leader is known by the store of the lease, and no link reaches it: mend the links"
+    )]
+    Unlinked,
     /// The leader has no proxy of this name, or one that delivers to no actor.
     #[error(
         "nothing is registered for it at the leader: let each agent that may lead deliver it to an actor"
@@ -100,6 +106,9 @@ pub enum ProxyStartError {
     /// The agent has no messages of its application.
     #[error(transparent)]
     Messages(#[from] MessagesError),
+    /// The agent's mode carries no messages: its error names the setting that does.
+    #[error(transparent)]
+    NotOffered(#[from] NotOffered),
     /// The name is refused, or taken.
     #[error(transparent)]
     Name(#[from] ChannelError),

@@ -22,9 +22,9 @@ use tokio::sync::oneshot;
 use tracing::debug;
 
 use crate::{
-    agent::AgentReader,
+    agent::{AgentReader, Keeps},
     leader::messages::{EndpointState, encode},
-    protocol::AgentId,
+    protocol::{AgentId, Member},
     supervisor::{Intake, Retries},
 };
 
@@ -302,6 +302,7 @@ impl<M: LeaderMessage> ProxyState<M> {
         let why = match (inner.sender.has_leader(), inner.last) {
             (true, Some(Refusal::Unregistered)) => Untaken::Unregistered,
             (true, Some(Refusal::NotReady)) => Untaken::NotReady,
+            _ if self.is_unlinked() => Untaken::Unlinked,
             (false, _) | (true, Some(Refusal::NotLeader)) => Untaken::NoLeader,
             (true, Some(Refusal::Gap | Refusal::Busy) | None) => Untaken::Busy,
         };
@@ -309,6 +310,16 @@ impl<M: LeaderMessage> ProxyState<M> {
             Cancelled::Unsent => ProxyError::NotTaken { within, why },
             Cancelled::Sent => ProxyError::Unknown,
         }
+    }
+
+    /// Whether the leader is known by a store alone: no link reaches it.
+    fn is_unlinked(&self) -> bool {
+        let Some(leader) = self.agent.current().leader else {
+            return false;
+        };
+        let members = self.endpoint.group().members();
+        let is_reached = members.get(&leader.id).is_some_and(Member::is_up);
+        self.agent.offers().keeps == Keeps::Store && !is_reached
     }
 
     /// What became of messages.

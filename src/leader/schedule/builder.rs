@@ -13,7 +13,7 @@ use futures::{
 use tracing::warn;
 
 use crate::{
-    agent::{ElectionHandle, can_spawn_here},
+    agent::{ElectionHandle, Feature, can_spawn_here},
     clock::{WallClock, WallTime},
     protocol::{AgentId, Election},
     store::TermStore,
@@ -184,7 +184,7 @@ impl<E: Election> ScheduleBuilder<E> {
         if !can_spawn_here() {
             return Err(ScheduleError::NoSystem);
         }
-        let service = service_of(&agent)?;
+        let service = service_of(&agent, feature_of(&times, misfire))?;
         let now = service.clock.now();
         let schedule = || name.clone();
         // Of a stream it is not known.
@@ -226,6 +226,15 @@ impl<E: Election> ScheduleBuilder<E> {
         };
         let abort = spawn(agent, schedule, feed);
         Ok(ScheduleHandle::new(name, record, abort))
+    }
+}
+
+fn feature_of(times: &ScheduleTimes, misfire: Misfire) -> Feature {
+    match (times, misfire) {
+        (ScheduleTimes::Stream(_), _) => Feature::ScheduleStream,
+        (ScheduleTimes::Rule(_), Misfire::Skip) => Feature::ScheduleSkip,
+        (ScheduleTimes::Rule(_), Misfire::Late { .. }) => Feature::ScheduleLate,
+        (ScheduleTimes::Rule(_), Misfire::AtLeastOnce) => Feature::ScheduleAtLeastOnce,
     }
 }
 

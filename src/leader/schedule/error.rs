@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::{
+    agent::NotOffered,
     leader::{ChannelError, MessagesError},
     protocol::{AgentId, IdError},
     store::{StoreError, StoreIdentity},
@@ -68,6 +69,10 @@ pub enum ScheduleError {
         /// The agent.
         agent: AgentId,
     },
+    /// The agent's mode does not show the next leader which ticks were begun: a schedule would run twice, or never. The
+    /// error names the setting that does.
+    #[error(transparent)]
+    NotOffered(#[from] NotOffered),
     /// There is no System with timers on this thread.
     #[error("there is no actix System on this thread: start schedules inside of one")]
     NoSystem,

@@ -1,7 +1,7 @@
 //! Which moment shows which outcome; `a` is the agent that is commanded.
 
 use crate::{
-    agent::{Contenders, Lifecycle, Status},
+    agent::{Lifecycle, Status, StoreContenders},
     operate::{
         Command, CommandRefusal, Outcome,
         judge::{Judge, Moment},
@@ -260,7 +260,7 @@ fn a_score_is_withdrawn_when_the_agent_leads_no_longer() {
 /// `released-for-whom-it-names`: with a lease the store names the agents of other processes.
 #[test]
 fn with_a_lease_whoever_its_store_names_can_take_over_and_an_absent_agent_cannot() {
-    let judged = |to: Option<&str>, contenders: Contenders| {
+    let judged = |to: Option<&str>, contenders: StoreContenders| {
         let before = Moment::of(&id("a"), leads(5).status, &alone(), Some(contenders));
         let command = Command::StepDown { to: to.map(id) };
         Judge::new(&id("a"), &command, &before, &alone()).map(|_| ())
@@ -268,7 +268,7 @@ fn with_a_lease_whoever_its_store_names_can_take_over_and_an_absent_agent_cannot
     let listed = || {
         let rows = [("a", Some(1)), ("far", Some(2)), ("still", None)];
         let rows = rows.map(|(name, score)| (id(name), score.map(Score::from)));
-        Contenders::Listed(rows.into())
+        StoreContenders::Listed(rows.into())
     };
     assert_eq!(judged(Some("far"), listed()), Ok(()));
     assert_eq!(judged(None, listed()), Ok(()));
@@ -276,9 +276,9 @@ fn with_a_lease_whoever_its_store_names_can_take_over_and_an_absent_agent_cannot
     assert_eq!(judged(Some("still"), listed()), no_successor("still"));
     let absent = Err(CommandRefusal::NoMember { to: id("absent") });
     assert_eq!(judged(Some("absent"), listed()), absent);
-    let only_me = Contenders::Listed(vec![(id("a"), Some(Score::from(1)))]);
+    let only_me = StoreContenders::Listed(vec![(id("a"), Some(Score::from(1)))]);
     assert_eq!(judged(None, only_me), Err(CommandRefusal::NoOther));
     // A store that cannot list: the hand-over shows whether somebody is there.
-    assert_eq!(judged(Some("far"), Contenders::Unknown), Ok(()));
-    assert_eq!(judged(None, Contenders::Unknown), Ok(()));
+    assert_eq!(judged(Some("far"), StoreContenders::Unknown), Ok(()));
+    assert_eq!(judged(None, StoreContenders::Unknown), Ok(()));
 }

@@ -1,7 +1,7 @@
 //! Why this one leads.
 
 use super::*;
-use crate::{agent::diagnosis::NotLeading, protocol::Preemption};
+use crate::{agent::diagnosis::NotLeading, protocol::Preemption, register::keeper::StoreState};
 
 fn outranked(leader: &str, by: &str, because: NotLeading) -> Finding {
     Finding::Outranked {
@@ -75,4 +75,39 @@ fn a_leader_that_hands_over_or_cannot_be_reached() {
     assert_eq!(found(&facts)[0], gone);
     facts.members.pop();
     assert_eq!(found(&facts), [gone]);
+}
+
+fn store() -> String {
+    "postgres at db-1".to_owned()
+}
+
+/// Agents that share nothing but a store are told the leader by the store: it is out of no one's reach.
+#[test]
+fn a_leader_that_only_the_store_knows_is_no_trouble() {
+    let mut facts = led_by("z");
+    facts.members.retain(|known| known.member.id == id("b"));
+    facts.register = Some((store(), StoreState::default()));
+    facts.offers = ElectionMode::LeaseInStore.offers(false);
+    let holds = Finding::HoldsLease {
+        leader: id("z"),
+        store: store(),
+    };
+    assert_eq!(found(&facts), [holds]);
+    // The others may be eligible, whatever is known here.
+    facts.members[0].member.score = None;
+    assert!(!found(&facts).contains(&Finding::NoneEligible));
+}
+
+/// With links beside the lease, one that is lost is told, and nothing of an election: the lease decides.
+#[test]
+fn a_holder_that_no_link_reaches_is_told_by_the_name_of_its_store() {
+    let mut facts = led_by("c");
+    facts.members[2].is_reachable = false;
+    facts.register = Some((store(), StoreState::default()));
+    facts.offers = ElectionMode::LeaseInStore.offers(true);
+    let unlinked = Finding::LeaderUnlinked {
+        leader: id("c"),
+        store: store(),
+    };
+    assert_eq!(found(&facts)[0], unlinked);
 }

@@ -11,7 +11,7 @@ use std::{sync::Arc, time::Duration};
 use super::{Facts, Finding};
 use crate::{
     agent::{
-        Lifecycle, Status,
+        ElectionMode, Lifecycle, Status,
         vitals::{Assumptions, VitalSigns},
     },
     group::{PeerReport, ReachableMember},
@@ -77,6 +77,7 @@ fn vacant() -> Facts {
             .map(|(name, score)| member(name, Some(score)))
             .into(),
         peers: Vec::new(),
+        offers: ElectionMode::Quorum.offers(true),
         register: None,
     }
 }

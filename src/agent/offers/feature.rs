@@ -1,0 +1,165 @@
+//! The features that are built on an election, and what each of them needs.
+//!
+//! Decided here: the need of each feature. A feature without a need works in every mode.
+
+use super::{Carrier, Contenders, Keeps, Lack, NotOffered, Offers, Tokens, VoterList};
+
+/// Declares the features, each with its name in tables and in refusals.
+macro_rules! features {
+    ($($feature:ident $name:literal,)*) => {
+        /// A feature that is built on an election.
+        ///
+        /// Its text is the name that tables and refusals use.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[non_exhaustive]
+        pub enum Feature {
+            $(#[doc = $name] $feature,)*
+        }
+
+        impl Feature {
+            /// All of them.
+            pub const ALL: &[Self] = &[$(Self::$feature,)*];
+
+            pub(super) const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$feature => $name,)*
+                }
+            }
+        }
+    };
+}
+
+features! {
+    Lead "`lead`",
+    Singleton "`Singleton`",
+    TieTo "`tie_to`",
+    Fence "a fence",
+    Gate "a gate that checks fences",
+    LeaderProxy "`LeaderProxy`",
+    Messages "`Messages`",
+    ScheduleSkip "a schedule with `Misfire::Skip`",
+    ScheduleLate "a schedule with `Misfire::Late`",
+    ScheduleAtLeastOnce "a schedule with `Misfire::AtLeastOnce`",
+    ScheduleStream "a schedule by a stream",
+    StepDown "`step_down(None)`",
+    StepDownTo "`step_down` to a named agent",
+    Leave "`leave`",
+    Score "`set_score` and `withdraw_score`",
+    Margin "`margin`",
+    Preemption "`preemption`",
+    ChangeVoters "a change of the voters",
+    Diagnosis "`diagnosis`",
+    LeaderRoute "the route `/leader`",
+    HealthRoutes "the routes `/health`",
+    StatusRoute "the route `/status`",
+    Metrics "metrics",
+    Page "the page of the dashboard",
+    Records "records of the election",
+    CtlStatus "`bullyctl status`",
+    CtlDiagnosis "`bullyctl diagnosis`",
+    CtlWatch "`bullyctl watch`",
+    CtlTransfer "`bullyctl transfer`",
+    CtlTransferTo "`bullyctl transfer --to`",
+    CtlDrain "`bullyctl drain`",
+    CtlScore "`bullyctl score`",
+    CtlRecord "`bullyctl record`",
+    CtlVoters "`bullyctl voters` that changes them",
+}
+
+/// What a feature needs of a mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Need {
+    Nothing,
+    /// An application's messages reach the agent that leads.
+    Carrier,
+    /// An agent that is named is known.
+    Contenders,
+    /// The next leader finds the ticks that were begun.
+    Mark,
+    Fence,
+    VoterList,
+    Policy,
+}
+
+impl Feature {
+    const fn need(self) -> Need {
+        match self {
+            Self::Lead
+            | Self::Singleton
+            | Self::TieTo
+            | Self::StepDown
+            | Self::Leave
+            | Self::Score
+            | Self::Diagnosis
+            | Self::LeaderRoute
+            | Self::HealthRoutes
+            | Self::StatusRoute
+            | Self::Metrics
+            | Self::Page
+            | Self::Records
+            | Self::CtlStatus
+            | Self::CtlDiagnosis
+            | Self::CtlWatch
+            | Self::CtlTransfer
+            | Self::CtlDrain
+            | Self::CtlScore
+            | Self::CtlRecord => Need::Nothing,
+            Self::Fence | Self::Gate => Need::Fence,
+            Self::LeaderProxy | Self::Messages => Need::Carrier,
+            Self::ScheduleSkip
+            | Self::ScheduleLate
+            | Self::ScheduleAtLeastOnce
+            | Self::ScheduleStream => Need::Mark,
+            Self::StepDownTo | Self::CtlTransferTo => Need::Contenders,
+            Self::Margin | Self::Preemption => Need::Policy,
+            Self::ChangeVoters | Self::CtlVoters => Need::VoterList,
+        }
+    }
+}
+
+impl Offers {
+    /// Whether these offers have what a feature needs.
+    ///
+    /// # Errors
+    /// [`NotOffered`] names the missing offer, and the setting that provides it.
+    pub fn check(self, feature: Feature) -> Result<(), NotOffered> {
+        match self.lacks(feature.need()) {
+            Some(lack) => Err(NotOffered { feature, lack }),
+            None => Ok(()),
+        }
+    }
+
+    const fn lacks(self, need: Need) -> Option<Lack> {
+        match need {
+            Need::Nothing => None,
+            Need::Carrier => match self.carrier {
+                Carrier::Process | Carrier::Links => None,
+                Carrier::None => Some(Lack::Carrier),
+            },
+            Need::Contenders => match self.contenders {
+                Contenders::Members | Contenders::Store => None,
+                Contenders::Unknown => Some(Lack::Contenders),
+            },
+            Need::Mark => match self.keeps {
+                Keeps::Voters | Keeps::Store | Keeps::BestEffort => None,
+            },
+            Need::Fence => match self.tokens {
+                Tokens::Fence => None,
+                Tokens::Conditional => Some(Lack::FenceWithoutCondition),
+                Tokens::Epoch => Some(Lack::Fence),
+            },
+            Need::VoterList => match self.voters {
+                VoterList::Changes => None,
+                VoterList::Fixed => Some(Lack::VotersThatChange),
+                VoterList::None => Some(Lack::Voters),
+            },
+            Need::Policy => {
+                if self.has_policy {
+                    None
+                } else {
+                    Some(Lack::Policy)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Why a feature is refused: the missing offer, and the setting that provides it.
+//!
+//! Decided here: the words.
+
+use std::fmt;
+
+use super::Feature;
+
+/// A feature is refused, because the mode of its agent does not offer what it needs. Nothing was changed.
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("{feature} needs {}: {}", .lack.missing(), .lack.provided_by())]
+#[non_exhaustive]
+pub struct NotOffered {
+    /// The feature.
+    pub feature: Feature,
+    /// The missing offer.
+    pub lack: Lack,
+}
+
+debug_is_text!(NotOffered);
+
+/// An offer that a mode does not make.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Lack {
+    /// No message of an application reaches the agent that leads.
+    Carrier,
+    /// The agents that could lead are not known.
+    Contenders,
+    /// The token of a leadership protects nothing.
+    Fence,
+    /// The token of a leadership is a fence under a condition.
+    FenceWithoutCondition,
+    /// There is no list of voters.
+    Voters,
+    /// The list of voters does not change while the group runs.
+    VotersThatChange,
+    /// The rules have neither preemption nor a margin.
+    Policy,
+}
+
+impl Lack {
+    /// The missing offer, in words.
+    pub const fn missing(self) -> &'static str {
+        match self {
+            Self::Carrier => {
+                "a way for messages to the agent that leads, and agents that share a store only have none"
+            }
+            Self::Contenders => {
+                "to know the agents that wait for the lease, and agents that share a store only do not know each other"
+            }
+            Self::Fence => "a fence, and this election promises none",
+            Self::FenceWithoutCondition => {
+                "a fence, and that of voters without a disk depends on their clocks"
+            }
+            Self::Voters => "a list of voters, and this election has none",
+            Self::VotersThatChange => {
+                "a list of voters that changes, and that of voters without a disk does not while they run"
+            }
+            Self::Policy => {
+                "a choice of when the leader changes, and the rules of ASTRA leave none"
+            }
+        }
+    }
+
+    /// The setting that provides it, or what to do without.
+    pub const fn provided_by(self) -> &'static str {
+        match self {
+            Self::Carrier => {
+                "add a bridge, by the keys `listen` and `[[peers]]` of the configuration, or by a `RemoteBridge` that carries the group and is started before its agents"
+            }
+            Self::Contenders => {
+                "name no agent, or add a bridge, by the keys `listen` and `[[peers]]` of the configuration, or by a `RemoteBridge` that carries the group and is started before its agents"
+            }
+            Self::Fence => "elect by `.quorum([..])` and `.store(..)`, or by `.lease(..)`",
+            Self::FenceWithoutCondition => {
+                "give each voter a `.store(..)` in place of `.diskless()`, or accept the condition by `conditional_fence().accept()`"
+            }
+            Self::Voters => "elect by `.quorum([..])` and `.store(..)`",
+            Self::VotersThatChange => {
+                "give each voter a `.store(..)` in place of `.diskless()`, or stop all voters and start them with the new list"
+            }
+            Self::Policy => "leave `.astra()` out",
+        }
+    }
+}
+
+impl fmt::Display for Feature {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

@@ -1,0 +1,213 @@
+//! What each mode offers to the features that are built on an election.
+//!
+//! ```text
+//!   mode, links ─▶ Offers ──check(Feature)──▶ the feature starts
+//!                    │                   └──▶ NotOffered: the missing offer, and the setting that provides it
+//!                    └─▶ the table on the page of `leader`
+//! ```
+//!
+//! Decided here: the offers of each mode, as data. Not here: what a feature needs (`feature.rs`), and the words of a
+//! refusal (`lack.rs`).
+
+mod asked;
+mod feature;
+mod lack;
+#[cfg(test)]
+mod tests;
+
+pub use feature::Feature;
+pub use lack::{Lack, NotOffered};
+
+use crate::protocol::{Leaders, Requirements};
+
+/// What the mode of an agent offers to the features that are built on it: a function of the mode, and of whether a bridge
+/// carries the agent's group.
+///
+/// ```
+/// use actix_bully::{Group, agent::{BullyAgent, Carrier, Feature}, register::FileRegister};
+///
+/// # actix::System::new().block_on(async {
+/// # let folder = tempfile::tempdir()?;
+/// let group = Group::new("jobs")?;
+/// let store = FileRegister::open(folder.path())?;
+/// let agent = BullyAgent::builder("api-1").lease(store).join(&group).start()?;
+/// assert_eq!(agent.offers().carrier, Carrier::None); // no bridge carries the group
+/// let refused = agent.offers().check(Feature::LeaderProxy).unwrap_err();
+/// assert!(refused.to_string().contains("`listen` and `[[peers]]`"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # }).unwrap();
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub struct Offers {
+    /// The agents that could lead.
+    pub contenders: Contenders,
+    /// The way of an application's message to the agent that leads.
+    pub carrier: Carrier,
+    /// The place where the next leader finds the work that the last one began.
+    pub keeps: Keeps,
+    /// The use of a leadership's token.
+    pub tokens: Tokens,
+    /// The list of voters.
+    pub voters: VoterList,
+    /// Whether preemption and a margin can be set.
+    pub has_policy: bool,
+}
+
+/// The agents that could lead, as far as an agent knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Contenders {
+    /// The members of the group.
+    Members,
+    /// Those that the records of the store name.
+    Store,
+    /// Not known: any process that reaches the store.
+    Unknown,
+}
+
+/// The way of an application's message to the agent that leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Carrier {
+    /// All agents are in this process.
+    Process,
+    /// The links of a bridge.
+    Links,
+    /// No way.
+    None,
+}
+
+/// The place where the next leader finds the work that the last one began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Keeps {
+    /// A majority of the voters.
+    Voters,
+    /// The store that has the lease.
+    Store,
+    /// The members that heard of it.
+    BestEffort,
+}
+
+/// The use of a leadership's token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Tokens {
+    /// A fence.
+    Fence,
+    /// A fence, while no clock is set back.
+    Conditional,
+    /// It tells an old announcement from a new one, and protects nothing.
+    Epoch,
+}
+
+/// The list of voters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum VoterList {
+    /// It can be changed while the group runs.
+    Changes,
+    /// It is the same until all agents have stopped.
+    Fixed,
+    /// There is no list.
+    None,
+}
+
+/// The modes that differ in their offers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ElectionMode {
+    Available,
+    Astra,
+    Quorum,
+    Diskless,
+    /// A lease in a store that no other process reaches.
+    LeaseInMemory,
+    /// A lease in a store that other processes may reach: files, PostgreSQL, etcd, or a store of the application.
+    LeaseInStore,
+    /// An election of the application, or of the literature.
+    Own {
+        has_voters: bool,
+        leaders: Leaders,
+    },
+}
+
+impl ElectionMode {
+    /// The mode of an election that is none of the above.
+    pub(super) fn own(requirements: &Requirements) -> Self {
+        Self::Own {
+            has_voters: requirements.voters.is_some(),
+            leaders: requirements.leaders,
+        }
+    }
+
+    const fn carrier(self, has_links: bool) -> Carrier {
+        match (self, has_links) {
+            (_, true) => Carrier::Links,
+            (Self::LeaseInStore, false) => Carrier::None,
+            (
+                Self::Available
+                | Self::Astra
+                | Self::Quorum
+                | Self::Diskless
+                | Self::LeaseInMemory
+                | Self::Own { .. },
+                false,
+            ) => Carrier::Process,
+        }
+    }
+
+    /// What it offers, with the links of a bridge and without.
+    pub(crate) const fn offers(self, has_links: bool) -> Offers {
+        let carrier = self.carrier(has_links);
+        let usual = Offers {
+            contenders: Contenders::Members,
+            carrier,
+            keeps: Keeps::BestEffort,
+            tokens: Tokens::Epoch,
+            voters: VoterList::None,
+            has_policy: true,
+        };
+        match self {
+            Self::Available => usual,
+            Self::Astra => Offers {
+                has_policy: false,
+                ..usual
+            },
+            Self::Quorum => Offers {
+                keeps: Keeps::Voters,
+                tokens: Tokens::Fence,
+                voters: VoterList::Changes,
+                ..usual
+            },
+            Self::Diskless => Offers {
+                keeps: Keeps::Voters,
+                tokens: Tokens::Conditional,
+                voters: VoterList::Fixed,
+                ..usual
+            },
+            Self::LeaseInMemory | Self::LeaseInStore => Offers {
+                contenders: Contenders::Store,
+                keeps: Keeps::Store,
+                tokens: Tokens::Fence,
+                ..usual
+            },
+            Self::Own {
+                has_voters,
+                leaders,
+            } => Offers {
+                keeps: if has_voters {
+                    Keeps::Voters
+                } else {
+                    Keeps::BestEffort
+                },
+                tokens: match leaders {
+                    Leaders::PerTerm => Tokens::Fence,
+                    Leaders::PerInstant => Tokens::Conditional,
+                    Leaders::PerSide | Leaders::Unpromised => Tokens::Epoch,
+                },
+                ..usual
+            },
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Each pair of a class of equal offers and a feature: it works, or it is refused in words that name the setting.
+//!
+//! What is expected comes from the same data as the table on the page of `leader`.
+
+mod trials;
+mod world;
+
+use actix_bully::agent::{Feature, Lack};
+
+use trials::tried;
+use world::{OfferClass, TrialWorld, TriedMode};
+
+use crate::kit::play;
+
+/// The words of a refusal that name the setting. Refusals that are older than the table have words of their own.
+const fn setting(lack: Lack) -> &'static [&'static str] {
+    match lack {
+        Lack::Carrier | Lack::Contenders => &["`listen` and `[[peers]]`"],
+        Lack::Fence => &["`.quorum(..)`"],
+        Lack::FenceWithoutCondition => &["give the voters stores"],
+        Lack::Voters => &["only a quorum has one"],
+        Lack::VotersThatChange => &["begin a new epoch"],
+        Lack::Policy => &["`astra(..)`", "take one of the two out"],
+        _ => panic!("a new offer needs its words here"),
+    }
+}
+
+/// Whether the next trial finds the world as it was.
+const fn changes_nothing(feature: Feature) -> bool {
+    matches!(
+        feature,
+        Feature::Fence
+            | Feature::Gate
+            | Feature::Margin
+            | Feature::Preemption
+            | Feature::Diagnosis
+            | Feature::LeaderRoute
+            | Feature::HealthRoutes
+            | Feature::StatusRoute
+            | Feature::Metrics
+            | Feature::Page
+            | Feature::CtlStatus
+            | Feature::CtlDiagnosis
+            | Feature::CtlWatch
+    )
+}
+
+async fn try_all(class: OfferClass) {
+    let shared = TrialWorld::set(class).await;
+    for feature in Feature::ALL {
+        let own;
+        let world = if changes_nothing(*feature) {
+            &shared
+        } else {
+            own = TrialWorld::set(class).await;
+            &own
+        };
+        let offered = world.leader().offers().check(*feature);
+        let found = tried(*feature, world).await;
+        match (offered, found) {
+            (Ok(()), Ok(())) => {}
+            (Ok(()), Err(said)) => panic!("{class}: {feature} does not work: {said}"),
+            (Err(refused), Ok(())) => panic!("{class}: {feature} works, but {refused}"),
+            (Err(refused), Err(said)) => {
+                let is_named = setting(refused.lack).iter().all(|word| said.contains(word));
+                assert!(
+                    is_named,
+                    "{class}: {feature} is refused, but not in words: {said}"
+                );
+            }
+        }
+    }
+}
+
+/// One test for each class, so that they run beside each other.
+macro_rules! classes {
+    ($($name:ident: $mode:ident $linked:literal,)*) => {
+        const TESTED: &[OfferClass] = &[$(OfferClass { mode: TriedMode::$mode, is_linked: $linked },)*];
+        $(
+            #[test]
+            fn $name() {
+                play(try_all(OfferClass { mode: TriedMode::$mode, is_linked: $linked }));
+            }
+        )*
+    };
+}
+
+classes! {
+    available_in_one_process: Available false,
+    available_over_links: Available true,
+    astra_in_one_process: Astra false,
+    astra_over_links: Astra true,
+    a_quorum_in_one_process: Quorum false,
+    a_quorum_over_links: Quorum true,
+    voters_without_a_disk_in_one_process: Diskless false,
+    voters_without_a_disk_over_links: Diskless true,
+    a_lease_in_memory: LeaseInMemory false,
+    a_lease_without_links: LeaseInStore false,
+    a_lease_over_links: LeaseInStore true,
+}
+
+#[test]
+fn each_class_is_tested() {
+    let all = OfferClass::all();
+    assert!(all.iter().all(|class| TESTED.contains(class)));
+    assert_eq!(all.len(), TESTED.len());
+}

@@ -1,0 +1,312 @@
+//! One trial for each feature: it works, or what its refusal says.
+
+use std::{cell::RefCell, collections::BTreeMap, rc::Rc, time::Duration};
+
+use actix::{Actor, Context, Handler, Message, clock::sleep};
+use actix_bully::{
+    agent::{BullyBuilder, BullyHandle, Feature, Finding, LeaderGuard, StartError},
+    group::Envelope,
+    leader::{
+        LeaderProxy, Messages, Singleton,
+        fence::{FenceNumber, FencingGate},
+        schedule::{Misfire, Tick},
+    },
+    operate::{Command, Operated, Order, Outcome, RecordRequest},
+    protocol::{Preemption, Score, VoterChange},
+    record::RecordLimits,
+};
+use futures::stream;
+use serde::{Deserialize, Serialize};
+
+use super::world::TrialWorld;
+use crate::kit::MS;
+
+const SOON: Duration = Duration::from_secs(5);
+const SECOND: Duration = Duration::from_secs(1);
+
+/// The feature works, or was refused in these words.
+pub(super) type Tried = Result<(), String>;
+
+fn said(error: impl std::fmt::Display) -> String {
+    error.to_string()
+}
+
+/// What went wrong is no refusal.
+fn check(holds: bool, what: impl std::fmt::Display) -> Tried {
+    assert!(holds, "{what}");
+    Ok(())
+}
+
+pub(super) async fn tried(feature: Feature, world: &TrialWorld) -> Tried {
+    let (leader, follower) = (world.leader().clone(), world.follower().clone());
+    match feature {
+        Feature::Lead => with_guard(&leader, |guard| guard.is_leader())
+            .await
+            .map(|_| ()),
+        Feature::Singleton => singleton(&leader).await,
+        Feature::TieTo => tie_to(world, &leader).await,
+        Feature::Fence => with_guard(&leader, FenceNumber::of)
+            .await?
+            .map(drop)
+            .map_err(said),
+        Feature::Gate => gate(&leader).await,
+        Feature::LeaderProxy => proxy(world, &follower).await,
+        Feature::Messages => messages(&follower, &leader).await,
+        Feature::ScheduleSkip => schedule(world, Some(Misfire::Skip)).await,
+        Feature::ScheduleLate => schedule(world, Some(Misfire::Late { within: SECOND })).await,
+        Feature::ScheduleAtLeastOnce => schedule(world, Some(Misfire::AtLeastOnce)).await,
+        Feature::ScheduleStream => schedule(world, None).await,
+        Feature::StepDown => {
+            leader.step_down(None).map_err(said)?;
+            world.led_by_another(&leader).await
+        }
+        Feature::StepDownTo => {
+            leader
+                .step_down(Some(follower.id().clone()))
+                .map_err(said)?;
+            world.led_by_another(&leader).await?;
+            check(follower.is_leader(), "another one leads")
+        }
+        Feature::Leave => {
+            leader.leave(SOON).await.map_err(said)?;
+            world.led_by_another(&leader).await
+        }
+        Feature::Score => {
+            leader.withdraw_score().map_err(said)?;
+            world.led_by_another(&leader).await?;
+            leader.set_score(9).map_err(said)
+        }
+        Feature::Margin => accepted(world.builder("a").margin(5)),
+        Feature::Preemption => accepted(world.builder("a").preemption(Preemption::Never)),
+        Feature::ChangeVoters => {
+            let changed = leader.remove_voter(follower.id().clone(), SOON).await;
+            changed.map(drop).map_err(said)
+        }
+        Feature::Diagnosis | Feature::CtlDiagnosis => diagnosis(world),
+        Feature::LeaderRoute | Feature::HealthRoutes => {
+            let node = Operated::new(&follower);
+            check(node.is_ready() && node.has_leader(), "not healthy")
+        }
+        Feature::StatusRoute
+        | Feature::Metrics
+        | Feature::Page
+        | Feature::CtlStatus
+        | Feature::CtlWatch => status(&follower, &leader),
+        Feature::Records | Feature::CtlRecord => record(&leader, &follower).await,
+        Feature::CtlTransfer => transfer(world, &leader, None).await,
+        Feature::CtlTransferTo => transfer(world, &leader, Some(&follower)).await,
+        Feature::CtlDrain => match order(&leader, Command::Drain).await? {
+            Outcome::Left {
+                leader: Some(next), ..
+            } => check(next.id != *leader.id(), "itself"),
+            outcome => Err(outcome.to_string()),
+        },
+        Feature::CtlScore => {
+            let score = Score::from(7);
+            match order(&follower, Command::SetScore { score }).await? {
+                Outcome::ScoreSet { .. } => Ok(()),
+                outcome => Err(outcome.to_string()),
+            }
+        }
+        Feature::CtlVoters => {
+            let change = VoterChange::Remove(follower.id().clone());
+            match order(&leader, Command::ChangeVoters(change)).await? {
+                Outcome::VotersChanged { .. } => Ok(()),
+                outcome => Err(outcome.to_string()),
+            }
+        }
+        feature => panic!("{feature} has no trial"),
+    }
+}
+
+/// The settings are accepted: no more is wrong than that the name is taken, or a store that is no part of them.
+fn accepted(builder: BullyBuilder) -> Tried {
+    match builder.start() {
+        Ok(_) | Err(StartError::Join(_) | StartError::VolatileStore) => Ok(()),
+        Err(refused) => Err(refused.to_string()),
+    }
+}
+
+/// What the work of the leader makes of its guard.
+async fn with_guard<T: 'static>(
+    leader: &BullyHandle,
+    make: impl Fn(&LeaderGuard) -> T,
+) -> Result<T, String> {
+    let made = Rc::new(RefCell::new(None));
+    let led = leader.lead(|guard| {
+        made.replace(Some(make(&guard)));
+        async move { guard.stepping_down().await }
+    });
+    actix::clock::timeout(SECOND, led).await.ok();
+    made.take()
+        .ok_or_else(|| String::from("the work did not run"))
+}
+
+async fn gate(leader: &BullyHandle) -> Tried {
+    let fence = with_guard(leader, FenceNumber::of).await?.map_err(said)?;
+    let mut gate = FencingGate::default();
+    gate.admit(fence).map_err(said)
+}
+
+struct IdleActor;
+
+impl Actor for IdleActor {
+    type Context = Context<Self>;
+}
+
+async fn singleton(leader: &BullyHandle) -> Tried {
+    let runs = Singleton::builder(leader, |_| IdleActor);
+    let runs = runs.start_without_handler().map_err(said)?;
+    sleep(MS(200)).await;
+    check(runs.addr().is_some(), "no actor runs")
+}
+
+async fn tie_to(world: &TrialWorld, leader: &BullyHandle) -> Tried {
+    let idle = IdleActor.start();
+    leader.tie_to(&idle).map_err(said)?;
+    drop(idle);
+    world.led_by_another(leader).await
+}
+
+#[derive(Message, Serialize, Deserialize)]
+#[rtype(result = "u32")]
+struct Double(u32);
+
+impl Handler<Double> for IdleActor {
+    type Result = u32;
+    fn handle(&mut self, asked: Double, _: &mut Context<Self>) -> u32 {
+        asked.0 * 2
+    }
+}
+
+async fn proxy(world: &TrialWorld, follower: &BullyHandle) -> Tried {
+    let mut sends = None;
+    for agent in &world.agents {
+        let proxy = LeaderProxy::<Double>::builder(agent, "double");
+        let proxy = proxy.deliver_to(IdleActor.start().recipient()).start();
+        let proxy = proxy.map_err(said)?;
+        if agent.id() == follower.id() {
+            sends = Some(proxy);
+        }
+    }
+    let answer = sends.unwrap().send(Double(21), SOON).await;
+    check(answer.as_ref() == Ok(&42), format!("{answer:?}"))
+}
+
+#[derive(Serialize, Deserialize)]
+struct Greeting;
+
+#[derive(Default)]
+struct Hears(Rc<RefCell<u32>>);
+
+impl Actor for Hears {
+    type Context = Context<Self>;
+}
+
+impl Handler<Envelope<Greeting>> for Hears {
+    type Result = ();
+    fn handle(&mut self, _: Envelope<Greeting>, _: &mut Context<Self>) {
+        *self.0.borrow_mut() += 1;
+    }
+}
+
+async fn messages(from: &BullyHandle, to: &BullyHandle) -> Tried {
+    let heard = Rc::<RefCell<u32>>::default();
+    let hears = Hears(Rc::clone(&heard)).start();
+    let there = Messages::of(to).map_err(said)?;
+    there
+        .register::<Greeting>("greeting", hears.recipient())
+        .map_err(said)?;
+    let greetings = Messages::of(from).map_err(said)?;
+    let greetings = greetings.channel::<Greeting>("greeting").map_err(said)?;
+    sleep(SECOND).await; // the links carry which agents hear
+    greetings.send_to(to.id(), &Greeting).map_err(said)?;
+    sleep(SECOND).await;
+    check(*heard.borrow() == 1, "it did not arrive")
+}
+
+async fn schedule(world: &TrialWorld, misfire: Option<Misfire>) -> Tried {
+    world.begin_schedules();
+    let begun = Rc::<RefCell<BTreeMap<u64, u32>>>::default();
+    for agent in &world.agents {
+        let begun = Rc::clone(&begun);
+        let work = move |tick: Tick| {
+            *begun.borrow_mut().entry(tick.due.as_millis()).or_default() += 1;
+            async {}
+        };
+        let name = "job";
+        let started = match misfire {
+            Some(misfire) => agent.every(name, SECOND).misfire(misfire).start(work),
+            None => {
+                let times: Vec<_> = (1..60).map(|at| world.due_in(SECOND * at)).collect();
+                agent.schedule_stream(name, stream::iter(times)).start(work)
+            }
+        };
+        started.map_err(said)?;
+    }
+    sleep(SECOND * 5).await;
+    let begun = begun.borrow();
+    check(
+        begun.len() >= 3 && begun.values().all(|times| *times == 1),
+        format!("{begun:?}"),
+    )
+}
+
+fn diagnosis(world: &TrialWorld) -> Tried {
+    for agent in &world.agents {
+        let diagnosis = agent.diagnosis();
+        let is_trouble = |found: &Finding| {
+            matches!(
+                found,
+                Finding::LeaderUnreachable { .. }
+                    | Finding::LeaderUnlinked { .. }
+                    | Finding::NoneEligible
+                    | Finding::FewVoters { .. }
+                    | Finding::VotersAway { .. }
+            )
+        };
+        check(!diagnosis.findings.iter().any(is_trouble), &diagnosis)?;
+        check(diagnosis.leader.is_some(), &diagnosis)?;
+    }
+    Ok(())
+}
+
+fn status(of: &BullyHandle, leader: &BullyHandle) -> Tried {
+    let report = Operated::new(of).report();
+    let known = report.agents[0].leader.as_ref().map(|known| &known.id);
+    check(known == Some(leader.id()), format!("{report:?}"))
+}
+
+async fn record(leader: &BullyHandle, follower: &BullyHandle) -> Tried {
+    let node = Operated::new(follower);
+    node.record(RecordRequest::On(RecordLimits::default()));
+    leader.step_down(None).map_err(said)?;
+    sleep(SOON).await;
+    let read = node.record(RecordRequest::Read);
+    let is_written = read[0]
+        .jsonl
+        .as_ref()
+        .is_some_and(|text| text.lines().count() > 2);
+    check(is_written, format!("{read:?}"))
+}
+
+async fn order(agent: &BullyHandle, command: Command) -> Result<Outcome, String> {
+    match Operated::new(agent).carry_out(Order::new(command)).await {
+        Outcome::Refused(refusal) => Err(refusal.to_string()),
+        outcome => Ok(outcome),
+    }
+}
+
+async fn transfer(world: &TrialWorld, leader: &BullyHandle, to: Option<&BullyHandle>) -> Tried {
+    let named = to.map(|to| to.id().clone());
+    match order(leader, Command::StepDown { to: named.clone() }).await? {
+        Outcome::HandedOver { leader: next } => {
+            check(
+                named.is_none_or(|named| named == next.id),
+                format!("{next:?}"),
+            )?;
+            world.led_by_another(leader).await
+        }
+        outcome => Err(outcome.to_string()),
+    }
+}

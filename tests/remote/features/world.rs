@@ -1,0 +1,242 @@
+//! Three agents of each class of equal offers: in one process, over links, or with a store and nothing else in common.
+
+use std::{
+    fmt,
+    sync::atomic::{AtomicU32, Ordering::Relaxed},
+    time::Duration,
+};
+
+use actix_bully::{
+    Group,
+    agent::{BullyAgent, BullyBuilder, BullyHandle},
+    clock::{WallClock as _, WallTime},
+    protocol::Timings,
+    register::{
+        Entry, MemoryRegister, Register, RegisterKey, RegisterListing, RegisterReading, Removing,
+        Swapping,
+    },
+    remote::transport::Pipes,
+    store::{FileStore, MemoryStore, StoreIdentity},
+    testkit::{VirtualClock, VirtualWallClock},
+};
+
+use crate::kit::{Host, MS, id, until};
+
+static WORLDS: AtomicU32 = AtomicU32::new(0);
+pub(super) const NAMES: [&str; 3] = ["a", "b", "c"];
+/// 2026 began.
+const DAWN: WallTime = WallTime::from_millis(1_767_225_600_000);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TriedMode {
+    Available,
+    Astra,
+    Quorum,
+    Diskless,
+    LeaseInMemory,
+    LeaseInStore,
+}
+
+/// A mode, and whether a bridge carries the group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct OfferClass {
+    pub(super) mode: TriedMode,
+    pub(super) is_linked: bool,
+}
+
+impl OfferClass {
+    /// The classes of equal offers. Over links the two kinds of a lease are one.
+    pub(super) fn all() -> Vec<Self> {
+        let modes = [
+            TriedMode::Available,
+            TriedMode::Astra,
+            TriedMode::Quorum,
+            TriedMode::Diskless,
+            TriedMode::LeaseInMemory,
+            TriedMode::LeaseInStore,
+        ];
+        let of = |is_linked| modes.map(|mode| Self { mode, is_linked });
+        let all = of(false).into_iter().chain(of(true));
+        all.filter(|of| !(of.mode == TriedMode::LeaseInMemory && of.is_linked))
+            .collect()
+    }
+}
+
+impl fmt::Display for OfferClass {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let links = if self.is_linked { "linked" } else { "alone" };
+        write!(f, "{:?}, {links}", self.mode)
+    }
+}
+
+/// A store that other processes could reach, as far as an agent can tell.
+#[derive(Clone, Debug, Default)]
+struct SharedStore(MemoryRegister);
+
+impl Register for SharedStore {
+    fn name(&self) -> &str {
+        "a store of many hosts"
+    }
+    fn read(&self, key: &RegisterKey) -> RegisterReading {
+        self.0.read(key)
+    }
+    fn swap(&self, key: &RegisterKey, expected: Option<&Entry>, value: Vec<u8>) -> Swapping {
+        self.0.swap(key, expected, value)
+    }
+    fn list(&self, prefix: &RegisterKey) -> Option<RegisterListing> {
+        self.0.list(prefix)
+    }
+    fn remove(&self, key: &RegisterKey, expected: &Entry) -> Option<Removing> {
+        self.0.remove(key, expected)
+    }
+}
+
+pub(super) struct TrialWorld {
+    pub(super) class: OfferClass,
+    pub(super) agents: Vec<BullyHandle>,
+    groups: Vec<Group>,
+    _hosts: Vec<Host>,
+    folder: tempfile::TempDir,
+    memory: MemoryRegister,
+    store: SharedStore,
+    wall: VirtualWallClock,
+}
+
+impl TrialWorld {
+    /// Three agents, of which one leads.
+    pub(super) async fn set(class: OfferClass) -> Self {
+        let mut world = Self {
+            class,
+            agents: Vec::new(),
+            groups: Vec::new(),
+            _hosts: Vec::new(),
+            folder: tempfile::tempdir().unwrap(),
+            memory: MemoryRegister::new(),
+            store: SharedStore::default(),
+            wall: VirtualWallClock::new(DAWN),
+        };
+        let pipes = Pipes::new();
+        // Two groups of one name in a process are refused, and worlds live beside each other.
+        let own_name = format!("g{}", WORLDS.fetch_add(1, Relaxed));
+        for name in NAMES {
+            let group = match (class.mode, world.groups.first()) {
+                _ if class.is_linked => {
+                    let peers: Vec<_> = NAMES.into_iter().filter(|peer| *peer != name).collect();
+                    let wall = world.wall.clone();
+                    let host = Host::with(|group| {
+                        let bridge = crate::kit::builder(&pipes, name, &peers);
+                        bridge
+                            .wall_clock(move || wall.now().as_millis())
+                            .carry(group)
+                    });
+                    let group = host.group.clone();
+                    world._hosts.push(host);
+                    group
+                }
+                // Another process, as it were.
+                (TriedMode::LeaseInStore, _) | (_, None) => Group::new(&own_name).unwrap(),
+                (_, Some(group)) => group.clone(),
+            };
+            world.groups.push(group);
+        }
+        for name in NAMES {
+            let agent = world.builder(name).start().unwrap();
+            world.agents.push(agent);
+        }
+        actix::clock::sleep(MS(500)).await; // until they are linked
+        if class.mode == TriedMode::Astra {
+            world.agents[0].campaign().unwrap();
+        }
+        until(&format!("{class}: a leader"), || {
+            world.agents.iter().all(|agent| agent.leader().is_some()) && world.leaders() == 1
+        })
+        .await;
+        actix::clock::sleep(MS(500)).await;
+        world
+    }
+
+    fn leaders(&self) -> usize {
+        self.agents.iter().filter(|agent| agent.is_leader()).count()
+    }
+
+    pub(super) fn builder(&self, name: &str) -> BullyBuilder {
+        let at = NAMES.iter().position(|of| *of == name).unwrap();
+        let builder = BullyAgent::builder(name)
+            .score(i64::try_from(at).unwrap())
+            .clock(VirtualClock::new())
+            .wall_clock(self.wall.clone())
+            .join(&self.groups[at]);
+        self.mode(builder, name)
+    }
+
+    fn mode(&self, builder: BullyBuilder, name: &str) -> BullyBuilder {
+        let lan = Timings::lan();
+        match self.class.mode {
+            TriedMode::Available => builder.timings(lan),
+            TriedMode::Astra => builder.astra().timings(lan),
+            TriedMode::Quorum => self.kept(builder.quorum(NAMES).timings(lan), name),
+            TriedMode::Diskless => builder.quorum(NAMES).diskless().timings(lan),
+            TriedMode::LeaseInMemory => builder.lease(self.memory.clone()).timings(lan),
+            TriedMode::LeaseInStore => builder.lease(self.store.clone()).timings(lan),
+        }
+    }
+
+    fn kept(&self, builder: BullyBuilder, name: &str) -> BullyBuilder {
+        let path = self.folder.path().join(name);
+        // A second builder of that name is never started.
+        if self.class.is_linked && !path.exists() {
+            builder.store(FileStore::create(path, identity(name)).unwrap())
+        } else {
+            builder.store(MemoryStore::new())
+        }
+    }
+
+    /// Lets each agent begin with schedules, by the clock of this world.
+    pub(super) fn begin_schedules(&self) {
+        for agent in &self.agents {
+            let schedules = agent.schedules().clock(self.wall.clone());
+            if self.class.mode == TriedMode::Quorum && self.class.is_linked {
+                let path = self.folder.path().join(format!("{}-schedules", agent.id()));
+                let store = FileStore::create(path, identity(agent.id().as_str())).unwrap();
+                schedules.store(store).start().ok();
+            } else {
+                schedules.start().ok();
+            }
+        }
+    }
+
+    pub(super) fn due_in(&self, span: Duration) -> WallTime {
+        let millis = self.wall.now().as_millis();
+        WallTime::from_millis(millis + u64::try_from(span.as_millis()).unwrap())
+    }
+
+    pub(super) fn leader(&self) -> &BullyHandle {
+        self.agents.iter().find(|agent| agent.is_leader()).unwrap()
+    }
+
+    /// The one of the highest rank.
+    pub(super) fn follower(&self) -> &BullyHandle {
+        let mut others = self.agents.iter().rev();
+        others.find(|agent| !agent.is_leader()).unwrap()
+    }
+
+    /// Waits until another agent leads than that one.
+    pub(super) async fn led_by_another(&self, than: &BullyHandle) -> Result<(), String> {
+        for _ in 0..20_000 {
+            let mut others = self.agents.iter().filter(|agent| agent.id() != than.id());
+            if others.any(BullyHandle::is_leader) && !than.is_leader() {
+                return Ok(());
+            }
+            actix::clock::sleep(Duration::from_millis(1)).await;
+        }
+        Err(String::from("no other agent leads"))
+    }
+}
+
+fn identity(name: &str) -> StoreIdentity {
+    StoreIdentity {
+        cluster: id("test"),
+        group: id("g"),
+        node: id(name),
+    }
+}
