@@ -1,6 +1,7 @@
 //! The section `lease`: a lease in a store, instead of voters.
 //!
-//! Decided here: which store is named, what contradicts it, and how it is opened.
+//! Decided here: which store is named, what contradicts it, and how it is opened. Links may stand beside it: they carry
+//! messages of applications, and the end of a process.
 
 use std::sync::Arc;
 
@@ -85,15 +86,6 @@ impl Config {
         if !self.quorum.voters.is_empty() {
             let advice = "voters elect, or a store gives a lease: leave one of both out";
             return Err(contradiction(key.to_owned(), "quorum.voters", advice));
-        }
-        if self.has_bridge() {
-            let other = match (&self.listen, self.peers.is_empty()) {
-                (Some(_), _) => "listen",
-                (None, false) => "peers",
-                (None, true) => "zenoh",
-            };
-            let advice = "nodes that have a store in common need no links: leave them out";
-            return Err(contradiction(key.to_owned(), other, advice));
         }
         if let Some(feature) = lacking {
             return Err(ConfigError::NoFeature { key, feature });

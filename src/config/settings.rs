@@ -66,7 +66,7 @@ pub struct Config {
     pub timings: TimingsSettings,
     /// The quorum mode: never two leaders. Default: off.
     pub quorum: QuorumSettings,
-    /// A lease in a store: never two leaders, and no links between nodes. Default: off.
+    /// A lease in a store: never two leaders, with links between the nodes or without. Default: off.
     pub lease: LeaseSettings,
     /// zenoh as the network, in place of `listen` and of the addresses of peers. Default: off.
     pub zenoh: ZenohSettings,

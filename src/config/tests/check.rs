@@ -157,3 +157,18 @@ fn durations_and_limits_that_do_not_fit_are_refused() {
     "#,
     );
 }
+
+/// Links beside a lease carry messages of applications, and the end of a process.
+#[test]
+fn links_may_stand_beside_a_lease() {
+    for links in ["listen = \"127.0.0.1:0\"", ""] {
+        let text = format!("{BARE}\n{links}\nlease.folder = \"f\"");
+        assert_eq!(refusal(&text), "accepted");
+    }
+    assert_eq!(
+        refusal(&format!("{THREE}\nlease.folder = \"f\"")),
+        "accepted"
+    );
+    let both = format!("{THREE}\nlease.folder = \"f\"\nquorum.voters = [\"a\"]");
+    assert!(refusal(&both).starts_with("`lease.folder` contradicts `quorum.voters`"));
+}

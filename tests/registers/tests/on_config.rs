@@ -67,7 +67,6 @@ fn what_contradicts_a_store_is_named() {
     assert!(with("lease.folder = \"x\"").is_ok());
     for (more, other) in [
         ("quorum.voters = [\"a\"]", "quorum.voters"),
-        ("listen = \"127.0.0.1:0\"", "listen"),
         ("lease.postgres_url_file = \"y\"", "lease.postgres_url_file"),
         (
             "lease.etcd_endpoints = [\"http://a\"]",
