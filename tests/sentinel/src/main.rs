@@ -2,7 +2,7 @@
 //!
 //! While it leads it writes `NAME TERM TIME` to the resource at the address in `RESOURCE`, about each millisecond: the time is
 //! one before it has checked that it leads. With `EPOCH` the group has had its voters replaced so often; with `AVAILABLE` it has
-//! no voters.
+//! no voters; with `LEASE` it has a lease of so many seconds in a register in the folder.
 //!
 //! It prints `sentinel PROCESS`, `leader NAME` whenever that changes, and for each line that it reads the counts of its
 //! bridge and how many links that has. After the line `eat` it takes memory until it is killed for that.
@@ -17,6 +17,7 @@ use std::{
     fs,
     io::{self, BufRead},
     net::UdpSocket,
+    path::Path,
     time::Duration,
 };
 
@@ -26,6 +27,7 @@ use actix_bully::{
     clock::{BootClock, Clock},
     elections::quorum::Vote,
     protocol::Timings,
+    register::FileRegister,
     remote::{LinkStatus, Peer, PeerStatus, RemoteBridge, secret::Secret, sentinel::Sentinel},
     store::{FileStore, StoreIdentity},
 };
@@ -60,12 +62,23 @@ async fn run(sentinel: Sentinel) -> Result<(), Box<dyn Error>> {
     }
     let bridge = bridge.start()?;
     fs::create_dir_all(&folder)?;
-    let store = store(&folder, &name)?;
-    let mut agent = BullyAgent::builder(&name).timings(Timings::lan());
-    if env::var_os("AVAILABLE").is_none() {
+    let mut agent = BullyAgent::builder(&name);
+    if let Ok(lease) = env::var("LEASE") {
+        let lease = Duration::from_secs(lease.parse()?);
+        let timings = Timings::default().to_builder();
+        // As often in a lease as other users of stores renew theirs.
+        let timings = timings.detector(lease / 8, lease);
+        let timings = timings.lease(lease, lease * 2).build()?;
+        let register = FileRegister::open(Path::new(&folder).join("register"))?;
+        agent = agent.timings(timings).lease(register);
+    } else if env::var_os("AVAILABLE").is_some() {
+        agent = agent.timings(Timings::lan());
+    } else {
         let epoch = env::var("EPOCH")
             .ok()
             .map_or(Ok(0), |epoch| epoch.parse())?;
+        let store = store(&folder, &name)?;
+        agent = agent.timings(Timings::lan());
         agent = agent.quorum(&voters).epoch(epoch).store(store);
     }
     let agent = agent.join(&group).start()?;

@@ -140,8 +140,13 @@ impl Node {
 
     /// When it says that a leader other than this one leads, and which.
     pub fn leader_after(&mut self, former: &str) -> (Instant, String) {
+        self.leader_within(former, SOON)
+    }
+
+    /// The same, where it may take that long.
+    pub fn leader_within(&mut self, former: &str, within: Duration) -> (Instant, String) {
         loop {
-            let (at, line) = self.next(SOON).expect("a leader");
+            let (at, line) = self.next(within).expect("a leader");
             match line.strip_prefix("leader ") {
                 Some(leader) if leader != former && leader != "-" => {
                     return (at, leader.to_owned());

@@ -1,6 +1,6 @@
 //! A lease in a store: for more agents than should talk to each other.
 //!
-//! Its participants say nothing to each other. They know one *register*: a record with compare-and-swap in a
+//! Its participants say nothing to each other for the election. They know one *register*: a record with compare-and-swap in a
 //! store that the application runs anyway, such as a database. The agent that the record names as its holder
 //! renews it, and leads; the others read it, and one of them takes it over when it was not renewed for long
 //! enough.
@@ -48,7 +48,7 @@
 //! | `the-newest-answer-counts` | the answer to a read is not heard after that to a later one | `reads.rs` |
 //! | `term-above-all` | a new leadership has a term above every one that its agent saw, and not below the wall clock's | `core.rs` |
 //! | `rank-staggered-slots` | an agent with k others ahead of it, as its process knows, waits k times as long as a reader does, since those ahead may have seen the same that much later; one step more for a better agent of another process that claims the lease; 8 more while it cools down | `core.rs` |
-//! | `confirmed-end-frees` | the lease of an incarnation whose end a supervisor of this process has confirmed is free at once | `core.rs` |
+//! | `confirmed-end-frees` | the lease of an incarnation is free at once when its end is confirmed: by a supervisor of this process, or, where links stand beside the lease, by a supervisor or the sentinel of another one | `core.rs` |
 //! | `claim-if-better` | an agent that ranks above the holder writes a claim, unless a better one is there | `claims.rs` |
 //! | `heed-the-claim` | the holder hands over to a claimant that is better and was there for long enough, by its policy | `claims.rs`, `leader.rs` |
 //! | `exceed-what-was-seen` | an agent that has seen a higher term does not follow a lower one, and says so in the claim; the holder takes its own lease again above it | `core.rs`, `shown.rs` |
@@ -93,6 +93,8 @@
 //!   with the default timings, 148 ms with `lan`, 2.9 s with `wan`; up to 1,030 ms, 328 ms and 5.9 s where it answers slowly.
 //! - A record that is deleted twice, or written for the first time and deleted, between two reads of an agent: it
 //!   sees nothing both times.
+//! - Links beside a lease: a peer may say that an agent has ended, if its rights name that agent. Give a peer the rights for
+//!   its own agents only, and have hosts prove who they are (TLS or a secret).
 //! - An agent that starts after a record was deleted, or after the store went back, cannot know a longer lease than its own.
 //!   So give all agents the same timings; where they are changed one by one, do not restore or delete meanwhile.
 //!
