@@ -1,4 +1,10 @@
 //! One trial for each feature: it works, or what its refusal says.
+#![expect(
+    clippy::panic,
+    clippy::wildcard_enum_match_arm,
+    clippy::unnecessary_wraps,
+    reason = "a trial that goes wrong otherwise than by a refusal fails the test"
+)]
 
 use std::{cell::RefCell, collections::BTreeMap, rc::Rc, time::Duration};
 
@@ -37,10 +43,15 @@ fn check(holds: bool, what: impl std::fmt::Display) -> Tried {
     Ok(())
 }
 
+#[expect(
+    clippy::too_many_lines,
+    clippy::cognitive_complexity,
+    reason = "a table: one trial for each feature"
+)]
 pub(super) async fn tried(feature: Feature, world: &TrialWorld) -> Tried {
     let (leader, follower) = (world.leader().clone(), world.follower().clone());
     match feature {
-        Feature::Lead => with_guard(&leader, |guard| guard.is_leader())
+        Feature::Lead => with_guard(&leader, LeaderGuard::is_leader)
             .await
             .map(|_| ()),
         Feature::Singleton => singleton(&leader).await,
@@ -132,13 +143,13 @@ async fn with_guard<T: 'static>(
     leader: &BullyHandle,
     make: impl Fn(&LeaderGuard) -> T,
 ) -> Result<T, String> {
-    let made = Rc::new(RefCell::new(None));
+    let seen = Rc::new(RefCell::new(None));
     let led = leader.lead(|guard| {
-        made.replace(Some(make(&guard)));
+        seen.replace(Some(make(&guard)));
         async move { guard.stepping_down().await }
     });
     actix::clock::timeout(SECOND, led).await.ok();
-    made.take()
+    seen.take()
         .ok_or_else(|| String::from("the work did not run"))
 }
 
@@ -211,8 +222,8 @@ impl Handler<Envelope<Greeting>> for Hears {
 }
 
 async fn messages(from: &BullyHandle, to: &BullyHandle) -> Tried {
-    let heard = Rc::<RefCell<u32>>::default();
-    let hears = Hears(Rc::clone(&heard)).start();
+    let count = Rc::<RefCell<u32>>::default();
+    let hears = Hears(Rc::clone(&count)).start();
     let there = Messages::of(to).map_err(said)?;
     there
         .register::<Greeting>("greeting", hears.recipient())
@@ -222,7 +233,7 @@ async fn messages(from: &BullyHandle, to: &BullyHandle) -> Tried {
     sleep(SECOND).await; // the links carry which agents hear
     greetings.send_to(to.id(), &Greeting).map_err(said)?;
     sleep(SECOND).await;
-    check(*heard.borrow() == 1, "it did not arrive")
+    check(*count.borrow() == 1, "it did not arrive")
 }
 
 async fn schedule(world: &TrialWorld, misfire: Option<Misfire>) -> Tried {
@@ -235,12 +246,11 @@ async fn schedule(world: &TrialWorld, misfire: Option<Misfire>) -> Tried {
             async {}
         };
         let name = "job";
-        let started = match misfire {
-            Some(misfire) => agent.every(name, SECOND).misfire(misfire).start(work),
-            None => {
-                let times: Vec<_> = (1..60).map(|at| world.due_in(SECOND * at)).collect();
-                agent.schedule_stream(name, stream::iter(times)).start(work)
-            }
+        let started = if let Some(misfire) = misfire {
+            agent.every(name, SECOND).misfire(misfire).start(work)
+        } else {
+            let times: Vec<_> = (1..60).map(|at| world.due_in(SECOND * at)).collect();
+            agent.schedule_stream(name, stream::iter(times)).start(work)
         };
         started.map_err(said)?;
     }

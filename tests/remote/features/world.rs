@@ -74,7 +74,7 @@ impl fmt::Display for OfferClass {
 struct SharedStore(MemoryRegister);
 
 impl Register for SharedStore {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "a store of many hosts"
     }
     fn read(&self, key: &RegisterKey) -> RegisterReading {
@@ -95,7 +95,7 @@ pub(super) struct TrialWorld {
     pub(super) class: OfferClass,
     pub(super) agents: Vec<BullyHandle>,
     groups: Vec<Group>,
-    _hosts: Vec<Host>,
+    hosts: Vec<Host>,
     folder: tempfile::TempDir,
     memory: MemoryRegister,
     store: SharedStore,
@@ -109,7 +109,7 @@ impl TrialWorld {
             class,
             agents: Vec::new(),
             groups: Vec::new(),
-            _hosts: Vec::new(),
+            hosts: Vec::new(),
             folder: tempfile::tempdir().unwrap(),
             memory: MemoryRegister::new(),
             store: SharedStore::default(),
@@ -130,7 +130,7 @@ impl TrialWorld {
                             .carry(group)
                     });
                     let group = host.group.clone();
-                    world._hosts.push(host);
+                    world.hosts.push(host);
                     group
                 }
                 // Another process, as it were.

@@ -23,7 +23,7 @@ use std::{
 
 use actix_bully::{
     Group,
-    agent::{BullyAgent, BullyHandle, LeaderGuard},
+    agent::{BullyAgent, BullyBuilder, BullyHandle, LeaderGuard},
     clock::{BootClock, Clock},
     elections::quorum::Vote,
     protocol::Timings,
@@ -62,25 +62,7 @@ async fn run(sentinel: Sentinel) -> Result<(), Box<dyn Error>> {
     }
     let bridge = bridge.start()?;
     fs::create_dir_all(&folder)?;
-    let mut agent = BullyAgent::builder(&name);
-    if let Ok(lease) = env::var("LEASE") {
-        let lease = Duration::from_secs(lease.parse()?);
-        let timings = Timings::default().to_builder();
-        // As often in a lease as other users of stores renew theirs.
-        let timings = timings.detector(lease / 8, lease);
-        let timings = timings.lease(lease, lease * 2).build()?;
-        let register = FileRegister::open(Path::new(&folder).join("register"))?;
-        agent = agent.timings(timings).lease(register);
-    } else if env::var_os("AVAILABLE").is_some() {
-        agent = agent.timings(Timings::lan());
-    } else {
-        let epoch = env::var("EPOCH")
-            .ok()
-            .map_or(Ok(0), |epoch| epoch.parse())?;
-        let store = store(&folder, &name)?;
-        agent = agent.timings(Timings::lan());
-        agent = agent.quorum(&voters).epoch(epoch).store(store);
-    }
+    let agent = elected(&name, &folder, &voters)?;
     let agent = agent.join(&group).start()?;
     std::thread::spawn(move || {
         for line in io::stdin().lock().lines().map_while(Result::ok) {
@@ -108,6 +90,30 @@ async fn run(sentinel: Sentinel) -> Result<(), Box<dyn Error>> {
         }
     }
     Ok(())
+}
+
+/// By the election that the environment names.
+fn elected(name: &str, folder: &str, voters: &[String]) -> Result<BullyBuilder, Box<dyn Error>> {
+    let mut agent = BullyAgent::builder(name);
+    if let Ok(lease) = env::var("LEASE") {
+        let lease = Duration::from_secs(lease.parse()?);
+        let timings = Timings::default().to_builder();
+        // As often in a lease as other users of stores renew theirs.
+        let timings = timings.detector(lease / 8, lease);
+        let timings = timings.lease(lease, lease * 2).build()?;
+        let register = FileRegister::open(Path::new(folder).join("register"))?;
+        agent = agent.timings(timings).lease(register);
+    } else if env::var_os("AVAILABLE").is_some() {
+        agent = agent.timings(Timings::lan());
+    } else {
+        let epoch = env::var("EPOCH")
+            .ok()
+            .map_or(Ok(0), |epoch| epoch.parse())?;
+        let store = store(folder, name)?;
+        agent = agent.timings(Timings::lan());
+        agent = agent.quorum(voters).epoch(epoch).store(store);
+    }
+    Ok(agent)
 }
 
 /// Takes memory until the kernel kills this process.

@@ -5,8 +5,7 @@
 #![cfg(target_os = "linux")]
 #![expect(
     clippy::disallowed_methods,
-    clippy::print_stdout,
-    reason = "processes are killed and waited for in real time, and the times are for a page"
+    reason = "processes are killed and waited for in real time"
 )]
 
 mod common;

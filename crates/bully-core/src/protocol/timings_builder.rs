@@ -254,24 +254,22 @@ mod tests {
     #[test]
     fn each_broken_relation_is_named() {
         let lan = || Timings::lan().to_builder();
-        let name = |b: TimingsBuilder| {
-            format!("{:?}", b.build().unwrap_err())
-                .split(' ')
-                .next()
-                .map(str::to_owned)
-        };
         let cases = [
-            (lan().delay_bound(Duration::ZERO), "ZeroDelayBound"),
-            (lan().detector(Duration::ZERO, ms(250)), "ZeroHeartbeat"),
-            (lan().deadline(ms(18)), "Deadline"),
-            (lan().detector(ms(60), ms(69)), "Detection"),
-            (lan().step(ms(8)), "Step"),
-            (lan().round(ms(18)), "Round"),
-            (lan().lease(ms(197), ms(300)), "Lease"),
-            (lan().lease(ms(240), ms(299)), "Promise"),
+            (lan().delay_bound(Duration::ZERO), "the delay bound is zero"),
+            (
+                lan().detector(Duration::ZERO, ms(250)),
+                "the heartbeat interval is zero",
+            ),
+            (lan().deadline(ms(18)), "raise the deadline"),
+            (lan().detector(ms(60), ms(69)), "raise the detection time"),
+            (lan().step(ms(8)), "raise the step"),
+            (lan().round(ms(18)), "raise the round"),
+            (lan().lease(ms(197), ms(300)), "raise the lease"),
+            (lan().lease(ms(240), ms(299)), "too short for a lease of"),
         ];
         for (builder, expected) in cases {
-            assert_eq!(name(builder).as_deref(), Some(expected));
+            let refused = builder.build().unwrap_err().to_string();
+            assert!(refused.contains(expected), "{refused}");
         }
         assert!(
             lan()
