@@ -100,7 +100,7 @@ mod voters;
 mod wait;
 mod work;
 
-pub(crate) use crate::register::keeper::Contenders as StoreContenders;
+pub(crate) use crate::register::keeper::StoreContenders;
 pub use actor::Agent;
 pub use arbiter::ElectionArbiter;
 pub use builder::AgentBuilder;

@@ -11,7 +11,7 @@ use futures::Stream;
 use crate::{
     group::{AppMessage, Group},
     protocol::{AgentId, Election, MemberKind, Requirements},
-    register::keeper::Contenders,
+    register::keeper::StoreContenders,
 };
 
 use super::{ElectionHandle, Offers, Status, handle::changes, shared::SharedState};
@@ -98,12 +98,14 @@ impl AgentReader {
     }
 
     /// Who could take the lease, as its store said last; `None` where the group has no lease in a store.
-    pub(crate) fn contenders(&self) -> Option<Contenders> {
+    pub(crate) fn contenders(&self) -> Option<StoreContenders> {
         self.0.keeper().map(|keeper| keeper.contenders())
     }
 
     /// The same after the store was asked once more.
-    pub(crate) fn contenders_now(&self) -> impl Future<Output = Option<Contenders>> + Send + use<> {
+    pub(crate) fn contenders_now(
+        &self,
+    ) -> impl Future<Output = Option<StoreContenders>> + Send + use<> {
         let keeper = self.0.keeper();
         async move {
             match keeper {

@@ -16,9 +16,9 @@ use crate::protocol::PeerMessage;
 use super::{Group, GroupState};
 
 /// The groups of this process that had agents. Those that are gone are removed at the next look.
-static GROUPS: Mutex<Vec<Known>> = Mutex::new(Vec::new());
+static GROUPS: Mutex<Vec<KnownGroup>> = Mutex::new(Vec::new());
 
-struct Known {
+struct KnownGroup {
     name: String,
     /// The System whose process it is, as it were.
     system: usize,
@@ -60,7 +60,7 @@ impl<M: PeerMessage> Group<M> {
         }
         if !is_known {
             let group: Arc<dyn Any + Send + Sync> = Arc::<GroupState<M>>::clone(&self.0);
-            groups.push(Known {
+            groups.push(KnownGroup {
                 name: self.name().to_owned(),
                 system,
                 messages,

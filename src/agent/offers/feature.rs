@@ -68,7 +68,7 @@ features! {
 
 /// What a feature needs of a mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Need {
+enum FeatureNeed {
     Nothing,
     /// An application's messages reach the agent that leads.
     Carrier,
@@ -82,7 +82,7 @@ enum Need {
 }
 
 impl Feature {
-    const fn need(self) -> Need {
+    const fn need(self) -> FeatureNeed {
         match self {
             Self::Lead
             | Self::Singleton
@@ -103,16 +103,16 @@ impl Feature {
             | Self::CtlTransfer
             | Self::CtlDrain
             | Self::CtlScore
-            | Self::CtlRecord => Need::Nothing,
-            Self::Fence | Self::Gate => Need::Fence,
-            Self::LeaderProxy | Self::Messages => Need::Carrier,
+            | Self::CtlRecord => FeatureNeed::Nothing,
+            Self::Fence | Self::Gate => FeatureNeed::Fence,
+            Self::LeaderProxy | Self::Messages => FeatureNeed::Carrier,
             Self::ScheduleSkip
             | Self::ScheduleLate
             | Self::ScheduleAtLeastOnce
-            | Self::ScheduleStream => Need::Mark,
-            Self::StepDownTo | Self::CtlTransferTo => Need::Contenders,
-            Self::Margin | Self::Preemption => Need::Policy,
-            Self::ChangeVoters | Self::CtlVoters => Need::VoterList,
+            | Self::ScheduleStream => FeatureNeed::Mark,
+            Self::StepDownTo | Self::CtlTransferTo => FeatureNeed::Contenders,
+            Self::Margin | Self::Preemption => FeatureNeed::Policy,
+            Self::ChangeVoters | Self::CtlVoters => FeatureNeed::VoterList,
         }
     }
 }
@@ -129,31 +129,31 @@ impl Offers {
         }
     }
 
-    const fn lacks(self, need: Need) -> Option<Lack> {
+    const fn lacks(self, need: FeatureNeed) -> Option<Lack> {
         match need {
-            Need::Nothing => None,
-            Need::Carrier => match self.carrier {
+            FeatureNeed::Nothing => None,
+            FeatureNeed::Carrier => match self.carrier {
                 Carrier::Process | Carrier::Links => None,
                 Carrier::None => Some(Lack::Carrier),
             },
-            Need::Contenders => match self.contenders {
+            FeatureNeed::Contenders => match self.contenders {
                 Contenders::Members | Contenders::Store => None,
                 Contenders::Unknown => Some(Lack::Contenders),
             },
-            Need::Mark => match self.keeps {
+            FeatureNeed::Mark => match self.keeps {
                 Keeps::Voters | Keeps::Store | Keeps::BestEffort => None,
             },
-            Need::Fence => match self.tokens {
+            FeatureNeed::Fence => match self.tokens {
                 Tokens::Fence => None,
                 Tokens::Conditional => Some(Lack::FenceWithoutCondition),
                 Tokens::Epoch => Some(Lack::Fence),
             },
-            Need::VoterList => match self.voters {
+            FeatureNeed::VoterList => match self.voters {
                 VoterList::Changes => None,
                 VoterList::Fixed => Some(Lack::VotersThatChange),
                 VoterList::None => Some(Lack::Voters),
             },
-            Need::Policy => {
+            FeatureNeed::Policy => {
                 if self.has_policy {
                     None
                 } else {

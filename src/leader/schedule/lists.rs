@@ -20,14 +20,14 @@ use crate::protocol::{AgentId, Epochs, Leaders, Requirements, Term};
 
 /// The voters of one epoch.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub(super) struct VoterList {
+pub(super) struct QuorumList {
     pub(super) voters: BTreeSet<AgentId>,
     /// So many have one in common with every `write` of them.
     pub(super) read: usize,
     pub(super) write: usize,
 }
 
-impl VoterList {
+impl QuorumList {
     /// The voters whose acknowledgement counts, where there is one leader in each term.
     pub(super) fn of(requirements: &Requirements) -> Option<Self> {
         let electorate = requirements.voters?;
@@ -55,29 +55,29 @@ impl VoterList {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct VoterLists {
     epochs: Epochs,
-    lists: BTreeMap<u64, VoterList>,
+    lists: BTreeMap<u64, QuorumList>,
 }
 
 /// An agent remembers no more lists than this: a leader of each epoch makes those before needless.
 const MOST: usize = 8;
 
 impl VoterLists {
-    pub(super) const fn new(epochs: Epochs, lists: BTreeMap<u64, VoterList>) -> Self {
+    pub(super) const fn new(epochs: Epochs, lists: BTreeMap<u64, QuorumList>) -> Self {
         Self { epochs, lists }
     }
 
     /// Of a group whose voters never change.
     #[cfg(test)]
-    pub(super) fn only(list: VoterList) -> Self {
+    pub(super) fn only(list: QuorumList) -> Self {
         Self::new(Epochs::Apart, [(0, list)].into())
     }
 
-    pub(super) const fn lists(&self) -> &BTreeMap<u64, VoterList> {
+    pub(super) const fn lists(&self) -> &BTreeMap<u64, QuorumList> {
         &self.lists
     }
 
     /// Notes a list. One epoch has one list, and one that is over has no other.
-    pub(super) fn note(&mut self, epoch: u64, list: VoterList) -> bool {
+    pub(super) fn note(&mut self, epoch: u64, list: QuorumList) -> bool {
         let is_later = self
             .lists
             .keys()
@@ -91,7 +91,7 @@ impl VoterLists {
     }
 
     /// Learns of lists that held while this agent was down.
-    pub(super) fn fill(&mut self, others: Vec<(u64, VoterList)>) {
+    pub(super) fn fill(&mut self, others: Vec<(u64, QuorumList)>) {
         let Some(last) = self.lists.keys().next_back().copied() else {
             return;
         };
@@ -139,7 +139,7 @@ impl VoterLists {
         self.present().into_iter().flat_map(|list| &list.voters)
     }
 
-    fn present(&self) -> Option<&VoterList> {
+    fn present(&self) -> Option<&QuorumList> {
         self.lists.values().next_back()
     }
 
@@ -202,17 +202,17 @@ mod tests {
                     names: Some(names.as_slice().into()),
                     ..Requirements::new(RULES)
                 };
-                let VoterList { read, write, .. } = VoterList::of(&requirements).unwrap();
+                let QuorumList { read, write, .. } = QuorumList::of(&requirements).unwrap();
                 assert_eq!((read, read + write), (votes, count + 1));
             }
         }
-        assert_eq!(VoterList::of(&Requirements::new(RULES)), None);
+        assert_eq!(QuorumList::of(&Requirements::new(RULES)), None);
     }
 
-    fn list(names: &[&str]) -> VoterList {
+    fn list(names: &[&str]) -> QuorumList {
         let voters = held(names);
         let read = voters.len() / 2 + 1;
-        VoterList {
+        QuorumList {
             write: voters.len() + 1 - read,
             read,
             voters,

@@ -25,7 +25,7 @@ use crate::{
 use super::{
     marks::{MarkOperation, MarkStep, StoredMark},
     message::ScheduleMessage,
-    service::{Routes, ScheduleAnswer},
+    service::{AnswerRoutes, ScheduleAnswer},
 };
 
 /// So many operations run at one time. A renewal of the lease goes to the same store beside them, and waits for no more.
@@ -38,7 +38,7 @@ const QUEUE: usize = 1_024;
 pub(super) fn start(
     agent: AgentId,
     keeper: Arc<Keeper>,
-    routes: Arc<Routes>,
+    routes: Arc<AnswerRoutes>,
 ) -> Sender<ScheduleMessage> {
     let (questions, asked) = channel(QUEUE);
     let task = MarkTask {
@@ -58,7 +58,7 @@ pub(super) fn start(
 struct MarkTask {
     agent: AgentId,
     keeper: Arc<Keeper>,
-    routes: Arc<Routes>,
+    routes: Arc<AnswerRoutes>,
     asked: Receiver<ScheduleMessage>,
     marks: BTreeMap<AgentId, StoredMark>,
     /// At most one operation of each schedule.

@@ -10,7 +10,7 @@ use crate::{
     protocol::{AgentId, Incarnation, Round, Term},
 };
 
-use super::lists::VoterList;
+use super::lists::QuorumList;
 
 /// The messages: two that a leader says, and the two answers. They are registered under this name, with which
 /// no other form may go.
@@ -69,7 +69,7 @@ pub(super) struct Surveyed {
     pub(super) held: Held,
     pub(super) written: Option<Term>,
     /// The lists of voters that it has known: the leader may have been down while one of them held.
-    pub(super) lists: Vec<(u64, VoterList)>,
+    pub(super) lists: Vec<(u64, QuorumList)>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -161,7 +161,7 @@ mod tests {
             mark,
         };
         let held = |mark| ScheduleMessage::Held(Held { round, mark });
-        let list = VoterList {
+        let list = QuorumList {
             voters: [AgentId::new("a").unwrap()].into(),
             read: 1,
             write: 1,

@@ -252,7 +252,7 @@ impl Poll {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{clock::WallTime, leader::schedule::lists::VoterList};
+    use crate::{clock::WallTime, leader::schedule::lists::QuorumList};
 
     fn ids(names: &[&str]) -> BTreeSet<AgentId> {
         names
@@ -267,7 +267,7 @@ mod tests {
 
     fn five(read: usize, write: usize) -> Audience {
         let voters = ids(&["a", "b", "c", "d", "e"]);
-        Audience::Voters(VoterLists::only(VoterList {
+        Audience::Voters(VoterLists::only(QuorumList {
             voters,
             read,
             write,

@@ -15,7 +15,7 @@ use crate::{
 };
 
 use super::{
-    lists::VoterList,
+    lists::QuorumList,
     message::{
         Held, LeaderBallot, Mark, MarkRefusal, Read, Refused, ScheduleMessage, Surveyed, Write,
     },
@@ -33,7 +33,7 @@ pub struct ScheduleRecord {
     pub(super) written: BTreeMap<AgentId, Term>,
     /// The lists of voters that this agent has known, by their epochs.
     #[serde(default)]
-    pub(super) lists: BTreeMap<u64, VoterList>,
+    pub(super) lists: BTreeMap<u64, QuorumList>,
 }
 
 /// An agent keeps no more schedules than this: what a leader says is bounded by nothing else.

@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, mem};
 
 use crate::{clock::WallTime, protocol::AgentId};
 
-use super::{lists::VoterList, message::ScheduleMessage, register::ScheduleRecord};
+use super::{lists::QuorumList, message::ScheduleMessage, register::ScheduleRecord};
 
 /// See the [module](self).
 #[derive(Debug, Default)]
@@ -66,7 +66,7 @@ impl Replica {
     }
 
     /// Other lists of voters are known: no answer waits for that, and a restart must know it.
-    pub(super) fn note_lists(&mut self, lists: &BTreeMap<u64, VoterList>) -> ReplicaStep {
+    pub(super) fn note_lists(&mut self, lists: &BTreeMap<u64, QuorumList>) -> ReplicaStep {
         self.record.lists.clone_from(lists);
         self.step()
     }

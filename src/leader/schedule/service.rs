@@ -55,7 +55,7 @@ pub(super) struct ScheduleService {
     /// The life in which it asks.
     asker: Incarnation,
     answerers: Answerers,
-    routes: Arc<Routes>,
+    routes: Arc<AnswerRoutes>,
     /// The schedules that run here.
     names: Mutex<BTreeSet<AgentId>>,
 }
@@ -81,7 +81,7 @@ pub(super) struct ScheduleAnswer {
 
 /// Which answers go where: each leadership of a schedule asks under numbers of its own.
 #[derive(Debug, Default)]
-pub(super) struct Routes(Mutex<RouteTable>);
+pub(super) struct AnswerRoutes(Mutex<RouteTable>);
 
 #[derive(Debug, Default)]
 struct RouteTable {
@@ -96,7 +96,7 @@ const NUMBERS: u32 = 32;
 /// So many answers wait for a schedule; what is lost is asked for again.
 const ANSWERS: usize = 256;
 
-impl Routes {
+impl AnswerRoutes {
     fn open(&self) -> (u64, mpsc::Receiver<ScheduleAnswer>) {
         let (sender, answers) = mpsc::channel(ANSWERS);
         let mut table = self.table();
@@ -160,7 +160,7 @@ impl ScheduleService {
     ) -> Result<Self, ScheduleError> {
         let asker = messages.state().asker();
         let channel = messages.channel(NAME).map_err(ScheduleError::Channel)?;
-        let routes = Arc::<Routes>::default();
+        let routes = Arc::<AnswerRoutes>::default();
         let voters = Voters::new(requirements, &store.record.lists);
         let actor = ServiceActor {
             reader: agent.downgrade(),
@@ -197,7 +197,7 @@ impl ScheduleService {
         keeper: Arc<Keeper>,
         clock: Arc<dyn WallClock>,
     ) -> Self {
-        let routes = Arc::<Routes>::default();
+        let routes = Arc::<AnswerRoutes>::default();
         let questions = mark_task::start(agent.id().clone(), keeper, Arc::clone(&routes));
         Self {
             clock_watch: ClockWatch::new(Arc::clone(&clock)),
@@ -308,7 +308,7 @@ struct ServiceActor {
     replica: Replica,
     store: RecordStore,
     generation: Generation,
-    routes: Arc<Routes>,
+    routes: Arc<AnswerRoutes>,
 }
 
 impl Actor for ServiceActor {

@@ -14,7 +14,7 @@ use crate::{
 };
 
 use super::{
-    lists::{VoterList, VoterLists},
+    lists::{QuorumList, VoterLists},
     poll::Audience,
 };
 
@@ -24,8 +24,8 @@ pub(super) struct Voters(Option<Arc<Mutex<VoterLists>>>);
 
 impl Voters {
     /// With the lists that were stored. In the available mode there are none.
-    pub(super) fn new(requirements: &Requirements, stored: &BTreeMap<u64, VoterList>) -> Self {
-        let present = VoterList::of(requirements);
+    pub(super) fn new(requirements: &Requirements, stored: &BTreeMap<u64, QuorumList>) -> Self {
+        let present = QuorumList::of(requirements);
         Self(present.map(|list| {
             let mut lists = VoterLists::new(requirements.epochs, stored.clone());
             lists.note(requirements.epoch, list);
@@ -37,7 +37,7 @@ impl Voters {
     pub(super) fn note(&self, agent: Option<&AgentReader>) {
         // The registry of the group has a lock of its own: it is asked before this one is taken.
         let requirements = agent.and_then(AgentReader::requirements);
-        let list = requirements.as_ref().and_then(VoterList::of);
+        let list = requirements.as_ref().and_then(QuorumList::of);
         if let (Some(requirements), Some(list)) = (requirements, list) {
             self.lists(|lists| lists.note(requirements.epoch, list));
         }

@@ -43,8 +43,8 @@ pub(crate) use ask::AskedStore;
 use ask::RunningTask;
 use health::Health;
 pub(crate) use health::StoreState;
-pub(crate) use presence::Contenders;
-use roster::Roster;
+pub(crate) use presence::StoreContenders;
+use roster::PresentRoster;
 
 /// Where the lease of a group is, and how its store is asked.
 #[derive(Debug)]
@@ -63,7 +63,7 @@ pub(crate) struct Keeper {
     settings: KeeperSettings,
     keys: RegisterKeys,
     health: Health,
-    roster: Mutex<Roster>,
+    roster: Mutex<PresentRoster>,
     group: WeakGroup<BullyMessage>,
     running: Mutex<RunningTask>,
 }
@@ -182,7 +182,7 @@ impl Keeper {
     ) -> Result<Arc<Self>, AttachError> {
         let keys = RegisterKeys::of(&settings.name)?;
         Ok(Arc::new(Self {
-            roster: Mutex::new(Roster::new(&settings.name)),
+            roster: Mutex::new(PresentRoster::new(&settings.name)),
             settings,
             keys,
             health: Health::default(),

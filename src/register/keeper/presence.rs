@@ -12,7 +12,7 @@ use actix::clock::timeout;
 
 use super::{
     Keeper,
-    roster::{AgentHere, Roster, RowChange},
+    roster::{AgentHere, PresentRoster, RowChange},
 };
 use crate::{
     protocol::{AgentId, Incarnation, Score},
@@ -21,14 +21,14 @@ use crate::{
 
 /// The agents that could take the lease, as far as their store says it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Contenders {
+pub(crate) enum StoreContenders {
     /// Nobody can say: the store cannot list, or has not done so yet.
     Unknown,
     /// These are there, with their scores.
     Listed(Vec<(AgentId, Option<Score>)>),
 }
 
-impl Contenders {
+impl StoreContenders {
     /// Whether that agent is there; `None` where nobody can say.
     pub(crate) fn knows(&self, id: &AgentId) -> Option<bool> {
         match self {
@@ -64,14 +64,14 @@ type Listed = Vec<(RegisterKey, Entry)>;
 
 impl Keeper {
     /// Who is there, as the last round has shown it.
-    pub(crate) fn contenders(&self) -> Contenders {
+    pub(crate) fn contenders(&self) -> StoreContenders {
         let now = self.settings.clock.now();
         let present = self.roster().present(now);
-        present.map_or(Contenders::Unknown, Contenders::Listed)
+        present.map_or(StoreContenders::Unknown, StoreContenders::Listed)
     }
 
     /// The same after the store was asked once more.
-    pub(crate) async fn contenders_now(&self) -> Contenders {
+    pub(crate) async fn contenders_now(&self) -> StoreContenders {
         // A store that fails says so elsewhere; what is known of its rows stays.
         drop(self.list().await);
         self.contenders()
@@ -133,7 +133,7 @@ impl Keeper {
         }
     }
 
-    fn roster(&self) -> MutexGuard<'_, Roster> {
+    fn roster(&self) -> MutexGuard<'_, PresentRoster> {
         // Nothing that can panic half-way runs under the lock.
         self.roster.lock().unwrap_or_else(PoisonError::into_inner)
     }

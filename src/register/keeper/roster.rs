@@ -36,7 +36,7 @@ pub(super) enum RowChange {
 
 /// See the [module](self).
 #[derive(Debug)]
-pub(super) struct Roster {
+pub(super) struct PresentRoster {
     name: LeaseName,
     rows: BTreeMap<AgentId, SeenRow>,
     /// The incarnations of agents of this process that a row was written for.
@@ -54,7 +54,7 @@ struct SeenRow {
     since: Time,
 }
 
-impl Roster {
+impl PresentRoster {
     pub(super) fn new(name: &LeaseName) -> Self {
         Self {
             name: name.clone(),
@@ -207,8 +207,8 @@ mod tests {
         AgentId::new(name).unwrap()
     }
 
-    fn roster() -> Roster {
-        Roster::new(&LeaseName {
+    fn roster() -> PresentRoster {
+        PresentRoster::new(&LeaseName {
             cluster: id("shop"),
             group: id("cron"),
         })
@@ -240,7 +240,7 @@ mod tests {
         Time::from_millis(seconds * 1_000)
     }
 
-    fn names(roster: &Roster, now: Time) -> Vec<String> {
+    fn names(roster: &PresentRoster, now: Time) -> Vec<String> {
         let present = roster.present(now).unwrap().into_iter();
         present.map(|(id, _)| id.to_string()).collect()
     }

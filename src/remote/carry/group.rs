@@ -91,14 +91,14 @@ pub(crate) struct LocalMembers {
 
 /// A group with its message type.
 #[derive(Debug)]
-pub(crate) struct Carrier<M: RemoteMessage> {
+pub(crate) struct GroupCarrier<M: RemoteMessage> {
     group: Group<M>,
     bounds: Bounds,
     /// Bytes that wait in a mailbox.
     mailbox: usize,
 }
 
-impl<M: RemoteMessage> Carrier<M> {
+impl<M: RemoteMessage> GroupCarrier<M> {
     pub(crate) fn new(group: Group<M>, limits: &Limits) -> Self {
         let (bounds, mailbox) = (limits.bounds(), limits.mailbox());
         Self {
@@ -109,7 +109,7 @@ impl<M: RemoteMessage> Carrier<M> {
     }
 }
 
-impl<M: RemoteMessage> Carried for Carrier<M> {
+impl<M: RemoteMessage> Carried for GroupCarrier<M> {
     fn name(&self) -> &str {
         self.group.name()
     }

@@ -18,7 +18,9 @@ mod rules;
 mod terms;
 
 pub(crate) use announce::{Announcer, NamedReceivers, RosterUpdate};
-pub(crate) use group::{Carried, Carrier, LocalMembers, LookAtMembers, Lost, Mailboxes, NodeRoute};
+pub(crate) use group::{
+    Carried, GroupCarrier, LocalMembers, LookAtMembers, Lost, Mailboxes, NodeRoute,
+};
 pub(crate) use guard::{GroupTermGuard, WallMillis};
 pub(crate) use outbox::{Batch, GroupSink, Outbox, Queued, Receivers};
 pub(crate) use registry::PeerAgents;

@@ -20,7 +20,7 @@ use crate::{
             peers::{ConnId, Origin},
             shared::{BridgeState, Parts, PeerState, lock},
         },
-        carry::{Carried, Carrier, GroupSink},
+        carry::{Carried, GroupCarrier, GroupSink},
         transport::Pipes,
         wire::{Allowance, Features},
     },
@@ -42,7 +42,7 @@ impl Stage {
     fn new(address: Option<&str>) -> Self {
         let limits = Limits::default();
         let group = Group::<BullyMessage>::new("g").unwrap();
-        let carried: Arc<dyn Carried> = Arc::new(Carrier::new(group, &limits));
+        let carried: Arc<dyn Carried> = Arc::new(GroupCarrier::new(group, &limits));
         let shared = Arc::new(BridgeState::new(Parts {
             me: introduction("a"),
             limits,

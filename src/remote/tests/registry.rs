@@ -12,7 +12,7 @@ use crate::{
     },
     remote::{
         Limits, LinkId, NodeIncarnation, RosterChange,
-        carry::{Batch, Carried, Carrier, PeerAgents, Receivers},
+        carry::{Batch, Carried, GroupCarrier, PeerAgents, Receivers},
     },
 };
 use bully_core::elections::message::{BullyMessage, Resign};
@@ -32,7 +32,7 @@ impl Host {
 
     fn of(group: Group<BullyMessage>, node: &str) -> Self {
         let limits = Limits::default();
-        let carrier: Arc<dyn Carried> = Arc::new(Carrier::new(group.clone(), &limits));
+        let carrier: Arc<dyn Carried> = Arc::new(GroupCarrier::new(group.clone(), &limits));
         let agents = PeerAgents::new(node, &[carrier], &limits, Time::ZERO, |_| {
             Box::new(|_, _| {})
         });

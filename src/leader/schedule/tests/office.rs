@@ -11,7 +11,7 @@ use std::{
 use super::super::{
     due::Every,
     interface::DueTick,
-    lists::{VoterList, VoterLists},
+    lists::{QuorumList, VoterLists},
     planner::Misfire,
     poll::Audience,
 };
@@ -97,7 +97,7 @@ impl Office {
             let is_few = self.plan.flaw == Some(flaw);
             if is_few { 1 } else { majority }
         };
-        Audience::Voters(VoterLists::only(VoterList {
+        Audience::Voters(VoterLists::only(QuorumList {
             voters: BTreeSet::clone(&self.voters),
             read: few(Flaw::ReadsTooFew),
             write: few(Flaw::WritesToTooFew),

@@ -27,7 +27,7 @@ use crate::remote::{
     BridgeError, BridgeHandle, ClusterId, Credential, Introduction, Limits, NodeId,
     NodeIncarnation, RemoteBridge, RemoteMessage,
     bridge::shared::{BridgeState, Parts},
-    carry::{Carried, Carrier, WallMillis},
+    carry::{Carried, GroupCarrier, WallMillis},
     transport::{Security, Tcp, Transport},
     wire::Versions,
 };
@@ -363,7 +363,7 @@ fn check_groups(carried: Vec<Arc<dyn Carried>>) -> Result<Vec<Arc<dyn Carried>>,
 }
 
 fn carry<M: RemoteMessage>(group: Group<M>) -> MakeCarried {
-    Box::new(|limits| Arc::new(Carrier::new(group, limits)))
+    Box::new(|limits| Arc::new(GroupCarrier::new(group, limits)))
 }
 
 /// Opens all groups, or none.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{
     super::super::{
-        lists::{VoterList, VoterLists},
+        lists::{QuorumList, VoterLists},
         poll::Audience,
     },
     AGENTS, World, id,
@@ -24,9 +24,9 @@ impl World<'_> {
         self.cut = cut;
     }
 
-    pub(super) fn list(&self) -> VoterList {
+    pub(super) fn list(&self) -> QuorumList {
         let majority = self.voters.len() / 2 + 1;
-        VoterList {
+        QuorumList {
             voters: self.voters.iter().copied().map(id).collect(),
             read: majority,
             write: self.voters.len() + 1 - majority,
