@@ -51,7 +51,7 @@ fn other_protocols() -> Vec<Case> {
         (
             "TLS",
             b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03".to_vec(),
-            "frame_too_large",
+            "tls",
         ),
         (
             "SSH",
