@@ -151,7 +151,8 @@ impl TrialWorld {
             world.agents.iter().all(|agent| agent.leader().is_some()) && world.leaders() == 1
         })
         .await;
-        actix::clock::sleep(MS(500)).await;
+        // An agent reads who else is there a second after its start, and then every 30 s.
+        actix::clock::sleep(MS(2_000)).await;
         world
     }
 
