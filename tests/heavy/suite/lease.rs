@@ -89,8 +89,8 @@ fn sound() -> Vec<Case> {
         ),
         Case::never(
             "lease: the store goes back, a lease of three, 4 ticks",
-            28_108,
-            30,
+            34_112,
+            35,
             "an agent leads after another one",
             long(None, 3, |rules, b| {
                 returns_renewed(rules, b);
