@@ -37,7 +37,7 @@ fn the_page_shows_who_leads_and_who_leads_after_a_crash() {
         browser.until("return document.querySelector('[data-id=\"row:agent-4\"]').className.includes('leads')").await;
         // What is refused is said.
         browser
-            .script("command({ crash: ['agent-5'] })", Vec::new())
+            .script("command({ command: 'crash agent-5' })", Vec::new())
             .await;
         browser.until("return document.querySelector('[data-id=answer]').textContent.includes('agent-5 is down')").await;
         let log = browser.noted().await;
@@ -263,9 +263,9 @@ fn what_was_clicked_is_copied_as_a_test_that_passes() {
         let test = browser.script(copied, Vec::new()).await;
         let test = test.as_str().unwrap();
         for call in [
-            r#"crash("agent-5")"#,
-            r#"isolate("agent-4")"#,
-            r#"rejoin("agent-4")"#,
+            r#"apply(&"crash agent-5".parse()?)"#,
+            r#"apply(&"isolate agent-4".parse()?)"#,
+            r#"apply(&"rejoin agent-4".parse()?)"#,
             r#"eq(["agent-4"])"#,
         ] {
             assert!(test.contains(call), "{test}");
@@ -280,7 +280,7 @@ fn a_recording_is_opened_and_played_as_it_was() {
     run(async {
         let (browser, page) = Browser::of_five(5).await;
         browser
-            .script("command({ crash: ['agent-5'] })", Vec::new())
+            .script("command({ command: 'crash agent-5' })", Vec::new())
             .await;
         browser.led_by("agent-4").await;
         command(&page, r#""pause""#).await;
