@@ -42,6 +42,24 @@ pub enum CertificateFault {
     OwnRefused,
 }
 
+impl CertificateFault {
+    /// Whether the certificate of the peer is at fault. Otherwise the peer says that this node's is: any client can say
+    /// so, and it is no evidence against the peer.
+    pub(crate) const fn is_of_peer(self) -> bool {
+        match self {
+            Self::NotShown
+            | Self::Authority
+            | Self::Expired
+            | Self::NotYetValid
+            | Self::Usage
+            | Self::Damaged
+            | Self::Name
+            | Self::Stranger => true,
+            Self::OwnAuthority | Self::OwnDates | Self::OwnRefused => false,
+        }
+    }
+}
+
 /// Why two sides do not know the same secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]

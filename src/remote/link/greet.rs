@@ -347,5 +347,31 @@ const TIMED_OUT: io::ErrorKind = io::ErrorKind::TimedOut;
 
 /// Whether the node at the other end is not the one that it should be.
 const fn is_about_identity(why: Closed) -> bool {
-    matches!(why, Closed::Auth | Closed::Certificate(_))
+    if let Closed::Certificate(fault) = why {
+        return fault.is_of_peer();
+    }
+    matches!(why, Closed::Auth)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::remote::CertificateFault;
+
+    /// Any client can send the alert that says it.
+    #[test]
+    fn a_peer_that_refuses_the_certificate_here_is_not_suspected() {
+        for (why, expected) in [
+            (Closed::Auth, true),
+            (Closed::Certificate(CertificateFault::Authority), true),
+            (Closed::Certificate(CertificateFault::Stranger), true),
+            (Closed::Certificate(CertificateFault::OwnAuthority), false),
+            (Closed::Certificate(CertificateFault::OwnDates), false),
+            (Closed::Certificate(CertificateFault::OwnRefused), false),
+            (Closed::Tls, false),
+            (Closed::Lost, false),
+        ] {
+            assert_eq!(is_about_identity(why), expected, "{why}");
+        }
+    }
 }
