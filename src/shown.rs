@@ -50,7 +50,7 @@ impl<'a> From<&'a Leader> for ShownLeader<'a> {
     }
 }
 
-/// What was measured, in milliseconds.
+/// A measurement, in milliseconds.
 #[derive(Debug, Serialize)]
 pub(crate) struct ShownMeasurement {
     #[serde(rename = "echo_ms", serialize_with = "millis")]

@@ -73,11 +73,11 @@ pub(crate) enum Basis {
 pub(super) type Resolve<E> =
     fn((&<E as Election>::Config, Basis), &Choices) -> Result<Resolved<E>, StartError>;
 
-/// What the calls of a builder ask for.
+/// The result of a builder's calls.
 pub(super) struct Resolved<E: Election> {
     pub(super) config: E::Config,
     pub(super) attachment: Option<Attachment<E>>,
-    /// `None` for an election that is none of this crate's modes.
+    /// `None` for an election that this crate has no mode for.
     pub(super) mode: Option<ElectionMode>,
 }
 

@@ -196,7 +196,7 @@ impl<E: Election> Agent<E> {
             }
             Event::Acquired { .. } | Event::Lost { .. } => self.drain = Drain::No,
             Event::Voters(event) => self.on_voters(event),
-            // A later core may have more variants: `tests/layering` finds those that this list lacks.
+            // A later core may have more variants: `tests/layering` finds the variants that this list lacks.
             Event::Renewed { .. } | Event::NewLeader(_) | Event::NoLeader { .. } | _ => {}
         }
         self.shared.tell(self.incarnation, event);

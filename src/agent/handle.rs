@@ -156,7 +156,7 @@ impl<E: Election> ElectionHandle<E> {
         }
     }
 
-    /// What the agent's mode offers to the features that are built on it. Each feature asks for it when it starts.
+    /// Returns the offers of the agent's mode to the features that are built on it. Each feature checks them when it starts.
     pub fn offers(&self) -> Offers {
         self.shared.offers()
     }

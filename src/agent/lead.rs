@@ -242,7 +242,7 @@ impl<'a, E: Election> Panics<'a, E> {
 /// A lead future from the call that made it to its end.
 struct GivenWork {
     shared: Arc<SharedState>,
-    /// Until it is polled: what the task that warns of that looks at.
+    /// Present until the first poll. The task that warns of an unpolled future holds a weak reference to it.
     unpolled: Option<Arc<()>>,
 }
 

@@ -34,7 +34,7 @@ pub(super) fn log(event: &Event, is_change: bool) {
         }
         Event::NoLeader { term } if is_change => info!(%term, "leader gone"),
         Event::NoLeader { term } => debug!(%term, "leader gone"),
-        // A later core may have more variants: `tests/layering` finds those that this list lacks.
+        // A later core may have more variants: `tests/layering` finds the variants that this list lacks.
         Event::Voters(_) | _ => info!("{event}"),
     }
 }

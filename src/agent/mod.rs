@@ -52,7 +52,10 @@
 //! # Where to go next
 //! `drive.rs` carries out a step; `actor.rs` is the mailbox, `leadership.rs` the state machine that
 //! all threads see, `shared.rs` what handles read, `lead.rs` the work of a leader, `subscribers.rs`
-//! the subscribers of events, `diagnosis/` and `vitals.rs` why there is no leader, `offers/` what a mode offers to the features built on it, `voters.rs` changes of the voters, `vacancy.rs` the warning of it, `saving.rs` the wait for a record, `progress.rs` the probe of work, `eligibility.rs` the score that counts, `builder.rs` the start.
+//! the subscribers of events, `diagnosis/` and `vitals.rs` the reasons for a missing leader, `offers/` the offers
+//! of each mode to the features built on it, `voters.rs` changes of the voters, `vacancy.rs` the warning of a
+//! missing leader, `saving.rs` the wait for a record, `progress.rs` the probe of work, `eligibility.rs` the score
+//! that counts, `builder.rs` the start.
 
 mod actor;
 pub(crate) mod any;

@@ -88,7 +88,7 @@ impl Subscribers {
             (Event::Lost { .. } | Event::Renewed { .. } | Event::Draining { .. }, None) => {
                 return false;
             }
-            // A later core may have more variants: `tests/layering` finds those that this list lacks.
+            // A later core may have more variants: `tests/layering` finds the variants that this list lacks.
             (Event::NewLeader(_) | Event::NoLeader { .. } | Event::Voters(_) | _, _) => {}
         }
         let working = &mut self.working;

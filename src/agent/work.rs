@@ -1,7 +1,7 @@
-//! The work that an agent was given to do while it leads: whether there is any, whether it runs, and how it failed.
+//! The work of a leader: whether the agent was given any, whether it runs, and how it failed.
 //!
 //! Decided here, without a clock or a runtime: when a leader has work and none of it runs, and for how long a failure is
-//! worth a word. Not here: what follows from a failure (`lead.rs`), and the sentences (`diagnosis/`).
+//! a finding. Not here: the consequences of a failure (`lead.rs`), and the sentences (`diagnosis/`).
 
 use std::time::Duration;
 
@@ -11,10 +11,10 @@ use crate::protocol::Time;
 
 use super::{Finding, shared::SharedState};
 
-/// What is known of the lead futures of one agent.
+/// The lead futures of one agent: their number, and their failures.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct WorkSigns {
-    /// Lead futures that nobody has polled yet.
+    /// Lead futures that were not polled yet.
     unpolled: u32,
     /// Lead futures that were polled and were not dropped yet: they run, or wait for a leadership.
     polled: u32,
@@ -53,7 +53,7 @@ impl WorkSigns {
         self.last = Some((now, reason));
     }
 
-    /// What there is to say of the work of an agent, which leads in good order or does not.
+    /// Returns the finding about the agent's work. `leads`: the agent leads, and does not drain.
     pub(super) fn judge(&self, leads: bool, now: Time) -> Option<Finding> {
         let is_given = self.has_run || self.unpolled > 0;
         if leads && is_given && self.polled == 0 {

@@ -34,9 +34,10 @@ use super::{
 };
 
 impl Config {
-    /// Starts what the configuration says: the group, the bridge if there are peers or an address to listen at, and the
-    /// agent. A configuration with the section `zenoh` is started by the crate `actix-bully-zenoh`, and refused here. With voters the agent and the bridge run on a thread of their own
-    /// ([`ElectionArbiter`]), where no busy neighbour makes a lease late; without on the current arbiter.
+    /// Starts the parts of the configuration: the group, the bridge if there are peers or an address to listen at, and the
+    /// agent. The crate `actix-bully-zenoh` starts a configuration with the section `zenoh`, which is refused here. With
+    /// voters the agent and the bridge run on a thread of their own ([`ElectionArbiter`]), where no busy neighbour makes a
+    /// lease late; without voters they run on the current arbiter.
     ///
     /// It reads the secret or certificates and opens the store: small files, blocking.
     ///

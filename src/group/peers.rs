@@ -51,7 +51,7 @@ pub struct PeerReport {
     /// In the last minute it said that it refused another, earlier process of this node's name.
     pub has_twin: bool,
     /// In the last minute it named terms that are later than the clock of this host allows: its clock is ahead, or this one
-    /// is behind. What it says with them is not heard.
+    /// is behind. Its messages with these terms are dropped.
     pub is_clock_ahead: bool,
     /// It is linked, and has named no agent of this group.
     pub lacks_group: bool,

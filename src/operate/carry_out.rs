@@ -178,7 +178,7 @@ fn give(agent: &dyn OperatedAgent, command: &Command) -> Result<(), CommandRefus
     })
 }
 
-/// What the group lacks once that agent has left, if it is a voter of a quorum.
+/// The quorum that the group lacks after that agent has left, if the agent is a voter of one.
 fn lacks_without(agent: &dyn OperatedAgent) -> Option<QuorumLack> {
     let requirements = agent.requirements()?;
     requirements.voters?;

@@ -47,7 +47,7 @@ impl Moment {
         }
     }
 
-    /// Whether nobody can say that no other agent could lead.
+    /// Whether another agent could lead, or the store of the lease cannot list the others.
     fn may_have_other(&self) -> bool {
         self.has_other || self.contenders == Some(StoreContenders::Unknown)
     }

@@ -114,7 +114,7 @@ pub struct QuorumLack {
 }
 
 impl QuorumLack {
-    /// What a group lacks whose `reachable` voters, of whom `needed` elect a leader, include one that leaves.
+    /// Returns the lack after one of `reachable` voters has left, where `needed` elect a leader.
     pub(super) fn without_one(reachable: u32, needed: u32) -> Option<Self> {
         let reachable = reachable.saturating_sub(1);
         (reachable < needed).then_some(Self { reachable, needed })

@@ -1,4 +1,4 @@
-//! What an operator does about a link that ended or never came to be.
+//! The advice to an operator for a link that ended or never came to be.
 //!
 //! Decided here: one piece of advice for each cause, and none for a link that ends in the ordinary way. Every report of a
 //! cause, in the log, the diagnosis and `/health`, takes its advice from here, so that no layer adds a guess of its own. Not
@@ -198,7 +198,7 @@ mod tests {
         for (why, word) in CAUSES {
             let advice = advice(*why).unwrap_or_default();
             assert!(advice.contains(word), "{why}: {advice}");
-            // The cause is said once, and what to do is no question.
+            // The cause stands once, and neither text is a question.
             let cause = why.to_string();
             assert!(!cause.contains('?') && !advice.contains('?'), "{cause}");
         }

@@ -1,4 +1,4 @@
-//! What was wrong with the proof of a node: its certificate, or the secret.
+//! The faults in the proof of a node: its certificate, or the secret.
 //!
 //! Decided here: which faults are told apart, for the log and the diagnosis of this side. The peer is told that it is not
 //! accepted, and no more. Not here: what to do about each (`advice.rs`).
@@ -25,7 +25,7 @@ pub enum CertificateFault {
     /// The peer's is damaged, or not its own.
     #[error("the peer's certificate is damaged, or not its own")]
     Damaged,
-    /// The peer's names another node than the one that is expected there.
+    /// The peer's does not name the node that is expected there.
     #[error("the peer's certificate does not name the node that is expected there")]
     Name,
     /// The peer's names a node that is not in the table.

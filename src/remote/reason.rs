@@ -44,7 +44,7 @@ pub enum Closed {
     /// The peer is not in the table, or is not the node that its certificate names.
     #[error("the peer is not in the table under the name that it uses")]
     Auth,
-    /// Another node answers than the one that was dialled.
+    /// Another node answers than this side dialled.
     #[error("another node answers there than the one that was dialled")]
     OtherNode,
     /// A certificate is not accepted, or none was shown. Counted as `auth_failed`, or as `tls` where the peer does not

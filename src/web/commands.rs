@@ -17,10 +17,10 @@ use crate::operate::{Order, Outcome, OutcomeVerdict, RecordRequest};
 
 use super::{Routes, Token, json, read_body, refusal, token::bearer};
 
-/// So many bytes an order has at most.
+/// Longest order, in bytes.
 const LONGEST: usize = 4096;
 
-/// An order arrives within this time: one that trickles would hold its connection for good.
+/// Time in which an order arrives. A body that trickles would hold its connection for good.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 pub(super) async fn command(

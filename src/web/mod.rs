@@ -27,7 +27,7 @@
 //! | `GET /status` | the whole [`Report`](crate::operate::Report) | 200 |
 //! | `GET /metrics` | the text that the application [renders](Routes::metrics) | 200; not mounted without it |
 //! | `POST /commands` | an [`Order`](crate::operate::Order) in, what became of it out; not mounted [without a token](Routes::commands) | 200 done; 409 refused, or something else came of it; 504 nothing known in time; 401 no token, 403 a wrong one; 400, 413 no order; 408 no order within 10 s |
-//! | `POST /record` | a [`RecordRequest`](crate::operate::RecordRequest) in, the record of each agent out: on, off, or what is written; not mounted [without a token](Routes::commands) | 200; 401, 403, 400, 413, 408 as above |
+//! | `POST /record` | a [`RecordRequest`](crate::operate::RecordRequest) in, the record of each agent out: on, off, or its content; not mounted [without a token](Routes::commands) | 200; 401, 403, 400, 413, 408 as above |
 //!
 //! Where a node has several agents, `?group=..&agent=..` says of `/leader` which one is meant.
 //!
@@ -204,7 +204,7 @@ struct Message<'a> {
     message: &'a str,
 }
 
-/// A body of no more than so many bytes, which arrives within that time. A body that trickles would hold its connection.
+/// Reads a body of at most `longest` bytes, which arrives `within` that time. A body that trickles would hold its connection.
 pub(crate) async fn read_body(
     body: Payload,
     longest: usize,

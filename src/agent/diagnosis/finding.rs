@@ -51,20 +51,20 @@ pub enum Finding {
     },
     /// The store of the lease has failed for so long: this agent cannot take the lease, or loses it.
     RegisterFails {
-        /// How the store is called.
+        /// The name of the store.
         store: String,
-        /// What it said last.
+        /// Its last answer.
         reason: String,
         /// Since when, counted back from now. As JSON: `since_ms`.
         #[serde(rename = "since_ms", serialize_with = "shown::millis")]
         since: Duration,
     },
-    /// The store of the lease is read and has taken no write of this process for so long: this agent cannot take the lease,
-    /// or loses it.
+    /// The store of the lease answers reads and takes no writes of this process: this agent cannot take the lease, or loses
+    /// it.
     RegisterTakesNoWrites {
-        /// How the store is called.
+        /// The name of the store.
         store: String,
-        /// What it said last.
+        /// Its last answer.
         reason: String,
         /// Since when, counted back from now. As JSON: `since_ms`.
         #[serde(rename = "since_ms", serialize_with = "shown::millis")]
@@ -72,7 +72,7 @@ pub enum Finding {
     },
     /// The store of the lease holds something else where the lease of this group should be. It is not written over.
     RegisterForeign {
-        /// How the store is called.
+        /// The name of the store.
         store: String,
         /// What is there.
         reason: String,
@@ -194,7 +194,7 @@ pub enum Finding {
         /// How long ago it did so last. As JSON: `since_ms`.
         #[serde(rename = "since_ms", serialize_with = "shown::millis")]
         since: Duration,
-        /// What it said, or what it did.
+        /// The last failure.
         reason: String,
     },
     /// This agent leads, and the work that it was given does not run.
@@ -228,12 +228,12 @@ pub enum Finding {
     },
     /// The store of the lease answers later than the timings assume.
     RegisterIsSlow {
-        /// How the store is called.
+        /// The name of the store.
         store: String,
         /// The time of an answer, the median of ten. As JSON: `answer_ms`.
         #[serde(rename = "answer_ms", serialize_with = "shown::millis")]
         answer: Duration,
-        /// What the timings allow. As JSON: `assumed_ms`.
+        /// The longest time that the timings allow. As JSON: `assumed_ms`.
         #[serde(rename = "assumed_ms", serialize_with = "shown::millis")]
         assumed: Duration,
         /// The lease, if three answers do not fit into it: then no leader can hold it. As JSON: `too_short_ms`.
@@ -359,14 +359,14 @@ pub enum Finding {
     LeaderUnlinked {
         /// Its name.
         leader: AgentId,
-        /// What the store is called.
+        /// The name of the store.
         store: String,
     },
     /// The leader holds the lease in a store. Agents of other processes are known by that store alone.
     HoldsLease {
         /// Its name.
         leader: AgentId,
-        /// What the store is called.
+        /// The name of the store.
         store: String,
     },
     /// The leader hands over, once its work has ended.

@@ -8,8 +8,9 @@
 //!   the bridge: peers ──┘                                      └ the warning while no agent leads
 //! ```
 //!
-//! Decided here: what a diagnosis is made of. It is read without the agent's mailbox, so an agent that hangs
-//! has one as well. Not here: what counts as a finding (`judge.rs`, `register.rs`, `timings.rs`), and its words (`sentence.rs`).
+//! Decided here: the parts of a diagnosis. It is read without the agent's mailbox, so an agent that hangs
+//! has one as well. Not here: the conditions of a finding (`judge.rs`, `register.rs`,
+//! `timings.rs`), and its words (`sentence.rs`).
 
 mod finding;
 mod judge;

@@ -1,4 +1,4 @@
-//! What the store of a lease has said, as findings.
+//! The answers of a lease's store, as findings.
 //!
 //! Decided here: which of its troubles are found. Not here: when a store counts as failing (`register/keeper/health.rs`), and
 //! whether it answers in time (`timings.rs`).
@@ -36,8 +36,8 @@ impl Facts {
         }
     }
 
-    /// What is said of a holder that the store knows, in place of what is said of members; `None` where the members and
-    /// their ranks are known.
+    /// Returns the finding about a holder that the store knows, which replaces the comparison of members. `None` where the
+    /// members and their ranks are known.
     pub(super) fn holder(&self, leader: &AgentId, is_reachable: bool) -> Option<Finding> {
         let (store, _) = self.register.as_ref()?;
         let (leader, store) = (leader.clone(), store.clone());

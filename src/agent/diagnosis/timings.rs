@@ -25,7 +25,7 @@ impl Facts {
         }
     }
 
-    /// Whether what was measured suits the timings, and whether other nodes have the same.
+    /// Checks the timings against the measurements, and against the timings of other nodes.
     pub(super) fn judge_timings(&self, found: &mut Vec<Finding>) {
         found.extend(self.linked().filter_map(|peer| {
             let (theirs, mine) = peer.timings.clone()?;
@@ -74,7 +74,7 @@ impl Facts {
         let (store, _) = self.register.as_ref()?;
         let answer = self.signs.prospects.slow_answers?;
         let allowed = |timings: &Timings| timings.delay_bound().saturating_mul(2);
-        // A renewal, a read of what is claimed, and the next renewal.
+        // A renewal, a read of the claims, and the next renewal.
         let fits = |lease: &Duration| answer.saturating_mul(3) < *lease;
         Some(Finding::RegisterIsSlow {
             store: store.clone(),

@@ -1,10 +1,10 @@
-//! What an agent answers by its offers.
+//! The offers of an agent, by its mode and its links.
 
 use super::Offers;
 use crate::agent::shared::SharedState;
 
 impl SharedState {
-    /// What the agent's mode offers to the features that are built on it.
+    /// Returns the offers of the agent's mode.
     pub(in crate::agent) fn offers(&self) -> Offers {
         let has_links = !self.membership().members().is_closed();
         self.settings.mode().offers(has_links)

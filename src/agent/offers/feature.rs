@@ -1,4 +1,4 @@
-//! The features that are built on an election, and what each of them needs.
+//! The features that are built on an election, and the need of each.
 //!
 //! Decided here: the need of each feature. A feature without a need works in every mode.
 
@@ -66,7 +66,7 @@ features! {
     CtlVoters "`bullyctl voters` that changes them",
 }
 
-/// What a feature needs of a mode.
+/// The need of a feature, which an offer of the mode meets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FeatureNeed {
     Nothing,
@@ -118,7 +118,7 @@ impl Feature {
 }
 
 impl Offers {
-    /// Whether these offers have what a feature needs.
+    /// Checks that these offers meet the need of a feature.
     ///
     /// # Errors
     /// [`NotOffered`] names the missing offer, and the setting that provides it.

@@ -6,7 +6,7 @@ use std::fmt;
 
 use super::Feature;
 
-/// A feature is refused, because the mode of its agent does not offer what it needs. Nothing was changed.
+/// A feature is refused, because the mode of its agent lacks an offer that the feature needs. Nothing was changed.
 #[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{feature} needs {}: {}", .lack.missing(), .lack.provided_by())]
 #[non_exhaustive]
@@ -31,7 +31,7 @@ pub enum Lack {
     Fence,
     /// The token of a leadership is a fence under a condition.
     FenceWithoutCondition,
-    /// There is no list of voters.
+    /// The election has none of the lists that name voters.
     Voters,
     /// The list of voters does not change while the group runs.
     VotersThatChange,

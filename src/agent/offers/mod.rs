@@ -1,4 +1,4 @@
-//! What each mode offers to the features that are built on an election.
+//! The offers of each mode to the features that are built on an election.
 //!
 //! ```text
 //!   mode, links ─▶ Offers ──check(Feature)──▶ the feature starts
@@ -6,7 +6,7 @@
 //!                    └─▶ the table on the page of `leader`
 //! ```
 //!
-//! Decided here: the offers of each mode, as data. Not here: what a feature needs (`feature.rs`), and the words of a
+//! Decided here: the offers of each mode, as data. Not here: the need of a feature (`feature.rs`), and the words of a
 //! refusal (`lack.rs`).
 
 mod asked;
@@ -20,7 +20,7 @@ pub use lack::{Lack, NotOffered};
 
 use crate::protocol::{Leaders, Requirements};
 
-/// What the mode of an agent offers to the features that are built on it: a function of the mode, and of whether a bridge
+/// The offers of an agent's mode to the features that are built on it. They depend on the mode, and on whether a bridge
 /// carries the agent's group.
 ///
 /// ```
@@ -110,7 +110,7 @@ pub enum VoterList {
     Changes,
     /// It is the same until all agents have stopped.
     Fixed,
-    /// There is no list.
+    /// The mode has none.
     None,
 }
 
@@ -157,7 +157,7 @@ impl ElectionMode {
         }
     }
 
-    /// What it offers, with the links of a bridge and without.
+    /// Returns its offers. `has_links`: a bridge carries the group.
     pub(crate) const fn offers(self, has_links: bool) -> Offers {
         let carrier = self.carrier(has_links);
         let usual = Offers {

@@ -69,7 +69,7 @@ const NOTICES: [&str; 6] = [
     "notice_replayed",
 ];
 
-/// What a network that carries messages, not bytes, delivered and was ignored, as [`RefusedPackets`] has it.
+/// Names of the packets that were ignored on a network that carries messages, not bytes; [`RefusedPackets`] counts them.
 const PACKETS: [&str; 4] = [
     "packet_malformed",
     "packet_stray",

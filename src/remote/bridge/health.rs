@@ -30,7 +30,7 @@ use super::shared::{BridgeState, PeerState, lock};
 #[derive(Debug, Default)]
 pub(crate) struct PeerHealth {
     trouble: Mutex<Option<Trouble>>,
-    /// What the peer has said of its groups over the present link.
+    /// The groups that the peer has named over the present link.
     opened: Mutex<PeerGroups>,
     /// When a later process of its name was last refused, since an earlier one is linked.
     contested: Mutex<Option<Time>>,
@@ -42,7 +42,7 @@ pub(crate) struct PeerHealth {
     echo: AtomicU64,
 }
 
-/// Who was refused tries again within a few seconds, so it is gone if it has not done so for that long.
+/// Time after which a contest for a name counts as over. A refused process tries again within a few seconds.
 const CONTESTED: Duration = Duration::from_secs(60);
 
 /// The groups of a peer.
@@ -56,10 +56,10 @@ struct PeerGroups {
     are_all: bool,
 }
 
-/// Most groups of a peer that are kept for people although this side does not carry them.
+/// Largest number of a peer's groups that are kept for people although this side does not carry them.
 const OTHERS: usize = 4;
 
-/// What a peer has said of the rules of a group.
+/// The rules and timings of a group, as a peer named them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct PeerOpened {
     epoch: u64,
@@ -68,7 +68,7 @@ struct PeerOpened {
     pace: Option<Pace>,
 }
 
-/// Why there is no link, and what to do about that.
+/// The reason why a link is missing, and the advice for it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Trouble {
     text: String,
@@ -173,7 +173,7 @@ impl PeerHealth {
         lock(&self.opened).known.insert(group.to_owned(), said);
     }
 
-    /// A question was answered after so many nanoseconds.
+    /// An answer to a question took `nanos` nanoseconds.
     pub(crate) fn echoed(&self, nanos: u64) {
         self.echo.store(nanos.max(1), Relaxed);
     }
@@ -183,7 +183,7 @@ impl PeerHealth {
         (nanos > 0).then(|| Duration::from_nanos(nanos))
     }
 
-    /// Why there is no link, where that is known.
+    /// The reason why the link is missing, where it is known.
     pub(crate) fn last_error(&self) -> Option<String> {
         lock(&self.trouble).as_ref().map(|known| known.text.clone())
     }

@@ -345,7 +345,7 @@ async fn say(stream: &mut Box<dyn Stream>, out: &mut BytesMut) -> Result<(), Clo
 
 const TIMED_OUT: io::ErrorKind = io::ErrorKind::TimedOut;
 
-/// Whether the node at the other end is not the one that it should be.
+/// Whether the node at the other end is another one than expected.
 const fn is_about_identity(why: Closed) -> bool {
     if let Closed::Certificate(fault) = why {
         return fault.is_of_peer();

@@ -141,7 +141,7 @@ impl TlsReason {
         }
     }
 
-    /// What the peer says of this side, which has shown its certificate.
+    /// The refusal in an alert of the peer. This side has shown its certificate.
     #[expect(
         clippy::wildcard_enum_match_arm,
         reason = "TLS has many more alerts, and none of them is about a certificate"

@@ -112,7 +112,7 @@ pub(crate) struct Transfer {
     /// The agent that shall lead; without it, the election decides
     #[arg(long, value_name = "AGENT")]
     to: Option<AgentId>,
-    /// The agent without `--to`, which is refused: that may mean the one that leads or the one that shall lead
+    /// The agent without `--to`, which is refused: that may mean the present leader or the next leader
     #[arg(hide = true, value_name = "AGENT", value_parser = needs_to)]
     bare: Option<String>,
     #[command(flatten)]
