@@ -1,7 +1,7 @@
 //! Groups of one name in one process.
 //!
-//! Decided here: that a second one has no agents. The two do not know each other, so each elects a leader of its own, and
-//! nothing says so. Several hosts may be simulated in one process: their groups are opened to a bridge, or go through a wire
+//! Decided here: a second one has no agents. The two would not know each other, and each would elect a leader of its own
+//! without a word of it. Several hosts may be simulated in one process: their groups are opened to a bridge, or go through a wire
 //! of a test.
 
 use std::{
@@ -27,8 +27,8 @@ struct KnownGroup {
 }
 
 impl<M: PeerMessage> Group<M> {
-    /// Notes that agents are about to join; says whether the group may have them, which it may not if another group of its
-    /// name in this System has agents. Two that were opened to other hosts are those of two hosts.
+    /// Notes that agents are about to join. Returns whether the group may have them: another group of its name in this
+    /// System must have none. Two groups that were opened to other hosts are those of two hosts.
     pub(crate) fn is_alone(&self) -> bool {
         let Some(system) = System::try_current() else {
             return true;
@@ -44,7 +44,8 @@ impl<M: PeerMessage> Group<M> {
         for known in groups.iter() {
             let is_like =
                 known.name == self.name() && (known.system, known.messages) == (system, messages);
-            let other = known.group.upgrade().filter(|_| is_like);
+            // The others are not even held: the last one to hold a group drops it, here under the lock.
+            let other = is_like.then(|| known.group.upgrade()).flatten();
             let Some(Ok(other)) = other.map(Arc::downcast::<GroupState<M>>) else {
                 continue;
             };

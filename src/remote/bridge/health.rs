@@ -42,8 +42,9 @@ pub(crate) struct PeerHealth {
     echo: AtomicU64,
 }
 
-/// Time after which a contest for a name counts as over. A refused process tries again within a few seconds.
-const CONTESTED: Duration = Duration::from_secs(60);
+/// Time after which a contest for a name, or a clock that is ahead, counts as over. Each shows itself again within a few
+/// seconds.
+const RECENT: Duration = Duration::from_secs(60);
 
 /// The groups of a peer.
 #[derive(Debug, Default)]
@@ -124,7 +125,7 @@ impl PeerHealth {
     /// The peer refused an earlier process of this node's name; says whether that is news.
     pub(crate) fn note_twin(&self, now: Time) -> bool {
         let before = lock(&self.twin).replace(now);
-        before.is_none_or(|before| now.since(before) >= CONTESTED)
+        before.is_none_or(|before| now.since(before) >= RECENT)
     }
 
     /// A link is ready.
@@ -155,7 +156,7 @@ impl PeerHealth {
     /// The peer names terms that are later than the clock here allows.
     pub(crate) fn note_ahead(&self, now: Time) -> bool {
         let before = lock(&self.ahead).replace(now);
-        before.is_none_or(|before| now.since(before) >= CONTESTED)
+        before.is_none_or(|before| now.since(before) >= RECENT)
     }
 
     /// The peer has said which rules it follows in a group; `mine` if nothing crosses because of them.
@@ -233,7 +234,7 @@ impl BridgeState {
         drop(agents);
         let contested = *lock(&peer.health.contested);
         let twin = *lock(&peer.health.twin);
-        let is_recent = |at: Time| self.now().since(at) < CONTESTED;
+        let is_recent = |at: Time| self.now().since(at) < RECENT;
         // An error of before the link means nothing any more.
         let trouble = lock(&peer.health.trouble).clone();
         let trouble = trouble.filter(|_| unlinked_for.is_some());
