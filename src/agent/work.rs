@@ -9,7 +9,7 @@ use tracing::warn;
 
 use crate::protocol::Time;
 
-use super::{Finding, shared::SharedState};
+use super::{Finding, Status, shared::SharedState};
 
 /// The lead futures of one agent: their number, and their failures.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -55,10 +55,8 @@ impl WorkSigns {
 
     /// Returns the finding about the agent's work. `leads`: the agent leads, and does not drain.
     pub(super) fn judge(&self, leads: bool, now: Time) -> Option<Finding> {
-        let is_given = self.has_run || self.unpolled > 0;
-        if leads && is_given && self.polled == 0 {
-            let has_run = self.has_run;
-            return Some(Finding::NothingRuns { has_run });
+        if let Some(found) = self.nothing_runs(leads) {
+            return Some(found);
         }
         let (at, reason) = self.last.as_ref()?;
         let since = now.since(*at);
@@ -67,6 +65,12 @@ impl WorkSigns {
             since,
             reason: reason.clone(),
         })
+    }
+
+    fn nothing_runs(&self, leads: bool) -> Option<Finding> {
+        let is_given = self.has_run || self.unpolled > 0;
+        let has_run = self.has_run;
+        (leads && is_given && self.polled == 0).then_some(Finding::NothingRuns { has_run })
     }
 }
 
@@ -79,13 +83,17 @@ impl SharedState {
 
     /// Warns if this agent leads and none of its work runs.
     pub(super) fn warn_of_work(&self) {
-        let (status, now) = (self.status(), self.now());
-        let leads = status.leading.is_some() && !status.draining;
-        let found = self.vitals().note_work(|work| work.judge(leads, now));
-        if let Some(found @ Finding::NothingRuns { .. }) = found {
+        let leads = has_to_work(&self.status());
+        let found = self.vitals().note_work(|work| work.nothing_runs(leads));
+        if let Some(found) = found {
             warn!(node = %self.id(), "{found}");
         }
     }
+}
+
+/// Whether the agent leads, and does not hand over.
+pub(super) const fn has_to_work(status: &Status) -> bool {
+    status.leading.is_some() && !status.draining
 }
 
 /// Work that has not failed for this time is taken to be mended. The pauses between failures of work grow up to several

@@ -17,6 +17,7 @@ use super::{Finding, NotLeading, VoterCount};
 use crate::agent::{
     Carrier, Lifecycle, Offers, Status,
     vitals::{Assumptions, VitalSigns},
+    work::has_to_work,
 };
 
 /// All that is known at one moment.
@@ -402,7 +403,7 @@ impl Facts {
     }
 
     fn work(&self) -> Option<Finding> {
-        let leads = self.status.leading.is_some() && !self.status.draining;
+        let leads = has_to_work(&self.status);
         self.signs.work.as_ref()?.judge(leads, self.now)
     }
 
