@@ -94,7 +94,7 @@ impl AgentReader {
 
     /// Whether agents of other hosts may take part.
     pub(crate) fn is_open(&self) -> bool {
-        !self.0.membership().members().is_closed()
+        self.0.is_open()
     }
 
     /// Who could take the lease, as its store said last; `None` where the group has no lease in a store.

@@ -6,7 +6,11 @@ use crate::agent::shared::SharedState;
 impl SharedState {
     /// Returns the offers of the agent's mode.
     pub(in crate::agent) fn offers(&self) -> Offers {
-        let has_links = !self.membership().members().is_closed();
-        self.settings.mode().offers(has_links)
+        self.settings.mode().offers(self.is_open())
+    }
+
+    /// Whether agents of other hosts may take part, because a bridge carries the group.
+    pub(in crate::agent) fn is_open(&self) -> bool {
+        !self.membership().members().is_closed()
     }
 }
