@@ -97,7 +97,7 @@ impl AgentReader {
         self.0.is_open()
     }
 
-    /// Who could take the lease, as its store said last; `None` where the group has no lease in a store.
+    /// The agents that could take the lease, by the last answer of its store; `None` without a lease in a store.
     pub(crate) fn contenders(&self) -> Option<StoreContenders> {
         self.0.keeper().map(|keeper| keeper.contenders())
     }

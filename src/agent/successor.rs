@@ -1,7 +1,7 @@
-//! Which agents one may be asked to hand over to.
+//! The agents to which an agent may be asked to hand over.
 //!
-//! Decided here: that of a group whose lease is in a store the agents of other processes count as well. Not here: who they are
-//! ([`keeper`](crate::register::keeper)), and whom an election chooses.
+//! Decided here: if the lease of a group is in a store, agents of other processes count as well. Not here: the list of them
+//! ([`keeper`](crate::register::keeper)), and the choice of an election.
 
 use std::sync::Arc;
 
@@ -28,8 +28,8 @@ impl SharedState {
         Keeper::of(self.membership().kept())
     }
 
-    /// Whether the store of the lease names that agent, of another process. Where a store cannot say it, the hand-over
-    /// will show it.
+    /// Whether the store of the lease names that agent, of another process. If a store cannot list its agents, the hand-over
+    /// shows it.
     fn knows_elsewhere(&self, id: &AgentId) -> bool {
         let keeper = self.keeper();
         keeper.is_some_and(|keeper| keeper.contenders().knows(id) != Some(false))

@@ -85,7 +85,7 @@ impl TableReader<'_> {
     }
 }
 
-/// What all variables of a configuration begin with: the prefix, and one underscore.
+/// Returns the beginning of each variable of a configuration: the prefix, and one underscore.
 ///
 /// # Errors
 /// [`ConfigError::Prefix`] for a prefix that no name of a variable has.

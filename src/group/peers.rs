@@ -42,7 +42,7 @@ pub struct PeerReport {
     /// How long the last question to it took to be answered, there and back. As JSON: `echo_ms`.
     #[serde(rename = "echo_ms", serialize_with = "shown::optional_millis")]
     pub echo: Option<Duration>,
-    /// What to do about [`last_error`](Self::last_error), where there is something to do. For people: the words may change.
+    /// The advice for [`last_error`](Self::last_error), where there is one. For people: the words may change.
     pub advice: Option<&'static str>,
     /// The last refusal was because another process has this node's name, or had it later.
     pub is_name_disputed: bool,

@@ -32,7 +32,7 @@ pub(super) trait OperatedAgent: Send + Sync {
     fn kept_unix_ms(&self) -> Option<u64>;
     fn members(&self) -> Arc<Members>;
     fn counts(&self) -> Counts;
-    /// Who could take the lease, if the group has one: as its store said last, or after it was asked once more.
+    /// The agents that could take the lease, if the group has one: by the last answer of its store, or by a new one.
     fn contenders(&self) -> Option<StoreContenders>;
     fn contenders_now(&self) -> BoxFuture<'_, Option<StoreContenders>>;
     /// What the group shares: its voters, where a list names them.

@@ -143,7 +143,7 @@ async fn change_voters(
 
 /// Gives a command to an agent, and looks at it until something has become of that.
 async fn follow(agent: &dyn OperatedAgent, command: &Command, deadline: Instant) -> Outcome {
-    // Who has come or gone since the rows were read last.
+    // Agents may have come or gone since the last reading of the rows.
     agent.contenders_now().await;
     let (before, members) = agent.moment();
     let given = Judge::new(agent.id(), command, &before, &members)

@@ -26,7 +26,7 @@ pub(super) struct Moment {
     pub(super) score: Option<Score>,
     /// Whether another voter is up and has a score, or the store of the lease names such an agent of another process.
     pub(super) has_other: bool,
-    /// Who could lead by the store of the lease, if the group has one.
+    /// The agents that could lead by the store of the lease, if the group has one.
     pub(super) contenders: Option<StoreContenders>,
 }
 

@@ -1,7 +1,7 @@
 //! The faults in the proof of a node: its certificate, or the secret.
 //!
 //! Decided here: which faults are told apart, for the log and the diagnosis of this side. The peer is told that it is not
-//! accepted, and no more. Not here: what to do about each (`advice.rs`).
+//! accepted, and no more. Not here: the advice for each (`advice.rs`).
 
 /// Why a certificate is not accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]

@@ -169,7 +169,7 @@ pub enum Finding {
         address: Option<String>,
         /// The last error.
         error: Option<String>,
-        /// What to do about that error, where there is something to do.
+        /// The advice for that error, where there is one.
         advice: Option<&'static str>,
         /// Since when, counted back from now. As JSON: `since_ms`.
         #[serde(rename = "since_ms", serialize_with = "shown::millis")]

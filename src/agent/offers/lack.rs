@@ -63,7 +63,7 @@ impl Lack {
         }
     }
 
-    /// The setting that provides it, or what to do without.
+    /// The setting that provides it, or the way to do without.
     pub const fn provided_by(self) -> &'static str {
         match self {
             Self::Carrier => {

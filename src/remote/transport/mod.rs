@@ -304,7 +304,7 @@ pub(crate) trait Security: Debug + Send + Sync {
     /// The node that this side can prove to be: the bridge has to have its name.
     fn vouches_for(&self) -> &NodeId;
 
-    /// Why reading from a secured stream failed, if that was due to what secures it.
+    /// Returns the fault for which reading from a secured stream failed, if the fault is one of its security.
     fn fault(&self, error: &io::Error) -> Option<Closed>;
 
     /// When the proof expires, if that is soon. Asked at the start, and each hour.

@@ -1,4 +1,4 @@
-//! Refuses at the sender what no receiver reads.
+//! Refuses a message at its sender if no receiver could read it.
 //!
 //! Decided here: that a type which cannot cross is an error where it is encoded. `rmp-serde` writes a map, and
 //! [`strict`](super::strict) refuses it: without this a message is sent and lost. Not here: which bytes a type has.
@@ -26,7 +26,7 @@ impl<T: Serialize + ?Sized> Serialize for Crossing<'_, T> {
     }
 }
 
-/// A serializer, or a part of one, that takes what can cross.
+/// A serializer, or a part of one, that takes only values that can cross.
 struct Checked<S>(S);
 
 macro_rules! as_they_are {

@@ -14,7 +14,7 @@ use crate::{
 const HEAD: usize = 4;
 
 /// Whether a record of TLS begins so: a handshake (22) or an alert (21), and the version 3.x. As lengths these are far above
-/// what [`Limits::frame`] may be.
+/// the range of [`Limits::frame`].
 const fn is_tls(head: [u8; HEAD]) -> bool {
     matches!(head, [0x15 | 0x16, 0x03, ..])
 }
@@ -85,8 +85,8 @@ impl Frames {
     /// The body of the next frame; `None`: more bytes are needed.
     ///
     /// # Errors
-    /// [`Closed::FrameTooLarge`], [`Closed::Encrypted`] for the head of a record of TLS, or [`Closed::Malformed`] for a frame of no bytes. The stream
-    /// cannot be read any further.
+    /// [`Closed::FrameTooLarge`], [`Closed::Encrypted`] for the head of a record of TLS, or [`Closed::Malformed`] for a
+    /// frame of no bytes. The stream cannot be read any further.
     pub fn next(&mut self, now: Time) -> Result<Option<&[u8]>, Closed> {
         let Some(len) = self.announced()? else {
             let is_between = self.start == self.buffer.len();

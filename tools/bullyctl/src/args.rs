@@ -119,7 +119,7 @@ pub(crate) struct Transfer {
     whom: Whom,
 }
 
-/// Says what to type in place of a name alone.
+/// Refuses a name alone, and says the option to type.
 fn needs_to(name: &str) -> Result<String, String> {
     Err(format!(
         "write `transfer --to {name}` if {name} shall lead, and `transfer --agent {name}` if it shall hand over"

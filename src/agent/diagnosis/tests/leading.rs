@@ -98,7 +98,7 @@ fn a_leader_that_only_the_store_knows_is_no_trouble() {
     assert!(!found(&facts).contains(&Finding::NoneEligible));
 }
 
-/// With links beside the lease, one that is lost is told, and nothing of an election: the lease decides.
+/// With links beside the lease, a lost link is told, and nothing of an election: the lease decides.
 #[test]
 fn a_holder_that_no_link_reaches_is_told_by_the_name_of_its_store() {
     let mut facts = led_by("c");
