@@ -4,8 +4,8 @@
 //! number. A hard link makes the next number, and fails if another process was first. That is the whole comparison.
 //!
 //! The suite of `actix_bully::register::conformance` then plays several processes on it, loses their answers, and delivers
-//! their writes late. It passes. The same register with a renaming in the place of the link does not: `rename` replaces what is
-//! there, so two processes can both believe that they wrote the next version.
+//! their writes late. It passes. The same register with a renaming in the place of the link does not: `rename` replaces an
+//! existing file, so two processes can both believe that they wrote the next version.
 //!
 //! Not for production: files are not synced, old versions stay for ever, and calls block the thread. `FileRegister` does better.
 //!

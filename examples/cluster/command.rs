@@ -21,7 +21,7 @@ pub(crate) struct Command {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Verb {
-    /// What is given to the cluster.
+    /// A command to the cluster.
     Given(RecordedCommand),
     /// Lets time pass.
     Wait(Duration),
@@ -83,7 +83,7 @@ impl FromStr for Command {
     }
 }
 
-/// What is wrong with a command. The list of those of a cluster is not all that can be said here.
+/// The error of a command, with a hint: the list in the error lacks the commands about the run itself.
 fn advice(wrong: &CommandError) -> String {
     if matches!(wrong, CommandError::Unknown { .. }) {
         return format!("{wrong} `help` lists all.");

@@ -213,7 +213,7 @@ fn write_now(text: &str) {
     written.unwrap_or_default();
 }
 
-/// No more than so many bytes in all, whatever a recording holds that is shown or replayed.
+/// Writes a line, up to [`MOST_WRITTEN`] bytes in all, whatever a recording holds that is shown or replayed.
 pub(crate) fn line(line: &str) {
     let before = WRITTEN.fetch_add(line.len().saturating_add(1), Relaxed);
     if before > MOST_WRITTEN {

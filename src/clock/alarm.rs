@@ -2,10 +2,10 @@
 //!
 //! Decided here: that the kernel waits where it can. A runtime's timers stop while the host is suspended, so a wait by
 //! them has to look at the clock every so often, and each look wakes a thread that has nothing to do. A timer of the
-//! kernel by `CLOCK_BOOTTIME` costs nothing until it is due, and is due as soon as the host is back. Not here: what is waited
-//! for, and what is done where there is no such timer (`agent/wait.rs`). The alarms of one thread share one timer of the
-//! kernel, which is set for the earliest of them: a process has a limited number of descriptors, and an agent any number
-//! of waits.
+//! kernel by `CLOCK_BOOTTIME` costs nothing until it is due, and is due as soon as the host is back. The alarms of one
+//! thread share one timer of the kernel, which is set for the earliest of them: a process has a limited number of
+//! descriptors, and an agent any number of waits. Not here: the purpose of a wait, and the wait without such a timer
+//! (`agent/wait.rs`).
 
 #[cfg(target_os = "linux")]
 mod system {
@@ -66,7 +66,7 @@ mod system {
     impl Alarm {
         /// Sets one. `None` where the process has no file descriptor left for it, or the runtime watches none.
         pub(crate) fn at(at: Time) -> Option<Self> {
-            // The end of time is no moment of a clock.
+            // No clock reaches the end of time.
             once(at)?;
             let timer = SharedTimer::here()?;
             let number = timer.add(at)?;
@@ -78,7 +78,7 @@ mod system {
             let mut readable = pin!(None);
             poll_fn(|task| {
                 loop {
-                    // The clock has the last word: whoever is woken first clears the readiness of all.
+                    // The clock decides: the first task that is woken clears the readiness of all.
                     if now() >= self.at {
                         return Poll::Ready(());
                     }
@@ -163,7 +163,7 @@ mod system {
             Some(number)
         }
 
-        /// It has rung: those that are due are polled by their tasks, and the timer is set for the next one.
+        /// The timer has rung: tasks poll the alarms that are due, and the timer is set for the next alarm.
         fn set_next(&self) {
             let mut set = self.set();
             let now = now();

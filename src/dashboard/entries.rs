@@ -100,7 +100,7 @@ const fn tone_of(event: &Event) -> Tone {
     match event {
         Event::Acquired { .. } | Event::Renewed { .. } => Tone::Good,
         Event::Lost { .. } | Event::NoLeader { .. } => Tone::Bad,
-        // A later core may have more variants: `tests/layering` finds those that this list lacks.
+        // A later core may have more variants: `tests/layering` fails if this list lacks a variant.
         Event::Draining { .. } | Event::NewLeader(_) | Event::Voters(_) | _ => Tone::Plain,
     }
 }

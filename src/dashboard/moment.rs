@@ -1,9 +1,10 @@
 //! The facts that the page shows of one moment, and their JSON.
 //!
 //! Decided here: what is known of an agent, of the links and of the clock, under which names, and how much of it a
-//! page is given. Spans are milliseconds under keys that end in `_ms`, those of a network nanoseconds as in a recording; terms and incarnations are text, because they
-//! may exceed 2^53. Names are JSON strings: the page shows them as text, whatever is in them. Not here: where the
-//! facts come from (`running.rs`, `stage/facts.rs`), and how two moments differ (`change.rs`).
+//! page is given. Spans are milliseconds under keys that end in `_ms`, and nanoseconds in a network, as in a recording;
+//! terms and incarnations are text, because they may exceed 2^53. Names are JSON strings: the page shows them as text,
+//! whatever is in them. Not here: where the facts come from (`running.rs`, `stage/facts.rs`), and how two moments differ
+//! (`change.rs`).
 
 use std::time::Duration;
 

@@ -218,8 +218,8 @@ pub(super) fn refused(wrong: AccessError) -> HttpResponse {
     response
 }
 
-/// So many bytes a command has at most: a partition names each agent.
+/// Longest command in bytes: a partition names each agent.
 pub(super) const LONGEST: usize = 64 * 1024;
 
-/// A command arrives within this time.
+/// Time within which the body of a command has to arrive.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);

@@ -29,7 +29,7 @@ impl Store {
         }
     }
 
-    /// What it has done so far: transactions, or requests of clients.
+    /// Number of its operations so far: transactions, or requests of clients.
     pub(crate) fn operations(&self) -> Option<i64> {
         match self {
             Self::Postgres(server) => server.operations(),

@@ -1,6 +1,6 @@
-//! What the page may ask of a stage, as JSON.
+//! The requests of the page to a stage, as JSON.
 //!
-//! Decided here: what there is to ask beside the commands of a cluster, and which speeds make no sense. A command is read
+//! Decided here: the requests beside the commands of a cluster, and which speeds make no sense. A command is read
 //! by its own type ([`RecordedCommand`]); whether an agent has that name is the cluster's business.
 
 use serde::{Deserialize, Deserializer, de::Error};

@@ -28,9 +28,9 @@
 //! [`Stage::play_beside`] shows two elections, and gives each command to both at the same instant of the agents' time, so
 //! that the messages and the time of each can be compared. What only one of them can do is said on the page.
 //!
-//! Decided here: what a stage is given, and what is chosen on its page. Not here: when something is done (`play.rs`), what
-//! a page may ask for (`control.rs`), the scenarios (`scenario.rs`), the pace of time (`pace.rs`), what is kept and shown of
-//! one cluster (`panel.rs`, `facts.rs`, `run.rs`).
+//! Decided here: the settings of a stage, and the choices on its page. Not here: when a request is carried out (`play.rs`),
+//! the requests of a page (`control.rs`), the scenarios (`scenario.rs`), the pace of time (`pace.rs`), the state and the
+//! picture of one cluster (`panel.rs`, `facts.rs`, `run.rs`).
 
 mod control;
 mod facts;

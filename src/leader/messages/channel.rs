@@ -107,10 +107,10 @@ pub(crate) fn encode<M: Serialize + ?Sized>(
 /// Most messages have room in so many bytes: one that grows byte by byte is moved again and again.
 const FEW_BYTES: usize = 128;
 
-/// Decodes a message. What the type's own code panics at is contained.
+/// Decodes a message. A panic of the type's own code is contained.
 ///
 /// # Errors
-/// Why the bytes are none.
+/// The reason why the bytes are no message of this type, or the text of the panic.
 pub(crate) fn decode<M: DeserializeOwned>(bytes: &[u8]) -> Result<M, Box<str>> {
     let bounds = Bounds {
         depth: DEPTH,

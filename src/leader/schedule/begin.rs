@@ -72,7 +72,7 @@ enum MarkKeeping {
 }
 
 impl MarkKeeping {
-    /// Before the search for what the agent has, which holds a lock that this takes as well.
+    /// Called before `attached`, because both take the lock of the agent's attachments.
     fn of(agent: &AgentReader) -> Result<Self, ScheduleError> {
         let requirements = agent.requirements().ok_or_else(|| ended(agent))?;
         if requirements.rules != LEASE {

@@ -1,8 +1,8 @@
 //! Notices that the wall clock was set, once for all schedules of an agent.
 //!
-//! Decided here: how often the clock is looked at, and what counts as set: it went otherwise than the time that passes.
-//! A host that comes back from a suspend has a clock that was set, since the runtime's timers stood still. Not here: what a
-//! schedule does then (`machine.rs`).
+//! Decided here: how often the clock is looked at, and that it was set if it went otherwise than the time that passes.
+//! After a suspend the clock counts as set, since the runtime's timers stood still. Not here: the reaction of a schedule
+//! (`machine.rs`).
 
 use std::{
     sync::{
@@ -22,10 +22,11 @@ use crate::clock::{Clock, RuntimeClock, WallClock, WallTime};
 
 use super::interface::Now;
 
-/// So often the wall clock is looked at while a schedule leads.
+/// Time between two looks at the wall clock while a schedule leads.
 pub(super) const LOOK: Duration = Duration::from_millis(250);
 
-/// A clock that is slewed goes wrong by less between two looks, and one that is set by less makes no tick late.
+/// Longest step of a clock that does not count as set. Slewing moves a clock by less between two looks, and a shorter
+/// step makes no tick late.
 const TOLERANCE: Duration = Duration::from_millis(20);
 
 /// See the [module](self).
@@ -33,7 +34,7 @@ const TOLERANCE: Duration = Duration::from_millis(20);
 pub(super) struct ClockWatch {
     clock: Arc<dyn WallClock>,
     set: Notify,
-    /// So many schedules lead.
+    /// Number of schedules that lead.
     leading: AtomicUsize,
     is_watched: AtomicBool,
 }
@@ -78,7 +79,7 @@ impl ClockWatch {
             if self.leading.load(Acquire) == 0 {
                 self.is_watched
                     .store(false, std::sync::atomic::Ordering::Release);
-                // One that began between the two lines has found a watch, and has none.
+                // A schedule that began just before that has found a watch, and started none.
                 let is_wanted = self.leading.load(Acquire) > 0;
                 if !is_wanted || self.is_watched.swap(true, AcqRel) {
                     return;

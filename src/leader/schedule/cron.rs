@@ -1,7 +1,7 @@
 //! Cron expressions, by the crate `croner`.
 //!
-//! Decided here: which of its settings count, and when a time of day is due that a day does not have. Not here: what an
-//! expression means.
+//! Decided here: which of its settings count, and when a time of day is due if a day leaves it out. Not here: the meaning
+//! of an expression.
 
 use chrono::{DateTime, MappedLocalTime, NaiveDateTime, TimeDelta, TimeZone, Utc};
 use croner::parser::{CronParser, Seconds, Year};

@@ -34,7 +34,7 @@ use super::{
 };
 
 /// The longest wait for a tick without a look at the wall clock. A clock that is slewed goes wrong by half a millisecond
-/// in a second, so a tick is late by no more than 30 ms; one that is set is told (`clock_watch.rs`).
+/// in a second, so a tick is late by no more than 30 ms; `clock_watch.rs` notices a clock that is set.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
 /// After work that failed; twice as long after each further failure, up to [`LONGEST_PAUSE`].

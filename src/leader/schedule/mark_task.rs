@@ -1,7 +1,7 @@
 //! The task that reads and writes the marks of an agent's schedules in the store of its lease.
 //!
-//! Decided here: how many operations run at one time, that one which takes too long is given up with its outcome unknown,
-//! and that the task ends with the agent. Not here: what is read and written (`marks.rs`).
+//! Decided here: how many operations run at one time, that a slow operation is given up with its outcome unknown, and that
+//! the task ends with the agent. Not here: the content of reads and writes (`marks.rs`).
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -28,13 +28,13 @@ use super::{
     service::{AnswerRoutes, ScheduleAnswer},
 };
 
-/// So many operations run at one time. A renewal of the lease goes to the same store beside them, and waits for no more.
+/// Most operations at one time. A renewal of the lease goes to the same store beside them, and waits for at most these.
 const MOST_AT_ONCE: usize = 16;
 
-/// So many questions wait for the task; one that is lost is asked again.
+/// Most questions that wait for the task. A leader asks again if its question finds no room.
 const QUEUE: usize = 1_024;
 
-/// Starts the task on this thread; it ends when nobody can ask any more.
+/// Starts the task on this thread; it ends when the last sender of questions is dropped.
 pub(super) fn start(
     agent: AgentId,
     keeper: Arc<Keeper>,

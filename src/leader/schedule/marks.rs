@@ -8,10 +8,10 @@
 //! | rule | why |
 //! |---|---|
 //! | A new leader writes its term into the record before its first tick. | A late write of the former leader then finds another version, and fails. |
-//! | An answer leaves after the store has confirmed what it says. | A tick begins only after its mark is stored. |
-//! | A write that has no answer is no answer: the record is read again. | It may be applied later, and then the next write fails and reads it. |
+//! | An answer leaves after the store has confirmed its content. | A tick begins only after its mark is stored. |
+//! | A write without a confirmation gets no answer, and the record is read again. | The write may be applied later; then the next write fails and reads it. |
 //!
-//! Decided here: what is read and written, and what a leader is answered. Not here: what the leader does then
+//! Decided here: when the record is read or written, and the answer to a leader. Not here: the leader's next step
 //! (`machine.rs`); which operations run at one time (`mark_task.rs`).
 
 use serde::{Deserialize, Serialize};
@@ -27,7 +27,7 @@ use super::{
     poll::PollOutcome,
 };
 
-/// What the record says first: its kind and its format.
+/// First field of the record: its kind and its format.
 const KIND: &str = "actix-bully schedule 1";
 
 /// The record of one schedule. Its text is JSON, for operators that look into their store.
@@ -38,7 +38,7 @@ struct MarkRecord {
     cluster: AgentId,
     group: AgentId,
     schedule: AgentId,
-    /// The latest leader that asked: no earlier one is obeyed.
+    /// The latest leader that asked: an earlier leader is refused.
     leader: LeaderBallot,
     /// `None` until a leader has written one.
     mark: Option<Mark>,
@@ -50,7 +50,7 @@ pub(super) struct StoredMark {
     name: LeaseName,
     schedule: AgentId,
     seen: SeenRecord,
-    /// The newest question; a leader asks again, so nobody waits for the answer to an earlier one.
+    /// The newest question. A leader asks again, so that an earlier question needs no answer.
     asked: Option<MarkQuestion>,
     under_way: MarkUnderWay,
 }
@@ -70,16 +70,16 @@ enum MarkUnderWay {
     Swap(Vec<u8>, MarkRecord),
 }
 
-/// What a leader asks.
+/// The question of a leader.
 #[derive(Clone, Debug)]
 struct MarkQuestion {
     round: Round,
     leader: LeaderBallot,
-    /// What is to be kept; `None` in a question that reads.
+    /// The mark to keep; `None` in a question that reads.
     mark: Option<Mark>,
 }
 
-/// What is to be done.
+/// The next step for the driver of this mark.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum MarkStep {
     Nothing,
@@ -89,7 +89,7 @@ pub(super) enum MarkStep {
     Foreign(String),
 }
 
-/// What the store is to do.
+/// An operation of the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum MarkOperation {
     Read,
@@ -110,7 +110,7 @@ impl StoredMark {
         }
     }
 
-    /// The agent asks, as the leader. What is no question changes nothing.
+    /// The agent asks, as the leader. Answers of other agents are ignored.
     pub(super) fn ask(&mut self, from: &AgentId, said: &ScheduleMessage) -> MarkStep {
         let leader = |number| LeaderBallot {
             number,
@@ -319,7 +319,7 @@ mod tests {
         Entry::new(&key, Version::from(version), value.to_vec()).unwrap()
     }
 
-    /// The value that is to be written, and what is expected there.
+    /// The value of the write, and the entry that it expects.
     fn swap(step: MarkStep) -> (Option<Entry>, Vec<u8>) {
         let MarkStep::Run(MarkOperation::Swap { expected, value }) = step else {
             panic!("no swap: {step:?}");

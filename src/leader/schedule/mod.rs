@@ -40,11 +40,10 @@
 //! | `Late { within }` | within that span; of several that were missed only the last | at most once | a nightly report |
 //! | `AtLeastOnce` | however late, each of several in its order | until it has ended well once | what must not be lost, and takes [`Tick::key`] for what was done |
 //!
-//! "At most once" holds in the quorum mode, whatever happens to agents, hosts, links and clocks, and with a lease as far
-//! as its store keeps what it confirmed. In the available
-//! mode two leaders, one on each side of a partition, may run one tick each; otherwise the successor of a leader knows
-//! what any agent knows that can be reached. "Once" is about the beginning: what a leader that crashed
-//! in the middle of a tick has left undone is left so, but for `AtLeastOnce`.
+//! "At most once" holds in the quorum mode, whatever happens to agents, hosts, links and clocks, and with a lease while
+//! its store loses no confirmed write. In the available mode two leaders, one on each side of a partition, may run one
+//! tick each; otherwise the successor of a leader knows the marks of all agents that it reaches. "Once" is about the
+//! beginning: if a leader crashes in the middle of a tick, only `AtLeastOnce` runs the rest.
 //!
 //! A tick whose work runs when the next one is due delays that one, which is then missed. A hand-over waits for the
 //! work, up to its limit. No schedule changes who leads: work that panics is counted and logged.
@@ -95,11 +94,11 @@
 //! With voters that are changed by stopping all, add or remove one at a time and let the others keep their stores.
 //!
 //! # Where to go next
-//! `machine.rs` is the leader's side, `register.rs` what each agent keeps and `marks.rs` what the store of a lease keeps,
-//! all pure, with `planner.rs` (what is
-//! due), `window.rs` (what a stream told), `poll.rs` (when enough have answered) and `lists.rs` (of which voters); `tests/` plays histories of
-//! them. `run.rs` drives the machine, `feed.rs` reads the stream, `service.rs` and `replica.rs` answer and store,
-//! `mark_task.rs` asks the store of a lease, `begin.rs` says with whom.
+//! `machine.rs` is the leader's side, `register.rs` the marks of each agent and `marks.rs` the marks in the store of a
+//! lease, all pure, with `planner.rs` (the due times), `window.rs` (the due times of a stream), `poll.rs` (when enough
+//! have answered) and `lists.rs` (of which voters); `tests/` plays histories of them. `run.rs` drives the machine,
+//! `clock_watch.rs` notices a clock that was set, `feed.rs` reads the stream, `service.rs` and `replica.rs` answer and
+//! store, `mark_task.rs` asks the store of a lease, `begin.rs` says with whom.
 
 mod begin;
 mod builder;

@@ -114,7 +114,7 @@ impl ScheduleTenure<'_> {
         let mut input = ScheduleInput::Start;
         let mut effects = Vec::new();
         loop {
-            // Before the clock is read: what is set from now on is told.
+            // Before the clock is read: a change of the clock from now on is noticed.
             let set = watched.set();
             let now = self.now();
             self.machine.handle(now, input, &mut effects);

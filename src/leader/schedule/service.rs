@@ -51,8 +51,7 @@ pub(super) struct ScheduleService {
     id: AgentId,
     /// The agent keeps this service.
     agent: WeakAgentReader,
-    /// Of the agent's endpoint for messages: later than that of any former process.
-    /// The life in which it asks.
+    /// Incarnation of the agent's endpoint for messages: later than that of any former process.
     asker: Incarnation,
     answerers: Answerers,
     routes: Arc<AnswerRoutes>,
@@ -300,7 +299,7 @@ impl BegunStore {
 struct ServiceActor {
     agent: AgentId,
     reader: WeakAgentReader,
-    /// The life in which it asks.
+    /// Incarnation in which it asks.
     asker: Incarnation,
     voters: Voters,
     channel: Channel<ScheduleMessage>,

@@ -1,7 +1,7 @@
-//! What a command does to a cluster.
+//! Carries out the commands of a cluster.
 //!
 //! Decided here: that everything is checked before anything is done, that a command which is refused is not recorded, and
-//! that what is measured by [`settle`](Cluster::settle) begins at the last of these. Not here: the words of a command
+//! that the time which [`settle`](Cluster::settle) measures begins at the last command. Not here: the words of a command
 //! ([`RecordedCommand`]), and its method (`verbs.rs`, `links.rs`).
 
 use std::{collections::BTreeSet, slice, time::Duration};
@@ -29,7 +29,7 @@ use crate::{
 
 impl<E: Election> Cluster<E> {
     /// Carries out a command, and records it. Each has a method as well: `apply(&"crash 5".parse()?)` is `crash("5")`.
-    /// That nothing is settled after `settle` is no error here.
+    /// A `settle` after which the cluster is not settled returns no error here.
     ///
     /// # Errors
     /// [`ClusterError`], as the method of the command says it; [`ClusterError::Twice`] when it names an agent twice.

@@ -302,13 +302,13 @@ impl<M: PeerMessage> Journal<M> {
         self.trace.happened(now, agent, what);
     }
 
-    /// A command is given. What it does has entries besides.
+    /// A command is given. Further entries tell its effects.
     pub(super) fn command(&mut self, command: &RecordedCommand) {
         let now = self.now();
         self.trace.commanded(now, || command.clone());
     }
 
-    /// A command is given, and no other entry says what it does.
+    /// A command is given, and no other entry tells its effect.
     pub(super) fn mark(&mut self, command: &RecordedCommand) {
         self.command(command);
         self.acted();

@@ -1,7 +1,7 @@
 //! The verbs of a cluster for the network between its agents.
 //!
-//! A message's fate is decided when it is sent: what is under way when a cut begins still arrives. Not here: what each
-//! does (`apply.rs`).
+//! A message's fate is decided when it is sent: a message under way when a cut begins still arrives. Not here: the effect
+//! of each verb (`apply.rs`).
 
 use super::{Cluster, ClusterError, journal::open};
 use crate::{
@@ -80,7 +80,7 @@ impl<E: Election> Cluster<E> {
 
     /// Changes what the network does to all messages.
     pub fn set_network(&mut self, conditions: Conditions) {
-        // Every network of this type is one that can be.
+        // The type has no value that would be refused.
         self.at_once(&RecordedCommand::Network(conditions.to_record()))
             .ok();
     }

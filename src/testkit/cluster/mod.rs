@@ -43,9 +43,10 @@
 //! `testkit` has such a System. On the real clock the order of events is up to the clock.
 //!
 //! # Where to go next
-//! `wiring.rs` puts agents of an application's own making into a cluster, `register.rs` the register of a lease. `apply.rs` does what a command says, `verbs.rs` and
-//! `links.rs` name each as a method, `voters.rs` has the list of a quorum; `parcel.rs` is what is under way, `settle.rs` says what settled means, `repeat.rs`
-//! repeats a recorded run. The example `cluster` offers all of that as text.
+//! `wiring.rs` puts agents of an application's own making into a cluster, `register.rs` the register of a lease.
+//! `apply.rs` carries out commands, `verbs.rs` and `links.rs` have a method for each, `voters.rs` has the list of a quorum;
+//! `parcel.rs` is a message under way, `settle.rs` defines when a cluster is settled, `repeat.rs` repeats a recorded run.
+//! The example `cluster` offers all of that as text.
 
 mod agent;
 mod apply;

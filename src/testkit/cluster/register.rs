@@ -16,8 +16,8 @@ use crate::{
 
 impl Cluster<Simulated> {
     /// A cluster of agents that hold a lease, around a register in memory; `change` is told the rules, which begin as
-    /// [`LeaseConfig::new`] has them. The register is the member `register`, so it can be isolated, cut off and crashed like an agent. A side of the network that does
-    /// not reach it has no leader once the lease is over.
+    /// [`LeaseConfig::new`] has them. The register is the member `register`, so it can be isolated, cut off and crashed
+    /// like an agent. A side of the network that does not reach it has no leader once the lease is over.
     ///
     /// Agents of an application's own making ([`wired`](ClusterBuilder::wired)) take their register themselves:
     /// [`lease`](crate::agent::BullyBuilder::lease).
