@@ -77,8 +77,8 @@ impl ClockWatch {
             }
             last = now;
             if self.leading.load(Acquire) == 0 {
-                self.is_watched
-                    .store(false, std::sync::atomic::Ordering::Release);
+                // A swap, because a store may be seen by another thread only after the next line has read.
+                self.is_watched.swap(false, AcqRel);
                 // A schedule that began just before that has found a watch, and started none.
                 let is_wanted = self.leading.load(Acquire) > 0;
                 if !is_wanted || self.is_watched.swap(true, AcqRel) {
