@@ -49,7 +49,7 @@ pub(super) fn start(
         marks: BTreeMap::new(),
         waiting: VecDeque::new(),
         running: FuturesUnordered::new(),
-        fails: false,
+        failing: None,
     };
     drop(actix::spawn(task.run()));
     questions
@@ -64,8 +64,15 @@ struct MarkTask {
     /// At most one operation of each schedule.
     waiting: VecDeque<(AgentId, MarkOperation)>,
     running: FuturesUnordered<LocalBoxFuture<'static, (AgentId, StoreDone)>>,
-    /// The last operation has failed.
-    fails: bool,
+    /// The kind of operation that fails. A success of a lesser kind does not end it: a store that became read-only still
+    /// answers reads.
+    failing: Option<OperationKind>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum OperationKind {
+    Read,
+    Swap,
 }
 
 enum StoreDone {
@@ -114,22 +121,21 @@ impl MarkTask {
     }
 
     fn done(&mut self, schedule: AgentId, done: StoreDone) {
-        let failure = match &done {
-            StoreDone::Read(read) => read.as_ref().err(),
-            StoreDone::Swap(swap) => swap.as_ref().err(),
+        let (kind, failure) = match &done {
+            StoreDone::Read(read) => (OperationKind::Read, read.as_ref().err()),
+            StoreDone::Swap(swap) => (OperationKind::Swap, swap.as_ref().err()),
         };
         let store = self.keeper.name();
-        match failure {
+        if let Some(reason) = failure {
             // Once, not for each try.
-            Some(reason) if !self.fails => {
+            if self.failing.is_none() {
                 warn!(node = %self.agent, store, %schedule, %reason, "mark of a schedule not stored: no tick begins");
             }
-            None if self.fails => {
-                info!(node = %self.agent, store, "marks of schedules are stored again");
-            }
-            Some(_) | None => {}
+            self.failing = self.failing.max(Some(kind));
+        } else if self.failing.is_some_and(|failing| failing <= kind) {
+            info!(node = %self.agent, store, "marks of schedules are stored again");
+            self.failing = None;
         }
-        self.fails = failure.is_some();
         let Some(mark) = self.marks.get_mut(&schedule) else {
             return;
         };
