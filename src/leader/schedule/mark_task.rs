@@ -4,7 +4,7 @@
 //! the task ends with the agent. Not here: the content of reads and writes (`marks.rs`).
 
 use std::{
-    collections::{BTreeMap, VecDeque},
+    collections::{BTreeMap, BTreeSet, VecDeque},
     future::poll_fn,
     io::{self, ErrorKind},
     panic::AssertUnwindSafe,
@@ -50,6 +50,7 @@ pub(super) fn start(
         waiting: VecDeque::new(),
         running: FuturesUnordered::new(),
         failing: None,
+        foreign: BTreeSet::new(),
     };
     drop(actix::spawn(task.run()));
     questions
@@ -67,6 +68,8 @@ struct MarkTask {
     /// The kind of operation that fails. A success of a lesser kind does not end it: a store that became read-only still
     /// answers reads.
     failing: Option<OperationKind>,
+    /// Schedules whose record is foreign. It is told once, although the leader asks again and again.
+    foreign: BTreeSet<AgentId>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -125,6 +128,8 @@ impl MarkTask {
             StoreDone::Read(read) => (OperationKind::Read, read.as_ref().err()),
             StoreDone::Swap(swap) => (OperationKind::Swap, swap.as_ref().err()),
         };
+        // The record is foreign, and the store has answered.
+        let failure = failure.filter(|error| !matches!(error, RegisterError::Foreign { .. }));
         let store = self.keeper.name();
         if let Some(reason) = failure {
             // Once, not for each try.
@@ -155,6 +160,7 @@ impl MarkTask {
                 self.begin();
             }
             MarkStep::Answer(round, outcome) => {
+                self.foreign.remove(&schedule);
                 let from = self.agent.clone();
                 self.routes.pass(ScheduleAnswer {
                     from,
@@ -163,6 +169,9 @@ impl MarkTask {
                 });
             }
             MarkStep::Foreign(reason) => {
+                if !self.foreign.insert(schedule.clone()) {
+                    return;
+                }
                 let store = self.keeper.name();
                 warn!(node = %self.agent, store, %schedule, %reason, "mark of a schedule is none: remove the record, or give the schedule another name");
             }
