@@ -46,7 +46,7 @@ pub(crate) struct EndpointState {
     /// Whether the endpoint will look anyway.
     is_woken: AtomicBool,
     unreadable: AtomicU64,
-    /// Names that were told to be unknown, or to hold other bytes: each is told once.
+    /// Names of which a log line told that they are unknown or undecoded: one line for each.
     told: Mutex<BTreeSet<AgentId>>,
     began: Instant,
 }
@@ -268,8 +268,8 @@ impl EndpointState {
         self.unreadable.fetch_add(1, Relaxed);
     }
 
-    /// Counts a message of a name that nothing is registered for. The first one of each name is told, with the name that
-    /// was probably meant: the sender cannot know the names of this process.
+    /// Counts a message of an unregistered name. The first message of each name is logged, with the name that was
+    /// probably meant: the sender cannot know the names of this process.
     pub(super) fn note_unknown(&self, name: &AgentId, from: &AgentId) {
         self.note_unreadable();
         if self.is_first(name) {
@@ -279,7 +279,7 @@ impl EndpointState {
         }
     }
 
-    /// Counts a message that is none of the type which its name has here. The first one of each name is told.
+    /// Counts a message that is not of the type which its name has here. The first message of each name is logged.
     pub(crate) fn note_undecoded(&self, name: &AgentId, from: &AgentId, reason: &str) {
         self.note_unreadable();
         if self.is_first(name) {
@@ -287,7 +287,8 @@ impl EndpointState {
         }
     }
 
-    /// Whether nothing was told of the name yet. No more names than some are kept: peers choose them.
+    /// Whether the name was not logged yet. At most [`TOLD`] names are kept, because peers choose them; later names are
+    /// only counted.
     fn is_first(&self, name: &AgentId) -> bool {
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         told.len() < TOLD && told.insert(name.clone())
@@ -309,7 +310,7 @@ impl fmt::Debug for EndpointState {
     }
 }
 
-/// Most names that are told to be unknown or undecoded.
+/// Most names that are logged as unknown or undecoded.
 const TOLD: usize = 32;
 
 /// The advice for a name that is unknown.

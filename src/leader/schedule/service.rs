@@ -41,7 +41,7 @@ use super::{
     voters::Voters,
 };
 
-/// Where one agent's record is kept.
+/// The store of one agent's record.
 pub(super) type RecordStore = Arc<dyn TermStore<ScheduleRecord>>;
 
 /// One agent's part, as its schedules see it.
@@ -59,7 +59,7 @@ pub(super) struct ScheduleService {
     names: Mutex<BTreeSet<AgentId>>,
 }
 
-/// Who keeps how far the schedules are.
+/// The keepers of the schedules' marks.
 enum Answerers {
     /// The agents of the group.
     Agents {
@@ -88,11 +88,11 @@ struct RouteTable {
     open: BTreeMap<u64, mpsc::Sender<ScheduleAnswer>>,
 }
 
-/// So many bits count the questions of one leadership of a schedule: one each millisecond for 50 days, before its
-/// numbers would be those of the next one.
+/// Bits that count the questions of one leadership of a schedule: enough for one each millisecond for 50 days, before
+/// its numbers would be those of the next leadership.
 const NUMBERS: u32 = 32;
 
-/// So many answers wait for a schedule; what is lost is asked for again.
+/// Most answers that wait for a schedule. A leader asks again if an answer finds no room.
 const ANSWERS: usize = 256;
 
 impl AnswerRoutes {
@@ -396,7 +396,7 @@ impl Handler<Envelope<ScheduleMessage>> for ServiceActor {
             }
             ScheduleMessage::Refused(refused) => (refused.round, Err(refused.why)),
         };
-        // What a former process of this agent asked, here or on another node, is answered to nobody.
+        // An answer to a former process of this agent, here or on another node, is dropped.
         if round.incarnation == self.asker {
             self.routes.pass(ScheduleAnswer {
                 from,

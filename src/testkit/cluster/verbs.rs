@@ -177,7 +177,8 @@ impl<E: Election> Cluster<E> {
     /// The leader hands over, to that agent if one is named, and is not a candidate for a while.
     ///
     /// # Errors
-    /// [`ClusterError::NotLeading`]; [`ClusterError`] when one of them does not run.
+    /// [`ClusterError::NotLeading`]; [`ClusterError`] when one of them does not run; [`ClusterError::Twice`] when both are
+    /// the same.
     pub fn step_down(&mut self, name: &str, to: Option<&str>) -> Result<(), ClusterError> {
         let (agent, to) = (self.id(name)?, to.map(|to| self.id(to)).transpose()?);
         self.at_once(&RecordedCommand::StepDown { agent, to })
