@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use crate::protocol::{MemberKind, Prospects, Time, Timings, VotersEvent};
+use crate::protocol::{MemberKind, Preemption, Prospects, Time, Timings, VotersEvent};
 
 use super::{
     strain::{Renewal, Strain, is_standstill},
@@ -41,7 +41,7 @@ pub(super) struct Assumptions {
 /// What changes rarely.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct VitalSigns {
-    pub(super) prospects: Prospects,
+    pub(super) prospects: KeptProspects,
     /// Since when the agent knows no leader.
     pub(super) leaderless_since: Option<Time>,
     /// Since when the change of the voters is known here to which the prospects name the epoch. Boxed: most groups never
@@ -61,6 +61,52 @@ pub(super) struct VitalSigns {
     pub(super) work: Option<Box<WorkSigns>>,
     /// Writes, late renewals and standstills of late. Boxed: most agents of a large group have none.
     pub(super) strain: Option<Box<Strain>>,
+}
+
+/// The prospects of an agent. Most agents have a policy and nothing else, and these need no memory of their own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum KeptProspects {
+    Idle(Option<Preemption>),
+    Other(Box<Prospects>),
+}
+
+impl Default for KeptProspects {
+    fn default() -> Self {
+        Self::Idle(None)
+    }
+}
+
+impl From<Prospects> for KeptProspects {
+    fn from(prospects: Prospects) -> Self {
+        if prospects.is_idle() {
+            Self::Idle(prospects.preemption)
+        } else {
+            Self::Other(Box::new(prospects))
+        }
+    }
+}
+
+impl KeptProspects {
+    pub(super) fn get(&self) -> Prospects {
+        match self {
+            Self::Idle(preemption) => Prospects {
+                preemption: *preemption,
+                ..Prospects::default()
+            },
+            Self::Other(prospects) => **prospects,
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn edit(&mut self) -> &mut Prospects {
+        if let Self::Idle(_) = self {
+            *self = Self::Other(Box::new(self.get()));
+        }
+        match self {
+            Self::Other(prospects) => prospects,
+            Self::Idle(_) => unreachable!("just replaced"),
+        }
+    }
 }
 
 impl Assumptions {
@@ -147,10 +193,10 @@ impl Vitals {
         now: impl Fn() -> Time,
     ) -> Option<Duration> {
         let mut signs = self.signs();
-        if signs.prospects.next_epoch != prospects.next_epoch {
+        if signs.prospects.get().next_epoch != prospects.next_epoch {
             signs.changing_since = prospects.next_epoch.map(|_| Box::new(now()));
         }
-        signs.prospects = prospects;
+        signs.prospects = prospects.into();
         if has_leader {
             signs.is_clock_slow = false;
             let since = signs.leaderless_since.take();
@@ -163,7 +209,7 @@ impl Vitals {
     /// The present incarnation has ended, and what it knew of a leader with it.
     pub(super) fn note_end(&self, now: Time) {
         let mut signs = self.signs();
-        signs.prospects = Prospects::default();
+        signs.prospects = KeptProspects::default();
         signs.changing_since = None;
         signs.leaderless_since.get_or_insert(now);
         signs.saving_since = None;
@@ -292,7 +338,7 @@ mod tests {
         for (epoch, now, since) in [(2, 3, 3), (2, 5, 3), (3, 7, 7)] {
             vitals.note_prospects(to(Some(epoch)), true, || at(now));
             let signs = vitals.read();
-            assert_eq!(signs.prospects.next_epoch, Some(epoch));
+            assert_eq!(signs.prospects.get().next_epoch, Some(epoch));
             assert_eq!(signs.changing_since, Some(Box::new(at(since))));
         }
         vitals.note_prospects(to(None), true, || at(8));

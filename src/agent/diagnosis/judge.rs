@@ -143,7 +143,7 @@ impl Facts {
         if self.signs.is_clock_slow {
             found.push(Finding::ClockIsSlow);
         }
-        if let Some(recovers) = self.signs.prospects.recovers {
+        if let Some(recovers) = self.signs.prospects.get().recovers {
             found.push(Finding::Recovers {
                 left: self.left(Some(recovers.until)).unwrap_or_default(),
                 answers: recovers.answers,
@@ -263,7 +263,7 @@ impl Facts {
             .min();
         if let Some(at) = began {
             found.push(Finding::VotersChange {
-                epoch: signs.prospects.next_epoch,
+                epoch: signs.prospects.get().next_epoch,
                 is_asked_here: asked.is_some(),
                 since: self.now.since(at),
             });
@@ -324,7 +324,7 @@ impl Facts {
         if self.status.lifecycle != Lifecycle::Running {
             return;
         }
-        let prospects = &self.signs.prospects;
+        let prospects = self.signs.prospects.get();
         if let Some(left) = self.left(prospects.cooldown_until) {
             found.push(Finding::CoolsDown { left });
         } else if prospects.recovers.is_some() {
@@ -386,7 +386,7 @@ impl Facts {
         if !above.is_reachable {
             return NotLeading::Unreachable;
         }
-        let prospects = &self.signs.prospects;
+        let prospects = self.signs.prospects.get();
         let is_me = above.member.id == self.id;
         if let Some(left) = self.left(prospects.cooldown_until).filter(|_| is_me) {
             return NotLeading::CoolsDown { left };

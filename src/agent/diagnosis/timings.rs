@@ -72,7 +72,7 @@ impl Facts {
     /// Whether the store of the lease answers in the time that the timings assume: d there and d back.
     fn judge_answers(&self, timings: &Timings) -> Option<Finding> {
         let (store, _) = self.register.as_ref()?;
-        let answer = self.signs.prospects.slow_answers?;
+        let answer = self.signs.prospects.get().slow_answers?;
         let allowed = |timings: &Timings| timings.delay_bound().saturating_mul(2);
         // A renewal, a read of the claims, and the next renewal.
         let fits = |lease: &Duration| answer.saturating_mul(3) < *lease;
@@ -105,7 +105,7 @@ impl Facts {
 
     /// Whether the leader that this agent is keeps its lease with room to spare.
     fn judge_renewals(&self, timings: &Timings) -> Option<Finding> {
-        if self.signs.prospects.slow_answers.is_some() {
+        if self.signs.prospects.get().slow_answers.is_some() {
             return None; // it has the reason
         }
         let strain = self.signs.strain.as_deref()?;

@@ -32,8 +32,8 @@ pub struct Prospects {
 }
 
 impl Prospects {
-    /// Whether they are those of a participant that only follows, or only leads. How a live leader gives way is no
-    /// part of that: it is a policy, which an incarnation does not change; nor is what was measured.
+    /// Whether they are those of a participant that only follows, or only leads, and whose store is fast enough. How
+    /// a live leader gives way is no part of that: it is a policy, which an incarnation does not change.
     pub const fn is_idle(&self) -> bool {
         let Self {
             cooldown_until,
@@ -42,10 +42,10 @@ impl Prospects {
             preemption: _,
             recovers,
             next_epoch,
-            slow_answers: _,
+            slow_answers,
         } = self;
         let waits = cooldown_until.is_some() || waits_until.is_some() || takeover_at.is_some();
-        !waits && recovers.is_none() && next_epoch.is_none()
+        !waits && recovers.is_none() && next_epoch.is_none() && slow_answers.is_none()
     }
 }
 

@@ -14,7 +14,7 @@ fn nothing_is_found_where_nothing_is_wrong() {
 fn an_agent_that_does_not_run() {
     let mut facts = vacant();
     facts.status.lifecycle = Lifecycle::Down;
-    facts.signs.prospects.cooldown_until = Some(Time::MAX);
+    facts.signs.prospects.edit().cooldown_until = Some(Time::MAX);
     assert_eq!(found(&facts), [Finding::Down]);
     facts.status.lifecycle = Lifecycle::Ended;
     assert_eq!(found(&facts), [Finding::Ended]);
@@ -303,13 +303,13 @@ fn members_that_are_not_eligible() {
 #[test]
 fn an_agent_that_waits() {
     let mut facts = vacant();
-    facts.signs.prospects.waits_until = Some(NOW.after(MS(300)));
+    facts.signs.prospects.edit().waits_until = Some(NOW.after(MS(300)));
     assert_eq!(found(&facts), [Finding::Waits { left: MS(300) }]);
     // Its slot is late because of the cool-down.
-    facts.signs.prospects.cooldown_until = Some(NOW.after(MS(900)));
+    facts.signs.prospects.edit().cooldown_until = Some(NOW.after(MS(900)));
     assert_eq!(found(&facts), [Finding::CoolsDown { left: MS(900) }]);
-    facts.signs.prospects.cooldown_until = Some(NOW);
-    facts.signs.prospects.waits_until = Some(NOW);
+    facts.signs.prospects.edit().cooldown_until = Some(NOW);
+    facts.signs.prospects.edit().waits_until = Some(NOW);
     assert_eq!(found(&facts), [], "both are over");
 }
 
@@ -351,8 +351,8 @@ fn the_worst_comes_first() {
 fn a_voter_without_a_record_says_how_far_it_is() {
     let recovers = |left: u64, answers, recover| {
         let mut facts = vacant();
-        facts.signs.prospects.waits_until = Some(Time::from_millis(90_000));
-        facts.signs.prospects.recovers = Some(Recovering {
+        facts.signs.prospects.edit().waits_until = Some(Time::from_millis(90_000));
+        facts.signs.prospects.edit().recovers = Some(Recovering {
             until: NOW.after(MS(left)),
             answers,
             recover,

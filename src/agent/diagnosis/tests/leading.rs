@@ -41,20 +41,20 @@ fn an_agent_above_the_leader_says_what_it_waits_for() {
         other => panic!("{other:?}"),
     };
     assert_eq!(because(&facts), NotLeading::Unknown);
-    facts.signs.prospects.preemption = Some(Preemption::Never);
+    facts.signs.prospects.edit().preemption = Some(Preemption::Never);
     assert_eq!(because(&facts), NotLeading::Never);
-    facts.signs.prospects.preemption = Some(Preemption::After(MS(5_000)));
-    facts.signs.prospects.takeover_at = Some(NOW.after(MS(700)));
+    facts.signs.prospects.edit().preemption = Some(Preemption::After(MS(5_000)));
+    facts.signs.prospects.edit().takeover_at = Some(NOW.after(MS(700)));
     assert_eq!(because(&facts), NotLeading::TakesOver { left: MS(700) });
-    facts.signs.prospects.cooldown_until = Some(NOW.after(MS(900)));
+    facts.signs.prospects.edit().cooldown_until = Some(NOW.after(MS(900)));
     assert_eq!(because(&facts), NotLeading::CoolsDown { left: MS(900) });
 }
 
 #[test]
 fn a_leader_knows_when_it_gives_way_and_a_third_agent_does_not() {
     let mut facts = led_by("b");
-    facts.signs.prospects.takeover_at = Some(NOW.after(MS(700)));
-    facts.signs.prospects.cooldown_until = Some(NOW.after(MS(900)));
+    facts.signs.prospects.edit().takeover_at = Some(NOW.after(MS(700)));
+    facts.signs.prospects.edit().cooldown_until = Some(NOW.after(MS(900)));
     assert_eq!(
         found(&facts),
         [outranked("b", "c", NotLeading::TakesOver { left: MS(700) })],

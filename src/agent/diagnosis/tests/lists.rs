@@ -137,7 +137,7 @@ fn a_change_of_the_voters_is_found_from_its_first_sign_on() {
     let with = |changing, asked_since: Option<Time>| {
         let mut facts = listed(4, &["a", "b", "c"]);
         let seen: Option<(u64, Time)> = changing;
-        facts.signs.prospects.next_epoch = seen.map(|(epoch, _)| epoch);
+        facts.signs.prospects.edit().next_epoch = seen.map(|(epoch, _)| epoch);
         facts.signs.changing_since = seen.map(|(_, since)| Box::new(since));
         facts.signs.asked = asked_since.map(|since| Box::new((since, 1)));
         found(&facts)
