@@ -15,6 +15,7 @@
 mod finding;
 mod judge;
 mod not_leading;
+mod order;
 mod register;
 mod sentence;
 #[cfg(test)]

@@ -25,6 +25,13 @@ impl Facts {
                 since: *since,
             });
         }
+        if let (None, Some((since, reason))) = (&state.reads, &state.lists) {
+            found.push(Finding::RegisterListsNobody {
+                store: store.clone(),
+                reason: reason.clone(),
+                since: *since,
+            });
+        }
         if let Some(other) = state.other {
             found.push(Finding::TwoOfOneName { other });
         }

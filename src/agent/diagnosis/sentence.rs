@@ -55,6 +55,15 @@ impl fmt::Display for Finding {
                 "{store} has answered reads and taken no writes for {}: {reason}",
                 Span(*since)
             ),
+            Self::RegisterListsNobody {
+                store,
+                reason,
+                since,
+            } => write!(
+                f,
+                "{store} has not said for {} which agents are there: {reason}",
+                Span(*since)
+            ),
             Self::TwoOfOneName { other } => write!(
                 f,
                 "another process has an agent of this name on the same lease, incarnation {other}: give each agent a name of its own"

@@ -26,6 +26,7 @@ pub(super) struct Health(Mutex<KnownFaults>);
 struct KnownFaults {
     reads: Option<Fault>,
     writes: Option<Fault>,
+    lists: Option<Fault>,
     refused: Option<RecordError>,
 }
 
@@ -42,6 +43,8 @@ struct Fault {
 pub(super) enum Access {
     Reads,
     Writes,
+    /// Of the rows of the agents that are there.
+    Lists,
 }
 
 /// What is known of a store.
@@ -51,6 +54,8 @@ pub(crate) struct StoreState {
     pub(crate) reads: Option<(Duration, String)>,
     /// The same of writes.
     pub(crate) writes: Option<(Duration, String)>,
+    /// The same of lists: nobody knows then which agents are there.
+    pub(crate) lists: Option<(Duration, String)>,
     /// Why what it holds is no record of this group.
     pub(crate) refused: Option<String>,
     /// The incarnation of another process that has the name of the agent that asks.
@@ -71,6 +76,9 @@ impl Health {
                 Access::Writes => {
                     warn!(node = store, %reason, "the store of the lease takes no writes");
                 }
+                Access::Lists => {
+                    warn!(node = store, %reason, "the store of the lease does not list who is there");
+                }
             }
         }
         *fault = Some(Fault {
@@ -86,6 +94,10 @@ impl Health {
             match access {
                 Access::Reads => info!(node = store, "the store of the lease works again"),
                 Access::Writes => info!(node = store, "the store of the lease takes writes again"),
+                Access::Lists => info!(
+                    node = store,
+                    "the store of the lease lists again who is there"
+                ),
             }
         }
     }
@@ -108,6 +120,7 @@ impl Health {
         StoreState {
             reads: shown(&known.reads),
             writes: shown(&known.writes),
+            lists: shown(&known.lists),
             refused: known.refused.as_ref().map(RecordError::to_string),
             other: None,
         }
@@ -124,6 +137,7 @@ impl KnownFaults {
         match access {
             Access::Reads => &mut self.reads,
             Access::Writes => &mut self.writes,
+            Access::Lists => &mut self.lists,
         }
     }
 }

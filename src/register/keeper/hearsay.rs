@@ -1,7 +1,7 @@
 //! What is known of the lease by a store that tells what was written, without being asked.
 //!
-//! Decided here: which change is shown without a read, how often it is compared with the store all the same, and when a
-//! read leaves open what was there before. Not here: how a store tells ([`Change`]), and what a renewal makes an agent do.
+//! Decided here: which change is shown without a read, how often it is compared with the store all the same, when a
+//! read leaves open what was there before, and that this is told by the next whole read at the latest. Not here: how a store tells ([`Change`]), and what a renewal makes an agent do.
 
 use std::time::Duration;
 
@@ -20,6 +20,18 @@ pub(super) struct Hearsay {
     is_only: bool,
     /// The change of the lease that a read is to show.
     announced: Option<Change>,
+    /// What an operation has shown and no agent has heard yet: a read of which one half failed, or a swap that found
+    /// another record than it expected.
+    pub(super) untold: Untold,
+}
+
+/// Something was seen that the next whole read is to tell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Untold {
+    /// A record is another one than the agents heard of.
+    pub(super) is_changed: bool,
+    /// Nobody knows what the lease was in between.
+    pub(super) is_broken: bool,
 }
 
 impl Hearsay {
@@ -73,7 +85,9 @@ impl KeeperSchedule {
             return;
         }
         let is_next = known.is_some_and(|known| replaced.as_ref() == Some(&known.version));
-        if !(is_next && self.lease.is_renewed_by(entry)) {
+        // The agents have not heard of what it renews: the read that tells them shows this one too.
+        let is_heard = !self.hearsay.untold.is_changed;
+        if !(is_heard && is_next && self.lease.is_renewed_by(entry)) {
             self.hearsay.announced = Some(change);
             self.is_told = true;
             return;
@@ -93,17 +107,25 @@ impl KeeperSchedule {
         }
     }
 
-    /// Whether a read that shows that leaves open what was there in between: the lease is known by what was told, and no
-    /// change of which the store told leads from it to what is there.
-    pub(super) fn breaks_the_chain(&self, lease: &Result<Option<Entry>, RegisterError>) -> bool {
+    /// Whether a read that shows that leaves open what was there in between: see [`Self::breaks_the_chain`].
+    pub(super) fn is_broken_by(&self, lease: &Result<Option<Entry>, RegisterError>) -> bool {
+        match lease {
+            Ok(found) => self.breaks_the_chain(found.as_ref()),
+            Err(RegisterError::Foreign { .. }) => self.breaks_the_chain(None),
+            Err(_) => false,
+        }
+    }
+
+    /// Whether it is open what was there before that was found: the lease is known by what was told, and no change of
+    /// which the store told leads from it to what is there.
+    pub(super) fn breaks_the_chain(&self, found: Option<&Entry>) -> bool {
         let known = self.lease.entry();
-        let Ok(found) = lease else { return false };
-        if !self.hearsay.is_only || *found == known {
+        if !self.hearsay.is_only || found == known.as_ref() {
             return false;
         }
         let is_announced = match &self.hearsay.announced {
             Some(Change::Written { entry, replaced }) => {
-                found.as_ref() == Some(entry)
+                found == Some(entry)
                     && known.is_some_and(|known| replaced.as_ref() == Some(&known.version))
             }
             Some(_) | None => false,

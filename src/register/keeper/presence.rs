@@ -12,11 +12,13 @@ use actix::clock::timeout;
 
 use super::{
     Keeper,
+    health::Access,
     roster::{AgentHere, PresentRoster, RowChange},
+    task::late,
 };
 use crate::{
     protocol::{AgentId, Incarnation, Score},
-    register::{Entry, RegisterKey, Swap},
+    register::{Entry, RegisterError, RegisterKey, Swap},
 };
 
 /// The agents that could take the lease, as far as their store says it.
@@ -72,7 +74,7 @@ impl Keeper {
 
     /// The same after the store was asked once more.
     pub(crate) async fn contenders_now(&self) -> StoreContenders {
-        // A store that fails says so elsewhere; what is known of its rows stays.
+        // What is known of the rows stays if the store fails.
         drop(self.list().await);
         self.contenders()
     }
@@ -101,10 +103,20 @@ impl Keeper {
 
     async fn list(&self) -> Option<Listed> {
         let listing = self.settings.register.list(&self.keys.present)?;
-        let listed = timeout(self.settings.limit, listing).await.ok()?.ok()?;
+        let listed = timeout(self.settings.limit, listing).await;
+        let listed = listed.unwrap_or_else(|_| Err(RegisterError::unreachable(late(self.limit()))));
         let now = self.settings.clock.now();
-        self.roster().list(now, wall(), &listed);
-        Some(listed)
+        match listed {
+            Ok(listed) => {
+                self.health.works(Access::Lists, self.name());
+                self.roster().list(now, wall(), &listed);
+                Some(listed)
+            }
+            Err(error) => {
+                self.health.fails(Access::Lists, now, self.name(), &error);
+                None
+            }
+        }
     }
 
     /// What fails is tried again in the next round.

@@ -43,8 +43,8 @@ pub(super) struct PresentRoster {
     written: BTreeMap<AgentId, Incarnation>,
     /// The other incarnation that was seen in the row of an agent of this process, and when.
     twice: BTreeMap<AgentId, (Incarnation, Time)>,
-    /// Whether the rows were read once.
-    is_read: bool,
+    /// When the rows were read last.
+    read_at: Option<Time>,
 }
 
 #[derive(Debug)]
@@ -61,7 +61,7 @@ impl PresentRoster {
             rows: BTreeMap::new(),
             written: BTreeMap::new(),
             twice: BTreeMap::new(),
-            is_read: false,
+            read_at: None,
         }
     }
 
@@ -85,7 +85,7 @@ impl PresentRoster {
             rows.insert(row.id.clone(), SeenRow { row, since });
         }
         self.rows = rows;
-        self.is_read = true;
+        self.read_at = Some(now);
     }
 
     /// What this process writes and removes now, after it has listed the rows.
@@ -152,15 +152,14 @@ impl PresentRoster {
         self.twice.get(id).map(|(other, _)| *other)
     }
 
-    /// The agents that are there, with their scores; `None` before the rows were read.
+    /// The agents that were there when the rows were read last, with their scores. `None` if they were not read yet, or
+    /// for so long that every row would count as absent: who cannot read knows nobody to be gone.
     pub(super) fn present(&self, now: Time) -> Option<Vec<(AgentId, Option<Score>)>> {
+        let read_at = self.read_at.filter(|at| now.since(*at) <= ABSENT)?;
         let present = self.rows.values();
-        let present = present.filter(|seen| now.since(seen.since) <= ABSENT);
-        self.is_read.then(|| {
-            present
-                .map(|seen| (seen.row.id.clone(), seen.row.score))
-                .collect()
-        })
+        let present = present.filter(|seen| read_at.since(seen.since) <= ABSENT);
+        let shown = present.map(|seen| (seen.row.id.clone(), seen.row.score));
+        Some(shown.collect())
     }
 
     fn is_present(&self, now: Time, id: &AgentId) -> bool {
@@ -251,11 +250,22 @@ mod tests {
         assert_eq!(roster.present(at(1_000)), None, "nothing was read");
         roster.list(at(1_000), WALL, &[row("b", 1, WALL, 1)]);
         roster.list(at(1_030), WALL + 30_000, &[row("b", 1, WALL, 1)]);
+        roster.list(at(1_090), WALL + 90_000, &[row("b", 1, WALL, 1)]);
         assert_eq!(names(&roster, at(1_090)), ["b"]);
+        roster.list(at(1_091), WALL + 91_000, &[row("b", 1, WALL, 1)]);
         assert!(names(&roster, at(1_091)).is_empty());
         // Its clock stands still, or is hours behind: that it writes is enough.
         roster.list(at(1_092), WALL + 92_000, &[row("b", 1, WALL - 1, 2)]);
         assert_eq!(names(&roster, at(1_182)), ["b"]);
+    }
+
+    /// The store cannot be listed any more.
+    #[test]
+    fn without_a_read_nobody_is_found_to_be_gone_and_after_ninety_seconds_nothing_is_known() {
+        let mut roster = roster();
+        roster.list(at(1_000), WALL, &[row("b", 1, WALL - 80_000, 1)]);
+        assert_eq!(names(&roster, at(1_090)), ["b"]);
+        assert_eq!(roster.present(at(1_091)), None);
     }
 
     #[test]

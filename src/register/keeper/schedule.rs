@@ -14,7 +14,10 @@ use std::{
 
 use bully_register::entry_of_swap;
 
-use super::{content::Content, hearsay::Hearsay};
+use super::{
+    content::Content,
+    hearsay::{Hearsay, Untold},
+};
 use crate::{
     elections::lease::{
         Answer, ClaimRecord, LeaseName, LeaseRecord, RecordError, RegisterQuestion, RegisterRecord,
@@ -55,6 +58,8 @@ pub(super) enum OperationUnderWay {
     Nothing,
     Read {
         readers: BTreeMap<AgentId, WaitingReader>,
+        /// A change was told that it is to show.
+        is_told: bool,
     },
     Swap {
         by: Asker,
@@ -221,9 +226,9 @@ impl KeeperSchedule {
             return next.map_or(NextOperation::Nothing, NextOperation::At);
         }
         (self.read_at, self.began) = (Some(now), now);
-        self.is_told = false;
+        let is_told = std::mem::take(&mut self.is_told);
         let readers = std::mem::take(&mut self.readers);
-        self.under_way = OperationUnderWay::Read { readers };
+        self.under_way = OperationUnderWay::Read { readers, is_told };
         NextOperation::Run(Operation::Read)
     }
 
@@ -234,13 +239,17 @@ impl KeeperSchedule {
         claim: Result<Option<Entry>, RegisterError>,
         out: &mut Vec<RegisterReply>,
     ) {
-        let OperationUnderWay::Read { readers } = self.end() else {
+        let OperationUnderWay::Read { readers, is_told } = self.end() else {
             return;
         };
-        let is_broken = self.breaks_the_chain(&lease);
+        self.hearsay.untold.is_broken |= self.is_broken_by(&lease);
         let (lease, claim) = (self.lease.note(lease), self.claim.note(claim));
-        let (Ok(lease), Ok(claim)) = (lease, claim) else {
+        let is_changed = |half: &Result<bool, _>| half.as_ref().is_ok_and(|is_changed| *is_changed);
+        self.hearsay.untold.is_changed |= is_changed(&lease) || is_changed(&claim);
+        let (Ok(_), Ok(_)) = (lease, claim) else {
             self.failures = self.failures.saturating_add(1);
+            // Nobody may ask for it again, and one half may have been seen.
+            self.is_told |= is_told || self.hearsay.untold.is_changed;
             let failures = readers.into_iter();
             out.extend(failures.map(|(id, reader)| failed(id, reader.request)));
             return;
@@ -251,6 +260,10 @@ impl KeeperSchedule {
         let Some(holds) = self.holds() else {
             return;
         };
+        let Untold {
+            is_changed,
+            is_broken,
+        } = std::mem::take(&mut self.hearsay.untold);
         let asked: Vec<_> = readers.keys().cloned().collect();
         let began = self.began;
         let answers = readers.into_iter().map(|(id, reader)| {
@@ -259,7 +272,7 @@ impl KeeperSchedule {
             RegisterReply::To(id, RegisterShown { is_broken, ..shown })
         });
         out.extend(answers);
-        if lease || claim {
+        if is_changed {
             out.push(RegisterReply::ToOthers {
                 but: asked,
                 at: self.lease_at,
@@ -285,7 +298,12 @@ impl KeeperSchedule {
                 true
             }
             Ok(Swap::Conflict(entry)) => {
-                self.note(which, entry);
+                let is_lease = which == WhichRecord::Lease;
+                self.hearsay.untold.is_broken |= is_lease && self.breaks_the_chain(entry.as_ref());
+                // A read tells it to all: the agents have to hear both records, and whether the chain broke.
+                let is_changed = self.note(which, entry);
+                self.hearsay.untold.is_changed |= is_changed;
+                self.is_told |= is_changed;
                 false
             }
             Err(_) => {
@@ -305,8 +323,9 @@ impl KeeperSchedule {
         let shown = RegisterShown::after(by.request, waited, answer);
         out.push(RegisterReply::To(asker.clone(), shown));
         self.refuse_hopeless(out);
-        // The others here see what was written without a read.
-        if let Some(answer) = self.holds().filter(|_| is_done) {
+        // The others here see what was written without a read, unless a read has to tell them more.
+        let is_known = is_done && !self.hearsay.untold.is_changed;
+        if let Some(answer) = self.holds().filter(|_| is_known) {
             out.push(RegisterReply::ToOthers {
                 but: vec![asker],
                 at: self.lease_at,
@@ -342,7 +361,8 @@ impl KeeperSchedule {
         std::mem::replace(&mut self.under_way, OperationUnderWay::Nothing)
     }
 
-    fn note(&mut self, which: WhichRecord, entry: Option<Entry>) {
+    /// An operation on one record has shown it; says whether it is another one than before.
+    fn note(&mut self, which: WhichRecord, entry: Option<Entry>) -> bool {
         match which {
             WhichRecord::Lease => {
                 self.lease_at = self.began;
@@ -350,7 +370,7 @@ impl KeeperSchedule {
                 self.lease.show(entry)
             }
             WhichRecord::Claim => self.claim.show(entry),
-        };
+        }
     }
 
     fn entry(&self, which: WhichRecord) -> Option<Entry> {

@@ -193,13 +193,16 @@ impl KeeperTask {
     fn finish(&mut self, done: Done, replies: &mut Vec<RegisterReply>) {
         self.operation = None;
         let keeper = &self.keeper;
-        let (access, failure) = match &done {
-            Done::Read(Err(error), _) | Done::Read(_, Err(error)) => (Access::Reads, Some(error)),
-            Done::Read(Ok(_), Ok(_)) => (Access::Reads, None),
-            Done::Swap(swap) => (Access::Writes, swap.as_ref().err()),
+        let (access, failures) = match &done {
+            Done::Read(lease, claim) => {
+                let both = [lease.as_ref().err(), claim.as_ref().err()];
+                (Access::Reads, both)
+            }
+            Done::Swap(swap) => (Access::Writes, [swap.as_ref().err(), None]),
         };
         // A record of something else is shown as such, not as a failure.
-        let failure = failure.filter(|error| !matches!(error, RegisterError::Foreign { .. }));
+        let is_failure = |error: &&RegisterError| !matches!(error, RegisterError::Foreign { .. });
+        let failure = failures.into_iter().flatten().find(is_failure);
         let is_well = failure.is_none();
         match failure {
             Some(error) => {
@@ -307,6 +310,6 @@ async fn rows(keeper: Arc<Keeper>) {
 /// From the first round to the second one.
 const SOON: Duration = Duration::from_secs(1);
 
-fn late(limit: Duration) -> io::Error {
+pub(super) fn late(limit: Duration) -> io::Error {
     io::Error::new(ErrorKind::TimedOut, format!("no answer within {limit:?}"))
 }

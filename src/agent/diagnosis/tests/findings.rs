@@ -87,9 +87,26 @@ fn a_store_of_the_lease_that_fails_or_holds_something_else() {
         takes_no_writes.to_string(),
         "files /leases has answered reads and taken no writes for 3.0 s: it is full"
     );
+    let lists = fails("more than 1000 entries");
+    facts.register = Some((
+        store.clone(),
+        StoreState {
+            lists: lists.clone(),
+            ..StoreState::default()
+        },
+    ));
+    let [lists_nobody] = &found(&facts)[..] else {
+        panic!("{:?}", found(&facts));
+    };
+    written::is_one_line(lists_nobody);
+    assert_eq!(
+        lists_nobody.to_string(),
+        "files /leases has not said for 3.0 s which agents are there: more than 1000 entries"
+    );
     let state = StoreState {
         reads: fails("locked"),
         writes,
+        lists,
         refused: Some("hello".to_owned()),
         other: None,
     };

@@ -33,6 +33,12 @@ impl Scene {
         matches!(self.next(), NextOperation::Run(Operation::Read))
     }
 
+    /// The store shows that lease, and fails to show the claim.
+    fn half_read(&mut self, lease: Entry) {
+        let said = &mut self.said;
+        self.schedule.read(Ok(Some(lease)), unreachable(), said);
+    }
+
     fn broken(&self) -> Vec<bool> {
         let broken = self.said.iter().map(|reply| match reply {
             RegisterReply::To(_, shown) => shown.is_broken,
@@ -159,4 +165,80 @@ fn a_change_that_the_store_tells_is_read_and_shown_to_all() {
     };
     assert!(but.is_empty());
     assert_ne!(lease.version, version);
+}
+
+/// The agents hear of a lease only by whole reads, and of a broken chain with the first one that succeeds.
+#[test]
+fn a_broken_chain_that_half_a_read_has_seen_is_told_by_the_next_whole_one() {
+    let mut scene = held();
+    scene.tell(WhichRecord::Lease, written(2, 1));
+    scene.said.clear();
+    scene.ask("a", 7);
+    scene.begin_read();
+    let found = entry(9, stored(&released()));
+    scene.half_read(found.clone());
+    assert_eq!(scene.broken(), [false], "a failure, to the one that asked");
+    // The holder of that record is told to renew it: nobody here has heard of it yet.
+    scene.said.clear();
+    scene.tell(WhichRecord::Lease, of(10, 9, &lease("cron", 10)));
+    assert!(scene.said.is_empty());
+    scene.begin_read();
+    scene.show(Some(found.clone()), None);
+    assert_eq!(scene.broken(), [true], "to all, although nobody asked");
+    scene.said.clear();
+    scene.ask("a", 8);
+    scene.begin_read();
+    scene.show(Some(found), None);
+    assert_eq!(scene.broken(), [false], "once");
+}
+
+#[test]
+fn a_renewal_over_what_half_a_read_has_shown_is_read_first() {
+    let mut scene = held();
+    scene.tell(WhichRecord::Lease, written(2, 1));
+    scene.said.clear();
+    scene.ask("a", 7);
+    scene.begin_read();
+    scene.half_read(entry(5, stored(&lease("cron", 5))));
+    scene.said.clear();
+    scene.tell(WhichRecord::Lease, written(6, 5));
+    assert!(scene.said.is_empty());
+    scene.begin_read();
+    scene.show(Some(entry(6, stored(&lease("cron", 6)))), None);
+    assert_eq!(scene.broken(), [true]);
+}
+
+#[test]
+fn a_swap_that_finds_another_lease_breaks_the_chain_and_all_hear_of_it() {
+    for (is_told, is_broken) in [(false, true), (true, false)] {
+        let (mut scene, version) = Scene::that_holds(Some(entry(1, stored(&lease("cron", 1)))));
+        scene.tell(WhichRecord::Lease, written(2, 1));
+        let known = scene.schedule.lease.version();
+        assert_ne!(known, version);
+        if is_told {
+            scene.tell(WhichRecord::Lease, of(9, 2, &released()));
+        }
+        scene.swap("a", 5, &known, Swapped::Lease(lease("cron", 3)));
+        scene.begin_swap();
+        scene.said.clear();
+        let found = entry(9, stored(&released()));
+        scene.swapped(Ok(Swap::Conflict(Some(found.clone()))));
+        assert_eq!(scene.answer("a", 5), Answer::Changed);
+        scene.said.clear();
+        scene.begin_read();
+        scene.show(Some(found), None);
+        assert_eq!(scene.broken(), [is_broken], "to all, although nobody asked");
+    }
+}
+
+/// A store that tells nothing more would be read every thirty seconds.
+#[test]
+fn a_change_that_was_told_is_read_again_after_a_read_that_failed() {
+    let mut scene = held();
+    scene.tell(WhichRecord::Lease, Change::Unknown);
+    scene.begin_read();
+    scene
+        .schedule
+        .read(unreachable(), unreachable(), &mut scene.said);
+    assert!(scene.is_read());
 }
