@@ -21,10 +21,10 @@ use crate::{
 
 use super::{
     drive::{Drain, LeaveRequest, Readiness},
-    leadership::Remaining,
     message::{
         AgentCommand, AgentTask, Drained, DrainingToken, Notice, Subscribe, SubscribeDraining,
     },
+    phase::Remaining,
     shared::SharedState,
     spec::Spec,
     subscribers::{OnlyDraining, SubscriberId, SubscriberKind},
@@ -247,7 +247,8 @@ impl<E: Election> Agent<E> {
     }
 
     fn set_score(&mut self, score: Option<Score>, ctx: &mut Context<Self>) {
-        self.spec.group.set_score(&self.spec.id, score);
+        let group = &self.spec.group;
+        group.set_score(&self.spec.id, self.incarnation, score);
         self.step(Input::SetScore(score), ctx);
     }
 

@@ -10,7 +10,7 @@ use std::{sync::Arc, time::Duration};
 
 use crate::protocol::{LostReason, Time, View};
 
-use super::{leadership::Remaining, shared::SharedState, wait::timer};
+use super::{phase::Remaining, shared::SharedState, wait::timer};
 
 /// An agent that runs says itself why its leadership ended, by a timer of the same instant.
 const GRACE: Duration = Duration::from_millis(10);

@@ -15,7 +15,9 @@ use crate::{
 };
 
 use super::{
-    leadership::Remaining, message::AgentCommand, phase::AgentTenure, progress::Progress,
+    message::AgentCommand,
+    phase::{AgentTenure, Remaining},
+    progress::Progress,
     shared::SharedState,
 };
 

@@ -24,8 +24,9 @@ use super::{
     Agent, CommandError, Diagnosis, DrainingToken, LeaveError, Notice, Offers, Status, Subscribe,
     WaitError,
     eligibility::{NewTie, Tie},
-    leadership::{Remaining, Scope, Updates},
+    leadership::Updates,
     message::{AgentCommand, AgentTask},
+    phase::{Remaining, Scope},
     shared::SharedState,
     status::Lifecycle,
     subscribers::OnlyDraining,
@@ -351,18 +352,20 @@ impl<E: Election> ElectionHandle<E> {
 
     /// Leaves: hands over if the agent leads, then stops it, then takes it out of its group.
     ///
+    /// When this returns, everything is free that the agent held: its actor is dropped and with it the lock of its store, no
+    /// work of [`lead`](Self::lead) runs, and another agent may take its name.
+    ///
     /// # Errors
     /// [`LeaveError::TimedOut`] when that took longer than `deadline`. The leadership is revoked
-    /// and the agent stopped all the same, as if it had crashed. [`LeaveError::NoRuntime`] outside
-    /// of a runtime with timers, and nothing was done.
+    /// and the agent stopped all the same, as if it had crashed; its name is free when its work has ended.
+    /// [`LeaveError::NoRuntime`] outside of a runtime with timers, and nothing was done.
     pub async fn leave(&self, deadline: Duration) -> Result<(), LeaveError> {
-        let mut updates = self.shared.updates();
         let left = async {
             // Before the command: an agent that crashes on the way to it does not come back.
             self.shared.leave();
             // do_send: one for each call, and none may be lost.
             self.addr.do_send(AgentCommand::Leave);
-            while !self.shared.is_over() && updates.changed().await.is_ok() {}
+            self.shared.gone().await;
         };
         match wait::within(deadline, left).await {
             Ok(Some(())) => return Ok(()),

@@ -17,9 +17,8 @@ use super::{
     LeaderGuard,
     error::LeadError,
     handle::ElectionHandle,
-    leadership::Remaining,
     message::AgentCommand,
-    phase::AgentTenure,
+    phase::{AgentTenure, Remaining},
     progress::Progress,
     shared::SharedState,
     wait::{NoTimers, can_spawn_here, has_timers, timer, within},
@@ -155,7 +154,7 @@ impl<E: Election> ElectionHandle<E> {
                     self.shared.leave();
                     // do_send: the last one.
                     self.addr.do_send(AgentCommand::Leave);
-                    while !self.shared.is_over() && updates.changed().await.is_ok() {}
+                    self.shared.gone().await;
                     return Err(LeadError::GaveUp);
                 }
             }

@@ -24,7 +24,8 @@ use crate::protocol::{Incarnation, Leader, Role, Score, Term, Time, View};
 use super::{
     eligibility::Eligibility,
     lead_futures::LeadFutures,
-    phase::{AgentTenure, Departure, LeadershipPhase},
+    phase::{AgentTenure, Departure, IncarnationEnd, LeadershipPhase, Remaining, Scope},
+    remains::AgentRemains,
     status::{Lifecycle, Status},
     sync::{AtomicU64, Mutex, MutexGuard, Ordering, PoisonError, watch},
 };
@@ -47,6 +48,7 @@ struct LeadershipState {
     leader: Option<Leader>,
     /// The user asked the agent to leave: no other incarnation follows the present one.
     is_leaving: bool,
+    remains: AgentRemains,
     /// The serial number of the last tenure.
     tenures: u64,
     lead_futures: LeadFutures,
@@ -69,6 +71,7 @@ impl LeadershipMachine {
             term: Term::ZERO,
             leader: None,
             is_leaving: false,
+            remains: AgentRemains::default(),
             tenures: 0,
             lead_futures: LeadFutures::default(),
             work_panics: 0,
@@ -181,14 +184,36 @@ impl LeadershipMachine {
                 }
             };
             state.enter_without_leadership(next);
+            state.remains.is_dropped |= scope == Scope::Agent;
             let incarnation = state.incarnation;
             let ended = IncarnationEnd {
                 incarnation,
                 is_confirmed: state.lead_futures.incarnation_ended(incarnation),
                 departure: state.phase.departure(),
+                is_last: state.remains.is_dropped,
             };
             (ended, next.lifecycle() != before.lifecycle())
         })
+    }
+
+    /// Everything that the agent held is free.
+    pub(super) fn note_gone(&self) {
+        if let Some(farewell) = self.change(|state| (state.remains.gone(), true)) {
+            farewell();
+        }
+    }
+
+    /// Whether everything that the agent held is free.
+    pub(super) fn is_gone(&self) -> bool {
+        self.state().remains.is_gone
+    }
+
+    /// Calls that once everything is free: at once, or on the thread that frees the last of it.
+    pub(super) fn when_gone(&self, farewell: impl FnOnce() + Send + 'static) {
+        let left = self.state().remains.when_gone(farewell);
+        if let Some(farewell) = left {
+            farewell();
+        }
     }
 
     /// The agent leaves when its incarnation ends.
@@ -233,6 +258,7 @@ impl LeadershipMachine {
             incarnation: ended,
             is_confirmed: true,
             departure: state.phase.departure(),
+            is_last: state.remains.is_dropped,
         })
     }
 
@@ -412,33 +438,6 @@ impl fmt::Debug for LeadershipMachine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.state().status().fmt(f)
     }
-}
-
-/// What has ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Scope {
-    /// One incarnation; another one may follow.
-    Incarnation,
-    /// The agent.
-    Agent,
-}
-
-/// The end of an incarnation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct IncarnationEnd {
-    pub(super) incarnation: Incarnation,
-    /// No lead future acts on its leadership any more.
-    pub(super) is_confirmed: bool,
-    /// How the agent has ended, if it has.
-    pub(super) departure: Option<Departure>,
-}
-
-/// For how long a leadership still holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Remaining {
-    Over,
-    For(Duration),
-    Unlimited,
 }
 
 /// Up to when a view says that its agent leads; 0: it does not.

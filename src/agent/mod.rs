@@ -84,6 +84,7 @@ mod pool;
 mod progress;
 mod reader;
 mod record;
+mod remains;
 mod saving;
 mod shared;
 mod spec;

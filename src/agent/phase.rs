@@ -1,5 +1,7 @@
 //! The states of an agent's leadership.
 
+use std::time::Duration;
+
 use crate::protocol::{Incarnation, Term};
 
 use super::status::Lifecycle;
@@ -60,4 +62,33 @@ impl LeadershipPhase {
             Self::Ended(_) => Lifecycle::Ended,
         }
     }
+}
+
+/// What has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Scope {
+    /// One incarnation; another one may follow.
+    Incarnation,
+    /// The agent.
+    Agent,
+}
+
+/// The end of an incarnation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct IncarnationEnd {
+    pub(super) incarnation: Incarnation,
+    /// No lead future acts on its leadership any more.
+    pub(super) is_confirmed: bool,
+    /// How the agent has ended, if it has.
+    pub(super) departure: Option<Departure>,
+    /// The actor is dropped, or given up: with a confirmed end everything is free.
+    pub(super) is_last: bool,
+}
+
+/// For how long a leadership still holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Remaining {
+    Over,
+    For(Duration),
+    Unlimited,
 }

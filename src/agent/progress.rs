@@ -22,8 +22,8 @@ use crate::protocol::Time;
 use super::{
     LeaderGuard,
     error::ProgressError,
-    leadership::Remaining,
     message::{AgentCommand, AgentTask},
+    phase::Remaining,
     shared::SharedState,
     wait::timer,
 };

@@ -16,7 +16,7 @@ use crate::{
     record::{Happening, Header, MessageText, RecordLimits, RecordedAgent, RecordedClock, What},
 };
 
-use super::{leadership::Scope, shared::SharedState};
+use super::{phase::Scope, shared::SharedState};
 
 /// See the [module's page](self).
 #[derive(Debug)]

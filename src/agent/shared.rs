@@ -29,10 +29,10 @@ use super::{
     Diagnosis, Finding,
     diagnosis::Facts,
     eligibility::{Eligibility, NewTie, Tie},
-    leadership::{IncarnationEnd, LeadershipMachine, Remaining, Scope, Updates},
+    leadership::{LeadershipMachine, Updates},
     log,
     membership::GroupMembership,
-    phase::{AgentTenure, Departure},
+    phase::{AgentTenure, Departure, IncarnationEnd, Remaining, Scope},
     record::AgentRecord,
     spec::{AgentSettings, series},
     status::Status,
@@ -262,6 +262,14 @@ impl SharedState {
             Some(Departure::Left) => self.membership().leave(self.id(), ended.incarnation),
             Some(Departure::Retired) => self.membership().retire(self.id(), ended.incarnation),
         }
+        if ended.is_last {
+            self.leadership.note_gone();
+        }
+    }
+
+    /// Calls that once everything is free that the agent held: its name, its store, its work.
+    pub(super) fn when_gone(&self, farewell: impl FnOnce() + Send + 'static) {
+        self.leadership.when_gone(farewell);
     }
 
     /// The agent leaves when its incarnation ends.
@@ -401,6 +409,12 @@ impl SharedState {
     /// Whether no other incarnation follows.
     pub(super) fn is_over(&self) -> bool {
         self.leadership.is_over()
+    }
+
+    /// Ends when everything is free that the agent held.
+    pub(super) async fn gone(&self) {
+        let mut updates = self.updates();
+        while !self.leadership.is_gone() && updates.changed().await.is_ok() {}
     }
 
     /// The newest status; a leadership that has run out does not show.

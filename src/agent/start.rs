@@ -21,7 +21,7 @@ use crate::{
 
 use super::{
     Agent, AgentBuilder, ElectionHandle, StartError, actor::StoredState, choices::Resolved,
-    leadership::Scope, lease::Attachment, offers::ElectionMode, shared::SharedState, spec::Spec,
+    lease::Attachment, offers::ElectionMode, phase::Scope, shared::SharedState, spec::Spec,
     subscribers::SubscriberKind, voters::member_kind, wait::is_local_task,
 };
 
@@ -288,11 +288,23 @@ impl<E: Election> PreparedAgent<E> {
         let ending = Ending(Arc::clone(&self.shared));
         let guardian = Guardian::builder(self.spec.id.clone())
             .policy(self.policy.clone())
-            .on_exit(move |_| ending.0.end(Scope::Incarnation));
-        match &self.parent {
-            Some(parent) => guardian.parent(parent.clone()),
-            None => guardian,
-        }
+            .on_exit_or_end(move |_| {
+                ending.0.end(Scope::Incarnation);
+                // One that leaves is not waited for: its backoff would keep its store.
+                !ending.0.is_over()
+            });
+        let Some(parent) = self.parent.clone() else {
+            return guardian;
+        };
+        let shared = Arc::clone(&self.shared);
+        // do_send: one for each crash and restart, which the policy bounds, and none may be lost.
+        guardian.told(move |event| match event {
+            Supervision::Finished { .. } | Supervision::GaveUp { .. } => {
+                let parent = parent.clone();
+                shared.when_gone(move || parent.do_send(event));
+            }
+            Supervision::Down { .. } | Supervision::Up { .. } => parent.do_send(event),
+        })
     }
 
     /// Makes the first incarnation, as a member of the group.

@@ -21,10 +21,7 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 
 use crate::clock::Alarm;
 
-use super::{
-    leadership::{Remaining, Updates},
-    shared::SharedState,
-};
+use super::{leadership::Updates, phase::Remaining, shared::SharedState};
 
 /// How often a wait for the end of a lease looks at the clock.
 ///

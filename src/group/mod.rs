@@ -333,9 +333,9 @@ macro_rules! drive_members {
                 Remote::new(self.clone(), Arc::new(route))
             }
 
-            /// A member in this process has another score.
-            $vis fn set_score(&self, id: &AgentId, score: Option<Score>) {
-                let mark = |member: &mut Member| mem::replace(&mut member.score, score) != score;
+            /// A member in this process has another score, unless that incarnation is not its present one.
+            $vis fn set_score(&self, id: &AgentId, by: Incarnation, score: Option<Score>) {
+                let mark = |it: &mut Member| it.incarnation == Some(by) && mem::replace(&mut it.score, score) != score;
                 self.registry().report(id, mark);
             }
 

@@ -22,6 +22,7 @@ mod proxy;
 pub mod schedule;
 mod signals;
 mod singleton;
+mod stopping;
 #[cfg(test)]
 mod tests;
 mod tie;
@@ -38,3 +39,4 @@ pub use singleton::{
     Singleton, SingletonBuilder, SingletonError, SingletonHandle, SingletonState, SingletonStatus,
     SteppingDown,
 };
+pub use stopping::Stopped;

@@ -14,14 +14,14 @@ use super::contain::contain;
 use super::event::{Exit, Supervision};
 use super::guardian::Guardian;
 use super::policy::RestartPolicy;
-use super::report::{Hook, Reporter};
+use super::report::{Hook, Parent, Reporter};
 
 /// Settings of a guarded actor, made by [`Guardian::builder`].
 #[must_use = "a builder does nothing until `start` is called"]
 pub struct GuardianBuilder<A, K: Clone + Debug + Send + 'static> {
     key: K,
     policy: RestartPolicy,
-    parent: Option<Recipient<Supervision<K>>>,
+    parent: Option<Parent<K>>,
     hook: Option<Hook>,
     actor: PhantomData<fn() -> A>,
 }
@@ -49,8 +49,14 @@ where
     }
 
     /// The actor that hears of `Down`, `Up` and the end. Default: none.
-    pub fn parent(mut self, parent: Recipient<Supervision<K>>) -> Self {
-        self.parent = Some(parent);
+    pub fn parent(self, parent: Recipient<Supervision<K>>) -> Self {
+        // do_send: one for each crash and restart, which the policy bounds, and none may be lost.
+        self.told(move |event| parent.do_send(event))
+    }
+
+    /// The same for a parent that is told in another way.
+    pub(crate) fn told(mut self, tell: impl FnMut(Supervision<K>) + Send + 'static) -> Self {
+        self.parent = Some(Box::new(tell));
         self
     }
 
@@ -66,7 +72,18 @@ where
     /// it ends then.
     ///
     /// A panic in the hook is logged and changes nothing. Default: no hook.
-    pub fn on_exit(mut self, hook: impl FnMut(&Exit) + Send + 'static) -> Self {
+    pub fn on_exit(self, mut hook: impl FnMut(&Exit) + Send + 'static) -> Self {
+        self.on_exit_or_end(move |exit| {
+            hook(exit);
+            true
+        })
+    }
+
+    /// The same for a hook that says whether another incarnation may follow.
+    pub(crate) fn on_exit_or_end(
+        mut self,
+        hook: impl FnMut(&Exit) -> bool + Send + 'static,
+    ) -> Self {
         self.hook = Some(Box::new(hook));
         self
     }

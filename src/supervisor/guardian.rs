@@ -119,12 +119,12 @@ where
         let Some(child) = &mut self.child else { return };
         // Marks the context as stopped: dropping it would otherwise poll the crashed actor once more.
         child.ctx().terminate();
-        self.report.revoke(&exit);
+        let may_follow = self.report.revoke(&exit);
         let is_wanted = match self.budget.policy().on_stop() {
             OnStop::Finish => false,
             OnStop::Restart => child.ctx().connected(),
         };
-        if exit == Exit::Stopped && !is_wanted {
+        if !may_follow || exit == Exit::Stopped && !is_wanted {
             // Closed first: a parent that hears of the end must find no mailbox of this child.
             self.close();
             return self.report.finished();

@@ -6,19 +6,21 @@
 use std::fmt::Debug;
 use std::time::Duration;
 
-use actix::Recipient;
 use tracing::{debug, info, warn};
 
 use super::contain::contain;
 use super::event::{Exit, Supervision};
 
-/// Called with the cause for each incarnation that ended.
-pub(super) type Hook = Box<dyn FnMut(&Exit) + Send>;
+/// Called with the cause for each incarnation that ended; says whether another one may follow.
+pub(super) type Hook = Box<dyn FnMut(&Exit) -> bool + Send>;
+
+/// Called with all that happens to a child.
+pub(super) type Parent<K> = Box<dyn FnMut(Supervision<K>) + Send>;
 
 /// A child's name, and the parent and the hook that are told about it.
 pub(super) struct Reporter<K: Clone + Debug + Send + 'static> {
     child: K,
-    parent: Option<Recipient<Supervision<K>>>,
+    parent: Option<Parent<K>>,
     hook: Option<Hook>,
     last_word: LastWord,
 }
@@ -30,11 +32,7 @@ enum LastWord {
 }
 
 impl<K: Clone + Debug + Send + 'static> Reporter<K> {
-    pub(super) fn new(
-        child: K,
-        parent: Option<Recipient<Supervision<K>>>,
-        hook: Option<Hook>,
-    ) -> Self {
+    pub(super) fn new(child: K, parent: Option<Parent<K>>, hook: Option<Hook>) -> Self {
         Self {
             child,
             parent,
@@ -43,16 +41,20 @@ impl<K: Clone + Debug + Send + 'static> Reporter<K> {
         }
     }
 
-    /// An incarnation has ended: nothing of it may be relied upon any more. Comes before all else.
-    pub(super) fn revoke(&mut self, exit: &Exit) {
-        let Some(hook) = &mut self.hook else { return };
-        if let Err(reason) = contain(|| hook(exit)) {
+    /// An incarnation has ended: nothing of it may be relied upon any more. Comes before all else. Says whether another
+    /// one may follow.
+    pub(super) fn revoke(&mut self, exit: &Exit) -> bool {
+        let Some(hook) = &mut self.hook else {
+            return true;
+        };
+        contain(|| hook(exit)).unwrap_or_else(|reason| {
             warn!(node = ?self.child, reason, "exit hook panicked");
-        }
+            true
+        })
     }
 
     /// `left`: restarts that the budget would still grant if this one failed at once.
-    pub(super) fn down(&self, exit: Exit, restart_in: Duration, left: usize) {
+    pub(super) fn down(&mut self, exit: Exit, restart_in: Duration, left: usize) {
         info!(node = ?self.child, reason = ?exit, after_ms = restart_in.as_millis(), "child is down");
         if left == 0 {
             warn!(node = ?self.child, "restart budget nearly spent");
@@ -64,7 +66,7 @@ impl<K: Clone + Debug + Send + 'static> Reporter<K> {
         });
     }
 
-    pub(super) fn up(&self, restarts: u64) {
+    pub(super) fn up(&mut self, restarts: u64) {
         info!(node = ?self.child, restarts, "child is up");
         self.tell(Supervision::Up {
             child: self.child.clone(),
@@ -109,10 +111,9 @@ impl<K: Clone + Debug + Send + 'static> Reporter<K> {
         &self.child
     }
 
-    fn tell(&self, event: Supervision<K>) {
-        if let Some(parent) = &self.parent {
-            // do_send: one for each crash and restart, which the policy bounds, and none may be lost.
-            parent.do_send(event);
+    fn tell(&mut self, event: Supervision<K>) {
+        if let Some(parent) = &mut self.parent {
+            parent(event);
         }
     }
 }

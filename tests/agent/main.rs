@@ -17,6 +17,7 @@ mod diskless;
 mod draining;
 mod effects;
 mod events;
+mod freed;
 mod hangs;
 mod incarnations;
 mod lead;

@@ -428,13 +428,13 @@ fn a_score_is_told_and_changes_the_order() {
         }
         scene.look(&["a", "b", "c"]);
         assert_eq!(scene.told().await, "");
-        scene.group.set_score(&id("a"), Some(Score::from(9)));
+        scene.group.set_score(&id("a"), FIRST, Some(Score::from(9)));
         assert_eq!(scene.told().await, "cba", "by the order as it was");
-        scene.group.set_score(&id("a"), Some(Score::from(9)));
+        scene.group.set_score(&id("a"), FIRST, Some(Score::from(9)));
         assert_eq!(scene.told().await, "", "no change");
         scene.group.down(&id("c"), FIRST);
         assert_eq!(scene.told().await, "acb");
-        scene.group.set_score(&id("b"), None);
+        scene.group.set_score(&id("b"), FIRST, None);
         assert_eq!(scene.told().await, "acb");
         let ranks: Vec<_> = scene
             .group
@@ -498,7 +498,7 @@ fn a_report_counts_only_for_the_route_it_names() {
         assert!(!group.down(&id("x"), Incarnation(7)));
         assert!(!group.suspect(&id("x"), Incarnation(7)));
         assert!(!group.up(&id("x"), Incarnation(8)));
-        group.set_score(&id("x"), Some(Score::from(9)));
+        group.set_score(&id("x"), Incarnation(7), Some(Score::from(9)));
         let led = Leader {
             id: id("x"),
             incarnation: Incarnation(7),

@@ -90,7 +90,7 @@ fn a_watcher_is_told_once_until_it_looks() {
         });
         let messages = Counter::default();
         let (incarnation, _a) = join(&group, "a", &messages);
-        let _b = join(&group, "b", &messages);
+        let (second, _b) = join(&group, "b", &messages);
         assert_eq!(signals.take(), 1);
         let elsewhere = Member::up(id("x"), MemberKind::Voter, None, Incarnation(1));
         let route = group.remote("host-b", Arc::new(Counter::default()));
@@ -99,7 +99,7 @@ fn a_watcher_is_told_once_until_it_looks() {
         let here: Vec<_> = watch.look().here().map(|m| m.id.to_string()).collect();
         assert_eq!(here, ["a", "b"]);
         group.down(&id("a"), incarnation);
-        group.set_score(&id("b"), None);
+        group.set_score(&id("b"), second, None);
         assert_eq!(signals.take(), 1);
         let _seen = watch.look();
         drop(watch);

@@ -21,6 +21,7 @@ mod epochs;
 mod far;
 mod features;
 mod flood;
+mod freed;
 mod kit;
 mod limits;
 mod load;

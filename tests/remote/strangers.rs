@@ -49,7 +49,7 @@ fn another_cluster_is_refused_and_both_are_told() {
 }
 
 #[test]
-fn a_bridge_that_dials_itself_does_so_once() {
+fn a_bridge_that_dials_itself_does_so_ever_less() {
     play(async {
         let pipes = Pipes::new();
         // By mistake the peer's address is one's own.
@@ -58,7 +58,8 @@ fn a_bridge_that_dials_itself_does_so_once() {
             builder(&pipes, "a", &[]).peer(peer).carry(group)
         });
         sleep(MS(60_000)).await;
-        assert_eq!(a.bridge.traffic().dials, 1);
+        let dials = a.bridge.traffic().dials;
+        assert!((2..10).contains(&dials), "{dials}");
         assert!(a.bridge.counters().closed(Closed::IsSelf) > 0);
         assert_eq!(a.bridge.peers().len(), 1);
         assert_eq!(pipes.connections("a", "a"), 0);

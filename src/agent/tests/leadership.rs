@@ -3,8 +3,8 @@
 
 use crate::{
     agent::{
-        leadership::{IncarnationEnd, LeadershipMachine, Remaining, Scope},
-        phase::Departure,
+        leadership::LeadershipMachine,
+        phase::{Departure, IncarnationEnd, Remaining, Scope},
         status::Lifecycle,
     },
     protocol::{Incarnation, Leader, Role, Term, Time, View},
@@ -64,7 +64,8 @@ fn an_incarnation_that_was_ended_publishes_nothing_more() {
             IncarnationEnd {
                 incarnation: FIRST,
                 is_confirmed: true,
-                departure: Some(Departure::Left)
+                departure: Some(Departure::Left),
+                is_last: scope == Scope::Agent,
             }
         );
         assert_eq!(grow(&leadership, FIRST, &leading(FIRST, 1, 100)), None);

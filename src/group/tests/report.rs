@@ -6,7 +6,7 @@ use super::{FIRST, IdlePeer, group_of, id};
 use crate::{
     elections::bully::BullyMessage,
     group::Group,
-    protocol::{Member, MemberKind, Presence, Requirements, Rules, Score},
+    protocol::{Incarnation, Member, MemberKind, Presence, Requirements, Rules, Score},
 };
 
 #[test]
@@ -14,7 +14,7 @@ fn a_report_that_follows_another_one_before_a_look_is_not_lost() {
     let (group, _peer) = group_of("a");
     assert_eq!(group.members().len(), 1, "it is merged");
     // A new score is staged; the report after it belongs to what is staged.
-    group.set_score(&id("a"), Some(Score::from(5)));
+    group.set_score(&id("a"), FIRST, Some(Score::from(5)));
     assert!(group.suspect(&id("a"), FIRST));
     let members = group.members();
     let member = members.get(&id("a")).unwrap();
@@ -22,6 +22,15 @@ fn a_report_that_follows_another_one_before_a_look_is_not_lost() {
         (member.score, member.presence),
         (Some(Score::from(5)), Presence::Suspect)
     );
+}
+
+/// An agent may set its score on another thread than the one that makes it leave.
+#[test]
+fn a_late_score_is_not_that_of_the_next_holder_of_the_name() {
+    let (group, _peer) = group_of("a");
+    let later = Incarnation(FIRST.0 + 1);
+    group.set_score(&id("a"), later, Some(Score::from(99)));
+    assert_eq!(group.members().get(&id("a")).unwrap().score, None);
 }
 
 /// An agent may start on another thread than the one that makes it leave.

@@ -5,16 +5,13 @@
 use std::{cell::RefCell, fmt, sync::Arc, time::Duration};
 
 use actix::Recipient;
-use futures::{
-    Stream, StreamExt,
-    future::{AbortHandle, FutureExt, abortable},
-    stream::BoxStream,
-};
+use futures::{Stream, StreamExt, future::FutureExt, stream::BoxStream};
 use tracing::warn;
 
 use crate::{
     agent::{ElectionHandle, Feature, can_spawn_here},
     clock::{WallClock, WallTime},
+    leader::stopping::{Stopper, stoppable},
     protocol::{AgentId, Election},
     store::TermStore,
 };
@@ -224,8 +221,8 @@ impl<E: Election> ScheduleBuilder<E> {
             service,
             record: Arc::clone(&record),
         };
-        let abort = spawn(agent, schedule, feed);
-        Ok(ScheduleHandle::new(name, record, abort))
+        let stopper = spawn(agent, schedule, feed);
+        Ok(ScheduleHandle::new(name, record, stopper))
     }
 }
 
@@ -239,18 +236,14 @@ fn feature_of(times: &ScheduleTimes, misfire: Misfire) -> Feature {
 }
 
 /// Runs a schedule in a task of this thread; it ends with the agent, with its stream, or when it is told to.
-fn spawn<E: Election>(
-    agent: ElectionHandle<E>,
-    schedule: Schedule,
-    feed: Option<Feed>,
-) -> AbortHandle {
+fn spawn<E: Election>(agent: ElectionHandle<E>, schedule: Schedule, feed: Option<Feed>) -> Stopper {
     let mut ending = ScheduleEnding {
         name: schedule.rule.name.clone(),
         service: Arc::clone(&schedule.service),
         record: Arc::clone(&schedule.record),
         state: ScheduleState::Ended,
     };
-    let (led, abort) = abortable(async move {
+    let (led, not_stopped, stopper) = stoppable(async move {
         let led = async {
             let led = agent.lead(|leader| schedule.lead(leader)).await;
             if let Err(reason) = led {
@@ -260,13 +253,14 @@ fn spawn<E: Election>(
         until_done(led, feed).await
     });
     drop(actix::spawn(async move {
-        // Aborted or not, what led is dropped by then.
+        // Stopped or not, what led is dropped by then.
         if let Ok(state) = led.await {
             ending.state = state;
         }
         drop(ending);
+        drop(not_stopped);
     }));
-    abort
+    stopper
 }
 
 /// Frees the name of a schedule that has ended, however it came about.

@@ -41,7 +41,7 @@ pub enum ScheduleError {
     },
     /// Another schedule of this agent has the name.
     #[error(
-        "{schedule} runs on {agent} already: stop it first, or give this one a name of its own"
+        "{schedule} runs on {agent} already: await its `stop()` first, or give this one a name of its own"
     )]
     Taken {
         /// The name.

@@ -5,9 +5,11 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use futures::future::AbortHandle;
-
-use crate::{clock::WallTime, protocol::AgentId};
+use crate::{
+    clock::WallTime,
+    leader::stopping::{Stopped, Stopper},
+    protocol::AgentId,
+};
 
 use super::{interface::TickCounts, machine::ScheduleMachine};
 
@@ -16,15 +18,15 @@ use super::{interface::TickCounts, machine::ScheduleMachine};
 pub struct ScheduleHandle {
     name: AgentId,
     record: Arc<StatusRecord>,
-    abort: AbortHandle,
+    stopper: Stopper,
 }
 
 impl ScheduleHandle {
-    pub(super) const fn new(name: AgentId, record: Arc<StatusRecord>, abort: AbortHandle) -> Self {
+    pub(super) const fn new(name: AgentId, record: Arc<StatusRecord>, stopper: Stopper) -> Self {
         Self {
             name,
             record,
-            abort,
+            stopper,
         }
     }
 
@@ -40,8 +42,11 @@ impl ScheduleHandle {
 
     /// Ends the schedule on this host. Work that runs is dropped where it stands. The agent goes on, and leads if it
     /// leads, without this schedule; on the other hosts it goes on.
-    pub fn stop(&self) {
-        self.abort.abort();
+    ///
+    /// What this returns ends when the work is dropped and the name is free: await it before you start another schedule of
+    /// that name.
+    pub fn stop(&self) -> Stopped {
+        self.stopper.stop()
     }
 }
 

@@ -5,11 +5,11 @@
 use std::{fmt, marker::PhantomData, sync::Arc, time::Duration};
 
 use actix::{Actor, Context, Handler, Message};
-use futures::future::abortable;
 use tracing::warn;
 
 use crate::{
     agent::{ElectionHandle, LeaderGuard, OnPanic, ProgressError, can_spawn_here, check_span},
+    leader::stopping::stoppable,
     protocol::{Election, Term},
     supervisor::RestartPolicy,
 };
@@ -192,15 +192,16 @@ impl<E: Election, F> SingletonBuilder<E, F> {
                 warn!(node = %agent.id(), %reason, "singleton ended");
             }
         };
-        let (singleton, abort) = abortable(singleton);
+        let (singleton, not_stopped, stopper) = stoppable(singleton);
         let ended = Arc::clone(&record);
         let task = async move {
-            // Aborted or not, it is dropped by then.
+            // Stopped or not, it is dropped by then.
             singleton.await.ok();
             ended.end();
+            drop(not_stopped);
         };
         drop(actix::spawn(task)); // it ends with the agent
-        Ok(SingletonHandle::new(record, abort))
+        Ok(SingletonHandle::new(record, stopper))
     }
 }
 

@@ -8,22 +8,24 @@ use std::{
 };
 
 use actix::{Actor, Addr, Context};
-use futures::future::AbortHandle;
 use serde::Serialize;
 
-use crate::agent::LeaderGuard;
+use crate::{
+    agent::LeaderGuard,
+    leader::stopping::{Stopped, Stopper},
+};
 
 /// An application's side of a [`Singleton`](super::Singleton) on this host. Clones are the same one.
 ///
 /// Dropping it ends nothing.
 pub struct SingletonHandle<A: Actor<Context = Context<A>>> {
     record: Arc<SingletonRecord<A>>,
-    abort: AbortHandle,
+    stopper: Stopper,
 }
 
 impl<A: Actor<Context = Context<A>>> SingletonHandle<A> {
-    pub(super) fn new(record: Arc<SingletonRecord<A>>, abort: AbortHandle) -> Self {
-        Self { record, abort }
+    pub(super) fn new(record: Arc<SingletonRecord<A>>, stopper: Stopper) -> Self {
+        Self { record, stopper }
     }
 
     /// The actor, if it runs on this host and its agent leads at this moment.
@@ -53,13 +55,13 @@ impl<A: Actor<Context = Context<A>>> SingletonHandle<A> {
     }
 
     /// Ends the singleton on this host. An actor that runs is dropped before its next message, as at a
-    /// loss, and none is started again.
+    /// loss, and none is started again. What this returns ends when the actor is dropped.
     ///
     /// The agent goes on, and leads if it leads, without this work: another host's singleton begins once that
     /// one leads. To end in order, let the agent [`leave`](crate::agent::ElectionHandle::leave), or
     /// [withdraw its score](crate::agent::ElectionHandle::withdraw_score) and wait until it leads no longer.
-    pub fn stop(&self) {
-        self.abort.abort();
+    pub fn stop(&self) -> Stopped {
+        self.stopper.stop()
     }
 }
 
@@ -67,7 +69,7 @@ impl<A: Actor<Context = Context<A>>> Clone for SingletonHandle<A> {
     fn clone(&self) -> Self {
         Self {
             record: Arc::clone(&self.record),
-            abort: self.abort.clone(),
+            stopper: self.stopper.clone(),
         }
     }
 }

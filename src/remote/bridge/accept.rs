@@ -1,15 +1,16 @@
 //! Takes connections in, and keeps out those that there is no room for.
 
-use std::{sync::Arc, time::Duration};
+use std::{convert::Infallible, future::pending, pin::pin, sync::Arc, time::Duration};
 
 use actix::{Addr, clock::sleep};
+use futures::future::{OptionFuture, select};
 use tokio::task::yield_now;
 use tracing::debug;
 
 use crate::remote::{
     BridgeEvent, Closed, RemoteBridge,
     bridge::{ends, message::Accepted, shared::BridgeState, task::TaskGuard},
-    transport::IncomingStream,
+    transport::{IncomingStream, Listener},
 };
 
 /// Takes connections in, for as long as the bridge looks after them.
@@ -22,11 +23,25 @@ pub(crate) async fn accept(shared: Arc<BridgeState>, bridge: Addr<RemoteBridge>)
     let _keeping = TaskGuard::spawn(keeping);
     let at = listener.local_addr();
     shared.events.tell(BridgeEvent::Listening { at });
-    let _hearing = at.map(|at| TaskGuard::spawn(ends::hear(Arc::clone(&shared), at)));
+    let hearing = at.map(|at| ends::hear(Arc::clone(&shared), at));
+    let hearing = async {
+        OptionFuture::from(hearing).await;
+        pending::<()>().await;
+    };
+    // One task for both: with it nothing holds the port any more.
+    let taking = take_all(&shared, &bridge, &mut **listener);
+    select(pin!(taking), pin!(hearing)).await;
+}
+
+async fn take_all(
+    shared: &BridgeState,
+    bridge: &Addr<RemoteBridge>,
+    listener: &mut dyn Listener,
+) -> Infallible {
     loop {
         match listener.accept().await {
             Ok(arrival) => {
-                admit(&shared, &bridge, arrival);
+                admit(shared, bridge, arrival);
                 // A connection that was let in gets a turn before the next one: in a storm, one that has
                 // something to say would lose its slot before it was heard.
                 yield_now().await;

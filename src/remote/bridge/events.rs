@@ -127,7 +127,7 @@ pub enum BridgeEvent {
     /// The bridge crashed and was restarted; links are made anew.
     Restarted,
     /// The bridge has ended for good: it was stopped, or crashed too often. No agent of another node is a
-    /// member here any more.
+    /// member here any more, and the port is free.
     Ended,
     /// Before what is told next: of so many more connections that were refused nothing was told, in the log
     /// neither. Of one address something is told eight times at once, and then once a second; of

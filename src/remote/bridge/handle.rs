@@ -139,22 +139,28 @@ impl BridgeHandle {
     }
 
     /// Ends the bridge politely: no connection is taken any more, what waits is sent, every peer is
-    /// told goodbye and suspects the agents here at once. Let agents
+    /// told goodbye and suspects the agents here at once. When this returns, another bridge may listen at the port. Let agents
     /// [leave](crate::agent::ElectionHandle::leave) before, and their peers know that they have.
     ///
     /// # Errors
     /// [`DrainTimedOut`] when that took longer than `limit`. The bridge has stopped all the same.
     pub async fn drain(&self, limit: Duration) -> Result<(), DrainTimedOut> {
-        let drained = timeout(limit, self.addr.send(DrainLinks)).await;
+        let drain = async {
+            self.addr.send(DrainLinks).await.ok(); // closed already: there is no bridge to tell
+            self.stop();
+            self.shared.finish();
+            self.shared.until_free().await;
+        };
+        if timeout(limit, drain).await.is_ok() {
+            return Ok(());
+        }
         self.stop();
         self.shared.finish();
-        match drained {
-            Ok(_) => Ok(()), // closed already: there is no bridge to tell
-            Err(_) => Err(DrainTimedOut { limit }),
-        }
+        Err(DrainTimedOut { limit })
     }
 
-    /// Ends the bridge: all links are closed, and no agent of another node is a member here any more.
+    /// Ends the bridge: all links are closed, and no agent of another node is a member here any more. Its port is free when
+    /// [`BridgeEvent::Ended`] is told.
     pub fn stop(&self) {
         // do_send: one for each call, and none may be lost.
         self.addr.do_send(Stop);

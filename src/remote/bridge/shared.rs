@@ -34,7 +34,6 @@ use crate::remote::{
         gate::Gate,
         health::PeerHealth,
         leaders::LeadersHeard,
-        listening::Listening,
         noise::Noise,
         peers::ConnId,
         status::{LinkStatus, Meter},
@@ -55,8 +54,10 @@ pub(crate) struct BridgeState {
     /// One for each of the groups, in their order.
     guards: Vec<GroupTermGuard>,
     /// Locked by the task that listens; `None` if none shall.
-    listener: Arc<AsyncMutex<Option<Box<dyn Listener>>>>,
-    is_over: AtomicBool,
+    pub(super) listener: Arc<AsyncMutex<Option<Box<dyn Listener>>>>,
+    pub(super) is_over: AtomicBool,
+    /// The end was told.
+    pub(super) is_told: AtomicBool,
     pub(crate) gate: Arc<Gate>,
     pub(crate) counters: BridgeCounters,
     pub(crate) meter: Meter,
@@ -128,6 +129,7 @@ impl BridgeState {
             guards,
             listener: Arc::new(AsyncMutex::new(parts.listener)),
             is_over: AtomicBool::new(false),
+            is_told: AtomicBool::new(false),
             counters: BridgeCounters::new(),
             meter: Meter::default(),
             leaders,
@@ -351,36 +353,6 @@ impl BridgeState {
                 group,
                 "group reaches other hosts, and two of its agents may lead at once, even in one term: use the quorum election (.quorum(..)) where that must not be"
             ),
-        }
-    }
-
-    /// The bridge has ended for good: no agent of another node is a member here.
-    pub(crate) fn finish(&self) {
-        // A drain comes here, and so does the guardian that ends after it: the end is told once.
-        if self.is_over.swap(true, Relaxed) {
-            return;
-        }
-        self.ends.dismiss();
-        // The task that listens drops it in the end.
-        if let Ok(mut listener) = self.listener.try_lock() {
-            drop(listener.take());
-        }
-        for peer in self.peers() {
-            self.remove(&peer.node);
-        }
-        self.events.tell(BridgeEvent::Ended);
-    }
-
-    /// Whether the bridge has ended.
-    pub(super) fn is_over(&self) -> bool {
-        self.is_over.load(Relaxed)
-    }
-
-    /// Takes the listener as soon as a former incarnation of the actor has let go of it.
-    pub(crate) async fn listen(self: &Arc<Self>) -> Listening {
-        Listening {
-            listener: Arc::clone(&self.listener).lock_owned().await,
-            shared: Arc::clone(self),
         }
     }
 

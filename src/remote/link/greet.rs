@@ -113,7 +113,6 @@ impl Failed {
     pub(super) fn dial_error(&self) -> DialError {
         match self.why {
             None if self.is_refused => DialError::Refused,
-            Some(Closed::IsSelf | Closed::Goodbye(Farewell::IsSelf)) => DialError::Itself,
             Some(Closed::Lost) => DialError::Dropped,
             // A peer that leaves has nothing against this node: no penalty for the next dial. Nor for a name that is
             // held: what is left of a process that was killed is linked for no longer than it is silent.

@@ -10,7 +10,8 @@ use loom::{
     thread,
 };
 
-use leadership::{LeadershipMachine, Scope};
+use leadership::LeadershipMachine;
+use phase::Scope;
 
 #[path = "../../../src/agent/eligibility.rs"]
 mod eligibility;
@@ -20,6 +21,8 @@ mod lead_futures;
 mod leadership;
 #[path = "../../../src/agent/phase.rs"]
 mod phase;
+#[path = "../../../src/agent/remains.rs"]
+mod remains;
 #[path = "../../../src/agent/status.rs"]
 mod status;
 mod sync {

@@ -41,6 +41,17 @@ impl Campaign {
     fn announces(&self) -> bool {
         self.contest().is_some_and(Contest::is_announced)
     }
+
+    /// Whether an election is planned that makes one group of two.
+    const fn merges(&self) -> bool {
+        matches!(
+            self,
+            Self::Scheduled {
+                cause: CampaignCause::Merge,
+                ..
+            }
+        )
+    }
 }
 
 impl Ring {
@@ -297,8 +308,11 @@ impl Ring {
             return Next::Stay;
         }
         let announces = self.campaign.announces();
+        let merges = self.campaign.merges();
         match &mut self.state {
             State::Leader(l) => l.set_score(&self.core, now, score, announces, out),
+            // The other group is there still, whatever the score of this agent.
+            State::Vacant | State::Follower(_) if merges => Next::Stay,
             State::Vacant | State::Follower(_) if score.is_none() => {
                 self.unschedule(out);
                 Next::Stay

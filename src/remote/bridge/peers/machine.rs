@@ -90,12 +90,11 @@ pub(crate) enum DialError {
     Dropped,
     /// No answer, or no address for the name.
     NoAnswer,
-    /// One side does not want the other.
+    /// One side does not want the other, or the address leads back to this bridge. Either may end: a name is resolved
+    /// anew at each attempt, and an address is given to another host.
     Rejected,
     /// The peer knows a later process of this node's name.
     Stale,
-    /// The address leads back to this bridge.
-    Itself,
 }
 
 /// What to do.
@@ -325,10 +324,6 @@ impl PeerMachine {
         }
         self.attempt = DialAttempt::None;
         self.failures = self.failures.saturating_add(1);
-        // The address would lead back here at each attempt, for ever.
-        if why == DialError::Itself {
-            self.attempt = DialAttempt::Never;
-        }
         // The peer has dialled meanwhile: it is up, and when that link ends, it is dialled again.
         if self.link.is_some() {
             return;
@@ -342,16 +337,11 @@ impl PeerMachine {
         match why {
             // Its host answers and no process listens there; whatever else fails may be the network.
             DialError::Refused => self.report(PeerChange::Gone, out),
-            DialError::Dropped
-            | DialError::NoAnswer
-            | DialError::Rejected
-            | DialError::Stale
-            | DialError::Itself => {
+            DialError::Dropped | DialError::NoAnswer | DialError::Rejected | DialError::Stale => {
                 self.report(PeerChange::OutOfReach, out);
             }
         }
         match why {
-            DialError::Itself => {}
             // A refusal hardly changes soon, and each attempt costs both sides a handshake.
             DialError::Rejected => self.wait(self.backoff.penalty_min, out),
             // When the later one has ended, this one is to take part again soon.

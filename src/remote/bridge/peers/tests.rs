@@ -295,24 +295,6 @@ fn a_goodbye_is_an_end_and_is_not_redialled_at_once() {
 }
 
 #[test]
-fn a_bridge_that_dials_itself_stops_dialling() {
-    let mut peer = with_address();
-    assert_eq!(peer.handle(PeerInput::Start), [PeerEffect::Dial]);
-    let nothing: [PeerEffect; 0] = [];
-    assert_eq!(
-        peer.handle(PeerInput::DialFailed(DialError::Itself)),
-        nothing
-    );
-    for input in [PeerInput::WaitOver, PeerInput::Start] {
-        assert_eq!(peer.handle(input), nothing);
-    }
-    // The real peer may still dial.
-    let up = [PeerEffect::Report(PeerChange::Up)];
-    assert_eq!(peer.handle(from_peer(link(1, 5, 1))), up);
-    assert_eq!(peer.handle(closed(1, LinkLoss::Broken, LONG)), nothing);
-}
-
-#[test]
 fn without_an_address_the_peer_is_waited_for() {
     let mut peer = PeerMachine::new(Backoff::default(), false);
     let nothing: [PeerEffect; 0] = [];

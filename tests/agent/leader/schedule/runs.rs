@@ -222,8 +222,7 @@ fn a_schedule_that_is_stopped_frees_its_name_and_leaves_the_leader_alone() {
         let schedule = every_second(&toy, Misfire::Skip, noting(&log, MS(500)));
         stage.prompt(&toy, &[Act::Acquire(1)]).await;
         clock::sleep(MS(1_300)).await;
-        schedule.stop();
-        settle().await;
+        schedule.stop().await;
         assert_eq!(schedule.status().state, ScheduleState::Ended);
         let again = every_second(&toy, Misfire::Skip, noting(&log, Duration::ZERO));
         clock::sleep(MS(1_000)).await;

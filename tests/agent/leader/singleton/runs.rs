@@ -161,9 +161,9 @@ fn dropping_the_handle_ends_nothing_and_stop_drops_the_actor_and_starts_no_other
         stage.prompt(&toy, &[Act::Acquire(1)]).await;
         assert_eq!(log.take(), ["started in 1@toy.1"]);
         let addr = singleton.addr().unwrap();
-        singleton.stop();
+        let stopped = singleton.stop();
         addr.do_send(Do::Note("too late"));
-        settle().await;
+        stopped.await;
         assert_eq!(log.take(), ["dropped in 1"]);
         assert_eq!(singleton.status().state, SingletonState::Ended);
         assert!(toy.is_leader(), "the agent goes on");

@@ -128,6 +128,17 @@ fn a_merging_election_that_is_planned_outlasts_the_heartbeats_of_the_leader() {
 }
 
 #[test]
+fn a_merging_election_that_is_planned_outlasts_any_score_of_this_agent() {
+    for score in [Some(4), Some(50), None] {
+        let mut kit = suspecting(Kit::following());
+        kit.hear(Z, answer(OLD, Some((Z, OLD)))).whatever();
+        kit.set_score(score).nothing_else_happened();
+        kit.later(2 * D).fire(RingTimer::Slot).whatever();
+        assert_eq!(kit.role(), Role::Candidate, "{score:?}");
+    }
+}
+
+#[test]
 fn a_probe_that_knows_a_higher_term_starts_one_too() {
     let mut kit = Kit::following();
     kit.hear(Z, probe(OLD + 1))

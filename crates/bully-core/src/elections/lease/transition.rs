@@ -89,7 +89,9 @@ impl Lease {
         let State::Leading(leading) = &self.state else {
             return;
         };
-        let (term, to) = (leading.term, leading.chosen());
+        // The one that was chosen when the work began to end may be gone by now.
+        let to = Leading::successor(&self.core, now, leading.chosen());
+        let term = leading.term;
         let cooldown = leading.leaving.as_ref().map(|leaving| leaving.cooldown);
         self.lose(now, LostReason::Resigned, out);
         let core = &mut self.core;

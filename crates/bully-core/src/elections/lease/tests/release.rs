@@ -22,6 +22,18 @@ fn it_resigns_before_it_asks_and_cools_down() {
 }
 
 #[test]
+fn a_successor_that_ended_while_the_work_did_is_not_named() {
+    let mut me = Kit::draining();
+    me.told(|members| members.down(&id(LOW), Incarnation(1)))
+        .whatever();
+    me.step(Input::Drained).whatever();
+    let (_, record) = me.attempt();
+    assert_eq!(record.holder, None);
+    let next = record.next.map(|next| next.id.to_string());
+    assert_eq!(next.as_deref(), Some(HIGH));
+}
+
+#[test]
 fn what_is_applied_ends_it_and_the_successor_goes_first() {
     let mut me = Kit::giving_back();
     let wait = u64::try_from(config().wait().as_millis()).unwrap();

@@ -1,0 +1,38 @@
+//! What is left of an agent that has ended.
+//!
+//! Decided here: when everything is free that it held, and that this is told once. Its actor holds the lock of its store;
+//! its work, which may run on another thread, keeps its name. Not here: who says that these have ended (`leadership.rs`).
+
+/// See the [module](self).
+#[derive(Default)]
+pub(super) struct AgentRemains {
+    /// The actor is dropped, or given up because it hangs.
+    pub(super) is_dropped: bool,
+    /// No work of it runs either, and the group has its name back.
+    pub(super) is_gone: bool,
+    /// What is called then.
+    farewell: Option<Box<Farewell>>,
+}
+
+/// A box in a box: most agents have none, and it takes one word of each.
+struct Farewell(Box<dyn FnOnce() + Send>);
+
+impl AgentRemains {
+    /// Calls that once everything is free; gives it back if that is so already.
+    pub(super) fn when_gone<F>(&mut self, farewell: F) -> Option<F>
+    where
+        F: FnOnce() + Send + 'static,
+    {
+        if self.is_gone {
+            return Some(farewell);
+        }
+        self.farewell = Some(Box::new(Farewell(Box::new(farewell))));
+        None
+    }
+
+    /// Everything is free; returns what is to be called.
+    pub(super) fn gone(&mut self) -> Option<Box<dyn FnOnce() + Send>> {
+        self.is_gone = true;
+        self.farewell.take().map(|farewell| farewell.0)
+    }
+}

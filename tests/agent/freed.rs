@@ -1,0 +1,167 @@
+//! An end is told when everything is free that it frees: the name in the group, the store, the name of a schedule.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a scene that cannot be set fails the test"
+)]
+
+use std::{
+    future::pending,
+    sync::{
+        Arc,
+        mpsc::{Receiver, channel},
+    },
+    time::Duration,
+};
+
+use actix::{Actor, Arbiter, Context, Handler, Recipient, System, clock};
+use actix_bully::{
+    Group,
+    agent::{BullyAgent, BullyHandle, ElectionArbiter, LeaveError, StartError},
+    protocol::{AgentId, Timings},
+    supervisor::{RestartPolicy, Supervision},
+    testkit::Inject,
+};
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+
+use crate::stage::{MS, id, play};
+
+const SOON: Duration = Duration::from_secs(30);
+
+fn start(group: &Group) -> Result<BullyHandle, StartError> {
+    let agent = BullyAgent::builder("a").timings(Timings::lan());
+    agent.drain(MS(20)).join(group).start()
+}
+
+#[test]
+fn an_agent_that_left_while_its_work_ran_is_out_of_its_group() {
+    play(async {
+        for _ in 0..20 {
+            let group = Group::new("g").unwrap();
+            let agent = start(&group).unwrap();
+            let leading = agent.clone();
+            let work = actix_rt::spawn(async move { leading.lead(|_| pending()).await.unwrap() });
+            agent.wait_for_leader(SOON).await.unwrap();
+            clock::sleep(MS(50)).await;
+            agent.leave(SOON).await.unwrap();
+            assert!(group.members().get(&id("a")).is_none());
+            start(&group).unwrap().leave(SOON).await.unwrap();
+            work.await.unwrap();
+        }
+    });
+}
+
+/// A leader and a follower on a thread of their own; they leave while this thread looks at their names.
+#[test]
+fn a_name_on_another_thread_is_free_when_its_agent_has_left() {
+    System::new().block_on(async {
+        let arbiter = ElectionArbiter::new().unwrap();
+        let group = Group::new("g").unwrap();
+        for leads in (0..300).map(|round| round % 3 == 0) {
+            let agent = BullyAgent::builder("a").timings(Timings::lan());
+            let agent = agent.join(&group).start_in_arbiter(&arbiter.handle());
+            let agent = agent.expect("the name is free");
+            if leads {
+                agent.wait_for_leader(SOON).await.unwrap();
+            }
+            agent.leave(SOON).await.unwrap();
+        }
+    });
+}
+
+/// Starts the next agent of the name when it hears of the end, as a supervisor of an application would.
+struct Parent {
+    group: Group,
+    heard: UnboundedSender<Result<BullyHandle, StartError>>,
+}
+
+impl Actor for Parent {
+    type Context = Context<Self>;
+}
+
+impl Handler<Supervision<AgentId>> for Parent {
+    type Result = ();
+    fn handle(&mut self, event: Supervision<AgentId>, _: &mut Context<Self>) {
+        if matches!(
+            event,
+            Supervision::Finished { .. } | Supervision::GaveUp { .. }
+        ) {
+            self.heard.send(start(&self.group)).unwrap();
+        }
+    }
+}
+
+/// The work computes on a thread of its own, and cannot be dropped before it lets go of that.
+fn computing(agent: BullyHandle) -> (Arbiter, Receiver<()>, std::sync::mpsc::Sender<()>) {
+    let worker = Arbiter::new();
+    let (begins, begun) = channel();
+    let (go_on, goes_on) = channel::<()>();
+    let goes_on = Arc::new(std::sync::Mutex::new(goes_on));
+    worker.spawn(async move {
+        let work = |_| {
+            let (begins, goes_on) = (begins.clone(), Arc::clone(&goes_on));
+            async move {
+                begins.send(()).unwrap();
+                goes_on.lock().unwrap().recv().ok();
+                pending::<()>().await;
+            }
+        };
+        agent.lead(work).await.unwrap();
+    });
+    (worker, begun, go_on)
+}
+
+#[test]
+fn a_parent_hears_of_the_end_when_the_work_of_the_leader_has_ended_too() {
+    System::new().block_on(async {
+        let elections = ElectionArbiter::new().unwrap();
+        let group = Group::new("g").unwrap();
+        let (heard, mut answers) = unbounded_channel();
+        let parent: Recipient<Supervision<AgentId>> = Parent {
+            group: group.clone(),
+            heard,
+        }
+        .start()
+        .recipient();
+        let never = RestartPolicy::builder().max_restarts(0).build().unwrap();
+        let agent = BullyAgent::builder("a").timings(Timings::lan());
+        let agent = agent.parent(parent).restart_policy(never).join(&group);
+        let agent = agent.start_in_arbiter(&elections.handle()).unwrap();
+        let (worker, begun, go_on) = computing(agent.clone());
+        begun.recv_timeout(SOON).unwrap();
+        agent.addr().do_send(Inject::Crash);
+        while agent.addr().connected() {
+            clock::sleep(MS(1)).await;
+        }
+        assert!(matches!(
+            start(&group),
+            Err(StartError::Join(_) | StartError::TwoGroups { .. })
+        ));
+        assert!(answers.try_recv().is_err(), "the work keeps the name");
+        drop(go_on);
+        let next = clock::timeout(SOON, answers.recv()).await.unwrap().unwrap();
+        next.expect("the name is free").leave(SOON).await.unwrap();
+        worker.stop();
+    });
+}
+
+#[test]
+fn an_agent_whose_work_does_not_end_has_not_left_in_time() {
+    System::new().block_on(async {
+        let group = Group::new("g").unwrap();
+        let agent = start(&group).unwrap();
+        let (worker, begun, go_on) = computing(agent.clone());
+        while begun.try_recv().is_err() {
+            clock::sleep(MS(1)).await;
+        }
+        let deadline = MS(300);
+        let left = agent.leave(deadline).await;
+        assert_eq!(left, Err(LeaveError::TimedOut { deadline }));
+        assert!(!agent.is_leader());
+        drop(go_on);
+        while group.members().get(&id("a")).is_some() {
+            clock::sleep(MS(1)).await;
+        }
+        start(&group).unwrap().leave(SOON).await.unwrap();
+        worker.stop();
+    });
+}
