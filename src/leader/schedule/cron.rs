@@ -17,8 +17,9 @@ use super::{DueTimes, ScheduleError};
 /// and `@daily` and its like are understood.
 ///
 /// In a time zone with summer time, a time of day that does not exist is due when the clock has been put forward, be it
-/// one of a list, of a step or of a day that the zone leaves out. An expression of every hour (`30 * * * *`) loses
-/// nothing there and only goes on. A time of day that a day has twice is due as the crate `croner` documents it.
+/// one of a list, of a step or of a day that the zone leaves out. An expression of every hour (`30 * * * *`) only goes on
+/// where a clock is put forward by whole hours, since it is due in the next hour as well. A time of day that a day has
+/// twice is due as the crate `croner` documents it.
 ///
 /// ```
 /// use actix_bully::{clock::WallTime, leader::schedule::{Cron, DueTimes}};
@@ -34,7 +35,7 @@ use super::{DueTimes, ScheduleError};
 pub struct Cron<Z: TimeZone = Utc> {
     pattern: croner::Cron,
     zone: Z,
-    /// Whether it names hours: an expression of every hour has a time of day within each hour that exists.
+    /// Whether it names hours. An expression of every hour has a time of day in the hour after a change by whole hours.
     names_hours: bool,
 }
 
@@ -87,9 +88,6 @@ impl<Z: TimeZone> Cron<Z> {
     ///
     /// `croner` carries a single time of day over the change, and leaves out those of lists and steps.
     fn next_left_out(&self, time: &DateTime<Z>) -> Option<i64> {
-        if !self.names_hours {
-            return None;
-        }
         // The calendar without a zone has every time of day.
         let local = time.naive_local().and_utc();
         let next = self.pattern.find_next_occurrence(&local, false).ok()?;
@@ -99,7 +97,20 @@ impl<Z: TimeZone> Cron<Z> {
             MappedLocalTime::None
         );
         let due = is_left_out.then(|| self.put_forward(next))??;
+        if !self.names_hours && self.change(due)?.checked_rem(HOUR)? == 0 {
+            return None;
+        }
         (due > time.timestamp()).then(|| due.checked_mul(1_000))?
+    }
+
+    /// By how much the clocks of the zone are put forward in that second, in seconds.
+    fn change(&self, second: i64) -> Option<i64> {
+        let offset = |second: i64| {
+            let time = DateTime::<Utc>::from_timestamp(second, 0)?;
+            let shown = time.with_timezone(&self.zone).naive_local();
+            shown.and_utc().timestamp().checked_sub(second)
+        };
+        offset(second)?.checked_sub(offset(second.checked_sub(1)?)?)
     }
 
     /// The first second at which the clocks of the zone show more than a time of day that they leave out.
@@ -125,6 +136,9 @@ impl<Z: TimeZone> Cron<Z> {
 /// A change of a zone's clock lies within this time of the time of day, read as UTC: a day is the longest change known,
 /// and no zone is further from UTC. In seconds.
 const FAR: i64 = TimeDelta::days(2).num_seconds();
+
+/// In seconds.
+const HOUR: i64 = TimeDelta::hours(1).num_seconds();
 
 #[cfg(test)]
 mod tests {
@@ -289,6 +303,25 @@ mod tests {
             ("30 * * * *", "2026-03-29 00:30:00", "2026-03-29 01:30:00"),
         ] {
             let cron = Cron::new(expression).unwrap().in_zone(berlin);
+            let next = cron.next_after(at(time));
+            assert_eq!(next, Some(at(due)), "{expression} after {time}");
+        }
+    }
+
+    #[test]
+    fn an_expression_of_every_hour_loses_nothing_to_a_change_by_half_an_hour() {
+        // On Lord Howe Island, 02:00 on 4 October 2026 is 02:30.
+        let lord_howe = change("2026-10-03 15:30:00", 37_800, 39_600);
+        let put_forward = "2026-10-03 15:30:00";
+        for (expression, time, due) in [
+            ("15 * * * *", "2026-10-03 14:45:00", put_forward),
+            ("15 * * * *", put_forward, "2026-10-03 16:15:00"),
+            ("45 * * * *", "2026-10-03 15:15:00", "2026-10-03 15:45:00"),
+            // Once, although both 02:00 and 02:30 are due then.
+            ("*/30 * * * *", "2026-10-03 15:00:00", put_forward),
+            ("*/30 * * * *", put_forward, "2026-10-03 16:00:00"),
+        ] {
+            let cron = Cron::new(expression).unwrap().in_zone(lord_howe);
             let next = cron.next_after(at(time));
             assert_eq!(next, Some(at(due)), "{expression} after {time}");
         }
