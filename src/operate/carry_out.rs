@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use actix::clock::{Instant, sleep_until};
+use actix::clock::{Instant, sleep_until, timeout};
 
 use crate::{
     agent::{CommandError, LeaveError, Lifecycle, VotersError, has_timers},
@@ -143,8 +143,8 @@ async fn change_voters(
 
 /// Gives a command to an agent, and looks at it until something has become of that.
 async fn follow(agent: &dyn OperatedAgent, command: &Command, deadline: Instant) -> Outcome {
-    // Agents may have come or gone since the last reading of the rows.
-    agent.contenders_now().await;
+    // Agents may have come or gone since the last reading of the rows. A store that hangs does not hold the command up.
+    timeout(left(deadline), agent.contenders_now()).await.ok();
     let (before, members) = agent.moment();
     let given = Judge::new(agent.id(), command, &before, &members)
         .and_then(|judge| give(agent, command).map(|()| judge));

@@ -14,7 +14,7 @@ use actix_bully::{
     elections::bully::Preemption,
     operate::{Command, CommandRefusal, Operated, Order, Outcome},
     protocol::Timings,
-    register::{MemoryRegister, Register, RegisterKey, RegisterReading, Swapping},
+    register::{MemoryRegister, Register, RegisterKey, RegisterListing, RegisterReading, Swapping},
     testkit::VirtualClock,
 };
 
@@ -155,9 +155,15 @@ fn two_processes_of_one_name_are_told_of_at_both_and_a_restart_is_not() {
     });
 }
 
-/// A store with the operations that every register has.
+/// A store with the operations that every register has. If it can list, that hangs.
 #[derive(Clone, Debug)]
-struct Plain(MemoryRegister);
+struct Plain(MemoryRegister, ListingState);
+
+#[derive(Clone, Copy, Debug)]
+enum ListingState {
+    Lacking,
+    Hanging,
+}
 
 impl Register for Plain {
     fn name(&self) -> &str {
@@ -174,12 +180,35 @@ impl Register for Plain {
     ) -> Swapping {
         self.0.swap(key, expected, value)
     }
+    fn list(&self, _: &RegisterKey) -> Option<RegisterListing> {
+        match self.1 {
+            ListingState::Lacking => None,
+            ListingState::Hanging => Some(Box::pin(std::future::pending())),
+        }
+    }
+}
+
+#[test]
+fn a_store_that_hangs_does_not_hold_a_command_up_for_longer_than_it_may_take() {
+    play(async {
+        let store = Plain(MemoryRegister::new(), ListingState::Hanging);
+        let leader = agent("a", store);
+        leader.wait_for_leader(MS(5_000)).await.unwrap();
+        let begun = clock::Instant::now();
+        let order = Order::new(step_down(None)).within(MS(50));
+        let outcome = Operated::new(&leader).carry_out(order).await;
+        assert!(
+            begun.elapsed() <= MS(60),
+            "{:?}: {outcome}",
+            begun.elapsed()
+        );
+    });
 }
 
 #[test]
 fn where_the_store_cannot_list_a_transfer_is_tried_and_taken_back() {
     play(async {
-        let store = Plain(MemoryRegister::new());
+        let store = Plain(MemoryRegister::new(), ListingState::Lacking);
         let [a, b] = ["a", "b"].map(|name| agent(name, store.clone()));
         a.wait_for_leader(MS(5_000)).await.unwrap();
         let (leader, other) = if a.is_leader() { (&a, "b") } else { (&b, "a") };
