@@ -111,7 +111,7 @@ pub use builder::AgentBuilder;
 pub use bully::{BullyAgent, BullyBuilder, BullyHandle};
 #[cfg(feature = "testkit")]
 pub(crate) use choices::{Basis, Choices, Mode};
-pub use diagnosis::{Diagnosis, Finding, NotLeading, VoterCount};
+pub use diagnosis::{Diagnosis, Finding, NotLeading, ScheduleFinding, VoterCount};
 pub use error::{CommandError, LeadError, LeaveError, ProgressError, StartError, WaitError};
 pub use guard::{ConditionalFence, Epoch, Fence, LeaderGuard};
 pub use handle::ElectionHandle;

@@ -14,7 +14,9 @@ use crate::{
     register::keeper::StoreContenders,
 };
 
-use super::{ElectionHandle, Offers, Status, handle::changes, shared::SharedState};
+use super::{
+    ElectionHandle, Offers, ScheduleFinding, Status, handle::changes, shared::SharedState,
+};
 
 /// Reads one agent, as a handle does. Clones are the same agent.
 #[derive(Clone)]
@@ -115,6 +117,12 @@ impl AgentReader {
         }
     }
 
+    /// What is found of a schedule that the agent leads; `None` if nothing is, or it does not lead any more.
+    pub(crate) fn note_schedule(&self, schedule: &AgentId, found: Option<ScheduleFinding>) {
+        let vitals = self.0.vitals();
+        vitals.note_schedules(|signs| signs.note(schedule, found));
+    }
+
     /// What the group's agents share.
     pub(crate) fn requirements(&self) -> Option<Requirements> {
         self.0.membership().requirements()
@@ -140,6 +148,12 @@ impl AgentReader {
         make: impl FnOnce() -> Result<Arc<T>, R>,
     ) -> Result<Arc<T>, R> {
         self.0.membership().kept().find(make)
+    }
+}
+
+impl fmt::Debug for WeakAgentReader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WeakAgentReader").finish_non_exhaustive()
     }
 }
 

@@ -14,6 +14,7 @@ use std::{
 use crate::protocol::{MemberKind, Preemption, Prospects, Time, Timings, VotersEvent};
 
 use super::{
+    diagnosis::ScheduleSigns,
     strain::{Renewal, Strain, is_standstill},
     work::WorkSigns,
 };
@@ -59,6 +60,8 @@ pub(super) struct VitalSigns {
     pub(super) is_clock_slow: bool,
     /// The work that the agent was given. Boxed: most agents of a large group have none.
     pub(super) work: Option<Box<WorkSigns>>,
+    /// What was found of the schedules that the agent leads. Boxed: few agents ever have one.
+    pub(super) schedules: Option<Box<ScheduleSigns>>,
     /// Writes, late renewals and standstills of late. Boxed: most agents of a large group have none.
     pub(super) strain: Option<Box<Strain>>,
 }
@@ -283,6 +286,11 @@ impl Vitals {
     /// Something happened to the agent's work.
     pub(super) fn note_work<T>(&self, note: impl FnOnce(&mut WorkSigns) -> T) -> T {
         note(self.signs().work.get_or_insert_default())
+    }
+
+    /// Something was found of the agent's schedules, or is over.
+    pub(super) fn note_schedules(&self, note: impl FnOnce(&mut ScheduleSigns)) {
+        note(self.signs().schedules.get_or_insert_default());
     }
 
     pub(super) fn read(&self) -> VitalSigns {

@@ -133,7 +133,12 @@ pub(crate) fn group() -> Group {
     Group::new("jobs").unwrap()
 }
 
-pub(crate) fn agent(group: &Group, store: &Store, name: &str, rank: i32) -> BullyHandle {
+pub(crate) fn agent(
+    group: &Group,
+    store: &(impl Register + Clone + 'static),
+    name: &str,
+    rank: i32,
+) -> BullyHandle {
     let agent = BullyAgent::builder(name)
         .score(rank)
         .timings(Timings::lan())

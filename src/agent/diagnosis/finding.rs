@@ -1,7 +1,7 @@
 //! One thing that a diagnosis found, in types.
 //!
-//! Decided here: what can be found, and which finding is worse. Not here: when something is found (`judge.rs`), and
-//! its sentence (`sentence.rs`).
+//! Decided here: what can be found. Not here: which finding is worse (`order.rs`), when something is found (`judge.rs`), its
+//! sentence (`sentence.rs`), and what is found of schedules (`schedule.rs`).
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::{
     shown,
 };
 
-use super::NotLeading;
+use super::{NotLeading, ScheduleFinding};
 
 /// One thing that a [`Diagnosis`](super::Diagnosis) found. As text it is one sentence that says what to do.
 ///
@@ -406,4 +406,7 @@ pub enum Finding {
         #[serde(rename = "present_ms", serialize_with = "shown::millis")]
         present: Duration,
     },
+    /// A schedule of this agent does not run.
+    #[serde(untagged)]
+    Schedule(ScheduleFinding),
 }

@@ -47,6 +47,9 @@ impl Facts {
         let mut found = Vec::new();
         self.judge_agent(&mut found);
         found.extend(self.work());
+        if let Some(schedules) = &self.signs.schedules {
+            schedules.judge(&mut found);
+        }
         self.judge_register(&mut found);
         self.judge_peers(&mut found);
         self.judge_timings(&mut found);

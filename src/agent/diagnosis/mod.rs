@@ -10,13 +10,14 @@
 //!
 //! Decided here: the parts of a diagnosis. It is read without the agent's mailbox, so an agent that hangs
 //! has one as well. Not here: the conditions of a finding (`judge.rs`, `register.rs`,
-//! `timings.rs`), and its words (`sentence.rs`).
+//! `timings.rs`; of schedules `leader/schedule/`), and its words (`sentence.rs`).
 
 mod finding;
 mod judge;
 mod not_leading;
 mod order;
 mod register;
+mod schedule;
 mod sentence;
 #[cfg(test)]
 mod tests;
@@ -37,6 +38,8 @@ use crate::{
 pub use finding::Finding;
 pub(super) use judge::Facts;
 pub use not_leading::NotLeading;
+pub use schedule::ScheduleFinding;
+pub(super) use schedule::ScheduleSigns;
 
 use words::Span;
 

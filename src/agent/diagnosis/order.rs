@@ -17,7 +17,7 @@ impl Finding {
             | Self::RegisterTakesNoWrites { .. }
             | Self::RegisterForeign { .. } => 3,
             Self::StoreIsSlow { .. } | Self::WorkFails { .. } | Self::NothingRuns { .. } => 4,
-            Self::ClockIsSlow => 5,
+            Self::ClockIsSlow | Self::Schedule(_) => 5,
             Self::RulesDiffer { .. } => 6,
             Self::ListOlder { .. } | Self::OtherListOlder { .. } => 7,
             Self::NodeNameTwice { .. } | Self::PeerNameTwice { .. } | Self::OtherStore { .. } => 8,

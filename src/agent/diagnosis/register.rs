@@ -3,7 +3,7 @@
 //! Decided here: which of its troubles are found. Not here: when a store counts as failing (`register/keeper/health.rs`), and
 //! whether it answers in time (`timings.rs`).
 
-use super::{Facts, Finding};
+use super::{Facts, Finding, ScheduleFinding};
 use crate::{agent::Carrier, protocol::AgentId};
 
 impl Facts {
@@ -24,6 +24,12 @@ impl Facts {
                 reason: reason.clone(),
                 since: *since,
             });
+        } else if let Some((since, reason)) = &state.marks {
+            found.push(Finding::Schedule(ScheduleFinding::MarksFail {
+                store: store.clone(),
+                reason: reason.clone(),
+                since: *since,
+            }));
         }
         if let (None, Some((since, reason))) = (&state.reads, &state.lists) {
             found.push(Finding::RegisterListsNobody {

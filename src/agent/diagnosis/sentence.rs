@@ -8,7 +8,7 @@ use std::fmt;
 use super::{
     Finding,
     timing_words::TimingWords,
-    words::{Article, ChangeWords, Names, RecoveryWords, Span, UnlinkedWords},
+    words::{Article, ChangeWords, Names, RecoveryWords, Span, Times, UnlinkedWords},
 };
 
 impl fmt::Display for Finding {
@@ -149,8 +149,9 @@ impl fmt::Display for Finding {
                 reason,
             } => write!(
                 f,
-                "the work of this agent failed {} ago, for the {failures}. time: {reason}: mend the work; the log has each failure",
-                Span(*since)
+                "the work of this agent failed {} ago, {} since it started: {reason}: mend the work; the log has each failure",
+                Span(*since),
+                Times(*failures)
             ),
             Self::NothingRuns { has_run: true } => f.write_str(
                 "this agent leads, and nothing runs: its work was stopped or aborted; start it again, or withdraw the agent's score",
@@ -164,6 +165,7 @@ impl fmt::Display for Finding {
             | Self::RenewsLate { .. }
             | Self::Stalls { .. }
             | Self::FasterFits { .. } => TimingWords(self).fmt(f),
+            Self::Schedule(found) => found.fmt(f),
             Self::NoneEligible => f.write_str(
                 "no voter that can be reached has a score: give one of them a score",
             ),

@@ -1,4 +1,4 @@
-//! Parts of the sentences of findings: spans, lists of names, roles, links, changes of voters, recoveries.
+//! Parts of the sentences of findings: spans, numbers of times, lists of names, roles, links, changes of voters, recoveries.
 //!
 //! Decided here: how each is written. Not here: the sentences (`sentence.rs`).
 
@@ -15,6 +15,19 @@ impl fmt::Display for Span {
             write!(f, "{} ms", self.0.as_millis())
         } else {
             write!(f, "{:.1} s", self.0.as_secs_f64())
+        }
+    }
+}
+
+/// A number of times.
+pub(super) struct Times(pub(super) u32);
+
+impl fmt::Display for Times {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            1 => f.write_str("once"),
+            2 => f.write_str("twice"),
+            times => write!(f, "{times} times"),
         }
     }
 }

@@ -1,25 +1,31 @@
 //! The task that reads and writes the marks of an agent's schedules in the store of its lease.
 //!
-//! Decided here: how many operations run at one time, that a slow operation is given up with its outcome unknown, and that
-//! the task ends with the agent. Not here: the content of reads and writes (`marks.rs`).
+//! Decided here: how many operations run at one time, that a slow operation is given up with its outcome unknown, that
+//! one operation at a time tries a store that fails, and that the task ends with the agent and not with its arbiter. Not here: the content of reads
+//! and writes (`marks.rs`), the pause after a failure and what an operator is told of it (`register/keeper/`).
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
     future::poll_fn,
     io::{self, ErrorKind},
     panic::AssertUnwindSafe,
-    sync::Arc,
-    task::Poll,
+    pin::Pin,
+    sync::{Arc, Mutex, PoisonError},
+    task::{Context, Poll},
 };
 
-use actix::clock::timeout;
+use actix::clock::{Sleep, sleep, timeout};
 use futures::{FutureExt, StreamExt, future::LocalBoxFuture, stream::FuturesUnordered};
-use tokio::sync::mpsc::{Receiver, Sender, channel};
-use tracing::{info, warn};
+use tokio::sync::mpsc::{Receiver, Sender, channel, error::TrySendError};
+use tracing::warn;
 
 use crate::{
+    agent::{AgentReader, ScheduleFinding, WeakAgentReader},
     protocol::AgentId,
-    register::{Entry, RegisterError, Swap, keeper::Keeper},
+    register::{
+        Entry, RegisterError, Swap,
+        keeper::{Access, BackOff, Keeper},
+    },
 };
 
 use super::{
@@ -31,33 +37,80 @@ use super::{
 /// Most operations at one time. A renewal of the lease goes to the same store beside them, and waits for at most these.
 const MOST_AT_ONCE: usize = 16;
 
-/// Most questions that wait for the task. A leader asks again if its question finds no room.
-const QUEUE: usize = 1_024;
+/// Most questions that wait for the task: one of each schedule of a leader with many. A leader asks again if its question
+/// finds no room.
+const QUEUE: usize = 16_384;
 
-/// Starts the task on this thread; it ends when the last sender of questions is dropped.
-pub(super) fn start(
-    agent: AgentId,
+/// The task of an agent. It runs on the arbiter of the schedule that asks first; if that arbiter ends, the next question
+/// starts a task anew, which reads each record again.
+#[derive(Debug)]
+pub(super) struct MarkTasks {
+    agent: WeakAgentReader,
+    id: AgentId,
     keeper: Arc<Keeper>,
     routes: Arc<AnswerRoutes>,
-) -> Sender<ScheduleMessage> {
-    let (questions, asked) = channel(QUEUE);
-    let task = MarkTask {
-        agent,
-        keeper,
-        routes,
-        asked,
-        marks: BTreeMap::new(),
-        waiting: VecDeque::new(),
-        running: FuturesUnordered::new(),
-        failing: None,
-        foreign: BTreeSet::new(),
-    };
-    drop(actix::spawn(task.run()));
-    questions
+    running: Mutex<Option<Sender<ScheduleMessage>>>,
+}
+
+impl MarkTasks {
+    pub(super) fn new(agent: &AgentReader, keeper: Arc<Keeper>, routes: Arc<AnswerRoutes>) -> Self {
+        Self {
+            agent: agent.downgrade(),
+            id: agent.id().clone(),
+            keeper,
+            routes,
+            running: Mutex::default(),
+        }
+    }
+
+    /// Asks for the agent, which leads. Without an answer it asks again.
+    pub(super) fn ask(&self, said: ScheduleMessage) {
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        let put = match &*running {
+            Some(questions) => questions.try_send(said),
+            None => Err(TrySendError::Closed(said)),
+        };
+        match put {
+            Ok(()) => {}
+            Err(TrySendError::Full(_)) => {
+                warn!(node = %self.id, "question about a schedule's mark dropped: too many wait");
+            }
+            Err(TrySendError::Closed(said)) => {
+                if running.is_some() {
+                    warn!(node = %self.id, "the arbiter of the schedules' marks has ended: another one goes on");
+                }
+                let questions = self.start();
+                // There is room for the first one.
+                questions.try_send(said).ok();
+                *running = Some(questions);
+            }
+        }
+    }
+
+    /// Starts the task on this thread; it ends when the last sender of questions is dropped.
+    fn start(&self) -> Sender<ScheduleMessage> {
+        let (questions, asked) = channel(QUEUE);
+        let task = MarkTask {
+            agent: self.agent.clone(),
+            id: self.id.clone(),
+            keeper: Arc::clone(&self.keeper),
+            routes: Arc::clone(&self.routes),
+            asked,
+            marks: BTreeMap::new(),
+            waiting: VecDeque::new(),
+            running: FuturesUnordered::new(),
+            back_off: BackOff::default(),
+            pause: None,
+            foreign: BTreeSet::new(),
+        };
+        drop(actix::spawn(task.run()));
+        questions
+    }
 }
 
 struct MarkTask {
-    agent: AgentId,
+    agent: WeakAgentReader,
+    id: AgentId,
     keeper: Arc<Keeper>,
     routes: Arc<AnswerRoutes>,
     asked: Receiver<ScheduleMessage>,
@@ -65,17 +118,11 @@ struct MarkTask {
     /// At most one operation of each schedule.
     waiting: VecDeque<(AgentId, MarkOperation)>,
     running: FuturesUnordered<LocalBoxFuture<'static, (AgentId, StoreDone)>>,
-    /// The kind of operation that fails. A success of a lesser kind does not end it: a store that became read-only still
-    /// answers reads.
-    failing: Option<OperationKind>,
+    back_off: BackOff,
+    /// Until a store that fails is tried again.
+    pause: Option<Pin<Box<Sleep>>>,
     /// Schedules whose record is foreign. It is told once, although the leader asks again and again.
     foreign: BTreeSet<AgentId>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum OperationKind {
-    Read,
-    Swap,
 }
 
 enum StoreDone {
@@ -86,29 +133,34 @@ enum StoreDone {
 enum MarkEvent {
     Asked(ScheduleMessage),
     Done(AgentId, StoreDone),
+    Due,
     Over,
 }
 
 impl MarkTask {
     async fn run(mut self) {
         loop {
-            match self.next().await {
+            self.begin();
+            match poll_fn(|task| self.next(task)).await {
                 MarkEvent::Asked(said) => self.ask(&said),
                 MarkEvent::Done(schedule, done) => self.done(schedule, done),
+                MarkEvent::Due => {}
                 MarkEvent::Over => return,
             }
         }
     }
 
-    async fn next(&mut self) -> MarkEvent {
-        poll_fn(|task| {
-            if let Poll::Ready(Some((schedule, done))) = self.running.poll_next_unpin(task) {
-                return Poll::Ready(MarkEvent::Done(schedule, done));
-            }
-            let asked = self.asked.poll_recv(task);
-            asked.map(|said| said.map_or(MarkEvent::Over, MarkEvent::Asked))
-        })
-        .await
+    fn next(&mut self, task: &mut Context<'_>) -> Poll<MarkEvent> {
+        if let Poll::Ready(Some((schedule, done))) = self.running.poll_next_unpin(task) {
+            return Poll::Ready(MarkEvent::Done(schedule, done));
+        }
+        if let Some(pause) = &mut self.pause
+            && pause.as_mut().poll(task).is_ready()
+        {
+            return Poll::Ready(MarkEvent::Due);
+        }
+        let asked = self.asked.poll_recv(task);
+        asked.map(|said| said.map_or(MarkEvent::Over, MarkEvent::Asked))
     }
 
     fn ask(&mut self, said: &ScheduleMessage) {
@@ -119,27 +171,20 @@ impl MarkTask {
             .marks
             .entry(schedule.clone())
             .or_insert_with(|| StoredMark::new(self.keeper.lease_name().clone(), schedule.clone()));
-        let step = mark.ask(&self.agent, said);
+        let step = mark.ask(&self.id, said);
         self.follow(schedule, step);
     }
 
     fn done(&mut self, schedule: AgentId, done: StoreDone) {
-        let (kind, failure) = match &done {
-            StoreDone::Read(read) => (OperationKind::Read, read.as_ref().err()),
-            StoreDone::Swap(swap) => (OperationKind::Swap, swap.as_ref().err()),
+        let (access, failure) = match &done {
+            StoreDone::Read(read) => (Access::MarkReads, read.as_ref().err()),
+            StoreDone::Swap(swap) => (Access::MarkWrites, swap.as_ref().err()),
         };
-        // The record is foreign, and the store has answered.
-        let failure = failure.filter(|error| !matches!(error, RegisterError::Foreign { .. }));
-        let store = self.keeper.name();
-        if let Some(reason) = failure {
-            // Once, not for each try.
-            if self.failing.is_none() {
-                warn!(node = %self.agent, store, %schedule, %reason, "mark of a schedule not stored: no tick begins");
-            }
-            self.failing = self.failing.max(Some(kind));
-        } else if self.failing.is_some_and(|failing| failing <= kind) {
-            info!(node = %self.agent, store, "marks of schedules are stored again");
-            self.failing = None;
+        let has_failed = self.keeper.note(access, [failure, None]);
+        if has_failed {
+            self.back_off.fails(access, self.keeper.now());
+        } else {
+            self.back_off.works(access);
         }
         let Some(mark) = self.marks.get_mut(&schedule) else {
             return;
@@ -148,20 +193,23 @@ impl MarkTask {
             StoreDone::Read(read) => mark.read(read),
             StoreDone::Swap(swap) => mark.swapped(swap),
         };
+        if let MarkStep::Run(operation) = step {
+            // First, so that the schedule that tries a failing store comes to its write.
+            self.waiting.push_front((schedule, operation));
+            return;
+        }
         self.follow(schedule, step);
-        self.begin();
     }
 
     fn follow(&mut self, schedule: AgentId, step: MarkStep) {
         match step {
             MarkStep::Nothing => {}
-            MarkStep::Run(operation) => {
-                self.waiting.push_back((schedule, operation));
-                self.begin();
-            }
+            MarkStep::Run(operation) => self.waiting.push_back((schedule, operation)),
             MarkStep::Answer(round, outcome) => {
-                self.foreign.remove(&schedule);
-                let from = self.agent.clone();
+                if self.foreign.remove(&schedule) {
+                    self.note(&schedule, None);
+                }
+                let from = self.id.clone();
                 self.routes.pass(ScheduleAnswer {
                     from,
                     round,
@@ -169,17 +217,37 @@ impl MarkTask {
                 });
             }
             MarkStep::Foreign(reason) => {
-                if !self.foreign.insert(schedule.clone()) {
-                    return;
+                let found = ScheduleFinding::MarkForeign {
+                    schedule: schedule.clone(),
+                    store: self.keeper.name().to_owned(),
+                    reason,
+                };
+                if self.foreign.insert(schedule.clone()) {
+                    warn!(node = %self.id, "{found}");
                 }
-                let store = self.keeper.name();
-                warn!(node = %self.agent, store, %schedule, %reason, "mark of a schedule is none: remove the record, or give the schedule another name");
+                self.note(&schedule, Some(found));
             }
         }
     }
 
+    fn note(&self, schedule: &AgentId, found: Option<ScheduleFinding>) {
+        if let Some(agent) = self.agent.upgrade() {
+            agent.note_schedule(schedule, found);
+        }
+    }
+
+    /// Begins what may begin now.
     fn begin(&mut self) {
-        while self.running.len() < MOST_AT_ONCE
+        let (mut most, now) = (MOST_AT_ONCE, self.keeper.now());
+        self.pause = None;
+        if let Some(at) = self.back_off.not_before() {
+            most = 1;
+            if at > now && !self.waiting.is_empty() {
+                self.pause = Some(Box::pin(sleep(at.since(now))));
+                return;
+            }
+        }
+        while self.running.len() < most
             && let Some((schedule, operation)) = self.waiting.pop_front()
         {
             let done = perform(Arc::clone(&self.keeper), schedule.clone(), operation);

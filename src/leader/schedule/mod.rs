@@ -83,6 +83,9 @@
 //! - A store that goes back, to a backup or to a replica without the last writes, forgets ticks that began: they may
 //!   begin again.
 //! - At most 16 marks are read or written at one time. A renewal of the lease goes beside them and waits for none.
+//! - A store that fails for marks is tried by one schedule at a time, every 640 ms at last. The diagnosis and `/health` say so,
+//!   with the store's reason and since when ([`ScheduleFinding`](crate::agent::ScheduleFinding)). A record of something else
+//!   in the place of a mark is told in the same way, and is not written over.
 //!
 //! # When the voters change
 //! The first leader of an epoch asks a quorum of the former voters, beside one of the present ones, and writes what

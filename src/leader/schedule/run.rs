@@ -63,6 +63,7 @@ struct Resting<'a>(&'a Schedule);
 impl Drop for Resting<'_> {
     fn drop(&mut self) {
         self.0.record.rest(ScheduleState::Following);
+        self.0.service.note(&self.0.rule.name, None);
         if let Some(stream) = &self.0.stream {
             stream.follow();
         }

@@ -21,7 +21,7 @@ use tokio::sync::mpsc;
 use tracing::{debug, warn};
 
 use crate::{
-    agent::{AgentReader, Status, WeakAgentReader},
+    agent::{AgentReader, ScheduleFinding, Status, WeakAgentReader},
     clock::WallClock,
     group::Envelope,
     leader::{Channel, Messages},
@@ -33,7 +33,7 @@ use crate::{
 use super::{
     ScheduleError,
     clock_watch::ClockWatch,
-    mark_task,
+    mark_task::MarkTasks,
     message::{NAME, ScheduleMessage, Surveyed},
     poll::{Audience, Known, PollOutcome},
     register::ScheduleRecord,
@@ -67,7 +67,7 @@ enum Answerers {
         channel: Channel<ScheduleMessage>,
     },
     /// The store of the lease: the agent asks for itself alone.
-    Store(mpsc::Sender<ScheduleMessage>),
+    Store(MarkTasks),
 }
 
 /// An answer, with the agent that gave it.
@@ -197,7 +197,7 @@ impl ScheduleService {
         clock: Arc<dyn WallClock>,
     ) -> Self {
         let routes = Arc::<AnswerRoutes>::default();
-        let questions = mark_task::start(agent.id().clone(), keeper, Arc::clone(&routes));
+        let marks = MarkTasks::new(agent, keeper, Arc::clone(&routes));
         Self {
             clock_watch: ClockWatch::new(Arc::clone(&clock)),
             clock,
@@ -205,7 +205,7 @@ impl ScheduleService {
             agent: agent.downgrade(),
             // Its own process alone hears the answers.
             asker: Incarnation::default(),
-            answerers: Answerers::Store(questions),
+            answerers: Answerers::Store(marks),
             routes,
             names: Mutex::default(),
         }
@@ -254,11 +254,15 @@ impl ScheduleService {
                     channel.send_to(to, said).ok();
                 }
             }
-            Answerers::Store(questions) => {
-                for _ in to {
-                    questions.try_send(said.clone()).ok();
-                }
-            }
+            // The store answers for the one agent that asks.
+            Answerers::Store(marks) => to.iter().for_each(|_| marks.ask(said.clone())),
+        }
+    }
+
+    /// What is found of a schedule that leads; `None` if nothing is, or it leads no more.
+    pub(super) fn note(&self, schedule: &AgentId, found: Option<ScheduleFinding>) {
+        if let Some(agent) = self.agent.upgrade() {
+            agent.note_schedule(schedule, found);
         }
     }
 

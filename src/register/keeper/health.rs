@@ -1,11 +1,13 @@
 //! What an operator is told of the store.
 //!
 //! Decided here: that reads and writes have a state of health each, since a read that succeeds says nothing of writes: a
-//! full store answers reads, and a log that took both for one had two lines for each attempt. A state is logged when it
+//! full store answers reads, and a log that took both for one had two lines for each attempt. So do those of the marks of
+//! schedules, which go to the store beside those of the lease. A state is logged when it
 //! begins and when it ends, and its last reason is kept. A failure of which nothing was heard for a minute is not shown any
 //! more: an agent that does not contend writes nothing, and cannot know that the store takes writes again.
 
 use std::{
+    collections::BTreeMap,
     sync::{Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
@@ -24,9 +26,7 @@ pub(super) struct Health(Mutex<KnownFaults>);
 
 #[derive(Debug, Default)]
 struct KnownFaults {
-    reads: Option<Fault>,
-    writes: Option<Fault>,
-    lists: Option<Fault>,
+    faults: BTreeMap<Access, Fault>,
     refused: Option<RecordError>,
 }
 
@@ -38,13 +38,15 @@ struct Fault {
     reason: String,
 }
 
-/// A kind of operation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Access {
+/// A kind of operation: on the records of the lease, or on the marks of schedules. A write is later than a read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Access {
     Reads,
     Writes,
     /// Of the rows of the agents that are there.
     Lists,
+    MarkReads,
+    MarkWrites,
 }
 
 /// What is known of a store.
@@ -56,6 +58,8 @@ pub(crate) struct StoreState {
     pub(crate) writes: Option<(Duration, String)>,
     /// The same of lists: nobody knows then which agents are there.
     pub(crate) lists: Option<(Duration, String)>,
+    /// The same of the marks of schedules, reads or writes.
+    pub(crate) marks: Option<(Duration, String)>,
     /// Why what it holds is no record of this group.
     pub(crate) refused: Option<String>,
     /// The incarnation of another process that has the name of the agent that asks.
@@ -66,39 +70,28 @@ impl Health {
     /// An operation has failed.
     pub(super) fn fails(&self, access: Access, now: Time, store: &str, error: &RegisterError) {
         let mut known = self.known();
-        let fault = known.of(access);
         let reason = error.to_string();
-        let lasting = fault.take().filter(|fault| fault.is_known(now));
+        let lasting = known.faults.remove(&access);
+        let lasting = lasting.filter(|fault| fault.is_known(now));
         if lasting.is_none() {
             // Once, not for each try.
-            match access {
-                Access::Reads => warn!(node = store, %reason, "the store of the lease fails"),
-                Access::Writes => {
-                    warn!(node = store, %reason, "the store of the lease takes no writes");
-                }
-                Access::Lists => {
-                    warn!(node = store, %reason, "the store of the lease does not list who is there");
-                }
-            }
+            let event = access.fails();
+            warn!(node = store, %reason, "{event}");
         }
-        *fault = Some(Fault {
-            since: lasting.map_or(now, |fault| fault.since),
+        let since = lasting.map_or(now, |fault| fault.since);
+        let fault = Fault {
+            since,
             last: now,
             reason,
-        });
+        };
+        known.faults.insert(access, fault);
     }
 
     /// An operation has succeeded.
     pub(super) fn works(&self, access: Access, store: &str) {
-        if self.known().of(access).take().is_some() {
-            match access {
-                Access::Reads => info!(node = store, "the store of the lease works again"),
-                Access::Writes => info!(node = store, "the store of the lease takes writes again"),
-                Access::Lists => info!(
-                    node = store,
-                    "the store of the lease lists again who is there"
-                ),
-            }
+        if self.known().faults.remove(&access).is_some() {
+            let event = access.works();
+            info!(node = store, "{event}");
         }
     }
 
@@ -113,14 +106,16 @@ impl Health {
 
     pub(super) fn read(&self, now: Time) -> StoreState {
         let known = self.known();
-        let shown = |fault: &Option<Fault>| {
-            let fault = fault.as_ref().filter(|fault| fault.is_known(now));
-            fault.map(|fault| (now.since(fault.since), fault.reason.clone()))
+        let shown = |access| {
+            let fault = known.faults.get(&access);
+            let fault = fault.filter(|fault| fault.is_known(now))?;
+            Some((now.since(fault.since), fault.reason.clone()))
         };
         StoreState {
-            reads: shown(&known.reads),
-            writes: shown(&known.writes),
-            lists: shown(&known.lists),
+            reads: shown(Access::Reads),
+            writes: shown(Access::Writes),
+            lists: shown(Access::Lists),
+            marks: shown(Access::MarkReads).or_else(|| shown(Access::MarkWrites)),
             refused: known.refused.as_ref().map(RecordError::to_string),
             other: None,
         }
@@ -132,12 +127,24 @@ impl Health {
     }
 }
 
-impl KnownFaults {
-    const fn of(&mut self, access: Access) -> &mut Option<Fault> {
-        match access {
-            Access::Reads => &mut self.reads,
-            Access::Writes => &mut self.writes,
-            Access::Lists => &mut self.lists,
+impl Access {
+    const fn fails(self) -> &'static str {
+        match self {
+            Self::Reads => "the store of the lease fails",
+            Self::Writes => "the store of the lease takes no writes",
+            Self::Lists => "the store of the lease does not list who is there",
+            Self::MarkReads => "marks of schedules not read: no tick begins",
+            Self::MarkWrites => "marks of schedules not stored: no tick begins",
+        }
+    }
+
+    const fn works(self) -> &'static str {
+        match self {
+            Self::Reads => "the store of the lease works again",
+            Self::Writes => "the store of the lease takes writes again",
+            Self::Lists => "the store of the lease lists again who is there",
+            Self::MarkReads => "marks of schedules are read again",
+            Self::MarkWrites => "marks of schedules are stored again",
         }
     }
 }

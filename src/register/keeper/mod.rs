@@ -8,10 +8,11 @@
 //!
 //! Decided here: that the agents of one group use one register.
 //! Not here: what a store is asked (`schedule.rs`, pure), how a record is told from anything else (`content.rs`),
-//! where the task runs and when it ends (`ask.rs`, `task.rs`), what an operator is told of the store (`health.rs`), who could
-//! take the lease (`roster.rs`, pure; `presence.rs`).
+//! where the task runs and when it ends (`ask.rs`, `task.rs`), what an operator is told of the store (`health.rs`), how often a
+//! store that fails is tried (`back_off.rs`), who could take the lease (`roster.rs`, pure; `presence.rs`).
 
 mod ask;
+mod back_off;
 mod content;
 mod health;
 mod hearsay;
@@ -33,16 +34,17 @@ use crate::{
     clock::Clock,
     elections::lease::LeaseName,
     group::{Attachments, Group, WeakGroup},
-    protocol::{AgentId, IdError, Incarnation},
+    protocol::{AgentId, IdError, Incarnation, Time},
 };
 use bully_core::elections::message::BullyMessage;
 pub(crate) use bully_register::entry_of_swap;
 
-use super::{Register, RegisterKey};
+use super::{Register, RegisterError, RegisterKey};
 pub(crate) use ask::AskedStore;
 use ask::RunningTask;
+pub(crate) use back_off::BackOff;
 use health::Health;
-pub(crate) use health::StoreState;
+pub(crate) use health::{Access, StoreState};
 pub(crate) use presence::StoreContenders;
 use roster::PresentRoster;
 
@@ -159,6 +161,23 @@ impl Keeper {
     /// The longest that an operation may take.
     pub(crate) const fn limit(&self) -> Duration {
         self.settings.limit
+    }
+
+    /// An operation has ended, with these failures, on the lease or on a mark. Says whether the store failed: a record of
+    /// something else is shown as such, not as a failure.
+    pub(crate) fn note(&self, access: Access, failures: [Option<&RegisterError>; 2]) -> bool {
+        let is_failure = |error: &&RegisterError| !matches!(error, RegisterError::Foreign { .. });
+        let failure = failures.into_iter().flatten().find(is_failure);
+        match failure {
+            Some(error) => self.health.fails(access, self.now(), self.name(), error),
+            None => self.health.works(access, self.name()),
+        }
+        failure.is_some()
+    }
+
+    /// The time by which the store's failures are timed.
+    pub(crate) fn now(&self) -> Time {
+        self.settings.clock.now()
     }
 
     /// How its store is called, and what that has said of late, also of that agent.

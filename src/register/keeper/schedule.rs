@@ -7,14 +7,12 @@
 //!
 //! Not here: what is made of a change that the store tells (`hearsay.rs`), and how an operation is carried out (`task.rs`).
 
-use std::{
-    collections::{BTreeMap, VecDeque},
-    time::Duration,
-};
+use std::collections::{BTreeMap, VecDeque};
 
 use bully_register::entry_of_swap;
 
 use super::{
+    back_off::pause,
     content::Content,
     hearsay::{Hearsay, Untold},
 };
@@ -407,17 +405,6 @@ impl KeeperSchedule {
     }
 }
 
-/// From the beginning of an operation to that of the next of its kind, after so many failures in a row.
-fn pause(failures: u32) -> Duration {
-    PAUSE.saturating_mul(1 << failures.min(MOST_DOUBLINGS))
-}
-
 fn failed(id: AgentId, request: u64) -> RegisterReply {
     RegisterReply::To(id, RegisterShown::to(request, Answer::Failed))
 }
-
-/// A store is read a hundred times a second at most, whoever asks how often.
-const PAUSE: Duration = Duration::from_millis(10);
-
-/// One that fails is asked every 640 ms.
-const MOST_DOUBLINGS: u32 = 6;

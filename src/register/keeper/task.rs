@@ -200,22 +200,12 @@ impl KeeperTask {
             }
             Done::Swap(swap) => (Access::Writes, [swap.as_ref().err(), None]),
         };
-        // A record of something else is shown as such, not as a failure.
-        let is_failure = |error: &&RegisterError| !matches!(error, RegisterError::Foreign { .. });
-        let failure = failures.into_iter().flatten().find(is_failure);
-        let is_well = failure.is_none();
-        match failure {
-            Some(error) => {
-                let now = keeper.settings.clock.now();
-                keeper.health.fails(access, now, keeper.name(), error);
-            }
-            None => keeper.health.works(access, keeper.name()),
-        }
+        let has_failed = keeper.note(access, failures);
         match done {
             Done::Read(lease, claim) => self.schedule.read(lease, claim, replies),
             Done::Swap(swap) => self.schedule.swapped(swap, replies),
         }
-        if is_well {
+        if !has_failed {
             let refused = self.schedule.refused();
             self.keeper.health.holds(self.keeper.name(), refused);
         }

@@ -111,6 +111,7 @@ fn a_store_of_the_lease_that_fails_or_holds_something_else() {
         reads: fails("locked"),
         writes,
         lists,
+        marks: fails("full"),
         refused: Some("hello".to_owned()),
         other: None,
     };

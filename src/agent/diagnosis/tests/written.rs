@@ -106,6 +106,20 @@ fn of_peers_and_work() -> [Finding; 6] {
     ]
 }
 
+#[test]
+fn failures_of_work_are_counted_in_words() {
+    for (failures, words) in [(1, "once"), (2, "twice"), (3, "3 times")] {
+        let fails = Finding::WorkFails {
+            failures,
+            since: MS(1_500),
+            reason: "no disk".to_owned(),
+        };
+        let begin =
+            format!("the work of this agent failed 1.5 s ago, {words} since it started: no disk:");
+        assert!(fails.to_string().starts_with(&begin), "{fails}");
+    }
+}
+
 /// Every sentence ends with what is known or what to do, and fits into a line.
 #[test]
 fn each_finding_is_one_line() {

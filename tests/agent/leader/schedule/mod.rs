@@ -8,6 +8,7 @@ mod clocks;
 mod cluster;
 mod kit;
 mod lease;
+mod marks;
 mod refused;
 mod runs;
 mod streams;

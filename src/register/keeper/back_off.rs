@@ -1,0 +1,75 @@
+//! The pace of operations on a store that fails.
+//!
+//! Decided here: the pause after a failure, and that only a success of the kind that fails ends it. Not here: what an
+//! operator is told (`health.rs`).
+
+use std::time::Duration;
+
+use super::Access;
+use crate::protocol::Time;
+
+/// Paces the operations of one part of a group, such as the marks of its schedules.
+#[derive(Debug, Default)]
+pub(crate) struct BackOff {
+    /// The kind of operation that fails. A store that became read-only still answers reads.
+    failing: Option<Access>,
+    /// Number of failures in a row.
+    failures: u32,
+    not_before: Time,
+}
+
+impl BackOff {
+    pub(crate) fn fails(&mut self, access: Access, now: Time) {
+        self.failing = self.failing.max(Some(access));
+        self.not_before = now.after(pause(self.failures));
+        self.failures = self.failures.saturating_add(1);
+    }
+
+    pub(crate) fn works(&mut self, access: Access) {
+        if self.failing.is_some_and(|failing| failing <= access) {
+            *self = Self::default();
+        }
+    }
+
+    /// When the next operation may begin, if the store fails. Then one operation at a time tries it.
+    pub(crate) fn not_before(&self) -> Option<Time> {
+        self.failing.map(|_| self.not_before)
+    }
+}
+
+/// From the beginning of an operation to that of the next of its kind, after that number of failures in a row.
+pub(super) fn pause(failures: u32) -> Duration {
+    PAUSE.saturating_mul(1 << failures.min(MOST_DOUBLINGS))
+}
+
+/// A store is read a hundred times a second at most, whoever asks how often.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// One that fails is asked every 640 ms.
+const MOST_DOUBLINGS: u32 = 6;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_store_that_takes_no_writes_is_tried_ever_less_until_a_write_succeeds() {
+        let mut back_off = BackOff::default();
+        let now = Time::from_millis(1_000);
+        assert_eq!(back_off.not_before(), None);
+        let pauses = [(); 9].map(|()| {
+            back_off.works(Access::MarkReads);
+            back_off.fails(Access::MarkWrites, now);
+            back_off.not_before().unwrap().since(now).as_millis()
+        });
+        assert_eq!(pauses, [10, 20, 40, 80, 160, 320, 640, 640, 640]);
+        back_off.fails(Access::MarkReads, now);
+        back_off.works(Access::MarkReads);
+        assert!(back_off.not_before().is_some(), "writes fail still");
+        back_off.works(Access::MarkWrites);
+        assert_eq!(back_off.not_before(), None);
+        back_off.fails(Access::MarkReads, now);
+        let again = back_off.not_before().unwrap().since(now);
+        assert_eq!(again, PAUSE, "it begins anew");
+    }
+}
