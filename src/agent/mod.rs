@@ -104,7 +104,7 @@ mod voters;
 mod wait;
 mod work;
 
-pub(crate) use crate::register::keeper::StoreContenders;
+pub(crate) use crate::register::keeper::{MarkReset, StoreContenders};
 pub use actor::Agent;
 pub use arbiter::ElectionArbiter;
 pub use builder::AgentBuilder;

@@ -11,7 +11,7 @@ use futures::Stream;
 use crate::{
     group::{AppMessage, Group},
     protocol::{AgentId, Election, MemberKind, Requirements},
-    register::keeper::StoreContenders,
+    register::keeper::{MarkReset, StoreContenders},
 };
 
 use super::{
@@ -121,6 +121,26 @@ impl AgentReader {
     pub(crate) fn note_schedule(&self, schedule: &AgentId, found: Option<ScheduleFinding>) {
         let vitals = self.0.vitals();
         vitals.note_schedules(|signs| signs.note(schedule, found));
+    }
+
+    /// What is found of the clock that the agent's schedules go by.
+    pub(crate) fn note_schedule_clock(&self, found: Option<ScheduleFinding>) {
+        let vitals = self.0.vitals();
+        vitals.note_schedules(|signs| signs.note_clock(found));
+    }
+
+    /// Removes the mark of a schedule from the store of the agent's lease.
+    pub(crate) fn reset_mark(
+        &self,
+        schedule: &AgentId,
+    ) -> impl Future<Output = MarkReset> + Send + use<> {
+        let (keeper, schedule) = (self.0.keeper(), schedule.clone());
+        async move {
+            match keeper {
+                Some(keeper) => keeper.reset_mark(&schedule).await,
+                None => MarkReset::AtAgents,
+            }
+        }
     }
 
     /// What the group's agents share.

@@ -9,7 +9,8 @@ use futures::{FutureExt, future::BoxFuture};
 
 use crate::{
     agent::{
-        CommandError, Diagnosis, ElectionHandle, LeaveError, Status, StoreContenders, VotersError,
+        CommandError, Diagnosis, ElectionHandle, LeaveError, MarkReset, Status, StoreContenders,
+        VotersError,
     },
     group::Counts,
     protocol::{AgentId, Changed, Election, Members, Requirements, Score, VoterChange},
@@ -49,6 +50,7 @@ pub(super) trait OperatedAgent: Send + Sync {
         change: VoterChange,
         within: Duration,
     ) -> BoxFuture<'_, Result<Changed, VotersError>>;
+    fn reset_mark(&self, schedule: &AgentId) -> BoxFuture<'_, MarkReset>;
     /// Ends when the agent has come to a message; says whether it has.
     fn answers(&self) -> BoxFuture<'_, bool>;
 }
@@ -123,6 +125,9 @@ impl<E: Election> OperatedAgent for ElectionHandle<E> {
         within: Duration,
     ) -> BoxFuture<'_, Result<Changed, VotersError>> {
         Self::change_voters(self, change, within).boxed()
+    }
+    fn reset_mark(&self, schedule: &AgentId) -> BoxFuture<'_, MarkReset> {
+        self.reader().reset_mark(schedule).boxed()
     }
     fn answers(&self) -> BoxFuture<'_, bool> {
         Self::answers(self).boxed()

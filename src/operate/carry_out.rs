@@ -17,7 +17,7 @@ use crate::{
 
 use super::{
     Command, CommandRefusal, Operated, Order, Outcome, QuorumLack, agent::OperatedAgent,
-    judge::Judge,
+    judge::Judge, marks,
 };
 
 /// How often the agent is looked at. A group's members change without waking any reader that is no member.
@@ -41,6 +41,9 @@ impl Operated {
         match &order.command {
             Command::Drain => self.drain(&**agent, deadline).await,
             Command::ChangeVoters(change) => change_voters(&**agent, change, deadline).await,
+            Command::ResetSchedule { schedule } => {
+                marks::reset(&**agent, schedule, left(deadline)).await
+            }
             Command::StepDown { .. } | Command::SetScore { .. } | Command::WithdrawScore => {
                 follow(&**agent, &order.command, deadline).await
             }
@@ -169,7 +172,8 @@ fn give(agent: &dyn OperatedAgent, command: &Command) -> Result<(), CommandRefus
         Command::StepDown { to } => agent.step_down(to.clone()),
         Command::SetScore { score } => agent.change_score(Some(*score)),
         Command::WithdrawScore | Command::Drain => agent.change_score(None),
-        Command::ChangeVoters(_) => Ok(()), // asked for by `change_voters`
+        // Carried out by functions of their own.
+        Command::ChangeVoters(_) | Command::ResetSchedule { .. } => Ok(()),
     };
     given.map_err(|error| match error {
         CommandError::NoMember { id } => CommandRefusal::NoMember { to: id },

@@ -14,7 +14,7 @@ use super::json;
 /// What an agent is commanded to do.
 ///
 /// As JSON: `{"step_down":{"to":"api-2"}}`, `"drain"`, `{"set_score":{"score":30}}`, `"withdraw_score"`,
-/// `{"change_voters":{"remove":"api-2"}}`.
+/// `{"change_voters":{"remove":"api-2"}}`, `{"reset_schedule":{"schedule":"nightly"}}`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[non_exhaustive]
@@ -40,6 +40,12 @@ pub enum Command {
     /// Change the group's voters while it runs: add one, remove one, or put one in the place of another. Any agent of
     /// the group may be commanded; it passes the question on to the leader.
     ChangeVoters(VoterChange),
+    /// Remove the mark of a schedule from the store of the group's lease, such as one that a wrong clock has put into the
+    /// future. Any agent of the group may be commanded.
+    ResetSchedule {
+        /// The name of the schedule.
+        schedule: AgentId,
+    },
 }
 
 /// A command, of which agent of the node, and how long its operator waits to hear what became of it.
@@ -123,6 +129,12 @@ mod tests {
                 r#"{"set_score":{"score":30}}"#,
             ),
             (Command::WithdrawScore, r#""withdraw_score""#),
+            (
+                Command::ResetSchedule {
+                    schedule: AgentId::new("nightly").unwrap(),
+                },
+                r#"{"reset_schedule":{"schedule":"nightly"}}"#,
+            ),
             (
                 Command::ChangeVoters(VoterChange::Remove(to.clone())),
                 r#"{"change_voters":{"remove":"api-2"}}"#,

@@ -130,7 +130,7 @@ impl Judge {
                 })
             }
             // Its answer is waited for; nothing that the agent shows is one.
-            Command::ChangeVoters(_) => None,
+            Command::ChangeVoters(_) | Command::ResetSchedule { .. } => None,
             Command::WithdrawScore | Command::Drain => {
                 if now.score.is_some() {
                     return None; // the agent has not come to it

@@ -49,8 +49,10 @@ mod judge;
 #[cfg(feature = "dashboard")]
 mod listed;
 mod liveness;
+mod marks;
 mod outcome;
 mod record;
+mod refusal;
 mod report;
 mod saved;
 #[cfg(unix)]
@@ -69,8 +71,9 @@ pub use command::{Command, Order};
 pub use explain::Explanation;
 #[cfg(feature = "dashboard")]
 pub(crate) use listed::SavedError;
-pub use outcome::{CommandRefusal, Outcome, OutcomeVerdict, QuorumLack};
+pub use outcome::{Outcome, OutcomeVerdict, QuorumLack};
 pub use record::{AgentRecording, RecordRequest};
+pub use refusal::CommandRefusal;
 pub use report::{AgentReport, BridgeReport, LinkReport, MemberReport, Report};
 pub use saved::RecordFolder;
 #[cfg(unix)]

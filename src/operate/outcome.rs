@@ -7,9 +7,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::protocol::{AgentId, ChangeError, Leader, Score, Term};
+use crate::protocol::{AgentId, Leader, Score, Term};
 
-use super::json;
+use super::{CommandRefusal, json};
 
 /// What became of a command.
 ///
@@ -99,6 +99,13 @@ pub enum Outcome {
     Unheard,
     /// The time is over, and nobody has said what became of a change of voters. It may still be made.
     VotersUnknown,
+    /// The store has no mark of that schedule any more: its leader reads that within 10 s, and then goes on from that time.
+    MarkRemoved {
+        /// The schedule.
+        schedule: AgentId,
+    },
+    /// The time is over, and the store has not said whether it has removed the mark of a schedule.
+    MarkUnknown,
     /// The agent ended before anything became of the command.
     Ended,
 }
@@ -145,7 +152,8 @@ impl Outcome {
             | Self::ScoreSet { .. }
             | Self::ScoreWithdrawn { .. }
             | Self::Left { .. }
-            | Self::VotersChanged { .. } => OutcomeVerdict::Done,
+            | Self::VotersChanged { .. }
+            | Self::MarkRemoved { .. } => OutcomeVerdict::Done,
             Self::LedByAnother { .. }
             | Self::LedAgain { .. }
             | Self::ScoreWaits { .. }
@@ -155,7 +163,8 @@ impl Outcome {
             Self::Vacant { .. }
             | Self::StillDraining { .. }
             | Self::Unheard
-            | Self::VotersUnknown => OutcomeVerdict::Late,
+            | Self::VotersUnknown
+            | Self::MarkUnknown => OutcomeVerdict::Late,
         }
     }
 }
@@ -206,6 +215,13 @@ impl fmt::Display for Outcome {
             ),
             Self::VotersUnknown => f.write_str(
                 "nobody answered in time, and the change may still be made: look at the voters, and ask again once there is a leader",
+            ),
+            Self::MarkRemoved { schedule } => write!(
+                f,
+                "the store has no mark of {schedule} any more: its leader begins anew within 10 s, and runs nothing that was due before"
+            ),
+            Self::MarkUnknown => f.write_str(
+                "the store has not answered in time, and the mark may be removed yet: ask again",
             ),
             Self::Ended => f.write_str(
                 "the agent ended before anything became of the command: start it again",
@@ -260,75 +276,10 @@ impl fmt::Display for Led<'_> {
     }
 }
 
-/// Why a command was refused. Nothing was changed.
-///
-/// As JSON its key `reason` names the variant.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-#[serde(tag = "reason", rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum CommandRefusal {
-    /// The agent left or ended for good.
-    #[error("the agent has ended: start it again")]
-    AgentEnded,
-    /// An agent that does not lead has nothing to hand over.
-    #[error("the agent does not lead: {}", match leader {
-        Some(leader) => format!("{} does, command that one", leader.id),
-        None => "and no leader is known, ask for the diagnosis".to_owned(),
-    })]
-    NotLeading {
-        /// The leader, if one is known.
-        #[serde(with = "json::optional_leader")]
-        leader: Option<Leader>,
-    },
-    /// No member of the group has that name.
-    #[error("the group has no member {to}: name one that is there, or none")]
-    NoMember {
-        /// The name.
-        to: AgentId,
-    },
-    /// That member cannot take over now.
-    #[error("{to} cannot take over: name another voter that is up and has a score, or none")]
-    NoSuccessor {
-        /// The name.
-        to: AgentId,
-    },
-    /// No other member could take over, and the group would be without a leader.
-    #[error(
-        "no other voter is up and has a score: start one first, or withdraw the score if nobody shall lead"
-    )]
-    NoOther,
-    /// No agent of this node is the one that was named.
-    #[error("this node has no such agent: it has {}", agents.join(", "))]
-    NoAgent {
-        /// Those of the node, as `group/agent`.
-        agents: Vec<String>,
-    },
-    /// Several agents of this node may be meant.
-    #[error("this node has several such agents: name the group or the agent, of {}", agents.join(", "))]
-    Ambiguous {
-        /// Those that may be meant, as `group/agent`.
-        agents: Vec<String>,
-    },
-    /// The voters cannot be changed so.
-    #[error("the voters are not changed: {why}")]
-    Voters {
-        /// The reason, with what to do.
-        why: ChangeError,
-    },
-    /// The group's election has no list of voters.
-    #[error("this group has no list of voters: only a quorum has one")]
-    NoVoters,
-    /// Outside of a runtime with timers nobody can wait.
-    #[error("there is no runtime with timers here: command in a task of a System")]
-    NoRuntime,
-}
-
-debug_is_text!(CommandRefusal);
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::Incarnation;
+    use crate::protocol::{ChangeError, Incarnation};
 
     fn leader() -> Leader {
         Leader {
@@ -371,6 +322,21 @@ mod tests {
         let json = r#"{"became":"voters_unknown"}"#;
         check(&unknown, json, "the change may still be made");
         check(&Outcome::Unheard, r#"{"became":"unheard"}"#, "it may hang");
+        let schedule = || AgentId::new("nightly").unwrap();
+        check(
+            &Outcome::MarkRemoved {
+                schedule: schedule(),
+            },
+            r#"{"became":"mark_removed","schedule":"nightly"}"#,
+            "no mark of nightly any more",
+        );
+        check(
+            &Outcome::Refused(CommandRefusal::NoMark {
+                schedule: schedule(),
+            }),
+            r#"{"became":"refused","reason":"no_mark","schedule":"nightly"}"#,
+            "compare the name",
+        );
     }
 
     #[test]

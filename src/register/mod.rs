@@ -49,7 +49,7 @@ pub use bully_register::conformance;
 pub use bully_register::{
     Change, ChangeStream, Entry, FileRegister, MOST_BYTES, MOST_LISTED, MemoryRegister, Register,
     RegisterError, RegisterKey, RegisterListing, RegisterReading, RegisterRefusal, Removal,
-    Removing, Swap, Swapping, Version,
+    Removing, StoreClock, Swap, Swapping, Version,
 };
 #[cfg(feature = "etcd")]
 #[cfg_attr(docsrs, doc(cfg(feature = "etcd")))]

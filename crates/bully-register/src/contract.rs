@@ -142,6 +142,13 @@ pub trait Register: Debug + Send + Sync {
         let _ = key;
         None
     }
+
+    /// Reads the wall clock of the store, in milliseconds since 1970 began (UTC). `None` if the store has none of its own.
+    ///
+    /// Schedules compare the clock of their host with it where fewer than three agents are there. No lease depends on it.
+    fn clock(&self) -> Option<StoreClock> {
+        None
+    }
 }
 
 impl<R: Register + ?Sized> Register for Arc<R> {
@@ -171,6 +178,10 @@ impl<R: Register + ?Sized> Register for Arc<R> {
 
     fn changes(&self, key: &RegisterKey) -> Option<ChangeStream> {
         R::changes(self, key)
+    }
+
+    fn clock(&self) -> Option<StoreClock> {
+        R::clock(self)
     }
 }
 
@@ -205,6 +216,9 @@ pub type RegisterListing =
 
 /// A removal on its way. Nothing happens before it is polled; dropped, it may have happened, or may happen yet.
 pub type Removing = Pin<Box<dyn Future<Output = Result<Removal, RegisterError>> + Send>>;
+
+/// A reading of a store's clock on its way. Nothing happens before it is polled.
+pub type StoreClock = Pin<Box<dyn Future<Output = Result<u64, RegisterError>> + Send>>;
 
 /// What a stream of changes tells.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,6 +7,8 @@ use std::io;
 
 use tokio::sync::{mpsc, oneshot};
 
+#[cfg(feature = "postgres")]
+use super::StoreClock;
 use super::{
     Entry, RegisterError, RegisterKey, RegisterListing, RegisterReading, Removal, Removing, Swap,
     Swapping, key::check_size,
@@ -34,6 +36,8 @@ pub(super) enum Job {
         expected: Entry,
         answer: JobAnswer<Removal>,
     },
+    #[cfg(feature = "postgres")]
+    Clock { answer: JobAnswer<u64> },
 }
 
 pub(super) type JobAnswer<T> = oneshot::Sender<Result<T, RegisterError>>;
@@ -101,6 +105,15 @@ impl Jobs {
         })
     }
 
+    #[cfg(feature = "postgres")]
+    pub(super) fn clock(&self) -> StoreClock {
+        let jobs = self.clone();
+        Box::pin(async move {
+            let ask = jobs.ask(|answer| Job::Clock { answer }, false);
+            ask.await
+        })
+    }
+
     async fn ask<T>(
         &self,
         job: impl FnOnce(JobAnswer<T>) -> Job,
@@ -140,6 +153,8 @@ impl Job {
             Self::Swap { answer, .. } => !answer.is_closed(),
             Self::List { answer, .. } => !answer.is_closed(),
             Self::Remove { answer, .. } => !answer.is_closed(),
+            #[cfg(feature = "postgres")]
+            Self::Clock { answer } => !answer.is_closed(),
         }
     }
 }

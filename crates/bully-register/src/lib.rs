@@ -10,8 +10,9 @@
 //!
 //! # A store of yours
 //! A register keeps values of at most [`MOST_BYTES`] under keys of one to four names, each with a [`Version`]. Implement
-//! [`Register`] with `name`, `read` and `swap`; `list`, `remove` and `changes` may be left out. A lease is kept by these
-//! operations, so a clause that does not hold can make two leaders. No lock, no transaction and no clock of the store is needed.
+//! [`Register`] with `name`, `read` and `swap`; `list`, `remove`, `changes` and `clock` may be left out. A lease is kept by these
+//! operations, so a clause that does not hold can make two leaders. No lock and no transaction of the store is needed, and its
+//! clock for no lease: schedules of a leader compare their own with it.
 //!
 //! | clause | a register |
 //! |---|---|
@@ -91,8 +92,8 @@ pub mod record_file;
 )]
 pub use connection::tls::RegisterTls;
 pub use contract::{
-    Change, ChangeStream, Register, RegisterListing, RegisterReading, Removal, Removing, Swap,
-    Swapping,
+    Change, ChangeStream, Register, RegisterListing, RegisterReading, Removal, Removing,
+    StoreClock, Swap, Swapping,
 };
 pub use error::{RegisterError, RegisterRefusal};
 #[cfg(feature = "etcd")]

@@ -8,7 +8,7 @@ use std::{collections::BTreeMap, fmt, time::Duration};
 use serde::Serialize;
 
 use super::{Finding, words::Span};
-use crate::{protocol::AgentId, shown};
+use crate::{clock::WallTime, protocol::AgentId, shown};
 
 /// Why a [schedule](crate::leader::schedule) of this agent does not run. As text and as JSON it is like a
 /// [`Finding`].
@@ -35,6 +35,31 @@ pub enum ScheduleFinding {
         /// What is there.
         reason: String,
     },
+    /// The clock of this leader is more than 10 s apart from those of others: it runs no schedule, and hands over if the
+    /// clock of another contender fits.
+    ClockOff {
+        /// What this clock shows.
+        #[serde(serialize_with = "shown::text")]
+        own: WallTime,
+        /// What the others show.
+        #[serde(serialize_with = "shown::text")]
+        others: WallTime,
+        /// Whether that is the clock of the store, and not the median of the contenders' clocks.
+        is_store: bool,
+    },
+    /// The mark of a schedule lies ahead of this leader's clock: nothing is run before it.
+    MarkAhead {
+        /// The schedule.
+        schedule: AgentId,
+        /// The last due time that was begun, by the mark.
+        #[serde(serialize_with = "shown::text")]
+        last: WallTime,
+        /// What this clock shows.
+        #[serde(serialize_with = "shown::text")]
+        now: WallTime,
+        /// The name of the store that has the mark; `None` if the agents keep it.
+        store: Option<String>,
+    },
 }
 
 impl fmt::Display for ScheduleFinding {
@@ -57,13 +82,49 @@ impl fmt::Display for ScheduleFinding {
                 f,
                 "{store} holds something else where the mark of {schedule} should be: remove that record, or give the schedule another name: {reason}"
             ),
+            Self::ClockOff {
+                own,
+                others,
+                is_store,
+            } => {
+                let whose = if *is_store {
+                    "the store"
+                } else {
+                    "most contenders"
+                };
+                write!(
+                    f,
+                    "this agent runs no schedule: its clock shows {own}, and that of {whose} {others}: set the clock of this host"
+                )
+            }
+            Self::MarkAhead {
+                schedule,
+                last,
+                now,
+                store: Some(store),
+            } => write!(
+                f,
+                "{schedule} runs nothing before {last}, which the mark in {store} says was begun, and it is {now}: `bullyctl schedules reset {schedule}` removes the mark"
+            ),
+            Self::MarkAhead {
+                schedule,
+                last,
+                now,
+                store: None,
+            } => write!(
+                f,
+                "{schedule} runs nothing before {last}, which the agents say was begun, and it is {now}: compare the clocks, or give the schedule another name"
+            ),
         }
     }
 }
 
-/// What was found of the schedules that an agent leads: one finding for each at most.
+/// What was found of the schedules that an agent leads: one finding for each at most, and one for its clock.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(in crate::agent) struct ScheduleSigns(BTreeMap<AgentId, ScheduleFinding>);
+pub(in crate::agent) struct ScheduleSigns {
+    clock: Option<ScheduleFinding>,
+    of: BTreeMap<AgentId, ScheduleFinding>,
+}
 
 /// Most schedules that a finding is kept of.
 const MOST: usize = 64;
@@ -75,16 +136,22 @@ impl ScheduleSigns {
     /// Notes what is found of that schedule, or that nothing is.
     pub(in crate::agent) fn note(&mut self, schedule: &AgentId, found: Option<ScheduleFinding>) {
         let Some(found) = found else {
-            self.0.remove(schedule);
+            self.of.remove(schedule);
             return;
         };
-        if self.0.len() < MOST || self.0.contains_key(schedule) {
-            self.0.insert(schedule.clone(), found);
+        if self.of.len() < MOST || self.of.contains_key(schedule) {
+            self.of.insert(schedule.clone(), found);
         }
     }
 
+    /// Notes what is found of the clock that all of them go by.
+    pub(in crate::agent) fn note_clock(&mut self, found: Option<ScheduleFinding>) {
+        self.clock = found;
+    }
+
     pub(super) fn judge(&self, all: &mut Vec<Finding>) {
-        let found = self.0.values().take(A_FEW).cloned();
+        let found = self.clock.iter().chain(self.of.values().take(A_FEW));
+        let found = found.cloned();
         all.extend(found.map(Finding::Schedule));
     }
 }

@@ -2,7 +2,13 @@
 //!
 //! Decided here: what can be set, the defaults, and that a start which is refused leaves nothing behind.
 
-use std::{cell::RefCell, fmt, sync::Arc, time::Duration};
+use std::{
+    cell::{Cell, RefCell},
+    fmt,
+    rc::Rc,
+    sync::Arc,
+    time::Duration,
+};
 
 use actix::Recipient;
 use futures::{Stream, StreamExt, future::FutureExt, stream::BoxStream};
@@ -19,6 +25,7 @@ use crate::{
 use super::{
     Misfire, ScheduleError, ScheduleHandle, ScheduleState, Tick,
     begin::{BeginSettings, begin, service_of},
+    clock_watch::HandOver,
     due::{DueTimes, Every, next},
     feed::{Feed, until_done},
     handle::StatusRecord,
@@ -220,10 +227,19 @@ impl<E: Election> ScheduleBuilder<E> {
             work: RefCell::new(work),
             service,
             record: Arc::clone(&record),
+            hand_over: hand_over(agent.clone()),
+            told_ahead: Cell::default(),
         };
         let stopper = spawn(agent, schedule, feed);
         Ok(ScheduleHandle::new(name, record, stopper))
     }
+}
+
+fn hand_over<E: Election>(agent: ElectionHandle<E>) -> HandOver {
+    Rc::new(move |to| {
+        // An agent that has ended leads no more.
+        agent.step_down(Some(to.clone())).ok();
+    })
 }
 
 fn feature_of(times: &ScheduleTimes, misfire: Misfire) -> Feature {

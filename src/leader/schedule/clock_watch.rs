@@ -1,10 +1,15 @@
-//! Notices that the wall clock was set, once for all schedules of an agent.
+//! Watches the wall clock, once for all schedules of an agent that lead.
 //!
-//! Decided here: how often the clock is looked at, and that it was set if it went otherwise than the time that passes.
-//! After a suspend the clock counts as set, since the runtime's timers stood still. Not here: the reaction of a schedule
-//! (`machine.rs`).
+//! Decided here: how often the clock is looked at, that it was set if it went otherwise than the time that passes, and what
+//! follows from a clock that does not fit those of others: no schedule runs, and a contender whose clock fits takes over.
+//! After a suspend the clock counts as set, since the runtime's timers stood still. Not here: whether a clock fits
+//! (`clock_judge.rs`), and the reaction of a schedule (`run.rs`, `machine.rs`).
 
 use std::{
+    fmt,
+    future::Future,
+    pin::pin,
+    rc::Rc,
     sync::{
         Arc,
         atomic::{
@@ -16,11 +21,22 @@ use std::{
 };
 
 use actix::clock::sleep;
-use tokio::sync::{Notify, futures::Notified};
+use futures::future::select;
+use tokio::sync::{Notify, futures::Notified, watch};
+use tracing::{info, warn};
 
-use crate::clock::{Clock, RuntimeClock, WallClock, WallTime};
+use crate::{
+    agent::{AgentReader, ScheduleFinding, WeakAgentReader},
+    clock::{Clock, RuntimeClock, WallClock, WallTime},
+    protocol::{AgentId, Time},
+    register::keeper::Keeper,
+};
 
-use super::interface::Now;
+use super::{
+    clock_judge::{ClockVerdict, KnownClocks},
+    interface::Now,
+    register::AHEAD,
+};
 
 /// Time between two looks at the wall clock while a schedule leads.
 pub(super) const LOOK: Duration = Duration::from_millis(250);
@@ -29,90 +45,337 @@ pub(super) const LOOK: Duration = Duration::from_millis(250);
 /// step makes no tick late.
 const TOLERANCE: Duration = Duration::from_millis(20);
 
+/// Time between two comparisons of a clock that fits.
+const COMPARES: Duration = Duration::from_secs(10);
+
+/// The same of a clock that does not fit, or of which that is not known.
+const COMPARES_AGAIN: Duration = Duration::from_secs(1);
+
+/// Time after which a leader whose clock is off tries once more to hand over.
+const HANDS_OVER_AGAIN: Duration = Duration::from_secs(60);
+
 /// See the [module](self).
 #[derive(Debug)]
 pub(super) struct ClockWatch {
     clock: Arc<dyn WallClock>,
+    time: RuntimeClock,
     set: Notify,
     /// Number of schedules that lead.
     leading: AtomicUsize,
     is_watched: AtomicBool,
+    /// What it is compared with. Agents that keep the marks themselves refuse a mark by their own clocks.
+    others: Option<OtherClocks>,
+    trust: watch::Sender<ClockTrust>,
 }
 
-/// A schedule that leads, as long as it is kept.
+/// The clocks that a store knows.
 #[derive(Debug)]
-pub(super) struct WatchedClock(Arc<ClockWatch>);
+struct OtherClocks {
+    agent: WeakAgentReader,
+    id: AgentId,
+    keeper: Arc<Keeper>,
+    is_warned: AtomicBool,
+}
+
+/// Whether schedules may go by the clock.
+#[derive(Clone, Copy, Debug)]
+enum ClockTrust {
+    Unchecked,
+    /// It fitted at that moment; `None` where it is not compared.
+    Fits(Option<Now>),
+    Off,
+}
+
+/// Hands the leadership over to that contender.
+pub(super) type HandOver = Rc<dyn Fn(&AgentId)>;
+
+/// A schedule that leads, as long as it is kept.
+pub(super) struct WatchedClock {
+    watch: Arc<ClockWatch>,
+    hand_over: HandOver,
+}
 
 impl ClockWatch {
+    /// A clock that is compared with no other.
     pub(super) fn new(clock: Arc<dyn WallClock>) -> Arc<Self> {
+        Self::make(clock, None)
+    }
+
+    /// A clock that is compared with those that the store of the agent's lease knows.
+    pub(super) fn beside_others(
+        clock: Arc<dyn WallClock>,
+        agent: &AgentReader,
+        keeper: Arc<Keeper>,
+    ) -> Arc<Self> {
+        let others = OtherClocks {
+            agent: agent.downgrade(),
+            id: agent.id().clone(),
+            keeper,
+            is_warned: AtomicBool::new(false),
+        };
+        Self::make(clock, Some(others))
+    }
+
+    fn make(clock: Arc<dyn WallClock>, others: Option<OtherClocks>) -> Arc<Self> {
+        let trust = match others {
+            Some(_) => ClockTrust::Unchecked,
+            None => ClockTrust::Fits(None),
+        };
         Arc::new(Self {
             clock,
+            time: RuntimeClock::new(),
             set: Notify::new(),
             leading: AtomicUsize::new(0),
             is_watched: AtomicBool::new(false),
+            others,
+            trust: watch::Sender::new(trust),
         })
     }
 
     /// Watches for one schedule more, in a task of this thread.
-    pub(super) fn watch(self: &Arc<Self>) -> WatchedClock {
+    pub(super) fn watch(self: &Arc<Self>, hand_over: &HandOver) -> WatchedClock {
         self.leading.fetch_add(1, AcqRel);
-        if !self.is_watched.swap(true, AcqRel) {
-            drop(actix::spawn(Arc::clone(self).run()));
-        }
-        WatchedClock(Arc::clone(self))
+        let watched = WatchedClock {
+            watch: Arc::clone(self),
+            hand_over: Rc::clone(hand_over),
+        };
+        watched.ensure();
+        watched
     }
 
-    async fn run(self: Arc<Self>) {
-        let time = RuntimeClock::new();
-        let read = || Now {
+    fn read(&self) -> Now {
+        Now {
             wall: self.clock.now(),
-            time: time.now(),
-        };
-        let mut last = read();
+            time: self.time.now(),
+        }
+    }
+
+    async fn run(self: Arc<Self>, hand_over: HandOver) {
+        let mut ending = WatchEnding(Some(Arc::clone(&self)));
+        let mut last = self.read();
+        let mut compared = Compared::new(last.time);
         loop {
-            sleep(LOOK).await;
-            let now = read();
-            if is_set(last, now) {
+            let now = self.read();
+            let is_set = is_set(last, now);
+            if is_set {
                 self.set.notify_waiters();
             }
             last = now;
+            if is_set || compared.due <= now.time {
+                self.compare(&mut compared, &hand_over).await;
+            }
             if self.leading.load(Acquire) == 0 {
+                self.rest();
                 // A swap, because a store may be seen by another thread only after the next line has read.
                 self.is_watched.swap(false, AcqRel);
                 // A schedule that began just before that has found a watch, and started none.
                 let is_wanted = self.leading.load(Acquire) > 0;
                 if !is_wanted || self.is_watched.swap(true, AcqRel) {
+                    ending.0 = None;
                     return;
+                }
+                compared = Compared::new(now.time);
+            }
+            sleep(LOOK).await;
+        }
+    }
+
+    /// No schedule leads: the next one compares the clock first.
+    fn rest(&self) {
+        if let Some(others) = &self.others {
+            self.trust.send_replace(ClockTrust::Unchecked);
+            others.note(None);
+        }
+    }
+
+    async fn compare(&self, compared: &mut Compared, hand_over: &HandOver) {
+        let Some(others) = &self.others else {
+            compared.due = Time::MAX;
+            return;
+        };
+        let watched = self.time.now().since(compared.begun);
+        let (mut known, now) = others.read(self).await;
+        known.watched = watched;
+        let own = now.wall;
+        compared.due = now.time.after(COMPARES_AGAIN);
+        match known.judge() {
+            ClockVerdict::Unknown => {
+                self.trust.send_replace(ClockTrust::Unchecked);
+            }
+            verdict @ (ClockVerdict::Fits | ClockVerdict::Alone) => {
+                compared.due = now.time.after(COMPARES);
+                let before = self.trust.send_replace(ClockTrust::Fits(Some(now)));
+                others.note(None);
+                if matches!(before, ClockTrust::Off) {
+                    info!(node = %others.id, "the clock fits those of others again: schedules run");
+                }
+                let is_alone = verdict == ClockVerdict::Alone;
+                if is_alone && !others.is_warned.swap(true, AcqRel) {
+                    warn!(node = %others.id, "schedules go by the clock of this host alone: the store shows fewer than three contenders, and has no clock");
+                }
+            }
+            ClockVerdict::Off {
+                others: wall,
+                is_store,
+                successor,
+            } => {
+                let found = ScheduleFinding::ClockOff {
+                    own,
+                    others: wall,
+                    is_store,
+                };
+                let before = self.trust.send_replace(ClockTrust::Off);
+                if !matches!(before, ClockTrust::Off) {
+                    warn!(node = %others.id, "{found}");
+                }
+                others.note(Some(found));
+                if let Some(successor) = successor.filter(|_| compared.may_hand_over(now.time)) {
+                    warn!(node = %others.id, %successor, "hands over to a contender whose clock fits");
+                    hand_over(&successor);
                 }
             }
         }
     }
 }
 
+impl OtherClocks {
+    /// The clocks, and the moment at which they are known.
+    async fn read(&self, watch: &ClockWatch) -> (KnownClocks, Now) {
+        let others = self.keeper.clocks_now(&self.id).await;
+        let alive = others.iter().filter(|other| other.is_alive).count();
+        let store = if alive < 2 {
+            self.keeper.store_clock().await
+        } else {
+            None
+        };
+        let now = watch.read();
+        let known = KnownClocks {
+            own: now.wall,
+            others,
+            store,
+            watched: Duration::ZERO,
+        };
+        (known, now)
+    }
+
+    fn note(&self, found: Option<ScheduleFinding>) {
+        if let Some(agent) = self.agent.upgrade() {
+            agent.note_schedule_clock(found);
+        }
+    }
+}
+
+/// When the clock was compared, and the leadership handed over.
+struct Compared {
+    begun: Time,
+    due: Time,
+    handed_over: Option<Time>,
+}
+
+impl Compared {
+    const fn new(now: Time) -> Self {
+        Self {
+            begun: now,
+            due: now,
+            handed_over: None,
+        }
+    }
+
+    fn may_hand_over(&mut self, now: Time) -> bool {
+        let is_soon = |at: Time| now.since(at) < HANDS_OVER_AGAIN;
+        if self.handed_over.is_some_and(is_soon) {
+            return false;
+        }
+        self.handed_over = Some(now);
+        true
+    }
+}
+
+/// Notes that nobody watches any more, if the arbiter of the watch ends.
+struct WatchEnding(Option<Arc<ClockWatch>>);
+
+impl Drop for WatchEnding {
+    fn drop(&mut self) {
+        if let Some(watch) = &self.0 {
+            watch.is_watched.swap(false, AcqRel);
+        }
+    }
+}
+
 impl WatchedClock {
+    /// Starts the watch, unless it goes on: it ends with the arbiter of the schedule that began it.
+    pub(super) fn ensure(&self) {
+        if !self.watch.is_watched.swap(true, AcqRel) {
+            let run = Arc::clone(&self.watch).run(Rc::clone(&self.hand_over));
+            drop(actix::spawn(run));
+        }
+    }
+
     /// Ends when the clock is set, from now on.
     pub(super) fn set(&self) -> Notified<'_> {
-        self.0.set.notified()
+        self.watch.set.notified()
+    }
+
+    /// The present moment. A clock that was set by more than a little counts once it was compared; until then it goes on.
+    pub(super) fn now(&self) -> Now {
+        let now = self.watch.read();
+        if let ClockTrust::Fits(Some(then)) = *self.watch.trust.borrow() {
+            let wall = then.wall.after(now.time.since(then.time));
+            if apart(now.wall, wall) > AHEAD {
+                return Now { wall, ..now };
+            }
+        }
+        now
+    }
+
+    /// Ends when schedules may go by the clock.
+    pub(super) fn trusted(&self) -> impl Future<Output = ()> {
+        self.until(|trust| matches!(trust, ClockTrust::Fits(_)))
+    }
+
+    /// Ends when they must not.
+    pub(super) fn untrusted(&self) -> impl Future<Output = ()> {
+        self.until(|trust| !matches!(trust, ClockTrust::Fits(_)))
+    }
+
+    async fn until(&self, is_so: fn(&ClockTrust) -> bool) {
+        let mut trust = self.watch.trust.subscribe();
+        while !is_so(&trust.borrow_and_update()) {
+            select(pin!(trust.changed()), pin!(sleep(ENSURES))).await;
+            self.ensure();
+        }
+    }
+}
+
+/// Time after which a schedule that waits sees whether the watch goes on.
+const ENSURES: Duration = Duration::from_secs(5);
+
+impl fmt::Debug for WatchedClock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("WatchedClock").field(&self.watch).finish()
     }
 }
 
 impl Drop for WatchedClock {
     fn drop(&mut self) {
-        self.0.leading.fetch_sub(1, AcqRel);
+        self.watch.leading.fetch_sub(1, AcqRel);
     }
+}
+
+/// How far two clocks are apart.
+fn apart(a: WallTime, b: WallTime) -> Duration {
+    a.since(b).max(b.since(a))
 }
 
 /// Whether the wall clock went otherwise than the time that passed.
 fn is_set(last: Now, now: Now) -> bool {
     let expected = last.wall.after(now.time.since(last.time));
-    let off = |a: WallTime, b: WallTime| a.since(b);
-    off(now.wall, expected).max(off(expected, now.wall)) > TOLERANCE
+    apart(now.wall, expected) > TOLERANCE
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::Time;
 
     #[test]
     fn a_clock_is_set_when_it_goes_otherwise_than_the_time_that_passes() {

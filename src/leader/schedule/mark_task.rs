@@ -63,6 +63,11 @@ impl MarkTasks {
         }
     }
 
+    /// How an operator calls the store.
+    pub(super) fn store(&self) -> &str {
+        self.keeper.name()
+    }
+
     /// Asks for the agent, which leads. Without an answer it asks again.
     pub(super) fn ask(&self, said: ScheduleMessage) {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);

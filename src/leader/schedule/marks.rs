@@ -19,7 +19,10 @@ use serde::{Deserialize, Serialize};
 use crate::{
     elections::lease::LeaseName,
     protocol::{AgentId, Round},
-    register::{Entry, RegisterError, Swap, keeper::entry_of_swap},
+    register::{
+        Entry, RegisterError, Swap,
+        keeper::{MARK, entry_of_swap},
+    },
 };
 
 use super::{
@@ -27,13 +30,11 @@ use super::{
     poll::PollOutcome,
 };
 
-/// First field of the record: its kind and its format.
-const KIND: &str = "actix-bully schedule 1";
-
 /// The record of one schedule. Its text is JSON, for operators that look into their store.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct MarkRecord {
+    /// Its kind and its format, [`MARK`].
     record: String,
     cluster: AgentId,
     group: AgentId,
@@ -53,6 +54,8 @@ pub(super) struct StoredMark {
     /// The newest question. A leader asks again, so that an earlier question needs no answer.
     asked: Option<MarkQuestion>,
     under_way: MarkUnderWay,
+    /// The last question that reads.
+    read_for: Option<Round>,
 }
 
 #[derive(Debug)]
@@ -107,6 +110,7 @@ impl StoredMark {
             seen: SeenRecord::Unread,
             asked: None,
             under_way: MarkUnderWay::Nothing,
+            read_for: None,
         }
     }
 
@@ -138,6 +142,11 @@ impl StoredMark {
             | ScheduleMessage::Refused(_)
             | ScheduleMessage::Surveyed(_) => return MarkStep::Nothing,
         };
+        // A leader that reads anew may know of another record: an operator has removed the one that was there.
+        if question.mark.is_none() && self.read_for != Some(question.round) {
+            self.read_for = Some(question.round);
+            self.seen = SeenRecord::Unread;
+        }
         self.asked = Some(question);
         self.step()
     }
@@ -197,8 +206,8 @@ impl StoredMark {
     fn decode(&self, value: &[u8]) -> Result<MarkRecord, String> {
         let record: MarkRecord =
             serde_json::from_slice(value).map_err(|reason| reason.to_string())?;
-        if record.record != KIND {
-            return Err(format!("{:?} is not {KIND:?}", record.record));
+        if record.record != MARK {
+            return Err(format!("{:?} is not {MARK:?}", record.record));
         }
         let named = (&record.cluster, &record.group, &record.schedule);
         if named != (&self.name.cluster, &self.name.group, &self.schedule) {
@@ -238,7 +247,7 @@ impl StoredMark {
             return MarkStep::Answer(round, Ok(mark.into()));
         }
         let record = MarkRecord {
-            record: KIND.to_owned(),
+            record: MARK.to_owned(),
             cluster: self.name.cluster.clone(),
             group: self.name.group.clone(),
             schedule: self.schedule.clone(),

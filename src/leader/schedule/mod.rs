@@ -63,6 +63,24 @@
 //! | is set forward | what lies between was missed |
 //! | of the leader is more than 10 s ahead of those of most others | they acknowledge nothing, and the leader's own agent, which is asked last, keeps nothing: no tick, instead of those of a year at once. It is counted ([`ScheduleStatus::refused`]) |
 //!
+//! With a lease in a store a leader compares its clock with those of the contenders before it runs anything, then every 10 s
+//! and when the clock was set. Each contender writes what its clock shows into its row, every 30 s.
+//!
+//! | the store shows | compared with |
+//! |---|---|
+//! | three contenders or more | the median of their clocks |
+//! | fewer, and has a clock (PostgreSQL) | the clock of the store |
+//! | fewer, and has none | nothing: the leader goes by its own clock, and the log warns once |
+//!
+//! A leader whose clock is more than 10 s off runs no schedule and says so in log, diagnosis and `/health`, with both clocks
+//! ([`ClockOff`](crate::agent::ScheduleFinding::ClockOff)). It hands over to the contender of the highest score whose clock
+//! fits; without one it leads on, and runs schedules again once its clock is set. A row was written up to 30 s before it was
+//! first read, and up to 10 s by a leader that reads more often: a clock that is off by less than 20 s may be found late, or not.
+//!
+//! A mark that lies ahead of the leader's clock is told as well
+//! ([`MarkAhead`](crate::agent::ScheduleFinding::MarkAhead)). `bullyctl schedules reset NAME` removes it from the store of
+//! a lease: the leader reads it every 10 s, and then goes on from the present time.
+//!
 //! # Across hosts
 //! - A bridge that carries the group carries what agents say of schedules: there is nothing to add.
 //! - A voter of the quorum mode gets a store: `agent.schedules().store(FileStore::open(..)?).start()?`, beside
@@ -100,11 +118,12 @@
 //! `machine.rs` is the leader's side, `register.rs` the marks of each agent and `marks.rs` the marks in the store of a
 //! lease, all pure, with `planner.rs` (the due times), `window.rs` (the due times of a stream), `poll.rs` (when enough
 //! have answered) and `lists.rs` (of which voters); `tests/` plays histories of them. `run.rs` drives the machine,
-//! `clock_watch.rs` notices a clock that was set, `feed.rs` reads the stream, `service.rs` and `replica.rs` answer and
+//! `clock_watch.rs` notices a clock that was set or is off (`clock_judge.rs`, pure), `feed.rs` reads the stream, `service.rs` and `replica.rs` answer and
 //! store, `mark_task.rs` asks the store of a lease, `begin.rs` says with whom.
 
 mod begin;
 mod builder;
+mod clock_judge;
 mod clock_watch;
 #[cfg(feature = "cron")]
 mod cron;

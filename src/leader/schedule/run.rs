@@ -4,25 +4,28 @@
 //! leadership. Not here: any decision (`machine.rs`), and that nothing is polled after the leadership (`agent/lead.rs`).
 
 use std::{
-    cell::RefCell,
+    cell::{Cell, RefCell},
     future::poll_fn,
     ops::ControlFlow,
     pin::{Pin, pin},
     sync::Arc,
     task::{Context, Poll},
+    time::Duration,
 };
 
 use actix::clock::sleep;
-use futures::future::{LocalBoxFuture, OptionFuture};
+use futures::future::{Either, LocalBoxFuture, OptionFuture, select};
+use tokio::sync::Notify;
 use tracing::{debug, error, warn};
 
 use crate::{
-    agent::LeaderGuard,
-    clock::{Clock, RuntimeClock},
+    agent::{LeaderGuard, ScheduleFinding},
+    clock::WallTime,
     supervisor::contain,
 };
 
 use super::{
+    clock_watch::{HandOver, WatchedClock},
     feed::DueStream,
     handle::{ScheduleState, StatusRecord},
     interface::{DueTick, Now, Rule, ScheduleEffect, ScheduleInput, TickFailed},
@@ -44,13 +47,16 @@ pub(super) struct Schedule {
     pub(super) work: RefCell<TickWork>,
     pub(super) service: Arc<ScheduleService>,
     pub(super) record: Arc<StatusRecord>,
+    pub(super) hand_over: HandOver,
+    /// The mark ahead of the clock that was logged last.
+    pub(super) told_ahead: Cell<Option<WallTime>>,
 }
 
 /// The schedule under one leadership.
 struct ScheduleTenure<'a> {
     schedule: &'a Schedule,
     leader: LeaderGuard,
-    time: RuntimeClock,
+    watched: &'a WatchedClock,
     machine: ScheduleMachine<'a>,
     questions: LeaderQuestions,
     /// The work of the tick that runs.
@@ -71,9 +77,23 @@ impl Drop for Resting<'_> {
 }
 
 impl Schedule {
-    /// Runs what is due until the agent has to hand over.
+    /// Runs what is due until the agent has to hand over, while its clock can be trusted.
     pub(super) async fn lead(&self, leader: LeaderGuard) {
         let _resting = Resting(self);
+        let watched = self.service.clock_watch().watch(&self.hand_over);
+        loop {
+            self.record.rest(ScheduleState::Asking);
+            let (hands_over, trusted) = (leader.stepping_down(), watched.trusted());
+            if let Either::Left(_) = select(pin!(hands_over), pin!(trusted)).await {
+                return;
+            }
+            if self.tenure(leader.clone(), &watched).run().await == TenureEnd::HandsOver {
+                return;
+            }
+        }
+    }
+
+    fn tenure<'a>(&'a self, leader: LeaderGuard, watched: &'a WatchedClock) -> ScheduleTenure<'a> {
         let questions = self.service.questions();
         let machine = ScheduleMachine::new(
             &self.rule,
@@ -83,17 +103,41 @@ impl Schedule {
             questions.before_first(),
             self.record.counts(),
         );
-        let tenure = ScheduleTenure {
+        ScheduleTenure {
             schedule: self,
             leader,
-            time: RuntimeClock::new(),
+            watched,
             machine,
             questions,
             running: None,
-        };
-        tenure.run().await;
+        }
     }
 }
+
+/// Why a schedule has come to rest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum TenureEnd {
+    HandsOver,
+    /// It begins once more: the clock is not trusted any more, or the mark is read again.
+    Again,
+}
+
+/// Ends when the schedule has to come to rest.
+async fn tenure_end(leader: &LeaderGuard, watched: &WatchedClock, is_ahead: &Notify) -> TenureEnd {
+    let (hands_over, untrusted) = (leader.stepping_down(), watched.untrusted());
+    let reads_again = async {
+        is_ahead.notified().await;
+        sleep(READS_AGAIN).await;
+    };
+    let (untrusted, reads_again) = (pin!(untrusted), pin!(reads_again));
+    match select(pin!(hands_over), select(untrusted, reads_again)).await {
+        Either::Left(_) => TenureEnd::HandsOver,
+        Either::Right(_) => TenureEnd::Again,
+    }
+}
+
+/// Time after which a mark that lies ahead is read again.
+const READS_AGAIN: Duration = Duration::from_secs(10);
 
 /// The number of a leadership; it grows when the leadership is renewed.
 fn ballot(leader: &LeaderGuard) -> LeaderNumber {
@@ -105,34 +149,32 @@ fn ballot(leader: &LeaderGuard) -> LeaderNumber {
 }
 
 impl ScheduleTenure<'_> {
-    async fn run(mut self) {
-        let schedule = self.schedule;
-        let watched = schedule.service.clock_watch().watch();
+    async fn run(mut self) -> TenureEnd {
+        let (schedule, watched) = (self.schedule, self.watched);
         let watch = self.leader.clone();
-        let mut stepping_down = pin!(async move { watch.stepping_down().await });
-        let mut must_hand_over = false;
+        let is_ahead = Notify::new();
+        let mut ends = pin!(tenure_end(&watch, watched, &is_ahead));
+        let mut end = None;
         let mut was_established = false;
         let mut input = ScheduleInput::Start;
         let mut effects = Vec::new();
         loop {
+            watched.ensure();
             // Before the clock is read: a change of the clock from now on is noticed.
             let set = watched.set();
-            let now = self.now();
+            let now = watched.now();
             self.machine.handle(now, input, &mut effects);
-            schedule.record.note(&self.machine);
-            if let Some(stream) = &schedule.stream {
-                stream.lead(self.machine.frontier(), self.machine.is_idle());
-            }
+            self.show();
             if self.machine.is_established() && !was_established {
                 was_established = true;
-                self.warn_of_clocks(now);
+                self.tell_of_mark(now, &is_ahead);
             }
             for effect in effects.drain(..) {
                 if self.follow(effect).is_break() {
-                    return;
+                    return end.unwrap_or(TenureEnd::HandsOver);
                 }
             }
-            let wake = self.machine.wake(self.now());
+            let wake = self.machine.wake(watched.now());
             let mut timer = pin!(OptionFuture::from(wake.map(sleep)));
             let told = schedule.stream.as_deref().map(DueStream::told);
             let mut told = pin!(OptionFuture::from(told));
@@ -141,8 +183,10 @@ impl ScheduleTenure<'_> {
                 if let Some(end) = self.poll_work(task) {
                     return Poll::Ready(ScheduleInput::Ended(end));
                 }
-                if !must_hand_over && stepping_down.as_mut().poll(task).is_ready() {
-                    must_hand_over = true;
+                if end.is_none()
+                    && let Poll::Ready(why) = ends.as_mut().poll(task)
+                {
+                    end = Some(why);
                     return Poll::Ready(ScheduleInput::StepDown);
                 }
                 if let Poll::Ready(Some(answer)) = self.questions.answers.poll_recv(task) {
@@ -176,23 +220,35 @@ impl ScheduleTenure<'_> {
         ControlFlow::Continue(())
     }
 
-    fn now(&self) -> Now {
-        Now {
-            wall: self.schedule.service.clock.now(),
-            time: self.time.now(),
+    /// Shows how far it is.
+    fn show(&self) {
+        self.schedule.record.note(&self.machine);
+        if let Some(stream) = &self.schedule.stream {
+            stream.lead(self.machine.frontier(), self.machine.is_idle());
         }
     }
 
-    /// No due time is run that is not later than the last one: whoever waits for a tick is told why none comes.
-    fn warn_of_clocks(&self, now: Now) {
-        let last = self.machine.last();
-        if last > now.wall.after(AHEAD) {
-            let schedule = &self.schedule.rule.name;
-            warn!(
-                %schedule, %last, now = %now.wall,
-                "schedule's last due time lies ahead of this clock: nothing is run before it"
-            );
+    /// No due time is run that is not later than the last one: whoever waits for a tick is told why none comes. A mark in
+    /// a store is read again, since an operator may remove it.
+    fn tell_of_mark(&self, now: Now, reads_again: &Notify) {
+        let (last, service) = (self.machine.last(), &self.schedule.service);
+        let schedule = self.schedule.rule.name.clone();
+        let is_ahead = last > now.wall.after(AHEAD);
+        if is_ahead && service.store().is_some() {
+            reads_again.notify_one();
         }
+        let found = is_ahead.then(|| ScheduleFinding::MarkAhead {
+            schedule: schedule.clone(),
+            last,
+            now: now.wall,
+            store: service.store().map(str::to_owned),
+        });
+        if let Some(found) = &found
+            && self.schedule.told_ahead.replace(Some(last)) != Some(last)
+        {
+            warn!(%schedule, "{found}");
+        }
+        service.note(&schedule, found);
     }
 
     fn begin(

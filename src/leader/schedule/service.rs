@@ -197,9 +197,11 @@ impl ScheduleService {
         clock: Arc<dyn WallClock>,
     ) -> Self {
         let routes = Arc::<AnswerRoutes>::default();
+        keeper.stamp_by(agent.id(), Arc::clone(&clock));
+        let clock_watch = ClockWatch::beside_others(Arc::clone(&clock), agent, Arc::clone(&keeper));
         let marks = MarkTasks::new(agent, keeper, Arc::clone(&routes));
         Self {
-            clock_watch: ClockWatch::new(Arc::clone(&clock)),
+            clock_watch,
             clock,
             id: agent.id().clone(),
             agent: agent.downgrade(),
@@ -256,6 +258,14 @@ impl ScheduleService {
             }
             // The store answers for the one agent that asks.
             Answerers::Store(marks) => to.iter().for_each(|_| marks.ask(said.clone())),
+        }
+    }
+
+    /// The store that has the marks, where one has them.
+    pub(super) fn store(&self) -> Option<&str> {
+        match &self.answerers {
+            Answerers::Agents { .. } => None,
+            Answerers::Store(marks) => Some(marks.store()),
         }
     }
 

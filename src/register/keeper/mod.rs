@@ -9,14 +9,17 @@
 //! Decided here: that the agents of one group use one register.
 //! Not here: what a store is asked (`schedule.rs`, pure), how a record is told from anything else (`content.rs`),
 //! where the task runs and when it ends (`ask.rs`, `task.rs`), what an operator is told of the store (`health.rs`), how often a
-//! store that fails is tried (`back_off.rs`), who could take the lease (`roster.rs`, pure; `presence.rs`).
+//! store that fails is tried (`back_off.rs`), who could take the lease (`roster.rs`, pure; `presence.rs`), what the wall clocks of the others show (`clocks.rs`),
+//! how a mark of a schedule is removed (`reset.rs`).
 
 mod ask;
 mod back_off;
+mod clocks;
 mod content;
 mod health;
 mod hearsay;
 mod presence;
+mod reset;
 mod roster;
 mod schedule;
 mod task;
@@ -24,6 +27,7 @@ mod task;
 mod tests;
 
 use std::{
+    collections::BTreeMap,
     sync::{Arc, Mutex},
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
@@ -31,7 +35,7 @@ use std::{
 use actix::Message;
 
 use crate::{
-    clock::Clock,
+    clock::{Clock, WallClock},
     elections::lease::LeaseName,
     group::{Attachments, Group, WeakGroup},
     protocol::{AgentId, IdError, Incarnation, Time},
@@ -43,9 +47,12 @@ use super::{Register, RegisterError, RegisterKey};
 pub(crate) use ask::AskedStore;
 use ask::RunningTask;
 pub(crate) use back_off::BackOff;
+pub(crate) use clocks::ReadStoreClock;
 use health::Health;
 pub(crate) use health::{Access, StoreState};
 pub(crate) use presence::StoreContenders;
+pub(crate) use reset::{MARK, MarkReset};
+pub(crate) use roster::ContenderClock;
 use roster::PresentRoster;
 
 /// Where the lease of a group is, and how its store is asked.
@@ -66,6 +73,8 @@ pub(crate) struct Keeper {
     keys: RegisterKeys,
     health: Health,
     roster: Mutex<PresentRoster>,
+    /// The wall clocks of the agents here that have one of their own. The others go by that of the host.
+    walls: Mutex<BTreeMap<AgentId, Arc<dyn WallClock>>>,
     group: WeakGroup<BullyMessage>,
     running: Mutex<RunningTask>,
 }
@@ -205,6 +214,7 @@ impl Keeper {
             settings,
             keys,
             health: Health::default(),
+            walls: Mutex::default(),
             group: group.downgrade(),
             running: Mutex::default(),
         }))

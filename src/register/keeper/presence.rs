@@ -101,7 +101,7 @@ impl Keeper {
         self.settings.register.list(&self.keys.present).is_some()
     }
 
-    async fn list(&self) -> Option<Listed> {
+    pub(super) async fn list(&self) -> Option<Listed> {
         let listing = self.settings.register.list(&self.keys.present)?;
         let listed = timeout(self.settings.limit, listing).await;
         let listed = listed.unwrap_or_else(|_| Err(RegisterError::unreachable(late(self.limit()))));
@@ -145,7 +145,7 @@ impl Keeper {
         }
     }
 
-    fn roster(&self) -> MutexGuard<'_, PresentRoster> {
+    pub(super) fn roster(&self) -> MutexGuard<'_, PresentRoster> {
         // Nothing that can panic half-way runs under the lock.
         self.roster.lock().unwrap_or_else(PoisonError::into_inner)
     }

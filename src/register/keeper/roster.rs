@@ -17,6 +17,21 @@ pub(super) struct AgentHere {
     pub(super) id: AgentId,
     pub(super) incarnation: Incarnation,
     pub(super) score: Option<Score>,
+    /// By the clock of its schedules, in milliseconds since 1970.
+    pub(super) wall: u64,
+}
+
+/// The clock of a contender, as its row shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ContenderClock {
+    pub(crate) id: AgentId,
+    pub(crate) score: Option<Score>,
+    /// What the clock shows now, in milliseconds since 1970, if the row was read as soon as it was written.
+    pub(crate) wall: u64,
+    /// The longest time that the row may have been there before it was read: the clock shows that much more at most.
+    pub(crate) within: Duration,
+    /// Whether the row was seen to be written. One that was found may be of an agent that is gone.
+    pub(crate) is_alive: bool,
 }
 
 /// What is to be written or removed, after the rows were read.
@@ -52,6 +67,15 @@ struct SeenRow {
     row: PresentRecord,
     /// When it was first seen as it is; earlier by what its own stamp says where it was found.
     since: Time,
+    stamp: SeenStamp,
+}
+
+/// When a row was first read as it is.
+#[derive(Clone, Copy, Debug)]
+struct SeenStamp {
+    at: Time,
+    /// It was written in that time before; `None` of a row that was there at the first reading.
+    within: Option<Duration>,
 }
 
 impl PresentRoster {
@@ -73,6 +97,13 @@ impl PresentRoster {
         let mut rows = BTreeMap::new();
         for (_, row) in decoded(&self.name, listed) {
             let before = self.rows.remove(&row.id);
+            let stamp = match &before {
+                Some(before) if before.row == row => before.stamp,
+                Some(_) | None => SeenStamp {
+                    at: now,
+                    within: self.read_at.map(|at| now.since(at)),
+                },
+            };
             let since = match before {
                 Some(before) if before.row == row => before.since,
                 Some(_) => now,
@@ -82,7 +113,7 @@ impl PresentRoster {
                     Time::from_nanos(now.as_nanos().saturating_sub(nanos))
                 }
             };
-            rows.insert(row.id.clone(), SeenRow { row, since });
+            rows.insert(row.id.clone(), SeenRow { row, since, stamp });
         }
         self.rows = rows;
         self.read_at = Some(now);
@@ -106,7 +137,7 @@ impl PresentRoster {
                 id: agent.id.clone(),
                 incarnation: agent.incarnation,
                 score: agent.score,
-                wall,
+                wall: agent.wall,
             };
             changes.push(RowChange::Write {
                 id: agent.id.clone(),
@@ -160,6 +191,22 @@ impl PresentRoster {
         let present = present.filter(|seen| read_at.since(seen.since) <= ABSENT);
         let shown = present.map(|seen| (seen.row.id.clone(), seen.row.score));
         Some(shown.collect())
+    }
+
+    /// The clocks of the contenders but that one.
+    pub(super) fn clocks(&self, now: Time, but: &AgentId) -> Vec<ContenderClock> {
+        let others = self.rows.values().filter(|seen| seen.row.id != *but);
+        let clocks = others.filter_map(|SeenRow { row, stamp, .. }| {
+            let age = now.since(stamp.at);
+            (age <= ABSENT).then(|| ContenderClock {
+                id: row.id.clone(),
+                score: row.score,
+                wall: row.wall.saturating_add(millis(age)),
+                within: stamp.within.unwrap_or(EVERY),
+                is_alive: stamp.within.is_some(),
+            })
+        });
+        clocks.collect()
     }
 
     fn is_present(&self, now: Time, id: &AgentId) -> bool {
@@ -232,6 +279,7 @@ mod tests {
             id: id("a"),
             incarnation: Incarnation(incarnation),
             score: None,
+            wall: WALL,
         }
     }
 
@@ -274,6 +322,36 @@ mod tests {
         let rows = [row("b", 1, WALL - 89_000, 1), row("c", 1, WALL - 91_000, 2)];
         roster.list(at(1_000), WALL, &rows);
         assert_eq!(names(&roster, at(1_000)), ["b"]);
+    }
+
+    #[test]
+    fn a_row_that_was_seen_to_be_written_shows_the_clock_of_its_agent() {
+        let mut roster = roster();
+        let clocks = |roster: &PresentRoster, now| {
+            let clocks = roster.clocks(at(now), &id("a")).into_iter();
+            let shown = clocks.map(|clock| (clock.wall, clock.within.as_secs(), clock.is_alive));
+            shown.collect::<Vec<_>>()
+        };
+        // Its clock is a day behind, or it is gone for a day.
+        let day = WALL - millis(REMOVED);
+        roster.list(
+            at(1_000),
+            WALL,
+            &[row("a", 1, WALL, 1), row("b", 1, day, 2)],
+        );
+        assert_eq!(clocks(&roster, 1_010), [(day + 10_000, 30, false)]);
+        roster.list(at(1_012), WALL, &[row("b", 1, day + 9_000, 3)]);
+        assert_eq!(clocks(&roster, 1_020), [(day + 17_000, 12, true)]);
+        roster.list(
+            at(1_020),
+            WALL,
+            &[row("b", 1, day + 9_000, 3), row("c", 1, WALL, 4)],
+        );
+        assert_eq!(
+            clocks(&roster, 1_020),
+            [(day + 17_000, 12, true), (WALL, 8, true)]
+        );
+        assert_eq!(clocks(&roster, 1_103).len(), 1, "one writes no more");
     }
 
     #[test]

@@ -286,6 +286,7 @@ async fn rows(keeper: Arc<Keeper>) {
                 id: member.id.clone(),
                 incarnation: member.incarnation?,
                 score: member.score.filter(|_| member.is_up()),
+                wall: keeper.wall_of(&member.id),
             })
         });
         let here = here.collect();

@@ -19,6 +19,11 @@ use actix_bully_register_tests::{
 };
 use futures::StreamExt;
 
+fn unix_millis() -> u128 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    since.expect("it is after 1970").as_millis()
+}
+
 fn open(server: &Server) -> PostgresRegister {
     let builder = PostgresRegister::builder(&server.address()).create_table();
     builder.open().expect("the address is right")
@@ -64,6 +69,20 @@ fn the_table_is_made_by_hand_or_on_request_and_missed_in_words() {
     for maker in &makers {
         assert_eq!(works(maker, &holder), None);
     }
+}
+
+#[test]
+fn the_clock_is_that_of_the_server() {
+    let server = Server::shared();
+    let register = open(&server);
+    works(&register, &key("group/clock"));
+    let clock = || block_on(register.clock().expect("it has one")).expect("it answers");
+    let (before, shown, after) = (unix_millis(), clock().into(), unix_millis());
+    // Both run on this host.
+    assert!(
+        (before..=after).contains(&shown),
+        "{before}, {shown}, {after}"
+    );
 }
 
 #[test]

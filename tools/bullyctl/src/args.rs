@@ -61,6 +61,8 @@ pub(crate) enum Task {
     Record(Record),
     /// Shows the voters of the node's groups, or changes them while the group runs
     Voters(Voters),
+    /// Removes the mark of a schedule from the store of a lease
+    Schedules(Schedules),
 }
 
 #[derive(Debug, clap::Args)]
@@ -142,6 +144,25 @@ pub(crate) struct SetScore {
     withdraw: bool,
     #[command(flatten)]
     whom: Whom,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Schedules {
+    #[command(subcommand)]
+    action: SchedulesAction,
+}
+
+#[derive(Debug, Subcommand)]
+enum SchedulesAction {
+    /// Removes the mark, such as one that a wrong clock has put into the future; the leader begins anew within 10 s. Any
+    /// node of the group may be asked
+    Reset {
+        /// The schedule
+        #[arg(value_name = "NAME")]
+        schedule: AgentId,
+        #[command(flatten)]
+        whom: Whom,
+    },
 }
 
 /// Shows the voters, or changes them.
@@ -248,6 +269,11 @@ impl Task {
         Some(match self {
             Self::Status | Self::Diagnosis | Self::Watch(_) | Self::Record(_) => return None,
             Self::Voters(Voters { change }) => return change.as_ref().map(Change::order),
+            Self::Schedules(Schedules { action }) => {
+                let SchedulesAction::Reset { schedule, whom } = action;
+                let schedule = schedule.clone();
+                whom.order(Command::ResetSchedule { schedule })
+            }
             Self::Transfer(Transfer { to, whom, .. }) => {
                 whom.order(Command::StepDown { to: to.clone() })
             }
@@ -311,6 +337,11 @@ mod tests {
         let score = Score::from((2, -50));
         assert_eq!(order("score 2 -50").0, Command::SetScore { score });
         assert_eq!(order("score --withdraw").0, Command::WithdrawScore);
+        let schedule = "nightly".parse().unwrap();
+        assert_eq!(
+            order("schedules reset nightly").0,
+            Command::ResetSchedule { schedule }
+        );
         let [old, id] = ["b", "d"].map(|name| name.parse::<AgentId>().unwrap());
         let contact = Some(Contact {
             node: "n4".to_owned(),
@@ -365,6 +396,9 @@ mod tests {
             "bullyctl --socket s voters add d --address 192.0.2.4:7400",
             "bullyctl --socket s voters replace b",
             "bullyctl --socket s voters remove",
+            "bullyctl --socket s schedules",
+            "bullyctl --socket s schedules reset",
+            "bullyctl --socket s schedules reset a/b",
         ] {
             assert!(parse(line).is_err(), "{line}");
         }

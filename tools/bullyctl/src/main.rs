@@ -72,7 +72,11 @@ fn run(args: &Args) -> Result<ExitCode, Failure> {
         }
         Task::Watch(watch) => watch::watch(&node, watch, args.json)?,
         Task::Record(record) => print(&record::run(&node, &record.action, args.json)?)?,
-        Task::Transfer(_) | Task::Drain(_) | Task::Score(_) | Task::Voters(_) => {
+        Task::Transfer(_)
+        | Task::Drain(_)
+        | Task::Score(_)
+        | Task::Voters(_)
+        | Task::Schedules(_) => {
             if let Some(order) = args.task.order() {
                 let outcome = node.order(&order)?;
                 print(&if args.json {

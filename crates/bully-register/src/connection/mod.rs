@@ -53,6 +53,14 @@ pub(super) trait StoreSession: 'static {
     async fn list(&self, prefix: &RegisterKey) -> Result<Vec<(RegisterKey, Entry)>, RegisterError>;
 
     async fn remove(&self, key: &RegisterKey, expected: &Entry) -> Result<Removal, RegisterError>;
+
+    #[cfg(feature = "postgres")]
+    /// Reads the clock of the store, in milliseconds since 1970 began. Nobody asks a store without one.
+    async fn clock(&self) -> Result<u64, RegisterError> {
+        Err(RegisterError::unreachable(io::Error::other(
+            "it has no clock",
+        )))
+    }
 }
 
 /// How a server is spoken to.

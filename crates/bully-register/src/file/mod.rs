@@ -171,6 +171,10 @@ async fn work(folder: Rc<Folder>, job: Job) {
             tell(answer, patiently(swap)).await;
         }
         Job::List { prefix, answer } => tell(answer, list(&folder, &prefix)).await,
+        #[cfg(feature = "postgres")]
+        Job::Clock { answer } => drop(answer.send(Err(RegisterError::unreachable(
+            std::io::Error::other("files have no clock"),
+        )))),
         Job::Remove {
             key,
             expected,

@@ -20,7 +20,7 @@ use tokio_postgres::Config;
 use super::RegisterTls;
 use super::{
     ChangeStream, Entry, Register, RegisterError, RegisterKey, RegisterListing, RegisterReading,
-    RegisterRefusal, Removing, Swapping,
+    RegisterRefusal, Removing, StoreClock, Swapping,
     connection::{self, Listeners, StoreSecurity},
     jobs::Jobs,
 };
@@ -210,5 +210,9 @@ impl Register for PostgresRegister {
 
     fn changes(&self, key: &RegisterKey) -> Option<ChangeStream> {
         self.told.changes(key)
+    }
+
+    fn clock(&self) -> Option<StoreClock> {
+        Some(self.jobs.clock())
     }
 }

@@ -3,7 +3,7 @@
 //! Decided here: that each operation is one statement, which is a transaction by itself; that a value is measured before
 //! it is sent; that a write tells all who listen; and that a session is looked at once its settings are made.
 
-use std::{sync::Arc, time::Duration};
+use std::{io, sync::Arc, time::Duration};
 
 use tokio::sync::mpsc;
 use tokio_postgres::{
@@ -291,7 +291,19 @@ impl StoreSession for PostgresSession {
             None => Ok(Removal::Conflict(self.read_one(key).await?)),
         }
     }
+
+    async fn clock(&self) -> Result<u64, RegisterError> {
+        let rows = self.client.query_typed(CLOCK, &[]).await;
+        let rows = rows.map_err(|error| self.failed(&error, false))?;
+        let shown = rows.first().and_then(|row| row.try_get::<_, i64>(0).ok());
+        shown
+            .and_then(|millis| u64::try_from(millis).ok())
+            .ok_or_else(|| RegisterError::unreachable(io::Error::other("its clock shows no time")))
+    }
 }
+
+/// The time of the server, not that of its transaction.
+const CLOCK: &str = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::int8";
 
 /// What a notification tells, as the statements write it. Whoever may connect can send one: what is no change of a register
 /// is a change of an unknown kind.

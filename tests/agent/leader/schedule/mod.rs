@@ -12,3 +12,4 @@ mod marks;
 mod refused;
 mod runs;
 mod streams;
+mod walls;

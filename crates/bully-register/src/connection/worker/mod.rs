@@ -185,6 +185,8 @@ fn works(asked: Vec<Job>) -> Vec<Work> {
             job @ (Job::Swap { .. } | Job::List { .. } | Job::Remove { .. }) => {
                 works.push(Work::One(job));
             }
+            #[cfg(feature = "postgres")]
+            job @ Job::Clock { .. } => works.push(Work::One(job)),
         }
     }
     if !reads.is_empty() {
@@ -234,6 +236,10 @@ impl Work {
                 let remove = session.remove(&key, &expected);
                 within(remove, answer, RegisterError::unknown).await
             }
+            #[cfg(feature = "postgres")]
+            Self::One(Job::Clock { answer }) => {
+                within(session.clock(), answer, RegisterError::unreachable).await
+            }
         }
     }
 }
@@ -261,6 +267,8 @@ impl Job {
             Self::Swap { answer, .. } => drop(answer.send(Err(error))),
             Self::List { answer, .. } => drop(answer.send(Err(error))),
             Self::Remove { answer, .. } => drop(answer.send(Err(error))),
+            #[cfg(feature = "postgres")]
+            Self::Clock { answer } => drop(answer.send(Err(error))),
         }
     }
 }

@@ -1,0 +1,94 @@
+//! Why a command was refused, with what to do.
+//!
+//! Decided here: the words and the JSON of each refusal. Not here: what became of a command that was carried out
+//! (`outcome.rs`).
+
+use serde::{Deserialize, Serialize};
+
+use crate::protocol::{AgentId, ChangeError, Leader};
+
+use super::json;
+
+/// Why a command was refused. Nothing was changed.
+///
+/// As JSON its key `reason` names the variant.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(tag = "reason", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum CommandRefusal {
+    /// The agent left or ended for good.
+    #[error("the agent has ended: start it again")]
+    AgentEnded,
+    /// An agent that does not lead has nothing to hand over.
+    #[error("the agent does not lead: {}", match leader {
+        Some(leader) => format!("{} does, command that one", leader.id),
+        None => "and no leader is known, ask for the diagnosis".to_owned(),
+    })]
+    NotLeading {
+        /// The leader, if one is known.
+        #[serde(with = "json::optional_leader")]
+        leader: Option<Leader>,
+    },
+    /// No member of the group has that name.
+    #[error("the group has no member {to}: name one that is there, or none")]
+    NoMember {
+        /// The name.
+        to: AgentId,
+    },
+    /// That member cannot take over now.
+    #[error("{to} cannot take over: name another voter that is up and has a score, or none")]
+    NoSuccessor {
+        /// The name.
+        to: AgentId,
+    },
+    /// No other member could take over, and the group would be without a leader.
+    #[error(
+        "no other voter is up and has a score: start one first, or withdraw the score if nobody shall lead"
+    )]
+    NoOther,
+    /// No agent of this node is the one that was named.
+    #[error("this node has no such agent: it has {}", agents.join(", "))]
+    NoAgent {
+        /// Those of the node, as `group/agent`.
+        agents: Vec<String>,
+    },
+    /// Several agents of this node may be meant.
+    #[error("this node has several such agents: name the group or the agent, of {}", agents.join(", "))]
+    Ambiguous {
+        /// Those that may be meant, as `group/agent`.
+        agents: Vec<String>,
+    },
+    /// The voters cannot be changed so.
+    #[error("the voters are not changed: {why}")]
+    Voters {
+        /// The reason, with what to do.
+        why: ChangeError,
+    },
+    /// The group's election has no list of voters.
+    #[error("this group has no list of voters: only a quorum has one")]
+    NoVoters,
+    /// The store of the lease has no mark of that schedule.
+    #[error("the store has no mark of {schedule}: compare the name")]
+    NoMark {
+        /// The schedule.
+        schedule: AgentId,
+    },
+    /// The agents of the group keep the marks of its schedules, and no store.
+    #[error(
+        "the agents of this group keep the marks of its schedules: give the schedule another name to begin anew"
+    )]
+    MarksAtAgents,
+    /// The mark was not removed.
+    #[error("the mark of {schedule} is not removed: {why}")]
+    MarkKept {
+        /// The schedule.
+        schedule: AgentId,
+        /// The reason.
+        why: String,
+    },
+    /// Outside of a runtime with timers nobody can wait.
+    #[error("there is no runtime with timers here: command in a task of a System")]
+    NoRuntime,
+}
+
+debug_is_text!(CommandRefusal);

@@ -1,0 +1,63 @@
+//! Removes the mark of a schedule, as an operator asks for it.
+//!
+//! Decided here: that nothing but a mark is removed, and only the mark that was read. Not here: the content of a mark, which
+//! is for the schedules of a leader.
+
+use actix::clock::timeout;
+
+use super::Keeper;
+use crate::{
+    protocol::AgentId,
+    register::{RegisterError, Removal},
+};
+
+/// What became of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum MarkReset {
+    Done,
+    /// There is none.
+    Absent,
+    /// The agents of the group keep the marks, and no store.
+    AtAgents,
+    /// Nothing was removed, for this reason.
+    Failed(String),
+    /// The store has not answered: the mark may be removed, or may be yet.
+    Unknown,
+}
+
+/// First field of a mark.
+pub(crate) const MARK: &str = "actix-bully schedule 1";
+
+impl Keeper {
+    pub(crate) async fn reset_mark(&self, schedule: &AgentId) -> MarkReset {
+        let (register, key) = match self.of_schedule(schedule) {
+            Ok(place) => place,
+            Err(reason) => return MarkReset::Failed(reason.to_string()),
+        };
+        let read = timeout(self.limit(), register.read(&key)).await;
+        let entry = match read {
+            Ok(Ok(Some(entry))) => entry,
+            Ok(Ok(None)) => return MarkReset::Absent,
+            Ok(Err(error)) => return MarkReset::Failed(error.to_string()),
+            Err(_) => return MarkReset::Failed("the store does not answer".to_owned()),
+        };
+        let begin = format!(r#"{{"record":"{MARK}","#);
+        if !entry.value.starts_with(begin.as_bytes()) {
+            return MarkReset::Failed(format!("{key} holds something else"));
+        }
+        let Some(removing) = register.remove(&key, &entry) else {
+            return MarkReset::Failed(format!(
+                "the store cannot remove: remove {key} by its own means"
+            ));
+        };
+        match timeout(self.limit(), removing).await {
+            Ok(Ok(Removal::Done)) => MarkReset::Done,
+            Ok(Ok(Removal::Conflict(None))) => MarkReset::Absent,
+            Ok(Ok(Removal::Conflict(Some(_)))) => {
+                MarkReset::Failed("it was written just then: ask again".to_owned())
+            }
+            Ok(Err(RegisterError::Unknown(_))) | Err(_) => MarkReset::Unknown,
+            Ok(Err(error)) => MarkReset::Failed(error.to_string()),
+        }
+    }
+}

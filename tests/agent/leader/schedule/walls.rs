@@ -1,0 +1,220 @@
+//! Leaders of a lease whose wall clocks do not fit those of others: another one runs what is due.
+#![expect(
+    clippy::unwrap_used,
+    clippy::wildcard_enum_match_arm,
+    reason = "a scene that cannot be set fails the test"
+)]
+
+use actix::clock;
+use actix_bully::{
+    Group,
+    agent::{BullyHandle, Finding, ScheduleFinding},
+    clock::WallClock as _,
+    leader::schedule::{Misfire, ScheduleHandle, ScheduleState},
+    operate::{Command, Operated, Order, Outcome},
+    register::{
+        Entry, MemoryRegister, Register, RegisterKey, RegisterListing, RegisterReading, Removing,
+        StoreClock, Swapping,
+    },
+    testkit::VirtualWallClock,
+};
+
+use super::kit::{DAWN, line};
+use crate::{
+    registers::{agent, group},
+    stage::{Log, MS, play},
+};
+
+const DAY: i64 = 24 * 3_600_000;
+
+/// A store that may have a clock.
+#[derive(Clone, Debug)]
+struct ClockStore {
+    inner: MemoryRegister,
+    clock: Option<VirtualWallClock>,
+}
+
+impl Register for ClockStore {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+    fn read(&self, key: &RegisterKey) -> RegisterReading {
+        self.inner.read(key)
+    }
+    fn swap(&self, key: &RegisterKey, expected: Option<&Entry>, value: Vec<u8>) -> Swapping {
+        self.inner.swap(key, expected, value)
+    }
+    fn list(&self, prefix: &RegisterKey) -> Option<RegisterListing> {
+        self.inner.list(prefix)
+    }
+    fn remove(&self, key: &RegisterKey, expected: &Entry) -> Option<Removing> {
+        self.inner.remove(key, expected)
+    }
+    fn clock(&self) -> Option<StoreClock> {
+        let now = self.clock.as_ref()?.now().as_millis();
+        Some(Box::pin(async move { Ok(now) }))
+    }
+}
+
+/// One process.
+struct Process {
+    agent: BullyHandle,
+    wall: VirtualWallClock,
+    schedule: ScheduleHandle,
+    _group: Group,
+}
+
+/// Processes that start one after the other, so that the first one leads. Each clock is so far ahead.
+async fn processes<const N: usize>(
+    store: &ClockStore,
+    wall: &VirtualWallClock,
+    log: &Log,
+    ahead: [i64; N],
+) -> Vec<Process> {
+    let mut all = Vec::new();
+    for (name, ahead) in ["a", "b", "c"].into_iter().zip(ahead) {
+        let (group, wall, log) = (group(), wall.another(), log.clone());
+        wall.set_ahead(ahead);
+        let agent = agent(&group, store, name, 1);
+        agent.schedules().clock(wall.clone()).start().unwrap();
+        let every = agent.every("x", MS(1_000)).misfire(Misfire::Skip);
+        let started = every.start(move |tick| {
+            log.add(format_args!("{} {}", tick.leader.token().node, line(&tick)));
+            async {}
+        });
+        agent.wait_for_leader(MS(5_000)).await.unwrap();
+        all.push(Process {
+            agent,
+            wall,
+            schedule: started.unwrap(),
+            _group: group,
+        });
+    }
+    all
+}
+
+fn store(clock: Option<&VirtualWallClock>) -> ClockStore {
+    ClockStore {
+        inner: MemoryRegister::new(),
+        clock: clock.map(VirtualWallClock::another),
+    }
+}
+
+fn clock_off(process: &Process) -> Option<ScheduleFinding> {
+    let findings = process.agent.diagnosis().findings.into_iter();
+    let mut clocks = findings.filter_map(|finding| match finding {
+        Finding::Schedule(found @ ScheduleFinding::ClockOff { .. }) => Some(found),
+        _ => None,
+    });
+    clocks.next()
+}
+
+#[test]
+fn of_two_clocks_a_day_apart_the_one_that_fits_the_store_runs_the_tick() {
+    for ahead in [DAY, -DAY] {
+        play(async move {
+            let (wall, log) = (VirtualWallClock::new(DAWN), Log::default());
+            let store = store(Some(&wall));
+            let all = processes(&store, &wall, &log, [ahead, 0]).await;
+            clock::sleep(MS(40_000)).await;
+            assert!(all[1].agent.is_leader(), "{ahead}: it was handed over");
+            let lines = log.take();
+            assert!(lines.len() > 5, "{ahead}: {lines:?}");
+            assert!(lines.iter().all(|line| line.starts_with("b ")), "{lines:?}");
+            assert_eq!(all[0].schedule.status().begun, 0);
+        });
+    }
+}
+
+#[test]
+fn a_leader_whose_clock_most_others_contradict_hands_over_and_says_so() {
+    play(async {
+        let (wall, log) = (VirtualWallClock::new(DAWN), Log::default());
+        let all = processes(&store(None), &wall, &log, [0, 0, 0]).await;
+        clock::sleep(MS(40_000)).await;
+        assert!(all[0].agent.is_leader());
+        assert!(log.take().iter().all(|line| line.starts_with("a ")));
+        all[0].wall.set_ahead(DAY);
+        clock::sleep(MS(5_000)).await;
+        assert!(!all[0].agent.is_leader());
+        let lines = log.take();
+        let by_a = lines.iter().filter(|line| line.starts_with("a ")).count();
+        assert!(by_a <= 1, "no tick of the next day: {lines:?}");
+        assert!(lines.len() >= 3, "{lines:?}");
+    });
+}
+
+#[test]
+fn without_a_contender_that_fits_nothing_runs_until_the_clock_is_set() {
+    play(async {
+        let (wall, log) = (VirtualWallClock::new(DAWN), Log::default());
+        let store = store(Some(&wall));
+        let all = processes(&store, &wall, &log, [-DAY]).await;
+        clock::sleep(MS(10_000)).await;
+        assert!(all[0].agent.is_leader());
+        assert_eq!(log.take(), [""; 0]);
+        assert_eq!(all[0].schedule.status().state, ScheduleState::Asking);
+        let found = clock_off(&all[0]).unwrap().to_string();
+        assert!(found.contains("its clock shows 2026-01-01T"), "{found}");
+        assert!(found.contains("that of the store 2026-01-02T"), "{found}");
+        all[0].wall.set_ahead(0);
+        clock::sleep(MS(4_000)).await;
+        assert_eq!(clock_off(&all[0]), None);
+        assert!(log.take().len() >= 2);
+    });
+}
+
+#[test]
+fn a_mark_in_the_future_is_told_and_an_operator_removes_it() {
+    play(async {
+        let (wall, log) = (VirtualWallClock::new(DAWN), Log::default());
+        let store = store(None);
+        let all = processes(&store, &wall, &log, [DAY, DAY]).await;
+        clock::sleep(MS(3_000)).await;
+        assert!(log.take().len() >= 2, "the mark is of tomorrow");
+        for process in &all {
+            process.wall.set_ahead(0);
+        }
+        all[0].agent.step_down(None).unwrap();
+        clock::sleep(MS(5_000)).await;
+        let leader = &all[1].agent;
+        assert!(leader.is_leader());
+        let [Finding::Schedule(found), ..] = &leader.diagnosis().findings[..] else {
+            panic!("{}", leader.diagnosis());
+        };
+        assert!(
+            matches!(found, ScheduleFinding::MarkAhead { .. }),
+            "{found}"
+        );
+        let says = "`bullyctl schedules reset x` removes the mark";
+        assert!(found.to_string().contains(says), "{found}");
+        assert_eq!(log.take(), [""; 0]);
+        // Any node will do.
+        let operated = Operated::new(&all[0].agent);
+        let reset = |name: &str| {
+            let schedule = name.parse().unwrap();
+            operated.carry_out(Order::new(Command::ResetSchedule { schedule }))
+        };
+        let absent = reset("y").await;
+        assert!(matches!(absent, Outcome::Refused(_)), "{absent}");
+        let schedule = "x".parse().unwrap();
+        assert_eq!(reset("x").await, Outcome::MarkRemoved { schedule });
+        clock::sleep(MS(13_000)).await;
+        assert!(log.take().len() >= 2, "it runs again");
+        let findings = leader.diagnosis().findings;
+        let is_of_schedule = |found: &Finding| matches!(found, Finding::Schedule(_));
+        assert!(!findings.iter().any(is_of_schedule), "{findings:?}");
+    });
+}
+
+#[test]
+fn two_without_a_clock_of_the_store_go_by_their_own() {
+    play(async {
+        let (wall, log) = (VirtualWallClock::new(DAWN), Log::default());
+        let all = processes(&store(None), &wall, &log, [DAY, 0]).await;
+        clock::sleep(MS(40_000)).await;
+        assert!(all[0].agent.is_leader());
+        assert!(log.take().len() > 20);
+        assert_eq!(clock_off(&all[0]), None);
+    });
+}
