@@ -58,8 +58,7 @@ impl RunningNode {
         }
     }
 
-    /// The certificates, to [`reload`](crate::remote::tls::TlsConfig::reload) them when their files are
-    /// renewed.
+    /// The certificates. Files that are renewed are read before the next handshake.
     #[cfg(feature = "tls")]
     #[cfg_attr(docsrs, doc(cfg(feature = "tls")))]
     pub fn tls(&self) -> Option<&crate::remote::tls::TlsConfig> {

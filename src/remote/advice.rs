@@ -78,7 +78,9 @@ const fn certificate(fault: CertificateFault) -> &'static str {
         CertificateFault::Authority => {
             "let this side trust the authority of the peer's certificate, or give the peer one of the authority here"
         }
-        CertificateFault::Expired => "renew the peer's certificate and reload it there",
+        CertificateFault::Expired => {
+            "renew the peer's certificate: put the new files in place there"
+        }
         CertificateFault::NotYetValid => {
             "compare the clocks of both hosts: that of this one is behind, or the certificate is from one that was ahead"
         }
@@ -96,7 +98,7 @@ const fn certificate(fault: CertificateFault) -> &'static str {
             "let the peer trust the authority of this node's certificate, or give this node one of the authority there"
         }
         CertificateFault::OwnDates => {
-            "renew this node's certificate and reload it; if it is valid, compare the clocks of both hosts"
+            "renew this node's certificate, and put the new files in place; if it is valid, compare the clocks of both hosts"
         }
         CertificateFault::OwnRefused => "look at the log of that node, which names the reason",
     }

@@ -65,9 +65,13 @@
 //!   have closed it. A stopped or traced process has not ended.
 //! - A notice ends the agents of exactly the incarnation that it names, which later ones survive. What is forged, late,
 //!   or replayed is counted (`notice_..` of [`BridgeCounts`](crate::remote::BridgeCounts)) and changes nothing.
-//! - The sentinel is in a process group of its own and ignores SIGINT and SIGTERM, so that it outlives the node. If it
+//! - The sentinel is in a process group of its own and ignores SIGHUP, SIGINT and SIGTERM, so that it outlives the node. If it
 //!   ends first, the node starts another one with new bytes, and links anew to tell its peers.
 //! - Where both end at once (the host, or what is below), the lease decides, as without a sentinel.
+//!
+//! The notice is about the node's process alone. Processes that its leader's work has started outlive a kill of the node,
+//! and may work on beside the next leader: let them end with their parent (`prctl(PR_SET_PDEATHSIG)`), or give each of
+//! their writes the fence.
 //!
 //! Every bridge with this feature, TLS or a shared secret hears notices, whether it has a sentinel or not: at the
 //! address and port at which it listens, by UDP. Where a firewall closes that port, the lease decides. Only a peer

@@ -16,7 +16,7 @@ use rustix::{
     stdio::{stdin, stdout},
 };
 use signal_hook::{
-    consts::{SIGINT, SIGTERM},
+    consts::{SIGHUP, SIGINT, SIGTERM},
     flag,
 };
 
@@ -35,8 +35,8 @@ pub(super) fn live() -> i32 {
         return 3;
     }
     // A handler that sets a flag nobody reads: the node's supervisor signals all processes of a service, and a node
-    // that is asked to end may still crash.
-    for signal in [SIGINT, SIGTERM] {
+    // that is asked to end may still crash. A terminal that closes signals all processes of its session.
+    for signal in [SIGHUP, SIGINT, SIGTERM] {
         if flag::register(signal, Arc::new(AtomicBool::new(false))).is_err() {
             return 3;
         }

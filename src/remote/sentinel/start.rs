@@ -4,14 +4,21 @@ use std::{
     env,
     fs::read_dir,
     io,
-    os::{fd::OwnedFd, unix::process::CommandExt},
-    process::{Child, Command, Stdio, exit},
+    os::{
+        fd::{AsFd, OwnedFd},
+        unix::process::CommandExt,
+    },
+    process::{Command, Stdio, exit},
 };
 
 use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
     io::{Errno, write},
     pipe::{PipeFlags, pipe_with},
-    process::{PidfdFlags, getpid, pidfd_open},
+    process::{
+        Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, getpid, pidfd_open, pidfd_send_signal,
+        waitid,
+    },
 };
 
 use super::{Sentinel, SentinelDriver, SentinelError, Watched, process};
@@ -37,7 +44,10 @@ pub(super) fn start() -> Result<Sentinel, SentinelError> {
 /// A sentinel of this process. Dropping it dismisses it: it says nothing then.
 #[derive(Debug)]
 struct SentinelProcess {
-    child: Child,
+    id: u32,
+    /// The process by its pidfd, never by its number: the application may wait for all its children, and the number is
+    /// another process's then.
+    process: OwnedFd,
     pipe: OwnedFd,
 }
 
@@ -49,7 +59,7 @@ impl SentinelProcess {
         let flags = PipeFlags::CLOEXEC | PipeFlags::NONBLOCK;
         let (theirs, pipe) = pipe_with(flags).map_err(|why| SentinelError::Pipe(why.into()))?;
         // Through /proc: the file may have been replaced by a newer version meanwhile.
-        let child = Command::new("/proc/self/exe")
+        let mut child = Command::new("/proc/self/exe")
             .arg0("actix-bully-sentinel")
             // The same: a `main` that asks its arguments whether to have one has to come as far there.
             .args(env::args_os().skip(1))
@@ -60,13 +70,30 @@ impl SentinelProcess {
             .stderr(Stdio::null())
             .spawn()
             .map_err(SentinelError::Start)?;
-        Ok(Self { child, pipe })
+        let process = pidfd_open(Pid::from_child(&child), PidfdFlags::empty());
+        let process = process.map_err(|why| {
+            child.kill().ok();
+            SentinelError::Pidfd(why.into())
+        })?;
+        let id = child.id();
+        Ok(Self { id, process, pipe })
+    }
+}
+
+impl SentinelProcess {
+    /// Takes its end from the kernel, so that no zombie stays. The application may have done that.
+    fn reap(&self) {
+        let ended = WaitId::PidFd(self.process.as_fd());
+        while matches!(
+            waitid(ended.clone(), WaitIdOptions::EXITED),
+            Err(Errno::INTR)
+        ) {}
     }
 }
 
 impl SentinelDriver for SentinelProcess {
     fn id(&self) -> u32 {
-        self.child.id()
+        self.id
     }
 
     fn order(&mut self, order: &Watched) -> Result<(), SentinelError> {
@@ -83,7 +110,12 @@ impl SentinelDriver for SentinelProcess {
     }
 
     fn has_ended(&mut self) -> bool {
-        !matches!(self.child.try_wait(), Ok(None))
+        let mut ended = [PollFd::new(&self.process, PollFlags::IN)];
+        if matches!(poll(&mut ended, Some(&Timespec::default())), Ok(0) | Err(_)) {
+            return false;
+        }
+        self.reap();
+        true
     }
 
     fn restart(&mut self) -> Result<(), SentinelError> {
@@ -96,9 +128,8 @@ impl SentinelDriver for SentinelProcess {
 impl Drop for SentinelProcess {
     fn drop(&mut self) {
         // It ignores what asks politely. After it nothing is said, whatever it was ordered.
-        if self.child.kill().is_ok() {
-            drop(self.child.wait());
-        }
+        pidfd_send_signal(&self.process, Signal::KILL).ok();
+        self.reap();
     }
 }
 

@@ -22,6 +22,7 @@ use bully_register::{
 use super::{
     TlsError,
     identity::{LoadedIdentity, Sources},
+    renewal::ReadSources,
 };
 
 /// Certificates, key and authorities for mutual TLS between bridges.
@@ -44,13 +45,13 @@ use super::{
 /// ```
 #[derive(Clone)]
 pub struct TlsConfig {
-    shared: Arc<SharedConfig>,
+    pub(super) shared: Arc<SharedConfig>,
 }
 
-struct SharedConfig {
+pub(super) struct SharedConfig {
     node: NodeId,
     /// Held during a reload, so that two of them do not cross.
-    sources: Mutex<Sources>,
+    pub(super) sources: Mutex<ReadSources>,
     identity: RwLock<Arc<LoadedIdentity>>,
 }
 
@@ -82,15 +83,16 @@ impl TlsConfig {
     /// Reads all files again, for connections that begin from now on; what is connected stays
     /// connected. Parts that were given as bytes stay as they are.
     ///
-    /// Call it after new files were put in place, at best by renaming, so that none is read half
-    /// written. It reads up to three small files: on a slow disk call it from a blocking task.
+    /// A bridge does this by itself before each handshake, if the files have changed: call it to know at once whether
+    /// new files fit. It reads up to three small files: on a slow disk call it from a blocking task.
     ///
     /// # Errors
     /// As [`TlsConfigBuilder::build`], and [`TlsError::OtherNode`] if the new certificate names
     /// another node. Nothing is changed then.
     pub fn reload(&self) -> Result<(), TlsError> {
-        let sources = self.sources();
-        self.adopt(&sources)
+        let mut read = self.sources();
+        *read = ReadSources::new(read.sources.clone());
+        self.adopt(&read.sources)
     }
 
     /// Uses other files or bytes from now on, as [`reload`](Self::reload) does with the same files.
@@ -98,11 +100,11 @@ impl TlsConfig {
     /// # Errors
     /// As [`reload`](Self::reload). Nothing is changed then.
     pub fn replace(&self, by: TlsConfigBuilder) -> Result<(), TlsError> {
-        let new = by.sources()?;
-        let mut sources = self.sources();
+        let new = ReadSources::new(by.sources()?);
+        let mut read = self.sources();
         // In this order: a later reload must not read what was refused.
-        self.adopt(&new)?;
-        *sources = new;
+        self.adopt(&new.sources)?;
+        *read = new;
         Ok(())
     }
 
@@ -132,12 +134,12 @@ impl TlsConfig {
         Arc::clone(&identity.unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn sources(&self) -> std::sync::MutexGuard<'_, Sources> {
+    fn sources(&self) -> std::sync::MutexGuard<'_, ReadSources> {
         let sources = self.shared.sources.lock();
         sources.unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn adopt(&self, sources: &Sources) -> Result<(), TlsError> {
+    pub(super) fn adopt(&self, sources: &Sources) -> Result<(), TlsError> {
         let new = LoadedIdentity::load(sources)?;
         // The bridge was compared with this name when it started, and peers know it by that name.
         if new.node != self.shared.node {
@@ -220,12 +222,12 @@ impl TlsConfigBuilder {
     /// [`TlsError`] says which part is missing, unreadable, expired, not valid yet, or does not fit
     /// the others, and what to do about it.
     pub fn build(self) -> Result<TlsConfig, TlsError> {
-        let sources = self.sources()?;
-        let identity = LoadedIdentity::load(&sources)?;
+        let read = ReadSources::new(self.sources()?);
+        let identity = LoadedIdentity::load(&read.sources)?;
         Ok(TlsConfig {
             shared: Arc::new(SharedConfig {
                 node: identity.node.clone(),
-                sources: Mutex::new(sources),
+                sources: Mutex::new(read),
                 identity: RwLock::new(Arc::new(identity)),
             }),
         })

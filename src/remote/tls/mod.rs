@@ -1,7 +1,7 @@
 //! Mutual TLS between bridges: which node a node takes its peer for.
 //!
 //! ```text
-//!  identity   own certificate, key, authorities: read, checked, fixed       config: and reloaded
+//!  identity   own certificate, key, authorities: read, checked, fixed       config: and reloaded     renewal: when
 //!     │ settings of the library: TLS 1.3 only, nothing resumed, nothing early
 //!  handshake  accept · connect, over any stream
 //!     │ name: exactly one DNS name, and it is the node's
@@ -72,8 +72,9 @@
 //!
 //! The authority signs what the request asks for: look at the name in it first.
 //!
-//! Put the new files in place by renaming and call [`TlsConfig::reload`]; ask
-//! [`TlsConfig::expires_within`] in time. To change the authority, list the old and the new one
+//! Put the new files in place by renaming: a bridge reads them before its next handshake. A pair of certificate and key
+//! that does not fit is not used, and told at `warn`. Ask [`TlsConfig::expires_within`] in time, and
+//! [`TlsConfig::reload`] whether new files fit. To change the authority, list the old and the new one
 //! everywhere, then change the certificates, then drop the old one.
 
 mod certificate;
@@ -83,6 +84,7 @@ mod handshake;
 mod identity;
 mod name;
 mod refusal;
+mod renewal;
 mod security;
 mod stream;
 

@@ -21,7 +21,10 @@ type TlsOutcome = Result<TlsStream<Box<dyn Stream>>, TlsRefusal<Box<dyn Stream>>
 
 impl Security for TlsConfig {
     fn outbound<'a>(&'a self, stream: Box<dyn Stream>, node: &'a NodeId) -> Securing<'a> {
-        Box::pin(async move { outcome(self.connect(stream, node).await) })
+        Box::pin(async move {
+            self.renew().await;
+            outcome(self.connect(stream, node).await)
+        })
     }
 
     fn inbound<'a>(
@@ -29,7 +32,10 @@ impl Security for TlsConfig {
         stream: Box<dyn Stream>,
         is_peer: &'a dyn Fn(&NodeId) -> bool,
     ) -> Securing<'a> {
-        Box::pin(async move { outcome(self.accept(stream, is_peer).await) })
+        Box::pin(async move {
+            self.renew().await;
+            outcome(self.accept(stream, is_peer).await)
+        })
     }
 
     fn vouches_for(&self) -> &NodeId {

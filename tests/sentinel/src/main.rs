@@ -2,7 +2,8 @@
 //!
 //! While it leads it writes `NAME TERM TIME` to the resource at the address in `RESOURCE`, about each millisecond: the time is
 //! one before it has checked that it leads. With `EPOCH` the group has had its voters replaced so often; with `AVAILABLE` it has
-//! no voters; with `LEASE` it has a lease of so many seconds in a register in the folder.
+//! no voters; with `LEASE` it has a lease of so many seconds in a register in the folder. With `REAPS` it takes the ends of all its
+//! children, the sentinel's too.
 //!
 //! It prints `sentinel PROCESS`, `leader NAME` whenever that changes, and for each line that it reads the counts of its
 //! bridge and how many links that has. After the line `eat` it takes memory until it is killed for that.
@@ -39,6 +40,9 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 async fn run(sentinel: Sentinel) -> Result<(), Box<dyn Error>> {
+    if env::var_os("REAPS").is_some() {
+        std::thread::spawn(reap);
+    }
     println!("sentinel {}", sentinel.id());
     let mut arguments = env::args().skip(1);
     let mut next = || arguments.next().ok_or("an argument is missing");
@@ -114,6 +118,15 @@ fn elected(name: &str, folder: &str, voters: &[String]) -> Result<BullyBuilder, 
         agent = agent.quorum(voters).epoch(epoch).store(store);
     }
     Ok(agent)
+}
+
+/// Takes the end of every child from the kernel, as programs do that are the first process of a container.
+fn reap() {
+    loop {
+        if rustix::process::wait(rustix::process::WaitOptions::empty()).is_err() {
+            std::thread::sleep(Duration::from_millis(1)); // there is none
+        }
+    }
 }
 
 /// Takes memory until the kernel kills this process.

@@ -27,11 +27,15 @@ struct Alone {
 
 impl Alone {
     fn start() -> Self {
+        Self::start_with(&[])
+    }
+
+    fn start_with(variables: &[(&str, String)]) -> Self {
         let folder = Folder::new();
         let [port] = ports();
         let peer = UdpSocket::bind("127.0.0.1:0").unwrap();
         let at = peer.local_addr().unwrap().port();
-        let node = Node::start("a", &folder.0, port, &[("b", at)]);
+        let node = Node::start_with("a", &folder.0, port, &[("b", at)], variables);
         // Its bridge has ordered its sentinel something by then.
         thread::sleep(Duration::from_millis(300));
         Self {
@@ -88,7 +92,7 @@ fn a_node_that_is_stopped_is_not_told_of_until_it_ends() {
 #[test]
 fn a_sentinel_that_is_asked_to_end_stays_for_as_long_as_its_node() {
     let mut alone = Alone::start();
-    for signal in [Signal::INT, Signal::TERM] {
+    for signal in [Signal::HUP, Signal::INT, Signal::TERM] {
         kill_process(alone.node.sentinel, signal).unwrap();
     }
     assert_eq!(alone.heard(NEVER), None);
@@ -99,7 +103,16 @@ fn a_sentinel_that_is_asked_to_end_stays_for_as_long_as_its_node() {
 
 #[test]
 fn a_sentinel_that_is_killed_says_nothing_and_another_one_with_other_bytes_takes_its_place() {
-    let mut alone = Alone::start();
+    is_replaced(Alone::start());
+}
+
+/// The number of the former one may be another process's by then.
+#[test]
+fn a_sentinel_whose_end_another_part_of_the_program_has_taken_is_replaced_too() {
+    is_replaced(Alone::start_with(&[("REAPS", "1".to_owned())]));
+}
+
+fn is_replaced(mut alone: Alone) {
     let former = alone.node.sentinel;
     kill_process(former, Signal::KILL).unwrap();
     let began = Instant::now();

@@ -455,6 +455,68 @@ fn certificates_are_reloaded_while_links_last() {
     });
 }
 
+/// The files of a node whose bridge reads them.
+fn files(folder: &Path, authority: &Authority, leaf: &Leaf) -> TlsConfig {
+    put(folder, authority, leaf);
+    let config = TlsConfig::builder().authorities_file(folder.join("ca.pem"));
+    let config = config.certificate_file(folder.join("own.pem"));
+    config
+        .key_file(folder.join("own.key"))
+        .build()
+        .expect("good files")
+}
+
+/// As an agent of certificates does it: each file is renamed into place.
+fn put(folder: &Path, authority: &Authority, leaf: &Leaf) {
+    for (name, pem) in [
+        ("ca.pem", &authority.pem),
+        ("own.pem", &leaf.certificate),
+        ("own.key", &leaf.key),
+    ] {
+        std::fs::write(folder.join("next"), pem).expect("written");
+        std::fs::rename(folder.join("next"), folder.join(name)).expect("renamed");
+    }
+}
+
+#[test]
+fn files_that_are_renewed_are_used_by_the_next_handshake_and_a_pair_that_does_not_fit_is_not() {
+    play(async {
+        let (old, new) = (Authority::new("old"), Authority::new("new"));
+        let folder = tempfile::tempdir().expect("a folder can be made");
+        let a_tls = files(folder.path(), &old, &old.node("a"));
+        let a = Host::tls("a", &[], &a_tls);
+        let first = a_tls.expires_at();
+        // Each host knows one authority only, dials a, and is another peer of it.
+        let dials = |name: &str, authority: &Authority| {
+            a.bridge.add_peer(Peer::inbound(name)).expect("a new peer");
+            Host::tls(name, &[("a", Some(&a))], &authority.config(name))
+        };
+        let b = dials("b", &old);
+        until("b is linked", || b.is_linked()).await;
+
+        put(
+            folder.path(),
+            &new,
+            &new.odd("a", |params| valid(params, -1, 40)),
+        );
+        let c = dials("c", &new);
+        until("c is linked", || c.is_linked()).await;
+        let second = a_tls.expires_at();
+        assert_ne!(first, second);
+        assert!(b.is_linked(), "a link stays");
+
+        // Half a pair: the key is another certificate's.
+        let half = Leaf {
+            key: new.node("a").key,
+            ..new.node("a")
+        };
+        put(folder.path(), &new, &half);
+        let d = dials("d", &new);
+        until("d is linked", || d.is_linked()).await;
+        assert_eq!(a_tls.expires_at(), second, "the pair before stays");
+    });
+}
+
 #[test]
 fn the_end_of_a_certificate_is_told_a_week_before() {
     play(async {

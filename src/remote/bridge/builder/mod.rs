@@ -144,7 +144,7 @@ impl BridgeBuilder {
         self
     }
 
-    /// Mutual TLS on every connection. Keep a clone to reload the certificates. Default: connections are
+    /// Mutual TLS on every connection. Files that are renewed are read before the next handshake. Default: connections are
     /// not encrypted, which is accepted on loopback only.
     #[cfg(feature = "tls")]
     #[cfg_attr(docsrs, doc(cfg(feature = "tls")))]

@@ -1,0 +1,101 @@
+//! Certificates that are renewed on the disk are used from the next handshake on.
+//!
+//! Decided here: when files are read anew, and that a set of files which does not fit changes nothing and is told once. A
+//! certificate and its key are two files, and a handshake may see the one new and the other old.
+
+use std::{
+    fs,
+    path::Path,
+    sync::{PoisonError, TryLockError},
+    time::SystemTime,
+};
+
+use bully_register::pem::PemSource;
+use tracing::{info, warn};
+
+use super::{TlsConfig, identity::Sources};
+
+/// Sources, and what their files were when they were read last.
+pub(super) struct ReadSources {
+    pub(super) sources: Sources,
+    stamps: [Option<FileStamp>; 3],
+}
+
+/// By what a file is told from another one that takes its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct FileStamp {
+    modified: Option<SystemTime>,
+    len: u64,
+    /// A file that is renamed into place may be as old and as long as the one before.
+    inode: u64,
+}
+
+impl ReadSources {
+    /// Called before the files are read: a change meanwhile is seen at the next look.
+    pub(super) fn new(sources: Sources) -> Self {
+        let stamps = stamps(&sources);
+        Self { sources, stamps }
+    }
+
+    /// Whether the files are others than at the last look; notes what they are.
+    fn look(&mut self) -> bool {
+        let before = std::mem::replace(&mut self.stamps, stamps(&self.sources));
+        before != self.stamps
+    }
+}
+
+fn stamps(sources: &Sources) -> [Option<FileStamp>; 3] {
+    let Sources {
+        authorities,
+        certificate,
+        key,
+    } = sources;
+    [authorities, certificate, key].map(|source| match source {
+        PemSource::File(path) => FileStamp::of(path),
+        PemSource::Bytes(_) => None,
+    })
+}
+
+impl FileStamp {
+    fn of(path: &Path) -> Option<Self> {
+        let file = fs::metadata(path).ok()?;
+        Some(Self {
+            modified: file.modified().ok(),
+            len: file.len(),
+            #[cfg(unix)]
+            inode: std::os::unix::fs::MetadataExt::ino(&file),
+            #[cfg(not(unix))]
+            inode: 0,
+        })
+    }
+}
+
+impl TlsConfig {
+    /// Before a handshake: uses the files of now if they have changed. Beside the runtime: a disk may be slow.
+    pub(super) async fn renew(&self) {
+        let config = self.clone();
+        let renewed = tokio::task::spawn_blocking(move || config.renew_now());
+        if let Err(reason) = renewed.await {
+            warn!(node = %self.node(), %reason, "certificates are not looked at: the ones in use stay");
+        }
+    }
+
+    fn renew_now(&self) {
+        let mut read = match self.shared.sources.try_lock() {
+            Ok(read) => read,
+            Err(TryLockError::Poisoned(poisoned)) => PoisonError::into_inner(poisoned),
+            // Another handshake looks, or the application reloads them.
+            Err(TryLockError::WouldBlock) => return,
+        };
+        if !read.look() {
+            return;
+        }
+        let node = self.node();
+        match self.adopt(&read.sources) {
+            Ok(()) => info!(%node, "certificates renewed"),
+            Err(reason) => {
+                warn!(%node, %reason, "renewed certificates are not used: the ones in use stay");
+            }
+        }
+    }
+}
