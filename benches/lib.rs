@@ -6,7 +6,10 @@ use actix::{Actor, Context, Handler, Recipient};
 use actix_bully::{
     Group,
     agent::{BullyAgent, BullyHandle},
-    elections::bully::{Bully, BullyConfig, BullyMessage, Elected},
+    elections::{
+        AnyMessage,
+        bully::{Bully, BullyConfig, Elected},
+    },
     group::Envelope,
     protocol::{
         AgentId, Birth, Effects, EffectsOf, Election, Identity, Incarnation, Input, Member,
@@ -51,7 +54,7 @@ pub fn started(k: u32, members: &Arc<Members>) -> (Bully, EffectsOf<Bully>) {
 /// Bare actix actors that are told of a leader: what an election is held against.
 #[derive(Debug)]
 pub struct Peers {
-    inboxes: Vec<Recipient<Envelope<BullyMessage>>>,
+    inboxes: Vec<Recipient<Envelope<AnyMessage>>>,
     told: Rc<Cell<usize>>,
 }
 
@@ -86,7 +89,7 @@ impl Peers {
         let envelope = Envelope {
             from,
             incarnation,
-            message: BullyMessage::Elected(elected),
+            message: AnyMessage::Elected(elected),
         };
         for inbox in &self.inboxes {
             inbox.do_send(envelope.clone());
@@ -106,9 +109,9 @@ impl Actor for Peer {
     type Context = Context<Self>;
 }
 
-impl Handler<Envelope<BullyMessage>> for Peer {
+impl Handler<Envelope<AnyMessage>> for Peer {
     type Result = ();
-    fn handle(&mut self, envelope: Envelope<BullyMessage>, _: &mut Context<Self>) {
+    fn handle(&mut self, envelope: Envelope<AnyMessage>, _: &mut Context<Self>) {
         self.leader = Some(envelope.from);
         self.told.set(self.told.get() + 1);
     }

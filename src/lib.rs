@@ -156,7 +156,7 @@ pub mod web;
 /// ```
 // Without a parameter: the default of an alias's parameter does not count in an expression, so that
 // `Group::new("x")` by itself would not compile.
-pub type Group = group::Group<bully_core::elections::message::BullyMessage>;
+pub type Group = group::Group<agent::any::AnyMessage>;
 
 /// The README's programs compile, and run as far as they are meant to; those marked `ignore` are pieces of an example
 /// (`tests/layering.rs` compares them).

@@ -7,7 +7,7 @@
 use std::{collections::BTreeMap, net::SocketAddr, sync::Arc, time::Duration};
 
 use actix::{Actor, Addr, Context, Handler, Message};
-use actix_bully::elections::bully::BullyMessage;
+use actix_bully::elections::AnyMessage;
 use bytes::{BufMut, Bytes, BytesMut};
 use futures::{SinkExt, StreamExt};
 use tokio::{
@@ -29,7 +29,7 @@ const FAR: &str = "far";
 #[rtype(result = "()")]
 struct Received {
     from: String,
-    message: BullyMessage,
+    message: AnyMessage,
 }
 
 /// Frames that go out. Not split by a lock: that would cost the bare side more.
@@ -51,7 +51,7 @@ fn framed(stream: TcpStream) -> (Reader, Writer) {
 }
 
 impl Writer {
-    async fn feed(&mut self, from: &str, to: &str, message: &BullyMessage) {
+    async fn feed(&mut self, from: &str, to: &str, message: &AnyMessage) {
         let mut out = (&mut self.arena).writer();
         rmp_serde::encode::write(&mut out, &(from, to, message)).expect("it can be encoded");
         let frame = self.arena.split().freeze();
@@ -70,7 +70,7 @@ where
     A: Actor<Context = Context<A>> + Handler<Received>,
 {
     while let Some(Ok(frame)) = frames.next().await {
-        let decoded: Result<(String, String, BullyMessage), _> = rmp_serde::from_slice(&frame);
+        let decoded: Result<(String, String, AnyMessage), _> = rmp_serde::from_slice(&frame);
         let (from, to, message) = decoded.expect("an honest peer");
         if let Some(actor) = actors.get(&to) {
             actor.do_send(Received { from, message });

@@ -1,12 +1,12 @@
 //! What is sent: a call for an election, which is never left out for a newer one.
 
 use actix_bully::{
-    elections::bully::{BullyMessage, Elect},
+    elections::{AnyMessage, bully::Elect},
     protocol::{Incarnation, Round, Term},
 };
 
 /// The one of that number.
-pub(crate) fn message(counter: u64) -> BullyMessage {
+pub(crate) fn message(counter: u64) -> AnyMessage {
     Elect {
         round: Round {
             incarnation: Incarnation(1_000),

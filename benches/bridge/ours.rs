@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use actix::{Actor, Context, Handler, clock::sleep};
 use actix_bully::{
     Group,
-    elections::bully::BullyMessage,
+    elections::AnyMessage,
     group::{Envelope, MembersChanged},
     protocol::{AgentId, Incarnation, Member, MemberKind, Requirements, Rules, To},
     remote::{BridgeCounts, BridgeHandle, Limits, Peer, RemoteBridge},
@@ -60,7 +60,7 @@ impl Host {
 
     fn join<A>(&self, name: &str, actor: impl FnOnce(Incarnation) -> A) -> Incarnation
     where
-        A: Actor<Context = Context<A>> + Handler<Envelope<BullyMessage>> + Handler<MembersChanged>,
+        A: Actor<Context = Context<A>> + Handler<Envelope<AnyMessage>> + Handler<MembersChanged>,
     {
         let incarnation = self
             .group
@@ -102,9 +102,9 @@ impl Handler<MembersChanged> for Sink {
     fn handle(&mut self, _: MembersChanged, _: &mut Context<Self>) {}
 }
 
-impl Handler<Envelope<BullyMessage>> for Sink {
+impl Handler<Envelope<AnyMessage>> for Sink {
     type Result = ();
-    fn handle(&mut self, message: Envelope<BullyMessage>, _: &mut Context<Self>) {
+    fn handle(&mut self, message: Envelope<AnyMessage>, _: &mut Context<Self>) {
         if self.tally.note() {
             let to = To::One(message.from);
             self.group
@@ -137,9 +137,9 @@ impl Handler<MembersChanged> for Ear {
     fn handle(&mut self, _: MembersChanged, _: &mut Context<Self>) {}
 }
 
-impl Handler<Envelope<BullyMessage>> for Ear {
+impl Handler<Envelope<AnyMessage>> for Ear {
     type Result = ();
-    fn handle(&mut self, _: Envelope<BullyMessage>, _: &mut Context<Self>) {
+    fn handle(&mut self, _: Envelope<AnyMessage>, _: &mut Context<Self>) {
         self.0.notify_one();
     }
 }

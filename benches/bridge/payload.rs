@@ -4,7 +4,7 @@
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use actix_bully::{
-    elections::bully::BullyMessage,
+    elections::AnyMessage,
     remote::{
         Limits,
         internals::wire::{decode_payload, encode_payload},
@@ -29,7 +29,7 @@ fn framed(stream: TcpStream) -> Framed<TcpStream, LengthDelimitedCodec> {
     Framed::new(stream, LengthDelimitedCodec::new())
 }
 
-fn decode(frame: &[u8]) -> BullyMessage {
+fn decode(frame: &[u8]) -> AnyMessage {
     decode_payload(frame, Limits::default().bounds()).expect("an honest peer")
 }
 
@@ -52,7 +52,7 @@ pub(crate) async fn serve(tally: Arc<Tally>) -> SocketAddr {
     at
 }
 
-fn encode(message: &BullyMessage, arena: &mut BytesMut) -> Bytes {
+fn encode(message: &AnyMessage, arena: &mut BytesMut) -> Bytes {
     encode_payload(message, arena).expect("it can be encoded");
     arena.split().freeze()
 }

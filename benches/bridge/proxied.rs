@@ -6,7 +6,7 @@ use actix::{Actor, Context, Handler, Message, clock::sleep};
 use actix_bully::{
     Group,
     agent::{BullyAgent, BullyHandle},
-    elections::bully::BullyMessage,
+    elections::AnyMessage,
     leader::LeaderProxy,
 };
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ use crate::{message::message, tally::Tally};
 /// A message of an application, of the same size.
 #[derive(Message, Serialize, Deserialize)]
 #[rtype(result = "()")]
-struct Job(BullyMessage);
+struct Job(AnyMessage);
 
 /// The receiving end.
 struct Sink(Arc<Tally>);

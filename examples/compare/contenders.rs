@@ -12,7 +12,7 @@ use actix_bully::{
             Answer, Cell, LeaseConfig, LeaseRecord, RegisterConfig, RegisterMessage,
             RegisterQuestion, RegisterRecord, Simulated, SimulatedConfig, Swapped,
         },
-        quorum::{QuorumBully, QuorumConfig},
+        quorum::{QuorumBully, QuorumConfig, QuorumMessage},
         reorganization::{Reorganization, ReorganizationConfig},
         ring::{Ring, RingConfig, RingMessage},
     },
@@ -142,7 +142,7 @@ impl Contender for Quorum {
         })
     }
 
-    fn size(message: &BullyMessage) -> usize {
+    fn size(message: &QuorumMessage) -> usize {
         packed(message)
     }
 }

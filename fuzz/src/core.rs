@@ -17,13 +17,15 @@ use actix_bully::{
     elections::{
         astra::{Astra, AstraConfig},
         bully::{
-            Ack, AskChange, Behind, Bully, BullyConfig, BullyMessage, BullyTimer, Candidate,
-            ChangeAnswer, Claim, ClaimReply, Elect, Elected, Enlist, Heartbeat, Install,
-            Leadership, Micros, Nack, Ok as Answer, Preemption, Recall, Recalled, Recover,
-            Recovered, Refusal, Resign, Seal, Sealed, Takeover, Yield,
+            Behind, Bully, BullyConfig, BullyTimer, Elect, Elected, Heartbeat, Ok as Answer,
+            Preemption, Resign, Yield,
         },
-        lease::{Lease, LeaseConfig, RegisterShown},
-        quorum::{Diskless, Heard, QuorumBully, QuorumConfig, Vote},
+        lease::{Lease, LeaseConfig},
+        quorum::{
+            Ack, AskChange, Candidate, ChangeAnswer, Claim, ClaimReply, Diskless, Enlist, Heard,
+            Install, Leadership, Micros, Nack, QuorumBully, QuorumConfig, QuorumMessage, Recall,
+            Recalled, Recover, Recovered, Refusal, Seal, Sealed, Takeover, Vote,
+        },
     },
     protocol::{
         AgentId, Birth, ChangeError, Decree, Effect, EffectsOf, Election, Event, Identity,
@@ -122,14 +124,14 @@ pub fn check(data: &[u8]) {
         // Of the bytes that chose Astra some choose this since.
         0 if rules >= 0xe0 => {
             let config = &MADE.lease[usize::from(choices.below(3))];
-            run::<Lease>(&mut choices, config, None, (shown, Register::hear));
+            run::<Lease>(&mut choices, config, None, (store, Register::hear));
         }
-        0 => run::<Astra>(&mut choices, &MADE.astra, None, WITHOUT_STORE),
+        0 => run::<Astra>(&mut choices, &MADE.astra, None, members::<Astra>()),
         1..4 => {
             let policy = usize::from(choices.below(3));
             let margin = usize::from(choices.one_in(3));
             let config = &MADE.bully[policy][margin];
-            run::<Bully>(&mut choices, config, None, WITHOUT_STORE);
+            run::<Bully>(&mut choices, config, None, members::<Bully>());
         }
         rules => {
             let options = usize::from(rules.saturating_sub(4));
@@ -146,7 +148,7 @@ pub fn check(data: &[u8]) {
             let config = &MADE.quorum[voters][options];
             // Drawn all the same: the bytes stay where they are.
             let durable = durable.filter(|_| config.diskless.is_none());
-            run::<QuorumBully>(&mut choices, config, durable, WITHOUT_STORE);
+            run::<QuorumBully>(&mut choices, config, durable, members::<QuorumBully>());
         }
     }
 }
@@ -252,7 +254,7 @@ fn time(choices: &mut Choices<'_>, now: Time) -> Time {
     }
 }
 
-fn message(choices: &mut Choices<'_>, now: Time) -> BullyMessage {
+fn message(choices: &mut Choices<'_>, now: Time) -> QuorumMessage {
     let (term, seen) = (term(choices), term(choices));
     let (score, round) = (score(choices), round(choices));
     let sent_at = some(choices, |choices| time(choices, now));
@@ -359,7 +361,7 @@ fn message(choices: &mut Choices<'_>, now: Time) -> BullyMessage {
 /// What is said while the voters are changed, mostly about the list of the next epoch.
 ///
 /// What a register says to an agent of a lease: `register.rs`.
-fn change_of_voters(choices: &mut Choices<'_>, which: u8, term: Term) -> BullyMessage {
+fn change_of_voters(choices: &mut Choices<'_>, which: u8, term: Term) -> QuorumMessage {
     match which {
         13 => Seal {
             term,
@@ -460,32 +462,33 @@ struct Run<E: Election> {
     others: Others<E>,
 }
 
-/// What a member says, or the store; and what the store is asked.
+/// What a member says, or the store, if anything; and what the store is asked.
 type Others<E> = (
-    fn(&Register, &mut Choices<'_>, Time) -> Result<BullyMessage, <E as Election>::Told>,
+    fn(&Register, &mut Choices<'_>, Time) -> Option<Said<E>>,
     fn(&mut Register, <E as Election>::Ask),
 );
 
-/// [`Others`] of an election that asks no store.
-type OnlyMembers = (
-    fn(&Register, &mut Choices<'_>, Time) -> Result<BullyMessage, Infallible>,
-    fn(&mut Register, Infallible),
-);
+/// Of a member, or of the store.
+type Said<E> = Result<<E as Election>::Message, <E as Election>::Told>;
 
-const WITHOUT_STORE: OnlyMembers = (
-    |_, choices, now| Ok(message(choices, now)),
-    |_, never| match never {},
-);
+/// [`Others`] of an election that asks no store. What it has no message for is not said.
+fn members<E>() -> Others<E>
+where
+    E: Election<Message: TryFrom<QuorumMessage>, Ask = Infallible>,
+{
+    (
+        |_, choices, now| message(choices, now).try_into().ok().map(Ok),
+        |_, never| match never {},
+    )
+}
 
-fn shown(
-    register: &Register,
-    choices: &mut Choices<'_>,
-    now: Time,
-) -> Result<BullyMessage, Box<RegisterShown>> {
+/// Of an election whose members say nothing.
+fn store(register: &Register, choices: &mut Choices<'_>, now: Time) -> Option<Said<Lease>> {
     if choices.one_in(8) {
-        return Ok(message(choices, now));
+        drop(message(choices, now)); // the bytes stay where they are
+        return None;
     }
-    Err(register.says(choices))
+    Some(Err(register.says(choices)))
 }
 
 fn run<E>(
@@ -494,7 +497,7 @@ fn run<E>(
     durable: Option<E::Durable>,
     others: Others<E>,
 ) where
-    E: Election<Message = BullyMessage, Timer = BullyTimer>,
+    E: Election<Timer = BullyTimer>,
 {
     let mut members = Members::new(choices.one_in(2));
     let score = some(choices, score);
@@ -539,13 +542,13 @@ fn run<E>(
     }
 }
 
-impl<E: Election<Message = BullyMessage, Timer = BullyTimer>> Run<E> {
+impl<E: Election<Timer = BullyTimer>> Run<E> {
     /// What happens next; `None` where a driver would keep it from the machine.
     fn input(&mut self, choices: &mut Choices<'_>) -> Option<InputOf<E>> {
         Some(match choices.below(16) {
             0..7 => {
                 let (from, incarnation) = (name(choices), incarnation(choices));
-                let message = match (self.others.0)(&self.register, choices, self.now) {
+                let message = match (self.others.0)(&self.register, choices, self.now)? {
                     Ok(message) => message,
                     Err(answer) => return Some(Input::Told(answer)),
                 };

@@ -3,7 +3,7 @@
 //! The first byte says in which pieces the stream arrives, the second what the peer may.
 
 use actix_bully::{
-    elections::bully::BullyMessage,
+    elections::AnyMessage,
     protocol::Time,
     remote::{
         Closed, Limits, LinkId, MayBe, NodeId, NodeIncarnation, Rights,
@@ -100,7 +100,7 @@ impl Link {
                     if let Ok(passed) = inbound.sender(now, &message)? {
                         assert!(passed.group <= 1);
                         let bounds = self.limits.bounds();
-                        let message: BullyMessage = decode_payload(message.payload, bounds)?;
+                        let message: AnyMessage = decode_payload(message.payload, bounds)?;
                         self.guard.admit(message.term())?;
                     }
                 }

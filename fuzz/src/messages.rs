@@ -5,7 +5,7 @@
 use std::fmt::Debug;
 
 use actix_bully::{
-    elections::bully::BullyMessage,
+    elections::AnyMessage,
     remote::internals::wire::{Bounds, Frame, decode_payload, encode_payload},
 };
 use bytes::BytesMut;
@@ -19,7 +19,7 @@ pub fn check(data: &[u8]) {
         return;
     };
     match kind % 4 {
-        0 => one_spelling::<BullyMessage>(payload),
+        0 => one_spelling::<AnyMessage>(payload),
         1 => one_spelling::<Zoo>(payload),
         2 => one_spelling::<(f32, f64)>(payload),
         _ => {

@@ -2,11 +2,11 @@
 
 use actix_bully::{
     elections::{
-        bully::Micros,
         lease::{
             Answer, Cell, ClaimRecord, Holder, LeaseName, LeaseRecord, Nonce, RecordError,
             RegisterQuestion, RegisterShown, Successor, Swapped, Version,
         },
+        quorum::Micros,
     },
     protocol::AgentId,
 };

@@ -2,7 +2,7 @@
 //! frame, and for a message nothing but what its message owns.
 
 use actix_bully::{
-    elections::{bully::BullyMessage, lease::MAX_RECORD},
+    elections::{AnyMessage, lease::MAX_RECORD},
     protocol::Time,
     record::{Recording, RecordingError},
     remote::{
@@ -193,7 +193,7 @@ fn a_message_is_read_without_an_allocation() {
             panic!("messages");
         };
         let message = messages.next().expect("a message").expect("a whole one");
-        let message: Result<BullyMessage, _> = decode_payload(message.payload, Bounds::default());
+        let message: Result<AnyMessage, _> = decode_payload(message.payload, Bounds::default());
         assert!(message.is_ok());
     });
     assert_eq!(counted.count_total, 0);

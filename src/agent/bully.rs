@@ -13,10 +13,7 @@ use crate::{
     group::Envelope,
     protocol::{AgentId, Input, Preemption, Score, Timings},
 };
-use bully_core::elections::message::{
-    Ack, AskChange, Behind, ChangeAnswer, Claim, ClaimReply, Elect, Elected, Enlist, Heartbeat,
-    Install, Nack, Ok, Recall, Recalled, Recover, Recovered, Resign, Seal, Sealed, Takeover, Yield,
-};
+use bully_core::elections::message::{Elect, Elected, Ok};
 
 use super::{
     Agent, AgentBuilder, BullyElection, ElectionHandle,
@@ -25,8 +22,8 @@ use super::{
 
 /// An agent of a bully election.
 ///
-/// Beside messages of the general form ([`Envelope`]`<BullyMessage>`) it takes those of each kind,
-/// such as [`Envelope`]`<`[`Elect`]`>`, and [`BullyElection`].
+/// Beside what agents say to it, it takes the messages of the textbook by their own types, each in an [`Envelope`]:
+/// [`Elect`], [`Ok`] and [`Elected`]; and [`BullyElection`].
 pub type BullyAgent = Agent<AnyBully>;
 
 /// An application's side of a [`BullyAgent`]: an [`ElectionHandle`]. Clones stand for the same agent.
@@ -258,27 +255,4 @@ macro_rules! handle_messages {
         }
     )* };
 }
-handle_messages!(
-    Elect,
-    Ok,
-    Yield,
-    Elected,
-    Heartbeat,
-    Resign,
-    Claim,
-    ClaimReply,
-    Ack,
-    Nack,
-    Behind,
-    Takeover,
-    Recover,
-    Recovered,
-    Recall,
-    Recalled,
-    Seal,
-    Sealed,
-    Install,
-    AskChange,
-    ChangeAnswer,
-    Enlist
-);
+handle_messages!(Elect, Ok, Elected);

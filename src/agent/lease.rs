@@ -5,10 +5,8 @@
 
 use std::{sync::Arc, time::Duration};
 
-use bully_core::elections::message::BullyMessage;
-
 use crate::{
-    agent::any::{AnyBully, AnyConfig},
+    agent::any::{AnyBully, AnyConfig, AnyMessage},
     clock::Clock,
     elections::lease::LeaseConfig,
     group::Group,
@@ -111,7 +109,7 @@ impl AgentBuilder<AnyBully> {
     }
 }
 
-fn name_after(config: &mut Arc<LeaseConfig>, group: &Group<BullyMessage>) {
+fn name_after(config: &mut Arc<LeaseConfig>, group: &Group<AnyMessage>) {
     if config.name.group.as_str() == group.name() {
         return;
     }
@@ -124,7 +122,7 @@ fn name_after(config: &mut Arc<LeaseConfig>, group: &Group<BullyMessage>) {
 fn attach(
     config: &LeaseConfig,
     register: Arc<dyn Register>,
-    group: &Group<BullyMessage>,
+    group: &Group<AnyMessage>,
     clock: &Arc<dyn Clock>,
 ) -> Result<Option<StoreOf<AnyBully>>, StartError> {
     let settings = KeeperSettings {

@@ -6,7 +6,7 @@
 use actix::{Actor, Addr, Context, Handler, Recipient, dev::ToEnvelope};
 
 use crate::{
-    agent::any::{AnyBully, AnyConfig},
+    agent::any::{AnyBully, AnyConfig, AnyMessage},
     group::{Envelope, Group, MembersChanged},
     protocol::{AgentId, Election, Incarnation, Member, MemberKind, Score, To},
     supervisor::{Answered, InTurn},
@@ -23,7 +23,7 @@ use super::StartError;
 #[derive(Debug)]
 #[must_use = "the actor is a member only as long as this is kept"]
 pub struct BullyMember {
-    group: Group<BullyMessage>,
+    group: Group<AnyMessage>,
     id: AgentId,
     incarnation: Incarnation,
 }
@@ -38,7 +38,7 @@ impl BullyMember {
     /// [`StartError::Join`] when the name is in use, or the group's agents follow other rules. Nothing
     /// was changed.
     pub fn join<A>(
-        group: &Group<BullyMessage>,
+        group: &Group<AnyMessage>,
         id: AgentId,
         score: Option<Score>,
         actor: &Addr<A>,
@@ -88,6 +88,7 @@ impl BullyMember {
     /// Sends a message of the bully to another member.
     pub fn send(&self, to: &AgentId, message: impl Into<BullyMessage>) {
         let to = To::One(to.clone());
+        let message: BullyMessage = message.into();
         self.group
             .deliver(&self.id, self.incarnation, &to, message.into());
     }
@@ -125,10 +126,10 @@ impl Actor for ByType {
     type Context = Context<Self>;
 }
 
-impl Handler<Envelope<BullyMessage>> for ByType {
+impl Handler<Envelope<AnyMessage>> for ByType {
     type Result = ();
 
-    fn handle(&mut self, envelope: Envelope<BullyMessage>, ctx: &mut Context<Self>) {
+    fn handle(&mut self, envelope: Envelope<AnyMessage>, ctx: &mut Context<Self>) {
         let Envelope {
             from,
             incarnation,
@@ -138,6 +139,9 @@ impl Handler<Envelope<BullyMessage>> for ByType {
             from,
             incarnation,
             message: (),
+        };
+        let Ok(message) = BullyMessage::try_from(message) else {
+            return; // no agent of such a group says it
         };
         match message {
             BullyMessage::Elect(message) => {
@@ -151,22 +155,7 @@ impl Handler<Envelope<BullyMessage>> for ByType {
             BullyMessage::Yield(_)
             | BullyMessage::Heartbeat(_)
             | BullyMessage::Resign(_)
-            | BullyMessage::Claim(_)
-            | BullyMessage::ClaimReply(_)
-            | BullyMessage::Ack(_)
-            | BullyMessage::Nack(_)
-            | BullyMessage::Behind(_)
-            | BullyMessage::Takeover(_)
-            | BullyMessage::Recover(_)
-            | BullyMessage::Recovered(_)
-            | BullyMessage::Recall(_)
-            | BullyMessage::Recalled(_)
-            | BullyMessage::Seal(_)
-            | BullyMessage::Sealed(_)
-            | BullyMessage::Install(_)
-            | BullyMessage::AskChange(_)
-            | BullyMessage::Enlist(_)
-            | BullyMessage::ChangeAnswer(_) => {}
+            | BullyMessage::Behind(_) => {}
         }
     }
 }

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use crate::{
     agent::any::AnyConfig,
     elections::{
+        AnyMessage,
         bully::BullyConfig,
         quorum::{Diskless, QuorumConfig, QuorumError},
     },
@@ -16,7 +17,6 @@ use crate::{
     remote::{Limits, MayBe, NodeId, is_loopback},
     store::{OpenStore, StoreIdentity},
 };
-use bully_core::elections::message::BullyMessage;
 
 use super::{
     Config, ConfigError, LimitsSettings, PeerSettings, TimingsPreset, TimingsSettings, value::cut,
@@ -27,7 +27,7 @@ use super::{
 pub(super) struct Plan {
     /// Who it is: the names that its store is made for.
     pub(super) identity: StoreIdentity,
-    pub(super) group: Group<BullyMessage>,
+    pub(super) group: Group<AnyMessage>,
     pub(super) election: AnyConfig,
     pub(super) limits: Limits,
 }

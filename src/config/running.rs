@@ -9,12 +9,12 @@ use actix::clock::Instant;
 
 use crate::{
     agent::{BullyHandle, ElectionArbiter, LeaveError},
+    elections::AnyMessage,
     group::Group,
     leader::{ShutdownError, leave_when_asked},
     operate::Operated,
     remote::BridgeHandle,
 };
-use bully_core::elections::message::BullyMessage;
 
 /// An agent that a configuration started, with what it runs on.
 ///
@@ -24,7 +24,7 @@ use bully_core::elections::message::BullyMessage;
 #[must_use = "dropping it may stop the agent"]
 pub struct RunningNode {
     pub(super) agent: BullyHandle,
-    pub(super) group: Group<BullyMessage>,
+    pub(super) group: Group<AnyMessage>,
     pub(super) bridge: Option<BridgeHandle>,
     #[cfg(feature = "tls")]
     pub(super) tls: Option<crate::remote::tls::TlsConfig>,
@@ -40,7 +40,7 @@ impl RunningNode {
     }
 
     /// The group.
-    pub fn group(&self) -> &Group<BullyMessage> {
+    pub fn group(&self) -> &Group<AnyMessage> {
         &self.group
     }
 

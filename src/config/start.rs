@@ -14,7 +14,7 @@ use crate::{
         AgentBuilder, BullyAgent, BullyHandle, ElectionArbiter, StartError,
         any::{AnyBully, AnyConfig},
     },
-    elections::quorum::Vote,
+    elections::{AnyMessage, quorum::Vote},
     group::Group,
     operate::RecordFolder,
     remote::{
@@ -24,7 +24,6 @@ use crate::{
     store::FileStore,
 };
 use actix::ArbiterHandle;
-use bully_core::elections::message::BullyMessage;
 
 use super::{
     Config, ConfigError, PeerSettings, RunError, RunningNode,
@@ -100,7 +99,7 @@ type ChangeAgent = Box<dyn FnOnce(AgentBuilder<AnyBully>) -> AgentBuilder<AnyBul
 
 impl Starter {
     /// The group that the agent will join.
-    pub fn group(&self) -> &Group<BullyMessage> {
+    pub fn group(&self) -> &Group<AnyMessage> {
         &self.plan.group
     }
 

@@ -14,7 +14,7 @@
 //! | `reorganization` | the paper's: two at work have the same coordinator and task, at every instant | deadline > 2 × the longest delay, no loss, no pause, a durable record |
 //! | `invitation` | agreement in each group; one group, under the highest-ranked, once messages are on time | a durable record |
 //!
-//! The bully, ASTRA, the quorum and the lease share their messages, so that a user sees one type. The lease promises what its
+//! The bully, ASTRA, the quorum and the lease are behind one type of agent, [`BullyAgent`](crate::agent::BullyAgent). The lease promises what its
 //! [page](lease) says, and who leads is the highest in rank that reaches the store. What each of the other three
 //! promises, cell by cell with a test that proves it (`tests/simulation/promises`), and with the default timings:
 //!
@@ -51,5 +51,5 @@ pub use bully_core::elections::{astra, bully, lease, quorum};
 pub use bully_classics::{ballot, invitation, reorganization, ring};
 
 for_tests! {
-    use crate::agent::any::{AnyBully, AnyConfig};
+    use crate::agent::any::{AnyBully, AnyConfig, AnyMessage};
 }

@@ -139,16 +139,16 @@ impl Visitor<'_> for Body {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::elections::AnyMessage;
     use crate::group::GroupError;
-    use bully_core::elections::message::BullyMessage;
 
     #[test]
     fn no_other_group_has_a_companions_name() {
-        let group = Group::<BullyMessage>::new("shop").unwrap();
+        let group = Group::<AnyMessage>::new("shop").unwrap();
         let companion = group.companion().unwrap();
         assert_eq!(companion.name(), "shop!messages");
         assert_eq!(companion_of(companion.name()), Some("shop"));
-        let refused = Group::<BullyMessage>::new(companion.name()).unwrap_err();
+        let refused = Group::<AnyMessage>::new(companion.name()).unwrap_err();
         assert!(matches!(refused, GroupError::Reserved { .. }), "{refused}");
         let again = group.clone().companion().unwrap();
         assert!(Arc::ptr_eq(&companion.0, &again.0), "one in a process");
@@ -158,9 +158,9 @@ mod tests {
     fn a_group_whose_name_is_too_long_has_none() {
         let longest = "x".repeat(AgentId::MAX_LEN - SUFFIX.len());
         let name = |group: Option<Group<AppMessage>>| group.map(|group| group.name().len());
-        let group = Group::<BullyMessage>::new(&longest).unwrap();
+        let group = Group::<AnyMessage>::new(&longest).unwrap();
         assert_eq!(name(group.companion()), Some(AgentId::MAX_LEN));
-        let group = Group::<BullyMessage>::new(&format!("{longest}x")).unwrap();
+        let group = Group::<AnyMessage>::new(&format!("{longest}x")).unwrap();
         assert_eq!(name(group.companion()), None);
     }
 

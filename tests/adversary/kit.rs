@@ -10,7 +10,7 @@ use actix::{System, clock::sleep};
 use actix_bully::{
     Group,
     agent::{BullyAgent, BullyHandle},
-    elections::bully::{BullyMessage, Nack},
+    elections::{AnyMessage, quorum::Nack},
     protocol::{AgentId, Incarnation, Leader, Member, MemberKind, Term, Timings},
     remote::{
         BridgeBuilder, BridgeCounts, BridgeEvent, BridgeHandle, ClusterId, Farewell, Limits,
@@ -178,7 +178,7 @@ impl Scene {
     }
 
     /// What the victim's leader says to an agent of that name.
-    pub(crate) fn say_to(&self, agent: &str, message: BullyMessage) {
+    pub(crate) fn say_to(&self, agent: &str, message: AnyMessage) {
         let to = actix_bully::protocol::To::One(id(agent));
         let group = &self.victim.group;
         group.deliver(&self.leader.id, self.leader.incarnation, &to, message);
@@ -372,7 +372,7 @@ impl Raw {
     }
 
     /// One message of agent 0 in group 0.
-    pub(crate) async fn message(&mut self, to: Targets<'_>, message: &BullyMessage) {
+    pub(crate) async fn message(&mut self, to: Targets<'_>, message: &AnyMessage) {
         let seq = self.next();
         let frame = message_frame(seq, 0, 0, to, message);
         self.say(&frame).await;
@@ -437,7 +437,7 @@ pub(crate) fn message_frame(
     group: u32,
     from: u32,
     to: Targets<'_>,
-    message: &BullyMessage,
+    message: &AnyMessage,
 ) -> Vec<u8> {
     framed(|out| {
         let mut messages = MessagesWriter::begin(seq, out);
@@ -450,7 +450,7 @@ pub(crate) fn message_frame(
 }
 
 /// A message that changes nothing, unless its term does.
-pub(crate) fn nack(term: u64) -> BullyMessage {
+pub(crate) fn nack(term: u64) -> AnyMessage {
     Nack {
         term: Term(term),
         of: Term::ZERO,

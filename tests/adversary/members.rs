@@ -3,8 +3,10 @@
 use actix_bully::{
     Group,
     agent::BullyAgent,
-    elections::bully::{
-        self, BullyMessage, Candidate, ClaimReply, Elect, Elected, Heartbeat, Micros, Takeover,
+    elections::{
+        AnyMessage,
+        bully::{self, Elect, Elected, Heartbeat},
+        quorum::{Candidate, ClaimReply, Micros, Takeover},
     },
     protocol::{
         Electorate, Incarnation, Member, MemberKind, Presence, Round, Score, Term, Time, Timings,
@@ -185,7 +187,7 @@ fn may_be(most: MayBe) -> Vec<Peer> {
 }
 
 /// What only a leader says, of a term that a group in which it was followed would take.
-fn elected() -> BullyMessage {
+fn elected() -> AnyMessage {
     Elected {
         term: Term(50),
         score: 99.into(),
@@ -196,7 +198,7 @@ fn elected() -> BullyMessage {
 }
 
 /// All that a bully's agents say, with what they have to be allowed to be.
-fn all_that_is_said() -> Vec<(MayBe, BullyMessage)> {
+fn all_that_is_said() -> Vec<(MayBe, AnyMessage)> {
     let (term, score) = (Term(50), Score::from(99));
     let round = Round {
         incarnation: INCARNATION,

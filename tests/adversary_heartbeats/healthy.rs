@@ -10,7 +10,7 @@ use std::{
 use actix::Recipient;
 use actix_bully::{
     Group,
-    elections::bully::BullyMessage,
+    elections::AnyMessage,
     group::{Envelope, LocalWire},
     protocol::AgentId,
     remote::Peer,
@@ -28,14 +28,14 @@ pub(crate) const NAMES: [&str; 3] = ["b", "c", "d"];
 #[derive(Debug, Default)]
 struct Ear(Mutex<Vec<Instant>>);
 
-impl LocalWire<BullyMessage> for Ear {
+impl LocalWire<AnyMessage> for Ear {
     fn carry(
         &self,
         _: &AgentId,
-        message: Envelope<BullyMessage>,
-        inbox: &Recipient<Envelope<BullyMessage>>,
+        message: Envelope<AnyMessage>,
+        inbox: &Recipient<Envelope<AnyMessage>>,
     ) {
-        if let BullyMessage::Heartbeat(_) = message.message {
+        if let AnyMessage::Heartbeat(_) = message.message {
             self.0.lock().unwrap().push(Instant::now());
         }
         inbox.do_send(message);

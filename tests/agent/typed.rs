@@ -1,4 +1,4 @@
-//! Each message of the bully can be sent to an agent by its own type.
+//! Each message of the textbook can be sent to an agent by its own type.
 #![expect(
     clippy::unwrap_used,
     reason = "a scene that cannot be set fails the test"
@@ -8,11 +8,12 @@ use actix::{Actor, Addr, Context, Handler, clock};
 use actix_bully::{
     Group,
     agent::{BullyAgent, BullyHandle, BullyMember, StartError},
-    elections::bully::{
-        Bully, BullyMessage, Elect, Elected, Heartbeat, Ok as Answer, Resign, Yield,
+    elections::{
+        AnyMessage,
+        bully::{Elect, Elected, Heartbeat, Ok as Answer, Resign, Yield},
     },
     group::{Envelope, MembersChanged},
-    protocol::{Election, Incarnation, Member, MemberKind, Round, Score, Term},
+    protocol::{Incarnation, Member, MemberKind, Round, Score, Term},
 };
 
 use crate::stage::{Log, MS, id, play};
@@ -24,9 +25,9 @@ impl Actor for Peer {
     type Context = Context<Self>;
 }
 
-impl Handler<Envelope<BullyMessage>> for Peer {
+impl Handler<Envelope<AnyMessage>> for Peer {
     type Result = ();
-    fn handle(&mut self, envelope: Envelope<BullyMessage>, _: &mut Context<Self>) {
+    fn handle(&mut self, envelope: Envelope<AnyMessage>, _: &mut Context<Self>) {
         self.0.add(envelope.message);
     }
 }
@@ -58,6 +59,11 @@ fn envelope<M>(message: M) -> Envelope<M> {
         incarnation: INCARNATION,
         message,
     }
+}
+
+/// As agents say it.
+fn general(message: impl Into<AnyMessage>) -> Envelope<AnyMessage> {
+    envelope(message.into())
 }
 
 const INCARNATION: Incarnation = Incarnation(1);
@@ -101,7 +107,7 @@ fn a_leadership_is_announced_repeated_and_resigned() {
             answer: None,
         };
         agent.addr().do_send(envelope(elected));
-        agent.addr().do_send(envelope(Heartbeat {
+        agent.addr().do_send(general(Heartbeat {
             term,
             score,
             sent_at: None,
@@ -110,7 +116,7 @@ fn a_leadership_is_announced_repeated_and_resigned() {
         let leader = agent.leader().unwrap();
         assert_eq!((leader.id, leader.term), (id("peer"), term));
         let successor = Some(id("agent"));
-        agent.addr().do_send(envelope(Resign {
+        agent.addr().do_send(general(Resign {
             term,
             successor,
             given: None,
@@ -143,7 +149,7 @@ fn answers_are_heard_whatever_they_are_worth() {
             seen,
             released,
         };
-        agent.addr().do_send(envelope(give_way));
+        agent.addr().do_send(general(give_way));
         clock::sleep(MS(1)).await;
         assert_eq!(agent.current().term, Term(41));
     });
@@ -155,13 +161,11 @@ fn the_general_form_is_the_same() {
         let (agent, _peer, _) = set();
         clock::sleep(MS(1)).await;
         let (round, seen) = (ROUND, Term(20));
-        let general: <Bully as Election>::Message = Answer {
+        agent.addr().do_send(general(Answer {
             round,
             seen,
             refusal: None,
-        }
-        .into();
-        agent.addr().do_send(envelope(general));
+        }));
         clock::sleep(MS(1)).await;
         assert_eq!(agent.current().term, Term(21));
     });
@@ -179,7 +183,7 @@ macro_rules! note {
         impl Handler<Envelope<$message>> for ByType {
             type Result = ();
             fn handle(&mut self, told: Envelope<$message>, _: &mut Context<Self>) {
-                self.0.add(format!("{}: {}", told.from, BullyMessage::from(told.message)));
+                self.0.add(format!("{}: {}", told.from, AnyMessage::from(told.message)));
             }
         }
     )* };

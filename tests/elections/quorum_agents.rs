@@ -20,7 +20,7 @@ use actix_bully::{
     agent::{BullyAgent, BullyHandle, StartError},
     clock::RuntimeClock,
     elections::{
-        bully::BullyMessage,
+        AnyMessage,
         bully::Preemption,
         quorum::{QuorumConfig, QuorumError},
     },
@@ -375,12 +375,12 @@ struct Cut {
     is_cut: AtomicBool,
 }
 
-impl LocalWire<BullyMessage> for Cut {
+impl LocalWire<AnyMessage> for Cut {
     fn carry(
         &self,
         to: &AgentId,
-        message: Envelope<BullyMessage>,
-        inbox: &Recipient<Envelope<BullyMessage>>,
+        message: Envelope<AnyMessage>,
+        inbox: &Recipient<Envelope<AnyMessage>>,
     ) {
         let touches = *to == self.whom || message.from == self.whom;
         if !(touches && self.is_cut.load(Ordering::SeqCst)) {

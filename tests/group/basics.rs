@@ -18,7 +18,10 @@ use std::{
 use actix::{Actor, Addr, Context, Handler, clock};
 use actix_bully::{
     Group,
-    elections::bully::{BullyMessage, Heartbeat, Resign},
+    elections::{
+        AnyMessage,
+        bully::{Heartbeat, Resign},
+    },
     group::{Envelope, Holder, JoinError, MembersChanged, Remote, RemoteLink, Update},
     protocol::{
         AgentId, Electorate, Incarnation, Leader, Member, MemberKind, NotifyOrder, Presence,
@@ -49,9 +52,9 @@ impl Handler<MembersChanged> for Peer {
     }
 }
 
-impl Handler<Envelope<BullyMessage>> for Peer {
+impl Handler<Envelope<AnyMessage>> for Peer {
     type Result = ();
-    fn handle(&mut self, _: Envelope<BullyMessage>, _: &mut Context<Self>) {
+    fn handle(&mut self, _: Envelope<AnyMessage>, _: &mut Context<Self>) {
         self.messages.fetch_add(1, Relaxed);
         self.order.lock().unwrap().push(format!("({})", self.name));
     }
@@ -133,7 +136,7 @@ fn play(test: impl Future<Output = ()>) {
     common::virtual_system().block_on(test);
 }
 
-fn resign() -> BullyMessage {
+fn resign() -> AnyMessage {
     let (term, successor) = (Term(1), None);
     Resign {
         term,
@@ -370,8 +373,8 @@ fn group_in(group: &Group, name: &str, addr: &Addr<Peer>) {
 #[derive(Debug, Default)]
 struct Cable(Mutex<Vec<String>>);
 
-impl RemoteLink<BullyMessage> for Cable {
-    fn carry(&self, to: &[AgentId], envelope: Envelope<BullyMessage>) {
+impl RemoteLink<AnyMessage> for Cable {
+    fn carry(&self, to: &[AgentId], envelope: Envelope<AnyMessage>) {
         let line = format!("{} to {to:?}: {}", envelope.from, envelope.message);
         self.0.lock().unwrap().push(line);
     }
@@ -460,7 +463,7 @@ fn up_in(name: &str, incarnation: u64) -> Member {
     Member::up(id(name), MemberKind::Voter, None, Incarnation(incarnation))
 }
 
-fn elsewhere(group: &Group, node: &str) -> (Remote<BullyMessage>, Arc<Cable>) {
+fn elsewhere(group: &Group, node: &str) -> (Remote<AnyMessage>, Arc<Cable>) {
     let cable = Arc::new(Cable::default());
     let remote = group.remote(node, Arc::<Cable>::clone(&cable));
     remote.set_up(true);

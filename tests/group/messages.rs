@@ -6,11 +6,12 @@ use std::time::Duration;
 
 use actix_bully::{
     elections::{
-        bully::{
-            Ack, Behind, BullyMessage, Candidate, Claim, ClaimReply, Elect, Elected, Heartbeat,
-            Leadership, Micros, Nack, Ok, Recover, Recovered, Refusal, Resign, Takeover, Yield,
+        AnyMessage,
+        bully::{Behind, Elect, Elected, Heartbeat, Ok, Resign, Yield},
+        quorum::{
+            Ack, Candidate, Claim, ClaimReply, Leadership, Micros, Nack, Recover, Recovered,
+            Refusal, Takeover, Vote,
         },
-        quorum::Vote,
     },
     protocol::{AgentId, Incarnation, Leader, PeerMessage, Round, Score, Term, Time},
 };
@@ -22,14 +23,14 @@ const ROUND: Round = Round {
     counter: 4,
 };
 
-fn all() -> Vec<BullyMessage> {
+fn all() -> Vec<AnyMessage> {
     let mut all = questions();
     all.extend(answers());
     all
 }
 
 /// What no receiver was asked for.
-fn questions() -> Vec<BullyMessage> {
+fn questions() -> Vec<AnyMessage> {
     let id = AgentId::new("api-1").unwrap();
     let score = Score::from((5, -2));
     let sent_at = Some(Time::from_millis(99));
@@ -80,7 +81,7 @@ fn questions() -> Vec<BullyMessage> {
     ]
 }
 
-fn answers() -> Vec<BullyMessage> {
+fn answers() -> Vec<AnyMessage> {
     let ok = |refusal| Ok {
         round: ROUND,
         seen: SEEN,
@@ -150,7 +151,7 @@ fn every_message_survives_its_way() {
             text.starts_with(&format!("{{\"{}\":", message.kind())),
             "{text}"
         );
-        let back: BullyMessage = serde_json::from_str(&text).unwrap();
+        let back: AnyMessage = serde_json::from_str(&text).unwrap();
         assert_eq!(back, message);
     }
 }
@@ -163,7 +164,7 @@ fn an_unknown_field_is_refused() {
         let fields = fields.and_then(|v| v.as_object_mut()).unwrap();
         fields.insert(String::from("more"), 1.into());
         assert!(
-            serde_json::from_value::<BullyMessage>(value).is_err(),
+            serde_json::from_value::<AnyMessage>(value).is_err(),
             "{message}"
         );
     }
@@ -218,7 +219,7 @@ fn every_message_has_a_line_of_its_own() {
 #[test]
 fn the_highest_term_is_named() {
     for message in all() {
-        let low = matches!(message, BullyMessage::Elect(_) | BullyMessage::Ok(_));
+        let low = matches!(message, AnyMessage::Elect(_) | AnyMessage::Ok(_));
         assert_eq!(message.term(), Term(if low { 6 } else { 7 }), "{message}");
     }
 }

@@ -12,7 +12,7 @@ use std::sync::{
 use actix::{Actor, Addr, Context, Handler, clock};
 use actix_bully::{
     Group,
-    elections::bully::{BullyMessage, Resign},
+    elections::{AnyMessage, bully::Resign},
     group::{Envelope, MembersChanged, OpenError, RemoteLink, Update},
     protocol::{
         AgentId, Incarnation, Leaders, Member, MemberKind, Requirements, Rules, Score, Storage,
@@ -42,15 +42,15 @@ impl Handler<MembersChanged> for Peer {
     fn handle(&mut self, _: MembersChanged, _: &mut Context<Self>) {}
 }
 
-impl Handler<Envelope<BullyMessage>> for Peer {
+impl Handler<Envelope<AnyMessage>> for Peer {
     type Result = ();
-    fn handle(&mut self, _: Envelope<BullyMessage>, _: &mut Context<Self>) {
+    fn handle(&mut self, _: Envelope<AnyMessage>, _: &mut Context<Self>) {
         self.0.0.fetch_add(1, Relaxed);
     }
 }
 
-impl RemoteLink<BullyMessage> for Counter {
-    fn carry(&self, _: &[AgentId], _: Envelope<BullyMessage>) {
+impl RemoteLink<AnyMessage> for Counter {
+    fn carry(&self, _: &[AgentId], _: Envelope<AnyMessage>) {
         self.0.fetch_add(1, Relaxed);
     }
 }

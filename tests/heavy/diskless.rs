@@ -27,8 +27,8 @@ use std::{sync::Arc, time::Duration};
 
 use bully_core::{
     elections::{
-        bully::{BullyMessage, BullyTimer},
-        quorum::{Diskless, QuorumBully, QuorumConfig, diskless::Defect},
+        bully::BullyTimer,
+        quorum::{Diskless, QuorumBully, QuorumConfig, QuorumMessage, diskless::Defect},
     },
     protocol::{Effect, EffectOf, Event, Incarnation, Input, InputOf, MemberKind, Score},
 };
@@ -161,7 +161,7 @@ impl Rules for Forgetful {
         self.voters.score(k)
     }
 
-    fn clock_in(message: &BullyMessage) -> Owner {
+    fn clock_in(message: &QuorumMessage) -> Owner {
         Quorum::clock_in(message)
     }
 
@@ -173,10 +173,10 @@ impl Rules for Forgetful {
         self.voters.shortcut(now, effect)
     }
 
-    fn is_call(&self, message: &BullyMessage) -> bool {
+    fn is_call(&self, message: &QuorumMessage) -> bool {
         matches!(
             message,
-            BullyMessage::Recover(_) | BullyMessage::Recovered(_)
+            QuorumMessage::Recover(_) | QuorumMessage::Recovered(_)
         )
     }
 
@@ -282,7 +282,7 @@ impl Ledger {
                 }
             }
             Effect::Send { message, .. } => {
-                if let BullyMessage::Elected(elected) = message {
+                if let QuorumMessage::Elected(elected) = message {
                     let announced = &mut self.announced[index(elected.term.0)];
                     let before = std::mem::replace(announced, mark(seen.agent));
                     if before != 0 && before != mark(seen.agent) {

@@ -4,10 +4,7 @@
 //! the clocks are judged in [`crate::quorum`]. As small as can be: it is part of every state.
 
 use bully_core::{
-    elections::{
-        bully::{BullyMessage, Claim},
-        quorum::{QuorumBully, Vote},
-    },
+    elections::quorum::{Claim, QuorumBully, QuorumMessage, Vote},
     protocol::{Effect, Event, Incarnation, Term},
 };
 
@@ -161,18 +158,18 @@ impl Ledger {
     fn note_message(
         &mut self,
         seen: &Seen<'_, QuorumBully>,
-        message: &BullyMessage,
+        message: &QuorumMessage,
         disk: Term,
         quorum: usize,
     ) {
         let me = seen.agent;
         match (message, seen.heard) {
-            (BullyMessage::Claim(claim), _) => {
+            (QuorumMessage::Claim(claim), _) => {
                 self.highest = self.highest.max(small(claim.term.0));
             }
-            (BullyMessage::ClaimReply(reply), Some((from, asked))) if reply.granted => {
+            (QuorumMessage::ClaimReply(reply), Some((from, asked))) if reply.granted => {
                 match asked {
-                    BullyMessage::Claim(Claim {
+                    QuorumMessage::Claim(Claim {
                         successor: Some(to),
                         ..
                     }) => self.vote_ahead(me, (position(&to.id), to.incarnation), reply.term),
@@ -180,8 +177,8 @@ impl Ledger {
                 }
                 self.is_durable(reply.term, disk);
             }
-            (BullyMessage::Ack(ack), _) => self.is_durable(ack.term, disk),
-            (BullyMessage::Elected(elected), _) => {
+            (QuorumMessage::Ack(ack), _) => self.is_durable(ack.term, disk),
+            (QuorumMessage::Elected(elected), _) => {
                 self.is_durable(elected.term, disk);
                 let announced = &mut self.announced[index(elected.term.0)];
                 let before = std::mem::replace(announced, mark(me));
@@ -189,13 +186,13 @@ impl Ledger {
                     self.breaks("LeaderPerTerm");
                 }
             }
-            (BullyMessage::Resign(resign), _) => {
+            (QuorumMessage::Resign(resign), _) => {
                 self.resigned[index(resign.term.0)] |= 1 << me;
                 if let (Some(term), Some(to)) = (resign.given, &resign.successor) {
                     self.elect_ahead(term, position(to), quorum);
                 }
             }
-            (BullyMessage::Elect(elect), _) => {
+            (QuorumMessage::Elect(elect), _) => {
                 self.rounds = self.rounds.max(small(elect.round.counter));
             }
             (_, _) => {}
@@ -227,7 +224,7 @@ impl Ledger {
         let Effect::Send { message, .. } = seen.effect else {
             return;
         };
-        let BullyMessage::Elected(elected) = message else {
+        let QuorumMessage::Elected(elected) = message else {
             return;
         };
         let term = index(elected.term.0);

@@ -12,8 +12,8 @@ use std::{sync::Arc, time::Duration};
 
 use bully_core::{
     elections::{
-        bully::{Ack, BullyMessage, BullyTimer, Micros, Preemption, Yield},
-        quorum::{Defect, QuorumBully, QuorumConfig, Vote},
+        bully::{BullyTimer, Preemption, Yield},
+        quorum::{Ack, Defect, Micros, QuorumBully, QuorumConfig, QuorumMessage, Vote},
     },
     protocol::{Effect, EffectOf, Incarnation, Input, InputOf, Round, Score, Term, Time, Timings},
 };
@@ -160,7 +160,7 @@ impl Quorum {
         let consent = |from| Input::Received {
             from,
             incarnation: Incarnation(1),
-            message: BullyMessage::Yield(Yield {
+            message: QuorumMessage::Yield(Yield {
                 round,
                 seen: Term::ZERO,
                 released: None,
@@ -200,7 +200,7 @@ impl Rules for Quorum {
         let ack = |other| Input::Received {
             from: name(other),
             incarnation: Incarnation(1),
-            message: BullyMessage::Ack(Ack {
+            message: QuorumMessage::Ack(Ack {
                 term: Term::ZERO,
                 echo: Time::ZERO,
                 score: self.score(other),
@@ -215,9 +215,9 @@ impl Rules for Quorum {
         (k >= self.witnesses).then(|| Score::from(u32::try_from(k).unwrap_or(0)))
     }
 
-    fn clock_in(message: &BullyMessage) -> Owner {
+    fn clock_in(message: &QuorumMessage) -> Owner {
         match message {
-            BullyMessage::Ack(_) => Owner::Receiver,
+            QuorumMessage::Ack(_) => Owner::Receiver,
             _ => Owner::Sender,
         }
     }
@@ -231,22 +231,22 @@ impl Rules for Quorum {
             return None;
         };
         match message {
-            BullyMessage::ClaimReply(reply) if !reply.granted && self.mute => Some(Vec::new()),
-            BullyMessage::Elect(elect) if self.questions == Questions::Granted => {
+            QuorumMessage::ClaimReply(reply) if !reply.granted && self.mute => Some(Vec::new()),
+            QuorumMessage::Elect(elect) if self.questions == Questions::Granted => {
                 Some(self.consents(elect.round))
             }
-            BullyMessage::Heartbeat(_) if self.is_brief => Some(Vec::new()),
-            BullyMessage::Elected(_) | BullyMessage::Heartbeat(_) if self.votes_only => {
+            QuorumMessage::Heartbeat(_) if self.is_brief => Some(Vec::new()),
+            QuorumMessage::Elected(_) | QuorumMessage::Heartbeat(_) if self.votes_only => {
                 Some(Vec::new())
             }
             _ => None,
         }
     }
 
-    fn is_call(&self, message: &BullyMessage) -> bool {
+    fn is_call(&self, message: &QuorumMessage) -> bool {
         let is_question = matches!(
             message,
-            BullyMessage::Elect(_) | BullyMessage::Yield(_) | BullyMessage::Ok(_)
+            QuorumMessage::Elect(_) | QuorumMessage::Yield(_) | QuorumMessage::Ok(_)
         );
         is_question && self.questions == Questions::Called
     }

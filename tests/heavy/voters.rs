@@ -21,8 +21,8 @@ use std::{sync::Arc, time::Duration};
 
 use bully_core::{
     elections::{
-        bully::{BullyMessage, Yield},
-        quorum::{Defect, QuorumBully, QuorumConfig, SealRecord, Vote},
+        bully::Yield,
+        quorum::{Defect, QuorumBully, QuorumConfig, QuorumMessage, SealRecord, Vote},
     },
     protocol::{
         AgentId, Decree, Effect, EffectOf, Event, Incarnation, Input, InputOf, Round, Score, Term,
@@ -80,7 +80,7 @@ impl Changing {
         let consent = |from| Input::Received {
             from,
             incarnation: Incarnation(1),
-            message: BullyMessage::Yield(Yield {
+            message: QuorumMessage::Yield(Yield {
                 round,
                 seen,
                 released: None,
@@ -114,7 +114,7 @@ impl Rules for Changing {
         self.voters.score(k)
     }
 
-    fn clock_in(message: &BullyMessage) -> Owner {
+    fn clock_in(message: &QuorumMessage) -> Owner {
         Quorum::clock_in(message)
     }
 
@@ -127,9 +127,9 @@ impl Rules for Changing {
             return None;
         };
         match message {
-            BullyMessage::ClaimReply(reply) if !reply.granted => Some(Vec::new()),
-            BullyMessage::Elect(elect) => Some(Self::consents(elect.round, elect.seen)),
-            BullyMessage::Enlist(_) if now >= self.deaf_from => Some(Vec::new()),
+            QuorumMessage::ClaimReply(reply) if !reply.granted => Some(Vec::new()),
+            QuorumMessage::Elect(elect) => Some(Self::consents(elect.round, elect.seen)),
+            QuorumMessage::Enlist(_) if now >= self.deaf_from => Some(Vec::new()),
             _ => None,
         }
     }
@@ -301,15 +301,15 @@ impl Ledger {
         }
     }
 
-    fn note_message(&mut self, seen: &Seen<'_, QuorumBully>, message: &BullyMessage, disk: Term) {
+    fn note_message(&mut self, seen: &Seen<'_, QuorumBully>, message: &QuorumMessage, disk: Term) {
         let me = seen.agent;
         match (message, seen.heard) {
-            (BullyMessage::Claim(claim), _) => {
+            (QuorumMessage::Claim(claim), _) => {
                 self.highest = self.highest.max(count(claim.term.0));
             }
-            (BullyMessage::ClaimReply(reply), Some((from, asked))) if reply.granted => {
+            (QuorumMessage::ClaimReply(reply), Some((from, asked))) if reply.granted => {
                 let to = match asked {
-                    BullyMessage::Claim(claim) => {
+                    QuorumMessage::Claim(claim) => {
                         claim.successor.as_ref().map(|to| position(&to.id))
                     }
                     _ => None,
@@ -317,7 +317,7 @@ impl Ledger {
                 self.vote(me, to.unwrap_or(from), reply.term);
                 self.is_durable(reply.term, disk);
             }
-            (BullyMessage::Ack(ack), _) => {
+            (QuorumMessage::Ack(ack), _) => {
                 self.is_durable(ack.term, disk);
                 let seal = seen.disk.and_then(Vote::seal);
                 let forbids = |seal: Term| epoch(seal.0) == epoch(ack.term.0) && ack.term <= seal;
@@ -325,7 +325,7 @@ impl Ledger {
                     self.breaks("NoSupportAfterSeal");
                 }
             }
-            (BullyMessage::Elected(elected), _) => {
+            (QuorumMessage::Elected(elected), _) => {
                 self.is_durable(elected.term, disk);
                 let announced = &mut self.announced[index(elected.term.0)];
                 let before = std::mem::replace(announced, mark(me));
@@ -333,13 +333,13 @@ impl Ledger {
                     self.breaks("LeaderPerTerm");
                 }
             }
-            (BullyMessage::Seal(seal), _) => {
+            (QuorumMessage::Seal(seal), _) => {
                 self.asked[index(seal.term.0)] |= 1 << me;
                 if self.led[me] == seal.term.0 {
                     self.breaks("LostFirst");
                 }
             }
-            (BullyMessage::Sealed(sealed), _) => {
+            (QuorumMessage::Sealed(sealed), _) => {
                 let durable = seen.disk.and_then(Vote::seal).map(|seal| seal.term);
                 if durable != Some(sealed.term) {
                     self.breaks("DiskFirst");

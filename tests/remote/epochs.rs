@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use actix::{Actor, Addr, Context, Handler, clock::sleep};
 use actix_bully::{
-    elections::bully::{BullyMessage, Nack},
+    elections::{AnyMessage, quorum::Nack},
     group::{Envelope, MembersChanged},
     protocol::{
         AgentId, Electorate, Epochs, Incarnation, Member, MemberKind, Requirements, Rules, Term, To,
@@ -27,10 +27,10 @@ impl Handler<MembersChanged> for Scribe {
     fn handle(&mut self, _: MembersChanged, _: &mut Context<Self>) {}
 }
 
-impl Handler<Envelope<BullyMessage>> for Scribe {
+impl Handler<Envelope<AnyMessage>> for Scribe {
     type Result = ();
-    fn handle(&mut self, envelope: Envelope<BullyMessage>, _: &mut Context<Self>) {
-        if let BullyMessage::Nack(Nack { term, .. }) = envelope.message {
+    fn handle(&mut self, envelope: Envelope<AnyMessage>, _: &mut Context<Self>) {
+        if let AnyMessage::Nack(Nack { term, .. }) = envelope.message {
             self.0.lock().unwrap().push(term.0);
         }
     }
@@ -76,7 +76,7 @@ fn join(host: &Host, name: &str, kind: MemberKind, requirements: &Requirements) 
 impl Joined {
     fn says(&self, host: &Host, epoch: u64, count: u64) {
         let term = Term(epoch << 40 | count);
-        let nack = BullyMessage::Nack(Nack {
+        let nack = AnyMessage::Nack(Nack {
             term,
             of: term,
             incarnation: self.incarnation,

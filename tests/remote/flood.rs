@@ -4,7 +4,7 @@ use actix::clock::{Instant, sleep};
 use actix_bully::{
     Group,
     agent::BullyAgent,
-    elections::bully::{BullyMessage, Resign},
+    elections::{AnyMessage, bully::Resign},
     protocol::{AgentId, Incarnation, Term, To},
     remote::{DropReason, Limits, transport::Pipes},
     testkit::Inject,
@@ -13,7 +13,7 @@ use actix_bully::{
 use super::kit::{Host, MS, builder, id, play, until};
 
 /// No leadership ends by it: the term is over. About as long as a message gets.
-fn resign() -> BullyMessage {
+fn resign() -> AnyMessage {
     let successor = AgentId::new(&"x".repeat(AgentId::MAX_LEN)).unwrap();
     let (term, successor) = (Term(0), Some(successor));
     Resign {

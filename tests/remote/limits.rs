@@ -2,7 +2,7 @@
 
 use actix::clock::sleep;
 use actix_bully::{
-    elections::bully::{BullyMessage, Elect},
+    elections::{AnyMessage, bully::Elect},
     protocol::{AgentId, Incarnation, Round, Term, To},
     remote::{Closed, DropReason, Limits, LimitsBuilder, transport::Pipes},
 };
@@ -28,7 +28,7 @@ fn breaches(host: &Host) -> Vec<(&'static str, u64)> {
     counted.collect()
 }
 
-fn elect(counter: u64) -> BullyMessage {
+fn elect(counter: u64) -> AnyMessage {
     let incarnation = Incarnation(1);
     Elect {
         round: Round {

@@ -3,7 +3,10 @@
 use actix::clock::{Instant, sleep};
 use actix_bully::{
     Group,
-    elections::bully::{BullyMessage, Elect, Heartbeat},
+    elections::{
+        AnyMessage,
+        bully::{Elect, Heartbeat},
+    },
     protocol::{Incarnation, Round, Score, Term, Time, To},
     remote::{BridgeHandle, Closed, Limits, NodeIncarnation, Traffic, transport::Pipes},
 };
@@ -20,7 +23,7 @@ fn since(bridge: &BridgeHandle, before: Traffic) -> [u64; 3] {
     ]
 }
 
-fn heartbeat(term: u64, score: i32) -> BullyMessage {
+fn heartbeat(term: u64, score: i32) -> AnyMessage {
     let (term, score, sent_at) = (Term(term), Score::from(score), None::<Time>);
     Heartbeat {
         term,
@@ -30,7 +33,7 @@ fn heartbeat(term: u64, score: i32) -> BullyMessage {
     .into()
 }
 
-fn elect(counter: u64) -> BullyMessage {
+fn elect(counter: u64) -> AnyMessage {
     let incarnation = Incarnation(1);
     Elect {
         round: Round {

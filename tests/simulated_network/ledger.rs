@@ -12,7 +12,7 @@ use std::{
 use actix::Recipient;
 use actix_bully::{
     clock::WallTime,
-    elections::{bully::BullyMessage, quorum::Vote},
+    elections::{AnyMessage, quorum::Vote},
     group::{Envelope, LocalWire},
     protocol::{AgentId, PeerMessage, Term},
 };
@@ -178,23 +178,23 @@ impl Ledger {
 }
 
 /// Every message for the agents of a process passes here, also those from other hosts.
-impl LocalWire<BullyMessage> for Ledger {
+impl LocalWire<AnyMessage> for Ledger {
     fn carry(
         &self,
         to: &AgentId,
-        message: Envelope<BullyMessage>,
-        inbox: &Recipient<Envelope<BullyMessage>>,
+        message: Envelope<AnyMessage>,
+        inbox: &Recipient<Envelope<AnyMessage>>,
     ) {
         if self.is_silent(&message.from, to) {
             return;
         }
-        if let BullyMessage::Claim(claim) = &message.message
+        if let AnyMessage::Claim(claim) = &message.message
             && claim.successor.is_some()
         {
             let asked = (message.from.clone(), claim.term);
             self.entries().asked_ahead.insert(asked);
         }
-        if let BullyMessage::ClaimReply(reply) = &message.message
+        if let AnyMessage::ClaimReply(reply) = &message.message
             && reply.granted
             && !self.entries().is_diskless
         {

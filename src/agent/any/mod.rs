@@ -1,11 +1,19 @@
 //! The bully elections behind one type: the configuration decides, everything else is the same.
 //!
-//! Decided here: nothing. See [`bully`](crate::elections::bully), [`astra`](crate::elections::astra),
+//! Decided here: that a message of another election is refused. See [`bully`](crate::elections::bully), [`astra`](crate::elections::astra),
 //! [`quorum`](crate::elections::quorum) and [`lease`](crate::elections::lease) for what each promises.
 
-use std::{convert::Infallible, sync::Arc};
+use std::{
+    convert::{Infallible, identity},
+    sync::Arc,
+};
 
-use bully_core::elections::{message::BullyMessage, timer::BullyTimer, vote::Vote};
+use bully_core::elections::{
+    message::{BullyMessage, QuorumMessage},
+    timer::BullyTimer,
+    vote::Vote,
+};
+use tracing::debug;
 
 use super::pool;
 use crate::elections::{
@@ -16,7 +24,7 @@ use crate::elections::{
 };
 use crate::protocol::{
     AgentId, Effect, EffectsOf, Election, Identity, InputOf, MemberKind, MembershipError,
-    Prospects, Requirements, Time, Timings, View,
+    PeerMessage, Prospects, Requirements, Time, Timings, View,
 };
 
 /// One agent's side of a bully election, by the rules that its configuration chose.
@@ -31,6 +39,9 @@ pub enum AnyBully {
     /// The same, by a lease in a store.
     Lease(Box<Lease>),
 }
+
+/// What agents of these rules say to each other. A quorum election has each message of the others, so the sum is its own.
+pub type AnyMessage = QuorumMessage;
 
 /// The parameters of these rules.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -52,7 +63,7 @@ impl Default for AnyConfig {
 }
 
 impl Election for AnyBully {
-    type Message = BullyMessage;
+    type Message = AnyMessage;
     type Timer = BullyTimer;
     type Ask = RegisterQuestion;
     type Told = Box<RegisterShown>;
@@ -74,10 +85,25 @@ impl Election for AnyBully {
 
     fn handle(&mut self, now: Time, input: InputOf<Self>, out: &mut EffectsOf<Self>) {
         match self {
-            Self::Available(machine) => handle_without_store(machine, now, input, out),
-            Self::Astra(machine) => handle_without_store(machine, now, input, out),
-            Self::Quorum(machine) => handle_without_store(&mut **machine, now, input, out),
-            Self::Lease(machine) => machine.handle(now, input, out),
+            Self::Available(machine) => {
+                let input = input.translate(of_bully, |_| None);
+                handle_own(machine, now, input, (AnyMessage::from, never), out);
+            }
+            Self::Astra(machine) => {
+                let input = input.translate(of_bully, |_| None);
+                handle_own(machine, now, input, (AnyMessage::from, never), out);
+            }
+            Self::Quorum(machine) => {
+                let input = input.translate(Some, |_| None);
+                handle_own(&mut **machine, now, input, (identity, never), out);
+            }
+            Self::Lease(machine) => {
+                let input = input.translate(
+                    |said| refuse(&said, "agents of a lease say nothing to each other"),
+                    Some,
+                );
+                handle_own(&mut **machine, now, input, (never, identity), out);
+            }
         }
     }
 
@@ -154,36 +180,52 @@ impl Election for AnyBully {
     }
 }
 
-/// A step of a machine that asks no store.
-fn handle_without_store<E>(
+/// A step of a machine with messages and questions of its own, unless the input is not for it.
+fn handle_own<E>(
     machine: &mut E,
     now: Time,
-    input: InputOf<AnyBully>,
+    input: Option<InputOf<E>>,
+    (say, ask): (
+        impl Fn(E::Message) -> AnyMessage,
+        impl Fn(E::Ask) -> RegisterQuestion,
+    ),
     out: &mut EffectsOf<AnyBully>,
 ) where
-    E: Election<
-            Message = BullyMessage,
-            Timer = BullyTimer,
-            Durable = Vote,
-            Ask = Infallible,
-            Told = Infallible,
-        >,
+    E: Election<Timer = BullyTimer, Durable = Vote>,
 {
-    let Some(input) = input.translate(Some, |_| None) else {
-        return; // it asked nothing
+    let Some(input) = input else {
+        return;
     };
     let mut own = pool::take::<E>();
     machine.handle(now, input, &mut own);
     for effect in own.drain() {
         match effect {
             Effect::Persist(record) => out.persist(record),
-            Effect::Send { to, message } => out.send_to(to, message),
+            Effect::Send { to, message } => out.send_to(to, say(message)),
+            Effect::Ask(question) => out.ask(ask(question)),
             Effect::SetTimer { timer, after } => out.set_timer(timer, after),
             Effect::CancelTimer(timer) => out.cancel_timer(timer),
             Effect::Notify(event) => out.notify(event),
         }
     }
     pool::put::<E>(own);
+}
+
+fn of_bully(message: AnyMessage) -> Option<BullyMessage> {
+    match BullyMessage::try_from(message) {
+        Ok(message) => Some(message),
+        Err(message) => refuse(&message, "a message of the quorum mode"),
+    }
+}
+
+fn never<T>(never: Infallible) -> T {
+    match never {}
+}
+
+/// No agent says that in such a group.
+fn refuse<M>(message: &AnyMessage, reason: &'static str) -> Option<M> {
+    debug!(kind = message.kind(), reason, "input ignored");
+    None
 }
 
 #[cfg(test)]

@@ -1,10 +1,11 @@
-//! Both modes behave behind one type as they do by themselves.
+//! Each election behaves behind one type as it does by itself, and hears what it has messages for.
 
 use std::time::Duration;
 
 use super::*;
 use crate::{
-    protocol::{AgentId, Effects, Event, Input, Role, Timings},
+    elections::quorum::{Elected, Takeover},
+    protocol::{AgentId, Effects, Event, Incarnation, Input, Role, Term, Timings},
     testkit::sim::{Detection, Participant, World},
 };
 
@@ -81,5 +82,49 @@ fn a_timer_of_the_other_mode_is_ignored() {
         assert!(out.is_empty());
         assert_eq!(machine.view(Time::from_millis(201)).role, Role::Follower);
         assert!(matches!(world.events("a"), [(_, Event::NewLeader(_)), ..]));
+    }
+}
+
+#[test]
+fn a_message_of_another_election_is_refused() {
+    let (term, score) = (Term(99), 9.into());
+    let elected = Elected {
+        term,
+        score,
+        answer: None,
+        sent_at: None,
+    };
+    let lease = AnyConfig::Lease(Arc::new(LeaseConfig::new("c", "g").unwrap()));
+    let heard = [
+        (available(), elected.clone().into(), true),
+        (available(), Takeover { term }.into(), false),
+        (
+            AnyConfig::Astra(<_>::default()),
+            elected.clone().into(),
+            true,
+        ),
+        (
+            AnyConfig::Astra(<_>::default()),
+            Takeover { term }.into(),
+            false,
+        ),
+        (quorum(), elected.clone().into(), true),
+        (lease, elected.into(), false),
+    ];
+    for (config, message, is_heard) in heard {
+        let mut world = world(&config);
+        world.run_for(Duration::from_millis(1));
+        let mut machine = world.machine("a").unwrap().clone();
+        let before = machine.clone();
+        let mut out = Effects::new();
+        let said: AnyMessage = message;
+        let input = Input::Received {
+            from: names()[2].clone(),
+            incarnation: Incarnation(1),
+            message: said.clone(),
+        };
+        machine.handle(Time::from_millis(2), input, &mut out);
+        assert_eq!(machine != before, is_heard, "{config:?}: {said}");
+        assert!(is_heard || out.is_empty(), "{config:?}: {said}");
     }
 }

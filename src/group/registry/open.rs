@@ -70,11 +70,11 @@ impl<M: PeerMessage> Registry<M> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bully_core::elections::message::BullyMessage;
+    use crate::elections::AnyMessage;
 
     #[test]
     fn a_signal_whose_watch_was_dropped_takes_no_room() {
-        let mut registry = Registry::<BullyMessage>::new(Box::new(|| true));
+        let mut registry = Registry::<AnyMessage>::new(Box::new(|| true));
         let signal = || Arc::new(Signal::new(Box::new(|| ())));
         let held = signal();
         registry.watch(&held);

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use super::{Cable, FIRST, group_of, id};
 use crate::{
-    elections::bully::{BullyMessage, Resign},
+    elections::{AnyMessage, bully::Resign},
     group::{Envelope, Update},
     protocol::{Incarnation, Member, MemberKind, Presence, Term, To},
 };
 
-fn resign() -> BullyMessage {
+fn resign() -> AnyMessage {
     let (term, successor) = (Term(1), None);
     Resign {
         term,

@@ -28,7 +28,7 @@ const LEARNED: Epochs = Epochs::Learned { term_bits: 40 };
 fn of_members(
     names: &[&str],
     requirements: &Requirements,
-) -> (Group<BullyMessage>, Vec<Context<IdlePeer>>) {
+) -> (Group<AnyMessage>, Vec<Context<IdlePeer>>) {
     let group = Group::new("g").unwrap();
     let join = |name: &&str| {
         let incarnation = group.reserve(&id(name), requirements.clone()).unwrap();

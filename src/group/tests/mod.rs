@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use actix::{Actor, AsyncContext, Context, Handler};
 
 use crate::{
-    elections::bully::BullyMessage,
+    elections::AnyMessage,
     group::{Envelope, Group, MembersChanged, RemoteLink},
     protocol::{AgentId, Incarnation, Member, MemberKind, Requirements, Rules},
 };
@@ -28,17 +28,17 @@ impl Handler<MembersChanged> for IdlePeer {
     fn handle(&mut self, _: MembersChanged, _: &mut Context<Self>) {}
 }
 
-impl Handler<Envelope<BullyMessage>> for IdlePeer {
+impl Handler<Envelope<AnyMessage>> for IdlePeer {
     type Result = ();
-    fn handle(&mut self, _: Envelope<BullyMessage>, _: &mut Context<Self>) {}
+    fn handle(&mut self, _: Envelope<AnyMessage>, _: &mut Context<Self>) {}
 }
 
 /// Writes down the receivers of each message.
 #[derive(Debug, Default)]
 struct Cable(Mutex<Vec<String>>);
 
-impl RemoteLink<BullyMessage> for Cable {
-    fn carry(&self, to: &[AgentId], _: Envelope<BullyMessage>) {
+impl RemoteLink<AnyMessage> for Cable {
+    fn carry(&self, to: &[AgentId], _: Envelope<AnyMessage>) {
         self.0.lock().unwrap().push(format!("{to:?}"));
     }
 }
@@ -48,7 +48,7 @@ fn id(name: &str) -> AgentId {
 }
 
 /// A group with one member of this process, and that member's mailbox.
-fn group_of(name: &str) -> (Group<BullyMessage>, Context<IdlePeer>) {
+fn group_of(name: &str) -> (Group<AnyMessage>, Context<IdlePeer>) {
     let group = Group::new("g").unwrap();
     let incarnation = group.reserve(&id(name), Requirements::new(Rules::new("test")));
     assert_eq!(incarnation.unwrap(), FIRST);

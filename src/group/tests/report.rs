@@ -4,7 +4,7 @@ use actix::{AsyncContext, Context};
 
 use super::{FIRST, IdlePeer, group_of, id};
 use crate::{
-    elections::bully::BullyMessage,
+    elections::AnyMessage,
     group::Group,
     protocol::{Incarnation, Member, MemberKind, Presence, Requirements, Rules, Score},
 };
@@ -36,7 +36,7 @@ fn a_late_score_is_not_that_of_the_next_holder_of_the_name() {
 /// An agent may start on another thread than the one that makes it leave.
 #[test]
 fn a_late_start_does_not_take_the_name_of_its_successor() {
-    let group = Group::<BullyMessage>::new("g").unwrap();
+    let group = Group::<AnyMessage>::new("g").unwrap();
     let reserve = || {
         group
             .reserve(&id("a"), Requirements::new(Rules::new("test")))

@@ -36,11 +36,10 @@ use actix::Message;
 
 use crate::{
     clock::{Clock, WallClock},
-    elections::lease::LeaseName,
+    elections::{AnyMessage, lease::LeaseName},
     group::{Attachments, Group, WeakGroup},
     protocol::{AgentId, IdError, Incarnation, Time},
 };
-use bully_core::elections::message::BullyMessage;
 pub(crate) use bully_register::entry_of_swap;
 
 use super::{Register, RegisterError, RegisterKey};
@@ -75,7 +74,7 @@ pub(crate) struct Keeper {
     roster: Mutex<PresentRoster>,
     /// The wall clocks of the agents here that have one of their own. The others go by that of the host.
     walls: Mutex<BTreeMap<AgentId, Arc<dyn WallClock>>>,
-    group: WeakGroup<BullyMessage>,
+    group: WeakGroup<AnyMessage>,
     running: Mutex<RunningTask>,
 }
 
@@ -127,7 +126,7 @@ debug_is_text!(AttachError);
 impl Keeper {
     /// Notes that the group's agents keep a lease in a register: each incarnation that begins in this process from now
     /// on is unlike those of any other process, which cannot be asked for its own.
-    pub(crate) fn precede(group: &Group<BullyMessage>) {
+    pub(crate) fn precede(group: &Group<AnyMessage>) {
         if Self::of(group.kept()).is_none() {
             group.begin_after(unlike_others());
         }
@@ -135,7 +134,7 @@ impl Keeper {
 
     /// The register of the group, with the settings of the first agent that names one.
     pub(crate) fn attach(
-        group: &Group<BullyMessage>,
+        group: &Group<AnyMessage>,
         settings: KeeperSettings,
     ) -> Result<Arc<Self>, AttachError> {
         let mine = settings.place();
@@ -204,10 +203,7 @@ impl Keeper {
         self.settings.register.name()
     }
 
-    fn make(
-        group: &Group<BullyMessage>,
-        settings: KeeperSettings,
-    ) -> Result<Arc<Self>, AttachError> {
+    fn make(group: &Group<AnyMessage>, settings: KeeperSettings) -> Result<Arc<Self>, AttachError> {
         let keys = RegisterKeys::of(&settings.name)?;
         Ok(Arc::new(Self {
             roster: Mutex::new(PresentRoster::new(&settings.name)),

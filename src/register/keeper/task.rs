@@ -28,17 +28,16 @@ use super::{
     schedule::{KeeperSchedule, NextOperation, Operation, RegisterReply, WhichRecord},
 };
 use crate::{
-    elections::lease::RegisterShown,
+    elections::{AnyMessage, lease::RegisterShown},
     group::{Group, MembershipWatch},
     protocol::AgentId,
     register::{Change, ChangeStream, Entry, RegisterError, Swap},
 };
-use bully_core::elections::message::BullyMessage;
 
 /// One task's state; see the [module](self).
 pub(super) struct KeeperTask {
     keeper: Arc<Keeper>,
-    members: MembershipWatch<BullyMessage>,
+    members: MembershipWatch<AnyMessage>,
     members_changed: Receiver<()>,
     asked: Receiver<AskedQuestion>,
     changes: Vec<(WhichRecord, ChangeStream)>,
@@ -69,7 +68,7 @@ enum KeeperEvent {
 
 impl KeeperTask {
     pub(super) fn new(
-        group: &Group<BullyMessage>,
+        group: &Group<AnyMessage>,
         keeper: Arc<Keeper>,
         number: u64,
         asked: Receiver<AskedQuestion>,

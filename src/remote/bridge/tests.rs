@@ -6,7 +6,7 @@ use actix::{Actor, Context, Handler};
 
 use super::{BridgeBuilder, BridgeError, Peer, RemoteBridge};
 use crate::{
-    elections::bully::BullyMessage,
+    elections::AnyMessage,
     group::Group,
     remote::{
         Limits, NodeId, NodeIncarnation,
@@ -34,7 +34,7 @@ fn setters() -> BTreeMap<&'static str, Call> {
     add("listen", |it| it.listen("127.0.0.1:0"));
     add("peer", |it| it.peer(Peer::inbound("b")));
     add("carry", |it| {
-        it.carry(&Group::<BullyMessage>::new("demo").unwrap())
+        it.carry(&Group::<AnyMessage>::new("demo").unwrap())
     });
     add("limits", |it| {
         it.limits(Limits::builder().frame(100_000).build().unwrap())

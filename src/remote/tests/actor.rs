@@ -9,6 +9,7 @@ use actix::{Actor, Addr, System, clock::sleep};
 use tokio::{sync::oneshot, task::yield_now};
 
 use super::{introduction, node};
+use crate::elections::{AnyMessage, bully::Resign};
 use crate::{
     group::{Envelope, Group, RemoteLink},
     protocol::{AgentId, Incarnation, Term},
@@ -25,7 +26,6 @@ use crate::{
         wire::{Allowance, Features},
     },
 };
-use bully_core::elections::message::{BullyMessage, Resign};
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
 
@@ -41,7 +41,7 @@ struct Stage {
 impl Stage {
     fn new(address: Option<&str>) -> Self {
         let limits = Limits::default();
-        let group = Group::<BullyMessage>::new("g").unwrap();
+        let group = Group::<AnyMessage>::new("g").unwrap();
         let carried: Arc<dyn Carried> = Arc::new(GroupCarrier::new(group, &limits));
         let shared = Arc::new(BridgeState::new(Parts {
             me: introduction("a"),
@@ -115,7 +115,7 @@ impl Stage {
         let outbox = Arc::clone(&self.peer.agents().outbox);
         let sink = GroupSink::new(0, outbox, Box::new(|_, _| {}));
         let (term, successor) = (Term(1), None);
-        let message: BullyMessage = Resign {
+        let message: AnyMessage = Resign {
             term,
             successor,
             given: None,

@@ -5,6 +5,7 @@ use std::{
     time::Duration,
 };
 
+use crate::elections::{AnyMessage, bully::Resign};
 use crate::{
     group::Group,
     protocol::{
@@ -15,13 +16,12 @@ use crate::{
         carry::{Batch, Carried, GroupCarrier, PeerAgents, Receivers},
     },
 };
-use bully_core::elections::message::{BullyMessage, Resign};
 
 const LATER: Time = Time::from_millis(600_000);
 
 /// A group of this side, and what it knows of one node.
 struct Host {
-    group: Group<BullyMessage>,
+    group: Group<AnyMessage>,
     agents: PeerAgents,
 }
 
@@ -30,7 +30,7 @@ impl Host {
         Self::of(Group::new("g").unwrap(), "host-b")
     }
 
-    fn of(group: Group<BullyMessage>, node: &str) -> Self {
+    fn of(group: Group<AnyMessage>, node: &str) -> Self {
         let limits = Limits::default();
         let carrier: Arc<dyn Carried> = Arc::new(GroupCarrier::new(group.clone(), &limits));
         let agents = PeerAgents::new(node, &[carrier], &limits, Time::ZERO, |_| {

@@ -1,7 +1,10 @@
 //! A receiver as complete as bytes can see it, and one frame of each kind to spoil.
 
 use actix_bully::{
-    elections::bully::{BullyMessage, Elect, Heartbeat, Resign},
+    elections::{
+        AnyMessage,
+        bully::{Elect, Heartbeat, Resign},
+    },
     protocol::{AgentId, Incarnation, Member, MemberKind, Round, Score, Term, Time},
     remote::{
         Challenge, Closed, ClusterId, Farewell, Limits, LinkId, NodeId, NodeIncarnation, Proof,
@@ -112,7 +115,7 @@ fn judged(inbound: &mut Inbound, guard: &mut TermGuard, body: &[u8]) -> Result<u
                     return Ok(delivered);
                 }
                 let bounds = Limits::default().bounds();
-                let said: BullyMessage = decode_payload(message.payload, bounds)?;
+                let said: AnyMessage = decode_payload(message.payload, bounds)?;
                 guard.admit(said.term())?;
                 Ok(delivered + 1)
             })
@@ -189,7 +192,7 @@ fn content() -> RosterContent {
     }
 }
 
-fn messages() -> Vec<BullyMessage> {
+fn messages() -> Vec<AnyMessage> {
     let round = Round {
         incarnation: Incarnation(9),
         counter: 300,
@@ -321,7 +324,7 @@ fn messages_again(messages: Messages<'_>, out: &mut BytesMut) -> Option<()> {
                 Targets::Some(&several)
             }
         };
-        let said: BullyMessage = decode_payload(message.payload, Bounds::default()).ok()?;
+        let said: AnyMessage = decode_payload(message.payload, Bounds::default()).ok()?;
         again
             .push(
                 message.group,

@@ -3,7 +3,10 @@
 use std::{cell::Cell, time::Duration};
 
 use actix_bully::{
-    elections::bully::{BullyMessage, Elected, Heartbeat, Ok, Resign, Yield},
+    elections::{
+        AnyMessage,
+        bully::{Elected, Heartbeat, Ok, Resign, Yield},
+    },
     protocol::{AgentId, Leader, Round, Term, Time},
     testkit::{
         cluster::{AgentStatus, Cluster},
@@ -391,7 +394,7 @@ fn s27_messages_from_strangers_and_former_incarnations_are_counted_and_dropped()
                 score,
                 answer: None,
             };
-            BullyMessage::from(message)
+            AnyMessage::from(message)
         };
         are_dropped(&mut cluster, message).await;
     });

@@ -4,10 +4,7 @@ use std::{cell::Cell, collections::BTreeSet, ops::Range, time::Duration};
 
 use actix_bully::{
     clock::{Clock, WallTime},
-    elections::{
-        bully::Candidate,
-        quorum::{Defect, SealRecord, Vote, VotersRecord, diskless},
-    },
+    elections::quorum::{Candidate, Defect, SealRecord, Vote, VotersRecord, diskless},
     protocol::{AgentId, Decree, Incarnation, NewVoter, Term, Time},
 };
 use futures::FutureExt;

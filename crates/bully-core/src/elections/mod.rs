@@ -7,7 +7,7 @@
 //! | [`quorum`] | at most one leader per term, and at most one that considers itself leader | a majority of voters, a durable record, a clock that counts suspend |
 //! | [`lease`] | the same, as far as the store's compare-and-swap is linearizable | a store that the application runs, a clock that counts suspend |
 //!
-//! All four share their messages, so that a user sees one type.
+//! The quorum has messages of its own, and bully and ASTRA share theirs. Agents of a lease say nothing to each other.
 
 pub mod astra;
 pub mod bully;

@@ -3,7 +3,10 @@
 //! Decided here: the shape that all machines share, and the contract of a machine's driver. The
 //! same machine runs under an actor, in a simulator and under a model checker.
 
-use std::fmt::{Debug, Display};
+use std::{
+    convert::Infallible,
+    fmt::{Debug, Display},
+};
 
 use super::{
     AgentId, EffectsOf, Incarnation, InputOf, MemberKind, MembershipError, MinimumRole, Prospects,
@@ -154,6 +157,17 @@ pub trait PeerMessage: Clone + Debug + Display + PartialEq + Send + Unpin + 'sta
     /// link of a peer that names one which no honest peer can know, or does not hear it.
     fn term(&self) -> Option<Term> {
         None
+    }
+}
+
+/// Of an election whose participants say nothing to each other.
+impl PeerMessage for Infallible {
+    fn kind(&self) -> &'static str {
+        match *self {}
+    }
+
+    fn needs(&self, _: &AgentId) -> MinimumRole {
+        match *self {}
     }
 }
 

@@ -2,6 +2,7 @@
 //! spoken.
 
 use super::{body, bounds, hex, written};
+use crate::elections::AnyMessage;
 use crate::{
     group::Pace,
     protocol::{
@@ -19,7 +20,7 @@ use crate::{
     },
 };
 use bully_core::driver::MemberReports as _;
-use bully_core::elections::message::{BullyMessage, Heartbeat};
+use bully_core::elections::message::Heartbeat;
 
 fn hello() -> Hello {
     Hello {
@@ -276,7 +277,7 @@ fn version_1_roster_without_anything() {
 fn version_1_messages() {
     let golden = hex("0000001e 93 03 01 91 95 00 03 09 05 c413
         81 a9686561727462656174 93 07 94 1e 00 00 00 c0");
-    let said = BullyMessage::from(Heartbeat {
+    let said = AnyMessage::from(Heartbeat {
         term: Term(7),
         score: Score::from(30),
         sent_at: None,

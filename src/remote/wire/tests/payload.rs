@@ -15,12 +15,13 @@ use super::{
     samples::{RETRY, SEEN, TERM, decree, every_message},
     written,
 };
+use crate::elections::AnyMessage;
 use crate::{
     protocol::{AgentId, Contact, Decree, Incarnation, NewVoter, PeerMessage, Term},
     remote::wire::{WireError, decode_payload, encode_payload},
 };
 use bully_core::elections::{
-    message::{Behind, BullyMessage, Candidate, ClaimReply},
+    message::{Behind, Candidate, ClaimReply},
     vote::SealRecord,
 };
 
@@ -76,8 +77,8 @@ fn the_longest_list_of_voters_crosses() {
         },
         seal: Some(Box::new(SealRecord { term, next })),
     };
-    let bytes = encode(&BullyMessage::from(reply.clone()));
-    assert!(decode(&bytes) == Ok(BullyMessage::from(reply)));
+    let bytes = encode(&AnyMessage::from(reply.clone()));
+    assert!(decode(&bytes) == Ok(AnyMessage::from(reply)));
 }
 
 #[test]
@@ -91,7 +92,7 @@ fn every_message_of_the_bully_crosses() {
 #[test]
 fn every_message_of_the_bully_has_its_bytes() {
     let messages = every_message();
-    let line = |message: &BullyMessage| {
+    let line = |message: &AnyMessage| {
         let bytes = encode(message);
         let digits: Vec<_> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
         format!("{message:?}\n  {}\n", digits.concat())
@@ -139,7 +140,7 @@ fn every_flat_type_crosses() {
 /// What `rmp-serde` would take, and we do not.
 #[test]
 fn only_one_spelling_is_taken() {
-    let behind = BullyMessage::from(Behind { seen: Term(5) });
+    let behind = AnyMessage::from(Behind { seen: Term(5) });
     assert_eq!(encode(&behind), hex("81 a6626568696e64 91 05"));
     for (other, what) in [
         ("81 a6626568696e64 81 a47365656e 05", "a struct as a map"),
@@ -152,7 +153,7 @@ fn only_one_spelling_is_taken() {
         ("81 a6626568696e64 91 05 c0", "more bytes"),
     ] {
         let bytes = hex(other);
-        assert!(decode::<BullyMessage>(&bytes).is_err(), "{what}");
+        assert!(decode::<AnyMessage>(&bytes).is_err(), "{what}");
         assert_ne!(bytes, encode(&behind), "{what}");
     }
 }
@@ -183,7 +184,7 @@ fn what_is_no_message_is_refused() {
             WireError::Type,
         ),
     ] {
-        let found = decode::<BullyMessage>(&hex(bad));
+        let found = decode::<AnyMessage>(&hex(bad));
         assert_eq!(found, Err(why), "{bad}");
     }
 }

@@ -1,14 +1,15 @@
 //! Messages of every type, to be written and read.
 
+use crate::elections::AnyMessage;
 use crate::protocol::{
     AgentId, ChangeError, Changed, Contact, Decree, Incarnation, Leader, NewVoter, Round, Score,
     StoreId, Term, Time, VoterChange,
 };
 use bully_core::elections::{
     message::{
-        Ack, AskChange, Behind, BullyMessage, Candidate, ChangeAnswer, Claim, ClaimReply, Elect,
-        Elected, Enlist, Heartbeat, Install, Leadership, Micros, Nack, Ok as Answer, Recall,
-        Recalled, Recover, Recovered, Refusal, Resign, Seal, Sealed, Takeover, Yield,
+        Ack, AskChange, Behind, Candidate, ChangeAnswer, Claim, ClaimReply, Elect, Elected, Enlist,
+        Heartbeat, Install, Leadership, Micros, Nack, Ok as Answer, Recall, Recalled, Recover,
+        Recovered, Refusal, Resign, Seal, Sealed, Takeover, Yield,
     },
     vote::{Heard, SealRecord},
 };
@@ -50,7 +51,7 @@ fn candidate() -> Candidate {
     }
 }
 
-fn questions() -> Vec<BullyMessage> {
+fn questions() -> Vec<AnyMessage> {
     let (round, score, seen) = (ROUND, score(), SEEN);
     let elect = |takeover, released| Elect {
         round,
@@ -82,7 +83,7 @@ fn questions() -> Vec<BullyMessage> {
     ]
 }
 
-fn announcements() -> Vec<BullyMessage> {
+fn announcements() -> Vec<AnyMessage> {
     let (term, score, sent_at) = (TERM, score(), Some(TIME));
     let elected = |answer| Elected {
         term,
@@ -115,7 +116,7 @@ fn announcements() -> Vec<BullyMessage> {
     ]
 }
 
-fn votes() -> Vec<BullyMessage> {
+fn votes() -> Vec<AnyMessage> {
     let (term, score, seen) = (TERM, score(), SEEN);
     let incarnation = ROUND.incarnation;
     let claim = |released, successor| Claim {
@@ -159,7 +160,7 @@ fn votes() -> Vec<BullyMessage> {
 }
 
 /// Only voters without disks say these.
-fn diskless() -> Vec<BullyMessage> {
+fn diskless() -> Vec<AnyMessage> {
     let (round, term, seen) = (ROUND, TERM, SEEN);
     let recovered = |recovering| Recovered {
         round,
@@ -174,7 +175,7 @@ fn diskless() -> Vec<BullyMessage> {
 }
 
 /// Only voters with disks say these, once each has started.
-fn memories() -> Vec<BullyMessage> {
+fn memories() -> Vec<AnyMessage> {
     let nothing = Recalled {
         incarnation: Incarnation(1 << 40),
         seen: SEEN,
@@ -212,7 +213,7 @@ fn new() -> AgentId {
 }
 
 /// What is said while the voters are changed.
-fn changes() -> Vec<BullyMessage> {
+fn changes() -> Vec<AnyMessage> {
     let (term, seen) = (TERM, SEEN);
     let voter = decree().voters.remove(1);
     let change = Box::new(VoterChange::Replace {
@@ -274,7 +275,7 @@ fn changes() -> Vec<BullyMessage> {
 }
 
 /// One of each that crosses, and one of each with everything that it may lack.
-pub(super) fn every_message() -> Vec<BullyMessage> {
+pub(super) fn every_message() -> Vec<AnyMessage> {
     [
         questions(),
         announcements(),

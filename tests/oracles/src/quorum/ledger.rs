@@ -13,10 +13,7 @@ use std::{
 
 use super::decrees::Decrees;
 use bully_core::{
-    elections::{
-        bully::{Ack, Claim, Micros},
-        quorum::{QuorumConfig, Vote},
-    },
+    elections::quorum::{Ack, Claim, Micros, QuorumConfig, Vote},
     protocol::{AgentId, Incarnation, Leader, Members, Term, Time, Timings},
 };
 

@@ -11,8 +11,8 @@ use std::{
 use super::{decrees::under, ledger::Ledger};
 use bully_core::{
     elections::{
-        bully::{BullyMessage, Claim, Preemption},
-        quorum::{BullyTimer, QuorumBully, QuorumConfig, QuorumError, Vote},
+        bully::Preemption,
+        quorum::{BullyTimer, Claim, QuorumBully, QuorumConfig, QuorumError, QuorumMessage, Vote},
     },
     protocol::{
         AgentId, Decree, Effect, EffectOf, EffectsOf, Election, Event, Identity, Incarnation,
@@ -101,7 +101,7 @@ impl Watch {
 }
 
 impl Election for Watched {
-    type Message = BullyMessage;
+    type Message = QuorumMessage;
     type Timer = BullyTimer;
     type Ask = Infallible;
     type Told = Infallible;
@@ -198,12 +198,12 @@ impl Watched {
                 incarnation,
                 message,
             } => match message {
-                BullyMessage::Elect(_) => return Asked::Probe,
-                BullyMessage::Claim(claim) => return Asked::Claim(from.clone(), claim.clone()),
-                BullyMessage::Resign(resign) => {
+                QuorumMessage::Elect(_) => return Asked::Probe,
+                QuorumMessage::Claim(claim) => return Asked::Claim(from.clone(), claim.clone()),
+                QuorumMessage::Resign(resign) => {
                     ledger.hears_resign(&self.id, (from, *incarnation), resign.term);
                 }
-                BullyMessage::Elected(_) | BullyMessage::Heartbeat(_) => {
+                QuorumMessage::Elected(_) | QuorumMessage::Heartbeat(_) => {
                     return Asked::Told(from.clone(), *incarnation);
                 }
                 _ => {}
@@ -280,37 +280,37 @@ impl Watched {
         }
     }
 
-    fn note_message(&self, now: Time, asked: &Asked, message: &BullyMessage, ledger: &mut Ledger) {
+    fn note_message(&self, now: Time, asked: &Asked, message: &QuorumMessage, ledger: &mut Ledger) {
         let sound = &self.present;
         let is_listed = self.has_store() && sound.voters.contains(&self.id);
         if !is_listed && !self.may_say(message) {
             ledger.meddles(&self.id, message.kind());
         }
         match (message, asked) {
-            (BullyMessage::Claim(claim), _) if claim.successor.is_none() => {
+            (QuorumMessage::Claim(claim), _) if claim.successor.is_none() => {
                 ledger.claims(now, &self.id, claim, sound);
             }
-            (BullyMessage::ClaimReply(reply), Asked::Claim(from, claim)) if reply.granted => {
+            (QuorumMessage::ClaimReply(reply), Asked::Claim(from, claim)) if reply.granted => {
                 match &claim.successor {
                     Some(to) => ledger.votes_ahead(now, &self.id, from, (claim.term, &to.id)),
                     None => ledger.votes(now, &self.id, from, claim, sound),
                 }
             }
-            (BullyMessage::Ack(ack), Asked::Told(from, incarnation)) => {
+            (QuorumMessage::Ack(ack), Asked::Told(from, incarnation)) => {
                 let kept = ledger.decrees.acknowledges(&self.id, ack.term);
                 ledger.holds(kept);
                 let leader = (from, *incarnation);
                 ledger.promises(now, &self.id, leader, ack, sound);
             }
-            (BullyMessage::Elected(elected), _) => {
+            (QuorumMessage::Elected(elected), _) => {
                 ledger.announces((&self.id, self.incarnation), elected.term, sound);
             }
-            (BullyMessage::Sealed(sealed), _) => ledger.says_sealed(&self.id, sealed.term),
-            (BullyMessage::Seal(seal), _) => {
+            (QuorumMessage::Sealed(sealed), _) => ledger.says_sealed(&self.id, sealed.term),
+            (QuorumMessage::Seal(seal), _) => {
                 ledger.says_sealed(&self.id, seal.term);
                 ledger.resigns(&self.id, seal.term); // it leads no more in that term
             }
-            (BullyMessage::Resign(resign), _) => {
+            (QuorumMessage::Resign(resign), _) => {
                 ledger.resigns(&self.id, resign.term);
                 if let (Some(term), Some(successor)) = (resign.given, &resign.successor) {
                     ledger.gives(&self.id, (term, successor), sound);
@@ -321,10 +321,10 @@ impl Watched {
     }
 
     /// What an agent may say that is in no list: nothing that decides anything.
-    fn may_say(&self, message: &BullyMessage) -> bool {
+    fn may_say(&self, message: &QuorumMessage) -> bool {
         match message {
-            BullyMessage::AskChange(_) | BullyMessage::Behind(_) => true,
-            BullyMessage::Install(_) | BullyMessage::Enlist(_) => self.has_store(),
+            QuorumMessage::AskChange(_) | QuorumMessage::Behind(_) => true,
+            QuorumMessage::Install(_) | QuorumMessage::Enlist(_) => self.has_store(),
             _ => false,
         }
     }

@@ -175,21 +175,6 @@ impl State {
                 step.core.see(behind.seen);
                 Next::ignore(step, "its leader counts no terms by these rules")
             }
-            BullyMessage::Claim(_)
-            | BullyMessage::ClaimReply(_)
-            | BullyMessage::Ack(_)
-            | BullyMessage::Nack(_)
-            | BullyMessage::Takeover(_)
-            | BullyMessage::Recover(_)
-            | BullyMessage::Recovered(_)
-            | BullyMessage::Recall(_)
-            | BullyMessage::Recalled(_)
-            | BullyMessage::Seal(_)
-            | BullyMessage::Sealed(_)
-            | BullyMessage::Install(_)
-            | BullyMessage::AskChange(_)
-            | BullyMessage::Enlist(_)
-            | BullyMessage::ChangeAnswer(_) => Next::ignore(step, "a message of the quorum mode"),
         }
     }
 

@@ -205,23 +205,6 @@ impl State {
             BullyMessage::Yield(yielded) => return self.on_yield(from, yielded, step),
             BullyMessage::Behind(behind) => return self.on_behind(behind, step),
             BullyMessage::Resign(resign) => return self.on_resign(from, resign, step),
-            BullyMessage::Claim(_)
-            | BullyMessage::ClaimReply(_)
-            | BullyMessage::Ack(_)
-            | BullyMessage::Nack(_)
-            | BullyMessage::Takeover(_)
-            | BullyMessage::Recover(_)
-            | BullyMessage::Recovered(_)
-            | BullyMessage::Recall(_)
-            | BullyMessage::Recalled(_)
-            | BullyMessage::Seal(_)
-            | BullyMessage::Sealed(_)
-            | BullyMessage::Install(_)
-            | BullyMessage::AskChange(_)
-            | BullyMessage::Enlist(_)
-            | BullyMessage::ChangeAnswer(_) => {
-                return Next::ignore(step, "a message of the quorum mode");
-            }
         };
         let said = Announcement {
             from,

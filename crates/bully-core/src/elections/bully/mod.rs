@@ -124,11 +124,7 @@ use machine::State;
 use crate::elections::{message::BullyMessage, timer::BullyTimer};
 #[cfg(any(test, feature = "testkit"))]
 pub use crate::elections::{
-    message::{
-        Ack, AskChange, Behind, BullyMessage, Candidate, ChangeAnswer, Claim, ClaimReply, Enlist,
-        Heartbeat, Install, Leadership, Micros, Nack, Recall, Recalled, Recover, Recovered,
-        Refusal, Resign, Seal, Sealed, Takeover, Yield,
-    },
+    message::{Behind, BullyMessage, Heartbeat, Resign, Yield},
     timer::BullyTimer,
 };
 pub use crate::elections::{

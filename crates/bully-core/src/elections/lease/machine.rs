@@ -16,8 +16,7 @@ impl Lease {
                 self.look(now, out);
             }
             Input::SetScore(score) => self.core.me.score = score,
-            Input::Received { .. }
-            | Input::Told(_)
+            Input::Told(_)
             | Input::TimedOut(_)
             | Input::Members(_)
             | Input::Campaign
@@ -40,7 +39,6 @@ impl Lease {
 
     pub(super) fn on_input(&mut self, now: Time, input: InputOf<Self>, out: &mut Out) {
         match input {
-            Input::Received { .. } => self.ignore("no agent says anything to another one"),
             Input::Told(shown) => self.on_shown(now, *shown, out),
             Input::Members(members) | Input::Start(members) => {
                 self.note(members);

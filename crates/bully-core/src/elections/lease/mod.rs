@@ -121,7 +121,7 @@ mod transition;
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
+use std::{convert::Infallible, sync::Arc};
 
 pub use config::{LeaseConfig, LeaseError};
 #[cfg(not(feature = "planted"))]
@@ -156,7 +156,7 @@ use crate::protocol::{
     MembershipError, Prospects, Requirements, Rules, Storage, Time, Timings, View,
 };
 use crate::{
-    elections::{message::BullyMessage, timer::BullyTimer, vote::Vote},
+    elections::{timer::BullyTimer, vote::Vote},
     parts::Participant,
 };
 
@@ -182,7 +182,7 @@ impl Lease {
 }
 
 impl Election for Lease {
-    type Message = BullyMessage;
+    type Message = Infallible;
     type Timer = BullyTimer;
     type Ask = RegisterQuestion;
     type Told = Box<RegisterShown>;

@@ -1,4 +1,5 @@
-//! What the agents of a bully election say to each other, in both modes.
+//! What the agents of a bully election say to each other: [`BullyMessage`] by the plain rules and those of ASTRA,
+//! [`QuorumMessage`] in quorum mode. Agents of a lease say nothing to each other.
 //!
 //! | message | textbook | ASTRA | meaning | quorum mode |
 //! |---|---|---|---|---|
@@ -29,7 +30,9 @@
 //! mode needs is `None` in the other. The decoder bounds how long a message is, not what its spans and
 //! terms say: the machine that uses a value bounds it.
 
+mod bully;
 mod change;
+mod quorum;
 mod recall;
 pub(in crate::elections) mod record;
 pub(in crate::elections) mod register;
@@ -39,13 +42,13 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+pub use bully::BullyMessage;
 pub use change::{AskChange, ChangeAnswer, Enlist, Install, Seal, Sealed};
+pub use quorum::QuorumMessage;
 pub use recall::{Recall, Recalled, Recover, Recovered};
 
-use crate::protocol::{
-    AgentId, Incarnation, Leader, MinimumRole, PeerMessage, Round, Score, Term, Time,
-};
-use crate::{elections::vote::SealRecord, parts::messages};
+use crate::elections::vote::SealRecord;
+use crate::protocol::{AgentId, Incarnation, Leader, Round, Score, Term, Time};
 
 /// "I hold an election; who outranks me?"
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -332,92 +335,4 @@ impl From<Micros> for Duration {
     fn from(span: Micros) -> Self {
         Self::from_micros(span.0)
     }
-}
-
-messages! {
-    /// Everything that one agent of a bully election says to another.
-    pub enum BullyMessage {
-        Elect(m) => "elect", m.seen.max(term_of(m.takeover.as_ref())).max(term_led(m.released.as_ref()));
-        Ok(m) => "ok", m.seen;
-        Yield(m) => "yield", m.seen.max(m.released.unwrap_or_default());
-        Elected(m) => "elected", m.term;
-        Heartbeat(m) => "heartbeat", m.term;
-        Resign(m) => "resign", m.term;
-        Claim(m) => "claim", m.term.max(term_led(m.released.as_ref()));
-        ClaimReply(m) => "claim_reply", m.term.max(m.seen);
-        Ack(m) => "ack", m.term;
-        Nack(m) => "nack", m.term.max(m.of);
-        Behind(m) => "behind", m.seen;
-        Takeover(m) => "takeover", m.term;
-        Recover(m) => "recover", m.seen;
-        Recovered(m) => "recovered", m.term;
-        Recall(m) => "recall", m.seen;
-        Recalled(m) => "recalled", m.seen.max(m.heard.term);
-        Seal(m) => "seal", m.term;
-        Sealed(m) => "sealed", m.term;
-        Install(m) => "install", m.term;
-        AskChange(m) => "ask_change", m.term;
-        ChangeAnswer(m) => "change_answer", m.term;
-        Enlist(m) => "enlist", m.term;
-    }
-}
-
-impl PeerMessage for BullyMessage {
-    fn kind(&self) -> &'static str {
-        self.name()
-    }
-
-    fn needs(&self, _: &AgentId) -> MinimumRole {
-        match self {
-            // Answers, and an observer is never asked.
-            Self::Ok(_)
-            | Self::Yield(_)
-            | Self::ClaimReply(_)
-            | Self::Ack(_)
-            | Self::Nack(_)
-            | Self::Recover(_)
-            | Self::Recovered(_)
-            | Self::Recall(_)
-            | Self::Recalled(_)
-            | Self::Sealed(_)
-            | Self::Install(_)
-            // No answer: whose word counts for nothing shall not have others chosen either.
-            | Self::AskChange(_) => MinimumRole::Voter,
-            // They decide nothing: the leader does.
-            Self::Behind(_) | Self::Enlist(_) => MinimumRole::Observer,
-            Self::Elect(_)
-            | Self::Elected(_)
-            | Self::Heartbeat(_)
-            | Self::Resign(_)
-            | Self::Claim(_)
-            | Self::Takeover(_)
-            | Self::Seal(_)
-            | Self::ChangeAnswer(_) => MinimumRole::Leader,
-        }
-    }
-
-    fn unentitled(&self) -> Option<Self> {
-        let Self::AskChange(ask) = self else {
-            return None;
-        };
-        let mut ask = ask.clone();
-        ask.is_unentitled = true;
-        Some(Self::AskChange(ask))
-    }
-
-    fn is_repeated(&self) -> bool {
-        matches!(self, Self::Heartbeat(_) | Self::Ack(_) | Self::Enlist(_))
-    }
-
-    fn term(&self) -> Option<Term> {
-        Some(self.term())
-    }
-}
-
-fn term_of(leadership: Option<&Leadership>) -> Term {
-    leadership.map_or(Term::ZERO, |leadership| leadership.term)
-}
-
-fn term_led(leader: Option<&Leader>) -> Term {
-    leader.map_or(Term::ZERO, |leader| leader.term)
 }

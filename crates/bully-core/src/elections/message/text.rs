@@ -2,10 +2,17 @@
 
 use std::{fmt, time::Duration};
 
-use super::{BullyMessage, Candidate, Leadership, Refusal};
+use super::{BullyMessage, Candidate, Leadership, QuorumMessage, Refusal};
 use crate::protocol::Leader;
 
+/// As the same message of a quorum reads.
 impl fmt::Display for BullyMessage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        QuorumMessage::from(self.clone()).fmt(f)
+    }
+}
+
+impl fmt::Display for QuorumMessage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Elect(m) => {

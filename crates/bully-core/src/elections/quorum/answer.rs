@@ -7,36 +7,36 @@
 //! Not here: the meaning of an answer for the asker (each role decides that), and for how long a vote counts
 //! ([`diskless`](super::diskless)).
 
-use super::{BullyMessage, Defect, core::Core};
+use super::{Defect, QuorumMessage, core::Core};
 use crate::elections::message::Candidate;
 
 impl Core {
     /// Whether that may be an answer to this incarnation. `Ok`, `Yield` and `Recovered` name it in their round, which
     /// the role compares.
-    pub(super) fn is_asked(&self, message: &BullyMessage) -> bool {
+    pub(super) fn is_asked(&self, message: &QuorumMessage) -> bool {
         let asked = match message {
-            BullyMessage::ClaimReply(m) => m.incarnation,
-            BullyMessage::Ack(m) => m.incarnation,
-            BullyMessage::Nack(m) => m.incarnation,
-            BullyMessage::Sealed(m) => m.incarnation,
-            BullyMessage::Recalled(m) => m.incarnation,
-            BullyMessage::Elect(_)
-            | BullyMessage::Ok(_)
-            | BullyMessage::Yield(_)
-            | BullyMessage::Behind(_)
-            | BullyMessage::Elected(_)
-            | BullyMessage::Heartbeat(_)
-            | BullyMessage::Resign(_)
-            | BullyMessage::Claim(_)
-            | BullyMessage::Takeover(_)
-            | BullyMessage::Recover(_)
-            | BullyMessage::Recovered(_)
-            | BullyMessage::Recall(_)
-            | BullyMessage::Seal(_)
-            | BullyMessage::Install(_)
-            | BullyMessage::AskChange(_)
-            | BullyMessage::ChangeAnswer(_)
-            | BullyMessage::Enlist(_) => return true,
+            QuorumMessage::ClaimReply(m) => m.incarnation,
+            QuorumMessage::Ack(m) => m.incarnation,
+            QuorumMessage::Nack(m) => m.incarnation,
+            QuorumMessage::Sealed(m) => m.incarnation,
+            QuorumMessage::Recalled(m) => m.incarnation,
+            QuorumMessage::Elect(_)
+            | QuorumMessage::Ok(_)
+            | QuorumMessage::Yield(_)
+            | QuorumMessage::Behind(_)
+            | QuorumMessage::Elected(_)
+            | QuorumMessage::Heartbeat(_)
+            | QuorumMessage::Resign(_)
+            | QuorumMessage::Claim(_)
+            | QuorumMessage::Takeover(_)
+            | QuorumMessage::Recover(_)
+            | QuorumMessage::Recovered(_)
+            | QuorumMessage::Recall(_)
+            | QuorumMessage::Seal(_)
+            | QuorumMessage::Install(_)
+            | QuorumMessage::AskChange(_)
+            | QuorumMessage::ChangeAnswer(_)
+            | QuorumMessage::Enlist(_) => return true,
         };
         asked == self.me.incarnation || self.config.lacks(Defect::AnswersUnaddressed)
     }

@@ -11,7 +11,7 @@ use std::{
 };
 
 use super::{
-    Ack, BullyMessage, Defect, Out, QuorumConfig, SenderIncarnation,
+    Ack, Defect, Out, QuorumConfig, QuorumMessage, SenderIncarnation,
     flapping::Flapping,
     state::{Certainty, Predecessor},
     voter::Voter,
@@ -124,7 +124,7 @@ impl Core {
         self.me.is_voter() && self.store.is_some()
     }
 
-    pub(super) fn ask_voters(&self, question: impl Into<BullyMessage>, out: &mut Out) {
+    pub(super) fn ask_voters(&self, question: impl Into<QuorumMessage>, out: &mut Out) {
         if !self.peers.is_empty() {
             out.send_to(To::Set(Arc::clone(&self.peers)), question);
         }

@@ -7,7 +7,7 @@
 use std::{sync::Arc, time::Duration};
 
 use super::{
-    BullyMessage, Defect, Out, QuorumBully,
+    Defect, Out, QuorumBully, QuorumMessage,
     claim::Reason,
     core::{CooldownEnds, Core},
     epoch::{epoch_of, first_term},
@@ -43,7 +43,7 @@ impl QuorumBully {
     pub(super) fn is_of_another_epoch(
         &self,
         from: &AgentId,
-        message: &BullyMessage,
+        message: &QuorumMessage,
         out: &mut Out,
     ) -> bool {
         let config = &self.core.config;

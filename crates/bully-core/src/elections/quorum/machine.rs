@@ -9,7 +9,7 @@
 use std::{mem, time::Duration};
 
 use super::{
-    BullyMessage, Claim, ClaimReply, Out, QuorumBully, SenderIncarnation,
+    Claim, ClaimReply, Out, QuorumBully, QuorumMessage, SenderIncarnation,
     candidate::{Asking, Claiming},
     consent,
     core::{CooldownEnds, Core},
@@ -174,29 +174,29 @@ impl QuorumBully {
         now: Time,
         from: &AgentId,
         incarnation: Incarnation,
-        message: BullyMessage,
+        message: QuorumMessage,
         out: &mut Out,
     ) {
         self.core.recall_from(now, from, out);
         // The steady state comes first: a healthy group says hardly anything else.
-        if let (BullyMessage::Heartbeat(m), State::Following(following)) =
+        if let (QuorumMessage::Heartbeat(m), State::Following(following)) =
             (&message, &mut self.state)
             && following.refresh(&mut self.core, now, from, incarnation, m, out)
         {
             return;
         }
-        if let BullyMessage::Install(m) = message {
+        if let QuorumMessage::Install(m) = message {
             let next = self.on_install(from, m, out);
             return self.proceed(now, next, out);
         }
         if *from != self.core.me.id && self.is_of_another_epoch(from, &message, out) {
             return;
         }
-        if let BullyMessage::AskChange(ask) = &message {
+        if let QuorumMessage::AskChange(ask) = &message {
             let next = self.on_ask_change(now, from, ask, out); // an observer may ask, too
             return self.proceed(now, next, out);
         }
-        if let BullyMessage::Enlist(enlist) = &message {
+        if let QuorumMessage::Enlist(enlist) = &message {
             let next = self.on_enlist(now, from, enlist);
             return self.proceed(now, next, out);
         }
@@ -220,7 +220,7 @@ impl QuorumBully {
         &mut self,
         now: Time,
         sender: SenderIncarnation<'_>,
-        message: BullyMessage,
+        message: QuorumMessage,
         out: &mut Out,
     ) {
         let (from, incarnation) = sender;
@@ -228,45 +228,45 @@ impl QuorumBully {
             return;
         }
         let next = match message {
-            BullyMessage::Elected(m) => {
+            QuorumMessage::Elected(m) => {
                 let said = TimedAnnouncement::new(m.term, m.score, m.sent_at);
                 return self.on_announcement(now, from, incarnation, said, out);
             }
-            BullyMessage::Heartbeat(m) => {
+            QuorumMessage::Heartbeat(m) => {
                 let said = TimedAnnouncement::new(m.term, m.score, m.sent_at);
                 return self.on_announcement(now, from, incarnation, said, out);
             }
-            BullyMessage::Elect(m) => {
+            QuorumMessage::Elect(m) => {
                 consent::on_elect(&mut self.core, &mut self.state, now, sender, &m, out)
             }
-            BullyMessage::Claim(claim) => return self.on_claim(now, sender, &claim, out),
-            BullyMessage::Resign(resign) => {
+            QuorumMessage::Claim(claim) => return self.on_claim(now, sender, &claim, out),
+            QuorumMessage::Resign(resign) => {
                 resign::on_resign(&mut self.core, &mut self.state, now, sender, &resign, out)
             }
-            BullyMessage::Recover(_) | BullyMessage::Recovered(_) => {
+            QuorumMessage::Recover(_) | QuorumMessage::Recovered(_) => {
                 self.on_recovery(now, from, &message, out)
             }
-            BullyMessage::Seal(seal) => self.on_seal(now, sender, &seal, out),
-            BullyMessage::ChangeAnswer(answer) => {
+            QuorumMessage::Seal(seal) => self.on_seal(now, sender, &seal, out),
+            QuorumMessage::ChangeAnswer(answer) => {
                 self.core.answer_change(&answer.change, answer.outcome, out);
                 Next::Stay
             }
             // Heard above; and of the lease in a store.
-            BullyMessage::Install(_)
-            | BullyMessage::AskChange(_)
-            | BullyMessage::Enlist(_)
-            | BullyMessage::Recall(_)
-            | BullyMessage::Recalled(_) => Next::Stay,
-            BullyMessage::Behind(_) => self
+            QuorumMessage::Install(_)
+            | QuorumMessage::AskChange(_)
+            | QuorumMessage::Enlist(_)
+            | QuorumMessage::Recall(_)
+            | QuorumMessage::Recalled(_) => Next::Stay,
+            QuorumMessage::Behind(_) => self
                 .state
                 .ignore(&self.core, "of this epoch, and of no observer"),
-            BullyMessage::Ok(_)
-            | BullyMessage::Yield(_)
-            | BullyMessage::ClaimReply(_)
-            | BullyMessage::Ack(_)
-            | BullyMessage::Nack(_)
-            | BullyMessage::Sealed(_)
-            | BullyMessage::Takeover(_) => self.on_answer(now, sender, &message, out),
+            QuorumMessage::Ok(_)
+            | QuorumMessage::Yield(_)
+            | QuorumMessage::ClaimReply(_)
+            | QuorumMessage::Ack(_)
+            | QuorumMessage::Nack(_)
+            | QuorumMessage::Sealed(_)
+            | QuorumMessage::Takeover(_) => self.on_answer(now, sender, &message, out),
         };
         self.proceed(now, next, out);
     }
@@ -276,7 +276,7 @@ impl QuorumBully {
         &mut self,
         now: Time,
         sender: SenderIncarnation<'_>,
-        message: &BullyMessage,
+        message: &QuorumMessage,
         out: &mut Out,
     ) -> Next {
         let (from, core) = (sender.0, &mut self.core);
@@ -287,39 +287,39 @@ impl QuorumBully {
         }
         let is_contested = matches!(
             (message, &self.state),
-            (BullyMessage::Nack(nack), State::Leading(leading)) if leading.is_contested(core, nack)
+            (QuorumMessage::Nack(nack), State::Leading(leading)) if leading.is_contested(core, nack)
         );
         if !hear_answer(core, now, sender, message) && !is_contested {
             return self.state.ignore(core, "no higher term");
         }
         match (message, &mut self.state) {
-            (BullyMessage::Yield(consent), State::Asking(asking)) => {
+            (QuorumMessage::Yield(consent), State::Asking(asking)) => {
                 return asking.on_yield(core, now, from, consent);
             }
-            (BullyMessage::Yield(consent), State::Following(following)) => {
+            (QuorumMessage::Yield(consent), State::Following(following)) => {
                 following.on_yield(core, now, from, consent, out);
             }
-            (BullyMessage::Ok(ok), State::Asking(asking)) => {
+            (QuorumMessage::Ok(ok), State::Asking(asking)) => {
                 return asking.on_ok(core, now, from, ok);
             }
-            (BullyMessage::Ok(ok), State::Following(following)) => following.on_ok(now, from, ok),
-            (BullyMessage::ClaimReply(reply), State::Claiming(claiming)) => {
+            (QuorumMessage::Ok(ok), State::Following(following)) => following.on_ok(now, from, ok),
+            (QuorumMessage::ClaimReply(reply), State::Claiming(claiming)) => {
                 return claiming.on_claim_reply(core, now, from, reply);
             }
-            (BullyMessage::ClaimReply(reply), State::Leading(leading)) => {
+            (QuorumMessage::ClaimReply(reply), State::Leading(leading)) => {
                 return leading.on_vote(core, now, from, reply, out);
             }
-            (BullyMessage::Sealed(sealed), State::Sealing(sealing)) => {
+            (QuorumMessage::Sealed(sealed), State::Sealing(sealing)) => {
                 return sealing.on_sealed(core, from, sealed);
             }
-            (BullyMessage::Nack(_), State::Sealing(_)) => return Sealing::give_up(out),
-            (BullyMessage::Ack(ack), State::Leading(leading)) => {
+            (QuorumMessage::Nack(_), State::Sealing(_)) => return Sealing::give_up(out),
+            (QuorumMessage::Ack(ack), State::Leading(leading)) => {
                 leading.on_ack(core, now, sender, ack, out);
             }
-            (BullyMessage::Nack(nack), State::Leading(leading)) => {
+            (QuorumMessage::Nack(nack), State::Leading(leading)) => {
                 return leading.on_nack(core, now, nack, out);
             }
-            (BullyMessage::Takeover(takeover), State::Leading(leading)) => {
+            (QuorumMessage::Takeover(takeover), State::Leading(leading)) => {
                 return leading.on_takeover(core, now, from, takeover, out);
             }
             (_, state) => return state.ignore(core, "its role does not wait for that answer"),
@@ -391,54 +391,54 @@ fn hear_answer(
     core: &mut Core,
     now: Time,
     sender: SenderIncarnation<'_>,
-    message: &BullyMessage,
+    message: &QuorumMessage,
 ) -> bool {
     match message {
-        BullyMessage::Ok(ok) => core.voter.hear(ok.seen),
-        BullyMessage::Yield(consent) => core.voter.hear(consent.seen),
-        BullyMessage::ClaimReply(reply) => {
+        QuorumMessage::Ok(ok) => core.voter.hear(ok.seen),
+        QuorumMessage::Yield(consent) => core.voter.hear(consent.seen),
+        QuorumMessage::ClaimReply(reply) => {
             core.voter.hear(reply.seen);
             if reply.granted {
                 core.keep_word(now, sender, reply.term);
             }
         }
-        BullyMessage::Ack(ack) => {
+        QuorumMessage::Ack(ack) => {
             core.learn_score(sender.0, ack.score);
             core.keep_word(now, sender, ack.term);
         }
-        BullyMessage::Sealed(sealed) => core.keep_word(now, sender, sealed.term),
-        BullyMessage::Nack(nack) => {
+        QuorumMessage::Sealed(sealed) => core.keep_word(now, sender, sealed.term),
+        QuorumMessage::Nack(nack) => {
             core.voter.hear(nack.term);
             // Otherwise it is late: this agent has taken part in a term as high since.
             return nack.term > core.voter.record.term;
         }
-        BullyMessage::Takeover(_)
-        | BullyMessage::Recall(_)
-        | BullyMessage::Recalled(_)
-        | BullyMessage::Behind(_)
-        | BullyMessage::Elect(_)
-        | BullyMessage::Elected(_)
-        | BullyMessage::Heartbeat(_)
-        | BullyMessage::Claim(_)
-        | BullyMessage::Recover(_)
-        | BullyMessage::Recovered(_)
-        | BullyMessage::Seal(_)
-        | BullyMessage::Install(_)
-        | BullyMessage::AskChange(_)
-        | BullyMessage::Enlist(_)
-        | BullyMessage::ChangeAnswer(_)
-        | BullyMessage::Resign(_) => {}
+        QuorumMessage::Takeover(_)
+        | QuorumMessage::Recall(_)
+        | QuorumMessage::Recalled(_)
+        | QuorumMessage::Behind(_)
+        | QuorumMessage::Elect(_)
+        | QuorumMessage::Elected(_)
+        | QuorumMessage::Heartbeat(_)
+        | QuorumMessage::Claim(_)
+        | QuorumMessage::Recover(_)
+        | QuorumMessage::Recovered(_)
+        | QuorumMessage::Seal(_)
+        | QuorumMessage::Install(_)
+        | QuorumMessage::AskChange(_)
+        | QuorumMessage::Enlist(_)
+        | QuorumMessage::ChangeAnswer(_)
+        | QuorumMessage::Resign(_) => {}
     }
     true
 }
 
 /// What observers hear too.
-fn is_told(message: &BullyMessage) -> bool {
+fn is_told(message: &QuorumMessage) -> bool {
     matches!(
         message,
-        BullyMessage::Elected(_)
-            | BullyMessage::Heartbeat(_)
-            | BullyMessage::Resign(_)
-            | BullyMessage::ChangeAnswer(_)
+        QuorumMessage::Elected(_)
+            | QuorumMessage::Heartbeat(_)
+            | QuorumMessage::Resign(_)
+            | QuorumMessage::ChangeAnswer(_)
     )
 }

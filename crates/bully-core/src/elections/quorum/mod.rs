@@ -191,15 +191,23 @@ pub use defect::Defect;
 pub use crate::elections::vote::{Heard, SealRecord, Vote, VotersRecord};
 pub use diskless::Diskless;
 
-#[cfg(not(any(test, feature = "testkit")))]
-use crate::elections::timer::BullyTimer;
-#[cfg(any(test, feature = "testkit"))]
-pub use crate::elections::timer::BullyTimer;
-
 use self::{core::Core, epoch::epoch_of};
-use crate::elections::message::{
-    Ack, BullyMessage, Claim, ClaimReply, Elect, Elected, Heartbeat, Leadership, Nack, Ok, Refusal,
-    Resign, Takeover, Yield,
+#[cfg(any(test, feature = "testkit"))]
+pub use crate::elections::{
+    message::{
+        Ack, AskChange, Behind, Candidate, ChangeAnswer, Claim, ClaimReply, Elect, Elected, Enlist,
+        Heartbeat, Install, Leadership, Micros, Nack, Ok, QuorumMessage, Recall, Recalled, Recover,
+        Recovered, Refusal, Resign, Seal, Sealed, Takeover, Yield,
+    },
+    timer::BullyTimer,
+};
+#[cfg(not(any(test, feature = "testkit")))]
+use crate::elections::{
+    message::{
+        Ack, Claim, ClaimReply, Elect, Elected, Heartbeat, Leadership, Nack, Ok, QuorumMessage,
+        Refusal, Resign, Takeover, Yield,
+    },
+    timer::BullyTimer,
 };
 use crate::parts::{Participant, check_listed};
 use crate::protocol::{
@@ -227,7 +235,7 @@ pub struct QuorumBully {
 }
 
 impl Election for QuorumBully {
-    type Message = BullyMessage;
+    type Message = QuorumMessage;
     type Timer = BullyTimer;
     type Ask = Infallible;
     type Told = Infallible;
@@ -279,7 +287,7 @@ impl Election for QuorumBully {
         let is_steady = matches!(
             input,
             Input::Received {
-                message: BullyMessage::Heartbeat(_) | BullyMessage::Ack(_),
+                message: QuorumMessage::Heartbeat(_) | QuorumMessage::Ack(_),
                 ..
             }
         );

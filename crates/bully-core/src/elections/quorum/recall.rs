@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use super::{
-    BullyMessage, Defect, Elected, Heartbeat, Out, QuorumBully, SenderIncarnation,
+    Defect, Elected, Heartbeat, Out, QuorumBully, QuorumMessage, SenderIncarnation,
     core::Core,
     epoch::epoch_of,
     state::{Certainty, State},
@@ -201,18 +201,18 @@ impl QuorumBully {
         &mut self,
         now: Time,
         sender: SenderIncarnation<'_>,
-        message: &BullyMessage,
+        message: &QuorumMessage,
         out: &mut Out,
     ) -> bool {
         let core = &mut self.core;
-        if let BullyMessage::Recall(_) = message {
+        if let QuorumMessage::Recall(_) = message {
             core.on_recall(sender, out);
             if let State::Leading(leading) = &self.state {
                 leading.tell_of_itself(now, sender.0, out);
             }
             return true;
         }
-        if let BullyMessage::Recalled(answer) = message {
+        if let QuorumMessage::Recalled(answer) = message {
             if !core.is_asked(message) {
                 self.ignore("an answer to another incarnation");
                 return true;
@@ -228,12 +228,12 @@ impl QuorumBully {
             self.ignore("it took part with another store");
             return true;
         }
-        if let BullyMessage::Claim(claim) = message {
+        if let QuorumMessage::Claim(claim) = message {
             core.voter.excuse(&core.config, claim.term);
         }
         // An announcement leaves when its leader's own vote is durable.
-        if let BullyMessage::Elected(Elected { term, .. })
-        | BullyMessage::Heartbeat(Heartbeat { term, .. }) = message
+        if let QuorumMessage::Elected(Elected { term, .. })
+        | QuorumMessage::Heartbeat(Heartbeat { term, .. }) = message
             && !core.config.confuses(Defect::AnnouncementForgotten)
         {
             core.keep_word(now, sender, *term);

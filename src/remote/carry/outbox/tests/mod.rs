@@ -12,7 +12,10 @@ use futures::FutureExt;
 
 use super::*;
 use crate::{
-    elections::bully::{BullyMessage, Heartbeat, Resign},
+    elections::{
+        AnyMessage,
+        bully::{Heartbeat, Resign},
+    },
     group::RemoteLink,
     protocol::{AgentId, Incarnation, Score, Term},
     remote::{LinkId, wire::encode_payload},
@@ -25,7 +28,7 @@ fn id(name: &str) -> AgentId {
     AgentId::new(name).unwrap()
 }
 
-fn message(from: &str, message: BullyMessage) -> Envelope<BullyMessage> {
+fn message(from: &str, message: AnyMessage) -> Envelope<AnyMessage> {
     let (from, incarnation) = (id(from), Incarnation(1));
     Envelope {
         from,
@@ -34,7 +37,7 @@ fn message(from: &str, message: BullyMessage) -> Envelope<BullyMessage> {
     }
 }
 
-fn heartbeat(term: u64) -> BullyMessage {
+fn heartbeat(term: u64) -> AnyMessage {
     let (term, score, sent_at) = (Term(term), Score::from(1), None);
     Heartbeat {
         term,
@@ -44,7 +47,7 @@ fn heartbeat(term: u64) -> BullyMessage {
     .into()
 }
 
-fn resign(term: u64) -> BullyMessage {
+fn resign(term: u64) -> AnyMessage {
     let (term, successor) = (Term(term), None);
     Resign {
         term,
@@ -81,7 +84,7 @@ fn taken(sink: &GroupSink) -> Vec<Vec<u8>> {
         .collect()
 }
 
-fn bytes(message: &BullyMessage) -> Vec<u8> {
+fn bytes(message: &AnyMessage) -> Vec<u8> {
     let mut out = BytesMut::new();
     encode_payload(message, &mut out).unwrap();
     out.to_vec()

@@ -57,7 +57,7 @@ impl Machine for Astra {
 }
 
 impl Suite for Astra {
-    const MESSAGES: &'static [&'static str] = &MESSAGES;
+    const MESSAGES: &'static [&'static str] = BullyMessage::ALL;
     const TIMERS: &'static [BullyTimer] = &TIMERS;
     const DRAIN: (BullyTimer, u64) = (BullyTimer::Drain, 5_000);
     const PHASES: &'static [&'static str] = &[
@@ -112,22 +112,7 @@ impl Suite for Astra {
             BullyMessage::Ok(_)
             | BullyMessage::Yield(_)
             | BullyMessage::Resign(_)
-            | BullyMessage::Claim(_)
-            | BullyMessage::ClaimReply(_)
-            | BullyMessage::Ack(_)
-            | BullyMessage::Nack(_)
-            | BullyMessage::Behind(_)
-            | BullyMessage::Takeover(_)
-            | BullyMessage::Recover(_)
-            | BullyMessage::Recovered(_)
-            | BullyMessage::Recall(_)
-            | BullyMessage::Recalled(_)
-            | BullyMessage::Seal(_)
-            | BullyMessage::Sealed(_)
-            | BullyMessage::Install(_)
-            | BullyMessage::AskChange(_)
-            | BullyMessage::Enlist(_)
-            | BullyMessage::ChangeAnswer(_) => false,
+            | BullyMessage::Behind(_) => false,
         }
     }
 

@@ -86,7 +86,7 @@ impl Machine for Bully {
 }
 
 impl Suite for Bully {
-    const MESSAGES: &'static [&'static str] = &MESSAGES;
+    const MESSAGES: &'static [&'static str] = BullyMessage::ALL;
     const TIMERS: &'static [BullyTimer] = &TIMERS;
     const DRAIN: (BullyTimer, u64) = (BullyTimer::Drain, DRAIN);
     const PHASES: &'static [&'static str] = &[
@@ -141,22 +141,7 @@ impl Suite for Bully {
             BullyMessage::Ok(_)
             | BullyMessage::Yield(_)
             | BullyMessage::Resign(_)
-            | BullyMessage::Claim(_)
-            | BullyMessage::ClaimReply(_)
-            | BullyMessage::Ack(_)
-            | BullyMessage::Nack(_)
-            | BullyMessage::Behind(_)
-            | BullyMessage::Takeover(_)
-            | BullyMessage::Recover(_)
-            | BullyMessage::Recovered(_)
-            | BullyMessage::Recall(_)
-            | BullyMessage::Recalled(_)
-            | BullyMessage::Seal(_)
-            | BullyMessage::Sealed(_)
-            | BullyMessage::Install(_)
-            | BullyMessage::AskChange(_)
-            | BullyMessage::Enlist(_)
-            | BullyMessage::ChangeAnswer(_) => false,
+            | BullyMessage::Behind(_) => false,
         }
     }
 

@@ -275,8 +275,7 @@ impl Election for Simulated {
                 for effect in own.drain() {
                     match effect {
                         Effect::Ask(question) => out.send(register, RegisterMessage::Ask(question)),
-                        // It says nothing to another agent, and has nothing to keep.
-                        Effect::Send { .. } | Effect::Persist(_) => {}
+                        Effect::Persist(_) => {} // it has nothing to keep
                         Effect::SetTimer { timer, after } => out.set_timer(timer, after),
                         Effect::CancelTimer(timer) => out.cancel_timer(timer),
                         Effect::Notify(event) => out.notify(event),

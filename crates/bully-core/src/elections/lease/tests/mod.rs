@@ -13,13 +13,13 @@ mod sights;
 mod start;
 mod taking;
 
-use std::{collections::BTreeSet, sync::Arc, time::Duration};
+use std::{collections::BTreeSet, convert::Infallible, sync::Arc, time::Duration};
 
 use say::*;
 
 use super::{
-    Answer, BullyMessage, BullyTimer, Cell, ClaimRecord, Holder, Lease, LeaseConfig, LeaseError,
-    LeaseName, LeaseRecord, Micros, Nonce, Preemption, ReadRegister, RecordError, RegisterQuestion,
+    Answer, BullyTimer, Cell, ClaimRecord, Holder, Lease, LeaseConfig, LeaseError, LeaseName,
+    LeaseRecord, Micros, Nonce, Preemption, ReadRegister, RecordError, RegisterQuestion,
     RegisterShown, Successor, SwapRegister, Swapped, Version, state::State,
 };
 use crate::protocol::{
@@ -84,8 +84,8 @@ impl Machine for Lease {
         self.core.config.defect.is_some()
     }
 
-    fn may_send(&self, _: Option<Term>, _: &To, message: &BullyMessage) {
-        panic!("not in these rules: {message}");
+    fn may_send(&self, _: Option<Term>, _: &To, message: &Infallible) {
+        match *message {}
     }
 
     /// It holds a lease only in the term that it leads in, or would.
@@ -194,13 +194,12 @@ impl Suite for Lease {
         me.later(millis % H);
     }
 
-    /// It takes no notice of any.
-    fn every_message(me: &Kit) -> Vec<BullyMessage> {
-        every_bully_message(me.view().term, 1)
+    fn every_message(_: &Kit) -> Vec<Infallible> {
+        Vec::new()
     }
 
-    fn any_message(dice: &mut Dice, me: &Kit, _: &str) -> BullyMessage {
-        any_bully_message(dice, me.view().term, 1)
+    fn any_message(_: &mut Dice, _: &Kit, _: &str) -> Infallible {
+        unreachable!("it hears its store alone")
     }
 
     fn every_answer(me: &Kit) -> Vec<Box<RegisterShown>> {
@@ -208,9 +207,6 @@ impl Suite for Lease {
     }
 
     fn any_answer(dice: &mut Dice, me: &Kit) -> Option<Box<RegisterShown>> {
-        if dice.one_in(8) {
-            return None; // an agent says something to it
-        }
         let last = me.request();
         let request = dice.pick(&[
             None,

@@ -78,9 +78,3 @@ fn an_observer_follows_and_takes_nothing() {
         .whatever();
     assert_eq!(me.leader().as_deref(), Some(LOW));
 }
-
-#[test]
-fn no_agent_is_heard() {
-    let mut me = Kit::starting();
-    assert_eq!(me.hear(LOW, elected(3, 1)), NOTHING);
-}

@@ -9,7 +9,7 @@
 
 use super::Defect;
 use crate::elections::{
-    message::{Behind, BullyMessage},
+    message::{Behind, QuorumMessage},
     quorum::{
         Out, QuorumBully,
         core::Core,
@@ -32,8 +32,8 @@ impl Core {
     }
 
     /// The term that an observer says it has followed.
-    pub(in crate::elections::quorum) fn followed(&self, message: &BullyMessage) -> Option<Term> {
-        let BullyMessage::Behind(said) = message else {
+    pub(in crate::elections::quorum) fn followed(&self, message: &QuorumMessage) -> Option<Term> {
+        let QuorumMessage::Behind(said) = message else {
             return None;
         };
         self.config.diskless().map(|_| said.seen)
@@ -47,7 +47,7 @@ impl QuorumBully {
         &mut self,
         now: Time,
         followed: Term,
-        message: &BullyMessage,
+        message: &QuorumMessage,
         out: &mut Out,
     ) -> Next {
         let core = &mut self.core;

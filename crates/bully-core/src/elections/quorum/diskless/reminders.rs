@@ -1,7 +1,7 @@
 //! Who is asked by one that recovers, and what the machine does when it has recovered itself.
 
 use crate::elections::{
-    message::{BullyMessage, Recover, Recovered},
+    message::{QuorumMessage, Recover, Recovered},
     quorum::{
         Out, QuorumBully,
         core::Core,
@@ -16,17 +16,17 @@ impl QuorumBully {
         &mut self,
         now: Time,
         from: &AgentId,
-        message: &BullyMessage,
+        message: &QuorumMessage,
         out: &mut Out,
     ) -> Next {
         let core = &mut self.core;
         if core.config.diskless().is_none() {
             return self.state.ignore(core, "voters here have disks");
         }
-        if let BullyMessage::Recover(question) = message {
+        if let QuorumMessage::Recover(question) = message {
             core.remind(from, question, out);
         }
-        if let BullyMessage::Recovered(answer) = message
+        if let QuorumMessage::Recovered(answer) = message
             && core.on_recovered(now, from, answer, out)
         {
             return self.takes_part();

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::{Defect, Diskless, RULES, YEAR_2024};
 use crate::elections::{
-    message::BullyMessage,
+    message::QuorumMessage,
     quorum::{
         QuorumConfig,
         core::Core,
@@ -53,7 +53,7 @@ impl Core {
     pub(in crate::elections::quorum) fn is_beyond(
         &self,
         now: Time,
-        message: &BullyMessage,
+        message: &QuorumMessage,
     ) -> bool {
         let (config, seen, term) = (&self.config, self.voter.seen, message.term());
         // To adopt it would use up the numbers of this epoch.
@@ -75,33 +75,33 @@ impl Diskless {
 }
 
 /// Whether a term is more than hearsay.
-const fn is_vouched_for(message: &BullyMessage) -> bool {
+const fn is_vouched_for(message: &QuorumMessage) -> bool {
     match message {
         // A quorum has voted for these.
-        BullyMessage::Elected(_)
-        | BullyMessage::Heartbeat(_)
-        | BullyMessage::Resign(_)
-        | BullyMessage::Ack(_)
-        | BullyMessage::Takeover(_)
+        QuorumMessage::Elected(_)
+        | QuorumMessage::Heartbeat(_)
+        | QuorumMessage::Resign(_)
+        | QuorumMessage::Ack(_)
+        | QuorumMessage::Takeover(_)
         // Who recovers asks because it knows nothing.
-        | BullyMessage::Recover(_)
-        | BullyMessage::Recovered(_)
-        | BullyMessage::Recall(_)
-        | BullyMessage::Recalled(_)
+        | QuorumMessage::Recover(_)
+        | QuorumMessage::Recovered(_)
+        | QuorumMessage::Recall(_)
+        | QuorumMessage::Recalled(_)
         // Voters without disks say none of these.
-        | BullyMessage::Seal(_)
-        | BullyMessage::Sealed(_)
-        | BullyMessage::Install(_)
-        | BullyMessage::AskChange(_)
-        | BullyMessage::Enlist(_)
-        | BullyMessage::ChangeAnswer(_) => true,
-        BullyMessage::Elect(_)
-        | BullyMessage::Behind(_)
-        | BullyMessage::Ok(_)
-        | BullyMessage::Yield(_)
-        | BullyMessage::Claim(_)
-        | BullyMessage::ClaimReply(_)
-        | BullyMessage::Nack(_) => false,
+        | QuorumMessage::Seal(_)
+        | QuorumMessage::Sealed(_)
+        | QuorumMessage::Install(_)
+        | QuorumMessage::AskChange(_)
+        | QuorumMessage::Enlist(_)
+        | QuorumMessage::ChangeAnswer(_) => true,
+        QuorumMessage::Elect(_)
+        | QuorumMessage::Behind(_)
+        | QuorumMessage::Ok(_)
+        | QuorumMessage::Yield(_)
+        | QuorumMessage::Claim(_)
+        | QuorumMessage::ClaimReply(_)
+        | QuorumMessage::Nack(_) => false,
     }
 }
 

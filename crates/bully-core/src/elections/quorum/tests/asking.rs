@@ -54,10 +54,10 @@ fn who_may_only_observe_gets_a_refusal_from_the_leader_and_nothing_from_others()
 /// What a bridge makes of it where the sender may only observe.
 #[test]
 fn a_question_without_the_right_to_ask_it_is_still_heard() {
-    let asked = BullyMessage::from(ask(remove(HIGH), false));
+    let asked = QuorumMessage::from(ask(remove(HIGH), false));
     assert_eq!(asked.needs(&id(EYE)), MinimumRole::Voter);
     assert_eq!(asked.unentitled(), Some(ask(remove(HIGH), true).into()));
-    let sealed = BullyMessage::from(sealed(MINE));
+    let sealed = QuorumMessage::from(sealed(MINE));
     assert_eq!(
         (sealed.needs(&id(EYE)), sealed.unentitled()),
         (MinimumRole::Voter, None)

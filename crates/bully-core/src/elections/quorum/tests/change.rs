@@ -159,7 +159,7 @@ fn a_leader_that_has_to_raise_its_term_meanwhile_resigns_and_seals_nothing() {
     me.hear(HIGH, nack(MINE + 5)).whatever();
     let seen = me.step(Input::Drained).lost(MINE, LostReason::Resigned);
     let said: Vec<_> = seen.messages().into_iter().cloned().collect();
-    assert!(matches!(said.as_slice(), [BullyMessage::Resign(_)]));
+    assert!(matches!(said.as_slice(), [QuorumMessage::Resign(_)]));
     seen.whatever();
     assert_eq!(record(&me).seal(), None);
 }

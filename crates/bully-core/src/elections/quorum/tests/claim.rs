@@ -26,7 +26,7 @@ fn an_agent_that_is_named_and_knows_of_a_later_election_asks_at_once() {
 
     let mut me = raised(planted(Defect::ClaimUnasked));
     let seen = me.hear(HIGH, resign(OLD, Some(ME)));
-    assert!(matches!(seen.messages()[..], [BullyMessage::Claim(_)]));
+    assert!(matches!(seen.messages()[..], [QuorumMessage::Claim(_)]));
 }
 
 /// A copy of a resignation of long ago makes nobody claim: an agent that asks, asks again.
@@ -36,7 +36,7 @@ fn a_resignation_of_long_ago_calls_nobody() {
     me.begin().whatever();
     me.later(P + W).fire(BullyTimer::Election).whatever();
     let seen = me.hear(HIGH, resign(MINE - 1, Some(ME)));
-    assert!(matches!(seen.messages()[..], [BullyMessage::Elect(_)]));
+    assert!(matches!(seen.messages()[..], [QuorumMessage::Elect(_)]));
     assert!(!seen.writes());
 }
 
@@ -128,12 +128,12 @@ fn who_hears_that_another_one_leads_in_its_term_gives_up_or_raises_it() {
     me.hear(LOW, nack_of(MINE, MINE)).nothing_else_happened();
 }
 
-fn words(seen: &Seen) -> Vec<BullyMessage> {
+fn words(seen: &Seen) -> Vec<QuorumMessage> {
     seen.messages().into_iter().cloned().collect()
 }
 
 /// What an agent hears of another one's incarnation, and what it answers.
-fn told(to: &mut Kit, (from, life): (&str, u64), said: Vec<BullyMessage>) -> Vec<BullyMessage> {
+fn told(to: &mut Kit, (from, life): (&str, u64), said: Vec<QuorumMessage>) -> Vec<QuorumMessage> {
     let answers = said.into_iter().map(|message| {
         let seen = to.hear_incarnation(from, life, message);
         words(&seen)

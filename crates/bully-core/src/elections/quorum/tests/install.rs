@@ -117,7 +117,7 @@ fn an_agent_that_is_not_eligible_tells_the_list_while_it_knows_no_leader() {
     assert!(me.view().leader.is_some());
     me.later(H);
     let fired = me.fire(BullyTimer::Election);
-    assert_eq!(fired.messages(), Vec::<&BullyMessage>::new());
+    assert_eq!(fired.messages(), Vec::<&QuorumMessage>::new());
     fired.whatever();
 }
 
@@ -186,7 +186,7 @@ fn an_agent_that_had_a_list_decided_without_itself_tells_it_after_a_restart_unti
     };
     let mut me = reborn(record(&removed_by_itself(&config())).clone());
     let start = me.start();
-    assert_eq!(start.messages(), [&BullyMessage::from(told.clone())]);
+    assert_eq!(start.messages(), [&QuorumMessage::from(told.clone())]);
     start.whatever();
     me.hear(LOW, claim(OLD + 1, 1))
         .sent(LOW, told.clone())

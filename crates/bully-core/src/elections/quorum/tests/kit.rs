@@ -20,11 +20,11 @@ impl Kit {
     /// Starts; the others say that they never heard of it. What came of the start, but for the question.
     pub(super) fn begin(&mut self) -> Seen {
         let mut seen = self.start();
-        let is_recall = |effect: &Effect<BullyMessage, _, _>| {
+        let is_recall = |effect: &Effect<QuorumMessage, _, _>| {
             matches!(
                 effect,
                 Effect::Send {
-                    message: BullyMessage::Recall(_),
+                    message: QuorumMessage::Recall(_),
                     ..
                 }
             )

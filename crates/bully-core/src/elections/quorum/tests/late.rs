@@ -1,7 +1,7 @@
 //! A voter whose record is missing: when it abstains, and what excuses it.
 
 use super::{memory::comes_with, *};
-use crate::elections::message::{BullyMessage as Message, Recall};
+use crate::elections::message::{QuorumMessage as Message, Recall};
 use crate::protocol::StoreId;
 
 /// Began with an empty record, and one of two voters with stores has answered that it knows of no election.

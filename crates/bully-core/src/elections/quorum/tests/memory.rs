@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::driver::MembersReports as _;
-use crate::elections::message::{BullyMessage as Message, Recall};
+use crate::elections::message::{QuorumMessage as Message, Recall};
 use crate::protocol::{Presence, StoreId, VotersEvent};
 
 fn asks(seen: &Seen) -> bool {

@@ -40,9 +40,8 @@ use std::{
 use say::*;
 
 use super::{
-    Ack, BullyMessage, BullyTimer, Claim, ClaimReply, Defect, Elect, Elected, Heartbeat,
-    Leadership, Nack, Ok, QuorumBully, QuorumConfig, Refusal, Resign, Takeover, Vote, Yield,
-    state::State,
+    Ack, BullyTimer, Claim, ClaimReply, Defect, Elect, Elected, Heartbeat, Leadership, Nack, Ok,
+    QuorumBully, QuorumConfig, QuorumMessage, Refusal, Resign, Takeover, Vote, Yield, state::State,
 };
 use crate::protocol::{
     AgentId, Effect, Election, Event, Identity, Incarnation, Input, LostReason, Member, MemberKind,
@@ -129,30 +128,30 @@ impl Machine for QuorumBully {
     }
 
     /// A leader resigns after it has lost.
-    fn may_send(&self, leading: Option<Term>, _: &To, message: &BullyMessage) {
+    fn may_send(&self, leading: Option<Term>, _: &To, message: &QuorumMessage) {
         match message {
-            BullyMessage::Resign(_) => assert_eq!(leading, None, "the leadership ends first"),
-            BullyMessage::Elect(_)
-            | BullyMessage::Ok(_)
-            | BullyMessage::Yield(_)
-            | BullyMessage::Elected(_)
-            | BullyMessage::Heartbeat(_)
-            | BullyMessage::Claim(_)
-            | BullyMessage::ClaimReply(_)
-            | BullyMessage::Ack(_)
-            | BullyMessage::Nack(_)
-            | BullyMessage::Behind(_)
-            | BullyMessage::Takeover(_)
-            | BullyMessage::Recover(_)
-            | BullyMessage::Recovered(_)
-            | BullyMessage::Recall(_)
-            | BullyMessage::Recalled(_)
-            | BullyMessage::Seal(_)
-            | BullyMessage::Sealed(_)
-            | BullyMessage::Install(_)
-            | BullyMessage::AskChange(_)
-            | BullyMessage::Enlist(_)
-            | BullyMessage::ChangeAnswer(_) => {}
+            QuorumMessage::Resign(_) => assert_eq!(leading, None, "the leadership ends first"),
+            QuorumMessage::Elect(_)
+            | QuorumMessage::Ok(_)
+            | QuorumMessage::Yield(_)
+            | QuorumMessage::Elected(_)
+            | QuorumMessage::Heartbeat(_)
+            | QuorumMessage::Claim(_)
+            | QuorumMessage::ClaimReply(_)
+            | QuorumMessage::Ack(_)
+            | QuorumMessage::Nack(_)
+            | QuorumMessage::Behind(_)
+            | QuorumMessage::Takeover(_)
+            | QuorumMessage::Recover(_)
+            | QuorumMessage::Recovered(_)
+            | QuorumMessage::Recall(_)
+            | QuorumMessage::Recalled(_)
+            | QuorumMessage::Seal(_)
+            | QuorumMessage::Sealed(_)
+            | QuorumMessage::Install(_)
+            | QuorumMessage::AskChange(_)
+            | QuorumMessage::Enlist(_)
+            | QuorumMessage::ChangeAnswer(_) => {}
         }
     }
 
@@ -163,7 +162,7 @@ impl Machine for QuorumBully {
 }
 
 impl Suite for QuorumBully {
-    const MESSAGES: &'static [&'static str] = BullyMessage::ALL;
+    const MESSAGES: &'static [&'static str] = QuorumMessage::ALL;
     const TIMERS: &'static [BullyTimer] = &[
         BullyTimer::Election,
         BullyTimer::Round,
@@ -225,12 +224,12 @@ impl Suite for QuorumBully {
         matches!(me.machine.state, State::Leading(_))
     }
 
-    fn every_message(me: &Kit) -> Vec<BullyMessage> {
+    fn every_message(me: &Kit) -> Vec<QuorumMessage> {
         every_message(me)
     }
 
     /// Mostly an answer to what was asked last: without it no agent is elected.
-    fn any_message(dice: &mut Dice, me: &Kit, _: &str) -> BullyMessage {
+    fn any_message(dice: &mut Dice, me: &Kit, _: &str) -> QuorumMessage {
         let core = &me.machine.core;
         let term = core.voter.record.term.0;
         match dice.below(7) {
@@ -251,7 +250,7 @@ common_suite!(QuorumBully);
 impl Seen {
     /// Asked the other voters.
     #[track_caller]
-    fn asked(self, message: impl Into<BullyMessage>) -> Self {
+    fn asked(self, message: impl Into<QuorumMessage>) -> Self {
         let to = To::Set([HIGH, LOW].map(id).into());
         let message = message.into();
         self.next(&Effect::Send { to, message })

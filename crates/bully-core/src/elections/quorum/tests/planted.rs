@@ -88,7 +88,7 @@ fn a_vote_reports_the_seal(config: QuorumConfig) -> bool {
     me.later(P);
     let seen = me.hear(LOW, claim(OLD + 1, 1));
     let said = seen.messages();
-    let reports = |said: &&BullyMessage| matches!(said, BullyMessage::ClaimReply(reply) if reply.seal.is_some());
+    let reports = |said: &&QuorumMessage| matches!(said, QuorumMessage::ClaimReply(reply) if reply.seal.is_some());
     said.iter().any(reports)
 }
 
@@ -151,5 +151,5 @@ fn a_list_is_told_by_the_one_that_knows_it_after_its_restart(config: QuorumConfi
     let record = record(&removed_by_itself(&config)).clone();
     let mut again = Kit::reborn(typed_without_me(config), MemberKind::Voter, Some(5), record);
     let start = again.start();
-    start.messages() == [&BullyMessage::from(install(1, &[LOW, HIGH]))]
+    start.messages() == [&QuorumMessage::from(install(1, &[LOW, HIGH]))]
 }

@@ -29,7 +29,7 @@ fn ahead(term: u64, score: i32, successor: &str) -> Claim {
 fn resigns(me: &mut Kit) -> Resign {
     let seen = me.step(Input::Drained);
     match seen.messages()[..] {
-        [BullyMessage::Resign(resign)] => resign.clone(),
+        [QuorumMessage::Resign(resign)] => resign.clone(),
         _ => panic!("{seen:?}"),
     }
 }
@@ -345,7 +345,7 @@ fn a_term_is_taken_from_the_leader_that_is_followed_and_was_voted_for_in_it() {
         ("it is not the leader's word", &mut voted(ME), LOW),
     ] {
         let seen = me.hear(from, given.clone());
-        let is_elected = |m: &&&BullyMessage| matches!(m, BullyMessage::Elected(_));
+        let is_elected = |m: &&&QuorumMessage| matches!(m, QuorumMessage::Elected(_));
         assert_eq!(
             seen.messages().iter().filter(is_elected).count(),
             0,
@@ -382,6 +382,6 @@ fn a_planted_successor_leads_in_a_term_that_it_never_voted_in() {
     let kit = Kit::known(planted(Defect::GivenUnvoted), Some(5));
     let mut me = kit.after(HIGH, heartbeat(OLD, 9));
     let seen = me.hear(HIGH, gives(OLD, ME, OLD + 1));
-    assert!(matches!(seen.messages()[..], [BullyMessage::Elected(_)]));
+    assert!(matches!(seen.messages()[..], [QuorumMessage::Elected(_)]));
     assert_eq!(me.durable().0, OLD);
 }

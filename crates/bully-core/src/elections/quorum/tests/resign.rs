@@ -41,7 +41,7 @@ fn the_best_one_that_is_heard_succeeds() {
         me.drains(to).whatever();
         let seen = me.step(Input::Drained);
         match seen.messages()[..] {
-            [BullyMessage::Resign(resign)] => resign.successor.as_ref().map(ToString::to_string),
+            [QuorumMessage::Resign(resign)] => resign.successor.as_ref().map(ToString::to_string),
             _ => panic!("{seen:?}"),
         }
     };

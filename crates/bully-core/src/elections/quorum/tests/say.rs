@@ -185,9 +185,9 @@ impl ClaimReply {
 }
 
 /// Each message, about terms and rounds of the past, the present and the future.
-pub(super) fn every_message(me: &Kit) -> Vec<BullyMessage> {
+pub(super) fn every_message(me: &Kit) -> Vec<QuorumMessage> {
     let seen = me.view().term.0;
-    let mut all: Vec<BullyMessage> = Vec::new();
+    let mut all: Vec<QuorumMessage> = Vec::new();
     for term in [0, seen.saturating_sub(1), seen, seen + 1, u64::MAX] {
         for score in [0, 20] {
             all.extend([elected(term, score).into(), heartbeat(term, score).into()]);
@@ -236,7 +236,7 @@ pub(super) fn every_message(me: &Kit) -> Vec<BullyMessage> {
 }
 
 /// What is said about a change of the voters, to the list of the epoch after the first.
-fn of_a_change(term: u64) -> Vec<BullyMessage> {
+fn of_a_change(term: u64) -> Vec<QuorumMessage> {
     let voter = |name: &str| NewVoter {
         id: id(name),
         contact: None,

@@ -5,7 +5,7 @@
 use super::*;
 
 /// Messages on their way: who said it, in which incarnation, to whom.
-type Mail = VecDeque<(usize, Incarnation, usize, BullyMessage)>;
+type Mail = VecDeque<(usize, Incarnation, usize, QuorumMessage)>;
 
 const NAMES: [&str; 5] = [HIGH, LOW, ME, "v4", "v5"];
 const LEADER: usize = 0;
@@ -17,12 +17,12 @@ struct Five {
     mail: Mail,
 }
 
-fn is_claim(message: &BullyMessage) -> bool {
-    matches!(message, BullyMessage::Claim(_))
+fn is_claim(message: &QuorumMessage) -> bool {
+    matches!(message, QuorumMessage::Claim(_))
 }
 
-fn is_announcement(message: &BullyMessage) -> bool {
-    matches!(message, BullyMessage::Elected(_))
+fn is_announcement(message: &QuorumMessage) -> bool {
+    matches!(message, QuorumMessage::Elected(_))
 }
 
 impl Five {
@@ -92,8 +92,8 @@ impl Five {
     }
 
     /// Whatever is on its way between these arrives, and what comes of it; the rest waits.
-    fn deliver(&mut self, among: &[usize], which: impl Fn(&BullyMessage) -> bool) {
-        let reaches = |(from, _, to, message): &(usize, _, usize, BullyMessage)| {
+    fn deliver(&mut self, among: &[usize], which: impl Fn(&QuorumMessage) -> bool) {
+        let reaches = |(from, _, to, message): &(usize, _, usize, QuorumMessage)| {
             among.contains(from) && among.contains(to) && which(message)
         };
         while let Some(next) = self.mail.iter().position(&reaches) {

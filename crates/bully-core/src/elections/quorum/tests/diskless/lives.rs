@@ -12,7 +12,7 @@ pub(super) fn claiming(config: QuorumConfig) -> (Kit, u64) {
     drop(seen);
     let seen = me.hear(HIGH, yields_at(rounds, OLD));
     let messages = seen.messages();
-    let [BullyMessage::Claim(claim)] = messages[..] else {
+    let [QuorumMessage::Claim(claim)] = messages[..] else {
         panic!("{messages:?}");
     };
     let term = claim.term.0;

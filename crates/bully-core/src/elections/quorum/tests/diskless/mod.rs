@@ -86,18 +86,18 @@ fn recovered(config: QuorumConfig, term: u64) -> Kit {
 }
 
 fn granted(seen: &Seen) -> bool {
-    let grants = |m: &&BullyMessage| matches!(m, BullyMessage::ClaimReply(r) if r.granted);
+    let grants = |m: &&QuorumMessage| matches!(m, QuorumMessage::ClaimReply(r) if r.granted);
     seen.messages().iter().any(grants)
 }
 
 fn acknowledged(seen: &Seen) -> bool {
-    let acks = |m: &&BullyMessage| matches!(m, BullyMessage::Ack(_));
+    let acks = |m: &&QuorumMessage| matches!(m, QuorumMessage::Ack(_));
     seen.messages().iter().any(acks)
 }
 
 fn claimed(seen: &Seen) -> Option<Claim> {
     seen.messages().into_iter().find_map(|m| {
-        if let BullyMessage::Claim(claim) = m {
+        if let QuorumMessage::Claim(claim) = m {
             Some(claim.clone())
         } else {
             None

@@ -12,13 +12,13 @@ fn an_incarnation_abstains_and_stores_nothing() {
         Some(HIGH),
         "it follows all the same"
     );
-    for question in [elect(OLD, 1).into(), BullyMessage::from(claim(OLD + 1, 1))] {
+    for question in [elect(OLD, 1).into(), QuorumMessage::from(claim(OLD + 1, 1))] {
         let seen = me.hear(LOW, question);
         assert!(!seen.writes() && !granted(&seen));
         let answers = seen.messages();
         assert!(matches!(
             answers[..],
-            [BullyMessage::Ok(_) | BullyMessage::ClaimReply(_)]
+            [QuorumMessage::Ok(_) | QuorumMessage::ClaimReply(_)]
         ));
     }
 }

@@ -13,7 +13,7 @@ fn claimed(config: QuorumConfig, remembered: u64) -> u64 {
     me.hear(LOW, yields_at(rounds, remembered)).whatever();
     let seen = me.hear(HIGH, yields_at(rounds, remembered));
     match seen.messages()[..] {
-        [BullyMessage::Claim(claim)] => claim.term.0,
+        [QuorumMessage::Claim(claim)] => claim.term.0,
         ref other => panic!("{other:?}"),
     }
 }
@@ -56,7 +56,7 @@ fn no_vote_is_given_and_nothing_is_learned_far_ahead_of_the_own_clock() {
             let seen = me.clone().hear(LOW, claim(term, 1));
             assert_eq!(granted(&seen), counts, "{term}, {defect:?}");
             for hearsay in [
-                BullyMessage::from(elect(term, 1)),
+                QuorumMessage::from(elect(term, 1)),
                 objects(1, term).into(),
                 yields_at(1, term).into(),
                 refuses(OLD, term, 5).into(),

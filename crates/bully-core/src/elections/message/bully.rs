@@ -1,0 +1,117 @@
+//! The messages of a bully election by its plain rules and by those of ASTRA: who may say which, and whether a newer one
+//! takes its place.
+//!
+//! A quorum election has each of them too. So where one group may have either election, its messages are those of the
+//! [quorum](QuorumMessage), and these are a part of them.
+
+use super::{
+    Behind, Elect, Elected, Heartbeat, Ok, QuorumMessage, Resign, Yield, quorum::elect_term,
+};
+use crate::parts::messages;
+use crate::protocol::{AgentId, MinimumRole, PeerMessage, Term};
+
+messages! {
+    /// Everything that one agent of a bully election says to another.
+    pub enum BullyMessage {
+        Elect(m) => "elect", elect_term(m);
+        Ok(m) => "ok", m.seen;
+        Yield(m) => "yield", m.seen.max(m.released.unwrap_or_default());
+        Elected(m) => "elected", m.term;
+        Heartbeat(m) => "heartbeat", m.term;
+        Resign(m) => "resign", m.term;
+        Behind(m) => "behind", m.seen;
+    }
+}
+
+impl PeerMessage for BullyMessage {
+    fn kind(&self) -> &'static str {
+        self.name()
+    }
+
+    fn needs(&self, _: &AgentId) -> MinimumRole {
+        match self {
+            // Answers, and an observer is never asked.
+            Self::Ok(_) | Self::Yield(_) => MinimumRole::Voter,
+            // It decides nothing: the leader does.
+            Self::Behind(_) => MinimumRole::Observer,
+            Self::Elect(_) | Self::Elected(_) | Self::Heartbeat(_) | Self::Resign(_) => {
+                MinimumRole::Leader
+            }
+        }
+    }
+
+    fn is_repeated(&self) -> bool {
+        matches!(self, Self::Heartbeat(_))
+    }
+
+    fn term(&self) -> Option<Term> {
+        Some(self.term())
+    }
+}
+
+impl From<BullyMessage> for QuorumMessage {
+    fn from(message: BullyMessage) -> Self {
+        match message {
+            BullyMessage::Elect(m) => m.into(),
+            BullyMessage::Ok(m) => m.into(),
+            BullyMessage::Yield(m) => m.into(),
+            BullyMessage::Elected(m) => m.into(),
+            BullyMessage::Heartbeat(m) => m.into(),
+            BullyMessage::Resign(m) => m.into(),
+            BullyMessage::Behind(m) => m.into(),
+        }
+    }
+}
+
+/// What a bully does not hear comes back.
+impl TryFrom<QuorumMessage> for BullyMessage {
+    type Error = QuorumMessage;
+
+    fn try_from(message: QuorumMessage) -> Result<Self, QuorumMessage> {
+        Ok(match message {
+            QuorumMessage::Elect(m) => m.into(),
+            QuorumMessage::Ok(m) => m.into(),
+            QuorumMessage::Yield(m) => m.into(),
+            QuorumMessage::Elected(m) => m.into(),
+            QuorumMessage::Heartbeat(m) => m.into(),
+            QuorumMessage::Resign(m) => m.into(),
+            QuorumMessage::Behind(m) => m.into(),
+            QuorumMessage::Claim(_)
+            | QuorumMessage::ClaimReply(_)
+            | QuorumMessage::Ack(_)
+            | QuorumMessage::Nack(_)
+            | QuorumMessage::Takeover(_)
+            | QuorumMessage::Recover(_)
+            | QuorumMessage::Recovered(_)
+            | QuorumMessage::Recall(_)
+            | QuorumMessage::Recalled(_)
+            | QuorumMessage::Seal(_)
+            | QuorumMessage::Sealed(_)
+            | QuorumMessage::Install(_)
+            | QuorumMessage::AskChange(_)
+            | QuorumMessage::ChangeAnswer(_)
+            | QuorumMessage::Enlist(_) => return Err(message),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::elections::fixture::every_bully_message;
+
+    /// A group of agents has the tables of the quorum, whatever its rules.
+    #[test]
+    fn each_message_is_the_same_in_a_quorum() {
+        let from = AgentId::new("a").unwrap();
+        for message in every_bully_message(Term(7), 3) {
+            let same = QuorumMessage::from(message.clone());
+            assert_eq!(
+                (same.kind(), same.needs(&from), same.is_repeated()),
+                (message.kind(), message.needs(&from), message.is_repeated())
+            );
+            assert_eq!(same.term(), message.term());
+            assert_eq!(BullyMessage::try_from(same), Ok(message));
+        }
+    }
+}
