@@ -7,7 +7,10 @@ use std::{collections::BTreeMap, fmt, time::Duration};
 
 use serde::Serialize;
 
-use super::{Finding, words::Span};
+use super::{
+    Finding,
+    words::{Names, Span},
+};
 use crate::{clock::WallTime, protocol::AgentId, shown};
 
 /// Why a [schedule](crate::leader::schedule) of this agent does not run. As text and as JSON it is like a
@@ -47,6 +50,13 @@ pub enum ScheduleFinding {
         /// Whether that is the clock of the store, and not the median of the contenders' clocks.
         is_store: bool,
     },
+    /// These agents keep as many marks as they may, and none of this schedule: it does not run while they are needed.
+    MarksFull {
+        /// The schedule.
+        schedule: AgentId,
+        /// The agents.
+        agents: Vec<AgentId>,
+    },
     /// The mark of a schedule lies ahead of this leader's clock: nothing is run before it.
     MarkAhead {
         /// The schedule.
@@ -81,6 +91,11 @@ impl fmt::Display for ScheduleFinding {
             } => write!(
                 f,
                 "{store} holds something else where the mark of {schedule} should be: remove that record, or give the schedule another name: {reason}"
+            ),
+            Self::MarksFull { schedule, agents } => write!(
+                f,
+                "{} keep the marks of as many schedules as they may, and none of {schedule}: run fewer schedules, under names that stay; a name that no leader has asked for in 30 days gives way",
+                Names(agents)
             ),
             Self::ClockOff {
                 own,

@@ -30,7 +30,7 @@ use super::{
     feed::{Feed, until_done},
     handle::StatusRecord,
     interface::{Rule, TickFailed},
-    register::ScheduleRecord,
+    register::{MOST, ScheduleRecord},
     run::{Schedule, TickWork},
     service::ScheduleService,
 };
@@ -201,6 +201,11 @@ impl<E: Election> ScheduleBuilder<E> {
         if !service.take_name(&name) {
             let (schedule, agent) = (schedule(), agent.id().clone());
             return Err(ScheduleError::Taken { schedule, agent });
+        }
+        if !service.has_room(&name) {
+            service.free_name(&name);
+            let (schedule, limit) = (schedule(), MOST);
+            return Err(ScheduleError::TooMany { schedule, limit });
         }
         let record = Arc::<StatusRecord>::default();
         let (times, feed) = match times {

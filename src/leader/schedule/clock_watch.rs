@@ -3,7 +3,7 @@
 //! Decided here: how often the clock is looked at, that it was set if it went otherwise than the time that passes, and what
 //! follows from a clock that does not fit those of others: no schedule runs, and a contender whose clock fits takes over.
 //! After a suspend the clock counts as set, since the runtime's timers stood still. Not here: whether a clock fits
-//! (`clock_judge.rs`), and the reaction of a schedule (`run.rs`, `machine.rs`).
+//! (`clock_judge.rs`), and the reaction of a schedule (`run.rs`, `machine/`).
 
 use std::{
     fmt,

@@ -73,6 +73,16 @@ pub enum ScheduleError {
     /// error names the setting that does.
     #[error(transparent)]
     NotOffered(#[from] NotOffered),
+    /// The agents keep the marks of as many schedules as they may: this one would never run.
+    #[error(
+        "{schedule} does not fit: the agents keep the marks of {limit} schedules; run fewer, under names that stay, or keep the marks in the store of a lease; a name that no leader has asked for in 30 days gives way"
+    )]
+    TooMany {
+        /// The schedule.
+        schedule: AgentId,
+        /// Most schedules of a group.
+        limit: usize,
+    },
     /// There is no System with timers on this thread.
     #[error("there is no actix System on this thread: start schedules inside of one")]
     NoSystem,

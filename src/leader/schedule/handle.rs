@@ -81,7 +81,7 @@ pub struct ScheduleStatus {
     /// How often the work of a tick panicked, or its actor was gone.
     pub failed: u64,
     /// How many answers refused what this host asked: the agent obeys a later leader, a due time lies more than 10 s
-    /// ahead by its clock, or it keeps 256 schedules already.
+    /// ahead by its clock, or it keeps the marks of 256 other schedules.
     pub refused: u64,
     /// How many due times the schedule's [stream](crate::agent::ElectionHandle::schedule_stream) told again, or after
     /// a later one had begun or was skipped: they are not run.

@@ -1,6 +1,6 @@
 //! What goes into the machine of a schedule, and what comes out.
 //!
-//! Not here: what the machine makes of it (`machine.rs`).
+//! Not here: what the machine makes of it (`machine/`).
 
 use crate::{
     clock::WallTime,

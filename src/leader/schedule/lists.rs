@@ -10,7 +10,7 @@
 //! A leader writes of a schedule only after it has read all lists that matter. So where one agent holds what a
 //! leader of an epoch wrote, that epoch knows all that the ones before knew, and the lists before it do not matter
 //! any more. Decided here: which lists matter, and when enough of them have answered. Not here: what becomes of a
-//! schedule of which too few of the former voters are left (`machine.rs`).
+//! schedule of which too few of the former voters are left (`machine/`).
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -12,7 +12,7 @@
 //! | A write without a confirmation gets no answer, and the record is read again. | The write may be applied later; then the next write fails and reads it. |
 //!
 //! Decided here: when the record is read or written, and the answer to a leader. Not here: the leader's next step
-//! (`machine.rs`); which operations run at one time (`mark_task.rs`).
+//! (`machine/`); which operations run at one time (`mark_task.rs`).
 
 use serde::{Deserialize, Serialize};
 

@@ -89,6 +89,11 @@
 //!   noticed: the other voters know their own marks better, and a new leader takes the latest mark that it hears. But
 //!   if the only other voter with the later mark cannot be reached then, a tick that began is begun once more. It never
 //!   leads to a second leader.
+//! - An agent keeps the marks of 256 schedules. [`start`](ScheduleBuilder::start) refuses more
+//!   ([`ScheduleError::TooMany`]); if others keep too many, the leader's diagnosis says which
+//!   ([`MarksFull`](crate::agent::ScheduleFinding::MarksFull)). A leader asks for each of its marks at least once a day. If
+//!   there is no room, a mark that no leader has asked for in 30 days, by the latest due times that were begun, gives way.
+//!   With a lease in a store there is no such limit.
 //! - Every voter takes part, a witness by `agent.schedules().start()?`. In the available mode agents that take
 //!   [`Messages`](crate::leader::Messages) and no part cost each leadership half a second, once: a question to them
 //!   might be under way. Then they are asked, and not waited for until they answer.
@@ -115,7 +120,7 @@
 //! With voters that are changed by stopping all, add or remove one at a time and let the others keep their stores.
 //!
 //! # Where to go next
-//! `machine.rs` is the leader's side, `register.rs` the marks of each agent and `marks.rs` the marks in the store of a
+//! `machine/` is the leader's side, `register.rs` the marks of each agent and `marks.rs` the marks in the store of a
 //! lease, all pure, with `planner.rs` (the due times), `window.rs` (the due times of a stream), `poll.rs` (when enough
 //! have answered) and `lists.rs` (of which voters); `tests/` plays histories of them. `run.rs` drives the machine,
 //! `clock_watch.rs` notices a clock that was set or is off (`clock_judge.rs`, pure), `feed.rs` reads the stream, `service.rs` and `replica.rs` answer and

@@ -1,7 +1,7 @@
 //! Which due time is next, and what becomes of those that were missed.
 //!
 //! Decided here: what each choice of [`Misfire`] means at one moment. Not here: whether the group knows of it
-//! (`machine.rs`).
+//! (`machine/`).
 
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
 //! One question of a leader to the others, and the answers so far.
 //!
-//! Decided here: when enough have answered. Not here: what is asked, and what follows (`machine.rs`).
+//! Decided here: when enough have answered. Not here: what is asked, and what follows (`machine/`).
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -115,7 +115,7 @@ pub(super) const AGAIN: Duration = Duration::from_millis(200);
 pub(super) const PATIENCE: Duration = Duration::from_millis(500);
 
 /// So long the voters of former epochs are waited for: they may be gone for good, and then what they alone knew is
-/// made up for (`machine.rs`).
+/// made up for (`machine/`).
 pub(super) const FORMER: Duration = Duration::from_secs(30);
 
 impl Poll {

@@ -1,6 +1,6 @@
 //! What a leader says to the others, of one question.
 //!
-//! Decided here: by which messages. Not here: to whom, and when (`machine.rs`).
+//! Decided here: by which messages. Not here: to whom, and when (`machine/`).
 
 use crate::protocol::{AgentId, Round};
 

@@ -2,10 +2,13 @@
 //!
 //! Decided here: what is answered to a leader. No leader is obeyed after a later one was heard; what is kept only
 //! grows; and a due time that lies far ahead by the own clock is not kept, so that one host whose clock is wrong
-//! does not use up the due times of a year. Not here: that an answer leaves only after what it says is stored
+//! does not use up the due times of a year. Also how many schedules are kept, and which of them gives way. Not here: that an answer leaves only after what it says is stored
 //! (`replica.rs`).
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -31,13 +34,23 @@ pub struct ScheduleRecord {
     /// In which term each of them was written last. Releases before voters could change kept none.
     #[serde(default)]
     pub(super) written: BTreeMap<AgentId, Term>,
+    /// When a leader has asked for each of them last, by the marks that were kept then, to the day.
+    #[serde(default)]
+    pub(super) asked: BTreeMap<AgentId, WallTime>,
     /// The lists of voters that this agent has known, by their epochs.
     #[serde(default)]
     pub(super) lists: BTreeMap<u64, QuorumList>,
 }
 
-/// An agent keeps no more schedules than this: what a leader says is bounded by nothing else.
-const MOST: usize = 256;
+/// Most schedules of which an agent keeps the marks: what a leader says is bounded by nothing else.
+pub(super) const MOST: usize = 256;
+
+/// A mark that no leader has asked for in this time gives way to that of another schedule. A leader asks for each of its
+/// own at least [once a day](super::machine).
+const GIVES_WAY: Duration = Duration::from_secs(30 * 24 * 3_600);
+
+/// Precision of the time of a question, so that a question alone is seldom stored.
+const DAY: Duration = Duration::from_secs(24 * 3_600);
 
 /// A due time may lie so far ahead, by the clock of the agent that keeps it.
 pub(super) const AHEAD: Duration = Duration::from_secs(10);
@@ -51,10 +64,13 @@ impl ScheduleRecord {
         };
         let round = read.round;
         match self.obey(ballot) {
-            Ok(()) => ScheduleMessage::Held(Held {
-                round,
-                mark: self.marks.get(&read.schedule).copied(),
-            }),
+            Ok(()) => {
+                self.note_asked(&read.schedule);
+                ScheduleMessage::Held(Held {
+                    round,
+                    mark: self.marks.get(&read.schedule).copied(),
+                })
+            }
             Err(why) => ScheduleMessage::Refused(Refused { round, why }),
         }
     }
@@ -113,17 +129,73 @@ impl ScheduleRecord {
         let term = ballot.number.term;
         self.obey(ballot)?;
         let known = self.marks.get(&write.schedule).copied();
-        if known.is_none() && self.marks.len() >= MOST {
-            return Err(MarkRefusal::Full);
-        }
         let mark = write.mark.join(known.unwrap_or(write.mark));
         let is_new = known.is_none_or(|known| mark.begun > known.begun);
         if is_new && mark.begun > now.after(AHEAD) {
             return Err(MarkRefusal::Early);
         }
+        if known.is_none() && self.marks.len() >= MOST {
+            self.make_room(mark.begun)?;
+        }
         self.marks.insert(write.schedule.clone(), mark);
         self.written.insert(write.schedule.clone(), term);
+        self.note_asked(&write.schedule);
         Ok(mark)
+    }
+
+    /// The present time as the marks tell it. No clock of one host alone can make a mark old.
+    fn newest(&self) -> WallTime {
+        let begun = self.marks.values().map(|mark| mark.begun);
+        begun.max().unwrap_or_default()
+    }
+
+    fn note_asked(&mut self, schedule: &AgentId) {
+        if !self.marks.contains_key(schedule) {
+            return;
+        }
+        let now = self.newest();
+        let asked = self.asked.entry(schedule.clone()).or_default();
+        if now.since(*asked) >= DAY {
+            *asked = now;
+        }
+    }
+
+    fn asked_at(&self, schedule: &AgentId, mark: &Mark) -> WallTime {
+        let asked = self.asked.get(schedule).copied();
+        asked.unwrap_or_default().max(mark.begun)
+    }
+
+    /// Forgets the mark that no leader has asked for longest, if that is long enough.
+    fn make_room(&mut self, begun: WallTime) -> Result<(), MarkRefusal> {
+        let now = self.newest().max(begun);
+        let asked = self.marks.iter();
+        let asked = asked.map(|(schedule, mark)| (self.asked_at(schedule, mark), schedule));
+        let (at, oldest) = asked.min().ok_or(MarkRefusal::Full)?;
+        if now.since(at) <= GIVES_WAY {
+            return Err(MarkRefusal::Full);
+        }
+        let oldest = oldest.clone();
+        self.marks.remove(&oldest);
+        self.written.remove(&oldest);
+        self.asked.remove(&oldest);
+        Ok(())
+    }
+
+    /// Whether the mark of one schedule more fits beside those that are kept, and those that were started here.
+    pub(super) fn has_room(
+        &self,
+        more: &AgentId,
+        started: &BTreeSet<AgentId>,
+        now: WallTime,
+    ) -> bool {
+        let now = self.newest().max(now);
+        let is_asked = |(schedule, mark): &(&AgentId, &Mark)| {
+            now.since(self.asked_at(schedule, mark)) <= GIVES_WAY
+        };
+        let kept = self.marks.iter().filter(is_asked);
+        let kept = kept.map(|(schedule, _)| schedule);
+        let all: BTreeSet<_> = kept.chain(started).chain([more]).collect();
+        all.len() <= MOST
     }
 }
 
@@ -227,6 +299,58 @@ mod tests {
         }
         assert_eq!(write(&mut record, 1, "more", 1), refused(MarkRefusal::Full));
         assert_eq!(write(&mut record, 1, "0", 2), held(Some(2)));
+    }
+
+    #[test]
+    fn a_mark_that_no_leader_has_asked_for_in_30_days_gives_way() {
+        let days = |days: u64| days * 24 * 3_600;
+        let mut record = ScheduleRecord::default();
+        let write = |record: &mut ScheduleRecord, schedule: &str, day| {
+            let write = Write {
+                round: Round::default(),
+                ballot: number(1),
+                schedule: id(schedule),
+                mark: Mark::at(WallTime::from_millis(days(day) * 1_000)),
+            };
+            record.write(&id("a"), &write, WallTime::from_millis(days(1_000) * 1_000))
+        };
+        for schedule in 0..MOST {
+            write(&mut record, &schedule.to_string(), 1);
+        }
+        // It runs once a year, and its leader asks for it.
+        write(&mut record, "1", 25);
+        assert_eq!(read(&mut record, 1, "0"), held(Some(days(1))));
+        assert_eq!(write(&mut record, "more", 31), refused(MarkRefusal::Full));
+        assert_eq!(write(&mut record, "more", 32), held(Some(days(32))));
+        assert_eq!(record.marks.len(), MOST);
+        assert_eq!(read(&mut record, 1, "0"), held(Some(days(1))));
+        assert_eq!(
+            read(&mut record, 1, "10"),
+            held(None),
+            "the first of the others"
+        );
+        assert!(!record.written.contains_key(&id("10")));
+    }
+
+    #[test]
+    fn a_schedule_is_started_if_its_mark_fits_beside_the_others() {
+        let mut record = ScheduleRecord::default();
+        let now = WallTime::from_millis(100_000);
+        for schedule in 0..MOST - 1 {
+            write(&mut record, 1, &schedule.to_string(), 1);
+        }
+        let started = |names: &[&str]| names.iter().map(|name| id(name)).collect();
+        let fits = |names: &[&str], now| record.has_room(&id("more"), &started(names), now);
+        assert!(fits(&["0", "1"], now));
+        assert!(!fits(&["0", "other"], now));
+        assert!(
+            fits(&["0", "other"], now.after(GIVES_WAY)),
+            "all but these give way"
+        );
+        assert!(
+            record.has_room(&id("0"), &started(&["other"]), now),
+            "it is kept"
+        );
     }
 
     #[test]

@@ -84,6 +84,10 @@ impl Replica {
         (answers, self.step())
     }
 
+    pub(super) const fn record(&self) -> &ScheduleRecord {
+        &self.record
+    }
+
     fn step(&mut self) -> ReplicaStep {
         let is_asked = !self.waiting.is_empty() || self.record.lists != self.stored.lists;
         if self.saving.is_some() || !is_asked {

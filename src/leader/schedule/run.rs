@@ -1,10 +1,11 @@
 //! A schedule under one leadership, as the work of a leader.
 //!
 //! Decided here: how the machine is driven, and that a panic of the user's work is contained and never ends the
-//! leadership. Not here: any decision (`machine.rs`), and that nothing is polled after the leadership (`agent/lead.rs`).
+//! leadership. Not here: any decision (`machine/`), and that nothing is polled after the leadership (`agent/lead.rs`).
 
 use std::{
     cell::{Cell, RefCell},
+    collections::BTreeSet,
     future::poll_fn,
     ops::ControlFlow,
     pin::{Pin, pin},
@@ -21,6 +22,7 @@ use tracing::{debug, error, warn};
 use crate::{
     agent::{LeaderGuard, ScheduleFinding},
     clock::WallTime,
+    protocol::AgentId,
     supervisor::contain,
 };
 
@@ -30,9 +32,9 @@ use super::{
     handle::{ScheduleState, StatusRecord},
     interface::{DueTick, Now, Rule, ScheduleEffect, ScheduleInput, TickFailed},
     machine::ScheduleMachine,
-    message::LeaderNumber,
+    message::{LeaderNumber, MarkRefusal},
     register::AHEAD,
-    service::{LeaderQuestions, ScheduleService},
+    service::{LeaderQuestions, ScheduleAnswer, ScheduleService},
     tick::Tick,
 };
 
@@ -59,6 +61,8 @@ struct ScheduleTenure<'a> {
     watched: &'a WatchedClock,
     machine: ScheduleMachine<'a>,
     questions: LeaderQuestions,
+    /// Agents that keep too many marks.
+    full: BTreeSet<AgentId>,
     /// The work of the tick that runs.
     running: Option<LocalBoxFuture<'static, Result<(), TickFailed>>>,
 }
@@ -109,6 +113,7 @@ impl Schedule {
             watched,
             machine,
             questions,
+            full: BTreeSet::new(),
             running: None,
         }
     }
@@ -190,6 +195,7 @@ impl ScheduleTenure<'_> {
                     return Poll::Ready(ScheduleInput::StepDown);
                 }
                 if let Poll::Ready(Some(answer)) = self.questions.answers.poll_recv(task) {
+                    self.note_full(&answer);
                     return Poll::Ready(ScheduleInput::Answer {
                         from: answer.from,
                         round: answer.round,
@@ -218,6 +224,27 @@ impl ScheduleTenure<'_> {
             ScheduleEffect::Finish => return ControlFlow::Break(()),
         }
         ControlFlow::Continue(())
+    }
+
+    /// Notes which agents keep no mark because they keep too many.
+    fn note_full(&mut self, answer: &ScheduleAnswer) {
+        let has_changed = if answer.outcome == Err(MarkRefusal::Full) {
+            self.full.insert(answer.from.clone())
+        } else {
+            self.full.remove(&answer.from)
+        };
+        if has_changed {
+            let schedule = self.schedule.rule.name.clone();
+            let agents: Vec<_> = self.full.iter().cloned().collect();
+            let found = (!agents.is_empty()).then(|| ScheduleFinding::MarksFull {
+                schedule: schedule.clone(),
+                agents,
+            });
+            if let Some(found) = &found {
+                warn!(%schedule, "{found}");
+            }
+            self.schedule.service.note(&schedule, found);
+        }
     }
 
     /// Shows how far it is.

@@ -65,6 +65,8 @@ enum Answerers {
     Agents {
         voters: Voters,
         channel: Channel<ScheduleMessage>,
+        /// Those of this agent.
+        marks: Arc<Mutex<Replica>>,
     },
     /// The store of the lease: the agent asks for itself alone.
     Store(MarkTasks),
@@ -161,6 +163,7 @@ impl ScheduleService {
         let channel = messages.channel(NAME).map_err(ScheduleError::Channel)?;
         let routes = Arc::<AnswerRoutes>::default();
         let voters = Voters::new(requirements, &store.record.lists);
+        let marks = Arc::new(Mutex::new(Replica::new(store.record)));
         let actor = ServiceActor {
             reader: agent.downgrade(),
             agent: agent.id().clone(),
@@ -168,7 +171,7 @@ impl ScheduleService {
             voters: voters.clone(),
             channel,
             clock: Arc::clone(&clock),
-            replica: Replica::new(store.record),
+            replica: Arc::clone(&marks),
             store: store.store,
             generation: store.generation,
             routes: Arc::clone(&routes),
@@ -184,6 +187,7 @@ impl ScheduleService {
             answerers: Answerers::Agents {
                 voters,
                 channel: channel.map_err(ScheduleError::Channel)?,
+                marks,
             },
             routes,
             names: Mutex::default(),
@@ -276,6 +280,17 @@ impl ScheduleService {
         }
     }
 
+    /// Whether the agents keep the mark of one schedule more, as far as this agent knows.
+    pub(super) fn has_room(&self, name: &AgentId) -> bool {
+        match &self.answerers {
+            Answerers::Agents { marks, .. } => {
+                let (names, now) = (self.names().clone(), self.clock.now());
+                locked(marks).record().has_room(name, &names, now)
+            }
+            Answerers::Store(_) => true,
+        }
+    }
+
     /// Keeps the name of a schedule; says whether it was free.
     pub(super) fn take_name(&self, name: &AgentId) -> bool {
         self.names().insert(name.clone())
@@ -288,6 +303,10 @@ impl ScheduleService {
     fn names(&self) -> MutexGuard<'_, BTreeSet<AgentId>> {
         self.names.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn locked(replica: &Mutex<Replica>) -> MutexGuard<'_, Replica> {
+    replica.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A store that was begun, and what it held.
@@ -313,12 +332,11 @@ impl BegunStore {
 struct ServiceActor {
     agent: AgentId,
     reader: WeakAgentReader,
-    /// Incarnation in which it asks.
     asker: Incarnation,
     voters: Voters,
     channel: Channel<ScheduleMessage>,
     clock: Arc<dyn WallClock>,
-    replica: Replica,
+    replica: Arc<Mutex<Replica>>,
     store: RecordStore,
     generation: Generation,
     routes: Arc<AnswerRoutes>,
@@ -350,7 +368,7 @@ impl ServiceActor {
         self.voters.note(self.reader.upgrade().as_ref());
         let step = self
             .voters
-            .lists(|lists| self.replica.note_lists(lists.lists()));
+            .lists(|lists| locked(&self.replica).note_lists(lists.lists()));
         self.follow(step.unwrap_or(ReplicaStep::Nothing), ctx);
     }
 
@@ -364,7 +382,7 @@ impl ServiceActor {
                     if let Err(reason) = &saved {
                         warn!(node = %actor.agent, %reason, "schedules not stored: nothing is acknowledged");
                     }
-                    let (replies, step) = actor.replica.saved(saved.is_ok());
+                    let (replies, step) = locked(&actor.replica).saved(saved.is_ok());
                     actor.reply(replies);
                     actor.follow(step, ctx);
                 });
@@ -392,7 +410,7 @@ impl Handler<Envelope<ScheduleMessage>> for ServiceActor {
             | ScheduleMessage::Write(_)) => {
                 // No other agent leads in the quorum mode.
                 if self.voters.may_lead(&from) {
-                    let step = self.replica.ask(from, &said, self.clock.now());
+                    let step = locked(&self.replica).ask(from, &said, self.clock.now());
                     self.follow(step, ctx);
                 }
                 return;

@@ -1,6 +1,6 @@
 //! Where a schedule is under one leadership.
 //!
-//! Not here: how it comes from one to the next (`machine.rs`).
+//! Not here: how it comes from one to the next (`machine/`).
 
 use crate::{clock::WallTime, protocol::Time};
 

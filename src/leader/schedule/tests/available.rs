@@ -121,3 +121,42 @@ fn one_that_has_no_part_in_schedules_delays_the_first_question_and_no_tick() {
     scene.run_until(7_500, false);
     assert_eq!(scene.begun[4..], [6_500, 7_000], "for half a second, once");
 }
+
+#[test]
+fn the_mark_of_a_schedule_that_runs_seldom_is_asked_for_once_a_day() {
+    const DAY: u64 = 24 * 3_600_000;
+    let rule = Rule {
+        name: id(9),
+        times: Box::new(|_| None),
+        misfire: Misfire::AtLeastOnce,
+    };
+    let rounds = Round::default();
+    let mut scene = Scene {
+        machine: ScheduleMachine::new(&rule, id(0), BALLOT, both(), rounds, TickCounts::default()),
+        millis: 100,
+        last: None,
+        asked: false,
+        begun: Vec::new(),
+    };
+    scene.put(ScheduleInput::Start);
+    scene.run_until(3_000, true);
+    assert!(scene.machine.is_established() && scene.machine.is_idle());
+    for _ in 0..3 {
+        scene.asked = false;
+        let now = Now {
+            wall: WallTime::from_millis(scene.millis),
+            time: Time::from_millis(scene.millis),
+        };
+        let wake = scene.machine.wake(now).unwrap().as_millis();
+        assert!(
+            (u128::from(DAY - 5_000)..=u128::from(DAY)).contains(&wake),
+            "{wake}"
+        );
+        scene.millis += DAY - 10_000;
+        scene.run_until(scene.millis + 10, true);
+        assert!(!scene.asked);
+        scene.millis += 10_000;
+        scene.run_until(scene.millis + 30, true);
+        assert!(scene.asked);
+    }
+}

@@ -5,11 +5,11 @@ use std::{collections::BTreeSet, sync::Arc, time::Duration};
 use actix::clock;
 use actix_bully::{
     Group,
-    agent::BullyAgent,
+    agent::{BullyAgent, Finding, ScheduleFinding},
     clock::WallTime,
     leader::schedule::{Misfire, ScheduleError, ScheduleRecord, Tick},
     store::{MemoryStore, TermStore as _},
-    testkit::FaultyStore,
+    testkit::{FaultyStore, VirtualWallClock, cluster::Cluster},
 };
 
 use super::kit::{DAWN, SECOND, begin, every_second, noting};
@@ -70,6 +70,66 @@ fn what_makes_no_sense_is_refused_and_touches_nothing() {
 }
 
 #[test]
+fn more_schedules_than_the_agents_keep_are_refused_and_leave_the_name_free() {
+    play(async {
+        let stage = Stage::new();
+        let toy = Toy::builder("toy", &stage).start().unwrap();
+        begin(&toy);
+        let schedules: Vec<_> = (0..256)
+            .map(|number| toy.every(&format!("s{number}"), SECOND).start(nothing))
+            .collect();
+        let refused = toy.every("more", SECOND).start(nothing).unwrap_err();
+        let is_limit = matches!(refused, ScheduleError::TooMany { limit: 256, .. });
+        assert!(is_limit, "{refused}");
+        let first = schedules.into_iter().next().unwrap().unwrap();
+        first.stop();
+        settle().await;
+        toy.every("more", SECOND).start(nothing).unwrap();
+    });
+}
+
+/// The leader's own agent keeps few marks, and the others too many: they were started with other names once.
+#[test]
+fn a_schedule_whose_mark_the_other_agents_do_not_keep_says_so() {
+    play(async {
+        let cluster = Cluster::builder().agents(3).quorum().start().unwrap();
+        let wall = VirtualWallClock::new(DAWN);
+        let mark = serde_json::json!({"begun": DAWN, "done": DAWN});
+        let marks: serde_json::Map<_, _> = (0..256)
+            .map(|number| (format!("s{number}"), mark.clone()))
+            .collect();
+        let record = serde_json::json!({"promised": null, "marks": marks});
+        let full: ScheduleRecord = serde_json::from_value(record).unwrap();
+        for name in ["agent-1", "agent-2", "agent-3"] {
+            let store = MemoryStore::<ScheduleRecord>::new();
+            if name != "agent-3" {
+                let generation = store.begin().unwrap();
+                store.save(generation, full.clone()).await.unwrap();
+            }
+            let schedules = cluster.handle(name).unwrap().schedules();
+            let schedules = schedules.clock(wall.another()).store(store);
+            schedules.start().unwrap();
+        }
+        cluster.settle().await.unwrap();
+        let leader = cluster.handle("agent-3").unwrap();
+        assert!(leader.is_leader());
+        let schedule = leader.every("x", SECOND).start(nothing).unwrap();
+        clock::sleep(MS(3_000)).await;
+        assert_eq!(schedule.status().begun, 0);
+        let findings = leader.diagnosis().findings;
+        let full = ["agent-1", "agent-2"].map(|name| name.parse().unwrap());
+        let expected = Finding::Schedule(ScheduleFinding::MarksFull {
+            schedule: "x".parse().unwrap(),
+            agents: full.to_vec(),
+        });
+        assert!(findings.contains(&expected), "{findings:?}");
+        schedule.stop();
+        settle().await;
+        assert!(!leader.diagnosis().findings.contains(&expected));
+    });
+}
+
+#[test]
 fn outside_of_a_system_no_schedule_starts() {
     let mut agent = None;
     play(async {
@@ -92,7 +152,7 @@ fn nothing_runs_that_is_not_stored() {
         let toy = Toy::builder("toy", &stage).start().unwrap();
         let log = Log::default();
         let store = Arc::new(FaultyStore::new(MemoryStore::<ScheduleRecord>::new()));
-        let clock = actix_bully::testkit::VirtualWallClock::new(DAWN);
+        let clock = VirtualWallClock::new(DAWN);
         let schedules = toy.schedules().clock(clock).store(Arc::clone(&store));
         schedules.start().unwrap();
         let schedule = every_second(&toy, Misfire::Skip, noting(&log, Duration::ZERO));

@@ -12,17 +12,18 @@
 //! ```
 //!
 //! Decided here: the order of reading, writing and running. Not here: when enough have answered (`poll.rs`), and
-//! what is due (`planner.rs`).
+//! what is due (`planner.rs`). `shown.rs` is what its driver reads.
+
+mod shown;
 
 use std::{collections::BTreeSet, time::Duration};
 
 use crate::{
     clock::WallTime,
-    protocol::{AgentId, Round},
+    protocol::{AgentId, Round, Time},
 };
 
 use super::{
-    due::next,
     interface::{DueTick, Now, Rule, ScheduleEffect, ScheduleInput, TickCounts, TickFailed},
     message::{LeaderNumber, Mark, MarkRefusal},
     planner::{Misfire, NextTick, ON_TIME, TickPlan, plan},
@@ -30,12 +31,14 @@ use super::{
     question::say,
     register::AHEAD,
     stage::{ScheduleStage, TickClaim},
-    window::Frontier,
 };
 
 /// The longest wait for a tick without a look at the wall clock. A clock that is slewed goes wrong by half a millisecond
 /// in a second, so a tick is late by no more than 30 ms; `clock_watch.rs` notices a clock that is set.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
+
+/// Longest time without a question about the mark.
+const ASKS: Duration = Duration::from_secs(24 * 3_600);
 
 /// After work that failed; twice as long after each further failure, up to [`LONGEST_PAUSE`].
 const PAUSE: Duration = Duration::from_secs(1);
@@ -62,6 +65,8 @@ pub(super) struct ScheduleMachine<'a> {
     is_stepping_down: bool,
     is_established: bool,
     failures: u32,
+    /// When anything was asked last.
+    asked_at: Time,
     counts: TickCounts,
 }
 
@@ -90,72 +95,9 @@ impl<'a> ScheduleMachine<'a> {
             is_stepping_down: false,
             is_established: false,
             failures: 0,
+            asked_at: Time::ZERO,
             counts,
         }
-    }
-
-    pub(super) const fn counts(&self) -> TickCounts {
-        self.counts
-    }
-
-    /// The last due time that was begun, as far as it is known.
-    pub(super) const fn last(&self) -> WallTime {
-        self.mark.begun
-    }
-
-    /// The next due time.
-    pub(super) fn upcoming(&self) -> Option<WallTime> {
-        match &self.stage {
-            ScheduleStage::Waiting(due) => *due,
-            ScheduleStage::Claiming(_, claim) => Some(claim.due),
-            ScheduleStage::Running(due) => next(&*self.rule.times, *due),
-            ScheduleStage::Reading(_)
-            | ScheduleStage::Founding(..)
-            | ScheduleStage::Pausing(_)
-            | ScheduleStage::Finished => None,
-        }
-    }
-
-    /// Whether the group has acknowledged the leader.
-    pub(super) const fn is_established(&self) -> bool {
-        self.is_established
-    }
-
-    pub(super) const fn is_running(&self) -> bool {
-        matches!(self.stage, ScheduleStage::Running(_))
-    }
-
-    /// How far it is, for what tells it due times.
-    pub(super) fn frontier(&self) -> Frontier {
-        Frontier {
-            known: self.known(),
-            settled: self.settled,
-            busy: self.stage.busy(),
-        }
-    }
-
-    /// Whether nothing is due, now or later, and the group knows of all that was.
-    pub(super) fn is_idle(&self) -> bool {
-        matches!(self.stage, ScheduleStage::Waiting(None))
-            && self.is_established
-            && self.confirming.is_none()
-            && next(&*self.rule.times, self.settled).is_none()
-    }
-
-    /// After how long it is to look again, unless somebody sets the wall clock.
-    pub(super) fn wake(&self, now: Now) -> Option<Duration> {
-        let stage = match &self.stage {
-            ScheduleStage::Reading(poll)
-            | ScheduleStage::Founding(poll, _)
-            | ScheduleStage::Claiming(poll, _) => Some(poll.look_in(now.time)),
-            ScheduleStage::Waiting(Some(due)) => Some(due.since(now.wall).min(LONGEST_WAIT)),
-            ScheduleStage::Pausing(until) => Some(until.since(now.time)),
-            ScheduleStage::Waiting(None) | ScheduleStage::Running(_) | ScheduleStage::Finished => {
-                None
-            }
-        };
-        let confirming = self.confirming.as_ref().map(|poll| poll.look_in(now.time));
-        stage.into_iter().chain(confirming).min()
     }
 
     pub(super) fn handle(&mut self, now: Now, input: ScheduleInput, out: &mut Vec<ScheduleEffect>) {
@@ -176,6 +118,7 @@ impl<'a> ScheduleMachine<'a> {
                 self.settle(now, out);
             }
         }
+        self.ask_daily(now, out);
         self.say_again(now, out);
     }
 
@@ -230,6 +173,16 @@ impl<'a> ScheduleMachine<'a> {
             return self.finish(out);
         }
         self.follow(now, plan, out);
+    }
+
+    /// A mark that no leader asks for gives way to that of another schedule some day.
+    fn ask_daily(&mut self, now: Now, out: &mut Vec<ScheduleEffect>) {
+        let is_waiting = matches!(self.stage, ScheduleStage::Waiting(_));
+        let is_quiet = self.is_established && self.confirming.is_none() && !self.is_stepping_down;
+        if is_waiting && is_quiet && now.time.since(self.asked_at) >= ASKS {
+            let poll = self.ask(now, Some(self.mark), out);
+            self.confirming = Some(poll);
+        }
     }
 
     fn say_again(&mut self, now: Now, out: &mut Vec<ScheduleEffect>) {
@@ -433,6 +386,7 @@ impl<'a> ScheduleMachine<'a> {
 
     /// Asks all that count: to tell what they know, or to keep this.
     fn ask(&mut self, now: Now, mark: Option<Mark>, out: &mut Vec<ScheduleEffect>) -> Poll {
+        self.asked_at = now.time;
         self.rounds.counter = self.rounds.counter.saturating_add(1);
         let round = self.rounds;
         let purpose = mark.map_or(Purpose::Read, |_| Purpose::Write);

@@ -1,0 +1,81 @@
+//! What the driver of a schedule reads of its machine.
+//!
+//! Decided here: when the machine is to look again. Not here: what it does then (`mod.rs`).
+
+use std::time::Duration;
+
+use super::{ASKS, LONGEST_WAIT, ScheduleMachine};
+use crate::{
+    clock::WallTime,
+    leader::schedule::{
+        due::next,
+        interface::{Now, TickCounts},
+        stage::ScheduleStage,
+        window::Frontier,
+    },
+};
+
+impl ScheduleMachine<'_> {
+    pub(in crate::leader::schedule) const fn counts(&self) -> TickCounts {
+        self.counts
+    }
+
+    /// The last due time that was begun, as far as it is known.
+    pub(in crate::leader::schedule) const fn last(&self) -> WallTime {
+        self.mark.begun
+    }
+
+    /// The next due time.
+    pub(in crate::leader::schedule) fn upcoming(&self) -> Option<WallTime> {
+        match &self.stage {
+            ScheduleStage::Waiting(due) => *due,
+            ScheduleStage::Claiming(_, claim) => Some(claim.due),
+            ScheduleStage::Running(due) => next(&*self.rule.times, *due),
+            ScheduleStage::Reading(_)
+            | ScheduleStage::Founding(..)
+            | ScheduleStage::Pausing(_)
+            | ScheduleStage::Finished => None,
+        }
+    }
+
+    /// Whether the group has acknowledged the leader.
+    pub(in crate::leader::schedule) const fn is_established(&self) -> bool {
+        self.is_established
+    }
+
+    pub(in crate::leader::schedule) const fn is_running(&self) -> bool {
+        matches!(self.stage, ScheduleStage::Running(_))
+    }
+
+    /// How far it is, for what tells it due times.
+    pub(in crate::leader::schedule) fn frontier(&self) -> Frontier {
+        Frontier {
+            known: self.known(),
+            settled: self.settled,
+            busy: self.stage.busy(),
+        }
+    }
+
+    /// Whether nothing is due, now or later, and the group knows of all that was.
+    pub(in crate::leader::schedule) fn is_idle(&self) -> bool {
+        matches!(self.stage, ScheduleStage::Waiting(None))
+            && self.is_established
+            && self.confirming.is_none()
+            && next(&*self.rule.times, self.settled).is_none()
+    }
+
+    /// After how long it is to look again, unless somebody sets the wall clock.
+    pub(in crate::leader::schedule) fn wake(&self, now: Now) -> Option<Duration> {
+        let stage = match &self.stage {
+            ScheduleStage::Reading(poll)
+            | ScheduleStage::Founding(poll, _)
+            | ScheduleStage::Claiming(poll, _) => Some(poll.look_in(now.time)),
+            ScheduleStage::Waiting(Some(due)) => Some(due.since(now.wall).min(LONGEST_WAIT)),
+            ScheduleStage::Pausing(until) => Some(until.since(now.time)),
+            ScheduleStage::Waiting(None) => Some(self.asked_at.after(ASKS).since(now.time)),
+            ScheduleStage::Running(_) | ScheduleStage::Finished => None,
+        };
+        let confirming = self.confirming.as_ref().map(|poll| poll.look_in(now.time));
+        stage.into_iter().chain(confirming).min()
+    }
+}
