@@ -63,7 +63,10 @@ impl Protocol {
                 true
             }
             Self::Quorum => {
-                let is_of_disks = matches!(fault, Fault::OtherTimings | Fault::RollingChange);
+                let is_of_disks = matches!(
+                    fault,
+                    Fault::OtherTimings | Fault::RollingChange | Fault::SlowDisk
+                );
                 fault.is_general() || is_of_disks || fault.is_of_memory()
             }
             Self::Voters => {

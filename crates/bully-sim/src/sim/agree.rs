@@ -2,7 +2,10 @@
 
 use std::{fmt, time::Duration};
 
-use super::{World, node::NodeIndex};
+use super::{
+    World,
+    node::{Node, NodeIndex},
+};
 use bully_core::protocol::{AgentId, Election, Leader, MemberKind, Rank, Term, Time, View};
 
 impl<E: Election> World<E> {
@@ -86,9 +89,10 @@ impl<E: Election> World<E> {
         ranks.max()
     }
 
-    /// Whether every agent has started, and no message of an election is under way.
+    /// Whether every agent has started, and neither a message of an election is under way nor a record is written.
     pub fn is_calm(&self) -> bool {
-        self.to_start == 0 && self.transit.under_way == 0
+        let is_saving = |node: &Node<E>| node.saving.is_some();
+        self.to_start == 0 && self.transit.under_way == 0 && !self.nodes.iter().any(is_saving)
     }
 
     /// The members that run, hanging ones not counted, with their views; in the order in which they

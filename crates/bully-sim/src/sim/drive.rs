@@ -17,8 +17,8 @@ use super::{
 use crate::trace::Happening;
 use bully_core::driver::MembersReports as _;
 use bully_core::protocol::{
-    After, AgentId, Birth, Effect, Effects, EffectsOf, Election, Event, Identity, Incarnation,
-    Input, InputOf, Leader, Role, Term, Time, Unheard,
+    After, AgentId, Birth, Effect, EffectOf, Effects, EffectsOf, Election, Event, Identity,
+    Incarnation, Input, InputOf, Leader, Role, Term, Time, Unheard, View,
 };
 
 /// What all the drivers share.
@@ -89,6 +89,7 @@ impl<E: Election> World<E> {
                 }
                 self.obey(at, incarnation, input);
             }
+            Scheduled::Written { at, incarnation } => self.on_written(at, incarnation),
             Scheduled::Start(at) => {
                 self.to_start = self.to_start.saturating_sub(1);
                 if self
@@ -295,45 +296,67 @@ impl<E: Election> World<E> {
             node.role = view.role;
             self.transit.trace.role(self.now, &me, view.role);
         }
-        let (old, incarnation) = (node.published, node.incarnation);
+        let old = node.published;
         if old != view.leading {
             self.driver.shrinks(&mut node.published); // before the first effect
         }
-        let suffers = self.execute(at, &me, clock, Situation::of(&view));
-        let node = self.nodes.get_mut(at.0);
-        if let Some(node) = node.filter(|_| suffers != Some(Reaction::Crash)) {
-            let mut kept = node.contract.sees(&view);
+        let mut effects = mem::take(&mut self.driver.effects);
+        let suffers = self.execute(at, &me, clock, &view, &mut effects.drain());
+        self.driver.effects = effects;
+        self.conclude(at, &me, &view, old, suffers);
+    }
+
+    /// The end of a step: publishes what its agent believes. `old` is what it believed before. If the agent waits for its
+    /// record, this is done when that is durable.
+    pub(super) fn conclude(
+        &mut self,
+        at: NodeIndex,
+        me: &AgentId,
+        view: &View,
+        old: Option<Term>,
+        suffers: Option<Reaction>,
+    ) {
+        let Some(node) = self.nodes.get_mut(at.0) else {
+            return;
+        };
+        let (incarnation, is_saving) = (node.incarnation, node.saving.is_some());
+        if suffers != Some(Reaction::Crash) && !is_saving {
+            let mut kept = node.contract.sees(view);
             let shifts = node.leader != view.leader || old != view.leading;
             if shifts {
                 node.leader.clone_from(&view.leader);
                 self.driver.shifted();
             }
             if node.contract.has_update() || shifts {
-                let followed = ContractState::follows(&me, &view, &node.known.members);
+                let followed = ContractState::follows(me, view, &node.known.members);
                 kept = kept.and(followed);
             }
             self.driver.broken = kept.err().or(self.driver.broken);
             self.driver.grows(&mut node.published, view.leading); // after the last effect
             node.valid_until = view.valid_until;
         }
+        if is_saving {
+            self.driver.shifted();
+        }
         if old != view.leading {
-            self.note_leader(&me, incarnation, view.leading);
+            self.note_leader(me, incarnation, view.leading.filter(|_| !is_saving));
         }
         match suffers {
             Some(Reaction::Crash) => self.crash_at(at),
             Some(Reaction::Pause) => self.pause_at(at),
-            Some(Reaction::Isolate) => self.isolate(&me),
+            Some(Reaction::Isolate) => self.isolate(me),
             None => {}
         }
     }
 
-    /// Executes the effects of one step, in order.
-    fn execute(
+    /// Executes the effects of one step, in order, up to a record that takes time.
+    pub(super) fn execute(
         &mut self,
         at: NodeIndex,
         me: &AgentId,
         clock: Time,
-        situation: Situation,
+        view: &View,
+        effects: &mut dyn Iterator<Item = EffectOf<E>>,
     ) -> Option<Reaction> {
         let (now, transit, driver) = (self.now, &mut self.transit, &mut self.driver);
         let node = self.nodes.get_mut(at.0)?;
@@ -342,15 +365,23 @@ impl<E: Election> World<E> {
             index: at,
             incarnation,
             epoch: node.epoch(),
-            situation,
+            situation: Situation::of(view),
         };
-        let mut effects = mem::take(&mut driver.effects);
         let mut suffers = None;
-        for effect in effects.drain() {
+        while let Some(effect) = effects.next() {
             match effect {
                 // No store is in a world: an election that has one makes it a member, as `lease::Simulated` does.
                 Effect::Ask(_) => {}
-                Effect::Persist(record) => node.durable = Some(record),
+                Effect::Persist(record) if node.write_time.is_zero() => {
+                    node.durable = Some(record);
+                }
+                Effect::Persist(record) => {
+                    let until = now.after(node.write_time);
+                    node.begin_write(record, effects.collect(), view, until);
+                    let written = Scheduled::Written { at, incarnation };
+                    transit.queue.push(until, written);
+                    break;
+                }
                 Effect::Send { to, message } => {
                     let message = as_heard(message, me, node.may_be, &mut driver.broken);
                     let reaction = transit.send_to(now, sender, &node.known, &to, message);
@@ -365,17 +396,10 @@ impl<E: Election> World<E> {
                     let fires = fires.after(self.random.span(driver.lateness));
                     // Reserved even where nothing is queued now: a moved timer keeps its turn.
                     let setting = transit.queue.reserve();
-                    let mut running = RunningTimer::new(timer, due, fires, setting);
-                    let before = node.timers.iter().position(|t| t.timer == timer);
-                    let before = before.map(|index| node.timers.remove(index));
-                    if let Some(before) = before.filter(|before| before.queued_at <= fires) {
-                        running.queued_at = before.queued_at;
-                        running.queued = before.queued;
-                    } else {
+                    if node.run_timer(RunningTimer::new(timer, due, fires, setting)) {
                         let due = Scheduled::Timer { at, timer, setting };
                         transit.queue.push_as(fires, setting, due);
                     }
-                    node.timers.push(running);
                 }
                 Effect::CancelTimer(timer) => node.timers.retain(|t| t.timer != timer),
                 Effect::Notify(event) => {
@@ -395,7 +419,6 @@ impl<E: Election> World<E> {
                 }
             }
         }
-        driver.effects = effects;
         suffers
     }
 

@@ -71,6 +71,7 @@ mod builder;
 mod change;
 mod clock;
 mod contract;
+mod disk;
 mod drive;
 mod node;
 mod queue;

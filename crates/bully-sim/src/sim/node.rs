@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use super::{clock::SkewedClock, contract::ContractState, world::Scheduled};
+use super::{clock::SkewedClock, contract::ContractState, disk::Saving, world::Scheduled};
 use crate::faults::SplitMix64;
 use bully_core::protocol::{
     AgentId, Election, Event, Incarnation, Leader, MemberKind, Members, MinimumRole, PeerMessage,
@@ -107,8 +107,11 @@ pub(super) struct Node<E: Election> {
     pub(super) clock: SkewedClock,
     pub(super) timers: Vec<RunningTimer<E::Timer>>,
     pub(super) known: KnownMembers,
-    /// What waits while the agent hangs.
+    /// What waits while the agent hangs, or its record is written.
     pub(super) hanging: Option<Vec<Scheduled<E>>>,
+    /// How long its disk takes for a record, and the step that waits for one.
+    pub(super) write_time: Duration,
+    pub(super) saving: Option<Saving<E>>,
     /// How many commands are due now, since they waited while it hung, or were given after these.
     pub(super) behind: usize,
     pub(super) role: Role,
@@ -179,6 +182,8 @@ impl<E: Election> Node<E> {
             timers: Vec::new(),
             known,
             hanging: None,
+            write_time: Duration::ZERO,
+            saving: None,
             behind: 0,
             role: Role::default(),
             leader: None,
@@ -214,12 +219,24 @@ impl<E: Election> Node<E> {
         self.requirements.as_ref().map_or(0, |asked| asked.epoch)
     }
 
+    /// Sets a timer. Says whether it needs an entry of its own in the queue.
+    pub(super) fn run_timer(&mut self, mut timer: RunningTimer<E::Timer>) -> bool {
+        let before = self.timers.iter().position(|t| t.timer == timer.timer);
+        let before = before.map(|index| self.timers.remove(index));
+        let kept = before.filter(|before| before.queued_at <= timer.fires);
+        if let Some(kept) = &kept {
+            (timer.queued_at, timer.queued) = (kept.queued_at, kept.queued);
+        }
+        self.timers.push(timer);
+        kept.is_none()
+    }
+
     /// Whether it runs, be it that it hangs.
     pub(super) fn is_alive(&self) -> bool {
         self.machine.is_some()
     }
 
-    /// Whether it runs and does not hang.
+    /// Whether it runs, and neither hangs nor waits for a record.
     pub(super) fn is_running(&self) -> bool {
         self.machine.is_some() && self.hanging.is_none()
     }

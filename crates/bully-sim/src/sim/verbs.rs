@@ -83,20 +83,18 @@ impl<E: Election> World<E> {
         let Some(node) = self.nodes.get_mut(at.0) else {
             return false;
         };
+        if node.saving.is_some() {
+            return false; // it goes on when its record is written
+        }
         let Some(mut waiting) = node.hanging.take() else {
             return false;
         };
-        let is_command = |due: &&Scheduled<E>| matches!(due, Scheduled::Command { .. });
-        node.behind = waiting.iter().filter(is_command).count();
         if self.random.chance(500) {
             waiting.sort_by_key(|due| matches!(due, Scheduled::Timer { .. }));
         }
         self.driver.shifted();
         self.happened(at, Happening::Resumed);
-        for due in waiting {
-            // By the queue, so that the invariants are checked after each of them.
-            self.transit.queue.push(self.now, due);
-        }
+        self.release(at, waiting);
         true
     }
 
@@ -114,7 +112,7 @@ impl<E: Election> World<E> {
             Some(old) => {
                 node.incarnation = next;
                 (node.durable, node.clock) = (old.durable.take(), old.clock);
-                node.store = old.store;
+                (node.store, node.write_time) = (old.store, old.write_time);
                 node.is_wiped = old.is_wiped;
                 if let Some(why) = node.refusal(&id) {
                     (old.durable, old.clock) = (node.durable.take(), node.clock);
@@ -300,12 +298,11 @@ impl<E: Election> World<E> {
         self.driver.shifted();
         self.driver.shrinks(&mut node.published);
         node.timers.clear();
-        // No agent will read these messages: the world would else wait for them for ever.
-        for due in node.hanging.take().into_iter().flatten() {
-            if let Scheduled::Message(sent) = due {
-                self.transit.has_arrived(&sent);
-            }
+        if let Some(saving) = node.saving.take() {
+            node.durable = Some(saving.record); // the system ends the write that its process began
         }
+        let waiting = node.hanging.take().unwrap_or_default();
+        self.pass_over(waiting);
     }
 
     pub(super) fn alive(&self, name: &str) -> Option<NodeIndex> {

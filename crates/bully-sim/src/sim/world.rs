@@ -89,6 +89,11 @@ pub(super) enum Scheduled<E: Election> {
         incarnation: Incarnation,
         input: InputOf<E>,
     },
+    /// The record of this incarnation is durable.
+    Written {
+        at: NodeIndex,
+        incarnation: Incarnation,
+    },
     Start(NodeIndex),
     Update(MemberUpdate),
     Change(Box<super::change::PendingChange>),
@@ -349,11 +354,16 @@ impl<E: Election> World<E> {
         self.transit.last_arrival
     }
 
-    /// When the last message that is under way has arrived, and every agent knows which others are there, unless
-    /// something else happens before.
+    /// When the last message that is under way has arrived, every record is written, and every agent knows which others are
+    /// there, unless something else happens before.
     pub(super) fn all_told_at(&self) -> Time {
         let told = self.now.after(self.detection.takes().max);
-        self.transit.last_arrival.max(told)
+        let saving = self.nodes.iter().filter_map(|node| node.saving.as_ref());
+        let written = saving.map(|saving| saving.until).max();
+        self.transit
+            .last_arrival
+            .max(told)
+            .max(written.unwrap_or_default())
     }
 
     /// Ends the run: this promise is broken. The first one counts.

@@ -274,7 +274,10 @@ impl Scenario for QuorumScenario {
     /// Without disks all have the same promise, many restart at once, and of two processes of a name one abstains. Where
     /// the voters are changed, each epoch forgets which stores took part.
     fn takes(&self, fault: Fault) -> bool {
-        let is_of_disks = matches!(fault, Fault::OtherTimings | Fault::RollingChange);
+        let is_of_disks = matches!(
+            fault,
+            Fault::OtherTimings | Fault::RollingChange | Fault::SlowDisk
+        );
         let is_own = match &self.watch.sound.diskless {
             None if self.changes => is_of_disks || fault == Fault::VoterChange,
             None => is_of_disks || fault.is_of_memory(),

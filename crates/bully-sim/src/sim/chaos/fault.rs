@@ -77,11 +77,13 @@ pub enum Fault {
     SecondEnds,
     /// An agent crashes and comes back with a new store under its old name, or with a backup.
     OtherStore,
+    /// From now on an agent's disk needs time for each record.
+    SlowDisk,
 }
 
 impl Fault {
     /// Every kind. New ones come last, so that histories with faults by name stay as they are.
-    pub const ALL: [Self; 34] = [
+    pub const ALL: [Self; 35] = [
         Self::Loss,
         Self::Duplication,
         Self::Reordering,
@@ -116,17 +118,19 @@ impl Fault {
         Self::SecondProcess,
         Self::SecondEnds,
         Self::OtherStore,
+        Self::SlowDisk,
     ];
 
     /// Whether it can happen in every election: only the quorum election promises anything to
     /// members with different timings, changes its voters while it runs, tells stores apart or hears answers to a
-    /// former incarnation, and only without disks is it more than several crashes that many restart at once.
+    /// former incarnation, and only without disks is it more than several crashes that many restart at once. Only an election
+    /// that keeps a record waits for a disk.
     #[must_use]
     pub const fn is_general(self) -> bool {
         !matches!(
             self,
             Self::OtherTimings | Self::RollingChange | Self::Outage | Self::VoterChange
-        ) && !matches!(self, Self::LaterIncarnation)
+        ) && !matches!(self, Self::LaterIncarnation | Self::SlowDisk)
             && !self.is_of_memory()
     }
 
@@ -211,6 +215,7 @@ impl fmt::Display for Fault {
             Self::SecondProcess => "second process",
             Self::SecondEnds => "second ends",
             Self::OtherStore => "other store",
+            Self::SlowDisk => "slow disk",
         })
     }
 }

@@ -200,6 +200,7 @@ impl<S: Scenario> Run<'_, S> {
         let all: Vec<AgentId> = self.world.agents().cloned().collect();
         let all_return = self.random.chance(600);
         for agent in &all {
+            self.world.set_write_time(agent, Duration::ZERO);
             self.world.resume(agent);
             if all_return || self.world.believers().is_empty() && self.random.chance(700) {
                 self.world.restart(agent);

@@ -15,6 +15,13 @@ use crate::{
 };
 use bully_core::protocol::{After, AgentId, Election};
 
+/// What a trap does, as a fault.
+const TRAPS: [(Reaction, Fault); 3] = [
+    (Reaction::Crash, Fault::CrashAfterSend),
+    (Reaction::Pause, Fault::PauseAfterSend),
+    (Reaction::Isolate, Fault::IsolateAfterSend),
+];
+
 /// The source of all evil in one history.
 #[derive(Debug)]
 pub(super) struct Nemesis {
@@ -120,16 +127,11 @@ impl Nemesis {
                 self.separate(world, fault, random);
                 None
             }
-            Fault::CrashAfterSend => {
-                set_trap(world, Reaction::Crash, scenario.decisive(), random);
-                None
-            }
-            Fault::PauseAfterSend => {
-                set_trap(world, Reaction::Pause, scenario.decisive(), random);
-                None
-            }
-            Fault::IsolateAfterSend => {
-                set_trap(world, Reaction::Isolate, scenario.decisive(), random);
+            Fault::CrashAfterSend | Fault::PauseAfterSend | Fault::IsolateAfterSend => {
+                let found = TRAPS.iter().find(|(_, named)| *named == fault);
+                if let Some((reaction, _)) = found {
+                    set_trap(world, *reaction, scenario.decisive(), random);
+                }
                 None
             }
             Fault::LateTimers => {
@@ -170,6 +172,7 @@ impl Nemesis {
             Fault::SecondProcess => self.begin_second(world, scenario, random),
             Fault::SecondEnds => self.end_second(world, random),
             Fault::OtherStore => self.replace_store(world, scenario, random),
+            Fault::SlowDisk => slow_down(world, scenario.delay_bound(), random),
         }
     }
 
@@ -228,11 +231,7 @@ impl Nemesis {
         ] {
             self.coverage.meets(fault, situations);
         }
-        for (reaction, fault) in [
-            (Reaction::Crash, Fault::CrashAfterSend),
-            (Reaction::Pause, Fault::PauseAfterSend),
-            (Reaction::Isolate, Fault::IsolateAfterSend),
-        ] {
+        for (reaction, fault) in TRAPS {
             self.coverage.count(fault, world.sprung(reaction));
             self.coverage.meets(fault, &world.trapped(reaction));
         }
@@ -363,6 +362,18 @@ pub(super) fn target<E: Election>(world: &World<E>, random: &mut SplitMix64) -> 
     }
     let all: Vec<&AgentId> = world.agents().filter(|id| world.is_running(id)).collect();
     random.pick(&all).map(|id| (*id).clone())
+}
+
+/// A disk becomes slow, or fast again.
+fn slow_down<E: Election>(
+    world: &mut World<E>,
+    bound: Duration,
+    random: &mut SplitMix64,
+) -> Option<Situation> {
+    let span = bound * u32::try_from(random.below(60)).unwrap_or(0);
+    strikes(world, random, |world, agent| {
+        world.set_write_time(agent, span)
+    })
 }
 
 /// One of the dead begins its next incarnation.

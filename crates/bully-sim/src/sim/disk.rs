@@ -1,0 +1,114 @@
+//! A disk that needs time: the rest of a step waits until its record is written, and so does everything else.
+//!
+//! Decided here: what waits, and what a crash leaves on the disk. It is what an agent does
+//! (`actix_bully::agent`): effects in front of the record leave at once, the others when it is durable, and messages,
+//! timers and commands that come meanwhile are handled afterwards, in their order.
+
+use std::{mem, time::Duration};
+
+use super::{
+    World,
+    node::{Node, NodeIndex},
+    world::Scheduled,
+};
+use bully_core::protocol::{EffectOf, Election, Incarnation, Time, View};
+
+/// A step whose record is being written.
+#[derive(Debug)]
+pub(super) struct Saving<E: Election> {
+    pub(super) record: E::Durable,
+    /// What is to be done when it is durable.
+    pub(super) rest: Vec<EffectOf<E>>,
+    /// What the step made of its agent's view.
+    pub(super) view: View,
+    /// When the record is durable.
+    pub(super) until: Time,
+}
+
+impl<E: Election> Node<E> {
+    /// A record is durable at that time, and the agent does nothing before.
+    pub(super) fn begin_write(
+        &mut self,
+        record: E::Durable,
+        rest: Vec<EffectOf<E>>,
+        view: &View,
+        until: Time,
+    ) {
+        let view = view.clone();
+        self.hanging = Some(Vec::new());
+        self.saving = Some(Saving {
+            record,
+            rest,
+            view,
+            until,
+        });
+    }
+}
+
+impl<E: Election> World<E> {
+    /// From now on the disk of an agent takes this long for each record; zero: no time, which is the default. A write
+    /// that has begun takes as long as it would have.
+    pub fn set_write_time(&mut self, agent: impl AsRef<str>, span: Duration) -> bool {
+        let at = self.transit.directory.find(agent.as_ref());
+        let Some(node) = at.and_then(|at| self.nodes.get_mut(at.0)) else {
+            return false;
+        };
+        if mem::replace(&mut node.write_time, span) == span {
+            return false;
+        }
+        self.transit.trace.mark(self.now, || {
+            format!("{} writes in {span:?}", agent.as_ref())
+        });
+        true
+    }
+
+    /// A record is durable: the rest of its step is done, and what came meanwhile is handled.
+    pub(super) fn on_written(&mut self, at: NodeIndex, incarnation: Incarnation) {
+        let name = self.transit.directory.name(at).cloned();
+        let node = self.nodes.get_mut(at.0);
+        let node = node.filter(|node| node.incarnation == incarnation && node.is_alive());
+        let (Some(me), Some(node)) = (name, node) else {
+            return;
+        };
+        let Some(saving) = node.saving.take() else {
+            return;
+        };
+        node.durable = Some(saving.record);
+        let waiting = node.hanging.take().unwrap_or_default();
+        // Timers count from now; a lease that has run out meanwhile shows by its end.
+        let (clock, view, before) = (node.clock.read(self.now), saving.view, node.published);
+        let mut rest = saving.rest.into_iter();
+        let suffers = self.execute(at, &me, clock, &view, &mut rest);
+        self.conclude(at, &me, &view, before, suffers);
+        self.driver.shifted();
+        self.release(at, waiting);
+    }
+
+    /// What gathered comes now, by the queue, so that the invariants are checked after each of it. It waits on where
+    /// another record is written; no agent reads it that has ended.
+    pub(super) fn release(&mut self, at: NodeIndex, waiting: Vec<Scheduled<E>>) {
+        let Some(node) = self.nodes.get_mut(at.0) else {
+            return;
+        };
+        if let Some(list) = &mut node.hanging {
+            return list.extend(waiting);
+        }
+        if !node.is_alive() {
+            return self.pass_over(waiting);
+        }
+        let is_command = |due: &&Scheduled<E>| matches!(due, Scheduled::Command { .. });
+        node.behind = waiting.iter().filter(is_command).count();
+        for due in waiting {
+            self.transit.queue.push(self.now, due);
+        }
+    }
+
+    /// No agent will read these messages: the world would else wait for them for ever.
+    pub(super) fn pass_over(&mut self, waiting: Vec<Scheduled<E>>) {
+        for due in waiting {
+            if let Scheduled::Message(sent) = due {
+                self.transit.has_arrived(&sent);
+            }
+        }
+    }
+}
