@@ -17,4 +17,5 @@ mod kit;
 mod losses;
 #[cfg(feature = "planted")]
 mod mutants;
+mod slow_voters;
 mod stores;

@@ -9,7 +9,7 @@ use std::{collections::BTreeSet, time::Duration};
 use tracing::debug;
 
 use super::{
-    ClaimReply, Defect, Elect, Ok, Out, Refusal, Yield,
+    ClaimReply, Defect, Elect, Ok, Out, QuorumConfig, Refusal, Yield,
     claim::Reason,
     core::Core,
     seal::higher,
@@ -28,7 +28,7 @@ pub(super) struct Asking {
     pub(super) replied: BTreeSet<AgentId>,
     /// The longest time that a refusal named.
     retry: Duration,
-    due: Time,
+    pub(super) due: Time,
     pub(super) before: Option<Predecessor>,
 }
 
@@ -57,7 +57,7 @@ impl Asking {
             return Err(Next::Stay);
         };
         let round = core.next_round();
-        let wait = core.config.timings.round();
+        let wait = core.begin_questions();
         debug!(target: "actix_bully", node = %core.me.id, %term, "election begins");
         core.ask_voters(
             Elect {
@@ -173,11 +173,12 @@ impl Asking {
         }
     }
 
-    pub(super) fn on_round_due(&mut self, core: &Core, now: Time, out: &mut Out) -> Next {
+    pub(super) fn on_round_due(&mut self, core: &mut Core, now: Time, out: &mut Out) -> Next {
         if now < self.due {
             out.set_timer(BullyTimer::Round, self.due.since(now));
             return Next::Stay;
         }
+        core.note_unanswered();
         self.decide(core, now)
     }
 }
@@ -193,14 +194,30 @@ pub(super) struct Claiming {
     before: Option<Predecessor>,
     /// The seal of the highest term that the votes reported, this agent's own included.
     seal: Option<Box<SealRecord>>,
+    /// Why it may claim that term.
+    reason: Reason,
+    answers: Answers,
 }
+
+/// The answers to a claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Answers {
+    /// No voter has refused. Number of rounds that ran out one after the other without a new vote, and whether the
+    /// present one has brought one.
+    Votes { quiet: u8, is_new: bool },
+    /// A voter has refused.
+    Refused,
+}
+
+/// Number of rounds without a new vote after which a candidate asks for a higher term.
+const QUIET: u8 = 2;
 
 impl Claiming {
     /// Votes for this agent itself, and asks the others for their votes.
     pub(super) fn begin(
         core: &mut Core,
         now: Time,
-        (term, reason): (Term, &Reason),
+        (term, reason): (Term, Reason),
         before: Option<Predecessor>,
         out: &mut Out,
     ) -> Result<State, Next> {
@@ -218,9 +235,10 @@ impl Claiming {
         }
         // `claim-beside-own-vote`: the others vote while this agent's own vote is being written. What
         // comes back waits for the disk, so nothing is counted that this agent could forget.
+        core.open_claim = None;
         core.ask_voters(reason.claim(core, term, score), out);
         core.vote_for_myself(now, term, out);
-        let wait = core.config.timings.round();
+        let wait = core.claim_round();
         out.cancel_timer(BullyTimer::Election);
         out.set_timer(BullyTimer::Round, wait);
         Ok(State::Claiming(Self {
@@ -230,6 +248,11 @@ impl Claiming {
             due: now.after(wait),
             before,
             seal: core.voter.record.seal().cloned().map(Box::new),
+            reason,
+            answers: Answers::Votes {
+                quiet: 0,
+                is_new: false,
+            },
         }))
     }
 
@@ -250,14 +273,43 @@ impl Claiming {
         }
         if reply.granted {
             self.seal = higher(&core.config, self.seal.take(), reply.seal.as_deref());
-            self.votes.insert(from.clone());
+            if self.votes.insert(from.clone())
+                && let Answers::Votes { is_new, .. } = &mut self.answers
+            {
+                *is_new = true;
+            }
             return self.count(core);
         }
         if reply.seen > reply.term {
             return Next::again(Duration::ZERO, self.before.take()); // this term can no longer win
         }
         self.retry = self.retry.max(reply.retry.into());
+        self.answers = Answers::Refused;
         Next::Stay
+    }
+
+    /// `late-vote-counts`: an answer to a claim that ran out, while this agent has claimed nothing and voted for no other
+    /// agent since.
+    pub(super) fn on_late_reply(
+        core: &mut Core,
+        now: Time,
+        from: &AgentId,
+        reply: &ClaimReply,
+        out: &mut Out,
+    ) -> Next {
+        let claim = core.open_claim.take();
+        let Some(mut claim) = claim.filter(|claim| core.has_voted_for_itself(claim.term)) else {
+            core.ignore(Role::Candidate, "an answer to another claim");
+            return Next::Stay;
+        };
+        let next = claim.on_claim_reply(core, now, from, reply);
+        match (&next, &claim.answers) {
+            (Next::Stay, Answers::Votes { .. }) => core.open_claim = Some(claim),
+            (Next::Stay, Answers::Refused) => {}
+            (Next::Become(Start::Again { .. }), _) => return Next::Stay, // the next round is under way
+            (Next::Become(_), _) => out.cancel_timer(BullyTimer::Election),
+        }
+        next
     }
 
     pub(super) fn count(&self, core: &Core) -> Next {
@@ -287,11 +339,41 @@ impl Claiming {
         Next::own_slot(None)
     }
 
-    pub(super) fn on_round_due(&mut self, now: Time, out: &mut Out) -> Next {
+    pub(super) fn on_round_due(&mut self, core: &mut Core, now: Time, out: &mut Out) -> Next {
         if now < self.due {
             out.set_timer(BullyTimer::Round, self.due.since(now));
             return Next::Stay;
         }
-        Next::again(self.retry, self.before.take())
+        if !self.asks_again(core) {
+            let (retry, before) = (self.retry, self.before.take());
+            if self.answers != Answers::Refused && keeps_term(&core.config) {
+                core.open_claim = Some(Box::new(self.clone()));
+            }
+            return Next::again(retry, before);
+        }
+        let Some(score) = core.me.eligible() else {
+            return Next::own_slot(self.before.take());
+        };
+        core.ask_voters(self.reason.claim(core, self.term, score), out);
+        let wait = core.claim_round();
+        self.due = now.after(wait);
+        out.set_timer(BullyTimer::Round, wait);
+        Next::Stay
     }
+
+    /// `same-term-again`: whether the next round is for the same term. A voter whose disk is slow writes its vote still, and a
+    /// vote that was lost is given again; for a higher term each voter would have to write once more.
+    fn asks_again(&mut self, core: &Core) -> bool {
+        let Answers::Votes { quiet, is_new } = &mut self.answers else {
+            return false;
+        };
+        *quiet = if *is_new { 0 } else { quiet.saturating_add(1) };
+        *is_new = false;
+        *quiet < QUIET && keeps_term(&core.config)
+    }
+}
+
+/// Whether a vote counts however late it comes. Without disks votes expire.
+fn keeps_term(config: &QuorumConfig) -> bool {
+    config.diskless().is_none() && !config.has(Defect::TermPerRound)
 }

@@ -12,7 +12,9 @@ use std::{
 
 use super::{
     Ack, Defect, Out, QuorumConfig, QuorumMessage, SenderIncarnation,
+    candidate::Claiming,
     flapping::Flapping,
+    pace::Pace,
     state::{Certainty, Predecessor},
     voter::Voter,
 };
@@ -42,6 +44,9 @@ pub(super) struct Core {
     /// The scores that voters named last, newer than those in the snapshot of the members.
     pub(super) scores: BTreeMap<AgentId, Option<Score>>,
     pub(super) flapping: Flapping,
+    pub(super) pace: Pace,
+    /// The last claim, if it ran out unrefused, and its votes may come late.
+    pub(super) open_claim: Option<Box<Claiming>>,
     /// When an observer last heard a leader.
     pub(super) observed: Time,
     /// How many rounds this incarnation has asked.
@@ -80,6 +85,8 @@ impl Core {
             objected: BTreeSet::new(),
             scores: BTreeMap::new(),
             flapping: Flapping::default(),
+            pace: Pace::default(),
+            open_claim: None,
             observed: Time::ZERO,
             rounds: 0,
             store: None,
@@ -151,6 +158,12 @@ impl Core {
         }
         self.voter.excuse(&self.config, term);
         self.voter.write(&self.config, now, term, voted_for, out);
+    }
+
+    /// Whether this incarnation has voted for itself in that term, and in no later one.
+    pub(super) fn has_voted_for_itself(&self, term: Term) -> bool {
+        let voted_for = self.voter.record.voted_for.as_ref();
+        self.voter.record.term == term && voted_for.is_some_and(|voted| self.is_candidate(voted))
     }
 
     /// Tells a leader that this voter supports it. The promise is written before: an acknowledgement
@@ -263,6 +276,7 @@ impl Core {
 
     /// Takes note of the leader of a term, and of whether the one before had resigned.
     pub(super) fn note_leader(&mut self, now: Time, id: &AgentId, term: Term) {
+        self.end_rounds();
         let steady = match self.config.preemption {
             Preemption::After(steady) => Some(steady),
             Preemption::Immediately | Preemption::Never => None,

@@ -21,6 +21,9 @@ impl Defect {
         Self::ListUntold,
     ];
 
+    /// Those that show only where a voter or the network is slow.
+    pub const OF_SLOWNESS: &[Self] = &[Self::TermPerRound, Self::RoundsUndoubled];
+
     /// Those that show only where a store is lost or goes back, or where two processes have one name.
     pub const OF_MEMORY: &[Self] = &[
         Self::BoundToTheName,
@@ -149,6 +152,10 @@ defects! { QuorumConfig:
     SealBeforeLost,
     /// `leave-a-quorum`: a change begins although too few voters of the next list are there.
     QuorumNotLeft,
+    /// `same-term-again`, `late-vote-counts`: each round of a claim is for a higher term, and a late vote counts no more.
+    TermPerRound,
+    /// `longer-after-late-answer`: a round is never longer than E.
+    RoundsUndoubled,
     /// `tell-after-restart`: an agent that had a list decided without itself does not tell it after a restart.
     ListUntold,
 }

@@ -171,6 +171,7 @@ impl Following {
             self.since = now;
         }
         (self.last, self.due) = (now, until);
+        core.calm_down(now.since(self.since));
         out.set_timer(BullyTimer::Election, until.since(now));
         core.acknowledge(now, &self.leader, sent_at, out);
         self.consider_takeover(core, now, out);

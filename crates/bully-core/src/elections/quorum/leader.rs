@@ -98,7 +98,7 @@ impl Leading {
         let Some(score) = core.me.eligible() else {
             return Err(Next::Stay);
         };
-        let give_up = core.config.timings.round().saturating_mul(2);
+        let give_up = core.claim_round().saturating_mul(2);
         let heartbeat = core.config.heartbeat();
         core.voter.promise = None;
         core.objected.clear();
@@ -258,6 +258,7 @@ impl Leading {
             out.set_timer(BullyTimer::Heartbeat, self.heartbeat.since(now));
             return Next::Stay;
         }
+        core.calm_down(self.supporters.oldest(now));
         let interval = self.interval(core, now);
         self.heartbeat = now.after(interval);
         self.tell_score(now, out);

@@ -88,6 +88,12 @@ impl Supporters {
         self.contacts.values().all(|c| now.since(c.since) < span)
     }
 
+    /// For how long the voter has been in contact that has been for longest.
+    pub(super) fn oldest(&self, now: Time) -> Duration {
+        let spans = self.contacts.values().map(|c| now.since(c.since));
+        spans.max().unwrap_or_default()
+    }
+
     /// The shortest span that counts, of the voters that were heard within `recent`.
     pub(super) fn shortest(&self, now: Time, recent: Duration) -> Option<Duration> {
         let heard = self.contacts.values();

@@ -112,6 +112,7 @@ impl QuorumBully {
         if before == score || !core.me.is_voter() {
             return Next::Stay;
         }
+        core.open_claim = None;
         match &mut self.state {
             State::Vacant(_) => Vacant::on_set_score(before, score),
             State::Asking(_) => Asking::on_set_score(score, out),
@@ -153,7 +154,7 @@ impl QuorumBully {
             (BullyTimer::Round, State::Asking(asking)) => asking.on_round_due(core, now, out),
             (BullyTimer::Round, State::Sealing(sealing)) => sealing.on_round_due(core, now, out),
             (BullyTimer::Round, State::Telling(telling)) => telling.on_round_due(core, now, out),
-            (BullyTimer::Round, State::Claiming(claiming)) => claiming.on_round_due(now, out),
+            (BullyTimer::Round, State::Claiming(claiming)) => claiming.on_round_due(core, now, out),
             (BullyTimer::Round, State::Leading(leading)) => leading.on_round_due(core, now, out),
             (BullyTimer::Heartbeat, State::Leading(leading)) => {
                 leading.on_heartbeat_due(core, now, out)
@@ -306,6 +307,9 @@ impl QuorumBully {
             (QuorumMessage::ClaimReply(reply), State::Claiming(claiming)) => {
                 return claiming.on_claim_reply(core, now, from, reply);
             }
+            (QuorumMessage::ClaimReply(reply), State::Asking(_) | State::Vacant(_)) => {
+                return Claiming::on_late_reply(core, now, from, reply, out);
+            }
             (QuorumMessage::ClaimReply(reply), State::Leading(leading)) => {
                 return leading.on_vote(core, now, from, reply, out);
             }
@@ -394,8 +398,8 @@ fn hear_answer(
     message: &QuorumMessage,
 ) -> bool {
     match message {
-        QuorumMessage::Ok(ok) => core.voter.hear(ok.seen),
-        QuorumMessage::Yield(consent) => core.voter.hear(consent.seen),
+        QuorumMessage::Ok(ok) => core.hear_reply(ok.seen, ok.round),
+        QuorumMessage::Yield(consent) => core.hear_reply(consent.seen, consent.round),
         QuorumMessage::ClaimReply(reply) => {
             core.voter.hear(reply.seen);
             if reply.granted {

@@ -70,6 +70,9 @@
 //! | `object-once` | A voter that is bound to another agent refuses; one that outranks the asker objects, once; any other consents. | `consent.rs` |
 //! | `wait-for-higher-ranked` | A candidate claims once a quorum consents and every voter that outranks it has spoken or is late. | `candidate.rs` |
 //! | `claim-for-a-reason` | An agent asks for votes because a quorum consented, because the leader that resigned names it, because it decided the list of the epoch, to raise its own term, or for its successor. An agent that is named and may not claim asks at once. | `claim.rs` |
+//! | `same-term-again` | A claim that ran out without a refusal is made again for the same term, until two rounds have brought no new vote. A voter gives its vote again. | `candidate.rs` |
+//! | `late-vote-counts` | A vote that comes later counts while its candidate has claimed nothing else, voted for no other agent, and given way to none. | `candidate.rs` |
+//! | `longer-after-late-answer` | After an answer to a round of questions that ran out the next round is twice as long, up to T, until there has been one leader for a minute. | `pace.rs` |
 //! | `one-vote-per-term` | A voter gives one vote in a term, durable before it is said. | `voter.rs` |
 //! | `bound-to-one-incarnation` | A promise, a vote and a raise are for one incarnation. Another one of its name is another agent: it gets no vote while the promise holds, and none in a term in which the former one has it. | `voter.rs`, `told.rs` |
 //! | `vote-against-no-promise` | A voter gives no vote while a promise to another agent binds it. | `voter.rs` |
@@ -113,7 +116,7 @@
 //! | `Ok`, `Yield` | of a takeover | − | of this round: decides | − |
 //! | `Behind` of an observer | − | − | − | without disks: raises its term |
 //! | `Claim` granted | vacant, or its leader raises its term or asks for its successor | defers for W | defers | without a lease: defers |
-//! | `ClaimReply` | − | − | claiming: counts | counts for the higher term |
+//! | `ClaimReply` | − | of a claim that ran out: counts | the same; claiming: counts | counts for the higher term |
 //! | `Elected`, `Heartbeat` | newer or same: follows, `Ack` | follows | follows | newer: superseded |
 //! | … of its own term, by another | `Nack` | follows | follows | `Nack` |
 //! | … of an older term | `Nack` | `Nack`; an observer without disks: `Behind` | `Nack` | `Nack` |
@@ -164,6 +167,7 @@ mod leader;
 mod lease;
 mod machine;
 pub mod memory;
+mod pace;
 mod prepare;
 pub mod proof;
 mod recall;

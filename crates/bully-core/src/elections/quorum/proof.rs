@@ -63,6 +63,10 @@
 //! before its own vote is durable (`claim-beside-own-vote`). If the candidate crashes in between, it has given no vote,
 //! and without its own vote it was not elected. Its next incarnation needs votes of its own.
 //!
+//! A vote counts whenever it comes (`late-vote-counts`): a claim is open as long as the record of its candidate says that it
+//! voted for itself in that term, so it has taken part in no later one. If the voters have moved on, the announcement
+//! brings a `Nack` before the candidate leads.
+//!
 //! *Why an agent claims (`claim-for-a-reason`).* The above needs no more than that. A second lock keeps a vote for another
 //! agent from electing this one even where answers were not addressed. What could be mistaken is a vote given ahead, or
 //! for a former incarnation; a quorum of such votes shares a voter with each quorum named here:
@@ -151,7 +155,8 @@
 //! # Liveness
 //! *Liveness* is argued and measured, not proved. Promises lapse P after the last live leader; an agent
 //! objects at most once to each candidate; claims that are refused do not push the term up; jitter
-//! parts rivals. So a voter that reaches a quorum asks alone at some time.
+//! parts rivals. So a voter that reaches a quorum asks alone at some time. If the others are slower than the timings
+//! assume, their votes count when they come, and rounds get longer (`late-vote-counts`, `longer-after-late-answer`).
 //!
 //! # What remains outside
 //! A host whose clocks all stop while the world goes on (a frozen virtual machine) breaks the

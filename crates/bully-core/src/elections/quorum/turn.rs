@@ -29,7 +29,7 @@ impl QuorumBully {
                     term,
                     reason,
                     before,
-                } => Claiming::begin(core, now, (term, &reason), before, out),
+                } => Claiming::begin(core, now, (term, reason), before, out),
                 Start::Lead { term } => Leading::begin(core, now, term, out),
                 Start::Seal { term, next } => Sealing::begin(core, now, term, next, out),
                 Start::Enter { decree, from } => enter(core, now, &decree, from.as_ref(), out),

@@ -91,11 +91,12 @@ impl Vacant {
 
     /// This agent gave way: it waits W for the announcement of the other one.
     pub(super) fn defer(
-        core: &Core,
+        core: &mut Core,
         now: Time,
         before: Option<Predecessor>,
         out: &mut Out,
     ) -> State {
+        core.open_claim = None;
         out.cancel_timer(BullyTimer::Round);
         let after = After::jittered(core.config.wait(), core.config.timings.jitter());
         Self::until(core, now, Posture::Defers, after, before, out)

@@ -27,6 +27,7 @@ mod resign;
 mod ruling;
 mod say;
 mod seal;
+mod slow;
 mod start;
 mod takeover;
 mod vote;

@@ -1,7 +1,7 @@
-//! Each defect of a change of the voters, and of what a voter may have forgotten, in one directed scene: the rule holds in it, and with the defect it
+//! Each defect of a change of the voters, of what a voter may have forgotten, and of slow voters, in one directed scene: the rule holds in it, and with the defect it
 //! does not.
 
-use super::{epochs::*, late::*, memory::*, *};
+use super::{epochs::*, late::*, memory::*, slow::*, *};
 
 /// A scene says whether the rule held.
 type Scene = fn(QuorumConfig) -> bool;
@@ -46,6 +46,24 @@ const OF_MEMORY: &[(Defect, Scene)] = &[
     (Defect::OldCopyVotes, an_old_copy_ends),
     (Defect::AnnouncementForgotten, an_announcement_is_remembered),
 ];
+
+const OF_SLOWNESS: &[(Defect, Scene)] = &[
+    (Defect::TermPerRound, a_late_vote_elects),
+    (
+        Defect::RoundsUndoubled,
+        a_late_answer_doubles_the_next_round,
+    ),
+];
+
+#[test]
+fn each_defect_of_slowness_breaks_the_scene_of_its_rule() {
+    let named: Vec<_> = OF_SLOWNESS.iter().map(|(defect, _)| *defect).collect();
+    assert_eq!(named, Defect::OF_SLOWNESS);
+    for (defect, holds) in OF_SLOWNESS {
+        assert!(holds(config()), "without {defect:?}");
+        assert!(!holds(planted(*defect)), "{defect:?}");
+    }
+}
 
 #[test]
 fn each_defect_of_memory_breaks_the_scene_of_its_rule() {

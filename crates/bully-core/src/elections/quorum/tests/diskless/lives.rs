@@ -56,6 +56,11 @@ fn a_vote_that_comes_too_late_does_not_count() {
         me.later(E).hear(LOW, vote_for(1, term)).whatever(); // its timer is late
         assert_eq!(is_elected(&me), counts, "{defect:?}");
     }
+    let (mut me, term) = claiming(forgetful(None));
+    let seen = me.later(E).fire(BullyTimer::Round);
+    assert_eq!(claimed(&seen), None, "the next round is for another term");
+    me.hear(LOW, vote_for(1, term)).nothing_else_happened();
+    assert!(!is_elected(&me));
 }
 
 /// It echoes a clock of another boot: that might extend a lease by hours.

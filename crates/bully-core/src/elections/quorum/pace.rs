@@ -1,0 +1,84 @@
+//! How long a round lasts: E, and longer after answers that came too late.
+//!
+//! Decided here: `longer-after-late-answer`. Where a voter is slower than the timings assume, because its disk or its
+//! network is, each round may be over before its answers come. So when an answer to a round of questions comes that ran
+//! out, the next round is twice as long, up to T. No round doubles twice. The rounds are E again after a minute under one
+//! leader.
+//!
+//! Votes of voters without disks expire after E ([`diskless`](super::diskless)). There only the questions get more time.
+//!
+//! Not here: what a candidate does when its round runs out ([`candidate`](super::candidate)).
+
+use std::time::Duration;
+
+use super::{Defect, core::Core};
+use crate::protocol::{Round, Term};
+
+/// Time under one leader after which rounds are short again.
+const CALM: Duration = Duration::from_secs(60);
+
+/// The length of an agent's rounds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Pace {
+    doublings: u8,
+    /// Whether an answer came late since the last round of questions began.
+    has_doubled: bool,
+    /// The last round of questions that ran out since there was a leader.
+    ran_out: Option<u64>,
+}
+
+impl Core {
+    /// The length of a round.
+    fn round(&self) -> Duration {
+        let timings = &self.config.timings;
+        let doubled = timings.round().saturating_mul(
+            1_u32
+                .checked_shl(self.pace.doublings.into())
+                .unwrap_or(u32::MAX),
+        );
+        doubled.min(timings.deadline().max(timings.round()))
+    }
+
+    /// Begins a round of questions, and says how long it lasts.
+    pub(super) fn begin_questions(&mut self) -> Duration {
+        self.pace.has_doubled = false;
+        self.round()
+    }
+
+    /// The time for the answers to a claim, or to the announcement after it.
+    pub(super) fn claim_round(&self) -> Duration {
+        match self.config.diskless() {
+            None => self.round(),
+            Some(_) => self.config.timings.round(),
+        }
+    }
+
+    /// The present round of questions ran out.
+    pub(super) const fn note_unanswered(&mut self) {
+        self.pace.ran_out = Some(self.rounds);
+    }
+
+    /// `longer-after-late-answer`: an answer to a question of this incarnation came, of an agent that has seen that term.
+    pub(super) fn hear_reply(&mut self, seen: Term, to: Round) {
+        self.voter.hear(seen);
+        let is_late = self.pace.ran_out >= Some(to.counter) && !self.pace.has_doubled;
+        let may_double = self.round() < self.config.timings.deadline();
+        if is_late && may_double && !self.config.has(Defect::RoundsUndoubled) {
+            self.pace.has_doubled = true;
+            self.pace.doublings = self.pace.doublings.saturating_add(1);
+        }
+    }
+
+    /// There has been one leader for that long.
+    pub(super) fn calm_down(&mut self, led_for: Duration) {
+        if led_for >= CALM {
+            self.pace = Pace::default();
+        }
+    }
+
+    /// An agent leads: the rounds and the claim that ran out before are over.
+    pub(super) fn end_rounds(&mut self) {
+        self.pace.ran_out = None;
+        self.open_claim = None;
+    }
+}

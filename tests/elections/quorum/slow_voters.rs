@@ -1,0 +1,132 @@
+//! Voters that are slower than their timings assume, for ten minutes of virtual time: how often the leadership changes, and
+//! for how long the group has no leader. `a`, `b` and `c` rank in this order, `c` highest.
+//!
+//! The command prints the table of `tests/README.md`, and with the feature `planted` what it was before the rules:
+//! `cargo test --test elections -- slow_voters --nocapture`.
+
+use std::{sync::Arc, time::Duration};
+
+use actix_bully::{
+    elections::quorum::{QuorumBully, QuorumConfig},
+    protocol::Timings,
+    testkit::{
+        faults::Conditions,
+        sim::{Detection, Participant, World},
+    },
+};
+
+use super::kit::{id, ms};
+
+const SPAN: Duration = ms(600_000);
+const NAMES: [&str; 3] = ["a", "b", "c"];
+
+/// How slow a group is.
+#[derive(Clone, Copy)]
+enum Slow {
+    /// Milliseconds that each voter needs to write a record.
+    Disks([u64; 3]),
+    /// Milliseconds that each message is under way.
+    Network(u64),
+}
+
+/// Leaderships, and time without a leader.
+fn watch(config: &QuorumConfig, slow: Slow) -> (usize, Duration) {
+    let (writes, delay) = match slow {
+        Slow::Disks(writes) => (writes, Duration::from_micros(100)..=ms(1)),
+        Slow::Network(delay) => ([0; 3], ms(delay)..=ms(delay + 1)),
+    };
+    let config = Arc::new(config.clone());
+    let voter = |(name, score): (&&str, i32)| {
+        Participant::<QuorumBully>::voter(id(name), Some(score.into()), Arc::clone(&config))
+    };
+    let conditions = Conditions::builder().delay(delay).build().unwrap();
+    let mut world = World::builder(1)
+        .agents(NAMES.iter().zip(1..).map(voter))
+        .conditions(conditions)
+        .detection(Detection::Silent(Duration::ZERO.into()))
+        .build();
+    world.set_invariant(|world| match world.is_contested() {
+        true => Err(String::from("two lead")),
+        false => Ok(()),
+    });
+    for (name, write) in NAMES.iter().zip(writes) {
+        world.set_write_time(name, ms(write));
+    }
+    let (mut leaderships, mut vacant, mut last) = (0, Duration::ZERO, None);
+    while world.now().since(actix_bully::protocol::Time::ZERO) < SPAN {
+        world.run_for(ms(10));
+        let leader = world.beliefs().next().map(|(id, term)| (id.clone(), term));
+        match leader {
+            None => vacant += ms(10),
+            Some(_) if leader == last => {}
+            Some(_) => {
+                leaderships += 1;
+                last = leader;
+            }
+        }
+    }
+    assert_eq!(world.violation(), None);
+    (leaderships, vacant)
+}
+
+fn config(timings: Timings) -> QuorumConfig {
+    QuorumConfig {
+        timings,
+        ..QuorumConfig::new(NAMES.map(id))
+    }
+}
+
+/// Two of three voters.
+const TWO: [[u64; 3]; 9] = [
+    [500, 500, 0],
+    [500, 0, 500],
+    [0, 500, 500],
+    [750, 750, 0],
+    [750, 0, 750],
+    [0, 750, 750],
+    [1_000, 1_000, 0],
+    [1_000, 0, 1_000],
+    [0, 1_000, 1_000],
+];
+
+#[test]
+fn with_two_slow_voters_of_three_there_is_a_leader_for_95_percent_of_the_time() {
+    for writes in TWO {
+        let (leaderships, vacant) = watch(&config(Timings::default()), Slow::Disks(writes));
+        println!("default, writes {writes:?}: {leaderships}, {vacant:?} without a leader");
+        assert!(vacant <= SPAN / 20, "{writes:?}: {vacant:?}");
+    }
+}
+
+/// Three times the bound: no answer comes within a round of the length E.
+#[test]
+fn on_a_network_that_is_slower_than_stated_one_agent_leads() {
+    for (timings, delay) in [(Timings::default(), 120), (Timings::lan(), 27)] {
+        let (leaderships, vacant) = watch(&config(timings), Slow::Network(delay));
+        println!("{delay} ms one way: {leaderships}, {vacant:?} without a leader");
+        assert!(
+            (leaderships, vacant) <= (1, ms(2_000)),
+            "{leaderships}, {vacant:?}"
+        );
+    }
+}
+
+/// What the rules are for.
+#[cfg(feature = "planted")]
+#[test]
+fn without_its_rule_a_group_of_slow_voters_has_no_leader() {
+    use actix_bully::elections::quorum::Defect;
+    let planted = |defect| QuorumConfig {
+        defect: Some(defect),
+        ..config(Timings::default())
+    };
+    for writes in TWO {
+        let (leaderships, vacant) = watch(&planted(Defect::TermPerRound), Slow::Disks(writes));
+        println!("TermPerRound, writes {writes:?}: {leaderships}, {vacant:?} without a leader");
+        let is_found = writes[0] < 1_000 && writes[1] < 1_000 || vacant > SPAN / 5;
+        assert!(is_found, "{writes:?}: {vacant:?}");
+    }
+    let (leaderships, vacant) = watch(&planted(Defect::RoundsUndoubled), Slow::Network(120));
+    println!("RoundsUndoubled: {leaderships}, {vacant:?} without a leader");
+    assert_eq!((leaderships, vacant), (0, SPAN));
+}
