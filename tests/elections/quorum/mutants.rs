@@ -61,10 +61,9 @@ fn every_planted_defect_is_found() -> Result<(), QuorumError> {
             _ => missed.push(defect),
         }
     }
-    // Hard to reach: the model checker finds them, and a unit test does always. The first one is harmless while a
-    // resignation names the term that was led. The last one takes a second process of a name.
+    // Hard to reach: the model checker finds them, and a unit test does always. The second one takes a second process of a
+    // name.
     let hard = [
-        Defect::ResignVoidsAny,
         Defect::OldTermFollowed,
         Defect::EndOfLaterLife,
         // No history has a copy of long ago: scenes of the machine do.
