@@ -29,18 +29,18 @@ enum Slow {
     Network(u64),
 }
 
-/// Leaderships, and time without a leader.
-fn watch(config: &QuorumConfig, slow: Slow) -> (usize, Duration) {
+/// A group, from its start on.
+fn world(config: &QuorumConfig, slow: Slow, seed: u64) -> World<QuorumBully> {
     let (writes, delay) = match slow {
         Slow::Disks(writes) => (writes, Duration::from_micros(100)..=ms(1)),
         Slow::Network(delay) => ([0; 3], ms(delay)..=ms(delay + 1)),
     };
     let config = Arc::new(config.clone());
     let voter = |(name, score): (&&str, i32)| {
-        Participant::<QuorumBully>::voter(id(name), Some(score.into()), Arc::clone(&config))
+        Participant::voter(id(name), Some(score.into()), Arc::clone(&config))
     };
     let conditions = Conditions::builder().delay(delay).build().unwrap();
-    let mut world = World::builder(1)
+    let mut world = World::builder(seed)
         .agents(NAMES.iter().zip(1..).map(voter))
         .conditions(conditions)
         .detection(Detection::Silent(Duration::ZERO.into()))
@@ -52,6 +52,12 @@ fn watch(config: &QuorumConfig, slow: Slow) -> (usize, Duration) {
     for (name, write) in NAMES.iter().zip(writes) {
         world.set_write_time(name, ms(write));
     }
+    world
+}
+
+/// Leaderships, and time without a leader.
+fn watch(config: &QuorumConfig, slow: Slow) -> (usize, Duration) {
+    let mut world = world(config, slow, 1);
     let (mut leaderships, mut vacant, mut last) = (0, Duration::ZERO, None);
     while world.now().since(actix_bully::protocol::Time::ZERO) < SPAN {
         world.run_for(ms(10));
@@ -95,6 +101,37 @@ fn with_two_slow_voters_of_three_there_is_a_leader_for_95_percent_of_the_time() 
         let (leaderships, vacant) = watch(&config(Timings::default()), Slow::Disks(writes));
         println!("default, writes {writes:?}: {leaderships}, {vacant:?} without a leader");
         assert!(vacant <= SPAN / 20, "{writes:?}: {vacant:?}");
+    }
+}
+
+/// The longest time from the silent end of a leader until the next one leads.
+fn fails_over(write: u64) -> Duration {
+    let longest = (1..=20).map(|seed| {
+        let timings = Timings::default();
+        let mut world = world(&config(timings), Slow::Disks([write; 3]), seed);
+        let is_led = |world: &World<QuorumBully>| !world.believers().is_empty();
+        assert!(world.run_until(is_led, ms(60_000)), "seed {seed}");
+        world.run_for(ms(5_000 + seed * 17));
+        if let Some(leader) = world.believers().first() {
+            world.crash(leader);
+        }
+        let before = world.now();
+        assert!(world.run_until(is_led, ms(60_000)), "seed {seed}");
+        assert_eq!(world.violation(), None);
+        world.now().since(before)
+    });
+    longest.max().unwrap()
+}
+
+/// A quorum writes within T / 4. For slower disks the page of the election gives the figure.
+#[test]
+fn a_leader_that_ends_has_a_successor_within_the_bound_and_one_deadline() {
+    let timings = Timings::default();
+    let bound = timings.worst_case_quorum_failover(0) + timings.deadline();
+    for write in [0, 150, 500, 1_000, 1_800] {
+        let longest = fails_over(write);
+        println!("writes in {write} ms: the next leader within {longest:?}");
+        assert!(write > 500 || longest <= bound, "{write}: {longest:?}");
     }
 }
 

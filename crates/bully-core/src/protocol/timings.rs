@@ -221,7 +221,9 @@ impl Timings {
     /// considers itself leader, in the quorum mode, while a majority of the voters is well and
     /// `above` voters that outrank the winner are dead, or not known to be alive.
     ///
-    /// d + P / (1 - r) + S × `above` + J + E + 4 d for the clock-rate error r = 11 %.
+    /// d + P / (1 - r) + S × `above` + J + E + 4 d for the clock-rate error r = 11 %. Where voters answer later than these
+    /// timings assume, rounds are longer ([`deadline`](Self::deadline) at most): then T comes on top while a quorum
+    /// writes within T / 4.
     pub fn worst_case_quorum_failover(&self, above: u32) -> Duration {
         let promised = self.promise.saturating_mul(100) / SLOWEST;
         promised
