@@ -45,9 +45,11 @@ fn world(config: &QuorumConfig, slow: Slow, seed: u64) -> World<QuorumBully> {
         .conditions(conditions)
         .detection(Detection::Silent(Duration::ZERO.into()))
         .build();
-    world.set_invariant(|world| match world.is_contested() {
-        true => Err(String::from("two lead")),
-        false => Ok(()),
+    world.set_invariant(|world| {
+        let is_contested = world.is_contested();
+        (!is_contested)
+            .then_some(())
+            .ok_or_else(|| String::from("two lead"))
     });
     for (name, write) in NAMES.iter().zip(writes) {
         world.set_write_time(name, ms(write));

@@ -4,8 +4,9 @@
 //! leader, and of no vote. Questions and their answers arrive at once or never. Heartbeats are lost, so a leadership
 //! lasts for one lease.
 //!
-//! Not found here: `ExcusedByOne`, also with heartbeats (4,511,796 worlds with three messages on their way), and
-//! `DeniedHeard`. Each has a scene of its own.
+//! Not found here: `ExcusedByOne`, also with heartbeats (4,511,796 worlds with three messages on their way),
+//! `DeniedHeard`, and `LateVotesAtOnce` since a claim is made again for the same term (1,239,291 worlds). Each has a scene
+//! of its own.
 
 use bully_core::elections::quorum::Defect;
 
@@ -19,25 +20,19 @@ pub(super) fn cases() -> Vec<Case> {
     vec![
         Case::holds(
             "memory: one loses its store, two on their way",
-            232_208,
+            165_049,
             30,
             search(2, None),
         ),
         Case::breaks(
-            "memory: a late voter votes at once",
-            1_105_546,
-            ("VoteOnce", 17),
-            search(3, Some(Defect::LateVotesAtOnce)),
-        ),
-        Case::breaks(
             "memory: a voter is heard with any store",
-            262_134,
+            174_654,
             ("TokenMonotone", 18),
             search(2, Some(Defect::AnyStore)),
         ),
         Case::breaks(
             "memory: a name is one voter for ever",
-            338_956,
+            209_963,
             ("LeaderPerTerm", 16),
             search(2, Some(Defect::OneNameOneVoter)),
         ),

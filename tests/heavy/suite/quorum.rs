@@ -10,30 +10,30 @@ pub(super) fn cases() -> Vec<Case> {
     vec![
         Case::holds(
             "3 terms, one clock misses a tick",
-            487_532,
-            39,
+            721_881,
+            45,
             search(1, 3, |_, b| b.budget.slow = 1),
         ),
         Case::holds(
             "2 terms, a slow clock, a crash",
-            635_620,
-            32,
+            923_975,
+            35,
             search(1, 2, |_, b| {
                 (b.budget.slow, b.budget.crashes) = (1, 1);
             }),
         ),
         Case::holds(
             "2 terms, a slow clock, a leader steps down",
-            73_113,
-            28,
+            109_478,
+            31,
             search(1, 2, |_, b| {
                 (b.budget.slow, b.budget.resigns) = (1, 1);
             }),
         ),
         Case::holds(
             "3 terms, a hand-over that is prepared, a slow clock",
-            480_869,
-            34,
+            660_858,
+            38,
             search(2, 3, |rules, b| {
                 (rules.gives, b.prologue, b.horizon) = (true, 1, Some(8));
                 (b.budget.slow, b.budget.resigns) = (1, 1);
@@ -51,7 +51,7 @@ pub(super) fn cases() -> Vec<Case> {
         ),
         Case::holds(
             "3 terms, a hand-over that is prepared, a slow clock, a crash",
-            99_005,
+            99_149,
             27,
             search(2, 3, |rules, b| {
                 (rules.gives, b.prologue, b.horizon) = (true, 1, Some(3));
@@ -60,7 +60,7 @@ pub(super) fn cases() -> Vec<Case> {
         ),
         Case::holds(
             "2 terms, two on their way, 3 ticks",
-            257_304,
+            262_573,
             32,
             search(2, 2, |_, b| {
                 b.horizon = Some(3);
@@ -68,7 +68,7 @@ pub(super) fn cases() -> Vec<Case> {
         ),
         Case::holds(
             "the same, a leader steps down",
-            487_076,
+            517_705,
             38,
             search(2, 2, |_, b| {
                 b.horizon = Some(3);
@@ -77,14 +77,14 @@ pub(super) fn cases() -> Vec<Case> {
         ),
         Case::holds(
             "2 terms, others promise less, a slow clock",
-            109_312,
-            31,
+            149_295,
+            33,
             mixed(Short::Others, 2, |b| b.budget.slow = 1),
         ),
         Case::holds(
             "2 terms, a voter that returns promises less, a crash",
-            816_112,
-            35,
+            1_135_880,
+            38,
             mixed(Short::Restarted, 2, |b| b.budget.crashes = 1),
         ),
     ]

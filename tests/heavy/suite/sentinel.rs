@@ -34,31 +34,31 @@ pub(super) fn cases() -> Vec<Case> {
         ),
         Case::holds(
             "sentinels: a crash, a slow clock, 2 ticks",
-            86_707,
+            88_735,
             23,
             search(|b| (b.budget.slow, b.horizon) = (1, Some(BEGUN + 2))),
         ),
         Case::holds(
             "sentinels: from the start, a crash, 1 tick",
-            118_268,
+            104_463,
             26,
             search(|b| (b.prologue, b.horizon) = (0, Some(1))),
         ),
         Case::holds(
             "sentinels: two crash, or one twice, 1 tick",
-            35_640,
+            36_656,
             21,
             search(|b| b.budget.crashes = 2),
         ),
         Case::holds(
             "sentinels: a crash, notices of agents that go on, 1 tick",
-            16_412,
+            16_692,
             21,
             search(|b| b.budget.forgeries = 1),
         ),
         Case::breaks(
             "sentinels: a notice counts for any incarnation",
-            338_386,
+            317_933,
             (RIVAL, 11),
             broken(None, |b| {
                 (b.notices, b.prologue, b.horizon) = (Notices::OfAnyIncarnation, 0, None);
@@ -74,7 +74,7 @@ pub(super) fn cases() -> Vec<Case> {
         ),
         Case::breaks(
             "sentinels: a voter takes an end for that of any incarnation",
-            308_997,
+            291_291,
             (RIVAL, 11),
             broken(Some(Defect::EndOfAnyLife), |b| {
                 (b.prologue, b.horizon) = (0, None);

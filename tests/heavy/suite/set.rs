@@ -25,7 +25,7 @@ pub(super) fn cases() -> Vec<Case> {
     vec![
         Case::holds(
             "set: one arrives again, the leader restarts, 2 ticks",
-            447_057,
+            469_049,
             28,
             search(HandOver::Prepared, None, 1, first),
         ),
@@ -37,7 +37,7 @@ pub(super) fn cases() -> Vec<Case> {
         ),
         Case::breaks(
             "set: two arrive again, nothing locks a term, only leaders judged",
-            407_804,
+            408_050,
             ("LeaderPerTerm", 12),
             search(
                 HandOver::Prepared,

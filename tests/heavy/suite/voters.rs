@@ -30,38 +30,38 @@ fn holds() -> Vec<Case> {
     vec![
         Case::holds(
             "voters: one more, one crashes, D=0, 2 ticks",
-            22_363,
-            30,
+            65_716,
+            33,
             search(&[add()], None, 2, |b| {
                 (b.budget.crashes, b.delay) = (1, Some(0));
             }),
         ),
         Case::holds(
             "voters: one replaced, one crashes, D=0, 2 ticks",
-            32_937,
-            30,
+            50_796,
+            36,
             search(&[replace()], None, 2, |b| {
                 (b.budget.crashes, b.delay) = (1, Some(0));
             }),
         ),
         Case::holds(
             "voters: one more, no bound on delays, 2 ticks",
-            36_867,
-            28,
+            77_708,
+            30,
             search(&[add()], None, 2, |_| {}),
         ),
         Case::holds(
             "voters: one more, a slow clock, D=1, 2 ticks",
-            80_490,
-            28,
+            187_177,
+            30,
             search(&[add()], None, 2, |b| {
                 (b.budget.slow, b.delay) = (1, Some(1));
             }),
         ),
         Case::holds(
             "voters: one more, then the leader less, D=0, 3 ticks",
-            13_441,
-            46,
+            28_272,
+            48,
             search(&[add(), VoterChange::Remove(name(2))], None, 3, |b| {
                 b.delay = Some(0);
             }),
@@ -109,26 +109,26 @@ fn planted() -> Vec<Case> {
         ),
         Case::breaks(
             "voters: a candidate that leads in spite of a seal",
-            5_339,
+            8_075,
             ("NoBelieverAfterSeal", 15),
             crashing(Defect::ReportIgnored),
         ),
         Case::breaks(
             "voters: an acknowledgement after a seal",
-            45_320,
+            37_845,
             ("NoSupportAfterSeal", 14),
             early(Defect::AckAfterSeal, None),
         ),
         Case::breaks(
             "voters: a seal that is void for its own term",
-            47_670,
+            40_466,
             ("SealKept", 14),
             early(Defect::SealVoidAtItsTerm, Some(1)),
         ),
         Case::breaks(
             "voters: a vote that hides a seal",
-            235_653,
-            ("NoBelieverAfterSeal", 15),
+            176_817,
+            ("NoBelieverAfterSeal", 14),
             search(&[add()], Some(Defect::SealUnreported), 3, |_| {}),
         ),
     ]
