@@ -1,14 +1,11 @@
 //! `contender NAME ENDPOINT lease PRESET` and `contender NAME ENDPOINT rule LEASE RENEW RETRY` (milliseconds): a process that
-//! wants to work alone, by a lease in etcd: ours, or by the rule of `rule.rs`.
+//! wants to work alone, by a lease in etcd: ours, or by the rule of client-go.
 //!
 //! It says `works` on a line when its work begins. On SIGINT and SIGTERM it hands over, and ends; with its standard input it ends too.
 #![expect(
-    clippy::disallowed_methods,
     clippy::print_stdout,
-    reason = "the rule knows the clock of the standard library, and a process is asked to say what it does"
+    reason = "a process is asked to say what it does"
 )]
-
-mod rule;
 
 use std::{env, error::Error, io, pin::pin, process::exit, sync::Arc, thread, time::Duration};
 
@@ -20,10 +17,9 @@ use actix_bully::{
     protocol::Timings,
     register::{EtcdRegister, Register},
 };
+use actix_bully_register_tests::rule::{Candidate, Rule};
 use futures::future::{Either, select};
 use tokio::signal::unix::{SignalKind, signal};
-
-use rule::{Candidate, Rule};
 
 /// How long a hand-over may take.
 const SOON: Duration = Duration::from_secs(5);

@@ -19,6 +19,7 @@ pub mod processes;
 #[path = "../../support/raise.rs"]
 mod raise;
 pub mod rounds;
+pub mod rule;
 pub mod wire;
 
 use std::{

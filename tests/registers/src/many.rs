@@ -28,6 +28,26 @@ pub async fn elections(number: usize, register: &Arc<dyn Register>) -> Vec<(Grou
     all
 }
 
+/// So many agents of one election in a process of their own each, as it were, once one of them leads.
+pub async fn processes(
+    timings: &Timings,
+    registers: impl IntoIterator<Item = Arc<dyn Register>>,
+) -> Vec<(Group, BullyHandle)> {
+    let all: Vec<_> = registers
+        .into_iter()
+        .enumerate()
+        .map(|(number, register)| {
+            let group = Group::new("one").expect("a name");
+            let agent = start(&group, &format!("agent-{number}"), timings, &register);
+            (group, agent)
+        })
+        .collect();
+    for (_, agent) in &all {
+        agent.wait_for_leader(SOON).await.expect("one leads");
+    }
+    all
+}
+
 /// So many agents of one election, once one of them leads.
 pub async fn agents(
     number: usize,

@@ -1,22 +1,25 @@
-//! `costs STORE [SECONDS]`: what elections ask of a store, `files`, `postgres` or `etcd`, in a second.
+//! `costs STORE [SECONDS]`: what elections ask of a store, `files`, `postgres` or `etcd`, in a second, beside the rule of
+//! client-go.
 //!
 //! *Reads* and *writes* are what agents ask for, *operations* what the store is asked: reads that wait at one time are one.
 //! PostgreSQL counts a transaction for each change that a connection hears of, too.
-//! One record of one process with 10 agents and with 1,000; 300 elections by one register; and one record of 10 processes,
+//! One record of one process with 10 agents and with 1,000; 300 elections by one register; and one record of processes,
 //! as it were, with one agent each. The record's timings are `lan`, of which the holder renews every 60 ms;
-//! those of the 300 are `wan`.
+//! those of the 300 are `wan`. At rest: 3, 30 and 100 processes with `default`; as many candidates of the rule, whose timings
+//! are those of Kubernetes (a lease of 15 s), and `default`'s (900 ms).
 
-use std::{env, error::Error, sync::Arc, thread, time::Duration};
+use std::{env, error::Error, future::pending, pin::pin, sync::Arc, thread, time::Duration};
 
 use actix_bully::{
     protocol::Timings,
-    register::{FileRegister, PostgresRegister, Register},
+    register::{FileRegister, PostgresRegister, Register, RegisterKey},
 };
 use actix_bully_database_tests::Server;
 use actix_bully_register_tests::{
     counted::Counted,
     etcd::Etcd,
-    many::{agents, elections, play},
+    many::{agents, elections, play, processes},
+    rule::{Candidate, Rule},
 };
 use tempfile::TempDir;
 
@@ -38,7 +41,8 @@ fn main() -> Result<(), Box<dyn Error>> {
             measure(seconds, &connect, &|| None);
         }
         Some("postgres") => {
-            let server = Server::start();
+            // A connection for each process; 100 are the default.
+            let server = Server::with(|_| vec!["max_connections=300".to_owned()]);
             let connect = || -> Arc<dyn Register> {
                 let builder = PostgresRegister::builder(&server.address()).create_table();
                 Arc::new(builder.open().expect("the address is right"))
@@ -85,15 +89,78 @@ fn measure(seconds: u64, connect: Connect<'_>, operations: Operations<'_>) {
         )
         .await;
     });
-    let processes: Vec<_> = (0..10).map(|_| Counted::new(connect())).collect();
-    play(async {
-        let mut all = Vec::new();
-        for counted in &processes {
-            let register: Arc<dyn Register> = Arc::new(counted.clone());
-            all.push(agents(1, &Timings::lan(), &register).await);
+    let many = |number| -> Vec<_> { (0..number).map(|_| Counted::new(connect())).collect() };
+    for (number, preset, timings) in [
+        (10, "lan", Timings::lan()),
+        (3, "default", Timings::default()),
+        (30, "default", Timings::default()),
+        (100, "default", Timings::default()),
+    ] {
+        let all = many(number);
+        play(async {
+            let _all = processes(&timings, registers(&all)).await;
+            let name = format!("{number} processes, `{preset}`");
+            count(&name, seconds, &all, operations).await;
+        });
+    }
+    beside(seconds, &many, operations);
+}
+
+/// As many candidates of client-go's rule.
+fn beside(seconds: u64, many: &dyn Fn(usize) -> Vec<Counted>, operations: Operations<'_>) {
+    for (name, rule) in [
+        ("15 s", rule(15_000, 10_000, 2_000)),
+        ("0.9 s", rule(900, 600, 120)),
+    ] {
+        for number in [3, 30, 100] {
+            let all = many(number);
+            play(async {
+                let key: RegisterKey = format!("rule/{name}/{number}")
+                    .replace(' ', "-")
+                    .parse()
+                    .expect("a key");
+                let compete = |(number, register)| compete(number, rule, register, key.clone());
+                registers(&all).enumerate().for_each(compete);
+                count(
+                    &format!("{number} of the rule, {name}"),
+                    seconds,
+                    &all,
+                    operations,
+                )
+                .await;
+            });
         }
-        count("10 processes, one record", seconds, &processes, operations).await;
-    });
+    }
+}
+
+fn registers(all: &[Counted]) -> impl Iterator<Item = Arc<dyn Register>> {
+    all.iter()
+        .map(|counted| -> Arc<dyn Register> { Arc::new(counted.clone()) })
+}
+
+const fn rule(lease: u64, renew: u64, retry: u64) -> Rule {
+    Rule {
+        lease_duration: Duration::from_millis(lease),
+        renew_deadline: Duration::from_millis(renew),
+        retry_period: Duration::from_millis(retry),
+    }
+}
+
+/// A candidate of client-go's rule; it ends with its System.
+fn compete(number: usize, rule: Rule, register: Arc<dyn Register>, key: RegisterKey) {
+    let mut candidate = Candidate {
+        name: format!("candidate-{number}"),
+        rule,
+        register,
+        key,
+        observed: None,
+    };
+    drop(actix::spawn(async move {
+        loop {
+            candidate.acquire().await;
+            candidate.renew(pin!(pending::<()>())).await;
+        }
+    }));
 }
 
 /// Once it has settled.

@@ -8,33 +8,41 @@
 use std::{
     pin::{Pin, pin},
     sync::Arc,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
+use actix::clock::Instant;
 use actix_bully::register::{Entry, Register, RegisterKey, Swap};
 use futures::future::{Either, select};
 
 /// Its three durations.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Rule {
-    pub(crate) lease_duration: Duration,
-    pub(crate) renew_deadline: Duration,
-    pub(crate) retry_period: Duration,
+pub struct Rule {
+    /// A record that is unchanged for so long is free.
+    pub lease_duration: Duration,
+    /// A holder that could not renew it for so long gives up.
+    pub renew_deadline: Duration,
+    /// From one renewal to the next, and from one look of a candidate to the next at least.
+    pub retry_period: Duration,
 }
 
 /// A candidate, or the holder.
-pub(crate) struct Candidate {
-    pub(crate) name: String,
-    pub(crate) rule: Rule,
-    pub(crate) register: Arc<dyn Register>,
-    pub(crate) key: RegisterKey,
+pub struct Candidate {
+    /// What the record says while it holds it.
+    pub name: String,
+    /// Its durations.
+    pub rule: Rule,
+    /// Where the record is.
+    pub register: Arc<dyn Register>,
+    /// Its key there.
+    pub key: RegisterKey,
     /// The record as it was seen last, and since when it has been so.
-    pub(crate) observed: Option<(Entry, Instant)>,
+    pub observed: Option<(Entry, Instant)>,
 }
 
 impl Candidate {
     /// Ends when it holds the record.
-    pub(crate) async fn acquire(&mut self) {
+    pub async fn acquire(&mut self) {
         while !self.has_written().await {
             let jitter = 1.0 + 1.2 * fastrand::f64();
             actix::clock::sleep(self.rule.retry_period.mul_f64(jitter)).await;
@@ -42,7 +50,7 @@ impl Candidate {
     }
 
     /// Ends when it could not renew the record for too long, or is asked to end; no request is on its way then.
-    pub(crate) async fn renew(&mut self, mut asked_to_end: Pin<&mut impl Future>) {
+    pub async fn renew(&mut self, mut asked_to_end: Pin<&mut impl Future>) {
         let mut renewed = Instant::now();
         while renewed.elapsed() < self.rule.renew_deadline {
             if self.has_written().await {
@@ -56,7 +64,7 @@ impl Candidate {
     }
 
     /// Leaves the record without a holder.
-    pub(crate) async fn release(&mut self) {
+    pub async fn release(&mut self) {
         if self.is_holder() {
             let observed = self.observed.take().map(|(entry, _)| entry);
             self.write(observed, "").await;
