@@ -7,7 +7,6 @@
 
 use std::{
     fmt,
-    future::Future,
     pin::pin,
     rc::Rc,
     sync::{
@@ -329,25 +328,24 @@ impl WatchedClock {
     }
 
     /// Ends when schedules may go by the clock.
-    pub(super) fn trusted(&self) -> impl Future<Output = ()> {
-        self.until(|trust| matches!(trust, ClockTrust::Fits(_)))
-    }
-
-    /// Ends when they must not.
-    pub(super) fn untrusted(&self) -> impl Future<Output = ()> {
-        self.until(|trust| !matches!(trust, ClockTrust::Fits(_)))
-    }
-
-    async fn until(&self, is_so: fn(&ClockTrust) -> bool) {
+    pub(super) async fn trusted(&self) {
         let mut trust = self.watch.trust.subscribe();
-        while !is_so(&trust.borrow_and_update()) {
+        while !matches!(*trust.borrow_and_update(), ClockTrust::Fits(_)) {
             select(pin!(trust.changed()), pin!(sleep(ENSURES))).await;
             self.ensure();
         }
     }
+
+    /// Ends when they must not. Without a timer: ten thousand schedules may wait here.
+    pub(super) async fn untrusted(&self) {
+        let mut trust = self.watch.trust.subscribe();
+        let fits = |trust: &ClockTrust| matches!(trust, ClockTrust::Fits(_));
+        // The watch keeps the sender.
+        while fits(&trust.borrow_and_update()) && trust.changed().await.is_ok() {}
+    }
 }
 
-/// Time after which a schedule that waits sees whether the watch goes on.
+/// Time after which a schedule that waits for the clock sees whether the watch goes on.
 const ENSURES: Duration = Duration::from_secs(5);
 
 impl fmt::Debug for WatchedClock {
