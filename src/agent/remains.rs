@@ -11,11 +11,11 @@ pub(super) struct AgentRemains {
     /// No work of it runs either, and the group has its name back.
     pub(super) is_gone: bool,
     /// What is called then.
-    farewell: Option<Box<Farewell>>,
+    farewell: Option<Box<AfterEnd>>,
 }
 
 /// A box in a box: most agents have none, and it takes one word of each.
-struct Farewell(Box<dyn FnOnce() + Send>);
+struct AfterEnd(Box<dyn FnOnce() + Send>);
 
 impl AgentRemains {
     /// Calls that once everything is free; gives it back if that is so already.
@@ -26,7 +26,7 @@ impl AgentRemains {
         if self.is_gone {
             return Some(farewell);
         }
-        self.farewell = Some(Box::new(Farewell(Box::new(farewell))));
+        self.farewell = Some(Box::new(AfterEnd(Box::new(farewell))));
         None
     }
 

@@ -14,14 +14,14 @@ use super::contain::contain;
 use super::event::{Exit, Supervision};
 use super::guardian::Guardian;
 use super::policy::RestartPolicy;
-use super::report::{Hook, Parent, Reporter};
+use super::report::{Hook, Reporter, TellParent};
 
 /// Settings of a guarded actor, made by [`Guardian::builder`].
 #[must_use = "a builder does nothing until `start` is called"]
 pub struct GuardianBuilder<A, K: Clone + Debug + Send + 'static> {
     key: K,
     policy: RestartPolicy,
-    parent: Option<Parent<K>>,
+    parent: Option<TellParent<K>>,
     hook: Option<Hook>,
     actor: PhantomData<fn() -> A>,
 }

@@ -15,12 +15,12 @@ use super::event::{Exit, Supervision};
 pub(super) type Hook = Box<dyn FnMut(&Exit) -> bool + Send>;
 
 /// Called with all that happens to a child.
-pub(super) type Parent<K> = Box<dyn FnMut(Supervision<K>) + Send>;
+pub(super) type TellParent<K> = Box<dyn FnMut(Supervision<K>) + Send>;
 
 /// A child's name, and the parent and the hook that are told about it.
 pub(super) struct Reporter<K: Clone + Debug + Send + 'static> {
     child: K,
-    parent: Option<Parent<K>>,
+    parent: Option<TellParent<K>>,
     hook: Option<Hook>,
     last_word: LastWord,
 }
@@ -32,7 +32,7 @@ enum LastWord {
 }
 
 impl<K: Clone + Debug + Send + 'static> Reporter<K> {
-    pub(super) fn new(child: K, parent: Option<Parent<K>>, hook: Option<Hook>) -> Self {
+    pub(super) fn new(child: K, parent: Option<TellParent<K>>, hook: Option<Hook>) -> Self {
         Self {
             child,
             parent,

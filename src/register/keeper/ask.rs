@@ -31,11 +31,11 @@ pub(super) struct AskedQuestion {
     pub(super) from: AgentId,
     pub(super) question: RegisterQuestion,
     /// Where it hears the answer, and of changes.
-    pub(super) answers: Answers,
+    pub(super) answers: AnswersTo,
 }
 
 /// What an agent hears of its register.
-pub(super) type Answers = Recipient<StoreAnswer<Box<RegisterShown>>>;
+pub(super) type AnswersTo = Recipient<StoreAnswer<Box<RegisterShown>>>;
 
 /// A store that agents ask.
 pub(crate) trait AskedStore<A, T: Send>: Send + Sync {
@@ -44,7 +44,7 @@ pub(crate) trait AskedStore<A, T: Send>: Send + Sync {
 }
 
 impl AskedStore<RegisterQuestion, Box<RegisterShown>> for Keeper {
-    fn ask(self: Arc<Self>, from: AgentId, question: RegisterQuestion, answers: Answers) {
+    fn ask(self: Arc<Self>, from: AgentId, question: RegisterQuestion, answers: AnswersTo) {
         let asked = AskedQuestion {
             from,
             question,

@@ -22,12 +22,12 @@ pub(super) struct Hearsay {
     announced: Option<Change>,
     /// What an operation has shown and no agent has heard yet: a read of which one half failed, or a swap that found
     /// another record than it expected.
-    pub(super) untold: Untold,
+    pub(super) untold: UntoldSight,
 }
 
 /// Something was seen that the next whole read is to tell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Untold {
+pub(super) struct UntoldSight {
     /// A record is another one than the agents heard of.
     pub(super) is_changed: bool,
     /// Nobody knows what the lease was in between.

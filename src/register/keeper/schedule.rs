@@ -14,7 +14,7 @@ use bully_register::entry_of_swap;
 use super::{
     back_off::pause,
     content::Content,
-    hearsay::{Hearsay, Untold},
+    hearsay::{Hearsay, UntoldSight},
 };
 use crate::{
     elections::lease::{
@@ -258,7 +258,7 @@ impl KeeperSchedule {
         let Some(holds) = self.holds() else {
             return;
         };
-        let Untold {
+        let UntoldSight {
             is_changed,
             is_broken,
         } = std::mem::take(&mut self.hearsay.untold);

@@ -22,7 +22,7 @@ use tokio::sync::mpsc::{Receiver, channel};
 
 use super::{
     Keeper, StoreAnswer,
-    ask::{Answers, AskedQuestion},
+    ask::{AnswersTo, AskedQuestion},
     health::Access,
     roster::{AgentHere, EVERY},
     schedule::{KeeperSchedule, NextOperation, Operation, RegisterReply, WhichRecord},
@@ -42,7 +42,7 @@ pub(super) struct KeeperTask {
     asked: Receiver<AskedQuestion>,
     changes: Vec<(WhichRecord, ChangeStream)>,
     /// Where the agents hear, once each has asked.
-    agents: BTreeMap<AgentId, Answers>,
+    agents: BTreeMap<AgentId, AnswersTo>,
     schedule: KeeperSchedule,
     operation: Option<LocalBoxFuture<'static, Done>>,
     timer: Option<Pin<Box<Sleep>>>,
@@ -212,7 +212,7 @@ impl KeeperTask {
 
     fn send(&mut self, reply: RegisterReply) {
         // do_send: an agent has few questions at a time, and changes are read ten milliseconds apart.
-        let tell = |to: &Answers, shown| to.do_send(StoreAnswer(Box::new(shown)));
+        let tell = |to: &AnswersTo, shown| to.do_send(StoreAnswer(Box::new(shown)));
         match reply {
             RegisterReply::To(id, shown) => {
                 if let Some(to) = self.agents.get(&id) {

@@ -15,7 +15,7 @@ use bully_core::protocol::{EffectOf, Election, Incarnation, Time, View};
 
 /// A step whose record is being written.
 #[derive(Debug)]
-pub(super) struct Saving<E: Election> {
+pub(super) struct DiskWrite<E: Election> {
     pub(super) record: E::Durable,
     /// What is to be done when it is durable.
     pub(super) rest: Vec<EffectOf<E>>,
@@ -36,7 +36,7 @@ impl<E: Election> Node<E> {
     ) {
         let view = view.clone();
         self.hanging = Some(Vec::new());
-        self.saving = Some(Saving {
+        self.saving = Some(DiskWrite {
             record,
             rest,
             view,

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use super::{clock::SkewedClock, contract::ContractState, disk::Saving, world::Scheduled};
+use super::{clock::SkewedClock, contract::ContractState, disk::DiskWrite, world::Scheduled};
 use crate::faults::SplitMix64;
 use bully_core::protocol::{
     AgentId, Election, Event, Incarnation, Leader, MemberKind, Members, MinimumRole, PeerMessage,
@@ -111,7 +111,7 @@ pub(super) struct Node<E: Election> {
     pub(super) hanging: Option<Vec<Scheduled<E>>>,
     /// How long its disk takes for a record, and the step that waits for one.
     pub(super) write_time: Duration,
-    pub(super) saving: Option<Saving<E>>,
+    pub(super) saving: Option<DiskWrite<E>>,
     /// How many commands are due now, since they waited while it hung, or were given after these.
     pub(super) behind: usize,
     pub(super) role: Role,

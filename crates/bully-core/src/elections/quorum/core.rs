@@ -14,7 +14,7 @@ use super::{
     Ack, Defect, Out, QuorumConfig, QuorumMessage, SenderIncarnation,
     candidate::Claiming,
     flapping::Flapping,
-    pace::Pace,
+    pace::RoundPace,
     state::{Certainty, Predecessor},
     voter::Voter,
 };
@@ -44,7 +44,7 @@ pub(super) struct Core {
     /// The scores that voters named last, newer than those in the snapshot of the members.
     pub(super) scores: BTreeMap<AgentId, Option<Score>>,
     pub(super) flapping: Flapping,
-    pub(super) pace: Pace,
+    pub(super) pace: RoundPace,
     /// The last claim, if it ran out unrefused, and its votes may come late.
     pub(super) open_claim: Option<Box<Claiming>>,
     /// When an observer last heard a leader.
@@ -85,7 +85,7 @@ impl Core {
             objected: BTreeSet::new(),
             scores: BTreeMap::new(),
             flapping: Flapping::default(),
-            pace: Pace::default(),
+            pace: RoundPace::default(),
             open_claim: None,
             observed: Time::ZERO,
             rounds: 0,

@@ -19,7 +19,7 @@ const CALM: Duration = Duration::from_secs(60);
 
 /// The length of an agent's rounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(super) struct Pace {
+pub(super) struct RoundPace {
     doublings: u8,
     /// Whether an answer came late since the last round of questions began.
     has_doubled: bool,
@@ -72,7 +72,7 @@ impl Core {
     /// There has been one leader for that long.
     pub(super) fn calm_down(&mut self, led_for: Duration) {
         if led_for >= CALM {
-            self.pace = Pace::default();
+            self.pace = RoundPace::default();
         }
     }
 

@@ -1,6 +1,6 @@
 //! Voters that are slower than the timings assume: `same-term-again`, `late-vote-counts`, `longer-after-late-answer`.
 
-use super::{super::pace::Pace, *};
+use super::{super::pace::RoundPace, *};
 
 /// A claim that ran out twice: the agent waits for its slot, and has claimed nothing else.
 fn unvoted(config: QuorumConfig) -> Kit {
@@ -131,11 +131,11 @@ fn rounds_double_up_to_the_deadline_and_a_minute_under_one_leader_ends_that() {
     me.hear(HIGH, elected(MINE, 9)).whatever();
     let beats = 60_000 / H;
     for beat in 1..=beats {
-        let is_over = me.machine.core.pace == Pace::default();
+        let is_over = me.machine.core.pace == RoundPace::default();
         assert!(!is_over, "after {beat} heartbeats");
         me.later(H).hear(HIGH, heartbeat(MINE, 9)).whatever();
     }
-    assert_eq!(me.machine.core.pace, Pace::default());
+    assert_eq!(me.machine.core.pace, RoundPace::default());
 }
 
 /// An answer to a round that was decided is no sign of slowness.
@@ -144,5 +144,5 @@ fn an_answer_that_was_not_needed_any_more_doubles_nothing() {
     let mut me = Kit::asking();
     me.hear(HIGH, yields(1)).whatever();
     me.hear(LOW, yields(1)).nothing_else_happened();
-    assert_eq!(me.machine.core.pace, Pace::default());
+    assert_eq!(me.machine.core.pace, RoundPace::default());
 }
