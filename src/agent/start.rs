@@ -297,13 +297,19 @@ impl<E: Election> PreparedAgent<E> {
             return guardian;
         };
         let shared = Arc::clone(&self.shared);
-        // do_send: one for each crash and restart, which the policy bounds, and none may be lost.
-        guardian.told(move |event| match event {
-            Supervision::Finished { .. } | Supervision::GaveUp { .. } => {
-                let parent = parent.clone();
-                shared.when_gone(move || parent.do_send(event));
+        guardian.told(move |event| {
+            let is_last = matches!(
+                event,
+                Supervision::Finished { .. } | Supervision::GaveUp { .. }
+            );
+            let parent = parent.clone();
+            // do_send: one for each crash and restart, which the policy bounds, and none may be lost.
+            let tell = move || parent.do_send(event);
+            if is_last {
+                shared.when_gone(tell);
+            } else {
+                tell();
             }
-            Supervision::Down { .. } | Supervision::Up { .. } => parent.do_send(event),
         })
     }
 

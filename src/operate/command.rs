@@ -158,6 +158,11 @@ mod tests {
             assert_eq!(serde_json::to_string(&order).unwrap(), json);
             assert_eq!(serde_json::from_str::<Order>(&json).unwrap(), order);
         }
+    }
+
+    #[test]
+    fn orders_with_what_may_be_left_out() {
+        let to = AgentId::new("api-2").unwrap();
         let order = Order::new(Command::Drain).within(Duration::from_secs(5));
         assert_eq!(
             serde_json::to_string(&order).unwrap(),

@@ -9,6 +9,7 @@ use std::{
     fs::File,
     io::{self, Read},
     path::{Path, PathBuf},
+    time::SystemTime,
 };
 
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject};
@@ -161,6 +162,20 @@ impl PemSource {
         }
     }
 
+    /// By what a file is told from another one that takes its place; `None` where there is no file.
+    pub fn stamp(&self) -> Option<FileStamp> {
+        let Self::File(path) = self else {
+            return None;
+        };
+        let file = std::fs::metadata(path).ok()?;
+        Some(FileStamp {
+            modified: file.modified().ok(),
+            len: file.len(),
+            #[cfg(unix)]
+            inode: std::os::unix::fs::MetadataExt::ino(&file),
+        })
+    }
+
     fn read(&self, part: TlsPart) -> Result<Zeroizing<Vec<u8>>, PemError> {
         let text = match self {
             Self::File(path) => read_file(path).map_err(|source| PemError::Unreadable {
@@ -175,6 +190,16 @@ impl PemSource {
         }
         Ok(text)
     }
+}
+
+/// See [`PemSource::stamp`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileStamp {
+    modified: Option<SystemTime>,
+    len: u64,
+    /// A file that is renamed into place may be as old and as long as the one before.
+    #[cfg(unix)]
+    inode: u64,
 }
 
 /// One byte more than the limit, so that it shows. The buffer has its full size at once: one that

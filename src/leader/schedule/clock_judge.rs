@@ -177,11 +177,11 @@ mod tests {
         }
     }
 
-    fn store(ahead: i64) -> Option<ReadStoreClock> {
-        Some(ReadStoreClock {
+    fn store(ahead: i64) -> ReadStoreClock {
+        ReadStoreClock {
             wall: at(ahead),
             within: Duration::from_millis(20),
-        })
+        }
     }
 
     fn is_off(verdict: &ClockVerdict) -> bool {
@@ -241,21 +241,21 @@ mod tests {
             store,
             ..known(own, &[other("b", 0)])
         };
-        assert_eq!(two(0, store(0)).judge(), ClockVerdict::Fits);
+        assert_eq!(two(0, Some(store(0))).judge(), ClockVerdict::Fits);
         assert_eq!(two(-DAY, None).judge(), ClockVerdict::Alone);
         let off = ClockVerdict::Off {
             others: at(0),
             is_store: true,
             successor: AgentId::new("b").ok(),
         };
-        assert_eq!(two(-DAY, store(0)).judge(), off);
-        let ClockVerdict::Off { successor, .. } = two(0, store(DAY)).judge() else {
+        assert_eq!(two(-DAY, Some(store(0))).judge(), off);
+        let ClockVerdict::Off { successor, .. } = two(0, Some(store(DAY))).judge() else {
             panic!("it fits");
         };
         assert_eq!(successor, None, "the other one fits no better");
         // Three are a majority against the store.
         let mut three = known(0, &[other("b", 0), other("c", 0)]);
-        three.store = store(DAY);
+        three.store = Some(store(DAY));
         assert_eq!(three.judge(), ClockVerdict::Fits);
     }
 

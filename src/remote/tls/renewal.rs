@@ -3,14 +3,9 @@
 //! Decided here: when files are read anew, and that a set of files which does not fit changes nothing and is told once. A
 //! certificate and its key are two files, and a handshake may see the one new and the other old.
 
-use std::{
-    fs,
-    path::Path,
-    sync::{PoisonError, TryLockError},
-    time::SystemTime,
-};
+use std::sync::{PoisonError, TryLockError};
 
-use bully_register::pem::PemSource;
+use bully_register::pem::{FileStamp, PemSource};
 use tracing::{info, warn};
 
 use super::{TlsConfig, identity::Sources};
@@ -19,15 +14,6 @@ use super::{TlsConfig, identity::Sources};
 pub(super) struct ReadSources {
     pub(super) sources: Sources,
     stamps: [Option<FileStamp>; 3],
-}
-
-/// By what a file is told from another one that takes its place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct FileStamp {
-    modified: Option<SystemTime>,
-    len: u64,
-    /// A file that is renamed into place may be as old and as long as the one before.
-    inode: u64,
 }
 
 impl ReadSources {
@@ -50,24 +36,7 @@ fn stamps(sources: &Sources) -> [Option<FileStamp>; 3] {
         certificate,
         key,
     } = sources;
-    [authorities, certificate, key].map(|source| match source {
-        PemSource::File(path) => FileStamp::of(path),
-        PemSource::Bytes(_) => None,
-    })
-}
-
-impl FileStamp {
-    fn of(path: &Path) -> Option<Self> {
-        let file = fs::metadata(path).ok()?;
-        Some(Self {
-            modified: file.modified().ok(),
-            len: file.len(),
-            #[cfg(unix)]
-            inode: std::os::unix::fs::MetadataExt::ino(&file),
-            #[cfg(not(unix))]
-            inode: 0,
-        })
-    }
+    [authorities, certificate, key].map(PemSource::stamp)
 }
 
 impl TlsConfig {
