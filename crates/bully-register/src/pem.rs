@@ -167,7 +167,7 @@ impl PemSource {
         let Self::File(path) = self else {
             return None;
         };
-        let file = std::fs::metadata(path).ok()?;
+        let file = path.metadata().ok()?;
         Some(FileStamp {
             modified: file.modified().ok(),
             len: file.len(),
