@@ -38,14 +38,14 @@ fn sound() -> Vec<Case> {
         ),
         Case::holds(
             "lease: one steps down, 3 ticks",
-            623_152,
+            673_819,
             37,
             search(None, |_, b| b.budget.resigns = 1),
         ),
         Case::holds(
             "lease: from the first attempt, an unknown outcome, 3 ticks",
-            932_461,
-            36,
+            1_041_371,
+            38,
             search(None, |_, b| {
                 begins_before(b);
                 b.budget.scores = UNKNOWN.into();
@@ -68,8 +68,8 @@ fn sound() -> Vec<Case> {
         ),
         Case::holds(
             "lease: from the first attempt, D=2, reads at once or never, 4 ticks",
-            806_834,
-            38,
+            1_707_378,
+            43,
             search(None, arrives_late),
         ),
         Case::holds(

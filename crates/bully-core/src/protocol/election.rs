@@ -42,7 +42,7 @@ pub trait Election: Sized + Debug + Unpin + 'static {
     type Message: PeerMessage;
     /// The names of the timers.
     type Timer: Copy + Debug + Ord + Unpin + 'static;
-    /// What it asks a store that the participants share: [`Infallible`](std::convert::Infallible) for an
+    /// What it asks a store that the participants share: [`Infallible`] for an
     /// election without one.
     type Ask: Clone + Debug + PartialEq + Send + Unpin + 'static;
     /// What that store tells it.
