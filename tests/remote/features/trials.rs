@@ -238,6 +238,8 @@ async fn messages(from: &BullyHandle, to: &BullyHandle) -> Tried {
 
 async fn schedule(world: &TrialWorld, misfire: Option<Misfire>) -> Tried {
     world.begin_schedules();
+    // The rows of a lease's store tell the clock of each agent's schedules from their next round on.
+    sleep(SECOND * 61).await;
     let begun = Rc::<RefCell<BTreeMap<u64, u32>>>::default();
     for agent in &world.agents {
         let begun = Rc::clone(&begun);
