@@ -78,9 +78,9 @@ fn the_clock_is_that_of_the_server() {
     works(&register, &key("group/clock"));
     let clock = || block_on(register.clock().expect("it has one")).expect("it answers");
     let (before, shown, after) = (unix_millis(), clock().into(), unix_millis());
-    // Both run on this host.
+    // Both run on this host. The server rounds, and clocks are read at two places.
     assert!(
-        (before..=after).contains(&shown),
+        (before - 2..=after + 2).contains(&shown),
         "{before}, {shown}, {after}"
     );
 }
